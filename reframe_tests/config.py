@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""ReFrame's configuration: the site's systems, and one environment per installed MPI.
+
+`COTEJO_SITE` (default `local`) names the folder of site_configs in use. A site
+holds only systems and partitions; environments and the rest are shared.
+"""
+
+import os
+import random
+import runpy
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from reframe_tests.harness import families, sessions  # noqa: E402
+
+STACK = families.stack_prefix()
+PRESENT = {n: f for n, f in families.load().items() if f.installed(STACK)}
+
+
+def environment(family):
+    return {
+        "name": family.name,
+        "cc": str(family.prefix(STACK) / "bin/mpicc"),
+        "features": ["mpi", *family.transports],
+        "env_vars": [[k, v] for k, v in family.run_environment(STACK).items()],
+    }
+
+
+def systems():
+    """The site's systems; a partition without `environs` gets every MPI of the stack."""
+    found = runpy.run_path(str(sessions.site_folder() / "reframe.py"))["site_configuration"]
+    for system in found["systems"]:
+        for place in ("stage", "output"):
+            system.setdefault(f"{place}dir", str(STACK / "reframe" / place))
+        for partition in system["partitions"]:
+            wanted = partition.get("environs", PRESENT)
+            partition["environs"] = [name for name in wanted if name in PRESENT]
+    return found["systems"]
+
+
+# ReFrame opens its log before it makes any folder.
+(STACK / "reframe").mkdir(parents=True, exist_ok=True)
+
+# `--exec-order=random` shuffles with this module's generator: a recorded seed makes
+# the order of a block one that can be had again.
+if "COTEJO_SEED" in os.environ:
+    random.seed(int(os.environ["COTEJO_SEED"]))
+
+site_configuration = {
+    "systems": systems(),
+    "environments": [environment(f) for f in PRESENT.values()],
+    "general": [
+        {
+            "check_search_path": [str(families.REPO / "reframe_tests")],
+            "topology_prefix": str(STACK / "reframe/topology"),
+            "report_file": str(STACK / "reframe/reports/run-{sessionid}.json"),
+            "git_timeout": 2,
+            # Launches are short: a slow poll would be most of the harness's overhead.
+            "poll_rate_max": 50,
+            "poll_rate_min": 10,
+        }
+    ],
+    "logging": [
+        {
+            "handlers": [
+                {
+                    "type": "file",
+                    "name": str(STACK / "reframe/reframe.log"),
+                    "level": "debug2",
+                    "format": "[%(asctime)s] %(levelname)s: %(check_info)s: %(message)s",
+                    "append": False,
+                }
+            ],
+            "handlers$": [
+                {"type": "stream", "name": "stdout", "level": "info", "format": "%(message)s"}
+            ],
+            "handlers_perflog": [
+                {
+                    "type": "filelog",
+                    "prefix": "%(check_system)s/%(check_partition)s",
+                    "basedir": str(STACK / "reframe/perflogs"),
+                    "level": "info",
+                    "format": (
+                        "%(check_job_completion_time)s|%(check_display_name)s|%(check_environ)s"
+                        "|%(check_executable)s|%(check_executable_opts)s|%(check_prerun_cmds)s"
+                        "|%(check_result)s|%(check_perfvalues)s"
+                    ),
+                    "append": True,
+                }
+            ],
+        }
+    ],
+}

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""MPI families: reads `mpi_families/*.yaml` and turns them into launcher flags.
+
+This is the only place that knows how an MPI is told where its ranks go. It
+imports nothing of ReFrame, so the stack's own scripts use it too.
+"""
+
+import os
+import pathlib
+from dataclasses import dataclass, field
+
+import yaml
+
+REPO = pathlib.Path(__file__).resolve().parents[2]
+FOLDER = REPO / "reframe_tests/mpi_families"
+
+
+@dataclass(frozen=True)
+class Transport:
+    """A transport of a family: what selects it, and the library's words that prove it."""
+
+    environment: dict
+    evidence: str
+
+
+@dataclass(frozen=True)
+class Family:
+    """One MPI as its YAML declares it; `docs/mpi-families.md` explains the keys."""
+
+    name: str
+    title: str
+    spack: str
+    library: str
+    bind: list
+    per_host: list
+    transports: dict
+    environment: dict = field(default_factory=dict)
+    abi: str = ""
+    audit: dict = field(default_factory=dict)
+
+    def prefix(self, stack):
+        return pathlib.Path(stack) / "mpi" / self.name
+
+    def installed(self, stack):
+        return (self.prefix(stack) / "bin" / "mpirun").exists()
+
+    def run_environment(self, stack):
+        """Variables (name -> value) under which this MPI's programs run in place."""
+        prefix = self.prefix(stack)
+        variables = {k: v.format(prefix=prefix) for k, v in self.environment.items()}
+        return {"PATH": f"{prefix}/bin:$PATH", **variables}
+
+    def flags(self, launcher, cpus, hosts=1):
+        """Launcher options that put local rank i of every host on `cpus[i]`.
+
+        `launcher` is ReFrame's name of it: `mpirun` takes the family's own words,
+        `srun` takes Slurm's for every family. An empty `cpus` binds nothing.
+        """
+        if not cpus:
+            return []
+        fill = {"cpus": ",".join(map(str, cpus)), "ranks_per_host": len(cpus)}
+        if launcher == "srun":
+            return [f"--cpu-bind=map_cpu:{fill['cpus']}", f"--ntasks-per-node={len(cpus)}"]
+        if launcher != "mpirun":
+            raise ValueError(f"launcher {launcher!r}: no binding flags known; use mpirun or srun")
+        return [word.format(**fill) for word in (self.bind if hosts == 1 else self.per_host)]
+
+
+def _read(path):
+    try:
+        data = yaml.safe_load(path.read_text())
+        transports = {n: Transport(**t) for n, t in data.pop("transports").items()}
+        return Family(name=path.stem, transports=transports, **data)
+    except (AttributeError, KeyError, TypeError, yaml.YAMLError) as err:
+        reason = " ".join(str(err).split())
+        raise ValueError(f"{path}: not a family declaration ({reason}); "
+                         "see docs/mpi-families.md") from err
+
+
+def load(folder=FOLDER):
+    """All declared families by name, in the order of their names."""
+    return {p.stem: _read(p) for p in sorted(pathlib.Path(folder).glob("*.yaml"))}
+
+
+def stack_prefix():
+    """The stack in use: `COTEJO_STACK`, else the active Spack environment, else `.stack`."""
+    given = os.environ.get("COTEJO_STACK")
+    if given:
+        return pathlib.Path(given)
+    spack = os.environ.get("SPACK_ENV")
+    return pathlib.Path(spack) / ".spack-env" if spack else REPO / ".stack"

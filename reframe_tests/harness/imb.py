@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Intel MPI Benchmarks: where they are for an MPI, and their tables as samples."""
+
+import re
+
+from . import families, sessions
+
+COLUMNS = [
+    {"name": "operation", "unit": "", "meaning": "benchmark of IMB-MPI1, in lower case"},
+    {"name": "bytes", "unit": "B", "meaning": "message size"},
+    {"name": "repetition", "unit": "", "meaning": "always 0: IMB prints one mean a launch"},
+    {"name": "calls", "unit": "", "meaning": "repetitions that IMB averaged"},
+    {"name": "time_s", "unit": "s", "meaning": "mean time of one message, one way"},
+    {"name": "valid", "unit": "", "meaning": "1: IMB does not judge its samples"},
+]
+
+
+def find(family, stack):
+    """The program for a family, from its own prefix or one of the same ABI; None if none."""
+    same_abi = [f for f in families.load().values() if family.abi and f.abi == family.abi]
+    for owner in [family, *same_abi]:
+        program = owner.prefix(stack) / "bin/IMB-MPI1"
+        if program.exists():
+            return program
+    return None
+
+
+def seconds(size, microseconds, rate):
+    """Time in s from the two printed columns, by the one with more digits.
+
+    Both have two decimals: 0.13 us is three times as coarse as 7.76 MB/s.
+    """
+    if rate > microseconds:
+        return size / (rate * 1e6)
+    return microseconds * 1e-6
+
+
+def rows(output):
+    """The tables of a run: list of (operation, bytes, calls, time in s)."""
+    found, operation = [], None
+    for line in output.splitlines():
+        heading = re.match(r"# Benchmarking (\w+)", line)
+        if heading:
+            operation = f"imb-{heading[1].lower()}"
+        numbers = re.match(r"\s+(\d+)\s+(\d+)\s+([\d.]+)\s+([\d.]+)\s*$", line)
+        if operation and numbers:
+            size, calls = int(numbers[1]), int(numbers[2])
+            found.append((operation, size, calls,
+                          seconds(size, float(numbers[3]), float(numbers[4]))))
+    return found
+
+
+def write_samples(stage, output):
+    """Writes `samples.csv` and completes `samples.json` from what IMB printed.
+
+    Without a table nothing is completed, and the launch counts as failed.
+    """
+    table, description = rows(output), stage / "samples.json"
+    if not table or not description.exists():
+        description.unlink(missing_ok=True)
+        return
+    with open(stage / "samples.csv", "w") as file:
+        file.write("# cotejo-samples/1\n" + ",".join(c["name"] for c in COLUMNS) + "\n")
+        for operation, size, calls, time_s in table:
+            file.write(f"{operation},{size},0,{calls},{time_s:.9e},1\n")
+    record = sessions.read_json(description)
+    record["observed"]["program"] = "IMB-MPI1"
+    record["samples"] = {"file": "samples.csv", "rows": len(table), "columns": COLUMNS}
+    record["summary"] = [
+        {"operation": operation, "bytes": size, "n": 1,
+         "median_s": time_s, "min_s": time_s, "p95_s": time_s}
+        for operation, size, _, time_s in table]
+    sessions.write_json(description, record)

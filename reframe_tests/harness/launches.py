@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From what a launch left in its folder to its description. docs/data.md: Launch description.
+
+A launch is `ok` only when what was observed is what was asked for; everything
+that can be told apart is checked here, in one place, for every experiment.
+"""
+
+import functools
+import json
+import os
+import re
+import shutil
+import subprocess
+
+from . import families, sessions
+
+SCHEMA = "cotejo-launch/1"
+
+
+@functools.cache
+def provenance(reframe_version):
+    """Commit, stack and ReFrame that this process measures with."""
+    def git(*words):
+        done = subprocess.run(["git", "-C", str(families.REPO), *words],
+                              text=True, capture_output=True)
+        return done.stdout.strip() if done.returncode == 0 else ""
+
+    stack_file = families.stack_prefix() / "stack.json"
+    stack = sessions.read_json(stack_file) if stack_file.exists() else {}
+    return {"commit": git("rev-parse", "HEAD") or "unknown",
+            "dirty": bool(git("status", "--porcelain", "--untracked-files=no")),
+            "stack": {"provider": stack.get("provider", "unknown"),
+                      "lock_sha256": stack.get("lock_sha256", "unknown")},
+            "reframe": reframe_version}
+
+
+def evidence(output, pattern):
+    """The line of the library's own output that proves the transport, or ''."""
+    found = re.search(pattern, output)
+    return found[0].strip() if found else ""
+
+
+def wire_problem(transport, observed):
+    """Why the bytes on the interfaces contradict the transport, or ''.
+
+    The library's words say what it chose; the kernel's counters say what happened.
+    """
+    payload = observed.get("payload_bytes") or 0
+    if payload < 1 << 20:
+        return ""
+    wire = sum(observed["interfaces"].values())
+    if transport == "tcp" and wire < 0.9 * payload:
+        return f"transport tcp: {wire} B crossed the interfaces for {payload} B of payload"
+    if transport == "shm" and wire > 0.1 * payload:
+        return f"transport shm: {wire} B crossed the interfaces for {payload} B of payload"
+    return ""
+
+
+def cpu_list(text):
+    """CPU numbers of a list in Linux' syntax: '0-2,8' -> [0, 1, 2, 8]."""
+    spans = [part.split("-") for part in text.split(",") if part]
+    return [cpu for span in spans for cpu in range(int(span[0]), int(span[-1]) + 1)]
+
+
+def affinity_problem(cpus, ranks):
+    """Why the affinity observed is not the one asked for, or ''. `cpus` are of one host."""
+    if not cpus:
+        return ""
+    for entry in ranks:
+        asked = cpus[entry["rank"] % len(cpus)]
+        if cpu_list(entry["cpus"]) != [asked]:
+            return (f"rank {entry['rank']} was asked on core {asked} "
+                    f"and observed on cores {entry['cpus']}")
+    return ""
+
+
+def problem(asked, observed, reported, family):
+    """The first thing observed that is not what was asked for, in words, or ''."""
+    if observed["size"] != asked["ranks"]:
+        return (f"{asked['ranks']} ranks were asked for, MPI_COMM_WORLD had {observed['size']}: "
+                "a launcher of another MPI?")
+    if not re.search(family.library, observed["mpi"]["library"]):
+        return f"{family.title} was asked for, the library is {observed['mpi']['library'][:60]!r}"
+    hosts = len({r["host"] for r in observed["ranks"]})
+    if hosts != asked["hosts"]:
+        return f"{asked['hosts']} hosts were asked for, ranks were on {hosts}"
+    if not reported["evidence"]:
+        return f"the library did not report transport {asked['transport']}"
+    return (affinity_problem(asked["cpus"], observed["ranks"])
+            or wire_problem(asked["transport"], observed))
+
+
+def read_guard(path):
+    """What `cotejo-guard` left: exit status, wall time and reason of the launch."""
+    if not path.exists():
+        return {"exit": None, "wall_s": None, "reason": "the launch left no word of its end"}
+    return sessions.read_json(path)
+
+
+def failure(guard, output):
+    """One line on why a launch failed: the guard's reason and the program's last words."""
+    said = [line.strip() for line in output.splitlines()
+            if re.match(r"\s*(cotejo\b|error|fatal|abort)", line, re.I)]
+    reason = guard["reason"] or f"exit status {guard['exit']}"
+    return f"{reason}: {said[-1]}"[:300] if said else reason
+
+
+def describe(stage, asked, family, output, **known):
+    """The whole description of a launch that ended in the folder `stage`.
+
+    `known` are the members that the caller has: started, command, environment,
+    provenance. `output` is all that the launch printed.
+    """
+    guard = read_guard(stage / "guard.json")
+    record = {"schema": SCHEMA, "status": "failed", "reason": "", "simulated": "",
+              "wall_s": guard["wall_s"], "asked": asked, **known,
+              "reported": None, "observed": None, "samples": None, "summary": None}
+    found = stage / "samples.json"
+    if guard["exit"] != 0 or not found.exists():
+        return {**record, "reason": failure(guard, output)}
+    record.update(sessions.read_json(found))
+    record["reported"] = {
+        "transport": asked["transport"],
+        "evidence": evidence(output, family.transports[asked["transport"]].evidence)}
+    reason = problem(asked, record["observed"], record["reported"], family)
+    return {**record, "status": "marked" if reason else "ok", "reason": reason}
+
+
+def publish(record, stage, cell):
+    """Moves a launch into its session: the samples first, then the description."""
+    name = sessions.launch_name(cell, record["asked"]["launch"])
+    folder = sessions.session_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    if record["samples"]:
+        temporary = folder / f".{name}.csv.tmp"
+        shutil.copyfile(stage / "samples.csv", temporary)
+        os.replace(temporary, folder / f"{name}.csv")
+        record["samples"]["file"] = f"{name}.csv"
+    sessions.write_json(folder / f"{name}.json", {"id": name, **record})
+    return folder / f"{name}.json"
+
+
+def summary_value(record, operation, size, key):
+    """One value of a description's summary; ValueError when there is none."""
+    for row in record["summary"] or []:
+        if row["operation"] == operation and row["bytes"] == size:
+            return row[key]
+    raise ValueError(f"{record.get('id', 'launch')}: no {key} of {operation} at {size} B: "
+                     f"{json.dumps(record['summary'])[:200]}")

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Placements of a site: from a name and a number of ranks to cores and hosts."""
+
+import functools
+import subprocess
+
+import yaml
+
+from .sessions import site_folder
+
+
+class PlacementError(ValueError):
+    """A placement that this site or this machine cannot give; the text says why."""
+
+
+@functools.cache
+def declared(site):
+    """The site's `placements.yaml`: name -> {hosts, cpus}; PlacementError names what is wrong."""
+    path = site_folder(site) / "placements.yaml"
+    data = yaml.safe_load(path.read_text())
+    for name, entry in data.items():
+        cpus = entry.get("cpus") if isinstance(entry, dict) else None
+        listed = isinstance(cpus, list) and all(isinstance(c, int) for c in cpus)
+        if cpus != "auto" and not listed:
+            raise PlacementError(f"{path}: {name}: `cpus` must be `auto` or a list of cores")
+        if not isinstance(entry.get("hosts"), int) or entry["hosts"] < 1:
+            raise PlacementError(f"{path}: {name}: `hosts` must be a number from 1 on")
+    return data
+
+
+@functools.cache
+def detected(program, ranks):
+    """What hwloc finds here for `ranks` ranks: name -> list of cores, one per rank."""
+    done = subprocess.run([program, "placements", "--ranks", str(ranks)],
+                          text=True, capture_output=True, timeout=30)
+    if done.returncode:
+        raise PlacementError(done.stderr.strip() or f"{program} placements failed")
+    lines = [line.split() for line in done.stdout.splitlines() if line.strip()]
+    return {name: [int(c) for c in cpus.split(",")] for name, cpus in lines}
+
+
+def resolve(name, ranks, program, site=None):
+    """Cores (one per rank of a host) and number of hosts of a placement.
+
+    `program` is the benchmark, asked where the site says `auto`. A placement whose
+    cores and hosts another one of the site already has (listed before it) is not a
+    placement of its own: PlacementError says which it equals.
+    """
+    site_placements = declared(site)
+    if name not in site_placements:
+        raise PlacementError(f"placement {name!r} is not one of this site: "
+                             f"{', '.join(site_placements)}")
+
+    def cores(key):
+        entry = site_placements[key]
+        per_host = max(1, ranks // entry["hosts"])
+        if entry["cpus"] == "auto":
+            found = detected(str(program), per_host)
+            return (tuple(found[key]) if key in found else None), entry["hosts"]
+        return (tuple(entry["cpus"][:per_host]) if len(entry["cpus"]) >= per_host else None,
+                entry["hosts"])
+
+    cpus, hosts = cores(name)
+    if cpus is None or len(cpus) * hosts != ranks:
+        raise PlacementError(f"placement {name!r} has no room for {ranks} ranks here")
+    for other in site_placements:
+        if other == name:
+            break
+        same, other_hosts = cores(other)
+        if same is not None and sorted(same) == sorted(cpus) and other_hosts == hosts:
+            raise PlacementError(f"placement {name!r} is {other!r} on this machine")
+    return list(cpus), hosts

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where results go, and which launches of a session are there. docs/data.md: Sessions."""
+
+import functools
+import json
+import os
+import pathlib
+import time
+
+from .families import REPO
+
+
+def site_name():
+    return os.environ.get("COTEJO_SITE", "local")
+
+
+def site_folder(name=None):
+    """The folder of a site; ValueError names the sites there are."""
+    folder = REPO / "site_configs" / (name or site_name())
+    if not (folder / "reframe.py").exists():
+        known = sorted(p.parent.name for p in (REPO / "site_configs").glob("*/reframe.py"))
+        raise ValueError(f"COTEJO_SITE={folder.name}: no site_configs/{folder.name}/reframe.py; "
+                         f"the sites are {', '.join(known)}")
+    return folder
+
+
+def results_folder():
+    return pathlib.Path(os.environ.get("COTEJO_RESULTS", REPO / "results"))
+
+
+def utc(seconds=None):
+    """An instant as `docs/data.md` writes it; now by default."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+
+
+@functools.cache
+def session_name():
+    """`COTEJO_SESSION`, else one of this process's own, named by the time."""
+    return os.environ.get("COTEJO_SESSION") or time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+
+
+def session_folder():
+    return results_folder() / site_name() / session_name()
+
+
+def write_json(path, value):
+    """Writes under a temporary name and renames: a file that exists is whole."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.tmp")
+    with open(temporary, "w") as file:
+        json.dump(value, file, indent=1)
+        file.write("\n")
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+
+
+def read_json(path):
+    """Reads one JSON; ValueError says which file is broken and what to do."""
+    try:
+        return json.loads(path.read_text())
+    except json.JSONDecodeError as err:
+        raise ValueError(f"{path}:{err.lineno}: not JSON ({err.msg}); "
+                         "move the file away to measure again") from err
+
+
+def launch_name(cell, number):
+    return f"{cell}.{number:03d}"
+
+
+def measured(cell, number):
+    """True when this launch is already in the session, however it ended."""
+    return (session_folder() / f"{launch_name(cell, number)}.json").exists()
+
+
+def note_cell(cell):
+    """Adds a cell to the list that a dry run leaves for the study (one line each)."""
+    folder = os.environ.get("COTEJO_CELLS")
+    if folder:
+        with open(folder, "a") as file:
+            file.write(cell + "\n")

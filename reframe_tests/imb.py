@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The real Intel MPI Benchmarks beside ours, launched and recorded in the same way."""
+
+import reframe as rfm
+from reframe.core.builtins import parameter, performance_function, run_after, run_before, variable
+
+from .base import Experiment, Full, Quick, Smoke
+from .harness import families, imb, launches
+
+
+class Imb(Experiment):
+    """IMB-MPI1 with our observer preloaded: it records what IMB does not tell."""
+
+    #: Benchmark of IMB-MPI1.
+    benchmark = parameter(["PingPong"])
+    #: Message sizes in bytes.
+    sizes = variable(list, value=[1, 1024, 1 << 20])
+    #: Most repetitions of one size; IMB lowers it for large ones.
+    repetitions = variable(int, value=1000)
+    experiment = "imb"
+    varied = ["benchmark"]
+
+    @run_after("setup")
+    def find_program(self):
+        found = imb.find(self.family, families.stack_prefix())
+        self.skip_if(found is None, f"no IMB-MPI1 for {self.family.title}: the wheels carry it "
+                                    "for the MPICH ABI only; Spack's intel-mpi-benchmarks has it")
+        self.imb_program = found
+
+    @run_before("run", always_last=True)
+    def replace_command(self):
+        prefix = self.family.prefix(families.stack_prefix())
+        self.prerun_cmds = [f"printf '%s\\n' {' '.join(map(str, self.sizes))} > sizes.txt"]
+        # A binary of the same ABI must find this MPI's library before its own.
+        self.executable = "env"
+        self.executable_opts = [
+            f"LD_PRELOAD={prefix}/lib/libcotejo_observe.so", "COTEJO_DESCRIPTION=samples.json",
+            f"LD_LIBRARY_PATH={prefix}/lib", str(self.imb_program), self.benchmark,
+            "-msglen", "sizes.txt", "-iter", str(self.repetitions)]
+
+    def collect(self, stage):
+        imb.write_samples(stage, (stage / str(self.stdout.evaluate())).read_text())
+
+    @performance_function("us")
+    def latency(self):
+        operation = f"imb-{self.benchmark.lower()}"
+        return 1e6 * launches.summary_value(self.record, operation, 1, "median_s")
+
+
+@rfm.simple_test
+class imb_smoke(Smoke, Imb):
+    pass
+
+
+@rfm.simple_test
+class imb_quick(Quick, Imb):
+    transport = parameter(["shm"])
+    sizes = [1, 64, 1024, 16384, 65536, 1 << 20]
+
+
+@rfm.simple_test
+class imb_full(Full, Imb):
+    benchmark = parameter(["PingPong", "PingPing"])
+    sizes = [1 << k for k in range(23)]

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Point to point: ping-pong and ping-ping between two ranks."""
+
+import reframe as rfm
+from reframe.core.builtins import parameter, performance_function, run_after
+
+from .base import Experiment, Full, Quick, Smoke
+from .harness import launches
+
+FULL = {"sizes": "1:4Mi:x2", "rse": 0.01, "budget": 0.2}
+
+
+class PointToPoint(Experiment):
+    """Two ranks exchange messages; the time is that of one message, one way."""
+
+    @performance_function("us")
+    def latency(self):
+        return 1e6 * launches.summary_value(self.record, self.experiment, 1, "median_s")
+
+    @performance_function("MB/s")
+    def bandwidth(self):
+        return 1.048576 / launches.summary_value(
+            self.record, self.experiment, 1 << 20, "median_s")
+
+
+class SmokePair(Smoke, PointToPoint):
+    options = {"sizes": "1,1Ki,1Mi", "budget": 0.02}
+
+
+class QuickPair(Quick, PointToPoint):
+    options = {"sizes": "1:4Mi:x4", "rse": 0.01, "budget": 0.06}
+
+
+class Modes(Full, PointToPoint):
+    """Every send mode and completion (stival 3)."""
+
+    mode = parameter(["standard", "synchronous", "buffered", "ready"])
+    blocking = parameter(["yes", "no"])
+    varied = ["mode", "blocking"]
+
+    @run_after("init")
+    def set_options(self):
+        self.options = {**FULL, "mode": self.mode, "blocking": self.blocking}
+
+
+class Affinity(Full, PointToPoint):
+    """Every placement of the site, caches invalidated (finisterrae 1)."""
+
+    placement = parameter(["near", "far", "packed"])
+    options = {**FULL, "cache": "cold"}
+
+
+@rfm.simple_test
+class pingpong_smoke(SmokePair):
+    experiment = "pingpong"
+
+
+@rfm.simple_test
+class pingping_smoke(SmokePair):
+    experiment = "pingping"
+
+
+@rfm.simple_test
+class pingpong_quick(QuickPair):
+    experiment = "pingpong"
+
+
+@rfm.simple_test
+class pingping_quick(QuickPair):
+    experiment = "pingping"
+
+
+@rfm.simple_test
+class pingpong_modes(Modes):
+    experiment = "pingpong"
+
+
+@rfm.simple_test
+class pingping_modes(Modes):
+    experiment = "pingping"
+
+
+@rfm.simple_test
+class pingpong_affinity(Affinity):
+    experiment = "pingpong"
+
+
+@rfm.simple_test
+class pingping_affinity(Affinity):
+    experiment = "pingping"

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Builds the benchmarks once per MPI of the embedded stack, and installs the R package.
+
+CMake decides what is out of date, so this is quick when nothing changed.
+"""
+
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+
+from reframe_tests.harness import families
+
+REPO = families.REPO
+
+
+def say(text):
+    print(f"build: {text}", flush=True)
+
+
+def run(command, log, **kwargs):
+    """Runs a command with its output in `log`; on failure ends with the log's last lines."""
+    with open(log, "a") as out:
+        status = subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, **kwargs).returncode
+    if status:
+        sys.stderr.write("\n".join(log.read_text().splitlines()[-25:]) + "\n")
+        sys.exit(f"build: '{' '.join(map(str, command[:5]))} ...' failed; the whole log is {log}")
+
+
+def environment(family, stack):
+    """This process's environment with the family's run environment in it."""
+    found = dict(os.environ)
+    for name, value in family.run_environment(stack).items():
+        found[name] = value.replace("$PATH", os.environ["PATH"])
+    return found
+
+
+def test_launcher(family):
+    """The launcher of the C tests: this MPI's own, two ranks on two cores of this process."""
+    cpus = sorted(os.sched_getaffinity(0))[:2]
+    flags = family.flags("mpirun", cpus) if len(cpus) == 2 else []
+    return ";".join(["mpirun", *flags])
+
+
+def build_benchmarks(family, stack, options):
+    prefix, folder = family.prefix(stack), stack / "build" / family.name
+    folder.mkdir(parents=True, exist_ok=True)
+    log = folder / "cotejo-build.log"
+    log.unlink(missing_ok=True)
+    env = environment(family, stack)
+    run(["cmake", "-S", REPO / "src", "-B", folder, "-G", "Ninja",
+         f"-DCMAKE_C_COMPILER={prefix}/bin/mpicc", f"-DCMAKE_INSTALL_PREFIX={prefix}",
+         f"-DCOTEJO_MPIEXEC={test_launcher(family)}",
+         *options], log, env=env)
+    run(["cmake", "--build", folder], log, env=env)
+    run(["cmake", "--install", folder], log, env=env)
+    say(f"benchmarks for {family.title} are in {prefix}/bin")
+
+
+def install_analysis(stack):
+    library, log = stack / "R", stack / "build" / "R.log"
+    library.mkdir(parents=True, exist_ok=True)
+    log.unlink(missing_ok=True)
+    run(["R", "CMD", "INSTALL", "--no-docs", "--no-test-load", f"--library={library}",
+         REPO / "analysis"], log)
+    say(f"R package is in {library}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("stack", type=pathlib.Path)
+    parser.add_argument("options", nargs="*", help="further options of CMake")
+    args = parser.parse_args()
+    stack = args.stack.resolve()
+    present = [f for f in families.load().values() if f.installed(stack)]
+    if not present:
+        sys.exit(f"build: no MPI in {stack}/mpi; run `make stack` first")
+    for family in present:
+        build_benchmarks(family, stack, args.options)
+    install_analysis(stack)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Verifies a stack: each MPI compiles a program and runs it on 2 ranks; then audits the builds.
+
+Writes STACK/audit.json (what each MPI was built with and loads) and
+STACK/stack.json (provider, versions, hash of the lock), which go with results.
+"""
+
+import argparse
+import hashlib
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+from reframe_tests.harness import families
+from stack.build import environment
+
+# Prints the communicator's size and the library's own version from every rank: a
+# launcher of another MPI starts two programs of one rank each, and would look well.
+PROGRAM = r"""
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    int size, length;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Get_library_version(version, &length);
+    printf("size %d library %s\n", size, version);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+def words(command, env, timeout=60):
+    """What a command prints; ends with one line when it fails or takes too long."""
+    command = [str(w) for w in command]
+    try:
+        done = subprocess.run(command, env=env, text=True, timeout=timeout,
+                              stdin=subprocess.DEVNULL, capture_output=True)
+    except subprocess.TimeoutExpired:
+        sys.exit(f"stack: '{' '.join(command)}' gave no answer in {timeout} s")
+    if done.returncode:
+        sys.stderr.write(done.stdout + done.stderr)
+        sys.exit(f"stack: '{' '.join(command)}' failed with status {done.returncode}")
+    return done.stdout
+
+
+def check(family, stack, folder):
+    """Compiles and runs on 2 ranks; returns the library's version."""
+    env, prefix = environment(family, stack), family.prefix(stack)
+    source, program = folder / "check.c", folder / f"check-{family.name}"
+    source.write_text(PROGRAM)
+    words([prefix / "bin/mpicc", "-O2", source, "-o", program], env)
+    out = words([prefix / "bin/mpirun", "-np", "2", program], env)
+    found = re.findall(r"size (\d+) library (.*)", out)
+    version = re.search(family.library, found[0][1]) if found else None
+    if [size for size, _ in found] != ["2", "2"] or not version:
+        sys.exit(f"stack: {family.name}: 2 ranks of {family.title} expected, the program saw "
+                 f"{found or 'nothing'}; is {prefix}/bin/mpirun of another MPI?")
+    return version["version"]
+
+
+def compiler_of(library):
+    """The compilers that a shared library says it was made with (its .comment section)."""
+    out = subprocess.run(["readelf", "-p", ".comment", str(library)], text=True,
+                         capture_output=True).stdout
+    return "; ".join(dict.fromkeys(re.findall(r"\]\s+(.*\S)", out))) or "not told"
+
+
+def loaded(program, env):
+    """Shared libraries that the dynamic linker gives a program: name and path."""
+    out = words(["ldd", program], env)
+    return dict(re.findall(r"(\S+) => (\S+)", out))
+
+
+def audit(family, stack, version):
+    """Records of what this MPI's build is: mpi, item, value."""
+    env, prefix = environment(family, stack), family.prefix(stack)
+    items = {"version": version, "wrapper": words([prefix / "bin/mpicc", "-show"], env).strip()}
+    for item, (command, pattern) in family.audit.items():
+        program, *arguments = command.split()
+        line = re.search(pattern, words([prefix / "bin" / program, *arguments], env))
+        items[item] = line[1].strip() if line else "not told"
+    libraries = loaded(prefix / "bin/cotejo", env)
+    mpi = [path for name, path in libraries.items() if name.startswith("libmpi.so")]
+    items["library compiled with"] = compiler_of(mpi[0]) if mpi else "no shared libmpi"
+    items["libraries loaded"] = " ".join(sorted(libraries))
+    for name, path in libraries.items():
+        if re.match(r"lib(mpi|fabric|ucp|hwloc|pmix)\.", name):
+            items[name] = path.replace(str(prefix), "PREFIX")
+    return [{"mpi": family.name, "item": i, "value": v.replace(str(prefix), "PREFIX")}
+            for i, v in items.items()]
+
+
+def lock_hash(stack):
+    """Hash of what fixes the stack's versions: Spack's lock, or the locks of the wheels."""
+    spack_lock = stack.parent / "spack.lock"
+    files = ([spack_lock] if stack.name == ".spack-env" and spack_lock.exists()
+             else sorted((families.REPO / "requirements").glob("*.txt")))
+    return hashlib.sha256(b"".join(f.read_bytes() for f in files)).hexdigest()
+
+
+def write(path, value):
+    temporary = path.with_suffix(".tmp")
+    temporary.write_text(json.dumps(value, indent=1, sort_keys=True) + "\n")
+    temporary.replace(path)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("stack", type=pathlib.Path)
+    stack = parser.parse_args().stack.resolve()
+    present = [f for f in families.load().values() if f.installed(stack)]
+    if not present:
+        sys.exit(f"stack: no MPI in {stack}/mpi; run `make stack` first")
+    versions, records = {}, []
+    with tempfile.TemporaryDirectory() as folder:
+        for family in present:
+            versions[family.name] = check(family, stack, pathlib.Path(folder))
+            records += audit(family, stack, versions[family.name])
+            print(f"stack: {family.title} {versions[family.name]} compiles and runs 2 ranks",
+                  flush=True)
+    write(stack / "audit.json", records)
+    write(stack / "stack.json", {
+        "provider": "spack" if stack.name == ".spack-env" else "wheels",
+        "lock_sha256": lock_hash(stack), "versions": versions})
+
+
+if __name__ == "__main__":
+    main()

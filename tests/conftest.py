@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the Python tests share: a session of their own, and what a launch leaves."""
+
+import json
+
+import pytest
+
+from reframe_tests.harness import sessions
+
+
+@pytest.fixture
+def results(tmp_path, monkeypatch):
+    """An empty results folder, in use by the harness for one test."""
+    monkeypatch.setenv("COTEJO_RESULTS", str(tmp_path))
+    monkeypatch.setenv("COTEJO_SITE", "local")
+    monkeypatch.setenv("COTEJO_SESSION", "20260101T000000Z")
+    sessions.session_name.cache_clear()
+    yield tmp_path
+    sessions.session_name.cache_clear()
+
+
+@pytest.fixture
+def left_by_launch(tmp_path):
+    """Writes what a sound launch of 2 ranks leaves in its folder; returns the folder."""
+    def write(**observed):
+        seen = {"size": 2, "mpi": {"library": "MPICH Version:      5.0.2"},
+                "ranks": [{"rank": 0, "host": "a", "cpus": "0"},
+                          {"rank": 1, "host": "a", "cpus": "1"}],
+                "interfaces": {"lo": 0}, "payload_bytes": 1 << 24, **observed}
+        (tmp_path / "guard.json").write_text('{"exit": 0, "wall_s": 1.5, "reason": ""}')
+        (tmp_path / "samples.csv").write_text("# cotejo-samples/1\n")
+        (tmp_path / "samples.json").write_text(json.dumps(
+            {"observed": seen, "samples": {"file": "samples.csv", "rows": 0, "columns": []},
+             "summary": []}))
+        return tmp_path
+    return write

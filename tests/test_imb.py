@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The tables of the Intel MPI Benchmarks become samples."""
+
+import json
+
+from reframe_tests.harness import imb
+
+PRINTED = """
+# Benchmarking PingPong
+# #processes = 2
+       #bytes #repetitions      t[usec]   Mbytes/sec
+            0         1000         0.12         0.00
+            1         1000         0.13         7.76
+      1048576           40        22.43     46743.62
+"""
+
+
+def test_the_column_with_more_digits_counts():
+    assert imb.rows(PRINTED) == [
+        ("imb-pingpong", 0, 1000, 0.12e-6),
+        ("imb-pingpong", 1, 1000, 1 / 7.76e6),
+        ("imb-pingpong", 1 << 20, 40, (1 << 20) / 46743.62e6)]
+
+
+def test_samples_are_complete(tmp_path):
+    (tmp_path / "samples.json").write_text('{"observed": {"program": "?"}}')
+    imb.write_samples(tmp_path, PRINTED)
+    lines = (tmp_path / "samples.csv").read_text().splitlines()
+    record = json.loads((tmp_path / "samples.json").read_text())
+    assert lines[:2] == ["# cotejo-samples/1", "operation,bytes,repetition,calls,time_s,valid"]
+    assert record["samples"]["rows"] == len(lines) - 2 == 3
+    assert record["observed"]["program"] == "IMB-MPI1"
+
+
+def test_a_run_without_a_table_is_no_launch(tmp_path):
+    (tmp_path / "samples.json").write_text('{"observed": {}}')
+    imb.write_samples(tmp_path, "IMB-MPI1: cannot open file\n")
+    assert not (tmp_path / "samples.json").exists()

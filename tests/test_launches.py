@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A launch counts only when what was observed is what was asked for."""
+
+import pytest
+
+from reframe_tests.harness import families, launches, sessions
+
+ASKED = {"mpi": "mpich", "transport": "shm", "cpus": [0, 1], "hosts": 1, "ranks": 2,
+         "launch": 3}
+OUTPUT = "==== UCX netmod Capability ====\n"
+FAMILY = families.load()["mpich"]
+
+
+def describe(folder, output=OUTPUT, **asked):
+    return launches.describe(folder, {**ASKED, **asked}, FAMILY, output)
+
+
+def test_sound_launch_is_ok(left_by_launch):
+    record = describe(left_by_launch())
+    assert (record["status"], record["reason"], record["wall_s"]) == ("ok", "", 1.5)
+
+
+@pytest.mark.parametrize(("observed", "words"), [
+    ({"size": 1}, "MPI_COMM_WORLD had 1"),
+    ({"mpi": {"library": "Open MPI v5.0.11, package"}}, "MPICH was asked for"),
+    ({"ranks": [{"rank": 0, "host": "a", "cpus": "0"},
+                {"rank": 1, "host": "a", "cpus": "0-1"}]}, "rank 1 was asked on core 1"),
+    ({"ranks": [{"rank": 0, "host": "a", "cpus": "0"},
+                {"rank": 1, "host": "b", "cpus": "1"}]}, "ranks were on 2"),
+    ({"interfaces": {"lo": 1 << 24}}, "crossed the interfaces"),
+])
+def test_each_difference_marks_the_launch(left_by_launch, observed, words):
+    record = describe(left_by_launch(**observed))
+    assert record["status"] == "marked"
+    assert words in record["reason"]
+
+
+def test_shared_memory_behind_tcp_is_found(left_by_launch):
+    record = describe(left_by_launch(), output="libfabric provider: tcp", transport="tcp")
+    assert record["status"] == "marked"
+    assert "transport tcp: 0 B crossed" in record["reason"]
+
+
+def test_a_transport_that_the_library_did_not_report_marks_the_launch(left_by_launch):
+    record = describe(left_by_launch(), output="nothing of use")
+    assert "did not report transport shm" in record["reason"]
+
+
+def test_a_launch_that_hung_leaves_its_reason(left_by_launch):
+    folder = left_by_launch()
+    (folder / "guard.json").write_text('{"exit": 124, "wall_s": 60, "reason": "ended after 60 s"}')
+    record = describe(folder, output="cotejo: waiting for rank 1")
+    assert record["status"] == "failed"
+    assert record["samples"] is None
+    assert record["reason"] == "ended after 60 s: cotejo: waiting for rank 1"
+
+
+def test_a_launch_without_its_guard_failed(left_by_launch):
+    folder = left_by_launch()
+    (folder / "guard.json").unlink()
+    assert describe(folder)["status"] == "failed"
+
+
+def test_publishing_is_whole_or_not_at_all(left_by_launch, results):
+    folder = left_by_launch()
+    path = launches.publish(describe(folder), folder, "cell")
+    assert path.name == "cell.003.json"
+    assert sessions.measured("cell", 3)
+    assert not sessions.measured("cell", 4)
+    assert sorted(p.name for p in path.parent.iterdir()) == ["cell.003.csv", "cell.003.json"]
+    assert sessions.read_json(path)["samples"]["file"] == "cell.003.csv"
+
+
+def test_a_broken_json_is_named_with_its_line(tmp_path):
+    broken = tmp_path / "x.json"
+    broken.write_text('{"a": 1,\n"b"')
+    with pytest.raises(ValueError, match=r"x\.json:2: not JSON"):
+        sessions.read_json(broken)

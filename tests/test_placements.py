@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Placements: from the site's names to cores, with every refusal in words."""
+
+import pytest
+
+from reframe_tests.harness import placements, sessions
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch):
+    """A site of its own with the placements that a test gives."""
+    def write(text):
+        folder = tmp_path / "site_configs" / "x"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "reframe.py").write_text("")
+        (folder / "placements.yaml").write_text(text)
+        monkeypatch.setattr(sessions, "REPO", tmp_path)
+        placements.declared.cache_clear()
+        return "x"
+    yield write
+    placements.declared.cache_clear()
+
+
+def test_listed_cores(site):
+    name = site("near: {hosts: 1, cpus: [0, 1, 2]}\nacross: {hosts: 2, cpus: [4]}\n")
+    assert placements.resolve("near", 2, None, name) == ([0, 1], 1)
+    assert placements.resolve("across", 2, None, name) == ([4], 2)
+
+
+def test_a_placement_that_equals_another_is_not_one(site):
+    name = site("near: {hosts: 1, cpus: [0, 1]}\nfar: {hosts: 1, cpus: [1, 0]}\n")
+    assert placements.resolve("near", 2, None, name) == ([0, 1], 1)
+    with pytest.raises(placements.PlacementError, match="'far' is 'near' on this machine"):
+        placements.resolve("far", 2, None, name)
+
+
+def test_no_room(site):
+    name = site("near: {hosts: 1, cpus: [0]}\n")
+    with pytest.raises(placements.PlacementError, match="no room for 2 ranks"):
+        placements.resolve("near", 2, None, name)
+
+
+def test_unknown_name(site):
+    name = site("near: {hosts: 1, cpus: [0]}\n")
+    with pytest.raises(placements.PlacementError, match="not one of this site: near"):
+        placements.resolve("moon", 1, None, name)
+
+
+@pytest.mark.parametrize("text", ["near: {hosts: 0, cpus: auto}", "near: {hosts: 1, cpus: two}"])
+def test_bad_data_is_named(site, text):
+    with pytest.raises(placements.PlacementError, match=r"placements\.yaml: near"):
+        placements.declared(site(text))
+
+
+def test_an_unknown_site_lists_the_sites():
+    with pytest.raises(ValueError, match="the sites are .*local"):
+        sessions.site_folder("atlantis")
