@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Proof from the launch descriptions that two configurations may be compared.
+
+# What must be the same on both sides: column -> its name in words. A column is exempt when it
+# is what the comparison is about, or follows from it.
+HELD_FIXED <- c(
+  site = "site", simulated = "simulation", hosts = "number of hosts", ranks = "number of ranks",
+  transport = "transport", reported_transport = "transport reported by the library",
+  observed_hosts = "hosts", observed_cpus = "processors of the ranks",
+  observed_cores = "cores of the ranks", library = "MPI library", cpu_model = "CPU model",
+  kernel = "kernel", governor = "frequency governor", commit = "version of cotejo",
+  lock_sha256 = "stack"
+)
+
+EXEMPT <- list(
+  mpi = "library",
+  transport = c("transport", "reported_transport"),
+  placement = c("observed_hosts", "observed_cpus", "observed_cores", "hosts"),
+  hosts = c("hosts", "observed_hosts"),
+  ranks = c("ranks", "hosts", "observed_hosts", "observed_cpus", "observed_cores"),
+  simulated = c("simulated", "cpu_model", "kernel", "observed_hosts"),
+  site = c(
+    "site", "observed_hosts", "observed_cpus", "observed_cores", "cpu_model", "kernel",
+    "governor", "lock_sha256"
+  )
+)
+
+# Without these two nothing is proved; the others may be unknown to a foreign program.
+MUST_BE_OBSERVED <- c("observed_hosts", "observed_cpus")
+
+#' May two configurations be compared?
+#'
+#' They may when the observed hosts, processors, cores and transport, and the machine's state, are
+#' the same on both sides (as sets over the launches) or are what is being compared, and when
+#' each side is one MPI library. What neither side could observe is not held against them, save
+#' hosts and processors, without which nothing is proved.
+#'
+#' @param a,b data.tables of launches of the two sides (rows of `read_results()$launches`).
+#' @param by what is being compared, a column name such as `mpi`.
+#' @param names of the two sides, for the words.
+#' @return `TRUE`, or the differences, one text each.
+#' @export
+comparable <- function(a, b, by = "mpi", names = c("a", "b")) {
+  fixed <- setdiff(names(HELD_FIXED), c(by, unlist(EXEMPT[by])))
+  need_columns(a, fixed, "the table of launches")
+  need_columns(b, fixed, "the table of launches")
+  differences <- unlist(lapply(fixed, function(column) {
+    left <- distinct(a[[column]])
+    right <- distinct(b[[column]])
+    if (column %in% MUST_BE_OBSERVED && !(length(left) && length(right))) {
+      return(sprintf("%s: not observed", HELD_FIXED[[column]]))
+    }
+    if (!length(left) || !length(right) || identical(left, right)) {
+      return(NULL)
+    }
+    sprintf(
+      "%s: %s (%s), %s (%s)", HELD_FIXED[[column]],
+      toString(left), names[[1L]], toString(right), names[[2L]]
+    )
+  }))
+  mixed <- unlist(Map(function(side, name) {
+    libraries <- distinct(side$library)
+    if (length(libraries) > 1L) {
+      sprintf("%s is %d MPI libraries: %s", name, length(libraries), toString(libraries))
+    }
+  }, list(a, b), names))
+  differences <- c(differences, mixed)
+  if (length(differences)) differences else TRUE
+}
+
+# What was observed: `||` is what an unknown value of every rank looks like.
+distinct <- function(values) {
+  known <- !is.na(values) & grepl("[^|]", values)
+  sort(unique(as.character(values[known])), method = "radix")
+}

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The conditions by which the package refuses to go on.
+
+#' Refuse a file, naming it, the line and what to do.
+#'
+#' @param file path of the file.
+#' @param line number of the line in it, from 1; `NA` when the fault is the file as a whole.
+#' @param what what is wrong, in words.
+#' @param todo what the user can do about it, in words.
+#' @return never: signals an error of class `cotejo_bad_data`, a message of one line.
+#' @noRd
+bad_data <- function(file, line, what, todo) {
+  where <- if (is.na(line)) file else paste0(file, ":", line)
+  text <- gsub("[\r\n]+", " ", paste0(where, ": ", what, "; ", todo))
+  stop(structure(
+    class = c("cotejo_bad_data", "error", "condition"),
+    list(message = text, call = NULL, file = file, line = line)
+  ))
+}
+
+#' Refuse a comparison or a report that the data cannot carry.
+#'
+#' @param text one line: what, where, what to do.
+#' @param class the condition's own class, beside `error`.
+#' @param ... further members of the condition.
+#' @return never.
+#' @noRd
+refuse <- function(text, class = "cotejo_refused", ...) {
+  stop(structure(
+    class = c(class, "error", "condition"),
+    list(message = text, call = NULL, ...)
+  ))
+}
+
+#' Check that a table has the columns that a function needs.
+#' @noRd
+need_columns <- function(table, columns, what) {
+  missing <- setdiff(columns, names(table))
+  if (length(missing)) {
+    refuse(sprintf("%s lacks the column(s) %s", what, toString(missing)))
+  }
+  invisible(table)
+}

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Sessions: what was planned, what is still missing, which of them a report is about.
+
+#' Read the session and audit files below a folder.
+#'
+#' @param dir as for [read_results()].
+#' @return list of two data.tables: `sessions` (`site`, `session`, `seed`, `tag`, `blocks`,
+#'   `finished`, and the list column `cells`) and `audit` (`site`, `session`, `mpi`, `item`,
+#'   `value`); both may have no rows.
+#' @export
+read_sessions <- function(dir) {
+  files <- list.files(dir, "^(session|audit)[.]json$", recursive = TRUE, full.names = TRUE)
+  files <- sort(normalizePath(files), method = "radix")
+  planned <- lapply(files[basename(files) == "session.json"], function(file) {
+    plan <- parse_json_file(file)
+    check_members(plan, c(blocks = "number", cells = "list"), file)
+    data.table(
+      place_of(file),
+      seed = number(plan$seed), tag = scalar(plan$tag), blocks = as.integer(plan$blocks),
+      finished = scalar(plan$finished), cells = list(vapply(plan$cells, text_of, ""))
+    )
+  })
+  audited <- lapply(files[basename(files) == "audit.json"], function(file) {
+    records <- parse_json_file(file)
+    if (!is.null(names(records))) records <- records[[1L]]
+    rbindlist(lapply(records, function(record) {
+      check_members(record, c(mpi = "text", item = "text"), file)
+      data.table(
+        place_of(file),
+        mpi = record$mpi, item = record$item, value = scalar(record$value)
+      )
+    }))
+  })
+  list(sessions = rbindlist(planned), audit = rbindlist(audited))
+}
+
+# SITE/SESSION from the path of a file in a session's folder.
+place_of <- function(file) {
+  folder <- dirname(file)
+  list(site = basename(dirname(folder)), session = basename(folder))
+}
+
+#' Launches that a session planned and that have not run.
+#'
+#' @param sessions what [read_sessions()] returned as `sessions`.
+#' @param launches what [read_results()] returned as `launches`.
+#' @return data.table: `site`, `session`, `cell`, `planned`, `usable`, `unusable` (failed or
+#'   marked), `missing`; only cells that lack usable launches.
+#' @export
+missing_cells <- function(sessions, launches) {
+  out <- lapply(seq_len(nrow(sessions)), function(i) {
+    plan <- sessions[i]
+    here <- launches[launches$site == plan$site & launches$session == plan$session]
+    cell <- cell_of(here$id)
+    cells <- plan$cells[[1L]]
+    count <- function(which) tabulate(match(cell[which], cells), length(cells))
+    usable <- count(here$status == "ok")
+    unusable <- count(here$status != "ok")
+    data.table(
+      site = plan$site, session = plan$session, cell = cells, planned = plan$blocks,
+      usable = usable, unusable = unusable, missing = pmax(0L, plan$blocks - usable - unusable)
+    )
+  })
+  out <- rbindlist(out)
+  if (nrow(out)) out[out$usable < out$planned] else out
+}
+
+# A launch's name without its number: CELL.NNN.
+cell_of <- function(id) {
+  sub("[.][0-9]+$", "", id)
+}
+
+#' Choose the session that a report is about: one for each site and experiment.
+#'
+#' The latest with usable launches; one of scale `smoke` only where there is no other.
+#'
+#' @param launches what [read_results()] returned as `launches`.
+#' @param session names of sessions to take instead.
+#' @return data.table `site`, `experiment`, `session`.
+#' @export
+select_sessions <- function(launches, session = NULL) {
+  usable <- launches[launches$status == "ok"]
+  if (!is.null(session)) {
+    usable <- usable[usable$session %in% session]
+  }
+  usable <- unique(usable[, c("site", "experiment", "session", "scale")])
+  setorderv(usable, c("site", "experiment", "session"))
+  usable[, smoke := scale == "smoke"]
+  usable[order(-smoke), list(session = session[.N]), keyby = c("site", "experiment")]
+}

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Samples -> one summary a launch, operation and size. The launch is the unit of replication.
+
+#' Summarise the samples of each launch.
+#'
+#' Quantiles are of type 7 (Hyndman and Fan 1996), from the valid samples only, computed for all
+#' groups at once from one sort.
+#'
+#' @param results what [read_results()] returned.
+#' @return data.table, one row a launch, operation, further factor column and size: the columns
+#'   of `launches`, then `operation`, `bytes`, the factors, `n` (valid samples), `n_invalid`,
+#'   `median_s`, `min_s`, `p95_s`, `mean_s` (s, one operation), `bytes_per_s` (B/s, from the
+#'   median). A group without a valid sample has `n` 0 and `NA`.
+#' @export
+summarise_launches <- function(results) {
+  samples <- results$samples
+  roles <- attr(samples, "roles")
+  by <- c("key", "operation", "bytes", names(roles)[roles == "factor"])
+  samples <- samples[, c(by, "time_s", "valid"), with = FALSE]
+  all_groups <- samples[, list(n_all = .N), keyby = by]
+  valid <- samples[samples$valid]
+  setorderv(valid, c(by, "time_s"))
+  groups <- valid[, list(n = .N, mean_s = mean(time_s)), keyby = by]
+  end <- cumsum(groups$n)
+  start <- end - groups$n
+  for (q in list(c("median_s", 0.5), c("min_s", 0), c("p95_s", 0.95))) {
+    value <- sorted_quantile(valid$time_s, start, groups$n, as.numeric(q[[2L]]))
+    set(groups, j = q[[1L]], value = value)
+  }
+  summary <- groups[all_groups, on = by]
+  summary[is.na(n), n := 0L]
+  summary[, n_invalid := n_all - n]
+  summary[, bytes_per_s := fifelse(median_s > 0, bytes / median_s, NA_real_)]
+  summary[, n_all := NULL]
+  summary[, key := as.character(key)]
+  setcolorder(summary, c(by, "n", "n_invalid", "median_s", "min_s", "p95_s", "mean_s"))
+  out <- results$launches[summary, on = "key"]
+  setattr(out, "factors", setdiff(by, c("key", "operation", "bytes")))
+  out[]
+}
+
+#' Type-7 quantile of runs of a sorted vector.
+#'
+#' @param sorted values, each run in rising order.
+#' @param start values before each run.
+#' @param n length of each run, at least 1.
+#' @param probability 0 to 1.
+#' @noRd
+sorted_quantile <- function(sorted, start, n, probability) {
+  at <- 1 + (n - 1) * probability
+  # Products such as 19 * 0.95 miss whole numbers by a rounding error.
+  at <- fifelse(abs(at - round(at)) < 1e-9, round(at), at)
+  low <- floor(at)
+  part <- at - low
+  below <- sorted[start + low]
+  above <- sorted[start + pmin(low + 1, n)]
+  below + part * (above - below)
+}
+
+#' Columns that make a configuration and what was measured on it.
+#'
+#' Launches that agree in all of them are replicates; what is compared differs in one.
+#' @noRd
+configuration_columns <- function(summary) {
+  c(
+    "site", "simulated", "scale", "experiment", "operation", "mpi", "transport", "placement",
+    "hosts", "ranks", "settings", "parameters", attr(summary, "factors")
+  )
+}
+
+#' Summarise configurations over their launches.
+#'
+#' @param summary what [summarise_launches()] returned.
+#' @param level of the bootstrap interval of the median over launches.
+#' @param replicates,seed of the bootstrap.
+#' @return data.table, one row a configuration, operation and size: `n` (launches), `median_s`
+#'   (median of launch medians), `low_s`, `high_s` (interval, `NA` under five launches), `cv`
+#'   (coefficient of variation of launch medians), `bytes_per_s`, `bytes_per_s_low`, `_high`.
+#' @export
+summarise_configurations <- function(summary, level = 0.95, replicates = 4000L, seed = 1L) {
+  by <- c(configuration_columns(summary), "bytes")
+  need_columns(summary, c(by, "median_s"), "the launch summary")
+  used <- summary[!is.na(median_s)]
+  out <- used[, c(
+    list(n = .N, median_s = stats::median(median_s), cv = stats::sd(median_s) / mean(median_s)),
+    bootstrap_median(median_s, level, replicates, seed)[c("low", "high")]
+  ), keyby = by]
+  setnames(out, c("low", "high"), c("low_s", "high_s"))
+  out[, bytes_per_s := fifelse(median_s > 0, bytes / median_s, NA_real_)]
+  out[, bytes_per_s_low := bytes / high_s]
+  out[, bytes_per_s_high := fifelse(low_s > 0, bytes / low_s, NA_real_)]
+  setattr(out, "factors", attr(summary, "factors"))
+  out[]
+}

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Writes launches as docs/data.md describes them, with planted times. For tests only.
+
+#' A launch description as nested lists, ready for JSON.
+make_description <- function(mpi = "openmpi", transport = "shm", launch = 1L,
+                             experiment = "PingPong", session = "20261121T070000Z",
+                             site = "local", scale = "quick", cpus = 0:1, status = "ok",
+                             reason = "", simulated = "", placement = "near",
+                             settings = list(), parameters = list()) {
+  id <- sprintf("%s.%s.%s.%s.%03d", experiment, mpi, transport, placement, launch)
+  ranks <- lapply(seq_along(cpus) - 1L, function(r) {
+    list(
+      rank = r, host = "node", cpus = as.character(cpus[[r + 1L]]),
+      cores = list(cpus[[r + 1L]]), numa = list(0L), package = list(0L)
+    )
+  })
+  column <- function(name, unit) list(name = name, unit = unit, meaning = name)
+  list(
+    schema = "cotejo-launch/1", id = id, status = status, reason = reason,
+    started = sprintf("2026-11-21T07:%02d:00Z", launch), wall_s = 1.5, simulated = simulated,
+    asked = list(
+      site = site, session = session, experiment = experiment, scale = scale, launch = launch,
+      seed = 1000L + launch, mpi = mpi, transport = transport, placement = placement,
+      cpus = as.list(cpus), hosts = 1L, ranks = 2L, settings = named(settings),
+      parameters = named(parameters), time_limit_s = 60L
+    ),
+    command = "mpiexec -n 2 cotejo pingpong", environment = named(list()),
+    provenance = list(
+      commit = "0123456789abcdef", dirty = FALSE,
+      stack = list(provider = "wheels", lock_sha256 = "feed"), reframe = "4.10.4"
+    ),
+    reported = list(transport = transport, evidence = ""),
+    observed = list(
+      program = "cotejo", version = "0.1.0", experiment = "pingpong",
+      options = list("min-bytes" = 1L, "max-bytes" = 65536L, validate = TRUE),
+      arguments = list("cotejo", "pingpong"),
+      mpi = list(
+        library = paste(mpi, "1.0"), standard = "4.1", thread_level = "single",
+        wtime_is_global = FALSE
+      ),
+      build = list(
+        compiler = "gcc 12.2.0", flags = "-O2", mpi_header = "4.1", libraries = list("libmpi.so")
+      ),
+      size = 2L, ranks = ranks,
+      timer = list(
+        name = "clock_monotonic_raw", resolution_s = 1e-9, overhead_s = 2e-8, monotonic = TRUE
+      ),
+      node = list(
+        kernel = "6.1.0", cpu_model = "A CPU", governor = "unknown", cores = 2L,
+        memory_bytes = 2^34, cache_bytes = 2^25, load_1min = 0.1
+      ),
+      interfaces = list(lo = 0L), payload_bytes = 1e6, payload_checked = TRUE
+    ),
+    samples = list(
+      file = paste0(id, ".csv"), rows = 0L,
+      columns = list(
+        column("operation", ""), column("bytes", "B"), column("repetition", ""),
+        column("calls", ""), column("time_s", "s"), column("valid", "")
+      )
+    ),
+    summary = list()
+  )
+}
+
+# An empty list that JSON writes as {} and not as [].
+named <- function(object) {
+  if (length(object)) object else structure(list(), names = character())
+}
+
+#' Samples of one launch: `times`, seconds, one column a size in `bytes`.
+make_samples <- function(bytes, times, operation = "pingpong") {
+  data.table::data.table(
+    operation = operation, bytes = rep(bytes, each = nrow(times)),
+    repetition = rep(seq_len(nrow(times)) - 1L, length(bytes)), calls = 10L,
+    time_s = sprintf("%.10e", as.vector(times)), valid = 1L
+  )
+}
+
+#' Write one launch below `dir`; returns the paths without their endings.
+write_launch <- function(dir, description, samples = NULL) {
+  folder <- file.path(dir, description$asked$site, description$asked$session)
+  dir.create(folder, recursive = TRUE, showWarnings = FALSE)
+  path <- file.path(folder, description$id)
+  if (description$status == "failed") {
+    description["observed"] <- description["samples"] <- description["summary"] <- list(NULL)
+  } else {
+    description$samples$rows <- nrow(samples)
+    lines <- c("# cotejo-samples/1", paste(names(samples), collapse = ","))
+    writeLines(c(lines, do.call(paste, c(samples, sep = ","))), paste0(path, ".csv"))
+  }
+  json <- jsonlite::toJSON(description, auto_unbox = TRUE, null = "null", digits = NA, pretty = 2)
+  writeLines(json, paste0(path, ".json"))
+  path
+}
+
+#' A study with planted medians: `base` seconds for each MPI at 1 B, growing with the size.
+write_study <- function(dir, base = c(openmpi = 3e-7, mpich = 6e-7), blocks = 10L,
+                        bytes = c(1, 1024, 65536), transports = "shm", cv = 0.02, seed = 1L,
+                        experiment = "PingPong", operation = "pingpong", n = 15L, ...) {
+  set.seed(seed)
+  for (block in seq_len(blocks)) {
+    for (transport in transports) {
+      for (mpi in names(base)) {
+        medians <- (base[[mpi]] * (if (transport == "tcp") 20 else 1) + bytes / 6e9) *
+          exp(stats::rnorm(length(bytes), 0, cv))
+        times <- vapply(medians, function(m) m * exp(abs(stats::rnorm(n, 0, 0.01))), numeric(n))
+        write_launch(
+          dir, make_description(mpi, transport, block, experiment, ...),
+          make_samples(bytes, times, operation)
+        )
+      }
+    }
+  }
+  invisible(dir)
+}
