@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Plots -> files: SVG, PDF and the CSV behind, the same bytes every time.
+
+#' Draw all figures of a folder of results.
+#'
+#' @param results_dir as for [read_results()].
+#' @param out_dir folder for `NAME.svg`, `NAME.pdf` and `NAME.csv` (seconds, bytes), made when
+#'   needed.
+#' @param session names of sessions to take instead of the latest ones.
+#' @return the paths, invisibly. Prints progress, and the folder last.
+#' @export
+draw_figures <- function(results_dir, out_dir, session = NULL) {
+  study <- analyse(results_dir, session)
+  dir.create(out_dir, recursive = TRUE, showWarnings = FALSE)
+  plots <- plot_study(study)
+  paths <- unlist(Map(function(plot, name) {
+    message("drawing ", name)
+    save_plot(plot, out_dir, name)
+  }, plots, names(plots)))
+  write_csv(table_medians(study$medians), file.path(out_dir, "medians.csv"))
+  cat(out_dir, "\n", sep = "")
+  invisible(paths)
+}
+
+#' The figures of a study, by name.
+#' @noRd
+plot_study <- function(study) {
+  plots <- list()
+  for (name in unique(study$medians$experiment)) {
+    of <- function(table) {
+      part <- table[table$experiment == name]
+      setattr(part, "by", "mpi")
+      part
+    }
+    points <- of(study$summary)
+    medians <- of(study$medians)
+    slug <- gsub("[^A-Za-z0-9]+", "-", tolower(name))
+    plots[[paste0("latency-", slug)]] <- plot_latency(points, medians)
+    if (any(medians$bytes > 0)) {
+      plots[[paste0("bandwidth-", slug)]] <- plot_bandwidth(points, medians)
+    }
+    comparison <- of(study$comparison)
+    if (nrow(comparison)) {
+      plots[[paste0("difference-", slug)]] <- plot_difference(comparison, study$delta)
+    }
+  }
+  plots
+}
+
+#' Width and height of a plot from its panels, inches.
+#' @noRd
+plot_size <- function(plot) {
+  layout <- ggplot2::ggplot_build(plot)$layout$layout
+  rows <- max(layout$ROW)
+  caption <- length(strsplit(plot$labels$caption, "\n", fixed = TRUE)[[1L]])
+  c(width = 7.2, height = 1 + 0.16 * caption + rows * if (rows > 1L) 2.05 else 2.9)
+}
+
+#' Draw a plot as SVG text. Text stays text; no widths of it are written, so that the bytes do
+#' not depend on the fonts of the machine.
+#' @noRd
+svg_text <- function(plot) {
+  size <- plot_size(plot)
+  svg <- svglite::svgstring(
+    width = size[["width"]], height = size[["height"]], fix_text_size = FALSE,
+    system_fonts = list(sans = "DejaVu Sans")
+  )
+  tryCatch(print(plot), finally = grDevices::dev.off())
+  as.character(svg())
+}
+
+save_plot <- function(plot, out_dir, name) {
+  path <- function(ending) file.path(out_dir, paste0(name, ".", ending))
+  write_whole(path("svg"), function(file) {
+    writeLines(svg_text(plot), file, useBytes = TRUE)
+  })
+  write_whole(path("pdf"), function(file) {
+    size <- plot_size(plot)
+    device <- if (capabilities("cairo")) grDevices::cairo_pdf else grDevices::pdf
+    device(file, width = size[["width"]], height = size[["height"]])
+    tryCatch(print(plot), finally = grDevices::dev.off())
+    remove_dates(file)
+  })
+  write_csv(attr(plot, "data"), path("csv"))
+  vapply(c("svg", "pdf", "csv"), path, "")
+}
+
+write_csv <- function(table, path) {
+  write_whole(path, function(file) fwrite(table, file, dateTimeAs = "ISO", scipen = 0L))
+}
+
+#' Write under a temporary name and rename: a file that exists is whole.
+#' @noRd
+write_whole <- function(path, write) {
+  dir.create(dirname(path), recursive = TRUE, showWarnings = FALSE)
+  temporary <- file.path(dirname(path), paste0(".tmp-", basename(path)))
+  on.exit(unlink(temporary))
+  write(temporary)
+  if (!file.rename(temporary, path)) {
+    bad_data(path, NA, "cannot be written", "check the folder's permissions and free space")
+  }
+  invisible(path)
+}
+
+#' Put a fixed date of the same length in place of a PDF's dates, so that offsets stay right.
+#' @noRd
+remove_dates <- function(file) {
+  bytes <- readBin(file, "raw", file.size(file))
+  text <- rawToChar(replace(bytes, bytes == 0 | bytes > 127, as.raw(32)))
+  dates <- gregexpr("/(Creation|Mod)Date \\(D:[0-9]+", text)[[1L]]
+  if (dates[[1L]] > 0L) {
+    for (i in seq_along(dates)) {
+      end <- dates[[i]] + attr(dates, "match.length")[[i]] - 1L
+      digits <- seq(regexpr(":", substring(text, dates[[i]]), fixed = TRUE) + dates[[i]], end)
+      fixed <- utils::head(charToRaw("20000101000000"), length(digits))
+      bytes[utils::head(digits, 14L)] <- fixed
+    }
+  }
+  writeBin(bytes, file)
+}

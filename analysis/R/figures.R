@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The figures: tidy tables in, plots out. Each carries its data as the attribute `data`.
+
+panel_of <- function(table) {
+  many <- function(column) length(unique(table[[column]])) > 1L
+  varying <- Filter(many, c("site", "placement", "hosts", "ranks", "settings", "parameters"))
+  extra <- if (length(varying)) {
+    do.call(paste, c(unname(as.list(table[, varying, with = FALSE])), sep = ", "))
+  }
+  text <- paste0(
+    title_of(table$operation), ", ", title_of(table$transport),
+    if (length(extra)) paste0("\n", extra)
+  )
+  factor(text, unique(text[order(table$operation, table$transport)]))
+}
+
+shown_levels <- function(table, by) {
+  known <- title_of(sort(unique(table[[by]]), method = "radix"))
+  factor(title_of(table[[by]]), known)
+}
+
+#' The caption: what is shown, with how many launches, and what was simulated.
+#' @noRd
+caption_of <- function(shown, n, simulated) {
+  range <- if (min(n) == max(n)) sprintf("n = %d", min(n)) else sprintf("n = %d to %d", min(n), max(n))
+  labels <- unique(simulated[nzchar(simulated)])
+  text <- paste0(shown, " ", range, " launches.")
+  paste(
+    c(strwrap(text, 110), if (length(labels)) paste("NOT REAL HARDWARE:", toString(labels))),
+    collapse = "\n"
+  )
+}
+
+#' Points of launches, medians and intervals over message size, log-log.
+#'
+#' @param value,low,high columns of the tables; `factor` takes them to the `unit` of the axis.
+#' @noRd
+plot_by_size <- function(points, medians, by, value, low, high, unit, factor, title, what) {
+  points <- copy(points)[, `:=`(panel = panel_of(points), level = shown_levels(points, by))]
+  medians <- copy(medians)[, `:=`(panel = panel_of(medians), level = shown_levels(medians, by))]
+  all_sizes <- medians$bytes
+  data <- medians[, setdiff(names(medians), c("panel", "level")), with = FALSE]
+  place <- function(table, columns) {
+    set(table, j = "x", value = place_bytes(table$bytes, all_sizes))
+    for (name in names(columns)) {
+      set(table, j = name, value = table[[columns[[name]]]] * factor)
+    }
+  }
+  place(points, c(y = value))
+  place(medians, c(y = value, y_low = low, y_high = high))
+  plot <- ggplot(medians, aes(x, y, colour = level)) +
+    ggplot2::geom_point(
+      aes(shape = level),
+      data = points, size = 0.7, alpha = 0.35,
+      position = ggplot2::position_jitter(width = 0.12, height = 0, seed = 1L)
+    ) +
+    ggplot2::geom_line(aes(linetype = level), linewidth = 0.45) +
+    ggplot2::geom_errorbar(
+      aes(ymin = y_low, ymax = y_high),
+      width = 0.35, linewidth = 0.4, na.rm = TRUE
+    ) +
+    ggplot2::geom_point(aes(shape = level), size = 1.6) +
+    ggplot2::facet_wrap(~panel, ncol = min(2L, nlevels(medians$panel))) +
+    level_scales(levels(medians$level)) +
+    scale_bytes(all_sizes) +
+    ggplot2::scale_y_log10(unit, labels = function(v) format_axis(v)) +
+    ggplot2::labs(title = title, caption = caption_of(what, medians$n, medians$simulated)) +
+    theme_cotejo()
+  with_data(plot, data)
+}
+
+format_axis <- function(v) {
+  ifelse(is.na(v), "", vapply(v, function(x) format(x, scientific = FALSE, drop0trailing = TRUE), ""))
+}
+
+with_data <- function(plot, data) {
+  attr(plot, "data") <- data
+  plot
+}
+
+#' Time of one message by size.
+#'
+#' @param summary what [summarise_launches()] returned: the points.
+#' @param medians what [summarise_configurations()] returned: lines and bars.
+#' @param by factor told apart by colour, shape and line.
+#' @return a ggplot, microseconds over message size, log-log; its data as attribute `data`.
+#' @export
+plot_latency <- function(summary, medians, by = "mpi") {
+  plot_by_size(
+    summary[summary$median_s > 0], medians[medians$median_s > 0], by,
+    "median_s", "low_s", "high_s", "time of one message, one way (\u00b5s)", 1e6,
+    "Time of one message by size",
+    paste(
+      "Small points: medians of single launches. Large points: median of the launch medians.",
+      "Bars: its 95 % bootstrap interval over launches."
+    )
+  )
+}
+
+#' Bandwidth of one message by size.
+#'
+#' @inheritParams plot_latency
+#' @return a ggplot, MB/s (10^6 B/s) over message size, log-log; its data as attribute `data`.
+#' @export
+plot_bandwidth <- function(summary, medians, by = "mpi") {
+  plot_by_size(
+    summary[summary$bytes > 0], medians[medians$bytes > 0], by,
+    "bytes_per_s", "bytes_per_s_low", "bytes_per_s_high",
+    "bandwidth, message size over its time (MB/s, 1 MB = 10\u2076 B)", 1e-6,
+    "Bandwidth of one message by size",
+    paste(
+      "Small points: message size over the median time of single launches. Large points: over",
+      "the median of the launch medians. Bars: 95 % bootstrap interval over launches."
+    )
+  )
+}
+
+#' Relative difference of two configurations by size, with the margin of equivalence.
+#'
+#' @param comparison what [compare_configurations()] returned.
+#' @param delta margin of equivalence drawn as a band.
+#' @return a ggplot, ratio of times (log) over message size; its data as attribute `data`.
+#' @export
+plot_difference <- function(comparison, delta = 0.03) {
+  table <- copy(comparison)[!is.na(ratio)]
+  by <- attr(comparison, "by")
+  if (!by %in% names(table)) set(table, j = by, value = "")
+  table[, panel := panel_of(table)]
+  table[, pair := paste0(title_of(a), " / ", title_of(b))]
+  table[, pair := factor(pair, unique(pair))]
+  table[, x := place_bytes(bytes, table$bytes)]
+  table[, shown := factor(fifelse(is.na(verdict), "too few launches", verdict), VERDICTS)]
+  labels <- caption_of(
+    sprintf(paste(
+      "Points: ratio of the medians over launches. Bars: 95 %% bootstrap interval over launches.",
+      "Under 1 the first of the pair is faster. Band: \u00b1%s %%, within which they count as",
+      "equivalent. Verdicts after Holm's correction over the sizes of a panel's pair."
+    ), format(100 * delta)),
+    pmin(table$n_a, table$n_b), table$simulated
+  )
+  plot <- ggplot(table, aes(x, ratio)) +
+    ggplot2::annotate(
+      "rect",
+      xmin = 0, xmax = Inf, ymin = 1 / (1 + delta), ymax = 1 + delta, fill = "grey85"
+    ) +
+    ggplot2::geom_hline(yintercept = 1, linewidth = 0.3, colour = "grey40") +
+    ggplot2::geom_linerange(aes(ymin = low, ymax = high, colour = shown),
+      linewidth = 0.5, na.rm = TRUE
+    ) +
+    ggplot2::geom_point(aes(colour = shown, shape = shown), size = 1.9) +
+    ggplot2::facet_grid(pair ~ panel) +
+    ggplot2::scale_colour_manual(values = VERDICT_COLOURS, drop = TRUE) +
+    ggplot2::scale_shape_manual(values = VERDICT_SHAPES, drop = TRUE) +
+    scale_bytes(table$bytes) +
+    ggplot2::scale_y_continuous(
+      "ratio of times, first / second", trans = "log2",
+      breaks = scales::breaks_log(6, base = 2), labels = function(v) format_axis(signif(v, 3))
+    ) +
+    ggplot2::labs(title = "Relative difference by size", caption = labels) +
+    theme_cotejo() + ggplot2::theme(strip.text.y = ggplot2::element_text(angle = 270, hjust = 0.5))
+  with_data(plot, table[, setdiff(names(table), c("panel", "pair", "x", "shown")), with = FALSE])
+}
+
+VERDICTS <- c("faster", "slower", "equivalent", "inconclusive", "too few launches")
+VERDICT_COLOURS <- stats::setNames(
+  c("#0072B2", "#D55E00", "#000000", "grey50", "grey65"), VERDICTS
+)
+VERDICT_SHAPES <- stats::setNames(c(25, 24, 15, 1, 4), VERDICTS)

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# One pass over a folder of results: everything that figures, tables and the report show.
+
+#' Read, summarise and compare; prints progress.
+#'
+#' @param results_dir as for [read_results()].
+#' @param session names of sessions to take instead of the latest ones.
+#' @param delta margin of equivalence.
+#' @param seed,replicates of the bootstrap.
+#' @return list: `launches` (all), `used`, `unusable`, `older`, `summary`, `medians`,
+#'   `comparison`, `agreement`, `flags`, `missing`, `sessions`, `audit`, and the settings.
+#' @noRd
+analyse <- function(results_dir, session = NULL, delta = 0.03, seed = 1L, replicates = 4000L) {
+  message("reading ", results_dir)
+  results <- read_results(results_dir)
+  launches <- results$launches
+  plans <- read_sessions(results_dir)
+  chosen <- select_sessions(launches, session)
+  if (!nrow(chosen)) {
+    bad_data(
+      results_dir, NA,
+      sprintf("none of %s usable%s", count_of(nrow(launches), "launch is", "launches is"), first_reason(launches)),
+      "see the reasons in the launch descriptions and measure again"
+    )
+  }
+  in_chosen <- launches[chosen, on = c("site", "experiment", "session"), nomatch = NULL]$key
+  sessions <- unique(chosen[, c("site", "session")])
+  in_session <- launches[sessions, on = c("site", "session")]$key
+  message("summarising ", count_of(length(in_chosen), "launch", "launches"))
+  summary <- summarise_launches(results)
+  factors <- attr(summary, "factors")
+  summary <- summary[summary$key %in% in_chosen]
+  setattr(summary, "factors", factors)
+  message("comparing")
+  comparison <- compare_configurations(
+    summary,
+    delta = delta, seed = seed, replicates = replicates, refused = "list"
+  )
+  list(
+    launches = launches, used = launches[key %in% in_chosen & status == "ok"],
+    unusable = launches[key %in% in_session & status != "ok"],
+    older = launches[!key %in% c(in_chosen, in_session)],
+    chosen = chosen, summary = summary,
+    medians = summarise_configurations(summary, seed = seed, replicates = replicates),
+    comparison = comparison,
+    agreement = compare_tools(summary, delta = delta, seed = seed, replicates = replicates),
+    flags = flag_launches(summary),
+    missing = missing_cells(of_sessions(plans$sessions, sessions), launches),
+    sessions = of_sessions(plans$sessions, sessions), audit = of_sessions(plans$audit, sessions),
+    delta = delta, seed = seed, replicates = replicates
+  )
+}
+
+of_sessions <- function(table, sessions) {
+  if (nrow(table)) table[sessions, on = c("site", "session"), nomatch = NULL] else table
+}
+
+# Each IMB operation against ours of the same pattern.
+compare_tools <- function(summary, ...) {
+  rbindlist(lapply(c("pingpong", "pingping"), function(ours) {
+    agree_tools(summary, ours, paste0("imb-", ours), refused = "list", ...)
+  }), fill = TRUE)
+}
+
+count_of <- function(n, one, many) paste(n, if (n == 1L) one else many)
+
+first_reason <- function(launches) {
+  reasons <- launches$reason[launches$status != "ok"]
+  if (length(reasons)) sprintf(" (first reason: %s)", reasons[[1L]]) else ""
+}

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tables for readers: data.tables of texts, and their HTML.
+
+#' Medians of configurations in a row a size, a column an MPI.
+#'
+#' @param medians what [summarise_configurations()] returned.
+#' @return data.table of texts: site, experiment, operation, transport, placement, settings,
+#'   size, and for each MPI `median [95 % interval]` in microseconds and `n`.
+#' @export
+table_medians <- function(medians) {
+  table <- copy(medians)
+  table[, text := format_interval(median_s * 1e6, low_s * 1e6, high_s * 1e6, 4L)]
+  table[, text := sprintf("%s (n = %d)", text, n)]
+  table[, mpi := paste(title_of(mpi), "(\u00b5s)")]
+  rows <- c(
+    "site", "simulated", "scale", "experiment", "operation", "transport", "placement", "hosts",
+    "ranks", "settings", "parameters", attr(medians, "factors"), "bytes"
+  )
+  wide <- dcast(
+    table, stats::as.formula(paste(paste0("`", rows, "`", collapse = "+"), "~ mpi")),
+    value.var = "text", fill = ""
+  )
+  wide[]
+}
+
+#' An HTML table; text columns to the left, numbers to the right.
+#' @noRd
+html_table <- function(table, caption, right = character()) {
+  if (!nrow(table)) {
+    return(NULL)
+  }
+  side <- ifelse(names(table) %in% right, "num", "text")
+  cell <- function(tag, values, sides) {
+    Map(function(v, s) htmltools::tag(tag, list(class = s, v)), values, sides)
+  }
+  body <- lapply(seq_len(nrow(table)), function(i) {
+    htmltools::tags$tr(unname(cell("td", vapply(table[i], as.character, ""), side)))
+  })
+  htmltools::tags$table(
+    htmltools::tags$caption(caption),
+    htmltools::tags$thead(htmltools::tags$tr(unname(cell("th", names(table), side)))),
+    htmltools::tags$tbody(body)
+  )
+}
+
+#' Columns of strata that do not say the same in every row, named for readers.
+#' @noRd
+varying_strata <- function(table) {
+  strata <- c(
+    site = "Site", simulated = "Simulated", scale = "Scale", experiment = "Test",
+    operation = "Operation", mpi = "MPI", transport = "Transport", placement = "Placement",
+    hosts = "Hosts", ranks = "Ranks", settings = "Settings", parameters = "Parameters"
+  )
+  strata <- strata[names(strata) %in% names(table)]
+  many <- vapply(names(strata), function(s) length(unique(table[[s]])) > 1L, NA)
+  shown <- lapply(names(strata)[many], function(s) title_of(table[[s]]))
+  if (length(shown)) setDT(stats::setNames(shown, strata[many])) else NULL
+}
+
+#' The comparison as readers want it.
+#' @noRd
+table_comparison <- function(comparison) {
+  shown <- data.table(
+    First = title_of(comparison$a), Second = title_of(comparison$b),
+    Size = format_bytes(comparison$bytes),
+    `n` = ifelse(
+      comparison$n_a == comparison$n_b, comparison$n_a, paste(comparison$n_a, comparison$n_b)
+    ),
+    first_us = format_us(comparison$median_a_s),
+    second_us = format_us(comparison$median_b_s),
+    `Ratio [95 %]` = format_interval(comparison$ratio, comparison$low, comparison$high, 4L),
+    `Hodges-Lehmann` = format_digits(comparison$hl_ratio, 4L),
+    cliff = sprintf("%+.2f", comparison$cliffs_delta),
+    `p, Holm` = format_p(comparison$p_holm),
+    `Welch p` = format_p(comparison$welch_p),
+    welch_us = ifelse(is.na(comparison$welch_low_s), "NA", sprintf(
+      "%s .. %s", format_digits(comparison$welch_low_s * 1e6),
+      format_digits(comparison$welch_high_s * 1e6)
+    )),
+    `First is` = fifelse(is.na(comparison$verdict), comparison$note, comparison$verdict)
+  )
+  setnames(shown, c("first_us", "second_us", "cliff", "welch_us"), c(
+    "First (\u00b5s)", "Second (\u00b5s)", "Cliff's \u03b4",
+    "Welch 99 % of difference (\u00b5s)"
+  ))
+  cbind(varying_strata(comparison), shown)
+}
+
+#' The build audit: all items, and those in which the MPIs differ.
+#' @noRd
+table_audit <- function(audit) {
+  if (!nrow(audit)) {
+    return(list(all = audit, differing = audit))
+  }
+  latest <- unique(audit, by = c("site", "mpi", "item"), fromLast = TRUE)
+  latest[, mpi := title_of(mpi)]
+  wide <- dcast(latest, site + item ~ mpi, value.var = "value", fill = "")
+  mpis <- setdiff(names(wide), c("site", "item"))
+  differs <- apply(as.matrix(wide[, mpis, with = FALSE]), 1L, function(v) length(unique(v)) > 1L)
+  setnames(wide, c("site", "item"), c("Site", "Item"))
+  list(all = wide, differing = wide[differs])
+}

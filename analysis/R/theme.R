@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The one look of all figures: readable in colour, by the colour-blind and in grey.
+
+#' The theme of cotejo's figures.
+#'
+#' @param base_size of the text, points.
+#' @return a ggplot2 theme.
+#' @export
+theme_cotejo <- function(base_size = 9) {
+  grey <- "grey30"
+  ggplot2::theme_bw(base_size = base_size) + ggplot2::theme(
+    panel.grid.minor = ggplot2::element_blank(),
+    panel.grid.major = ggplot2::element_line(colour = "grey91", linewidth = 0.3),
+    panel.border = ggplot2::element_rect(colour = "grey55", fill = NA, linewidth = 0.4),
+    axis.ticks = ggplot2::element_line(colour = "grey55", linewidth = 0.3),
+    axis.text = ggplot2::element_text(colour = grey),
+    strip.background = ggplot2::element_blank(),
+    strip.text = ggplot2::element_text(hjust = 0, face = "bold", margin = ggplot2::margin(2, 0, 3)),
+    legend.position = "top", legend.justification = "left",
+    legend.title = ggplot2::element_blank(), legend.key.width = ggplot2::unit(2.4, "lines"),
+    legend.margin = ggplot2::margin(0, 0, 0, 0),
+    plot.title = ggplot2::element_text(face = "bold", size = base_size + 1.5),
+    plot.title.position = "plot", plot.caption.position = "plot",
+    plot.caption = ggplot2::element_text(hjust = 0, colour = grey, lineheight = 1.15)
+  )
+}
+
+# Okabe and Ito's colours, ordered so that neighbours differ in lightness too.
+COLOURS <- c("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+SHAPES <- c(16, 17, 15, 18, 8, 4, 3)
+LINETYPES <- c("solid", "42", "12", "4212", "61", "2262", "1343")
+
+#' Colour, shape and line for the levels of one factor, always told apart by all three.
+#' @noRd
+level_scales <- function(levels) {
+  pick <- function(values) stats::setNames(rep_len(values, length(levels)), levels)
+  list(
+    ggplot2::scale_colour_manual(values = pick(COLOURS)),
+    ggplot2::scale_shape_manual(values = pick(SHAPES)),
+    ggplot2::scale_linetype_manual(values = pick(LINETYPES))
+  )
+}
+
+#' Log axis of message sizes, labelled in binary units. Zero bytes stand one step left of the
+#' least other size.
+#' @noRd
+scale_bytes <- function(bytes) {
+  sizes <- sort(unique(bytes))
+  powers <- 2^seq(0, 40, by = 2)
+  shown <- powers[powers >= min(sizes[sizes > 0], 1) & powers <= max(sizes, 1)]
+  shown <- shown[seq(1L, length(shown), by = ceiling(length(shown) / 8))]
+  zero <- if (any(sizes == 0)) zero_place(bytes)
+  ggplot2::scale_x_continuous(
+    "message size", trans = "log2", breaks = c(zero, shown),
+    labels = c(if (length(zero)) "0 B", format_bytes(shown))
+  )
+}
+
+zero_place <- function(bytes) min(bytes[bytes > 0], 1) / 4
+place_bytes <- function(bytes, all) fifelse(bytes == 0, zero_place(all), as.numeric(bytes))

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Names and numbers as a reader wants them: every number with its unit, three digits at least.
+
+TITLES <- c(
+  "openmpi" = "Open MPI", "mpich" = "MPICH", "intel-mpi" = "Intel MPI", "mvapich" = "MVAPICH",
+  "shm" = "shared memory", "tcp" = "TCP", "pingpong" = "ping-pong", "pingping" = "ping-ping",
+  "imb-pingpong" = "IMB PingPong", "imb-pingping" = "IMB PingPing"
+)
+
+#' Display name of an MPI, transport or operation; the name itself when there is none.
+#' @noRd
+title_of <- function(name) {
+  known <- TITLES[as.character(name)]
+  unname(ifelse(is.na(known), as.character(name), known))
+}
+
+sentence_case <- function(text) {
+  paste0(toupper(substr(text, 1L, 1L)), substring(text, 2L))
+}
+
+#' Sizes in binary units: 1 B, 64 KiB, 4 MiB; sizes that are no multiple stay exact in B.
+#' @noRd
+format_bytes <- function(bytes) {
+  scale <- fcase(
+    bytes >= 2^30 & bytes %% 2^30 == 0, 3L, bytes >= 2^20 & bytes %% 2^20 == 0, 2L,
+    bytes >= 2^10 & bytes %% 2^10 == 0, 1L, rep(TRUE, length(bytes)), 0L
+  )
+  unit <- c("B", "KiB", "MiB", "GiB")[scale + 1L]
+  paste(format_whole(bytes / 1024^scale), unit)
+}
+
+format_whole <- function(x) {
+  vapply(x, format, "", scientific = FALSE, digits = 15L, trim = TRUE)
+}
+
+#' Digits after the point that leave at least `digits` significant ones.
+#' @noRd
+decimals_for <- function(x, digits = 3L) {
+  x <- abs(x[is.finite(x) & x != 0])
+  if (!length(x)) 0L else max(0L, digits - 1L - floor(log10(min(x))))
+}
+
+#' Numbers with at least three significant digits and no exponent.
+#' @noRd
+format_digits <- function(x, digits = 3L) {
+  text <- vapply(x, function(v) {
+    if (is.na(v)) "NA" else formatC(v, digits = decimals_for(v, digits), format = "f")
+  }, "")
+  unname(text)
+}
+
+#' Times in microseconds.
+#' @noRd
+format_us <- function(seconds, digits = 4L) format_digits(seconds * 1e6, digits)
+
+#' `median [low, high]` with the same decimals for all three; the median alone without interval.
+#' @noRd
+format_interval <- function(value, low, high, digits = 3L) {
+  mapply(function(v, l, h) {
+    decimals <- decimals_for(v, digits)
+    text <- formatC(c(v, l, h), digits = decimals, format = "f")
+    if (is.na(l) || is.na(h)) text[[1L]] else sprintf("%s [%s, %s]", text[1L], text[2L], text[3L])
+  }, value, low, high, USE.NAMES = FALSE)
+}
+
+#' A p value, never shown as 0.
+#' @noRd
+format_p <- function(p) {
+  fcase(
+    is.na(p), "NA", p < 1e-4, formatC(p, digits = 1L, format = "e"),
+    rep(TRUE, length(p)), formatC(p, digits = 3L, format = "g", flag = "#")
+  )
+}
+
+format_count <- function(a, b) {
+  ifelse(a == b, sprintf("n = %d", a), sprintf("n = %d and %d", a, b))
+}
+
+#' What makes a stratum, in words: "ping-pong, shared memory, near".
+#' @noRd
+describe_stratum <- function(row) {
+  extra <- c(row$settings, row$parameters)
+  parts <- c(
+    title_of(row$operation), title_of(row$transport), paste("placement", row$placement),
+    extra[nzchar(extra)], if (nzchar(row$simulated)) row$simulated
+  )
+  paste(parts, collapse = ", ")
+}
