@@ -14,7 +14,11 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from reframe_tests.harness import families, sessions  # noqa: E402
 
 STACK = families.stack_prefix()
-PRESENT = {n: f for n, f in families.load().items() if f.installed(STACK)}
+try:
+    SITE = sessions.site_folder()
+    PRESENT = {n: f for n, f in families.load().items() if f.installed(STACK)}
+except ValueError as err:
+    sys.exit(f"cotejo: {err}")
 
 
 def environment(family):
@@ -28,7 +32,7 @@ def environment(family):
 
 def systems():
     """The site's systems; a partition without `environs` gets every MPI of the stack."""
-    found = runpy.run_path(str(sessions.site_folder() / "reframe.py"))["site_configuration"]
+    found = runpy.run_path(str(SITE / "reframe.py"))["site_configuration"]
     for system in found["systems"]:
         for place in ("stage", "output"):
             system.setdefault(f"{place}dir", str(STACK / "reframe" / place))

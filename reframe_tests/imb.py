@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after, run_before, variable
 
-from .base import Experiment, Full, Quick, Smoke
+from .base import Bench, Experiment, Full, Quick, Smoke
 from .harness import families, imb, launches
 
 
@@ -62,3 +62,9 @@ class imb_quick(Quick, Imb):
 class imb_full(Full, Imb):
     benchmark = parameter(["PingPong", "PingPing"])
     sizes = [1 << k for k in range(23)]
+
+
+@rfm.simple_test
+class imb_bench(Bench, Imb):
+    transport = parameter(["shm"])
+    sizes = [1, 1 << 20]

@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
-from .base import Experiment, Full, Quick, Smoke
+from .base import Bench, Experiment, Full, Quick, Smoke
 from .harness import launches
 
 FULL = {"sizes": "1:4Mi:x2", "rse": 0.01, "budget": 0.2}
@@ -88,3 +88,10 @@ class pingpong_affinity(Affinity):
 @rfm.simple_test
 class pingping_affinity(Affinity):
     experiment = "pingping"
+
+
+@rfm.simple_test
+class pingpong_bench(Bench, PointToPoint):
+    experiment = "pingpong"
+    transport = parameter(["shm"])
+    options = {"sizes": "1,1Mi", "rse": 0.005, "budget": 0.3}

@@ -58,7 +58,7 @@ def begin(tag, blocks):
     """Plans a new session and returns the plan; the environment then names the session."""
     say(f"new session {sessions.session_name()}: finding the cells of tag {tag!r}")
     plan = {"tag": tag, "blocks": blocks, "seed": random.SystemRandom().randrange(1 << 31),
-            "cells": list_cells(tag), "begun": sessions.utc(), "finished": ""}
+            "cells": list_cells(tag), "begun": sessions.utc(), "finished": "", "reframe_s": 0.0}
     folder = sessions.session_folder()
     sessions.write_json(folder / "session.json", plan)
     audit = families.stack_prefix() / "audit.json"
@@ -82,8 +82,11 @@ def run(plan):
         left = (time.monotonic() - begun) / (at_start - todo) * todo if todo < at_start else None
         say(f"block {block} of {plan['blocks']}: {total - todo} of {total} launches done"
             + (f", about {left / 60:.1f} min left" if left else ""))
+        started = time.monotonic()
         reframe(["-r", "--tag", plan["tag"], "--exec-order=random"],
                 COTEJO_BLOCK=str(block), COTEJO_SEED=str(plan["seed"] + block))
+        plan["reframe_s"] += round(time.monotonic() - started, 3)
+        sessions.write_json(sessions.session_folder() / "session.json", plan)
         todo = sum(len(missing(plan, b)) for b in range(1, plan["blocks"] + 1))
     return todo
 

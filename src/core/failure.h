@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A failure as one line of text and the exit status that goes with it.
+#ifndef COTEJO_CORE_FAILURE_H
+#define COTEJO_CORE_FAILURE_H
+
+#include <stdbool.h>
+
+// Exit statuses of the program. STATUS_FAILED: the measurement went wrong (a wrong payload);
+// STATUS_USAGE: what was asked for cannot be done, nothing was measured.
+enum { STATUS_OK = 0, STATUS_FAILED = 1, STATUS_USAGE = 2 };
+
+struct failure {
+    int status; // STATUS_OK while nothing went wrong
+    char text[480];
+};
+
+// Notes a failure: what, where, what to do, in one line. A later one never hides an earlier one.
+void failure_set(struct failure *failure, int status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static inline bool failed(const struct failure *failure) {
+    return failure->status != STATUS_OK;
+}
+
+#endif

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Writes JSON into memory: values in order, commas and escapes are set here.
+#ifndef COTEJO_CORE_JSON_H
+#define COTEJO_CORE_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct json {
+    char *text; // owned; NULL before the first value
+    size_t length, room;
+    bool lost; // memory ran out: the text is not whole
+};
+
+void json_open(struct json *json, char bracket); // '{' or '['
+void json_close(struct json *json, char bracket);
+void json_name(struct json *json, const char *name);
+void json_string(struct json *json, const char *text); // NULL gives null
+void json_integer(struct json *json, long long value);
+void json_real(struct json *json, double value); // 12 digits; not finite gives null
+void json_boolean(struct json *json, bool value);
+void json_null(struct json *json);
+void json_raw(struct json *json, const char *text); // JSON already
+void json_free(struct json *json);
+
+#endif

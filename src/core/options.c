@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The one parser of the command line: what an experiment declares is what it accepts.
+#include "options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool one_of(const char *word, const char *choices) {
+    size_t length = strlen(word);
+    for (const char *at = choices; length && at;) {
+        const char *bar = strchr(at, '|');
+        size_t here = bar ? (size_t)(bar - at) : strlen(at);
+        if (here == length && strncmp(at, word, length) == 0)
+            return true;
+        at = bar ? bar + 1 : NULL;
+    }
+    return false;
+}
+
+static void refuse(const struct option *option, const char *text, const char *why,
+                   struct failure *failure) {
+    failure_set(failure, STATUS_USAGE, "--%s '%s': %s", option->name, text, why);
+}
+
+static void read_number(struct setting *setting, const char *text, struct failure *failure) {
+    const struct option *option = setting->option;
+    bool whole = option->type == OPTION_INTEGER;
+    char *end, why[120];
+    errno = 0;
+    if (whole)
+        setting->real = (double)(setting->integer = strtol(text, &end, 10));
+    else
+        setting->real = strtod(text, &end);
+    if (errno || end == text || *end || !(setting->real >= option->least) ||
+        !(setting->real <= option->most)) {
+        snprintf(why, sizeof why, "give a%s number from %g to %g%s%s", whole ? " whole" : "",
+                 option->least, option->most, *option->unit ? " " : "", option->unit);
+        refuse(option, text, why, failure);
+    }
+}
+
+static void read_list(struct setting *setting, const char *text, struct failure *failure) {
+    const struct option *option = setting->option;
+    char why[200];
+    sizes_free(&setting->sizes);
+    if (!sizes_read(text, &setting->sizes, why, sizeof why)) {
+        refuse(option, text, why, failure);
+        return;
+    }
+    for (size_t i = 0; i < setting->sizes.count; i++) {
+        size_t bytes = setting->sizes.bytes[i];
+        if ((double)bytes < option->least || (double)bytes > option->most) {
+            snprintf(why, sizeof why, "%zu B is out of range; give sizes from %.0f to %.0f B",
+                     bytes, option->least, option->most);
+            refuse(option, text, why, failure);
+            return;
+        }
+    }
+}
+
+static void read_value(struct setting *setting, const char *text, struct failure *failure) {
+    char why[240];
+    if (setting->option->type != OPTION_SIZES && strlen(text) >= sizeof setting->text) {
+        refuse(setting->option, "...", "the value is longer than 255 characters; shorten it",
+               failure);
+        return;
+    }
+    switch (setting->option->type) {
+    case OPTION_INTEGER:
+    case OPTION_REAL:
+        read_number(setting, text, failure);
+        break;
+    case OPTION_SIZES:
+        read_list(setting, text, failure);
+        return;
+    case OPTION_CHOICE:
+        if (!one_of(text, setting->option->choices)) {
+            snprintf(why, sizeof why, "give one of %s", setting->option->choices);
+            refuse(setting->option, text, why, failure);
+        }
+        break;
+    case OPTION_FLAG:
+        setting->integer = strcmp(text, "yes") == 0;
+        break;
+    case OPTION_TEXT:
+        if (setting->given && !*text)
+            refuse(setting->option, text, "must not be empty", failure);
+        break;
+    }
+    snprintf(setting->text, sizeof setting->text, "%s", text);
+}
+
+static void refuse_unknown(const struct options *options, const char *word,
+                           struct failure *failure) {
+    const char *names[OPTIONS_MOST];
+    for (int i = 0; i < options->count; i++)
+        names[i] = options->settings[i].option->name;
+    const char *meant = nearest_name(word, names, options->count);
+    if (meant)
+        failure_set(failure, STATUS_USAGE, "unknown option --%s; did you mean --%s?", word, meant);
+    else
+        failure_set(failure, STATUS_USAGE, "unknown option --%s; --help lists the options", word);
+}
+
+static struct setting *find(const struct options *options, const char *name, size_t length) {
+    for (int i = 0; i < options->count; i++) {
+        const char *known = options->settings[i].option->name;
+        if (strlen(known) == length && strncmp(known, name, length) == 0)
+            return (struct setting *)&options->settings[i];
+    }
+    return NULL;
+}
+
+// Reads the option at arguments[0]; returns how many arguments it took.
+static int read_argument(struct options *options, int count, char *const *arguments,
+                         struct failure *failure) {
+    const char *word = arguments[0];
+    if (strncmp(word, "--", 2) != 0 || !word[2]) {
+        failure_set(failure, STATUS_USAGE, "'%s' is not an option; options are --NAME VALUE", word);
+        return 1;
+    }
+    const char *name = word + 2, *equals = strchr(name, '=');
+    size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    struct setting *setting = find(options, name, length);
+    if (!setting) {
+        char unknown[64];
+        snprintf(unknown, sizeof unknown, "%.*s", (int)length, name);
+        refuse_unknown(options, unknown, failure);
+        return 1;
+    }
+    if (setting->given) {
+        failure_set(failure, STATUS_USAGE, "--%s is given twice; give it once",
+                    setting->option->name);
+        return 1;
+    }
+    setting->given = true;
+    if (setting->option->type == OPTION_FLAG) {
+        if (equals)
+            refuse(setting->option, equals + 1, "takes no value", failure);
+        read_value(setting, "yes", failure);
+        return 1;
+    }
+    if (equals) {
+        read_value(setting, equals + 1, failure);
+        return 1;
+    }
+    if (count < 2) {
+        failure_set(failure, STATUS_USAGE, "--%s needs a value; --help says which",
+                    setting->option->name);
+        return 1;
+    }
+    read_value(setting, arguments[1], failure);
+    return 2;
+}
+
+void options_read(struct options *options, const struct option *const *tables, int number,
+                  int count, char *const *arguments, struct failure *failure) {
+    options->count = 0;
+    for (int t = 0; t < number; t++) {
+        for (const struct option *option = tables[t]; option && option->name; option++) {
+            if (options->count == OPTIONS_MOST)
+                abort();
+            struct setting *setting = &options->settings[options->count++];
+            *setting = (struct setting){.option = option};
+            read_value(setting, option->value, failure);
+        }
+    }
+    for (int i = 0; i < count && !failed(failure);)
+        i += read_argument(options, count - i, arguments + i, failure);
+}
+
+void options_free(struct options *options) {
+    for (int i = 0; i < options->count; i++)
+        sizes_free(&options->settings[i].sizes);
+    options->count = 0;
+}
+
+static const struct setting *known(const struct options *options, const char *name,
+                                   enum option_type type) {
+    const struct setting *setting = find(options, name, strlen(name));
+    if (!setting || setting->option->type != type)
+        abort();
+    return setting;
+}
+
+long options_integer(const struct options *options, const char *name) {
+    return known(options, name, OPTION_INTEGER)->integer;
+}
+
+double options_real(const struct options *options, const char *name) {
+    return known(options, name, OPTION_REAL)->real;
+}
+
+const struct sizes *options_sizes(const struct options *options, const char *name) {
+    return &known(options, name, OPTION_SIZES)->sizes;
+}
+
+const char *options_text(const struct options *options, const char *name) {
+    return known(options, name, OPTION_TEXT)->text;
+}
+
+bool options_is(const struct options *options, const char *name, const char *choice) {
+    const struct setting *setting = known(options, name, OPTION_CHOICE);
+    if (!one_of(choice, setting->option->choices))
+        abort();
+    return strcmp(setting->text, choice) == 0;
+}

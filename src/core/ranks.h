@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What ranks tell each other outside every timed zone: failures, texts, and how to wait quietly.
+#ifndef COTEJO_CORE_RANKS_H
+#define COTEJO_CORE_RANKS_H
+
+#include "failure.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+
+// Makes the failure of the lowest failing rank of `comm` the failure of all its ranks.
+// Collective. A `quiet` rank sleeps between looks instead of polling, so that it does not
+// disturb ranks that are measuring meanwhile. Returns the agreed status.
+int ranks_agree(MPI_Comm comm, struct failure *failure, bool quiet);
+
+// Joins the texts of all ranks of `comm` with commas, in the order of ranks. Collective.
+// Rank 0 gets a string to free (NULL: no memory), the others NULL.
+char *ranks_join(MPI_Comm comm, const char *text);
+
+#endif

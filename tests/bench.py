@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Holds the project against its goals: ratios of runs that are interleaved in one session.
+
+Prints one line a goal and says met or not met; a goal that is not met is a
+finding, not an error, so the status is 0 unless something could not be measured.
+"""
+
+import argparse
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+from reframe_tests.harness import sessions
+
+REPO = sessions.REPO
+
+
+def say(goal, value, met):
+    print(f"bench: {'met    ' if met else 'NOT MET'} {goal}: {value}", flush=True)
+
+
+def make(stack, results, *arguments):
+    """Runs one of the project's commands in a results folder of its own; returns its wall time."""
+    began = time.monotonic()
+    done = subprocess.run(
+        ["make", "-C", str(REPO), "--no-print-directory", f"STACK={stack}", f"RESULTS={results}",
+         f"FIGURES={results}/figures", f"REPORT={results}/report/report.html", *arguments],
+        env={k: v for k, v in os.environ.items() if not k.startswith(("COTEJO_", "MAKE", "MFLAGS"))})
+    if done.returncode:
+        sys.exit(f"bench: `make {' '.join(arguments)}` failed")
+    return time.monotonic() - began
+
+
+def launches(results):
+    """Descriptions of all launches below a results folder that may be used."""
+    found = [sessions.read_json(p) for p in results.glob("*/*/*.[0-9][0-9][0-9].json")]
+    return [r for r in found if r["status"] == "ok"]
+
+
+def medians(records, operation, size, mpi):
+    """Block -> median time in s of one operation, size and MPI."""
+    return {r["asked"]["launch"]: row["median_s"] for r in records for row in r["summary"]
+            if r["asked"]["mpi"] == mpi and (row["operation"], row["bytes"]) == (operation, size)}
+
+
+def ratio(ours, theirs):
+    """Median of the ratios of the blocks, and the ratios' quartiles."""
+    paired = [ours[block] / theirs[block] for block in sorted(ours.keys() & theirs.keys())]
+    if len(paired) < 3:
+        sys.exit("bench: fewer than 3 blocks have both tools; see the session for the reasons")
+    low, middle, high = statistics.quantiles(paired, n=4)
+    return middle, f"{middle:.3f} (quartiles {low:.3f} to {high:.3f}, {len(paired)} blocks)"
+
+
+def against_imb(stack, results):
+    """Our one-way time over IMB's on the same MPI, and the harness's overhead."""
+    make(stack, results, "study", "TAG=bench")
+    records = launches(results)
+    for mpi in ("intel-mpi", "mpich"):
+        for size, label in ((1, "1 B"), (1 << 20, "1 MiB")):
+            value, text = ratio(medians(records, "pingpong", size, mpi),
+                                medians(records, "imb-pingpong", size, mpi))
+            say(f"ping-pong {label} over IMB-MPI1, {mpi}, within 3 %", text,
+                abs(value - 1) <= 0.03)
+
+
+def overhead(results):
+    """Wall time of ReFrame beyond the launches' own, in percent of theirs."""
+    plans = [sessions.read_json(p) for p in results.glob("*/*/session.json")]
+    inside = sum(r["wall_s"] for r in launches(results))
+    beyond = 100 * (sum(p["reframe_s"] for p in plans) / inside - 1)
+    say("harness's overhead under 15 %", f"{beyond:.1f} % of {inside:.0f} s of launches",
+        beyond < 15)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("stack", type=pathlib.Path)
+    parser.add_argument("--from-nothing", action="store_true",
+                        help="time the set-up of a new stack too")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as folder:
+        root = pathlib.Path(folder)
+        against_imb(args.stack, root / "imb")
+        wall = make(args.stack, root / "study", "study", "TAG=quick")
+        say("study from a prepared stack under 6 min", f"{wall / 60:.1f} min", wall < 360)
+        overhead(root / "study")
+        if args.from_nothing:
+            wall = make(root / "stack", root / "nothing", "study", "TAG=quick", "SPACK=")
+            say("study from nothing under 12 min", f"{wall / 60:.1f} min", wall < 720)
+
+
+if __name__ == "__main__":
+    main()
