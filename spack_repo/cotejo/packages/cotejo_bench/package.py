@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The benchmarks of this repository, built once per MPI."""
+
+from pathlib import Path
+
+from spack_repo.builtin.build_systems.cmake import CMakePackage
+
+from spack.package import *
+
+
+class CotejoBench(CMakePackage):
+    """Benchmarks of MPI that keep every sample and observe what really ran."""
+
+    # The checkout that holds this recipe; spack.yaml develops its src/ in place.
+    git = Path(__file__).resolve().parents[4].as_uri()
+
+    license("BSD-3-Clause")
+
+    version("main", branch="main")
+
+    depends_on("c", type="build")
+    depends_on("pkgconfig", type="build")
+    depends_on("hwloc@2:")
+    depends_on("mpi@3:")
+
+    @property
+    def root_cmakelists_dir(self):
+        """A clone has the project in src/; developed in place, src/ is the source."""
+        source = Path(self.stage.source_path)
+        return str(source / "src" if (source / "src").is_dir() else source)
+
+    def cmake_args(self):
+        return [self.define("CMAKE_C_COMPILER", self.spec["mpi"].mpicc)]
