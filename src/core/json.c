@@ -33,9 +33,11 @@ static void separate(struct json *json) {
 
 // Bytes of the well-formed UTF-8 character at `s`, 0 when there is none (RFC 3629).
 static size_t utf8_length(const unsigned char *s) {
-    size_t length = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : (s[0] & 0xf0) == 0xe0 ? 3
-                                  : s[0] >= 0xf0 && s[0] < 0xf5                              ? 4
-                                                                                             : 0;
+    size_t length = s[0] < 0x80                   ? 1
+                    : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
+                    : (s[0] & 0xf0) == 0xe0       ? 3
+                    : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
+                                                  : 0;
     for (size_t i = 1; i < length; i++)
         if ((s[i] & 0xc0) != 0x80)
             return 0;

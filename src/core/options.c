@@ -117,7 +117,8 @@ static int read_argument(struct options *options, int count, char *const *argume
                          struct failure *failure) {
     const char *word = arguments[0];
     if (strncmp(word, "--", 2) != 0 || !word[2]) {
-        failure_set(failure, STATUS_USAGE, "'%s' is not an option; options are --NAME VALUE", word);
+        failure_set(failure, STATUS_USAGE, "'%s' is not an option; options are --NAME VALUE",
+                    word);
         return 1;
     }
     const char *name = word + 2, *equals = strchr(name, '=');
@@ -197,7 +198,11 @@ const struct sizes *options_sizes(const struct options *options, const char *nam
 }
 
 const char *options_text(const struct options *options, const char *name) {
-    return known(options, name, OPTION_TEXT)->text;
+    const struct setting *setting = find(options, name, strlen(name));
+    if (!setting ||
+        (setting->option->type != OPTION_TEXT && setting->option->type != OPTION_CHOICE))
+        abort();
+    return setting->text;
 }
 
 bool options_is(const struct options *options, const char *name, const char *choice) {

@@ -57,7 +57,7 @@ void options_free(struct options *options);
 long options_integer(const struct options *options, const char *name);
 double options_real(const struct options *options, const char *name);
 const struct sizes *options_sizes(const struct options *options, const char *name);
-const char *options_text(const struct options *options, const char *name);
+const char *options_text(const struct options *options, const char *name); // also of choices
 bool options_is(const struct options *options, const char *name, const char *choice);
 
 // All effective values, defaults too, as one JSON object.

@@ -12,8 +12,9 @@
 static const struct {
     const char *name;
     size_t factor;
-} suffixes[] = {{"Ki", (size_t)1 << 10}, {"Mi", (size_t)1 << 20}, {"Gi", (size_t)1 << 30},
-                {"k", 1000},             {"M", 1000000},          {"G", 1000000000}};
+} suffixes[] = {{"Ki", (size_t)1 << 10}, {"Mi", (size_t)1 << 20},
+                {"Gi", (size_t)1 << 30}, {"k", 1000},
+                {"M", 1000000},          {"G", 1000000000}};
 
 bool size_read(const char **text, size_t *bytes) {
     if (!isdigit((unsigned char)**text))

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What an experiment is, and what it is given to measure with.
+#ifndef COTEJO_CORE_BENCH_H
+#define COTEJO_CORE_BENCH_H
+
+#include "clock.h"
+#include "failure.h"
+#include "options.h"
+#include "samples.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+
+// Handed to an experiment on each of its ranks.
+struct bench {
+    MPI_Comm comm; // the ranks that take part; rank 0 keeps the samples
+    int rank, size;
+    struct options options;
+    struct clock clock;
+    struct samples samples;
+    size_t printed;         // samples that are in the table already
+    double payload_bytes;   // moved between ranks so far, as rank 0 knows it
+    bool payload_checked;   // every payload was checked, and found right
+    struct failure failure; // an experiment that sets it must see to it that all ranks do
+};
+
+struct experiment {
+    const char *name, *summary;
+    const char *what;                // what one operation is, and where the method comes from
+    int ranks;                       // that take part; the others wait quietly. 0: all of them
+    const struct option *options[4]; // tables beside the common one; NULL ends them
+    const struct column *columns;    // beside the common ones; NULL: none
+    void (*run)(struct bench *bench);
+};
+
+// Prints what the samples since the last call come to: one line for an operation and size.
+// Only rank 0 prints.
+void bench_print(struct bench *bench);
+
+#endif

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Timers: read alike, each examined before it is trusted.
+#ifndef COTEJO_CORE_CLOCK_H
+#define COTEJO_CORE_CLOCK_H
+
+#include "failure.h"
+#include "json.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum clock_kind { CLOCK_WTIME, CLOCK_MONO, CLOCK_MONO_RAW, CLOCK_TSC, CLOCK_KINDS };
+
+struct clock {
+    enum clock_kind kind;
+    uint64_t origin; // ticks at opening (unused by MPI_Wtime)
+    double zero;     // MPI_Wtime at opening, s
+    double scale;    // seconds a tick
+    // What examination found:
+    double resolution_s; // least step that was seen
+    double overhead_s;   // one call, mean of the quickest batch
+    bool monotonic;      // never went back
+};
+
+// Names for the option --timer, "a|b|c", and of one kind.
+extern const char clock_choices[];
+const char *clock_name(enum clock_kind kind);
+
+// Opens and examines a timer. MPI_Wtime needs a running MPI. A timer that this machine has not
+// got, or that goes backwards or stands still, is a failure (STATUS_USAGE) that says why.
+void clock_open(struct clock *clock, const char *name, struct failure *failure);
+
+// Seconds since the opening.
+double clock_now(const struct clock *clock);
+
+// The members name, resolution_s, overhead_s, monotonic as a JSON object.
+void clock_describe(const struct clock *clock, struct json *json);
+
+#endif

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The member `observed` of a launch description: what a program sees of its own launch.
+#define _GNU_SOURCE // dl_iterate_phdr
+#include "describe.h"
+
+#include "placement.h"
+#include "ranks.h"
+
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct launch launch_begin(void) {
+    struct launch launch = {.load = node_load()};
+    interfaces_read(&launch.before);
+    return launch;
+}
+
+static int add_library(struct dl_phdr_info *info, size_t size, void *json) {
+    (void)size;
+    if (info->dlpi_name && *info->dlpi_name)
+        json_string(json, info->dlpi_name);
+    return 0;
+}
+
+static void describe_build(struct json *json) {
+    char header[16];
+    snprintf(header, sizeof header, "%d.%d", MPI_VERSION, MPI_SUBVERSION);
+    json_name(json, "build");
+    json_open(json, '{');
+    json_name(json, "compiler");
+#if defined(__clang__)
+    json_string(json, __VERSION__);
+#else
+    json_string(json, "gcc " __VERSION__);
+#endif
+    json_name(json, "flags");
+    json_string(json, COTEJO_FLAGS);
+    json_name(json, "mpi_header");
+    json_string(json, header);
+    json_name(json, "libraries");
+    json_open(json, '[');
+    dl_iterate_phdr(add_library, json);
+    json_close(json, ']');
+    json_close(json, '}');
+}
+
+static const char *thread_level(void) {
+    int level;
+    MPI_Query_thread(&level);
+    return level == MPI_THREAD_SINGLE       ? "single"
+           : level == MPI_THREAD_FUNNELED   ? "funneled"
+           : level == MPI_THREAD_SERIALIZED ? "serialized"
+                                            : "multiple";
+}
+
+static void describe_mpi(struct json *json) {
+    char library[MPI_MAX_LIBRARY_VERSION_STRING], standard[16];
+    int length, version, subversion, found, *global;
+    MPI_Get_library_version(library, &length);
+    MPI_Get_version(&version, &subversion);
+    snprintf(standard, sizeof standard, "%d.%d", version, subversion);
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_WTIME_IS_GLOBAL, &global, &found);
+    for (char *c = library; *c; c++)
+        if (*c == '\n' || *c == '\t')
+            *c = ' ';
+    json_name(json, "mpi");
+    json_open(json, '{');
+    json_name(json, "library");
+    json_string(json, library);
+    json_name(json, "standard");
+    json_string(json, standard);
+    json_name(json, "thread_level");
+    json_string(json, thread_level());
+    json_name(json, "wtime_is_global");
+    json_boolean(json, found && *global);
+    json_close(json, '}');
+}
+
+static void describe_subject(const struct subject *subject, struct json *json) {
+    json_name(json, "program");
+    json_string(json, subject->program);
+    json_name(json, "version");
+    json_string(json, subject->version);
+    json_name(json, "experiment");
+    json_string(json, subject->experiment);
+    json_name(json, "options");
+    if (subject->options)
+        options_describe(subject->options, json);
+    else
+        json_raw(json, "{}");
+    json_name(json, "arguments");
+    json_open(json, '[');
+    for (int i = 0; i < subject->argument_count; i++)
+        json_string(json, subject->arguments[i]);
+    json_close(json, ']');
+    json_name(json, "payload_bytes");
+    if (subject->payload_bytes >= 0)
+        json_integer(json, (long long)subject->payload_bytes);
+    else
+        json_null(json);
+    json_name(json, "payload_checked");
+    json_boolean(json, subject->payload_checked);
+    json_name(json, "timer");
+    clock_describe(subject->clock, json);
+}
+
+// Ranks of all hosts as one JSON list; to be freed, on rank 0 only.
+static char *describe_ranks(int rank, struct failure *failure) {
+    struct json mine = {0};
+    json_open(&mine, '{');
+    json_name(&mine, "rank");
+    json_integer(&mine, rank);
+    placement_observe(&mine, failure);
+    json_close(&mine, '}');
+    if (mine.lost)
+        failure_set(failure, STATUS_FAILED, "no memory to describe rank %d", rank);
+    char *all = NULL;
+    if (ranks_agree(MPI_COMM_WORLD, failure, false) == STATUS_OK)
+        all = ranks_join(MPI_COMM_WORLD, mine.text);
+    json_free(&mine);
+    return all;
+}
+
+void describe_launch(const struct launch *launch, const struct subject *subject, struct json *json,
+                     struct failure *failure) {
+    struct interfaces after; // before the description's own messages
+    int rank, size;
+    interfaces_read(&after);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    char *ranks = describe_ranks(rank, failure);
+    if (rank == 0 && ranks) {
+        json_name(json, "observed");
+        json_open(json, '{');
+        describe_subject(subject, json);
+        describe_mpi(json);
+        describe_build(json);
+        json_name(json, "size");
+        json_integer(json, size);
+        json_name(json, "ranks");
+        json_open(json, '[');
+        json_raw(json, ranks);
+        json_close(json, ']');
+        json_name(json, "node");
+        node_describe(launch->load, json);
+        json_name(json, "interfaces");
+        interfaces_describe(&launch->before, &after, json);
+        json_close(json, '}');
+    }
+    free(ranks);
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The member `observed` of a launch description: what a program sees of its own launch.
+#ifndef COTEJO_CORE_DESCRIBE_H
+#define COTEJO_CORE_DESCRIBE_H
+
+#include "clock.h"
+#include "node.h"
+#include "options.h"
+
+#include <mpi.h>
+
+// What is noted when a launch begins, to be held against its end.
+struct launch {
+    double load;
+    struct interfaces before;
+};
+
+struct launch launch_begin(void);
+
+struct subject {
+    const char *program, *version, *experiment;
+    const struct options *options; // NULL: not known
+    int argument_count;
+    char *const *arguments;
+    const struct clock *clock;
+    double payload_bytes; // negative: not known
+    bool payload_checked;
+};
+
+// Adds `observed` to an open JSON object, on rank 0; collective over MPI_COMM_WORLD.
+void describe_launch(const struct launch *launch, const struct subject *subject, struct json *json,
+                     struct failure *failure);
+
+#endif

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Message buffers: touched by the rank that uses them, filled and checked byte by byte.
+#include "payload.h"
+
+#include "node.h"
+#include "ranks.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAGE = 4096, LINE = 64 };
+
+static size_t rounded(size_t bytes, size_t unit) {
+    return (bytes + unit - 1) / unit * unit;
+}
+
+static size_t slots_of(size_t step, bool cold, size_t cache_bytes, size_t least) {
+    size_t slots = cold ? cache_bytes / step + 1 : 1;
+    return slots > least ? slots : least;
+}
+
+size_t buffer_room(size_t bytes, bool cold, size_t cache_bytes, size_t least) {
+    size_t step = rounded(bytes ? bytes : 1, LINE);
+    return rounded(slots_of(step, cold, cache_bytes, least) * step, PAGE);
+}
+
+static size_t common_divisor(size_t a, size_t b) {
+    while (b) {
+        size_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+void buffer_open(struct buffer *buffer, size_t bytes, bool cold, size_t cache_bytes, size_t least,
+                 struct failure *failure) {
+    size_t room = buffer_room(bytes, cold, cache_bytes, least);
+    *buffer = (struct buffer){.bytes = bytes, .step = rounded(bytes ? bytes : 1, LINE)};
+    buffer->pool = aligned_alloc(PAGE, room);
+    if (!buffer->pool) {
+        failure_set(failure, STATUS_USAGE, "no memory for a buffer of %zu B; ask for less", room);
+        return;
+    }
+    buffer->slots = slots_of(buffer->step, cold, cache_bytes, least);
+    // About the golden section of the slots, and without a common divisor: every slot has its
+    // turn, neighbours in time are far apart in memory.
+    buffer->leap = buffer->slots * 618 / 1000 + 1;
+    while (common_divisor(buffer->slots, buffer->leap) != 1)
+        buffer->leap++;
+    payload_fill(buffer->pool, room, 0, 0);
+}
+
+void buffer_close(struct buffer *buffer) {
+    free(buffer->pool);
+    *buffer = (struct buffer){0};
+}
+
+char *buffer_next(struct buffer *buffer) {
+    char *slot = buffer->pool + buffer->at * buffer->step;
+    buffer->at += buffer->leap;
+    if (buffer->at >= buffer->slots)
+        buffer->at %= buffer->slots;
+    return slot;
+}
+
+void memory_ask(MPI_Comm comm, size_t bytes, struct failure *failure) {
+    MPI_Comm host;
+    int rank, here;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &host);
+    MPI_Comm_size(host, &here);
+    MPI_Comm_free(&host);
+    double available = node_memory_available();
+    double wanted = (double)bytes * here;
+    if (available > 0 && wanted > 0.9 * available)
+        failure_set(failure, STATUS_USAGE,
+                    "the messages need %.0f MB on %d ranks of a host that has %.0f MB available; "
+                    "ask for smaller --sizes",
+                    wanted * 1e-6, here, available * 1e-6);
+    ranks_agree(comm, failure, false);
+}
+
+// A counter mixed by a multiplication: eight bytes a step, no two positions alike by design.
+static uint64_t word(int sender, unsigned message, size_t index) {
+    uint64_t x = (uint64_t)index + ((uint64_t)message << 40) + ((uint64_t)(unsigned)sender << 52);
+    x = (x + 1) * 0x9e3779b97f4a7c15u;
+    return x ^ x >> 29;
+}
+
+static void put(char *bytes, size_t count, int sender, unsigned message, uint64_t mask) {
+    for (size_t i = 0; i < count; i += sizeof mask) {
+        uint64_t value = word(sender, message, i / sizeof value) ^ mask;
+        memcpy(bytes + i, &value, count - i < sizeof value ? count - i : sizeof value);
+    }
+}
+
+void payload_fill(char *bytes, size_t count, int sender, unsigned message) {
+    put(bytes, count, sender, message, 0);
+}
+
+void payload_poison(char *bytes, size_t count, int sender, unsigned message) {
+    put(bytes, count, sender, message, ~(uint64_t)0);
+}
+
+size_t payload_check(const char *bytes, size_t count, int sender, unsigned message) {
+    for (size_t i = 0; i < count; i += sizeof(uint64_t)) {
+        uint64_t value = word(sender, message, i / sizeof value);
+        size_t here = count - i < sizeof value ? count - i : sizeof value;
+        if (memcmp(bytes + i, &value, here) == 0)
+            continue;
+        for (const char *right = (const char *)&value; bytes[i] == *right; right++)
+            i++;
+        return i;
+    }
+    return count;
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Message buffers: touched by the rank that uses them, filled and checked byte by byte.
+#ifndef COTEJO_CORE_PAYLOAD_H
+#define COTEJO_CORE_PAYLOAD_H
+
+#include "failure.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+// Slots of one message each, in a pool. A warm buffer has few. A cold one has as many as
+// the last cache holds, visited in an order that no prefetcher follows, so that a slot has left
+// the caches when its turn comes again.
+struct buffer {
+    char *pool; // owned, aligned to a page
+    size_t bytes, step, slots, leap, at;
+};
+
+// Allocates and touches a buffer of messages of `bytes` B. Failure: STATUS_USAGE.
+// `least` is the number of slots that are in use at a time.
+void buffer_open(struct buffer *buffer, size_t bytes, bool cold, size_t cache_bytes, size_t least,
+                 struct failure *failure);
+void buffer_close(struct buffer *buffer);
+
+// The slot to use now; every call moves on.
+char *buffer_next(struct buffer *buffer);
+
+// What a pool takes of memory, B.
+size_t buffer_room(size_t bytes, bool cold, size_t cache_bytes, size_t least);
+
+// Refuses (STATUS_USAGE) when `bytes` on every rank of `comm` are more than this host's memory
+// has available. Collective over `comm`, agreed.
+void memory_ask(MPI_Comm comm, size_t bytes, struct failure *failure);
+
+// Fills with bytes that depend on sender, message number and position; the complement of the
+// same is what a receiver puts in place before, so that a byte not written is seen.
+void payload_fill(char *bytes, size_t count, int sender, unsigned message);
+void payload_poison(char *bytes, size_t count, int sender, unsigned message);
+
+// Position of the first wrong byte, or `count` when all are right.
+size_t payload_check(const char *bytes, size_t count, int sender, unsigned message);
+
+#endif

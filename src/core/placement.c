@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where ranks are and where they could be, by hwloc.
+#include "placement.h"
+
+#include <hwloc.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void load(hwloc_topology_t *topology, struct failure *failure) {
+    if (hwloc_topology_init(topology) == 0) {
+        if (hwloc_topology_load(*topology) == 0)
+            return;
+        hwloc_topology_destroy(*topology);
+    }
+    failure_set(failure, STATUS_USAGE, "hwloc cannot read this machine's topology");
+}
+
+// Logical numbers of the objects of a type that a set of processing units touches.
+static void objects_in(hwloc_topology_t topology, hwloc_const_cpuset_t set, hwloc_obj_type_t type,
+                       const char *name, struct json *json) {
+    json_name(json, name);
+    json_open(json, '[');
+    hwloc_obj_t object = NULL;
+    while ((object = hwloc_get_next_obj_by_type(topology, type, object)))
+        if (hwloc_bitmap_intersects(object->cpuset, set))
+            json_integer(json, object->logical_index);
+    json_close(json, ']');
+}
+
+void placement_observe(struct json *json, struct failure *failure) {
+    hwloc_topology_t topology;
+    char host[256] = "";
+    load(&topology, failure);
+    if (failed(failure))
+        return;
+    hwloc_cpuset_t set = hwloc_bitmap_alloc();
+    char *list = NULL;
+    if (!set || hwloc_get_cpubind(topology, set, HWLOC_CPUBIND_PROCESS) != 0 ||
+        hwloc_bitmap_list_asprintf(&list, set) < 0) {
+        failure_set(failure, STATUS_USAGE, "hwloc cannot tell the affinity of this process");
+    } else {
+        gethostname(host, sizeof host - 1);
+        json_name(json, "host");
+        json_string(json, host);
+        json_name(json, "cpus");
+        json_string(json, list);
+        objects_in(topology, set, HWLOC_OBJ_CORE, "cores", json);
+        objects_in(topology, set, HWLOC_OBJ_NUMANODE, "numa", json);
+        objects_in(topology, set, HWLOC_OBJ_PACKAGE, "package", json);
+    }
+    free(list);
+    hwloc_bitmap_free(set);
+    hwloc_topology_destroy(topology);
+}
+
+static void print(const char *name, const hwloc_obj_t *units, int ranks, FILE *out) {
+    fprintf(out, "%s ", name);
+    for (int r = 0; r < ranks; r++)
+        fprintf(out, "%s%u", r ? "," : "", units[r]->os_index);
+    fprintf(out, "\n");
+}
+
+// The first hardware thread of each core, in hwloc's order (which keeps neighbours together).
+static bool first_threads(hwloc_topology_t topology, int ranks, hwloc_obj_t *units) {
+    int cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
+    for (int r = 0; r < ranks && r < cores; r++) {
+        hwloc_obj_t core = hwloc_get_obj_by_type(topology, HWLOC_OBJ_CORE, (unsigned)r);
+        units[r] = hwloc_get_obj_inside_cpuset_by_type(topology, core->cpuset, HWLOC_OBJ_PU, 0);
+    }
+    return cores >= ranks;
+}
+
+static bool spread(hwloc_topology_t topology, int ranks, hwloc_obj_t *units) {
+    hwloc_obj_t root = hwloc_get_root_obj(topology);
+    hwloc_cpuset_t *sets = calloc((size_t)ranks, sizeof *sets);
+    bool possible = sets && hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) >= ranks &&
+                    hwloc_distrib(topology, &root, 1, sets, (unsigned)ranks, INT_MAX, 0) == 0;
+    for (int r = 0; r < ranks && possible; r++)
+        units[r] = hwloc_get_obj_inside_cpuset_by_type(topology, sets[r], HWLOC_OBJ_PU, 0);
+    for (int r = 0; r < ranks && sets; r++)
+        hwloc_bitmap_free(sets[r]);
+    free(sets);
+    return possible;
+}
+
+static bool hardware_threads(hwloc_topology_t topology, int ranks, hwloc_obj_t *units) {
+    int threads = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
+    for (int r = 0; r < ranks && r < threads; r++)
+        units[r] = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PU, (unsigned)r);
+    return threads > hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) && threads >= ranks;
+}
+
+void placement_list(int ranks, FILE *out, struct failure *failure) {
+    static const struct {
+        const char *name;
+        bool (*choose)(hwloc_topology_t, int, hwloc_obj_t *);
+    } rules[] = {{"near", first_threads}, {"far", spread}, {"packed", hardware_threads}};
+    hwloc_topology_t topology;
+    load(&topology, failure);
+    if (failed(failure))
+        return;
+    hwloc_obj_t *units = calloc((size_t)ranks, sizeof *units);
+    if (!units)
+        failure_set(failure, STATUS_USAGE, "no memory for %d ranks; ask for fewer", ranks);
+    for (size_t i = 0; units && i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].choose(topology, ranks, units))
+            print(rules[i].name, units, ranks, out);
+    free(units);
+    hwloc_topology_destroy(topology);
+}

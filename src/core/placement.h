@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where ranks are and where they could be, by hwloc.
+#ifndef COTEJO_CORE_PLACEMENT_H
+#define COTEJO_CORE_PLACEMENT_H
+
+#include "failure.h"
+#include "json.h"
+
+#include <stdio.h>
+
+// Adds this rank's host, cpus, cores, numa and package to an open JSON object.
+void placement_observe(struct json *json, struct failure *failure);
+
+// Prints the placements that this machine offers to `ranks` ranks, one line each: name, blank,
+// operating system's number of the core of each rank, separated by commas.
+//   near    neighbours: cores of the first package in order, filled from one side
+//   far     as far apart as the machine allows: spread over packages, NUMA domains, cores
+//   packed  two hardware threads of one core side by side, then the next core
+// Only those that exist are printed. Only processing units that this process may use count.
+void placement_list(int ranks, FILE *out, struct failure *failure);
+
+#endif

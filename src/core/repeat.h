@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Repetitions of an operation that its ranks start together, until they are enough.
+#ifndef COTEJO_CORE_REPEAT_H
+#define COTEJO_CORE_REPEAT_H
+
+#include "bench.h"
+
+// The rule, as the options say it.
+struct repeat {
+    long least, most; // samples
+    double rse;       // enough when the standard error of the mean is at most this share of it
+    double budget_s;  // no sample is begun after this time, once there are `least`
+    double sample_s;  // least duration of a sample
+    long calls;       // in a sample; 0: as many as last `sample_s`
+};
+
+// Declares --rse, --budget, --sample-time, --min-repetitions, --max-repetitions, --calls.
+extern const struct option repeat_options[];
+
+struct repeat repeat_read(const struct options *options, struct failure *failure);
+
+// What is repeated. `go` does `calls` of it on each rank that takes part.
+struct work {
+    const char *operation;
+    size_t bytes;
+    double share; // of the time of a call that is one operation: 0.5 for a round trip
+    void (*go)(void *state, long calls);
+    void *state;
+};
+
+// Takes samples of `work` on rank 0 of bench->comm. Collective. The first calls are set-up and
+// never sampled. Before a sample of several calls one more is made, so that all ranks are in the
+// midst of the work when the clock starts: the skew of a barrier is not in the sample.
+void repeat_work(struct bench *bench, const struct repeat *rule, const struct work *work);
+
+#endif

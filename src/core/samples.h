@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Samples: kept raw, written whole or not at all. docs/data.md is the contract.
+#ifndef COTEJO_CORE_SAMPLES_H
+#define COTEJO_CORE_SAMPLES_H
+
+#include "failure.h"
+#include "json.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+// A column that an experiment adds behind the six that every file has.
+struct column {
+    const char *name, *unit, *meaning;
+};
+
+enum { COLUMNS_MOST = 8 };
+
+struct sample {
+    const char *operation; // borrowed: a constant of the experiment
+    size_t bytes;
+    long repetition, calls;
+    double time_s; // of one call
+    bool valid;
+    double extra[COLUMNS_MOST];
+};
+
+struct samples {
+    struct sample *at; // owned
+    size_t count, room;
+    const struct column *columns; // ends with a row without name; NULL: none
+    char path[400];               // the CSV's final name; "" when nothing is written
+    FILE *file;                   // its temporary file, open from the start
+};
+
+// Opens the temporary file of `prefix`.csv, so that an unwritable place is found before anything
+// is measured. An empty prefix writes nothing. Files that are there already are not touched:
+// failure (STATUS_USAGE).
+void samples_open(struct samples *samples, const char *prefix, const struct column *columns,
+                  struct failure *failure);
+
+// Keeps a sample; the order is that of measuring.
+void samples_add(struct samples *samples, struct sample sample, struct failure *failure);
+
+// What a launch's samples of one operation and size come to. NaN where none is valid.
+struct summary {
+    const char *operation;
+    size_t bytes;
+    size_t n; // valid ones
+    double median_s, min_s, p95_s;
+};
+
+// Summary of the samples [from, samples->count) which are of one operation and size.
+struct summary samples_summary(const struct samples *samples, size_t from);
+
+// Members `samples` and `summary` of a launch description, in an open JSON object.
+void samples_describe(const struct samples *samples, struct json *json, struct failure *failure);
+
+// Writes the CSV and then the description `json` beside it, each under a temporary name first.
+void samples_publish(struct samples *samples, const struct json *json, struct failure *failure);
+
+// Forgets the samples; a file that was not published is removed.
+void samples_close(struct samples *samples);
+
+// Writes `text` as the file `path`, whole or not at all.
+void write_whole(const char *path, const char *text, size_t length, struct failure *failure);
+
+#endif

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The benchmark's command line: finds the experiment, runs it on all ranks, publishes.
+#include "core/describe.h"
+#include "core/placement.h"
+#include "core/ranks.h"
+#include "experiments/table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct option common_options[] = {
+    {"output", OPTION_TEXT, "", "", NULL, 0, 0,
+     "write the samples to TEXT.csv and the launch's description to TEXT.json"},
+    {"timer", OPTION_CHOICE, "monotonic-raw", "", clock_choices, 0, 0,
+     "clock of the samples; `cotejo timers` examines them"},
+    {0},
+};
+
+static int complain(const char *where, const struct failure *failure) {
+    fprintf(stderr, "cotejo%s%s: %s\n", *where ? " " : "", where, failure->text);
+    return failure->status;
+}
+
+static int list(void) {
+    for (const struct experiment *const *e = experiments; *e; e++)
+        printf("%-12s %s\n", (*e)->name, (*e)->summary);
+    return STATUS_OK;
+}
+
+static int usage(FILE *out) {
+    fprintf(out, "usage: mpiexec -n N cotejo EXPERIMENT [--option value ...]\n"
+                 "       cotejo EXPERIMENT --help\n"
+                 "       cotejo list                  experiments\n"
+                 "       cotejo timers                clocks of this machine, and which to trust\n"
+                 "       cotejo placements --ranks N  cores for N ranks: near, far, packed\n"
+                 "       cotejo --version\n");
+    return out == stdout ? STATUS_OK : STATUS_USAGE;
+}
+
+static int help(const struct experiment *experiment) {
+    printf("cotejo %s: %s\n\n%s\n\nOptions [default]:\n", experiment->name, experiment->summary,
+           experiment->what);
+    for (int i = 0; experiment->options[i]; i++)
+        options_help(experiment->options[i], stdout);
+    options_help(common_options, stdout);
+    return STATUS_OK;
+}
+
+static int timers(void) {
+    MPI_Init(NULL, NULL);
+    printf("%-14s %15s %15s  %s\n", "timer", "resolution [ns]", "cost [ns]", "verdict");
+    for (enum clock_kind kind = 0; kind < CLOCK_KINDS; kind++) {
+        struct failure failure = {0};
+        struct clock clock;
+        clock_open(&clock, clock_name(kind), &failure);
+        if (failed(&failure))
+            printf("%-14s %15s %15s  not to be used: %s\n", clock_name(kind), "-", "-",
+                   failure.text);
+        else
+            printf("%-14s %15.2f %15.2f  %s\n", clock_name(kind), clock.resolution_s * 1e9,
+                   clock.overhead_s * 1e9,
+                   clock.overhead_s > 250e-9 ? "costly: samples must be long" : "sound");
+    }
+    MPI_Finalize();
+    return STATUS_OK;
+}
+
+static int placements(int count, char **arguments) {
+    static const struct option table[] = {
+        {"ranks", OPTION_INTEGER, "2", "", NULL, 1, 1 << 20, "ranks on this host"}, {0}};
+    const struct option *tables[] = {table};
+    struct failure failure = {0};
+    struct options options;
+    options_read(&options, tables, 1, count, arguments, &failure);
+    if (!failed(&failure))
+        placement_list((int)options_integer(&options, "ranks"), stdout, &failure);
+    options_free(&options);
+    return failed(&failure) ? complain("placements", &failure) : STATUS_OK;
+}
+
+// The ranks that take part get a communicator of their own, the others MPI_COMM_NULL.
+static void choose_ranks(struct bench *bench, const struct experiment *experiment) {
+    int rank, size;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (size < experiment->ranks || size < 2) {
+        failure_set(&bench->failure, STATUS_USAGE,
+                    "needs %d ranks and was started with %d; use mpiexec -n %d, of the same MPI",
+                    experiment->ranks > 2 ? experiment->ranks : 2, size,
+                    experiment->ranks > 2 ? experiment->ranks : 2);
+        return;
+    }
+    bool part = !experiment->ranks || rank < experiment->ranks;
+    MPI_Comm_split(MPI_COMM_WORLD, part ? 0 : MPI_UNDEFINED, rank, &bench->comm);
+    if (part) {
+        MPI_Comm_rank(bench->comm, &bench->rank);
+        MPI_Comm_size(bench->comm, &bench->size);
+    }
+}
+
+static void publish(struct bench *bench, const struct experiment *experiment,
+                    const struct launch *launch, int count, char **arguments) {
+    struct json json = {0};
+    struct subject subject = {.program = "cotejo",
+                              .version = COTEJO_VERSION,
+                              .experiment = experiment->name,
+                              .options = &bench->options,
+                              .argument_count = count,
+                              .arguments = arguments,
+                              .clock = &bench->clock,
+                              .payload_bytes = bench->payload_bytes,
+                              .payload_checked = bench->payload_checked};
+    json_open(&json, '{');
+    json_name(&json, "schema");
+    json_string(&json, "cotejo-launch/1");
+    describe_launch(launch, &subject, &json, &bench->failure);
+    if (!failed(&bench->failure) && bench->samples.file) {
+        samples_describe(&bench->samples, &json, &bench->failure);
+        json_close(&json, '}');
+        if (json.lost)
+            failure_set(&bench->failure, STATUS_FAILED, "no memory for the description");
+        samples_publish(&bench->samples, &json, &bench->failure);
+    }
+    json_free(&json);
+}
+
+static void measure(struct bench *bench, const struct experiment *experiment, int count,
+                    char **arguments) {
+    struct launch launch = launch_begin();
+    const struct option *tables[5] = {common_options};
+    int rank, tables_count = 1;
+    for (int i = 0; i < 4 && experiment->options[i]; i++)
+        tables[tables_count++] = experiment->options[i];
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    options_read(&bench->options, tables, tables_count, count - 2, arguments + 2, &bench->failure);
+    if (!failed(&bench->failure))
+        choose_ranks(bench, experiment);
+    if (!failed(&bench->failure))
+        clock_open(&bench->clock, options_text(&bench->options, "timer"), &bench->failure);
+    if (!failed(&bench->failure) && rank == 0)
+        samples_open(&bench->samples, options_text(&bench->options, "output"), experiment->columns,
+                     &bench->failure);
+    // From here on a quiet rank must not poll: its core may be another's.
+    if (ranks_agree(MPI_COMM_WORLD, &bench->failure, false) != STATUS_OK)
+        return;
+    bool part = bench->comm != MPI_COMM_NULL;
+    if (part)
+        experiment->run(bench);
+    if (ranks_agree(MPI_COMM_WORLD, &bench->failure, !part) != STATUS_OK)
+        return;
+    publish(bench, experiment, &launch, count, arguments);
+    ranks_agree(MPI_COMM_WORLD, &bench->failure, false);
+}
+
+static int run(const struct experiment *experiment, int count, char **arguments) {
+    struct bench bench = {.comm = MPI_COMM_NULL};
+    int rank;
+    MPI_Init(&count, &arguments);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    measure(&bench, experiment, count, arguments);
+    samples_close(&bench.samples);
+    options_free(&bench.options);
+    if (bench.comm != MPI_COMM_NULL)
+        MPI_Comm_free(&bench.comm);
+    if (failed(&bench.failure) && rank == 0)
+        complain(experiment->name, &bench.failure);
+    MPI_Finalize();
+    return bench.failure.status;
+}
+
+static int unknown(const char *word) {
+    const char *names[64] = {"list", "timers", "placements"};
+    int count = 3;
+    for (const struct experiment *const *e = experiments; *e; e++)
+        names[count++] = (*e)->name;
+    const char *meant = nearest_name(word, names, count);
+    struct failure failure = {0};
+    failure_set(&failure, STATUS_USAGE, "unknown experiment '%s'; %s%s%s", word,
+                meant ? "did you mean '" : "`cotejo list` names them", meant ? meant : "",
+                meant ? "'?" : "");
+    return complain("", &failure);
+}
+
+int main(int count, char **arguments) {
+    const char *word = count > 1 ? arguments[1] : "";
+    const struct experiment *experiment = experiment_find(word);
+    if (experiment && count > 2 && strcmp(arguments[2], "--help") == 0)
+        return help(experiment);
+    if (experiment)
+        return run(experiment, count, arguments);
+    if (strcmp(word, "list") == 0)
+        return list();
+    if (strcmp(word, "timers") == 0)
+        return timers();
+    if (strcmp(word, "placements") == 0)
+        return placements(count - 2, arguments + 2);
+    if (strcmp(word, "--help") == 0)
+        return usage(stdout);
+    if (strcmp(word, "--version") == 0)
+        return printf("cotejo %s\n", COTEJO_VERSION) < 0;
+    return *word ? unknown(word) : usage(stderr);
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Ping-pong: a message goes to the other rank, which answers with one of the same size.
+#include "pair.h"
+
+static void count_payload(struct pair *pair, long calls) {
+    *pair->payload_bytes += 2.0 * (double)calls * pair->count;
+}
+
+// The answering rank keeps a receive posted where messages may come at any time.
+static bool ahead(const struct pair *pair) {
+    return pair->rank == 1 && (pair->ready || !pair->blocking);
+}
+
+static void begin(struct pair *pair) {
+    if (ahead(pair))
+        pair_post(pair, &pair->posted);
+}
+
+// The last receive that was posted still waits for its message.
+static void end(struct pair *pair) {
+    MPI_Request sent = MPI_REQUEST_NULL;
+    if (ahead(pair))
+        MPI_Wait(&pair->posted, MPI_STATUS_IGNORE);
+    else if (pair->rank == 0 && (pair->ready || !pair->blocking))
+        pair_send(pair, &sent);
+    MPI_Wait(&sent, MPI_STATUS_IGNORE);
+}
+
+static void serve(struct pair *pair) {
+    if (pair->ready || !pair->blocking) {
+        MPI_Request requests[2];
+        pair_post(pair, &requests[0]);
+        pair_send(pair, &requests[1]);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    } else {
+        MPI_Request none;
+        pair_send(pair, &none);
+        pair_receive(pair);
+    }
+}
+
+static void answer(struct pair *pair) {
+    MPI_Request sent;
+    if (ahead(pair)) {
+        MPI_Wait(&pair->posted, MPI_STATUS_IGNORE);
+        pair_post(pair, &pair->posted);
+    } else {
+        pair_receive(pair);
+    }
+    pair_send(pair, &sent);
+    MPI_Wait(&sent, MPI_STATUS_IGNORE);
+}
+
+static void go(void *state, long calls) {
+    struct pair *pair = state;
+    void (*turn)(struct pair *) = pair->rank == 0 ? serve : answer;
+    for (long i = 0; i < calls; i++)
+        turn(pair);
+    count_payload(pair, calls);
+}
+
+static void run(struct bench *bench) {
+    pair_run(bench, &(struct pattern){"pingpong", 0.5, begin, go, end});
+}
+
+const struct experiment pingpong = {
+    .name = "pingpong",
+    .summary = "a message to the other rank and one back",
+    .what = "Time of one message, one way: half of a round trip between ranks 0 and 1, taken at "
+            "rank 0.\nMethod: Intel MPI Benchmarks PingPong; modes after Stival (2004), ch. 3.",
+    .ranks = 2,
+    .options = {pair_options, repeat_options},
+    .run = run,
+};

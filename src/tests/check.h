@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The tests' one macro: says what did not hold and goes on; `check_status` ends a test program.
+#ifndef COTEJO_TESTS_CHECK_H
+#define COTEJO_TESTS_CHECK_H
+
+#include <stdio.h>
+
+static int check_failures;
+
+#define CHECK(condition)                                                                          \
+    do {                                                                                          \
+        if (!(condition)) {                                                                       \
+            fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #condition);        \
+            check_failures++;                                                                     \
+        }                                                                                         \
+    } while (0)
+
+static inline int check_status(void) {
+    return check_failures ? 1 : 0;
+}
+
+#endif

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "check.h"
+#include "payload.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void every_wrong_byte_is_found(void) {
+    enum { MOST = 100 };
+    char bytes[MOST];
+    for (size_t count = 0; count <= MOST; count++) {
+        payload_fill(bytes, count, 1, 7);
+        CHECK(payload_check(bytes, count, 1, 7) == count);
+        for (size_t i = 0; i < count; i++) {
+            bytes[i] ^= 1;
+            CHECK(payload_check(bytes, count, 1, 7) == i);
+            bytes[i] ^= 1;
+        }
+    }
+}
+
+// A message that did not arrive leaves what was there: another message, or the poison.
+static void another_message_is_wrong(void) {
+    char bytes[64];
+    payload_fill(bytes, sizeof bytes, 1, 7);
+    CHECK(payload_check(bytes, sizeof bytes, 0, 7) < sizeof bytes);
+    CHECK(payload_check(bytes, sizeof bytes, 1, 8) < sizeof bytes);
+    payload_poison(bytes, sizeof bytes, 1, 7);
+    CHECK(payload_check(bytes, sizeof bytes, 1, 7) == 0);
+    memset(bytes, 0, sizeof bytes);
+    CHECK(payload_check(bytes, sizeof bytes, 1, 7) < 8);
+}
+
+static void cold_slots_all_have_their_turn(size_t bytes, size_t cache) {
+    struct failure failure = {0};
+    struct buffer buffer;
+    buffer_open(&buffer, bytes, true, cache, 1, &failure);
+    CHECK(!failed(&failure));
+    CHECK(buffer.slots * buffer.step >= cache);
+    char *seen = calloc(buffer.slots, 1);
+    for (size_t i = 0; i < buffer.slots; i++) {
+        size_t slot = (size_t)(buffer_next(&buffer) - buffer.pool) / buffer.step;
+        CHECK(slot < buffer.slots && !seen[slot]);
+        seen[slot] = 1;
+    }
+    free(seen);
+    buffer_close(&buffer);
+}
+
+int main(void) {
+    every_wrong_byte_is_found();
+    another_message_is_wrong();
+    cold_slots_all_have_their_turn(1, 1 << 16);
+    cold_slots_all_have_their_turn(0, 1 << 16);
+    cold_slots_all_have_their_turn(1000, 1 << 16);
+    cold_slots_all_have_their_turn(1 << 17, 1 << 16);
+    struct failure failure = {0};
+    struct buffer warm;
+    buffer_open(&warm, 100, false, 1 << 20, 1, &failure);
+    CHECK(buffer_next(&warm) == buffer_next(&warm));
+    buffer_close(&warm);
+    return check_status();
+}

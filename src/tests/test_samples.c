@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "check.h"
+#include "samples.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[] = "cotejo-test-XXXXXX";
+
+static const char *path(const char *name) {
+    static char text[200];
+    snprintf(text, sizeof text, "%s/%s", folder, name);
+    return text;
+}
+
+static void add(struct samples *samples, const char *operation, size_t bytes, double time,
+                bool valid) {
+    struct failure failure = {0};
+    samples_add(samples,
+                (struct sample){.operation = operation,
+                                .bytes = bytes,
+                                .calls = 1,
+                                .time_s = time,
+                                .valid = valid,
+                                .extra = {3}},
+                &failure);
+    CHECK(!failed(&failure));
+}
+
+static void summaries(void) {
+    struct samples samples = {0};
+    for (int i = 11; i >= 1; i--)
+        add(&samples, "a", 8, i, true);
+    add(&samples, "a", 8, 1000, false); // not valid: not in any summary
+    struct summary s = samples_summary(&samples, 0);
+    CHECK(s.n == 11 && s.median_s == 6 && s.min_s == 1 && s.p95_s == 10.5);
+    add(&samples, "b", 8, 5, false);
+    CHECK(isnan(samples_summary(&samples, 12).median_s));
+    samples_close(&samples);
+}
+
+static void whole_files(void) {
+    static const struct column extra[] = {{"rank", "", "the rank"}, {0}};
+    struct failure failure = {0};
+    struct samples samples;
+    char line[200];
+    samples_open(&samples, path("good"), extra, &failure);
+    CHECK(!failed(&failure));
+    CHECK(access(path("good.csv"), F_OK) != 0); // not there before it is whole
+    add(&samples, "a", 8, 2.5e-7, true);
+    struct json json = {0};
+    json_open(&json, '{');
+    samples_describe(&samples, &json, &failure);
+    json_close(&json, '}');
+    CHECK(strstr(json.text, "\"rows\":1,"));
+    CHECK(strstr(json.text, "{\"name\":\"rank\",\"unit\":\"\",\"meaning\":\"the rank\"}"));
+    samples_publish(&samples, &json, &failure);
+    CHECK(!failed(&failure));
+    samples_close(&samples);
+    json_free(&json);
+    FILE *file = fopen(path("good.csv"), "r");
+    CHECK(file && fgets(line, sizeof line, file) && strcmp(line, "# cotejo-samples/1\n") == 0);
+    CHECK(file && fgets(line, sizeof line, file) &&
+          strcmp(line, "operation,bytes,repetition,calls,time_s,valid,rank\n") == 0);
+    CHECK(file && fgets(line, sizeof line, file) &&
+          strcmp(line, "a,8,0,1,2.5000000000e-07,1,3\n") == 0);
+    if (file)
+        fclose(file);
+    CHECK(access(path("good.json"), F_OK) == 0);
+    CHECK(access(path("good.csv.tmp"), F_OK) != 0 && access(path("good.json.tmp"), F_OK) != 0);
+}
+
+static void nothing_is_overwritten_or_left(void) {
+    struct failure failure = {0};
+    struct samples samples;
+    samples_open(&samples, path("good"), NULL, &failure);
+    CHECK(failure.status == STATUS_USAGE && strstr(failure.text, "there already"));
+    failure = (struct failure){0};
+    samples_open(&samples, path("no/such/folder"), NULL, &failure);
+    CHECK(failure.status == STATUS_USAGE && strstr(failure.text, "cannot write"));
+    failure = (struct failure){0};
+    samples_open(&samples, path("given-up"), NULL, &failure);
+    CHECK(!failed(&failure));
+    samples_close(&samples);
+    CHECK(access(path("given-up.csv.tmp"), F_OK) != 0);
+}
+
+int main(void) {
+    if (!mkdtemp(folder))
+        return 1;
+    summaries();
+    whole_files();
+    nothing_is_overwritten_or_left();
+    unlink(path("good.csv"));
+    unlink(path("good.json"));
+    rmdir(folder);
+    return check_status();
+}
