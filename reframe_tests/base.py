@@ -99,7 +99,8 @@ class Placement(RegressionTestPlugin):
         self.job.launcher.options += self.family.flags(launcher, self.cpus, self.num_hosts)
 
 
-class Experiment(rfm.RunOnlyRegressionTest, Configuration, Placement):
+# ReFrame runs the hooks of later bases first: the placement needs the configuration.
+class Experiment(rfm.RunOnlyRegressionTest, Placement, Configuration):
     """One launch of one experiment, recorded in the session whatever its end.
 
     Derived classes set `experiment` and `options`; what else they parametrise
@@ -124,8 +125,6 @@ class Experiment(rfm.RunOnlyRegressionTest, Configuration, Placement):
     limit_s = variable(int, value=60)
 
     num_tasks = 2
-    local = True
-    build_locally = True
 
     @run_after("init")
     def set_tags(self):

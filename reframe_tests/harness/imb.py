@@ -65,6 +65,8 @@ def write_samples(stage, output):
             file.write(f"{operation},{size},0,{calls},{time_s:.9e},1\n")
     record = sessions.read_json(description)
     record["observed"]["program"] = "IMB-MPI1"
+    # Two messages a repetition: there and back, or both ways at once.
+    record["observed"]["payload_bytes"] = sum(2 * size * calls for _, size, calls, _ in table)
     record["samples"] = {"file": "samples.csv", "rows": len(table), "columns": COLUMNS}
     record["summary"] = [
         {"operation": operation, "bytes": size, "n": 1,
