@@ -32,8 +32,8 @@ MUST_BE_OBSERVED <- c("observed_hosts", "observed_cpus")
 #'
 #' They may when the observed hosts, processors, cores and transport, and the machine's state, are
 #' the same on both sides (as sets over the launches) or are what is being compared, and when
-#' each side is one MPI library. What neither side could observe is not held against them, save
-#' hosts and processors, without which nothing is proved.
+#' each side is one MPI library. What a side could not observe is not held against it, save hosts
+#' and processors, without which nothing is proved.
 #'
 #' @param a,b data.tables of launches of the two sides (rows of `read_results()$launches`).
 #' @param by what is being compared, a column name such as `mpi`.
@@ -42,30 +42,37 @@ MUST_BE_OBSERVED <- c("observed_hosts", "observed_cpus")
 #' @export
 comparable <- function(a, b, by = "mpi", names = c("a", "b")) {
   fixed <- setdiff(names(HELD_FIXED), c(by, unlist(EXEMPT[by])))
-  need_columns(a, fixed, "the table of launches")
-  need_columns(b, fixed, "the table of launches")
-  differences <- unlist(lapply(fixed, function(column) {
-    left <- distinct(a[[column]])
-    right <- distinct(b[[column]])
-    if (column %in% MUST_BE_OBSERVED && !(length(left) && length(right))) {
-      return(sprintf("%s: not observed", HELD_FIXED[[column]]))
-    }
-    if (!length(left) || !length(right) || identical(left, right)) {
-      return(NULL)
-    }
+  need_columns(a, c(fixed, "library"), "the table of launches")
+  need_columns(b, c(fixed, "library"), "the table of launches")
+  differences <- c(
+    unlist(lapply(fixed, difference_in, a, b, names)),
+    several_libraries(a, names[[1L]]), several_libraries(b, names[[2L]])
+  )
+  if (length(differences)) differences else TRUE
+}
+
+#' How two sides differ in one column, in words; NULL when they do not.
+#' @noRd
+difference_in <- function(column, a, b, names) {
+  left <- distinct(a[[column]])
+  right <- distinct(b[[column]])
+  observed <- length(left) > 0L && length(right) > 0L
+  if (!observed) {
+    return(if (column %in% MUST_BE_OBSERVED) paste0(HELD_FIXED[[column]], ": not observed"))
+  }
+  if (!identical(left, right)) {
     sprintf(
       "%s: %s (%s), %s (%s)", HELD_FIXED[[column]],
       toString(left), names[[1L]], toString(right), names[[2L]]
     )
-  }))
-  mixed <- unlist(Map(function(side, name) {
-    libraries <- distinct(side$library)
-    if (length(libraries) > 1L) {
-      sprintf("%s is %d MPI libraries: %s", name, length(libraries), toString(libraries))
-    }
-  }, list(a, b), names))
-  differences <- c(differences, mixed)
-  if (length(differences)) differences else TRUE
+  }
+}
+
+several_libraries <- function(side, name) {
+  libraries <- distinct(side$library)
+  if (length(libraries) > 1L) {
+    sprintf("%s is %d MPI libraries: %s", name, length(libraries), toString(libraries))
+  }
 }
 
 # What was observed: `||` is what an unknown value of every rank looks like.

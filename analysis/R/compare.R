@@ -176,5 +176,5 @@ launches_needed <- function(family, alpha) {
 agree_tools <- function(summary, ours = "pingpong", theirs = "imb-pingpong", ...) {
   both <- summary[summary$operation %in% c(ours, theirs)]
   setattr(both, "factors", attr(summary, "factors"))
-  compare_configurations(both, by = "operation", ignoring = c("experiment", "parameters"), ...)
+  compare_configurations(both, by = "operation", ignoring = c("experiment", "test", "parameters"), ...)
 }

@@ -13,4 +13,4 @@
 #' @keywords internal
 "_PACKAGE"
 
-.datatable.aware <- TRUE
+.datatable.aware <- TRUE # nolint: object_name_linter.

@@ -11,12 +11,12 @@ parse_description <- function(file) {
   if (!identical(launch$schema, LAUNCH_SCHEMA)) {
     bad_data(
       file, line_of_member(file, "schema"),
-      sprintf("schema %s, not %s", deparse(launch$schema), LAUNCH_SCHEMA),
+      sprintf("schema %s, not \"%s\"", deparse(launch$schema), LAUNCH_SCHEMA),
       "read it with the version of cotejo that wrote it"
     )
   }
   check_members(launch, LAUNCH_MEMBERS, file)
-  check_members(launch$asked, ASKED_MEMBERS, file, "asked.")
+  check_members(launch$asked, ASKED_MEMBERS, file, "asked")
   if (!launch$status %in% c("ok", "marked", "failed")) {
     bad_data(
       file, line_of_member(file, "status"), sprintf("status \"%s\"", launch$status),
@@ -29,32 +29,28 @@ parse_description <- function(file) {
       "do not rename launches"
     )
   }
-  if (launch$status == "ok") {
-    if (is.null(launch$observed)) {
-      bad_data(
-        file, line_of_member(file, "observed"), "status ok, but nothing observed",
-        "measure the launch again"
-      )
-    }
-    check_members(launch, c(wall_s = "number", reported = "object"), file)
-    check_members(launch$observed, OBSERVED_MEMBERS, file, "observed.")
-    if (is.null(launch$samples)) {
-      bad_data(
-        file, line_of_member(file, "samples"), "status ok, but no samples",
-        "measure the launch again"
-      )
-    }
-    check_members(launch$samples, SAMPLES_MEMBERS, file, "samples.")
-  }
+  if (launch$status != "failed") check_ran(launch, file)
   launch
 }
 
-#' Parse a JSON file; what does not parse is refused with the line where the text ends or breaks.
+#' Check what a launch must hold that ran.
 #' @noRd
-parse_json_file <- function(file) {
+check_ran <- function(launch, file) {
+  members <- c(wall_s = "number", reported = "object", observed = "object", samples = "object")
+  check_members(launch, members, file)
+  check_members(launch$observed, OBSERVED_MEMBERS, file, "observed")
+  check_each(launch$observed$ranks, RANK_MEMBERS, file, c("observed", "ranks"))
+  check_members(launch$samples, SAMPLES_MEMBERS, file, "samples")
+  check_each(launch$samples$columns, COLUMN_MEMBERS, file, c("samples", "columns"))
+}
+
+#' Parse a JSON file that holds one object (or a list, where that is expected); what does not
+#' parse is refused with the line where the text ends or breaks.
+#' @noRd
+parse_json_file <- function(file, type = "object") {
   text <- readChar(file, file.size(file), useBytes = TRUE)
   Encoding(text) <- "UTF-8"
-  tryCatch(
+  parsed <- tryCatch(
     jsonlite::parse_json(text, simplifyVector = FALSE),
     error = function(e) {
       fault <- strsplit(conditionMessage(e), "\n", fixed = TRUE)[[1L]][[1L]]
@@ -64,6 +60,10 @@ parse_json_file <- function(file) {
       )
     }
   )
+  if (!has_type(parsed, type)) {
+    bad_data(file, 1L, paste("not one JSON", type), "write it as docs/data.md says")
+  }
+  parsed
 }
 
 #' The first line up to which the text cannot be completed to JSON: the shortest head of lines
@@ -111,8 +111,9 @@ flatten_description <- function(launch, file) {
     id = launch$id, status = launch$status, reason = launch$reason,
     started = launch$started, wall_s = number(launch$wall_s),
     simulated = launch$simulated, site = asked$site, session = asked$session,
-    experiment = asked$experiment, scale = asked$scale, launch = as.integer(asked$launch),
-    seed = as.numeric(asked$seed), mpi = asked$mpi, transport = asked$transport,
+    experiment = asked$experiment, test = asked$test, scale = asked$scale,
+    launch = as.integer(asked$launch), seed = as.numeric(asked$seed),
+    mpi = asked$mpi, transport = asked$transport,
     placement = asked$placement, cpus = join(asked$cpus), hosts = as.integer(asked$hosts),
     ranks = as.integer(asked$ranks), settings = canonical(asked$settings),
     parameters = canonical(asked$parameters), time_limit_s = as.numeric(asked$time_limit_s),

@@ -35,7 +35,7 @@ read_results <- function(dir) {
     launch <- parse_description(files[[i]])
     rows[[i]] <- flatten_description(launch, files[[i]])
     if (launch$status == "ok") {
-      columns <- vapply(launch$samples$columns, function(c) text_of(c$name), "")
+      columns <- rbindlist(lapply(launch$samples$columns, `[`, c("name", "unit")))
       file <- sample_file(files[[i]], launch$samples$file)
       samples[[i]] <- read_samples(file, columns, launch$samples$rows)
       roles <- merge_roles(roles, launch$samples$columns, files[[i]])
@@ -74,7 +74,7 @@ sample_file <- function(description, name) {
   found <- c(path, packed)[file.exists(c(path, packed))]
   if (!length(found)) {
     bad_data(
-      description, line_of_member(description, "samples"),
+      description, line_of_member(description, c("samples", "file")),
       sprintf("status ok, but %s is not beside it", basename(path)),
       "restore the samples, or delete the description and measure the launch again"
     )
@@ -87,10 +87,10 @@ sample_file <- function(description, name) {
 merge_roles <- function(roles, columns, file) {
   for (column in columns) {
     if (column$name %in% SAMPLE_COLUMNS) next
-    role <- if (nzchar(text_of(column$unit))) "measure" else "factor"
-    if (identical(unname(roles[column$name]), setdiff(c("measure", "factor"), role))) {
+    role <- if (nzchar(column$unit)) "measure" else "factor"
+    if (!roles[column$name] %in% c(NA, role)) {
       bad_data(
-        file, line_of_member(file, "columns"),
+        file, line_of_member(file, c("samples", "columns", column$name)),
         sprintf("column %s has a unit here and none in another launch", column$name),
         "give a column one meaning in all experiments"
       )

@@ -9,61 +9,72 @@ REMEASURE <- "delete the launch's two files and measure it again"
 #' Read the samples of one launch.
 #'
 #' @param file path of `LAUNCH.csv` or `LAUNCH.csv.gz`.
-#' @param columns names of its columns, as the launch description lists them.
+#' @param columns data.table `name`, `unit` of its columns, as the launch description lists them.
 #' @param rows number of its rows, as the launch description says.
 #' @return data.table with the columns of the file; `valid` is logical.
 #' @noRd
 read_samples <- function(file, columns, rows) {
-  if (!identical(utils::head(columns, 6L), SAMPLE_COLUMNS)) {
+  if (!identical(utils::head(columns$name, 6L), SAMPLE_COLUMNS)) {
     bad_data(
-      file, NA, "the launch description does not list the six columns of every file first",
+      file, 2L, "the launch description does not list the six columns of every file first",
       REMEASURE
     )
   }
   text <- if (endsWith(file, ".gz")) inflate(file) else NULL
-  check_head(file, text, columns)
+  check_head(file, text, columns$name)
   check_end(file, text)
   samples <- tryCatch(
-    parse_samples(file, text, columns),
+    parse_samples(file, text, columns$name),
     error = function(e) NULL, warning = function(w) NULL
   )
-  if (is.null(samples) || nrow(samples) != rows || !plausible(samples)) {
-    blame_line(file, text, columns, rows)
+  patterns <- column_patterns(columns)
+  if (is.null(samples) || nrow(samples) != rows || !plausible(samples, patterns)) {
+    blame_line(file, text, patterns, rows)
   }
   set(samples, j = "valid", value = samples$valid == 1L)
   samples[]
 }
 
 #' Read a gzip file whole; a damaged one is refused.
+#'
+#' Not by memDecompress(), which takes more and more memory when the end is missing.
 #' @noRd
 inflate <- function(file) {
-  damaged <- function(e) bad_data(file, NA, "not a whole gzip file", REMEASURE)
+  damaged <- function(...) bad_data(file, NA, "not a whole gzip file", REMEASURE)
   packed <- readBin(file, "raw", file.size(file))
-  size <- length(packed)
-  # The last four bytes of a gzip file are the size of what it holds: a cheap check of its end.
-  promised <- sum(as.integer(packed[size - 3:0]) * 256^(0:3))
-  bytes <- tryCatch(
-    memDecompress(packed, type = "gzip"),
-    error = damaged, warning = damaged
-  )
-  if (length(bytes) != promised) damaged()
+  # The last four bytes of a gzip file are the size of what it holds.
+  promised <- sum(as.integer(utils::tail(packed, 4L)) * 256^(0:3))
+  bytes <- tryCatch(read_parts(file), error = damaged, warning = damaged)
+  magic <- as.raw(c(0x1f, 0x8b))
+  if (!identical(utils::head(packed, 2L), magic) || length(bytes) != promised || any(bytes == 0)) {
+    damaged()
+  }
   rawToChar(bytes)
 }
 
-check_head <- function(file, text, columns) {
-  head <- if (is.null(text)) {
-    readLines(file, n = 2L, warn = FALSE)
-  } else {
-    strsplit(substr(text, 1L, 65536L), "\n", fixed = TRUE)[[1L]][1:2]
+read_parts <- function(file) {
+  source <- gzfile(file, "rb")
+  on.exit(close(source))
+  parts <- list()
+  repeat {
+    part <- readBin(source, "raw", 2^22)
+    if (!length(part)) break
+    parts <- c(parts, list(part))
   }
-  if (!identical(head[1L], SAMPLES_SCHEMA)) {
+  unlist(parts)
+}
+
+check_head <- function(file, text, columns) {
+  source <- if (is.null(text)) file(file) else textConnection(text)
+  on.exit(close(source))
+  head <- c(readLines(source, n = 2L, warn = FALSE), "", "")
+  if (head[[1L]] != SAMPLES_SCHEMA) {
     bad_data(
-      file, 1L, sprintf("schema \"%s\", not \"%s\"", head[1L], SAMPLES_SCHEMA),
+      file, 1L, sprintf("schema \"%s\", not \"%s\"", head[[1L]], SAMPLES_SCHEMA),
       "read it with the version of cotejo that wrote it"
     )
   }
-  found <- if (length(head) < 2L || is.na(head[2L])) "" else head[2L]
-  found <- strsplit(found, ",", fixed = TRUE)[[1L]]
+  found <- strsplit(head[[2L]], ",", fixed = TRUE)[[1L]]
   lacking <- setdiff(columns, found)
   unknown <- setdiff(found, columns)
   fault <- if (length(lacking)) {
@@ -79,15 +90,15 @@ check_head <- function(file, text, columns) {
 }
 
 check_end <- function(file, text) {
-  last <- if (is.null(text)) {
+  ended <- if (is.null(text)) {
     connection <- file(file, "rb")
     on.exit(close(connection))
-    seek(connection, max(0, file.size(file) - 1))
-    rawToChar(readBin(connection, "raw", 1L))
+    seek(connection, file.size(file) - 1)
+    identical(readBin(connection, "raw", 1L), charToRaw("\n"))
   } else {
-    substring(text, nchar(text, "bytes"))
+    endsWith(text, "\n")
   }
-  if (last != "\n") {
+  if (!ended) {
     lines <- length(sample_lines(file, text))
     bad_data(file, lines, "the last line has no end: the file is cut off", REMEASURE)
   }
@@ -103,18 +114,37 @@ parse_samples <- function(file, text, columns) {
   do.call(fread, c(source, arguments))
 }
 
-#' Check types and ranges of the six columns by the column.
+#' What a value of each column must look like: named by column, "" where everything goes.
 #' @noRd
-plausible <- function(samples) {
-  whole <- function(x, least) {
-    is.numeric(x) && !anyNA(x) && min(x) >= least && (is.integer(x) || all(x == trunc(x)))
-  }
-  nrow(samples) > 0L &&
-    all(nzchar(unique(samples$operation))) &&
-    !any(grepl("\"", unique(samples$operation), fixed = TRUE)) &&
-    whole(samples$bytes, 0) && whole(samples$repetition, 0) && whole(samples$calls, 1) &&
-    is.numeric(samples$time_s) && all(is.finite(samples$time_s)) && min(samples$time_s) >= 0 &&
-    whole(samples$valid, 0) && max(samples$valid) <= 1L
+column_patterns <- function(columns) {
+  whole <- "^[0-9]+$"
+  real <- "([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?$"
+  # What has a unit is a number; what has none may be a name.
+  patterns <- ifelse(nzchar(columns$unit), paste0("^-?", real), "")
+  patterns[1:6] <- c("^[^,\"]+$", whole, whole, "^0*[1-9][0-9]*$", paste0("^", real), "^[01]$")
+  stats::setNames(patterns, columns$name)
+}
+
+#' Check types and ranges by the column.
+#' @noRd
+plausible <- function(samples, patterns) {
+  measures <- names(patterns)[-(1:6)][nzchar(patterns[-(1:6)])]
+  nrow(samples) > 0L && all(
+    grepl(patterns[["operation"]], unique(samples$operation)),
+    is_whole(samples$bytes), is_whole(samples$repetition), is_whole(samples$calls, least = 1),
+    is_real(samples$time_s, least = 0), is_whole(samples$valid, most = 1),
+    vapply(measures, function(name) is_real(samples[[name]]), NA)
+  )
+}
+
+is_real <- function(x, least = -Inf, most = Inf) {
+  is.numeric(x) && all(is.finite(x)) && min(x) >= least && max(x) <= most
+}
+
+# Numbers beyond R's integers arrive as doubles; smaller ones do only when written as 1.0 or 1e3.
+is_whole <- function(x, least = 0, most = Inf) {
+  is_real(x, least, most) &&
+    (is.integer(x) || max(x) > .Machine$integer.max && all(x == trunc(x)))
 }
 
 sample_lines <- function(file, text) {
@@ -124,36 +154,33 @@ sample_lines <- function(file, text) {
 #' Name the first line that is wrong. Called only when the quick checks failed, so it must end
 #' in a refusal.
 #' @noRd
-blame_line <- function(file, text, columns, rows) {
+blame_line <- function(file, text, patterns, rows) {
   lines <- sample_lines(file, text)[-(1:2)]
-  fields <- strsplit(paste0(lines, ","), ",", fixed = TRUE)
-  short <- which(lengths(fields) != length(columns))
-  whole <- "^[0-9]+$"
-  real <- "^[0-9]*[.]?[0-9]+([eE][-+]?[0-9]+)?$|^[0-9]+[.]$"
-  patterns <- c(
-    operation = "^[^,\"]+$", bytes = whole, repetition = whole, calls = "^0*[1-9][0-9]*$",
-    time_s = real, valid = "^[01]$"
-  )
-  first <- if (length(short)) short[[1L]] else length(lines) + 1L
-  fault <- if (length(short)) {
-    sprintf("%d fields, not %d", length(fields[[first]]), length(columns))
+  fields <- strsplit(sprintf("%s,", lines), ",", fixed = TRUE)
+  first <- length(lines) + 1L
+  fault <- NULL
+  uneven <- which(lengths(fields) != length(patterns))
+  if (length(uneven)) {
+    first <- uneven[[1L]]
+    fault <- sprintf("%d fields, not %d", length(fields[[first]]), length(patterns))
   }
-  for (name in names(patterns)) {
-    column <- match(name, columns)
+  for (column in which(nzchar(patterns))) {
     values <- vapply(fields[seq_len(first - 1L)], `[`, "", column)
-    bad <- which(!grepl(patterns[[name]], values))
+    bad <- which(!grepl(patterns[[column]], values))
     if (length(bad)) {
       first <- bad[[1L]]
-      fault <- sprintf("bad value \"%s\" in column %s", values[[first]], name)
+      fault <- sprintf("bad value \"%s\" in column %s", values[[first]], names(patterns)[[column]])
     }
   }
   if (is.null(fault)) {
-    fault <- if (length(lines) == rows) {
-      "the columns cannot be read as docs/data.md says"
-    } else {
+    fault <- if (length(lines) != rows) {
       sprintf("%d rows, but samples.rows says %s", length(lines), text_of(rows))
+    } else if (rows == 0) {
+      "no samples"
+    } else {
+      "the columns cannot be read as docs/data.md says"
     }
-    first <- min(length(lines), first)
+    first <- length(lines)
   }
   bad_data(file, first + 2L, fault, REMEASURE)
 }

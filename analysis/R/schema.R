@@ -10,11 +10,12 @@ SAMPLE_COLUMNS <- c("operation", "bytes", "repetition", "calls", "time_s", "vali
 # Members of a launch description: path and type. `observed` and what follows it are checked
 # only for launches that ran. Types: text, number, list (array), object, flag.
 LAUNCH_MEMBERS <- c(
-  id = "text", status = "text", reason = "text", started = "text", simulated = "text", command = "text", environment = "object",
-  asked = "object", provenance = "object"
+  id = "text", status = "text", reason = "text", started = "text", simulated = "text",
+  command = "text", environment = "object", asked = "object", provenance = "object"
 )
 ASKED_MEMBERS <- c(
-  site = "text", session = "text", experiment = "text", scale = "text", launch = "number",
+  site = "text", session = "text", experiment = "text", test = "text", scale = "text",
+  launch = "number",
   seed = "number", mpi = "text", transport = "text", placement = "text", cpus = "list",
   hosts = "number", ranks = "number", settings = "object", parameters = "object",
   time_limit_s = "number"
@@ -25,7 +26,14 @@ OBSERVED_MEMBERS <- c(
   timer = "object", node = "object", interfaces = "object", payload_bytes = "number",
   payload_checked = "flag"
 )
+RANK_MEMBERS <- c(
+  rank = "number", host = "text", cpus = "text", cores = "list", numa = "list", package = "list"
+)
+SESSION_MEMBERS <- c(
+  seed = "number", tag = "text", blocks = "number", finished = "text", cells = "list"
+)
 SAMPLES_MEMBERS <- c(file = "text", rows = "number", columns = "list")
+COLUMN_MEMBERS <- c(name = "text", unit = "text", meaning = "text")
 
 #' Test a parsed JSON value against a type of the schema.
 #'
@@ -43,24 +51,50 @@ has_type <- function(value, type) {
 }
 
 #' Refuse an object that lacks a member of the schema or holds one of another type.
+#'
+#' @param within names of the members that lead to the object.
 #' @noRd
-check_members <- function(object, members, file, within = "") {
+check_members <- function(object, members, file, within = character()) {
   for (name in names(members)) {
     if (!has_type(object[[name]], members[[name]])) {
-      path <- paste0(within, name)
+      path <- c(within, name)
       fault <- if (is.null(object[[name]])) "is missing" else "is of another type"
+      line <- line_of_member(file, if (name %in% names(object)) path else within)
       bad_data(
-        file, line_of_member(file, name),
-        sprintf("member %s %s (%s expected)", path, fault, members[[name]]),
+        file, line,
+        sprintf("member %s %s (%s expected)", paste(path, collapse = "."), fault, members[[name]]),
         "write it as docs/data.md says, or measure the launch again"
       )
     }
   }
 }
 
-#' The first line of a JSON file that names a member; 1 when none does.
+#' Check every object of a list.
 #' @noRd
-line_of_member <- function(file, name) {
-  found <- grep(sprintf("\"%s\"", name), readLines(file, warn = FALSE), fixed = TRUE)
-  if (length(found)) found[[1L]] else 1L
+check_each <- function(objects, members, file, within) {
+  for (object in objects) {
+    if (!has_type(object, "object")) {
+      bad_data(
+        file, line_of_member(file, within),
+        sprintf("%s holds what is no object", paste(within, collapse = ".")),
+        "write it as docs/data.md says, or measure the launch again"
+      )
+    }
+    check_members(object, members, file, within)
+  }
+}
+
+#' The line of a JSON file that names a member: the first one after the line of the member that
+#' holds it; 1 for the file as a whole.
+#' @noRd
+line_of_member <- function(file, path) {
+  lines <- readLines(file, warn = FALSE)
+  line <- 1L
+  for (name in path) {
+    found <- grep(sprintf("\"%s\"", name), lines, fixed = TRUE)
+    found <- found[found >= line]
+    if (!length(found)) break
+    line <- found[[1L]]
+  }
+  line
 }

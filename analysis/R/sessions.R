@@ -13,22 +13,18 @@ read_sessions <- function(dir) {
   files <- sort(normalizePath(files), method = "radix")
   planned <- lapply(files[basename(files) == "session.json"], function(file) {
     plan <- parse_json_file(file)
-    check_members(plan, c(blocks = "number", cells = "list"), file)
+    check_members(plan, SESSION_MEMBERS, file)
     data.table(
       place_of(file),
-      seed = number(plan$seed), tag = scalar(plan$tag), blocks = as.integer(plan$blocks),
-      finished = scalar(plan$finished), cells = list(vapply(plan$cells, text_of, ""))
+      seed = plan$seed, tag = plan$tag, blocks = as.integer(plan$blocks),
+      finished = plan$finished, cells = list(vapply(plan$cells, text_of, ""))
     )
   })
   audited <- lapply(files[basename(files) == "audit.json"], function(file) {
-    records <- parse_json_file(file)
-    if (!is.null(names(records))) records <- records[[1L]]
+    records <- parse_json_file(file, "list")
+    check_each(records, c(mpi = "text", item = "text", value = "text"), file, character())
     rbindlist(lapply(records, function(record) {
-      check_members(record, c(mpi = "text", item = "text"), file)
-      data.table(
-        place_of(file),
-        mpi = record$mpi, item = record$item, value = scalar(record$value)
-      )
+      data.table(place_of(file), mpi = record$mpi, item = record$item, value = record$value)
     }))
   })
   list(sessions = rbindlist(planned), audit = rbindlist(audited))
@@ -70,12 +66,23 @@ cell_of <- function(id) {
   sub("[.][0-9]+$", "", id)
 }
 
-#' Choose the session that a report is about: one for each site and experiment.
+# What two sessions must have in common so that their launches are replicates of one another.
+STATE <- c(
+  "scale", "simulated", "commit", "dirty", "provider", "lock_sha256", "kernel", "cpu_model",
+  "governor"
+)
+
+# Scales that only check that things run, or that compare tools; shown where there is no other.
+LESSER_SCALES <- c("bench", "smoke")
+
+#' Choose the sessions that a report is about, for each site and experiment.
 #'
-#' The latest with usable launches; one of scale `smoke` only where there is no other.
+#' The latest session with usable launches decides; those that agree with it in scale, version of
+#' cotejo, stack and machine are used together with it, as further blocks. Smoke and bench
+#' sessions count only where there is no other.
 #'
 #' @param launches what [read_results()] returned as `launches`.
-#' @param session names of sessions to take instead.
+#' @param session names of sessions to choose from; all by default.
 #' @return data.table `site`, `experiment`, `session`.
 #' @export
 select_sessions <- function(launches, session = NULL) {
@@ -83,8 +90,16 @@ select_sessions <- function(launches, session = NULL) {
   if (!is.null(session)) {
     usable <- usable[usable$session %in% session]
   }
-  usable <- unique(usable[, c("site", "experiment", "session", "scale")])
-  setorderv(usable, c("site", "experiment", "session"))
-  usable[, smoke := scale == "smoke"]
-  usable[order(-smoke), list(session = session[.N]), keyby = c("site", "experiment")]
+  states <- usable[, list(state = state_of(.SD), scale = scale[[1L]]),
+    keyby = c("site", "experiment", "session"), .SDcols = STATE
+  ]
+  states[, lesser := match(scale, LESSER_SCALES, nomatch = 0L)]
+  states[, list(session = session[state == state[order(lesser, -seq_len(.N))[[1L]]]]),
+    keyby = c("site", "experiment")
+  ]
+}
+
+state_of <- function(launches) {
+  states <- unique(do.call(paste, c(unname(as.list(launches)), sep = "|")))
+  paste(sort(states, method = "radix"), collapse = "||")
 }

@@ -63,8 +63,8 @@ sorted_quantile <- function(sorted, start, n, probability) {
 #' @noRd
 configuration_columns <- function(summary) {
   c(
-    "site", "simulated", "scale", "experiment", "operation", "mpi", "transport", "placement",
-    "hosts", "ranks", "settings", "parameters", attr(summary, "factors")
+    "site", "simulated", "scale", "experiment", "test", "operation", "mpi", "transport",
+    "placement", "hosts", "ranks", "settings", "parameters", attr(summary, "factors")
   )
 }
 

@@ -3,11 +3,11 @@
 
 #' A launch description as nested lists, ready for JSON.
 make_description <- function(mpi = "openmpi", transport = "shm", launch = 1L,
-                             experiment = "PingPong", session = "20261121T070000Z",
+                             experiment = "pingpong", session = "20261121T070000Z",
                              site = "local", scale = "quick", cpus = 0:1, status = "ok",
                              reason = "", simulated = "", placement = "near",
                              settings = list(), parameters = list()) {
-  id <- sprintf("%s.%s.%s.%s.%03d", experiment, mpi, transport, placement, launch)
+  id <- sprintf("%s_%s.%s.%s.%s.%03d", experiment, scale, mpi, transport, placement, launch)
   ranks <- lapply(seq_along(cpus) - 1L, function(r) {
     list(
       rank = r, host = "node", cpus = as.character(cpus[[r + 1L]]),
@@ -19,7 +19,8 @@ make_description <- function(mpi = "openmpi", transport = "shm", launch = 1L,
     schema = "cotejo-launch/1", id = id, status = status, reason = reason,
     started = sprintf("2026-11-21T07:%02d:00Z", launch), wall_s = 1.5, simulated = simulated,
     asked = list(
-      site = site, session = session, experiment = experiment, scale = scale, launch = launch,
+      site = site, session = session, experiment = experiment,
+      test = paste(experiment, scale, sep = "_"), scale = scale, launch = launch,
       seed = 1000L + launch, mpi = mpi, transport = transport, placement = placement,
       cpus = as.list(cpus), hosts = 1L, ranks = 2L, settings = named(settings),
       parameters = named(parameters), time_limit_s = 60L
@@ -88,15 +89,19 @@ write_launch <- function(dir, description, samples = NULL) {
     lines <- c("# cotejo-samples/1", paste(names(samples), collapse = ","))
     writeLines(c(lines, do.call(paste, c(samples, sep = ","))), paste0(path, ".csv"))
   }
-  json <- jsonlite::toJSON(description, auto_unbox = TRUE, null = "null", digits = NA, pretty = 2)
-  writeLines(json, paste0(path, ".json"))
+  write_json(description, paste0(path, ".json"))
   path
+}
+
+write_json <- function(value, file) {
+  json <- jsonlite::toJSON(value, auto_unbox = TRUE, null = "null", digits = NA, pretty = 2)
+  writeLines(json, file)
 }
 
 #' A study with planted medians: `base` seconds for each MPI at 1 B, growing with the size.
 write_study <- function(dir, base = c(openmpi = 3e-7, mpich = 6e-7), blocks = 10L,
                         bytes = c(1, 1024, 65536), transports = "shm", cv = 0.02, seed = 1L,
-                        experiment = "PingPong", operation = "pingpong", n = 15L, ...) {
+                        experiment = "pingpong", operation = "pingpong", n = 15L, ...) {
   set.seed(seed)
   for (block in seq_len(blocks)) {
     for (transport in transports) {
@@ -112,4 +117,39 @@ write_study <- function(dir, base = c(openmpi = 3e-7, mpich = 6e-7), blocks = 10
     }
   }
   invisible(dir)
+}
+
+#' A folder with one launch that nothing is wrong with; `folder` and `path` without ending.
+one_launch <- function(...) {
+  folder <- fresh_folder()
+  times <- matrix(c(1.5e-7, 1.25e-7, 1e-7, 3e-4, 2e-4, 2.5e-4), nrow = 3L)
+  path <- write_launch(folder, make_description(...), make_samples(c(1, 2^20), times))
+  list(folder = folder, path = path, csv = paste0(path, ".csv"), json = paste0(path, ".json"))
+}
+
+#' A fresh folder; it goes with R's own temporary folder.
+fresh_folder <- function() {
+  folder <- tempfile("results")
+  dir.create(folder)
+  folder
+}
+
+#' Change the lines of a text file with a function of them.
+edit_lines <- function(file, change) writeLines(change(readLines(file)), file)
+
+#' Change the launch description with a function of the nested list.
+edit_json <- function(file, change) {
+  write_json(change(jsonlite::parse_json(paste(readLines(file), collapse = "\n"))), file)
+}
+
+#' Expect the refusal of a file: one line that begins with FILE:LINE and says what is wrong.
+expect_refused <- function(code, file, line, what) {
+  error <- testthat::expect_error(code, class = "cotejo_bad_data")
+  message <- conditionMessage(error)
+  testthat::expect_false(grepl("\n", message, fixed = TRUE))
+  testthat::expect_true(
+    startsWith(message, paste0(file, ":", line, ": ")),
+    info = paste0("expected ", basename(file), ":", line, ", got ", message)
+  )
+  testthat::expect_match(message, what, fixed = TRUE)
 }

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Launch descriptions are checked against docs/data.md; faults are named with file and line.
+
+# The n-th line that names a member.
+line_with <- function(file, text, nth = 1L) grep(text, readLines(file), fixed = TRUE)[[nth]]
+
+spoil <- function(change, what, member, nth = 1L) {
+  launch <- one_launch()
+  edit_json(launch$json, change)
+  line <- if (is.null(member)) 1L else line_with(launch$json, paste0("\"", member, "\""), nth)
+  expect_refused(read_results(launch$folder), launch$json, line, what)
+}
+
+test_that("a sound description gives one row with what was asked and observed", {
+  launch <- one_launch(settings = list(eager_limit = "65536"), parameters = list(pairs = 2L))
+  row <- read_results(launch$folder)$launches
+  expect_identical(nrow(row), 1L)
+  expect_identical(row$key, paste0("local/20261121T070000Z/", basename(launch$path)))
+  expect_identical(row$settings, "eager_limit=65536")
+  expect_identical(row$setting_eager_limit, "65536")
+  expect_identical(row$parameters, "pairs=2")
+  expect_identical(row$observed_cpus, "0|1")
+  expect_identical(row$observed_hosts, "node|node")
+  expect_identical(row$`option_max-bytes`, "65536")
+  expect_identical(row$timer_overhead_s, 2e-8)
+})
+
+test_that("an unknown schema is refused", {
+  spoil(function(d) replace(d, "schema", "cotejo-launch/9"), "cotejo-launch/9", "schema")
+  spoil(function(d) d[names(d) != "schema"], "schema NULL", NULL)
+})
+
+test_that("missing members and other types are refused at their line", {
+  spoil(function(d) replace(d, "status", "fine"), "status \"fine\"", "status")
+  spoil(function(d) replace(d, "id", "other"), "is not the file's name", "id")
+  spoil(function(d) {
+    d$asked$mpi <- NULL
+    d
+  }, "member asked.mpi is missing (text expected)", "asked")
+  spoil(function(d) {
+    d$asked$launch <- "one"
+    d
+  }, "member asked.launch is of another type (number expected)", "launch")
+  # `size` of observed, not what else is called so.
+  spoil(function(d) {
+    d$observed$size <- list(2L)
+    d
+  }, "member observed.size is of another type", "size")
+  spoil(function(d) {
+    d$observed$ranks[[2L]]$cpus <- NULL
+    d
+  }, "member observed.ranks.cpus is missing", "ranks", nth = 2L)
+  spoil(function(d) {
+    d$samples$columns[[2L]]$unit <- NULL
+    d
+  }, "member samples.columns.unit is missing", "columns")
+  spoil(function(d) replace(d, "samples", list(NULL)), "member samples is missing", "samples")
+  spoil(function(d) replace(d, "observed", list(NULL)), "member observed is missing", "observed")
+})
+
+test_that("a file that is not one JSON object is refused at the line where it breaks", {
+  launch <- one_launch()
+  lines <- readLines(launch$json)
+  writeLines(utils::head(lines, 20L), launch$json)
+  expect_refused(read_results(launch$folder), launch$json, 20L, "not JSON")
+  writeLines(replace(lines, 7L, "  @"), launch$json)
+  expect_refused(read_results(launch$folder), launch$json, 7L, "not JSON")
+  writeLines("[1, 2]", launch$json)
+  expect_refused(read_results(launch$folder), launch$json, 1L, "not one JSON object")
+  file.create(launch$json)
+  expect_refused(read_results(launch$folder), launch$json, 1L, "not JSON")
+})
+
+test_that("samples that are not beside their description are refused", {
+  launch <- one_launch()
+  unlink(launch$csv)
+  expect_refused(
+    read_results(launch$folder), launch$json, line_with(launch$json, "\"file\""),
+    "is not beside it"
+  )
+})
+
+test_that("samples without a description did not happen", {
+  launch <- one_launch()
+  file.copy(launch$csv, file.path(dirname(launch$csv), "begun.001.csv"))
+  expect_identical(nrow(read_results(launch$folder)$launches), 1L)
+})
+
+test_that("one launch read twice is refused", {
+  launch <- one_launch()
+  copy <- file.path(launch$folder, "copy")
+  dir.create(copy)
+  file.copy(c(launch$csv, launch$json), copy)
+  error <- expect_error(read_results(launch$folder), class = "cotejo_bad_data")
+  expect_match(conditionMessage(error), "is there twice")
+})
+
+test_that("a missing and an empty folder are refused in one line", {
+  folder <- fresh_folder()
+  error <- expect_error(read_results(folder), class = "cotejo_bad_data")
+  expect_match(conditionMessage(error), "no launch in it; measure something first")
+  error <- expect_error(read_results(file.path(folder, "none")), class = "cotejo_bad_data")
+  expect_match(conditionMessage(error), "no such folder")
+})
+
+test_that("a site's and a session's folder are read as the whole is", {
+  folder <- fresh_folder()
+  write_study(folder, blocks = 2L)
+  whole <- read_results(folder)
+  site <- read_results(file.path(folder, "local"))
+  session <- read_results(file.path(folder, "local", "20261121T070000Z"))
+  expect_identical(site$launches$key, whole$launches$key)
+  expect_identical(session$samples, whole$samples)
+})

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Samples are read strictly: what is not as docs/data.md says is refused with file and line.
+
+# The sample file has two lines of head, then six rows.
+spoil <- function(change, what, line, packed = FALSE) {
+  launch <- one_launch()
+  edit_lines(launch$csv, change)
+  file <- launch$csv
+  if (packed) {
+    file <- pack(launch$csv)
+  }
+  expect_refused(read_results(launch$folder), file, line, what)
+}
+
+pack <- function(csv) {
+  file <- paste0(csv, ".gz")
+  connection <- gzfile(file, "wb")
+  writeBin(readBin(csv, "raw", file.size(csv)), connection)
+  close(connection)
+  unlink(csv)
+  file
+}
+
+test_that("samples arrive with their values, units and types", {
+  launch <- one_launch()
+  samples <- read_results(launch$folder)$samples
+  expect_identical(samples$time_s, c(1.5e-7, 1.25e-7, 1e-7, 3e-4, 2e-4, 2.5e-4))
+  expect_identical(samples$bytes, rep(c(1L, 1048576L), each = 3L))
+  expect_identical(samples$repetition, rep(0:2, 2L))
+  expect_identical(samples$calls, rep(10L, 6L))
+  expect_identical(samples$valid, rep(TRUE, 6L))
+  expect_identical(samples$operation, rep("pingpong", 6L))
+})
+
+test_that("a packed file gives the same table as the plain one", {
+  launch <- one_launch()
+  plain <- read_results(launch$folder)$samples
+  pack(launch$csv)
+  expect_identical(read_results(launch$folder)$samples, plain)
+})
+
+test_that("another schema is refused", {
+  spoil(function(l) replace(l, 1L, "# cotejo-samples/2"), "cotejo-samples/2", 1L)
+  spoil(function(l) replace(l, 1L, "# cotejo-samples/2"), "cotejo-samples/2", 1L, packed = TRUE)
+  spoil(function(l) character(), "schema", 1L)
+})
+
+test_that("missing, unknown and swapped columns are refused", {
+  head <- "operation,bytes,repetition,calls,time_s,valid"
+  spoil(function(l) replace(l, 2L, sub(",calls", "", head)), "missing column calls", 2L)
+  spoil(function(l) replace(l, 2L, paste0(head, ",colour")), "unknown column colour", 2L)
+  swapped <- "operation,repetition,bytes,calls,time_s,valid"
+  spoil(function(l) replace(l, 2L, swapped), "another order", 2L)
+})
+
+test_that("a file without its last line end is cut off", {
+  launch <- one_launch()
+  bytes <- readBin(launch$csv, "raw", file.size(launch$csv))
+  writeBin(bytes[seq_len(length(bytes) - 1L)], launch$csv)
+  expect_refused(read_results(launch$folder), launch$csv, 8L, "the last line has no end")
+  packed <- pack(launch$csv)
+  expect_refused(read_results(launch$folder), packed, 8L, "the last line has no end")
+})
+
+test_that("fewer or more rows than samples.rows are refused", {
+  spoil(function(l) l[-8L], "5 rows, but samples.rows says 6", 7L)
+  spoil(function(l) c(l, l[[8L]]), "7 rows, but samples.rows says 6", 9L)
+  spoil(function(l) l[1:2], "0 rows, but samples.rows says 6", 2L)
+})
+
+test_that("a launch that is ok has samples", {
+  launch <- one_launch()
+  edit_lines(launch$csv, function(l) l[1:2])
+  edit_json(launch$json, function(d) {
+    d$samples$rows <- 0L
+    d
+  })
+  expect_refused(read_results(launch$folder), launch$csv, 2L, "no samples")
+})
+
+test_that("values of another type or out of range are refused at their line", {
+  row <- function(text) function(l) replace(l, 5L, text)
+  spoil(row(",1,2,10,1e-7,1"), "column operation", 5L)
+  spoil(row("ping\"pong,1,2,10,1e-7,1"), "column operation", 5L)
+  spoil(row("pingpong,-1,2,10,1e-7,1"), "bad value \"-1\" in column bytes", 5L)
+  spoil(row("pingpong,1.5,2,10,1e-7,1"), "column bytes", 5L)
+  spoil(row("pingpong,1.0,2,10,1e-7,1"), "column bytes", 5L)
+  spoil(row("pingpong,,2,10,1e-7,1"), "column bytes", 5L)
+  spoil(row("pingpong,1,x,10,1e-7,1"), "column repetition", 5L)
+  spoil(row("pingpong,1,2,0,1e-7,1"), "column calls", 5L)
+  spoil(row("pingpong,1,2,10,-1e-7,1"), "column time_s", 5L)
+  spoil(row("pingpong,1,2,10,nan,1"), "column time_s", 5L)
+  spoil(row("pingpong,1,2,10,NA,1"), "column time_s", 5L)
+  spoil(row("pingpong,1,2,10,inf,1"), "column time_s", 5L)
+  spoil(row("pingpong,1,2,10,1e-7,2"), "bad value \"2\" in column valid", 5L)
+  spoil(row("pingpong,1,2,10,1e-7,TRUE"), "column valid", 5L)
+})
+
+test_that("uneven and empty lines are refused at their line", {
+  row <- function(text) function(l) replace(l, 6L, text)
+  spoil(row("pingpong,1,2,10,1e-7"), "5 fields, not 6", 6L)
+  spoil(row("pingpong,1,2,10,1e-7,1,1"), "7 fields, not 6", 6L)
+  spoil(row(""), "1 fields, not 6", 6L)
+})
+
+test_that("the first of several bad lines is named", {
+  spoil(function(l) {
+    l[[4L]] <- "pingpong,1,2,10,bad,1"
+    l[[5L]] <- "pingpong,1,2"
+    l[[7L]] <- "pingpong,-4,2,10,1e-7,1"
+    l
+  }, "column time_s", 4L)
+})
+
+test_that("a damaged gzip file is refused", {
+  launch <- one_launch()
+  file <- pack(launch$csv)
+  bytes <- readBin(file, "raw", file.size(file))
+  for (kept in list(bytes[seq_len(length(bytes) - 12L)], bytes[1:2], raw())) {
+    writeBin(kept, file)
+    error <- expect_error(read_results(launch$folder), class = "cotejo_bad_data")
+    expect_match(conditionMessage(error), paste0(file, ": not a whole gzip file"), fixed = TRUE)
+  }
+})
+
+test_that("sizes beyond 2^31 are whole numbers", {
+  launch <- one_launch()
+  edit_lines(launch$csv, function(l) sub(",1048576,", ",8589934592,", l))
+  expect_identical(unique(read_results(launch$folder)$samples$bytes), c(1, 2^33))
+})
+
+further_column <- function(unit, values) {
+  launch <- one_launch()
+  edit_lines(launch$csv, function(l) {
+    l[-1L] <- paste0(l[-1L], ",", c("extra", values))
+    l
+  })
+  edit_json(launch$json, function(d) {
+    d$samples$columns <- c(
+      d$samples$columns, list(list(name = "extra", unit = unit, meaning = "a further column"))
+    )
+    d
+  })
+  launch
+}
+
+test_that("further columns are read; one with a unit holds numbers", {
+  samples <- read_results(further_column("s", 1:6 / 4)$folder)$samples
+  expect_identical(samples$extra, 1:6 / 4)
+  expect_identical(attr(samples, "roles"), c(extra = "measure"))
+  named <- read_results(further_column("", c("a", "b", "a", "b", "a", "b"))$folder)$samples
+  expect_identical(attr(named, "roles"), c(extra = "factor"))
+  launch <- further_column("s", c(1, 2, "x", 4, 5, 6))
+  expect_refused(read_results(launch$folder), launch$csv, 5L, "bad value \"x\" in column extra")
+})
