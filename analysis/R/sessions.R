@@ -15,7 +15,7 @@ read_sessions <- function(dir) {
     plan <- parse_json_file(file)
     check_members(plan, SESSION_MEMBERS, file)
     data.table(
-      place_of(file),
+      site = site_of(file), session = session_of(file),
       seed = plan$seed, tag = plan$tag, blocks = as.integer(plan$blocks),
       finished = plan$finished, cells = list(vapply(plan$cells, text_of, ""))
     )
@@ -24,17 +24,15 @@ read_sessions <- function(dir) {
     records <- parse_json_file(file, "list")
     check_each(records, c(mpi = "text", item = "text", value = "text"), file, character())
     rbindlist(lapply(records, function(record) {
-      data.table(place_of(file), mpi = record$mpi, item = record$item, value = record$value)
+      data.table(site = site_of(file), session = session_of(file), mpi = record$mpi, item = record$item, value = record$value)
     }))
   })
   list(sessions = rbindlist(planned), audit = rbindlist(audited))
 }
 
-# SITE/SESSION from the path of a file in a session's folder.
-place_of <- function(file) {
-  folder <- dirname(file)
-  list(site = basename(dirname(folder)), session = basename(folder))
-}
+# SITE and SESSION from the path of a file in a session's folder.
+session_of <- function(file) basename(dirname(file))
+site_of <- function(file) basename(dirname(dirname(file)))
 
 #' Launches that a session planned and that have not run.
 #'
