@@ -28,7 +28,7 @@
 #'   compared; `"list"`: leave it out and list it in the attribute `refused`.
 #' @return data.table, one row a stratum, pair and size: strata, `bytes`, `a`, `b`, `n_a`, `n_b`,
 #'   `median_a_s`, `median_b_s`, `ratio`, `low`, `high` (95 %), `low90`, `high90`, `hl_ratio`,
-#'   `cliffs_delta`, `welch_*`, `p_ranksum`, `blocked`, `p_blocked`, `test`, `p`, `p_holm`,
+#'   `cliffs_delta`, `welch_*`, `p_ranksum`, `blocked`, `p_blocked`, `method`, `p`, `p_holm`,
 #'   `family_size`, `least_p`, `verdict`, `note`.
 #' @export
 compare_configurations <- function(summary, by = "mpi", ignoring = character(), delta = 0.03,
@@ -94,7 +94,7 @@ compare_sizes <- function(a, b, delta, alpha, replicates, seed) {
   }
   rows[, family_size := .N]
   reaches <- rows$blocked & least_p(rows$n_a, rows$n_b, TRUE) * rows$family_size <= alpha
-  rows[, test := fifelse(reaches, "signed-rank over blocks", "rank-sum")]
+  rows[, method := fifelse(reaches, "signed-rank over blocks", "rank-sum")]
   rows[, p := fifelse(reaches, p_blocked, p_ranksum)]
   rows[, least_p := least_p(n_a, n_b, reaches)]
   rows[, p_holm := stats::p.adjust(p, "holm")]
