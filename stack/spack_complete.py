@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Completes what Spack installed into the shape of a stack: STACK/mpi/NAME/{bin,lib,...}.
+
+Spack leaves externals out of its views, and Intel MPI lies two folders below its
+prefix; either way STACK/mpi/NAME has the benchmarks but no `mpirun`. What is
+missing is added from where the MPI really is, which Spack recorded with the
+benchmarks. Spack replaces a view when its content changes, and this is then run
+again: it starts no Spack, uses the standard library alone, does nothing where
+nothing is missing, and may run at every start of ReFrame.
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import sys
+
+NEEDED = ["mpicc", "mpirun", "cotejo", "cotejo-guard"]
+# What belongs to an MPI in a `bin` that it shares with a whole system.
+OF_AN_MPI = re.compile(r"(mpi|hydra_|ompi|opal|orte|prte|pmix|impi)")
+SYSTEM = [pathlib.Path("/usr"), pathlib.Path("/usr/local"), pathlib.Path("/")]
+
+
+def read_provider(record):
+    """Prefix (None: in the view) and version of the `mpi` in a recorded concrete spec."""
+    nodes = json.loads(record.read_text())["spec"]["nodes"]
+    edges = nodes[0]["dependencies"]
+    wanted = [e["hash"] for e in edges if "mpi" in e["parameters"].get("virtuals", ())]
+    mpi = next(node for node in nodes if node["hash"] in wanted)
+    return (mpi.get("external") or {}).get("path"), mpi["version"]
+
+
+def find_home(prefix, version):
+    """The folder of an MPI's `bin` and `lib`: the prefix, or a version's folder in it."""
+    short = ".".join(version.split(".")[:2])
+    places = [prefix, *(prefix / "mpi" / name for name in (version, short, "latest"))]
+    return next((place for place in places if (place / "bin/mpicc").exists()), None)
+
+
+def start(program, path):
+    """A script, not a link: launchers and compilers look for their files beside `$0`."""
+    path.write_text(f'#!/bin/sh\nexec "{program}" "$@"\n')
+    path.chmod(0o755)
+
+
+def merge(source, target, depth=4):
+    """Links what `target` lacks; where both have a folder, what that folder lacks."""
+    for entry in sorted(source.iterdir()):
+        place = target / entry.name
+        if place.is_symlink() and not place.exists():
+            place.unlink()
+        if not place.exists():
+            place.symlink_to(entry)
+        elif depth and entry.is_dir() and place.is_dir() and not place.is_symlink():
+            merge(entry, place, depth - 1)
+
+
+def complete(folder):
+    """Completes STACK/mpi/NAME; returns what is wrong with it, or nothing."""
+    missing = [name for name in NEEDED if not (folder / "bin" / name).exists()]
+    if not missing:
+        return ""
+    record = folder / ".spack/cotejo-bench/spec.json"
+    if not record.exists():
+        return f"no cotejo-bench in {folder}; does `spack install` end without errors?"
+    external, version = read_provider(record)
+    prefix = pathlib.Path(external) if external else folder
+    home = find_home(prefix, version)
+    if home is None:
+        return f"no bin/mpicc in {prefix} nor in its mpi/{version}; is the site's prefix right?"
+    shared = home in SYSTEM
+    for program in sorted((home / "bin").iterdir()):
+        path = folder / "bin" / program.name
+        if not path.exists() and program.is_file() and (
+                not shared or OF_AN_MPI.match(program.name)):
+            path.unlink(missing_ok=True)
+            start(program, path)
+    if not shared:
+        for name in ("lib", "include", "etc", "opt", "share"):
+            if (home / name).is_dir():
+                (folder / name).mkdir(exist_ok=True)
+                merge(home / name, folder / name)
+    missing = [name for name in missing if not (folder / "bin" / name).exists()]
+    return f"{folder}/bin has no {', '.join(missing)}" if missing else ""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("environment", type=pathlib.Path, help="folder of spack.yaml")
+    stack = parser.parse_args().environment.resolve() / ".spack-env"
+    folders = sorted(p for p in stack.glob("mpi/*") if not p.name.startswith("._"))
+    if not folders:
+        return f"spack: no MPI in {stack}/mpi; run `spack install` in the environment first"
+    try:
+        wrong = [f"{folder.name}: {reason}" for folder in folders if (reason := complete(folder))]
+    except OSError as err:
+        return f"spack: {err}; complete the stack as the user who installed it"
+    for line in wrong:
+        print(f"spack: {line}", file=sys.stderr)
+    return 1 if len(wrong) == len(folders) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
