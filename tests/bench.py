@@ -29,7 +29,8 @@ def make(stack, results, *arguments):
     done = subprocess.run(
         ["make", "-C", str(REPO), "--no-print-directory", f"STACK={stack}", f"RESULTS={results}",
          f"FIGURES={results}/figures", f"REPORT={results}/report/report.html", *arguments],
-        env={k: v for k, v in os.environ.items() if not k.startswith(("COTEJO_", "MAKE", "MFLAGS"))})
+        env={name: value for name, value in os.environ.items()
+             if not name.startswith(("COTEJO_", "MAKE", "MFLAGS"))})
     if done.returncode:
         sys.exit(f"bench: `make {' '.join(arguments)}` failed")
     return time.monotonic() - began

@@ -6,6 +6,16 @@ import json
 import pytest
 
 from reframe_tests.harness import sessions
+from tests.launching import FAMILIES, STACK
+
+
+@pytest.fixture(params=sorted(FAMILIES))
+def mpi(request):
+    """Each declared MPI in turn; skipped with the reason where the stack lacks it."""
+    family = FAMILIES[request.param]
+    if not (family.prefix(STACK) / "bin/cotejo").exists():
+        pytest.skip(f"{family.title} is not in the stack {STACK}")
+    return family
 
 
 @pytest.fixture

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Launches for tests: with the stack in use, two ranks on two cores, bounded in time."""
+
+import subprocess
+
+from reframe_tests.harness import families
+from stack.build import environment, test_launcher
+
+STACK = families.stack_prefix()
+FAMILIES = families.load()
+
+
+def launch(family, *words, ranks=2, folder=None, timeout=60, **variables):
+    """Runs the benchmark under a family's launcher; transport: shared memory."""
+    launcher = test_launcher(family).split(";") if ranks == 2 else ["mpirun"]
+    env = {**environment(family, STACK), **family.transports["shm"].environment, **variables}
+    return subprocess.run(
+        [*launcher, "-np", str(ranks), str(family.prefix(STACK) / "bin/cotejo"), *words],
+        env=env, cwd=folder, text=True, capture_output=True, timeout=timeout,
+        stdin=subprocess.DEVNULL)
+
+
+def said(done, program="cotejo"):
+    """The lines of a run that the program itself wrote to tell what is wrong."""
+    return [line for line in done.stderr.splitlines() if line.startswith(f"{program} ")
+            or line.startswith(f"{program}:")]

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From launches to report: a study that is killed, goes on, and ends with a report."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from reframe_tests.harness import sessions
+from tests.launching import FAMILIES, STACK
+
+PRESENT = [f for f in FAMILIES.values() if (f.prefix(STACK) / "bin/cotejo").exists()]
+REFRAME = STACK / "tools/bin/reframe"
+pytestmark = pytest.mark.skipif(not PRESENT or not REFRAME.exists(),
+                                reason="no stack: `make stack` builds it")
+
+
+def environment(results, **variables):
+    own = {"COTEJO_STACK": str(STACK), "COTEJO_RESULTS": str(results), "COTEJO_SITE": "local",
+           "RFM_CONFIG_FILES": str(sessions.REPO / "reframe_tests/config.py")}
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("COTEJO_")}
+    return {**kept, **own, **variables}
+
+
+def study(results, *arguments):
+    return subprocess.Popen(
+        [sys.executable, "-m", "reframe_tests.harness.study", "--tag", "smoke", *arguments],
+        cwd=sessions.REPO, env=environment(results), text=True, start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def records(results):
+    return {p.name: p.read_bytes() for p in results.glob("local/*/*.[0-9][0-9][0-9].json")}
+
+
+def kill_once_it_measures(running, results):
+    """Ends a study in the midst of its first block, as a power cut would."""
+    for _ in range(600):
+        if len(records(results)) >= 3 or running.poll() is not None:
+            break
+        time.sleep(0.1)
+    os.killpg(running.pid, signal.SIGKILL)
+    running.communicate(timeout=30)
+
+
+@pytest.fixture(scope="module")
+def resumed(tmp_path_factory):
+    """A study of two blocks, killed and started again: results, what was there, the log."""
+    results = tmp_path_factory.mktemp("results")
+    kill_once_it_measures(study(results, "--launches", "2"), results)
+    before = records(results)
+    going_on = study(results)
+    log, _ = going_on.communicate(timeout=400)
+    assert going_on.returncode == 0, log[-3000:]
+    return results, before, log
+
+
+def test_a_killed_study_goes_on_where_it_was(resumed):
+    results, before, log = resumed
+    after = records(results)
+    sessions_there = list(results.glob("local/*/session.json"))
+    plan = json.loads(sessions_there[0].read_text())
+    assert len(sessions_there) == 1
+    assert "going on with session" in log
+    assert 3 <= len(before) < len(after) == 2 * len(plan["cells"])
+    assert {name: after[name] for name in before} == before
+    assert plan["finished"]
+
+
+def test_each_mpi_was_measured_over_each_transport(resumed):
+    results, _, log = resumed
+    launches = [json.loads(text) for text in records(results).values()]
+    assert [r["reason"] for r in launches if r["status"] != "ok"] == [], log[-3000:]
+    measured = {(r["asked"]["mpi"], r["asked"]["transport"]) for r in launches}
+    assert measured == {(f.name, t) for f in PRESENT for t in ("shm", "tcp")}
+
+
+def test_the_order_of_the_blocks_differs_and_is_recorded(resumed):
+    results, before, _ = resumed
+    launches = [json.loads(text) for name, text in records(results).items() if name not in before]
+    assert len({r["asked"]["seed"] for r in launches}) == 2
+
+
+def test_figures_and_report(resumed, tmp_path):
+    results, _, _ = resumed
+    done = subprocess.run(
+        ["make", "--no-print-directory", "figures", "report", f"STACK={STACK}",
+         f"RESULTS={results}", f"FIGURES={tmp_path}/figures", f"REPORT={tmp_path}/report.html"],
+        cwd=sessions.REPO, text=True, capture_output=True, timeout=300,
+        env={k: v for k, v in environment(results).items() if k != "MAKEFLAGS"})
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
+    assert done.stdout.splitlines()[-1] == f"{tmp_path}/report.html"
+    page = (tmp_path / "report.html").read_text()
+    for family in PRESENT:
+        assert family.title in page
+    assert not re.search(r'<(script|link|img)[^>]+(src|href)="(?!data:|#)', page)
+    assert {p.suffix for p in (tmp_path / "figures").iterdir()} >= {".svg", ".pdf"}
+
+
+def hanging_stack(folder, family):
+    """A stack whose benchmark hangs under one MPI and is the real one under the others."""
+    for other in PRESENT:
+        prefix = folder / "mpi" / other.name
+        prefix.mkdir(parents=True)
+        for entry in other.prefix(STACK).iterdir():
+            if entry.name != "bin":
+                (prefix / entry.name).symlink_to(entry)
+        (prefix / "bin").mkdir()
+        for entry in (other.prefix(STACK) / "bin").iterdir():
+            (prefix / "bin" / entry.name).symlink_to(entry)
+    program = folder / "mpi" / family.name / "bin/cotejo"
+    real = program.resolve()
+    program.unlink()
+    program.write_text(f'#!/bin/sh\n[ "$1" = placements ] && exec "{real}" "$@"\nsleep 300\n')
+    program.chmod(0o755)
+    (folder / "tools").symlink_to(STACK / "tools")
+    return folder
+
+
+@pytest.mark.skipif("mpich" not in {f.name for f in PRESENT}, reason="no MPICH in the stack")
+def test_a_launch_that_hangs_is_ended_and_recorded_and_the_rest_goes_on(tmp_path):
+    stack = hanging_stack(tmp_path / "stack", FAMILIES["mpich"])
+    done = subprocess.run(
+        [str(REFRAME), "-r", "-n", "pingpong_smoke.*%transport=shm", "-S", "limit_s=5"],
+        env=environment(tmp_path / "results", COTEJO_STACK=str(stack)), cwd=tmp_path, text=True,
+        capture_output=True, timeout=120)
+    launches = {r["asked"]["mpi"]: r for r in
+                map(json.loads, records(tmp_path / "results").values())}
+    assert launches.keys() == {f.name for f in PRESENT}, done.stdout[-3000:]
+    hung = launches.pop("mpich")
+    assert (hung["status"], hung["samples"]) == ("failed", None)
+    assert hung["reason"] == "still running after 5 s, ended with all its ranks"
+    assert {r["status"] for r in launches.values()} <= {"ok"}
