@@ -11,6 +11,7 @@ nothing is missing, and may run at every start of ReFrame.
 
 import argparse
 import json
+import os
 import pathlib
 import re
 import sys
@@ -71,9 +72,8 @@ def complete(folder):
     shared = home in SYSTEM
     for program in sorted((home / "bin").iterdir()):
         path = folder / "bin" / program.name
-        if not path.exists() and program.is_file() and (
-                not shared or OF_AN_MPI.match(program.name)):
-            path.unlink(missing_ok=True)
+        wanted = os.access(program, os.X_OK) and program.is_file()
+        if wanted and not path.exists() and (not shared or OF_AN_MPI.match(program.name)):
             start(program, path)
     if not shared:
         for name in ("lib", "include", "etc", "opt", "share"):

@@ -11,12 +11,13 @@ from spack.package import *
 
 REPOSITORY = Path(__file__).resolve().parents[4]
 
-# What `reframe` needs to know; what the user has set already stays as it is.
+# What `reframe` needs to know, where the user has not set it.
 SETTINGS = f"""\
-: "${{COTEJO_STACK:=${{SPACK_ENV:-{REPOSITORY}}}/.spack-env}}"
-: "${{RFM_CONFIG_FILES:={REPOSITORY}/reframe_tests/config.py}}"
+cotejo={REPOSITORY}
+: "${{COTEJO_STACK:=${{SPACK_ENV:-$cotejo}}/.spack-env}}"
+: "${{RFM_CONFIG_FILES:=$cotejo/reframe_tests/config.py}}"
 export COTEJO_STACK RFM_CONFIG_FILES
-"{{python}}" "{REPOSITORY}/stack/spack_complete.py" "${{COTEJO_STACK%/.spack-env}}" || exit
+"${{0%/*}}/python" "$cotejo/stack/spack_complete.py" "${{COTEJO_STACK%/.spack-env}}" || exit
 """
 
 
@@ -53,21 +54,23 @@ class Cotejo(Package):
         depends_on("r-scales")
         depends_on("r-svglite")
 
-    def starter(self, program, variable, settings=""):
-        """Writes `bin/NAME`, which starts a program with `variable` led by today's value."""
-        if os.environ.get(variable):
-            settings += f'export {variable}="{os.environ[variable]}${{{variable}:+:${variable}}}"\n'
-        path = Path(self.prefix.bin, re.sub(r"^python.*", "python", program.name))
+    def starter(self, name, variable, settings=""):
+        """Writes `bin/NAME`; the program finds what the build found through `variable`."""
+        program = which(name, required=True).path
+        found = os.environ.get(variable)
+        if found:
+            settings += f'export {variable}="{found}${{{variable}:+:${variable}}}"\n'
+        path = Path(self.prefix.bin, Path(name).name)
         path.write_text(f'#!/bin/sh\n{settings}exec "{program}" "$@"\n')
         path.chmod(0o755)
 
     def install(self, spec, prefix):
         mkdirp(prefix.bin)
-        reframe = Path(which("reframe", required=True).path)
-        python = Path(re.search(r"/\S*/python[\d.]*", reframe.read_text()).group())
-        self.starter(python, "PYTHONPATH")
-        self.starter(reframe, "PYTHONPATH", SETTINGS.format(python=Path(prefix.bin, "python")))
+        self.starter("reframe", "PYTHONPATH", SETTINGS)
+        # The Python that `reframe` itself names has all that the harness imports.
+        head = Path(which("reframe", required=True).path).read_text()
+        self.starter(re.search(r"/\S*/python", head).group(), "PYTHONPATH")
         if spec.satisfies("+analysis"):
-            pandoc = f'export RSTUDIO_PANDOC="{Path(which("pandoc", required=True).path).parent}"\n'
-            for name in ("R", "Rscript"):
-                self.starter(Path(which(name, required=True).path), "R_LIBS", pandoc)
+            pandoc = Path(which("pandoc", required=True).path).parent
+            self.starter("R", "R_LIBS")
+            self.starter("Rscript", "R_LIBS", f'export RSTUDIO_PANDOC="{pandoc}"\n')
