@@ -43,19 +43,24 @@ def test_launcher(family):
     return ";".join(["mpirun", *flags])
 
 
-def build_benchmarks(family, stack, options):
-    prefix, folder = family.prefix(stack), stack / "build" / family.name
+def compile_benchmarks(family, stack, folder, options):
+    """Configures and compiles src/ for one MPI in `folder`; returns the log's path."""
+    prefix, log = family.prefix(stack), folder / "cotejo-build.log"
     folder.mkdir(parents=True, exist_ok=True)
-    log = folder / "cotejo-build.log"
     log.unlink(missing_ok=True)
     env = environment(family, stack)
     run(["cmake", "-S", REPO / "src", "-B", folder, "-G", "Ninja",
          f"-DCMAKE_C_COMPILER={prefix}/bin/mpicc", f"-DCMAKE_INSTALL_PREFIX={prefix}",
-         f"-DCOTEJO_MPIEXEC={test_launcher(family)}",
-         *options], log, env=env)
+         f"-DCOTEJO_MPIEXEC={test_launcher(family)}", *options], log, env=env)
     run(["cmake", "--build", folder], log, env=env)
-    run(["cmake", "--install", folder], log, env=env)
-    say(f"benchmarks for {family.title} are in {prefix}/bin")
+    return log
+
+
+def build_benchmarks(family, stack, options):
+    folder = stack / "build" / family.name
+    log = compile_benchmarks(family, stack, folder, options)
+    run(["cmake", "--install", folder], log)
+    say(f"benchmarks for {family.title} are in {family.prefix(stack)}/bin")
 
 
 def install_analysis(stack):

@@ -23,6 +23,7 @@ suite "style of C" sh -c 'clang-format --dry-run -Werror $(git ls-files "src/*.c
 suite "style of R" Rscript --vanilla -e \
   'found <- lintr::lint_dir("analysis"); print(found); quit(status = length(found) > 0)'
 suite "C under every MPI" "$python" -m stack.ctest "$STACK"
+suite "C under sanitizers" "$python" -m stack.ctest "$STACK" --sanitize
 suite "R" Rscript --vanilla -e \
   'testthat::test_local("analysis", reporter = "summary", stop_on_failure = TRUE)'
 suite "Python, and from launch to report" "$python" -m pytest -q -rs tests
