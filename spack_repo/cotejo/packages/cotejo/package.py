@@ -9,15 +9,15 @@ from spack_repo.builtin.build_systems.generic import Package
 
 from spack.package import *
 
-REPOSITORY = Path(__file__).resolve().parents[4]
-
-# What `reframe` needs to know, where the user has not set it.
-SETTINGS = f"""\
-cotejo={REPOSITORY}
-: "${{COTEJO_STACK:=${{SPACK_ENV:-$cotejo}}/.spack-env}}"
-: "${{RFM_CONFIG_FILES:=$cotejo/reframe_tests/config.py}}"
+# What `reframe` needs to know, where the user has not set it: the environment in
+# whose view this starter is, and which is the repository; several clones share it.
+SETTINGS = """\
+cotejo=$(cd "${0%/*}/../../.." && pwd)
+[ -e "$cotejo/spack.yaml" ] || cotejo=${SPACK_ENV:?"no Spack environment of cotejo is active"}
+: "${COTEJO_STACK:=$cotejo/.spack-env}"
+: "${RFM_CONFIG_FILES:=$cotejo/reframe_tests/config.py}"
 export COTEJO_STACK RFM_CONFIG_FILES
-"${{0%/*}}/python" "$cotejo/stack/spack_complete.py" "${{COTEJO_STACK%/.spack-env}}" || exit
+"${0%/*}/python" "$cotejo/stack/spack_complete.py" "$cotejo" || exit
 """
 
 
@@ -27,7 +27,7 @@ class Cotejo(Package):
     Installs no programs but starters of `reframe`, `python`, `R` and `Rscript`
     with the search paths that Spack gives them here. So they work from any
     folder, in a shell that was activated before anything was installed, in a
-    script that never was, and where ReFrame is the site's own.
+    script that activates nothing, and where ReFrame is the site's own.
     """
 
     has_code = False
