@@ -47,9 +47,10 @@ compare_configurations <- function(summary, by = "mpi", ignoring = character(), 
     levels <- sort(unique(part[[by]]), method = "radix")
     pairs <- if (length(levels) < 2L) list() else utils::combn(levels, 2L, simplify = FALSE)
     for (pair in pairs) {
-      sides <- split(part, part[[by]])
-      a <- sides[[pair[[1L]]]]
-      b <- sides[[pair[[2L]]]]
+      of_a <- part[[by]] == pair[[1L]]
+      of_b <- part[[by]] == pair[[2L]]
+      a <- part[of_a]
+      b <- part[of_b]
       proof <- comparable(a, b, by, pair)
       here <- a[1L, strata, with = FALSE]
       if (!isTRUE(proof)) {

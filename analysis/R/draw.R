@@ -103,6 +103,9 @@ write_csv <- function(table, path) {
 #' @noRd
 write_whole <- function(path, write) {
   dir.create(dirname(path), recursive = TRUE, showWarnings = FALSE)
+  if (!dir.exists(dirname(path))) {
+    bad_data(dirname(path), NA, "no such folder and it cannot be made", "name another folder")
+  }
   temporary <- file.path(dirname(path), paste0(".tmp-", basename(path)))
   on.exit(unlink(temporary))
   write(temporary)

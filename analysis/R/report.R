@@ -64,7 +64,19 @@ fold <- function(title, ...) htmltools::tags$details(htmltools::tags$summary(tit
 
 bullets <- function(texts) htmltools::tags$ul(lapply(unname(texts), htmltools::tags$li))
 
-#' Name and version of a table of facts, a row a fact.
+#' How each configuration was launched: one of its command lines, and what the library said of
+#' its transport.
+#' @noRd
+launching_table <- function(used) {
+  first <- unique(used[order(started)], by = c("test", "mpi", "transport", "placement"))
+  shown <- first[order(test, mpi, transport), list(
+    test, title_of(mpi), title_of(transport), placement, reported_evidence, command
+  )]
+  setnames(shown, c("Test", "MPI", "Transport", "Placement", "The library said", "Command"))
+  shown[]
+}
+
+#' What was measured, with what: a row a fact.
 #' @noRd
 provenance_table <- function(study) {
   used <- study$used

@@ -90,6 +90,9 @@ select_sessions <- function(launches, session = NULL) {
   # Not inside [], where `session` is the column.
   wanted <- is.null(session) | launches$session %in% session
   usable <- launches[wanted & launches$status == "ok"]
+  if (!nrow(usable)) {
+    return(usable[, c("site", "experiment", "session")])
+  }
   states <- usable[, list(state = state_of(.SD), scale = scale[[1L]]),
     keyby = c("site", "experiment", "session"), .SDcols = STATE
   ]
