@@ -54,23 +54,28 @@ class Cotejo(Package):
         depends_on("r-scales")
         depends_on("r-svglite")
 
-    def starter(self, name, variable, settings=""):
+    def starter(self, name, program, variable, settings=""):
         """Writes `bin/NAME`; the program finds what the build found through `variable`."""
-        program = which(name, required=True).path
-        found = os.environ.get(variable)
+        found = ":".join(dict.fromkeys(os.environ.get(variable, "").split(":")))
         if found:
             settings += f'export {variable}="{found}${{{variable}:+:${variable}}}"\n'
-        path = Path(self.prefix.bin, Path(name).name)
+        path = Path(self.prefix.bin, name)
         path.write_text(f'#!/bin/sh\n{settings}exec "{program}" "$@"\n')
         path.chmod(0o755)
 
     def install(self, spec, prefix):
         mkdirp(prefix.bin)
-        self.starter("reframe", "PYTHONPATH", SETTINGS)
+        reframe = which("reframe", required=True).path
         # The Python that `reframe` itself names has all that the harness imports.
-        head = Path(which("reframe", required=True).path).read_text()
-        self.starter(re.search(r"/\S*/python", head).group(), "PYTHONPATH")
+        python = re.search(r"/\S*/python[\d.]*", Path(reframe).read_text()).group()
+        self.starter("python", python, "PYTHONPATH")
+        self.starter("reframe", reframe, "PYTHONPATH", SETTINGS)
         if spec.satisfies("+analysis"):
             pandoc = Path(which("pandoc", required=True).path).parent
-            self.starter("R", "R_LIBS")
-            self.starter("Rscript", "R_LIBS", f'export RSTUDIO_PANDOC="{pandoc}"\n')
+            self.starter("R", which("R", required=True).path, "R_LIBS")
+            self.starter(
+                "Rscript",
+                which("Rscript", required=True).path,
+                "R_LIBS",
+                f'export RSTUDIO_PANDOC="{pandoc}"\n',
+            )
