@@ -22,6 +22,7 @@ SPACK = shutil.which("spack")
 RECIPES = sorted((REPO / "spack_repo/cotejo/packages").glob("*/package.py"))
 ENVIRONMENT = yaml.safe_load((REPO / "spack.yaml").read_text())["spack"]
 FAMILIES = families.load()
+SITES = sorted(p.name for p in (REPO / "site_configs").iterdir())
 needs_spack = pytest.mark.skipif(SPACK is None, reason="no Spack on PATH")
 
 
@@ -32,6 +33,11 @@ def mpis():
 def package_of(spec):
     """The package's name in a spec."""
     return re.match(r"[a-z0-9-]+", spec).group()
+
+
+def site_packages(site):
+    text = (REPO / "site_configs" / site / "spack/packages.yaml").read_text()
+    return yaml.safe_load(text)["packages"]
 
 
 # What can be told without Spack
@@ -61,11 +67,9 @@ def test_a_missing_site_is_an_error():
         assert (REPO / include["path"]).is_dir()
 
 
-@pytest.mark.parametrize("site", sorted(p.name for p in (REPO / "site_configs").iterdir()))
+@pytest.mark.parametrize("site", SITES)
 def test_site_tells_spack_whole_externals(site):
-    packages = yaml.safe_load(
-        (REPO / "site_configs" / site / "spack/packages.yaml").read_text())["packages"]
-    for name, settings in packages.items():
+    for name, settings in site_packages(site).items():
         for external in settings.get("externals", []):
             assert package_of(external["spec"]) == name
             assert os.path.isabs(external["prefix"])
@@ -254,10 +258,21 @@ def test_lock_has_no_two_mpis_below_one_root(lock):
         assert len(names & wanted) <= 1, root["spec"]
 
 
+def small_environment(folder, **settings):
+    (folder / "spack.yaml").write_text(yaml.safe_dump({"spack": settings}))
+
+
+@needs_spack
+@pytest.mark.parametrize("site", SITES)
+def test_spack_accepts_the_site(tmp_path, site):
+    small_environment(tmp_path, include=[str(REPO / "site_configs" / site / "spack")])
+    known = yaml.safe_load(spack(tmp_path, "config", "get", "packages"))["packages"]
+    assert known.keys() >= site_packages(site).keys()
+
+
 @needs_spack
 def test_recipes_pass_the_audit(tmp_path):
-    text = yaml.safe_dump({"spack": {"repos": {"cotejo": str(REPO / "spack_repo/cotejo")}}})
-    (tmp_path / "spack.yaml").write_text(text)
+    small_environment(tmp_path, repos={"cotejo": str(REPO / "spack_repo/cotejo")})
     names = [path.parent.name.replace("_", "-") for path in RECIPES]
     assert "PKG-DIRECTIVES: passed" in spack(tmp_path, "audit", "packages", *names)
 
