@@ -15,9 +15,7 @@ answer <- function(comparison, delta) {
     return(list())
   }
   strata <- names(comparison)[seq_len(match("a", names(comparison)) - 1L)]
-  groups <- split(comparison, by = strata, sorted = FALSE)
-  foreign <- vapply(groups, function(part) startsWith(part$operation[[1L]], "imb-"), NA)
-  lapply(unname(groups[order(foreign)]), function(part) {
+  lapply(unname(split_strata(comparison, strata)), function(part) {
     pairs <- split(part, by = c("a", "b"), sorted = FALSE)
     at <- function(row_of) vapply(pairs, function(pair) say_one(row_of(pair), delta), "")
     list(

@@ -31,6 +31,8 @@ html_table <- function(table, caption, right = character()) {
   }
   side <- ifelse(names(table) %in% right, "num", "text")
   cell <- function(tag, values, sides) {
+    # Only what is long may be broken.
+    sides <- paste0(sides, ifelse(nchar(values) > 40L, " long", ""))
     Map(function(v, s) htmltools::tag(tag, list(class = s, v)), values, sides)
   }
   body <- lapply(seq_len(nrow(table)), function(i) {
@@ -41,6 +43,14 @@ html_table <- function(table, caption, right = character()) {
     htmltools::tags$thead(htmltools::tags$tr(unname(cell("th", names(table), side)))),
     htmltools::tags$tbody(body)
   )
+}
+
+#' Split a table by its strata, other tools' benchmarks after our own.
+#' @noRd
+split_strata <- function(table, by = c("site", "test", "operation", "transport")) {
+  parts <- split(table, by = by, sorted = FALSE)
+  foreign <- vapply(parts, function(part) startsWith(part$operation[[1L]], "imb-"), NA)
+  parts[order(foreign)]
 }
 
 #' Columns of strata that do not say the same in every row, named for readers.
