@@ -52,7 +52,8 @@ def wire_problem(transport, observed):
     if transport == "tcp" and wire < 0.9 * payload:
         return f"transport tcp: {wire} B crossed the interfaces for {payload} B of payload"
     if transport == "shm" and wire > 0.1 * payload:
-        return f"transport shm: {wire} B crossed the interfaces for {payload} B of payload"
+        return (f"transport shm: {wire} B crossed the interfaces for {payload} B of payload; "
+                "not shared memory, or other programs used the network meanwhile")
     return ""
 
 
