@@ -7,18 +7,27 @@ cd "$(dirname "$0")/.."
 STACK=${STACK:-$PWD/.stack}
 export COTEJO_STACK=$STACK
 export R_LIBS=$STACK/R${R_LIBS:+:$R_LIBS}
-export PATH=$STACK/tools/bin:$PATH
+# With Spack, the tools of the tests are beside its stack.
+export PATH=${TOOLS:-$STACK/tools/bin}:$PATH
 passed=0
 failed=()
 skipped=()
 
-# suite NAME PROGRAM-IT-NEEDS COMMAND...
+# Whether a program, or with R: before it a package of R, is there.
+have() {
+  case $1 in
+    R:*) Rscript --vanilla -e "quit(status = !requireNamespace('${1#R:}', quietly = TRUE))" ;;
+    *) command -v "$1" >/dev/null ;;
+  esac
+}
+
+# suite NAME NEEDED COMMAND...
 suite() {
   local name=$1 need=$2
   shift 2
   echo "== $name"
-  if ! command -v "$need" >/dev/null; then
-    skipped+=("$name: no $need in $STACK/tools or on PATH")
+  if ! have "$need"; then
+    skipped+=("$name: no $need in $STACK/tools or on this system")
     return
   fi
   if "$@"; then
@@ -31,11 +40,11 @@ suite() {
 suite "style of Python" ruff ruff check .
 suite "style of C" clang-format sh -c \
   'find src -name "*.[ch]" -exec clang-format --dry-run -Werror {} +'
-suite "style of R" Rscript Rscript --vanilla -e \
+suite "style of R" R:lintr Rscript --vanilla -e \
   'found <- lintr::lint_dir("analysis"); print(found); quit(status = length(found) > 0)'
 suite "C under every MPI" ctest python3 -m stack.ctest "$STACK"
 suite "C under sanitizers" ctest python3 -m stack.ctest "$STACK" --sanitize
-suite "R" Rscript Rscript --vanilla -e \
+suite "R" R:testthat Rscript --vanilla -e \
   'testthat::test_local("analysis", reporter = "summary", stop_on_failure = TRUE)'
 suite "Python, and from launch to report" pytest python3 -m pytest -q -rs tests
 
