@@ -6,7 +6,6 @@
 #include "barrier.h"
 #include "ranks.h"
 
-
 enum { SETUP_CALLS = 2 };
 
 const struct option schedule_options[] = {
