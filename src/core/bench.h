@@ -21,6 +21,7 @@ struct bench {
     size_t printed;         // samples that are in the table already
     double payload_bytes;   // moved between ranks so far, as rank 0 knows it
     bool payload_checked;   // every payload was checked, and found right
+    struct json sync;       // value of `observed.sync`, on rank 0; empty: clocks were not used
     struct failure failure; // an experiment that sets it must see to it that all ranks do
 };
 

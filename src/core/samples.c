@@ -65,6 +65,21 @@ void samples_add(struct samples *samples, struct sample sample, struct failure *
     samples->at[samples->count++] = sample;
 }
 
+const char *samples_name(struct samples *samples, const char *name, struct failure *failure) {
+    for (size_t i = 0; i < samples->names_count; i++)
+        if (strcmp(samples->names[i], name) == 0)
+            return samples->names[i];
+    char **larger = realloc(samples->names, (samples->names_count + 1) * sizeof *larger);
+    if (larger)
+        samples->names = larger;
+    char *copy = larger ? strdup(name) : NULL;
+    if (!copy) {
+        failure_set(failure, STATUS_FAILED, "no memory for the name %s", name);
+        return NULL;
+    }
+    return samples->names[samples->names_count++] = copy;
+}
+
 static int ascending(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -235,6 +250,9 @@ void samples_close(struct samples *samples) {
         fclose(samples->file);
         unlink(temporary);
     }
+    for (size_t i = 0; i < samples->names_count; i++)
+        free(samples->names[i]);
+    free(samples->names);
     free(samples->at);
     *samples = (struct samples){0};
 }
