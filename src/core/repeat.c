@@ -94,7 +94,8 @@ void repeat_work(struct bench *bench, const struct repeat *rule, const struct wo
                                         .valid = true},
                         &bench->failure);
             moments_add(&moments, time);
-            bool enough = moments_precise(&moments, rule->rse) || seconds() - begin > rule->budget_s;
+            bool enough =
+                moments_precise(&moments, rule->rse) || seconds() - begin > rule->budget_s;
             more = moments.n < rule->most && (moments.n < rule->least || !enough) &&
                    !failed(&bench->failure);
         }
