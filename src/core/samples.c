@@ -115,15 +115,16 @@ static bool same_group(const struct sample *a, const struct sample *b) {
     return a->bytes == b->bytes && strcmp(a->operation, b->operation) == 0;
 }
 
-static bool listed_before(const struct samples *samples, size_t i) {
-    for (size_t j = 0; j < i; j++)
+bool samples_listed(const struct samples *samples, size_t from, size_t i) {
+    if (i > from && same_group(&samples->at[i - 1], &samples->at[i]))
+        return true; // as most are, and the search would be long
+    for (size_t j = from; j < i; j++)
         if (same_group(&samples->at[j], &samples->at[i]))
             return true;
     return false;
 }
 
-// The samples of the group that begins at `i`, side by side. No memory: count 0.
-static struct samples group_of(const struct samples *samples, size_t i) {
+struct samples samples_group(const struct samples *samples, size_t i) {
     struct samples group = {.at = malloc((samples->count - i) * sizeof *group.at)};
     for (size_t j = i; group.at && j < samples->count; j++)
         if (same_group(&samples->at[j], &samples->at[i]))
@@ -178,9 +179,9 @@ void samples_describe(const struct samples *samples, struct json *json, struct f
     json_name(json, "summary");
     json_open(json, '[');
     for (size_t i = 0; i < samples->count; i++) {
-        if (i && (same_group(&samples->at[i - 1], &samples->at[i]) || listed_before(samples, i)))
+        if (samples_listed(samples, 0, i))
             continue;
-        struct samples group = group_of(samples, i);
+        struct samples group = samples_group(samples, i);
         if (group.count) {
             struct summary summary = samples_summary(&group, 0);
             describe_summary(&summary, json);

@@ -51,6 +51,7 @@ static void run(struct bench *bench, const char *operation, void (*call)(void *)
         bench_print(bench);
     }
     schedule_close(bench, &schedule);
+    bench->payload_checked = true; // there is none
 }
 
 static void run_up(struct bench *bench) {
