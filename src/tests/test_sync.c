@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Clocks that are put wrong by known amounts and synchronised; held against the host's one clock,
-// which the ranks share in truth. Launched on ranks of one host; the argument is the method.
+// which the ranks share in truth. Launched on ranks of one host; arguments are options of
+// the synchronisation.
 #include "check.h"
 #include "ranks.h"
 #include "sync.h"
@@ -15,10 +16,16 @@
 // Upper bounds of how long a check and the learning take, in which clocks drift on, s.
 static const double CHECK_LASTS_S = 0.005, LEARNING_LASTS_S = 0.5;
 
-static void read_options(struct options *options, const char *method, struct failure *failure) {
-    char *arguments[] = {"--sync", (char *)method,   "--inject-offset",
-                         OFFSET,   "--inject-drift", DRIFT};
-    options_read(options, (const struct option *const[]){sync_options}, 1, 6, arguments, failure);
+static const struct option test_options[] = {
+    {"wait", OPTION_REAL, "0.3", "s", NULL, 0, 1000, "time between the two looks"}, {0}};
+
+static void read_options(struct options *options, int count, char **arguments,
+                         struct failure *failure) {
+    char *all[16] = {"--inject-offset", OFFSET, "--inject-drift", DRIFT};
+    for (int i = 1; i < count && i < 12; i++)
+        all[3 + i] = arguments[i];
+    options_read(options, (const struct option *const[]){sync_options, test_options}, 2, count + 3,
+                 all, failure);
 }
 
 // What the shared clock of this rank is wrong by at this moment. Without the injected errors
@@ -54,7 +61,7 @@ int main(int count, char **arguments) {
     struct options options;
     struct clock clock, zero;
     struct sync sync;
-    read_options(&options, count > 1 ? arguments[1] : "hierarchical", &failure);
+    read_options(&options, count, arguments, &failure);
     clock_open(&clock, "monotonic-raw", &failure);
     CHECK(!failed(&failure));
     zero = clock;
@@ -64,7 +71,7 @@ int main(int count, char **arguments) {
         fprintf(stderr, "%s\n", failure.text);
     CHECK(!failed(&failure));
     holds(&sync, &zero, 0);
-    const double wait_s = count > 2 ? atof(arguments[2]) : 0.3;
+    const double wait_s = options_real(&options, "wait");
     nanosleep(&(struct timespec){(time_t)wait_s, (long)(fmod(wait_s, 1) * 1e9)}, NULL);
     double largest = sync_check(&sync);
     holds(&sync, &zero, wait_s);
