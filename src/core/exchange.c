@@ -106,8 +106,10 @@ static void lay_slope(struct fit *fit, const struct reading *readings, size_t co
 
 struct fit readings_fit(struct reading *readings, size_t count) {
     qsort(readings, count, sizeof *readings, quicker);
-    double round_trip_s = readings[0].round_trip_s;
     size_t half = (count + 1) / 2;
+    double round_trip_s = 0;
+    for (size_t i = 0; i < half; i++)
+        round_trip_s += readings[i].round_trip_s / (double)half;
     qsort(readings, half, sizeof *readings, earlier);
     struct reading mean = mean_of(readings, half);
     struct fit fit = {mean.at_s, mean.ahead_s, 0, INFINITY, round_trip_s};

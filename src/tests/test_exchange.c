@@ -29,7 +29,7 @@ static void finds_a_slope_and_its_error(void) {
     CHECK(fabs(fit.slope - 1e-5) < 4 * fit.slope_se);
     CHECK(fit.slope_se > 0.4 * expected && fit.slope_se < 2 * expected);
     CHECK(fabs(fit.ahead_s - (0.25 + 1e-5 * (fit.at_s - 1e5))) < 1e-8);
-    CHECK(fit.round_trip_s == 1e-6);
+    CHECK(fit.round_trip_s > 1e-6 && fit.round_trip_s < 1.5e-6); // of the quicker half
 }
 
 // Half of the readings are off by more than they scatter: of single ones the error would be a
