@@ -21,6 +21,7 @@ struct bench {
     size_t printed;         // samples that are in the table already
     double payload_bytes;   // moved between ranks so far, as rank 0 knows it
     bool payload_checked;   // every payload was checked, and found right
+    struct json sync;       // value of `observed.sync`, on rank 0; empty: clocks were not used
     struct failure failure; // an experiment that sets it must see to it that all ranks do
 };
 
@@ -33,7 +34,7 @@ struct experiment {
     void (*run)(struct bench *bench);
 };
 
-// Prints what the samples since the last call come to: one line for an operation and size.
+// Prints what the samples since the last call come to: one line for each operation and size.
 // Only rank 0 prints.
 void bench_print(struct bench *bench);
 

@@ -15,7 +15,9 @@ struct clock {
     enum clock_kind kind;
     uint64_t origin; // ticks at opening (unused by MPI_Wtime)
     double zero;     // MPI_Wtime at opening, s
-    double scale;    // seconds a tick
+    double scale;    // seconds a tick (of MPI_Wtime: a second)
+    double shift;    // added to every reading, s; 0 but in tests
+    bool disturbed;  // by a test
     // What examination found:
     double resolution_s; // least step that was seen
     double overhead_s;   // one call, mean of the quickest batch
@@ -32,6 +34,13 @@ void clock_open(struct clock *clock, const char *name, struct failure *failure);
 
 // Seconds since the opening.
 double clock_now(const struct clock *clock);
+
+// Spins until a moment, s since the opening; returns the first reading that is not before it.
+// It reads oftener than clock_now could, so that the moment is missed by less.
+double clock_wait(const struct clock *clock, double until_s);
+
+// Puts a clock wrong for tests: ahead by `offset_s`, gaining `drift` of the time that passes.
+void clock_disturb(struct clock *clock, double offset_s, double drift);
 
 // The members name, resolution_s, overhead_s, monotonic as a JSON object.
 void clock_describe(const struct clock *clock, struct json *json);

@@ -65,6 +65,21 @@ void samples_add(struct samples *samples, struct sample sample, struct failure *
     samples->at[samples->count++] = sample;
 }
 
+const char *samples_name(struct samples *samples, const char *name, struct failure *failure) {
+    for (size_t i = 0; i < samples->names_count; i++)
+        if (strcmp(samples->names[i], name) == 0)
+            return samples->names[i];
+    char **larger = realloc(samples->names, (samples->names_count + 1) * sizeof *larger);
+    if (larger)
+        samples->names = larger;
+    char *copy = larger ? strdup(name) : NULL;
+    if (!copy) {
+        failure_set(failure, STATUS_FAILED, "no memory for the name %s", name);
+        return NULL;
+    }
+    return samples->names[samples->names_count++] = copy;
+}
+
 static int ascending(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -100,15 +115,16 @@ static bool same_group(const struct sample *a, const struct sample *b) {
     return a->bytes == b->bytes && strcmp(a->operation, b->operation) == 0;
 }
 
-static bool listed_before(const struct samples *samples, size_t i) {
-    for (size_t j = 0; j < i; j++)
+bool samples_listed(const struct samples *samples, size_t from, size_t i) {
+    if (i > from && same_group(&samples->at[i - 1], &samples->at[i]))
+        return true; // as most are, and the search would be long
+    for (size_t j = from; j < i; j++)
         if (same_group(&samples->at[j], &samples->at[i]))
             return true;
     return false;
 }
 
-// The samples of the group that begins at `i`, side by side. No memory: count 0.
-static struct samples group_of(const struct samples *samples, size_t i) {
+struct samples samples_group(const struct samples *samples, size_t i) {
     struct samples group = {.at = malloc((samples->count - i) * sizeof *group.at)};
     for (size_t j = i; group.at && j < samples->count; j++)
         if (same_group(&samples->at[j], &samples->at[i]))
@@ -163,9 +179,9 @@ void samples_describe(const struct samples *samples, struct json *json, struct f
     json_name(json, "summary");
     json_open(json, '[');
     for (size_t i = 0; i < samples->count; i++) {
-        if (i && (same_group(&samples->at[i - 1], &samples->at[i]) || listed_before(samples, i)))
+        if (samples_listed(samples, 0, i))
             continue;
-        struct samples group = group_of(samples, i);
+        struct samples group = samples_group(samples, i);
         if (group.count) {
             struct summary summary = samples_summary(&group, 0);
             describe_summary(&summary, json);
@@ -235,6 +251,9 @@ void samples_close(struct samples *samples) {
         fclose(samples->file);
         unlink(temporary);
     }
+    for (size_t i = 0; i < samples->names_count; i++)
+        free(samples->names[i]);
+    free(samples->names);
     free(samples->at);
     *samples = (struct samples){0};
 }

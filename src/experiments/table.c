@@ -5,8 +5,11 @@
 #include <string.h>
 
 extern const struct experiment pingpong, pingping;
+extern const struct experiment waitpattern_up, waitpattern_null, start_skew, systematic_errors;
 
-const struct experiment *const experiments[] = {&pingpong, &pingping, NULL};
+const struct experiment *const experiments[] = {
+    &pingpong,          &pingping, &waitpattern_up, &waitpattern_null, &start_skew,
+    &systematic_errors, NULL};
 
 const struct experiment *experiment_find(const char *name) {
     for (const struct experiment *const *e = experiments; *e; e++)

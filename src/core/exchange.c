@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Readings of another rank's clock by messages, and the line through many of them.
+#include "exchange.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+// With fewer blocks their spread would say too little of their error.
+enum { TAG = 0x7c, BLOCKS_LEAST = 6, BLOCKS_MOST = 10 };
+
+double model_shared(const struct model *model, double own) {
+    return own + model->offset + model->slope * (own - model->reference);
+}
+
+double model_own(const struct model *model, double shared) {
+    double own = shared - model->offset;
+    return own - model->slope * (own - model->reference) / (1 + model->slope);
+}
+
+static double now(const struct line *line) {
+    return model_shared(&line->model, clock_now(line->clock));
+}
+
+static struct reading ask_once(const struct line *line) {
+    double more = 1, told;
+    double begin = now(line);
+    MPI_Send(&more, 1, MPI_DOUBLE, line->peer, TAG, line->comm);
+    MPI_Recv(&told, 1, MPI_DOUBLE, line->peer, TAG, line->comm, MPI_STATUS_IGNORE);
+    double end = now(line), middle = begin + (end - begin) / 2;
+    return (struct reading){middle, told - middle, end - begin};
+}
+
+struct reading line_ask(const struct line *line, long patience, long most) {
+    struct reading best = ask_once(line);
+    for (long i = 1, idle = 1; i < most && idle < patience; i++, idle++) {
+        struct reading next = ask_once(line);
+        if (next.round_trip_s < best.round_trip_s) {
+            best = next;
+            idle = 0;
+        }
+    }
+    return best;
+}
+
+void line_hang_up(const struct line *line) {
+    double more = 0;
+    MPI_Send(&more, 1, MPI_DOUBLE, line->peer, TAG, line->comm);
+}
+
+void line_serve(const struct line *line) {
+    double more, told;
+    for (;;) {
+        MPI_Recv(&more, 1, MPI_DOUBLE, line->peer, TAG, line->comm, MPI_STATUS_IGNORE);
+        if (more == 0)
+            return;
+        told = now(line);
+        MPI_Send(&told, 1, MPI_DOUBLE, line->peer, TAG, line->comm);
+    }
+}
+
+static int quicker(const void *a, const void *b) {
+    double x = ((const struct reading *)a)->round_trip_s;
+    double y = ((const struct reading *)b)->round_trip_s;
+    return (x > y) - (x < y);
+}
+
+static int earlier(const void *a, const void *b) {
+    double x = ((const struct reading *)a)->at_s, y = ((const struct reading *)b)->at_s;
+    return (x > y) - (x < y);
+}
+
+// Mean moment and mean lead of `count` readings, in at_s and ahead_s.
+static struct reading mean_of(const struct reading *readings, size_t count) {
+    struct reading mean = {0};
+    for (size_t i = 0; i < count; i++) {
+        mean.at_s += readings[i].at_s / (double)count;
+        mean.ahead_s += readings[i].ahead_s / (double)count;
+    }
+    return mean;
+}
+
+// Slope through the means of blocks, with a standard error from what the blocks stray. Errors of
+// neighbouring readings hang together (a core is slower for a while), so that single readings
+// would promise more than they hold: batch means are the usual cure.
+static void lay_slope(struct fit *fit, const struct reading *readings, size_t count) {
+    struct reading blocks[BLOCKS_MOST];
+    size_t number = count < BLOCKS_MOST ? count : BLOCKS_MOST;
+    double xx = 0, xy = 0, left = 0;
+    for (size_t b = 0; b < number; b++) {
+        size_t from = b * count / number, to = (b + 1) * count / number;
+        blocks[b] = mean_of(readings + from, to - from);
+        // About the mean: squares of times since the clock's start would lose digits.
+        double x = blocks[b].at_s -= fit->at_s;
+        xx += x * x;
+        xy += x * (blocks[b].ahead_s -= fit->ahead_s);
+    }
+    if (number < BLOCKS_LEAST || xx <= 0)
+        return;
+    fit->slope = xy / xx;
+    for (size_t b = 0; b < number; b++) {
+        double error = blocks[b].ahead_s - fit->slope * blocks[b].at_s;
+        left += error * error;
+    }
+    fit->slope_se = sqrt(left / (double)(number - 2) / xx);
+}
+
+struct fit readings_fit(struct reading *readings, size_t count) {
+    qsort(readings, count, sizeof *readings, quicker);
+    size_t half = (count + 1) / 2;
+    double round_trip_s = 0;
+    for (size_t i = 0; i < half; i++)
+        round_trip_s += readings[i].round_trip_s / (double)half;
+    qsort(readings, half, sizeof *readings, earlier);
+    struct reading mean = mean_of(readings, half);
+    struct fit fit = {mean.at_s, mean.ahead_s, 0, INFINITY, round_trip_s};
+    lay_slope(&fit, readings, half);
+    return fit;
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Clocks that are put wrong by known amounts and synchronised; held against the host's one clock,
+// which the ranks share in truth. Launched on ranks of one host; arguments are options of
+// the synchronisation.
+#include "check.h"
+#include "ranks.h"
+#include "sync.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define OFFSET "0.003"
+#define DRIFT "1e-5"
+
+static const struct option test_options[] = {
+    {"wait", OPTION_REAL, "0.3", "s", NULL, 0, 1000, "time between the two looks"},
+    {"bound", OPTION_REAL, "0", "s", NULL, 0, 1,
+     "what errors are held against instead of the round trip, where ranks share cores"},
+    {0}};
+
+static void read_options(struct options *options, int count, char **arguments,
+                         struct failure *failure) {
+    char *all[16] = {"--inject-offset", OFFSET, "--inject-drift", DRIFT};
+    for (int i = 1; i < count && i < 12; i++)
+        all[3 + i] = arguments[i];
+    options_read(options, (const struct option *const[]){sync_options, test_options}, 2, count + 3,
+                 all, failure);
+}
+
+// What the shared clock of this rank is wrong by at this moment. Without the injected errors
+// the clocks of a host differ only by where they begin.
+static double error_now(const struct sync *sync, const struct clock *zero, double drift) {
+    double own = clock_now(sync->clock);
+    double since = (own - sync->clock->shift) / (1 + drift);
+    double truth = since + 1e-9 * (double)(int64_t)(sync->clock->origin - zero->origin);
+    return model_shared(&sync->model, own) - truth;
+}
+
+// The slope's scatter, and what a tenth of a round trip between its ends would make of it.
+static double slope_bound(const struct sync *sync) {
+    return 6 * sync->slope_se + sync->round_trip_s / 10 / sync->baseline_s;
+}
+
+// A method is right to half a round trip straight after it, and what it says of its error is the
+// truth to half a round trip, also when drift has made it large.
+static void holds(struct sync *sync, const struct clock *zero, double opened_s, double bound) {
+    double drift = sync->rank * atof(DRIFT), before = error_now(sync, zero, drift);
+    double largest = sync_check(sync), after = error_now(sync, zero, drift);
+    double passed_s = clock_now(sync->clock) - opened_s;
+    if (bound == 0)
+        bound = sync->round_trip_s / 2;
+    printf("rank %d after %.3f s: wrong by %.1f ns, found %.1f ns; round trip %.0f ns; slope "
+           "%.3g +- %.2g %s\n",
+           sync->rank, passed_s, before * 1e9, sync->end_s * 1e9, sync->round_trip_s * 1e9,
+           sync->slope, sync->slope_se, sync->slope_applied ? "applied" : "left out");
+    CHECK(sync->end_s >= fmin(before, after) - bound &&
+          sync->end_s <= fmax(before, after) + bound);
+    CHECK(largest >= fabs(sync->end_s));
+    // What drift makes of it: all of it for a method that knows of none, else the slope's error.
+    double slope_error = sync->slope_applied ? slope_bound(sync) : fabs(drift);
+    CHECK(fabs(after) <= bound + slope_error * passed_s);
+}
+
+int main(int count, char **arguments) {
+    MPI_Init(&count, &arguments);
+    struct failure failure = {0};
+    struct options options;
+    struct clock clock, zero;
+    struct sync sync;
+    read_options(&options, count, arguments, &failure);
+    clock_open(&clock, "monotonic-raw", &failure);
+    CHECK(!failed(&failure));
+    zero = clock;
+    MPI_Bcast(&zero, sizeof zero, MPI_BYTE, 0, MPI_COMM_WORLD);
+    double opened_s = clock_now(&clock), bound = options_real(&options, "bound");
+    sync_open(&sync, MPI_COMM_WORLD, &clock, &options, &failure);
+    if (failed(&failure))
+        fprintf(stderr, "%s\n", failure.text);
+    CHECK(!failed(&failure));
+    holds(&sync, &zero, opened_s, bound);
+    const double wait_s = options_real(&options, "wait");
+    nanosleep(&(struct timespec){(time_t)wait_s, (long)(fmod(wait_s, 1) * 1e9)}, NULL);
+    holds(&sync, &zero, opened_s, bound);
+    bool knows_drift = sync.method->name[0] == 'h' || sync.method->name[0] == 't';
+    CHECK(sync.slope_applied == (knows_drift && sync.rank > 0) || bound > 0);
+    double truth = 1 / (1 + sync.rank * atof(DRIFT)) - 1;
+    CHECK(fabs(sync.slope - truth) <= slope_bound(&sync) || !knows_drift || bound > 0);
+    options_free(&options);
+    MPI_Finalize();
+    return check_status();
+}
