@@ -5,6 +5,7 @@
 
 #include "clock.h"
 #include "failure.h"
+#include "json.h"
 #include "options.h"
 #include "samples.h"
 
@@ -21,6 +22,7 @@ struct bench {
     size_t printed;         // samples that are in the table already
     double payload_bytes;   // moved between ranks so far, as rank 0 knows it
     bool payload_checked;   // every payload was checked, and found right
+    struct json found;      // an object of what was found beside samples; rank 0's counts
     struct failure failure; // an experiment that sets it must see to it that all ranks do
 };
 
@@ -33,8 +35,12 @@ struct experiment {
     void (*run)(struct bench *bench);
 };
 
-// Prints what the samples since the last call come to: one line for an operation and size.
+// Prints what the samples since the last call come to: one line for each of their groups.
 // Only rank 0 prints.
 void bench_print(struct bench *bench);
+
+// Puts a number among what was found (`observed.found`); one that is not finite becomes null.
+// Each name once. Only rank 0's count.
+void bench_found(struct bench *bench, const char *name, double value);
 
 #endif

@@ -25,6 +25,7 @@ struct subject {
     const struct clock *clock;
     double payload_bytes; // negative: not known
     bool payload_checked;
+    const char *found; // a JSON object; NULL: nothing was looked for
 };
 
 // Adds `observed` to an open JSON object, on rank 0; collective over MPI_COMM_WORLD.
