@@ -36,7 +36,7 @@ static void choose_mode(struct pair *pair, const struct options *options) {
             pair->send = modes[i].send;
             pair->isend = modes[i].isend;
         }
-    pair->blocking = options_is(options, "blocking", "yes");
+    pair->blocking = !options_have(options, "blocking") || options_is(options, "blocking", "yes");
     pair->ready = pair->send == MPI_Rsend;
 }
 
