@@ -5,7 +5,9 @@
 #include <math.h>
 #include <time.h>
 
-enum { SETUP_CALLS = 2, GROWTH_MOST = 40, TRIES = 3 };
+// Some libraries set a collective up anew during its first hundred calls.
+enum { SETUP_CALLS = 256, GROWTH_MOST = 40, TRIES = 3 };
+static const double setup_s = 5e-3; // after which no more set-up calls are begun
 
 const struct option repeat_options[] = {
     {"rse", OPTION_REAL, "0.01", "", NULL, 0, 1,
@@ -87,11 +89,21 @@ static long enough_calls(const struct bench *bench, const struct repeat *rule,
     return calls;
 }
 
+// Calls that are not timed, in batches that double; two are made in any case.
+static void set_up(const struct bench *bench, const struct work *work) {
+    double begin = seconds();
+    int more = 1;
+    for (int batch = 2; more && batch <= SETUP_CALLS / 2; batch *= 2) {
+        work->go(work->state, batch);
+        more = seconds() - begin < setup_s;
+        MPI_Bcast(&more, 1, MPI_INT, 0, bench->comm);
+    }
+}
+
 void repeat_begin(struct bench *bench, const struct repeat *rule, const struct work *work,
                   struct progress *progress) {
     *progress = (struct progress){.least_s = INFINITY, .second_s = INFINITY};
-    for (int i = 0; i < SETUP_CALLS; i++)
-        work->go(work->state, 1);
+    set_up(bench, work);
     progress->calls = rule->calls   ? rule->calls
                       : work->calls ? work->calls(work->state)
                                     : enough_calls(bench, rule, work);

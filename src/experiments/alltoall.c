@@ -13,24 +13,34 @@ static const struct option alltoall_options[] = {
     {"way", OPTION_CHOICE, "all", "", "all|collective|sendrecv|replace|blocking|nonblocking", 0, 0,
      "collective: MPI_Alltoall; sendrecv, replace: in rounds of partners; blocking, nonblocking: "
      "all receives posted, then such sends"},
+    PAIR_CACHE_ROW,
     {0},
+};
+
+// Where the blocks of one call are.
+struct call {
+    char *out, *in;
 };
 
 struct everyone {
     MPI_Comm comm;
     int rank, size, count;
-    char *out, *in;        // a block for each rank; what is exchanged in place is in `in`
+    struct buffer out, in; // a block for each rank; what is exchanged in place is in `in`
     MPI_Request *requests; // 2 for each rank
     double *payload_bytes;
-    void (*go)(void *state, long calls);
+    void (*way)(struct everyone *all, struct call call);
 };
+
+static struct call next_call(struct everyone *all) {
+    return (struct call){buffer_next(&all->out), buffer_next(&all->in)};
+}
 
 static char *block(char *blocks, const struct everyone *all, int rank) {
     return blocks + (size_t)rank * (size_t)all->count;
 }
 
-static void keep_own(const struct everyone *all) {
-    memcpy(block(all->in, all, all->rank), block(all->out, all, all->rank), (size_t)all->count);
+static void keep_own(const struct everyone *all, struct call call) {
+    memcpy(block(call.in, all, all->rank), block(call.out, all, all->rank), (size_t)all->count);
 }
 
 // Partner in a round: i and j meet when i + j is the round modulo the number of ranks, so the
@@ -39,125 +49,106 @@ static int partner_of(const struct everyone *all, int round) {
     return (round + all->size - all->rank) % all->size;
 }
 
-static void collective(void *state, long calls) {
-    struct everyone *all = state;
-    for (long i = 0; i < calls; i++)
-        MPI_Alltoall(all->out, all->count, MPI_BYTE, all->in, all->count, MPI_BYTE, all->comm);
+static void collective(struct everyone *all, struct call call) {
+    MPI_Alltoall(call.out, all->count, MPI_BYTE, call.in, all->count, MPI_BYTE, all->comm);
 }
 
-static void sendrecv(void *state, long calls) {
-    struct everyone *all = state;
-    for (long i = 0; i < calls; i++) {
-        for (int round = 0; round < all->size; round++) {
-            int peer = partner_of(all, round);
-            if (peer == all->rank)
-                keep_own(all);
-            else
-                MPI_Sendrecv(block(all->out, all, peer), all->count, MPI_BYTE, peer, PAIR_TAG,
-                             block(all->in, all, peer), all->count, MPI_BYTE, peer, PAIR_TAG,
-                             all->comm, MPI_STATUS_IGNORE);
-        }
+static void sendrecv(struct everyone *all, struct call call) {
+    for (int round = 0; round < all->size; round++) {
+        int peer = partner_of(all, round);
+        if (peer == all->rank)
+            keep_own(all, call);
+        else
+            MPI_Sendrecv(block(call.out, all, peer), all->count, MPI_BYTE, peer, PAIR_TAG,
+                         block(call.in, all, peer), all->count, MPI_BYTE, peer, PAIR_TAG,
+                         all->comm, MPI_STATUS_IGNORE);
     }
 }
 
-static void replace(void *state, long calls) {
-    struct everyone *all = state;
-    for (long i = 0; i < calls; i++) {
-        for (int round = 0; round < all->size; round++) {
-            int peer = partner_of(all, round);
-            if (peer != all->rank)
-                MPI_Sendrecv_replace(block(all->in, all, peer), all->count, MPI_BYTE, peer,
-                                     PAIR_TAG, peer, PAIR_TAG, all->comm, MPI_STATUS_IGNORE);
-        }
+static void replace(struct everyone *all, struct call call) {
+    for (int round = 0; round < all->size; round++) {
+        int peer = partner_of(all, round);
+        if (peer != all->rank)
+            MPI_Sendrecv_replace(block(call.in, all, peer), all->count, MPI_BYTE, peer, PAIR_TAG,
+                                 peer, PAIR_TAG, all->comm, MPI_STATUS_IGNORE);
     }
 }
 
 // All receives, the nearest sender first; each rank begins to send to its next neighbour, so
 // that no rank is everyone's first.
-static void post_receives(struct everyone *all) {
+static void post_receives(struct everyone *all, struct call call) {
     for (int step = 1; step < all->size; step++) {
         int peer = (all->rank + all->size - step) % all->size;
-        MPI_Irecv(block(all->in, all, peer), all->count, MPI_BYTE, peer, PAIR_TAG, all->comm,
+        MPI_Irecv(block(call.in, all, peer), all->count, MPI_BYTE, peer, PAIR_TAG, all->comm,
                   &all->requests[step - 1]);
     }
 }
 
-static void blocking(void *state, long calls) {
-    struct everyone *all = state;
-    for (long i = 0; i < calls; i++) {
-        post_receives(all);
-        for (int step = 1; step < all->size; step++) {
-            int peer = (all->rank + step) % all->size;
-            MPI_Send(block(all->out, all, peer), all->count, MPI_BYTE, peer, PAIR_TAG, all->comm);
-        }
-        keep_own(all);
-        MPI_Waitall(all->size - 1, all->requests, MPI_STATUSES_IGNORE);
+static void blocking(struct everyone *all, struct call call) {
+    post_receives(all, call);
+    for (int step = 1; step < all->size; step++) {
+        int peer = (all->rank + step) % all->size;
+        MPI_Send(block(call.out, all, peer), all->count, MPI_BYTE, peer, PAIR_TAG, all->comm);
     }
+    keep_own(all, call);
+    MPI_Waitall(all->size - 1, all->requests, MPI_STATUSES_IGNORE);
 }
 
-static void nonblocking(void *state, long calls) {
-    struct everyone *all = state;
-    for (long i = 0; i < calls; i++) {
-        post_receives(all);
-        for (int step = 1; step < all->size; step++) {
-            int peer = (all->rank + step) % all->size;
-            MPI_Isend(block(all->out, all, peer), all->count, MPI_BYTE, peer, PAIR_TAG, all->comm,
-                      &all->requests[all->size + step - 2]);
-        }
-        keep_own(all);
-        MPI_Waitall(2 * (all->size - 1), all->requests, MPI_STATUSES_IGNORE);
+static void nonblocking(struct everyone *all, struct call call) {
+    post_receives(all, call);
+    for (int step = 1; step < all->size; step++) {
+        int peer = (all->rank + step) % all->size;
+        MPI_Isend(block(call.out, all, peer), all->count, MPI_BYTE, peer, PAIR_TAG, all->comm,
+                  &all->requests[all->size + step - 2]);
     }
+    keep_own(all, call);
+    MPI_Waitall(2 * (all->size - 1), all->requests, MPI_STATUSES_IGNORE);
 }
 
 static void go(void *state, long calls) {
     struct everyone *all = state;
-    all->go(state, calls);
+    for (long i = 0; i < calls; i++)
+        all->way(all, next_call(all));
     *all->payload_bytes += (double)calls * all->size * (all->size - 1) * all->count;
 }
 
 static void shape(void *state, size_t bytes) {
-    ((struct everyone *)state)->count = (int)bytes;
+    struct everyone *all = state;
+    all->count = (int)bytes;
+    buffer_shape(&all->out, bytes * (size_t)all->size);
+    buffer_shape(&all->in, bytes * (size_t)all->size);
 }
 
 // Every block is known by its sender and its receiver.
 static void check(void *state, unsigned turn, struct failure *failure) {
     struct everyone *all = state;
+    struct call call = {buffer_slot(&all->out), buffer_slot(&all->in)};
     size_t count = (size_t)all->count;
-    bool in_place = all->go == replace;
+    bool in_place = all->way == replace;
+    unsigned from = turn * (unsigned)all->size, to_me = from + (unsigned)all->rank;
     for (int peer = 0; peer < all->size; peer++) {
-        unsigned to_peer = turn * (unsigned)all->size + (unsigned)peer;
-        unsigned to_me = turn * (unsigned)all->size + (unsigned)all->rank;
-        payload_fill(block(in_place ? all->in : all->out, all, peer), count, all->rank, to_peer);
-        if (!in_place)
-            payload_poison(block(all->in, all, peer), count, peer, to_me);
+        payload_poison(block(call.in, all, peer), count, peer, to_me);
+        payload_fill(block(in_place ? call.in : call.out, all, peer), count, all->rank,
+                     from + (unsigned)peer);
     }
     go(all, 1);
     for (int peer = 0; peer < all->size; peer++) {
-        unsigned to_me = turn * (unsigned)all->size + (unsigned)all->rank;
-        size_t wrong = payload_check(block(all->in, all, peer), count, peer, to_me);
+        size_t wrong = payload_check(block(call.in, all, peer), count, peer, to_me);
         if (wrong < count)
-            failure_set(failure, STATUS_FAILED,
-                        "wrong payload: byte %zu of a block of %zu B from rank %d to rank %d; do "
-                        "not trust this MPI's transport",
-                        wrong, count, peer, all->rank);
+            failure_set(
+                failure, STATUS_FAILED,
+                "wrong payload: byte %zu of a message of %zu B from rank %d to rank %d; do "
+                "not trust this MPI's transport",
+                wrong, count, peer, all->rank);
     }
     ranks_agree(all->comm, failure, false);
-}
-
-static char *blocks_open(size_t bytes, struct failure *failure) {
-    char *blocks = malloc(bytes ? bytes : 1);
-    if (blocks)
-        payload_fill(blocks, bytes, 0, 0); // touches it
-    else
-        failure_set(failure, STATUS_USAGE, "no memory for %zu B of blocks; ask for less", bytes);
-    return blocks;
 }
 
 static void run_ways(struct bench *bench, struct everyone *all, const struct repeat *rule,
                      const struct sizes *sizes) {
     static const struct {
         const char *name, *operation;
-        void (*go)(void *, long);
+        void (*way)(struct everyone *, struct call);
     } ways[] = {
         {"collective", "alltoall-collective", collective},
         {"sendrecv", "alltoall-sendrecv", sendrecv},
@@ -169,7 +160,7 @@ static void run_ways(struct bench *bench, struct everyone *all, const struct rep
         if (!options_is(&bench->options, "way", "all") &&
             !options_is(&bench->options, "way", ways[i].name))
             continue;
-        all->go = ways[i].go;
+        all->way = ways[i].way;
         series_run(bench, rule,
                    &(struct series){.work = {.operation = ways[i].operation,
                                              .share = 1,
@@ -190,11 +181,12 @@ static void run(struct bench *bench) {
                            .payload_bytes = &bench->payload_bytes};
     struct repeat rule = repeat_read(&bench->options, &bench->failure);
     struct sizes sizes = series_sizes(&bench->options, &bench->failure);
-    size_t bytes = sizes_largest(&sizes) * (size_t)bench->size;
-    memory_ask(bench->comm, 2 * bytes, &bench->failure);
+    bool cold = options_is(&bench->options, "cache", "cold");
+    size_t most = sizes_largest(&sizes) * (size_t)bench->size, cache = node_cache();
+    memory_ask(bench->comm, 2 * buffer_room(most, cold, cache, 1), &bench->failure);
     if (!failed(&bench->failure)) {
-        all.out = blocks_open(bytes, &bench->failure);
-        all.in = blocks_open(bytes, &bench->failure);
+        buffer_open(&all.out, most, cold, cache, 1, &bench->failure);
+        buffer_open(&all.in, most, cold, cache, 1, &bench->failure);
         all.requests = malloc(2 * (size_t)bench->size * sizeof *all.requests);
         if (!all.requests)
             failure_set(&bench->failure, STATUS_FAILED, "no memory for %d ranks", bench->size);
@@ -202,8 +194,8 @@ static void run(struct bench *bench) {
             run_ways(bench, &all, &rule, &sizes);
     }
     bench->payload_checked = !failed(&bench->failure);
-    free(all.out);
-    free(all.in);
+    buffer_close(&all.out);
+    buffer_close(&all.in);
     free(all.requests);
     sizes_free(&sizes);
 }

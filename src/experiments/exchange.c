@@ -17,7 +17,6 @@ static const struct option exchange_options[] = {
      "no: do the blocking exchange without looking first whether it deadlocks; then it hangs"},
     {"patience", OPTION_REAL, "0.2", "s", NULL, 0.001, 60,
      "a send that has not returned after this time waits for its receive"},
-    {"mode", OPTION_CHOICE, "standard", "", "standard", 0, 0, "send mode"},
     PAIR_CACHE_ROW,
     {0},
 };

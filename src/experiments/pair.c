@@ -31,8 +31,9 @@ static void choose_mode(struct pair *pair, const struct options *options) {
                  {"synchronous", MPI_Ssend, MPI_Issend},
                  {"buffered", MPI_Bsend, MPI_Ibsend},
                  {"ready", MPI_Rsend, MPI_Irsend}};
+    const char *mode = options_have(options, "mode") ? options_text(options, "mode") : "standard";
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
-        if (strcmp(options_text(options, "mode"), modes[i].name) == 0) {
+        if (strcmp(mode, modes[i].name) == 0) {
             pair->send = modes[i].send;
             pair->isend = modes[i].isend;
         }

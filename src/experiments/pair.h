@@ -32,7 +32,8 @@ struct pair {
 };
 
 // Declares --sizes, --mode, --blocking and --cache. An experiment that has not all of the modes
-// makes a table of its own from the rows that it shares.
+// makes a table of its own from the rows that it shares; without --mode or --blocking, sends are
+// standard and blocking.
 extern const struct option pair_options[];
 #define PAIR_SIZES_ROW                                                                            \
     {                                                                                             \
