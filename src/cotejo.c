@@ -24,7 +24,7 @@ static int complain(const char *where, const struct failure *failure) {
 
 static int list(void) {
     for (const struct experiment *const *e = experiments; *e; e++)
-        printf("%-12s %s\n", (*e)->name, (*e)->summary);
+        printf("%-17s %s\n", (*e)->name, (*e)->summary);
     return STATUS_OK;
 }
 
@@ -102,6 +102,8 @@ static void choose_ranks(struct bench *bench, const struct experiment *experimen
 static void publish(struct bench *bench, const struct experiment *experiment,
                     const struct launch *launch, int count, char **arguments) {
     struct json json = {0};
+    if (bench->found.text)
+        json_close(&bench->found, '}');
     struct subject subject = {.program = "cotejo",
                               .version = COTEJO_VERSION,
                               .experiment = experiment->name,
@@ -111,7 +113,8 @@ static void publish(struct bench *bench, const struct experiment *experiment,
                               .clock = &bench->clock,
                               .payload_bytes = bench->payload_bytes,
                               .payload_checked = bench->payload_checked,
-                              .sync = &bench->sync};
+                              .sync = &bench->sync,
+                              .found = bench->found.text};
     json_open(&json, '{');
     json_name(&json, "schema");
     json_string(&json, "cotejo-launch/1");
@@ -162,6 +165,7 @@ static int run(const struct experiment *experiment, int count, char **arguments)
     measure(&bench, experiment, count, arguments);
     samples_close(&bench.samples);
     json_free(&bench.sync);
+    json_free(&bench.found);
     options_free(&bench.options);
     if (bench.comm != MPI_COMM_NULL)
         MPI_Comm_free(&bench.comm);

@@ -5,6 +5,7 @@
 
 #include "clock.h"
 #include "failure.h"
+#include "json.h"
 #include "options.h"
 #include "samples.h"
 
@@ -22,6 +23,7 @@ struct bench {
     double payload_bytes;   // moved between ranks so far, as rank 0 knows it
     bool payload_checked;   // every payload was checked, and found right
     struct json sync;       // value of `observed.sync`, on rank 0; empty: clocks were not used
+    struct json found;      // an object of what was found beside samples; rank 0's counts
     struct failure failure; // an experiment that sets it must see to it that all ranks do
 };
 
@@ -34,8 +36,12 @@ struct experiment {
     void (*run)(struct bench *bench);
 };
 
-// Prints what the samples since the last call come to: one line for each operation and size.
+// Prints what the samples since the last call come to: one line for each of their groups.
 // Only rank 0 prints.
 void bench_print(struct bench *bench);
+
+// Puts a number among what was found (`observed.found`); one that is not finite becomes null.
+// Each name once. Only rank 0's count.
+void bench_found(struct bench *bench, const char *name, double value);
 
 #endif

@@ -177,6 +177,10 @@ void options_free(struct options *options) {
     options->count = 0;
 }
 
+bool options_have(const struct options *options, const char *name) {
+    return find(options, name, strlen(name)) != NULL;
+}
+
 static const struct setting *known(const struct options *options, const char *name,
                                    enum option_type type) {
     const struct setting *setting = find(options, name, strlen(name));

@@ -60,6 +60,8 @@ const struct sizes *options_sizes(const struct options *options, const char *nam
 const char *options_text(const struct options *options, const char *name); // also of choices
 bool options_is(const struct options *options, const char *name, const char *choice);
 
+bool options_have(const struct options *options, const char *name); // a table declares it
+
 // All effective values, defaults too, as one JSON object.
 void options_describe(const struct options *options, struct json *json);
 

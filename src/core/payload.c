@@ -15,14 +15,10 @@ static size_t rounded(size_t bytes, size_t unit) {
     return (bytes + unit - 1) / unit * unit;
 }
 
-static size_t slots_of(size_t step, bool cold, size_t cache_bytes, size_t least) {
-    size_t slots = cold ? cache_bytes / step + 1 : 1;
-    return slots > least ? slots : least;
-}
-
 size_t buffer_room(size_t bytes, bool cold, size_t cache_bytes, size_t least) {
     size_t step = rounded(bytes ? bytes : 1, LINE);
-    return rounded(slots_of(step, cold, cache_bytes, least) * step, PAGE);
+    size_t used = least * step, cached = cold ? cache_bytes + step : 0;
+    return rounded(used > cached ? used : cached, PAGE);
 }
 
 static size_t common_divisor(size_t a, size_t b) {
@@ -34,21 +30,30 @@ static size_t common_divisor(size_t a, size_t b) {
     return a;
 }
 
-void buffer_open(struct buffer *buffer, size_t bytes, bool cold, size_t cache_bytes, size_t least,
-                 struct failure *failure) {
-    size_t room = buffer_room(bytes, cold, cache_bytes, least);
-    *buffer = (struct buffer){.bytes = bytes, .step = rounded(bytes ? bytes : 1, LINE)};
-    buffer->pool = aligned_alloc(PAGE, room);
-    if (!buffer->pool) {
-        failure_set(failure, STATUS_USAGE, "no memory for a buffer of %zu B; ask for less", room);
-        return;
-    }
-    buffer->slots = slots_of(buffer->step, cold, cache_bytes, least);
+void buffer_shape(struct buffer *buffer, size_t bytes) {
+    buffer->bytes = bytes;
+    buffer->step = rounded(bytes ? bytes : 1, LINE);
+    buffer->slots = buffer->cold ? buffer->cache_bytes / buffer->step + 1 : 1;
+    if (buffer->slots < buffer->least)
+        buffer->slots = buffer->least;
     // About the golden section of the slots, and without a common divisor: every slot has its
     // turn, neighbours in time are far apart in memory.
     buffer->leap = buffer->slots * 618 / 1000 + 1;
     while (common_divisor(buffer->slots, buffer->leap) != 1)
         buffer->leap++;
+    buffer->at = 0;
+}
+
+void buffer_open(struct buffer *buffer, size_t bytes, bool cold, size_t cache_bytes, size_t least,
+                 struct failure *failure) {
+    size_t room = buffer_room(bytes, cold, cache_bytes, least);
+    *buffer = (struct buffer){.cold = cold, .cache_bytes = cache_bytes, .least = least};
+    buffer->pool = aligned_alloc(PAGE, room);
+    if (!buffer->pool) {
+        failure_set(failure, STATUS_USAGE, "no memory for a buffer of %zu B; ask for less", room);
+        return;
+    }
+    buffer_shape(buffer, bytes);
     payload_fill(buffer->pool, room, 0, 0);
 }
 
@@ -57,8 +62,12 @@ void buffer_close(struct buffer *buffer) {
     *buffer = (struct buffer){0};
 }
 
+char *buffer_slot(const struct buffer *buffer) {
+    return buffer->pool + buffer->at * buffer->step;
+}
+
 char *buffer_next(struct buffer *buffer) {
-    char *slot = buffer->pool + buffer->at * buffer->step;
+    char *slot = buffer_slot(buffer);
     buffer->at += buffer->leap;
     if (buffer->at >= buffer->slots)
         buffer->at %= buffer->slots;

@@ -15,18 +15,24 @@
 struct buffer {
     char *pool; // owned, aligned to a page
     size_t bytes, step, slots, leap, at;
+    bool cold;
+    size_t cache_bytes, least;
 };
 
-// Allocates and touches a buffer of messages of `bytes` B. Failure: STATUS_USAGE.
+// Allocates and touches a buffer of messages of up to `bytes` B. Failure: STATUS_USAGE.
 // `least` is the number of slots that are in use at a time.
 void buffer_open(struct buffer *buffer, size_t bytes, bool cold, size_t cache_bytes, size_t least,
                  struct failure *failure);
 void buffer_close(struct buffer *buffer);
 
-// The slot to use now; every call moves on.
+// Cuts the pool into slots for messages of `bytes` B, at most what it was opened for.
+void buffer_shape(struct buffer *buffer, size_t bytes);
+
+// The slot to use now; buffer_next moves on.
+char *buffer_slot(const struct buffer *buffer);
 char *buffer_next(struct buffer *buffer);
 
-// What a pool takes of memory, B.
+// What a pool takes of memory, B; a larger message never takes less.
 size_t buffer_room(size_t bytes, bool cold, size_t cache_bytes, size_t least);
 
 // Refuses (STATUS_USAGE) when `bytes` on every rank of `comm` are more than this host's memory

@@ -2,12 +2,13 @@
 // Repetitions of an operation that its ranks start together, until they are enough.
 #include "repeat.h"
 
-#include "moments.h"
 
 #include <math.h>
 #include <time.h>
 
-enum { SETUP_CALLS = 2, GROWTH_MOST = 40 };
+// Some libraries set a collective up anew during its first hundred calls.
+enum { SETUP_CALLS = 256, GROWTH_MOST = 40, TRIES = 3 };
+static const double setup_s = 5e-3; // after which no more set-up calls are begun
 
 const struct option repeat_options[] = {
     {"rse", OPTION_REAL, "0.01", "", NULL, 0, 1,
@@ -48,21 +49,35 @@ static double seconds(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static double timed(const struct bench *bench, const struct work *work, long calls) {
+// Seconds that a sample lasted: longest and shortest of the ranks whose time counts. On rank 0.
+struct duration {
+    double slowest, fastest;
+};
+
+static struct duration timed(const struct bench *bench, const struct work *work, long calls) {
     MPI_Barrier(bench->comm);
     if (calls > 1)
         work->go(work->state, 1);
     double begin = clock_now(&bench->clock);
     work->go(work->state, calls);
-    return clock_now(&bench->clock) - begin;
+    double mine = clock_now(&bench->clock) - begin;
+    if (!work->slowest)
+        return (struct duration){mine, mine};
+    double most[2] = {work->clocked ? mine : -INFINITY, work->clocked ? -mine : -INFINITY};
+    double all[2] = {0};
+    MPI_Reduce(most, all, 2, MPI_DOUBLE, MPI_MAX, 0, bench->comm);
+    return (struct duration){all[0], -all[1]};
 }
 
 // Calls that last sample_s, found by growing. The clocks of the ranks differ: rank 0 decides.
 static long enough_calls(const struct bench *bench, const struct repeat *rule,
                          const struct work *work) {
-    long calls = rule->calls ? rule->calls : 1;
-    for (int i = 0; i < GROWTH_MOST && !rule->calls; i++) {
-        double duration = timed(bench, work, calls);
+    long calls = work->least_calls > 1 ? work->least_calls : 1;
+    for (int i = 0; i < GROWTH_MOST; i++) {
+        // The least of several: one disturbed try would let calls that are too few pass.
+        double duration = INFINITY;
+        for (int t = 0; t < TRIES; t++)
+            duration = fmin(duration, timed(bench, work, calls).slowest);
         double factor = rule->sample_s / fmax(duration, 1e-9);
         long next = calls;
         if (factor > 1 && calls < 1L << 30)
@@ -75,30 +90,66 @@ static long enough_calls(const struct bench *bench, const struct repeat *rule,
     return calls;
 }
 
-void repeat_work(struct bench *bench, const struct repeat *rule, const struct work *work) {
-    struct moments moments = {0};
-    for (int i = 0; i < SETUP_CALLS; i++)
-        work->go(work->state, 1);
-    long calls = enough_calls(bench, rule, work);
+// Calls that are not timed, in batches that double; two are made in any case.
+static void set_up(const struct bench *bench, const struct work *work) {
     double begin = seconds();
+    int more = 1;
+    for (int batch = 2; more && batch <= SETUP_CALLS / 2; batch *= 2) {
+        work->go(work->state, batch);
+        more = seconds() - begin < setup_s;
+        MPI_Bcast(&more, 1, MPI_INT, 0, bench->comm);
+    }
+}
+
+void repeat_begin(struct bench *bench, const struct repeat *rule, const struct work *work,
+                  struct progress *progress) {
+    *progress = (struct progress){.least_s = INFINITY, .second_s = INFINITY};
+    set_up(bench, work);
+    progress->calls = rule->calls   ? rule->calls
+                      : work->calls ? work->calls(work->state)
+                                    : enough_calls(bench, rule, work);
+}
+
+static void update(struct progress *p, double x) {
+    moments_add(&p->times, x);
+    if (x < p->least_s) {
+        p->second_s = p->least_s;
+        p->least_s = x;
+    } else if (x < p->second_s) {
+        p->second_s = x;
+    }
+}
+
+void repeat_sample(struct bench *bench, const struct work *work, struct progress *progress) {
+    double begin = seconds(), one = work->share / (double)progress->calls;
+    struct duration duration = timed(bench, work, progress->calls);
+    if (bench->rank == 0) {
+        struct sample sample = {.operation = work->operation,
+                                .bytes = work->bytes,
+                                .repetition = progress->times.n,
+                                .calls = progress->calls,
+                                .time_s = duration.slowest * one,
+                                .valid = true};
+        if (work->fill)
+            work->fill(work->state, duration.fastest * one, &sample);
+        samples_add(&bench->samples, sample, &bench->failure);
+        update(progress, sample.time_s);
+        progress->spent_s += seconds() - begin;
+    }
+}
+
+bool repeat_unfinished(const struct repeat *rule, const struct progress *progress) {
+    bool enough =
+        moments_precise(&progress->times, rule->rse) || progress->spent_s > rule->budget_s;
+    return progress->times.n < rule->most && (progress->times.n < rule->least || !enough);
+}
+
+void repeat_work(struct bench *bench, const struct repeat *rule, const struct work *work) {
+    struct progress progress;
+    repeat_begin(bench, rule, work, &progress);
     for (int more = 1; more;) {
-        double duration = timed(bench, work, calls);
-        if (bench->rank == 0) {
-            double time = duration / (double)calls * work->share;
-            samples_add(&bench->samples,
-                        (struct sample){.operation = work->operation,
-                                        .bytes = work->bytes,
-                                        .repetition = moments.n,
-                                        .calls = calls,
-                                        .time_s = time,
-                                        .valid = true},
-                        &bench->failure);
-            moments_add(&moments, time);
-            bool enough =
-                moments_precise(&moments, rule->rse) || seconds() - begin > rule->budget_s;
-            more = moments.n < rule->most && (moments.n < rule->least || !enough) &&
-                   !failed(&bench->failure);
-        }
+        repeat_sample(bench, work, &progress);
+        more = repeat_unfinished(rule, &progress) && !failed(&bench->failure);
         MPI_Bcast(&more, 1, MPI_INT, 0, bench->comm);
     }
 }

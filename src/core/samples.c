@@ -94,12 +94,26 @@ static double quantile(const double *sorted, size_t n, double p) {
     return sorted[low] + (at - (double)low) * (sorted[low + 1] - sorted[low]);
 }
 
+static bool is_factor(const struct column *column) {
+    return !*column->unit;
+}
+
+static bool same_group(const struct samples *samples, const struct sample *a,
+                       const struct sample *b) {
+    if (a->bytes != b->bytes || strcmp(a->operation, b->operation) != 0)
+        return false;
+    const struct column *column = samples->columns;
+    for (int e = 0; column && column[e].name; e++)
+        if (is_factor(&column[e]) && a->extra[e] != b->extra[e])
+            return false;
+    return true;
+}
+
 struct summary samples_summary(const struct samples *samples, size_t from) {
-    const struct sample *first = &samples->at[from];
-    struct summary summary = {first->operation, first->bytes, 0, NAN, NAN, NAN};
+    struct summary summary = {&samples->at[from], 0, NAN, NAN, NAN, false};
     double *times = malloc((samples->count - from) * sizeof *times);
     for (size_t i = from; times && i < samples->count; i++)
-        if (samples->at[i].valid)
+        if (samples->at[i].valid && same_group(samples, &samples->at[i], summary.first))
             times[summary.n++] = samples->at[i].time_s;
     if (summary.n) {
         qsort(times, summary.n, sizeof *times, ascending);
@@ -107,37 +121,41 @@ struct summary samples_summary(const struct samples *samples, size_t from) {
         summary.median_s = quantile(times, summary.n, 0.5);
         summary.p95_s = quantile(times, summary.n, 0.95);
     }
+    summary.lost = !times;
     free(times);
     return summary;
 }
 
-static bool same_group(const struct sample *a, const struct sample *b) {
-    return a->bytes == b->bytes && strcmp(a->operation, b->operation) == 0;
-}
-
-bool samples_listed(const struct samples *samples, size_t from, size_t i) {
-    if (i > from && same_group(&samples->at[i - 1], &samples->at[i]))
-        return true; // as most are, and the search would be long
-    for (size_t j = from; j < i; j++)
-        if (same_group(&samples->at[j], &samples->at[i]))
-            return true;
-    return false;
+bool samples_first(const struct samples *samples, size_t from, size_t i) {
+    // The sample before is most often of the same group.
+    for (size_t j = i; j > from; j--)
+        if (same_group(samples, &samples->at[j - 1], &samples->at[i]))
+            return false;
+    return true;
 }
 
 struct samples samples_group(const struct samples *samples, size_t i) {
-    struct samples group = {.at = malloc((samples->count - i) * sizeof *group.at)};
+    struct samples group = {.at = malloc((samples->count - i) * sizeof *group.at),
+                            .columns = samples->columns};
     for (size_t j = i; group.at && j < samples->count; j++)
-        if (same_group(&samples->at[j], &samples->at[i]))
+        if (same_group(samples, &samples->at[j], &samples->at[i]))
             group.at[group.count++] = samples->at[j];
     return group;
 }
 
-static void describe_summary(const struct summary *summary, struct json *json) {
+static void describe_summary(const struct samples *samples, const struct summary *summary,
+                             struct json *json) {
     json_open(json, '{');
     json_name(json, "operation");
-    json_string(json, summary->operation);
+    json_string(json, summary->first->operation);
     json_name(json, "bytes");
-    json_integer(json, (long long)summary->bytes);
+    json_integer(json, (long long)summary->first->bytes);
+    const struct column *column = samples->columns;
+    for (int e = 0; column && column[e].name; e++)
+        if (is_factor(&column[e])) {
+            json_name(json, column[e].name);
+            json_real(json, summary->first->extra[e]);
+        }
     json_name(json, "n");
     json_integer(json, (long long)summary->n);
     json_name(json, "median_s");
@@ -178,18 +196,13 @@ void samples_describe(const struct samples *samples, struct json *json, struct f
     json_close(json, '}');
     json_name(json, "summary");
     json_open(json, '[');
-    for (size_t i = 0; i < samples->count; i++) {
-        if (samples_listed(samples, 0, i))
-            continue;
-        struct samples group = samples_group(samples, i);
-        if (group.count) {
-            struct summary summary = samples_summary(&group, 0);
-            describe_summary(&summary, json);
-        } else {
-            failure_set(failure, STATUS_FAILED, "no memory to summarise the samples");
+    for (size_t i = 0; i < samples->count; i++)
+        if (samples_first(samples, 0, i)) {
+            struct summary summary = samples_summary(samples, i);
+            describe_summary(samples, &summary, json);
+            if (summary.lost)
+                failure_set(failure, STATUS_FAILED, "no memory to summarise the samples");
         }
-        free(group.at);
-    }
     json_close(json, ']');
 }
 

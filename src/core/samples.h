@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-// A column that an experiment adds behind the six that every file has.
+// A column that an experiment adds behind the six that every file has. One without a unit is a
+// factor: samples that differ in it are not of one group; one with a unit is another measure.
 struct column {
     const char *name, *unit, *meaning;
 };
@@ -48,23 +49,24 @@ void samples_add(struct samples *samples, struct sample sample, struct failure *
 // A name made up while measuring, kept as long as the samples. NULL: no memory, failure set.
 const char *samples_name(struct samples *samples, const char *name, struct failure *failure);
 
-// What a launch's samples of one operation and size come to. NaN where none is valid.
+// What a launch's samples of one group come to, which is one operation, size and value of every
+// factor. NaN where none is valid.
 struct summary {
-    const char *operation;
-    size_t bytes;
+    const struct sample *first;
     size_t n; // valid ones
     double median_s, min_s, p95_s;
+    bool lost; // no memory to summarise
 };
 
-// Summary of the samples [from, samples->count) which are of one operation and size.
+// Summary of the group that the sample at `from` begins; samples before it are not looked at.
 struct summary samples_summary(const struct samples *samples, size_t from);
 
-// The samples from `i` on that are of the same operation and size as sample `i`, side by side in
-// `at`, to be freed. No memory: count 0.
-struct samples samples_group(const struct samples *samples, size_t i);
+// Whether the sample at `i` is the first of its group among [from, samples->count).
+bool samples_first(const struct samples *samples, size_t from, size_t i);
 
-// Whether a sample in [from, i) is of the same operation and size as sample `i`.
-bool samples_listed(const struct samples *samples, size_t from, size_t i);
+// The samples from `i` on that are of the group of sample `i`, side by side in `at`, to be freed.
+// No memory: count 0.
+struct samples samples_group(const struct samples *samples, size_t i);
 
 // Members `samples` and `summary` of a launch description, in an open JSON object.
 void samples_describe(const struct samples *samples, struct json *json, struct failure *failure);

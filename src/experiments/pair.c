@@ -5,23 +5,22 @@
 #include "node.h"
 #include "ranks.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TAG = 1, TOKEN = 2, BUFFERED_AT_ONCE = 4 };
+enum { BUFFERED_AT_ONCE = 4 };
 
 const struct option pair_options[] = {
-    {"sizes", OPTION_SIZES, "1:4Mi:x4", "B", NULL, 0, INT_MAX,
-     "message sizes: a list (1,8,4Ki) or ranges (1:1Mi:x2, 0:64:+8)"},
+    PAIR_SIZES_ROW,
     {"mode", OPTION_CHOICE, "standard", "", "standard|synchronous|buffered|ready", 0, 0,
      "send mode; ready posts every receive one message ahead"},
     {"blocking", OPTION_CHOICE, "yes", "", "yes|no", 0, 0,
      "no: non-blocking sends, and receives posted before"},
-    {"cache", OPTION_CHOICE, "warm", "", "warm|cold", 0, 0,
-     "cold: every message has a buffer that has left the caches"},
+    PAIR_CACHE_ROW,
     {0},
 };
+
+const struct column pair_columns[] = {PAIR_COLUMN_ROWS, {0}};
 
 static void choose_mode(struct pair *pair, const struct options *options) {
     static const struct {
@@ -32,95 +31,149 @@ static void choose_mode(struct pair *pair, const struct options *options) {
                  {"synchronous", MPI_Ssend, MPI_Issend},
                  {"buffered", MPI_Bsend, MPI_Ibsend},
                  {"ready", MPI_Rsend, MPI_Irsend}};
+    const char *mode = options_have(options, "mode") ? options_text(options, "mode") : "standard";
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
-        if (options_is(options, "mode", modes[i].name)) {
+        if (strcmp(mode, modes[i].name) == 0) {
             pair->send = modes[i].send;
             pair->isend = modes[i].isend;
         }
-    pair->blocking = options_is(options, "blocking", "yes");
-    pair->ready = options_is(options, "mode", "ready");
+    pair->blocking = !options_have(options, "blocking") || options_is(options, "blocking", "yes");
+    pair->ready = pair->send == MPI_Rsend;
 }
 
 void pair_send(struct pair *pair, MPI_Request *sent) {
     *sent = MPI_REQUEST_NULL;
     if (pair->blocking)
-        pair->send(buffer_next(&pair->out), pair->count, MPI_BYTE, pair->peer, TAG, pair->comm);
+        pair->send(buffer_next(&pair->out), pair->count, MPI_BYTE, pair->peer, PAIR_TAG,
+                   pair->comm);
     else
-        pair->isend(buffer_next(&pair->out), pair->count, MPI_BYTE, pair->peer, TAG, pair->comm,
-                    sent);
+        pair->isend(buffer_next(&pair->out), pair->count, MPI_BYTE, pair->peer, PAIR_TAG,
+                    pair->comm, sent);
 }
 
 void pair_post(struct pair *pair, MPI_Request *received) {
-    MPI_Irecv(buffer_next(&pair->in), pair->count, MPI_BYTE, pair->peer, TAG, pair->comm,
+    MPI_Irecv(buffer_next(&pair->in), pair->count, MPI_BYTE, pair->peer, PAIR_TAG, pair->comm,
               received);
 }
 
 void pair_receive(struct pair *pair) {
-    MPI_Recv(buffer_next(&pair->in), pair->count, MPI_BYTE, pair->peer, TAG, pair->comm,
+    MPI_Recv(buffer_next(&pair->in), pair->count, MPI_BYTE, pair->peer, PAIR_TAG, pair->comm,
              MPI_STATUS_IGNORE);
 }
 
-// One message in the chosen mode, from `sender` to the other, into a place that held the
-// complement of what must arrive.
-static void check_one(struct pair *pair, int sender, unsigned message, struct failure *failure) {
-    MPI_Request request;
-    size_t count = (size_t)pair->count;
-    if (pair->rank == sender) {
-        payload_fill(pair->out.pool + pair->out.at * pair->out.step, count, sender, message);
-        // The receive is posted for sure: ready mode needs it, the others may have it.
-        MPI_Recv(NULL, 0, MPI_BYTE, pair->peer, TOKEN, pair->comm, MPI_STATUS_IGNORE);
-        pair_send(pair, &request);
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
-        return;
-    }
-    char *place = pair->in.pool + pair->in.at * pair->in.step;
-    payload_poison(place, count, sender, message);
-    pair_post(pair, &request);
-    MPI_Send(NULL, 0, MPI_BYTE, pair->peer, TOKEN, pair->comm);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-    size_t wrong = payload_check(place, count, sender, message);
+void pair_moved(struct pair *pair, double messages) {
+    *pair->payload_bytes += messages * pair->count * pair->pairs;
+}
+
+void pair_verify(const struct pair *pair, const char *bytes, size_t count, int sender,
+                 unsigned message, struct failure *failure) {
+    size_t wrong = payload_check(bytes, count, sender, message);
     if (wrong < count)
         failure_set(failure, STATUS_FAILED,
                     "wrong payload: byte %zu of a message of %zu B from rank %d to rank %d; do "
                     "not trust this MPI's transport",
-                    wrong, count, sender, pair->rank);
+                    wrong, count, sender, pair->self);
 }
 
-static void check(struct pair *pair, unsigned message, struct failure *failure) {
-    for (int sender = 0; sender < 2; sender++)
-        check_one(pair, sender, 2 * message + (unsigned)sender, failure);
+// One message in the chosen mode, from one of the two (0 or 1) to the other, into a place that
+// held the complement of what must arrive.
+static void check_one(struct pair *pair, int sender, unsigned message, struct failure *failure) {
+    MPI_Request request;
+    size_t count = (size_t)pair->count;
+    if (pair->rank == sender) {
+        payload_fill(buffer_slot(&pair->out), count, pair->self, message);
+        // The receive is posted for sure: ready mode needs it, the others may have it.
+        MPI_Recv(NULL, 0, MPI_BYTE, pair->peer, PAIR_TOKEN, pair->comm, MPI_STATUS_IGNORE);
+        pair_send(pair, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        return;
+    }
+    char *place = buffer_slot(&pair->in);
+    payload_poison(place, count, pair->peer, message);
+    pair_post(pair, &request);
+    MPI_Send(NULL, 0, MPI_BYTE, pair->peer, PAIR_TOKEN, pair->comm);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    pair_verify(pair, place, count, pair->peer, message, failure);
+}
+
+// What the series asks for at each size; the pattern may have its own answer.
+static void shape(void *state, size_t bytes) {
+    struct pair *pair = state;
+    pair->count = (int)bytes;
+    buffer_shape(&pair->out, bytes);
+    buffer_shape(&pair->in, bytes);
+}
+
+static void check(void *state, unsigned turn, struct failure *failure) {
+    struct pair *pair = state;
+    if (pair->pattern->check) {
+        pair->pattern->check(pair, turn, failure);
+    } else {
+        for (int sender = 0; sender < 2; sender++)
+            check_one(pair, sender, 2 * turn + (unsigned)sender, failure);
+    }
     ranks_agree(pair->comm, failure, false);
 }
 
+static void begin(void *state) {
+    struct pair *pair = state;
+    if (pair->pattern->begin)
+        pair->pattern->begin(pair);
+}
+
+static void end(void *state) {
+    struct pair *pair = state;
+    if (pair->pattern->end)
+        pair->pattern->end(pair);
+}
+
+static long calls(const void *state) {
+    const struct pair *pair = state;
+    return pair->pattern->calls(pair);
+}
+
+static void fill(const void *state, double fastest_s, struct sample *sample) {
+    const struct pair *pair = state;
+    sample->extra[0] = pair->pairs;
+    sample->extra[1] = fastest_s;
+    if (pair->pattern->fill)
+        pair->pattern->fill(pair, sample);
+}
+
 // Room for messages under way; one of them may not be seen as finished at once.
-static void attach(struct pair *pair, struct failure *failure) {
-    double room = BUFFERED_AT_ONCE * ((double)pair->count + MPI_BSEND_OVERHEAD);
+static void attach(struct pair *pair, size_t bytes, struct failure *failure) {
+    double room = BUFFERED_AT_ONCE * ((double)bytes + MPI_BSEND_OVERHEAD);
     if (room <= INT_MAX)
         pair->attached = malloc((size_t)room);
     if (pair->attached)
         MPI_Buffer_attach(pair->attached, (int)room);
     else
         failure_set(failure, STATUS_USAGE,
-                    "buffered mode: no room of %.0f B for messages of %d B; ask for smaller "
+                    "buffered mode: no room of %.0f B for messages of %zu B; ask for smaller "
                     "--sizes",
-                    room, pair->count);
+                    room, bytes);
 }
 
-static void open_size(struct pair *pair, const struct bench *bench, size_t bytes,
-                      struct failure *failure) {
-    bool cold = options_is(&bench->options, "cache", "cold");
-    pair->count = (int)bytes;
-    pair->posted = MPI_REQUEST_NULL;
-    pair->attached = NULL;
-    buffer_open(&pair->out, bytes, cold, node_cache(), 1, failure);
+// Buffers for messages of up to `most` B.
+static void open_pair(struct bench *bench, struct pair *pair, size_t most) {
+    bool cold = options_is(&bench->options, "cache", "cold"), buffered = pair->send == MPI_Bsend;
+    size_t cache = node_cache(), slots = pair->pattern->slots ? pair->pattern->slots : 1;
     // Ready mode has two receives posted at a time.
-    buffer_open(&pair->in, bytes, cold, node_cache(), pair->ready ? 2 : 1, failure);
-    if (options_is(&bench->options, "mode", "buffered"))
-        attach(pair, failure);
-    ranks_agree(pair->comm, failure, false);
+    size_t slots_in = pair->ready ? slots + 1 : slots;
+    memory_ask(bench->comm,
+               buffer_room(most, cold, cache, slots) + buffer_room(most, cold, cache, slots_in) +
+                   (buffered ? BUFFERED_AT_ONCE * most : 0),
+               &bench->failure);
+    if (failed(&bench->failure))
+        return;
+    buffer_open(&pair->out, most, cold, cache, slots, &bench->failure);
+    buffer_open(&pair->in, most, cold, cache, slots_in, &bench->failure);
+    if (buffered)
+        attach(pair, most, &bench->failure);
+    ranks_agree(bench->comm, &bench->failure, false);
 }
 
-static void close_size(struct pair *pair) {
+static void close_pair(struct pair *pair) {
     if (pair->attached) {
         void *address;
         int size;
@@ -131,52 +184,44 @@ static void close_size(struct pair *pair) {
     buffer_close(&pair->in);
 }
 
-static void run_size(struct bench *bench, struct pair *pair, const struct pattern *pattern,
-                     const struct repeat *rule, size_t bytes) {
-    open_size(pair, bench, bytes, &bench->failure);
+static void measure(struct bench *bench, const struct pairing *pairing, void *state) {
+    const struct pattern *pattern = state;
+    struct pair pair = {.comm = bench->comm,
+                        .rank = pairing->role,
+                        .self = bench->rank,
+                        .peer = pairing->peer,
+                        .pairs = pairing->count,
+                        .posted = MPI_REQUEST_NULL,
+                        .payload_bytes = &bench->payload_bytes,
+                        .pattern = pattern};
+    struct series series = {.work = {.operation = pattern->operation,
+                                     .share = pattern->share,
+                                     .least_calls = pattern->least_calls,
+                                     .calls = pattern->calls ? calls : NULL,
+                                     .slowest = pairing->count > 1 || pattern->timed != 0,
+                                     .clocked = pairing->role == pattern->timed,
+                                     .go = pattern->go,
+                                     .fill = fill,
+                                     .state = &pair},
+                            .shape = shape,
+                            .check = check,
+                            .begin = begin,
+                            .end = end};
+    struct repeat rule = repeat_read(&bench->options, &bench->failure);
+    struct sizes sizes = series_sizes(&bench->options, &bench->failure);
+    choose_mode(&pair, &bench->options);
+    if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
+        open_pair(bench, &pair, sizes_largest(&sizes));
+    if (!failed(&bench->failure) && pattern->choose)
+        pattern->choose(bench, &pair, &sizes);
     if (!failed(&bench->failure))
-        check(pair, 0, &bench->failure);
-    if (!failed(&bench->failure)) {
-        pattern->begin(pair);
-        MPI_Barrier(pair->comm);
-        repeat_work(bench, rule,
-                    &(struct work){.operation = pattern->operation,
-                                   .bytes = bytes,
-                                   .share = pattern->share,
-                                   .go = pattern->go,
-                                   .state = pair});
-        pattern->end(pair);
-        check(pair, 1, &bench->failure);
-        bench_print(bench);
-    }
-    close_size(pair);
-}
-
-static size_t largest(const struct sizes *sizes) {
-    size_t most = 0;
-    for (size_t i = 0; i < sizes->count; i++)
-        if (sizes->bytes[i] > most)
-            most = sizes->bytes[i];
-    return most;
+        series_run(bench, &rule, &series, &sizes);
+    close_pair(&pair);
+    sizes_free(&sizes);
 }
 
 void pair_run(struct bench *bench, const struct pattern *pattern) {
-    const struct sizes *sizes = options_sizes(&bench->options, "sizes");
-    struct pair pair = {.comm = bench->comm,
-                        .rank = bench->rank,
-                        .peer = 1 - bench->rank,
-                        .payload_bytes = &bench->payload_bytes};
-    struct repeat rule = repeat_read(&bench->options, &bench->failure);
-    choose_mode(&pair, &bench->options);
-    bool cold = options_is(&bench->options, "cache", "cold");
-    bool buffered = options_is(&bench->options, "mode", "buffered");
-    size_t most = largest(sizes);
-    memory_ask(bench->comm,
-               buffer_room(most, cold, node_cache(), 1) +
-                   buffer_room(most, cold, node_cache(), 2) +
-                   (buffered ? BUFFERED_AT_ONCE * most : 0),
-               &bench->failure);
-    for (size_t i = 0; i < sizes->count && !failed(&bench->failure); i++)
-        run_size(bench, &pair, pattern, &rule, sizes->bytes[i]);
+    struct pattern copy = *pattern;
+    pairs_each(bench, measure, &copy);
     bench->payload_checked = !failed(&bench->failure);
 }

@@ -36,11 +36,13 @@ static void go(void *state, long calls) {
     struct pair *pair = state;
     for (long i = 0; i < calls; i++)
         turn(pair);
-    *pair->payload_bytes += 2.0 * (double)calls * pair->count;
+    pair_moved(pair, 2.0 * (double)calls);
 }
 
 static void run(struct bench *bench) {
-    pair_run(bench, &(struct pattern){"pingping", 1, begin, go, end});
+    pair_run(bench,
+             &(struct pattern){
+                 .operation = "pingping", .share = 1, .begin = begin, .go = go, .end = end});
 }
 
 const struct experiment pingping = {
@@ -49,7 +51,7 @@ const struct experiment pingping = {
     .what =
         "Time until a rank has sent its message and received the other's; both ranks send at "
         "once.\nTaken at rank 0. Method: Intel MPI Benchmarks PingPing, receives posted first.",
-    .ranks = 2,
-    .options = {pair_options, repeat_options},
+    .options = {pair_options, pairs_options, series_options, repeat_options},
+    .columns = pair_columns,
     .run = run,
 };

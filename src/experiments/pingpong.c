@@ -2,10 +2,6 @@
 // Ping-pong: a message goes to the other rank, which answers with one of the same size.
 #include "pair.h"
 
-static void count_payload(struct pair *pair, long calls) {
-    *pair->payload_bytes += 2.0 * (double)calls * pair->count;
-}
-
 // The answering rank keeps a receive posted where messages may come at any time.
 static bool ahead(const struct pair *pair) {
     return pair->rank == 1 && (pair->ready || !pair->blocking);
@@ -56,19 +52,21 @@ static void go(void *state, long calls) {
     void (*turn)(struct pair *) = pair->rank == 0 ? serve : answer;
     for (long i = 0; i < calls; i++)
         turn(pair);
-    count_payload(pair, calls);
+    pair_moved(pair, 2.0 * (double)calls);
 }
 
 static void run(struct bench *bench) {
-    pair_run(bench, &(struct pattern){"pingpong", 0.5, begin, go, end});
+    pair_run(bench,
+             &(struct pattern){
+                 .operation = "pingpong", .share = 0.5, .begin = begin, .go = go, .end = end});
 }
 
 const struct experiment pingpong = {
     .name = "pingpong",
     .summary = "a message to the other rank and one back",
     .what = "Time of one message, one way: half of a round trip between ranks 0 and 1, taken at "
-            "rank 0.\nMethod: Intel MPI Benchmarks PingPong; modes after Stival (2004), ch. 3.",
-    .ranks = 2,
-    .options = {pair_options, repeat_options},
+            "rank 0.\nMethod: Intel MPI Benchmarks PingPong; modes after Stival (2006), ch. 3.",
+    .options = {pair_options, pairs_options, series_options, repeat_options},
+    .columns = pair_columns,
     .run = run,
 };

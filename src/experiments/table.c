@@ -4,12 +4,31 @@
 
 #include <string.h>
 
-extern const struct experiment pingpong, pingping;
-extern const struct experiment waitpattern_up, waitpattern_null, start_skew, systematic_errors;
+// One line each, so that two additions do not meet.
+extern const struct experiment pingpong;
+extern const struct experiment pingping;
+extern const struct experiment stream;
+extern const struct experiment bandwidth;
+extern const struct experiment exchange;
+extern const struct experiment alltoall_variants;
+extern const struct experiment waitpattern_up;
+extern const struct experiment waitpattern_null;
+extern const struct experiment start_skew;
+extern const struct experiment systematic_errors;
 
 const struct experiment *const experiments[] = {
-    &pingpong,          &pingping, &waitpattern_up, &waitpattern_null, &start_skew,
-    &systematic_errors, NULL};
+    &pingpong,
+    &pingping,
+    &stream,
+    &bandwidth,
+    &exchange,
+    &alltoall_variants,
+    &waitpattern_up,
+    &waitpattern_null,
+    &start_skew,
+    &systematic_errors,
+    NULL,
+};
 
 const struct experiment *experiment_find(const char *name) {
     for (const struct experiment *const *e = experiments; *e; e++)

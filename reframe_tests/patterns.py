@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Point to point beyond ping-pong: NetPIPE's and mpptest's ways, queues, exchange, all-to-all.
+
+The tests are named after what they measure; tags name the studies and their exhibits.
+"""
+
+import reframe as rfm
+from reframe.core.builtins import parameter, performance_function, run_after
+
+from .base import Experiment, Full, Quick, Smoke
+from .harness import exhibits, launches
+
+FULL = {"rse": 0.01, "budget": 0.2}
+NETPIPE = {**FULL, "sizes": "1:1Mi:x2", "perturb": 3}
+
+
+class Pattern(Experiment):
+    """Messages between two ranks, or two halves of the ranks."""
+
+    #: Pairs that work at once, each of two ranks.
+    pairs = parameter([1])
+    #: Operation whose time is the test's performance; the experiment's own name by default.
+    operation = ""
+
+    @run_after("init")
+    def set_ranks(self):
+        self.num_tasks = 2 * self.pairs
+        if self.pairs > 1:
+            self.options = {**self.options, "pairs": self.pairs}
+
+    @performance_function("us")
+    def latency(self):
+        return 1e6 * launches.summary_value(
+            self.record, self.operation or self.experiment, 1, "median_s")
+
+
+class Pairs(Pattern):
+    """From one pair to many at once: what they take from each other."""
+
+    pairs = parameter([1, 2, 4, 8])
+    varied = ["pairs"]
+
+
+class Modes(Pattern):
+    """Standard and synchronous sends beside each other."""
+
+    mode = parameter(["standard", "synchronous"])
+    varied = ["mode"]
+
+    @run_after("init")
+    def set_mode(self):
+        self.options = {**self.options, "mode": self.mode}
+
+
+class AnyPlacement(Full, Pattern):
+    """Every placement of the site, caches invalidated (finisterrae 1)."""
+
+    placement = parameter(["near", "far", "packed"])
+    options = {**FULL, "sizes": "1:4Mi:x2", "cache": "cold"}
+    tags = {"finisterrae", "affinity"}
+
+
+# NetPIPE: uni-directional is ping-pong, bi-directional is ping-ping, at perturbed sizes.
+
+@rfm.simple_test
+class netpipe_uni(Full, Modes):
+    experiment = "pingpong"
+    options = NETPIPE
+    tags = exhibits.tags(
+        *exhibits.figures("stival", "4.1", "4.2", "4.3", "4.4", "4.5", "4.7", "4.8"),
+        "stival-tab-4.2")
+
+
+@rfm.simple_test
+class netpipe_bi(Full, Modes):
+    experiment = "pingping"
+    options = NETPIPE
+    tags = {"stival"}
+
+
+@rfm.simple_test
+class netpipe_stream(Full, Modes):
+    experiment = "stream"
+    options = NETPIPE
+    tags = exhibits.tags("stival-fig-4.6")
+
+
+@rfm.simple_test
+class netpipe_frames(Full, Pattern):
+    """Without perturbation, to 8 KiB: what a frame more costs (watter 1)."""
+
+    experiment = "pingpong"
+    options = {**FULL, "sizes": "1:8Ki:x2,12:6Ki:x2"}
+    tags = exhibits.tags(*exhibits.figures("watter", "5.1", "5.2"), "watter-tab-A.1",
+                         "watter-tab-A.2")
+
+
+@rfm.simple_test
+class stream_smoke(Smoke, Pattern):
+    experiment = "stream"
+    options = {"sizes": "1,1Ki,1Mi", "perturb": 3, "budget": 0.02}
+
+
+@rfm.simple_test
+class stream_quick(Quick, Pattern):
+    experiment = "stream"
+    options = {"sizes": "1:4Mi:x4", "budget": 0.06}
+
+
+@rfm.simple_test
+class stream_affinity(AnyPlacement):
+    experiment = "stream"
+
+
+# mpptest: adaptive sizes, repetitions in turns, one half of the ranks with the other.
+
+class Bisection(Pairs):
+    """Repetitions in turns over sizes that are refined where the curve bends (watter 2)."""
+
+    experiment = "pingpong"
+
+
+@rfm.simple_test
+class mpptest_bisect(Full, Bisection):
+    options = {"sizes": "0:4200:+300", "adaptive": 0.02, "min-repetitions": 50,
+               "max-repetitions": 50, "budget": 2}
+    limit_s = 180
+    tags = exhibits.tags(*exhibits.figures("watter", "5.4", "5.5", "5.6", "5.7", "5.8"))
+
+
+@rfm.simple_test
+class mpptest_nocache(Full, Pattern):
+    experiment = "pingpong"
+    options = {**mpptest_bisect.options, "cache": "cold"}
+    limit_s = 180
+    tags = exhibits.tags("watter-fig-5.9")
+
+
+@rfm.simple_test
+class mpptest_smoke(Smoke, Pattern):
+    experiment = "pingpong"
+    options = {"sizes": "1:64Ki:x16", "adaptive": 0.05, "budget": 0.02}
+
+
+@rfm.simple_test
+class mpptest_quick(Quick, Pattern):
+    experiment = "pingpong"
+    options = {"sizes": "1:4Mi:x4", "adaptive": 0.03, "budget": 0.03}
+
+
+@rfm.simple_test
+class pingpong_pairs(Full, Pairs):
+    """Several pairs at once, large messages (stival 3)."""
+
+    experiment = "pingpong"
+    options = {**FULL, "sizes": "1,96Ki:1Mi:+32Ki"}
+    tags = exhibits.tags("stival-fig-4.19")
+
+
+# Sustained bandwidth with a queue of messages under way, and message rate.
+
+class Bandwidth(Pattern):
+    experiment = "bandwidth"
+    split = parameter(["windows", "parts"])
+    varied = ["split"]
+
+    @run_after("init")
+    def set_split(self):
+        self.options = {**self.options, "split": self.split}
+        self.operation = f"bandwidth-{self.split}"
+
+
+@rfm.simple_test
+class bandwidth_smoke(Smoke, Bandwidth):
+    options = {"sizes": "1,1Ki,1Mi", "queue": "0,1,4", "budget": 0.02}
+
+
+@rfm.simple_test
+class bandwidth_quick(Quick, Bandwidth):
+    options = {"sizes": "1:1Mi:x16", "queue": "0,1,2,8", "budget": 0.03}
+
+
+@rfm.simple_test
+class bandwidth_sizes(Full, Bandwidth):
+    """By message size (stival 4)."""
+
+    options = {**FULL, "sizes": "1,8:1Mi:x2,24Ki,56Ki,72Ki"}
+    tags = exhibits.tags("stival-fig-4.23")
+
+
+@rfm.simple_test
+class bandwidth_bursts(Full, Bandwidth):
+    """By number of messages sent, at the sizes around the protocols' limits (stival 4)."""
+
+    options = {**FULL, "sizes": "1,16Ki,24Ki,32Ki,56Ki,72Ki", "burst": "1:1024:x2",
+               "budget": 0.1}
+    limit_s = 240
+    tags = exhibits.tags(*exhibits.figures("stival", "4.20", "4.21", "4.22"))
+
+
+@rfm.simple_test
+class bandwidth_affinity(AnyPlacement):
+    experiment = "bandwidth"
+    operation = "bandwidth-windows"
+    options = {**AnyPlacement.options, "queue": "0,8", "budget": 0.1}
+
+
+@rfm.simple_test
+class message_rate(Full, Pairs):
+    """Small messages, 64 under way, by pairs at once."""
+
+    experiment = "bandwidth"
+    operation = "bandwidth-windows"
+    options = {**FULL, "sizes": "1:4Ki:x4", "queue": 64, "burst": 1024}
+
+    @performance_function("1/s")
+    def rate(self):
+        return self.pairs / launches.summary_value(self.record, self.operation, 1, "median_s")
+
+
+# Exchange: the blocking form deadlocks from some size on, which the launch finds and records.
+
+class Exchange(Pattern):
+    experiment = "exchange"
+    operation = "exchange-posted"
+
+
+@rfm.simple_test
+class exchange_smoke(Smoke, Exchange):
+    options = {"sizes": "1,1Ki,1Mi", "budget": 0.02}
+
+
+@rfm.simple_test
+class exchange_quick(Quick, Exchange):
+    options = {"sizes": "1:1Mi:x4", "budget": 0.04}
+
+
+@rfm.simple_test
+class exchange_full(Full, Exchange):
+    options = {**FULL, "sizes": "1:1Mi:x2,96Ki,192Ki,384Ki,768Ki"}
+    tags = exhibits.tags("stival-fig-4.24")
+
+
+@rfm.simple_test
+class exchange_affinity(AnyPlacement):
+    experiment = "exchange"
+    operation = "exchange-posted"
+
+
+# All-to-all by five ways, any number of ranks.
+
+class AllToAll(Experiment):
+    experiment = "alltoall-variants"
+    ranks = parameter([2])
+    varied = ["ranks"]
+
+    @run_after("init")
+    def set_ranks(self):
+        self.num_tasks = self.ranks
+
+    @performance_function("us")
+    def latency(self):
+        return 1e6 * launches.summary_value(self.record, "alltoall-collective", 1, "median_s")
+
+
+@rfm.simple_test
+class alltoall_variants_smoke(Smoke, AllToAll):
+    options = {"sizes": "1,1Ki,64Ki", "budget": 0.02}
+
+
+@rfm.simple_test
+class alltoall_variants_quick(Quick, AllToAll):
+    options = {"sizes": "1:256Ki:x4", "budget": 0.04}
+
+
+@rfm.simple_test
+class alltoall_variants_full(Full, AllToAll):
+    ranks = parameter([2, 4, 8])
+    options = {**FULL, "sizes": "1:1Mi:x2"}
+    limit_s = 180
+    tags = exhibits.tags(*exhibits.figures("stival", "4.25", "4.26", "4.27"))
+
+
+@rfm.simple_test
+class alltoall_variants_affinity(Full, AllToAll):
+    placement = parameter(["near", "far", "packed"])
+    options = {**FULL, "sizes": "1:1Mi:x2", "cache": "cold"}
+    limit_s = 180
+    tags = {"finisterrae", "affinity"}

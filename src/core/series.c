@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One operation over many sizes: which sizes, and in what order their samples are taken.
+#include "series.h"
+
+#include "adaptive.h"
+#include "ranks.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TURN_SIZES_MOST = 2000, ROUNDS_MOST = 24, AGAIN_MOST = 2, LEAST_INTERVAL = 8 };
+
+const struct option series_options[] = {
+    {"perturb", OPTION_INTEGER, "0", "B", NULL, 0, 1 << 20,
+     "measure n - N and n + N beside each size n"},
+    {"interleave", OPTION_CHOICE, "no", "", "yes|no", 0, 0,
+     "yes: every size has one sample in turn, instead of all at once"},
+    {"adaptive", OPTION_REAL, "0", "", NULL, 0, 1,
+     "add sizes where a straight line between neighbours misses by more than this share; 0: none"},
+    {"resolution", OPTION_REAL, "0.0625", "", NULL, 0.001, 1,
+     "--adaptive adds no size within an interval narrower than this share of its upper end"},
+    {0},
+};
+
+size_t sizes_largest(const struct sizes *sizes) {
+    size_t most = 0;
+    for (size_t i = 0; i < sizes->count; i++)
+        if (sizes->bytes[i] > most)
+            most = sizes->bytes[i];
+    return most;
+}
+
+static int rising(const void *a, const void *b) {
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+struct sizes series_sizes(const struct options *options, struct failure *failure) {
+    const struct sizes *given = options_sizes(options, "sizes");
+    size_t by = (size_t)options_integer(options, "perturb");
+    struct sizes all = {.bytes = malloc(3 * given->count * sizeof *all.bytes)};
+    if (!all.bytes) {
+        failure_set(failure, STATUS_USAGE, "no memory for %zu sizes", 3 * given->count);
+        return all;
+    }
+    for (size_t i = 0; i < given->count; i++) {
+        size_t n = given->bytes[i];
+        if (by && n > by)
+            all.bytes[all.count++] = n - by;
+        all.bytes[all.count++] = n;
+        if (by)
+            all.bytes[all.count++] = n + by;
+    }
+    if (!by)
+        return all;
+    qsort(all.bytes, all.count, sizeof *all.bytes, rising);
+    size_t kept = 0;
+    for (size_t i = 0; i < all.count; i++)
+        if (kept == 0 || all.bytes[kept - 1] != all.bytes[i])
+            all.bytes[kept++] = all.bytes[i];
+    all.count = kept;
+    return all;
+}
+
+static struct work work_of(const struct series *series, size_t bytes) {
+    struct work work = series->work;
+    work.bytes = bytes;
+    return work;
+}
+
+static void begin(const struct bench *bench, const struct series *series) {
+    if (series->begin)
+        series->begin(series->work.state);
+    MPI_Barrier(bench->comm);
+}
+
+static void end(const struct series *series) {
+    if (series->end)
+        series->end(series->work.state);
+}
+
+static void check(struct bench *bench, const struct series *series, size_t bytes, unsigned turn) {
+    series->shape(series->work.state, bytes);
+    series->check(series->work.state, turn, &bench->failure);
+}
+
+static void run_in_order(struct bench *bench, const struct repeat *rule,
+                         const struct series *series, const struct sizes *sizes) {
+    for (size_t i = 0; i < sizes->count && !failed(&bench->failure); i++) {
+        struct work work = work_of(series, sizes->bytes[i]);
+        check(bench, series, work.bytes, 0);
+        if (failed(&bench->failure))
+            return;
+        begin(bench, series);
+        repeat_work(bench, rule, &work);
+        end(series);
+        check(bench, series, work.bytes, 1);
+        bench_print(bench);
+    }
+}
+
+// A size among those that take turns. All ranks have the same sizes in the same order; what the
+// samples say only rank 0 knows.
+struct turn {
+    size_t bytes;
+    bool begun;
+    int again; // times it was measured again
+    struct progress progress;
+};
+
+struct turns {
+    struct bench *bench;
+    const struct repeat *rule;
+    const struct series *series;
+    uint64_t random;
+    size_t count;
+    struct turn at[TURN_SIZES_MOST];
+};
+
+// One sample. False on all ranks: the size's first check failed.
+static bool take(struct turns *turns, struct turn *turn) {
+    struct bench *bench = turns->bench;
+    const struct series *series = turns->series;
+    struct work work = work_of(series, turn->bytes);
+    if (!turn->begun)
+        check(bench, series, turn->bytes, 0);
+    if (!turn->begun && failed(&bench->failure))
+        return false;
+    series->shape(work.state, turn->bytes);
+    begin(bench, series);
+    if (turn->begun)
+        work.go(work.state, 1); // not the first call after another size
+    else
+        repeat_begin(bench, turns->rule, &work, &turn->progress);
+    turn->begun = true;
+    repeat_sample(bench, &work, &turn->progress);
+    end(series);
+    return true;
+}
+
+// A generator of 64 bits (Marsaglia 2003): the order of sizes needs no better one.
+static uint64_t next_random(uint64_t *state) {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+// One sample of each of the sizes that rank 0 lists, in an order drawn anew. False on all ranks:
+// there is none, or something failed.
+static bool take_all(struct turns *turns, int *list, int number) {
+    struct bench *bench = turns->bench;
+    if (failed(&bench->failure)) // only rank 0 knows of a sample that could not be kept
+        number = 0;
+    for (int i = number - 1; i > 0; i--) {
+        int j = (int)(next_random(&turns->random) % (uint64_t)(i + 1)), swapped = list[i];
+        list[i] = list[j];
+        list[j] = swapped;
+    }
+    MPI_Bcast(&number, 1, MPI_INT, 0, bench->comm);
+    if (number == 0)
+        return false;
+    MPI_Bcast(list, number, MPI_INT, 0, bench->comm);
+    for (int i = 0; i < number; i++)
+        if (!take(turns, &turns->at[list[i]]))
+            return false;
+    return true;
+}
+
+// All sizes in turns, until each has what `wants` asks for.
+static void take_turns(struct turns *turns,
+                       bool (*wants)(const struct repeat *rule, const struct turn *turn)) {
+    int list[TURN_SIZES_MOST], number;
+    do {
+        number = 0;
+        for (size_t i = 0; i < turns->count; i++)
+            if (wants(turns->rule, &turns->at[i]))
+                list[number++] = (int)i;
+    } while (take_all(turns, list, number));
+}
+
+static bool wants_first(const struct repeat *rule, const struct turn *turn) {
+    return turn->progress.times.n < rule->least * (1 + turn->again);
+}
+
+static bool wants_more(const struct repeat *rule, const struct turn *turn) {
+    return repeat_unfinished(rule, &turn->progress);
+}
+
+// The curve of least times. The two least times tell how near to its bound the least one is
+// (D. S. Robson, J. H. Whitlock, "Estimation of a truncation point", 1964).
+static void curve_of(const struct turns *turns, struct point *curve) {
+    for (size_t i = 0; i < turns->count; i++) {
+        const struct progress *p = &turns->at[i].progress;
+        curve[i] = (struct point){turns->at[i].bytes, p->least_s, p->second_s - p->least_s};
+    }
+}
+
+// Gives sizes that stand out another set of samples, once. Decided on rank 0.
+static void take_suspects(struct turns *turns, const struct refinement *rule) {
+    struct point curve[TURN_SIZES_MOST];
+    curve_of(turns, curve);
+    for (size_t i = 0; i < turns->count; i++)
+        if (turns->at[i].again < AGAIN_MOST && adaptive_suspect(curve, turns->count, rule, i))
+            turns->at[i].again++;
+    take_turns(turns, wants_first);
+}
+
+static void insert(struct turns *turns, size_t bytes) {
+    size_t i = turns->count++;
+    for (; i > 0 && turns->at[i - 1].bytes > bytes; i--)
+        turns->at[i] = turns->at[i - 1];
+    turns->at[i] = (struct turn){.bytes = bytes};
+}
+
+// Adds the sizes that rank 0 chooses; returns their number.
+static int refine(struct turns *turns, const struct refinement *rule, int round) {
+    struct point curve[TURN_SIZES_MOST];
+    size_t next[TURN_SIZES_MOST];
+    int number = 0;
+    if (turns->bench->rank == 0) {
+        curve_of(turns, curve);
+        number = (int)adaptive_next(curve, turns->count, rule, round, next,
+                                    TURN_SIZES_MOST - turns->count);
+    }
+    MPI_Bcast(&number, 1, MPI_INT, 0, turns->bench->comm);
+    MPI_Bcast(next, number * (int)sizeof *next, MPI_BYTE, 0, turns->bench->comm);
+    for (int i = 0; i < number; i++)
+        insert(turns, next[i]);
+    return number;
+}
+
+static void run_in_turns(struct bench *bench, const struct repeat *rule,
+                         const struct series *series, const struct sizes *sizes) {
+    struct refinement refinement = {options_real(&bench->options, "adaptive"),
+                                    options_real(&bench->options, "resolution"), LEAST_INTERVAL};
+    struct turns *turns = malloc(sizeof *turns);
+    if (!turns || sizes->count > TURN_SIZES_MOST)
+        failure_set(&bench->failure, STATUS_USAGE,
+                    "--interleave and --adaptive take up to %d --sizes; %zu are asked for",
+                    TURN_SIZES_MOST, sizes->count);
+    if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK) {
+        *turns =
+            (struct turns){.bench = bench, .rule = rule, .series = series, .random = 88172645};
+        for (size_t i = 0; i < sizes->count; i++)
+            insert(turns, sizes->bytes[i]);
+        take_turns(turns, wants_first);
+        for (int round = 0; refinement.tolerance > 0 && round < ROUNDS_MOST; round++) {
+            for (int i = 0; round > 0 && i < AGAIN_MOST; i++)
+                take_suspects(turns, &refinement);
+            if (refine(turns, &refinement, round) == 0)
+                break;
+            take_turns(turns, wants_first);
+        }
+        take_turns(turns, wants_more);
+        ranks_agree(bench->comm, &bench->failure, false);
+        for (size_t i = 0; i < turns->count && !failed(&bench->failure); i++)
+            check(bench, series, turns->at[i].bytes, 1);
+        bench_print(bench);
+    }
+    free(turns);
+}
+
+void series_run(struct bench *bench, const struct repeat *rule, const struct series *series,
+                const struct sizes *sizes) {
+    bool turns = options_is(&bench->options, "interleave", "yes") ||
+                 options_real(&bench->options, "adaptive") > 0;
+    (turns ? run_in_turns : run_in_order)(bench, rule, series, sizes);
+}

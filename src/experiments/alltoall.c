@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// All-to-all by hand and by the collective: five ways for every rank to tell every other.
+#include "node.h"
+#include "pair.h"
+#include "ranks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct option alltoall_options[] = {
+    {"sizes", OPTION_SIZES, "1:256Ki:x4", "B", NULL, 0, INT_MAX - (1 << 20),
+     "bytes from each rank to each other: a list (1,8,4Ki) or ranges (1:1Mi:x2, 0:64:+8)"},
+    {"way", OPTION_CHOICE, "all", "", "all|collective|sendrecv|replace|blocking|nonblocking", 0, 0,
+     "collective: MPI_Alltoall; sendrecv, replace: in rounds of partners; blocking, nonblocking: "
+     "all receives posted, then such sends"},
+    PAIR_CACHE_ROW,
+    {0},
+};
+
+// Where the blocks of one call are.
+struct call {
+    char *out, *in;
+};
+
+struct everyone {
+    MPI_Comm comm;
+    int rank, size, count;
+    struct buffer out, in; // a block for each rank; what is exchanged in place is in `in`
+    MPI_Request *requests; // 2 for each rank
+    double *payload_bytes;
+    void (*way)(struct everyone *all, struct call call);
+};
+
+static struct call next_call(struct everyone *all) {
+    return (struct call){buffer_next(&all->out), buffer_next(&all->in)};
+}
+
+static char *block(char *blocks, const struct everyone *all, int rank) {
+    return blocks + (size_t)rank * (size_t)all->count;
+}
+
+static void keep_own(const struct everyone *all, struct call call) {
+    memcpy(block(call.in, all, all->rank), block(call.out, all, all->rank), (size_t)all->count);
+}
+
+// Partner in a round: i and j meet when i + j is the round modulo the number of ranks, so the
+// partner's partner is oneself, for any number of ranks. A rank that meets itself has a rest.
+static int partner_of(const struct everyone *all, int round) {
+    return (round + all->size - all->rank) % all->size;
+}
+
+static void collective(struct everyone *all, struct call call) {
+    MPI_Alltoall(call.out, all->count, MPI_BYTE, call.in, all->count, MPI_BYTE, all->comm);
+}
+
+static void sendrecv(struct everyone *all, struct call call) {
+    for (int round = 0; round < all->size; round++) {
+        int peer = partner_of(all, round);
+        if (peer == all->rank)
+            keep_own(all, call);
+        else
+            MPI_Sendrecv(block(call.out, all, peer), all->count, MPI_BYTE, peer, PAIR_TAG,
+                         block(call.in, all, peer), all->count, MPI_BYTE, peer, PAIR_TAG,
+                         all->comm, MPI_STATUS_IGNORE);
+    }
+}
+
+static void replace(struct everyone *all, struct call call) {
+    for (int round = 0; round < all->size; round++) {
+        int peer = partner_of(all, round);
+        if (peer != all->rank)
+            MPI_Sendrecv_replace(block(call.in, all, peer), all->count, MPI_BYTE, peer, PAIR_TAG,
+                                 peer, PAIR_TAG, all->comm, MPI_STATUS_IGNORE);
+    }
+}
+
+// All receives, the nearest sender first; each rank begins to send to its next neighbour, so
+// that no rank is everyone's first.
+static void post_receives(struct everyone *all, struct call call) {
+    for (int step = 1; step < all->size; step++) {
+        int peer = (all->rank + all->size - step) % all->size;
+        MPI_Irecv(block(call.in, all, peer), all->count, MPI_BYTE, peer, PAIR_TAG, all->comm,
+                  &all->requests[step - 1]);
+    }
+}
+
+static void blocking(struct everyone *all, struct call call) {
+    post_receives(all, call);
+    for (int step = 1; step < all->size; step++) {
+        int peer = (all->rank + step) % all->size;
+        MPI_Send(block(call.out, all, peer), all->count, MPI_BYTE, peer, PAIR_TAG, all->comm);
+    }
+    keep_own(all, call);
+    MPI_Waitall(all->size - 1, all->requests, MPI_STATUSES_IGNORE);
+}
+
+static void nonblocking(struct everyone *all, struct call call) {
+    post_receives(all, call);
+    for (int step = 1; step < all->size; step++) {
+        int peer = (all->rank + step) % all->size;
+        MPI_Isend(block(call.out, all, peer), all->count, MPI_BYTE, peer, PAIR_TAG, all->comm,
+                  &all->requests[all->size + step - 2]);
+    }
+    keep_own(all, call);
+    MPI_Waitall(2 * (all->size - 1), all->requests, MPI_STATUSES_IGNORE);
+}
+
+static void go(void *state, long calls) {
+    struct everyone *all = state;
+    for (long i = 0; i < calls; i++)
+        all->way(all, next_call(all));
+    *all->payload_bytes += (double)calls * all->size * (all->size - 1) * all->count;
+}
+
+static void shape(void *state, size_t bytes) {
+    struct everyone *all = state;
+    all->count = (int)bytes;
+    buffer_shape(&all->out, bytes * (size_t)all->size);
+    buffer_shape(&all->in, bytes * (size_t)all->size);
+}
+
+// Every block is known by its sender and its receiver.
+static void check(void *state, unsigned turn, struct failure *failure) {
+    struct everyone *all = state;
+    struct call call = {buffer_slot(&all->out), buffer_slot(&all->in)};
+    size_t count = (size_t)all->count;
+    bool in_place = all->way == replace;
+    unsigned from = turn * (unsigned)all->size, to_me = from + (unsigned)all->rank;
+    for (int peer = 0; peer < all->size; peer++) {
+        payload_poison(block(call.in, all, peer), count, peer, to_me);
+        payload_fill(block(in_place ? call.in : call.out, all, peer), count, all->rank,
+                     from + (unsigned)peer);
+    }
+    go(all, 1);
+    for (int peer = 0; peer < all->size; peer++) {
+        size_t wrong = payload_check(block(call.in, all, peer), count, peer, to_me);
+        if (wrong < count)
+            failure_set(
+                failure, STATUS_FAILED,
+                "wrong payload: byte %zu of a message of %zu B from rank %d to rank %d; do "
+                "not trust this MPI's transport",
+                wrong, count, peer, all->rank);
+    }
+    ranks_agree(all->comm, failure, false);
+}
+
+static void run_ways(struct bench *bench, struct everyone *all, const struct repeat *rule,
+                     const struct sizes *sizes) {
+    static const struct {
+        const char *name, *operation;
+        void (*way)(struct everyone *, struct call);
+    } ways[] = {
+        {"collective", "alltoall-collective", collective},
+        {"sendrecv", "alltoall-sendrecv", sendrecv},
+        {"replace", "alltoall-replace", replace},
+        {"blocking", "alltoall-blocking", blocking},
+        {"nonblocking", "alltoall-nonblocking", nonblocking},
+    };
+    for (size_t i = 0; i < sizeof ways / sizeof *ways && !failed(&bench->failure); i++) {
+        if (!options_is(&bench->options, "way", "all") &&
+            !options_is(&bench->options, "way", ways[i].name))
+            continue;
+        all->way = ways[i].way;
+        series_run(bench, rule,
+                   &(struct series){.work = {.operation = ways[i].operation,
+                                             .share = 1,
+                                             .slowest = true,
+                                             .clocked = true,
+                                             .go = go,
+                                             .state = all},
+                                    .shape = shape,
+                                    .check = check},
+                   sizes);
+    }
+}
+
+static void run(struct bench *bench) {
+    struct everyone all = {.comm = bench->comm,
+                           .rank = bench->rank,
+                           .size = bench->size,
+                           .payload_bytes = &bench->payload_bytes};
+    struct repeat rule = repeat_read(&bench->options, &bench->failure);
+    struct sizes sizes = series_sizes(&bench->options, &bench->failure);
+    bool cold = options_is(&bench->options, "cache", "cold");
+    size_t most = sizes_largest(&sizes) * (size_t)bench->size, cache = node_cache();
+    memory_ask(bench->comm, 2 * buffer_room(most, cold, cache, 1), &bench->failure);
+    if (!failed(&bench->failure)) {
+        buffer_open(&all.out, most, cold, cache, 1, &bench->failure);
+        buffer_open(&all.in, most, cold, cache, 1, &bench->failure);
+        all.requests = malloc(2 * (size_t)bench->size * sizeof *all.requests);
+        if (!all.requests)
+            failure_set(&bench->failure, STATUS_FAILED, "no memory for %d ranks", bench->size);
+        if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
+            run_ways(bench, &all, &rule, &sizes);
+    }
+    bench->payload_checked = !failed(&bench->failure);
+    buffer_close(&all.out);
+    buffer_close(&all.in);
+    free(all.requests);
+    sizes_free(&sizes);
+}
+
+const struct experiment alltoall_variants = {
+    .name = "alltoall-variants",
+    .summary = "every rank to every rank, by hand and by MPI_Alltoall",
+    .what = "Time until the slowest rank has sent its blocks and received all others', begun "
+            "after a barrier.\nMethod: Stival (2006), all-to-all; partners meet in rounds, for "
+            "any number of ranks.",
+    .options = {alltoall_options, series_options, repeat_options},
+    .run = run,
+};

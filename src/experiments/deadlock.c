@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From which size on two blocking sends that meet wait for each other for ever.
+#include "deadlock.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { TRIES = 2 };
+
+static bool agreed(const struct pair *pair, bool mine) {
+    int here = mine, all;
+    MPI_Allreduce(&here, &all, 1, MPI_INT, MPI_MIN, pair->comm);
+    return all != 0;
+}
+
+// The rank whose send is looked at.
+static void send_first(struct pair *pair) {
+    MPI_Send(buffer_slot(&pair->out), pair->count, MPI_BYTE, pair->peer, PAIR_TAG, pair->comm);
+    MPI_Send(NULL, 0, MPI_BYTE, pair->peer, PAIR_TOKEN, pair->comm);
+    MPI_Recv(buffer_slot(&pair->in), pair->count, MPI_BYTE, pair->peer, PAIR_TAG, pair->comm,
+             MPI_STATUS_IGNORE);
+}
+
+// The other: true when the token came while the message had no receive.
+static bool hold_back(struct pair *pair, double patience_s) {
+    MPI_Request sent;
+    int seen = 0;
+    MPI_Isend(buffer_slot(&pair->out), pair->count, MPI_BYTE, pair->peer, PAIR_TAG, pair->comm,
+              &sent);
+    for (double begin = MPI_Wtime(); !seen && MPI_Wtime() - begin < patience_s;)
+        MPI_Iprobe(pair->peer, PAIR_TOKEN, pair->comm, &seen, MPI_STATUS_IGNORE);
+    MPI_Recv(buffer_slot(&pair->in), pair->count, MPI_BYTE, pair->peer, PAIR_TAG, pair->comm,
+             MPI_STATUS_IGNORE);
+    MPI_Recv(NULL, 0, MPI_BYTE, pair->peer, PAIR_TOKEN, pair->comm, MPI_STATUS_IGNORE);
+    MPI_Wait(&sent, MPI_STATUS_IGNORE);
+    return seen;
+}
+
+// Whether sends of `bytes` B complete by themselves in both directions, of all pairs.
+static bool completes(struct pair *pair, size_t bytes, double patience_s) {
+    pair->count = (int)bytes;
+    for (int first = 0; first < 2; first++) {
+        bool complete = true;
+        if (pair->rank == first)
+            send_first(pair);
+        else
+            complete = hold_back(pair, patience_s);
+        if (!agreed(pair, complete))
+            return false;
+    }
+    return true;
+}
+
+static bool completes_once(struct pair *pair, size_t bytes, double patience_s) {
+    for (int i = 0; i < TRIES; i++)
+        if (completes(pair, bytes, patience_s))
+            return true;
+    return false;
+}
+
+static int rising(const void *a, const void *b) {
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+struct deadlock deadlock_find(struct pair *pair, struct sizes *sizes, double patience_s) {
+    struct deadlock found = {.least = INFINITY, .safe = -1};
+    qsort(sizes->bytes, sizes->count, sizeof *sizes->bytes, rising);
+    size_t i = 0;
+    while (i < sizes->count && completes_once(pair, sizes->bytes[i], patience_s))
+        found.safe = (double)sizes->bytes[i++];
+    if (i == sizes->count)
+        return found;
+    // To the byte: at most as many steps as a size has bits.
+    found.least = (double)sizes->bytes[i];
+    while (found.least - found.safe > 1) {
+        size_t middle = (size_t)((found.safe + found.least) / 2);
+        if (completes_once(pair, middle, patience_s))
+            found.safe = (double)middle;
+        else
+            found.least = (double)middle;
+    }
+    return found;
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which ranks talk to which, when several pairs work at once.
+#include "pairs.h"
+
+#include "ranks.h"
+
+const struct option pairs_options[] = {
+    {"pairs", OPTION_SIZES, "1", "", NULL, 1, 1 << 20,
+     "pairs that work at once: a list (1,2,4) is measured one after the other"},
+    {"pairing", OPTION_CHOICE, "halves", "", "halves|neighbours", 0, 0,
+     "halves: one half of the ranks talks to the other, i with i + pairs (bisection); "
+     "neighbours: 2i with 2i + 1"},
+    {0},
+};
+
+static struct pairing pairing_of(int rank, int count, bool halves) {
+    if (halves)
+        return (struct pairing){count, rank / count, rank < count ? rank + count : rank - count};
+    return (struct pairing){count, rank % 2, rank ^ 1};
+}
+
+static void measure_pairs(struct bench *bench, int count,
+                          void (*measure)(struct bench *, const struct pairing *, void *),
+                          void *state) {
+    MPI_Comm all = bench->comm, part;
+    int rank = bench->rank, size = bench->size;
+    bool active = rank < 2 * count;
+    MPI_Comm_split(all, active ? 0 : MPI_UNDEFINED, rank, &part);
+    if (active) {
+        struct pairing pairing =
+            pairing_of(rank, count, options_is(&bench->options, "pairing", "halves"));
+        bench->comm = part;
+        bench->size = 2 * count; // the ranks keep their numbers
+        measure(bench, &pairing, state);
+        MPI_Comm_free(&part);
+        bench->comm = all;
+        bench->size = size;
+    }
+    ranks_agree(all, &bench->failure, !active);
+}
+
+void pairs_each(struct bench *bench,
+                void (*measure)(struct bench *, const struct pairing *, void *), void *state) {
+    const struct sizes *pairs = options_sizes(&bench->options, "pairs");
+    for (size_t i = 0; i < pairs->count; i++)
+        if (2 * pairs->bytes[i] > (size_t)bench->size)
+            failure_set(&bench->failure, STATUS_USAGE,
+                        "--pairs %zu needs %zu ranks and was started with %d; use mpiexec -n %zu",
+                        pairs->bytes[i], 2 * pairs->bytes[i], bench->size, 2 * pairs->bytes[i]);
+    for (size_t i = 0; i < pairs->count && !failed(&bench->failure); i++)
+        measure_pairs(bench, (int)pairs->bytes[i], measure, state);
+}

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Point to point beyond ping-pong: deadlocks, pairs, any number of ranks, wrong payloads."""
+
+import json
+
+import pytest
+
+from tests.launching import STACK, launch, said
+
+#: More ranks than cores, for what is checked and not measured.
+CROWDED = {"OMPI_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+           "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+           "OMPI_MCA_mpi_yield_when_idle": "1", "I_MPI_PIN": "0", "I_MPI_WAIT_MODE": "1"}
+ONCE = ["--min-repetitions", "1", "--max-repetitions", "1", "--calls", "1"]
+
+
+def record(folder):
+    return json.loads((folder / "samples.json").read_text())
+
+
+def rows(folder):
+    """Operation and size of each sample."""
+    lines = (folder / "samples.csv").read_text().splitlines()[2:]
+    return [(line.split(",")[0], int(line.split(",")[1])) for line in lines]
+
+
+def test_the_deadlock_found_is_the_real_one(mpi, tmp_path):
+    """From the size found on, the exchange itself hangs; one byte below, it does not."""
+    words = ["exchange", "--sizes", "1,1Ki,16Ki,64Ki", "--budget", "0.01"]
+    done = launch(mpi, *words, "--output", "samples", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    least = record(tmp_path)["observed"]["found"]["deadlock_bytes"]
+    blocking = {size for operation, size in rows(tmp_path) if operation == "exchange-blocking"}
+    others = {size for operation, size in rows(tmp_path) if operation == "exchange-posted"}
+    assert others == {1, 1024, 16384, 65536}
+    assert blocking == {size for size in others if least is None or size < least}
+    if least is None:
+        assert mpi.name == "intel-mpi"  # the others have an eager limit in shared memory
+        return
+    real = ["exchange", "--primitive", "blocking", "--look", "no", "--budget", "0.01", "--sizes"]
+    assert launch(mpi, *real, str(least - 1)).returncode == 0
+    assert launch(mpi, *real, str(least), guard_s=4).returncode == 124
+
+
+def test_every_way_of_exchange_sees_a_wrong_byte(mpi):
+    broken = {"LD_PRELOAD": str(STACK / "build" / mpi.name / "tests/libflip.so"),
+              "COTEJO_FLIP_BYTES": "1000"}
+    ways = [["stream"], ["bandwidth", "--queue", "0"], ["bandwidth", "--queue", "4"],
+            *(["exchange", "--primitive", name]
+              for name in ("blocking", "posted", "sendrecv", "replace")),
+            *(["alltoall-variants", "--way", name]
+              for name in ("collective", "sendrecv", "replace", "blocking", "nonblocking"))]
+    for way in ways:
+        done = launch(mpi, *way, "--sizes", "64,1000", *ONCE, **broken)
+        assert done.returncode == 1, way
+        assert "of a message of 1000 B" in said(done)[0], way
+
+
+@pytest.mark.parametrize("pairing", ["halves", "neighbours"])
+def test_pairs_are_measured_one_number_after_the_other(mpi, tmp_path, pairing):
+    done = launch(mpi, "pingpong", "--sizes", "8,5000", "--pairs", "1,2", "--pairing", pairing,
+                  *ONCE, "--output", "samples", ranks=4, folder=tmp_path, **CROWDED)
+    assert done.returncode == 0, done.stderr
+    found = [(row["bytes"], row["pairs"]) for row in record(tmp_path)["summary"]]
+    assert found == [(8, 1), (5000, 1), (8, 2), (5000, 2)]
+
+
+@pytest.mark.parametrize("ranks", [3, 4])
+def test_all_to_all_is_right_for_any_number_of_ranks(mpi, tmp_path, ranks):
+    done = launch(mpi, "alltoall-variants", "--sizes", "0,1,5000", *ONCE, "--output", "samples",
+                  ranks=ranks, folder=tmp_path, **CROWDED)
+    assert done.returncode == 0, done.stderr
+    assert record(tmp_path)["observed"]["payload_checked"]
+    assert len({operation for operation, _ in rows(tmp_path)}) == 5
+
+
+@pytest.mark.parametrize(("words", "expected"), [
+    (["pingpong", "--pairs", "2"], "--pairs 2 needs 4 ranks and was started with 2"),
+    (["bandwidth", "--queue", "1,3"], "--queue 3 cannot be halved"),
+    (["stream", "--mode", "ready"], "standard|synchronous"),
+    (["pingpong", "--sizes", "0:4000:+1", "--interleave", "yes"], "take up to 2000"),
+])
+def test_what_cannot_be_done_is_said_in_one_line(mpi, words, expected):
+    done = launch(mpi, *words)
+    assert len(said(done)) == 1, done.stderr
+    assert expected in said(done)[0]
+    assert done.returncode == 2
+
+
+def test_sizes_take_turns(mpi, tmp_path):
+    """Interleaved, no size has two samples before every other has one."""
+    done = launch(mpi, "pingpong", "--sizes", "1,100,10000", "--interleave", "yes",
+                  "--min-repetitions", "5", "--max-repetitions", "5", "--output", "samples",
+                  folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    order = [size for _, size in rows(tmp_path)]
+    assert [sorted(order[i:i + 3]) for i in range(0, 15, 3)] == [[1, 100, 10000]] * 5
+    assert any(order[i:i + 3] != [1, 100, 10000] for i in range(0, 15, 3))
+
+
+def test_adaptive_sizes_surround_the_change_of_protocol(mpi, tmp_path):
+    done = launch(mpi, "pingpong", "--sizes", "64:64Ki:x16", "--adaptive", "0.05",
+                  "--output", "samples", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    sizes = {size for _, size in rows(tmp_path)}
+    assert {64, 1024, 16384} <= sizes
+    assert len(sizes) > 8  # the halves of each interval, and more where the curve bends
+    assert min(row["n"] for row in record(tmp_path)["summary"]) >= 10
