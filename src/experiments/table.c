@@ -4,9 +4,10 @@
 
 #include <string.h>
 
-extern const struct experiment pingpong, pingping, stream;
+extern const struct experiment pingpong, pingping, stream, logp, overlap, eager_limit;
 
-const struct experiment *const experiments[] = {&pingpong, &pingping, &stream, NULL};
+const struct experiment *const experiments[] = {&pingpong, &pingping,    &stream, &logp,
+                                                &overlap,  &eager_limit, NULL};
 
 const struct experiment *experiment_find(const char *name) {
     for (const struct experiment *const *e = experiments; *e; e++)
