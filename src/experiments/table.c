@@ -11,6 +11,9 @@ extern const struct experiment stream;
 extern const struct experiment bandwidth;
 extern const struct experiment exchange;
 extern const struct experiment alltoall_variants;
+extern const struct experiment logp;
+extern const struct experiment overlap;
+extern const struct experiment eager_limit;
 extern const struct experiment waitpattern_up;
 extern const struct experiment waitpattern_null;
 extern const struct experiment start_skew;
@@ -23,6 +26,9 @@ const struct experiment *const experiments[] = {
     &bandwidth,
     &exchange,
     &alltoall_variants,
+    &logp,
+    &overlap,
+    &eager_limit,
     &waitpattern_up,
     &waitpattern_null,
     &start_skew,

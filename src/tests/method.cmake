@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Synchronisation, barrier and the checks of the method.
+foreach(method linear ring hierarchical two-level)
+  add_test(NAME sync-${method}
+    COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:test_sync> --sync ${method})
+endforeach()
+add_test(NAME barrier COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:test_barrier>)
+foreach(start windows round-time barrier mpi-barrier none)
+  add_test(NAME waitpattern-${start} COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:cotejo>
+    waitpattern-up --start ${start} --per-rank yes --stop precision)
+endforeach()
+foreach(experiment waitpattern-null start-skew systematic-errors)
+  add_test(NAME ${experiment} COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:cotejo>
+    ${experiment} --budget 0.02)
+endforeach()
