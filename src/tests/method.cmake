@@ -2,7 +2,8 @@
 # Synchronisation, barrier and the checks of the method.
 foreach(method linear ring hierarchical two-level)
   add_test(NAME sync-${method}
-    COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:test_sync> --sync ${method})
+    COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:test_sync> --sync ${method}
+      --inject-offset 0.003 --inject-drift 1e-5)
 endforeach()
 add_test(NAME barrier COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:test_barrier>)
 foreach(start windows round-time barrier mpi-barrier none)

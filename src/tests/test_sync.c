@@ -7,26 +7,13 @@
 #include "sync.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <time.h>
-
-#define OFFSET "0.003"
-#define DRIFT "1e-5"
 
 static const struct option test_options[] = {
     {"wait", OPTION_REAL, "0.3", "s", NULL, 0, 1000, "time between the two looks"},
     {"bound", OPTION_REAL, "0", "s", NULL, 0, 1,
      "what errors are held against instead of the round trip, where ranks share cores"},
     {0}};
-
-static void read_options(struct options *options, int count, char **arguments,
-                         struct failure *failure) {
-    char *all[16] = {"--inject-offset", OFFSET, "--inject-drift", DRIFT};
-    for (int i = 1; i < count && i < 12; i++)
-        all[3 + i] = arguments[i];
-    options_read(options, (const struct option *const[]){sync_options, test_options}, 2, count + 3,
-                 all, failure);
-}
 
 // What the shared clock of this rank is wrong by at this moment. Without the injected errors
 // the clocks of a host differ only by where they begin.
@@ -44,8 +31,9 @@ static double slope_bound(const struct sync *sync) {
 
 // A method is right to half a round trip straight after it, and what it says of its error is the
 // truth to half a round trip, also when drift has made it large.
-static void holds(struct sync *sync, const struct clock *zero, double opened_s, double bound) {
-    double drift = sync->rank * atof(DRIFT), before = error_now(sync, zero, drift);
+static void holds(struct sync *sync, const struct clock *zero, double drift, double opened_s,
+                  double bound) {
+    double before = error_now(sync, zero, drift);
     double largest = sync_check(sync), after = error_now(sync, zero, drift);
     double passed_s = clock_now(sync->clock) - opened_s;
     if (bound == 0)
@@ -68,23 +56,27 @@ int main(int count, char **arguments) {
     struct options options;
     struct clock clock, zero;
     struct sync sync;
-    read_options(&options, count, arguments, &failure);
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    options_read(&options, (const struct option *const[]){sync_options, test_options}, 2,
+                 count - 1, arguments + 1, &failure);
     clock_open(&clock, "monotonic-raw", &failure);
     CHECK(!failed(&failure));
     zero = clock;
     MPI_Bcast(&zero, sizeof zero, MPI_BYTE, 0, MPI_COMM_WORLD);
+    double drift = rank * options_real(&options, "inject-drift");
     double opened_s = clock_now(&clock), bound = options_real(&options, "bound");
     sync_open(&sync, MPI_COMM_WORLD, &clock, &options, &failure);
     if (failed(&failure))
         fprintf(stderr, "%s\n", failure.text);
     CHECK(!failed(&failure));
-    holds(&sync, &zero, opened_s, bound);
+    holds(&sync, &zero, drift, opened_s, bound);
     const double wait_s = options_real(&options, "wait");
     nanosleep(&(struct timespec){(time_t)wait_s, (long)(fmod(wait_s, 1) * 1e9)}, NULL);
-    holds(&sync, &zero, opened_s, bound);
+    holds(&sync, &zero, drift, opened_s, bound);
     bool knows_drift = sync.method->name[0] == 'h' || sync.method->name[0] == 't';
-    CHECK(sync.slope_applied == (knows_drift && sync.rank > 0) || bound > 0);
-    double truth = 1 / (1 + sync.rank * atof(DRIFT)) - 1;
+    CHECK(sync.slope_applied == (knows_drift && drift != 0) || bound > 0);
+    double truth = 1 / (1 + drift) - 1;
     CHECK(fabs(sync.slope - truth) <= slope_bound(&sync) || !knows_drift || bound > 0);
     options_free(&options);
     MPI_Finalize();
