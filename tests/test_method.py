@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The measuring itself: known times are found, late starts marked, wrong clocks refused."""
+
+import csv
+import json
+import subprocess
+
+import pytest
+
+from tests.launching import STACK, environment, launch, said
+
+MANY = {"OMPI_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+        "OMPI_MCA_mpi_yield_when_idle": "1", "I_MPI_PIN": "0"}
+
+
+def measured(mpi, folder, *words):
+    """Runs an experiment that must succeed; returns its description and its samples."""
+    done = launch(mpi, *words, "--output", "samples", folder=folder)
+    assert done.returncode == 0, done.stderr
+    lines = (folder / "samples.csv").read_text().splitlines()[1:]
+    return json.loads((folder / "samples.json").read_text()), list(csv.DictReader(lines))
+
+
+@pytest.mark.parametrize("start", ["windows", "round-time", "barrier", "mpi-barrier", "none"])
+def test_a_known_time_is_found(mpi, tmp_path, start):
+    record, _ = measured(mpi, tmp_path, "waitpattern-up", "--wait", "200e-6", "--start", start,
+                         "--per-rank", "yes", "--budget", "10")
+    least = {row["operation"]: row["min_s"] for row in record["summary"]}
+    assert least["waitpattern-up"] == pytest.approx(400e-6, rel=0.02)
+    assert least["waitpattern-up.rank0"] == pytest.approx(200e-6, rel=0.02)
+    assert least["waitpattern-up.rank1"] == pytest.approx(400e-6, rel=0.02)
+
+
+def test_a_collective_takes_what_its_last_rank_takes(mpi, tmp_path):
+    _, rows = measured(mpi, tmp_path, "waitpattern-up", "--per-rank", "yes")
+    times = {(r["operation"], r["repetition"]): float(r["time_s"]) for r in rows}
+    repetitions = {r["repetition"] for r in rows}
+    assert len(repetitions) >= 8
+    for number in repetitions:
+        ranks = [times[f"waitpattern-up.rank{rank}", number] for rank in (0, 1)]
+        assert times["waitpattern-up", number] == pytest.approx(max(ranks), rel=1e-9)
+
+
+def test_late_starts_are_kept_and_marked(mpi, tmp_path):
+    record, rows = measured(mpi, tmp_path, "start-skew", "--late", "0", "--starts", "3000")
+    late = [r for r in rows if r["operation"] == "skew-deadline"]
+    tolerance = 2 * (record["observed"]["timer"]["overhead_s"]
+                     + record["observed"]["timer"]["resolution_s"])
+    assert [r for r in late if (r["valid"] == "1") != (float(r["late_s"]) <= tolerance)] == []
+    assert all(float(r["late_s"]) >= 0 for r in late)
+
+
+@pytest.mark.parametrize("method", ["linear", "ring", "hierarchical", "two-level"])
+def test_the_description_tells_what_was_learnt(mpi, tmp_path, method):
+    record, _ = measured(mpi, tmp_path, "waitpattern-null", "--sync", method, "--lead", "1e-3",
+                         "--inject-offset", "10", "--inject-drift", "1e-5")
+    sync = record["observed"]["sync"]
+    first, second = sync["ranks"]
+    assert sync["method"] == method
+    assert (first["rank"], first["offset_s"], first["slope"]) == (0, 0, 0)
+    # The clocks were opened at most a second apart, and one was put 10 s ahead.
+    assert second["offset_s"] == pytest.approx(-10, abs=1)
+    assert abs(second["residual_begin_s"]) < 1e-4
+    drifts = method in ("hierarchical", "two-level")
+    assert second["slope_applied"] == drifts
+    if drifts:
+        assert second["slope"] == pytest.approx(-1e-5, abs=3e-6 + 6 * second["slope_se"])
+
+
+def test_clocks_that_drifted_apart_are_not_reported_from(mpi, tmp_path):
+    words = ["waitpattern-null", "--sync", "linear", "--inject-drift", "5e-3", "--budget", "0.3",
+             "--valid", "1000000", "--max-repetitions", "1000000", "--output", "samples"]
+    done = launch(mpi, *words, folder=tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert len(said(done)) == 1
+    assert "synchronisation 'linear' failed its check" in said(done)[0]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("start", ["windows", "round-time"])
+def test_a_start_on_a_shared_clock_needs_one(mpi, start):
+    done = launch(mpi, "waitpattern-up", "--start", start, "--sync", "none")
+    assert done.returncode == 2
+    assert "needs one clock for all ranks" in said(done)[0]
+
+
+@pytest.mark.parametrize("method", ["linear", "ring", "hierarchical", "two-level"])
+def test_three_ranks_learn_one_clock(mpi, method):
+    program = STACK / "build" / mpi.name / "tests/test_sync"
+    run_many(mpi, program, "--sync", method, "--sync-points", "50", "--inject-offset", "0.003",
+             "--bound", "1e-4")
+
+
+def test_three_ranks_wait_for_each_other_at_our_barrier(mpi):
+    run_many(mpi, STACK / "build" / mpi.name / "tests/test_barrier")
+
+
+def run_many(mpi, program, *words):
+    """Runs a test program of the build on 3 ranks, which share the cores there are."""
+    env = {**environment(mpi, STACK), **mpi.transports["shm"].environment, **MANY}
+    done = subprocess.run(["mpirun", "-np", "3", str(program), *words], env=env, timeout=120,
+                          text=True, capture_output=True, stdin=subprocess.DEVNULL)
+    assert done.returncode == 0, done.stdout + done.stderr
