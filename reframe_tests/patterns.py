@@ -65,7 +65,7 @@ class AnyPlacement(Full, Pattern):
 @rfm.simple_test
 class netpipe_uni(Full, Modes):
     experiment = "pingpong"
-    options = NETPIPE
+    options = {**NETPIPE, "buffer": "one"}
     tags = exhibits.tags(
         *exhibits.figures("stival", "4.1", "4.2", "4.3", "4.4", "4.5", "4.7", "4.8"),
         "stival-tab-4.2")
@@ -90,7 +90,7 @@ class netpipe_frames(Full, Pattern):
     """Without perturbation, to 8 KiB: what a frame more costs (watter 1)."""
 
     experiment = "pingpong"
-    options = {**FULL, "sizes": "1:8Ki:x2,12:6Ki:x2"}
+    options = {**FULL, "sizes": "1:8Ki:x2,12:6Ki:x2", "buffer": "one"}
     tags = exhibits.tags(*exhibits.figures("watter", "5.1", "5.2"), "watter-tab-A.1",
                          "watter-tab-A.2")
 

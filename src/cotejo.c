@@ -132,9 +132,9 @@ static void publish(struct bench *bench, const struct experiment *experiment,
 static void measure(struct bench *bench, const struct experiment *experiment, int count,
                     char **arguments) {
     struct launch launch = launch_begin();
-    const struct option *tables[5] = {common_options};
+    const struct option *tables[TABLES_MOST + 1] = {common_options};
     int rank, tables_count = 1;
-    for (int i = 0; i < 4 && experiment->options[i]; i++)
+    for (int i = 0; experiment->options[i]; i++)
         tables[tables_count++] = experiment->options[i];
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     options_read(&bench->options, tables, tables_count, count - 2, arguments + 2, &bench->failure);

@@ -13,11 +13,13 @@ FAMILIES = families.load()
 def launch(family, *words, ranks=2, folder=None, timeout=60, guard_s=None, **variables):
     """Runs the benchmark under a family's launcher; transport: shared memory.
 
-    With `guard_s` the guard ends all ranks after so many seconds (status 124).
+    With `guard_s` the guard ends all ranks after so many seconds (status 124) and says so in
+    the folder's `guard.json`.
     """
     launcher = test_launcher(family).split(";") if ranks == 2 else ["mpirun"]
     if guard_s:
-        launcher = [str(family.prefix(STACK) / "bin/cotejo-guard"), str(guard_s), *launcher]
+        launcher = [str(family.prefix(STACK) / "bin/cotejo-guard"), str(guard_s), "-r",
+                    "guard.json", *launcher]
     env = {**environment(family, STACK), **family.transports["shm"].environment, **variables}
     return subprocess.run(
         [*launcher, "-np", str(ranks), str(family.prefix(STACK) / "bin/cotejo"), *words],

@@ -2,9 +2,12 @@
 """Point to point beyond ping-pong: deadlocks, pairs, any number of ranks, wrong payloads."""
 
 import json
+import re
+import subprocess
 
 import pytest
 
+from stack.build import environment
 from tests.launching import STACK, launch, said
 
 #: More ranks than cores, for what is checked and not measured.
@@ -39,13 +42,14 @@ def test_the_deadlock_found_is_the_real_one(mpi, tmp_path):
         return
     real = ["exchange", "--primitive", "blocking", "--look", "no", "--budget", "0.01", "--sizes"]
     assert launch(mpi, *real, str(least - 1)).returncode == 0
-    assert launch(mpi, *real, str(least), guard_s=4).returncode == 124
+    assert launch(mpi, *real, str(least), guard_s=4, folder=tmp_path).returncode == 124
 
 
 def test_every_way_of_exchange_sees_a_wrong_byte(mpi):
     broken = {"LD_PRELOAD": str(STACK / "build" / mpi.name / "tests/libflip.so"),
               "COTEJO_FLIP_BYTES": "1000"}
-    ways = [["stream"], ["bandwidth", "--queue", "0"], ["bandwidth", "--queue", "4"],
+    ways = [["stream"], ["pingpong", "--buffer", "one"],
+            *(["bandwidth", "--queue", length] for length in ("0", "4")),
             *(["exchange", "--primitive", name]
               for name in ("blocking", "posted", "sendrecv", "replace")),
             *(["alltoall-variants", "--way", name]
@@ -76,6 +80,7 @@ def test_all_to_all_is_right_for_any_number_of_ranks(mpi, tmp_path, ranks):
 
 @pytest.mark.parametrize(("words", "expected"), [
     (["pingpong", "--pairs", "2"], "--pairs 2 needs 4 ranks and was started with 2"),
+    (["pingpong", "--buffer", "one", "--blocking", "no"], "use --blocking yes"),
     (["bandwidth", "--queue", "1,3"], "--queue 3 cannot be halved"),
     (["stream", "--mode", "ready"], "standard|synchronous"),
     (["pingpong", "--sizes", "0:4000:+1", "--interleave", "yes"], "take up to 2000"),
@@ -85,6 +90,19 @@ def test_what_cannot_be_done_is_said_in_one_line(mpi, words, expected):
     assert len(said(done)) == 1, done.stderr
     assert expected in said(done)[0]
     assert done.returncode == 2
+
+
+@pytest.mark.parametrize("experiment", ["pingpong", "pingping", "stream", "bandwidth", "exchange",
+                                        "alltoall-variants"])
+def test_help_shows_every_option_that_is_accepted(mpi, tmp_path, experiment):
+    program = mpi.prefix(STACK) / "bin/cotejo"
+    env = environment(mpi, STACK)
+    shown = subprocess.run([program, experiment, "--help"], env=env, text=True,
+                           capture_output=True, check=True, timeout=20).stdout
+    done = launch(mpi, experiment, "--sizes", "1", *ONCE, "--output", "samples", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    accepted = set(record(tmp_path)["observed"]["options"])
+    assert set(re.findall(r"^  --([a-z-]+)", shown, re.M)) == accepted
 
 
 def test_sizes_take_turns(mpi, tmp_path):

@@ -27,12 +27,14 @@ struct bench {
     struct failure failure; // an experiment that sets it must see to it that all ranks do
 };
 
+enum { TABLES_MOST = 6 }; // of options, of an experiment
+
 struct experiment {
     const char *name, *summary;
-    const char *what;                // what one operation is, and where the method comes from
-    int ranks;                       // that take part; the others wait quietly. 0: all of them
-    const struct option *options[4]; // tables beside the common one; NULL ends them
-    const struct column *columns;    // beside the common ones; NULL: none
+    const char *what; // what one operation is, and where the method comes from
+    int ranks;        // that take part; the others wait quietly. 0: all of them
+    const struct option *options[TABLES_MOST + 1]; // beside the common one; NULL ends them
+    const struct column *columns;                  // beside the common ones; NULL: none
     void (*run)(struct bench *bench);
 };
 

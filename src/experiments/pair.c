@@ -22,7 +22,8 @@ const struct option pair_options[] = {
 
 const struct column pair_columns[] = {PAIR_COLUMN_ROWS, {0}};
 
-static void choose_mode(struct pair *pair, const struct options *options) {
+static void choose_mode(struct pair *pair, const struct options *options,
+                        struct failure *failure) {
     static const struct {
         const char *name;
         int (*send)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
@@ -39,16 +40,24 @@ static void choose_mode(struct pair *pair, const struct options *options) {
         }
     pair->blocking = !options_have(options, "blocking") || options_is(options, "blocking", "yes");
     pair->ready = pair->send == MPI_Rsend;
+    pair->one = options_have(options, "buffer") && options_is(options, "buffer", "one");
+    if (pair->one && (pair->ready || !pair->blocking))
+        failure_set(failure, STATUS_USAGE,
+                    "--buffer one: a receive is posted ahead into the buffer that is being sent; "
+                    "use --blocking yes and another --mode than ready");
+}
+
+// Where the next message is sent from.
+static char *next_out(struct pair *pair) {
+    return pair->one ? pair->received : buffer_next(&pair->out);
 }
 
 void pair_send(struct pair *pair, MPI_Request *sent) {
     *sent = MPI_REQUEST_NULL;
     if (pair->blocking)
-        pair->send(buffer_next(&pair->out), pair->count, MPI_BYTE, pair->peer, PAIR_TAG,
-                   pair->comm);
+        pair->send(next_out(pair), pair->count, MPI_BYTE, pair->peer, PAIR_TAG, pair->comm);
     else
-        pair->isend(buffer_next(&pair->out), pair->count, MPI_BYTE, pair->peer, PAIR_TAG,
-                    pair->comm, sent);
+        pair->isend(next_out(pair), pair->count, MPI_BYTE, pair->peer, PAIR_TAG, pair->comm, sent);
 }
 
 void pair_post(struct pair *pair, MPI_Request *received) {
@@ -57,7 +66,8 @@ void pair_post(struct pair *pair, MPI_Request *received) {
 }
 
 void pair_receive(struct pair *pair) {
-    MPI_Recv(buffer_next(&pair->in), pair->count, MPI_BYTE, pair->peer, PAIR_TAG, pair->comm,
+    pair->received = buffer_next(&pair->in);
+    MPI_Recv(pair->received, pair->count, MPI_BYTE, pair->peer, PAIR_TAG, pair->comm,
              MPI_STATUS_IGNORE);
 }
 
@@ -81,7 +91,8 @@ static void check_one(struct pair *pair, int sender, unsigned message, struct fa
     MPI_Request request;
     size_t count = (size_t)pair->count;
     if (pair->rank == sender) {
-        payload_fill(buffer_slot(&pair->out), count, pair->self, message);
+        payload_fill(pair->one ? pair->received : buffer_slot(&pair->out), count, pair->self,
+                     message);
         // The receive is posted for sure: ready mode needs it, the others may have it.
         MPI_Recv(NULL, 0, MPI_BYTE, pair->peer, PAIR_TOKEN, pair->comm, MPI_STATUS_IGNORE);
         pair_send(pair, &request);
@@ -102,6 +113,7 @@ static void shape(void *state, size_t bytes) {
     pair->count = (int)bytes;
     buffer_shape(&pair->out, bytes);
     buffer_shape(&pair->in, bytes);
+    pair->received = buffer_slot(&pair->in);
 }
 
 static void check(void *state, unsigned turn, struct failure *failure) {
@@ -209,7 +221,7 @@ static void measure(struct bench *bench, const struct pairing *pairing, void *st
                             .end = end};
     struct repeat rule = repeat_read(&bench->options, &bench->failure);
     struct sizes sizes = series_sizes(&bench->options, &bench->failure);
-    choose_mode(&pair, &bench->options);
+    choose_mode(&pair, &bench->options, &bench->failure);
     if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
         open_pair(bench, &pair, sizes_largest(&sizes));
     if (!failed(&bench->failure) && pattern->choose)

@@ -22,9 +22,11 @@ struct pair {
     int pairs;     // that work at once
     bool blocking; // of the send; its receive is posted before when it is not
     bool ready;
+    bool one; // buffer for both ways: what was received is what is sent
     int (*send)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
     int (*isend)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     struct buffer out, in;
+    char *received;     // where the last blocking receive put its message
     MPI_Request posted; // a receive that outlives the call that posted it
     void *attached;     // room of buffered sends
     double *payload_bytes;
@@ -33,7 +35,8 @@ struct pair {
 
 // Declares --sizes, --mode, --blocking and --cache. An experiment that has not all of the modes
 // makes a table of its own from the rows that it shares; without --mode or --blocking, sends are
-// standard and blocking.
+// standard and blocking. An experiment whose ranks never send while they receive can declare
+// --buffer (two|one), too.
 extern const struct option pair_options[];
 #define PAIR_SIZES_ROW                                                                            \
     {                                                                                             \

@@ -2,6 +2,13 @@
 // Ping-pong: a message goes to the other rank, which answers with one of the same size.
 #include "pair.h"
 
+static const struct option pingpong_options[] = {
+    {"buffer", OPTION_CHOICE, "two", "", "two|one", 0, 0,
+     "one: a rank sends from where it received, so that each message was written by the other "
+     "core (NetPIPE); two: a buffer for each way, sent unchanged again and again (IMB, OSU)"},
+    {0},
+};
+
 // The answering rank keeps a receive posted where messages may come at any time.
 static bool ahead(const struct pair *pair) {
     return pair->rank == 1 && (pair->ready || !pair->blocking);
@@ -66,7 +73,7 @@ const struct experiment pingpong = {
     .summary = "a message to the other rank and one back",
     .what = "Time of one message, one way: half of a round trip between ranks 0 and 1, taken at "
             "rank 0.\nMethod: Intel MPI Benchmarks PingPong; modes after Stival (2006), ch. 3.",
-    .options = {pair_options, pairs_options, series_options, repeat_options},
+    .options = {pair_options, pingpong_options, pairs_options, series_options, repeat_options},
     .columns = pair_columns,
     .run = run,
 };

@@ -12,6 +12,7 @@ foreach(case
     "alltoall-variants --sizes 0,1,1000,100k"
     "alltoall-variants --sizes 1,100k --cache cold --interleave yes"
     "pingpong --sizes 1:64Ki:x16 --adaptive 0.1 --mode ready"
+    "pingpong --sizes 0,1,1000,100k --buffer one --cache cold"
     "pingping --sizes 1:64Ki:x16 --adaptive 0.1 --cache cold --mode buffered")
   string(REPLACE " " ";" words ${case})
   string(REPLACE " " "" name ${case})
