@@ -7,6 +7,7 @@
 #include "failure.h"
 #include "options.h"
 #include "samples.h"
+#include "usage.h"
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -18,10 +19,12 @@ struct bench {
     struct options options;
     struct clock clock;
     struct samples samples;
-    size_t printed;         // samples that are in the table already
-    double payload_bytes;   // moved between ranks so far, as rank 0 knows it
-    bool payload_checked;   // every payload was checked, and found right
-    struct failure failure; // an experiment that sets it must see to it that all ranks do
+    size_t printed;             // samples that are in the table already
+    double payload_bytes;       // moved between ranks so far, as rank 0 knows it
+    bool payload_checked;       // every payload was checked, and found right
+    struct usage before, after; // of this rank's memory: MPI_Init
+    double init_s;              // that MPI_Init took on this rank
+    struct failure failure;     // an experiment that sets it must see to it that all ranks do
 };
 
 struct experiment {

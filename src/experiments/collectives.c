@@ -13,7 +13,7 @@
 static const struct option collective_options[] = {
     {"operation", OPTION_TEXT, "blocking", "", NULL, 0, 0,
      "names, joined by commas: bcast, ibcast (non-blocking), bcast_init (persistent), ...; or "
-     "blocking, nonblocking, persistent, neighbor, all"},
+     "blocking, nonblocking, persistent, neighbor, all; -NAME leaves one out"},
     {"sizes", OPTION_SIZES, "8:2Mi:x4", "B", NULL, 0, INT_MAX,
      "message sizes: a list (8,4Ki) or ranges (8:1Mi:x2, 0:64:+8)"},
     {"root", OPTION_INTEGER, "0", "", NULL, 0, 1 << 20, "rank of the root"},
@@ -51,6 +51,7 @@ struct study {
     struct coll coll;
     const struct sizes *sizes;
     double room; // B on this rank, of the largest operation
+    long planned;
 };
 
 static bool word_in(const char *list, const char *word) {
@@ -63,6 +64,10 @@ static bool word_in(const char *list, const char *word) {
 
 static bool grouped(const char *list, const struct operation *operation, enum variant variant) {
     static const char *const groups[] = {"blocking", "nonblocking", "persistent"};
+    char without[64];
+    snprintf(without, sizeof without, "-%s", operation->name[variant]);
+    if (word_in(list, without))
+        return false;
     return word_in(list, "all") || word_in(list, groups[variant]) ||
            (variant == BLOCKING && operation->flow->neighbours && word_in(list, "neighbor"));
 }
@@ -76,7 +81,8 @@ static void check_names(const char *list, struct failure *failure) {
             known[count++] = operations[i].name[variant];
     for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
         char word[64];
-        snprintf(word, sizeof word, "%.*s", (int)strcspn(at, ","), at);
+        const char *name = at + (*at == '-');
+        snprintf(word, sizeof word, "%.*s", (int)strcspn(name, ","), name);
         bool found = false;
         for (int i = 0; i < count && !found; i++)
             found = strcmp(word, known[i]) == 0;
@@ -193,6 +199,7 @@ static void each(struct study *study, void (*visit)(struct study *, size_t), boo
 
 static void plan(struct study *study, size_t bytes) {
     check_size(study, bytes, &study->bench->failure);
+    study->planned++;
 }
 
 static void open_study(struct study *study) {
@@ -216,6 +223,9 @@ static void open_study(struct study *study) {
         peers_open(&study->near, bench->comm, options_text(options, "topology"), failure);
     if (!failed(failure))
         each(study, plan, true);
+    if (study->planned == 0)
+        failure_set(failure, STATUS_USAGE, "--operation %s: nothing is left to measure",
+                    options_text(options, "operation"));
     if (ranks_agree(bench->comm, failure, false) == STATUS_OK)
         memory_ask(bench->comm, (size_t)study->room, failure);
 }

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-extern const struct experiment pingpong, pingping, collective;
+extern const struct experiment pingpong, pingping, collective, memory;
 
-const struct experiment *const experiments[] = {&pingpong, &pingping, &collective, NULL};
+const struct experiment *const experiments[] = {&pingpong, &pingping, &collective, &memory, NULL};
 
 const struct experiment *experiment_find(const char *name) {
     for (const struct experiment *const *e = experiments; *e; e++)
