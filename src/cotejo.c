@@ -111,7 +111,8 @@ static void publish(struct bench *bench, const struct experiment *experiment,
                               .arguments = arguments,
                               .clock = &bench->clock,
                               .payload_bytes = bench->payload_bytes,
-                              .payload_checked = bench->payload_checked};
+                              .payload_checked = bench->payload_checked,
+                              .sync = &bench->sync};
     json_open(&json, '{');
     json_name(&json, "schema");
     json_string(&json, "cotejo-launch/1");
@@ -172,6 +173,7 @@ static int run(const struct experiment *experiment, int count, char **arguments)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     measure(&bench, experiment, count, arguments);
     samples_close(&bench.samples);
+    json_free(&bench.sync);
     options_free(&bench.options);
     if (bench.comm != MPI_COMM_NULL)
         MPI_Comm_free(&bench.comm);

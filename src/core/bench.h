@@ -24,6 +24,7 @@ struct bench {
     bool payload_checked;       // every payload was checked, and found right
     struct usage before, after; // of this rank's memory: MPI_Init
     double init_s;              // that MPI_Init took on this rank
+    struct json sync;           // value of `observed.sync`, on rank 0; empty: no shared clock
     struct failure failure;     // an experiment that sets it must see to it that all ranks do
 };
 
@@ -31,7 +32,7 @@ struct experiment {
     const char *name, *summary;
     const char *what;                // what one operation is, and where the method comes from
     int ranks;                       // that take part; the others wait quietly. 0: all of them
-    const struct option *options[4]; // tables beside the common one; NULL ends them
+    const struct option *options[5]; // tables beside the common one; NULL ends them
     const struct column *columns;    // beside the common ones; NULL: none
     void (*run)(struct bench *bench);
 };

@@ -15,7 +15,8 @@ struct clock {
     enum clock_kind kind;
     uint64_t origin; // ticks at opening (unused by MPI_Wtime)
     double zero;     // MPI_Wtime at opening, s
-    double scale;    // seconds a tick
+    double scale;    // seconds a tick (of MPI_Wtime: a second)
+    double shift;    // added to every reading, s; 0 but in tests
     // What examination found:
     double resolution_s; // least step that was seen
     double overhead_s;   // one call, mean of the quickest batch
@@ -32,6 +33,9 @@ void clock_open(struct clock *clock, const char *name, struct failure *failure);
 
 // Seconds since the opening.
 double clock_now(const struct clock *clock);
+
+// Puts a clock wrong for tests: ahead by `offset_s`, gaining `drift` of the time that passes.
+void clock_disturb(struct clock *clock, double offset_s, double drift);
 
 // The members name, resolution_s, overhead_s, monotonic as a JSON object.
 void clock_describe(const struct clock *clock, struct json *json);

@@ -103,6 +103,8 @@ static void describe_subject(const struct subject *subject, struct json *json) {
     json_boolean(json, subject->payload_checked);
     json_name(json, "timer");
     clock_describe(subject->clock, json);
+    json_name(json, "sync");
+    json_raw(json, subject->sync && subject->sync->text ? subject->sync->text : "null");
 }
 
 // Ranks of all hosts as one JSON list; to be freed, on rank 0 only.

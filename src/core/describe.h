@@ -25,6 +25,7 @@ struct subject {
     const struct clock *clock;
     double payload_bytes; // negative: not known
     bool payload_checked;
+    const struct json *sync; // value of the member `sync`; NULL or empty: null
 };
 
 // Adds `observed` to an open JSON object, on rank 0; collective over MPI_COMM_WORLD.

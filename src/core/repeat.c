@@ -2,6 +2,8 @@
 // Repetitions of an operation that its ranks start together, until they are enough.
 #include "repeat.h"
 
+#include "moments.h"
+
 #include <math.h>
 #include <time.h>
 
@@ -73,26 +75,6 @@ static long enough_calls(const struct bench *bench, const struct repeat *rule,
     return calls;
 }
 
-// Mean and sum of squared deviations, updated (Welford 1962).
-struct moments {
-    long n;
-    double mean, squares;
-};
-
-static void update(struct moments *m, double x) {
-    double before = x - m->mean;
-    m->n++;
-    m->mean += before / (double)m->n;
-    m->squares += before * (x - m->mean);
-}
-
-static bool precise(const struct moments *m, double rse) {
-    if (m->n < 2)
-        return false;
-    double error = sqrt(m->squares / (double)(m->n - 1) / (double)m->n);
-    return error <= rse * m->mean;
-}
-
 void repeat_work(struct bench *bench, const struct repeat *rule, const struct work *work) {
     struct moments moments = {0};
     for (int i = 0; i < SETUP_CALLS; i++)
@@ -111,8 +93,9 @@ void repeat_work(struct bench *bench, const struct repeat *rule, const struct wo
                                         .time_s = time,
                                         .valid = true},
                         &bench->failure);
-            update(&moments, time);
-            bool enough = precise(&moments, rule->rse) || seconds() - begin > rule->budget_s;
+            moments_add(&moments, time);
+            bool enough =
+                moments_precise(&moments, rule->rse) || seconds() - begin > rule->budget_s;
             more = moments.n < rule->most && (moments.n < rule->least || !enough) &&
                    !failed(&bench->failure);
         }

@@ -82,6 +82,18 @@ static void print_line(const struct sample *first, size_t taken, double *times, 
     printf("\n");
 }
 
+static bool same_group(const struct sample *a, const struct sample *b) {
+    return a->bytes == b->bytes && strcmp(a->operation, b->operation) == 0;
+}
+
+// Whether the operation and size of sample `i` had a line already.
+static bool told(const struct samples *samples, size_t i) {
+    for (size_t j = i; j-- > 0;)
+        if (same_group(&samples->at[j], &samples->at[i]))
+            return true;
+    return false;
+}
+
 void report_print(const struct bench *bench) {
     const struct samples *samples = &bench->samples;
     double trim = options_real(&bench->options, "trim");
@@ -98,15 +110,20 @@ void report_print(const struct bench *bench) {
            "%-26s %10s %7s %8s %6s %12s %10s %12s %12s  E90 [interval] E95 [] E99 []\n",
            100 * trim, "# operation", "size [B]", "taken", "correct", "kept", "mean", "SE", "min",
            "max");
-    for (size_t i = 0, next; i < samples->count; i = next) {
+    for (size_t i = 0; i < samples->count; i++) {
         const struct sample *first = &samples->at[i];
-        size_t correct = 0;
-        for (next = i; next < samples->count && samples->at[next].bytes == first->bytes &&
-                       strcmp(samples->at[next].operation, first->operation) == 0;
-             next++)
-            if (samples->at[next].valid)
-                times[correct++] = samples->at[next].time_s;
-        print_line(first, next - i, times, correct, trim);
+        size_t taken = 0, correct = 0;
+        if (told(samples, i))
+            continue;
+        for (size_t j = i; j < samples->count; j++) {
+            const struct sample *s = &samples->at[j];
+            if (!same_group(s, first))
+                continue;
+            taken++;
+            if (s->valid)
+                times[correct++] = s->time_s;
+        }
+        print_line(first, taken, times, correct, trim);
     }
     free(times);
 }

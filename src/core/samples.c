@@ -65,6 +65,21 @@ void samples_add(struct samples *samples, struct sample sample, struct failure *
     samples->at[samples->count++] = sample;
 }
 
+const char *samples_name(struct samples *samples, const char *name, struct failure *failure) {
+    for (size_t i = 0; i < samples->names_count; i++)
+        if (strcmp(samples->names[i], name) == 0)
+            return samples->names[i];
+    char **larger = realloc(samples->names, (samples->names_count + 1) * sizeof *larger);
+    if (larger)
+        samples->names = larger;
+    char *copy = larger ? strdup(name) : NULL;
+    if (!copy) {
+        failure_set(failure, STATUS_FAILED, "no memory for the name %s", name);
+        return NULL;
+    }
+    return samples->names[samples->names_count++] = copy;
+}
+
 static int ascending(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -79,12 +94,16 @@ static double quantile(const double *sorted, size_t n, double p) {
     return sorted[low] + (at - (double)low) * (sorted[low + 1] - sorted[low]);
 }
 
+static bool same_group(const struct sample *a, const struct sample *b) {
+    return a->bytes == b->bytes && strcmp(a->operation, b->operation) == 0;
+}
+
 struct summary samples_summary(const struct samples *samples, size_t from) {
     const struct sample *first = &samples->at[from];
     struct summary summary = {first->operation, first->bytes, 0, NAN, NAN, NAN};
     double *times = malloc((samples->count - from) * sizeof *times);
     for (size_t i = from; times && i < samples->count; i++)
-        if (samples->at[i].valid)
+        if (samples->at[i].valid && same_group(&samples->at[i], first))
             times[summary.n++] = samples->at[i].time_s;
     if (summary.n) {
         qsort(times, summary.n, sizeof *times, ascending);
@@ -94,10 +113,6 @@ struct summary samples_summary(const struct samples *samples, size_t from) {
     }
     free(times);
     return summary;
-}
-
-static bool same_group(const struct sample *a, const struct sample *b) {
-    return a->bytes == b->bytes && strcmp(a->operation, b->operation) == 0;
 }
 
 static bool listed_before(const struct samples *samples, size_t i) {
@@ -235,6 +250,9 @@ void samples_close(struct samples *samples) {
         fclose(samples->file);
         unlink(temporary);
     }
+    for (size_t i = 0; i < samples->names_count; i++)
+        free(samples->names[i]);
+    free(samples->names);
     free(samples->at);
     *samples = (struct samples){0};
 }

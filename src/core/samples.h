@@ -18,7 +18,7 @@ struct column {
 enum { COLUMNS_MOST = 8 };
 
 struct sample {
-    const char *operation; // borrowed: a constant of the experiment
+    const char *operation; // borrowed: a constant, or of samples_name
     size_t bytes;
     long repetition, calls;
     double time_s; // of one call
@@ -32,6 +32,8 @@ struct samples {
     const struct column *columns; // ends with a row without name; NULL: none
     char path[400];               // the CSV's final name; "" when nothing is written
     FILE *file;                   // its temporary file, open from the start
+    char **names;                 // of samples_name; owned
+    size_t names_count;
 };
 
 // Opens the temporary file of `prefix`.csv, so that an unwritable place is found before anything
@@ -43,6 +45,9 @@ void samples_open(struct samples *samples, const char *prefix, const struct colu
 // Keeps a sample; the order is that of measuring.
 void samples_add(struct samples *samples, struct sample sample, struct failure *failure);
 
+// A name made up while measuring, kept as long as the samples. NULL: no memory, failure set.
+const char *samples_name(struct samples *samples, const char *name, struct failure *failure);
+
 // What a launch's samples of one operation and size come to. NaN where none is valid.
 struct summary {
     const char *operation;
@@ -51,7 +56,7 @@ struct summary {
     double median_s, min_s, p95_s;
 };
 
-// Summary of the samples [from, samples->count) which are of one operation and size.
+// Summary of the samples [from, samples->count) of the first one's operation and size.
 struct summary samples_summary(const struct samples *samples, size_t from);
 
 // Members `samples` and `summary` of a launch description, in an open JSON object.

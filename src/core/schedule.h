@@ -5,6 +5,7 @@
 #define COTEJO_CORE_SCHEDULE_H
 
 #include "bench.h"
+#include "sync.h"
 
 // What is measured: `call` is one operation, the same in every repetition, on every rank.
 struct act {
@@ -16,16 +17,29 @@ struct act {
     void *state;
 };
 
-enum start { START_WINDOWS, START_ROUND_TIME, START_BARRIER, START_NONE };
+struct start; // a way to start
 
 struct schedule {
-    enum start start;
+    struct sync sync;
+    const struct start *start;
     bool per_rank;
-    long stage, most;
-    double budget_s;
+    // The rules, as the options say them.
+    long stage, warm_up;         // repetitions
+    long most, enough, precise;  // repetitions: all, valid, valid for precision
+    bool by_precision;           // which rule stops
+    double wrong_share, stretch; // of a stage; of window and lead
+    double rse, budget_s, late_s, error_share, least_lead_s;
+    // What was found.
+    double lead_s;     // from announcing a start to the start
+    double slot_s;     // of the stage that runs; windows only
+    double first_s;    // start of the stage that runs, on the shared clock
+    double tightest_s; // least window that any sample relied on; infinite: none did
+    // Of each repetition of a stage: on each rank begin and end; on rank 0 the common start, and
+    // begin and end of all ranks, one rank after the other.
+    double *own, *target, *all;
 };
 
-// Declares --start, --per-rank and the rules of each way to start.
+// Declares --start, --per-rank, the rules of each way to start, and the options of sync.h.
 extern const struct option schedule_options[];
 
 // The columns that samples of a schedule have; an experiment that uses one names them as its own.
@@ -38,7 +52,7 @@ void schedule_open(struct bench *bench, struct schedule *schedule);
 // set-up and never sampled. Collective; failure agreed.
 void schedule_work(struct bench *bench, struct schedule *schedule, const struct act *act);
 
-// Ends with the clocks' error: a synchronisation that outgrew the slots is a failure
+// Ends with the clocks' error: a synchronisation that outgrew the windows is a failure
 // (STATUS_FAILED), agreed. To be called after schedule_open, whatever failed since. Collective.
 void schedule_close(struct bench *bench, struct schedule *schedule);
 

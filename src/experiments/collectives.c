@@ -260,7 +260,7 @@ const struct experiment collective = {
         "NAME.compute, a computation alone; NAME.both, the two at the same time.\n"
         "Method: Kurnosov, MPIPerf (2012); overlap as in IMB-NBC.",
     .ranks = 0,
-    .options = {collective_options, schedule_options, report_options},
+    .options = {collective_options, schedule_options, sync_options, report_options},
     .columns = schedule_columns,
     .run = run,
 };

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The ways in which ranks start an operation together, and what each makes of the times.
+#include "start.h"
+
+#include "barrier.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Spins until a moment of the shared clock; returns the first reading, of our own, that is not
+// before it.
+static double spin(const struct sync *sync, double shared) {
+    double until = sync_own(sync, shared), now;
+    do
+        now = clock_now(sync->clock);
+    while (now < until);
+    return now;
+}
+
+// Nobody is told of a start before everybody listens, so that what was prepared before, however
+// long it took, does not eat the lead.
+static double announce(struct bench *bench, const struct schedule *schedule) {
+    barrier_enter(bench->comm);
+    double moment = sync_now(&schedule->sync) + schedule->lead_s;
+    MPI_Bcast(&moment, 1, MPI_DOUBLE, 0, bench->comm);
+    return moment;
+}
+
+static double wait_window(struct bench *bench, struct schedule *schedule, long i, double *begin) {
+    if (i == 0)
+        schedule->first_s = announce(bench, schedule);
+    double target = schedule->first_s + (double)i * schedule->slot_s;
+    *begin = spin(&schedule->sync, target);
+    return target;
+}
+
+static double wait_round(struct bench *bench, struct schedule *schedule, long i, double *begin) {
+    (void)i;
+    double target = announce(bench, schedule);
+    *begin = spin(&schedule->sync, target);
+    return target;
+}
+
+static double wait_barrier(struct bench *bench, struct schedule *schedule, long i, double *begin) {
+    (void)i;
+    barrier_enter(bench->comm);
+    *begin = clock_now(schedule->sync.clock);
+    return 0;
+}
+
+static double wait_mpi(struct bench *bench, struct schedule *schedule, long i, double *begin) {
+    (void)i;
+    MPI_Barrier(bench->comm);
+    *begin = clock_now(schedule->sync.clock);
+    return 0;
+}
+
+static double wait_none(struct bench *bench, struct schedule *schedule, long i, double *begin) {
+    (void)bench;
+    (void)i;
+    *begin = clock_now(schedule->sync.clock);
+    return 0;
+}
+
+static double last(const double *at, const struct times *times) {
+    double most = -INFINITY;
+    for (int r = 0; r < times->ranks; r++)
+        most = fmax(most, at[r * times->stride]);
+    return most;
+}
+
+static double spread(const double *at, const struct times *times) {
+    double least = INFINITY;
+    for (int r = 0; r < times->ranks; r++)
+        least = fmin(least, at[r * times->stride]);
+    return last(at, times) - least;
+}
+
+// The time is the last rank's end after the common start; what began late does not count.
+static struct verdict judge_clocked(const struct schedule *schedule, const struct times *times) {
+    double end = last(times->end, times);
+    double late = last(times->begin, times) - times->target;
+    bool inside = !schedule->start->windows || end <= times->target + schedule->slot_s;
+    return (struct verdict){end - times->target, late, inside && late <= schedule->late_s};
+}
+
+// Each rank's own time, of which the longest counts; how much they overlap stays unknown.
+static struct verdict judge_own(const struct schedule *schedule, const struct times *times) {
+    double longest = 0;
+    for (int r = 0; r < times->ranks; r++)
+        longest = fmax(longest, times->end[r * times->stride] - times->begin[r * times->stride]);
+    return (struct verdict){longest, schedule->sync.method ? spread(times->begin, times) : 0,
+                            true};
+}
+
+static const struct start starts[] = {
+    {"windows", true, true, false, wait_window, judge_clocked},
+    {"round-time", true, false, false, wait_round, judge_clocked},
+    {"barrier", false, false, false, wait_barrier, judge_own},
+    {"mpi-barrier", false, false, false, wait_mpi, judge_own},
+    {"none", false, false, true, wait_none, judge_own},
+};
+
+const struct start *start_find(const char *name) {
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (strcmp(starts[i].name, name) == 0)
+            return &starts[i];
+    abort(); // the option's choices are these names
+}
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// The largest of many but the tenth: an interrupted one says nothing of the others.
+double start_announcing(struct bench *bench, const struct schedule *schedule) {
+    enum { TRIALS = 30 };
+    double taken[TRIALS];
+    for (int i = 0; i < TRIALS; i++) {
+        barrier_enter(bench->comm);
+        double moment = sync_now(&schedule->sync);
+        MPI_Bcast(&moment, 1, MPI_DOUBLE, 0, bench->comm);
+        double mine = sync_now(&schedule->sync) - moment;
+        MPI_Allreduce(&mine, &taken[i], 1, MPI_DOUBLE, MPI_MAX, bench->comm);
+    }
+    qsort(taken, TRIALS, sizeof *taken, ascending);
+    return taken[TRIALS - 1 - TRIALS / 10];
+}

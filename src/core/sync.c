@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One clock for all ranks: learnt by messages, with its error measured at both ends of a run.
+#include "sync.h"
+
+#include "ranks.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// EXCHANGES: in one point of a fit. A slope counts when it is more than SIGNIFICANT standard
+// errors: the errors of neighbouring readings hang together, so 2 would be too few.
+enum { EXCHANGES = 10, EXCHANGES_MOST = 10000, CHECK_POINTS = 40, TRIES = 3, SIGNIFICANT = 4 };
+
+const struct option sync_options[] = {
+    {"sync", OPTION_CHOICE, "hierarchical", "", "linear|ring|hierarchical|none", 0, 0,
+     "how the ranks' clocks are synchronised; only hierarchical knows of drift"},
+    {"sync-patience", OPTION_INTEGER, "100", "", NULL, 1, 1e6,
+     "linear, ring: exchanges without a quicker one that end the search for the quickest"},
+    {"sync-points", OPTION_INTEGER, "400", "", NULL, 6, 1e6,
+     "hierarchical: readings of a clock through which its line is laid"},
+    {"sync-baseline", OPTION_REAL, "0.1", "s", NULL, 0, 3600,
+     "hierarchical: time over which the readings are spread"},
+    {"inject-offset", OPTION_REAL, "0", "s", NULL, -1e6, 1e6,
+     "test: the clock of rank r is wrong by r times this"},
+    {"inject-drift", OPTION_REAL, "0", "", NULL, -0.01, 0.01,
+     "test: the clock of rank r gains r times this share of the time that passes"},
+    {0},
+};
+
+static struct line line_to(const struct sync *sync, int peer, struct model model) {
+    return (struct line){sync->comm, peer, sync->clock, model};
+}
+
+// How far `peer` is ahead, by the quickest of many exchanges.
+static double quickest(const struct sync *sync, int peer) {
+    struct line line = line_to(sync, peer, (struct model){0});
+    struct reading reading = line_ask(&line, sync->patience, EXCHANGES_MOST);
+    line_hang_up(&line);
+    return reading.ahead_s;
+}
+
+static void serve_plain(const struct sync *sync, int peer) {
+    struct line line = line_to(sync, peer, (struct model){0});
+    line_serve(&line);
+}
+
+// Every rank asks rank 0, one after the other.
+static void learn_linear(struct sync *sync, struct failure *failure) {
+    (void)failure;
+    for (int i = 1; i < sync->size; i++) {
+        if (sync->rank == 0)
+            serve_plain(sync, i);
+        else if (sync->rank == i)
+            sync->model.offset = quickest(sync, 0);
+    }
+}
+
+// Every rank asks the one below it, first all odd ones, then all even ones; what they are apart
+// adds up along the ring.
+static void learn_ring(struct sync *sync, struct failure *failure) {
+    (void)failure;
+    double step = 0;
+    for (int turn = 1; turn >= 0; turn--) {
+        if (sync->rank % 2 == turn && sync->rank > 0)
+            step = quickest(sync, sync->rank - 1);
+        else if (sync->rank % 2 != turn && sync->rank + 1 < sync->size)
+            serve_plain(sync, sync->rank + 1);
+    }
+    MPI_Scan(&step, &sync->model.offset, 1, MPI_DOUBLE, MPI_SUM, sync->comm);
+}
+
+// Readings of `peer`, spread over `baseline_s`. Hangs up.
+static struct fit read_line(const struct line *line, struct reading *readings, long points,
+                            double baseline_s) {
+    double begin = clock_now(line->clock);
+    for (long i = 0; i < points; i++) {
+        while (clock_now(line->clock) < begin + baseline_s * (double)i / (double)points)
+            ;
+        readings[i] = line_ask(line, EXCHANGES, EXCHANGES);
+    }
+    line_hang_up(line);
+    return readings_fit(readings, (size_t)points);
+}
+
+static void learn_from(struct sync *sync, int peer, struct reading *readings) {
+    struct line line = line_to(sync, peer, (struct model){0});
+    struct fit fit = read_line(&line, readings, sync->points, sync->baseline_s);
+    sync->slope = fit.slope;
+    sync->slope_se = fit.slope_se;
+    sync->slope_applied = fabs(fit.slope) > SIGNIFICANT * fit.slope_se;
+    sync->model = (struct model){fit.ahead_s, sync->slope_applied ? fit.slope : 0, fit.at_s};
+}
+
+// Pairs by a binomial tree: who has learnt tells the shared time in the next round, so that
+// log2 of the ranks are enough rounds (HCA3 of Hunold and Carpen-Amarie 2018).
+static void learn_hierarchical(struct sync *sync, struct failure *failure) {
+    struct reading *readings = malloc((size_t)sync->points * sizeof *readings);
+    int step = 1;
+    if (!readings)
+        failure_set(failure, STATUS_FAILED, "no memory for %ld readings", sync->points);
+    if (ranks_agree(sync->comm, failure, false) == STATUS_OK) {
+        while (2 * step < sync->size)
+            step *= 2;
+        for (; step > 0; step /= 2) {
+            if (sync->rank % (2 * step) == step) {
+                learn_from(sync, sync->rank - step, readings);
+            } else if (sync->rank % (2 * step) == 0 && sync->rank + step < sync->size) {
+                struct line line = line_to(sync, sync->rank + step, sync->model);
+                line_serve(&line);
+            }
+        }
+    }
+    free(readings);
+}
+
+static const struct sync_method methods[] = {
+    {"linear", learn_linear}, {"ring", learn_ring}, {"hierarchical", learn_hierarchical}};
+
+double sync_now(const struct sync *sync) {
+    return model_shared(&sync->model, clock_now(sync->clock));
+}
+
+double sync_own(const struct sync *sync, double shared) {
+    return model_own(&sync->model, shared);
+}
+
+// Rank 0 asks, where the methods have it told: an error of the roles shows, not only of the fit.
+static double error_of(struct sync *sync) {
+    double found[2] = {0}; // error, least round trip
+    for (int i = 1; i < sync->size; i++) {
+        if (sync->rank == i) {
+            struct line line = line_to(sync, 0, sync->model);
+            line_serve(&line);
+            MPI_Recv(found, 2, MPI_DOUBLE, 0, 0, sync->comm, MPI_STATUS_IGNORE);
+        } else if (sync->rank == 0) {
+            struct reading readings[CHECK_POINTS];
+            struct line line = line_to(sync, i, sync->model);
+            struct fit fit = read_line(&line, readings, CHECK_POINTS, 0);
+            double told[2] = {fit.ahead_s, fit.round_trip_s};
+            MPI_Send(told, 2, MPI_DOUBLE, i, 0, sync->comm);
+        }
+    }
+    sync->round_trip_s = found[1];
+    return found[0];
+}
+
+// The time stamp counter of a host is one: ranks that calibrated it apart would drift apart.
+static void share_scale(struct sync *sync) {
+    MPI_Comm host;
+    if (sync->clock->kind != CLOCK_TSC)
+        return;
+    MPI_Comm_split_type(sync->comm, MPI_COMM_TYPE_SHARED, sync->rank, MPI_INFO_NULL, &host);
+    MPI_Bcast(&sync->clock->scale, 1, MPI_DOUBLE, 0, host);
+    MPI_Comm_free(&host);
+}
+
+static double largest(const struct sync *sync, double mine) {
+    double most;
+    MPI_Allreduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, sync->comm);
+    return most;
+}
+
+static void learn(struct sync *sync, struct failure *failure) {
+    double error = 0, bound = 0;
+    for (int i = 0; i < TRIES && !failed(failure); i++) {
+        sync->model = (struct model){0};
+        sync->method->learn(sync, failure);
+        sync->begin_s = sync->end_s = error_of(sync);
+        sync->checked_s = clock_now(sync->clock);
+        error = largest(sync, fabs(sync->begin_s));
+        bound = largest(sync, sync->round_trip_s) / 2;
+        if (error <= bound)
+            return;
+    }
+    failure_set(failure, STATUS_FAILED,
+                "synchronisation '%s' failed its check %d times: clocks are %.3g us apart after "
+                "it, half a round trip is %.3g us; choose another --sync or --timer, or a quieter "
+                "machine",
+                sync->method->name, TRIES, error * 1e6, bound * 1e6);
+}
+
+void sync_open(struct sync *sync, MPI_Comm comm, struct clock *clock,
+               const struct options *options, struct failure *failure) {
+    *sync = (struct sync){.comm = comm,
+                          .clock = clock,
+                          .patience = options_integer(options, "sync-patience"),
+                          .points = options_integer(options, "sync-points"),
+                          .baseline_s = options_real(options, "sync-baseline")};
+    MPI_Comm_rank(comm, &sync->rank);
+    MPI_Comm_size(comm, &sync->size);
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (options_is(options, "sync", methods[i].name))
+            sync->method = &methods[i];
+    share_scale(sync);
+    clock_disturb(clock, sync->rank * options_real(options, "inject-offset"),
+                  sync->rank * options_real(options, "inject-drift"));
+    if (sync->method)
+        learn(sync, failure);
+}
+
+double sync_check(struct sync *sync) {
+    if (!sync->method)
+        return 0;
+    sync->end_s = error_of(sync);
+    return largest(sync, fabs(sync->end_s));
+}
+
+static void describe_rank(const struct sync *sync, struct json *json) {
+    const struct {
+        const char *name;
+        double value;
+    } reals[] = {{"offset_s", sync->model.offset},    {"slope", sync->slope},
+                 {"slope_se", sync->slope_se},        {"round_trip_s", sync->round_trip_s},
+                 {"residual_begin_s", sync->begin_s}, {"residual_end_s", sync->end_s}};
+    json_open(json, '{');
+    json_name(json, "rank");
+    json_integer(json, sync->rank);
+    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
+        json_name(json, reals[i].name);
+        json_real(json, reals[i].value);
+    }
+    json_name(json, "slope_applied");
+    json_boolean(json, sync->slope_applied);
+    json_close(json, '}');
+}
+
+void sync_describe(const struct sync *sync, double slot_s, double share, struct json *json,
+                   struct failure *failure) {
+    struct json mine = {0};
+    describe_rank(sync, &mine);
+    if (mine.lost)
+        failure_set(failure, STATUS_FAILED, "no memory to describe the clock of rank %d",
+                    sync->rank);
+    if (ranks_agree(sync->comm, failure, false) == STATUS_OK) {
+        char *all = ranks_join(sync->comm, mine.text);
+        json_open(json, '{');
+        json_name(json, "method");
+        json_string(json, sync->method ? sync->method->name : "none");
+        json_name(json, "seconds");
+        json_real(json, clock_now(sync->clock) - sync->checked_s);
+        json_name(json, "slot_s");
+        json_real(json, slot_s);
+        json_name(json, "share");
+        json_real(json, share);
+        json_name(json, "ranks");
+        json_open(json, '[');
+        json_raw(json, all ? all : "");
+        json_close(json, ']');
+        json_close(json, '}');
+        free(all);
+    }
+    json_free(&mine);
+}

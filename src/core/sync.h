@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One clock for all ranks: learnt by messages, with its error measured at both ends of a run.
+#ifndef COTEJO_CORE_SYNC_H
+#define COTEJO_CORE_SYNC_H
+
+#include "clock.h"
+#include "exchange.h"
+#include "failure.h"
+#include "json.h"
+#include "options.h"
+
+#include <mpi.h>
+
+struct sync;
+
+// A way to learn the clocks. Collective over sync->comm; leaves model and slope of each rank.
+struct sync_method {
+    const char *name;
+    void (*learn)(struct sync *sync, struct failure *failure);
+};
+
+struct sync {
+    const struct sync_method *method; // NULL: none
+    MPI_Comm comm;
+    int rank, size;
+    struct clock *clock;
+    long patience, points; // of the options
+    double baseline_s;
+    // What this rank learnt:
+    struct model model; // from its clock to the one of rank 0
+    double slope, slope_se;
+    bool slope_applied;
+    // What was found, on every rank of its own: its error against rank 0.
+    double round_trip_s, begin_s, end_s;
+    double checked_s; // own time of the first check
+};
+
+// Declares --sync, its parameters and the injected errors of the tests.
+extern const struct option sync_options[];
+
+// Reads the options, learns, and measures what error is left. A synchronisation that is wrong by
+// more than half a round trip even when repeated is a failure (STATUS_FAILED), agreed.
+// Collective over `comm`. `clock` must stay where it is.
+void sync_open(struct sync *sync, MPI_Comm comm, struct clock *clock,
+               const struct options *options, struct failure *failure);
+
+// The clock of rank 0 at this moment, s; and the moment of our own clock that a shared one is.
+double sync_now(const struct sync *sync);
+double sync_own(const struct sync *sync, double shared);
+
+// Measures the error again. Returns the largest absolute error of any rank, on all ranks.
+double sync_check(struct sync *sync);
+
+// The value of the member `observed.sync`, whole on rank 0. Its error was held against `share`
+// of `slot_s` (not finite: nothing was). Collective; failure agreed.
+void sync_describe(const struct sync *sync, double slot_s, double share, struct json *json,
+                   struct failure *failure);
+
+#endif

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Start skew: how far apart ranks begin, for each way to start.
+#include "skew.h"
+
+#include "ranks.h"
+#include "start.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { SETUP_STARTS = 10 };
+
+const struct option skew_options[] = {
+    {"starts", OPTION_INTEGER, "1000", "", NULL, 1, 1e6, "starts of each way whose skew is taken"},
+    {0},
+};
+
+static void add(struct bench *bench, const struct schedule *schedule, const char *operation,
+                long repetition, const struct times *times) {
+    struct verdict verdict = schedule->start->judge(schedule, times);
+    double first = INFINITY, last = -INFINITY;
+    for (int r = 0; r < times->ranks; r++) {
+        first = fmin(first, times->begin[r * times->stride]);
+        last = fmax(last, times->begin[r * times->stride]);
+    }
+    samples_add(&bench->samples,
+                (struct sample){.operation = operation,
+                                .repetition = repetition,
+                                .calls = 1,
+                                .time_s = last - first,
+                                .valid = verdict.valid,
+                                .extra = {verdict.late_s}},
+                &bench->failure);
+}
+
+void skew_measure(struct bench *bench, struct schedule *schedule, const char *start,
+                  const char *operation) {
+    long starts = options_integer(&bench->options, "starts");
+    double *begin = malloc((size_t)starts * sizeof *begin), ignored, *all = NULL;
+    double *target = malloc((size_t)starts * sizeof *target);
+    if (bench->rank == 0)
+        all = malloc((size_t)starts * (size_t)bench->size * sizeof *all);
+    if (!begin || !target || (bench->rank == 0 && !all))
+        failure_set(&bench->failure, STATUS_USAGE, "no memory for %ld starts; lower --starts",
+                    starts);
+    if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK) {
+        const struct start *asked = schedule->start;
+        schedule->start = start_find(start);
+        for (int i = 0; i < SETUP_STARTS; i++)
+            schedule->start->wait(bench, schedule, i, &ignored);
+        for (long i = 0; i < starts; i++) {
+            target[i] = schedule->start->wait(bench, schedule, i, &begin[i]);
+        }
+        for (long i = 0; i < starts; i++)
+            begin[i] = model_shared(&schedule->sync.model, begin[i]);
+        MPI_Gather(begin, (int)starts, MPI_DOUBLE, all, (int)starts, MPI_DOUBLE, 0, bench->comm);
+        for (long i = 0; bench->rank == 0 && i < starts; i++)
+            add(bench, schedule, operation, i,
+                &(struct times){target[i], all + i, all + i, bench->size, (int)starts});
+        if (schedule->start->clocked)
+            schedule->tightest_s = fmin(schedule->tightest_s, schedule->lead_s);
+        schedule->start = asked;
+        bench_print(bench);
+    }
+    free(begin);
+    free(target);
+    free(all);
+    ranks_agree(bench->comm, &bench->failure, false);
+}
+
+static void run(struct bench *bench) {
+    struct schedule schedule;
+    schedule_open(bench, &schedule);
+    if (!failed(&bench->failure) && !schedule.sync.method)
+        failure_set(&bench->failure, STATUS_USAGE,
+                    "skew is measured by one clock for all ranks; give --sync hierarchical");
+    const char *const ways[][2] = {{"mpi-barrier", "skew-mpi-barrier"},
+                                   {"barrier", "skew-barrier"},
+                                   {"round-time", "skew-deadline"}};
+    for (int i = 0; i < 3 && !failed(&bench->failure); i++)
+        skew_measure(bench, &schedule, ways[i][0], ways[i][1]);
+    schedule_close(bench, &schedule);
+}
+
+const struct experiment start_skew = {
+    .name = "start-skew",
+    .summary = "how far apart ranks begin after a barrier and at a moment of a shared clock",
+    .what = "From the first rank's begin to the last one's, on the shared clock, after "
+            "MPI_Barrier,\nafter our own dissemination barrier, and at an announced moment of the "
+            "shared clock.\nNone of them is right to within the clocks' own error: see the "
+            "description's observed.sync.",
+    .options = {skew_options, schedule_options, sync_options},
+    .columns = schedule_columns,
+    .run = run,
+};

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How far apart ranks begin, for a way to start.
+#ifndef COTEJO_EXPERIMENTS_SKEW_H
+#define COTEJO_EXPERIMENTS_SKEW_H
+
+#include "schedule.h"
+
+// Starts nothing --starts times in the way named `start`: samples `operation` on rank 0, whose
+// time is from the first rank's begin to the last one's. Collective; failure agreed.
+void skew_measure(struct bench *bench, struct schedule *schedule, const char *start,
+                  const char *operation);
+
+// Declares --starts.
+extern const struct option skew_options[];
+
+#endif
