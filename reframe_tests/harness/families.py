@@ -37,6 +37,7 @@ class Family:
     environment: dict = field(default_factory=dict)
     abi: str = ""
     audit: dict = field(default_factory=dict)
+    wrong: list = field(default_factory=list)
 
     def prefix(self, stack):
         return pathlib.Path(stack) / "mpi" / self.name
