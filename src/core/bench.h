@@ -37,7 +37,7 @@ struct experiment {
     void (*run)(struct bench *bench);
 };
 
-// Prints what the samples since the last call come to: one line for an operation and size.
+// Prints what the samples since the last call come to: one line for each operation and size.
 // Only rank 0 prints.
 void bench_print(struct bench *bench);
 

@@ -34,6 +34,10 @@ static uint64_t tsc(void) {
     return __rdtsc();
 }
 
+static uint64_t tsc_loose(void) {
+    return __rdtsc();
+}
+
 static const char *tsc_refused(void) {
     unsigned a, b, c, d;
     if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & 1u << 8))
@@ -42,6 +46,10 @@ static const char *tsc_refused(void) {
 }
 #else
 static uint64_t tsc(void) {
+    return 0;
+}
+
+static uint64_t tsc_loose(void) {
     return 0;
 }
 
@@ -76,15 +84,12 @@ static double tsc_scale(void) {
     return last > first ? (end - begin) / (double)(last - first) : 0;
 }
 
+static clockid_t system_clock(enum clock_kind kind) {
+    return kind == CLOCK_MONO ? CLOCK_MONOTONIC : CLOCK_MONOTONIC_RAW;
+}
+
 static uint64_t ticks(enum clock_kind kind) {
-    switch (kind) {
-    case CLOCK_MONO:
-        return nanoseconds(CLOCK_MONOTONIC);
-    case CLOCK_MONO_RAW:
-        return nanoseconds(CLOCK_MONOTONIC_RAW);
-    default:
-        return tsc();
-    }
+    return kind == CLOCK_TSC ? tsc() : nanoseconds(system_clock(kind));
 }
 
 double clock_now(const struct clock *clock) {
@@ -94,9 +99,41 @@ double clock_now(const struct clock *clock) {
     return since * clock->scale + clock->shift;
 }
 
+// Without a fence: a loop that compares each reading needs none, and the finer grain is sought.
+static uint64_t tsc_wait(uint64_t until) {
+    uint64_t now;
+    do
+        now = tsc_loose();
+    while ((int64_t)(now - until) < 0);
+    return now;
+}
+
+static uint64_t nanoseconds_wait(clockid_t id, uint64_t until) {
+    uint64_t now;
+    do
+        now = nanoseconds(id);
+    while ((int64_t)(now - until) < 0);
+    return now;
+}
+
+double clock_wait(const struct clock *clock, double until_s) {
+    double since = (until_s - clock->shift) / clock->scale, now;
+    if (clock->kind == CLOCK_WTIME) {
+        do
+            now = clock_now(clock);
+        while (now < until_s);
+        return now;
+    }
+    uint64_t until = clock->origin + (uint64_t)(int64_t)ceil(since);
+    uint64_t at = clock->kind == CLOCK_TSC ? tsc_wait(until)
+                                           : nanoseconds_wait(system_clock(clock->kind), until);
+    return (double)(int64_t)(at - clock->origin) * clock->scale + clock->shift;
+}
+
 void clock_disturb(struct clock *clock, double offset_s, double drift) {
     clock->scale *= 1 + drift;
     clock->shift += offset_s;
+    clock->disturbed = offset_s != 0 || drift != 0;
 }
 
 // Steps, cost and direction, from batches of calls. Bounded: 50 batches of 200 calls.
@@ -122,7 +159,7 @@ static void examine(struct clock *clock) {
     if (clock->kind == CLOCK_MONO || clock->kind == CLOCK_MONO_RAW) {
         // Two calls are further apart than the clock's own step, which the kernel knows.
         struct timespec step;
-        clock_getres(clock->kind == CLOCK_MONO ? CLOCK_MONOTONIC : CLOCK_MONOTONIC_RAW, &step);
+        clock_getres(system_clock(clock->kind), &step);
         double told = (double)step.tv_sec + 1e-9 * (double)step.tv_nsec;
         if (told > 0 && told < clock->resolution_s)
             clock->resolution_s = told;

@@ -17,6 +17,7 @@ struct clock {
     double zero;     // MPI_Wtime at opening, s
     double scale;    // seconds a tick (of MPI_Wtime: a second)
     double shift;    // added to every reading, s; 0 but in tests
+    bool disturbed;  // by a test
     // What examination found:
     double resolution_s; // least step that was seen
     double overhead_s;   // one call, mean of the quickest batch
@@ -33,6 +34,10 @@ void clock_open(struct clock *clock, const char *name, struct failure *failure);
 
 // Seconds since the opening.
 double clock_now(const struct clock *clock);
+
+// Spins until a moment, s since the opening; returns the first reading that is not before it.
+// It reads oftener than clock_now could, so that the moment is missed by less.
+double clock_wait(const struct clock *clock, double until_s);
 
 // Puts a clock wrong for tests: ahead by `offset_s`, gaining `drift` of the time that passes.
 void clock_disturb(struct clock *clock, double offset_s, double drift);

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 const struct option report_options[] = {
     {"report", OPTION_CHOICE, "none", "", "none|mpiperf", 0, 0,
@@ -69,29 +68,28 @@ double student(double p, long freedom) {
     return (low + high) / 2;
 }
 
-static void print_line(const struct sample *first, size_t taken, double *times, size_t correct,
-                       double trim) {
-    struct trimmed t = trimmed_mean(times, correct, trim);
-    printf("%-26s %10zu %7zu %8zu %6zu %12.4f %10.4f %12.4f %12.4f", first->operation,
-           first->bytes, taken, correct, t.kept, t.mean * 1e6, t.error * 1e6, t.least * 1e6,
-           t.most * 1e6);
-    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
-        double e = t.kept > 1 ? student(levels[i], (long)t.kept - 1) * t.error : NAN;
-        printf(" %10.4f [%.4f, %.4f]", e * 1e6, (t.mean - e) * 1e6, (t.mean + e) * 1e6);
+static void print_group(const struct samples *samples, size_t i, double trim) {
+    struct samples group = samples_group(samples, i);
+    double *times = malloc((group.count + 1) * sizeof *times);
+    size_t correct = 0;
+    for (size_t j = 0; times && j < group.count; j++)
+        if (group.at[j].valid)
+            times[correct++] = group.at[j].time_s;
+    if (times && group.count) {
+        struct trimmed t = trimmed_mean(times, correct, trim);
+        printf("%-26s %10zu %7zu %8zu %6zu %12.4f %10.4f %12.4f %12.4f", group.at[0].operation,
+               group.at[0].bytes, group.count, correct, t.kept, t.mean * 1e6, t.error * 1e6,
+               t.least * 1e6, t.most * 1e6);
+        for (size_t l = 0; l < sizeof levels / sizeof *levels; l++) {
+            double e = t.kept > 1 ? student(levels[l], (long)t.kept - 1) * t.error : NAN;
+            printf(" %10.4f [%.4f, %.4f]", e * 1e6, (t.mean - e) * 1e6, (t.mean + e) * 1e6);
+        }
+        printf("\n");
+    } else {
+        fprintf(stderr, "cotejo: no memory for a line of the report; the samples are whole\n");
     }
-    printf("\n");
-}
-
-static bool same_group(const struct sample *a, const struct sample *b) {
-    return a->bytes == b->bytes && strcmp(a->operation, b->operation) == 0;
-}
-
-// Whether the operation and size of sample `i` had a line already.
-static bool told(const struct samples *samples, size_t i) {
-    for (size_t j = i; j-- > 0;)
-        if (same_group(&samples->at[j], &samples->at[i]))
-            return true;
-    return false;
+    free(times);
+    free(group.at);
 }
 
 void report_print(const struct bench *bench) {
@@ -100,30 +98,12 @@ void report_print(const struct bench *bench) {
     if (bench->rank != 0 || failed(&bench->failure) || !samples->count ||
         options_is(&bench->options, "report", "none"))
         return;
-    double *times = malloc(samples->count * sizeof *times);
-    if (!times) {
-        fprintf(stderr, "cotejo: no memory for the report; the samples are whole\n");
-        return;
-    }
     printf("# mean of the correct samples, %.0f %% of them left out; E for the intervals of 90, "
            "95 and 99 %%; all in us\n"
            "%-26s %10s %7s %8s %6s %12s %10s %12s %12s  E90 [interval] E95 [] E99 []\n",
            100 * trim, "# operation", "size [B]", "taken", "correct", "kept", "mean", "SE", "min",
            "max");
-    for (size_t i = 0; i < samples->count; i++) {
-        const struct sample *first = &samples->at[i];
-        size_t taken = 0, correct = 0;
-        if (told(samples, i))
-            continue;
-        for (size_t j = i; j < samples->count; j++) {
-            const struct sample *s = &samples->at[j];
-            if (!same_group(s, first))
-                continue;
-            taken++;
-            if (s->valid)
-                times[correct++] = s->time_s;
-        }
-        print_line(first, taken, times, correct, trim);
-    }
-    free(times);
+    for (size_t i = 0; i < samples->count; i++)
+        if (!samples_listed(samples, 0, i))
+            print_group(samples, i, trim);
 }

@@ -94,16 +94,12 @@ static double quantile(const double *sorted, size_t n, double p) {
     return sorted[low] + (at - (double)low) * (sorted[low + 1] - sorted[low]);
 }
 
-static bool same_group(const struct sample *a, const struct sample *b) {
-    return a->bytes == b->bytes && strcmp(a->operation, b->operation) == 0;
-}
-
 struct summary samples_summary(const struct samples *samples, size_t from) {
     const struct sample *first = &samples->at[from];
     struct summary summary = {first->operation, first->bytes, 0, NAN, NAN, NAN};
     double *times = malloc((samples->count - from) * sizeof *times);
     for (size_t i = from; times && i < samples->count; i++)
-        if (samples->at[i].valid && same_group(&samples->at[i], first))
+        if (samples->at[i].valid)
             times[summary.n++] = samples->at[i].time_s;
     if (summary.n) {
         qsort(times, summary.n, sizeof *times, ascending);
@@ -115,15 +111,20 @@ struct summary samples_summary(const struct samples *samples, size_t from) {
     return summary;
 }
 
-static bool listed_before(const struct samples *samples, size_t i) {
-    for (size_t j = 0; j < i; j++)
+static bool same_group(const struct sample *a, const struct sample *b) {
+    return a->bytes == b->bytes && strcmp(a->operation, b->operation) == 0;
+}
+
+bool samples_listed(const struct samples *samples, size_t from, size_t i) {
+    if (i > from && same_group(&samples->at[i - 1], &samples->at[i]))
+        return true; // as most are, and the search would be long
+    for (size_t j = from; j < i; j++)
         if (same_group(&samples->at[j], &samples->at[i]))
             return true;
     return false;
 }
 
-// The samples of the group that begins at `i`, side by side. No memory: count 0.
-static struct samples group_of(const struct samples *samples, size_t i) {
+struct samples samples_group(const struct samples *samples, size_t i) {
     struct samples group = {.at = malloc((samples->count - i) * sizeof *group.at)};
     for (size_t j = i; group.at && j < samples->count; j++)
         if (same_group(&samples->at[j], &samples->at[i]))
@@ -178,9 +179,9 @@ void samples_describe(const struct samples *samples, struct json *json, struct f
     json_name(json, "summary");
     json_open(json, '[');
     for (size_t i = 0; i < samples->count; i++) {
-        if (i && (same_group(&samples->at[i - 1], &samples->at[i]) || listed_before(samples, i)))
+        if (samples_listed(samples, 0, i))
             continue;
-        struct samples group = group_of(samples, i);
+        struct samples group = samples_group(samples, i);
         if (group.count) {
             struct summary summary = samples_summary(&group, 0);
             describe_summary(&summary, json);

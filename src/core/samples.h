@@ -56,8 +56,15 @@ struct summary {
     double median_s, min_s, p95_s;
 };
 
-// Summary of the samples [from, samples->count) of the first one's operation and size.
+// Summary of the samples [from, samples->count) which are of one operation and size.
 struct summary samples_summary(const struct samples *samples, size_t from);
+
+// The samples from `i` on that are of the same operation and size as sample `i`, side by side in
+// `at`, to be freed. No memory: count 0.
+struct samples samples_group(const struct samples *samples, size_t i);
+
+// Whether a sample in [from, i) is of the same operation and size as sample `i`.
+bool samples_listed(const struct samples *samples, size_t from, size_t i);
 
 // Members `samples` and `summary` of a launch description, in an open JSON object.
 void samples_describe(const struct samples *samples, struct json *json, struct failure *failure);

@@ -206,8 +206,11 @@ static void judge_stage(struct bench *bench, const struct schedule *schedule,
 
 static bool enough(const struct bench *bench, const struct schedule *schedule,
                    const struct progress *progress) {
-    if (failed(&bench->failure) ||
-        clock_now(&bench->clock) - progress->begun_s > schedule->budget_s)
+    if (failed(&bench->failure))
+        return true;
+    if (progress->repetitions == 0) // no budget is so short that nothing is measured
+        return false;
+    if (clock_now(&bench->clock) - progress->begun_s > schedule->budget_s)
         return true;
     if (schedule->by_precision)
         return progress->valid.n >= schedule->precise &&

@@ -11,11 +11,7 @@
 // Spins until a moment of the shared clock; returns the first reading, of our own, that is not
 // before it.
 static double spin(const struct sync *sync, double shared) {
-    double until = sync_own(sync, shared), now;
-    do
-        now = clock_now(sync->clock);
-    while (now < until);
-    return now;
+    return clock_wait(sync->clock, sync_own(sync, shared));
 }
 
 // Nobody is told of a start before everybody listens, so that what was prepared before, however

@@ -13,13 +13,14 @@
 enum { EXCHANGES = 10, EXCHANGES_MOST = 10000, CHECK_POINTS = 40, TRIES = 3, SIGNIFICANT = 4 };
 
 const struct option sync_options[] = {
-    {"sync", OPTION_CHOICE, "hierarchical", "", "linear|ring|hierarchical|none", 0, 0,
-     "how the ranks' clocks are synchronised; only hierarchical knows of drift"},
+    {"sync", OPTION_CHOICE, "two-level", "", "linear|ring|hierarchical|two-level|none", 0, 0,
+     "how the ranks' clocks are synchronised; linear and ring know of no drift; two-level: "
+     "hierarchical between hosts, and within each its one clock"},
     {"sync-patience", OPTION_INTEGER, "100", "", NULL, 1, 1e6,
      "linear, ring: exchanges without a quicker one that end the search for the quickest"},
-    {"sync-points", OPTION_INTEGER, "400", "", NULL, 6, 1e6,
+    {"sync-points", OPTION_INTEGER, "1000", "", NULL, 6, 1e6,
      "hierarchical: readings of a clock through which its line is laid"},
-    {"sync-baseline", OPTION_REAL, "0.1", "s", NULL, 0, 3600,
+    {"sync-baseline", OPTION_REAL, "0.2", "s", NULL, 0, 3600,
      "hierarchical: time over which the readings are spread"},
     {"inject-offset", OPTION_REAL, "0", "s", NULL, -1e6, 1e6,
      "test: the clock of rank r is wrong by r times this"},
@@ -83,8 +84,8 @@ static struct fit read_line(const struct line *line, struct reading *readings, l
     return readings_fit(readings, (size_t)points);
 }
 
-static void learn_from(struct sync *sync, int peer, struct reading *readings) {
-    struct line line = line_to(sync, peer, (struct model){0});
+static void learn_from(struct sync *sync, MPI_Comm comm, int peer, struct reading *readings) {
+    struct line line = {.comm = comm, .peer = peer, .clock = sync->clock};
     struct fit fit = read_line(&line, readings, sync->points, sync->baseline_s);
     sync->slope = fit.slope;
     sync->slope_se = fit.slope_se;
@@ -94,19 +95,21 @@ static void learn_from(struct sync *sync, int peer, struct reading *readings) {
 
 // Pairs by a binomial tree: who has learnt tells the shared time in the next round, so that
 // log2 of the ranks are enough rounds (HCA3 of Hunold and Carpen-Amarie 2018).
-static void learn_hierarchical(struct sync *sync, struct failure *failure) {
+static void learn_tree(struct sync *sync, MPI_Comm comm, struct failure *failure) {
     struct reading *readings = malloc((size_t)sync->points * sizeof *readings);
-    int step = 1;
+    int step = 1, rank, size;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
     if (!readings)
         failure_set(failure, STATUS_FAILED, "no memory for %ld readings", sync->points);
-    if (ranks_agree(sync->comm, failure, false) == STATUS_OK) {
-        while (2 * step < sync->size)
+    if (ranks_agree(comm, failure, false) == STATUS_OK) {
+        while (2 * step < size)
             step *= 2;
         for (; step > 0; step /= 2) {
-            if (sync->rank % (2 * step) == step) {
-                learn_from(sync, sync->rank - step, readings);
-            } else if (sync->rank % (2 * step) == 0 && sync->rank + step < sync->size) {
-                struct line line = line_to(sync, sync->rank + step, sync->model);
+            if (rank % (2 * step) == step) {
+                learn_from(sync, comm, rank - step, readings);
+            } else if (rank % (2 * step) == 0 && rank + step < size) {
+                struct line line = {comm, rank + step, sync->clock, sync->model};
                 line_serve(&line);
             }
         }
@@ -114,8 +117,48 @@ static void learn_hierarchical(struct sync *sync, struct failure *failure) {
     free(readings);
 }
 
-static const struct sync_method methods[] = {
-    {"linear", learn_linear}, {"ring", learn_ring}, {"hierarchical", learn_hierarchical}};
+static void learn_hierarchical(struct sync *sync, struct failure *failure) {
+    learn_tree(sync, sync->comm, failure);
+}
+
+// Ranks of a host read one clock and differ only by where they began to count. That is known to
+// the tick, so only the first ranks of the hosts learn by messages. The check that follows is by
+// messages for all: it finds a host whose clock is not one.
+static void learn_two_level(struct sync *sync, struct failure *failure) {
+    struct {
+        struct model model;
+        uint64_t origin;
+    } first;
+    MPI_Comm host, firsts;
+    int apart = sync->clock->kind == CLOCK_WTIME || sync->clock->disturbed, any, place;
+    MPI_Allreduce(&apart, &any, 1, MPI_INT, MPI_MAX, sync->comm);
+    if (any) {
+        learn_tree(sync, sync->comm, failure);
+        return;
+    }
+    MPI_Comm_split_type(sync->comm, MPI_COMM_TYPE_SHARED, sync->rank, MPI_INFO_NULL, &host);
+    MPI_Comm_rank(host, &place);
+    MPI_Comm_split(sync->comm, place == 0 ? 0 : MPI_UNDEFINED, sync->rank, &firsts);
+    if (firsts != MPI_COMM_NULL) {
+        learn_tree(sync, firsts, failure);
+        MPI_Comm_free(&firsts);
+    }
+    if (ranks_agree(sync->comm, failure, false) == STATUS_OK) {
+        first.model = sync->model;
+        first.origin = sync->clock->origin;
+        MPI_Bcast(&first, sizeof first, MPI_BYTE, 0, host);
+        double later = (double)(int64_t)(sync->clock->origin - first.origin) * sync->clock->scale;
+        sync->model = first.model;
+        sync->model.offset += later;
+        sync->model.reference -= later;
+    }
+    MPI_Comm_free(&host);
+}
+
+static const struct sync_method methods[] = {{"linear", learn_linear},
+                                             {"ring", learn_ring},
+                                             {"hierarchical", learn_hierarchical},
+                                             {"two-level", learn_two_level}};
 
 double sync_now(const struct sync *sync) {
     return model_shared(&sync->model, clock_now(sync->clock));
@@ -165,6 +208,7 @@ static void learn(struct sync *sync, struct failure *failure) {
     double error = 0, bound = 0;
     for (int i = 0; i < TRIES && !failed(failure); i++) {
         sync->model = (struct model){0};
+        sync->slope = sync->slope_se = 0;
         sync->method->learn(sync, failure);
         sync->begin_s = sync->end_s = error_of(sync);
         sync->checked_s = clock_now(sync->clock);

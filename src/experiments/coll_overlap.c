@@ -3,6 +3,7 @@
 #include "coll_overlap.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum { TRIES = 7 };
 
@@ -78,8 +79,12 @@ void overlap_work(struct bench *bench, struct schedule *schedule, struct overlap
                                 .prepare = coll_prepare,
                                 .call = coll_call,
                                 .state = overlap->coll});
-    if (bench->samples.count > from)
-        median = samples_summary(&bench->samples, from).median_s;
+    if (bench->samples.count > from) {
+        struct samples alone = samples_group(&bench->samples, from);
+        if (alone.count)
+            median = samples_summary(&alone, 0).median_s;
+        free(alone.at);
+    }
     bench_print(bench);
     MPI_Bcast(&median, 1, MPI_DOUBLE, 0, bench->comm);
     if (!(overlap->share > 0 && median > 0)) // NaN: no valid sample

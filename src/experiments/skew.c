@@ -80,6 +80,7 @@ static void run(struct bench *bench) {
     for (int i = 0; i < 3 && !failed(&bench->failure); i++)
         skew_measure(bench, &schedule, ways[i][0], ways[i][1]);
     schedule_close(bench, &schedule);
+    bench->payload_checked = true; // there is none
 }
 
 const struct experiment start_skew = {

@@ -6,11 +6,11 @@
 
 extern const struct experiment pingpong, pingping;
 extern const struct experiment collective, memory;
-extern const struct experiment waitpattern_up, waitpattern_null, start_skew;
+extern const struct experiment waitpattern_up, waitpattern_null, start_skew, systematic_errors;
 
-const struct experiment *const experiments[] = {
-    &pingpong,       &pingping,         &collective, &memory,
-    &waitpattern_up, &waitpattern_null, &start_skew, NULL};
+const struct experiment *const experiments[] = {&pingpong,   &pingping,          &collective,
+                                                &memory,     &waitpattern_up,    &waitpattern_null,
+                                                &start_skew, &systematic_errors, NULL};
 
 const struct experiment *experiment_find(const char *name) {
     for (const struct experiment *const *e = experiments; *e; e++)

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The six systematic errors of measuring collectives, each as two operations: with and without.
+#include "node.h"
+#include "payload.h"
+#include "ranks.h"
+#include "skew.h"
+#include "start.h"
+
+#include <limits.h>
+#include <stdio.h>
+
+static const struct option systematic_options[] = {
+    {"sizes", OPTION_SIZES, "8,8Ki", "B", NULL, 1, INT_MAX, "message sizes"},
+    {"communicators", OPTION_INTEGER, "10", "", NULL, 1, 10000,
+     "new communicators on which the first call is held against the second"},
+    {0},
+};
+
+struct broadcast {
+    MPI_Comm comm;
+    int rank, size, count, root;
+    struct buffer buffer;
+};
+
+static void fixed_root(void *state) {
+    struct broadcast *b = state;
+    MPI_Bcast(buffer_next(&b->buffer), b->count, MPI_BYTE, b->root, b->comm);
+}
+
+static void rotate(void *state, long repetition) {
+    struct broadcast *b = state;
+    b->root = repetition < 0 ? 0 : (int)(repetition % b->size);
+}
+
+// Linear: the root sends to one rank after the other, so that rank i has it after i messages.
+static void linear(void *state) {
+    struct broadcast *b = state;
+    char *place = buffer_next(&b->buffer);
+    for (int r = 1; b->rank == 0 && r < b->size; r++)
+        MPI_Send(place, b->count, MPI_BYTE, r, 0, b->comm);
+    if (b->rank != 0)
+        MPI_Recv(place, b->count, MPI_BYTE, 0, 0, b->comm, MPI_STATUS_IGNORE);
+}
+
+// One broadcast whose bytes are known; wrong ones are a failure, agreed.
+static void check(struct broadcast *b, void (*call)(void *), struct failure *failure) {
+    size_t count = (size_t)b->count;
+    char *place = b->buffer.pool + b->buffer.at * b->buffer.step;
+    b->root = 0;
+    if (b->rank == 0)
+        payload_fill(place, count, 0, 0);
+    else
+        payload_poison(place, count, 0, 0);
+    call(b);
+    size_t wrong = payload_check(place, count, 0, 0);
+    if (wrong < count)
+        failure_set(failure, STATUS_FAILED,
+                    "wrong payload: byte %zu of a broadcast of %zu B at rank %d; do not trust "
+                    "this MPI's transport",
+                    wrong, count, b->rank);
+    ranks_agree(b->comm, failure, false);
+}
+
+static void measure(struct bench *bench, struct schedule *schedule, const struct act *act) {
+    check(act->state, act->call, &bench->failure);
+    if (!failed(&bench->failure))
+        schedule_work(bench, schedule, act);
+    bench_print(bench);
+}
+
+// Errors 3 and 4: arguments that change between repetitions, buffers that stay in the cache. The
+// warm broadcast from a fixed root is what the others are held against; with `per_rank` error 2,
+// one rank's time for all, is in it too.
+static void broadcasts(struct bench *bench, struct schedule *schedule, size_t bytes) {
+    static const struct {
+        const char *operation;
+        bool cold, per_rank;
+        void (*prepare)(void *, long);
+    } ways[] = {{"bcast", false, true, NULL},
+                {"bcast-rotating-root", false, false, rotate},
+                {"bcast-cold", true, false, NULL}};
+    for (int i = 0; i < 3 && !failed(&bench->failure); i++) {
+        struct broadcast b = {
+            .comm = bench->comm, .rank = bench->rank, .size = bench->size, .count = (int)bytes};
+        bool per_rank = schedule->per_rank;
+        schedule->per_rank |= ways[i].per_rank;
+        memory_ask(bench->comm, buffer_room(bytes, ways[i].cold, node_cache(), 1),
+                   &bench->failure);
+        buffer_open(&b.buffer, bytes, ways[i].cold, node_cache(), 1, &bench->failure);
+        if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
+            schedule_work(
+                bench, schedule,
+                &(struct act){ways[i].operation, bytes, ways[i].prepare, fixed_root, &b});
+        buffer_close(&b.buffer);
+        schedule->per_rank = per_rank;
+    }
+}
+
+// Error 6: a loop without synchronised starts, held against the same operation started together.
+static void loops(struct bench *bench, struct schedule *schedule, size_t bytes) {
+    struct broadcast b = {
+        .comm = bench->comm, .rank = bench->rank, .size = bench->size, .count = (int)bytes};
+    const struct start *asked = schedule->start;
+    bool per_rank = schedule->per_rank;
+    schedule->per_rank = true;
+    buffer_open(&b.buffer, bytes, false, node_cache(), 1, &bench->failure);
+    if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK) {
+        measure(bench, schedule, &(struct act){"linear", bytes, NULL, linear, &b});
+        schedule->start = start_find("none");
+        if (!failed(&bench->failure))
+            measure(bench, schedule, &(struct act){"linear-loop", bytes, NULL, linear, &b});
+    }
+    buffer_close(&b.buffer);
+    schedule->start = asked;
+    schedule->per_rank = per_rank;
+}
+
+// Longest of the ranks' own times of one all-to-all, after a barrier.
+static double all_to_all(MPI_Comm comm, const struct clock *clock, const struct buffer *out,
+                         const struct buffer *in, int count) {
+    double mine, longest;
+    MPI_Barrier(comm);
+    double begin = clock_now(clock);
+    MPI_Alltoall(out->pool, count, MPI_BYTE, in->pool, count, MPI_BYTE, comm);
+    mine = clock_now(clock) - begin;
+    MPI_Reduce(&mine, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, comm);
+    return longest;
+}
+
+static void keep(struct bench *bench, const char *operation, size_t bytes, long repetition,
+                 double time_s) {
+    if (bench->rank == 0)
+        samples_add(&bench->samples,
+                    (struct sample){.operation = operation,
+                                    .bytes = bytes,
+                                    .repetition = repetition,
+                                    .calls = 1,
+                                    .time_s = time_s,
+                                    .valid = true},
+                    &bench->failure);
+}
+
+static void fill(const struct bench *bench, struct buffer *out, struct buffer *in, size_t bytes) {
+    for (int r = 0; r < bench->size; r++) {
+        payload_fill(out->pool + (size_t)r * bytes, bytes, bench->rank, (unsigned)r);
+        payload_poison(in->pool + (size_t)r * bytes, bytes, r, (unsigned)bench->rank);
+    }
+}
+
+static void check_all(struct bench *bench, const struct buffer *in, size_t bytes) {
+    for (int r = 0; r < bench->size; r++)
+        if (payload_check(in->pool + (size_t)r * bytes, bytes, r, (unsigned)bench->rank) < bytes)
+            failure_set(&bench->failure, STATUS_FAILED,
+                        "wrong payload: of an all-to-all of %zu B, from rank %d to rank %d; do "
+                        "not trust this MPI's transport",
+                        bytes, r, bench->rank);
+}
+
+// Error 1: the first call sets things up and is counted. Repetition 0 is the first of the launch,
+// the others are the first of a new communicator.
+static void first_calls(struct bench *bench, size_t bytes) {
+    long communicators = options_integer(&bench->options, "communicators");
+    struct buffer out, in;
+    size_t room = bytes * (size_t)bench->size;
+    memory_ask(bench->comm, 2 * room, &bench->failure);
+    buffer_open(&out, room, false, node_cache(), 1, &bench->failure);
+    buffer_open(&in, room, false, node_cache(), 1, &bench->failure);
+    if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK) {
+        fill(bench, &out, &in, bytes);
+        for (long i = 0; i < communicators; i++) {
+            MPI_Comm comm;
+            double times[2];
+            MPI_Comm_dup(bench->comm, &comm);
+            for (int call = 0; call < 2; call++)
+                times[call] = all_to_all(comm, &bench->clock, &out, &in, (int)bytes);
+            MPI_Comm_free(&comm);
+            keep(bench, "alltoall-first", bytes, i, times[0]);
+            keep(bench, "alltoall-second", bytes, i, times[1]);
+        }
+        check_all(bench, &in, bytes);
+    }
+    buffer_close(&out);
+    buffer_close(&in);
+    ranks_agree(bench->comm, &bench->failure, false);
+}
+
+static void run(struct bench *bench) {
+    const struct sizes *sizes = options_sizes(&bench->options, "sizes");
+    struct schedule schedule;
+    for (size_t i = 0; i < sizes->count && !failed(&bench->failure); i++)
+        first_calls(bench, sizes->bytes[i]);
+    bench_print(bench);
+    schedule_open(bench, &schedule);
+    for (size_t i = 0; i < sizes->count && !failed(&bench->failure); i++) {
+        broadcasts(bench, &schedule, sizes->bytes[i]);
+        if (!failed(&bench->failure))
+            loops(bench, &schedule, sizes->bytes[i]);
+    }
+    // Error 5: a barrier as the start line.
+    if (!failed(&bench->failure) && schedule.sync.method) {
+        skew_measure(bench, &schedule, "mpi-barrier", "skew-mpi-barrier");
+        skew_measure(bench, &schedule, "barrier", "skew-barrier");
+        skew_measure(bench, &schedule, "round-time", "skew-deadline");
+    }
+    schedule_close(bench, &schedule);
+    bench->payload_checked = !failed(&bench->failure);
+}
+
+const struct experiment systematic_errors = {
+    .name = "systematic-errors",
+    .summary = "the six usual errors of measuring collectives, and how large each is here",
+    .what =
+        "1 the first call:           alltoall-first against alltoall-second\n"
+        "2 one rank's time:          bcast.rank0 against bcast, the maximum over ranks\n"
+        "3 arguments that change:    bcast-rotating-root against bcast\n"
+        "4 buffers kept in cache:    bcast against bcast-cold\n"
+        "5 a barrier as start line:  skew-mpi-barrier, skew-barrier against skew-deadline\n"
+        "6 a loop without starts:    linear-loop.rankI against linear.rankI; for n ranks and k\n"
+        "  calls wrong by the factor (n - 1)(k - 1) / (ik) + 1/k, at rank 0 by 1\n"
+        "Method: MPIPerf (Kurnosov 2012).",
+    .options = {systematic_options, skew_options, schedule_options, sync_options},
+    .columns = schedule_columns,
+    .run = run,
+};
