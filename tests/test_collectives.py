@@ -11,23 +11,24 @@ from tests.launching import STACK, launch, said
 BRIEF = ["--budget", "0", "--max-repetitions", "1", "--sync-share", "1"]
 
 
-@pytest.mark.parametrize(("operation", "words", "flipped", "expected"), [
-    ("bcast", ["--sizes", "64,1000"], 1000, "byte 500 of the 1000 B that rank 1 received in bcast"),
-    ("allreduce", ["--sizes", "64,1000"], 1000,
-     "byte 500 of the 1000 B that rank 1 received in allreduce"),
-    ("scan", ["--sizes", "64,1000"], 1000, "received in scan of 1000 B"),
+@pytest.mark.parametrize(("operation", "words", "expected"), [
+    ("bcast", ["--sizes", "64,1000"],
+     "byte 500 of the 1000 B that rank 1 received in bcast of 1000 B"),
+    ("allreduce", ["--sizes", "64,1000"],
+     "byte 500 of the 1000 B that rank 1 received in allreduce of 1000 B"),
+    ("scan", ["--sizes", "64,1000"], "received in scan of 1000 B"),
     # With 2 ranks a ragged block of 1500 B each on average has 1000 B and 2000 B, and a hole.
-    ("allgatherv", ["--sizes", "64,1500", "--counts", "ragged"], 1000,
+    ("allgatherv", ["--sizes", "64,1500", "--counts", "ragged"],
      "received in allgatherv of 1500 B"),
 ])
-def test_a_broken_result_fails_the_launch(mpi, tmp_path, operation, words, flipped, expected):
-    broken = str(STACK / "build" / mpi.name / "tests/libflip.so")
+def test_a_broken_result_fails_the_launch(mpi, tmp_path, operation, words, expected):
+    broken = {"LD_PRELOAD": str(STACK / "build" / mpi.name / "tests/libflip.so")}
     words = ["collective", "--operation", operation, *words, *BRIEF, "--output", "samples"]
-    done = launch(mpi, *words, folder=tmp_path, LD_PRELOAD=broken, COTEJO_FLIP_BYTES=str(flipped))
+    done = launch(mpi, *words, folder=tmp_path, COTEJO_FLIP_BYTES="1000", **broken)
     assert done.returncode == 1, done.stderr
     assert expected in said(done)[0]
     assert list(tmp_path.iterdir()) == []
-    sound = launch(mpi, *words, folder=tmp_path, LD_PRELOAD=broken, COTEJO_FLIP_BYTES="7")
+    sound = launch(mpi, *words, folder=tmp_path, COTEJO_FLIP_BYTES="7", **broken)
     assert sound.returncode == 0, sound.stderr
 
 

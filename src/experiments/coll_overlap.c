@@ -70,24 +70,33 @@ static void work(struct bench *bench, struct schedule *schedule, struct overlap 
     bench_print(bench);
 }
 
+// Of the operation alone, whose samples begin at `from`: the median, or the least time when none
+// is valid, since what is computed beside it need only be about as long. 0: no samples here.
+static double own_time(const struct samples *samples, size_t from) {
+    if (samples->count == from)
+        return 0;
+    struct samples alone = samples_group(samples, from);
+    double time = alone.count ? samples_summary(&alone, 0).median_s : 0;
+    if (isnan(time))
+        for (size_t i = 0; i < alone.count; i++)
+            time = fmin(time, alone.at[i].time_s); // of NaN and a number the number
+    free(alone.at);
+    return time;
+}
+
 void overlap_work(struct bench *bench, struct schedule *schedule, struct overlap *overlap) {
     size_t from = bench->samples.count;
-    double median = 0;
+    double median;
     schedule_work(bench, schedule,
                   &(struct act){.operation = overlap->coll->operation->name[NONBLOCKING],
                                 .bytes = overlap->coll->bytes,
                                 .prepare = coll_prepare,
                                 .call = coll_call,
                                 .state = overlap->coll});
-    if (bench->samples.count > from) {
-        struct samples alone = samples_group(&bench->samples, from);
-        if (alone.count)
-            median = samples_summary(&alone, 0).median_s;
-        free(alone.at);
-    }
+    median = own_time(&bench->samples, from);
     bench_print(bench);
     MPI_Bcast(&median, 1, MPI_DOUBLE, 0, bench->comm);
-    if (!(overlap->share > 0 && median > 0)) // NaN: no valid sample
+    if (overlap->share == 0 || median == 0)
         return;
     double steps = overlap->share * median * overlap->rate / (double)(overlap->tests + 1);
     overlap->steps = steps < 1 ? 1 : (long)steps;
