@@ -5,7 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { TAG = 0x7c };
+// With fewer blocks their spread would say too little of their error.
+enum { TAG = 0x7c, BLOCKS_LEAST = 6, BLOCKS_MOST = 10 };
 
 double model_shared(const struct model *model, double own) {
     return own + model->offset + model->slope * (own - model->reference);
@@ -63,29 +64,55 @@ static int quicker(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-// Sums are taken about the mean: squares of times since the clock's start would lose digits.
+static int earlier(const void *a, const void *b) {
+    double x = ((const struct reading *)a)->at_s, y = ((const struct reading *)b)->at_s;
+    return (x > y) - (x < y);
+}
+
+// Mean moment and mean lead of `count` readings, in at_s and ahead_s.
+static struct reading mean_of(const struct reading *readings, size_t count) {
+    struct reading mean = {0};
+    for (size_t i = 0; i < count; i++) {
+        mean.at_s += readings[i].at_s / (double)count;
+        mean.ahead_s += readings[i].ahead_s / (double)count;
+    }
+    return mean;
+}
+
+// Slope through the means of blocks, with a standard error from what the blocks stray. Errors of
+// neighbouring readings hang together (a core is slower for a while), so that single readings
+// would promise more than they hold: batch means are the usual cure.
+static void lay_slope(struct fit *fit, const struct reading *readings, size_t count) {
+    struct reading blocks[BLOCKS_MOST];
+    size_t number = count < BLOCKS_MOST ? count : BLOCKS_MOST;
+    double xx = 0, xy = 0, left = 0;
+    for (size_t b = 0; b < number; b++) {
+        size_t from = b * count / number, to = (b + 1) * count / number;
+        blocks[b] = mean_of(readings + from, to - from);
+        // About the mean: squares of times since the clock's start would lose digits.
+        double x = blocks[b].at_s -= fit->at_s;
+        xx += x * x;
+        xy += x * (blocks[b].ahead_s -= fit->ahead_s);
+    }
+    if (number < BLOCKS_LEAST || xx <= 0)
+        return;
+    fit->slope = xy / xx;
+    for (size_t b = 0; b < number; b++) {
+        double error = blocks[b].ahead_s - fit->slope * blocks[b].at_s;
+        left += error * error;
+    }
+    fit->slope_se = sqrt(left / (double)(number - 2) / xx);
+}
+
 struct fit readings_fit(struct reading *readings, size_t count) {
     qsort(readings, count, sizeof *readings, quicker);
     size_t half = (count + 1) / 2;
-    struct fit fit = {.slope_se = INFINITY, .round_trip_s = readings[0].round_trip_s};
-    for (size_t i = 0; i < half; i++) {
-        fit.at_s += readings[i].at_s / (double)half;
-        fit.ahead_s += readings[i].ahead_s / (double)half;
-    }
-    double xx = 0, xy = 0, left = 0;
-    for (size_t i = 0; i < half; i++) {
-        double x = readings[i].at_s - fit.at_s;
-        xx += x * x;
-        xy += x * (readings[i].ahead_s - fit.ahead_s);
-    }
-    if (half < 3 || xx <= 0)
-        return fit;
-    fit.slope = xy / xx;
-    for (size_t i = 0; i < half; i++) {
-        double error =
-            readings[i].ahead_s - fit.ahead_s - fit.slope * (readings[i].at_s - fit.at_s);
-        left += error * error;
-    }
-    fit.slope_se = sqrt(left / (double)(half - 2) / xx);
+    double round_trip_s = 0;
+    for (size_t i = 0; i < half; i++)
+        round_trip_s += readings[i].round_trip_s / (double)half;
+    qsort(readings, half, sizeof *readings, earlier);
+    struct reading mean = mean_of(readings, half);
+    struct fit fit = {mean.at_s, mean.ahead_s, 0, INFINITY, round_trip_s};
+    lay_slope(&fit, readings, half);
     return fit;
 }

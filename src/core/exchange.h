@@ -39,12 +39,12 @@ void line_serve(const struct line *line);   // until the other hangs up
 
 // A straight line through the half of `count` readings with the shortest round trips.
 struct fit {
-    double at_s, ahead_s; // the readings' mean; the line goes through it
-    double slope, slope_se;
-    double round_trip_s; // the shortest
+    double at_s, ahead_s;   // the readings' mean; the line goes through it
+    double slope, slope_se; // of batch means
+    double round_trip_s;    // the shortest
 };
 
-// Sorts `readings`. With fewer than 6 of them, or all at one moment, the slope is 0 and its
+// Reorders `readings`. With fewer than 11 of them, or all at one moment, the slope is 0 and its
 // standard error infinite.
 struct fit readings_fit(struct reading *readings, size_t count);
 

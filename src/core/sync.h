@@ -17,6 +17,7 @@ struct sync;
 struct sync_method {
     const char *name;
     void (*learn)(struct sync *sync, struct failure *failure);
+    int (*hops)(int size); // from the last rank to rank 0: each adds its error
 };
 
 struct sync {
@@ -30,7 +31,9 @@ struct sync {
     struct model model; // from its clock to the one of rank 0
     double slope, slope_se;
     bool slope_applied;
-    // What was found, on every rank of its own: its error against rank 0.
+    double learnt_trip_s; // round trip of what it learnt from
+    // What was found, on every rank of its own: its error against rank 0, and the mean round trip
+    // of what found it, half of which is the most that the error is wrong by.
     double round_trip_s, begin_s, end_s;
     double checked_s; // own time of the first check
 };
@@ -38,8 +41,8 @@ struct sync {
 // Declares --sync, its parameters and the injected errors of the tests.
 extern const struct option sync_options[];
 
-// Reads the options, learns, and measures what error is left. A synchronisation that is wrong by
-// more than half a round trip even when repeated is a failure (STATUS_FAILED), agreed.
+// Reads the options, learns, and measures what error is left. A synchronisation whose error is
+// more than round trips explain, even when repeated, is a failure (STATUS_FAILED), agreed.
 // Collective over `comm`. `clock` must stay where it is.
 void sync_open(struct sync *sync, MPI_Comm comm, struct clock *clock,
                const struct options *options, struct failure *failure);

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-static const struct sync_method any = {"any", NULL};
+static const struct sync_method any = {.name = "any"};
 
 static struct verdict judge(const char *start, const double *begin, const double *end,
                             const struct sync_method *method) {
