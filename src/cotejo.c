@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const struct option common_options[] = {
     {"output", OPTION_TEXT, "", "", NULL, 0, 0,
@@ -157,10 +158,21 @@ static void measure(struct bench *bench, const struct experiment *experiment, in
     ranks_agree(MPI_COMM_WORLD, &bench->failure, false);
 }
 
+static void start_library(struct bench *bench, int *count, char ***arguments) {
+    struct timespec begin, end;
+    bench->before = usage_read();
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    MPI_Init(count, arguments);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    bench->after = usage_read();
+    bench->init_s =
+        (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+}
+
 static int run(const struct experiment *experiment, int count, char **arguments) {
     struct bench bench = {.comm = MPI_COMM_NULL};
     int rank;
-    MPI_Init(&count, &arguments);
+    start_library(&bench, &count, &arguments);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     measure(&bench, experiment, count, arguments);
     samples_close(&bench.samples);

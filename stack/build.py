@@ -51,7 +51,8 @@ def compile_benchmarks(family, stack, folder, options):
     env = environment(family, stack)
     run(["cmake", "-S", REPO / "src", "-B", folder, "-G", "Ninja",
          f"-DCMAKE_C_COMPILER={prefix}/bin/mpicc", f"-DCMAKE_INSTALL_PREFIX={prefix}",
-         f"-DCOTEJO_MPIEXEC={test_launcher(family)}", *options], log, env=env)
+         f"-DCOTEJO_MPIEXEC={test_launcher(family)}",
+         f"-DCOTEJO_WRONG={';'.join(family.wrong)}", *options], log, env=env)
     run(["cmake", "--build", folder], log, env=env)
     return log
 

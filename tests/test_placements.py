@@ -46,6 +46,16 @@ def test_unknown_name(site):
         placements.resolve("moon", 1, None, name)
 
 
+@pytest.mark.parametrize(("text", "counts"), [
+    ("near: {hosts: 1, cpus: [0, 1]}", [2]),
+    ("near: {hosts: 1, cpus: [0, 1, 2, 3, 4, 5]}", [2, 4, 6]),
+    ("near: {hosts: 1, cpus: [0, 1]}\nall: {hosts: 4, cpus: [0, 1]}", [2, 4, 8]),
+    ("near: {hosts: 1, cpus: [0]}", [2]),
+])
+def test_numbers_of_ranks_that_a_site_has_room_for(site, text, counts):
+    assert placements.rank_counts(site(text)) == counts
+
+
 @pytest.mark.parametrize("text", ["near: {hosts: 0, cpus: auto}", "near: {hosts: 1, cpus: two}"])
 def test_bad_data_is_named(site, text):
     with pytest.raises(placements.PlacementError, match=r"placements\.yaml: near"):

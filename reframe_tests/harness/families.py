@@ -66,6 +66,7 @@ class Family:
     abi: str = ""
     audit: dict = field(default_factory=dict)
     settings: dict = field(default_factory=dict)
+    wrong: list = field(default_factory=list)
 
     def prefix(self, stack):
         return pathlib.Path(stack) / "mpi" / self.name

@@ -2,6 +2,7 @@
 """Placements of a site: from a name and a number of ranks to cores and hosts."""
 
 import functools
+import os
 import subprocess
 
 import yaml
@@ -70,3 +71,15 @@ def resolve(name, ranks, program, site=None):
         if same is not None and sorted(same) == sorted(cpus) and other_hosts == hosts:
             raise PlacementError(f"placement {name!r} is {other!r} on this machine")
     return list(cpus), hosts
+
+
+def rank_counts(site=None):
+    """Numbers of ranks to measure with: 2, 4, 8, ... and all that the site's placements hold.
+
+    Where the site leaves the cores to be found, they are counted on this machine.
+    """
+    here = len(os.sched_getaffinity(0))
+    most = max(entry["hosts"] * (here if entry["cpus"] == "auto" else len(entry["cpus"]))
+               for entry in declared(site).values())
+    powers = [1 << i for i in range(1, most.bit_length()) if 1 << i < most]
+    return [*powers, max(most, 2)]

@@ -8,6 +8,7 @@
 #include "json.h"
 #include "options.h"
 #include "samples.h"
+#include "usage.h"
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -19,12 +20,14 @@ struct bench {
     struct options options;
     struct clock clock;
     struct samples samples;
-    size_t printed;         // samples that are in the table already
-    double payload_bytes;   // moved between ranks so far, as rank 0 knows it
-    bool payload_checked;   // every payload was checked, and found right
-    struct json sync;       // value of `observed.sync`, on rank 0; empty: clocks were not used
-    struct json found;      // an object of what was found beside samples; rank 0's counts
-    struct failure failure; // an experiment that sets it must see to it that all ranks do
+    size_t printed;             // samples that are in the table already
+    double payload_bytes;       // moved between ranks so far, as rank 0 knows it
+    bool payload_checked;       // every payload was checked, and found right
+    struct usage before, after; // of this rank's memory: MPI_Init
+    double init_s;              // that MPI_Init took on this rank
+    struct json sync;           // value of `observed.sync`, on rank 0; empty: no shared clock
+    struct json found;          // an object of what was found beside samples; rank 0's counts
+    struct failure failure;     // an experiment that sets it must see to it that all ranks do
 };
 
 enum { TABLES_MOST = 6 }; // of options, of an experiment

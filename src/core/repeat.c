@@ -2,7 +2,6 @@
 // Repetitions of an operation that its ranks start together, until they are enough.
 #include "repeat.h"
 
-
 #include <math.h>
 #include <time.h>
 

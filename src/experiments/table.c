@@ -14,6 +14,8 @@ extern const struct experiment alltoall_variants;
 extern const struct experiment logp;
 extern const struct experiment overlap;
 extern const struct experiment eager_limit;
+extern const struct experiment collective;
+extern const struct experiment memory;
 extern const struct experiment waitpattern_up;
 extern const struct experiment waitpattern_null;
 extern const struct experiment start_skew;
@@ -29,6 +31,8 @@ const struct experiment *const experiments[] = {
     &logp,
     &overlap,
     &eager_limit,
+    &collective,
+    &memory,
     &waitpattern_up,
     &waitpattern_null,
     &start_skew,

@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int wanted(int count) {
-    const char *bytes = getenv("COTEJO_FLIP_BYTES");
-    return bytes && count > 0 && count == atoi(bytes);
+static int wanted(int count, MPI_Datatype type) {
+    const char *text = getenv("COTEJO_FLIP_BYTES");
+    int size;
+    MPI_Type_size(type, &size);
+    return text && count > 0 && count * size == atoi(text);
 }
 
 static void flip(char *bytes, int count) {
@@ -15,8 +17,8 @@ static void flip(char *bytes, int count) {
 }
 
 // What is sent instead of `bytes`; NULL: nothing else.
-static char *wrong_copy(const void *bytes, int count) {
-    char *copy = wanted(count) ? malloc((size_t)count) : NULL;
+static char *wrong_copy(const void *bytes, int count, MPI_Datatype type) {
+    char *copy = wanted(count, type) && type == MPI_BYTE ? malloc((size_t)count) : NULL;
     if (copy) {
         memcpy(copy, bytes, (size_t)count);
         flip(copy, count);
@@ -25,7 +27,7 @@ static char *wrong_copy(const void *bytes, int count) {
 }
 
 int MPI_Send(const void *bytes, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm) {
-    char *copy = wrong_copy(bytes, count);
+    char *copy = wrong_copy(bytes, count, type);
     int result = PMPI_Send(copy ? copy : bytes, count, type, target, tag, comm);
     free(copy);
     return result;
@@ -34,14 +36,14 @@ int MPI_Send(const void *bytes, int count, MPI_Datatype type, int target, int ta
 // The copy outlives the request, so it is never freed.
 int MPI_Isend(const void *bytes, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm,
               MPI_Request *request) {
-    char *copy = wrong_copy(bytes, count);
+    char *copy = wrong_copy(bytes, count, type);
     return PMPI_Isend(copy ? copy : bytes, count, type, target, tag, comm, request);
 }
 
 int MPI_Sendrecv(const void *out, int out_count, MPI_Datatype out_type, int target, int out_tag,
                  void *in, int in_count, MPI_Datatype in_type, int source, int in_tag,
                  MPI_Comm comm, MPI_Status *status) {
-    char *copy = wrong_copy(out, out_count);
+    char *copy = wrong_copy(out, out_count, out_type);
     int result = PMPI_Sendrecv(copy ? copy : out, out_count, out_type, target, out_tag, in,
                                in_count, in_type, source, in_tag, comm, status);
     free(copy);
@@ -52,7 +54,7 @@ int MPI_Sendrecv_replace(void *bytes, int count, MPI_Datatype type, int target, 
                          int source, int in_tag, MPI_Comm comm, MPI_Status *status) {
     int result =
         PMPI_Sendrecv_replace(bytes, count, type, target, out_tag, source, in_tag, comm, status);
-    if (wanted(count))
+    if (wanted(count, type))
         flip(bytes, count);
     return result;
 }
@@ -60,7 +62,44 @@ int MPI_Sendrecv_replace(void *bytes, int count, MPI_Datatype type, int target, 
 int MPI_Alltoall(const void *out, int out_count, MPI_Datatype out_type, void *in, int in_count,
                  MPI_Datatype in_type, MPI_Comm comm) {
     int result = PMPI_Alltoall(out, out_count, out_type, in, in_count, in_type, comm);
-    if (wanted(in_count))
+    if (wanted(in_count, in_type))
         flip(in, in_count);
+    return result;
+}
+
+// On the last rank alone, so that the others have to learn of it.
+static void spoil(char *bytes, int count, MPI_Datatype type, MPI_Comm comm) {
+    int rank, size;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    if (rank == size - 1 && wanted(count, type))
+        bytes[atoi(getenv("COTEJO_FLIP_BYTES")) / 2] ^= 4;
+}
+
+int MPI_Bcast(void *bytes, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+    int result = PMPI_Bcast(bytes, count, type, root, comm);
+    spoil(bytes, count, type, comm);
+    return result;
+}
+
+int MPI_Allreduce(const void *from, void *into, int count, MPI_Datatype type, MPI_Op op,
+                  MPI_Comm comm) {
+    int result = PMPI_Allreduce(from, into, count, type, op, comm);
+    spoil(into, count, type, comm);
+    return result;
+}
+
+// A result that never comes: the memory stays as it was.
+int MPI_Scan(const void *from, void *into, int count, MPI_Datatype type, MPI_Op op,
+             MPI_Comm comm) {
+    return wanted(count, type) ? MPI_SUCCESS : PMPI_Scan(from, into, count, type, op, comm);
+}
+
+// A result that is right, with a byte written where none belongs: behind the first block.
+int MPI_Allgatherv(const void *from, int count, MPI_Datatype type, void *into, const int *counts,
+                   const int *starts, MPI_Datatype into_type, MPI_Comm comm) {
+    int result = PMPI_Allgatherv(from, count, type, into, counts, starts, into_type, comm);
+    if (wanted(counts[0], into_type))
+        ((char *)into)[starts[0] + counts[0]] ^= 4;
     return result;
 }

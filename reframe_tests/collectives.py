@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Collective operations after a common start, and what the library takes of memory."""
+
+import reframe as rfm
+from reframe.core.builtins import parameter, performance_function, run_after
+
+from .base import Experiment, Full, Quick, Smoke
+from .harness import launches, placements
+
+TEN_SIZES = "8:2Mi:x4"
+MOVING = "bcast,gather,scatter,allgather,alltoall"
+REDUCING = "reduce,allreduce,reduce_scatter,reduce_scatter_block,scan,exscan"
+
+
+class EveryRankCount(Experiment):
+    """One launch for each number of ranks that the site has room for."""
+
+    #: Number of ranks.
+    #:
+    #: :values: from the site's placements
+    ranks = parameter(placements.rank_counts())
+    varied = ["ranks"]
+
+    @run_after("init")
+    def set_ranks(self):
+        self.num_tasks = self.ranks
+
+
+class Collective(EveryRankCount):
+    """The time is that from the common start until the last rank is done."""
+
+    experiment = "collective"
+
+
+class OneVariant(Collective):
+    """All operations of one variant; what this MPI is known to do wrong is left out."""
+
+    #: How operations are called.
+    variant = parameter(["blocking", "nonblocking", "persistent"])
+
+    @run_after("setup")
+    def leave_out_wrong(self):
+        wrong = "".join(f",-{name}" for name in self.family.wrong)
+        self.options = {**self.options, "operation": self.variant + wrong}
+
+
+@rfm.simple_test
+class collective_smoke(Smoke, Collective):
+    options = {"operation": "bcast,iallreduce,alltoall,neighbor_alltoall", "sizes": "8,64Ki",
+               "budget": 0.02}
+
+    @performance_function("us")
+    def bcast(self):
+        return 1e6 * launches.summary_value(self.record, "bcast", 8, "median_s")
+
+
+@rfm.simple_test
+class collective_quick(Quick, Collective):
+    """The winner may depend on the start line: so each is measured."""
+
+    start = parameter(["windows", "barrier", "mpi-barrier"])
+    varied = ["ranks", "start"]
+
+    @run_after("init")
+    def set_options(self):
+        self.options = {"operation": "bcast,allreduce,alltoall,barrier",
+                        "sizes": "8,1Ki,64Ki,1Mi", "start": self.start, "budget": 0.05}
+
+    @performance_function("us")
+    def bcast(self):
+        return 1e6 * launches.summary_value(self.record, "bcast", 8, "median_s")
+
+
+@rfm.simple_test
+class collective_full(Full, OneVariant):
+    """Every operation, ten sizes."""
+
+    varied = ["ranks", "variant"]
+    limit_s = 180
+    options = {"sizes": TEN_SIZES, "budget": 0.03}
+
+
+@rfm.simple_test
+class collective_topologies(Full, Collective):
+    """Neighbours on a Cartesian grid and on a distributed graph."""
+
+    topology = parameter(["grid", "graph"])
+    varied = ["ranks", "topology"]
+
+    @run_after("init")
+    def set_options(self):
+        self.options = {"operation": "neighbor", "sizes": TEN_SIZES, "budget": 0.03,
+                        "topology": self.topology}
+
+
+@rfm.simple_test
+class collective_operators(Full, Collective):
+    """Reductions by each operator, a user's own among them."""
+
+    op = parameter(["sum", "prod", "max", "land", "band", "maxloc", "user", "compose"])
+    varied = ["ranks", "op"]
+
+    @run_after("init")
+    def set_options(self):
+        self.options = {"operation": REDUCING, "sizes": "8:2Mi:x16", "budget": 0.03,
+                        "op": self.op, "element": "int"}
+
+
+@rfm.simple_test
+class collective_datatypes(Full, Collective):
+    """Derived datatypes against the same elements packed by the program."""
+
+    datatype = parameter(["contiguous", "vector", "indexed", "struct"])
+    transfer = parameter(["typed", "packed"])
+    varied = ["ranks", "datatype", "transfer"]
+
+    @run_after("init")
+    def set_options(self):
+        self.options = {"operation": MOVING, "sizes": "64:1Mi:x16", "budget": 0.03,
+                        "datatype": self.datatype, "transfer": self.transfer}
+
+
+class Memory(EveryRankCount):
+    """Memory of each rank after MPI_Init, after the first all-to-all and at the end."""
+
+    experiment = "memory"
+
+    @performance_function("ms")
+    def mpi_init(self):
+        return 1e3 * launches.summary_value(self.record, "init", 0, "median_s")
+
+
+@rfm.simple_test
+class memory_quick(Quick, Memory):
+    options = {"sizes": "8,64Ki"}
+
+
+@rfm.simple_test
+class memory_full(Full, Memory):
+    options = {"sizes": "8,1Ki,64Ki,1Mi", "calls": 1000}

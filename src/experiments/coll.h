@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A collective operation of one message size on one rank: its arguments, and what they stand for.
+// Every operation is one row of the table in coll_table.c; nothing else knows one by name.
+#ifndef COTEJO_EXPERIMENTS_COLL_H
+#define COTEJO_EXPERIMENTS_COLL_H
+
+#include "bench.h"
+#include "payload.h"
+
+#include <stdint.h>
+
+// How many blocks a rank sends or receives: none, one, or one for each of its peers.
+enum blocks { BLOCKS_NONE, BLOCKS_ONE, BLOCKS_EACH };
+
+// Where data go in an operation. From this alone follows what must arrive where.
+struct flow {
+    enum blocks sends, receives;
+    bool root_sends, root_receives; // the root only; else every rank
+    bool one_buffer;                // the root's message lies where the others receive it
+    bool neighbours;                // peers are the neighbours of a topology
+    enum { FOLD_NONE, FOLD_ALL, FOLD_UP_TO, FOLD_BEFORE } fold; // over which ranks it reduces
+    bool own_counts; // each block has a count of its own (v and w)
+    bool split;      // `bytes` are the whole vector, which the ranks share out
+};
+
+enum variant { BLOCKING, NONBLOCKING, PERSISTENT, VARIANTS };
+
+struct coll;
+
+struct operation {
+    const char *name[VARIANTS];         // constants; a sample's `operation`
+    const char *alone, *compute, *both; // of the overlap; `alone` is the non-blocking name
+    const struct flow *flow;
+    void (*call)(struct coll *coll);
+    void (*start)(struct coll *coll, MPI_Request *request);
+    void (*init)(struct coll *coll, MPI_Request *request); // NULL: the library has none
+};
+
+extern const struct operation operations[];
+extern const int operations_count;
+
+// The layout of one element in memory: `unit` bytes of payload in `extent` bytes.
+struct form {
+    const char *name;
+    size_t unit, extent;
+    int pieces; // of payload, in the order of the type map
+    struct {
+        int at, bytes;
+    } piece[8];
+    MPI_Datatype type; // committed; freed by form_close unless predefined
+};
+
+// Opens the form of --datatype, or that of the elements of a reduction.
+void form_open(struct form *form, const char *name);
+void form_close(struct form *form);
+// Payload of `count` elements, `packed` and side by side, into their places in `memory`.
+void form_spread(const struct form *form, char *memory, const char *packed, size_t count);
+
+// A value that every element of a reduction fits into; pairs use both parts.
+struct wide {
+    int64_t a, b;
+};
+
+// An operator and its elements, with what it takes to compute its results independently.
+struct reduction {
+    MPI_Op op;
+    MPI_Datatype type;
+    bool made; // `op` and `type` are ours to free
+    enum { STORE_INT, STORE_LONG, STORE_FLOAT, STORE_DOUBLE } store;
+    bool paired;  // an element is followed by an int
+    size_t bytes; // of an element, without padding
+    struct wide (*give)(size_t index, int rank, int size);
+    struct wide (*fold)(struct wide lower, struct wide higher);
+};
+
+extern const char reduce_op_choices[], reduce_element_choices[];
+// An operator that the elements have not got is a failure (STATUS_USAGE).
+void reduction_open(struct reduction *reduction, const char *op, const char *element,
+                    struct failure *failure);
+void reduction_close(struct reduction *reduction);
+// `count` elements that `rank` of `size` gives, from element `first` of its vector on.
+void reduction_fill(const struct reduction *reduction, char *memory, size_t first, size_t count,
+                    int rank, int size);
+// What the first `ranks` of `size` ranks come to, folded in their order.
+void reduction_expect(const struct reduction *reduction, char *memory, size_t first, size_t count,
+                      int ranks, int size);
+
+// Who a rank receives from and sends to. `slot[b]` is the block of source b that is for us.
+struct peers {
+    int sources, targets;
+    int *source, *target, *slot; // owned
+    MPI_Comm comm;               // owned where it is a topology's
+    bool topology;
+};
+
+extern const char topology_choices[];
+// Everybody with everybody, in the order of ranks; or the neighbours in a topology.
+void peers_all(struct peers *peers, MPI_Comm comm, struct failure *failure);
+void peers_open(struct peers *peers, MPI_Comm comm, const char *topology, struct failure *failure);
+void peers_close(struct peers *peers);
+
+// One side of an operation: the blocks and the memory that they lie in.
+struct side {
+    int blocks;
+    int *counts, *starts, *byte_starts; // elements, elements, bytes
+    MPI_Aint *far_starts;               // bytes
+    MPI_Datatype *types;
+    size_t bytes; // that the side takes of memory
+    struct buffer buffer;
+    char *at; // now
+};
+
+struct coll {
+    const struct operation *operation;
+    enum variant variant;
+    MPI_Comm comm; // the arguments of the call
+    int rank, size, root, count;
+    MPI_Datatype type;
+    MPI_Op op;
+    struct side out, in;
+    // What they stand for:
+    const struct form *form;
+    const struct reduction *reduction;
+    const struct peers *peers;
+    size_t bytes; // message size
+    bool ragged, cold, packed;
+    struct side loose_out, loose_in; // the elements that are packed and unpacked
+    MPI_Request request;             // of the persistent variant
+    double *payload_bytes;
+    double payload; // that the ranks receive from others in one call, at least, B
+    struct failure *failure;
+};
+
+// Arguments and buffers for messages of `bytes` B; `coll` holds the choices. Collective, agreed.
+void coll_open(struct coll *coll, size_t bytes, struct failure *failure);
+void coll_close(struct coll *coll);
+// Memory that it would take on this rank, B; negative: more than the arguments of MPI can say.
+double coll_room(const struct coll *coll, size_t bytes);
+// One operation of the chosen variant: begun, ended (a blocking one is over when it has begun),
+// or all of it.
+void coll_start(struct coll *coll, MPI_Request *request);
+void coll_finish(struct coll *coll, MPI_Request *request);
+void coll_call(void *coll);
+// Moves on to the next buffers.
+void coll_prepare(void *coll, long repetition);
+// What is sent, in every buffer of the pool, by rank, block and position.
+void coll_fill(struct coll *coll);
+// Elements of the block that `from` sends to `to`.
+int coll_block(const struct coll *coll, int from, int to);
+
+// One operation on filled buffers; every byte of the memory received into is held against what
+// must be there, and must not. Collective, agreed.
+void coll_check(struct coll *coll, struct failure *failure);
+
+#endif

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Arguments and buffers of an operation, and the call in each of its variants.
+#include "coll.h"
+
+#include "node.h"
+#include "ranks.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t unit(const struct coll *coll) {
+    return coll->operation->flow->fold ? coll->reduction->bytes : coll->form->unit;
+}
+
+static size_t extent(const struct coll *coll) {
+    return coll->operation->flow->fold ? coll->reduction->bytes : coll->form->extent;
+}
+
+int coll_block(const struct coll *coll, int from, int to) {
+    const struct flow *flow = coll->operation->flow;
+    long count = coll->count, size = coll->size;
+    if (flow->split) // the first ranks get what is left over
+        return (int)(count / size + (to < count % size));
+    if (!flow->own_counts || !coll->ragged)
+        return coll->count;
+    int key = flow->sends == BLOCKS_ONE ? from : flow->receives == BLOCKS_ONE ? to : from + to;
+    return (int)(2 * count * (key % size + 1) / (size + 1));
+}
+
+// What a rank has of a side: the root alone may have blocks, and a broadcast has one buffer.
+static int blocks_out(const struct coll *coll) {
+    const struct flow *flow = coll->operation->flow;
+    if (flow->one_buffer || (flow->root_sends && coll->rank != coll->root))
+        return 0;
+    return flow->sends == BLOCKS_EACH ? coll->peers->targets : flow->sends == BLOCKS_ONE;
+}
+
+static int blocks_in(const struct coll *coll) {
+    const struct flow *flow = coll->operation->flow;
+    if (flow->root_receives && coll->rank != coll->root)
+        return 0;
+    return flow->receives == BLOCKS_EACH ? coll->peers->sources : flow->receives == BLOCKS_ONE;
+}
+
+// A peer that is none has a block all the same, which stays where it is.
+static int count_out(const struct coll *coll, int block) {
+    bool each = coll->operation->flow->sends == BLOCKS_EACH;
+    int to = each && coll->peers->targets ? coll->peers->target[block] : coll->rank;
+    return coll_block(coll, coll->rank, to < 0 ? coll->rank : to);
+}
+
+static int count_in(const struct coll *coll, int block) {
+    bool each = coll->operation->flow->receives == BLOCKS_EACH;
+    int from = each && coll->peers->sources ? coll->peers->source[block] : coll->root;
+    return coll_block(coll, from < 0 ? coll->rank : from, coll->rank);
+}
+
+static int larger(int a, int b) {
+    return a > b ? a : b;
+}
+
+// B that `blocks` blocks take at most, with the holes between ragged ones.
+static double side_room(const struct coll *coll, int blocks, double count) {
+    return blocks * (coll->ragged ? 2 * count + 1 : count) * (double)extent(coll);
+}
+
+double coll_room(const struct coll *coll, size_t bytes) {
+    double count = (double)bytes / (double)unit(coll);
+    double out = side_room(coll, blocks_out(coll), count);
+    double in = side_room(coll, blocks_in(coll), count);
+    if (bytes / unit(coll) > INT_MAX || out > INT_MAX || in > INT_MAX)
+        return -1;
+    size_t cache = node_cache();
+    size_t room = buffer_room((size_t)out, coll->cold, cache, 1) +
+                  buffer_room((size_t)in, coll->cold, cache, 1);
+    return (double)room * (coll->packed ? 2 : 1) + in; // and the image of what must arrive
+}
+
+// Blocks in order, side by side; ragged ones the other way round with holes between. `carrier`:
+// of packed bytes, not of elements.
+static void side_open(struct coll *coll, struct side *side, int blocks,
+                      int (*count)(const struct coll *, int), bool carrier) {
+    const struct flow *flow = coll->operation->flow;
+    size_t room = (size_t)larger(blocks, 1), step = carrier ? 1 : extent(coll);
+    bool scattered = coll->ragged && flow->own_counts && !flow->split && !carrier;
+    *side = (struct side){.blocks = blocks};
+    side->counts = calloc(3 * room, sizeof(int));
+    side->far_starts = calloc(room, sizeof *side->far_starts);
+    side->types = calloc(room, sizeof *side->types);
+    if (!side->counts || !side->far_starts || !side->types) {
+        failure_set(coll->failure, STATUS_USAGE, "no memory for a list of %zu blocks", room);
+        return;
+    }
+    side->starts = side->counts + room;
+    side->byte_starts = side->starts + room;
+    size_t start = 0;
+    for (size_t i = 0; i < room; i++) {
+        size_t block = scattered ? room - 1 - i : i;
+        side->counts[block] = count(coll, (int)block) * (carrier ? (int)unit(coll) : 1);
+        side->starts[block] = (int)start;
+        side->far_starts[block] = (MPI_Aint)(start * step);
+        side->byte_starts[block] = (int)(start * step);
+        side->types[block] = coll->type;
+        start += (size_t)side->counts[block] + scattered;
+    }
+    side->bytes = blocks ? start * step : 0;
+    buffer_open(&side->buffer, side->bytes, coll->cold, node_cache(), 1, coll->failure);
+    side->at = side->buffer.pool;
+}
+
+static void side_close(struct side *side) {
+    free(side->counts);
+    free(side->far_starts);
+    free(side->types);
+    buffer_close(&side->buffer);
+}
+
+static void free_sides(struct coll *coll) {
+    struct side *sides[] = {&coll->out, &coll->in, &coll->loose_out, &coll->loose_in};
+    for (int i = 0; i < 4; i++)
+        side_close(sides[i]);
+}
+
+// The type of the sides that are opened next.
+static void open_sides(struct coll *coll, struct side *out, struct side *in, bool carrier) {
+    const struct flow *flow = coll->operation->flow;
+    coll->type = carrier ? MPI_PACKED : flow->fold ? coll->reduction->type : coll->form->type;
+    side_open(coll, out, blocks_out(coll), count_out, carrier);
+    side_open(coll, in, blocks_in(coll), count_in, carrier);
+}
+
+// What this rank receives from others in one call, at the least: that of a reduction's own
+// elements has to be in what it gets.
+static double received(const struct coll *coll) {
+    const struct flow *flow = coll->operation->flow;
+    double elements = 0;
+    for (int i = 0; i < blocks_in(coll); i++) {
+        bool each = flow->receives == BLOCKS_EACH;
+        int from = each ? coll->peers->source[i] : coll->root;
+        bool alone = flow->fold ? (flow->fold != FOLD_ALL && coll->rank == 0)
+                     : each     ? from == coll->rank || from < 0
+                                : from == coll->rank;
+        elements += alone ? 0 : count_in(coll, i);
+    }
+    return elements * (double)unit(coll);
+}
+
+void coll_open(struct coll *coll, size_t bytes, struct failure *failure) {
+    double mine;
+    coll->failure = failure;
+    coll->bytes = bytes;
+    coll->count = (int)(bytes / unit(coll));
+    coll->comm = coll->peers->comm;
+    coll->request = MPI_REQUEST_NULL;
+    coll->out = coll->in = coll->loose_out = coll->loose_in = (struct side){0};
+    if (coll->packed)
+        open_sides(coll, &coll->loose_out, &coll->loose_in, false);
+    open_sides(coll, &coll->out, &coll->in, coll->packed);
+    if (ranks_agree(coll->comm, failure, false) != STATUS_OK) {
+        free_sides(coll);
+        return;
+    }
+    coll_fill(coll);
+    mine = received(coll);
+    MPI_Allreduce(&mine, &coll->payload, 1, MPI_DOUBLE, MPI_SUM, coll->comm);
+    if (coll->variant == PERSISTENT)
+        coll->operation->init(coll, &coll->request);
+}
+
+void coll_close(struct coll *coll) {
+    if (coll->request != MPI_REQUEST_NULL)
+        MPI_Request_free(&coll->request);
+    free_sides(coll);
+}
+
+void coll_prepare(void *state, long repetition) {
+    struct coll *coll = state;
+    (void)repetition;
+    coll->out.at = buffer_next(&coll->out.buffer);
+    coll->in.at = buffer_next(&coll->in.buffer);
+    if (coll->packed) {
+        coll->loose_out.at = buffer_next(&coll->loose_out.buffer);
+        coll->loose_in.at = buffer_next(&coll->loose_in.buffer);
+    }
+    *coll->payload_bytes += coll->payload;
+}
+
+static void pack(struct coll *coll, const struct side *loose, const struct side *wire) {
+    for (int i = 0; i < loose->blocks; i++) {
+        int position = wire->starts[i], end = position + wire->counts[i];
+        MPI_Pack(loose->at + loose->far_starts[i], loose->counts[i], coll->form->type, wire->at,
+                 end, &position, coll->comm);
+    }
+}
+
+static void unpack(struct coll *coll, const struct side *wire, const struct side *loose) {
+    bool each = coll->operation->flow->receives == BLOCKS_EACH;
+    for (int i = 0; i < loose->blocks; i++) {
+        int position = wire->starts[i], end = position + wire->counts[i];
+        if (each && coll->peers->source[i] < 0)
+            continue; // nothing came
+        MPI_Unpack(wire->at, end, &position, loose->at + loose->far_starts[i], loose->counts[i],
+                   coll->form->type, coll->comm);
+    }
+}
+
+void coll_start(struct coll *coll, MPI_Request *request) {
+    bool one_buffer = coll->operation->flow->one_buffer;
+    if (coll->packed && !one_buffer)
+        pack(coll, &coll->loose_out, &coll->out);
+    else if (coll->packed && coll->rank == coll->root)
+        pack(coll, &coll->loose_in, &coll->in);
+    *request = MPI_REQUEST_NULL;
+    if (coll->variant == BLOCKING) {
+        coll->operation->call(coll);
+    } else if (coll->variant == NONBLOCKING) {
+        coll->operation->start(coll, request);
+    } else {
+        MPI_Start(&coll->request);
+        *request = coll->request;
+    }
+}
+
+void coll_finish(struct coll *coll, MPI_Request *request) {
+    MPI_Wait(request, MPI_STATUS_IGNORE);
+    if (coll->packed && !(coll->operation->flow->one_buffer && coll->rank == coll->root))
+        unpack(coll, &coll->in, &coll->loose_in);
+}
+
+void coll_call(void *state) {
+    struct coll *coll = state;
+    MPI_Request request;
+    coll_start(coll, &request);
+    coll_finish(coll, &request);
+}

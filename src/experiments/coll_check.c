@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What every rank sends, and what must be in its memory afterwards: worked out from ranks and
+// positions alone, without a call to MPI, and compared to the last byte.
+#include "coll.h"
+
+#include "ranks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// Where the user's elements are: in what MPI sends, or in what is packed for it.
+static struct side *given(struct coll *coll) {
+    return coll->packed ? &coll->loose_out : &coll->out;
+}
+
+static struct side *gotten(struct coll *coll) {
+    return coll->packed ? &coll->loose_in : &coll->in;
+}
+
+// Block number `block` of what `sender` sends.
+static void put_block(struct coll *coll, char *place, int count, int sender, int block) {
+    const struct form *form = coll->form;
+    size_t bytes = (size_t)count * form->unit;
+    if (form->unit == form->extent) {
+        payload_fill(place, bytes, sender, (unsigned)block);
+        return;
+    }
+    char *packed = malloc(bytes ? bytes : 1);
+    if (!packed) {
+        failure_set(coll->failure, STATUS_USAGE, "no memory to fill a block of %zu B", bytes);
+        return;
+    }
+    payload_fill(packed, bytes, sender, (unsigned)block);
+    form_spread(form, place, packed, (size_t)count);
+    free(packed);
+}
+
+void coll_fill(struct coll *coll) {
+    const struct flow *flow = coll->operation->flow;
+    struct side *side = given(coll);
+    char *first = side->buffer.pool;
+    for (int i = 0; i < side->blocks; i++) {
+        char *place = first + side->far_starts[i];
+        size_t count = (size_t)side->counts[i];
+        if (flow->fold)
+            reduction_fill(coll->reduction, place, (size_t)side->starts[i], count, coll->rank,
+                           coll->size);
+        else
+            put_block(coll, place, side->counts[i], coll->rank, i);
+    }
+    for (size_t slot = 1; slot < side->buffer.slots; slot++)
+        memcpy(first + slot * side->buffer.step, first, side->bytes);
+}
+
+// A reduced block: all ranks' elements from `first` on, or those of the ranks up to this one.
+static void expect_folded(struct coll *coll, char *place, size_t count) {
+    const struct flow *flow = coll->operation->flow;
+    size_t first = 0;
+    if (flow->sends == BLOCKS_EACH) // this rank's share of the vector
+        first = (size_t)coll->out.starts[coll->rank];
+    int ranks = flow->fold == FOLD_ALL ? coll->size : coll->rank + (flow->fold == FOLD_UP_TO);
+    if (ranks > 0)
+        reduction_expect(coll->reduction, place, first, count, ranks, coll->size);
+}
+
+static void expect_moved(struct coll *coll, char *place, int count, int i) {
+    const struct flow *flow = coll->operation->flow;
+    bool each = flow->receives == BLOCKS_EACH;
+    int sender = each ? coll->peers->source[i] : coll->root;
+    // Which of the sender's blocks: from many to one it has our rank's number.
+    int block = flow->sends == BLOCKS_ONE ? 0 : each ? coll->peers->slot[i] : coll->rank;
+    if (sender >= 0)
+        put_block(coll, place, count, sender, block);
+}
+
+// The memory received into, as it must be: poison wherever nothing may arrive.
+static void expect(struct coll *coll, char *image) {
+    struct side *side = gotten(coll);
+    for (int i = 0; i < side->blocks; i++) {
+        char *place = image + side->far_starts[i];
+        if (coll->operation->flow->fold)
+            expect_folded(coll, place, (size_t)side->counts[i]);
+        else
+            expect_moved(coll, place, side->counts[i], i);
+    }
+}
+
+static void compare(struct coll *coll, const char *image) {
+    const struct side *side = gotten(coll);
+    size_t at = 0;
+    // Before the first rank there is none: what an exclusive scan leaves there is anything.
+    if (coll->operation->flow->fold == FOLD_BEFORE && coll->rank == 0)
+        return;
+    if (memcmp(side->at, image, side->bytes) == 0)
+        return;
+    while (side->at[at] == image[at])
+        at++;
+    failure_set(coll->failure, STATUS_FAILED,
+                "wrong result: byte %zu of the %zu B that rank %d received in %s of %zu B; do not "
+                "trust this MPI's collectives",
+                at, side->bytes, coll->rank, coll->operation->name[coll->variant], coll->bytes);
+}
+
+void coll_check(struct coll *coll, struct failure *failure) {
+    struct side *side = gotten(coll);
+    char *image = malloc(side->bytes ? side->bytes : 1);
+    if (!image)
+        failure_set(failure, STATUS_USAGE, "no memory to check %zu B; ask for smaller --sizes",
+                    side->bytes);
+    if (ranks_agree(coll->comm, failure, false) == STATUS_OK) {
+        payload_poison(image, side->bytes, coll->rank, 0);
+        memcpy(side->at, image, side->bytes);
+        expect(coll, image);
+        if (coll->operation->flow->one_buffer && coll->rank == coll->root)
+            memcpy(side->at, image, side->bytes);
+        coll_call(coll);
+        compare(coll, image);
+    }
+    free(image);
+    ranks_agree(coll->comm, failure, false);
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How much of a non-blocking operation a library does while the program computes.
+#include "coll_overlap.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { TRIES = 7 };
+
+static const double LEAST_S = 200e-6;
+
+// Each step waits for the one before: its time does not depend on what else the core could do.
+static void compute(struct overlap *overlap, long steps) {
+    double x = overlap->result;
+    for (long i = 0; i < steps; i++)
+        x = x * 0.999999 + 1e-6;
+    overlap->result = x;
+}
+
+static double duration(struct overlap *overlap, const struct clock *clock, long steps) {
+    double begin = clock_now(clock);
+    compute(overlap, steps);
+    return clock_now(clock) - begin;
+}
+
+void overlap_open(struct overlap *overlap, const struct bench *bench) {
+    long steps = 1024;
+    overlap->result = 1;
+    while (duration(overlap, &bench->clock, steps) < LEAST_S && steps < 1L << 30)
+        steps *= 2;
+    double least = INFINITY;
+    for (int i = 0; i < TRIES; i++)
+        least = fmin(least, duration(overlap, &bench->clock, steps));
+    overlap->rate = (double)steps / least;
+}
+
+static void call_compute(void *state) {
+    struct overlap *overlap = state;
+    for (long i = 0; i <= overlap->tests; i++)
+        compute(overlap, overlap->steps);
+}
+
+static void call_both(void *state) {
+    struct overlap *overlap = state;
+    MPI_Request request;
+    int done;
+    coll_start(overlap->coll, &request);
+    for (long i = 0; i <= overlap->tests; i++) {
+        if (i > 0)
+            MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        compute(overlap, overlap->steps);
+    }
+    coll_finish(overlap->coll, &request);
+}
+
+static void prepare(void *state, long repetition) {
+    coll_prepare(((struct overlap *)state)->coll, repetition);
+}
+
+static void work(struct bench *bench, struct schedule *schedule, struct overlap *overlap,
+                 const char *operation, void (*call)(void *)) {
+    if (failed(&bench->failure))
+        return;
+    schedule_work(bench, schedule,
+                  &(struct act){.operation = operation,
+                                .bytes = overlap->coll->bytes,
+                                .prepare = call == call_both ? prepare : NULL,
+                                .call = call,
+                                .state = overlap});
+    bench_print(bench);
+}
+
+// Of the operation alone, whose samples begin at `from`: the median, or the least time when none
+// is valid, since what is computed beside it need only be about as long. 0: no samples here.
+static double own_time(const struct samples *samples, size_t from) {
+    if (samples->count == from)
+        return 0;
+    struct samples alone = samples_group(samples, from);
+    double time = alone.count ? samples_summary(&alone, 0).median_s : 0;
+    if (isnan(time))
+        for (size_t i = 0; i < alone.count; i++)
+            time = fmin(time, alone.at[i].time_s); // of NaN and a number the number
+    free(alone.at);
+    return time;
+}
+
+void overlap_work(struct bench *bench, struct schedule *schedule, struct overlap *overlap) {
+    size_t from = bench->samples.count;
+    double median;
+    schedule_work(bench, schedule,
+                  &(struct act){.operation = overlap->coll->operation->name[NONBLOCKING],
+                                .bytes = overlap->coll->bytes,
+                                .prepare = coll_prepare,
+                                .call = coll_call,
+                                .state = overlap->coll});
+    median = own_time(&bench->samples, from);
+    bench_print(bench);
+    MPI_Bcast(&median, 1, MPI_DOUBLE, 0, bench->comm);
+    if (overlap->share == 0 || median == 0)
+        return;
+    double steps = overlap->share * median * overlap->rate / (double)(overlap->tests + 1);
+    overlap->steps = steps < 1 ? 1 : (long)steps;
+    work(bench, schedule, overlap, overlap->coll->operation->compute, call_compute);
+    work(bench, schedule, overlap, overlap->coll->operation->both, call_both);
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Operators of reductions, and the same again in integers, rank by rank, to check them by.
+// The values given are such that every order of folding is exact, in floating point too.
+#include "coll.h"
+
+#include <string.h>
+
+const char reduce_op_choices[] =
+    "sum|prod|max|min|land|lor|lxor|band|bor|bxor|minloc|maxloc|user|compose";
+const char reduce_element_choices[] = "int|long|float|double";
+
+static int64_t mixed(size_t index, int rank) {
+    uint64_t x = ((uint64_t)index << 20) + (uint64_t)(unsigned)rank + 1;
+    x *= 0x9e3779b97f4a7c15u;
+    return (int64_t)(x >> 33);
+}
+
+// What ranks give.
+static struct wide small(size_t index, int rank, int size) {
+    (void)size;
+    return (struct wide){mixed(index, rank) % 9 - 4, 0};
+}
+static struct wide large(size_t index, int rank, int size) {
+    (void)size;
+    return (struct wide){mixed(index, rank) % 1000003 - 500000, 0};
+}
+// One rank gives 2, so that a product stays within every element.
+static struct wide factor(size_t index, int rank, int size) {
+    bool two = index % (size_t)size == (size_t)rank;
+    return (struct wide){two ? 2 : mixed(index, rank) % 2 ? 1 : -1, 0};
+}
+static struct wide truth(size_t index, int rank, int size) {
+    // Seldom false where many are and-ed, seldom true where many are or-ed: either shows.
+    bool rare = mixed(index, rank) % (size + 1) == 0;
+    return (struct wide){index % 2 ? rare : !rare, 0};
+}
+static struct wide bits(size_t index, int rank, int size) {
+    (void)size;
+    return (struct wide){mixed(index, rank), 0};
+}
+// Few values, so that there are ties, which the least place wins.
+static struct wide placed(size_t index, int rank, int size) {
+    return (struct wide){mixed(index, rank) % (size + 1), rank + (int)(index % 7)};
+}
+// The map x -> a x + b modulo 2^32.
+static struct wide affine(size_t index, int rank, int size) {
+    (void)size;
+    return (struct wide){mixed(index, rank) | 1, mixed(index + 1, rank) & 0xffffffff};
+}
+
+// What two of them come to: x of the lower ranks, y of the higher.
+static struct wide sum(struct wide x, struct wide y) {
+    return (struct wide){x.a + y.a, 0};
+}
+static struct wide product(struct wide x, struct wide y) {
+    return (struct wide){x.a * y.a, 0};
+}
+static struct wide greatest(struct wide x, struct wide y) {
+    return x.a > y.a ? x : y;
+}
+static struct wide least(struct wide x, struct wide y) {
+    return x.a < y.a ? x : y;
+}
+static struct wide both(struct wide x, struct wide y) {
+    return (struct wide){x.a && y.a, 0};
+}
+static struct wide either(struct wide x, struct wide y) {
+    return (struct wide){x.a || y.a, 0};
+}
+static struct wide one_of_two(struct wide x, struct wide y) {
+    return (struct wide){!x.a != !y.a, 0};
+}
+static struct wide bits_both(struct wide x, struct wide y) {
+    return (struct wide){x.a & y.a, 0};
+}
+static struct wide bits_either(struct wide x, struct wide y) {
+    return (struct wide){x.a | y.a, 0};
+}
+static struct wide bits_one(struct wide x, struct wide y) {
+    return (struct wide){x.a ^ y.a, 0};
+}
+static struct wide greatest_place(struct wide x, struct wide y) {
+    return x.a > y.a || (x.a == y.a && x.b < y.b) ? x : y;
+}
+static struct wide least_place(struct wide x, struct wide y) {
+    return x.a < y.a || (x.a == y.a && x.b < y.b) ? x : y;
+}
+// First x, then y: the order matters, the brackets do not.
+static struct wide composed(struct wide x, struct wide y) {
+    uint32_t a = (uint32_t)y.a * (uint32_t)x.a;
+    uint32_t b = (uint32_t)y.a * (uint32_t)x.b + (uint32_t)y.b;
+    return (struct wide){a, b};
+}
+
+// Operators of ours, as MPI calls them: *into = *from op *into.
+#define ADD(kind)                                                                                 \
+    for (int i = 0; i < *count; i++)                                                              \
+    ((kind *)into)[i] += ((const kind *)from)[i]
+
+static void user_sum(void *from, void *into, int *count, MPI_Datatype *type) {
+    if (*type == MPI_INT)
+        ADD(int);
+    else if (*type == MPI_INT64_T)
+        ADD(int64_t);
+    else if (*type == MPI_FLOAT)
+        ADD(float);
+    else
+        ADD(double);
+}
+
+static void user_compose(void *from, void *into, int *count, MPI_Datatype *type) {
+    const uint32_t *x = from;
+    uint32_t *y = into;
+    (void)type;
+    for (int i = 0; i < *count; i++, x += 2, y += 2) {
+        y[1] += y[0] * x[1];
+        y[0] *= x[0];
+    }
+}
+
+struct operator_row {
+    const char *name;
+    MPI_Op op;
+    enum { ALL_ELEMENTS, INTEGERS, PLACES, MAPS } elements;
+    struct wide (*give)(size_t index, int rank, int size);
+    struct wide (*fold)(struct wide lower, struct wide higher);
+};
+
+// Handles of MPI are no constant expressions in every library: the rows are made on demand.
+static struct operator_row operator_find(const char *name) {
+    const struct operator_row rows[] = {
+        {"sum", MPI_SUM, ALL_ELEMENTS, small, sum},
+        {"prod", MPI_PROD, ALL_ELEMENTS, factor, product},
+        {"max", MPI_MAX, ALL_ELEMENTS, large, greatest},
+        {"min", MPI_MIN, ALL_ELEMENTS, large, least},
+        {"land", MPI_LAND, INTEGERS, truth, both},
+        {"lor", MPI_LOR, INTEGERS, truth, either},
+        {"lxor", MPI_LXOR, INTEGERS, truth, one_of_two},
+        {"band", MPI_BAND, INTEGERS, bits, bits_both},
+        {"bor", MPI_BOR, INTEGERS, bits, bits_either},
+        {"bxor", MPI_BXOR, INTEGERS, bits, bits_one},
+        {"minloc", MPI_MINLOC, PLACES, placed, least_place},
+        {"maxloc", MPI_MAXLOC, PLACES, placed, greatest_place},
+        {"user", MPI_OP_NULL, ALL_ELEMENTS, small, sum},
+        {"compose", MPI_OP_NULL, MAPS, affine, composed},
+    };
+    size_t i = 0;
+    while (strcmp(rows[i].name, name) != 0)
+        i++;
+    return rows[i];
+}
+
+struct element_row {
+    const char *name;
+    MPI_Datatype type, paired; // the second with an int beside it
+    size_t bytes;
+    bool whole; // numbers
+};
+
+static struct element_row element_at(int store) {
+    const struct element_row rows[] = {
+        [STORE_INT] = {"int", MPI_INT, MPI_2INT, sizeof(int), true},
+        [STORE_LONG] = {"long", MPI_INT64_T, MPI_DATATYPE_NULL, sizeof(int64_t), true},
+        [STORE_FLOAT] = {"float", MPI_FLOAT, MPI_FLOAT_INT, sizeof(float), false},
+        [STORE_DOUBLE] = {"double", MPI_DOUBLE, MPI_DATATYPE_NULL, sizeof(double), false},
+    };
+    return rows[store];
+}
+
+void reduction_open(struct reduction *reduction, const char *op, const char *element,
+                    struct failure *failure) {
+    struct operator_row row = operator_find(op);
+    int store = STORE_INT;
+    while (strcmp(element_at(store).name, element) != 0)
+        store++;
+    struct element_row elements = element_at(store);
+    *reduction = (struct reduction){.op = row.op,
+                                    .type = elements.type,
+                                    .store = store,
+                                    .bytes = elements.bytes,
+                                    .give = row.give,
+                                    .fold = row.fold};
+    if (row.elements == INTEGERS && !elements.whole)
+        failure_set(failure, STATUS_USAGE, "--op %s needs --element int or long, not %s", op,
+                    element);
+    if (row.elements == PLACES && elements.paired == MPI_DATATYPE_NULL)
+        failure_set(failure, STATUS_USAGE,
+                    "--op %s needs --element int or float, each with an int beside it, not %s", op,
+                    element);
+    if (row.elements == MAPS && store != STORE_INT)
+        failure_set(failure, STATUS_USAGE, "--op %s needs --element int, of which it takes pairs",
+                    op);
+    if (failed(failure))
+        return;
+    reduction->paired = row.elements == PLACES || row.elements == MAPS;
+    if (reduction->paired) {
+        reduction->type = elements.paired;
+        reduction->bytes += sizeof(int);
+    }
+    if (row.op == MPI_OP_NULL) {
+        bool commutes = row.elements != MAPS;
+        MPI_Op_create(commutes ? user_sum : user_compose, commutes, &reduction->op);
+        reduction->made = true;
+    }
+}
+
+void reduction_close(struct reduction *reduction) {
+    if (reduction->made)
+        MPI_Op_free(&reduction->op);
+}
+
+static void store(const struct reduction *reduction, char *memory, struct wide value) {
+    int place = (int)value.b, whole = (int)value.a;
+    float single = (float)value.a;
+    double real = (double)value.a;
+    const void *const from[] = {[STORE_INT] = &whole,
+                                [STORE_LONG] = &value.a,
+                                [STORE_FLOAT] = &single,
+                                [STORE_DOUBLE] = &real};
+    size_t bytes = reduction->bytes - (reduction->paired ? sizeof place : 0);
+    memcpy(memory, from[reduction->store], bytes);
+    if (reduction->paired)
+        memcpy(memory + bytes, &place, sizeof place);
+}
+
+void reduction_fill(const struct reduction *reduction, char *memory, size_t first, size_t count,
+                    int rank, int size) {
+    for (size_t i = 0; i < count; i++)
+        store(reduction, memory + i * reduction->bytes, reduction->give(first + i, rank, size));
+}
+
+void reduction_expect(const struct reduction *reduction, char *memory, size_t first, size_t count,
+                      int ranks, int size) {
+    for (size_t i = 0; i < count; i++) {
+        struct wide value = reduction->give(first + i, 0, size);
+        for (int rank = 1; rank < ranks; rank++)
+            value = reduction->fold(value, reduction->give(first + i, rank, size));
+        store(reduction, memory + i * reduction->bytes, value);
+    }
+}

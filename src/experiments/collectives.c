@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Collective operations: chosen by name, one message size after the other, checked, timed after
+// a common start, checked again.
+#include "coll_overlap.h"
+
+#include "ranks.h"
+#include "report.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct option collective_options[] = {
+    {"operation", OPTION_TEXT, "blocking", "", NULL, 0, 0,
+     "names, joined by commas: bcast, ibcast (non-blocking), bcast_init (persistent), ...; or "
+     "blocking, nonblocking, persistent, neighbor, all; -NAME leaves one out"},
+    {"sizes", OPTION_SIZES, "8:2Mi:x4", "B", NULL, 0, INT_MAX,
+     "message sizes: a list (8,4Ki) or ranges (8:1Mi:x2, 0:64:+8)"},
+    {"root", OPTION_INTEGER, "0", "", NULL, 0, 1 << 20, "rank of the root"},
+    {"op", OPTION_CHOICE, "sum", "", reduce_op_choices, 0, 0,
+     "operator of reductions; user: a sum of our own, compose: one that does not commute"},
+    {"element", OPTION_CHOICE, "double", "", reduce_element_choices, 0, 0,
+     "elements of reductions"},
+    {"datatype", OPTION_CHOICE, "byte", "", "byte|contiguous|vector|indexed|struct", 0, 0,
+     "elements of all others: bytes, or 64 B in a derived datatype"},
+    {"transfer", OPTION_CHOICE, "typed", "", "typed|packed", 0, 0,
+     "packed: MPI_Pack before and MPI_Unpack after, both timed, instead of a typed call"},
+    {"counts", OPTION_CHOICE, "even", "", "even|ragged", 0, 0,
+     "of v and w operations; ragged: in proportion to 1, 2, ... with the mean of even, in "
+     "reverse order and with holes"},
+    {"topology", OPTION_CHOICE, "graph", "", topology_choices, 0, 0,
+     "of neighbor operations: a Cartesian grid, open or closed to a torus, or a directed graph "
+     "to the ranks 1, 2, 4, ... ahead"},
+    {"cache", OPTION_CHOICE, "warm", "", "warm|cold", 0, 0,
+     "cold: every call has buffers that have left the caches"},
+    {"compute", OPTION_REAL, "1", "", NULL, 0, 1000,
+     "computation beside a non-blocking operation, in multiples of the operation's own time; 0: "
+     "none"},
+    {"tests", OPTION_INTEGER, "0", "", NULL, 0, 1000, "calls of MPI_Test in the computation"},
+    {0},
+};
+
+// What all operations of a launch share, and what they need only now and then.
+struct study {
+    struct bench *bench;
+    struct schedule schedule;
+    struct form form;
+    struct reduction reduction;
+    struct peers all, near;
+    struct overlap overlap;
+    struct coll coll;
+    const struct sizes *sizes;
+    double room; // B on this rank, of the largest operation
+    long planned;
+};
+
+static bool word_in(const char *list, const char *word) {
+    size_t length = strlen(word);
+    for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+        if (strncmp(at, word, length) == 0 && (at[length] == ',' || !at[length]))
+            return true;
+    return false;
+}
+
+static bool grouped(const char *list, const struct operation *operation, enum variant variant) {
+    static const char *const groups[] = {"blocking", "nonblocking", "persistent"};
+    char without[64];
+    snprintf(without, sizeof without, "-%s", operation->name[variant]);
+    if (word_in(list, without))
+        return false;
+    return word_in(list, "all") || word_in(list, groups[variant]) ||
+           (variant == BLOCKING && operation->flow->neighbours && word_in(list, "neighbor"));
+}
+
+// Every word must be a group or an operation.
+static void check_names(const char *list, struct failure *failure) {
+    const char *known[128] = {"all", "blocking", "nonblocking", "persistent", "neighbor"};
+    int count = 5;
+    for (int i = 0; i < operations_count; i++)
+        for (int variant = 0; variant < VARIANTS; variant++)
+            known[count++] = operations[i].name[variant];
+    for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        char word[64];
+        const char *name = at + (*at == '-');
+        snprintf(word, sizeof word, "%.*s", (int)strcspn(name, ","), name);
+        bool found = false;
+        for (int i = 0; i < count && !found; i++)
+            found = strcmp(word, known[i]) == 0;
+        const char *meant = found ? NULL : nearest_name(word, known, count);
+        if (!found)
+            failure_set(failure, STATUS_USAGE, "--operation: no operation '%s'%s%s%s", word,
+                        meant ? "; did you mean " : "; --help tells how they are named",
+                        meant ? meant : "", meant ? "?" : "");
+    }
+}
+
+// Why a combination cannot be, or NULL.
+static const char *impossible(const struct study *study, const struct operation *operation,
+                              enum variant variant) {
+    const struct options *options = &study->bench->options;
+    bool derived = !options_is(options, "datatype", "byte");
+    if (variant == PERSISTENT && !operation->init)
+        return "this MPI has no persistent collectives";
+    if (variant == PERSISTENT && options_is(options, "cache", "cold"))
+        return "a persistent operation is bound to its buffers; use --cache warm";
+    if (operation->flow->fold && derived)
+        return "predefined operators take no derived datatypes; use --datatype byte";
+    if (operation->flow->fold && options_is(options, "transfer", "packed"))
+        return "packed bytes cannot be reduced; use --transfer typed";
+    return NULL;
+}
+
+static void choose(struct study *study, const struct operation *operation, enum variant variant) {
+    const struct options *options = &study->bench->options;
+    study->coll = (struct coll){
+        .operation = operation,
+        .variant = variant,
+        .rank = study->bench->rank,
+        .size = study->bench->size,
+        .root = (int)options_integer(options, "root"),
+        .op = study->reduction.op,
+        .form = &study->form,
+        .reduction = &study->reduction,
+        .peers = operation->flow->neighbours ? &study->near : &study->all,
+        .ragged = options_is(options, "counts", "ragged"),
+        .cold = options_is(options, "cache", "cold"),
+        .packed = options_is(options, "transfer", "packed"),
+        .payload_bytes = &study->bench->payload_bytes,
+    };
+}
+
+static void check_size(struct study *study, size_t bytes, struct failure *failure) {
+    bool fold = study->coll.operation->flow->fold;
+    size_t unit = fold ? study->reduction.bytes : study->form.unit;
+    const char *name = study->coll.operation->name[study->coll.variant];
+    if (bytes % unit)
+        failure_set(failure, STATUS_USAGE,
+                    "--sizes %zu: %s moves elements of %zu B (--%s); give multiples of that",
+                    bytes, name, unit, fold ? "element" : "datatype");
+    double room = coll_room(&study->coll, bytes);
+    if (room < 0)
+        failure_set(
+            failure, STATUS_USAGE,
+            "--sizes %zu: the buffers of %s on %d ranks are larger than MPI's int can say; "
+            "ask for smaller --sizes",
+            bytes, name, study->bench->size);
+    if (room > study->room)
+        study->room = room;
+}
+
+static void measure(struct study *study, size_t bytes) {
+    struct bench *bench = study->bench;
+    struct coll *coll = &study->coll;
+    coll_open(coll, bytes, &bench->failure);
+    if (failed(&bench->failure))
+        return;
+    coll_check(coll, &bench->failure);
+    if (!failed(&bench->failure) && coll->variant == NONBLOCKING) {
+        overlap_work(bench, &study->schedule, &study->overlap);
+    } else if (!failed(&bench->failure)) {
+        schedule_work(bench, &study->schedule,
+                      &(struct act){.operation = coll->operation->name[coll->variant],
+                                    .bytes = bytes,
+                                    .prepare = coll_prepare,
+                                    .call = coll_call,
+                                    .state = coll});
+        bench_print(bench);
+    }
+    if (!failed(&bench->failure))
+        coll_check(coll, &bench->failure);
+    coll_close(coll);
+}
+
+// Does `visit` for every operation and size that is asked for. What a group holds and cannot be
+// is left out, and said; what is asked for by name and cannot be is a failure.
+static void each(struct study *study, void (*visit)(struct study *, size_t), bool say) {
+    struct failure *failure = &study->bench->failure;
+    const char *list = options_text(&study->bench->options, "operation");
+    for (int i = 0; i < VARIANTS * operations_count && !failed(failure); i++) {
+        enum variant variant = (enum variant)(i / operations_count);
+        const struct operation *operation = &operations[i % operations_count];
+        const char *name = operation->name[variant];
+        bool named = word_in(list, name);
+        if (!named && !grouped(list, operation, variant))
+            continue;
+        const char *why = impossible(study, operation, variant);
+        if (why && named)
+            failure_set(failure, STATUS_USAGE, "--operation %s: %s", name, why);
+        else if (why && say && study->bench->rank == 0)
+            printf("# %s left out: %s\n", name, why);
+        if (why)
+            continue;
+        choose(study, operation, variant);
+        bool sized = operation->flow->sends != BLOCKS_NONE;
+        for (size_t s = 0; s < (sized ? study->sizes->count : 1) && !failed(failure); s++)
+            visit(study, sized ? study->sizes->bytes[s] : 0);
+    }
+}
+
+static void plan(struct study *study, size_t bytes) {
+    check_size(study, bytes, &study->bench->failure);
+    study->planned++;
+}
+
+static void open_study(struct study *study) {
+    struct bench *bench = study->bench;
+    struct failure *failure = &bench->failure;
+    const struct options *options = &bench->options;
+    study->sizes = options_sizes(options, "sizes");
+    study->overlap.coll = &study->coll;
+    study->overlap.share = options_real(options, "compute");
+    study->overlap.tests = options_integer(options, "tests");
+    check_names(options_text(options, "operation"), failure);
+    if (options_integer(options, "root") >= bench->size)
+        failure_set(failure, STATUS_USAGE, "--root %ld: there are ranks 0 to %d",
+                    options_integer(options, "root"), bench->size - 1);
+    form_open(&study->form, options_text(options, "datatype"));
+    reduction_open(&study->reduction, options_text(options, "op"),
+                   options_text(options, "element"), failure);
+    if (ranks_agree(bench->comm, failure, false) == STATUS_OK)
+        peers_all(&study->all, bench->comm, failure);
+    if (!failed(failure))
+        peers_open(&study->near, bench->comm, options_text(options, "topology"), failure);
+    if (!failed(failure))
+        each(study, plan, true);
+    if (study->planned == 0)
+        failure_set(failure, STATUS_USAGE, "--operation %s: nothing is left to measure",
+                    options_text(options, "operation"));
+    if (ranks_agree(bench->comm, failure, false) == STATUS_OK)
+        memory_ask(bench->comm, (size_t)study->room, failure);
+}
+
+static void run(struct bench *bench) {
+    struct study study = {.bench = bench};
+    open_study(&study);
+    if (!failed(&bench->failure)) {
+        overlap_open(&study.overlap, bench);
+        schedule_open(bench, &study.schedule);
+        each(&study, measure, false);
+        schedule_close(bench, &study.schedule);
+        bench->payload_checked = !failed(&bench->failure);
+        report_print(bench);
+    }
+    peers_close(&study.near);
+    peers_close(&study.all);
+    reduction_close(&study.reduction);
+    form_close(&study.form);
+}
+
+const struct experiment collective = {
+    .name = "collective",
+    .summary = "collective operations, blocking, non-blocking and persistent",
+    .what =
+        "Time of one operation: from the common start until the last rank is done.\n"
+        "The message size is that of the Intel MPI Benchmarks: what one rank gives or gets in\n"
+        "bcast, gather, scatter, allgather, reduce, allreduce, scan and their like; what it\n"
+        "gives to each other rank in alltoall; the whole vector in reduce_scatter, one rank's\n"
+        "block in reduce_scatter_block; what passes one link in neighbor operations.\n"
+        "A non-blocking operation has three kinds of samples: NAME, the operation alone;\n"
+        "NAME.compute, a computation alone; NAME.both, the two at the same time.\n"
+        "Method: Kurnosov, MPIPerf (2012); overlap as in IMB-NBC.",
+    .ranks = 0,
+    .options = {collective_options, schedule_options, sync_options, report_options},
+    .columns = schedule_columns,
+    .run = run,
+};

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the library itself takes of memory: before and after MPI_Init, after the first exchange
+// of all with all, and at the end. Kurnosov's wish for MPIPerf (2012).
+#include "bench.h"
+#include "payload.h"
+#include "ranks.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct option memory_options[] = {
+    {"sizes", OPTION_SIZES, "8,64Ki", "B", NULL, 0, INT_MAX,
+     "what each rank sends to each other, one size after the other"},
+    {"calls", OPTION_INTEGER, "100", "", NULL, 1, 1e7, "exchanges of one size"},
+    {0},
+};
+
+static const struct column memory_columns[] = {
+    {"rank", "", "rank whose memory this is"},
+    {"resident_bytes", "B", "pages in memory"},
+    {"shared_bytes", "B", "those of them that another process has too"},
+    {"proportional_bytes", "B", "each page divided by the number of processes that have it"},
+    {"before_bytes", "B", "pages in memory before MPI_Init"},
+    {"buffers_bytes", "B", "the experiment's own buffers"},
+    {0},
+};
+
+// One reading on one rank, as it goes to rank 0.
+struct reading {
+    double time_s;
+    struct usage usage;
+    double before, buffers;
+};
+
+enum { READING_DOUBLES = sizeof(struct reading) / sizeof(double) };
+
+struct store {
+    struct bench *bench;
+    struct buffer out, in;
+    struct reading *readings; // the first one after MPI_Init, then two for each size
+    int count;
+};
+
+static void note(struct store *store, double time_s, struct usage usage, double buffers) {
+    store->readings[store->count++] =
+        (struct reading){time_s, usage, store->bench->before.resident, buffers};
+}
+
+static void swap(struct store *store, int bytes, long calls, double *time_s) {
+    const struct bench *bench = store->bench;
+    double begin = clock_now(&bench->clock);
+    for (long i = 0; i < calls; i++)
+        MPI_Alltoall(store->out.pool, bytes, MPI_BYTE, store->in.pool, bytes, MPI_BYTE,
+                     bench->comm);
+    *time_s = (clock_now(&bench->clock) - begin) / (double)calls;
+}
+
+// The block from rank `i` is what `i` sent to us.
+static void check(struct store *store, size_t bytes) {
+    struct bench *bench = store->bench;
+    for (int i = 0; i < bench->size && !failed(&bench->failure); i++) {
+        size_t wrong =
+            payload_check(store->in.pool + (size_t)i * bytes, bytes, i, (unsigned)bench->rank);
+        if (wrong < bytes)
+            failure_set(
+                &bench->failure, STATUS_FAILED,
+                "wrong result: byte %zu of %zu B from rank %d to rank %d in an all-to-all; "
+                "do not trust this MPI's collectives",
+                wrong, bytes, i, bench->rank);
+    }
+    ranks_agree(bench->comm, &bench->failure, false);
+}
+
+static void measure(struct store *store, size_t bytes) {
+    struct bench *bench = store->bench;
+    double time_s, own = 2 * (double)buffer_room(store->out.bytes, false, 0, 1);
+    for (int i = 0; i < bench->size; i++) {
+        payload_fill(store->out.pool + (size_t)i * bytes, bytes, bench->rank, (unsigned)i);
+        payload_poison(store->in.pool + (size_t)i * bytes, bytes, i, (unsigned)bench->rank);
+    }
+    swap(store, (int)bytes, 1, &time_s);
+    note(store, time_s, usage_read(), own);
+    check(store, bytes);
+    swap(store, (int)bytes, options_integer(&bench->options, "calls"), &time_s);
+    note(store, time_s, usage_read(), own);
+    bench->payload_bytes += (double)(options_integer(&bench->options, "calls") + 1) *
+                            (double)bytes * bench->size * (bench->size - 1);
+}
+
+static void keep(struct bench *bench, const struct reading *all, const char *operation,
+                 size_t bytes, int index, int count, long calls) {
+    for (int rank = 0; rank < bench->size; rank++) {
+        const struct reading *r = &all[rank * count + index];
+        samples_add(&bench->samples,
+                    (struct sample){.operation = operation,
+                                    .bytes = bytes,
+                                    .repetition = rank,
+                                    .calls = calls,
+                                    .time_s = r->time_s,
+                                    .valid = true,
+                                    .extra = {rank, r->usage.resident, r->usage.shared,
+                                              r->usage.proportional, r->before, r->buffers}},
+                    &bench->failure);
+        printf("%-16s %12zu %6d %14.0f %14.0f %16.0f\n", operation, bytes, rank, r->usage.resident,
+               r->usage.shared, r->usage.resident - r->before - r->buffers);
+    }
+}
+
+// The ranks' readings go to rank 0 when all of them have been taken.
+static void collect(struct store *store, const struct sizes *sizes) {
+    struct bench *bench = store->bench;
+    int count = store->count;
+    size_t room = (size_t)bench->size * (size_t)count * sizeof(struct reading);
+    struct reading *all = bench->rank == 0 ? malloc(room) : NULL;
+    if (bench->rank == 0 && !all)
+        failure_set(&bench->failure, STATUS_FAILED, "no memory for the readings of %d ranks",
+                    bench->size);
+    if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK) {
+        MPI_Gather(store->readings, count * READING_DOUBLES, MPI_DOUBLE, all,
+                   count * READING_DOUBLES, MPI_DOUBLE, 0, bench->comm);
+        if (bench->rank == 0) {
+            printf("%-16s %12s %6s %14s %14s %16s\n", "# after", "size [B]", "rank",
+                   "resident [B]", "shared [B]", "library [B]");
+            keep(bench, all, "init", 0, 0, count, 1);
+            for (size_t i = 0; i < sizes->count; i++) {
+                int index = 1 + 2 * (int)i;
+                keep(bench, all, "alltoall_first", sizes->bytes[i], index, count, 1);
+                keep(bench, all, "alltoall_last", sizes->bytes[i], index + 1, count,
+                     options_integer(&bench->options, "calls"));
+            }
+        }
+    }
+    free(all);
+    ranks_agree(bench->comm, &bench->failure, false);
+}
+
+static size_t largest(const struct sizes *sizes) {
+    size_t most = 0;
+    for (size_t i = 0; i < sizes->count; i++)
+        if (sizes->bytes[i] > most)
+            most = sizes->bytes[i];
+    return most;
+}
+
+static void run(struct bench *bench) {
+    const struct sizes *sizes = options_sizes(&bench->options, "sizes");
+    struct store store = {.bench = bench};
+    size_t bytes = largest(sizes) * (size_t)bench->size;
+    if (isnan(bench->after.resident + bench->after.shared + bench->after.proportional))
+        failure_set(&bench->failure, STATUS_USAGE,
+                    "this kernel does not tell a process's memory in /proc/self/smaps_rollup; "
+                    "use Linux 4.14 or later");
+    memory_ask(bench->comm, 2 * buffer_room(bytes, false, 0, 1), &bench->failure);
+    if (failed(&bench->failure))
+        return;
+    store.readings = calloc(1 + 2 * sizes->count, sizeof *store.readings);
+    if (!store.readings)
+        failure_set(&bench->failure, STATUS_USAGE, "no memory for %zu sizes", sizes->count);
+    buffer_open(&store.out, bytes, false, 0, 1, &bench->failure);
+    buffer_open(&store.in, bytes, false, 0, 1, &bench->failure);
+    if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK) {
+        note(&store, bench->init_s, bench->after, 0);
+        for (size_t i = 0; i < sizes->count && !failed(&bench->failure); i++)
+            measure(&store, sizes->bytes[i]);
+        if (!failed(&bench->failure))
+            collect(&store, sizes);
+        bench->payload_checked = !failed(&bench->failure);
+    }
+    buffer_close(&store.out);
+    buffer_close(&store.in);
+    free(store.readings);
+}
+
+const struct experiment memory = {
+    .name = "memory",
+    .summary = "what the library takes of memory, before and after all ranks have met",
+    .what =
+        "Memory of each rank after MPI_Init, after the first all-to-all of a size, and after "
+        "the last.\nWhat the library takes is resident - before - buffers. Times: of MPI_Init, "
+        "of the first\nexchange, and the mean of the others. Method: Kurnosov, MPIPerf (2012), "
+        "outlook.",
+    .ranks = 0,
+    .options = {memory_options},
+    .columns = memory_columns,
+    .run = run,
+};

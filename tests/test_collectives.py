@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The collective operations: what is wrong is found, what cannot be is said."""
+
+import csv
+import json
+
+import pytest
+
+from tests.launching import STACK, launch, said
+
+BRIEF = ["--budget", "0", "--max-repetitions", "1", "--sync-share", "1"]
+
+
+@pytest.mark.parametrize(("operation", "words", "expected"), [
+    ("bcast", ["--sizes", "64,1000"],
+     "byte 500 of the 1000 B that rank 1 received in bcast of 1000 B"),
+    ("allreduce", ["--sizes", "64,1000"],
+     "byte 500 of the 1000 B that rank 1 received in allreduce of 1000 B"),
+    ("scan", ["--sizes", "64,1000"], "received in scan of 1000 B"),
+    # With 2 ranks a ragged block of 1500 B each on average has 1000 B and 2000 B, and a hole.
+    ("allgatherv", ["--sizes", "64,1500", "--counts", "ragged"],
+     "received in allgatherv of 1500 B"),
+])
+def test_a_broken_result_fails_the_launch(mpi, tmp_path, operation, words, expected):
+    broken = {"LD_PRELOAD": str(STACK / "build" / mpi.name / "tests/libflip.so")}
+    words = ["collective", "--operation", operation, *words, *BRIEF, "--output", "samples"]
+    done = launch(mpi, *words, folder=tmp_path, COTEJO_FLIP_BYTES="1000", **broken)
+    assert done.returncode == 1, done.stderr
+    assert expected in said(done)[0]
+    assert list(tmp_path.iterdir()) == []
+    sound = launch(mpi, *words, folder=tmp_path, COTEJO_FLIP_BYTES="7", **broken)
+    assert sound.returncode == 0, sound.stderr
+
+
+@pytest.mark.parametrize(("words", "expected"), [
+    (["--operation", "bcst"], "did you mean bcast"),
+    (["--operation", "bcast,"], "no operation ''"),
+    (["--operation=-bcast"], "nothing is left"),
+    (["--operation", "reduce", "--op", "band"], "needs --element int or long"),
+    (["--operation", "reduce", "--datatype", "vector", "--sizes", "64"], "no derived datatypes"),
+    (["--operation", "bcast_init", "--cache", "cold"], "bound to its buffers"),
+    (["--operation", "bcast", "--root", "2"], "ranks 0 to 1"),
+    (["--operation", "allreduce", "--sizes", "12"], "elements of 8 B"),
+    (["--operation", "bcast", "--datatype", "struct", "--sizes", "65"], "elements of 64 B"),
+    (["--operation", "alltoall", "--sizes", "2000M"], "larger than MPI's int"),
+])
+def test_what_cannot_be_is_said_in_one_line(mpi, words, expected):
+    done = launch(mpi, "collective", *words)
+    assert len(said(done)) == 1, done.stderr
+    assert expected in said(done)[0]
+    assert done.returncode == 2
+
+
+def test_a_group_leaves_out_what_cannot_be(mpi, tmp_path):
+    done = launch(mpi, "collective", "--operation", "blocking,-barrier", "--datatype", "vector",
+                  "--sizes", "64", *BRIEF, "--output", "samples", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "# reduce left out: predefined operators" in done.stdout
+    with open(tmp_path / "samples.csv") as rows:
+        measured = {row["operation"] for row in csv.DictReader(list(rows)[1:])}
+    assert "bcast" in measured
+    assert not measured & {"reduce", "barrier"}
+
+
+def test_overlap_has_three_kinds_of_samples(mpi, tmp_path):
+    done = launch(mpi, "collective", "--operation", "ibcast", "--sizes", "8,64Ki", "--budget",
+                  "0.01", "--sync-share", "1", "--output", "samples", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    summary = json.loads((tmp_path / "samples.json").read_text())["summary"]
+    assert [(row["operation"], row["bytes"]) for row in summary] == [
+        (f"ibcast{kind}", size) for size in (8, 65536) for kind in ("", ".compute", ".both")]
+
+
+def test_a_report_has_a_line_for_each_operation(mpi):
+    done = launch(mpi, "collective", "--operation", "bcast,barrier", "--sizes", "8", "--budget",
+                  "0.02", "--stop", "count", "--valid", "20", "--max-repetitions", "40",
+                  "--report", "mpiperf", "--sync-share", "1")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    start = next(i for i, line in enumerate(lines) if "left out; E for" in line)
+    rows = [line.split() for line in lines[start + 2:] if line]
+    assert [row[0] for row in rows] == ["barrier", "bcast"]
+    for row in rows:
+        taken, correct, kept = map(int, row[2:5])
+        mean, error, least, most = map(float, row[5:9])
+        assert taken >= correct >= kept > 0
+        assert least <= mean <= most
+        assert kept < 2 or error >= 0
+
+
+def test_memory_of_every_rank_is_told(mpi, tmp_path):
+    done = launch(mpi, "memory", "--sizes", "8", "--calls", "3", "--output", "samples",
+                  folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    with open(tmp_path / "samples.csv") as rows:
+        samples = list(csv.DictReader(list(rows)[1:]))
+    assert [(s["operation"], s["rank"]) for s in samples] == [
+        (name, rank) for name in ("init", "alltoall_first", "alltoall_last")
+        for rank in ("0", "1")]
+    for sample in samples:
+        assert float(sample["resident_bytes"]) > float(sample["before_bytes"]) > 0
+        assert float(sample["shared_bytes"]) <= float(sample["resident_bytes"])
+    # Two ranks on one host share at least the pages of the library itself.
+    assert float(samples[0]["shared_bytes"]) > 0
