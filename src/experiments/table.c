@@ -4,10 +4,12 @@
 
 #include <string.h>
 
-extern const struct experiment pingpong, pingping, stream, bandwidth, exchange, alltoall_variants;
+extern const struct experiment pingpong, pingping, stream, bandwidth, exchange, alltoall_variants,
+    logp, overlap, eager_limit;
 
-const struct experiment *const experiments[] = {&pingpong, &pingping,          &stream, &bandwidth,
-                                                &exchange, &alltoall_variants, NULL};
+const struct experiment *const experiments[] = {
+    &pingpong,          &pingping, &stream,  &bandwidth,   &exchange,
+    &alltoall_variants, &logp,     &overlap, &eager_limit, NULL};
 
 const struct experiment *experiment_find(const char *name) {
     for (const struct experiment *const *e = experiments; *e; e++)

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Computation of a known amount: multiply-adds over more data than the first cache holds.
+#ifndef COTEJO_CORE_COMPUTE_H
+#define COTEJO_CORE_COMPUTE_H
+
+#include "clock.h"
+#include "failure.h"
+
+#include <stddef.h>
+
+// y = a y + x over two vectors, as DAXPY does. Successive calls go on where the last one ended,
+// so that none finds its data in the first cache because the call before left it there.
+struct compute {
+    double *x, *y; // owned
+    size_t length, at;
+};
+
+// Both vectors together take `bytes` B. Failure: STATUS_USAGE.
+void compute_open(struct compute *compute, size_t bytes, struct failure *failure);
+void compute_close(struct compute *compute);
+
+void compute_do(struct compute *compute, long multiply_adds);
+
+// Seconds that one multiply-add takes on this core, the least of several batches.
+double compute_calibrate(struct compute *compute, const struct clock *clock);
+
+#endif

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Overlap of communication with computation: time against an amount of computation that rises.
+#include "train.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROW = 32, STEPS_MOST = 1000 };
+
+static const struct option overlap_options[] = {
+    {"pattern", OPTION_CHOICE, "gap-send", "",
+     "pingpong|local-send|local-receive|gap-send|gap-receive", 0, 0,
+     "where the computation is. pingpong: between a message and its answer; local: between start "
+     "and end of a message that stands alone; gap: in a row of messages"},
+    {"steps", OPTION_INTEGER, "13", "", NULL, 2, STEPS_MOST, "amounts of computation, with none"},
+    {"reach", OPTION_REAL, "1.5", "", NULL, 0.1, 100,
+     "the largest amount, in times of the pattern without computation"},
+    {"compute", OPTION_SIZES, "0", "multiply-adds", NULL, 0, 1e12,
+     "amounts of computation, rising from 0; 0 alone: by --steps and --reach"},
+    {0},
+};
+
+static const struct column columns[] = {TRAIN_COLUMN_ROWS, TRAIN_STEP_ROW, {0}};
+
+static const struct {
+    const char *pattern;
+    struct move move;
+} patterns[] = {
+    {"pingpong", {"overlap-pingpong", 1, 0, false, train_go_pingpong}},
+    {"local-send", {"overlap-local-send", 1, 0, true, train_go_local_send}},
+    {"local-receive", {"overlap-local-receive", 1, 0, true, train_go_local_receive}},
+    {"gap-send", {"overlap-gap-send", 1, ROW, false, train_go_gap_send}},
+    {"gap-receive", {"overlap-gap-receive", 1, ROW, false, train_go_gap_receive}},
+};
+
+static const struct move *chosen(const struct options *options) {
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+        if (strcmp(options_text(options, "pattern"), patterns[i].pattern) == 0)
+            return &patterns[i].move;
+    abort(); // the parser accepts no other
+}
+
+// Multiply-adds of each step; the caller frees them. Their number is that of --compute or --steps.
+static long *amounts(struct train *train, const struct move *move, int *count) {
+    const struct options *options = &train->bench->options;
+    const struct sizes *given = options_sizes(options, "compute");
+    bool found = given->count == 1 && given->bytes[0] == 0;
+    *count = found ? (int)options_integer(options, "steps") : (int)given->count;
+    double most = options_real(options, "reach") * train_least_time(train, move);
+    long *work = calloc((size_t)*count, sizeof *work);
+    for (int i = 0; work && i < *count; i++)
+        work[i] = found ? lround(most / train->multiply_add_s * i / (*count - 1))
+                        : (long)given->bytes[i];
+    return work;
+}
+
+static void size(struct train *train, const struct repeat *rule, size_t bytes) {
+    const struct move *move = chosen(&train->bench->options);
+    int count;
+    long *work = amounts(train, move, &count);
+    struct turn *turns = calloc((size_t)count, sizeof *turns);
+    (void)bytes;
+    if (work && turns) {
+        for (int i = 0; i < count; i++)
+            turns[i] = (struct turn){.move = move, .work = work[i], .step = i};
+        train_measure(train, rule, turns, count);
+    } else {
+        failure_set(&train->bench->failure, STATUS_FAILED, "no memory for %d steps", count);
+    }
+    free(work);
+    free(turns);
+}
+
+static void run(struct bench *bench) {
+    const struct sizes *given = options_sizes(&bench->options, "compute");
+    bool local = strncmp(options_text(&bench->options, "pattern"), "local", 5) == 0;
+    if (local && options_is(&bench->options, "blocking", "yes"))
+        failure_set(&bench->failure, STATUS_USAGE,
+                    "--pattern %s needs a start and an end to compute between; use --blocking no",
+                    options_text(&bench->options, "pattern"));
+    for (size_t i = 0; i < given->count; i++)
+        if (given->bytes[i] <= (i ? given->bytes[i - 1] : 0) && given->bytes[i] != 0)
+            failure_set(&bench->failure, STATUS_USAGE, "--compute must rise; sort the amounts");
+    if (given->bytes[0] != 0)
+        failure_set(&bench->failure, STATUS_USAGE,
+                    "--compute must begin with 0: the time without computation is what overlap "
+                    "is held against");
+    if (!failed(&bench->failure))
+        train_run(bench, size);
+}
+
+const struct experiment overlap = {
+    .name = "overlap",
+    .summary = "time of messages with more and more computation among them",
+    .what = "Time of one operation of a pattern against the multiply-adds put into it; alone_s is "
+            "that computation\nwithout messages, measured beside. Until the time grows, "
+            "computation is hidden. Patterns after Stival\n(2004), ch. 3; pingpong: the whole "
+            "round trip; local: start to end of one message, the partner being\nready; gap: the "
+            "interval in a row of messages. start_s, compute_s and wait_s are where the time "
+            "goes;\npatterns but local have them from a row of their own, so that no clock is in "
+            "time_s.",
+    .ranks = 2,
+    .options = {train_options, overlap_options, repeat_options},
+    .columns = columns,
+    .run = run,
+};

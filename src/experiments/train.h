@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Messages between two ranks with computation of a chosen amount among them.
+#ifndef COTEJO_EXPERIMENTS_TRAIN_H
+#define COTEJO_EXPERIMENTS_TRAIN_H
+
+#include "bench.h"
+#include "compute.h"
+#include "payload.h"
+#include "repeat.h"
+
+// Seconds that went into the parts of operations: inside the call that starts one (all of it when
+// it blocks), computing, and inside the call that waits for its end.
+struct parts {
+    double start_s, compute_s, wait_s;
+};
+
+struct train {
+    struct bench *bench;
+    int count; // B of a message
+    bool blocking, stamped;
+    int (*send)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
+    int (*isend)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
+    struct buffer out, in;
+    struct compute *compute;
+    double multiply_add_s; // time of one
+    double delay_s;        // of train_delayed_receive
+    const struct move *move;
+    long work;          // multiply-adds in each operation
+    int step;           // among the amounts of computation
+    struct parts parts; // sums over the operations of the last call of `go` with stamps
+};
+
+// What rank 0 does with rank 1's help, `work` multiply-adds in each operation.
+struct move {
+    const char *operation;
+    double share;     // of a call that is one operation
+    long least_calls; // in a sample: of a row of messages the ends are not to weigh
+    // Time is the sum of the parts: what is between the operations is none of theirs. The others
+    // are timed whole, without a clock inside; their parts are of a row of their own.
+    bool sum_of_parts;
+    void (*go)(void *train, long calls);
+};
+
+// Declares --sizes, --mode (standard, synchronous), --blocking, --cache, --compute-bytes.
+extern const struct option train_options[];
+
+// The columns that train_measure fills. Without the last one `step` is not told.
+#define TRAIN_COLUMN_ROWS                                                                         \
+    {"multiply_adds", "multiply-adds", "computation put into each operation"},                    \
+        {"start_s", "s", "time inside the call that starts a message, or does all of it"},        \
+        {"compute_s", "s", "time computing, among messages"},                                     \
+        {"wait_s", "s", "time inside the call that waits for a message"}, {                       \
+        "alone_s", "s", "time of the same computation without any message"                        \
+    }
+#define TRAIN_STEP_ROW                                                                            \
+    { "step", "", "number of the amount of computation, rising; 0: none" }
+
+void train_go_pingpong(void *train, long calls); // the whole round trip is a call
+void train_go_gap_send(void *train, long calls);
+void train_go_gap_receive(void *train, long calls);
+void train_go_local_send(void *train, long calls);
+void train_go_local_receive(void *train, long calls);
+// As local, but the receive begins when its message must have come (after delay_s).
+void train_go_delayed_receive(void *train, long calls);
+
+// One move with an amount of computation, and its samples so far.
+struct turn {
+    const struct move *move;
+    long work;
+    int step;
+    struct progress progress; // calls 0: to be found
+};
+
+// Calls `size` for each of --sizes, between two checks of the payload.
+void train_run(struct bench *bench,
+               void (*size)(struct train *train, const struct repeat *rule, size_t bytes));
+
+// Least time of one operation of a move without computation, s, as rank 0 sees it. Collective.
+double train_least_time(struct train *train, const struct move *move);
+
+// Takes samples of all turns by turns until the rule has enough of each. Collective.
+void train_measure(struct train *train, const struct repeat *rule, struct turn *turns, int count);
+
+#endif
