@@ -60,6 +60,9 @@ class Configuration(RegressionTestPlugin):
     #: :values: names in the families' `transports`
     transport = parameter(["shm", "tcp"])
 
+    #: Names of the parameters that are `settings` of the families; the value `default` sets none.
+    settings = variable(list, value=[])
+
     @run_after("init")
     def select_environments(self):
         self.valid_systems = ["*"]
@@ -69,9 +72,24 @@ class Configuration(RegressionTestPlugin):
     def find_family(self):
         self.family = FAMILIES[self.current_environ.name]
 
+    def values_set(self):
+        """What is set by hand: name of a setting -> value, as the launch's description has it."""
+        chosen = {name: getattr(self, name) for name in self.settings}
+        return {name: self.family.setting(name, self.transport).value_of(value)
+                for name, value in chosen.items() if value != "default"}
+
+    @run_after("setup")
+    def check_settings(self):
+        try:
+            self.values_set()
+        except ValueError as err:
+            self.skip(f"{self.family.title} over {self.transport}: {err}")
+
     @run_before("run")
     def set_environment(self):
         self.env_vars.update(self.family.transports[self.transport].environment)
+        for name, value in self.values_set().items():
+            self.env_vars.update(self.family.setting(name, self.transport).variables(value))
 
 
 class Placement(RegressionTestPlugin):
@@ -133,7 +151,7 @@ class Experiment(rfm.RunOnlyRegressionTest, Placement, Configuration):
 
     @run_after("setup", always_last=True)
     def name_cell(self):
-        values = [getattr(self, name) for name in self.varied]
+        values = [getattr(self, name) for name in [*self.settings, *self.varied]]
         self.cell = ".".join(map(str, [type(self).__name__, self.family.name, self.transport,
                                        self.placement, *values]))
         sessions.note_cell(self.cell)
@@ -163,9 +181,13 @@ class Experiment(rfm.RunOnlyRegressionTest, Placement, Configuration):
             "scale": self.scale, "launch": self.launch,
             "seed": scales.seed(), "mpi": self.family.name, "transport": self.transport,
             "placement": self.placement, "cpus": self.cpus, "hosts": self.num_hosts,
-            "ranks": self.num_tasks, "settings": {},
+            "ranks": self.num_tasks, "settings": self.values_set(),
             "parameters": {name: getattr(self, name) for name in self.varied},
             "time_limit_s": self.limit_s}
+
+    def doubt(self, observed):
+        """Why what the experiment found contradicts what was set, or ''."""
+        return ""
 
     def collect(self, stage):
         """Turns what the program left into samples; for programs that are not ours."""
@@ -184,6 +206,9 @@ class Experiment(rfm.RunOnlyRegressionTest, Placement, Configuration):
             "provenance": launches.provenance(rfm.VERSION)}
         self.collect(stage)
         self.record = launches.describe(stage, self.asked(), self.family, output, **known)
+        if self.record["status"] == "ok":
+            reason = self.doubt(self.record["observed"])
+            self.record.update(status="marked" if reason else "ok", reason=reason)
         launches.publish(self.record, stage, self.cell)
         if self.record["status"] != "ok":
             raise SanityError(self.record["reason"])

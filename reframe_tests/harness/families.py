@@ -24,6 +24,34 @@ class Transport:
 
 
 @dataclass(frozen=True)
+class Setting:
+    """How a family takes one setting over one transport, or the reason why it does not."""
+
+    environment: dict = field(default_factory=dict)
+    reason: str = ""
+    least: int = 0
+    most: int = 0
+    header: int = 0
+    receiver: str = "polling"
+
+    def value_of(self, word):
+        """The value that `word` asks for, as text: `least`, `most`, or itself.
+
+        ValueError says why it cannot be set.
+        """
+        if self.reason:
+            raise ValueError(self.reason)
+        value = {"least": self.least, "most": self.most}.get(word, word)
+        if self.most and not self.least <= int(value) <= self.most:
+            raise ValueError(f"{value} is not within {self.least} to {self.most}")
+        return str(value)
+
+    def variables(self, value):
+        """Environment (name -> value) that sets `value`."""
+        return {name: text.format(value=value) for name, text in self.environment.items()}
+
+
+@dataclass(frozen=True)
 class Family:
     """One MPI as its YAML declares it; `docs/mpi-families.md` explains the keys."""
 
@@ -37,6 +65,7 @@ class Family:
     environment: dict = field(default_factory=dict)
     abi: str = ""
     audit: dict = field(default_factory=dict)
+    settings: dict = field(default_factory=dict)
 
     def prefix(self, stack):
         return pathlib.Path(stack) / "mpi" / self.name
@@ -49,6 +78,11 @@ class Family:
         prefix = self.prefix(stack)
         variables = {k: v.format(prefix=prefix) for k, v in self.environment.items()}
         return {"PATH": f"{prefix}/bin:$PATH", **variables}
+
+    def setting(self, name, transport):
+        """The `Setting` of that name over a transport; one that is not declared has a reason."""
+        found = self.settings.get(name, {}).get(transport)
+        return found or Setting(reason=f"{self.title} declares no {name} over {transport}")
 
     def flags(self, launcher, cpus, hosts=1):
         """Launcher options that put local rank i of every host on `cpus[i]`.
@@ -70,7 +104,9 @@ def _read(path):
     try:
         data = yaml.safe_load(path.read_text())
         transports = {n: Transport(**t) for n, t in data.pop("transports").items()}
-        return Family(name=path.stem, transports=transports, **data)
+        settings = {name: {t: Setting(**s) for t, s in by.items()}
+                    for name, by in data.pop("settings", {}).items()}
+        return Family(name=path.stem, transports=transports, settings=settings, **data)
     except (AttributeError, KeyError, TypeError, yaml.YAMLError) as err:
         reason = " ".join(str(err).split())
         raise ValueError(f"{path}: not a family declaration ({reason}); "

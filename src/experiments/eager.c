@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <time.h>
 
-enum { TAG = 1, READY = 2, NEVER_SENT = 3, ATTEMPTS_A_TRY = 10, STAY_WINDOWS = 4 };
+enum { TAG = 1, READY = 2, NEVER_SENT = 3, ATTEMPTS_A_TRY = 20, STAY_WINDOWS = 8 };
 
 static const struct option eager_options[] = {
     {"sizes", OPTION_SIZES, "1:4Mi:x2", "B", NULL, 1, INT_MAX,

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""LogP by message size: latency, gap and overheads, by the time of calls and by overlap."""
+
+import reframe as rfm
+from reframe.core.builtins import parameter, performance_function, run_after
+
+from .base import Experiment, Full, Quick, Smoke
+from .harness import exhibits, launches
+
+
+class LogP(Experiment):
+    """Six operations at each size; the analysis makes the parameters of them."""
+
+    experiment = "logp"
+
+    @performance_function("us")
+    def latency(self):
+        return 1e6 * launches.summary_value(self.record, "logp-eel", 1, "median_s")
+
+    @performance_function("us")
+    def gap(self):
+        return 1e6 * launches.summary_value(self.record, "logp-g", 1, "median_s")
+
+
+@rfm.simple_test
+class logp_smoke(Smoke, LogP):
+    options = {"sizes": "1,4Ki,64Ki", "budget": 0.02}
+
+
+@rfm.simple_test
+class logp_quick(Quick, LogP):
+    options = {"sizes": "1,64,1:1Mi:x4", "budget": 0.04}
+    limit_s = 120
+
+
+@rfm.simple_test
+class logp_full(Full, LogP):
+    """Blocking and non-blocking, standard and synchronous (stival 2)."""
+
+    mode = parameter(["standard", "synchronous"])
+    blocking = parameter(["yes", "no"])
+    varied = ["mode", "blocking"]
+    limit_s = 300
+    tags = exhibits.tags(*exhibits.figures("stival", "4.12", "4.13", "4.14", "4.38"))
+
+    @run_after("init")
+    def set_options(self):
+        self.options = {"sizes": "1:1Mi:x2", "rse": 0.01, "budget": 0.2,
+                        "mode": self.mode, "blocking": self.blocking}

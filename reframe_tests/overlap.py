@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Overlap of communication with computation, with and without asynchronous progress."""
+
+import reframe as rfm
+from reframe.core.builtins import parameter, run_after
+
+from .base import Experiment, Full, Quick, Smoke
+from .harness import exhibits
+
+# Sizes of both protocols, and those of the study's tables.
+ROWS = {"sizes": "8,1Ki,8Ki,56Ki,256Ki,1Mi", "steps": 17, "budget": 0.1}
+
+
+class Overlap(Experiment):
+    """Time of one pattern against an amount of computation that rises (stival 7)."""
+
+    experiment = "overlap"
+
+    #: Where the computation is; `cotejo overlap --help` explains.
+    pattern = parameter(["pingpong", "local-send", "local-receive", "gap-send", "gap-receive"])
+    varied = ["pattern"]
+
+    @run_after("init")
+    def set_pattern(self):
+        self.options = {**self.options, "pattern": self.pattern}
+
+
+class Blocking(Overlap):
+    """Blocking and non-blocking calls."""
+
+    blocking = parameter(["yes", "no"])
+    varied = ["pattern", "blocking"]
+
+    @run_after("init")
+    def set_blocking(self):
+        self.options = {**self.options, "blocking": self.blocking}
+
+
+class Progress(Overlap):
+    """Left to itself, and with the library's asynchronous progress, where it has one."""
+
+    async_progress = parameter(["default", "yes"])
+    settings = ["async_progress"]
+    #: A thread that makes progress polls the core of its rank where no other is free.
+    limit_s = 240
+
+
+@rfm.simple_test
+class overlap_smoke(Smoke, Overlap):
+    options = {"sizes": "8,64Ki", "steps": 4, "budget": 0.01}
+
+
+@rfm.simple_test
+class overlap_quick(Quick, Overlap):
+    options = {"sizes": "8,4Ki,64Ki,1Mi", "steps": 9, "budget": 0.03}
+    limit_s = 120
+
+
+@rfm.simple_test
+class overlap_pingpong(Full, Blocking):
+    pattern = parameter(["pingpong"])
+    options = {"sizes": "1,64,512,2Ki,8Ki,24Ki,40Ki,64Ki,96Ki", "steps": 17, "budget": 0.1}
+    limit_s = 240
+    tags = exhibits.tags(*exhibits.figures("stival", "4.28", "4.29", "4.30", "4.31"))
+
+
+@rfm.simple_test
+class overlap_local(Full, Progress):
+    pattern = parameter(["local-send", "local-receive"])
+    options = {"sizes": "8,2Ki,24Ki,72Ki,1Mi", "steps": 17, "budget": 0.1}
+    tags = exhibits.tags(*exhibits.figures("stival", "4.32", "4.33", "4.34"))
+
+
+@rfm.simple_test
+class overlap_gap_send(Full, Blocking):
+    pattern = parameter(["gap-send"])
+    options = ROWS
+    limit_s = 240
+    tags = exhibits.tags(*exhibits.figures("stival", "4.35", "4.36"), "stival-tab-4.9")
+
+
+@rfm.simple_test
+class overlap_gap_receive(Full, Blocking):
+    pattern = parameter(["gap-receive"])
+    options = ROWS
+    limit_s = 240
+    tags = exhibits.tags("stival-fig-4.37", "stival-tab-4.10")

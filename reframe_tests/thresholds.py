@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Eager and rendezvous: limits set by hand, seen by their effect, and what they cost."""
+
+import reframe as rfm
+from reframe.core.builtins import parameter, performance_function, run_after
+
+from .base import Experiment, Full, Quick, Smoke
+from .harness import exhibits, launches
+
+
+class EagerLimit(Experiment):
+    """The largest message that does not wait for its receive is the one that was set."""
+
+    experiment = "eager-limit"
+    eager_limit = parameter(["default", "65536"])
+    settings = ["eager_limit"]
+    options = {"sizes": "1:4Mi:x2"}
+
+    @run_after("setup")
+    def set_receiver(self):
+        setting = self.family.setting("eager_limit", self.transport)
+        self.options = {**self.options, "receiver": setting.receiver}
+
+    def doubt(self, observed):
+        found = observed["found"]["eager_limit_bytes"]
+        for name, value in self.values_set().items():
+            header = self.family.setting(name, self.transport).header
+            if found != int(value) - header:
+                return (f"{name} was set to {value} B, of which the library takes {header} B, "
+                        f"but messages of up to {found:.0f} B were sent without waiting")
+        return ""
+
+    @performance_function("B")
+    def largest_unheld(self):
+        return self.record["observed"]["found"]["eager_limit_bytes"]
+
+
+@rfm.simple_test
+class eager_limit_smoke(Smoke, EagerLimit):
+    options = {"sizes": "1:1Mi:x16", "tries": 1}
+
+
+@rfm.simple_test
+class eager_limit_quick(Quick, EagerLimit):
+    pass
+
+
+@rfm.simple_test
+class eager_limit_full(Full, EagerLimit):
+    eager_limit = parameter(["default", "least", "16384", "65536", "262144", "most"])
+
+
+class Protocol(Experiment):
+    """The same sizes with the least and the largest eager limit: where the two protocols cross."""
+
+    #: `least`: rendezvous wherever it can be; `most`: eager wherever it can be.
+    eager_limit = parameter(["default", "least", "most"])
+    settings = ["eager_limit"]
+
+    @performance_function("us")
+    def latency(self):
+        return 1e6 * launches.summary_value(self.record, self.experiment, 1 << 15, "median_s")
+
+
+@rfm.simple_test
+class protocol_smoke(Smoke, Protocol):
+    experiment = "pingpong"
+    options = {"sizes": "8Ki,32Ki,128Ki", "budget": 0.02}
+
+
+@rfm.simple_test
+class protocol_quick(Quick, Protocol):
+    experiment = "pingpong"
+    options = {"sizes": "1Ki:512Ki:x2", "budget": 0.05}
+
+
+class ProtocolFull(Full, Protocol):
+    """Every placement, caches invalidated (finisterrae 1)."""
+
+    placement = parameter(["near", "far"])
+    options = {"sizes": "1:4Mi:x2", "rse": 0.01, "budget": 0.2, "cache": "cold"}
+
+
+@rfm.simple_test
+class protocol_pingpong(ProtocolFull):
+    experiment = "pingpong"
+    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.13", "5.14"))
+
+
+@rfm.simple_test
+class protocol_pingping(ProtocolFull):
+    experiment = "pingping"
+    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.15", "5.16"))
