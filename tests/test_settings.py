@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is set by hand on an MPI is what is seen; what cannot be set says why."""
+
+import json
+
+import pytest
+
+from reframe_tests.harness import families
+from tests.launching import launch
+
+TRANSPORTS = ["shm", "tcp"]
+
+
+def test_values_have_a_range_and_names():
+    setting = families.Setting(environment={"LIMIT": "{value}"}, least=1024, most=65536)
+    assert setting.value_of("least") == "1024"
+    assert setting.value_of("most") == "65536"
+    assert setting.variables(setting.value_of("4096")) == {"LIMIT": "4096"}
+    with pytest.raises(ValueError, match="65537 is not within 1024 to 65536"):
+        setting.value_of("65537")
+
+
+def test_what_cannot_be_set_says_why():
+    family = families.load()["openmpi"]
+    with pytest.raises(ValueError, match="no thread that moves messages"):
+        family.setting("async_progress", "shm").value_of("yes")
+    with pytest.raises(ValueError, match="declares no colour over tcp"):
+        family.setting("colour", "tcp").value_of("red")
+
+
+@pytest.mark.parametrize("family", families.load().values(), ids=families.load())
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_every_family_says_how_or_why_not(family, transport):
+    for name in ("eager_limit", "async_progress"):
+        setting = family.settings[name][transport]
+        assert bool(setting.environment) != bool(setting.reason)
+    limit = family.settings["eager_limit"][transport]
+    assert limit.reason or "{value}" in "".join(limit.environment.values())
+
+
+def watch(mpi, transport, folder, receiver, sizes, **variables):
+    """What `eager-limit` finds under a transport with variables set."""
+    done = launch(mpi, "eager-limit", "--sizes", sizes, "--receiver", receiver, "--tries", "3",
+                  "--output", "samples", folder=folder, timeout=90,
+                  **{**mpi.transports[transport].environment, **variables})
+    assert done.returncode == 0, done.stderr
+    return json.loads((folder / "samples.json").read_text())["observed"]["found"]
+
+
+@pytest.mark.parametrize("value", [32768, 262144])
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_the_eager_limit_that_is_set_is_seen(mpi, transport, value, tmp_path):
+    setting = mpi.setting("eager_limit", transport)
+    if setting.reason:
+        pytest.skip(setting.reason)
+    found = watch(mpi, transport, tmp_path, setting.receiver, "1Ki:1Mi:x4",
+                  **setting.variables(setting.value_of(str(value))))
+    assert found["eager_limit_bytes"] == value - setting.header
+    assert found["held_from_bytes"] == value - setting.header + 1
+
+
+def test_mpich_moves_messages_without_the_receiver_when_told_to(tmp_path):
+    """Over tcp MPICH needs the receiver inside MPI beyond 128 B, unless a thread is there."""
+    mpi = families.load()["mpich"]
+    if not (mpi.prefix(families.stack_prefix()) / "bin/cotejo").exists():
+        pytest.skip("MPICH is not in the stack")
+    yes = mpi.setting("async_progress", "tcp").variables("yes")
+    for name, variables, held in (("no", {}, True), ("yes", yes, False)):
+        folder = tmp_path / name
+        folder.mkdir()
+        found = watch(mpi, "tcp", folder, "idle", "64,64Ki", **variables)
+        assert (found["held_from_bytes"] > 0) is held
