@@ -17,7 +17,8 @@
 #'   0 when rendezvous, `Inf` when eager is the better one at every size measured;
 #'   `eager_to_bytes` the largest size measured at which eager is to be taken (0, or the least
 #'   size, ...); `from_bytes`, `to_bytes`: the sizes measured; `gain`: time that the best limit
-#'   saves against the worse of only eager and only rendezvous (geometric mean over sizes, 0.1 is 10 %); `level`; `n` launches.
+#'   saves against the worse of only eager and only rendezvous (geometric mean over sizes, 0.1 is
+#'   10 %); `level`; `n` launches.
 #' @export
 protocol_crossover <- function(eager, rendezvous, level = 0.95, replicates = 2000L, seed = 1L) {
   sides <- lapply(list(eager, rendezvous), \(side) {
