@@ -9,6 +9,8 @@ FIGURES  ?= $(CURDIR)/figures
 REPORT   ?= $(CURDIR)/report/report.html
 TAG      ?= quick
 PYTHON    = $(firstword $(wildcard $(STACK)/tools/bin/python) python3)
+# R from Spack is in the stack's tools.
+export PATH := $(STACK)/tools/bin:$(PATH)
 RSCRIPT   = R_LIBS=$(STACK)/R Rscript --vanilla
 
 export COTEJO_STACK = $(STACK)
@@ -23,6 +25,8 @@ help: ## list the commands
 
 stack: ## install the MPIs, ReFrame and R; build the benchmarks; verify all of it
 ifneq ($(SPACK),)
+	@# A fresh Spack would note the compilers in spack.yaml itself, at the first use.
+	$(SPACK) -E compiler find
 	$(SPACK) -e . install
 	python3 stack/spack_complete.py .
 else
@@ -47,7 +51,10 @@ report: ## write the report of the results that are there (RESULTS, REPORT)
 	@$(RSCRIPT) -e 'cotejo::write_report("$(RESULTS)", "$(REPORT)")'
 
 test: stack ## run all tests: C under every MPI, R, Python, and launch to report
-	@STACK=$(STACK) bash tests/run.sh
+ifneq ($(SPACK),)
+	@python3 stack/wheels.py --tools $(CURDIR)/.stack
+endif
+	@STACK=$(STACK) TOOLS=$(CURDIR)/.stack/tools/bin bash tests/run.sh
 
 bench: stack ## hold the project against its goals, in ratios
 	@$(PYTHON) -m tests.bench $(STACK)

@@ -59,7 +59,9 @@ def compile_benchmarks(family, stack, folder, options):
 def build_benchmarks(family, stack, options):
     folder = stack / "build" / family.name
     log = compile_benchmarks(family, stack, folder, options)
-    run(["cmake", "--install", folder], log)
+    # What Spack installed is Spack's to replace: its views are links.
+    if not (family.prefix(stack) / ".spack/cotejo-bench").exists():
+        run(["cmake", "--install", folder], log)
     say(f"benchmarks for {family.title} are in {family.prefix(stack)}/bin")
 
 

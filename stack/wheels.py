@@ -111,7 +111,12 @@ def install_mpi(stack, name):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("stack", type=pathlib.Path, help="where the stack goes")
-    stack = parser.parse_args().stack.resolve()
+    parser.add_argument("--tools", action="store_true", help="install the tools only, no MPI")
+    args = parser.parse_args()
+    stack = args.stack.resolve()
+    if args.tools:
+        install_tools(stack)
+        return
     system_packages()
     (stack / "mpi").mkdir(parents=True, exist_ok=True)
     install_tools(stack)

@@ -8,6 +8,7 @@ finding, not an error, so the status is 0 unless something could not be measured
 import argparse
 import os
 import pathlib
+import random
 import statistics
 import subprocess
 import sys
@@ -48,13 +49,20 @@ def medians(records, operation, size, mpi):
             if r["asked"]["mpi"] == mpi and (row["operation"], row["bytes"]) == (operation, size)}
 
 
-def ratio(ours, theirs):
-    """Median of the ratios of the blocks, and the ratios' quartiles."""
-    paired = [ours[block] / theirs[block] for block in sorted(ours.keys() & theirs.keys())]
-    if len(paired) < 3:
-        sys.exit("bench: fewer than 3 blocks have both tools; see the session for the reasons")
-    low, middle, high = statistics.quantiles(paired, n=4)
-    return middle, f"{middle:.3f} (quartiles {low:.3f} to {high:.3f}, {len(paired)} blocks)"
+def ratio(ours, theirs, replicates=2000):
+    """Ratio of the medians over blocks, and a 95 % interval by bootstrap over blocks."""
+    blocks = sorted(ours.keys() & theirs.keys())
+    if len(blocks) < 5:
+        sys.exit("bench: fewer than 5 blocks have both tools; see the session for the reasons")
+
+    def of(chosen):
+        return (statistics.median(ours[b] for b in chosen)
+                / statistics.median(theirs[b] for b in chosen))
+
+    draw = random.Random(1)
+    drawn = sorted(of(draw.choices(blocks, k=len(blocks))) for _ in range(replicates))
+    low, high = drawn[int(0.025 * replicates)], drawn[int(0.975 * replicates) - 1]
+    return of(blocks), f"{of(blocks):.3f} [{low:.3f}, {high:.3f}], {len(blocks)} blocks"
 
 
 def against_imb(stack, results):

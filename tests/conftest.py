@@ -36,7 +36,7 @@ def left_by_launch(tmp_path):
         seen = {"size": 2, "mpi": {"library": "MPICH Version:      5.0.2"},
                 "ranks": [{"rank": 0, "host": "a", "cpus": "0"},
                           {"rank": 1, "host": "a", "cpus": "1"}],
-                "interfaces": {"lo": 0}, "payload_bytes": 1 << 24, **observed}
+                "interfaces": {"lo": 0}, "tcp_bytes": 0, "payload_bytes": 1 << 24, **observed}
         (tmp_path / "guard.json").write_text('{"exit": 0, "wall_s": 1.5, "reason": ""}')
         (tmp_path / "samples.csv").write_text("# cotejo-samples/1\n")
         (tmp_path / "samples.json").write_text(json.dumps(

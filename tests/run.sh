@@ -1,34 +1,58 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Every test of the project. All suites run even when one fails; the status says
-# whether all passed. Python's comes last, since its closing line counts the tests.
+# whether all passed. A suite whose tool the stack lacks is skipped, and named at the end.
 set -u
 cd "$(dirname "$0")/.."
 STACK=${STACK:-$PWD/.stack}
 export COTEJO_STACK=$STACK
-export R_LIBS=$STACK/R
-python=$STACK/tools/bin/python
-[ -x "$python" ] || python=python3
+export R_LIBS=$STACK/R${R_LIBS:+:$R_LIBS}
+# With Spack, the tools of the tests are beside its stack.
+export PATH=${TOOLS:-$STACK/tools/bin}:$PATH
+passed=0
 failed=()
+skipped=()
 
-suite() {
-  local name=$1
-  shift
-  echo "== $name"
-  "$@" || failed+=("$name")
+# Whether a program, or with R: before it a package of R, is there.
+have() {
+  case $1 in
+    R:*) Rscript --vanilla -e "quit(status = !requireNamespace('${1#R:}', quietly = TRUE))" ;;
+    *) command -v "$1" >/dev/null ;;
+  esac
 }
 
-suite "style of Python" "$python" -m ruff check .
-suite "style of C" sh -c 'clang-format --dry-run -Werror $(git ls-files "src/*.c" "src/*.h")'
-suite "style of R" Rscript --vanilla -e \
-  'found <- lintr::lint_dir("analysis"); print(found); quit(status = length(found) > 0)'
-suite "C under every MPI" "$python" -m stack.ctest "$STACK"
-suite "C under sanitizers" "$python" -m stack.ctest "$STACK" --sanitize
-suite "R" Rscript --vanilla -e \
-  'testthat::test_local("analysis", reporter = "summary", stop_on_failure = TRUE)'
-suite "Python, and from launch to report" "$python" -m pytest -q -rs tests
+# suite NAME NEEDED COMMAND...
+suite() {
+  local name=$1 need=$2
+  shift 2
+  echo "== $name"
+  if ! have "$need"; then
+    skipped+=("$name: no $need in $STACK/tools or on this system")
+    return
+  fi
+  if "$@"; then
+    passed=$((passed + 1))
+  else
+    failed+=("$name")
+  fi
+}
 
-if [ ${#failed[@]} -gt 0 ]; then
-  echo "failed: ${failed[*]}" >&2
-  exit 1
-fi
+suite "style of Python" ruff ruff check .
+suite "style of C" clang-format sh -c \
+  'find src -name "*.[ch]" -exec clang-format --dry-run -Werror {} +'
+suite "style of R" R:lintr Rscript --vanilla -e \
+  'found <- lintr::lint_dir("analysis"); print(found); quit(status = length(found) > 0)'
+suite "C under every MPI" ctest python3 -m stack.ctest "$STACK"
+suite "C under sanitizers" ctest python3 -m stack.ctest "$STACK" --sanitize
+suite "R" R:testthat Rscript --vanilla -e \
+  'testthat::test_local("analysis", reporter = "summary", stop_on_failure = TRUE)'
+suite "Python, and from launch to report" pytest python3 -m pytest -q -rs tests
+
+for reason in "${skipped[@]+"${skipped[@]}"}"; do
+  echo "skipped suite: $reason"
+done
+for name in "${failed[@]+"${failed[@]}"}"; do
+  echo "failed suite: $name"
+done
+echo "suites: $passed passed, ${#failed[@]} failed, ${#skipped[@]} skipped"
+[ ${#failed[@]} -eq 0 ]

@@ -27,7 +27,7 @@ def test_sound_launch_is_ok(left_by_launch):
                 {"rank": 1, "host": "a", "cpus": "0-1"}]}, "rank 1 was asked on core 1"),
     ({"ranks": [{"rank": 0, "host": "a", "cpus": "0"},
                 {"rank": 1, "host": "b", "cpus": "1"}]}, "ranks were on 2"),
-    ({"interfaces": {"lo": 1 << 24}}, "crossed the interfaces"),
+    ({"tcp_bytes": 1 << 24}, "over TCP connections"),
 ])
 def test_each_difference_marks_the_launch(left_by_launch, observed, words):
     record = describe(left_by_launch(**observed))
@@ -38,7 +38,7 @@ def test_each_difference_marks_the_launch(left_by_launch, observed, words):
 def test_shared_memory_behind_tcp_is_found(left_by_launch):
     record = describe(left_by_launch(), output="libfabric provider: tcp", transport="tcp")
     assert record["status"] == "marked"
-    assert "transport tcp: 0 B crossed" in record["reason"]
+    assert "transport tcp: the ranks received 0 B" in record["reason"]
 
 
 def test_a_transport_that_the_library_did_not_report_marks_the_launch(left_by_launch):

@@ -5,38 +5,76 @@
 #'
 #' @param comparison what [compare_configurations()] returned, `by = "mpi"`.
 #' @param delta margin of equivalence used there.
-#' @return list, one element a stratum: `title`, `headline` (sentences at the least size) and
-#'   `ranges` (sentences over runs of sizes with one verdict).
+#' @return list, one element a stratum, our own experiments first: `title`, `fastest` (which MPI is
+#'   faster than every other, over all sizes), `smallest` and `largest` (sentences on each pair at
+#'   the least size above zero and at the greatest), and `ranges` (sentences over runs of sizes
+#'   with one verdict).
 #' @noRd
 answer <- function(comparison, delta) {
   if (!nrow(comparison)) {
     return(list())
   }
-  strata <- setdiff(
-    names(comparison)[seq_len(match("a", names(comparison)) - 1L)],
-    c("experiment", "scale")
-  )
-  groups <- split(comparison, by = c("experiment", "scale", strata), sorted = FALSE)
-  lapply(unname(groups), function(part) {
+  strata <- names(comparison)[seq_len(match("a", names(comparison)) - 1L)]
+  lapply(unname(split_strata(comparison, strata)), function(part) {
     pairs <- split(part, by = c("a", "b"), sorted = FALSE)
+    at <- function(row_of) vapply(pairs, function(pair) say_one(row_of(pair), delta), "")
     list(
-      title = sprintf("%s (%s)", sentence_case(describe_stratum(part[1L])), part$experiment[[1L]]),
-      headline = vapply(pairs, function(pair) say_one(headline_row(pair), delta), ""),
+      title = title_of_stratum(part[1L]), fastest = say_fastest(part),
+      smallest = at(function(pair) sized(pair)[which.min(bytes)]),
+      largest = if (any(part$bytes > min(part$bytes))) at(function(p) p[which.max(bytes)]),
       ranges = unlist(lapply(pairs, say_ranges, delta = delta))
     )
   })
 }
 
-# One byte where it was measured, else the least size above zero, else what there is.
-headline_row <- function(pair) {
-  sized <- pair[bytes > 0]
-  if (nrow(sized)) sized[which.min(bytes)] else pair[1L]
+# Rows of more than zero bytes where there are any.
+sized <- function(pair) if (any(pair$bytes > 0)) pair[bytes > 0] else pair
+
+#' Which MPI is faster than every other, and at which sizes.
+#' @noRd
+say_fastest <- function(part) {
+  at <- part[, list(winner = winner_of(.SD)), keyby = "bytes"]
+  runs <- over_runs(at$winner, function(winner, rows) say_sizes(at$bytes[rows]))
+  sizes <- tapply(runs, factor(names(runs), unique(names(runs))), paste,
+    collapse = " and "
+  )
+  won <- sizes[nzchar(names(sizes))]
+  paste(c(
+    if (length(won)) sprintf("Fastest: %s.", paste(title_of(names(won)), won, collapse = "; ")),
+    if (any(at$winner == "")) {
+      sprintf("None is faster than every other %s.", sizes[names(sizes) == ""])
+    }
+  ), collapse = " ")
+}
+
+# The side that every comparison it is in calls faster; "" when there is none.
+winner_of <- function(rows) {
+  verdict <- fifelse(is.na(rows$verdict), "", rows$verdict)
+  won <- c(rows$a[verdict == "faster"], rows$b[verdict == "slower"])
+  sides <- unique(c(rows$a, rows$b))
+  best <- sides[tabulate(match(won, sides), length(sides)) == length(sides) - 1L]
+  if (length(best)) best else ""
+}
+
+# Say something of each run of equal values and the indices of the run; named by the value.
+over_runs <- function(values, say) {
+  runs <- rle(values)
+  end <- cumsum(runs$lengths)
+  said <- Map(function(value, from, to) say(value, from:to),
+    runs$values, end - runs$lengths + 1L, end
+  )
+  stats::setNames(unlist(said), runs$values)
+}
+
+say_sizes <- function(bytes) {
+  ends <- unique(format_bytes(range(bytes)))
+  if (length(ends) == 1L) paste("at", ends) else paste("from", ends[[1L]], "to", ends[[2L]])
 }
 
 #' One comparison as a sentence.
 #' @noRd
 say_one <- function(row, delta) {
-  place <- sprintf("for %s in %s", format_bytes(row$bytes), over(row$transport))
+  place <- sprintf("for %s %s", format_bytes(row$bytes), over(row$transport))
   n <- format_count(row$n_a, row$n_b)
   a <- title_of(row$a)
   b <- title_of(row$b)
@@ -53,7 +91,7 @@ say_one <- function(row, delta) {
     inconclusive = sprintf(
       paste(
         "No difference between %s and %s is shown %s, nor that they are equivalent within %s:",
-        "ratio of times %s, %s, p = %s%s."
+        "ratio of times %s, %s, corrected p = %s%s."
       ),
       a, b, place, percent(delta), format_interval(row$ratio, row$low, row$high, 3L), n,
       format_p(row$p_holm), if (nzchar(row$note)) paste0(" (", row$note, ")") else ""
@@ -63,25 +101,22 @@ say_one <- function(row, delta) {
 
 say_faster <- function(fast, slow, times, low, high, place, n, row) {
   sprintf(
-    "%s is %s times as fast as %s %s, %s, p = %s.",
+    "%s is %s times as fast as %s %s, %s, corrected p = %s.",
     fast, format_interval(times, low, high), slow, place, n, format_p(row$p_holm)
   )
 }
 
 percent <- function(x) paste0("\u00b1", format(100 * x), " %")
-over <- function(transport) if (transport == "shm") "shared memory" else title_of(transport)
+over <- function(transport) {
+  if (transport == "shm") "in shared memory" else paste("over", title_of(transport))
+}
 
 #' Runs of sizes with one verdict, a sentence each.
 #' @noRd
 say_ranges <- function(pair, delta) {
   pair <- pair[order(bytes)]
   said <- fifelse(is.na(pair$verdict), "none", pair$verdict)
-  runs <- rle(said)
-  end <- cumsum(runs$lengths)
-  start <- end - runs$lengths + 1L
-  clauses <- mapply(function(verdict, from, to) {
-    say_run(verdict, pair[from:to], delta)
-  }, runs$values, start, end)
+  clauses <- over_runs(said, function(verdict, rows) say_run(verdict, pair[rows], delta))
   sprintf(
     "%s against %s: %s.", title_of(pair$a[[1L]]), title_of(pair$b[[1L]]),
     paste(clauses, collapse = "; ")
@@ -89,11 +124,7 @@ say_ranges <- function(pair, delta) {
 }
 
 say_run <- function(verdict, rows, delta) {
-  sizes <- if (nrow(rows) == 1L) {
-    paste("at", format_bytes(rows$bytes))
-  } else {
-    sprintf("from %s to %s", format_bytes(min(rows$bytes)), format_bytes(max(rows$bytes)))
-  }
+  sizes <- say_sizes(rows$bytes)
   times <- if (verdict == "faster") 1 / rows$ratio else rows$ratio
   factor <- paste(unique(format_digits(range(times))), collapse = " to ")
   switch(verdict,
@@ -109,14 +140,14 @@ say_run <- function(verdict, rows, delta) {
 #' @noRd
 held_fixed <- function(used) {
   one <- function(column) {
-    values <- distinct(used[[column]])
-    if (length(values) == 1L) values
+    values <- setdiff(distinct(used[[column]]), "unknown")
+    if (length(values) == 1L) toString(unique(strsplit(values, "|", fixed = TRUE)[[1L]]))
   }
   facts <- c(
     host = one("observed_hosts"), `processors of the ranks` = one("observed_cpus"),
     CPU = one("cpu_model"), kernel = one("kernel"), `frequency governor` = one("governor"),
     timer = one("timer"), `thread level` = one("thread_level"), compiler = one("compiler"),
-    ranks = one("ranks"), hosts = one("hosts")
+    `number of ranks` = one("ranks"), `number of hosts` = one("hosts")
   )
   toString(paste(names(facts), facts))
 }

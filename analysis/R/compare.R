@@ -47,8 +47,10 @@ compare_configurations <- function(summary, by = "mpi", ignoring = character(), 
     levels <- sort(unique(part[[by]]), method = "radix")
     pairs <- if (length(levels) < 2L) list() else utils::combn(levels, 2L, simplify = FALSE)
     for (pair in pairs) {
-      a <- part[part[[by]] == pair[[1L]]]
-      b <- part[part[[by]] == pair[[2L]]]
+      of_a <- part[[by]] == pair[[1L]]
+      of_b <- part[[by]] == pair[[2L]]
+      a <- part[of_a]
+      b <- part[of_b]
       proof <- comparable(a, b, by, pair)
       here <- a[1L, strata, with = FALSE]
       if (!isTRUE(proof)) {
@@ -176,5 +178,6 @@ launches_needed <- function(family, alpha) {
 agree_tools <- function(summary, ours = "pingpong", theirs = "imb-pingpong", ...) {
   both <- summary[summary$operation %in% c(ours, theirs)]
   setattr(both, "factors", attr(summary, "factors"))
-  compare_configurations(both, by = "operation", ignoring = c("experiment", "test", "parameters"), ...)
+  tool <- c("experiment", "test", "parameters")
+  compare_configurations(both, by = "operation", ignoring = tool, ...)
 }

@@ -6,32 +6,33 @@
 #' @param results_dir as for [read_results()].
 #' @param out_dir folder for `NAME.svg`, `NAME.pdf` and `NAME.csv` (seconds, bytes), made when
 #'   needed.
-#' @param session names of sessions to take instead of the latest ones.
+#' @param session names of sessions to choose from, see [select_sessions()].
 #' @return the paths, invisibly. Prints progress, and the folder last.
 #' @export
 draw_figures <- function(results_dir, out_dir, session = NULL) {
   study <- analyse(results_dir, session)
-  dir.create(out_dir, recursive = TRUE, showWarnings = FALSE)
-  plots <- plot_study(study)
-  paths <- unlist(Map(function(plot, name) {
-    message("drawing ", name)
-    save_plot(plot, out_dir, name)
-  }, plots, names(plots)))
-  write_csv(table_medians(study$medians), file.path(out_dir, "medians.csv"))
+  paths <- save_plots(plot_study(study), out_dir)
+  medians <- file.path(out_dir, "medians.csv")
+  write_csv(table_medians(study$medians), medians)
   cat(out_dir, "\n", sep = "")
-  invisible(paths)
+  invisible(c(paths, medians))
+}
+
+save_plots <- function(plots, out_dir) {
+  unlist(lapply(names(plots), function(name) {
+    message("drawing ", name)
+    save_plot(plots[[name]], out_dir, name)
+  }))
 }
 
 #' The figures of a study, by name.
 #' @noRd
 plot_study <- function(study) {
   plots <- list()
-  for (name in unique(study$medians$experiment)) {
-    of <- function(table) {
-      part <- table[table$experiment == name]
-      setattr(part, "by", "mpi")
-      part
-    }
+  # Other tools' benchmarks after our own.
+  names <- unique(study$medians$experiment)
+  for (name in names[order(names == "imb")]) {
+    of <- function(table) table[table$experiment == name]
     points <- of(study$summary)
     medians <- of(study$medians)
     slug <- gsub("[^A-Za-z0-9]+", "-", tolower(name))
@@ -39,8 +40,9 @@ plot_study <- function(study) {
     if (any(medians$bytes > 0)) {
       plots[[paste0("bandwidth-", slug)]] <- plot_bandwidth(points, medians)
     }
-    comparison <- of(study$comparison)
-    if (nrow(comparison)) {
+    if (any(study$comparison$experiment == name)) {
+      comparison <- of(study$comparison)
+      setattr(comparison, "by", attr(study$comparison, "by"))
       plots[[paste0("difference-", slug)]] <- plot_difference(comparison, study$delta)
     }
   }
@@ -56,31 +58,39 @@ plot_size <- function(plot) {
   c(width = 7.2, height = 1 + 0.16 * caption + rows * if (rows > 1L) 2.05 else 2.9)
 }
 
-#' Draw a plot as SVG text. Text stays text; no widths of it are written, so that the bytes do
-#' not depend on the fonts of the machine.
+# One family in all files. Where it is not installed, the system puts another in its place.
+FONT <- "DejaVu Sans"
+
+#' Draw a plot as SVG text. Text stays text, to be searched and edited.
 #' @noRd
-svg_text <- function(plot) {
-  size <- plot_size(plot)
+svg_text <- function(plot, size) {
   svg <- svglite::svgstring(
     width = size[["width"]], height = size[["height"]], fix_text_size = FALSE,
-    system_fonts = list(sans = "DejaVu Sans")
+    system_fonts = list(sans = FONT)
   )
   tryCatch(print(plot), finally = grDevices::dev.off())
   as.character(svg())
 }
 
+#' Draw a plot as PDF, with its fonts inside where R has cairo.
+#' @noRd
+draw_pdf <- function(plot, size, file) {
+  if (capabilities("cairo")) {
+    grDevices::cairo_pdf(file, width = size[["width"]], height = size[["height"]], family = FONT)
+  } else {
+    grDevices::pdf(file, width = size[["width"]], height = size[["height"]])
+  }
+  tryCatch(print(plot), finally = grDevices::dev.off())
+  remove_dates(file)
+}
+
 save_plot <- function(plot, out_dir, name) {
   path <- function(ending) file.path(out_dir, paste0(name, ".", ending))
+  size <- plot_size(plot)
   write_whole(path("svg"), function(file) {
-    writeLines(svg_text(plot), file, useBytes = TRUE)
+    writeLines(svg_text(plot, size), file, useBytes = TRUE)
   })
-  write_whole(path("pdf"), function(file) {
-    size <- plot_size(plot)
-    device <- if (capabilities("cairo")) grDevices::cairo_pdf else grDevices::pdf
-    device(file, width = size[["width"]], height = size[["height"]])
-    tryCatch(print(plot), finally = grDevices::dev.off())
-    remove_dates(file)
-  })
+  write_whole(path("pdf"), function(file) draw_pdf(plot, size, file))
   write_csv(attr(plot, "data"), path("csv"))
   vapply(c("svg", "pdf", "csv"), path, "")
 }
@@ -93,6 +103,9 @@ write_csv <- function(table, path) {
 #' @noRd
 write_whole <- function(path, write) {
   dir.create(dirname(path), recursive = TRUE, showWarnings = FALSE)
+  if (!dir.exists(dirname(path))) {
+    bad_data(dirname(path), NA, "no such folder and it cannot be made", "name another folder")
+  }
   temporary <- file.path(dirname(path), paste0(".tmp-", basename(path)))
   on.exit(unlink(temporary))
   write(temporary)

@@ -3,7 +3,8 @@
 
 panel_of <- function(table) {
   many <- function(column) length(unique(table[[column]])) > 1L
-  varying <- Filter(many, c("site", "placement", "hosts", "ranks", "settings", "parameters"))
+  strata <- c("site", "test", "placement", "hosts", "ranks", "settings", "parameters")
+  varying <- Filter(many, strata)
   extra <- if (length(varying)) {
     do.call(paste, c(unname(as.list(table[, varying, with = FALSE])), sep = ", "))
   }
@@ -22,13 +23,11 @@ shown_levels <- function(table, by) {
 #' The caption: what is shown, with how many launches, and what was simulated.
 #' @noRd
 caption_of <- function(shown, n, simulated) {
-  range <- if (min(n) == max(n)) sprintf("n = %d", min(n)) else sprintf("n = %d to %d", min(n), max(n))
+  range <- paste(unique(range(n)), collapse = " to ")
   labels <- unique(simulated[nzchar(simulated)])
-  text <- paste0(shown, " ", range, " launches.")
-  paste(
-    c(strwrap(text, 110), if (length(labels)) paste("NOT REAL HARDWARE:", toString(labels))),
-    collapse = "\n"
-  )
+  text <- sprintf("%s n\u00a0=\u00a0%s launches.", shown, range)
+  warning <- if (length(labels)) paste("NOT REAL HARDWARE:", toString(labels))
+  paste(strwrap(c(text, warning), CAPTION_WIDTH), collapse = "\n")
 }
 
 #' Points of launches, medians and intervals over message size, log-log.
@@ -41,7 +40,8 @@ plot_by_size <- function(points, medians, by, value, low, high, unit, factor, ti
   all_sizes <- medians$bytes
   data <- medians[, setdiff(names(medians), c("panel", "level")), with = FALSE]
   place <- function(table, columns) {
-    set(table, j = "x", value = place_bytes(table$bytes, all_sizes))
+    x <- place_bytes(table$bytes, all_sizes) * set_apart(table$level)
+    set(table, j = "x", value = x)
     for (name in names(columns)) {
       set(table, j = name, value = table[[columns[[name]]]] * factor)
     }
@@ -52,26 +52,39 @@ plot_by_size <- function(points, medians, by, value, low, high, unit, factor, ti
     ggplot2::geom_point(
       aes(shape = level),
       data = points, size = 0.7, alpha = 0.35,
-      position = ggplot2::position_jitter(width = 0.12, height = 0, seed = 1L)
+      position = ggplot2::position_jitter(width = 0.05, height = 0, seed = 1L)
     ) +
-    ggplot2::geom_line(aes(linetype = level), linewidth = 0.45) +
-    ggplot2::geom_errorbar(
+    ggplot2::geom_line(aes(linetype = level), linewidth = 0.35) +
+    ggplot2::geom_linerange(
       aes(ymin = y_low, ymax = y_high),
-      width = 0.35, linewidth = 0.4, na.rm = TRUE
+      linewidth = 0.5, na.rm = TRUE
     ) +
     ggplot2::geom_point(aes(shape = level), size = 1.6) +
     ggplot2::facet_wrap(~panel, ncol = min(2L, nlevels(medians$panel))) +
     level_scales(levels(medians$level)) +
     scale_bytes(all_sizes) +
-    ggplot2::scale_y_log10(unit, labels = function(v) format_axis(v)) +
+    ggplot2::scale_y_log10(unit, breaks = decades, labels = format_axis) +
     ggplot2::labs(title = title, caption = caption_of(what, medians$n, medians$simulated)) +
     theme_cotejo()
   with_data(plot, data)
 }
 
+# What is wider than the figure, in characters of the caption's size.
+CAPTION_WIDTH <- 120L
+
 format_axis <- function(v) {
-  ifelse(is.na(v), "", vapply(v, function(x) format(x, scientific = FALSE, drop0trailing = TRUE), ""))
+  text <- vapply(v, format, "", scientific = FALSE, drop0trailing = TRUE)
+  ifelse(is.na(v), "", text)
 }
+
+# Breaks at powers of ten; all of them, that the eye can count.
+decades <- function(limits) {
+  10^seq(ceiling(log10(limits[[1L]])), floor(log10(limits[[2L]])))
+}
+
+# Factor by which the points of each level stand beside their size, so that bars do not hide
+# one another.
+set_apart <- function(level) 2^(0.12 * (as.integer(level) - (nlevels(level) + 1) / 2))
 
 with_data <- function(plot, data) {
   attr(plot, "data") <- data
@@ -92,7 +105,7 @@ plot_latency <- function(summary, medians, by = "mpi") {
     "Time of one message by size",
     paste(
       "Small points: medians of single launches. Large points: median of the launch medians.",
-      "Bars: its 95 % bootstrap interval over launches."
+      "Bars: its 95 % bootstrap interval over launches. Points of one size are set apart."
     )
   )
 }
@@ -106,11 +119,12 @@ plot_bandwidth <- function(summary, medians, by = "mpi") {
   plot_by_size(
     summary[summary$bytes > 0], medians[medians$bytes > 0], by,
     "bytes_per_s", "bytes_per_s_low", "bytes_per_s_high",
-    "bandwidth, message size over its time (MB/s, 1 MB = 10\u2076 B)", 1e-6,
+    "bandwidth (MB/s)", 1e-6,
     "Bandwidth of one message by size",
     paste(
-      "Small points: message size over the median time of single launches. Large points: over",
-      "the median of the launch medians. Bars: 95 % bootstrap interval over launches."
+      "Bandwidth: message size over its time; 1 MB is 10\u2076 B. Small points: from the medians",
+      "of single launches. Large points: from the median of the launch medians. Bars: 95 %",
+      "bootstrap interval over launches. Points of one size are set apart."
     )
   )
 }
@@ -129,39 +143,61 @@ plot_difference <- function(comparison, delta = 0.03) {
   table[, pair := paste0(title_of(a), " / ", title_of(b))]
   table[, pair := factor(pair, unique(pair))]
   table[, x := place_bytes(bytes, table$bytes)]
-  table[, shown := factor(fifelse(is.na(verdict), "too few launches", verdict), VERDICTS)]
+  table[, shown := factor(VERDICTS[fifelse(is.na(verdict), "none", verdict)], VERDICTS)]
   labels <- caption_of(
     sprintf(paste(
       "Points: ratio of the medians over launches. Bars: 95 %% bootstrap interval over launches.",
-      "Under 1 the first of the pair is faster. Band: \u00b1%s %%, within which they count as",
-      "equivalent. Verdicts after Holm's correction over the sizes of a panel's pair."
+      "Under 1 the first of the pair is faster. Grey band: \u00b1%s %%, within which they count",
+      "as equivalent. Verdicts after Holm's correction over the sizes of a panel's pair."
     ), format(100 * delta)),
     pmin(table$n_a, table$n_b), table$simulated
   )
+  band <- data.table(
+    ymin = 1 / (1 + delta), ymax = 1 + delta, xmin = min(table$x) / 2, xmax = max(table$x) * 2
+  )
   plot <- ggplot(table, aes(x, ratio)) +
-    ggplot2::annotate(
-      "rect",
-      xmin = 0, xmax = Inf, ymin = 1 / (1 + delta), ymax = 1 + delta, fill = "grey85"
+    ggplot2::geom_rect(
+      aes(xmin = xmin, xmax = xmax, ymin = ymin, ymax = ymax),
+      data = band, inherit.aes = FALSE, fill = "grey82"
     ) +
     ggplot2::geom_hline(yintercept = 1, linewidth = 0.3, colour = "grey40") +
-    ggplot2::geom_linerange(aes(ymin = low, ymax = high, colour = shown),
+    ggplot2::geom_line(linewidth = 0.25, colour = "grey65") +
+    ggplot2::geom_linerange(
+      aes(ymin = low, ymax = high, colour = shown),
       linewidth = 0.5, na.rm = TRUE
     ) +
-    ggplot2::geom_point(aes(colour = shown, shape = shown), size = 1.9) +
-    ggplot2::facet_grid(pair ~ panel) +
-    ggplot2::scale_colour_manual(values = VERDICT_COLOURS, drop = TRUE) +
-    ggplot2::scale_shape_manual(values = VERDICT_SHAPES, drop = TRUE) +
-    scale_bytes(table$bytes) +
+    ggplot2::geom_point(aes(colour = shown, fill = shown, shape = shown), size = 1.8) +
+    ggplot2::facet_grid(pair ~ panel, scales = "free_y") +
+    ggplot2::scale_colour_manual(values = VERDICT_COLOURS, aesthetics = c("colour", "fill")) +
+    ggplot2::scale_shape_manual(values = VERDICT_SHAPES) +
+    scale_bytes(table$bytes, expand = c(0, 0)) +
     ggplot2::scale_y_continuous(
-      "ratio of times, first / second", trans = "log2",
-      breaks = scales::breaks_log(6, base = 2), labels = function(v) format_axis(signif(v, 3))
+      "ratio of times, first / second", trans = "log2", breaks = ratio_breaks, labels = format_axis
     ) +
     ggplot2::labs(title = "Relative difference by size", caption = labels) +
-    theme_cotejo() + ggplot2::theme(strip.text.y = ggplot2::element_text(angle = 270, hjust = 0.5))
+    theme_cotejo() + ggplot2::theme(
+      strip.text.y = ggplot2::element_text(
+        angle = 270, hjust = 0.5, margin = ggplot2::margin(0, 3, 0, 3)
+      )
+    )
   with_data(plot, table[, setdiff(names(table), c("panel", "pair", "x", "shown")), with = FALSE])
 }
 
-VERDICTS <- c("faster", "slower", "equivalent", "inconclusive", "too few launches")
+# Powers of two for large ratios, a few round numbers for small ones.
+ratio_breaks <- function(limits) {
+  octaves <- ceiling(log2(limits[[1L]])):floor(log2(limits[[2L]]))
+  if (length(octaves) < 4L) {
+    pretty(limits, 5L)
+  } else {
+    2^octaves[octaves %% ceiling(length(octaves) / 7) == 0]
+  }
+}
+
+# What a verdict, said of the first of a pair, is called on a figure.
+VERDICTS <- c(
+  faster = "first faster", slower = "second faster", equivalent = "equivalent",
+  inconclusive = "inconclusive", none = "too few launches"
+)
 VERDICT_COLOURS <- stats::setNames(
   c("#0072B2", "#D55E00", "#000000", "grey50", "grey65"), VERDICTS
 )

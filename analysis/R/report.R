@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The report: one self-contained HTML file.
+# The report: one self-contained HTML file, and its figures as files beside it.
 
 #' Write the report of a folder of results.
 #'
 #' @param results_dir as for [read_results()].
-#' @param out_file the HTML file; its folder is made when needed.
-#' @param session names of sessions to take instead of the latest ones.
+#' @param out_file the HTML file; its folder is made when needed. The figures go to the folder
+#'   `figures` beside it, as [draw_figures()] draws them.
+#' @param session names of sessions to choose from, see [select_sessions()].
 #' @param delta smallest relative difference of interest (margin of equivalence).
 #' @param seed,replicates of the bootstrap.
 #' @return `out_file`, invisibly. Prints progress, and the path last. An error when no launch is
-#'   usable.
+#'   usable; then nothing is written.
 #' @export
 write_report <- function(results_dir, out_file, session = NULL, delta = 0.03, seed = 1L,
                          replicates = 4000L) {
@@ -17,35 +18,43 @@ write_report <- function(results_dir, out_file, session = NULL, delta = 0.03, se
     refuse("pandoc is not on PATH; install it, or set RSTUDIO_PANDOC to its folder")
   }
   study <- analyse(results_dir, session, delta, seed, replicates)
-  message("drawing figures")
-  study$plots <- plot_study(study)
-  message("writing ", out_file)
   folder <- tempfile("cotejo-report")
   dir.create(folder)
   on.exit(unlink(folder, recursive = TRUE))
+  study$plots <- plot_study(study)
+  drawn <- save_plots(study$plots, file.path(folder, "figures"))
+  message("writing ", out_file)
   file.copy(list.files(system.file("report", package = "cotejo"), full.names = TRUE), folder)
   rmarkdown::render(
     file.path(folder, "report.Rmd"),
     output_file = "report.html", envir = list2env(list(study = study), parent = topenv()),
     quiet = TRUE
   )
-  write_whole(out_file, function(file) {
-    file.copy(file.path(folder, "report.html"), file, overwrite = TRUE)
-  })
+  for (figure in drawn) {
+    copy_whole(figure, file.path(dirname(out_file), "figures", basename(figure)))
+  }
+  copy_whole(file.path(folder, "report.html"), out_file)
   cat(out_file, "\n", sep = "")
   invisible(out_file)
 }
 
-#' A figure with its SVG inside.
+copy_whole <- function(from, to) {
+  write_whole(to, function(file) file.copy(from, file, overwrite = TRUE))
+}
+
+#' A figure with its SVG inside, and where its files are.
+#'
+#' @param name of the plot; `figures/NAME.svg` is there.
 #' @noRd
-embed_plot <- function(plot) {
-  data <- paste0(
-    "data:image/svg+xml;base64,",
-    jsonlite::base64_enc(charToRaw(enc2utf8(svg_text(plot))))
-  )
+embed_plot <- function(plot, name) {
+  svg <- file.path("figures", paste0(name, ".svg"))
+  data <- jsonlite::base64_enc(readBin(svg, "raw", file.size(svg)))
   alt <- paste(plot$labels$title, plot$labels$caption, sep = ". ")
   htmltools::tags$figure(
-    htmltools::tags$img(src = gsub("\n", "", data), alt = gsub("\n", " ", alt))
+    htmltools::tags$img(
+      src = paste0("data:image/svg+xml;base64,", gsub("\n", "", data)), alt = gsub("\n", " ", alt)
+    ),
+    htmltools::tags$figcaption(sprintf("Files: figures/%s.svg, .pdf, .csv", name))
   )
 }
 
@@ -53,18 +62,32 @@ embed_plot <- function(plot) {
 #' @noRd
 fold <- function(title, ...) htmltools::tags$details(htmltools::tags$summary(title), ...)
 
-paragraphs <- function(texts) lapply(texts, htmltools::tags$p)
 bullets <- function(texts) htmltools::tags$ul(lapply(unname(texts), htmltools::tags$li))
 
-#' Name and version of a table of facts, a row a fact.
+#' How each configuration was launched: one of its command lines, and what the library said of
+#' its transport.
+#' @noRd
+launching_table <- function(used) {
+  first <- unique(used[order(started)], by = c("test", "mpi", "transport", "placement"))
+  shown <- first[order(test, mpi, transport), list(
+    test, title_of(mpi), title_of(transport), placement, reported_evidence, command
+  )]
+  setnames(shown, c("Test", "MPI", "Transport", "Placement", "The library said", "Command"))
+  shown[]
+}
+
+#' What was measured, with what: a row a fact.
 #' @noRd
 provenance_table <- function(study) {
   used <- study$used
-  values <- function(column, known = title_of) paste(known(distinct(used[[column]])), collapse = "; ")
+  values <- function(column) paste(title_of(distinct(used[[column]])), collapse = "; ")
   range_of <- function(column, unit, scale) {
     v <- used[[column]][is.finite(used[[column]])] * scale
-    if (!length(v)) return("unknown")
-    paste(paste(unique(format_digits(range(v))), collapse = " to "), unit)
+    if (length(v)) {
+      paste(paste(unique(format_digits(range(v))), collapse = " to "), unit)
+    } else {
+      "unknown"
+    }
   }
   libraries <- unique(used[, c("mpi", "library")])[order(mpi)]
   facts <- list(
@@ -85,7 +108,7 @@ provenance_table <- function(study) {
     `Seed of the session` = if (nrow(study$sessions)) toString(study$sessions$seed) else "unknown",
     `Seed and draws of the bootstrap` = paste(study$seed, study$replicates, sep = ", "),
     Analysis = paste0(
-      "cotejo ", utils::packageVersion("cotejo"), ", ", R.version.string, ", ggplot2 ",
+      "cotejo ", getNamespaceVersion("cotejo"), ", ", R.version.string, ", ggplot2 ",
       utils::packageVersion("ggplot2"), ", data.table ", utils::packageVersion("data.table"),
       ", coin ", utils::packageVersion("coin")
     )

@@ -23,7 +23,8 @@ ASKED_MEMBERS <- c(
 OBSERVED_MEMBERS <- c(
   program = "text", version = "text", experiment = "text", options = "object",
   arguments = "list", mpi = "object", build = "object", size = "number", ranks = "list",
-  timer = "object", node = "object", interfaces = "object", payload_bytes = "number",
+  timer = "object", node = "object", interfaces = "object", tcp_bytes = "number",
+  payload_bytes = "number",
   payload_checked = "flag"
 )
 RANK_MEMBERS <- c(

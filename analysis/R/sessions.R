@@ -24,7 +24,10 @@ read_sessions <- function(dir) {
     records <- parse_json_file(file, "list")
     check_each(records, c(mpi = "text", item = "text", value = "text"), file, character())
     rbindlist(lapply(records, function(record) {
-      data.table(site = site_of(file), session = session_of(file), mpi = record$mpi, item = record$item, value = record$value)
+      data.table(
+        site = site_of(file), session = session_of(file),
+        mpi = record$mpi, item = record$item, value = record$value
+      )
     }))
   })
   list(sessions = rbindlist(planned), audit = rbindlist(audited))
@@ -84,9 +87,11 @@ LESSER_SCALES <- c("bench", "smoke")
 #' @return data.table `site`, `experiment`, `session`.
 #' @export
 select_sessions <- function(launches, session = NULL) {
-  usable <- launches[launches$status == "ok"]
-  if (!is.null(session)) {
-    usable <- usable[usable$session %in% session]
+  # Not inside [], where `session` is the column.
+  wanted <- is.null(session) | launches$session %in% session
+  usable <- launches[wanted & launches$status == "ok"]
+  if (!nrow(usable)) {
+    return(usable[, c("site", "experiment", "session")])
   }
   states <- usable[, list(state = state_of(.SD), scale = scale[[1L]]),
     keyby = c("site", "experiment", "session"), .SDcols = STATE

@@ -4,11 +4,11 @@
 #' Read, summarise and compare; prints progress.
 #'
 #' @param results_dir as for [read_results()].
-#' @param session names of sessions to take instead of the latest ones.
+#' @param session names of sessions to choose from, see [select_sessions()].
 #' @param delta margin of equivalence.
 #' @param seed,replicates of the bootstrap.
 #' @return list: `launches` (all), `used`, `unusable`, `older`, `summary`, `medians`,
-#'   `comparison`, `agreement`, `flags`, `missing`, `sessions`, `audit`, and the settings.
+#'   `comparison`, `agreement`, `flags`, `drift`, `missing`, `sessions`, `audit`, and the settings.
 #' @noRd
 analyse <- function(results_dir, session = NULL, delta = 0.03, seed = 1L, replicates = 4000L) {
   message("reading ", results_dir)
@@ -19,7 +19,10 @@ analyse <- function(results_dir, session = NULL, delta = 0.03, seed = 1L, replic
   if (!nrow(chosen)) {
     bad_data(
       results_dir, NA,
-      sprintf("none of %s usable%s", count_of(nrow(launches), "launch is", "launches is"), first_reason(launches)),
+      sprintf(
+        "none of %s usable%s", count_of(nrow(launches), "launch is", "launches is"),
+        first_reason(launches)
+      ),
       "see the reasons in the launch descriptions and measure again"
     )
   }
@@ -44,7 +47,7 @@ analyse <- function(results_dir, session = NULL, delta = 0.03, seed = 1L, replic
     medians = summarise_configurations(summary, seed = seed, replicates = replicates),
     comparison = comparison,
     agreement = compare_tools(summary, delta = delta, seed = seed, replicates = replicates),
-    flags = flag_launches(summary),
+    flags = flag_launches(summary), drift = drift_of_blocks(summary),
     missing = missing_cells(of_sessions(plans$sessions, sessions), launches),
     sessions = of_sessions(plans$sessions, sessions), audit = of_sessions(plans$audit, sessions),
     delta = delta, seed = seed, replicates = replicates

@@ -13,8 +13,8 @@ table_medians <- function(medians) {
   table[, text := sprintf("%s (n = %d)", text, n)]
   table[, mpi := paste(title_of(mpi), "(\u00b5s)")]
   rows <- c(
-    "site", "simulated", "scale", "experiment", "operation", "transport", "placement", "hosts",
-    "ranks", "settings", "parameters", attr(medians, "factors"), "bytes"
+    "site", "simulated", "scale", "experiment", "test", "operation", "transport", "placement",
+    "hosts", "ranks", "settings", "parameters", attr(medians, "factors"), "bytes"
   )
   wide <- dcast(
     table, stats::as.formula(paste(paste0("`", rows, "`", collapse = "+"), "~ mpi")),
@@ -31,6 +31,8 @@ html_table <- function(table, caption, right = character()) {
   }
   side <- ifelse(names(table) %in% right, "num", "text")
   cell <- function(tag, values, sides) {
+    # Only what is long may be broken.
+    sides <- paste0(sides, ifelse(nchar(values) > 40L, " long", ""))
     Map(function(v, s) htmltools::tag(tag, list(class = s, v)), values, sides)
   }
   body <- lapply(seq_len(nrow(table)), function(i) {
@@ -43,11 +45,19 @@ html_table <- function(table, caption, right = character()) {
   )
 }
 
+#' Split a table by its strata, other tools' benchmarks after our own.
+#' @noRd
+split_strata <- function(table, by = c("site", "test", "operation", "transport")) {
+  parts <- split(table, by = by, sorted = FALSE)
+  foreign <- vapply(parts, function(part) startsWith(part$operation[[1L]], "imb-"), NA)
+  parts[order(foreign)]
+}
+
 #' Columns of strata that do not say the same in every row, named for readers.
 #' @noRd
 varying_strata <- function(table) {
   strata <- c(
-    site = "Site", simulated = "Simulated", scale = "Scale", experiment = "Test",
+    site = "Site", simulated = "Simulated", scale = "Scale", test = "Test",
     operation = "Operation", mpi = "MPI", transport = "Transport", placement = "Placement",
     hosts = "Hosts", ranks = "Ranks", settings = "Settings", parameters = "Parameters"
   )
@@ -84,6 +94,33 @@ table_comparison <- function(comparison) {
     "Welch 99 % of difference (\u00b5s)"
   ))
   cbind(varying_strata(comparison), shown)
+}
+
+#' Launches that stand out, a row a launch and operation, with its furthest size.
+#' @noRd
+table_outlying <- function(outlying) {
+  furthest <- outlying[order(-abs(log(times_median)))][, list(
+    sizes = .N, bytes = bytes[[1L]], median_s = median_s[[1L]], times = times_median[[1L]]
+  ), keyby = c("id", "operation")]
+  shown <- furthest[, list(
+    id, title_of(operation), sizes, format_bytes(bytes), format_us(median_s), format_digits(times)
+  )]
+  setnames(shown, c(
+    "Launch", "Operation", "Sizes", "Furthest at", "Median there (\u00b5s)",
+    "Times its configuration's median"
+  ))
+  shown[]
+}
+
+#' The drift of sessions as readers want it.
+#' @noRd
+table_drift <- function(drift) {
+  change <- function(x) sprintf("%+.1f %%", 100 * x)
+  data.table(
+    Site = drift$site, Session = drift$session, Transport = title_of(drift$transport),
+    Blocks = drift$blocks, Change = change(drift$change), p = format_p(drift$p),
+    `Blocks from` = change(drift$lowest - 1), to = change(drift$highest - 1)
+  )
 }
 
 #' The build audit: all items, and those in which the MPIs differ.

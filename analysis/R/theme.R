@@ -15,7 +15,9 @@ theme_cotejo <- function(base_size = 9) {
     axis.ticks = ggplot2::element_line(colour = "grey55", linewidth = 0.3),
     axis.text = ggplot2::element_text(colour = grey),
     strip.background = ggplot2::element_blank(),
-    strip.text = ggplot2::element_text(hjust = 0, face = "bold", margin = ggplot2::margin(2, 0, 3)),
+    strip.text = ggplot2::element_text(
+      hjust = 0, face = "bold", margin = ggplot2::margin(2, 0, 3)
+    ),
     legend.position = "top", legend.justification = "left",
     legend.title = ggplot2::element_blank(), legend.key.width = ggplot2::unit(2.4, "lines"),
     legend.margin = ggplot2::margin(0, 0, 0, 0),
@@ -44,7 +46,7 @@ level_scales <- function(levels) {
 #' Log axis of message sizes, labelled in binary units. Zero bytes stand one step left of the
 #' least other size.
 #' @noRd
-scale_bytes <- function(bytes) {
+scale_bytes <- function(bytes, ...) {
   sizes <- sort(unique(bytes))
   powers <- 2^seq(0, 40, by = 2)
   shown <- powers[powers >= min(sizes[sizes > 0], 1) & powers <= max(sizes, 1)]
@@ -52,7 +54,7 @@ scale_bytes <- function(bytes) {
   zero <- if (any(sizes == 0)) zero_place(bytes)
   ggplot2::scale_x_continuous(
     "message size", trans = "log2", breaks = c(zero, shown),
-    labels = c(if (length(zero)) "0 B", format_bytes(shown))
+    labels = c(if (length(zero)) "0 B", format_bytes(shown)), ...
   )
 }
 

@@ -76,7 +76,13 @@ format_count <- function(a, b) {
   ifelse(a == b, sprintf("n = %d", a), sprintf("n = %d and %d", a, b))
 }
 
-#' What makes a stratum, in words: "ping-pong, shared memory, near".
+#' A stratum as a heading, with the test that measured it.
+#' @noRd
+title_of_stratum <- function(row) {
+  sprintf("%s (%s)", sentence_case(describe_stratum(row)), row$test)
+}
+
+#' What makes a stratum, in words: "ping-pong, shared memory, placement near".
 #' @noRd
 describe_stratum <- function(row) {
   extra <- c(row$settings, row$parameters)

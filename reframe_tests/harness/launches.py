@@ -41,18 +41,17 @@ def evidence(output, pattern):
 
 
 def wire_problem(transport, observed):
-    """Why the bytes on the interfaces contradict the transport, or ''.
+    """Why the bytes on the ranks' TCP connections contradict the transport, or ''.
 
     The library's words say what it chose; the kernel's counters say what happened.
     """
-    payload = observed.get("payload_bytes") or 0
+    payload, wire = observed.get("payload_bytes") or 0, observed["tcp_bytes"]
     if payload < 1 << 20:
         return ""
-    wire = sum(observed["interfaces"].values())
-    if transport == "tcp" and wire < 0.9 * payload:
-        return f"transport tcp: {wire} B crossed the interfaces for {payload} B of payload"
-    if transport == "shm" and wire > 0.1 * payload:
-        return f"transport shm: {wire} B crossed the interfaces for {payload} B of payload"
+    if (transport == "tcp" and wire < 0.9 * payload) or (
+            transport == "shm" and wire > 0.1 * payload):
+        return (f"transport {transport}: the ranks received {wire} B over TCP connections "
+                f"for {payload} B of payload")
     return ""
 
 

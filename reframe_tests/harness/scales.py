@@ -3,7 +3,7 @@
 
 import os
 
-LAUNCHES = {"smoke": 1, "quick": 10, "full": 30, "bench": 10}
+LAUNCHES = {"smoke": 1, "quick": 10, "full": 30, "bench": 30}
 
 
 def numbers(scale):

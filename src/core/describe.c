@@ -11,7 +11,7 @@
 #include <string.h>
 
 struct launch launch_begin(void) {
-    struct launch launch = {.load = node_load()};
+    struct launch launch = {.load = node_load(), .tcp_bytes = node_tcp_bytes()};
     interfaces_read(&launch.before);
     return launch;
 }
@@ -128,9 +128,11 @@ void describe_launch(const struct launch *launch, const struct subject *subject,
                      struct failure *failure) {
     struct interfaces after; // before the description's own messages
     int rank, size;
+    double tcp_bytes = node_tcp_bytes() - launch->tcp_bytes, all_tcp_bytes;
     interfaces_read(&after);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Reduce(&tcp_bytes, &all_tcp_bytes, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     char *ranks = describe_ranks(rank, failure);
     if (rank == 0 && ranks) {
         json_name(json, "observed");
@@ -148,6 +150,8 @@ void describe_launch(const struct launch *launch, const struct subject *subject,
         node_describe(launch->load, json);
         json_name(json, "interfaces");
         interfaces_describe(&launch->before, &after, json);
+        json_name(json, "tcp_bytes");
+        json_integer(json, (long long)all_tcp_bytes);
         json_close(json, '}');
     }
     free(ranks);

@@ -13,6 +13,7 @@
 struct launch {
     double load;
     struct interfaces before;
+    double tcp_bytes; // of this rank
 };
 
 struct launch launch_begin(void);

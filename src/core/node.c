@@ -2,9 +2,14 @@
 // What the operating system tells of this host: memory, processor, load, bytes on the wire.
 #include "node.h"
 
+#include <dirent.h>
+#include <linux/tcp.h> // the C library's tcp_info ends before the bytes
+#include <netinet/in.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -113,4 +118,23 @@ void interfaces_describe(const struct interfaces *before, const struct interface
         json_integer(json, after->at[i].bytes - start);
     }
     json_close(json, '}');
+}
+
+double node_tcp_bytes(void) {
+    double bytes = 0;
+    DIR *descriptors = opendir("/proc/self/fd");
+    for (struct dirent *entry; descriptors && (entry = readdir(descriptors));) {
+        struct tcp_info info = {0};
+        socklen_t length = sizeof info;
+        char *end;
+        int descriptor = (int)strtol(entry->d_name, &end, 10);
+        if (end == entry->d_name) // "." and ".."
+            continue;
+        if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 &&
+            length > offsetof(struct tcp_info, tcpi_bytes_received))
+            bytes += (double)info.tcpi_bytes_received;
+    }
+    if (descriptors)
+        closedir(descriptors);
+    return bytes;
 }

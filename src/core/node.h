@@ -36,4 +36,7 @@ void interfaces_read(struct interfaces *interfaces);
 void interfaces_describe(const struct interfaces *before, const struct interfaces *after,
                          struct json *json);
 
+// Bytes that this process received over its TCP connections that are open now.
+double node_tcp_bytes(void);
+
 #endif

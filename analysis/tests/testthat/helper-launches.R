@@ -50,7 +50,7 @@ make_description <- function(mpi = "openmpi", transport = "shm", launch = 1L,
         kernel = "6.1.0", cpu_model = "A CPU", governor = "unknown", cores = 2L,
         memory_bytes = 2^34, cache_bytes = 2^25, load_1min = 0.1
       ),
-      interfaces = list(lo = 0L), payload_bytes = 1e6, payload_checked = TRUE
+      interfaces = list(lo = 0L), tcp_bytes = 0, payload_bytes = 1e6, payload_checked = TRUE
     ),
     samples = list(
       file = paste0(id, ".csv"), rows = 0L,

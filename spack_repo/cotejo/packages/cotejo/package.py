@@ -9,15 +9,15 @@ from spack_repo.builtin.build_systems.generic import Package
 
 from spack.package import *
 
-REPOSITORY = Path(__file__).resolve().parents[4]
-
-# What `reframe` needs to know, where the user has not set it.
-SETTINGS = f"""\
-cotejo={REPOSITORY}
-: "${{COTEJO_STACK:=${{SPACK_ENV:-$cotejo}}/.spack-env}}"
-: "${{RFM_CONFIG_FILES:=$cotejo/reframe_tests/config.py}}"
+# What `reframe` needs to know, where the user has not set it: the environment in
+# whose view this starter is, and which is the repository; several clones share it.
+SETTINGS = """\
+cotejo=$(cd "${0%/*}/../../.." && pwd)
+[ -e "$cotejo/spack.yaml" ] || cotejo=${SPACK_ENV:?"no Spack environment of cotejo is active"}
+: "${COTEJO_STACK:=$cotejo/.spack-env}"
+: "${RFM_CONFIG_FILES:=$cotejo/reframe_tests/config.py}"
 export COTEJO_STACK RFM_CONFIG_FILES
-"${{0%/*}}/python" "$cotejo/stack/spack_complete.py" "${{COTEJO_STACK%/.spack-env}}" || exit
+"${0%/*}/python" "$cotejo/stack/spack_complete.py" "$cotejo" || exit
 """
 
 
@@ -27,7 +27,7 @@ class Cotejo(Package):
     Installs no programs but starters of `reframe`, `python`, `R` and `Rscript`
     with the search paths that Spack gives them here. So they work from any
     folder, in a shell that was activated before anything was installed, in a
-    script that never was, and where ReFrame is the site's own.
+    script that activates nothing, and where ReFrame is the site's own.
     """
 
     has_code = False
@@ -54,23 +54,28 @@ class Cotejo(Package):
         depends_on("r-scales")
         depends_on("r-svglite")
 
-    def starter(self, name, variable, settings=""):
+    def starter(self, name, program, variable, settings=""):
         """Writes `bin/NAME`; the program finds what the build found through `variable`."""
-        program = which(name, required=True).path
-        found = os.environ.get(variable)
+        found = ":".join(dict.fromkeys(os.environ.get(variable, "").split(":")))
         if found:
             settings += f'export {variable}="{found}${{{variable}:+:${variable}}}"\n'
-        path = Path(self.prefix.bin, Path(name).name)
+        path = Path(self.prefix.bin, name)
         path.write_text(f'#!/bin/sh\n{settings}exec "{program}" "$@"\n')
         path.chmod(0o755)
 
     def install(self, spec, prefix):
         mkdirp(prefix.bin)
-        self.starter("reframe", "PYTHONPATH", SETTINGS)
+        reframe = which("reframe", required=True).path
         # The Python that `reframe` itself names has all that the harness imports.
-        head = Path(which("reframe", required=True).path).read_text()
-        self.starter(re.search(r"/\S*/python", head).group(), "PYTHONPATH")
+        python = re.search(r"/\S*/python[\d.]*", Path(reframe).read_text()).group()
+        self.starter("python", python, "PYTHONPATH")
+        self.starter("reframe", reframe, "PYTHONPATH", SETTINGS)
         if spec.satisfies("+analysis"):
             pandoc = Path(which("pandoc", required=True).path).parent
-            self.starter("R", "R_LIBS")
-            self.starter("Rscript", "R_LIBS", f'export RSTUDIO_PANDOC="{pandoc}"\n')
+            self.starter("R", which("R", required=True).path, "R_LIBS")
+            self.starter(
+                "Rscript",
+                which("Rscript", required=True).path,
+                "R_LIBS",
+                f'export RSTUDIO_PANDOC="{pandoc}"\n',
+            )

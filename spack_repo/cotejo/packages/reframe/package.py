@@ -22,7 +22,8 @@ class Reframe(Package):
 
     version("4.10.4", sha256="0d3b0246664fa5b98dc50deed239282300fd74684c607f6b23b5484b924e988b")
 
-    depends_on("python@3.10:", type=("build", "run"))
+    # py-jsonschema below rests on an extension in C that does not load in 3.13.
+    depends_on("python@3.10:3.12", type=("build", "run"))
     with default_args(type="run"):
         depends_on("py-archspec@0.2.4:")
         depends_on("py-argcomplete@3.6:")

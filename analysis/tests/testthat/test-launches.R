@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Which launches are used: summaries by launch, failed and marked ones, sessions, flags, drift.
+
+MPIS <- c(openmpi = 3e-7, mpich = 6e-7)
+
+plan_session <- function(folder, cells, blocks = 3L, session = "20261121T070000Z") {
+  plan <- list(
+    tag = "quick", blocks = blocks, seed = 42L, cells = as.list(cells),
+    begun = "2026-11-21T07:00:00Z", finished = "", reframe_s = 1.5
+  )
+  write_json(plan, file.path(folder, "local", session, "session.json"))
+}
+
+test_that("launch summaries are medians, minima and 95 % quantiles of the valid samples", {
+  launch <- one_launch()
+  edit_lines(launch$csv, function(l) replace(l, 3L, sub(",1$", ",0", l[[3L]])))
+  summary <- summarise_launches(read_results(launch$folder))
+  expect_identical(summary$n, c(2L, 3L))
+  expect_identical(summary$n_invalid, c(1L, 0L))
+  expect_equal(summary$median_s, c(1.125e-7, 2.5e-4), tolerance = 1e-12)
+  expect_equal(summary$min_s, c(1e-7, 2e-4), tolerance = 1e-12)
+  expect_equal(summary$p95_s, c(1.2375e-7, 2.95e-4), tolerance = 1e-12)
+  expect_equal(summary$bytes_per_s[[2L]], 2^20 / 2.5e-4, tolerance = 1e-12)
+})
+
+test_that("a launch without a valid sample has no median and is in no configuration", {
+  launch <- one_launch()
+  edit_lines(launch$csv, function(l) sub("^(pingpong,1,.*),1$", "\\1,0", l))
+  summary <- summarise_launches(read_results(launch$folder))
+  expect_identical(summary$median_s[[1L]], NA_real_)
+  expect_identical(summarise_configurations(summary)$bytes, 1048576L)
+})
+
+test_that("failed and marked launches are listed and never used", {
+  folder <- write_study(fresh_folder(), MPIS, blocks = 6L, bytes = 1)
+  write_launch(folder, make_description(
+    "mpich", launch = 7L, status = "failed", reason = "time limit of 60 s"
+  ))
+  # Samples a hundred times too slow, which must not be seen anywhere.
+  write_launch(
+    folder, make_description("mpich", launch = 8L, status = "marked", reason = "wrong core"),
+    make_samples(1, matrix(6e-5))
+  )
+  results <- read_results(folder)
+  expect_identical(as.vector(table(results$launches$status)), c(1L, 1L, 12L))
+  expect_lt(max(results$samples$time_s), 1e-5)
+  medians <- summarise_configurations(summarise_launches(results))
+  expect_identical(medians$n, c(6L, 6L))
+  study <- suppressMessages(analyse(folder))
+  expect_identical(nrow(study$used), 12L)
+  expect_identical(study$unusable$reason, c("time limit of 60 s", "wrong core"))
+})
+
+test_that("cells that lack launches are listed, and which of them failed", {
+  folder <- write_study(fresh_folder(), MPIS, blocks = 3L, bytes = 1)
+  unlink(list.files(folder, "mpich.*003[.]", recursive = TRUE, full.names = TRUE))
+  write_launch(folder, make_description(
+    "mpich", launch = 2L, status = "failed", reason = "no reason given"
+  ))
+  cell <- function(mpi) sprintf("pingpong_quick.%s.shm.near", mpi)
+  plan_session(folder, cell(c("intel-mpi", "mpich", "openmpi")))
+  missing <- missing_cells(read_sessions(folder)$sessions, read_results(folder)$launches)
+  expect_identical(missing$cell, cell(c("intel-mpi", "mpich")))
+  expect_identical(missing$planned, c(3L, 3L))
+  expect_identical(missing$usable, c(0L, 1L))
+  expect_identical(missing$unusable, c(0L, 1L))
+  expect_identical(missing$missing, c(3L, 1L))
+  # The same from the session's own folder, given relative to where one is.
+  here <- file.path(folder, "local", "20261121T070000Z")
+  expect_identical(read_sessions(here)$sessions$site, "local")
+})
+
+test_that("a plan that is not as documented is refused", {
+  folder <- write_study(fresh_folder(), MPIS, blocks = 1L, bytes = 1)
+  plan_session(folder, "a", blocks = "three")
+  file <- file.path(folder, "local", "20261121T070000Z", "session.json")
+  expect_refused(
+    read_sessions(folder), normalizePath(file), 3L, "member blocks is of another type"
+  )
+})
+
+LATER <- "20261122T070000Z"
+
+test_that("two sessions of one state are used together, each with its own blocks", {
+  folder <- write_study(fresh_folder(), MPIS, blocks = 6L, bytes = 1)
+  write_study(folder, MPIS * 1.05, blocks = 5L, bytes = 1, session = LATER, seed = 2L)
+  study <- suppressMessages(analyse(folder))
+  expect_identical(nrow(study$used), 22L)
+  expect_identical(study$comparison$n_a, 11L)
+  expect_true(study$comparison$blocked)
+  expect_identical(nrow(study$older), 0L)
+  expect_identical(study$drift$session, c("20261121T070000Z", LATER))
+})
+
+test_that("two sessions that hold one MPI each are compared, without pairing", {
+  folder <- write_study(fresh_folder(), MPIS["openmpi"], blocks = 6L, bytes = 1)
+  write_study(folder, MPIS["mpich"], blocks = 6L, bytes = 1, session = LATER)
+  study <- suppressMessages(analyse(folder))
+  expect_identical(study$comparison$verdict, "slower")
+  expect_false(study$comparison$blocked)
+})
+
+test_that("a session of another stack or scale is left out, and counted", {
+  folder <- write_study(fresh_folder(), MPIS, blocks = 6L, bytes = 1)
+  for (file in list.files(folder, "json$", recursive = TRUE, full.names = TRUE)) {
+    edit_json(file, function(d) {
+      d$provenance$stack$lock_sha256 <- "old"
+      d
+    })
+  }
+  write_study(folder, MPIS, blocks = 5L, bytes = 1, session = LATER)
+  write_study(folder, MPIS, blocks = 1L, bytes = 1, session = "20261123T070000Z", scale = "smoke")
+  study <- suppressMessages(analyse(folder))
+  expect_identical(unique(study$used$session), LATER)
+  expect_identical(nrow(study$older), 14L)
+  only <- suppressMessages(analyse(folder, session = "20261121T070000Z"))
+  expect_identical(nrow(only$used), 12L)
+})
+
+test_that("a launch far from its configuration is flagged and kept", {
+  folder <- write_study(fresh_folder(), MPIS, bytes = 1)
+  file <- list.files(folder, "openmpi.*004.csv", recursive = TRUE, full.names = TRUE)
+  launch <- read_results(folder)$launches[id == "pingpong_quick.openmpi.shm.near.004"]
+  samples <- make_samples(1, matrix(rep(7e-7, 15L)))
+  lines <- c(readLines(file)[1:2], do.call(paste, c(samples, sep = ",")))
+  writeLines(lines, file)
+  summary <- summarise_launches(read_results(folder))
+  flags <- flag_launches(summary)
+  expect_identical(flags$outlying$id, launch$id)
+  expect_identical(summarise_configurations(summary)$n, c(10L, 10L))
+})
+
+test_that("launches in two modes are told", {
+  times <- c(1, 1.01, 1.02, 0.99, 0.98, 2, 2.01, 1.99, 2.02, 1.98, 1, 2, 1.005, 2.005)
+  expect_lt(dip_of(log(times))$p, 0.01)
+  set.seed(1L)
+  expect_gt(dip_of(stats::rnorm(20L))$p, 0.01)
+})
+
+test_that("drift over the blocks is found where it was planted, and only there", {
+  drifting <- fresh_folder()
+  steady <- write_study(fresh_folder(), MPIS, bytes = c(1, 64))
+  for (block in 1:10) {
+    for (mpi in names(MPIS)) {
+      times <- matrix(MPIS[[mpi]] * 1.01^(block - 1) * c(1, 1.01, 0.99))
+      write_launch(drifting, make_description(mpi, launch = block), make_samples(1, times))
+    }
+  }
+  found <- drift_of_blocks(summarise_launches(read_results(drifting)))
+  expect_equal(found$change, 1.01^9 - 1, tolerance = 1e-6)
+  expect_lt(found$p, 1e-5)
+  expect_identical(found$blocks, 10L)
+  expect_gt(drift_of_blocks(summarise_launches(read_results(steady)))$p, 0.05)
+})

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# From results to words, figures and the report: the right winner in words, the same bytes twice,
+# one file that needs no other.
+
+MPIS <- c(openmpi = 3e-7, mpich = 6e-7)
+
+quietly <- function(code) suppressMessages(utils::capture.output(code))
+
+# The text of the report, without tags and figures.
+text_of_report <- function(file) {
+  html <- paste(readLines(file), collapse = " ")
+  html <- gsub("<(script|style)[^>]*>.*?</\\1>", " ", html, perl = TRUE)
+  html <- gsub("<[^>]+>", " ", html)
+  gsub("[ \t]+", " ", gsub("&#39;", "'", html, fixed = TRUE))
+}
+
+test_that("the words name the winner, the ratio, the interval and n", {
+  folder <- write_study(fresh_folder(), MPIS, bytes = c(1, 256))
+  study <- suppressMessages(analyse(folder))
+  said <- answer(study$comparison, study$delta)
+  expect_identical(length(said), 1L)
+  row <- study$comparison[bytes == 1]
+  expect_identical(
+    said[[1L]]$smallest[[1L]],
+    sprintf(
+      paste(
+        "Open MPI is %.2f [%.2f, %.2f] times as fast as MPICH for 1 B in shared memory, n = 10,",
+        "corrected p = 0.00391."
+      ), row$ratio, row$low, row$high
+    )
+  )
+  expect_equal(row$ratio, 2, tolerance = 0.05)
+  expect_identical(said[[1L]]$fastest, "Fastest: Open MPI from 1 B to 256 B.")
+})
+
+test_that("the winner is named whichever side of the pair it is", {
+  folder <- write_study(fresh_folder(), c(openmpi = 6e-7, mpich = 3e-7), bytes = 1)
+  study <- suppressMessages(analyse(folder))
+  said <- answer(study$comparison, study$delta)[[1L]]
+  row <- study$comparison
+  expect_match(said$smallest[[1L]], sprintf(
+    "MPICH is %.2f [%.2f, %.2f] times as fast as Open MPI",
+    1 / row$ratio, 1 / row$high, 1 / row$low
+  ), fixed = TRUE)
+  expect_identical(said$fastest, "Fastest: MPICH at 1 B.")
+})
+
+test_that("equal and unclear configurations are not called different", {
+  equal <- c(openmpi = 3e-7, mpich = 3e-7)
+  folder <- write_study(fresh_folder(), equal, bytes = 1, cv = 0.005)
+  study <- suppressMessages(analyse(folder))
+  said <- answer(study$comparison, study$delta)[[1L]]
+  expect_match(said$smallest[[1L]], "are equivalent within \u00b13 % for 1 B", fixed = TRUE)
+  expect_identical(said$fastest, "None is faster than every other at 1 B.")
+  folder <- write_study(fresh_folder(), equal, bytes = 1, cv = 0.2)
+  study <- suppressMessages(analyse(folder))
+  said <- answer(study$comparison, study$delta)[[1L]]
+  expect_match(said$smallest[[1L]], "^No difference between MPICH and Open MPI is shown for 1 B")
+})
+
+test_that("of three MPIs the fastest is named size by size", {
+  rows <- data.table::data.table(
+    bytes = rep(c(1, 4, 16, 64), each = 3L), a = c("x", "x", "y"), b = c("y", "z", "z"),
+    verdict = c(
+      "faster", "faster", "slower", "faster", "faster", NA,
+      "slower", "inconclusive", "faster", "equivalent", "slower", "slower"
+    )
+  )
+  expect_identical(
+    say_fastest(rows), "Fastest: x from 1 B to 4 B; y at 16 B; z at 64 B."
+  )
+  rows[bytes == 4, verdict := "inconclusive"]
+  expect_identical(
+    say_fastest(rows),
+    "Fastest: x at 1 B; y at 16 B; z at 64 B. None is faster than every other at 4 B."
+  )
+})
+
+test_that("sizes, times and p are written with units and without loss", {
+  expect_identical(
+    format_bytes(c(0, 1, 1000, 1024, 1536, 2^20, 4 * 2^20, 2^33)),
+    c("0 B", "1 B", "1000 B", "1 KiB", "1536 B", "1 MiB", "4 MiB", "8 GiB")
+  )
+  expect_identical(format_us(2.45171875e-7), "0.2452")
+  expect_identical(format_digits(c(0.000123456, 12.3456, 1234.5)), c("0.000123", "12.3", "1234"))
+  expect_identical(format_interval(2, 1.5, 2.25), "2.00 [1.50, 2.25]")
+  expect_identical(format_p(c(1e-30, 0.5, NA)), c("1.0e-30", "0.500", "NA"))
+})
+
+test_that("figures are the same bytes twice, as SVG, PDF and CSV", {
+  folder <- write_study(
+    fresh_folder(), MPIS,
+    bytes = c(0, 1, 1024), transports = c("shm", "tcp"), blocks = 6L, n = 5L
+  )
+  first <- fresh_folder()
+  second <- fresh_folder()
+  expect_silent(quietly(draw_figures(folder, first)))
+  # A PDF's date has seconds.
+  Sys.sleep(1.1)
+  set.seed(99L)
+  said <- quietly(draw_figures(folder, second))
+  expect_identical(said, second)
+  drawn <- list.files(first)
+  stems <- c("bandwidth-pingpong", "difference-pingpong", "latency-pingpong")
+  expect_setequal(
+    drawn, c("medians.csv", outer(stems, c(".svg", ".pdf", ".csv"), paste0))
+  )
+  expect_identical(
+    unname(tools::md5sum(file.path(first, drawn))), unname(tools::md5sum(file.path(second, drawn)))
+  )
+  # Nothing but whole files, not even hidden ones.
+  expect_identical(list.files(first, all.files = TRUE, no.. = TRUE), drawn)
+})
+
+test_that("a figure's data are what it shows", {
+  folder <- write_study(fresh_folder(), MPIS, bytes = c(1, 1024), blocks = 6L)
+  out <- fresh_folder()
+  quietly(draw_figures(folder, out))
+  medians <- data.table::fread(file.path(out, "latency-pingpong.csv"))
+  summary <- summarise_configurations(summarise_launches(read_results(folder)))
+  expect_equal(medians$median_s, summary$median_s, tolerance = 1e-12)
+  svg <- paste(readLines(file.path(out, "latency-pingpong.svg")), collapse = "\n")
+  for (text in c("1 B", "1 KiB", "Open MPI", "MPICH", "message size")) {
+    expect_match(svg, paste0(">", text, "<"), fixed = TRUE)
+  }
+})
+
+test_that("simulated results are labelled on every figure and in the report", {
+  folder <- write_study(
+    fresh_folder(), MPIS,
+    bytes = 1, blocks = 6L, simulated = "by SimGrid 3.32"
+  )
+  study <- suppressMessages(analyse(folder))
+  for (plot in plot_study(study)) {
+    expect_match(plot$labels$caption, "NOT REAL HARDWARE: by SimGrid 3.32", fixed = TRUE)
+  }
+})
+
+test_that("the report is one file that says what the study found and what it rests on", {
+  folder <- write_study(
+    fresh_folder(), MPIS, bytes = c(1, 1024), blocks = 6L, transports = c("shm", "tcp")
+  )
+  session <- file.path(folder, "local", "20261121T070000Z")
+  write_launch(folder, make_description(
+    "mpich", launch = 7L, status = "failed", reason = "time limit of 60 s"
+  ))
+  cells <- sprintf("pingpong_quick.%s.shm.near", c("mpich", "openmpi"))
+  write_json(list(
+    tag = "quick", blocks = 7L, seed = 42L, cells = as.list(cells), begun = "", finished = "",
+    reframe_s = 1
+  ), file.path(session, "session.json"))
+  write_json(list(
+    list(mpi = "mpich", item = "flags", value = "-O2"),
+    list(mpi = "openmpi", item = "flags", value = "-O3"),
+    list(mpi = "mpich", item = "hwloc", value = "2.9"),
+    list(mpi = "openmpi", item = "hwloc", value = "2.9")
+  ), file.path(session, "audit.json"))
+  out <- file.path(fresh_folder(), "deep", "report.html")
+  said <- quietly(write_report(folder, out))
+  expect_identical(utils::tail(said, 1L), out)
+  html <- paste(readLines(out), collapse = "\n")
+  # Every source is inside: no link leads out of the file.
+  sources <- regmatches(html, gregexpr("(src|href)=\"[^\"]{0,20}", html))[[1L]]
+  expect_true(length(sources) > 0L && all(grepl("=\"(data:|#)", sources)))
+  expect_false(grepl("url(h", html, fixed = TRUE))
+  expect_false(grepl("## (Warning|Error)", html))
+  text <- text_of_report(out)
+  answer_at <- regexpr("The answer", text, fixed = TRUE)
+  expect_lt(answer_at, regexpr("Fastest: Open MPI", text, fixed = TRUE))
+  for (expected in c(
+    "times as fast as MPICH for 1 B in shared memory, n = 6", "over TCP",
+    "time limit of 60 s", "pingpong_quick.mpich.shm.near.007",
+    "Cells with fewer usable launches than planned", "Drift over the blocks", "0123456789abcdef",
+    "Seed of the session", "the build audit in which the MPIs differ", "-O3", "Frequency governor",
+    "Figures", "Library of Open MPI", "mpiexec -n 2 cotejo pingpong"
+  )) {
+    expect_match(text, expected, fixed = TRUE)
+  }
+  figures <- list.files(file.path(dirname(out), "figures"))
+  for (ending in c("svg", "pdf", "csv")) {
+    expect_true(paste0("difference-pingpong.", ending) %in% figures)
+  }
+})
+
+test_that("a study of one MPI has figures and says that there is nothing to compare", {
+  folder <- write_study(fresh_folder(), MPIS["mpich"], bytes = 1, blocks = 5L)
+  out <- file.path(fresh_folder(), "report.html")
+  quietly(write_report(folder, out))
+  expect_match(text_of_report(out), "Only MPICH was measured", fixed = TRUE)
+})
+
+test_that("MPIs that may not be compared are named in the report with the difference", {
+  folder <- write_study(fresh_folder(), MPIS["mpich"], bytes = 1, blocks = 5L)
+  write_study(folder, MPIS["openmpi"], bytes = 1, blocks = 5L, cpus = c(0L, 3L))
+  out <- file.path(fresh_folder(), "report.html")
+  quietly(write_report(folder, out))
+  text <- text_of_report(out)
+  expect_match(text, "Not compared, because more differs than the MPI", fixed = TRUE)
+  expect_match(text, "processors of the ranks: 0|1 (mpich), 0|3 (openmpi)", fixed = TRUE)
+})
+
+test_that("nothing is written when there is nothing to report", {
+  refuse_both <- function(folder, what) {
+    figures <- file.path(fresh_folder(), "figures")
+    report <- file.path(fresh_folder(), "report", "report.html")
+    for (code in list(quote(draw_figures(folder, figures)), quote(write_report(folder, report)))) {
+      error <- expect_error(suppressMessages(eval(code)), class = "cotejo_bad_data")
+      expect_match(conditionMessage(error), what, fixed = TRUE)
+      expect_false(grepl("\n", conditionMessage(error), fixed = TRUE))
+    }
+    expect_false(file.exists(figures))
+    expect_false(file.exists(dirname(report)))
+  }
+  empty <- fresh_folder()
+  refuse_both(empty, "no launch in it; measure something first")
+  refuse_both(file.path(empty, "none"), "no such folder")
+  # A file is where the folder should be.
+  folder <- write_study(fresh_folder(), MPIS["mpich"], bytes = 1, blocks = 1L)
+  file <- tempfile()
+  file.create(file)
+  expect_error(
+    quietly(draw_figures(folder, file.path(file, "figures"))), "no such folder",
+    class = "cotejo_bad_data"
+  )
+  write_launch(empty, make_description(status = "failed", reason = "out of time"))
+  refuse_both(empty, "none of 1 launch is usable (first reason: out of time)")
+})

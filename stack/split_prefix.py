@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Gives each MPI of Debian or Ubuntu a prefix of its own, as an external needs one.
+
+Both have Open MPI's and MPICH's programs in /usr/bin, told apart by their endings
+alone: `mpicc` there is whichever the system prefers, so that with the prefix /usr
+two MPIs would be one. Prints the entries of the site's packages.yaml.
+"""
+
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+
+VERSION = {"openmpi": (["ompi_info", "--version"], r"Open MPI v(\S+)"),
+           "mpich": (["mpichversion"], r"MPICH Version:\s+(\S+)")}
+NEEDED = ["mpicc", "mpicxx", "mpiexec", "mpirun"]
+
+
+def version_of(name):
+    """Version of an installed MPI, or None."""
+    command, pattern = VERSION[name]
+    try:
+        words = subprocess.run(command, text=True, capture_output=True, timeout=60).stdout
+    except (FileNotFoundError, subprocess.TimeoutExpired):
+        return None
+    found = re.search(pattern, words)
+    return found and found[1]
+
+
+def split(name, programs, prefix):
+    """Writes PREFIX/bin/X, which starts X.NAME; returns the names that are lacking.
+
+    What tells of the build has no ending, since only one MPI has it.
+    """
+    (prefix / "bin").mkdir(parents=True, exist_ok=True)
+    for program in [*programs.glob(f"mpi*.{name}"), programs / VERSION[name][0][0]]:
+        path = prefix / "bin" / program.name.removesuffix(f".{name}")
+        path.write_text(f'#!/bin/sh\nexec "{program}" "$@"\n')
+        path.chmod(0o755)
+    return [wanted for wanted in NEEDED if not (prefix / "bin" / wanted).exists()]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=pathlib.Path, help="where the prefixes go")
+    folder = parser.parse_args().folder.resolve()
+    versions = {name: version for name in VERSION if (version := version_of(name))}
+    if not versions:
+        return "split: no Open MPI (ompi_info) and no MPICH (mpichversion) on PATH"
+    print("packages:")
+    for name, version in versions.items():
+        lacking = split(name, pathlib.Path("/usr/bin"), folder / name)
+        if lacking:
+            return (f"split: /usr/bin has no {lacking[0]}.{name}; install {name} and its "
+                    "development package from the system")
+        print(f"  {name}:\n    buildable: false\n    externals:\n"
+              f"    - spec: {name}@{version}\n      prefix: {folder / name}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
