@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Models of a message's time: LogP by message size, LogGP and Hockney per protocol regime.
+#
+# Regimes are found as a piecewise linear regression whose pieces need not meet: a change of
+# protocol is a jump as often as a bend, which broken-stick models (continuous) cannot show. The
+# partition is the best one of all, by dynamic programming (Bai and Perron 2003, Journal of
+# Applied Econometrics 18); residuals are relative, since a microsecond is all of a small
+# message's time and nothing of a large one's.
+
+#' LogP parameters of each launch and size.
+#'
+#' By the time of calls: the time inside the send, and inside a receive whose message has come.
+#' By overlap: what is left of a message's interval in a row when more computation than its gap
+#' can hide is taken away, at most the gap (o = g - C, and the hidden computation C >= 0).
+#' L is end-to-end latency less both overheads, so that it is negative where a library's two
+#' sides work on one message at the same time: LogP has no such machine, pipelined copies are one.
+#'
+#' @param results what [read_results()] returned; samples of the experiment `logp`.
+#' @return data.table, one row a launch and size: the launches' columns, `bytes`, and in seconds
+#'   `eel_s`, `g_s`, `os_call_s`, `or_call_s`, `L_call_s`, `os_overlap_s`, `or_overlap_s`,
+#'   `L_overlap_s`.
+#' @export
+logp_parameters <- function(results) {
+  samples <- results$samples
+  need_columns(samples, "alone_s", "samples of the experiment logp")
+  used <- samples[samples$valid & startsWith(samples$operation, "logp-")]
+  if (!nrow(used)) {
+    refuse("no valid sample of the experiment logp; measure it first")
+  }
+  net <- used[, list(s = stats::median(time_s - alone_s)), keyby = c("key", "bytes", "operation")]
+  out <- dcast(net, key + bytes ~ operation, value.var = "s")
+  need_columns(
+    out, paste0("logp-", c("eel", "g", "os-call", "or-call", "os-overlap", "or-overlap")),
+    "the launches of logp"
+  )
+  short <- \(n) gsub("-", "_", sub("^logp-(.*)$", "\\1_s", n))
+  setnames(out, short)
+  within_gap <- function(o, g) pmin(pmax(o, 0), g)
+  out[, os_overlap_s := within_gap(os_overlap_s, g_s)]
+  out[, or_overlap_s := within_gap(or_overlap_s, g_s)]
+  out[, L_call_s := eel_s - os_call_s - or_call_s]
+  out[, L_overlap_s := eel_s - os_overlap_s - or_overlap_s]
+  out[, key := as.character(key)]
+  results$launches[out, on = "key"]
+}
+
+#' Share of message sizes at which both overheads fit into the end-to-end latency.
+#'
+#' @param parameters what [logp_parameters()] returned.
+#' @param above only sizes of more bytes than this.
+#' @return data.table, one row a site, MPI, transport, placement and parameters: `sizes`,
+#'   `share_call`, `share_overlap`, from the medians over launches.
+#' @export
+overheads_within_latency <- function(parameters, above = 1000) {
+  by <- c("site", "mpi", "transport", "placement", "parameters")
+  medians <- parameters[
+    bytes > above, lapply(.SD, stats::median), keyby = c(by, "bytes"),
+    .SDcols = c("L_call_s", "L_overlap_s")
+  ]
+  medians[, list(
+    sizes = .N, share_call = mean(L_call_s >= 0), share_overlap = mean(L_overlap_s >= 0)
+  ), keyby = by]
+}
+
+#' Relative squared residuals of a line through every run of points, least in each run.
+#'
+#' Minimises sum(((t - a - b m) / t)^2) over runs from row to column, all at once from running
+#' sums. Runs shorter than `least` points are infinite.
+#' @noRd
+run_costs <- function(bytes, seconds, least) {
+  n <- length(bytes)
+  # Sizes are scaled so that the sums of their squares do not swallow the rest.
+  m <- bytes / max(bytes, 1)
+  w <- 1 / seconds
+  sums <- lapply(list(w^2, w^2 * m, w^2 * m^2, w, w * m), \(x) c(0, cumsum(x)))
+  run <- function(k) outer(seq_len(n), seq_len(n), \(i, j) sums[[k]][j + 1L] - sums[[k]][i])
+  s <- lapply(1:5, run)
+  count <- outer(seq_len(n), seq_len(n), \(i, j) j - i + 1)
+  det <- s[[1L]] * s[[3L]] - s[[2L]]^2
+  a <- (s[[3L]] * s[[4L]] - s[[2L]] * s[[5L]]) / det
+  b <- (s[[1L]] * s[[5L]] - s[[2L]] * s[[4L]]) / det
+  cost <- pmax(count - a * s[[4L]] - b * s[[5L]], 0)
+  cost[count < least | !is.finite(cost)] <- Inf
+  cost
+}
+
+#' Best partitions into one to `most` runs: a list of the last points of all runs but the last,
+#' with attribute `cost`.
+#' @noRd
+best_partitions <- function(cost, most) {
+  n <- nrow(cost)
+  value <- cost[1L, ]
+  ends <- rep(list(integer()), n)
+  found <- list(structure(integer(), cost = value[[n]]))
+  for (pieces in seq_len(most)[-1L]) {
+    # Row k: the piece before ends at k, the last one runs from k + 1 to the column.
+    through <- value + rbind(cost[-1L, , drop = FALSE], Inf)
+    last <- apply(through, 2L, which.min)
+    ends <- lapply(seq_len(n), \(j) c(ends[[last[[j]]]], last[[j]]))
+    value <- through[cbind(last, seq_len(n))]
+    if (!is.finite(value[[n]])) break
+    found[[pieces]] <- structure(ends[[n]], cost = value[[n]])
+  }
+  found
+}
+
+#' Segmented fit of time on size, pieces free to jump.
+#'
+#' @param bytes sizes (B), each once, rising.
+#' @param seconds median time at each size (s), positive.
+#' @param most pieces at most.
+#' @param pieces their number; `NULL`: chosen by BIC.
+#' @param noise relative error of a median that is expected at least: smaller misfits are no
+#'   evidence of a further piece.
+#' @param least points of a piece.
+#' @return integer: number of the last point of every piece but the last.
+#' @noRd
+find_breaks <- function(bytes, seconds, most = 4L, pieces = NULL, noise = 0.01, least = 3L) {
+  n <- length(bytes)
+  found <- best_partitions(run_costs(bytes, seconds, least), min(most, n %/% least))
+  if (!is.null(pieces)) {
+    return(as.integer(found[[min(pieces, length(found))]]))
+  }
+  bic <- vapply(found, \(f) {
+    # A piece has two coefficients and a place where it begins.
+    n * log(attr(f, "cost") / n + noise^2) + (3 * length(f) + 2) * log(n)
+  }, 0)
+  as.integer(found[[which.min(bic)]])
+}
+
+#' Line of least relative squares: latency (s) and time of a byte (s/B).
+#' @noRd
+relative_line <- function(bytes, seconds) {
+  fit <- stats::lm.wfit(cbind(1, bytes), seconds, 1 / seconds^2)
+  stats::setNames(fit$coefficients, c("alpha_s", "beta_s_per_byte"))
+}
+
+#' Protocol regimes of a curve of times, with intervals over launches.
+#'
+#' Hockney's model t = alpha + beta m (Hockney 1994, Parallel Computing 20) in each regime; beta
+#' is LogGP's G where the time is the end-to-end latency (Alexandrov et al. 1995, SPAA). The
+#' number of regimes is chosen once, from the medians over all launches; the bootstrap draws
+#' launches and asks where the changes are then, and what the lines of the regimes are.
+#'
+#' @param data data.table `key` (launch), `bytes`, `time_s`: one value a launch and size, every
+#'   launch with the same sizes.
+#' @param most regimes at most.
+#' @param noise as of a median over launches: relative misfits below it ask for no regime.
+#' @param level of the intervals.
+#' @param replicates,seed of the bootstrap.
+#' @return list of two data.tables. `regimes`: `from_bytes`, `to_bytes`, `alpha_s` and
+#'   `beta_s_per_byte` with `_low`, `_high`. `changes`: between `after_bytes` and `before_bytes`,
+#'   with the interval `low_bytes` to `high_bytes` (sizes between which the change is; at least
+#'   the distance of neighbouring sizes) and `support`, the share of draws that have a change
+#'   inside `after_bytes` to `before_bytes`. Intervals are `NA` under five launches.
+#' @export
+fit_regimes <- function(data, most = 4L, noise = 0.01, level = 0.95, replicates = 1000L,
+                        seed = 1L) {
+  need_columns(data, c("key", "bytes", "time_s"), "the curve")
+  wide <- dcast(as.data.table(data), key ~ bytes, value.var = "time_s")
+  times <- as.matrix(wide[, -1L])
+  bytes <- as.numeric(colnames(times))
+  if (anyNA(times) || min(times) <= 0 || length(bytes) < 3L) {
+    refuse("a curve needs three sizes or more, and a positive time of every launch at each")
+  }
+  middle <- function(rows) column_medians(times[rows, , drop = FALSE])
+  seconds <- middle(seq_len(nrow(times)))
+  breaks <- find_breaks(bytes, seconds, most, noise = noise)
+  from <- c(1L, breaks + 1L)
+  to <- c(breaks, length(bytes))
+  lines <- function(t) {
+    vapply(seq_along(from), \(r) relative_line(bytes[from[r]:to[r]], t[from[r]:to[r]]), c(0, 0))
+  }
+  breaks_of <- \(t) find_breaks(bytes, t, most, length(from), noise)
+  drawn <- draw_fits(nrow(times), middle, lines, breaks_of, replicates, seed)
+  list(
+    regimes = regime_table(bytes[from], bytes[to], lines(seconds), drawn$lines, level),
+    changes = change_table(bytes, breaks, drawn$breaks, level)
+  )
+}
+
+# Lines (coefficient, regime, draw) and breaks (draw, change) of launches drawn anew.
+draw_fits <- function(launches, middle, lines, breaks_of, replicates, seed) {
+  if (launches < MIN_LAUNCHES) {
+    return(list(lines = NULL, breaks = NULL))
+  }
+  index <- with_seed(seed, draw_indices(launches, replicates))
+  medians <- lapply(seq_len(replicates), \(i) middle(index[, i]))
+  list(
+    lines = simplify2array(lapply(medians, lines)),
+    breaks = do.call(rbind, lapply(medians, breaks_of))
+  )
+}
+
+regime_table <- function(from, to, lines, drawn, level) {
+  bound <- function(row, side) {
+    if (is.null(drawn)) {
+      return(rep(NA_real_, length(from)))
+    }
+    p <- (1 + side * level) / 2
+    vapply(seq_along(from), \(r) stats::quantile(drawn[row, r, ], p, names = FALSE), 0)
+  }
+  data.table(
+    from_bytes = from, to_bytes = to,
+    alpha_s = lines[1L, ], alpha_s_low = bound(1L, -1), alpha_s_high = bound(1L, 1),
+    beta_s_per_byte = lines[2L, ], beta_s_per_byte_low = bound(2L, -1),
+    beta_s_per_byte_high = bound(2L, 1)
+  )
+}
+
+change_table <- function(bytes, breaks, drawn, level) {
+  place <- function(i, side) {
+    if (is.null(drawn)) {
+      return(NA_real_)
+    }
+    at <- stats::quantile(drawn[, i], (1 + side * level) / 2, type = 1L, names = FALSE)
+    bytes[at + (side > 0)]
+  }
+  support <- vapply(breaks, \(b) {
+    if (is.null(drawn)) NA_real_ else mean(rowSums(drawn == b) > 0)
+  }, 0)
+  data.table(
+    after_bytes = bytes[breaks], before_bytes = bytes[breaks + 1L],
+    low_bytes = vapply(seq_along(breaks), place, 0, side = -1),
+    high_bytes = vapply(seq_along(breaks), place, 0, side = 1), support = support
+  )
+}
+
+#' Hold changes of regime against the library's own limit.
+#'
+#' @param changes of [fit_regimes()].
+#' @param limit largest message that is sent eagerly (B), as `cotejo eager-limit` found it.
+#' @return `changes` with `explained`: the change is where the limit is (the limit lies between
+#'   the interval's lower size, included, and its upper one).
+#' @export
+explain_changes <- function(changes, limit) {
+  low <- fcoalesce(changes$low_bytes, changes$after_bytes)
+  high <- fcoalesce(changes$high_bytes, changes$before_bytes)
+  out <- copy(changes)
+  out[, explained := low <= limit & limit < high]
+  out[]
+}

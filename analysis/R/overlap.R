@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# How much computation a message hides: read off the curve of time against computation.
+
+#' Opportunity of overlap of one curve.
+#'
+#' The model is a hinge: computation c is hidden until it fills what the operation leaves of its
+#' time, then every bit of it counts: t(c) = max(t0, o + c). t0 is the time without computation,
+#' o what the processor has to do for the message; t0 - o is the largest computation that is
+#' hidden. Both are medians, of the times before the knee and of t - c behind it; of all places
+#' of the knee the one with the least sum of absolute deviations is taken, so that single bad
+#' samples have no weight.
+#'
+#' @param computation time of the computation alone at each step (s), rising from 0.
+#' @param seconds time of the operation with it (s).
+#' @return list: `base_s` (t0), `overhead_s` (o, at least 0 and at most t0), `hidden_s`
+#'   (t0 - o), `share` (hidden part of t0), `misfit` (mean absolute deviation from the model,
+#'   relative to t0), `knee_seen`: whether there are steps beyond the knee. When there are none
+#'   all of the computation was hidden and `overhead_s` is an upper bound.
+#' @export
+overlap_opportunity <- function(computation, seconds) {
+  n <- length(seconds)
+  if (n < 3L || length(computation) != n || anyNA(c(computation, seconds))) {
+    refuse("a curve of overlap needs three steps or more, with a time and a computation each")
+  }
+  o <- order(computation)
+  c_s <- computation[o]
+  t_s <- seconds[o]
+  fits <- lapply(seq_len(n), \(knee) hinge_at(c_s, t_s, knee))
+  best <- fits[[which.min(vapply(fits, `[[`, 0, "loss"))]]
+  list(
+    base_s = best$base, overhead_s = best$overhead, hidden_s = best$base - best$overhead,
+    share = (best$base - best$overhead) / best$base, misfit = best$loss / n / best$base,
+    knee_seen = max(c_s) > best$base - best$overhead
+  )
+}
+
+# The hinge whose first `knee` steps are before the knee.
+hinge_at <- function(c_s, t_s, knee) {
+  base <- stats::median(t_s[seq_len(knee)])
+  behind <- if (knee < length(t_s)) stats::median((t_s - c_s)[-seq_len(knee)]) else base - max(c_s)
+  overhead <- min(max(behind, 0), base)
+  list(
+    base = base, overhead = overhead, loss = sum(abs(t_s - pmax(base, overhead + c_s)))
+  )
+}
+
+#' Medians of the steps of each overlap curve.
+#'
+#' @param results what [read_results()] returned; samples of the experiment `overlap`.
+#' @return data.table, one row a launch, operation, size and step: the launches' columns,
+#'   `operation`, `bytes`, `step`, and medians over the samples: `multiply_adds`, `computation_s`
+#'   (alone), `time_s`, `start_s`, `compute_s`, `wait_s` (s).
+#' @export
+overlap_curves <- function(results) {
+  samples <- results$samples
+  need_columns(samples, c("step", "alone_s", "wait_s"), "samples of the experiment overlap")
+  used <- samples[samples$valid & startsWith(samples$operation, "overlap-")]
+  if (!nrow(used)) {
+    refuse("no valid sample of the experiment overlap; measure it first")
+  }
+  out <- used[, lapply(.SD, stats::median),
+    keyby = c("key", "operation", "bytes", "step"),
+    .SDcols = c("multiply_adds", "alone_s", "time_s", "start_s", "compute_s", "wait_s")
+  ]
+  setnames(out, "alone_s", "computation_s")
+  out[, key := as.character(key)]
+  results$launches[out, on = "key"]
+}
+
+#' Opportunity of overlap of each configuration and size, with intervals over launches.
+#'
+#' A curve is read for every launch; what is reported is the median over launches with its
+#' bootstrap interval.
+#'
+#' @param curves what [overlap_curves()] returned.
+#' @param level,replicates,seed of the bootstrap.
+#' @return data.table, one row a configuration, operation and size: `n` (launches), then
+#'   `base_s`, `overhead_s`, `hidden_s` (s) and `share`, each with `_low` and `_high` (`NA` under
+#'   five launches), `misfit` (median) and `knee_seen` (in every launch).
+#' @export
+estimate_overlap <- function(curves, level = 0.95, replicates = 4000L, seed = 1L) {
+  by <- c(
+    "site", "simulated", "mpi", "transport", "placement", "settings", "parameters", "operation",
+    "bytes"
+  )
+  need_columns(curves, c(by, "key", "computation_s", "time_s"), "the curves of overlap")
+  single <- curves[, overlap_opportunity(computation_s, time_s), keyby = c(by, "key")]
+  interval <- function(x) {
+    unlist(bootstrap_median(x, level, replicates, seed)[c("median", "low", "high")])
+  }
+  measures <- c("base_s", "overhead_s", "hidden_s", "share")
+  single[, c(
+    list(n = .N),
+    stats::setNames(
+      as.list(unlist(lapply(.SD[, measures, with = FALSE], interval), use.names = FALSE)),
+      paste0(rep(measures, each = 3L), c("", "_low", "_high"))
+    ),
+    list(misfit = stats::median(misfit), knee_seen = all(knee_seen))
+  ), keyby = by]
+}

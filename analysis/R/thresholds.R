@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# From which size on rendezvous is faster than eager, and what to set therefore.
+
+#' Crossover of two protocols.
+#'
+#' `eager` and `rendezvous` are the same curve with the limit set as high and as low as it goes.
+#' The best single limit is the cut of the sizes that makes the product of the times least, with
+#' eager below and rendezvous above. A rule such as "the first size at which rendezvous is
+#' faster" would follow one noisy size; the cut weighs all of them. Where the two neighbours of
+#' the cut disagree about which is faster, the crossover is interpolated between them (log ratio
+#' against log size).
+#'
+#' @param eager,rendezvous data.tables `launch` (block), `bytes`, `time_s`: a value each for the
+#'   same launches and sizes. Only sizes at which the protocols differ belong in.
+#' @param level,replicates,seed of the bootstrap, which draws launches (both sides together).
+#' @return list: `crossover_bytes` with `low_bytes`, `high_bytes` (`NA` under five launches):
+#'   0 when rendezvous, `Inf` when eager is the better one at every size measured;
+#'   `eager_to_bytes` the largest size measured at which eager is to be taken (0, or the least
+#'   size, ...); `from_bytes`, `to_bytes`: the sizes measured; `gain`: time that the best limit
+#'   saves against the worse of only eager and only rendezvous (geometric mean over sizes, 0.1 is
+#'   10 %); `level`; `n` launches.
+#' @export
+protocol_crossover <- function(eager, rendezvous, level = 0.95, replicates = 2000L, seed = 1L) {
+  sides <- lapply(list(eager, rendezvous), \(side) {
+    need_columns(side, c("launch", "bytes", "time_s"), "a protocol's curve")
+    wide <- dcast(as.data.table(side), launch ~ bytes, value.var = "time_s")
+    structure(as.matrix(wide[, -1L]), launches = wide$launch)
+  })
+  bytes <- as.numeric(colnames(sides[[1L]]))
+  same <- identical(colnames(sides[[1L]]), colnames(sides[[2L]])) &&
+    identical(attr(sides[[1L]], "launches"), attr(sides[[2L]], "launches"))
+  if (!same || anyNA(unlist(sides)) || min(unlist(sides)) <= 0) {
+    refuse("a crossover needs a positive time of both protocols for the same launches and sizes")
+  }
+  ratio <- function(rows) {
+    log(column_medians(sides[[2L]][rows, , drop = FALSE])) -
+      log(column_medians(sides[[1L]][rows, , drop = FALSE]))
+  }
+  n <- nrow(sides[[1L]])
+  whole <- ratio(seq_len(n))
+  found <- cut_of(bytes, whole)
+  bounds <- c(NA_real_, NA_real_)
+  if (n >= MIN_LAUNCHES) {
+    index <- with_seed(seed, draw_indices(n, replicates))
+    drawn <- vapply(seq_len(replicates), \(i) cut_of(bytes, ratio(index[, i]))$crossover, 0)
+    # Type 1: bounds are values that were drawn, since one may be infinite.
+    bounds <- stats::quantile(drawn, (1 + c(-level, level)) / 2, type = 1L, names = FALSE)
+  }
+  list(
+    crossover_bytes = found$crossover, low_bytes = bounds[[1L]], high_bytes = bounds[[2L]],
+    eager_to_bytes = if (found$at) bytes[[found$at]] else 0,
+    from_bytes = bytes[[1L]], to_bytes = bytes[[length(bytes)]],
+    gain = gain_of(whole, found$at), level = level, n = n
+  )
+}
+
+# Best cut of log ratios (rendezvous over eager): eager for the first `at` sizes.
+cut_of <- function(bytes, ratio) {
+  saved <- c(0, cumsum(ratio))
+  at <- which.max(saved) - 1L
+  crossover <- if (at == 0L) {
+    0
+  } else if (at == length(bytes)) {
+    Inf
+  } else {
+    # The cut is a maximum of the sum: eager is faster before it, rendezvous behind.
+    here <- ratio[[at]]
+    share <- here / (here - ratio[[at + 1L]])
+    2^(log2(bytes[[at]]) + share * (log2(bytes[[at + 1L]]) - log2(bytes[[at]])))
+  }
+  list(at = at, crossover = crossover)
+}
+
+# What the cut saves against the worse one of "always eager" and "always rendezvous".
+gain_of <- function(ratio, at) {
+  cut <- -sum(ratio[seq_len(at)])
+  worse <- max(0, -sum(ratio))
+  -expm1((cut - worse) / length(ratio))
+}
+
+#' Crossovers of every MPI, transport and placement of a study.
+#'
+#' @param summary what [summarise_launches()] returned, of launches with `setting_eager_limit`:
+#'   per configuration the least and the largest limit are taken for rendezvous and eager, at the
+#'   sizes between them.
+#' @param ... of [protocol_crossover()].
+#' @return data.table, one row a site, experiment, operation, MPI, transport and placement: the
+#'   members of [protocol_crossover()], `least_limit`, `most_limit` (B), and `variables`: names of
+#'   the environment variables that held the limit, as the launches' descriptions tell them.
+#' @export
+find_crossovers <- function(summary, ...) {
+  need_columns(
+    summary, c("setting_eager_limit", "environment", "median_s"), "the launch summary"
+  )
+  used <- summary[!is.na(setting_eager_limit) & !is.na(median_s)]
+  used[, limit := as.numeric(setting_eager_limit)]
+  by <- c("site", "experiment", "operation", "mpi", "transport", "placement")
+  used[, crossover_of_limits(.SD, ...), keyby = by]
+}
+
+crossover_of_limits <- function(data, ...) {
+  limits <- range(data$limit)
+  between <- data[bytes > limits[[1L]] & bytes <= limits[[2L]]]
+  both <- intersect(between[limit == limits[[1L]]]$launch, between[limit == limits[[2L]]]$launch)
+  if (limits[[1L]] == limits[[2L]] || !length(both)) {
+    return(NULL)
+  }
+  side <- function(which) {
+    rows <- between[limit == which & launch %in% both]
+    rows[, list(launch, bytes, time_s = median_s)]
+  }
+  c(
+    protocol_crossover(side(limits[[2L]]), side(limits[[1L]]), ...),
+    list(
+      least_limit = limits[[1L]], most_limit = limits[[2L]],
+      variables = toString(intersect(
+        variables_of(data[limit == limits[[1L]]]), variables_of(data[limit == limits[[2L]]])
+      ))
+    )
+  )
+}
+
+# Names of the environment variables that have the limit as their value.
+variables_of <- function(rows) {
+  pairs <- strsplit(strsplit(rows$environment[[1L]], "; ", fixed = TRUE)[[1L]], "=", fixed = TRUE)
+  held <- vapply(pairs, \(p) p[[length(p)]] == rows$setting_eager_limit[[1L]], NA)
+  sort(vapply(pairs[held], `[[`, "", 1L))
+}
+
+#' Eager limit of each configuration, from the sends that were watched.
+#'
+#' @param results what [read_results()] returned; samples of the experiment `eager-limit`.
+#' @return data.table, one row a launch: the launches' columns and `eager_limit_bytes`, the
+#'   largest message that went alone and is smaller than every one that was held; by majority
+#'   where sends of one size disagree.
+#' @export
+eager_limits <- function(results) {
+  samples <- results$samples
+  used <- samples[samples$valid & operation %in% c("eager-alone", "eager-held")]
+  if (!nrow(used)) {
+    refuse("no valid sample of the experiment eager-limit; measure it first")
+  }
+  sizes <- used[, list(alone = mean(operation == "eager-alone") > 0.5), keyby = c("key", "bytes")]
+  out <- sizes[, list(
+    eager_limit_bytes = max(0, bytes[alone & bytes < min(Inf, bytes[!alone])])
+  ), keyby = "key"]
+  out[, key := as.character(key)]
+  results$launches[out, on = "key"]
+}
+
+#' What to set, in words: one line a configuration.
+#'
+#' @param crossovers what [find_crossovers()] returned.
+#' @param limits data.table `mpi`, `transport`, `eager_limit_bytes`: what is so by default, as
+#'   `cotejo eager-limit` found it; `NULL`: not known.
+#' @return character.
+#' @export
+threshold_advice <- function(crossovers, limits = NULL) {
+  vapply(seq_len(nrow(crossovers)), \(i) {
+    row <- crossovers[i]
+    now <- if (is.null(limits)) NULL else limits[mpi == row$mpi & transport == row$transport]
+    sprintf(
+      "%s over %s, %s, %s: %s%s", row$mpi, row$transport, row$placement, row$operation,
+      advice_of(row), if (NROW(now)) default_of(row, now$eager_limit_bytes[[1L]]) else ""
+    )
+  }, "")
+}
+
+advice_of <- function(row) {
+  interval <- if (is.na(row$low_bytes)) {
+    sprintf("no interval: %s", count_of(row$n, "launch", "launches"))
+  } else {
+    sprintf(
+      "%.0f %% interval %s to %s", 100 * row$level, bound_of(row, row$low_bytes),
+      bound_of(row, row$high_bytes)
+    )
+  }
+  faster <- if (row$crossover_bytes == 0) {
+    sprintf("rendezvous is faster at every size above %s", format_bytes(row$least_limit))
+  } else if (is.infinite(row$crossover_bytes)) {
+    sprintf("eager is faster at every size up to %s", format_bytes(row$eager_to_bytes))
+  } else {
+    sprintf("eager is faster up to %s", format_bytes(round(row$crossover_bytes)))
+  }
+  value <- min(max(round(row$crossover_bytes), row$least_limit), row$most_limit)
+  sprintf(
+    "%s (%s): set %s to %.0f for messages of %s to %s; %.0f %% quicker than the worse protocol",
+    faster, interval, if (nzchar(row$variables)) row$variables else "eager_limit", value,
+    format_bytes(row$from_bytes), format_bytes(row$to_bytes), 100 * row$gain
+  )
+}
+
+bound_of <- function(row, bytes) {
+  if (bytes == 0) {
+    return(paste("below", format_bytes(row$least_limit)))
+  }
+  if (is.infinite(bytes)) "beyond the sizes measured" else format_bytes(round(bytes))
+}
+
+default_of <- function(row, now) {
+  held <- !is.na(row$low_bytes) && row$low_bytes <= now && now <= row$high_bytes
+  sprintf(
+    "; the default is %s%s", format_bytes(now), if (held) ", within the interval: leave it" else ""
+  )
+}

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Regimes and LogP parameters on curves whose truth is planted.
+
+SIZES <- sort(unique(round(2^seq(0, 22, by = 0.5))))
+
+#' Time at each size: an eager line to `limit`, a rendezvous line beyond.
+two_protocols <- function(bytes, limit = 65536) {
+  ifelse(bytes <= limit, 3e-7 + bytes / 4e9, 4e-6 + bytes / 9e9)
+}
+
+#' Curves of several launches with multiplicative noise.
+launches_of <- function(curve, n = 12L, cv = 0.02, seed = 1L) {
+  set.seed(seed)
+  data.table::rbindlist(lapply(seq_len(n), \(i) list(
+    key = rep(sprintf("launch%02d", i), length(SIZES)), bytes = SIZES,
+    time_s = curve * exp(stats::rnorm(length(SIZES), 0, cv))
+  )))
+}
+
+test_that("a change of protocol is found where it was planted, with both lines", {
+  fit <- fit_regimes(launches_of(two_protocols(SIZES)), replicates = 200L)
+  expect_equal(nrow(fit$changes), 1L)
+  expect_equal(fit$changes$after_bytes, 65536)
+  expect_gt(fit$changes$before_bytes, 65536)
+  expect_lte(fit$changes$low_bytes, 65536)
+  expect_gte(fit$changes$high_bytes, fit$changes$before_bytes)
+  expect_gt(fit$changes$support, 0.9)
+  eager <- fit$regimes[1L]
+  expect_lte(eager$alpha_s_low, 3e-7)
+  expect_gte(eager$alpha_s_high, 3e-7)
+  expect_equal(fit$regimes$beta_s_per_byte, c(1 / 4e9, 1 / 9e9), tolerance = 0.03)
+})
+
+test_that("a jump with the same slope is found, a straight line has no change", {
+  jump <- ifelse(SIZES <= 4096, 1e-6, 3e-6) + SIZES / 5e9
+  fit <- fit_regimes(launches_of(jump), replicates = 50L)
+  expect_equal(fit$changes$after_bytes, 4096)
+  straight <- fit_regimes(launches_of(1e-6 + SIZES / 5e9), replicates = 50L)
+  expect_equal(nrow(straight$changes), 0L)
+  expect_equal(straight$regimes$alpha_s, 1e-6, tolerance = 0.02)
+  expect_equal(1 / straight$regimes$beta_s_per_byte, 5e9, tolerance = 0.02)
+})
+
+test_that("two changes are found", {
+  curve <- ifelse(SIZES <= 512, 2e-7 + SIZES / 8e9,
+    ifelse(SIZES <= 32768, 8e-7 + SIZES / 3e9, 5e-6 + SIZES / 1e10)
+  )
+  fit <- fit_regimes(launches_of(curve), replicates = 100L)
+  expect_equal(fit$changes$after_bytes, c(512, 32768))
+})
+
+test_that("the interval of a change holds the truth in at least nine of ten studies", {
+  curve <- ifelse(SIZES <= 16384, 1e-6 + SIZES / 4e9, 1.6e-6 + SIZES / 4.5e9)
+  held <- vapply(1:20, \(seed) {
+    fit <- fit_regimes(
+      launches_of(curve, n = 10L, cv = 0.04, seed = seed),
+      most = 2L, replicates = 100L
+    )
+    if (!nrow(fit$changes)) {
+      return(FALSE)
+    }
+    fit$changes$low_bytes <= 16384 && fit$changes$high_bytes > 16384
+  }, NA)
+  expect_gte(mean(held), 0.9)
+})
+
+test_that("the best partition is the one that trying all of them finds", {
+  set.seed(4)
+  bytes <- SIZES[1:14]
+  seconds <- two_protocols(bytes, 16) * exp(stats::rnorm(14L, 0, 0.05))
+  cost_of <- function(ends) {
+    from <- c(1L, ends + 1L)
+    to <- c(ends, 14L)
+    sum(vapply(seq_along(from), \(r) {
+      i <- from[r]:to[r]
+      fit <- stats::lm(seconds[i] ~ bytes[i], weights = 1 / seconds[i]^2)
+      sum((stats::residuals(fit) / seconds[i])^2)
+    }, 0))
+  }
+  cuts <- utils::combn(3:11, 2L)
+  cuts <- cuts[, cuts[2L, ] - cuts[1L, ] >= 3L]
+  all <- apply(cuts, 2L, cost_of)
+  found <- find_breaks(bytes, seconds, pieces = 3L)
+  expect_equal(found, cuts[, which.min(all)])
+  expect_equal(cost_of(found), min(all), tolerance = 1e-9)
+})
+
+test_that("under five launches there is a fit but no interval", {
+  fit <- fit_regimes(launches_of(two_protocols(SIZES), n = 4L))
+  expect_equal(fit$changes$after_bytes, 65536)
+  expect_true(is.na(fit$changes$low_bytes))
+  expect_true(all(is.na(fit$regimes$alpha_s_low)))
+})
+
+test_that("fits are the same twice and leave the caller's random numbers alone", {
+  data <- launches_of(two_protocols(SIZES))
+  set.seed(7)
+  before <- .Random.seed
+  once <- fit_regimes(data, replicates = 50L)
+  expect_identical(.Random.seed, before)
+  expect_identical(fit_regimes(data, replicates = 50L), once)
+})
+
+test_that("a change is held against the library's limit", {
+  changes <- data.table::data.table(
+    after_bytes = c(4096, 65536), before_bytes = c(8192, 131072),
+    low_bytes = c(4096, NA), high_bytes = c(8192, NA), support = c(1, NA)
+  )
+  expect_equal(explain_changes(changes, 4096)$explained, c(TRUE, FALSE))
+  expect_equal(explain_changes(changes, 8192)$explained, c(FALSE, FALSE))
+  expect_equal(explain_changes(changes, 70000)$explained, c(FALSE, TRUE))
+})
+
+test_that("a curve with a hole or without size is refused", {
+  data <- launches_of(two_protocols(SIZES))
+  expect_error(fit_regimes(data[-3L]), class = "cotejo_refused")
+  expect_error(fit_regimes(data[bytes <= 1]), class = "cotejo_refused")
+})
+
+#' Samples of one launch of logp with planted parameters (us) at one size.
+logp_samples <- function(bytes, eel, g, os_call, or_call, os, or, reach = 1.25) {
+  times <- c(eel, g, os_call, or_call, reach * g + os, reach * g + or)
+  alone <- c(0, 0, 0, 0, reach * g, reach * g)
+  operations <- paste0("logp-", c("eel", "g", "os-call", "or-call", "os-overlap", "or-overlap"))
+  data.table::as.data.table(list(
+    key = factor(rep("a", 18L)), operation = rep(operations, each = 3L), bytes = rep(bytes, 18L),
+    time_s = 1e-6 * rep(times, each = 3L) * c(0.99, 1, 1.5), valid = rep(TRUE, 18L),
+    alone_s = 1e-6 * rep(alone, each = 3L) * c(0.99, 1, 1.5)
+  ))
+}
+
+test_that("LogP parameters are those that were planted", {
+  launches <- data.table::as.data.table(list(
+    key = "a", site = "local", mpi = "mpich", transport = "shm", placement = "near",
+    parameters = ""
+  ))
+  samples <- rbind(
+    logp_samples(2048, eel = 10, g = 4, os_call = 7, or_call = 6, os = 2, or = 3),
+    logp_samples(4096, eel = 10, g = 4, os_call = 3, or_call = 3, os = 9, or = -1),
+    logp_samples(8, eel = 1, g = 4, os_call = 3, or_call = 3, os = 2, or = 3)
+  )
+  found <- logp_parameters(list(launches = launches, samples = samples))
+  at <- found[bytes == 2048]
+  expect_equal(at$os_overlap_s, 2e-6, tolerance = 1e-9)
+  expect_equal(at$or_overlap_s, 3e-6, tolerance = 1e-9)
+  expect_equal(at$L_overlap_s, 5e-6, tolerance = 1e-9)
+  expect_equal(at$L_call_s, -3e-6, tolerance = 1e-9)
+  # An overhead is neither below nothing nor above the gap.
+  expect_equal(found[bytes == 4096]$os_overlap_s, 4e-6, tolerance = 1e-9)
+  expect_equal(found[bytes == 4096]$or_overlap_s, 0)
+  share <- overheads_within_latency(found)
+  expect_equal(share$sizes, 2L)
+  expect_equal(share$share_call, 0.5)
+  expect_equal(share$share_overlap, 1)
+})

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Where eager and rendezvous cross, on curves whose crossing is planted.
+
+BETWEEN <- 2^seq(11, 20)
+
+#' Launches of one protocol.
+protocol <- function(alpha, beta, n = 10L, cv = 0.02, seed = 1L, bytes = BETWEEN) {
+  set.seed(seed)
+  data.table::rbindlist(lapply(seq_len(n), \(i) list(
+    launch = rep(i, length(bytes)), bytes = bytes,
+    time_s = (alpha + beta * bytes) * exp(stats::rnorm(length(bytes), 0, cv))
+  )))
+}
+
+# 1 us + m / 2 GB/s against 9 us + m / 4 GB/s: equal at m = 8 us / (0.25 ns/B) = 32000 B.
+eager_side <- function(...) protocol(1e-6, 5e-10, ...)
+rendezvous_side <- function(...) protocol(9e-6, 2.5e-10, ...)
+TRUTH <- 32000
+
+test_that("the planted crossover is found, exactly where there is no noise", {
+  found <- protocol_crossover(eager_side(cv = 0), rendezvous_side(cv = 0))
+  # Interpolation is linear in the logarithms, the curves are not.
+  expect_equal(found$crossover_bytes, TRUTH, tolerance = 0.01)
+  expect_equal(found$eager_to_bytes, 16384)
+  expect_equal(found$low_bytes, found$crossover_bytes)
+  expect_equal(found$high_bytes, found$crossover_bytes)
+})
+
+test_that("the interval holds the truth in at least nine of ten studies", {
+  held <- vapply(1:20, \(seed) {
+    found <- protocol_crossover(
+      eager_side(cv = 0.05, seed = seed), rendezvous_side(cv = 0.05, seed = 100L + seed),
+      replicates = 400L
+    )
+    found$low_bytes <= TRUTH * 1.01 && found$high_bytes >= TRUTH * 0.99
+  }, NA)
+  expect_gte(mean(held), 0.9)
+})
+
+test_that("one size that is wrong does not move the crossover there", {
+  eager <- eager_side(cv = 0)
+  eager[bytes == 2048, time_s := 3 * time_s]
+  found <- protocol_crossover(eager, rendezvous_side(cv = 0))
+  expect_equal(found$crossover_bytes, TRUTH, tolerance = 0.01)
+})
+
+test_that("a protocol that wins everywhere is said so, with what it saves", {
+  slow <- protocol(2e-5, 1e-9, cv = 0)
+  quick <- protocol(1e-5, 5e-10, cv = 0)
+  always_eager <- protocol_crossover(quick, slow)
+  expect_identical(always_eager$crossover_bytes, Inf)
+  expect_identical(always_eager$high_bytes, Inf)
+  expect_equal(always_eager$eager_to_bytes, max(BETWEEN))
+  expect_equal(always_eager$gain, 0.5)
+  never <- protocol_crossover(slow, quick)
+  expect_identical(never$crossover_bytes, 0)
+  expect_identical(never$eager_to_bytes, 0)
+  expect_equal(never$gain, 0.5)
+})
+
+test_that("few launches give a crossover without interval; sides that do not match are refused", {
+  found <- protocol_crossover(eager_side(n = 3L), rendezvous_side(n = 3L))
+  expect_true(is.na(found$low_bytes))
+  expect_equal(found$n, 3L)
+  expect_error(
+    protocol_crossover(eager_side(n = 5L), rendezvous_side(n = 6L)),
+    class = "cotejo_refused"
+  )
+  expect_error(
+    protocol_crossover(eager_side(), rendezvous_side(bytes = BETWEEN[-1L])),
+    class = "cotejo_refused"
+  )
+})
+
+#' A launch summary with both limits set, and launches without a setting.
+threshold_summary <- function(n = 10L) {
+  side <- function(data, limit) {
+    data[, list(
+      site = "local", experiment = "pingpong", operation = "pingpong", mpi = "openmpi",
+      transport = "shm", placement = "near", launch, bytes, median_s = time_s,
+      setting_eager_limit = limit,
+      environment = sprintf("A=1; ALWAYS=1048576; EAGER_SIZE=%s", limit)
+    )]
+  }
+  sizes <- c(512, BETWEEN, 2^21)
+  rbind(
+    side(eager_side(n = n, bytes = sizes), "1048576"),
+    side(rendezvous_side(n = n, bytes = sizes, seed = 2L), "1024"),
+    side(eager_side(n = n, bytes = sizes, seed = 3L), NA_character_)
+  )
+}
+
+test_that("advice names the variable, the value, the interval and what is so now", {
+  found <- find_crossovers(threshold_summary())
+  expect_equal(nrow(found), 1L)
+  expect_equal(found$least_limit, 1024)
+  expect_equal(found$most_limit, 1048576)
+  expect_equal(found$crossover_bytes, TRUTH, tolerance = 0.15)
+  limits <- data.table::data.table(mpi = "openmpi", transport = "shm", eager_limit_bytes = 4016)
+  said <- threshold_advice(found, limits)
+  expect_match(said, "openmpi over shm, near, pingpong: eager is faster up to", fixed = TRUE)
+  expect_match(said, sprintf("set EAGER_SIZE to %.0f", round(found$crossover_bytes)), fixed = TRUE)
+  expect_match(said, "95 % interval", fixed = TRUE)
+  expect_match(said, "the default is 4016 B$")
+  limits$eager_limit_bytes <- TRUTH
+  expect_match(threshold_advice(found, limits), "within the interval: leave it$")
+})
+
+test_that("sizes that no limit tells apart are left out", {
+  found <- find_crossovers(threshold_summary(n = 3L))
+  expect_match(threshold_advice(found), "no interval: 3 launches", fixed = TRUE)
+  sizes_used <- crossover_of_limits(
+    threshold_summary()[!is.na(setting_eager_limit)][, limit := as.numeric(setting_eager_limit)]
+  )
+  expect_lte(sizes_used$eager_to_bytes, 2^20)
+})
+
+test_that("the eager limit is read from the sends that were watched", {
+  tries <- function(key, bytes, alone) {
+    data.table::as.data.table(list(
+      key = factor(rep(key, length(bytes))), bytes = bytes, valid = rep(TRUE, length(bytes)),
+      operation = ifelse(alone, "eager-alone", "eager-held")
+    ))
+  }
+  samples <- rbind(
+    # Sends of 4016 B disagree once; one size beyond the limit went alone.
+    tries("a", c(1, 4016, 4016, 4016, 4017, 8192), c(TRUE, TRUE, FALSE, TRUE, FALSE, TRUE)),
+    tries("b", c(1, 64), c(TRUE, TRUE)), tries("c", c(1, 64), c(FALSE, FALSE))
+  )
+  launches <- data.table::as.data.table(list(key = c("a", "b", "c"), mpi = "openmpi"))
+  found <- eager_limits(list(launches = launches, samples = samples))
+  expect_equal(found$eager_limit_bytes, c(4016, 64, 0))
+})
