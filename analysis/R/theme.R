@@ -32,10 +32,15 @@ COLOURS <- c("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "
 SHAPES <- c(16, 17, 15, 18, 8, 4, 3)
 LINETYPES <- c("solid", "42", "12", "4212", "61", "2262", "1343")
 
-#' Colour, shape and line for the levels of one factor, always told apart by all three.
+#' Colour, shape and line for the levels of one factor, always told apart by all three; beyond
+#' seven levels, where colours come again, by the pairs of colour and shape.
 #' @noRd
 level_scales <- function(levels) {
-  pick <- function(values) stats::setNames(rep_len(values, length(levels)), levels)
+  pick <- function(values) {
+    i <- seq_along(levels) - 1L
+    turn <- if (identical(values, COLOURS)) 0L else i %/% length(values)
+    stats::setNames(values[(i + turn) %% length(values) + 1L], levels)
+  }
   list(
     ggplot2::scale_colour_manual(values = pick(COLOURS)),
     ggplot2::scale_shape_manual(values = pick(SHAPES)),
