@@ -35,7 +35,9 @@ plot_exhibit <- function(exhibit, x) {
   placed <- lapply(shown, function(table) {
     set(table, j = "x", value = axis$place(as.numeric(table[[x]]), table$level))
   })
-  plot <- draw_curves(placed$points, placed$medians) + axis$scale +
+  # Panels of linear axes have each their own, or the slowest transport hides the others.
+  free <- if (scale[[2L]] == "linear") "free_y" else "fixed"
+  plot <- draw_curves(placed$points, placed$medians, free) + axis$scale +
     y_axis(unit$axis, scale[[2L]]) +
     ggplot2::labs(
       title = exhibit$spec$title,
@@ -110,33 +112,35 @@ exhibit_gain <- function(exhibit) {
   rate <- unit$columns[[1L]] == "bytes_per_s"
   curves <- lapply(exhibit_curves(exhibit), add_values, unit)
   gains <- gains_of(exhibit, by, rate)
-  rows <- c(unit$axis, "gain (%)")
   panels <- levels(curves$medians$panel)
-  gains[, panel := factor(panel, panels)]
   levels <- c(levels(curves$medians$level), unique(gains$level))
-  stack <- function(table, row) {
-    out <- table[is.finite(y), c("bytes", "panel", "level", "y", "y_low", "y_high"), with = FALSE]
-    out[, `:=`(row = factor(rows[[row]], rows), level = factor(as.character(level), levels))]
+  cells <- c(join_cells(panels, unit$axis), join_cells(panels, "gain (%)"))
+  stack <- function(table, what) {
+    table[is.finite(y), list(
+      bytes, y, y_low = value_or_na(.SD, "y_low"), y_high = value_or_na(.SD, "y_high"),
+      panel = factor(join_cells(as.character(panel), what), cells),
+      level = factor(as.character(level), levels)
+    )]
   }
-  shown <- rbind(stack(curves$medians, 1L), stack(gains, 2L))
-  points <- curves$points[is.finite(y)]
-  points[, `:=`(row = factor(rows[[1L]], rows), level = factor(as.character(level), levels))]
-  axis <- axis_of("bytes", shown$bytes, argument(exhibit, "scale", "log")[[1L]])
-  shown[, x := axis$place(bytes, level)]
+  points <- stack(curves$points, unit$axis)
+  medians <- rbind(stack(curves$medians, unit$axis), stack(gains, "gain (%)"))
+  axis <- axis_of("bytes", medians$bytes, argument(exhibit, "scale", "log")[[1L]])
   points[, x := axis$place(bytes, level)]
-  zero <- data.table(row = factor(rows[[2L]], rows))
-  plot <- draw_curves(points, shown) + axis$scale +
+  medians[, x := axis$place(bytes, level)]
+  zero <- data.table(panel = factor(join_cells(panels, "gain (%)"), cells))
+  plot <- draw_curves(points, medians, "free_y", length(panels)) + axis$scale +
     ggplot2::geom_hline(aes(yintercept = 0), data = zero, linewidth = 0.3, colour = "grey40") +
-    ggplot2::facet_grid(row ~ panel, scales = "free_y", switch = "y") +
     ggplot2::scale_y_continuous(NULL, labels = format_axis) +
     ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(
       exhibit, paste(WHAT_CURVES_SHOW, if (rate) GAIN_OF_RATE else GAIN_OF_TIME),
       curves$medians$n
-    )) +
-    ggplot2::theme(
-      strip.placement = "outside", strip.text.y.left = ggplot2::element_text(angle = 90, hjust = 0.5)
-    )
-  with_data(plot, shown[, !"x"])
+    ))
+  with_data(plot, medians[, !"x"])
+}
+
+join_cells <- function(panel, what) paste0(panel, ifelse(nzchar(panel), ": ", ""), what)
+value_or_na <- function(table, column) {
+  if (column %in% names(table)) table[[column]] else rep(NA_real_, nrow(table))
 }
 
 GAIN_OF_TIME <- "Gain of A over B: by how much A's time is less, in % of B's, 95 % interval."
@@ -153,7 +157,7 @@ gains_of <- function(exhibit, by, rate) {
   panels <- unique(points[, c(strata, "panel"), with = FALSE])
   gains <- comparison[panels, on = strata, nomatch = NULL, allow.cartesian = TRUE]
   gains[, list(
-    bytes, panel = as.character(panel), level = paste(in_words(by, a), "over", in_words(by, b)),
+    bytes, panel, level = paste(in_words(by, a), "over", in_words(by, b)),
     y = to_gain(ratio), y_low = to_gain(high), y_high = to_gain(low)
   )]
 }

@@ -15,7 +15,18 @@
 #' @export
 draw_exhibits <- function(results_dir, out_dir, session = NULL, exhibits = list_exhibits()) {
   message("reading ", results_dir)
-  results <- read_results(results_dir)
+  coverage <- draw_all_exhibits(read_results(results_dir), out_dir, session, exhibits)
+  message(sprintf(
+    "%d of %d exhibits drawn, %d of them in part", sum(coverage$state != "waiting"),
+    nrow(coverage), sum(coverage$state == "partly")
+  ))
+  cat(out_dir, "\n", sep = "")
+  invisible(coverage)
+}
+
+#' As [draw_exhibits()], from what [read_results()] returned.
+#' @noRd
+draw_all_exhibits <- function(results, out_dir, session = NULL, exhibits = list_exhibits()) {
   summary <- summary_of_tests(results, session)
   rows <- lapply(seq_len(nrow(exhibits)), function(i) rows_of_exhibit(summary, exhibits[i]))
   medians <- summarise_configurations(keep_rows(summary, sort(unique(unlist(rows)))))
@@ -24,12 +35,7 @@ draw_exhibits <- function(results_dir, out_dir, session = NULL, exhibits = list_
     draw_exhibit(exhibit, results$launches, out_dir)
   }))
   write_coverage(coverage, out_dir)
-  message(sprintf(
-    "%d of %d exhibits drawn, %d of them in part", sum(coverage$state != "waiting"),
-    nrow(coverage), sum(coverage$state == "partly")
-  ))
-  cat(out_dir, "\n", sep = "")
-  invisible(coverage)
+  coverage
 }
 
 #' Launch summaries of the latest sessions of each test.

@@ -59,9 +59,11 @@ plot_by_size <- function(points, medians, by, value, low, high, unit, factor, ti
 #'
 #' @param points table with `x`, `y`, `level`, `panel`; may have no rows.
 #' @param medians the same with `y_low` and `y_high`.
+#' @param scales of the panels: `free_y` gives each its own.
+#' @param columns of panels.
 #' @return a ggplot without axes' scales.
 #' @noRd
-draw_curves <- function(points, medians) {
+draw_curves <- function(points, medians, scales = "fixed", columns = 2L) {
   ggplot(medians, aes(x, y, colour = level)) +
     ggplot2::geom_point(
       aes(shape = level),
@@ -74,7 +76,10 @@ draw_curves <- function(points, medians) {
       linewidth = 0.5, na.rm = TRUE
     ) +
     ggplot2::geom_point(aes(shape = level), size = 1.6) +
-    ggplot2::facet_wrap(~panel, ncol = min(2L, nlevels(medians$panel))) +
+    ggplot2::facet_wrap(
+      ~panel,
+      ncol = min(columns, nlevels(medians$panel)), scales = scales
+    ) +
     level_scales(levels(medians$level)) +
     theme_cotejo()
 }

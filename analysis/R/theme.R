@@ -41,12 +41,19 @@ level_scales <- function(levels) {
     turn <- if (identical(values, COLOURS)) 0L else i %/% length(values)
     stats::setNames(values[(i + turn) %% length(values) + 1L], levels)
   }
+  # The legend is as wide as the figure allows; one guide for all three.
+  guide <- ggplot2::guide_legend(
+    ncol = min(length(levels), max(1L, LEGEND_WIDTH %/% (max(nchar(levels)) + 8L))), byrow = TRUE
+  )
   list(
-    ggplot2::scale_colour_manual(values = pick(COLOURS)),
-    ggplot2::scale_shape_manual(values = pick(SHAPES)),
-    ggplot2::scale_linetype_manual(values = pick(LINETYPES))
+    ggplot2::scale_colour_manual(values = pick(COLOURS), limits = levels, guide = guide),
+    ggplot2::scale_shape_manual(values = pick(SHAPES), limits = levels, guide = guide),
+    ggplot2::scale_linetype_manual(values = pick(LINETYPES), limits = levels, guide = guide)
   )
 }
+
+# What fits beside one another in a legend, in characters.
+LEGEND_WIDTH <- 106L
 
 #' Log axis of message sizes, labelled in binary units. Zero bytes stand one step left of the
 #' least other size.
