@@ -6,6 +6,7 @@ SPACK    ?= $(shell command -v spack 2>/dev/null)
 STACK    ?= $(CURDIR)/$(if $(SPACK),.spack-env,.stack)
 RESULTS  ?= $(CURDIR)/results
 FIGURES  ?= $(CURDIR)/figures
+EXHIBITS ?= $(FIGURES)/exhibits
 REPORT   ?= $(CURDIR)/report/report.html
 TAG      ?= quick
 PYTHON    = $(firstword $(wildcard $(STACK)/tools/bin/python) python3)
@@ -18,7 +19,7 @@ export COTEJO_RESULTS = $(RESULTS)
 export RFM_CONFIG_FILES = $(CURDIR)/reframe_tests/config.py
 
 .DEFAULT_GOAL := help
-.PHONY: help stack build verify study figures report test bench clean distclean
+.PHONY: help stack build verify study figures exhibits report test bench clean distclean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -46,6 +47,9 @@ study: stack ## run the study (TAG=quick, LAUNCHES=n), draw the figures, write t
 
 figures: ## draw the figures of the results that are there (RESULTS, FIGURES)
 	@$(RSCRIPT) -e 'cotejo::draw_figures("$(RESULTS)", "$(FIGURES)")'
+
+exhibits: ## draw every published figure and table that the results have data for (EXHIBITS)
+	@$(RSCRIPT) -e 'cotejo::draw_exhibits("$(RESULTS)", "$(EXHIBITS)")'
 
 report: ## write the report of the results that are there (RESULTS, REPORT)
 	@$(RSCRIPT) -e 'cotejo::write_report("$(RESULTS)", "$(REPORT)")'

@@ -55,7 +55,16 @@ plot_size <- function(plot) {
   layout <- ggplot2::ggplot_build(plot)$layout$layout
   rows <- max(layout$ROW)
   caption <- length(strsplit(plot$labels$caption, "\n", fixed = TRUE)[[1L]])
-  c(width = 7.2, height = 1 + 0.16 * caption + rows * if (rows > 1L) 2.05 else 2.9)
+  height <- 1 + 0.16 * caption + 0.25 * (legend_rows(plot) - 1) +
+    rows * if (rows > 1L) 2.05 else 2.9
+  c(width = 7.2, height = height)
+}
+
+# Rows of the legend of levels, 1 where there is another or none.
+legend_rows <- function(plot) {
+  scale <- plot$scales$get_scales("colour")
+  columns <- if (inherits(scale$guide, "guide")) scale$guide$ncol
+  if (is.null(columns)) 1 else ceiling(length(scale$limits) / columns)
 }
 
 # One family in all files. Where it is not installed, the system puts another in its place.

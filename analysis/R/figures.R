@@ -48,7 +48,23 @@ plot_by_size <- function(points, medians, by, value, low, high, unit, factor, ti
   }
   place(points, c(y = value))
   place(medians, c(y = value, y_low = low, y_high = high))
-  plot <- ggplot(medians, aes(x, y, colour = level)) +
+  plot <- draw_curves(points, medians) +
+    scale_bytes(all_sizes) +
+    ggplot2::scale_y_log10(unit, breaks = decades, labels = format_axis) +
+    ggplot2::labs(title = title, caption = caption_of(what, medians$n, medians$simulated))
+  with_data(plot, data)
+}
+
+#' Curves of medians with their intervals, and the launches as points behind them.
+#'
+#' @param points table with `x`, `y`, `level`, `panel`; may have no rows.
+#' @param medians the same with `y_low` and `y_high`.
+#' @param scales of the panels: `free_y` gives each its own.
+#' @param columns of panels.
+#' @return a ggplot without axes' scales.
+#' @noRd
+draw_curves <- function(points, medians, scales = "fixed", columns = 2L) {
+  ggplot(medians, aes(x, y, colour = level)) +
     ggplot2::geom_point(
       aes(shape = level),
       data = points, size = 0.7, alpha = 0.35,
@@ -60,13 +76,12 @@ plot_by_size <- function(points, medians, by, value, low, high, unit, factor, ti
       linewidth = 0.5, na.rm = TRUE
     ) +
     ggplot2::geom_point(aes(shape = level), size = 1.6) +
-    ggplot2::facet_wrap(~panel, ncol = min(2L, nlevels(medians$panel))) +
+    ggplot2::facet_wrap(
+      ~panel,
+      ncol = min(columns, nlevels(medians$panel)), scales = scales
+    ) +
     level_scales(levels(medians$level)) +
-    scale_bytes(all_sizes) +
-    ggplot2::scale_y_log10(unit, breaks = decades, labels = format_axis) +
-    ggplot2::labs(title = title, caption = caption_of(what, medians$n, medians$simulated)) +
     theme_cotejo()
-  with_data(plot, data)
 }
 
 # What is wider than the figure, in characters of the caption's size.
@@ -77,9 +92,18 @@ format_axis <- function(v) {
   ifelse(is.na(v), "", text)
 }
 
-# Breaks at powers of ten; all of them, that the eye can count.
+# Breaks at powers of ten; all of them, that the eye can count. Where there are too few, at round
+# numbers between them.
 decades <- function(limits) {
-  10^seq(ceiling(log10(limits[[1L]])), floor(log10(limits[[2L]])))
+  powers <- seq(floor(log10(limits[[1L]])), ceiling(log10(limits[[2L]])))
+  for (steps in list(1, c(1, 3), c(1, 2, 5))) {
+    breaks <- c(outer(steps, 10^powers))
+    inside <- sort(breaks[breaks >= limits[[1L]] & breaks <= limits[[2L]]])
+    if (length(inside) >= 3L) {
+      return(inside)
+    }
+  }
+  pretty(limits, 4L)
 }
 
 # Factor by which the points of each level stand beside their size, so that bars do not hide

@@ -5,7 +5,8 @@
 #'
 #' @param results_dir as for [read_results()].
 #' @param out_file the HTML file; its folder is made when needed. The figures go to the folder
-#'   `figures` beside it, as [draw_figures()] draws them.
+#'   `figures` beside it, as [draw_figures()] draws them, the exhibits that the results have data
+#'   for to `exhibits`, as [draw_exhibits()] does.
 #' @param session names of sessions to choose from, see [select_sessions()].
 #' @param delta smallest relative difference of interest (margin of equivalence).
 #' @param seed,replicates of the bootstrap.
@@ -23,6 +24,8 @@ write_report <- function(results_dir, out_file, session = NULL, delta = 0.03, se
   on.exit(unlink(folder, recursive = TRUE))
   study$plots <- plot_study(study)
   drawn <- save_plots(study$plots, file.path(folder, "figures"))
+  exhibits <- file.path(folder, "exhibits")
+  study$exhibits <- draw_all_exhibits(study$results, exhibits, session)
   message("writing ", out_file)
   file.copy(list.files(system.file("report", package = "cotejo"), full.names = TRUE), folder)
   rmarkdown::render(
@@ -32,6 +35,9 @@ write_report <- function(results_dir, out_file, session = NULL, delta = 0.03, se
   )
   for (figure in drawn) {
     copy_whole(figure, file.path(dirname(out_file), "figures", basename(figure)))
+  }
+  for (name in list.files(exhibits)) {
+    copy_whole(file.path(exhibits, name), file.path(dirname(out_file), "exhibits", name))
   }
   copy_whole(file.path(folder, "report.html"), out_file)
   cat(out_file, "\n", sep = "")

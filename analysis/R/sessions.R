@@ -84,21 +84,23 @@ LESSER_SCALES <- c("bench", "smoke")
 #'
 #' @param launches what [read_results()] returned as `launches`.
 #' @param session names of sessions to choose from; all by default.
-#' @return data.table `site`, `experiment`, `session`.
+#' @param unit `experiment`, or `test` to choose for each ReFrame test on its own.
+#' @return data.table `site`, `experiment` (or `test`), `session`.
 #' @export
-select_sessions <- function(launches, session = NULL) {
+select_sessions <- function(launches, session = NULL, unit = c("experiment", "test")) {
+  unit <- match.arg(unit)
   # Not inside [], where `session` is the column.
   wanted <- is.null(session) | launches$session %in% session
   usable <- launches[wanted & launches$status == "ok"]
   if (!nrow(usable)) {
-    return(usable[, c("site", "experiment", "session")])
+    return(usable[, c("site", unit, "session"), with = FALSE])
   }
   states <- usable[, list(state = state_of(.SD), scale = scale[[1L]]),
-    keyby = c("site", "experiment", "session"), .SDcols = STATE
+    keyby = c("site", unit, "session"), .SDcols = STATE
   ]
   states[, lesser := match(scale, LESSER_SCALES, nomatch = 0L)]
   states[, list(session = session[state == state[order(lesser, -seq_len(.N))[[1L]]]]),
-    keyby = c("site", "experiment")
+    keyby = c("site", unit)
   ]
 }
 

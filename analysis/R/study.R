@@ -7,7 +7,7 @@
 #' @param session names of sessions to choose from, see [select_sessions()].
 #' @param delta margin of equivalence.
 #' @param seed,replicates of the bootstrap.
-#' @return list: `launches` (all), `used`, `unusable`, `older`, `summary`, `medians`,
+#' @return list: `results` (what [read_results()] returned), `launches` (all), `used`, `unusable`, `older`, `summary`, `medians`,
 #'   `comparison`, `agreement`, `flags`, `drift`, `missing`, `sessions`, `audit`, and the settings.
 #' @noRd
 analyse <- function(results_dir, session = NULL, delta = 0.03, seed = 1L, replicates = 4000L) {
@@ -40,7 +40,7 @@ analyse <- function(results_dir, session = NULL, delta = 0.03, seed = 1L, replic
     delta = delta, seed = seed, replicates = replicates, refused = "list"
   )
   list(
-    launches = launches, used = launches[key %in% in_chosen & status == "ok"],
+    results = results, launches = launches, used = launches[key %in% in_chosen & status == "ok"],
     unusable = launches[key %in% in_session & status != "ok"],
     older = launches[!key %in% c(in_chosen, in_session)],
     chosen = chosen, summary = summary,

@@ -32,16 +32,28 @@ COLOURS <- c("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "
 SHAPES <- c(16, 17, 15, 18, 8, 4, 3)
 LINETYPES <- c("solid", "42", "12", "4212", "61", "2262", "1343")
 
-#' Colour, shape and line for the levels of one factor, always told apart by all three.
+#' Colour, shape and line for the levels of one factor, always told apart by all three; beyond
+#' seven levels, where colours come again, by the pairs of colour and shape.
 #' @noRd
 level_scales <- function(levels) {
-  pick <- function(values) stats::setNames(rep_len(values, length(levels)), levels)
+  pick <- function(values) {
+    i <- seq_along(levels) - 1L
+    turn <- if (identical(values, COLOURS)) 0L else i %/% length(values)
+    stats::setNames(values[(i + turn) %% length(values) + 1L], levels)
+  }
+  # The legend is as wide as the figure allows; one guide for all three.
+  guide <- ggplot2::guide_legend(
+    ncol = min(length(levels), max(1L, LEGEND_WIDTH %/% (max(nchar(levels)) + 8L))), byrow = TRUE
+  )
   list(
-    ggplot2::scale_colour_manual(values = pick(COLOURS)),
-    ggplot2::scale_shape_manual(values = pick(SHAPES)),
-    ggplot2::scale_linetype_manual(values = pick(LINETYPES))
+    ggplot2::scale_colour_manual(values = pick(COLOURS), limits = levels, guide = guide),
+    ggplot2::scale_shape_manual(values = pick(SHAPES), limits = levels, guide = guide),
+    ggplot2::scale_linetype_manual(values = pick(LINETYPES), limits = levels, guide = guide)
   )
 }
+
+# What fits beside one another in a legend, in characters.
+LEGEND_WIDTH <- 106L
 
 #' Log axis of message sizes, labelled in binary units. Zero bytes stand one step left of the
 #' least other size.

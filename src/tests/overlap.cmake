@@ -1,23 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # LogP, overlap and the eager limit.
-foreach(blocking yes no)
-  foreach(mode standard synchronous)
-    add_test(NAME logp-${mode}-blocking-${blocking}
-      COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:cotejo> logp --mode ${mode}
-        --blocking ${blocking} --sizes 0,1,1000,100k --budget 0.01 --min-repetitions 3)
-    foreach(pattern pingpong gap-send gap-receive)
-      add_test(NAME overlap-${pattern}-${mode}-blocking-${blocking}
-        COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:cotejo> overlap --pattern ${pattern}
-          --mode ${mode} --blocking ${blocking} --sizes 0,1000,100k --steps 3 --budget 0.01
-          --min-repetitions 3)
-    endforeach()
-  endforeach()
-endforeach()
-foreach(pattern local-send local-receive)
-  add_test(NAME overlap-${pattern} COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:cotejo> overlap
-    --pattern ${pattern} --sizes 0,1000,100k --compute 0,1000,10000 --budget 0.01
-    --min-repetitions 3)
-endforeach()
+launch(
+  "logp --sizes 0,1,1000,100k"
+  "logp --sizes 1,100k --blocking yes --cache cold"
+  "logp --sizes 1,100k --mode synchronous"
+  "logp --sizes 1,100k --mode synchronous --blocking yes"
+  "overlap --pattern pingpong --sizes 0,1000,100k --steps 3"
+  "overlap --pattern pingpong --sizes 1,100k --steps 3 --mode synchronous --blocking yes"
+  "overlap --pattern gap-send --sizes 0,1000,100k --steps 3"
+  "overlap --pattern gap-send --sizes 1,100k --steps 3 --mode synchronous --blocking yes"
+  "overlap --pattern gap-receive --sizes 0,1000,100k --steps 3"
+  "overlap --pattern gap-receive --sizes 1,100k --steps 3 --mode synchronous --blocking yes"
+  "overlap --pattern local-send --sizes 0,1000,100k --compute 0,1000,10000"
+  "overlap --pattern local-receive --sizes 0,1000,100k --compute 0,1000,10000")
 foreach(receiver polling idle)
   add_test(NAME eager-limit-${receiver} COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:cotejo>
     eager-limit --receiver ${receiver} --sizes 1:1Mi:x8 --window 0.002 --tries 1)

@@ -1,20 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Both payload and end of every other way in which two ranks exchange messages.
-set(bounds --budget 0.01 --min-repetitions 3 --max-repetitions 20)
-foreach(case
-    "stream --sizes 0,1,1000,100k --perturb 3"
-    "stream --sizes 1,100k --mode synchronous --blocking no --cache cold"
-    "bandwidth --sizes 0,1,1000,100k --burst 0,1,7"
-    "bandwidth --sizes 0,1,1000,100k --split parts --queue 1,2,6 --mode synchronous"
-    "bandwidth --sizes 1,100k --queue 4 --cache cold"
-    "exchange --sizes 0,1,1000,100k --patience 0.05"
-    "exchange --sizes 1,100k --patience 0.05 --cache cold --interleave yes"
-    "alltoall-variants --sizes 0,1,1000,100k"
-    "alltoall-variants --sizes 1,100k --cache cold --interleave yes"
-    "pingpong --sizes 1:64Ki:x16 --adaptive 0.1 --mode ready"
-    "pingpong --sizes 0,1,1000,100k --buffer one --cache cold"
-    "pingping --sizes 1:64Ki:x16 --adaptive 0.1 --cache cold --mode buffered")
-  string(REPLACE " " ";" words ${case})
-  string(REPLACE " " "" name ${case})
-  add_test(NAME ${name} COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:cotejo> ${words} ${bounds})
-endforeach()
+launch(
+  "stream --sizes 0,1,1000,100k --perturb 3"
+  "stream --sizes 1,100k --mode synchronous --blocking no --cache cold"
+  "bandwidth --sizes 0,1,1000,100k --burst 0,1,7"
+  "bandwidth --sizes 0,1,1000,100k --split parts --queue 1,2,6 --mode synchronous"
+  "bandwidth --sizes 1,100k --queue 4 --cache cold"
+  "exchange --sizes 0,1,1000,100k --patience 0.05"
+  "exchange --sizes 1,100k --patience 0.05 --cache cold --interleave yes"
+  "alltoall-variants --sizes 0,1,1000,100k"
+  "alltoall-variants --sizes 1,100k --cache cold --interleave yes"
+  "pingpong --sizes 1:64Ki:x16 --adaptive 0.1 --mode ready"
+  "pingpong --sizes 0,1,1000,100k --buffer one --cache cold"
+  "pingping --sizes 1:64Ki:x16 --adaptive 0.1 --cache cold --mode buffered")

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What a caption must say: the source, the site, n, what differs, what is no real network or core.
+
+#' The caption of an exhibit.
+#'
+#' @param exhibit what [exhibit_data()] returned.
+#' @param what is shown, sentences.
+#' @param n launches behind each point.
+#' @noRd
+caption_of_exhibit <- function(exhibit, what, n) {
+  launches <- unique(exhibit$summary, by = "key")
+  warnings <- c(shared_cores(launches), launches$simulated)
+  caption_of(
+    paste(c(what, origin_of(exhibit, launches), exhibit$spec$differs), collapse = " "), n, warnings
+  )
+}
+
+origin_of <- function(exhibit, launches) {
+  published <- exhibit$spec$study != "cotejo"
+  c(
+    if (published) sprintf("Counterpart of %s %s.", exhibit$spec$study, exhibit$spec$exhibit),
+    sprintf(
+      "Site %s, test %s.", toString(distinct(launches$site)), toString(distinct(launches$test))
+    ),
+    if (any(launches$transport == "tcp" & launches$hosts == 1L)) {
+      "TCP stays within one host: no network is in it."
+    }
+  )
+}
+
+#' Ranks that have to share a processor, in words; nothing when none does.
+#' @noRd
+shared_cores <- function(launches) {
+  ranks <- strsplit(launches$observed_cpus, "|", fixed = TRUE)
+  hosts <- strsplit(launches$observed_hosts, "|", fixed = TRUE)
+  crowded <- mapply(function(cpus, host) {
+    single <- grepl("^[0-9]+$", cpus)
+    anyDuplicated(paste(host, cpus)[single]) > 0L
+  }, ranks, hosts)
+  if (any(crowded)) "ranks share processors"
+}
+
+# How a time or a rate is shown: columns of points and of medians, factor, axis title.
+UNITS <- list(
+  us = list(
+    columns = c("median_s", "low_s", "high_s"), factor = 1e6, axis = "time of one operation (\u00b5s)"
+  ),
+  ms = list(
+    columns = c("median_s", "low_s", "high_s"), factor = 1e3, axis = "time of one operation (ms)"
+  ),
+  "MB/s" = list(
+    columns = c("bytes_per_s", "bytes_per_s_low", "bytes_per_s_high"), factor = 1e-6,
+    axis = "bandwidth (MB/s)"
+  ),
+  "Mbit/s" = list(
+    columns = c("bytes_per_s", "bytes_per_s_low", "bytes_per_s_high"), factor = 8e-6,
+    axis = "bandwidth (Mbit/s)"
+  )
+)
+
+unit_of <- function(exhibit) {
+  name <- argument(exhibit, "unit", "us")
+  unit <- UNITS[[name]]
+  if (is.null(unit)) {
+    refuse(sprintf(
+      "%s: no unit %s; there are %s", exhibit$spec$name, name, toString(names(UNITS))
+    ))
+  }
+  unit
+}
+
+#' Columns `y`, `y_low`, `y_high` of a table in a unit; points have no interval.
+#' @noRd
+add_values <- function(table, unit) {
+  columns <- intersect(unit$columns, names(table))
+  for (i in seq_along(columns)) {
+    set(table, j = c("y", "y_low", "y_high")[[i]], value = table[[columns[[i]]]] * unit$factor)
+  }
+  table[]
+}

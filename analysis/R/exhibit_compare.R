@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Verbs that draw or list comparisons: relative performance, ratios of pairs, errors of methods.
+
+#' Compare the levels of a column within an exhibit's data.
+#'
+#' As [compare_configurations()], and `by` may also be an option, a parameter or a setting, which
+#' then is no longer part of the strata.
+#'
+#' @return its table; waits when nothing can be compared, with the reason.
+#' @noRd
+compare_exhibit <- function(exhibit, by, summary = exhibit$summary) {
+  summary <- copy(summary)
+  factors <- attr(exhibit$summary, "factors")
+  varied <- grep("^(parameter|setting)_", names(summary), value = TRUE)
+  bare <- function(name) gsub("[_-]+", "-", word_of_column(name))
+  others <- varied[bare(varied) != bare(by)]
+  setattr(summary, "factors", setdiff(c(factors, others), by))
+  comparison <- compare_configurations(
+    summary, by,
+    ignoring = if (by != bare(by) || by == "operation") c("settings", "parameters") else character(),
+    refused = "list"
+  )
+  if (!nrow(comparison)) {
+    why <- attr(comparison, "refused")$why
+    if (length(why)) await("launches that may be compared (", why[[1L]], ")")
+    levels <- in_words(by, unique(summary[[by]]))
+    await("a second ", word_of_column(by), " beside ", toString(levels))
+  }
+  comparison
+}
+
+#' Performance of each level of `by` in % of that of the reference level, by size.
+#'
+#' Arguments: `by` (`placement`), `reference` (`near`), `series` (`mpi`).
+#' @noRd
+exhibit_relative <- function(exhibit) {
+  by <- argument(exhibit, "by", "placement")
+  reference <- argument(exhibit, "reference", "near")
+  comparison <- compare_exhibit(exhibit, by)
+  relative <- relative_to(comparison, reference)
+  if (!nrow(relative)) await("launches with ", by, " ", reference, " and with another")
+  series <- unique(c(argument(exhibit, "series", "mpi"), "other"))
+  panel <- c(argument(exhibit, "panel", "transport"))
+  panel <- c(panel, unexplained_in(relative, c(series, panel)))
+  relative[, `:=`(level = level_of(relative, series), panel = level_of(relative, panel))]
+  relative[, x := place_bytes(bytes, relative$bytes) * set_apart(level)]
+  relative[, y := 100 * performance]
+  plot <- draw_curves(
+    relative[0L], copy(relative)[, `:=`(y_low = 100 * low, y_high = 100 * high)]
+  ) +
+    ggplot2::geom_hline(yintercept = 100, linewidth = 0.3, colour = "grey40") +
+    scale_bytes(relative$bytes) +
+    ggplot2::scale_y_continuous(
+      sprintf("performance, %% of %s", in_words(by, reference)), labels = format_axis
+    ) +
+    ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(exhibit, paste(
+      sprintf("Points: time with %s %s over time with the other,", by, reference),
+      "in %, from the medians over launches; this is the relative bandwidth, and the inverse of",
+      "the relative latency. Bars: 95 % bootstrap interval. Under 100 % the other is slower."
+    ), relative$n))
+  with_data(plot, relative[, !c("x", "y", "level", "panel")])
+}
+
+#' Of all pairs those with the reference; `performance` is its time over the other's.
+#' @noRd
+relative_to <- function(comparison, reference) {
+  first <- comparison[a == reference]
+  first[, `:=`(other = b, performance = ratio)]
+  second <- comparison[b == reference]
+  second[, `:=`(
+    other = a, performance = 1 / ratio, low = 1 / high, high = 1 / low,
+    verdict = c(faster = "slower", slower = "faster")[verdict] %or% verdict
+  )]
+  out <- rbind(first, second)
+  out[, n := pmin(n_a, n_b)]
+  out[]
+}
+
+`%or%` <- function(a, b) unname(fifelse(is.na(a), b, a))
+
+unexplained_in <- function(comparison, named) {
+  setattr(comparison, "factors", character())
+  columns <- c("site", "simulated", "operation", "test", "transport", "ranks", "hosts",
+    "settings", "parameters")
+  Filter(function(column) {
+    values <- comparison[[column]]
+    !is.null(values) && length(unique(values)) > 1L
+  }, setdiff(columns, named))
+}
+
+#' Ratios of times with their verdicts, at fixed sizes, in the levels of a column.
+#'
+#' The headline of this project is one: the ratio of each pair of MPIs with every start line.
+#' Arguments: `by` (what is compared), `x` (in whose levels).
+#' @noRd
+exhibit_ratio <- function(exhibit) {
+  by <- argument(exhibit, "by", "mpi")
+  x <- argument(exhibit, "x")
+  parts <- split(exhibit$summary, by = x)
+  table <- rbindlist(lapply(parts, function(part) {
+    comparison <- compare_exhibit(exhibit, by, part)
+    cbind(x = part[[x]][[1L]], comparison)
+  }), fill = TRUE)
+  if (uniqueN(table$x) < 2L) await("a second ", word_of_column(x), " beside ", table$x[[1L]])
+  table[, pair := paste(in_words(by, a), "/", in_words(by, b))]
+  table[, pair := factor(pair, unique(pair))]
+  table[, where := paste0(format_bytes(bytes), ", ", title_of(transport))]
+  table[, where := factor(where, unique(where[order(bytes)]))]
+  table[, x := in_words(x, x)]
+  plot <- draw_ratios(table, exhibit, "ratio of times, first / second")
+  with_data(plot, table[, !c("shown", "where")])
+}
+
+#' Ratios as points over a discrete axis `x`, coloured by verdict.
+#' @noRd
+draw_ratios <- function(table, exhibit, axis, what = WHAT_RATIOS_SHOW) {
+  table[, shown := factor(VERDICTS[fifelse(is.na(verdict), "none", verdict)], VERDICTS)]
+  ggplot(table, aes(x, ratio)) +
+    ggplot2::geom_hline(yintercept = 1, linewidth = 0.3, colour = "grey40") +
+    ggplot2::geom_linerange(
+      aes(ymin = low, ymax = high, colour = shown), linewidth = 0.6, na.rm = TRUE
+    ) +
+    ggplot2::geom_point(aes(colour = shown, fill = shown, shape = shown), size = 2.4) +
+    ggplot2::facet_grid(where ~ pair) +
+    ggplot2::scale_colour_manual(values = VERDICT_COLOURS, aesthetics = c("colour", "fill")) +
+    ggplot2::scale_shape_manual(values = VERDICT_SHAPES) +
+    ggplot2::scale_x_discrete(NULL, labels = function(v) gsub(" ", "\n", v, fixed = TRUE)) +
+    ggplot2::scale_y_continuous(
+      axis, trans = "log2", breaks = ratio_breaks, labels = format_axis
+    ) +
+    ggplot2::labs(
+      title = exhibit$spec$title,
+      caption = caption_of_exhibit(exhibit, what, pmin(table$n_a, table$n_b))
+    ) +
+    theme_cotejo()
+}
+
+WHAT_RATIOS_SHOW <- paste(
+  "Points: ratio of the medians over launches. Bars: 95 % bootstrap interval over launches. Under",
+  "1 the first of the pair is faster. Verdicts as in the report."
+)
+
+#' How wrong a way of measuring is: the ratio of a wrong operation's time to the right one's.
+#'
+#' Arguments: `wrong`, `right` (names of operations, as many of the one as of the other).
+#' @noRd
+exhibit_error <- function(exhibit) {
+  table <- error_ratios(exhibit)
+  table[, `:=`(
+    pair = factor(paste(title_of(wrong), "/", title_of(right))),
+    where = factor(paste0(format_bytes(bytes), ", ", title_of(transport))),
+    x = in_words("mpi", mpi)
+  )]
+  table[, where := factor(where, unique(where[order(bytes)]))]
+  plot <- draw_ratios(
+    table, exhibit, "ratio of times, wrong / right",
+    paste(
+      "Points: ratio of the medians over launches, 1 where the error is none. Bars: 95 % bootstrap",
+      "interval over launches. First: the wrong way. Verdicts as in the report."
+    )
+  )
+  with_data(plot, table[, !c("shown", "where")])
+}
+
+#' Comparisons of the exhibit's pairs of operations, wrong over right.
+#' @noRd
+error_ratios <- function(exhibit) {
+  pairs <- data.table(
+    wrong = argument(exhibit, "wrong"), right = argument(exhibit, "right")
+  )
+  rbindlist(lapply(seq_len(nrow(pairs)), function(i) {
+    pair <- pairs[i]
+    rows <- exhibit$summary$operation %in% unlist(pair)
+    if (uniqueN(exhibit$summary$operation[rows]) < 2L) {
+      await("launches with the operations ", pair$wrong, " and ", pair$right)
+    }
+    comparison <- relative_to(
+      compare_exhibit(exhibit, "operation", keep_rows(exhibit$summary, rows)), pair$wrong
+    )
+    comparison[, `:=`(wrong = pair$wrong, right = pair$right)]
+    comparison[, `:=`(ratio = performance)]
+    comparison[]
+  }))
+}

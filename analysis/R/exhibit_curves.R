@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Verbs that draw curves: by message size, by a parameter, with the gain of one side beside them.
+
+WHAT_CURVES_SHOW <- paste(
+  "Small points: medians of single launches. Large points: median of the launch medians, with its",
+  "95 % bootstrap interval over launches."
+)
+
+#' Time or bandwidth by message size.
+#'
+#' Arguments of the row: `series` (columns told apart by colour), `panel`, `unit` (`us`, `ms`,
+#' `MB/s`, `Mbit/s`), `scale` (`log` or `linear` for x, then for y; `log log` by default).
+#'
+#' @param exhibit what [exhibit_data()] returned.
+#' @return a ggplot with its data as attribute `data`.
+#' @noRd
+exhibit_by_size <- function(exhibit) plot_exhibit(exhibit, "bytes")
+
+#' Time or bandwidth by a parameter at fixed sizes: ranks, pairs, messages of a burst.
+#'
+#' Arguments: as [exhibit_by_size()], and `x`, the parameter's column.
+#' @noRd
+exhibit_by_parameter <- function(exhibit) plot_exhibit(exhibit, argument(exhibit, "x"))
+
+plot_exhibit <- function(exhibit, x) {
+  unit <- unit_of(exhibit)
+  tables <- lapply(exhibit_curves(exhibit, x), add_values, unit)
+  scale <- argument(exhibit, "scale", c("log", "log"))
+  # Nothing has no place on a log axis, and no bandwidth.
+  shown <- lapply(tables, function(table) {
+    table[is.finite(y) & (y > 0 | scale[[2L]] == "linear")]
+  })
+  if (!nrow(shown$medians)) await("sizes above zero")
+  axis <- axis_of(x, as.numeric(shown$medians[[x]]), scale[[1L]])
+  placed <- lapply(shown, function(table) {
+    set(table, j = "x", value = axis$place(as.numeric(table[[x]]), table$level))
+  })
+  # Panels of linear axes have each their own, or the slowest transport hides the others.
+  free <- if (scale[[2L]] == "linear") "free_y" else "fixed"
+  plot <- draw_curves(placed$points, placed$medians, free) + axis$scale +
+    y_axis(unit$axis, scale[[2L]]) +
+    ggplot2::labs(
+      title = exhibit$spec$title,
+      caption = caption_of_exhibit(exhibit, WHAT_CURVES_SHOW, placed$medians$n)
+    )
+  with_data(plot, tidy_data(placed$medians))
+}
+
+# The table behind a plot: without what only places things.
+tidy_data <- function(medians) {
+  drop <- c("x", "y", "y_low", "y_high")
+  medians[, setdiff(names(medians), drop), with = FALSE]
+}
+
+y_axis <- function(title, scale) {
+  if (scale == "log") {
+    ggplot2::scale_y_log10(title, breaks = decades, labels = format_axis)
+  } else {
+    ggplot2::scale_y_continuous(title, limits = c(0, NA), labels = format_axis)
+  }
+}
+
+#' The axis of sizes or of a parameter, and where its values stand.
+#' @noRd
+axis_of <- function(x, values, scale) {
+  sizes <- x == "bytes"
+  if (sizes && scale == "log") {
+    return(list(
+      scale = scale_bytes(values),
+      place = function(v, level) place_bytes(v, values) * set_apart(level)
+    ))
+  }
+  title <- if (sizes) "message size" else AXES[[x]]
+  if (is.null(title)) title <- gsub("_", " ", word_of_column(x))
+  label <- if (sizes) format_bytes else format_axis
+  steps <- sort(unique(values[is.finite(values)]))
+  if (scale == "log") {
+    breaks <- steps[seq(1L, length(steps), by = ceiling(length(steps) / 9))]
+    list(
+      scale = ggplot2::scale_x_continuous(title, trans = "log2", breaks = breaks, labels = label),
+      place = function(v, level) v * set_apart(level)
+    )
+  } else {
+    list(
+      scale = ggplot2::scale_x_continuous(title, breaks = binary_breaks, labels = label),
+      place = function(v, level) v
+    )
+  }
+}
+
+AXES <- c(
+  ranks = "ranks", pairs = "pairs of ranks at once", burst = "messages of a burst",
+  queue = "messages under way"
+)
+AXES <- as.list(AXES)
+
+# Breaks on a linear axis of sizes: whole multiples of a power of two.
+binary_breaks <- function(limits) {
+  step <- 2^ceiling(log2(diff(limits) / 6))
+  seq(ceiling(limits[[1L]] / step) * step, limits[[2L]], by = step)
+}
+
+#' Time or bandwidth by size, and below it what one level of `by` gains over another.
+#'
+#' Arguments: as [exhibit_by_size()], and `by` (column compared). The gain of a over b is what a's
+#' time is less than b's, in % of b's; for a bandwidth, what it is more than b's, in %.
+#' @noRd
+exhibit_gain <- function(exhibit) {
+  by <- argument(exhibit, "by", "mpi")
+  exhibit$arguments$series <- unique(c(argument(exhibit, "series", by), by))
+  unit <- unit_of(exhibit)
+  rate <- unit$columns[[1L]] == "bytes_per_s"
+  curves <- lapply(exhibit_curves(exhibit), add_values, unit)
+  gains <- gains_of(exhibit, by, rate)
+  panels <- levels(curves$medians$panel)
+  levels <- c(levels(curves$medians$level), unique(gains$level))
+  cells <- c(join_cells(panels, unit$axis), join_cells(panels, "gain (%)"))
+  stack <- function(table, what) {
+    table[is.finite(y), list(
+      bytes, y, y_low = value_or_na(.SD, "y_low"), y_high = value_or_na(.SD, "y_high"),
+      panel = factor(join_cells(as.character(panel), what), cells),
+      level = factor(as.character(level), levels)
+    )]
+  }
+  points <- stack(curves$points, unit$axis)
+  medians <- rbind(stack(curves$medians, unit$axis), stack(gains, "gain (%)"))
+  axis <- axis_of("bytes", medians$bytes, argument(exhibit, "scale", "log")[[1L]])
+  points[, x := axis$place(bytes, level)]
+  medians[, x := axis$place(bytes, level)]
+  zero <- data.table(panel = factor(join_cells(panels, "gain (%)"), cells))
+  plot <- draw_curves(points, medians, "free_y", length(panels)) + axis$scale +
+    ggplot2::geom_hline(aes(yintercept = 0), data = zero, linewidth = 0.3, colour = "grey40") +
+    ggplot2::scale_y_continuous(NULL, labels = format_axis) +
+    ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(
+      exhibit, paste(WHAT_CURVES_SHOW, if (rate) GAIN_OF_RATE else GAIN_OF_TIME),
+      curves$medians$n
+    ))
+  with_data(plot, medians[, !"x"])
+}
+
+join_cells <- function(panel, what) paste0(panel, ifelse(nzchar(panel), ": ", ""), what)
+value_or_na <- function(table, column) {
+  if (column %in% names(table)) table[[column]] else rep(NA_real_, nrow(table))
+}
+
+GAIN_OF_TIME <- "Gain of A over B: by how much A's time is less, in % of B's, 95 % interval."
+GAIN_OF_RATE <- "Gain of A over B: by how much A's bandwidth is more, in % of B's, 95 % interval."
+
+#' Gains of the pairs of levels of `by`, in the panels of the curves.
+#' @noRd
+gains_of <- function(exhibit, by, rate) {
+  comparison <- compare_exhibit(exhibit, by)
+  to_gain <- if (rate) function(ratio) 100 * (1 / ratio - 1) else function(ratio) 100 * (1 - ratio)
+  points <- exhibit_curves(exhibit)$points
+  strata <- intersect(names(comparison), setdiff(names(points), c(by, "bytes")))
+  strata <- intersect(strata, configuration_columns(exhibit$summary))
+  panels <- unique(points[, c(strata, "panel"), with = FALSE])
+  gains <- comparison[panels, on = strata, nomatch = NULL, allow.cartesian = TRUE]
+  gains[, list(
+    bytes, panel, level = paste(in_words(by, a), "over", in_words(by, b)),
+    y = to_gain(ratio), y_low = to_gain(high), y_high = to_gain(low)
+  )]
+}

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Launch summaries -> the points and medians of one exhibit, with its series and panels.
+
+#' The rows of the launch summary that an exhibit is about.
+#'
+#' @param summary what [summarise_launches()] returned.
+#' @param spec row of the register.
+#' @return numbers of rows of `summary`; none when no alternative of `spec$tests` has all its data.
+#' @noRd
+rows_of_exhibit <- function(summary, spec) {
+  for (alternative in strsplit(spec$tests, " +")[[1L]]) {
+    tests <- strsplit(alternative, "+", fixed = TRUE)[[1L]]
+    rows <- which(summary$test %in% tests & !is.na(summary$median_s))
+    rows <- rows[in_sizes(summary$bytes[rows], spec$sizes)]
+    rows <- rows[matches(summary[rows], spec$filter[[1L]])]
+    if (all(tests %in% summary$test[rows])) {
+      return(rows)
+    }
+  }
+  integer()
+}
+
+# Which rows have one of the wanted values in every column of the filter; values may have stars.
+matches <- function(table, filter) {
+  wanted <- rep(TRUE, nrow(table))
+  for (column in names(filter)) {
+    found <- as.character(table[[column]])
+    if (!length(found)) {
+      return(rep(FALSE, nrow(table)))
+    }
+    pattern <- paste(utils::glob2rx(filter[[column]]), collapse = "|")
+    wanted <- wanted & grepl(pattern, found) & !is.na(found)
+  }
+  wanted
+}
+
+#' Wanted values of a filter that no launch has, as "placement far".
+#' @noRd
+lacking_values <- function(table, filter) {
+  unlist(lapply(names(filter), function(column) {
+    found <- unique(as.character(table[[column]]))
+    pattern <- utils::glob2rx(filter[[column]])
+    there <- vapply(pattern, function(p) any(grepl(p, found)), NA)
+    if (!all(there)) paste(word_of_column(column), toString(filter[[column]][!there]))
+  }))
+}
+
+word_of_column <- function(column) sub("^(option|parameter|setting)_", "", column)
+
+#' Rows of a summary with its attributes.
+#' @noRd
+keep_rows <- function(summary, rows) {
+  out <- summary[rows]
+  setattr(out, "factors", attr(summary, "factors"))
+  out[]
+}
+
+#' What a verb draws from.
+#'
+#' @param summary,medians of the whole study: [summarise_launches()] and
+#'   [summarise_configurations()].
+#' @param rows of `summary` that the exhibit is about.
+#' @param spec row of the register.
+#' @return list: `spec`, `arguments`, `summary` (its rows), `results`.
+#' @noRd
+exhibit_data <- function(spec, summary, medians, rows, results = NULL) {
+  list(
+    spec = spec, arguments = spec$arguments[[1L]], summary = keep_rows(summary, rows),
+    medians = medians, results = results
+  )
+}
+
+argument <- function(exhibit, name, default = NULL) {
+  given <- exhibit$arguments[[name]]
+  if (is.null(given)) default else given
+}
+
+#' Points and medians of an exhibit with the columns `level` and `panel`.
+#'
+#' What still tells configurations of one panel, series and x apart is added to the panel, so that
+#' no line is drawn through two configurations.
+#'
+#' @param x name of the column along the axis.
+#' @return list: `points`, `medians`.
+#' @noRd
+exhibit_curves <- function(exhibit, x = "bytes") {
+  points <- copy(exhibit$summary)
+  series <- argument(exhibit, "series", "mpi")
+  panel <- argument(exhibit, "panel", "transport")
+  need_columns(points, c(series, panel, x), paste("the data of", exhibit$spec$name))
+  panel <- c(panel, unexplained(points, c(series, panel), x))
+  set(points, j = "level", value = level_of(points, series))
+  set(points, j = "panel", value = level_of(points, panel))
+  by <- c(configuration_columns(exhibit$summary), "bytes")
+  keys <- unique(points[, unique(c(by, x, "level", "panel")), with = FALSE])
+  if (anyDuplicated(keys, by = by)) {
+    refuse(sprintf(
+      "%s: %s differ between launches of one configuration; name them in the test's parameters",
+      exhibit$spec$name, toString(c(series, panel, x))
+    ))
+  }
+  list(points = points[], medians = exhibit$medians[keys, on = by, nomatch = NULL])
+}
+
+#' Columns that differ between configurations of the same series, panel and x.
+#' @noRd
+unexplained <- function(points, named, x) {
+  candidates <- c(
+    "site", "simulated", "operation", "test", "mpi", "transport", "placement", "ranks", "hosts",
+    attr(points, "factors"), if (x != "bytes") "bytes", "settings", "parameters"
+  )
+  added <- character()
+  for (column in setdiff(candidates, c(named, x))) {
+    within <- points[, list(n = uniqueN(.SD[[1L]])), by = c(named, added, x), .SDcols = column]
+    if (any(within$n > 1L)) added <- c(added, column)
+  }
+  added
+}
+
+#' The levels of several columns together, in words and in their natural order.
+#' @noRd
+level_of <- function(table, columns) {
+  words <- lapply(columns, function(column) in_words(column, table[[column]]))
+  texts <- lapply(words, as.character)
+  text <- Reduce(function(a, b) {
+    paste0(a, ifelse(nzchar(a) & nzchar(b), ", ", ""), b)
+  }, texts, rep("", nrow(table)))
+  factor(text, unique(text[do.call(order, lapply(words, as.integer))]))
+}
+
+#' Values of one column as a factor of words: "4 ranks", "non-blocking", "Open MPI".
+#' @noRd
+in_words <- function(column, values) {
+  distinct <- unique(as.character(values))
+  numbers <- suppressWarnings(as.numeric(distinct))
+  sorted <- if (all(is.na(distinct) | !is.na(numbers))) {
+    distinct[order(numbers)]
+  } else {
+    sort(distinct, method = "radix", na.last = TRUE)
+  }
+  words <- say_value(column, sorted)
+  factor(words[match(as.character(values), sorted)], unique(words))
+}
+
+# How the values of a column are said; what is not here is said by title_of().
+COUNTED <- list(
+  ranks = c("rank", "ranks"), pairs = c("pair", "pairs"), hosts = c("host", "hosts"),
+  burst = c("message", "messages")
+)
+SAID <- list(
+  option_blocking = c(yes = "blocking", no = "non-blocking"),
+  queue = c("0" = "blocking"),
+  option_cache = c(warm = "warm cache", cold = "cold cache"),
+  option_start = c(
+    "mpi-barrier" = "the library's barrier", barrier = "our barrier", none = "no start line",
+    "round-time" = "announced moment", windows = "windows"
+  )
+)
+
+say_value <- function(column, values) {
+  said <- if (length(SAID[[column]])) SAID[[column]][values] else rep(NA_character_, length(values))
+  counted <- COUNTED[[column]]
+  words <- if (column == "bytes") {
+    format_bytes(as.numeric(values))
+  } else if (!is.null(counted)) {
+    paste(values, ifelse(values == "1", counted[[1L]], counted[[2L]]))
+  } else if (column == "queue") {
+    paste("queue of", values)
+  } else {
+    title_of(values)
+  }
+  unname(fifelse(is.na(values), "", fifelse(is.na(said), words, said)))
+}

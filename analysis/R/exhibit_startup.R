@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Start-up and bandwidth as a table, and what a broadcast's bandwidth says of how it is done.
+
+#' Start-up (time at the least size), largest bandwidth and where, bandwidth at the largest size.
+#' @noRd
+exhibit_startup_table <- function(exhibit) {
+  exhibit$arguments$series <- "mpi"
+  exhibit$arguments$panel <- c("transport", "placement", "ranks")
+  medians <- exhibit_curves(exhibit)$medians[bytes > 0]
+  if (!nrow(medians)) await("sizes above zero")
+  setorder(medians, panel, level, bytes)
+  rate <- function(row) {
+    format_interval(row$bytes_per_s / 1e6, row$bytes_per_s_low / 1e6, row$bytes_per_s_high / 1e6)
+  }
+  rows <- split(medians, by = c("panel", "level"), sorted = FALSE)
+  shown <- rbindlist(lapply(rows, function(part) {
+    least <- part[1L]
+    best <- part[which.max(bytes_per_s)]
+    last <- part[.N]
+    data.table(
+      Configuration = paste(least$level, least$panel, sep = ", "), n = least$n,
+      startup = paste(
+        format_interval(1e6 * least$median_s, 1e6 * least$low_s, 1e6 * least$high_s),
+        "at", format_bytes(least$bytes)
+      ),
+      best = paste(rate(best), "at", format_bytes(best$bytes)),
+      last = paste(rate(last), "at", format_bytes(last$bytes))
+    )
+  }))
+  setnames(shown, c("startup", "best", "last"), c(
+    "Start-up (\u00b5s)", "Largest bandwidth (MB/s)", "Bandwidth at the largest size (MB/s)"
+  ))
+  with_table(shown, medians[, !c("level", "panel")], caption_of_exhibit(
+    exhibit, "Medians over launches with their 95 % bootstrap intervals.", medians$n
+  ))
+}
+
+#' A broadcast's bandwidth over that of a message at the largest size that both have, beside what
+#' repeated sends (1 / (p - 1)), a binomial tree (1 / ceil(log2 p)) and a broadcast by the network
+#' itself (1) would give.
+#' @noRd
+exhibit_broadcast_table <- function(exhibit) {
+  summary <- exhibit$summary
+  one <- summary[operation == "pingpong"]
+  all <- summary[operation == "bcast" & ranks > 2L]
+  if (!nrow(all)) await("broadcasts among more than 2 ranks")
+  size <- max(intersect(one$bytes, all$bytes), -Inf)
+  if (size <= 0) await("a size that both operations have")
+  by <- c("site", "simulated", "mpi", "transport", "placement")
+  alone <- one[bytes == size, list(message = list(median_s)), by = by]
+  rows <- alone[all[bytes == size, list(broadcast = list(median_s)), by = c(by, "ranks")],
+    on = by, nomatch = NULL
+  ]
+  if (!nrow(rows)) await("both operations on one transport and placement")
+  rows <- cbind(rows, rbindlist(Map(function(message, broadcast) {
+    interval <- bootstrap_ratio(message, broadcast)
+    list(
+      n = min(length(message), length(broadcast)), ratio = interval$ratio,
+      low = interval$low[[1L]], high = interval$high[[1L]]
+    )
+  }, rows$message, rows$broadcast)))
+  models <- rows[, list(
+    `repeated sends` = 1 / (ranks - 1), `binomial tree` = 1 / ceiling(log2(ranks)),
+    `physical broadcast` = 1
+  )]
+  distance <- abs(log(as.matrix(models) / rows$ratio))
+  shown <- data.table(
+    Configuration = paste(title_of(rows$mpi), title_of(rows$transport), rows$placement, sep = ", "),
+    Ranks = rows$ranks, n = rows$n,
+    `Bandwidth, of a message's` = format_interval(rows$ratio, rows$low, rows$high),
+    models[, lapply(.SD, format_digits)],
+    `Nearest` = names(models)[max.col(-distance, "first")]
+  )
+  with_table(
+    shown, cbind(rows[, !c("message", "broadcast")], models), caption_of_exhibit(exhibit, sprintf(
+      "Bandwidth of a broadcast of %s over that of a message of this size, 95 %% interval.",
+      format_bytes(size)
+    ), rows$n)
+  )
+}

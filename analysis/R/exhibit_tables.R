@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Verbs that write tables. Each returns a table for readers with the numbers behind as the
+# attribute `data` and its caption as the attribute `caption`.
+
+#' Medians with their intervals: a row a value of `rows`, a column a level of `columns`.
+#'
+#' Arguments: `rows` (`bytes`), `columns` (`mpi`), `unit`; what else differs has rows of its own.
+#' @noRd
+exhibit_table <- function(exhibit) {
+  unit <- unit_of(exhibit)
+  rows <- argument(exhibit, "rows", "bytes")
+  exhibit$arguments$series <- argument(exhibit, "columns", "mpi")
+  exhibit$arguments$panel <- c(setdiff(rows, "bytes"), argument(exhibit, "panel", "transport"))
+  medians <- add_values(exhibit_curves(exhibit)$medians, unit)
+  medians[, text := sprintf("%s (n = %d)", format_interval(y, y_low, y_high), n)]
+  wide <- dcast(medians, panel + bytes ~ level, value.var = "text", fill = "")
+  shown <- cbind(
+    data.table(Configuration = as.character(wide$panel), Size = format_bytes(wide$bytes)),
+    wide[, !c("panel", "bytes")]
+  )
+  with_table(shown, tidy_data(medians), caption_of_exhibit(exhibit, sprintf(
+    "%s: median of the launch medians with its 95 %% bootstrap interval.",
+    sentence_case(unit$axis)
+  ), medians$n))
+}
+
+#' Welch's t-test as the study printed it: means, p and the 99 % interval of the difference.
+#'
+#' Arguments: `by` (what is compared), `unit` (times only).
+#' @noRd
+exhibit_welch <- function(exhibit) {
+  by <- argument(exhibit, "by", "mpi")
+  comparison <- compare_exhibit(exhibit, by)
+  us <- function(seconds) format_us(seconds)
+  shown <- data.table(
+    First = in_words(by, comparison$a), Second = in_words(by, comparison$b),
+    Size = format_bytes(comparison$bytes),
+    n = ifelse(
+      comparison$n_a == comparison$n_b, comparison$n_a, paste(comparison$n_a, comparison$n_b)
+    ),
+    first_us = us(comparison$welch_mean_a_s), second_us = us(comparison$welch_mean_b_s),
+    p = format_p(comparison$welch_p),
+    interval = ifelse(is.na(comparison$welch_low_s), "NA", paste(
+      us(comparison$welch_low_s), "..", us(comparison$welch_high_s)
+    ))
+  )
+  setnames(shown, c("first_us", "second_us", "interval"), c(
+    "First, mean (\u00b5s)", "Second, mean (\u00b5s)", "99 % of the difference (\u00b5s)"
+  ))
+  with_table(
+    cbind(varying_strata(comparison), shown), comparison,
+    caption_of_exhibit(
+      exhibit, "Welch's t-test on the launch medians, not corrected for the number of sizes.",
+      pmin(comparison$n_a, comparison$n_b)
+    )
+  )
+}
+
+#' Ratios of pairs of operations: a row an operation and size, a column an MPI.
+#'
+#' Arguments: `wrong`, `right`: names of operations.
+#' @noRd
+exhibit_error_table <- function(exhibit) {
+  table <- error_ratios(exhibit)
+  table[, `:=`(
+    text = format_interval(ratio, low, high), Operation = title_of(right),
+    Size = format_bytes(bytes), Transport = title_of(transport), Ranks = ranks
+  )]
+  table[, level := in_words("mpi", mpi)]
+  wide <- dcast(table, Operation + Size + Transport + Ranks ~ level, value.var = "text", fill = "")
+  with_table(wide, table[, !c("text", "Operation", "Size", "Transport", "Ranks", "level")],
+    caption_of_exhibit(
+      exhibit, "Ratio of the medians over launches with its 95 % bootstrap interval.", table$n
+    )
+  )
+}
+
+with_table <- function(shown, data, caption) {
+  setattr(shown, "data", data)
+  setattr(shown, "caption", gsub("\n", " ", caption))
+  shown
+}
+
+#' A table as an HTML file of its own, and the numbers behind as CSV.
+#' @noRd
+save_table <- function(table, title, out_dir, name) {
+  path <- function(ending) file.path(out_dir, paste0(name, ".", ending))
+  css <- readLines(system.file("report", "report.css", package = "cotejo"))
+  numbers <- setdiff(names(table), c("Configuration", "First", "Second", "Operation", "Parameter"))
+  page <- htmltools::tags$html(
+    lang = "en",
+    htmltools::tags$head(
+      htmltools::tags$meta(charset = "utf-8"), htmltools::tags$title(title),
+      htmltools::tags$style(htmltools::HTML(paste(css, collapse = "\n")))
+    ),
+    htmltools::tags$body(
+      htmltools::tags$h2(title), html_table(table, attr(table, "caption"), numbers)
+    )
+  )
+  write_whole(path("html"), function(file) {
+    writeLines(c("<!DOCTYPE html>", as.character(page)), file, useBytes = TRUE)
+  })
+  write_csv(attr(table, "data"), path("csv"))
+  vapply(c("html", "csv"), path, "")
+}
