@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The measuring itself: known waits, start skew, and the errors of the usual ways."""
+"""The measuring itself: known waits, start skew, and the errors of the usual ways.
+
+`waitpattern-up` has a true time of 2 us on two ranks, `waitpattern-null` of nothing.
+"""
 
 import reframe as rfm
-from reframe.core.builtins import parameter, performance_function, run_after
+from reframe.core.builtins import parameter, performance_function, run_after, variable
 
 from .base import Experiment, Full, Quick, Smoke
 from .harness import launches
 
-TIMERS = ["monotonic-raw", "tsc"]
+QUICK = {"timer": "tsc"}
+MANY = {"valid": 200, "max-repetitions": 1000, "budget": 1}
 
 
 class Method(Experiment):
@@ -15,128 +19,119 @@ class Method(Experiment):
 
     transport = parameter(["shm"])
 
-    def median_ns(self, operation):
-        return 1e9 * launches.summary_value(self.record, operation, 0, "median_s")
-
-
-class WaitUp(Method):
-    """Rank i is busy for (i + 1) us, so that two ranks take 2 us."""
-
-    experiment = "waitpattern-up"
+    #: Operation whose median ReFrame shows.
+    #:
+    #: :required: Yes
+    watched = variable(str)
 
     @performance_function("ns")
-    def error(self):
-        return self.median_ns("waitpattern-up") - 2000
+    def median(self):
+        return 1e9 * launches.summary_value(self.record, self.watched, 0, "median_s")
 
 
-class WaitNull(Method):
-    """Nothing is done; the time is the measuring's own."""
-
-    experiment = "waitpattern-null"
-
-    @performance_function("ns")
-    def cost(self):
-        return self.median_ns("waitpattern-null")
-
-
-class Skew(Method):
-    """How far apart ranks begin, for each way to start."""
-
-    experiment = "start-skew"
-
-    @performance_function("ns")
-    def deadline_skew(self):
-        return self.median_ns("skew-deadline")
-
-    @performance_function("ns")
-    def barrier_skew(self):
-        return self.median_ns("skew-mpi-barrier")
-
-
-class Errors(Method):
-    """The six systematic errors, each with and without."""
-
-    experiment = "systematic-errors"
-
-    @performance_function("ns")
-    def barrier_skew(self):
-        return self.median_ns("skew-mpi-barrier")
-
-
-class EveryStart(Full):
-    """All ways to start, by two timers."""
-
-    start = parameter(["windows", "round-time", "barrier", "mpi-barrier", "none"])
-    timer = parameter(TIMERS)
-    varied = ["start", "timer"]
-
-    @run_after("init")
-    def set_options(self):
-        self.options = {"start": self.start, "timer": self.timer, "valid": 200,
-                        "max-repetitions": 1000, "budget": 1}
-
-
-@rfm.simple_test
-class waitpattern_up_smoke(Smoke, WaitUp):
+class SmokeMethod(Smoke, Method):
     pass
 
 
-@rfm.simple_test
-class waitpattern_null_smoke(Smoke, WaitNull):
-    pass
+class QuickMethod(Quick, Method):
+    options = QUICK
 
 
-@rfm.simple_test
-class start_skew_smoke(Smoke, Skew):
-    options = {"starts": 100}
+class EveryTimer(Full, Method):
+    """By two timers, the finest and the default."""
 
-
-@rfm.simple_test
-class systematic_errors_smoke(Smoke, Errors):
-    options = {"sizes": "8", "starts": 100, "budget": 0.02}
-
-
-@rfm.simple_test
-class waitpattern_up_quick(Quick, WaitUp):
-    options = {"timer": "tsc"}
-
-
-@rfm.simple_test
-class waitpattern_null_quick(Quick, WaitNull):
-    options = {"timer": "tsc"}
-
-
-@rfm.simple_test
-class start_skew_quick(Quick, Skew):
-    options = {"timer": "tsc"}
-
-
-@rfm.simple_test
-class systematic_errors_quick(Quick, Errors):
-    options = {"timer": "tsc", "sizes": "8,8Ki"}
-
-
-@rfm.simple_test
-class waitpattern_up_full(EveryStart, WaitUp):
-    pass
-
-
-@rfm.simple_test
-class waitpattern_null_full(EveryStart, WaitNull):
-    pass
-
-
-@rfm.simple_test
-class start_skew_full(Full, Skew):
-    timer = parameter(TIMERS)
+    timer = parameter(["monotonic-raw", "tsc"])
     varied = ["timer"]
 
     @run_after("init")
     def set_options(self):
-        self.options = {"timer": self.timer, "starts": 10000}
+        self.options = {**self.options, "timer": self.timer}
+
+
+class EveryStart(Full, Method):
+    """All ways to start, by two timers."""
+
+    start = parameter(["windows", "round-time", "barrier", "mpi-barrier", "none"])
+    timer = parameter(["monotonic-raw", "tsc"])
+    varied = ["start", "timer"]
+
+    @run_after("init")
+    def set_options(self):
+        self.options = {**MANY, "start": self.start, "timer": self.timer}
 
 
 @rfm.simple_test
-class systematic_errors_full(Full, Errors):
-    options = {"timer": "tsc", "sizes": "8:64Ki:x8", "communicators": 50, "valid": 200,
-               "max-repetitions": 1000, "budget": 1}
+class waitpattern_up_smoke(SmokeMethod):
+    experiment = "waitpattern-up"
+    watched = "waitpattern-up"
+
+
+@rfm.simple_test
+class waitpattern_null_smoke(SmokeMethod):
+    experiment = "waitpattern-null"
+    watched = "waitpattern-null"
+
+
+@rfm.simple_test
+class start_skew_smoke(SmokeMethod):
+    experiment = "start-skew"
+    watched = "skew-deadline"
+    options = {"starts": 100}
+
+
+@rfm.simple_test
+class systematic_errors_smoke(SmokeMethod):
+    experiment = "systematic-errors"
+    watched = "skew-mpi-barrier"
+    options = {"sizes": "8", "starts": 100, "budget": 0.02}
+
+
+@rfm.simple_test
+class waitpattern_up_quick(QuickMethod):
+    experiment = "waitpattern-up"
+    watched = "waitpattern-up"
+
+
+@rfm.simple_test
+class waitpattern_null_quick(QuickMethod):
+    experiment = "waitpattern-null"
+    watched = "waitpattern-null"
+
+
+@rfm.simple_test
+class start_skew_quick(QuickMethod):
+    experiment = "start-skew"
+    watched = "skew-deadline"
+
+
+@rfm.simple_test
+class systematic_errors_quick(QuickMethod):
+    experiment = "systematic-errors"
+    watched = "skew-mpi-barrier"
+    options = {**QUICK, "sizes": "8,8Ki"}
+
+
+@rfm.simple_test
+class waitpattern_up_full(EveryStart):
+    experiment = "waitpattern-up"
+    watched = "waitpattern-up"
+
+
+@rfm.simple_test
+class waitpattern_null_full(EveryStart):
+    experiment = "waitpattern-null"
+    watched = "waitpattern-null"
+
+
+@rfm.simple_test
+class start_skew_full(EveryTimer):
+    experiment = "start-skew"
+    watched = "skew-deadline"
+    options = {"starts": 10000}
+
+
+@rfm.simple_test
+class systematic_errors_full(EveryTimer):
+    experiment = "systematic-errors"
+    watched = "skew-mpi-barrier"
+    options = {**MANY, "sizes": "8:64Ki:x8", "communicators": 50}

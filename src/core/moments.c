@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Mean and variance of values as they come.
+// Mean and variance of values as they come; order statistics of values that are there.
 #include "moments.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 void moments_add(struct moments *m, double x) {
     double before = x - m->mean;
@@ -16,4 +17,15 @@ bool moments_precise(const struct moments *m, double rse) {
         return false;
     double error = sqrt(m->squares / (double)(m->n - 1) / (double)m->n);
     return error <= rse * m->mean;
+}
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double values_at(double *values, size_t count, double p) {
+    qsort(values, count, sizeof *values, ascending);
+    size_t at = (size_t)(p * (double)count);
+    return values[at < count ? at : count - 1];
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Mean and variance of values as they come.
+// Mean and variance of values as they come; order statistics of values that are there.
 #ifndef COTEJO_CORE_MOMENTS_H
 #define COTEJO_CORE_MOMENTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 // Mean and sum of squared deviations from it, updated (Welford 1962).
 struct moments {
@@ -15,5 +16,8 @@ void moments_add(struct moments *m, double x);
 
 // Whether the standard error of the mean is at most the share `rse` of the mean.
 bool moments_precise(const struct moments *m, double rse);
+
+// Sorts `count` > 0 values; returns the one below which a share `p` of them is.
+double values_at(double *values, size_t count, double p);
 
 #endif

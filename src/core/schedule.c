@@ -137,12 +137,18 @@ static struct times times_of(const struct bench *bench, const struct schedule *s
                           bench->size, (int)(2 * count)};
 }
 
-// Time of one repetition in a stage, from the first start to the last end.
+// Time from one repetition's end to the next one's in a stage, on rank 0. The median, where
+// MPIPerf has the mean: one interruption would make windows of milliseconds, for good.
 static double pace(const struct bench *bench, const struct schedule *schedule, long count) {
-    double last = -INFINITY;
-    for (int r = 0; r < bench->size; r++)
-        last = fmax(last, schedule->all[2 * count * r + 2 * count - 1]);
-    return (last - schedule->first_s) / (double)count;
+    double *steps = schedule->own, before = schedule->first_s; // gathered already: room to use
+    for (long i = 0; i < count; i++) {
+        double end = -INFINITY;
+        for (int r = 0; r < bench->size; r++)
+            end = fmax(end, schedule->all[2 * count * r + count + i]);
+        steps[i] = end - before;
+        before = end;
+    }
+    return values_at(steps, (size_t)count, 0.5);
 }
 
 // How far the measuring of one operation and size has come; on rank 0.

@@ -3,6 +3,7 @@
 #include "start.h"
 
 #include "barrier.h"
+#include "moments.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -105,11 +106,6 @@ const struct start *start_find(const char *name) {
     abort(); // the option's choices are these names
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 // The largest of many but the tenth: an interrupted one says nothing of the others.
 double start_announcing(struct bench *bench, const struct schedule *schedule) {
     enum { TRIALS = 30 };
@@ -121,6 +117,5 @@ double start_announcing(struct bench *bench, const struct schedule *schedule) {
         double mine = sync_now(&schedule->sync) - moment;
         MPI_Allreduce(&mine, &taken[i], 1, MPI_DOUBLE, MPI_MAX, bench->comm);
     }
-    qsort(taken, TRIALS, sizeof *taken, ascending);
-    return taken[TRIALS - 1 - TRIALS / 10];
+    return values_at(taken, TRIALS, 0.9);
 }
