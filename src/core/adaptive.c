@@ -22,7 +22,7 @@ static double miss(const struct point *curve, size_t count, const struct refinem
     const struct point *a = &curve[i - 1], *m = &curve[i], *b = &curve[i + 1];
     double part = share(a, b, m->bytes);
     double noise = m->noise + (1 - part) * a->noise + part * b->noise;
-    double allowed = fmax(rule->tolerance * m->value, noise);
+    double allowed = rule->tolerance * m->value + noise;
     double beyond = m->value - line(a, b, m->bytes);
     return fabs(beyond) > allowed ? beyond : 0;
 }

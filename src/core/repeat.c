@@ -102,7 +102,7 @@ static void set_up(const struct bench *bench, const struct work *work) {
 
 void repeat_begin(struct bench *bench, const struct repeat *rule, const struct work *work,
                   struct progress *progress) {
-    *progress = (struct progress){.least_s = INFINITY, .second_s = INFINITY};
+    *progress = (struct progress){.least_s = {INFINITY, INFINITY}};
     set_up(bench, work);
     progress->calls = rule->calls   ? rule->calls
                       : work->calls ? work->calls(work->state)
@@ -110,13 +110,9 @@ void repeat_begin(struct bench *bench, const struct repeat *rule, const struct w
 }
 
 static void update(struct progress *p, double x) {
+    double *least = &p->least_s[p->times.n % 2];
+    *least = fmin(*least, x);
     moments_add(&p->times, x);
-    if (x < p->least_s) {
-        p->second_s = p->least_s;
-        p->least_s = x;
-    } else if (x < p->second_s) {
-        p->second_s = x;
-    }
 }
 
 void repeat_sample(struct bench *bench, const struct work *work, struct progress *progress) {

@@ -49,7 +49,7 @@ struct progress {
     long calls; // in a sample
     struct moments times;
     double spent_s;
-    double least_s, second_s; // the two least times of one operation
+    double least_s[2]; // the least times of one operation, of even and of odd samples
 };
 
 // Makes the set-up calls and finds how many calls a sample takes.

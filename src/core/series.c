@@ -5,6 +5,7 @@
 #include "adaptive.h"
 #include "ranks.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,23 +182,24 @@ static void take_turns(struct turns *turns,
 }
 
 static bool wants_first(const struct repeat *rule, const struct turn *turn) {
-    return turn->progress.times.n < rule->least * (1 + turn->again);
+    return turn->progress.times.n < rule->least + turn->again * (rule->least + 1) / 2;
 }
 
 static bool wants_more(const struct repeat *rule, const struct turn *turn) {
     return repeat_unfinished(rule, &turn->progress);
 }
 
-// The curve of least times. The two least times tell how near to its bound the least one is
-// (D. S. Robson, J. H. Whitlock, "Estimation of a truncation point", 1964).
+// The curve of least times. How far the least of one half of the samples is from that of the
+// other tells how well the least time of a size is known.
 static void curve_of(const struct turns *turns, struct point *curve) {
     for (size_t i = 0; i < turns->count; i++) {
-        const struct progress *p = &turns->at[i].progress;
-        curve[i] = (struct point){turns->at[i].bytes, p->least_s, p->second_s - p->least_s};
+        const double *least = turns->at[i].progress.least_s;
+        curve[i] = (struct point){turns->at[i].bytes, fmin(least[0], least[1]),
+                                  fabs(least[0] - least[1])};
     }
 }
 
-// Gives sizes that stand out another set of samples, once. Decided on rank 0.
+// Gives sizes that stand out half a set of samples more, once. Decided on rank 0.
 static void take_suspects(struct turns *turns, const struct refinement *rule) {
     struct point curve[TURN_SIZES_MOST];
     curve_of(turns, curve);

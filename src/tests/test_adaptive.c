@@ -48,15 +48,15 @@ struct measured {
 };
 
 static void measure(struct measured *m, struct point *point) {
-    double least = INFINITY, second = INFINITY;
+    double least[2] = {INFINITY, INFINITY};
     for (int i = 0; i < 10; i++, m->samples++) {
         double t = m->truth(point->bytes) * (1 - m->disturbance * log(1 - uniform()));
-        second = fmin(second, fmax(least, t));
-        least = fmin(least, t);
+        least[i % 2] = fmin(least[i % 2], t);
     }
-    if (point->value <= 0 || least < point->value)
-        point->value = least;
-    point->noise = second - least;
+    double value = fmin(least[0], least[1]);
+    if (point->value <= 0 || value < point->value)
+        point->value = value;
+    point->noise = fabs(least[0] - least[1]);
 }
 
 static void insert(struct measured *m, size_t bytes) {

@@ -47,6 +47,23 @@ static void cold_slots_all_have_their_turn(size_t bytes, size_t cache) {
     buffer_close(&buffer);
 }
 
+// A pool for large messages serves small ones too, and is as cold for them.
+static void pools_are_cut_anew(bool cold, size_t least) {
+    struct failure failure = {0};
+    struct buffer buffer;
+    size_t cache = 1 << 16, most = 50000;
+    buffer_open(&buffer, most, cold, cache, least, &failure);
+    CHECK(!failed(&failure));
+    for (size_t bytes = most; bytes > 0; bytes /= 3) {
+        buffer_shape(&buffer, bytes);
+        CHECK(buffer.slots >= least && buffer.step >= bytes);
+        CHECK(buffer.slots * buffer.step <= buffer_room(most, cold, cache, least));
+        CHECK(!cold || buffer.slots * buffer.step >= cache);
+        CHECK(buffer_slot(&buffer) == buffer.pool && buffer_next(&buffer) == buffer.pool);
+    }
+    buffer_close(&buffer);
+}
+
 int main(void) {
     every_wrong_byte_is_found();
     another_message_is_wrong();
@@ -54,6 +71,9 @@ int main(void) {
     cold_slots_all_have_their_turn(0, 1 << 16);
     cold_slots_all_have_their_turn(1000, 1 << 16);
     cold_slots_all_have_their_turn(1 << 17, 1 << 16);
+    pools_are_cut_anew(true, 1);
+    pools_are_cut_anew(true, 9);
+    pools_are_cut_anew(false, 5);
     struct failure failure = {0};
     struct buffer warm;
     buffer_open(&warm, 100, false, 1 << 20, 1, &failure);

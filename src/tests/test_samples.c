@@ -42,6 +42,33 @@ static void summaries(void) {
     samples_close(&samples);
 }
 
+// A column without a unit tells groups apart, one with a unit does not.
+static void factors_make_groups(void) {
+    static const struct column columns[] = {{"pairs", "", ""}, {"fastest_s", "s", ""}, {0}};
+    struct samples samples = {.columns = columns};
+    struct failure failure = {0};
+    struct json json = {0};
+    for (int i = 0; i < 6; i++) {
+        struct sample sample = {.operation = "a", .bytes = 8, .calls = 1, .time_s = i + 1};
+        sample.valid = true;
+        sample.extra[0] = i % 2 + 1;
+        sample.extra[1] = 0.1 * i;
+        samples_add(&samples, sample, &failure);
+    }
+    CHECK(samples_summary(&samples, 0).n == 3 && samples_summary(&samples, 0).median_s == 3);
+    CHECK(samples_summary(&samples, 1).n == 3 && samples_summary(&samples, 1).median_s == 4);
+    CHECK(samples_first(&samples, 0, 1) && !samples_first(&samples, 0, 2));
+    CHECK(samples_first(&samples, 2, 3) && !samples_first(&samples, 2, 4));
+    json_open(&json, '{');
+    samples_describe(&samples, &json, &failure);
+    json_close(&json, '}');
+    CHECK(strstr(json.text, "{\"operation\":\"a\",\"bytes\":8,\"pairs\":1,\"n\":3,"));
+    CHECK(strstr(json.text, "{\"operation\":\"a\",\"bytes\":8,\"pairs\":2,\"n\":3,"));
+    CHECK(!failed(&failure));
+    json_free(&json);
+    samples_close(&samples);
+}
+
 static void whole_files(void) {
     static const struct column extra[] = {{"rank", "", "the rank"}, {0}};
     struct failure failure = {0};
@@ -92,6 +119,7 @@ int main(void) {
     if (!mkdtemp(folder))
         return 1;
     summaries();
+    factors_make_groups();
     whole_files();
     nothing_is_overwritten_or_left();
     unlink(path("good.csv"));
