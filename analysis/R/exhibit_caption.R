@@ -42,8 +42,12 @@ shared_cores <- function(launches) {
 
 # How a time or a rate is shown: columns of points and of medians, factor, axis title.
 UNITS <- list(
+  ns = list(
+    columns = c("median_s", "low_s", "high_s"), factor = 1e9, axis = "time of one operation (ns)"
+  ),
   us = list(
-    columns = c("median_s", "low_s", "high_s"), factor = 1e6, axis = "time of one operation (\u00b5s)"
+    columns = c("median_s", "low_s", "high_s"), factor = 1e6,
+    axis = "time of one operation (\u00b5s)"
   ),
   ms = list(
     columns = c("median_s", "low_s", "high_s"), factor = 1e3, axis = "time of one operation (ms)"

@@ -12,12 +12,12 @@ compare_exhibit <- function(exhibit, by, summary = exhibit$summary) {
   summary <- copy(summary)
   factors <- attr(exhibit$summary, "factors")
   varied <- grep("^(parameter|setting)_", names(summary), value = TRUE)
-  bare <- function(name) gsub("[_-]+", "-", word_of_column(name))
-  others <- varied[bare(varied) != bare(by)]
+  others <- varied[bare_name(varied) != bare_name(by)]
   setattr(summary, "factors", setdiff(c(factors, others), by))
   comparison <- compare_configurations(
     summary, by,
-    ignoring = if (by != bare(by) || by == "operation") c("settings", "parameters") else character(),
+    # The columns of single parameters and settings say all that these two do.
+    ignoring = c("settings", "parameters"),
     refused = "list"
   )
   if (!nrow(comparison)) {
@@ -78,15 +78,22 @@ relative_to <- function(comparison, reference) {
 
 `%or%` <- function(a, b) unname(fifelse(is.na(a), b, a))
 
+#' Columns, beside those named, in which rows of a comparison differ.
+#' @noRd
 unexplained_in <- function(comparison, named) {
-  setattr(comparison, "factors", character())
-  columns <- c("site", "simulated", "operation", "test", "transport", "ranks", "hosts",
-    "settings", "parameters")
+  columns <- c(
+    "site", "simulated", "operation", "test", "transport", "placement", "ranks", "hosts",
+    grep("^(parameter|setting)_", names(comparison), value = TRUE)
+  )
+  columns <- columns[!bare_name(columns) %in% bare_name(named)]
   Filter(function(column) {
     values <- comparison[[column]]
     !is.null(values) && length(unique(values)) > 1L
-  }, setdiff(columns, named))
+  }, columns)
 }
+
+# An option and the parameter that sets it are one thing.
+bare_name <- function(column) gsub("[_-]+", "-", word_of_column(column))
 
 #' Ratios of times with their verdicts, at fixed sizes, in the levels of a column.
 #'
@@ -104,11 +111,16 @@ exhibit_ratio <- function(exhibit) {
   if (uniqueN(table$x) < 2L) await("a second ", word_of_column(x), " beside ", table$x[[1L]])
   table[, pair := paste(in_words(by, a), "/", in_words(by, b))]
   table[, pair := factor(pair, unique(pair))]
-  table[, where := paste0(format_bytes(bytes), ", ", title_of(transport))]
-  table[, where := factor(where, unique(where[order(bytes)]))]
-  table[, x := in_words(x, x)]
+  set(table, j = "where", value = where_of(table, x))
+  set(table, j = "x", value = in_words(x, table$x))
   plot <- draw_ratios(table, exhibit, "ratio of times, first / second")
   with_data(plot, table[, !c("shown", "where")])
+}
+
+# Size, transport, and what else tells rows of a comparison apart.
+where_of <- function(table, x = character()) {
+  more <- unexplained_in(table, c("bytes", "transport", "operation", x))
+  level_of(table, c("bytes", "transport", more))
 }
 
 #' Ratios as points over a discrete axis `x`, coloured by verdict.
@@ -148,15 +160,14 @@ exhibit_error <- function(exhibit) {
   table <- error_ratios(exhibit)
   table[, `:=`(
     pair = factor(paste(title_of(wrong), "/", title_of(right))),
-    where = factor(paste0(format_bytes(bytes), ", ", title_of(transport))),
+    where = where_of(table),
     x = in_words("mpi", mpi)
   )]
-  table[, where := factor(where, unique(where[order(bytes)]))]
   plot <- draw_ratios(
     table, exhibit, "ratio of times, wrong / right",
     paste(
-      "Points: ratio of the medians over launches, 1 where the error is none. Bars: 95 % bootstrap",
-      "interval over launches. First: the wrong way. Verdicts as in the report."
+      "Points: ratio of the medians over launches, 1 where the error is none. Bars: 95 %",
+      "bootstrap interval over launches. First: the wrong way. Verdicts as in the report."
     )
   )
   with_data(plot, table[, !c("shown", "where")])

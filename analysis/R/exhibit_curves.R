@@ -25,20 +25,20 @@ exhibit_by_parameter <- function(exhibit) plot_exhibit(exhibit, argument(exhibit
 plot_exhibit <- function(exhibit, x) {
   unit <- unit_of(exhibit)
   tables <- lapply(exhibit_curves(exhibit, x), add_values, unit)
-  scale <- argument(exhibit, "scale", c("log", "log"))
+  axes <- argument(exhibit, "scale", c("log", "log"))
   # Nothing has no place on a log axis, and no bandwidth.
   shown <- lapply(tables, function(table) {
-    table[is.finite(y) & (y > 0 | scale[[2L]] == "linear")]
+    table[is.finite(y) & (y > 0 | axes[[2L]] == "linear")]
   })
   if (!nrow(shown$medians)) await("sizes above zero")
-  axis <- axis_of(x, as.numeric(shown$medians[[x]]), scale[[1L]])
+  axis <- axis_of(x, as.numeric(shown$medians[[x]]), axes[[1L]])
   placed <- lapply(shown, function(table) {
     set(table, j = "x", value = axis$place(as.numeric(table[[x]]), table$level))
   })
   # Panels of linear axes have each their own, or the slowest transport hides the others.
-  free <- if (scale[[2L]] == "linear") "free_y" else "fixed"
+  free <- if (axes[[2L]] == "linear") "free_y" else "fixed"
   plot <- draw_curves(placed$points, placed$medians, free) + axis$scale +
-    y_axis(unit$axis, scale[[2L]]) +
+    y_axis(unit$axis, axes[[2L]]) +
     ggplot2::labs(
       title = exhibit$spec$title,
       caption = caption_of_exhibit(exhibit, WHAT_CURVES_SHOW, placed$medians$n)

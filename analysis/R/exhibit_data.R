@@ -20,18 +20,21 @@ rows_of_exhibit <- function(summary, spec) {
   integer()
 }
 
-# Which rows have one of the wanted values in every column of the filter; values may have stars.
+# Which rows have one of the wanted values in every column of the filter. Values may have stars;
+# those that begin with ! are the unwanted ones.
 matches <- function(table, filter) {
-  wanted <- rep(TRUE, nrow(table))
+  kept <- rep(TRUE, nrow(table))
   for (column in names(filter)) {
     found <- as.character(table[[column]])
     if (!length(found)) {
       return(rep(FALSE, nrow(table)))
     }
-    pattern <- paste(utils::glob2rx(filter[[column]]), collapse = "|")
-    wanted <- wanted & grepl(pattern, found) & !is.na(found)
+    unwanted <- startsWith(filter[[column]], "!")
+    wanted <- filter[[column]][!unwanted]
+    kept <- kept & !is.na(found) & !found %in% substring(filter[[column]][unwanted], 2L) &
+      (!length(wanted) | grepl(paste(utils::glob2rx(wanted), collapse = "|"), found))
   }
-  wanted
+  kept
 }
 
 #' Wanted values of a filter that no launch has, as "placement far".
@@ -39,9 +42,9 @@ matches <- function(table, filter) {
 lacking_values <- function(table, filter) {
   unlist(lapply(names(filter), function(column) {
     found <- unique(as.character(table[[column]]))
-    pattern <- utils::glob2rx(filter[[column]])
-    there <- vapply(pattern, function(p) any(grepl(p, found)), NA)
-    if (!all(there)) paste(word_of_column(column), toString(filter[[column]][!there]))
+    wanted <- filter[[column]][!startsWith(filter[[column]], "!")]
+    there <- vapply(utils::glob2rx(wanted), function(p) any(grepl(p, found)), NA)
+    if (!all(there)) paste(word_of_column(column), toString(wanted[!there]))
   }))
 }
 
@@ -158,7 +161,8 @@ SAID <- list(
 )
 
 say_value <- function(column, values) {
-  said <- if (length(SAID[[column]])) SAID[[column]][values] else rep(NA_character_, length(values))
+  said <- SAID[[column]][values]
+  if (!length(said)) said <- rep(NA_character_, length(values))
   counted <- COUNTED[[column]]
   words <- if (column == "bytes") {
     format_bytes(as.numeric(values))

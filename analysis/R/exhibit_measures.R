@@ -111,7 +111,7 @@ exhibit_overhead_table <- function(exhibit) {
     format_interval(column("median"), column("low"), column("high"))
   }
   shown <- data.table(
-    Configuration = paste(title_of(rows$mpi), title_of(rows$transport), rows$placement, sep = ", "),
+    Configuration = as.character(level_of(rows, c("mpi", "transport", "placement"))),
     Size = format_bytes(rows$bytes), n = rows$n, gap = cell("gap"), hidden = cell("hidden"),
     overhead = cell("overhead")
   )
@@ -153,10 +153,10 @@ exhibit_wait_pattern <- function(exhibit) {
   exhibit$arguments$scale <- c("log", "linear")
   plot <- plot_exhibit(exhibit, argument(exhibit, "x", "ranks"))
   launches <- unique(exhibit$summary, by = "key")
-  truth <- unique(launches[, list(
-    x = as.numeric(ranks),
-    y = 1e6 * if (argument(exhibit, "truth") == "up") ranks * as.numeric(option_wait) else 0
-  )])
+  per_rank <- if (argument(exhibit, "truth") == "up") as.numeric(launches$option_wait) else 0
+  truth <- unique(data.table(
+    x = as.numeric(launches$ranks), y = unit_of(exhibit)$factor * launches$ranks * per_rank
+  ))
   plot +
     ggplot2::geom_line(aes(x, y), data = truth, inherit.aes = FALSE, colour = "grey40") +
     ggplot2::geom_point(aes(x, y),

@@ -35,8 +35,8 @@ list_exhibits <- function(file = system.file("exhibits.csv", package = "cotejo")
   if (twice) {
     bad_data(file, twice + 1L, paste(table$name[[twice]], "is there twice"), "name it otherwise")
   }
-  table[, filter := lapply(filter, parse_members)]
-  table[, arguments := lapply(arguments, parse_members)]
+  table[, filter := list(lapply(filter, parse_members))]
+  table[, arguments := list(lapply(arguments, parse_members))]
   table[]
 }
 

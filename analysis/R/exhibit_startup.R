@@ -65,7 +65,7 @@ exhibit_broadcast_table <- function(exhibit) {
   )]
   distance <- abs(log(as.matrix(models) / rows$ratio))
   shown <- data.table(
-    Configuration = paste(title_of(rows$mpi), title_of(rows$transport), rows$placement, sep = ", "),
+    Configuration = as.character(level_of(rows, c("mpi", "transport", "placement"))),
     Ranks = rows$ranks, n = rows$n,
     `Bandwidth, of a message's` = format_interval(rows$ratio, rows$low, rows$high),
     models[, lapply(.SD, format_digits)],

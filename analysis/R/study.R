@@ -7,7 +7,8 @@
 #' @param session names of sessions to choose from, see [select_sessions()].
 #' @param delta margin of equivalence.
 #' @param seed,replicates of the bootstrap.
-#' @return list: `results` (what [read_results()] returned), `launches` (all), `used`, `unusable`, `older`, `summary`, `medians`,
+#' @return list: `results` (what [read_results()] returned), `launches` (all), `used`,
+#'   `unusable`, `older`, `summary`, `medians`,
 #'   `comparison`, `agreement`, `flags`, `drift`, `missing`, `sessions`, `audit`, and the settings.
 #' @noRd
 analyse <- function(results_dir, session = NULL, delta = 0.03, seed = 1L, replicates = 4000L) {

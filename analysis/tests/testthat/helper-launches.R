@@ -6,8 +6,10 @@ make_description <- function(mpi = "openmpi", transport = "shm", launch = 1L,
                              experiment = "pingpong", session = "20261121T070000Z",
                              site = "local", scale = "quick", cpus = 0:1, status = "ok",
                              reason = "", simulated = "", placement = "near",
-                             settings = list(), parameters = list()) {
-  id <- sprintf("%s_%s.%s.%s.%s.%03d", experiment, scale, mpi, transport, placement, launch)
+                             settings = list(), parameters = list(),
+                             test = paste(experiment, scale, sep = "_"), options = list()) {
+  cell <- c(test, mpi, transport, placement, unlist(parameters), unlist(settings))
+  id <- sprintf("%s.%03d", paste(cell, collapse = "."), launch)
   ranks <- lapply(seq_along(cpus) - 1L, function(r) {
     list(
       rank = r, host = "node", cpus = as.character(cpus[[r + 1L]]),
@@ -20,9 +22,9 @@ make_description <- function(mpi = "openmpi", transport = "shm", launch = 1L,
     started = sprintf("2026-11-21T07:%02d:00Z", launch), wall_s = 1.5, simulated = simulated,
     asked = list(
       site = site, session = session, experiment = experiment,
-      test = paste(experiment, scale, sep = "_"), scale = scale, launch = launch,
+      test = test, scale = scale, launch = launch,
       seed = 1000L + launch, mpi = mpi, transport = transport, placement = placement,
-      cpus = as.list(cpus), hosts = 1L, ranks = 2L, settings = named(settings),
+      cpus = as.list(cpus), hosts = 1L, ranks = length(cpus), settings = named(settings),
       parameters = named(parameters), time_limit_s = 60L
     ),
     command = "mpiexec -n 2 cotejo pingpong", environment = named(list()),
@@ -33,7 +35,7 @@ make_description <- function(mpi = "openmpi", transport = "shm", launch = 1L,
     reported = list(transport = transport, evidence = ""),
     observed = list(
       program = "cotejo", version = "0.1.0", experiment = "pingpong",
-      options = list("min-bytes" = 1L, "max-bytes" = 65536L, validate = TRUE),
+      options = c(list("min-bytes" = 1L, "max-bytes" = 65536L, validate = TRUE), options),
       arguments = list("cotejo", "pingpong"),
       mpi = list(
         library = paste(mpi, "1.0"), standard = "4.1", thread_level = "single",
@@ -42,7 +44,7 @@ make_description <- function(mpi = "openmpi", transport = "shm", launch = 1L,
       build = list(
         compiler = "gcc 12.2.0", flags = "-O2", mpi_header = "4.1", libraries = list("libmpi.so")
       ),
-      size = 2L, ranks = ranks,
+      size = length(cpus), ranks = ranks,
       timer = list(
         name = "clock_monotonic_raw", resolution_s = 1e-9, overhead_s = 2e-8, monotonic = TRUE
       ),

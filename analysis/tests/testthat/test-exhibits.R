@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The register and its verbs on planted launches: the planted number comes out, what is lacking
+# is said, and nothing is drawn that the launches do not carry.
+
+quiet <- function(code) suppressMessages(utils::capture.output(code))
+
+# A register of one row, for draw_exhibits().
+one_row <- function(verb, tests = "planted", arguments = "", filter = "", sizes = "",
+                    kind = "figure", study = "stival", differs = "", needs = "") {
+  file <- tempfile(fileext = ".csv")
+  row <- c(
+    study, "fig-1", kind, "A planted figure", tests, filter, sizes, verb, arguments, differs, needs
+  )
+  writeLines(c(
+    paste(EXHIBIT_COLUMNS, collapse = ","), paste0("\"", row, "\"", collapse = ",")
+  ), file)
+  file
+}
+
+# Plant launches of the test `planted`: a data.table of `time` (s) by operation, size and what
+# make_description() takes in the columns of `design`.
+plant <- function(folder, design, blocks = 6L, options = function(row) list(),
+                  parameters = function(row) list(), samples = NULL) {
+  set.seed(1L)
+  keys <- intersect(names(design), c("mpi", "transport", "placement", "simulated", "variant"))
+  for (launch in seq_len(blocks)) {
+    for (part in split(design, by = keys)) {
+      row <- part[1L]
+      cpus <- if ("cpus" %in% names(row)) row$cpus[[1L]] else 0:1
+      arguments <- as.list(row[, intersect(
+        keys, c("mpi", "transport", "placement", "simulated")
+      ), with = FALSE])
+      made <- rbindlist(lapply(seq_len(nrow(part)), function(i) {
+        times <- matrix(part$time[[i]] * exp(stats::rnorm(5L, 0, 0.001)))
+        make_samples(part$bytes[[i]], times, part$operation[[i]])
+      }))
+      description <- do.call(make_description, c(arguments, list(
+        launch = launch, test = "planted", cpus = cpus, options = options(row),
+        parameters = parameters(row)
+      )))
+      write_launch(folder, description, made)
+    }
+  }
+  folder
+}
+
+design_of <- function(..., operation = "pingpong", mpi = "openmpi", transport = "shm",
+                      placement = "near") {
+  CJ(..., operation = operation, mpi = mpi, transport = transport, placement = placement)
+}
+
+drawn_from <- function(folder, register) {
+  out <- fresh_folder()
+  coverage <- NULL
+  quiet(coverage <- draw_exhibits(folder, out, exhibits = list_exhibits(register)))
+  file <- file.path(out, "stival-fig-1.csv")
+  list(coverage = coverage, out = out, data = if (file.exists(file)) data.table::fread(file))
+}
+
+test_that("the register holds every published exhibit once and names verbs that are there", {
+  exhibits <- list_exhibits()
+  counts <- exhibits[, .N, by = "study"]
+  expect_identical(
+    counts[study != "cotejo"][order(study)]$N, c(49L, 6L, 52L, 7L, 15L)
+  )
+  expect_identical(sum(exhibits$study == "cotejo" & exhibits$exhibit == "start-line"), 1L)
+  expect_identical(sum(grepl("^error-[1-6]$", exhibits$exhibit)), 6L)
+  expect_false(anyDuplicated(exhibits$name) > 0L)
+  verbs <- unique(exhibits$verb[nzchar(exhibits$tests)])
+  expect_true(all(lengths(lapply(verbs, find_verb)) > 0L))
+  # A filter's column is one of a launch, of its options, or of the samples.
+  columns <- unique(unlist(lapply(exhibits$filter, names)))
+  known <- c("mpi", "transport", "placement", "ranks", "operation", "queue", "burst", "pairs")
+  expect_true(all(columns %in% known | grepl("^(option|parameter|setting)_", columns)))
+})
+
+test_that("a row of the register that is wrong is refused with its line", {
+  refused <- function(file, what) {
+    expect_refused(list_exhibits(file), file, 2L, what)
+  }
+  refused(one_row("no_such_verb"), "no function exhibit_no_such_verb()")
+  refused(one_row("by_size", kind = "drawing"), "neither figure nor table")
+  refused(one_row("by_size", arguments = "colour=mpi"), "unknown argument colour")
+  refused(one_row("", tests = ""), "neither tests that give its data nor what is still needed")
+  file <- one_row("by_size")
+  edit_lines(file, function(lines) c(lines, lines[[2L]]))
+  expect_refused(list_exhibits(file), file, 3L, "stival-fig-1 is there twice")
+  edit_lines(file, function(lines) sub("study", "studio", lines))
+  expect_refused(list_exhibits(file), file, 1L, "other columns")
+})
+
+test_that("filters and sizes choose what they say", {
+  expect_identical(
+    parse_members("a=b c*; d=!e"), list(a = c("b", "c*"), d = "!e")
+  )
+  expect_identical(in_sizes(c(0, 1, 4096, 4097), "1..4Ki"), c(FALSE, TRUE, TRUE, FALSE))
+  expect_identical(in_sizes(c(8, 16384, 2^20), "16Ki 1Mi"), c(FALSE, TRUE, TRUE))
+  table <- data.table(operation = c("exchange-a", "exchange-b", "other", NA))
+  expect_identical(
+    matches(table, list(operation = "exchange-*")), c(TRUE, TRUE, FALSE, FALSE)
+  )
+  expect_identical(
+    matches(table, list(operation = c("exchange-*", "!exchange-b"))), c(TRUE, FALSE, FALSE, FALSE)
+  )
+  expect_identical(matches(table, list(operation = "!other")), c(TRUE, TRUE, FALSE, FALSE))
+  expect_identical(matches(table, list(queue = "1")), rep(FALSE, 4L))
+  expect_identical(
+    lacking_values(table, list(operation = c("other", "gone", "!exchange-b"))), "operation gone"
+  )
+})
+
+test_that("what is there is drawn the same bytes twice, and the rest waits and says for what", {
+  design <- design_of(bytes = c(1, 1024), mpi = c("openmpi", "mpich"))
+  design[, time := 1e-6 + bytes * 1e-9]
+  folder <- plant(fresh_folder(), design)
+  register <- one_row("by_size", filter = "mpi=openmpi mpich intel-mpi")
+  first <- drawn_from(folder, register)
+  set.seed(5L)
+  second <- drawn_from(folder, register)
+  files <- list.files(first$out, all.files = TRUE, no.. = TRUE)
+  expect_setequal(
+    files, c(paste0("stival-fig-1.", c("svg", "pdf", "csv")), "coverage.csv", "coverage.md")
+  )
+  expect_identical(
+    unname(tools::md5sum(file.path(first$out, files))),
+    unname(tools::md5sum(file.path(second$out, files)))
+  )
+  expect_identical(first$coverage$state, "partly")
+  expect_identical(first$coverage$lacks, "mpi intel-mpi")
+  expect_identical(first$coverage$launches, 12L)
+  expect_equal(first$data[bytes == 1024 & mpi == "mpich"]$median_s, 2.024e-6, tolerance = 1e-3)
+  svg <- paste(readLines(file.path(first$out, "stival-fig-1.svg")), collapse = " ")
+  expect_match(svg, "Counterpart of stival fig-1. Site local, test planted.", fixed = TRUE)
+  waiting <- drawn_from(folder, one_row("by_size", tests = "other", sizes = "1..8"))
+  expect_identical(waiting$coverage$state, "waiting")
+  expect_identical(
+    waiting$coverage$lacks, "launches of other with sizes 1..8: reframe -r -n other"
+  )
+  expect_identical(list.files(waiting$out), c("coverage.csv", "coverage.md"))
+  needs <- drawn_from(folder, one_row("", tests = "", needs = "an FFT experiment"))
+  expect_identical(needs$coverage$lacks, "an FFT experiment")
+  # The first alternative with data counts; both tests of a pair must be there.
+  expect_identical(
+    drawn_from(folder, one_row("by_size", tests = "other+planted planted"))$coverage$state, "drawn"
+  )
+  expect_identical(
+    drawn_from(folder, one_row("by_size", tests = "other+planted"))$coverage$state, "waiting"
+  )
+})
+
+test_that("no line runs through two configurations", {
+  design <- design_of(bytes = 1, transport = c("shm", "tcp"), placement = c("near", "packed"))
+  design[, time := 1e-6]
+  folder <- plant(fresh_folder(), design)
+  data <- drawn_from(folder, one_row("by_size", arguments = "series=mpi; panel=transport"))$data
+  expect_setequal(data$panel, c(
+    "shared memory, near", "shared memory, packed", "TCP, near", "TCP, packed"
+  ))
+})
+
+test_that("captions own up to shared processors, simulation and TCP without a network", {
+  design <- design_of(bytes = 1, transport = "tcp")[, `:=`(time = 1e-6, simulated = "by netem")]
+  design[, cpus := list(list(c(0L, 1L, 0L)))]
+  folder <- plant(fresh_folder(), design)
+  out <- drawn_from(folder, one_row("by_size", differs = "It was 2006."))$out
+  svg <- paste(readLines(file.path(out, "stival-fig-1.svg")), collapse = " ")
+  for (text in c(
+    "ranks share processors", "by netem", "TCP stays within one host", "It was 2006."
+  )) {
+    expect_match(gsub("</text>.*?<text[^>]*>", " ", svg), text, fixed = TRUE)
+  }
+})
+
+test_that("a planted gain and a planted loss of the far placement come out", {
+  design <- design_of(bytes = c(1, 1024), mpi = c("mpich", "openmpi"))
+  design[, time := fifelse(mpi == "mpich", 0.8e-6, 1e-6)]
+  gain <- drawn_from(plant(fresh_folder(), design), one_row("gain", arguments = "by=mpi"))$data
+  gain <- gain[level == "MPICH over Open MPI"]
+  expect_equal(gain$y, c(20, 20), tolerance = 0.01)
+  expect_true(all(gain$y_low <= gain$y & gain$y <= gain$y_high))
+  rate <- drawn_from(
+    plant(fresh_folder(), design), one_row("gain", arguments = "by=mpi; unit=MB/s")
+  )$data
+  expect_equal(rate[level == "MPICH over Open MPI"]$y, c(25, 25), tolerance = 0.01)
+  design <- design_of(bytes = c(1, 1024), placement = c("far", "near"))
+  design[, time := fifelse(placement == "far", 2e-6, 1e-6)]
+  folder <- plant(fresh_folder(), design)
+  register <- one_row("relative", arguments = "by=placement; reference=near")
+  relative <- drawn_from(folder, register)$data
+  expect_equal(relative$performance, c(0.5, 0.5), tolerance = 0.01)
+  expect_true(all(relative$low <= 0.5 & relative$high >= 0.499))
+  alone <- plant(fresh_folder(), design[placement == "near"])
+  waiting <- drawn_from(alone, register)$coverage
+  expect_identical(waiting$state, "waiting")
+  expect_identical(waiting$lacks, "a second placement beside near")
+})
+
+test_that("the start line that changes the winner is shown to change it", {
+  design <- rbindlist(lapply(c("barrier", "windows"), function(start) {
+    cbind(design_of(bytes = 8, operation = "bcast", mpi = c("mpich", "openmpi")), variant = start)
+  }))
+  design[, time := fifelse((mpi == "mpich") == (variant == "barrier"), 1e-6, 2e-6)]
+  start <- function(row) list(start = row$variant)
+  folder <- plant(fresh_folder(), design, options = start, parameters = start)
+  data <- drawn_from(folder, one_row("ratio", arguments = "by=mpi; x=option_start"))$data
+  expect_setequal(data$x, c("our barrier", "windows"))
+  expect_equal(data[x == "our barrier"]$ratio, 0.5, tolerance = 0.01)
+  expect_identical(data[x == "windows"]$verdict, "slower")
+  one <- plant(
+    fresh_folder(), design[variant == "windows"], options = start, parameters = start
+  )
+  waiting <- drawn_from(one, one_row("ratio", arguments = "by=mpi; x=option_start"))$coverage
+  expect_match(waiting$lacks, "a second start beside windows", fixed = TRUE)
+})
+
+test_that("the error of a method is the ratio of the wrong to the right, as figure and table", {
+  design <- design_of(bytes = 0, operation = c("first", "second"), mpi = c("mpich", "openmpi"))
+  design[, time := fifelse(operation == "first", 3e-6, 1e-6)]
+  folder <- plant(fresh_folder(), design)
+  arguments <- "wrong=first; right=second"
+  data <- drawn_from(folder, one_row("error", arguments = arguments))$data
+  expect_equal(data$ratio, c(3, 3), tolerance = 0.01)
+  expect_identical(data$verdict, c("slower", "slower"))
+  out <- drawn_from(folder, one_row("error_table", arguments = arguments, kind = "table"))$out
+  html <- paste(readLines(file.path(out, "stival-fig-1.html")), collapse = " ")
+  expect_match(html, "<td class=\"num\">3.0[0-9] \\[[23].[0-9]{2}, 3.[0-9]{2}\\]</td>|>3.00 \\[")
+  waiting <- drawn_from(folder, one_row("error", arguments = "wrong=third; right=second"))$coverage
+  expect_identical(waiting$lacks, "launches with the operations third and second")
+})
