@@ -35,6 +35,13 @@ def test_each_difference_marks_the_launch(left_by_launch, observed, words):
     assert words in record["reason"]
 
 
+def test_a_launch_without_a_valid_sample_is_marked():
+    row = {"operation": "bcast", "bytes": 8}
+    assert "not one sample is valid" in launches.samples_problem([{**row, "n": 0}])
+    assert launches.samples_problem([{**row, "n": 0}, {**row, "n": 3}]) == ""
+    assert launches.samples_problem([]) == ""
+
+
 def test_shared_memory_behind_tcp_is_found(left_by_launch):
     record = describe(left_by_launch(), output="libfabric provider: tcp", transport="tcp")
     assert record["status"] == "marked"

@@ -89,6 +89,13 @@ def problem(asked, observed, reported, family):
             or wire_problem(asked["transport"], observed))
 
 
+def samples_problem(summary):
+    """Why the samples tell nothing, or ''. Some experiments have groups that are never valid."""
+    if summary and not any(row["n"] for row in summary):
+        return "not one sample is valid: the machine was too busy for the schedule of starts"
+    return ""
+
+
 def read_guard(path):
     """What `cotejo-guard` left: exit status, wall time and reason of the launch."""
     if not path.exists():
@@ -121,7 +128,8 @@ def describe(stage, asked, family, output, **known):
     record["reported"] = {
         "transport": asked["transport"],
         "evidence": evidence(output, family.transports[asked["transport"]].evidence)}
-    reason = problem(asked, record["observed"], record["reported"], family)
+    reason = (problem(asked, record["observed"], record["reported"], family)
+              or samples_problem(record["summary"]))
     return {**record, "status": "marked" if reason else "ok", "reason": reason}
 
 
