@@ -5,6 +5,7 @@ An experiment derives from `Experiment` and one of the scales, says what is
 measured (`experiment`, `options`), and nothing of how it is launched.
 """
 
+import inspect
 import pathlib
 import time
 
@@ -133,6 +134,10 @@ class Experiment(rfm.RunOnlyRegressionTest, Placement, Configuration):
     #: Options of the subcommand: name -> value.
     options = variable(dict, value={})
 
+    #: Part of the main job, whose tags `smoke` and `quick` stay short. All tests of a file
+    #: have the tags `FILE-smoke`, `FILE-quick` and so on (`make study TAG=collectives-quick`).
+    main_job = variable(bool, value=False)
+
     #: Names of the parameters beside launch, transport and placement.
     varied = variable(list, value=[])
 
@@ -146,7 +151,10 @@ class Experiment(rfm.RunOnlyRegressionTest, Placement, Configuration):
 
     @run_after("init")
     def set_tags(self):
-        self.tags |= {self.scale, self.experiment}
+        topic = pathlib.Path(inspect.getfile(type(self))).stem
+        self.tags |= {f"{topic}-{self.scale}", self.experiment}
+        if self.main_job or self.scale == "full":
+            self.tags.add(self.scale)
         self.descr = f"{self.experiment}: {self.scale}"
 
     @run_after("setup", always_last=True)

@@ -11,6 +11,8 @@ from .harness import families, imb, launches
 class Imb(Experiment):
     """IMB-MPI1 with our observer preloaded: it records what IMB does not tell."""
 
+    main_job = True
+
     #: Benchmark of IMB-MPI1.
     benchmark = parameter(["PingPong"])
     #: Message sizes in bytes.

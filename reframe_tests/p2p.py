@@ -13,6 +13,8 @@ FULL = {"sizes": "1:4Mi:x2", "rse": 0.01, "budget": 0.2}
 class PointToPoint(Experiment):
     """Two ranks exchange messages; the time is that of one message, one way."""
 
+    main_job = True
+
     @performance_function("us")
     def latency(self):
         return 1e6 * launches.summary_value(self.record, self.experiment, 1, "median_s")

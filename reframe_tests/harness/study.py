@@ -96,7 +96,8 @@ def main():
     parser.add_argument("--tag", default="quick", help="which tests (default: quick)")
     parser.add_argument("--launches", type=int, help="blocks; the scale's number by default")
     args = parser.parse_args()
-    blocks = args.launches or scales.LAUNCHES.get(args.tag, scales.LAUNCHES["full"])
+    scale = args.tag.rpartition("-")[2]
+    blocks = args.launches or scales.LAUNCHES.get(scale, scales.LAUNCHES["full"])
     if blocks < 1:
         parser.error("--launches must be a number from 1 on")
     name = unfinished(args.tag)
