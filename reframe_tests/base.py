@@ -134,8 +134,9 @@ class Experiment(rfm.RunOnlyRegressionTest, Placement, Configuration):
     #: Options of the subcommand: name -> value.
     options = variable(dict, value={})
 
-    #: Part of the main job, whose tags `smoke` and `quick` stay short. All tests of a file
-    #: have the tags `FILE-smoke`, `FILE-quick` and so on (`make study TAG=collectives-quick`).
+    #: Part of the main job, whose tags `smoke` and `quick` stay short. Every file of tests is
+    #: a job with tags of its own: FILE-check, FILE, FILE-full (`make study TAG=collectives`).
+    #: ReFrame finds tags by part of their names, so none of these may hold `smoke` or `quick`.
     main_job = variable(bool, value=False)
 
     #: Names of the parameters beside launch, transport and placement.
@@ -151,8 +152,8 @@ class Experiment(rfm.RunOnlyRegressionTest, Placement, Configuration):
 
     @run_after("init")
     def set_tags(self):
-        topic = pathlib.Path(inspect.getfile(type(self))).stem
-        self.tags |= {f"{topic}-{self.scale}", self.experiment}
+        job = pathlib.Path(inspect.getfile(type(self))).stem
+        self.tags.add(scales.tag(job, self.scale))
         if self.main_job or self.scale == "full":
             self.tags.add(self.scale)
         self.descr = f"{self.experiment}: {self.scale}"

@@ -44,7 +44,7 @@ def list_cells(tag):
     """Names of the cells that a block holds, from a dry run of ReFrame."""
     with tempfile.NamedTemporaryFile("r", suffix=".cells") as file:
         done = subprocess.run(
-            [str(families.stack_prefix() / "tools/bin/reframe"), "--dry-run", "--tag", tag],
+            [str(families.stack_prefix() / "tools/bin/reframe"), "--dry-run", "--tag", f"^{tag}$"],
             env={**os.environ, "COTEJO_CELLS": file.name, "COTEJO_BLOCK": "1"},
             capture_output=True, text=True)
         cells = sorted(set(file.read().split()))
@@ -83,7 +83,7 @@ def run(plan):
         say(f"block {block} of {plan['blocks']}: {total - todo} of {total} launches done"
             + (f", about {left / 60:.1f} min left" if left else ""))
         started = time.monotonic()
-        reframe(["-r", "--tag", plan["tag"], "--exec-order=random"],
+        reframe(["-r", "--tag", f"^{plan['tag']}$", "--exec-order=random"],
                 COTEJO_BLOCK=str(block), COTEJO_SEED=str(plan["seed"] + block))
         plan["reframe_s"] += round(time.monotonic() - started, 3)
         sessions.write_json(sessions.session_folder() / "session.json", plan)
@@ -96,8 +96,7 @@ def main():
     parser.add_argument("--tag", default="quick", help="which tests (default: quick)")
     parser.add_argument("--launches", type=int, help="blocks; the scale's number by default")
     args = parser.parse_args()
-    scale = args.tag.rpartition("-")[2]
-    blocks = args.launches or scales.LAUNCHES.get(scale, scales.LAUNCHES["full"])
+    blocks = args.launches or scales.launches(args.tag)
     if blocks < 1:
         parser.error("--launches must be a number from 1 on")
     name = unfinished(args.tag)
