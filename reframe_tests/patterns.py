@@ -23,6 +23,11 @@ class Pattern(Experiment):
     operation = ""
 
     @run_after("init")
+    def set_limit(self):
+        """Many sizes on a busy machine take longer than one ping-pong."""
+        self.limit_s = 300 if self.scale == "full" else 90
+
+    @run_after("init")
     def set_ranks(self):
         self.num_tasks = 2 * self.pairs
         if self.pairs > 1:
@@ -124,7 +129,6 @@ class Bisection(Pairs):
 class mpptest_bisect(Full, Bisection):
     options = {"sizes": "0:4200:+300", "adaptive": 0.02, "min-repetitions": 50,
                "max-repetitions": 50, "budget": 2}
-    limit_s = 180
     tags = exhibits.tags(*exhibits.figures("watter", "5.4", "5.5", "5.6", "5.7", "5.8"))
 
 
@@ -132,7 +136,6 @@ class mpptest_bisect(Full, Bisection):
 class mpptest_nocache(Full, Pattern):
     experiment = "pingpong"
     options = {**mpptest_bisect.options, "cache": "cold"}
-    limit_s = 180
     tags = exhibits.tags("watter-fig-5.9")
 
 
@@ -194,7 +197,6 @@ class bandwidth_bursts(Full, Bandwidth):
 
     options = {**FULL, "sizes": "1,16Ki,24Ki,32Ki,56Ki,72Ki", "burst": "1:1024:x2",
                "budget": 0.1}
-    limit_s = 240
     tags = exhibits.tags(*exhibits.figures("stival", "4.20", "4.21", "4.22"))
 
 
@@ -277,7 +279,7 @@ class alltoall_variants_quick(Quick, AllToAll):
 class alltoall_variants_full(Full, AllToAll):
     ranks = parameter([2, 4, 8])
     options = {**FULL, "sizes": "1:1Mi:x2"}
-    limit_s = 180
+    limit_s = 300
     tags = exhibits.tags(*exhibits.figures("stival", "4.25", "4.26", "4.27"))
 
 
@@ -285,5 +287,5 @@ class alltoall_variants_full(Full, AllToAll):
 class alltoall_variants_affinity(Full, AllToAll):
     placement = parameter(["near", "far", "packed"])
     options = {**FULL, "sizes": "1:1Mi:x2", "cache": "cold"}
-    limit_s = 180
+    limit_s = 300
     tags = {"finisterrae", "affinity"}
