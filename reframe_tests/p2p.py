@@ -5,7 +5,7 @@ import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
 from .base import Bench, Experiment, Full, Quick, Smoke
-from .harness import launches
+from .harness import exhibits, launches
 
 FULL = {"sizes": "1:4Mi:x2", "rse": 0.01, "budget": 0.2}
 
@@ -75,6 +75,7 @@ class pingping_quick(QuickPair):
 @rfm.simple_test
 class pingpong_modes(Modes):
     experiment = "pingpong"
+    tags = exhibits.tags(*exhibits.figures("stival", "4.16", "4.17", "4.18"))
 
 
 @rfm.simple_test
@@ -85,11 +86,15 @@ class pingping_modes(Modes):
 @rfm.simple_test
 class pingpong_affinity(Affinity):
     experiment = "pingpong"
+    tags = exhibits.tags(
+        *exhibits.figures("finisterrae", "5.1", "5.2", "5.5", "5.7", "5.8", "5.11"))
 
 
 @rfm.simple_test
 class pingping_affinity(Affinity):
     experiment = "pingping"
+    tags = exhibits.tags(
+        *exhibits.figures("finisterrae", "5.3", "5.4", "5.6", "5.9", "5.10", "5.12"))
 
 
 @rfm.simple_test
