@@ -182,7 +182,8 @@ advice_of <- function(row) {
   } else {
     sprintf("eager is faster up to %s", format_bytes(round(row$crossover_bytes)))
   }
-  value <- min(max(round(row$crossover_bytes), row$least_limit), row$most_limit)
+  # Nothing is known of sizes that were not measured.
+  value <- max(min(round(row$crossover_bytes), row$to_bytes), row$least_limit)
   sprintf(
     "%s (%s): set %s to %.0f for messages of %s to %s; %.0f %% quicker than the worse protocol",
     faster, interval, if (nzchar(row$variables)) row$variables else "eager_limit", value,

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-enum { ROW = 32 };
+enum { ROW = 16 };
 
 static const struct option logp_options[] = {
     {"reach", OPTION_REAL, "1.25", "", NULL, 1, 100,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROW = 32, STEPS_MOST = 1000 };
+enum { ROW = 16, STEPS_MOST = 1000 };
 
 static const struct option overlap_options[] = {
     {"pattern", OPTION_CHOICE, "gap-send", "",

@@ -152,4 +152,6 @@ test_that("LogP parameters are those that were planted", {
   expect_equal(share$sizes, 2L)
   expect_equal(share$share_call, 0.5)
   expect_equal(share$share_overlap, 1)
+  # 13 us of calls against 10 us of latency.
+  expect_equal(overheads_within_latency(found, tolerance = 0.31)$share_call, 1)
 })

@@ -106,6 +106,14 @@ test_that("advice names the variable, the value, the interval and what is so now
   expect_match(threshold_advice(found, limits), "within the interval: leave it$")
 })
 
+test_that("advice does not go beyond the sizes measured", {
+  always <- find_crossovers(threshold_summary()[bytes < 16384])
+  expect_identical(always$crossover_bytes, Inf)
+  said <- threshold_advice(always)
+  expect_match(said, "eager is faster at every size up to 8 KiB", fixed = TRUE)
+  expect_match(said, "set EAGER_SIZE to 8192 for", fixed = TRUE)
+})
+
 test_that("sizes that no limit tells apart are left out", {
   found <- find_crossovers(threshold_summary(n = 3L))
   expect_match(threshold_advice(found), "no interval: 3 launches", fixed = TRUE)
