@@ -27,9 +27,10 @@ def test_a_known_time_is_found(mpi, tmp_path, start):
     record, _ = measured(mpi, tmp_path, "waitpattern-up", "--wait", "200e-6", "--start", start,
                          "--per-rank", "yes", "--budget", "10")
     least = {row["operation"]: row["min_s"] for row in record["summary"]}
-    assert least["waitpattern-up"] == pytest.approx(400e-6, rel=0.02)
-    assert least["waitpattern-up.rank0"] == pytest.approx(200e-6, rel=0.02)
-    assert least["waitpattern-up.rank1"] == pytest.approx(400e-6, rel=0.02)
+    # Waits end by the clock, never early; a busy machine may interrupt every round of a loop.
+    most = 2 if start == "none" else 1.1
+    for operation, true in (("", 400e-6), (".rank0", 200e-6), (".rank1", 400e-6)):
+        assert 0.98 * true <= least[f"waitpattern-up{operation}"] <= most * true
 
 
 def test_a_collective_takes_what_its_last_rank_takes(mpi, tmp_path):
