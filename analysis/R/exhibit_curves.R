@@ -77,7 +77,11 @@ axis_of <- function(x, values, scale) {
   if (scale == "log") {
     breaks <- steps[seq(1L, length(steps), by = ceiling(length(steps) / 9))]
     list(
-      scale = ggplot2::scale_x_continuous(title, trans = "log2", breaks = breaks, labels = label),
+      # Where there is one value only, its levels stand close together all the same.
+      scale = ggplot2::scale_x_continuous(
+        title,
+        trans = "log2", breaks = breaks, labels = label, limits = range(steps) * c(2 / 3, 3 / 2)
+      ),
       place = function(v, level) v * set_apart(level)
     )
   } else {
@@ -98,6 +102,35 @@ AXES <- as.list(AXES)
 binary_breaks <- function(limits) {
   step <- 2^ceiling(log2(diff(limits) / 6))
   seq(ceiling(limits[[1L]] / step) * step, limits[[2L]], by = step)
+}
+
+#' Times of several operations, or levels of another column, side by side.
+#'
+#' Arguments: `x` (the column, `operation`), `series`, `panel`, `unit`.
+#' @noRd
+exhibit_values <- function(exhibit) {
+  x <- argument(exhibit, "x", "operation")
+  unit <- unit_of(exhibit)
+  tables <- lapply(exhibit_curves(exhibit, x), add_values, unit)
+  names <- level_of(tables$points, x)
+  for (table in tables) {
+    at <- match(level_of(table, x), levels(names))
+    apart <- 0.12 * (as.integer(table$level) - (nlevels(table$level) + 1) / 2)
+    set(table, j = "x", value = at + apart)
+  }
+  # Nothing leads from one operation to the next: no line.
+  plot <- draw_curves(tables$points, tables$medians, "free_y", lines = FALSE) +
+    ggplot2::scale_x_continuous(
+      NULL,
+      breaks = seq_along(levels(names)), labels = gsub(" ", "\n", levels(names), fixed = TRUE),
+      limits = c(0.5, nlevels(names) + 0.5)
+    ) +
+    y_axis(unit$axis, "linear") +
+    ggplot2::labs(
+      title = exhibit$spec$title,
+      caption = caption_of_exhibit(exhibit, WHAT_CURVES_SHOW, tables$medians$n)
+    )
+  with_data(plot, tidy_data(tables$medians))
 }
 
 #' Time or bandwidth by size, and below it what one level of `by` gains over another.
