@@ -41,7 +41,7 @@ exhibit_relative <- function(exhibit) {
   if (!nrow(relative)) await("launches with ", by, " ", reference, " and with another")
   relative[, `:=`(ratio = 100 * performance, low = 100 * low, high = 100 * high)]
   exhibit$arguments$series <- c(argument(exhibit, "series", "mpi"), "other")
-  plot_ratios(
+  plot <- plot_ratios(
     relative, exhibit, argument(exhibit, "panel", "transport"),
     sprintf("performance, %% of %s", in_words(by, reference)), paste(
       sprintf("Points: time with %s %s over time with the other,", by, reference),
@@ -50,6 +50,9 @@ exhibit_relative <- function(exhibit) {
     ),
     none = 100
   )
+  data <- relative[, !c("performance", "low90", "high90")]
+  setnames(data, c("ratio", "low", "high"), c("percent", "percent_low", "percent_high"))
+  with_data(plot, data)
 }
 
 #' Ratios with their intervals by size, log-log about the line of no difference.

@@ -153,11 +153,20 @@ COUNTED <- list(
 SAID <- list(
   option_blocking = c(yes = "blocking", no = "non-blocking"),
   queue = c("0" = "blocking"),
-  option_cache = c(warm = "warm cache", cold = "cold cache"),
+  measure = c(
+    time_s = "in all", alone_s = "computation alone", start_s = "starting",
+    compute_s = "computing", wait_s = "waiting"
+  ),
+  setting_async_progress = c(yes = "asynchronous progress"),
   option_start = c(
     "mpi-barrier" = "the library's barrier", barrier = "our barrier", none = "no start line",
     "round-time" = "announced moment", windows = "windows"
   )
+)
+
+# How it is said that a setting was left alone.
+UNSET <- c(
+  setting_async_progress = "the library's own progress", setting_eager_limit = "the library's limit"
 )
 
 say_value <- function(column, values) {
@@ -173,5 +182,6 @@ say_value <- function(column, values) {
   } else {
     title_of(values)
   }
-  unname(fifelse(is.na(values), "", fifelse(is.na(said), words, said)))
+  unset <- if (column %in% names(UNSET)) UNSET[[column]] else ""
+  unname(fifelse(is.na(values), unset, fifelse(is.na(said), words, said)))
 }

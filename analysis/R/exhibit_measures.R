@@ -50,7 +50,7 @@ exhibit_overlap <- function(exhibit) {
   tables <- lapply(tables, function(table) {
     where[table, on = intersect(names(where), setdiff(names(table), "x"))]
   })
-  plot <- draw_curves(tables$points, tables$medians) +
+  plot <- draw_curves(tables$points, tables$medians, "free") +
     ggplot2::scale_x_continuous("computation alone (\u00b5s)", labels = format_axis) +
     y_axis("time (\u00b5s)", "linear") +
     ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(exhibit, paste(
@@ -78,7 +78,7 @@ with_overheads <- function(exhibit) {
   setnames(alone, "median_s", "alone_s")
   summary <- alone[exhibit$summary, on = by]
   overlapped <- endsWith(summary$operation, "-overlap")
-  summary[overlapped, median_s := median_s - alone_s]
+  summary[overlapped, median_s := pmax(median_s - alone_s, 0)]
   setattr(summary, "factors", attr(exhibit$summary, "factors"))
   exhibit$summary <- summary[]
   exhibit$medians <- summarise_configurations(summary)
@@ -88,7 +88,8 @@ with_overheads <- function(exhibit) {
 #' Overhead at one size: the gap without computation, the hidden computation, their difference.
 #'
 #' The computation hidden is what the operation with the most computation did not grow by:
-#' C = g - (T - A), T its time, A that computation alone; so the overhead is o = g - C = T - A.
+#' C = g - (T - A), T its time, A that computation alone; so the overhead is o = g - C = T - A, at
+#' least none and at most the gap.
 #' @noRd
 exhibit_overhead_table <- function(exhibit) {
   time <- exhibit$summary
@@ -102,6 +103,7 @@ exhibit_overhead_table <- function(exhibit) {
   launches <- both[, list(
     gap = median_s[[1L]], overhead = median_s[[.N]] - alone_s[[.N]]
   ), by = c("key", "mpi", "transport", "placement", "bytes")]
+  launches[, overhead := pmin(pmax(overhead, 0), gap)]
   launches[, hidden := gap - overhead]
   rows <- launches[, c(list(n = .N), unlist(lapply(
     list(gap = gap, hidden = hidden, overhead = overhead), bootstrap_median

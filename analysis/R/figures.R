@@ -85,10 +85,23 @@ draw_curves <- function(points, medians, scales = "fixed", columns = 2L, lines =
     ggplot2::geom_point(aes(shape = level), size = 1.6) +
     ggplot2::facet_wrap(
       ~panel,
-      ncol = min(columns, nlevels(medians$panel)), scales = scales
+      ncol = min(columns, nlevels(medians$panel)), scales = scales,
+      labeller = ggplot2::as_labeller(fit_titles(min(columns, nlevels(medians$panel))))
     ) +
     level_scales(levels(medians$level)) +
     theme_cotejo()
+}
+
+# Titles of panels are broken where they are wider than one of so many panels in a row.
+fit_titles <- function(columns) {
+  width <- 92L %/% columns
+  function(titles) {
+    long <- nchar(titles) > width & !grepl("\n", titles, fixed = TRUE)
+    titles[long] <- vapply(strwrap(titles[long], width, simplify = FALSE), paste, "",
+      collapse = "\n"
+    )
+    titles
+  }
 }
 
 # What is wider than the figure, in characters of the caption's size.
