@@ -166,7 +166,8 @@ SAID <- list(
 
 # How it is said that a setting was left alone.
 UNSET <- c(
-  setting_async_progress = "the library's own progress", setting_eager_limit = "the library's limit"
+  setting_async_progress = "the library's own progress",
+  setting_eager_limit = "the library's limit"
 )
 
 say_value <- function(column, values) {

@@ -272,7 +272,8 @@ test_that("hidden computation and overhead come out of a planted curve", {
 
 test_that("a check is drawn less its true time, and spread as a standard error", {
   design <- design_of(bytes = 0, operation = "waitpattern-up")[, time := 2.05e-6]
-  folder <- plant(fresh_folder(), design, options = function(row) list(wait = 1e-6, start = "none"))
+  options <- function(row) list(wait = 1e-6, start = "none")
+  folder <- plant(fresh_folder(), design, options = options)
   out <- drawn_from(folder, one_row(
     "wait_pattern", arguments = "x=ranks; series=option_start; panel=mpi; truth=up"
   ))$out
