@@ -37,7 +37,7 @@ plot_exhibit <- function(exhibit, x) {
   })
   # Panels of linear axes have each their own, or the slowest transport hides the others.
   free <- if (axes[[2L]] == "linear") "free_y" else "fixed"
-  plot <- draw_curves(placed$points, placed$medians, free) + axis$scale +
+  plot <- draw_curves(placed$points, placed$medians, free, jitter = axis$jitter) + axis$scale +
     y_axis(unit$axis, axes[[2L]]) +
     ggplot2::labs(
       title = exhibit$spec$title,
@@ -66,7 +66,7 @@ axis_of <- function(x, values, scale) {
   sizes <- x == "bytes"
   if (sizes && scale == "log") {
     return(list(
-      scale = scale_bytes(values),
+      scale = scale_bytes(values), jitter = 0.05,
       place = function(v, level) place_bytes(v, values) * set_apart(level)
     ))
   }
@@ -77,6 +77,7 @@ axis_of <- function(x, values, scale) {
   if (scale == "log") {
     breaks <- steps[seq(1L, length(steps), by = ceiling(length(steps) / 9))]
     list(
+      jitter = 0.05,
       # Where there is one value only, its levels stand close together all the same.
       scale = ggplot2::scale_x_continuous(
         title,
@@ -86,7 +87,7 @@ axis_of <- function(x, values, scale) {
     )
   } else {
     list(
-      scale = ggplot2::scale_x_continuous(title, breaks = binary_breaks, labels = label),
+      jitter = 0, scale = ggplot2::scale_x_continuous(title, breaks = binary_breaks, labels = label),
       place = function(v, level) v
     )
   }
@@ -161,7 +162,8 @@ exhibit_gain <- function(exhibit) {
   points[, x := axis$place(bytes, level)]
   medians[, x := axis$place(bytes, level)]
   zero <- data.table(panel = factor(join_cells(panels, "gain (%)"), cells))
-  plot <- draw_curves(points, medians, "free_y", length(panels)) + axis$scale +
+  plot <- draw_curves(points, medians, "free_y", length(panels), jitter = axis$jitter) +
+    axis$scale +
     ggplot2::geom_hline(aes(yintercept = 0), data = zero, linewidth = 0.3, colour = "grey40") +
     ggplot2::scale_y_continuous(NULL, labels = format_axis) +
     ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(

@@ -151,6 +151,12 @@ COUNTED <- list(
   burst = c("message", "messages")
 )
 SAID <- list(
+  operation = c(
+    "logp-eel" = "end-to-end latency", "logp-g" = "gap", "logp-os-call" = "send, time of call",
+    "logp-or-call" = "receive, time of call", "logp-os-overlap" = "send, by overlap",
+    "logp-or-overlap" = "receive, by overlap", "skew-barrier" = "our barrier",
+    "skew-mpi-barrier" = "the library's barrier", "skew-deadline" = "announced moment"
+  ),
   option_blocking = c(yes = "blocking", no = "non-blocking"),
   queue = c("0" = "blocking"),
   measure = c(
@@ -180,6 +186,8 @@ say_value <- function(column, values) {
     paste(values, ifelse(values == "1", counted[[1L]], counted[[2L]]))
   } else if (column == "queue") {
     paste("queue of", values)
+  } else if (column == "setting_eager_limit") {
+    paste("eager up to", format_bytes(as.numeric(values)))
   } else {
     title_of(values)
   }

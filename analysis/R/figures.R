@@ -64,15 +64,17 @@ plot_by_size <- function(points, medians, by, value, low, high, unit, factor, ti
 #' @param scales of the panels: `free_y` gives each its own.
 #' @param columns of panels.
 #' @param lines whether lines lead from point to point; a line needs two.
+#' @param jitter of the points to either side, in units of the axis (octaves on a log axis).
 #' @return a ggplot without axes' scales.
 #' @noRd
-draw_curves <- function(points, medians, scales = "fixed", columns = 2L, lines = TRUE) {
+draw_curves <- function(points, medians, scales = "fixed", columns = 2L, lines = TRUE,
+                        jitter = 0.05) {
   several <- medians[, list(count = .N), by = c("panel", "level")][lines & count > 1L]
   ggplot(medians, aes(x, y, colour = level)) +
     ggplot2::geom_point(
       aes(shape = level),
       data = points, size = 0.7, alpha = 0.35,
-      position = ggplot2::position_jitter(width = 0.05, height = 0, seed = 1L)
+      position = ggplot2::position_jitter(width = jitter, height = 0, seed = 1L)
     ) +
     ggplot2::geom_line(
       aes(linetype = level),
