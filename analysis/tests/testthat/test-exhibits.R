@@ -127,6 +127,10 @@ test_that("what is there is drawn the same bytes twice, and the rest waits and s
   )
   expect_identical(first$coverage$state, "partly")
   expect_identical(first$coverage$lacks, "mpi intel-mpi")
+  lone <- drawn_from(
+    plant(fresh_folder(), design[mpi == "mpich"]), one_row("by_parameter", arguments = "x=ranks")
+  )$coverage
+  expect_identical(lone$lacks, "another number of ranks")
   expect_identical(first$coverage$launches, 12L)
   expect_equal(first$data[bytes == 1024 & mpi == "mpich"]$median_s, 2.024e-6, tolerance = 1e-3)
   svg <- paste(readLines(file.path(first$out, "stival-fig-1.svg")), collapse = " ")
@@ -141,7 +145,7 @@ test_that("what is there is drawn the same bytes twice, and the rest waits and s
   expect_identical(needs$coverage$lacks, "an FFT experiment")
   # The first alternative with data counts; both tests of a pair must be there.
   expect_identical(
-    drawn_from(folder, one_row("by_size", tests = "other+planted planted"))$coverage$state, "drawn"
+    drawn_from(folder, one_row("by_size", tests = "other+planted planted"))$coverage$launches, 12L
   )
   expect_identical(
     drawn_from(folder, one_row("by_size", tests = "other+planted"))$coverage$state, "waiting"
