@@ -43,14 +43,14 @@ shared_cores <- function(launches) {
 # How a time or a rate is shown: columns of points and of medians, factor, axis title.
 UNITS <- list(
   ns = list(
-    columns = c("median_s", "low_s", "high_s"), factor = 1e9, axis = "time of one operation (ns)"
+    columns = c("median_s", "low_s", "high_s"), factor = 1e9, axis = "time (ns)"
   ),
   us = list(
     columns = c("median_s", "low_s", "high_s"), factor = 1e6,
-    axis = "time of one operation (\u00b5s)"
+    axis = "time (\u00b5s)"
   ),
   ms = list(
-    columns = c("median_s", "low_s", "high_s"), factor = 1e3, axis = "time of one operation (ms)"
+    columns = c("median_s", "low_s", "high_s"), factor = 1e3, axis = "time (ms)"
   ),
   "MB/s" = list(
     columns = c("bytes_per_s", "bytes_per_s_low", "bytes_per_s_high"), factor = 1e-6,

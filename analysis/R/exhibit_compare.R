@@ -39,26 +39,47 @@ exhibit_relative <- function(exhibit) {
   comparison <- compare_exhibit(exhibit, by)
   relative <- relative_to(comparison, reference)
   if (!nrow(relative)) await("launches with ", by, " ", reference, " and with another")
-  series <- unique(c(argument(exhibit, "series", "mpi"), "other"))
-  panel <- c(argument(exhibit, "panel", "transport"))
-  panel <- c(panel, unexplained_in(relative, c(series, panel)))
-  relative[, `:=`(level = level_of(relative, series), panel = level_of(relative, panel))]
-  relative[, x := place_bytes(bytes, relative$bytes) * set_apart(level)]
-  relative[, y := 100 * performance]
-  plot <- draw_curves(
-    relative[0L], copy(relative)[, `:=`(y_low = 100 * low, y_high = 100 * high)]
-  ) +
-    ggplot2::geom_hline(yintercept = 100, linewidth = 0.3, colour = "grey40") +
-    scale_bytes(relative$bytes) +
-    ggplot2::scale_y_continuous(
-      sprintf("performance, %% of %s", in_words(by, reference)), labels = format_axis
-    ) +
-    ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(exhibit, paste(
+  relative[, `:=`(ratio = 100 * performance, low = 100 * low, high = 100 * high)]
+  exhibit$arguments$series <- c(argument(exhibit, "series", "mpi"), "other")
+  plot <- plot_ratios(
+    relative, exhibit, argument(exhibit, "panel", "transport"),
+    sprintf("performance, %% of %s", in_words(by, reference)), paste(
       sprintf("Points: time with %s %s over time with the other,", by, reference),
       "in %, from the medians over launches; this is the relative bandwidth, and the inverse of",
       "the relative latency. Bars: 95 % bootstrap interval. Under 100 % the other is slower."
-    ), relative$n))
-  with_data(plot, relative[, !c("x", "y", "level", "panel")])
+    ),
+    none = 100
+  )
+  data <- relative[, !c("performance", "low90", "high90")]
+  setnames(data, c("ratio", "low", "high"), c("percent", "percent_low", "percent_high"))
+  with_data(plot, data)
+}
+
+#' Ratios with their intervals by size, log-log about the line of no difference.
+#'
+#' @param table comparison with `ratio`, `low`, `high`, `n`.
+#' @param none the ratio of no difference.
+#' @noRd
+plot_ratios <- function(table, exhibit, panel, axis, what, none = 1) {
+  series <- argument(exhibit, "series", "mpi")
+  panel <- c(panel, unexplained_in(table, c(series, panel, "operation")))
+  shown <- copy(table)[is.finite(ratio) & ratio > 0]
+  if (!nrow(shown)) await("times above zero")
+  shown[, `:=`(level = level_of(shown, series), panel = level_of(shown, panel))]
+  shown[, `:=`(
+    x = place_bytes(bytes, bytes) * set_apart(level), y = ratio, y_low = low, y_high = high
+  )]
+  plot <- draw_curves(shown[0L], shown) +
+    ggplot2::geom_hline(yintercept = none, linewidth = 0.3, colour = "grey40") +
+    scale_bytes(shown$bytes) +
+    ggplot2::scale_y_continuous(
+      axis,
+      trans = "log2", breaks = ratio_breaks, labels = function(v) format_axis(signif(v, 3L))
+    ) +
+    ggplot2::labs(
+      title = exhibit$spec$title, caption = caption_of_exhibit(exhibit, what, shown$n)
+    )
+  with_data(plot, table)
 }
 
 #' Of all pairs those with the reference; `performance` is its time over the other's.
@@ -138,13 +159,14 @@ draw_ratios <- function(table, exhibit, axis, what = WHAT_RATIOS_SHOW) {
     ggplot2::scale_shape_manual(values = VERDICT_SHAPES) +
     ggplot2::scale_x_discrete(NULL, labels = function(v) gsub(" ", "\n", v, fixed = TRUE)) +
     ggplot2::scale_y_continuous(
-      axis, trans = "log2", breaks = ratio_breaks, labels = format_axis
+      axis,
+      trans = "log2", breaks = ratio_breaks, labels = function(v) format_axis(signif(v, 3L))
     ) +
     ggplot2::labs(
       title = exhibit$spec$title,
       caption = caption_of_exhibit(exhibit, what, pmin(table$n_a, table$n_b))
     ) +
-    theme_cotejo()
+    theme_cotejo() + ggplot2::theme(strip.text.y = STRIP_AT_THE_SIDE)
 }
 
 WHAT_RATIOS_SHOW <- paste(
@@ -152,25 +174,18 @@ WHAT_RATIOS_SHOW <- paste(
   "1 the first of the pair is faster. Verdicts as in the report."
 )
 
-#' How wrong a way of measuring is: the ratio of a wrong operation's time to the right one's.
+#' How wrong a way of measuring is: the ratio of a wrong operation's time to the right one's, by
+#' size.
 #'
 #' Arguments: `wrong`, `right` (names of operations, as many of the one as of the other).
 #' @noRd
 exhibit_error <- function(exhibit) {
   table <- error_ratios(exhibit)
-  table[, `:=`(
-    pair = factor(paste(title_of(wrong), "/", title_of(right))),
-    where = where_of(table),
-    x = in_words("mpi", mpi)
-  )]
-  plot <- draw_ratios(
-    table, exhibit, "ratio of times, wrong / right",
-    paste(
-      "Points: ratio of the medians over launches, 1 where the error is none. Bars: 95 %",
-      "bootstrap interval over launches. First: the wrong way. Verdicts as in the report."
-    )
-  )
-  with_data(plot, table[, !c("shown", "where")])
+  table[, pair := paste(title_of(wrong), "/", title_of(right))]
+  plot_ratios(table, exhibit, c("pair", "transport"), "ratio of times, wrong / right", paste(
+    "Points: ratio of the medians over launches, 1 where the error is none. Bars: 95 % bootstrap",
+    "interval over launches. Points of one size are set apart."
+  ))
 }
 
 #' Comparisons of the exhibit's pairs of operations, wrong over right.

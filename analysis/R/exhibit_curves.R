@@ -37,7 +37,7 @@ plot_exhibit <- function(exhibit, x) {
   })
   # Panels of linear axes have each their own, or the slowest transport hides the others.
   free <- if (axes[[2L]] == "linear") "free_y" else "fixed"
-  plot <- draw_curves(placed$points, placed$medians, free) + axis$scale +
+  plot <- draw_curves(placed$points, placed$medians, free, jitter = axis$jitter) + axis$scale +
     y_axis(unit$axis, axes[[2L]]) +
     ggplot2::labs(
       title = exhibit$spec$title,
@@ -66,7 +66,7 @@ axis_of <- function(x, values, scale) {
   sizes <- x == "bytes"
   if (sizes && scale == "log") {
     return(list(
-      scale = scale_bytes(values),
+      scale = scale_bytes(values), jitter = 0.05,
       place = function(v, level) place_bytes(v, values) * set_apart(level)
     ))
   }
@@ -77,12 +77,17 @@ axis_of <- function(x, values, scale) {
   if (scale == "log") {
     breaks <- steps[seq(1L, length(steps), by = ceiling(length(steps) / 9))]
     list(
-      scale = ggplot2::scale_x_continuous(title, trans = "log2", breaks = breaks, labels = label),
+      jitter = 0.05,
+      # Where there is one value only, its levels stand close together all the same.
+      scale = ggplot2::scale_x_continuous(
+        title,
+        trans = "log2", breaks = breaks, labels = label, limits = range(steps) * c(2 / 3, 3 / 2)
+      ),
       place = function(v, level) v * set_apart(level)
     )
   } else {
     list(
-      scale = ggplot2::scale_x_continuous(title, breaks = binary_breaks, labels = label),
+      jitter = 0, scale = ggplot2::scale_x_continuous(title, breaks = binary_breaks, labels = label),
       place = function(v, level) v
     )
   }
@@ -98,6 +103,35 @@ AXES <- as.list(AXES)
 binary_breaks <- function(limits) {
   step <- 2^ceiling(log2(diff(limits) / 6))
   seq(ceiling(limits[[1L]] / step) * step, limits[[2L]], by = step)
+}
+
+#' Times of several operations, or levels of another column, side by side.
+#'
+#' Arguments: `x` (the column, `operation`), `series`, `panel`, `unit`.
+#' @noRd
+exhibit_values <- function(exhibit) {
+  x <- argument(exhibit, "x", "operation")
+  unit <- unit_of(exhibit)
+  tables <- lapply(exhibit_curves(exhibit, x), add_values, unit)
+  names <- level_of(tables$points, x)
+  for (table in tables) {
+    at <- match(level_of(table, x), levels(names))
+    apart <- 0.12 * (as.integer(table$level) - (nlevels(table$level) + 1) / 2)
+    set(table, j = "x", value = at + apart)
+  }
+  # Nothing leads from one operation to the next: no line.
+  plot <- draw_curves(tables$points, tables$medians, "free_y", lines = FALSE) +
+    ggplot2::scale_x_continuous(
+      NULL,
+      breaks = seq_along(levels(names)), labels = gsub(" ", "\n", levels(names), fixed = TRUE),
+      limits = c(0.5, nlevels(names) + 0.5)
+    ) +
+    y_axis(unit$axis, "linear") +
+    ggplot2::labs(
+      title = exhibit$spec$title,
+      caption = caption_of_exhibit(exhibit, WHAT_CURVES_SHOW, tables$medians$n)
+    )
+  with_data(plot, tidy_data(tables$medians))
 }
 
 #' Time or bandwidth by size, and below it what one level of `by` gains over another.
@@ -128,7 +162,8 @@ exhibit_gain <- function(exhibit) {
   points[, x := axis$place(bytes, level)]
   medians[, x := axis$place(bytes, level)]
   zero <- data.table(panel = factor(join_cells(panels, "gain (%)"), cells))
-  plot <- draw_curves(points, medians, "free_y", length(panels)) + axis$scale +
+  plot <- draw_curves(points, medians, "free_y", length(panels), jitter = axis$jitter) +
+    axis$scale +
     ggplot2::geom_hline(aes(yintercept = 0), data = zero, linewidth = 0.3, colour = "grey40") +
     ggplot2::scale_y_continuous(NULL, labels = format_axis) +
     ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(

@@ -151,13 +151,29 @@ COUNTED <- list(
   burst = c("message", "messages")
 )
 SAID <- list(
+  operation = c(
+    "logp-eel" = "end-to-end latency", "logp-g" = "gap", "logp-os-call" = "send, time of call",
+    "logp-or-call" = "receive, time of call", "logp-os-overlap" = "send, by overlap",
+    "logp-or-overlap" = "receive, by overlap", "skew-barrier" = "our barrier",
+    "skew-mpi-barrier" = "the library's barrier", "skew-deadline" = "announced moment"
+  ),
   option_blocking = c(yes = "blocking", no = "non-blocking"),
   queue = c("0" = "blocking"),
-  option_cache = c(warm = "warm cache", cold = "cold cache"),
+  measure = c(
+    time_s = "in all", alone_s = "computation alone", start_s = "starting",
+    compute_s = "computing", wait_s = "waiting"
+  ),
+  setting_async_progress = c(yes = "asynchronous progress"),
   option_start = c(
     "mpi-barrier" = "the library's barrier", barrier = "our barrier", none = "no start line",
     "round-time" = "announced moment", windows = "windows"
   )
+)
+
+# How it is said that a setting was left alone.
+UNSET <- c(
+  setting_async_progress = "the library's own progress",
+  setting_eager_limit = "the library's limit"
 )
 
 say_value <- function(column, values) {
@@ -170,8 +186,11 @@ say_value <- function(column, values) {
     paste(values, ifelse(values == "1", counted[[1L]], counted[[2L]]))
   } else if (column == "queue") {
     paste("queue of", values)
+  } else if (column == "setting_eager_limit") {
+    paste("eager up to", format_bytes(as.numeric(values)))
   } else {
     title_of(values)
   }
-  unname(fifelse(is.na(values), "", fifelse(is.na(said), words, said)))
+  unset <- if (column %in% names(UNSET)) UNSET[[column]] else ""
+  unname(fifelse(is.na(values), unset, fifelse(is.na(said), words, said)))
 }

@@ -50,7 +50,7 @@ exhibit_overlap <- function(exhibit) {
   tables <- lapply(tables, function(table) {
     where[table, on = intersect(names(where), setdiff(names(table), "x"))]
   })
-  plot <- draw_curves(tables$points, tables$medians) +
+  plot <- draw_curves(tables$points, tables$medians, "free", jitter = 0) +
     ggplot2::scale_x_continuous("computation alone (\u00b5s)", labels = format_axis) +
     y_axis("time (\u00b5s)", "linear") +
     ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(exhibit, paste(
@@ -78,7 +78,7 @@ with_overheads <- function(exhibit) {
   setnames(alone, "median_s", "alone_s")
   summary <- alone[exhibit$summary, on = by]
   overlapped <- endsWith(summary$operation, "-overlap")
-  summary[overlapped, median_s := median_s - alone_s]
+  summary[overlapped, median_s := pmax(median_s - alone_s, 0)]
   setattr(summary, "factors", attr(exhibit$summary, "factors"))
   exhibit$summary <- summary[]
   exhibit$medians <- summarise_configurations(summary)
@@ -88,7 +88,8 @@ with_overheads <- function(exhibit) {
 #' Overhead at one size: the gap without computation, the hidden computation, their difference.
 #'
 #' The computation hidden is what the operation with the most computation did not grow by:
-#' C = g - (T - A), T its time, A that computation alone; so the overhead is o = g - C = T - A.
+#' C = g - (T - A), T its time, A that computation alone; so the overhead is o = g - C = T - A, at
+#' least none and at most the gap.
 #' @noRd
 exhibit_overhead_table <- function(exhibit) {
   time <- exhibit$summary
@@ -102,6 +103,7 @@ exhibit_overhead_table <- function(exhibit) {
   launches <- both[, list(
     gap = median_s[[1L]], overhead = median_s[[.N]] - alone_s[[.N]]
   ), by = c("key", "mpi", "transport", "placement", "bytes")]
+  launches[, overhead := pmin(pmax(overhead, 0), gap)]
   launches[, hidden := gap - overhead]
   rows <- launches[, c(list(n = .N), unlist(lapply(
     list(gap = gap, hidden = hidden, overhead = overhead), bootstrap_median
@@ -144,23 +146,40 @@ exhibit_spread <- function(exhibit) {
   with_data(plot, medians[, !c("x", "y_low", "y_high")])
 }
 
-#' A check whose true time is known: measured and true, by a parameter.
+#' A check whose true time is known: the measured time less the true one, by a parameter.
 #'
 #' Arguments: as [exhibit_by_parameter()], and `truth`: `up` (n ranks take n waits) or `null` (no
 #' time).
 #' @noRd
 exhibit_wait_pattern <- function(exhibit) {
-  exhibit$arguments$scale <- c("log", "linear")
-  plot <- plot_exhibit(exhibit, argument(exhibit, "x", "ranks"))
-  launches <- unique(exhibit$summary, by = "key")
-  per_rank <- if (argument(exhibit, "truth") == "up") as.numeric(launches$option_wait) else 0
-  truth <- unique(data.table(
-    x = as.numeric(launches$ranks), y = unit_of(exhibit)$factor * launches$ranks * per_rank
-  ))
-  plot +
-    ggplot2::geom_line(aes(x, y), data = truth, inherit.aes = FALSE, colour = "grey40") +
-    ggplot2::geom_point(aes(x, y),
-      data = truth, inherit.aes = FALSE, shape = 95, size = 8, colour = "grey40"
-    ) +
-    ggplot2::labs(subtitle = "grey: the true time")
+  unit <- UNITS$ns
+  x <- argument(exhibit, "x", "ranks")
+  tables <- lapply(exhibit_curves(exhibit, x), add_values, unit)
+  options <- unique(exhibit$summary, by = c("key", "ranks"))
+  true_s <- function(ranks) {
+    if (argument(exhibit, "truth") == "null") {
+      return(0)
+    }
+    wait <- unique(as.numeric(options$option_wait))
+    if (length(wait) != 1L) refuse(paste0(exhibit$spec$name, ": launches with several --wait"))
+    ranks * wait
+  }
+  tables <- lapply(tables, function(table) {
+    off <- unit$factor * true_s(table$ranks)
+    for (column in intersect(c("y", "y_low", "y_high"), names(table))) {
+      set(table, j = column, value = table[[column]] - off)
+    }
+    table
+  })
+  axis <- axis_of(x, as.numeric(tables$medians[[x]]), "log")
+  for (table in tables) {
+    set(table, j = "x", value = axis$place(as.numeric(table[[x]]), table$level))
+  }
+  plot <- draw_curves(tables$points, tables$medians) + axis$scale +
+    ggplot2::geom_hline(yintercept = 0, linewidth = 0.3, colour = "grey40") +
+    ggplot2::scale_y_continuous("measured less true time (ns)", labels = format_axis) +
+    ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(exhibit, paste(
+      WHAT_CURVES_SHOW, "At 0 what is measured is true."
+    ), tables$medians$n))
+  with_data(plot, tidy_data(tables$medians))
 }

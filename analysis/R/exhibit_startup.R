@@ -44,11 +44,11 @@ exhibit_broadcast_table <- function(exhibit) {
   one <- summary[operation == "pingpong"]
   all <- summary[operation == "bcast" & ranks > 2L]
   if (!nrow(all)) await("broadcasts among more than 2 ranks")
-  size <- max(intersect(one$bytes, all$bytes), -Inf)
-  if (size <= 0) await("a size that both operations have")
+  common <- max(intersect(one$bytes, all$bytes), -Inf)
+  if (common <= 0) await("a size that both operations have")
   by <- c("site", "simulated", "mpi", "transport", "placement")
-  alone <- one[bytes == size, list(message = list(median_s)), by = by]
-  rows <- alone[all[bytes == size, list(broadcast = list(median_s)), by = c(by, "ranks")],
+  alone <- one[bytes == common, list(message = list(median_s)), by = by]
+  rows <- alone[all[bytes == common, list(broadcast = list(median_s)), by = c(by, "ranks")],
     on = by, nomatch = NULL
   ]
   if (!nrow(rows)) await("both operations on one transport and placement")
@@ -74,7 +74,7 @@ exhibit_broadcast_table <- function(exhibit) {
   with_table(
     shown, cbind(rows[, !c("message", "broadcast")], models), caption_of_exhibit(exhibit, sprintf(
       "Bandwidth of a broadcast of %s over that of a message of this size, 95 %% interval.",
-      format_bytes(size)
+      format_bytes(common)
     ), rows$n)
   )
 }

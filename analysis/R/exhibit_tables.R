@@ -62,17 +62,24 @@ exhibit_welch <- function(exhibit) {
 #' @noRd
 exhibit_error_table <- function(exhibit) {
   table <- error_ratios(exhibit)
-  table[, `:=`(
-    text = format_interval(ratio, low, high), Operation = title_of(right),
-    Size = format_bytes(bytes), Transport = title_of(transport), Ranks = ranks
-  )]
+  table[, text := format_interval(ratio, low, high)]
   table[, level := in_words("mpi", mpi)]
-  wide <- dcast(table, Operation + Size + Transport + Ranks ~ level, value.var = "text", fill = "")
-  with_table(wide, table[, !c("text", "Operation", "Size", "Transport", "Ranks", "level")],
-    caption_of_exhibit(
-      exhibit, "Ratio of the medians over launches with its 95 % bootstrap interval.", table$n
-    )
+  rows <- c("right", "bytes", "transport", "ranks")
+  rows <- c(rows, unexplained_in(table, c(rows, "mpi", "operation")))
+  wide <- dcast(
+    table, stats::as.formula(paste(paste0("`", rows, "`", collapse = "+"), "~ level")),
+    value.var = "text", fill = ""
   )
+  shown <- cbind(
+    data.table(
+      Configuration = as.character(level_of(wide, setdiff(rows, "bytes"))),
+      Size = format_bytes(wide$bytes)
+    ),
+    wide[, setdiff(names(wide), rows), with = FALSE]
+  )
+  with_table(shown, table[, !c("text", "level")], caption_of_exhibit(
+    exhibit, "Ratio of the medians over launches with its 95 % bootstrap interval.", table$n
+  ))
 }
 
 with_table <- function(shown, data, caption) {
@@ -86,7 +93,7 @@ with_table <- function(shown, data, caption) {
 save_table <- function(table, title, out_dir, name) {
   path <- function(ending) file.path(out_dir, paste0(name, ".", ending))
   css <- readLines(system.file("report", "report.css", package = "cotejo"))
-  numbers <- setdiff(names(table), c("Configuration", "First", "Second", "Operation", "Parameter"))
+  numbers <- setdiff(names(table), c("Configuration", "First", "Second", "Nearest"))
   page <- htmltools::tags$html(
     lang = "en",
     htmltools::tags$head(

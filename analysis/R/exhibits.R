@@ -52,7 +52,7 @@ summary_of_tests <- function(results, session) {
 draw_exhibit <- function(exhibit, launches, out_dir) {
   spec <- exhibit$spec
   used <- unique(exhibit$summary, by = "key")
-  lacks <- lacking_values(exhibit$summary, spec$filter[[1L]])
+  lacks <- c(lacking_values(exhibit$summary, spec$filter[[1L]]), lone_values(exhibit))
   state <- if (length(lacks)) "partly" else "drawn"
   if (!nrow(used)) {
     state <- "waiting"
@@ -75,6 +75,19 @@ draw_exhibit <- function(exhibit, launches, out_dir) {
     sites = toString(sort(unique(used$site), method = "radix")),
     tests = toString(sort(unique(used$test), method = "radix")), lacks = toString(lacks)
   )
+}
+
+#' Columns that an exhibit should show several values of and has one of: "another number of ranks".
+#' @noRd
+lone_values <- function(exhibit) {
+  columns <- setdiff(
+    c(argument(exhibit, "series"), argument(exhibit, "x"), argument(exhibit, "by")),
+    c("bytes", names(exhibit$spec$filter[[1L]]))
+  )
+  lone <- Filter(function(column) uniqueN(exhibit$summary[[column]]) == 1L, columns)
+  unlist(lapply(lone, function(column) {
+    paste("another", if (column %in% names(COUNTED)) "number of", word_of_column(column))
+  }))
 }
 
 #' What an exhibit without launches waits for, and the command that measures it.

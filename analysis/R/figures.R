@@ -25,7 +25,9 @@ shown_levels <- function(table, by) {
 caption_of <- function(shown, n, simulated) {
   range <- paste(unique(range(n)), collapse = " to ")
   labels <- unique(simulated[nzchar(simulated)])
-  text <- sprintf("%s n\u00a0=\u00a0%s launches.", shown, range)
+  text <- sprintf(
+    "%s n\u00a0=\u00a0%s %s.", shown, range, if (range == "1") "launch" else "launches"
+  )
   warning <- if (length(labels)) paste("NOT REAL HARDWARE:", toString(labels))
   paste(strwrap(c(text, warning), CAPTION_WIDTH), collapse = "\n")
 }
@@ -61,16 +63,23 @@ plot_by_size <- function(points, medians, by, value, low, high, unit, factor, ti
 #' @param medians the same with `y_low` and `y_high`.
 #' @param scales of the panels: `free_y` gives each its own.
 #' @param columns of panels.
+#' @param lines whether lines lead from point to point; a line needs two.
+#' @param jitter of the points to either side, in units of the axis (octaves on a log axis).
 #' @return a ggplot without axes' scales.
 #' @noRd
-draw_curves <- function(points, medians, scales = "fixed", columns = 2L) {
+draw_curves <- function(points, medians, scales = "fixed", columns = 2L, lines = TRUE,
+                        jitter = 0.05) {
+  several <- medians[, list(count = .N), by = c("panel", "level")][lines & count > 1L]
   ggplot(medians, aes(x, y, colour = level)) +
     ggplot2::geom_point(
       aes(shape = level),
       data = points, size = 0.7, alpha = 0.35,
-      position = ggplot2::position_jitter(width = 0.05, height = 0, seed = 1L)
+      position = ggplot2::position_jitter(width = jitter, height = 0, seed = 1L)
     ) +
-    ggplot2::geom_line(aes(linetype = level), linewidth = 0.35) +
+    ggplot2::geom_line(
+      aes(linetype = level),
+      data = medians[several, on = c("panel", "level"), nomatch = NULL], linewidth = 0.35
+    ) +
     ggplot2::geom_linerange(
       aes(ymin = y_low, ymax = y_high),
       linewidth = 0.5, na.rm = TRUE
@@ -78,10 +87,23 @@ draw_curves <- function(points, medians, scales = "fixed", columns = 2L) {
     ggplot2::geom_point(aes(shape = level), size = 1.6) +
     ggplot2::facet_wrap(
       ~panel,
-      ncol = min(columns, nlevels(medians$panel)), scales = scales
+      ncol = min(columns, nlevels(medians$panel)), scales = scales,
+      labeller = ggplot2::as_labeller(fit_titles(min(columns, nlevels(medians$panel))))
     ) +
     level_scales(levels(medians$level)) +
     theme_cotejo()
+}
+
+# Titles of panels are broken where they are wider than one of so many panels in a row.
+fit_titles <- function(columns) {
+  width <- 92L %/% columns
+  function(titles) {
+    long <- nchar(titles) > width & !grepl("\n", titles, fixed = TRUE)
+    titles[long] <- vapply(strwrap(titles[long], width, simplify = FALSE), paste, "",
+      collapse = "\n"
+    )
+    titles
+  }
 }
 
 # What is wider than the figure, in characters of the caption's size.
@@ -199,13 +221,13 @@ plot_difference <- function(comparison, delta = 0.03) {
       "ratio of times, first / second", trans = "log2", breaks = ratio_breaks, labels = format_axis
     ) +
     ggplot2::labs(title = "Relative difference by size", caption = labels) +
-    theme_cotejo() + ggplot2::theme(
-      strip.text.y = ggplot2::element_text(
-        angle = 270, hjust = 0.5, margin = ggplot2::margin(0, 3, 0, 3)
-      )
-    )
+    theme_cotejo() + ggplot2::theme(strip.text.y = STRIP_AT_THE_SIDE)
   with_data(plot, table[, setdiff(names(table), c("panel", "pair", "x", "shown")), with = FALSE])
 }
+
+STRIP_AT_THE_SIDE <- ggplot2::element_text(
+  angle = 270, hjust = 0.5, margin = ggplot2::margin(0, 3, 0, 3)
+)
 
 # Powers of two for large ratios, a few round numbers for small ones.
 ratio_breaks <- function(limits) {

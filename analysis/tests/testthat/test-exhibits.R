@@ -127,6 +127,10 @@ test_that("what is there is drawn the same bytes twice, and the rest waits and s
   )
   expect_identical(first$coverage$state, "partly")
   expect_identical(first$coverage$lacks, "mpi intel-mpi")
+  lone <- drawn_from(
+    plant(fresh_folder(), design[mpi == "mpich"]), one_row("by_parameter", arguments = "x=ranks")
+  )$coverage
+  expect_identical(lone$lacks, "another number of ranks")
   expect_identical(first$coverage$launches, 12L)
   expect_equal(first$data[bytes == 1024 & mpi == "mpich"]$median_s, 2.024e-6, tolerance = 1e-3)
   svg <- paste(readLines(file.path(first$out, "stival-fig-1.svg")), collapse = " ")
@@ -141,7 +145,7 @@ test_that("what is there is drawn the same bytes twice, and the rest waits and s
   expect_identical(needs$coverage$lacks, "an FFT experiment")
   # The first alternative with data counts; both tests of a pair must be there.
   expect_identical(
-    drawn_from(folder, one_row("by_size", tests = "other+planted planted"))$coverage$state, "drawn"
+    drawn_from(folder, one_row("by_size", tests = "other+planted planted"))$coverage$launches, 12L
   )
   expect_identical(
     drawn_from(folder, one_row("by_size", tests = "other+planted"))$coverage$state, "waiting"
@@ -187,8 +191,9 @@ test_that("a planted gain and a planted loss of the far placement come out", {
   folder <- plant(fresh_folder(), design)
   register <- one_row("relative", arguments = "by=placement; reference=near")
   relative <- drawn_from(folder, register)$data
-  expect_equal(relative$performance, c(0.5, 0.5), tolerance = 0.01)
-  expect_true(all(relative$low <= 0.5 & relative$high >= 0.499))
+  expect_equal(relative$percent, c(50, 50), tolerance = 0.01)
+  expect_true(all(relative$percent_low <= relative$percent))
+  expect_true(all(relative$percent_high >= relative$percent))
   alone <- plant(fresh_folder(), design[placement == "near"])
   waiting <- drawn_from(alone, register)$coverage
   expect_identical(waiting$state, "waiting")
@@ -226,4 +231,103 @@ test_that("the error of a method is the ratio of the wrong to the right, as figu
   expect_match(html, "<td class=\"num\">3.0[0-9] \\[[23].[0-9]{2}, 3.[0-9]{2}\\]</td>|>3.00 \\[")
   waiting <- drawn_from(folder, one_row("error", arguments = "wrong=third; right=second"))$coverage
   expect_identical(waiting$lacks, "launches with the operations third and second")
+})
+
+# Samples of the patterns that compute: `alone` beside the time, a step an amount.
+write_overlap <- function(folder, launch, steps, time, alone, operation = "overlap-gap-send") {
+  description <- make_description(launch = launch, test = "planted")
+  description$samples$columns <- c(description$samples$columns, list(
+    list(name = "alone_s", unit = "s", meaning = "computation alone"),
+    list(name = "wait_s", unit = "s", meaning = "waiting"),
+    list(name = "step", unit = "", meaning = "amount")
+  ))
+  samples <- data.table(
+    operation = operation, bytes = 57344L, repetition = seq_along(steps) - 1L, calls = 10L,
+    time_s = sprintf("%.9e", time), valid = 1L, alone_s = sprintf("%.9e", alone),
+    wait_s = "1.0e-07", step = steps
+  )
+  write_launch(folder, description, samples)
+}
+
+test_that("hidden computation and overhead come out of a planted curve", {
+  folder <- fresh_folder()
+  # A gap of 10 us of which 4 us are the processor's: computation to 6 us is hidden.
+  alone <- c(0, 4, 8, 12) * 1e-6
+  for (launch in 1:6) write_overlap(folder, launch, 0:3, pmax(10e-6, 4e-6 + alone), alone)
+  out <- drawn_from(folder, one_row("overhead_table", kind = "table"))
+  expect_equal(out$data$gap.median, 10e-6)
+  expect_equal(out$data$overhead.median, 4e-6)
+  expect_equal(out$data$hidden.median, 6e-6)
+  curve <- drawn_from(folder, one_row(
+    "overlap", arguments = "measures=time_s alone_s wait_s; panel=mpi"
+  ))$data
+  expect_equal(curve[measure == "time_s"][order(step)]$median_s, pmax(10e-6, 4e-6 + alone))
+  expect_equal(curve[measure == "alone_s"][order(step)]$median_s, alone)
+  expect_equal(unique(curve[measure == "wait_s"]$median_s), 1e-7)
+  waiting <- drawn_from(folder, one_row("overlap", arguments = "measures=start_s"))$coverage
+  expect_identical(waiting$lacks, "launches with the column start_s")
+  overhead <- fresh_folder()
+  for (launch in 1:6) {
+    write_overlap(overhead, launch, 1L, 14e-6, 10e-6, "logp-os-overlap")
+  }
+  data <- drawn_from(overhead, one_row("overheads", arguments = "series=operation"))$data
+  expect_equal(data$median_s, 4e-6)
+})
+
+test_that("a check is drawn less its true time, and spread as a standard error", {
+  design <- design_of(bytes = 0, operation = "waitpattern-up")[, time := 2.05e-6]
+  options <- function(row) list(wait = 1e-6, start = "none")
+  folder <- plant(fresh_folder(), design, options = options)
+  out <- drawn_from(folder, one_row(
+    "wait_pattern", arguments = "x=ranks; series=option_start; panel=mpi; truth=up"
+  ))$out
+  svg <- paste(readLines(file.path(out, "stival-fig-1.svg")), collapse = " ")
+  expect_match(svg, ">measured less true time (ns)<", fixed = TRUE)
+  expect_match(svg, ">50<", fixed = TRUE)
+  expect_false(grepl(">2000<", svg, fixed = TRUE))
+  spread <- drawn_from(folder, one_row("spread", arguments = "x=ranks"))$data
+  medians <- summarise_launches(read_results(folder))$median_s
+  expect_equal(spread$y, 100 * stats::sd(medians) / mean(medians) / sqrt(6))
+  one <- plant(fresh_folder(), design, blocks = 1L)
+  expect_identical(
+    drawn_from(one, one_row("spread", arguments = "x=ranks"))$coverage$lacks, "a second launch"
+  )
+})
+
+test_that("tables hold Welch's test, start-up with bandwidth, and the nearest broadcast", {
+  design <- design_of(bytes = c(1, 2^20), mpi = c("mpich", "openmpi"))
+  design[, time := fifelse(mpi == "mpich", 1e-6, 2e-6) + bytes * 1e-9]
+  folder <- plant(fresh_folder(), design)
+  welch <- drawn_from(folder, one_row("welch", arguments = "by=mpi", kind = "table"))
+  test <- t.test(
+    summarise_launches(read_results(folder))[mpi == "mpich" & bytes == 1]$median_s,
+    summarise_launches(read_results(folder))[mpi == "openmpi" & bytes == 1]$median_s,
+    conf.level = 0.99
+  )
+  expect_equal(welch$data[bytes == 1]$welch_p, test$p.value, tolerance = 1e-6)
+  expect_equal(welch$data[bytes == 1]$welch_low_s, test$conf.int[[1L]], tolerance = 1e-6)
+  startup <- drawn_from(folder, one_row("startup_table", kind = "table"))$out
+  html <- paste(readLines(file.path(startup, "stival-fig-1.html")), collapse = " ")
+  expect_match(html, "Open MPI, shared memory, near, 2 ranks", fixed = TRUE)
+  expect_match(html, "at 1 MiB", fixed = TRUE)
+  # Four ranks, a third of a message's bandwidth: sent one after the other.
+  message <- design_of(bytes = 1024, operation = "pingpong")[, `:=`(time = 1e-6, variant = 2L)]
+  broadcast <- design_of(bytes = 1024, operation = "bcast")[, `:=`(time = 3e-6, variant = 4L)]
+  both <- rbind(message, broadcast)[, cpus := lapply(variant, function(n) seq_len(n) - 1L)]
+  folder <- plant(fresh_folder(), both, parameters = function(row) list(ranks = row$variant))
+  table <- drawn_from(folder, one_row("broadcast_table", kind = "table"))
+  expect_equal(table$data$ratio, 1 / 3, tolerance = 0.01)
+  html <- paste(readLines(file.path(table$out, "stival-fig-1.html")), collapse = " ")
+  expect_match(html, ">repeated sends</td>", fixed = TRUE)
+})
+
+test_that("several sites and smoke launches beside others do not mix", {
+  design <- design_of(bytes = 1)[, time := 1e-6]
+  folder <- plant(fresh_folder(), design)
+  later <- make_description(
+    launch = 1L, test = "other", experiment = "pingpong", session = "20261122T070000Z"
+  )
+  write_launch(folder, later, make_samples(1, matrix(1e-6)))
+  # The later session of another test of the same experiment does not hide this one.
+  expect_identical(drawn_from(folder, one_row("by_size"))$coverage$launches, 6L)
 })
