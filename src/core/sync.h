@@ -51,8 +51,9 @@ void sync_open(struct sync *sync, MPI_Comm comm, struct clock *clock,
 double sync_now(const struct sync *sync);
 double sync_own(const struct sync *sync, double shared);
 
-// Measures the error again. Returns the largest absolute error of any rank, on all ranks.
-double sync_check(struct sync *sync);
+// Measures the error again; when it is more than `bound_s`, up to twice more, for the measuring
+// may itself have been disturbed. Returns the largest error of any rank, on all ranks. Collective.
+double sync_check(struct sync *sync, double bound_s);
 
 // The value of the member `observed.sync`, whole on rank 0. Its error was held against `share`
 // of `slot_s` (not finite: nothing was). Collective; failure agreed.
