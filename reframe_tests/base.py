@@ -163,7 +163,7 @@ class Experiment(rfm.RunOnlyRegressionTest, Placement, Configuration):
         values = [getattr(self, name) for name in [*self.settings, *self.varied]]
         self.cell = ".".join(map(str, [type(self).__name__, self.family.name, self.transport,
                                        self.placement, *values]))
-        sessions.note_cell(self.cell)
+        sessions.note_cell(self.cell, inspect.getfile(type(self)))
         self.skip_if(sessions.measured(self.cell, self.launch), "already in this session")
 
     @run_before("run")

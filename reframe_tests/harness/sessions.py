@@ -73,9 +73,9 @@ def measured(cell, number):
     return (session_folder() / f"{launch_name(cell, number)}.json").exists()
 
 
-def note_cell(cell):
-    """Adds a cell to the list that a dry run leaves for the study (one line each)."""
-    folder = os.environ.get("COTEJO_CELLS")
-    if folder:
-        with open(folder, "a") as file:
-            file.write(cell + "\n")
+def note_cell(cell, file):
+    """Adds a cell and the file of its test to the list that a dry run leaves (one line each)."""
+    path = os.environ.get("COTEJO_CELLS")
+    if path:
+        with open(path, "a") as out:
+            out.write(f"{cell} {file}\n")
