@@ -189,8 +189,13 @@ exhibit_error <- function(exhibit) {
 }
 
 #' Comparisons of the exhibit's pairs of operations, wrong over right.
+#'
+#' With the argument `repetition` only that one counts: of first calls, 0 is the launch's first,
+#' in which connections are set up.
 #' @noRd
 error_ratios <- function(exhibit) {
+  only <- argument(exhibit, "repetition")
+  if (!is.null(only)) exhibit$summary <- summary_of_measure(exhibit, "time_s", only)
   pairs <- data.table(
     wrong = argument(exhibit, "wrong"), right = argument(exhibit, "right")
   )

@@ -5,19 +5,18 @@
 #'
 #' @param summary what [summarise_launches()] returned.
 #' @param spec row of the register.
-#' @return numbers of rows of `summary`; none when no alternative of `spec$tests` has all its data.
+#' @return list of numbers of rows of `summary`, one element an alternative of `spec$tests` that
+#'   has all its data.
 #' @noRd
 rows_of_exhibit <- function(summary, spec) {
-  for (alternative in strsplit(spec$tests, " +")[[1L]]) {
+  found <- lapply(strsplit(spec$tests, " +")[[1L]], function(alternative) {
     tests <- strsplit(alternative, "+", fixed = TRUE)[[1L]]
     rows <- which(summary$test %in% tests & !is.na(summary$median_s))
     rows <- rows[in_sizes(summary$bytes[rows], spec$sizes)]
     rows <- rows[matches(summary[rows], spec$filter[[1L]])]
-    if (all(tests %in% summary$test[rows])) {
-      return(rows)
-    }
-  }
-  integer()
+    if (all(tests %in% summary$test[rows])) rows
+  })
+  found[lengths(found) > 0L]
 }
 
 # Which rows have one of the wanted values in every column of the filter. Values may have stars;
@@ -48,7 +47,9 @@ lacking_values <- function(table, filter) {
   }))
 }
 
-word_of_column <- function(column) sub("^(option|parameter|setting)_", "", column)
+word_of_column <- function(column) {
+  sub("^mpi$", "MPI", sub("^(option|parameter|setting)_", "", column))
+}
 
 #' Rows of a summary with its attributes.
 #' @noRd

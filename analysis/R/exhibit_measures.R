@@ -4,13 +4,15 @@
 #' Launch medians of a measure in place of the time, for the launches and rows of an exhibit.
 #'
 #' @param measure a column of the samples in seconds, such as `alone_s`, or `time_s` itself.
+#' @param only number of the one repetition to take; all by default.
 #' @return as [summarise_launches()], restricted to the exhibit's configurations.
 #' @noRd
-summary_of_measure <- function(exhibit, measure) {
+summary_of_measure <- function(exhibit, measure, only = NULL) {
   samples <- exhibit$results$samples
   if (!measure %in% names(samples)) await("launches with the column ", measure)
   wanted <- unique(as.character(exhibit$summary$key))
   samples <- samples[key %in% wanted & !is.na(samples[[measure]])]
+  if (!is.null(only)) samples <- samples[repetition == as.integer(only)]
   samples[, time_s := as.numeric(samples[[measure]])]
   setattr(samples, "roles", attr(exhibit$results$samples, "roles"))
   summary <- summarise_launches(list(launches = exhibit$results$launches, samples = samples))

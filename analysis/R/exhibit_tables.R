@@ -10,7 +10,9 @@ exhibit_table <- function(exhibit) {
   unit <- unit_of(exhibit)
   rows <- argument(exhibit, "rows", "bytes")
   exhibit$arguments$series <- argument(exhibit, "columns", "mpi")
-  exhibit$arguments$panel <- c(setdiff(rows, "bytes"), argument(exhibit, "panel", "transport"))
+  exhibit$arguments$panel <- union(
+    setdiff(rows, "bytes"), argument(exhibit, "panel", "transport")
+  )
   medians <- add_values(exhibit_curves(exhibit)$medians, unit)
   medians[, text := sprintf("%s (n = %d)", format_interval(y, y_low, y_high), n)]
   wide <- dcast(medians, panel + bytes ~ level, value.var = "text", fill = "")

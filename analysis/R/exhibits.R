@@ -29,10 +29,15 @@ draw_exhibits <- function(results_dir, out_dir, session = NULL, exhibits = list_
 draw_all_exhibits <- function(results, out_dir, session = NULL, exhibits = list_exhibits()) {
   summary <- summary_of_tests(results, session)
   rows <- lapply(seq_len(nrow(exhibits)), function(i) rows_of_exhibit(summary, exhibits[i]))
-  medians <- summarise_configurations(keep_rows(summary, sort(unique(unlist(rows)))))
+  medians <- summarise_configurations(keep_rows(summary, sort(unique(c(integer(), unlist(rows))))))
   coverage <- rbindlist(lapply(seq_len(nrow(exhibits)), function(i) {
-    exhibit <- exhibit_data(exhibits[i], summary, medians, rows[[i]], results)
-    draw_exhibit(exhibit, results$launches, out_dir)
+    # Where the launches of one test do not carry it, those of the next may.
+    for (found in c(rows[[i]], if (!length(rows[[i]])) list(integer()))) {
+      exhibit <- exhibit_data(exhibits[i], summary, medians, found, results)
+      line <- draw_exhibit(exhibit, results$launches, out_dir)
+      if (line$state != "waiting") break
+    }
+    line
   }))
   write_coverage(coverage, out_dir)
   coverage
@@ -99,9 +104,11 @@ waits_for <- function(spec, launches) {
   tests <- strsplit(strsplit(spec$tests, " +")[[1L]][[1L]], "+", fixed = TRUE)[[1L]]
   there <- launches[launches$test %in% tests]
   which <- toString(c(
-    vapply(names(spec$filter[[1L]]), function(column) {
-      paste(word_of_column(column), paste(spec$filter[[1L]][[column]], collapse = " or "))
-    }, ""),
+    unlist(lapply(names(spec$filter[[1L]]), function(column) {
+      wanted <- spec$filter[[1L]][[column]]
+      wanted <- wanted[!startsWith(wanted, "!")]
+      if (length(wanted)) paste(word_of_column(column), paste(wanted, collapse = " or "))
+    })),
     if (nzchar(spec$sizes)) paste("sizes", spec$sizes)
   ))
   paste0(

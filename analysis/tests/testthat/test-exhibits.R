@@ -126,7 +126,7 @@ test_that("what is there is drawn the same bytes twice, and the rest waits and s
     unname(tools::md5sum(file.path(second$out, files)))
   )
   expect_identical(first$coverage$state, "partly")
-  expect_identical(first$coverage$lacks, "mpi intel-mpi")
+  expect_identical(first$coverage$lacks, "MPI intel-mpi")
   lone <- drawn_from(
     plant(fresh_folder(), design[mpi == "mpich"]), one_row("by_parameter", arguments = "x=ranks")
   )$coverage
@@ -229,6 +229,15 @@ test_that("the error of a method is the ratio of the wrong to the right, as figu
   out <- drawn_from(folder, one_row("error_table", arguments = arguments, kind = "table"))$out
   html <- paste(readLines(file.path(out, "stival-fig-1.html")), collapse = " ")
   expect_match(html, "<td class=\"num\">3.0[0-9] \\[[23].[0-9]{2}, 3.[0-9]{2}\\]</td>|>3.00 \\[")
+  # One repetition alone: the first, which is planted slower than all others.
+  for (file in list.files(folder, "[.]csv$", recursive = TRUE, full.names = TRUE)) {
+    edit_lines(file, function(lines) {
+      at <- startsWith(lines, "first,0,0,")
+      replace(lines, at, sub("[0-9.e-]+,1$", "9.0e-06,1", lines[at]))
+    })
+  }
+  first <- drawn_from(folder, one_row("error", arguments = paste0(arguments, "; repetition=0")))
+  expect_equal(first$data$ratio, c(9, 9), tolerance = 0.01)
   waiting <- drawn_from(folder, one_row("error", arguments = "wrong=third; right=second"))$coverage
   expect_identical(waiting$lacks, "launches with the operations third and second")
 })
@@ -321,7 +330,20 @@ test_that("tables hold Welch's test, start-up with bandwidth, and the nearest br
   expect_match(html, ">repeated sends</td>", fixed = TRUE)
 })
 
-test_that("several sites and smoke launches beside others do not mix", {
+test_that("where one test's launches do not carry an exhibit, the next one's do", {
+  folder <- plant(
+    fresh_folder(), design_of(bytes = 1, mpi = c("mpich", "openmpi"))[, time := 1e-6]
+  )
+  write_launch(
+    folder, make_description("mpich", test = "finer"), make_samples(1, matrix(1e-6))
+  )
+  coverage <- drawn_from(folder, one_row("gain", "finer planted", "by=mpi"))$coverage
+  expect_identical(coverage$tests, "planted")
+  coverage <- drawn_from(folder, one_row("gain", "finer", "by=mpi"))$coverage
+  expect_identical(coverage$lacks, "a second MPI beside MPICH")
+})
+
+test_that("a later session of another test of the same experiment hides nothing", {
   design <- design_of(bytes = 1)[, time := 1e-6]
   folder <- plant(fresh_folder(), design)
   later <- make_description(
