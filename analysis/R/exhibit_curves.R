@@ -87,7 +87,8 @@ axis_of <- function(x, values, scale) {
     )
   } else {
     list(
-      jitter = 0, scale = ggplot2::scale_x_continuous(title, breaks = binary_breaks, labels = label),
+      jitter = 0,
+      scale = ggplot2::scale_x_continuous(title, breaks = binary_breaks, labels = label),
       place = function(v, level) v
     )
   }
