@@ -63,60 +63,45 @@ exhibit_overlap <- function(exhibit) {
 
 `%or_none%` <- function(a, b) if (length(a)) a else b
 
-#' Overheads by message size: by the time of calls, and by overlap (time with more computation
-#' than a gap can hide, less that computation alone).
+#' Results of an exhibit's launches alone.
+#' @noRd
+results_of <- function(exhibit) {
+  wanted <- unique(as.character(exhibit$summary$key))
+  list(
+    launches = exhibit$results$launches, samples = exhibit$results$samples[key %in% wanted]
+  )
+}
+
+#' Overheads by message size, by the time of calls and by overlap: see [logp_parameters()].
 #' @noRd
 exhibit_overheads <- function(exhibit) {
-  exhibit <- with_overheads(exhibit)
+  parameters <- logp_parameters(results_of(exhibit))
+  summary <- copy(exhibit$summary)
+  row <- match(paste(summary$key, summary$bytes), paste(parameters$key, parameters$bytes))
+  column <- gsub("-", "_", sub("^logp-(.*)$", "\\1_s", summary$operation))
+  for (name in unique(column)) {
+    set(summary, which(column == name), "median_s", parameters[[name]][row[column == name]])
+  }
+  setattr(summary, "factors", attr(exhibit$summary, "factors"))
+  exhibit$summary <- summary
+  exhibit$medians <- summarise_configurations(summary)
   plot_exhibit(exhibit, "bytes")
 }
 
-#' Take the computation off the operations measured by overlap.
-#' @noRd
-with_overheads <- function(exhibit) {
-  by <- c("key", "operation", "bytes", attr(exhibit$summary, "factors"))
-  alone <- summary_of_measure(exhibit, "alone_s")
-  alone <- alone[, c(by, "median_s"), with = FALSE]
-  setnames(alone, "median_s", "alone_s")
-  summary <- alone[exhibit$summary, on = by]
-  overlapped <- endsWith(summary$operation, "-overlap")
-  summary[overlapped, median_s := pmax(median_s - alone_s, 0)]
-  setattr(summary, "factors", attr(exhibit$summary, "factors"))
-  exhibit$summary <- summary[]
-  exhibit$medians <- summarise_configurations(summary)
-  exhibit
-}
-
-#' Overhead at one size: the gap without computation, the hidden computation, their difference.
-#'
-#' The computation hidden is what the operation with the most computation did not grow by:
-#' C = g - (T - A), T its time, A that computation alone; so the overhead is o = g - C = T - A, at
-#' least none and at most the gap.
+#' Overhead at one size: the gap without computation, the hidden computation, their difference:
+#' see [estimate_overlap()].
 #' @noRd
 exhibit_overhead_table <- function(exhibit) {
-  time <- exhibit$summary
-  alone <- summary_of_measure(exhibit, "alone_s")
-  by <- c("key", "operation", "bytes", "step")
-  both <- alone[, c(by, "median_s"), with = FALSE][
-    , `:=`(alone_s = median_s)
-  ][, !"median_s"][time, on = by]
-  both[, step := as.integer(step)]
-  setorderv(both, c("key", "bytes", "step"))
-  launches <- both[, list(
-    gap = median_s[[1L]], overhead = median_s[[.N]] - alone_s[[.N]]
-  ), by = c("key", "mpi", "transport", "placement", "bytes")]
-  launches[, overhead := pmin(pmax(overhead, 0), gap)]
-  launches[, hidden := gap - overhead]
-  rows <- launches[, c(list(n = .N), unlist(lapply(
-    list(gap = gap, hidden = hidden, overhead = overhead), bootstrap_median
-  ), recursive = FALSE)), keyby = c("mpi", "transport", "placement", "bytes")]
+  curves <- overlap_curves(results_of(exhibit))
+  sizes <- unique(exhibit$summary$bytes)
+  rows <- estimate_overlap(curves[curves$bytes %in% sizes])
   cell <- function(name) {
-    column <- function(what) 1e6 * rows[[paste0(name, ".", what)]]
-    format_interval(column("median"), column("low"), column("high"))
+    column <- function(end) 1e6 * rows[[paste0(name, "_s", end)]]
+    format_interval(column(""), column("_low"), column("_high"))
   }
   shown <- data.table(
     Configuration = as.character(level_of(rows, c("mpi", "transport", "placement"))),
-    Size = format_bytes(rows$bytes), n = rows$n, gap = cell("gap"), hidden = cell("hidden"),
+    Size = format_bytes(rows$bytes), n = rows$n, gap = cell("base"), hidden = cell("hidden"),
     overhead = cell("overhead")
   )
   setnames(shown, c("gap", "hidden", "overhead"), c(

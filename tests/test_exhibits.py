@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The register of exhibits and the tags of the tests say the same."""
+
+import ast
+import csv
+
+from reframe_tests.harness import exhibits
+from reframe_tests.harness.families import REPO
+
+
+def register():
+    """Exhibit -> its row."""
+    with open(REPO / "analysis/inst/exhibits.csv", newline="", encoding="utf-8") as file:
+        return {f"{row['study']}-{row['exhibit']}": row for row in csv.DictReader(file)}
+
+
+def named_in(row):
+    return set(row["tests"].replace("+", " ").split())
+
+
+def classes():
+    """Name -> tags written in its body, of every ReFrame test."""
+    found = {}
+    for path in (REPO / "reframe_tests").glob("*.py"):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and node.decorator_list:
+                tags = [item.value for item in node.body if isinstance(item, ast.Assign)
+                        and item.targets[0].id == "tags"]
+                found[node.name] = set().union(*(
+                    eval(compile(ast.Expression(tag), str(path), "eval"), {"exhibits": exhibits})
+                    for tag in tags))
+    return found
+
+
+def test_every_test_of_the_register_is_there():
+    """A test that is not there yet is named together with what is needed for it."""
+    known = classes()
+    absent = {name: named_in(row) - known.keys() for name, row in register().items()
+              if not row["needs"]}
+    assert {name: tests for name, tests in absent.items() if tests} == {}
+
+
+def test_a_test_with_the_tag_of_an_exhibit_gives_its_data():
+    rows = register()
+    studies = {row["study"] for row in rows.values()}
+    wrong = []
+    for test, tags in classes().items():
+        for tag in tags - studies:
+            of_study = tag.partition("-")[0] in studies
+            if of_study and test not in named_in(rows.get(tag, {"tests": ""})):
+                wrong.append(f"{test} has the tag {tag}, whose row does not name it")
+    assert wrong == []
