@@ -58,7 +58,8 @@ overlap_curves <- function(results) {
   if (!nrow(used)) {
     refuse("no valid sample of the experiment overlap; measure it first")
   }
-  out <- used[, lapply(.SD, stats::median),
+  # The median of whole numbers is whole or not, as their number is odd or even.
+  out <- used[, lapply(.SD, \(x) stats::median(as.numeric(x))),
     keyby = c("key", "operation", "bytes", "step"),
     .SDcols = c("multiply_adds", "alone_s", "time_s", "start_s", "compute_s", "wait_s")
   ]

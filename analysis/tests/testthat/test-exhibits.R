@@ -249,13 +249,12 @@ write_overlap <- function(folder, launch, steps, time, alone, operation = "overl
     alone_s = "s", wait_s = "s", start_s = "s", compute_s = "s",
     multiply_adds = "multiply-adds", step = ""
   )
-  description$samples$columns <- c(description$samples$columns, lapply(names(more), function(name) {
-    list(name = name, unit = more[[name]], meaning = name)
-  }))
+  more <- Map(\(name, unit) list(name = name, unit = unit, meaning = name), names(more), more)
+  description$samples$columns <- c(description$samples$columns, unname(more))
   samples <- data.table(
     operation = operation, bytes = 57344L, repetition = seq_along(steps) - 1L, calls = 10L,
     time_s = sprintf("%.9e", time), valid = 1L, alone_s = sprintf("%.9e", alone),
-    wait_s = "1.0e-07", start_s = "2.0e-07", compute_s = "3.0e-07", multiply_adds = 1L,
+    wait_s = "1.0e-07", start_s = "2.0e-07", compute_s = "3.0e-07", multiply_adds = seq_along(steps),
     step = steps
   )
   write_launch(folder, description, samples)
@@ -265,7 +264,11 @@ test_that("hidden computation and overhead come out of a planted curve", {
   folder <- fresh_folder()
   # A gap of 10 us of which 4 us are the processor's: computation to 6 us is hidden.
   alone <- c(0, 4, 8, 12) * 1e-6
-  for (launch in 1:6) write_overlap(folder, launch, 0:3, pmax(10e-6, 4e-6 + alone), alone)
+  # Steps of one sample and of two: medians of whole amounts that are whole and that are not.
+  twice <- alone[c(1:4, 4L)]
+  for (launch in 1:6) {
+    write_overlap(folder, launch, c(0:3, 3L), pmax(10e-6, 4e-6 + twice), twice)
+  }
   out <- drawn_from(folder, one_row("overhead_table", kind = "table"))
   expect_equal(out$data$base_s, 10e-6)
   expect_equal(out$data$overhead_s, 4e-6)
