@@ -254,8 +254,8 @@ write_overlap <- function(folder, launch, steps, time, alone, operation = "overl
   samples <- data.table(
     operation = operation, bytes = 57344L, repetition = seq_along(steps) - 1L, calls = 10L,
     time_s = sprintf("%.9e", time), valid = 1L, alone_s = sprintf("%.9e", alone),
-    wait_s = "1.0e-07", start_s = "2.0e-07", compute_s = "3.0e-07", multiply_adds = seq_along(steps),
-    step = steps
+    wait_s = "1.0e-07", start_s = "2.0e-07", compute_s = "3.0e-07",
+    multiply_adds = seq_along(steps), step = steps
   )
   write_launch(folder, description, samples)
 }
