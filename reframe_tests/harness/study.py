@@ -60,7 +60,8 @@ def begin(tag, blocks):
     say(f"new session {sessions.session_name()}: finding the cells of tag {tag!r}")
     cells, files = list_cells(tag)
     plan = {"tag": tag, "blocks": blocks, "seed": random.SystemRandom().randrange(1 << 31),
-            "cells": cells, "files": files, "begun": sessions.utc(), "finished": "", "reframe_s": 0.0}
+            "cells": cells, "files": files, "begun": sessions.utc(), "finished": "",
+            "reframe_s": 0.0}
     folder = sessions.session_folder()
     sessions.write_json(folder / "session.json", plan)
     audit = families.stack_prefix() / "audit.json"
