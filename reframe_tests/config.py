@@ -59,9 +59,10 @@ site_configuration = {
             "topology_prefix": str(STACK / "reframe/topology"),
             "report_file": str(STACK / "reframe/reports/run-{sessionid}.json"),
             "git_timeout": 2,
-            # Launches are short: a slow poll would be most of the harness's overhead.
-            "poll_rate_max": 50,
-            "poll_rate_min": 10,
+            # Launches are short, so polls may not be rare; but each takes some 10 ms of a core
+            # that may be a rank's, so they may not be frequent either.
+            "poll_rate_max": 5,
+            "poll_rate_min": 2,
         }
     ],
     "logging": [
@@ -70,7 +71,8 @@ site_configuration = {
                 {
                     "type": "file",
                     "name": str(STACK / "reframe/reframe.log"),
-                    "level": "debug2",
+                    # With debug2 every poll would write, at a cost that ranks would feel.
+                    "level": "info",
                     "format": "[%(asctime)s] %(levelname)s: %(check_info)s: %(message)s",
                     "append": False,
                 }

@@ -75,4 +75,5 @@ class imb_bench(Bench, Imb):
 
     transport = parameter(["shm"])
     sizes = [2, 4, 1, 1 << 21, 1 << 20]
-    volume_mb = 2000
+    repetitions = 20000
+    volume_mb = 1000

@@ -30,7 +30,7 @@ class SmokePair(Smoke, PointToPoint):
 
 
 class QuickPair(Quick, PointToPoint):
-    options = {"sizes": "1:4Mi:x4", "rse": 0.01, "budget": 0.06}
+    options = {"sizes": "1:4Mi:x4", "rse": 0.003, "budget": 0.1, "sample-time": 200e-6}
 
 
 class Modes(Full, PointToPoint):
