@@ -61,8 +61,8 @@ site_configuration = {
             "git_timeout": 2,
             # Launches are short, so polls may not be rare; but each takes some 10 ms of a core
             # that may be a rank's, so they may not be frequent either.
-            "poll_rate_max": 5,
-            "poll_rate_min": 2,
+            "poll_rate_max": 10,
+            "poll_rate_min": 5,
         }
     ],
     "logging": [
