@@ -150,6 +150,12 @@ class Experiment(rfm.RunOnlyRegressionTest, Placement, Configuration):
 
     num_tasks = 2
 
+    @classmethod
+    def loggable_attrs(cls):
+        """All but the deprecated `variables`. ReFrame reads them at each debug message, several
+        a poll, and a deprecated one unwinds the stack: 10 ms of a core that may be a rank's."""
+        return [a for a in type(cls).loggable_attrs(cls) if a[0] != "variables"]
+
     @run_after("init")
     def set_tags(self):
         job = pathlib.Path(inspect.getfile(type(self))).stem

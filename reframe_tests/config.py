@@ -59,10 +59,10 @@ site_configuration = {
             "topology_prefix": str(STACK / "reframe/topology"),
             "report_file": str(STACK / "reframe/reports/run-{sessionid}.json"),
             "git_timeout": 2,
-            # Launches are short, so polls may not be rare; but each takes some 10 ms of a core
+            # Launches are short, so polls may not be rare; but each takes some 2 ms of a core
             # that may be a rank's, so they may not be frequent either.
-            "poll_rate_max": 10,
-            "poll_rate_min": 5,
+            "poll_rate_max": 30,
+            "poll_rate_min": 15,
         }
     ],
     "logging": [
