@@ -18,7 +18,7 @@ static size_t rounded(size_t bytes, size_t unit) {
 size_t buffer_room(size_t bytes, bool cold, size_t cache_bytes, size_t least) {
     size_t step = rounded(bytes ? bytes : 1, LINE);
     size_t used = least * step, cached = cold ? cache_bytes + step : 0;
-    return rounded(used > cached ? used : cached, PAGE);
+    return rounded(used > cached ? used : cached, PAGE) + PAGE; // the last for buffer_offset
 }
 
 static size_t common_divisor(size_t a, size_t b) {
@@ -48,17 +48,21 @@ void buffer_open(struct buffer *buffer, size_t bytes, bool cold, size_t cache_by
                  struct failure *failure) {
     size_t room = buffer_room(bytes, cold, cache_bytes, least);
     *buffer = (struct buffer){.cold = cold, .cache_bytes = cache_bytes, .least = least};
-    buffer->pool = aligned_alloc(PAGE, room);
-    if (!buffer->pool) {
+    buffer->pool = buffer->memory = aligned_alloc(PAGE, room);
+    if (!buffer->memory) {
         failure_set(failure, STATUS_USAGE, "no memory for a buffer of %zu B; ask for less", room);
         return;
     }
     buffer_shape(buffer, bytes);
-    payload_fill(buffer->pool, room, 0, 0);
+    payload_fill(buffer->memory, room, 0, 0);
+}
+
+void buffer_offset(struct buffer *buffer, size_t bytes) {
+    buffer->pool = buffer->memory + bytes;
 }
 
 void buffer_close(struct buffer *buffer) {
-    free(buffer->pool);
+    free(buffer->memory);
     *buffer = (struct buffer){0};
 }
 

@@ -13,7 +13,8 @@
 // the last cache holds, visited in an order that no prefetcher follows, so that a slot has left
 // the caches when its turn comes again.
 struct buffer {
-    char *pool; // owned, aligned to a page
+    char *memory; // owned, aligned to a page
+    char *pool;   // the slots; `buffer_offset` B behind the begin of a page, 0 at first
     size_t bytes, step, slots, leap, at;
     bool cold;
     size_t cache_bytes, least;
@@ -27,6 +28,10 @@ void buffer_close(struct buffer *buffer);
 
 // Cuts the pool into slots for messages of `bytes` B, at most what it was opened for.
 void buffer_shape(struct buffer *buffer, size_t bytes);
+
+// Lets every slot begin `bytes` B behind a cache line, less than a page: an allocator's header
+// does that to the buffers of other tools.
+void buffer_offset(struct buffer *buffer, size_t bytes);
 
 // The slot to use now; buffer_next moves on.
 char *buffer_slot(const struct buffer *buffer);

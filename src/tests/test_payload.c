@@ -2,6 +2,7 @@
 #include "check.h"
 #include "payload.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +62,11 @@ static void pools_are_cut_anew(bool cold, size_t least) {
         CHECK(!cold || buffer.slots * buffer.step >= cache);
         CHECK(buffer_slot(&buffer) == buffer.pool && buffer_next(&buffer) == buffer.pool);
     }
+    // Even with the largest offset the last slot ends within the memory.
+    buffer_offset(&buffer, 4095);
+    CHECK((uintptr_t)buffer.pool % 4096 == 4095);
+    CHECK(buffer.pool + buffer.slots * buffer.step <=
+          buffer.memory + buffer_room(most, cold, cache, least));
     buffer_close(&buffer);
 }
 
