@@ -46,6 +46,7 @@ plot_study <- function(study) {
       plots[[paste0("difference-", slug)]] <- plot_difference(comparison, study$delta)
     }
   }
+  if (any(study$drift$blocks > 1L)) plots$drift <- plot_drift(study$summary)
   plots
 }
 
