@@ -33,7 +33,9 @@ class proof_pingpong(Quick, Experiment):
     #: The name of the configuration, under which the analysis sees it.
     alias = parameter(list(NAMES))
     varied = ["alias"]
-    options = {"sizes": "1:4Mi:x2", "rse": 0.003, "budget": 0.03, "sample-time": 200e-6}
+    # Sizes take turns, so that a noisy moment does not fall on one size alone.
+    options = {"sizes": "1:4Mi:x4", "interleave": "yes", "rse": 0.003, "budget": 0.06,
+               "sample-time": 200e-6, "max-repetitions": 300}
 
     @run_before("run", always_last=True)
     def plant(self):
