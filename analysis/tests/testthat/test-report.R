@@ -174,7 +174,7 @@ test_that("the report is one file that says what the study found and what it res
     "Cells with fewer usable launches than planned", "Drift over the blocks", "0123456789abcdef",
     "Seed of the session", "the build audit in which the MPIs differ", "-O3", "Frequency governor",
     "Figures", "Library of Open MPI", "mpiexec -n 2 cotejo pingpong",
-    "Of 129 published figures and tables", "exhibits/tinetti-p2p-mpi.html"
+    "Of 129 published figures and tables", "exhibits/tinetti/p2p-mpi.html"
   )) {
     expect_match(text, expected, fixed = TRUE)
   }
@@ -182,8 +182,8 @@ test_that("the report is one file that says what the study found and what it res
   for (ending in c("svg", "pdf", "csv")) {
     expect_true(paste0("difference-pingpong.", ending) %in% figures)
   }
-  exhibits <- list.files(file.path(dirname(out), "exhibits"))
-  expect_true(all(c("tinetti-p2p-mpi.html", "tinetti-p2p-mpi.csv", "coverage.md") %in% exhibits))
+  exhibits <- list.files(file.path(dirname(out), "exhibits"), recursive = TRUE)
+  expect_true(all(c("tinetti/p2p-mpi.html", "tinetti/p2p-mpi.csv", "coverage.md") %in% exhibits))
 })
 
 test_that("a study of one MPI has figures and says that there is nothing to compare", {
