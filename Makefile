@@ -4,10 +4,15 @@
 
 SPACK    ?= $(shell command -v spack 2>/dev/null)
 STACK    ?= $(CURDIR)/$(if $(SPACK),.spack-env,.stack)
-RESULTS  ?= $(CURDIR)/results
+# DATA=reference reads the dataset in the repository in place of one's own results.
+DATA     ?= results
+RESULTS  ?= $(CURDIR)/$(if $(filter reference,$(DATA)),data/reference,results)
+PUBLISHED = $(CURDIR)/data/published
 FIGURES  ?= $(CURDIR)/figures
-EXHIBITS ?= $(FIGURES)/exhibits
 REPORT   ?= $(CURDIR)/report/report.html
+PAPER    ?= $(CURDIR)/report/paper.html
+PROOF    ?= $(CURDIR)/proof
+SAMPLES  ?= 20
 TAG      ?= quick
 PYTHON    = $(firstword $(wildcard $(STACK)/tools/bin/python) python3)
 # R from Spack is in the stack's tools.
@@ -19,7 +24,8 @@ export COTEJO_RESULTS = $(RESULTS)
 export RFM_CONFIG_FILES = $(CURDIR)/reframe_tests/config.py
 
 .DEFAULT_GOAL := help
-.PHONY: help stack build verify study figures exhibits report test bench clean distclean
+.PHONY: help stack build verify study figures report paper proof proof-page reference test bench \
+  clean distclean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -41,18 +47,30 @@ build: ## build the benchmarks once per MPI, and the R package
 verify: ## check that each MPI compiles and runs 2 ranks; audit the builds
 	@$(PYTHON) -m stack.verify $(STACK)
 
-study: stack ## run the study (TAG=quick, LAUNCHES=n), draw the figures, write the report
-	@$(PYTHON) -m reframe_tests.harness.study --tag $(TAG) $(if $(LAUNCHES),--launches $(LAUNCHES))
+study: stack ## run the study (TAG=quick, LAUNCHES=n, or UNTIL=3% BUDGET=20m), then figures and report
+	@$(PYTHON) -m reframe_tests.harness.study --tag $(TAG) $(if $(LAUNCHES),--launches $(LAUNCHES)) \
+	  $(if $(UNTIL),--until $(UNTIL)) $(if $(BUDGET),--budget $(BUDGET))
 	@$(MAKE) --no-print-directory figures report
 
-figures: ## draw the figures of the results that are there (RESULTS, FIGURES)
-	@$(RSCRIPT) -e 'cotejo::draw_figures("$(RESULTS)", "$(FIGURES)")'
+figures: ## draw every figure and exhibit that the data carry (DATA=reference, RESULTS, FIGURES)
+	@$(RSCRIPT) -e 'cotejo::draw_all("$(RESULTS)", "$(FIGURES)", published = "$(PUBLISHED)")'
 
-exhibits: ## draw every published figure and table that the results have data for (EXHIBITS)
-	@$(RSCRIPT) -e 'cotejo::draw_exhibits("$(RESULTS)", "$(EXHIBITS)")'
+report: ## write the report of the data that are there (DATA=reference, RESULTS, REPORT)
+	@$(RSCRIPT) -e 'cotejo::write_report("$(RESULTS)", "$(REPORT)", published = "$(PUBLISHED)")'
 
-report: ## write the report of the results that are there (RESULTS, REPORT)
-	@$(RSCRIPT) -e 'cotejo::write_report("$(RESULTS)", "$(REPORT)")'
+paper: ## write the paper, every number of it computed (DATA=reference, RESULTS, PAPER)
+	@$(RSCRIPT) -e 'cotejo::write_paper("analysis/paper.Rmd", "$(RESULTS)", "$(PAPER)", published = "$(PUBLISHED)")'
+
+proof: stack ## prove the statistics on launches with planted differences (LAUNCHES=30); adds a session
+	@COTEJO_RESULTS=$(PROOF)/results $(PYTHON) -m reframe_tests.harness.study --tag proof \
+	  --launches $(or $(LAUNCHES),30)
+	@$(MAKE) --no-print-directory proof-page
+
+proof-page: ## write the page of the proof from the sessions that are there (PROOF)
+	@$(RSCRIPT) -e 'cotejo::write_proof("$(PROOF)/results", "$(PROOF)/proof.html")'
+
+reference: ## pack results for the repository (RESULTS, SAMPLES=20 of each group)
+	@$(PYTHON) -m reframe_tests.harness.dataset $(RESULTS) $(CURDIR)/data/reference --samples $(SAMPLES)
 
 test: stack ## run all tests: C under every MPI, R, Python, and launch to report
 ifneq ($(SPACK),)

@@ -171,6 +171,7 @@ class Experiment(rfm.RunOnlyRegressionTest, Placement, Configuration):
                                        self.placement, *values]))
         sessions.note_cell(self.cell, inspect.getfile(type(self)))
         self.skip_if(sessions.measured(self.cell, self.launch), "already in this session")
+        self.skip_if(not sessions.wanted(self.cell), "its interval is narrow enough")
 
     @run_before("run")
     def compose_command(self):

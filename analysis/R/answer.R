@@ -88,13 +88,14 @@ say_one <- function(row, delta) {
       "%s and %s are equivalent within %s %s: ratio of times %s (90 %% interval), %s.",
       a, b, percent(delta), place, format_interval(row$ratio, row$low90, row$high90, 4L), n
     ),
-    inconclusive = sprintf(
+    undecided = sprintf(
       paste(
-        "No difference between %s and %s is shown %s, nor that they are equivalent within %s:",
-        "ratio of times %s, %s, corrected p = %s%s."
+        "Undecided between %s and %s %s: neither a difference nor equivalence within %s is shown,",
+        "ratio of times %s, %s, corrected p = %s%s%s."
       ),
       a, b, place, percent(delta), format_interval(row$ratio, row$low, row$high, 3L), n,
-      format_p(row$p_holm), if (nzchar(row$note)) paste0(" (", row$note, ")") else ""
+      format_p(row$p_holm), if (nzchar(row$note)) paste0(" (", row$note, ")") else "",
+      if (is.na(row$more_launches)) "" else paste("; ", say_more(row$more_launches), sep = "")
     )
   )
 }
@@ -131,7 +132,7 @@ say_run <- function(verdict, rows, delta) {
     faster = sprintf("%s %s times as fast %s", title_of(rows$a[[1L]]), factor, sizes),
     slower = sprintf("%s %s times as fast %s", title_of(rows$b[[1L]]), factor, sizes),
     equivalent = sprintf("equivalent within %s %s", percent(delta), sizes),
-    inconclusive = sprintf("inconclusive %s (ratio of times %s)", sizes, factor),
+    undecided = sprintf("undecided %s (ratio of times %s)", sizes, factor),
     none = sprintf("too few launches %s", sizes)
   )
 }

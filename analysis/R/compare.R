@@ -13,9 +13,12 @@
 #'   reach `alpha` after Holm's correction, else of the rank-sum test. The choice rests on
 #'   the design alone (launches and sizes), never on the times.
 #' * Family: Holm's correction is over the sizes of one pair in one stratum.
+#' * Sessions: where launches are of several sessions whose ratios differ (Cochran's Q at 1 %), the
+#'   verdict must hold over sessions too ([ratio_over_sessions()]), and the `note` says so.
 #' * Verdict, said of a: `equivalent` when the 90 % interval lies within 1/(1+delta)..1+delta (two
 #'   one-sided tests at 5 %); else `faster` or `slower` when the corrected p is at most `alpha`
-#'   and the 95 % interval excludes 1; else `inconclusive`. `NA` with a `note` when a side has
+#'   and the 95 % interval excludes 1; else `undecided`, and `more_launches` says about how many
+#'   more a side would likely decide ([launches_to_decide()]). `NA` with a `note` when a side has
 #'   under five launches.
 #'
 #' @param summary what [summarise_launches()] returned.
@@ -28,8 +31,9 @@
 #'   compared; `"list"`: leave it out and list it in the attribute `refused`.
 #' @return data.table, one row a stratum, pair and size: strata, `bytes`, `a`, `b`, `n_a`, `n_b`,
 #'   `median_a_s`, `median_b_s`, `ratio`, `low`, `high` (95 %), `low90`, `high90`, `hl_ratio`,
-#'   `cliffs_delta`, `welch_*`, `p_ranksum`, `blocked`, `p_blocked`, `method`, `p`, `p_holm`,
-#'   `family_size`, `least_p`, `verdict`, `note`.
+#'   `cliffs_delta`, `welch_*`, `p_ranksum`, `blocked`, `p_blocked`, `sessions`,
+#'   `session_ratio`, `session_low`, `session_high`, `session_spread`, `p_sessions`, `method`,
+#'   `p`, `p_holm`, `family_size`, `least_p`, `verdict`, `more_launches`, `note`.
 #' @export
 compare_configurations <- function(summary, by = "mpi", ignoring = character(), delta = 0.03,
                                    alpha = 0.05, replicates = 4000L, seed = 1L,
@@ -85,8 +89,8 @@ stop_not_comparable <- function(pair, here, proof) {
 #' @noRd
 compare_sizes <- function(a, b, delta, alpha, replicates, seed) {
   sizes <- sort(intersect(a$bytes, b$bytes))
-  a <- split(a[, c("block", "median_s")], a$bytes)
-  b <- split(b[, c("block", "median_s")], b$bytes)
+  a <- split(a[, c("session", "block", "median_s")], a$bytes)
+  b <- split(b[, c("session", "block", "median_s")], b$bytes)
   rows <- rbindlist(lapply(sizes, function(size) {
     name <- as.character(size)
     c(list(bytes = size), compare_pair(a[[name]], b[[name]], replicates, seed))
@@ -102,11 +106,38 @@ compare_sizes <- function(a, b, delta, alpha, replicates, seed) {
   rows[, p_holm := stats::p.adjust(p, "holm")]
   rows[, verdict := judge(low, high, low90, high90, p_holm, delta, alpha)]
   rows[, note := note_on(n_a, n_b, least_p, family_size, alpha)]
+  differ <- which(rows$p_sessions <= SESSIONS_DIFFER & rows$verdict != "undecided")
+  if (length(differ)) set_by_sessions(rows, differ, delta, alpha)
+  rows[verdict == "undecided", more_launches := launches_to_decide(
+    ratio, low, high, pmin(n_a, n_b), family_size, delta, alpha
+  )]
   rows[]
+}
+
+# The p of Cochran's Q at which sessions differ: asked of every size, so stricter than alpha.
+SESSIONS_DIFFER <- 0.01
+
+#' Where sessions differ a verdict stays only if the interval over sessions gives the same.
+#' @noRd
+set_by_sessions <- function(rows, differ, delta, alpha) {
+  part <- rows[differ]
+  over <- judge(
+    part$session_low, part$session_high, part$session_low, part$session_high, part$p_holm, delta,
+    alpha
+  )
+  rows[differ, note := sprintf(
+    "sessions differ by %s %%: over them the ratio is %s", format_digits(100 * session_spread),
+    format_interval(session_ratio, session_low, session_high)
+  )]
+  set(rows, differ[over != part$verdict], "verdict", "undecided")
 }
 
 compare_pair <- function(a, b, replicates, seed) {
   blocked <- !anyDuplicated(a$block) && !anyDuplicated(b$block) && setequal(a$block, b$block)
+  over <- ratio_over_sessions(a, b)
+  names(over) <- c(
+    "sessions", "session_ratio", "session_low", "session_high", "session_spread", "p_sessions"
+  )
   x <- a$median_s
   y <- if (blocked) b$median_s[match(a$block, b$block)] else b$median_s
   # Sums and draws must not depend on the order in which the launches were read.
@@ -131,7 +162,8 @@ compare_pair <- function(a, b, replicates, seed) {
     list(
       p_ranksum = wilcoxon_independent(x, y), blocked = blocked,
       p_blocked = if (blocked) wilcoxon_blocked(x, y) else NA_real_
-    )
+    ),
+    over, list(more_launches = NA_real_)
   )
 }
 
@@ -141,7 +173,7 @@ judge <- function(low, high, low90, high90, p, delta, alpha) {
     low90 >= 1 / (1 + delta) & high90 <= 1 + delta, "equivalent",
     p <= alpha & high < 1, "faster",
     p <= alpha & low > 1, "slower",
-    rep(TRUE, length(low)), "inconclusive"
+    rep(TRUE, length(low)), "undecided"
   )
 }
 

@@ -10,12 +10,32 @@
 #' @return the paths, invisibly. Prints progress, and the folder last.
 #' @export
 draw_figures <- function(results_dir, out_dir, session = NULL) {
-  study <- analyse(results_dir, session)
+  study <- analyse(unpack_dataset(results_dir), session)
   paths <- save_plots(plot_study(study), out_dir)
   medians <- file.path(out_dir, "medians.csv")
   write_csv(table_medians(study$medians), medians)
   cat(out_dir, "\n", sep = "")
   invisible(c(paths, medians))
+}
+
+#' Draw the figures of a study and all exhibits, with an index page.
+#'
+#' @inheritParams draw_exhibits
+#' @return the coverage, as [draw_exhibits()] returns it, invisibly.
+#' @export
+draw_all <- function(results_dir, out_dir, session = NULL, published = NULL) {
+  study <- analyse(unpack_dataset(results_dir), session)
+  plots <- plot_study(study)
+  save_plots(plots, out_dir)
+  write_csv(table_medians(study$medians), file.path(out_dir, "medians.csv"))
+  coverage <- draw_all_exhibits(study$results, out_dir, session, published = published)
+  write_gallery(coverage, out_dir, names(plots))
+  message(sprintf(
+    "%d of %d exhibits drawn, %d of them in part", sum(coverage$state != "waiting"),
+    nrow(coverage), sum(coverage$state == "partly")
+  ))
+  cat(file.path(out_dir, "index.html"), "\n", sep = "")
+  invisible(coverage)
 }
 
 save_plots <- function(plots, out_dir) {
@@ -46,6 +66,7 @@ plot_study <- function(study) {
       plots[[paste0("difference-", slug)]] <- plot_difference(comparison, study$delta)
     }
   }
+  if (any(study$drift$blocks > 1L)) plots$drift <- plot_drift(study$summary)
   plots
 }
 

@@ -1,24 +1,48 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Did the machine change while a session ran? Asked of the blocks, which ran one after the other.
 
-#' Drift of times over the blocks of each session.
+#' Levels of the blocks of each session, in their order.
 #'
 #' The level of a block is the geometric mean, over all configurations, operations and sizes, of
-#' its launch medians over the configuration's median. Comparisons within blocks cancel what moves
-#' a whole block; medians over launches do not. The trend is Theil's slope (Theil 1950) of the
-#' level's logarithm over the blocks; its p is that of Kendall's test, exact without ties.
+#' its launch medians over the configuration's median in that session.
+#'
+#' @param summary what [summarise_launches()] returned.
+#' @return data.table `site`, `session`, `transport`, `launch` (the block's number), `level`
+#'   (logarithm of the ratio to the median).
+#' @noRd
+levels_of_blocks <- function(summary) {
+  by <- c(configuration_columns(summary), "bytes", "session")
+  used <- summary[!is.na(median_s) & median_s > 0]
+  used[, off := log(median_s / stats::median(median_s)), by = by]
+  used[, list(level = mean(off)), keyby = c("site", "session", "transport", "launch")]
+}
+
+#' Drift and warm-up over the blocks of each session.
+#'
+#' Comparisons within blocks cancel what moves a whole block; medians over launches do not. The
+#' trend is Theil's slope (Theil 1950) of the blocks' levels; its p is that of Kendall's test,
+#' exact without ties. Warm-up: how the first block stands to the median of the others, and at how
+#' many robust standard deviations of theirs (1.4826 times the median absolute deviation).
 #'
 #' @param summary what [summarise_launches()] returned.
 #' @return data.table, one row a site, session and transport: `blocks`, `change` (relative, from
 #'   the first block to the last along the trend), `lowest`, `highest` (levels of single blocks
-#'   relative to the median), `p` (`NA` under five blocks).
+#'   relative to the median), `p` (`NA` under five blocks), `first` (relative level of the first
+#'   block), `first_deviations` (`NA` under five blocks), `warm_up` (more than three of them slower).
 #' @export
 drift_of_blocks <- function(summary) {
-  by <- c(configuration_columns(summary), "bytes")
-  used <- summary[!is.na(median_s) & median_s > 0]
-  used[, off := log(median_s / stats::median(median_s)), by = by]
-  levels <- used[, list(level = mean(off)), keyby = c("site", "session", "transport", "launch")]
-  levels[, trend_of(launch, level), keyby = c("site", "session", "transport")]
+  levels <- levels_of_blocks(summary)
+  levels[, c(trend_of(launch, level), first_of(level)), keyby = c("site", "session", "transport")]
+}
+
+first_of <- function(level) {
+  others <- level[-1L]
+  enough <- length(level) >= MIN_LAUNCHES
+  above <- if (enough) level[[1L]] - stats::median(others) else NA_real_
+  deviations <- if (enough) above / max(stats::mad(others), .Machine$double.eps) else NA_real_
+  list(
+    first = expm1(above), first_deviations = deviations, warm_up = !is.na(above) & deviations > 3
+  )
 }
 
 trend_of <- function(block, level) {
@@ -36,3 +60,49 @@ trend_of <- function(block, level) {
     lowest = exp(min(level)), highest = exp(max(level)), p = p
   )
 }
+
+#' The level of each block over the order of the session.
+#'
+#' @param summary what [summarise_launches()] returned.
+#' @return a ggplot, a panel a site, session and transport; its data as attribute `data`.
+#' @export
+plot_drift <- function(summary) {
+  levels <- levels_of_blocks(summary)
+  drift <- drift_of_blocks(summary)
+  shown <- levels[drift, on = c("site", "session", "transport")]
+  shown[, panel := sprintf(
+    "%s, session %s, %s: %+.1f %%%s%s", site, session, title_of(transport), 100 * change,
+    fifelse(is.na(p), "", paste(", p =", format_p(p))),
+    fifelse(warm_up, sprintf(", first block %+.1f %%", 100 * first), "")
+  )]
+  shown[, panel := factor(panel, unique(panel))]
+  shown[, percent := 100 * expm1(level)]
+  lines <- shown[, list(
+    launch = range(launch),
+    percent = 100 * expm1(trend_line(launch, level, log1p(change[[1L]])))
+  ), by = "panel"]
+  plot <- ggplot(shown, aes(launch, percent)) +
+    ggplot2::geom_hline(yintercept = 0, linewidth = 0.3, colour = "grey40") +
+    ggplot2::geom_line(data = lines, colour = COLOURS[[2L]], linetype = "42", linewidth = 0.5) +
+    ggplot2::geom_point(size = 1.5, colour = COLOURS[[1L]]) +
+    ggplot2::facet_wrap(~panel, ncol = 1L, scales = "free") +
+    ggplot2::scale_x_continuous("block, in the order of the session", breaks = whole_breaks) +
+    ggplot2::ylab("times of the block against the median (%)") +
+    ggplot2::labs(title = "Drift and warm-up over the session", caption = caption_of(
+      paste(
+        "Points: geometric mean over all configurations and sizes of the launch medians of a",
+        "block over their median. Dashed: Theil's trend, its change over the session in the title",
+        "with Kendall's p. A first block is named when it is slower by more than three robust",
+        "standard deviations."
+      ), 1L, summary$simulated
+    )) + theme_cotejo()
+  with_data(plot, shown[, !c("panel", "percent")])
+}
+
+trend_line <- function(block, level, change) {
+  steps <- max(block) - min(block)
+  slope <- if (steps > 0) change / steps else 0
+  stats::median(level - slope * block) + slope * range(block)
+}
+
+whole_breaks <- function(limits) unique(floor(pretty(limits, 8L)))

@@ -33,12 +33,15 @@ coverage_lines <- function(coverage) {
 linked <- function(exhibit, study, kind, state) {
   ending <- fifelse(kind == "table", "html", "svg")
   fifelse(
-    state == "waiting", exhibit, sprintf("[%s](%s-%s.%s)", exhibit, study, exhibit, ending)
+    state == "waiting", exhibit, sprintf("[%s](%s/%s.%s)", exhibit, study, exhibit, ending)
   )
 }
 
 said_of <- function(part) {
-  drawn <- sprintf("%d launches of %s on %s", part$launches, part$tests, part$sites)
+  drawn <- fifelse(
+    part$launches > 0L, sprintf("%d launches of %s on %s", part$launches, part$tests, part$sites),
+    "the studies' printed numbers"
+  )
   fcase(
     part$state == "drawn", drawn,
     part$state == "partly", paste0(drawn, "; lacks ", part$lacks),

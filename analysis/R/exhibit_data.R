@@ -65,12 +65,13 @@ keep_rows <- function(summary, rows) {
 #'   [summarise_configurations()].
 #' @param rows of `summary` that the exhibit is about.
 #' @param spec row of the register.
-#' @return list: `spec`, `arguments`, `summary` (its rows), `results`.
+#' @param published folder of the printed numbers, or `NULL`.
+#' @return list: `spec`, `arguments`, `summary` (its rows), `results`, `published`.
 #' @noRd
-exhibit_data <- function(spec, summary, medians, rows, results = NULL) {
+exhibit_data <- function(spec, summary, medians, rows, results = NULL, published = NULL) {
   list(
     spec = spec, arguments = spec$arguments[[1L]], summary = keep_rows(summary, rows),
-    medians = medians, results = results
+    medians = medians, results = results, published = published
   )
 }
 

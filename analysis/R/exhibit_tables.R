@@ -91,8 +91,10 @@ with_table <- function(shown, data, caption) {
 }
 
 #' A table as an HTML file of its own, and the numbers behind as CSV.
+#'
+#' @param printed list of tables as the study printed them, named by what they are.
 #' @noRd
-save_table <- function(table, title, out_dir, name) {
+save_table <- function(table, title, out_dir, name, printed = list()) {
   path <- function(ending) file.path(out_dir, paste0(name, ".", ending))
   css <- readLines(system.file("report", "report.css", package = "cotejo"))
   numbers <- setdiff(names(table), c("Configuration", "First", "Second", "Nearest"))
@@ -103,7 +105,8 @@ save_table <- function(table, title, out_dir, name) {
       htmltools::tags$style(htmltools::HTML(paste(css, collapse = "\n")))
     ),
     htmltools::tags$body(
-      htmltools::tags$h2(title), html_table(table, attr(table, "caption"), numbers)
+      htmltools::tags$h2(title), html_table(table, attr(table, "caption"), numbers),
+      Map(html_table, unname(printed), names(printed))
     )
   )
   write_whole(path("html"), function(file) {

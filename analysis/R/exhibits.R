@@ -3,19 +3,24 @@
 
 #' Draw the exhibits of a folder of results.
 #'
-#' @param results_dir as for [read_results()].
-#' @param out_dir folder for `STUDY-EXHIBIT.svg`, `.pdf` and `.csv` (`.html` and `.csv` for
-#'   tables), `coverage.csv` and `coverage.md`; made when needed.
+#' @param results_dir as for [read_results()], or a packed dataset ([unpack_dataset()]).
+#' @param out_dir folder for `STUDY/EXHIBIT.svg`, `.pdf` and `.csv` (`.html` and `.csv` for
+#'   tables), `index.html`, `coverage.csv` and `coverage.md`; made when needed.
 #' @param session names of sessions to choose from; the latest of each site and test by default,
 #'   with those that agree with it.
 #' @param exhibits the register, see [list_exhibits()].
+#' @param published folder of the printed numbers (`data/published`), which are put beside ours;
+#'   `NULL`: none are.
 #' @return the coverage, invisibly: one row an exhibit with its `state` (`drawn`, `partly` or
 #'   `waiting`), `launches` (number), `sites`, `tests` and `lacks` (what is missing). Prints
 #'   progress, and the folder last.
 #' @export
-draw_exhibits <- function(results_dir, out_dir, session = NULL, exhibits = list_exhibits()) {
+draw_exhibits <- function(results_dir, out_dir, session = NULL, exhibits = list_exhibits(),
+                          published = NULL) {
   message("reading ", results_dir)
-  coverage <- draw_all_exhibits(read_results(results_dir), out_dir, session, exhibits)
+  results_dir <- unpack_dataset(results_dir)
+  coverage <- draw_all_exhibits(read_results(results_dir), out_dir, session, exhibits, published)
+  write_gallery(coverage, out_dir)
   message(sprintf(
     "%d of %d exhibits drawn, %d of them in part", sum(coverage$state != "waiting"),
     nrow(coverage), sum(coverage$state == "partly")
@@ -24,17 +29,19 @@ draw_exhibits <- function(results_dir, out_dir, session = NULL, exhibits = list_
   invisible(coverage)
 }
 
-#' As [draw_exhibits()], from what [read_results()] returned.
+#' As [draw_exhibits()], from what [read_results()] returned, without the index page.
 #' @noRd
-draw_all_exhibits <- function(results, out_dir, session = NULL, exhibits = list_exhibits()) {
+draw_all_exhibits <- function(results, out_dir, session = NULL, exhibits = list_exhibits(),
+                              published = NULL) {
   summary <- summary_of_tests(results, session)
   rows <- lapply(seq_len(nrow(exhibits)), function(i) rows_of_exhibit(summary, exhibits[i]))
   medians <- summarise_configurations(keep_rows(summary, sort(unique(c(integer(), unlist(rows))))))
+  overlays <- read_overlays(published)
   coverage <- rbindlist(lapply(seq_len(nrow(exhibits)), function(i) {
     # Where the launches of one test do not carry it, those of the next may.
     for (found in c(rows[[i]], if (!length(rows[[i]])) list(integer()))) {
-      exhibit <- exhibit_data(exhibits[i], summary, medians, found, results)
-      line <- draw_exhibit(exhibit, results$launches, out_dir)
+      exhibit <- exhibit_data(exhibits[i], summary, medians, found, results, published)
+      line <- draw_exhibit(exhibit, results$launches, out_dir, overlays)
       if (line$state != "waiting") break
     }
     line
@@ -54,12 +61,16 @@ summary_of_tests <- function(results, session) {
 
 #' Draw one exhibit, or say what it waits for.
 #' @noRd
-draw_exhibit <- function(exhibit, launches, out_dir) {
+draw_exhibit <- function(exhibit, launches, out_dir, overlays = read_overlays(NULL)) {
   spec <- exhibit$spec
+  folder <- file.path(out_dir, spec$study)
+  printed <- overlays[overlays$exhibit == spec$name]
+  # Without tests, it is made of printed numbers.
+  launched <- nzchar(spec$tests) || is.null(find_verb(spec$verb))
   used <- unique(exhibit$summary, by = "key")
   lacks <- c(lacking_values(exhibit$summary, spec$filter[[1L]]), lone_values(exhibit))
   state <- if (length(lacks)) "partly" else "drawn"
-  if (!nrow(used)) {
+  if (launched && !nrow(used)) {
     state <- "waiting"
     lacks <- waits_for(spec, launches)
   } else {
@@ -69,9 +80,9 @@ draw_exhibit <- function(exhibit, launches, out_dir) {
       state <- "waiting"
       lacks <- conditionMessage(drawn)
     } else if (spec$kind == "table") {
-      save_table(drawn, spec$title, out_dir, spec$name)
+      save_table(drawn, spec$title, folder, spec$exhibit, published_tables(printed))
     } else {
-      save_plot(drawn, out_dir, spec$name)
+      save_plot(overlay_published(drawn, exhibit, printed), folder, spec$exhibit)
     }
   }
   data.table(
@@ -89,7 +100,7 @@ lone_values <- function(exhibit) {
     c(argument(exhibit, "series"), argument(exhibit, "x"), argument(exhibit, "by")),
     c("bytes", names(exhibit$spec$filter[[1L]]))
   )
-  lone <- Filter(function(column) uniqueN(exhibit$summary[[column]]) == 1L, columns)
+  lone <- Filter(function(column) nrow(exhibit$summary) && uniqueN(exhibit$summary[[column]]) == 1L, columns)
   unlist(lapply(lone, function(column) {
     paste("another", if (column %in% names(COUNTED)) "number of", word_of_column(column))
   }))

@@ -242,7 +242,7 @@ ratio_breaks <- function(limits) {
 # What a verdict, said of the first of a pair, is called on a figure.
 VERDICTS <- c(
   faster = "first faster", slower = "second faster", equivalent = "equivalent",
-  inconclusive = "inconclusive", none = "too few launches"
+  undecided = "undecided", none = "too few launches"
 )
 VERDICT_COLOURS <- stats::setNames(
   c("#0072B2", "#D55E00", "#000000", "grey50", "grey65"), VERDICTS

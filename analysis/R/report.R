@@ -10,22 +10,23 @@
 #' @param session names of sessions to choose from, see [select_sessions()].
 #' @param delta smallest relative difference of interest (margin of equivalence).
 #' @param seed,replicates of the bootstrap.
+#' @param published folder of the printed numbers, see [draw_exhibits()].
 #' @return `out_file`, invisibly. Prints progress, and the path last. An error when no launch is
 #'   usable; then nothing is written.
 #' @export
 write_report <- function(results_dir, out_file, session = NULL, delta = 0.03, seed = 1L,
-                         replicates = 4000L) {
+                         replicates = 4000L, published = NULL) {
   if (!rmarkdown::pandoc_available()) {
     refuse("pandoc is not on PATH; install it, or set RSTUDIO_PANDOC to its folder")
   }
-  study <- analyse(results_dir, session, delta, seed, replicates)
+  study <- analyse(unpack_dataset(results_dir), session, delta, seed, replicates)
   folder <- tempfile("cotejo-report")
   dir.create(folder)
   on.exit(unlink(folder, recursive = TRUE))
   study$plots <- plot_study(study)
   drawn <- save_plots(study$plots, file.path(folder, "figures"))
   exhibits <- file.path(folder, "exhibits")
-  study$exhibits <- draw_all_exhibits(study$results, exhibits, session)
+  study$exhibits <- draw_all_exhibits(study$results, exhibits, session, published = published)
   message("writing ", out_file)
   file.copy(list.files(system.file("report", package = "cotejo"), full.names = TRUE), folder)
   rmarkdown::render(
@@ -36,7 +37,7 @@ write_report <- function(results_dir, out_file, session = NULL, delta = 0.03, se
   for (figure in drawn) {
     copy_whole(figure, file.path(dirname(out_file), "figures", basename(figure)))
   }
-  for (name in list.files(exhibits)) {
+  for (name in list.files(exhibits, recursive = TRUE)) {
     copy_whole(file.path(exhibits, name), file.path(dirname(out_file), "exhibits", name))
   }
   copy_whole(file.path(folder, "report.html"), out_file)

@@ -5,7 +5,7 @@
 #'
 #' @param dir as for [read_results()].
 #' @return list of two data.tables: `sessions` (`site`, `session`, `seed`, `tag`, `blocks`,
-#'   `finished`, and the list column `cells`) and `audit` (`site`, `session`, `mpi`, `item`,
+#'   `finished`, and the list columns `cells` and `reached`, launches by cell) and `audit` (`site`, `session`, `mpi`, `item`,
 #'   `value`); both may have no rows.
 #' @export
 read_sessions <- function(dir) {
@@ -17,7 +17,9 @@ read_sessions <- function(dir) {
     data.table(
       site = site_of(file), session = session_of(file),
       seed = plan$seed, tag = plan$tag, blocks = as.integer(plan$blocks),
-      finished = plan$finished, cells = list(vapply(plan$cells, text_of, ""))
+      finished = plan$finished, cells = list(vapply(plan$cells, text_of, "")),
+      # Cells of a study --until a width that were precise enough after so many launches.
+      reached = list(vapply(plan$reached, as.integer, 0L))
     )
   })
   audited <- lapply(files[basename(files) == "audit.json"], function(file) {
@@ -53,9 +55,11 @@ missing_cells <- function(sessions, launches) {
     count <- function(which) tabulate(match(cell[which], cells), length(cells))
     usable <- count(here$status == "ok")
     unusable <- count(here$status != "ok")
+    reached <- plan$reached[[1L]][cells]
+    planned <- as.integer(fifelse(is.na(reached), plan$blocks, reached))
     data.table(
-      site = plan$site, session = plan$session, cell = cells, planned = plan$blocks,
-      usable = usable, unusable = unusable, missing = pmax(0L, plan$blocks - usable - unusable)
+      site = plan$site, session = plan$session, cell = cells, planned = planned,
+      usable = usable, unusable = unusable, missing = pmax(0L, planned - usable - unusable)
     )
   })
   out <- rbindlist(out)

@@ -87,7 +87,13 @@ table_comparison <- function(comparison) {
       "%s .. %s", format_digits(comparison$welch_low_s * 1e6),
       format_digits(comparison$welch_high_s * 1e6)
     )),
-    `First is` = fifelse(is.na(comparison$verdict), comparison$note, comparison$verdict)
+    `First is` = fcase(
+      is.na(comparison$verdict), comparison$note,
+      comparison$verdict == "undecided", paste0(
+        "undecided: ", sub(" would.*", "", say_more(comparison$more_launches))
+      ),
+      rep(TRUE, nrow(comparison)), comparison$verdict
+    )
   )
   setnames(shown, c("first_us", "second_us", "cliff", "welch_us"), c(
     "First (\u00b5s)", "Second (\u00b5s)", "Cliff's \u03b4",
@@ -119,7 +125,10 @@ table_drift <- function(drift) {
   data.table(
     Site = drift$site, Session = drift$session, Transport = title_of(drift$transport),
     Blocks = drift$blocks, Change = change(drift$change), p = format_p(drift$p),
-    `Blocks from` = change(drift$lowest - 1), to = change(drift$highest - 1)
+    `Blocks from` = change(drift$lowest - 1), to = change(drift$highest - 1),
+    `First block` = fifelse(is.na(drift$first), "NA", paste0(
+      change(drift$first), fifelse(drift$warm_up, ", warming up", "")
+    ))
   )
 }
 

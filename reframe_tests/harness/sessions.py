@@ -73,6 +73,17 @@ def measured(cell, number):
     return (session_folder() / f"{launch_name(cell, number)}.json").exists()
 
 
+@functools.cache
+def _only():
+    path = os.environ.get("COTEJO_ONLY")
+    return frozenset(pathlib.Path(path).read_text().split()) if path else None
+
+
+def wanted(cell):
+    """False when this run is for other cells (`COTEJO_ONLY` names a file of those it is for)."""
+    return _only() is None or cell in _only()
+
+
 def note_cell(cell, file):
     """Adds a cell and the file of its test to the list that a dry run leaves (one line each)."""
     path = os.environ.get("COTEJO_CELLS")

@@ -6,6 +6,7 @@ every launch looks whether it is already there.
 """
 
 import argparse
+import itertools
 import os
 import random
 import shutil
@@ -15,6 +16,7 @@ import tempfile
 import time
 
 from . import families, scales, sessions
+from . import until as stopping
 
 
 def say(text):
@@ -71,7 +73,28 @@ def begin(tag, blocks):
 
 
 def missing(plan, block):
-    return [c for c in plan["cells"] if not sessions.measured(c, block)]
+    """Cells that a block still lacks; those that were precise enough before are not in it."""
+    last = plan.get("reached", {})
+    return [c for c in plan["cells"]
+            if block <= last.get(c, block) and not sessions.measured(c, block)]
+
+
+def run_block(plan, block, only=None):
+    """Runs what a block lacks, or the cells `only` of it, in a random order of its own."""
+    started = time.monotonic()
+    # Only the files that have something to run: loading all of them takes a second a block.
+    paths = [word for f in plan["files"] for word in ("-c", str(sessions.REPO / f))]
+    variables = {"COTEJO_BLOCK": str(block), "COTEJO_SEED": str(plan["seed"] + block)}
+    with tempfile.NamedTemporaryFile("w", suffix=".cells") as file:
+        if only is not None:
+            file.write("\n".join(only) + "\n")
+            file.flush()
+            variables["COTEJO_ONLY"] = file.name
+        reframe(["-r", *paths, "--tag", f"^{plan['tag']}$", "--exec-order=random"], **variables)
+    wall = time.monotonic() - started
+    plan["reframe_s"] += round(wall, 3)
+    sessions.write_json(sessions.session_folder() / "session.json", plan)
+    return wall
 
 
 def run(plan):
@@ -85,25 +108,62 @@ def run(plan):
         left = (time.monotonic() - begun) / (at_start - todo) * todo if todo < at_start else None
         say(f"block {block} of {plan['blocks']}: {total - todo} of {total} launches done"
             + (f", about {left / 60:.1f} min left" if left else ""))
-        started = time.monotonic()
-        # Only the files that have something to run: loading all of them takes a second a block.
-        paths = [word for f in plan["files"] for word in ("-c", str(sessions.REPO / f))]
-        reframe(["-r", *paths, "--tag", f"^{plan['tag']}$", "--exec-order=random"],
-                COTEJO_BLOCK=str(block), COTEJO_SEED=str(plan["seed"] + block))
-        plan["reframe_s"] += round(time.monotonic() - started, 3)
-        sessions.write_json(sessions.session_folder() / "session.json", plan)
+        run_block(plan, block)
         todo = sum(len(missing(plan, b)) for b in range(1, plan["blocks"] + 1))
     return todo
+
+
+def next_number(cell):
+    """The first launch of a cell that the session does not have."""
+    return next(n for n in itertools.count(1) if not sessions.measured(cell, n))
+
+
+def still_wide(plan, found):
+    """Names of the cells to go on with; what never gives a usable launch is given up."""
+    return [c for c in plan["cells"]
+            if (found[c].wide if c in found else next_number(c) <= stopping.FIRST_BLOCKS)]
+
+
+def run_until(plan, width, limit_s):
+    """Goes on with the cells whose interval is wider than `width`, block after block.
+
+    Returns the cells that are still too wide when the time does not allow another block.
+    """
+    folder, budget, per_launch = sessions.session_folder(), stopping.Budget(limit_s), 0.0
+    while True:
+        found = {c.name: c for c in stopping.cells(folder, width)}
+        wide = still_wide(plan, found)
+        for line in stopping.report([*found.values()], width, budget) if found else []:
+            say(line)
+        plan["reached"] = {c: next_number(c) - 1 for c in plan["cells"] if c not in wide}
+        block = min(map(next_number, wide), default=0)
+        only = [c for c in wide if not sessions.measured(c, block)]
+        if not only or block > stopping.MOST_BLOCKS or not budget.allows(per_launch * len(only)):
+            sessions.write_json(folder / "session.json", plan)
+            return [found[c] for c in wide if c in found]
+        plan["blocks"] = max(plan["blocks"], block)
+        say(f"block {block}: {len(only)} of {len(plan['cells'])} cells")
+        per_launch = run_block(plan, block, only) / len(only)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tag", default="quick", help="which tests (default: quick)")
     parser.add_argument("--launches", type=int, help="blocks; the scale's number by default")
+    parser.add_argument("--until", type=stopping.share, metavar="WIDTH",
+                        help="go on until each cell's 95 %% interval is within this (3%%)")
+    parser.add_argument("--budget", type=stopping.seconds, metavar="TIME",
+                        help="with --until: begin no block that would end later (20m)")
     args = parser.parse_args()
     blocks = args.launches or scales.launches(args.tag)
     if blocks < 1:
         parser.error("--launches must be a number from 1 on")
+    if args.until and args.launches:
+        parser.error("--until decides the number of launches; leave out --launches")
+    if args.budget and not args.until:
+        parser.error("--budget bounds a study --until a width; a plain one has --launches")
+    if args.until:
+        blocks = 1
     name = unfinished(args.tag)
     if name:
         os.environ["COTEJO_SESSION"] = name
@@ -112,8 +172,18 @@ def main():
     else:
         os.environ["COTEJO_SESSION"] = sessions.session_name()
         plan = begin(args.tag, blocks)
-    left = run(plan)
     folder = sessions.session_folder()
+    try:
+        wide = run_until(plan, args.until, args.budget) if args.until else []
+    except RuntimeError as err:
+        sys.exit(f"study: {err}")
+    if wide:
+        for cell in wide:
+            say(f"still wide: {cell}, about {cell.more} more launches")
+        say(f"{len(wide)} cells in {folder} are wider than {100 * args.until:g} %; "
+            "start again to go on")
+        return 0
+    left = 0 if args.until else run(plan)
     if left:
         say(f"{left} launches are missing in {folder}; start again to go on")
         return 1
@@ -123,8 +193,8 @@ def main():
               if sessions.read_json(p)["status"] != "ok"]
     for stem in failed:
         say(f"not used: {stem}: {sessions.read_json(folder / (stem + '.json'))['reason']}")
-    say(f"session {folder} is complete: {len(plan['cells'])} cells x {plan['blocks']} launches, "
-        f"{len(failed)} of them not used")
+    say(f"session {folder} is complete: {len(plan['cells'])} cells, {plan['blocks']} blocks, "
+        f"{len(failed)} launches not used")
     return 0
 
 

@@ -43,7 +43,7 @@ test_that("equal configurations are called different no more often than alpha sa
       medians <- exp(stats::rnorm(40L, 0, 0.05))
       split(
         data.table::data.table(
-          block = rep(1:10, 4L), median_s = medians, bytes = rep(1:4, each = 10L)
+          session = "s", block = rep(1:10, 4L), median_s = medians, bytes = rep(1:4, each = 10L)
         ), rep(1:4, each = 10L)
       )
     }
@@ -55,12 +55,12 @@ test_that("equal configurations are called different no more often than alpha sa
   expect_lte(sum(verdicts), 8L)
 })
 
-test_that("much spread is inconclusive and under five launches there is no verdict", {
+test_that("much spread is undecided and under five launches there is no verdict", {
   equal <- c(openmpi = 3e-7, mpich = 3.1e-7)
   wide <- compare_configurations(
     summary_from(write_study(fresh_folder(), equal, bytes = 1, cv = 0.2, seed = 5L))
   )
-  expect_identical(wide$verdict, "inconclusive")
+  expect_identical(wide$verdict, "undecided")
   few <- compare_configurations(
     summary_from(write_study(fresh_folder(), MPIS, bytes = 1, blocks = 4L))
   )
@@ -73,7 +73,7 @@ test_that("too many sizes for so few launches is said", {
   compared <- compare_configurations(
     summary_from(write_study(fresh_folder(), MPIS, bytes = 2^(0:8), blocks = 5L))
   )
-  expect_identical(unique(compared$verdict), "inconclusive")
+  expect_identical(unique(compared$verdict), "undecided")
   expect_match(compared$note[[1L]], "cannot show a difference over 9 sizes", fixed = TRUE)
 })
 
@@ -174,4 +174,47 @@ test_that("two tools are compared on the same MPI", {
   expect_identical(agreed$mpi, c("mpich", "openmpi"))
   expect_identical(agreed$a, rep("imb-pingpong", 2L))
   expect_equal(agreed$ratio, c(1.2, 1.2), tolerance = 0.05)
+})
+
+test_that("what is undecided says how many launches would decide it, and so many do", {
+  # 80 % of the pairs should be decided with the launches that are asked for; 40 pairs of which
+  # fewer than 22 are have a chance under 1 in 1000.
+  set.seed(11L)
+  decided <- replicate(40L, {
+    truth <- 0.05
+    cv <- 0.08
+    more <- launches_to_decide(
+      exp(truth), exp(truth - 1.96 * cv * sqrt(2 / 10)), exp(truth + 1.96 * cv * sqrt(2 / 10)), 10L
+    )
+    n <- 10L + as.integer(more)
+    wilcoxon_independent(exp(stats::rnorm(n, truth, cv)), exp(stats::rnorm(n, 0, cv))) <= 0.05
+  })
+  expect_gte(sum(decided), 22L)
+  # Twice the spread takes four times the launches.
+  few <- launches_to_decide(1.05, 1.05 / 1.08, 1.05 * 1.08, 20L)
+  many <- launches_to_decide(1.05, 1.05 / 1.08^2, 1.05 * 1.08^2, 20L)
+  expect_equal((many + 20) / (few + 20), 4, tolerance = 0.05)
+  expect_identical(launches_to_decide(1.0001, 0.5, 2, 5L), Inf)
+  expect_identical(launches_to_decide(1.01, NA_real_, NA_real_, 4L), NA_real_)
+})
+
+test_that("sessions that contradict one another leave no verdict, those that agree leave theirs", {
+  two_sessions <- function(factors) {
+    folder <- fresh_folder()
+    for (i in 1:2) {
+      write_study(
+        folder, c(openmpi = 3e-7, mpich = 3e-7 * factors[[i]]), bytes = 1, seed = i,
+        session = sprintf("2026112%dT070000Z", i)
+      )
+    }
+    compare_configurations(summary_from(folder))
+  }
+  differ <- two_sessions(c(1.1, 1.5))
+  expect_identical(differ$sessions, 2L)
+  expect_identical(differ$verdict, "undecided")
+  expect_match(differ$note, "^sessions differ by [0-9.]+ %: over them the ratio is")
+  agree <- two_sessions(c(1.5, 1.5))
+  expect_identical(agree$verdict, "slower")
+  expect_gt(agree$p_sessions, 0.01)
+  expect_equal(agree$session_ratio, 1.5, tolerance = 0.03)
 })

@@ -53,7 +53,7 @@ drawn_from <- function(folder, register) {
   out <- fresh_folder()
   coverage <- NULL
   quiet(coverage <- draw_exhibits(folder, out, exhibits = list_exhibits(register)))
-  file <- file.path(out, "stival-fig-1.csv")
+  file <- file.path(out, "stival", "fig-1.csv")
   list(coverage = coverage, out = out, data = if (file.exists(file)) data.table::fread(file))
 }
 
@@ -117,9 +117,11 @@ test_that("what is there is drawn the same bytes twice, and the rest waits and s
   first <- drawn_from(folder, register)
   set.seed(5L)
   second <- drawn_from(folder, register)
-  files <- list.files(first$out, all.files = TRUE, no.. = TRUE)
+  files <- list.files(first$out, all.files = TRUE, no.. = TRUE, recursive = TRUE)
   expect_setequal(
-    files, c(paste0("stival-fig-1.", c("svg", "pdf", "csv")), "coverage.csv", "coverage.md")
+    files, c(
+      paste0("stival/fig-1.", c("svg", "pdf", "csv")), "coverage.csv", "coverage.md", "index.html"
+    )
   )
   expect_identical(
     unname(tools::md5sum(file.path(first$out, files))),
@@ -133,14 +135,14 @@ test_that("what is there is drawn the same bytes twice, and the rest waits and s
   expect_identical(lone$lacks, "another number of ranks")
   expect_identical(first$coverage$launches, 12L)
   expect_equal(first$data[bytes == 1024 & mpi == "mpich"]$median_s, 2.024e-6, tolerance = 1e-3)
-  svg <- paste(readLines(file.path(first$out, "stival-fig-1.svg")), collapse = " ")
+  svg <- paste(readLines(file.path(first$out, "stival", "fig-1.svg")), collapse = " ")
   expect_match(svg, "Counterpart of stival fig-1. Site local, test planted.", fixed = TRUE)
   waiting <- drawn_from(folder, one_row("by_size", tests = "other", sizes = "1..8"))
   expect_identical(waiting$coverage$state, "waiting")
   expect_identical(
     waiting$coverage$lacks, "launches of other with sizes 1..8: reframe -r -n other"
   )
-  expect_identical(list.files(waiting$out), c("coverage.csv", "coverage.md"))
+  expect_identical(list.files(waiting$out), c("coverage.csv", "coverage.md", "index.html"))
   needs <- drawn_from(folder, one_row("", tests = "", needs = "an FFT experiment"))
   expect_identical(needs$coverage$lacks, "an FFT experiment")
   # The first alternative with data counts; both tests of a pair must be there.
@@ -167,7 +169,7 @@ test_that("captions own up to shared processors, simulation and TCP without a ne
   design[, cpus := list(list(c(0L, 1L, 0L)))]
   folder <- plant(fresh_folder(), design)
   out <- drawn_from(folder, one_row("by_size", differs = "It was 2006."))$out
-  svg <- paste(readLines(file.path(out, "stival-fig-1.svg")), collapse = " ")
+  svg <- paste(readLines(file.path(out, "stival", "fig-1.svg")), collapse = " ")
   for (text in c(
     "ranks share processors", "by netem", "TCP stays within one host", "It was 2006."
   )) {
@@ -227,7 +229,7 @@ test_that("the error of a method is the ratio of the wrong to the right, as figu
   expect_equal(data$ratio, c(3, 3), tolerance = 0.01)
   expect_identical(data$verdict, c("slower", "slower"))
   out <- drawn_from(folder, one_row("error_table", arguments = arguments, kind = "table"))$out
-  html <- paste(readLines(file.path(out, "stival-fig-1.html")), collapse = " ")
+  html <- paste(readLines(file.path(out, "stival", "fig-1.html")), collapse = " ")
   expect_match(html, "<td class=\"num\">3.0[0-9] \\[[23].[0-9]{2}, 3.[0-9]{2}\\]</td>|>3.00 \\[")
   # One repetition alone: the first, which is planted slower than all others.
   for (file in list.files(folder, "[.]csv$", recursive = TRUE, full.names = TRUE)) {
@@ -301,7 +303,7 @@ test_that("a check is drawn less its true time, and spread as a standard error",
   out <- drawn_from(folder, one_row(
     "wait_pattern", arguments = "x=ranks; series=option_start; panel=mpi; truth=up"
   ))$out
-  svg <- paste(readLines(file.path(out, "stival-fig-1.svg")), collapse = " ")
+  svg <- paste(readLines(file.path(out, "stival", "fig-1.svg")), collapse = " ")
   expect_match(svg, ">measured less true time (ns)<", fixed = TRUE)
   expect_match(svg, ">50<", fixed = TRUE)
   expect_false(grepl(">2000<", svg, fixed = TRUE))
@@ -327,7 +329,7 @@ test_that("tables hold Welch's test, start-up with bandwidth, and the nearest br
   expect_equal(welch$data[bytes == 1]$welch_p, test$p.value, tolerance = 1e-6)
   expect_equal(welch$data[bytes == 1]$welch_low_s, test$conf.int[[1L]], tolerance = 1e-6)
   startup <- drawn_from(folder, one_row("startup_table", kind = "table"))$out
-  html <- paste(readLines(file.path(startup, "stival-fig-1.html")), collapse = " ")
+  html <- paste(readLines(file.path(startup, "stival", "fig-1.html")), collapse = " ")
   expect_match(html, "Open MPI, shared memory, near, 2 ranks", fixed = TRUE)
   expect_match(html, "at 1 MiB", fixed = TRUE)
   # Four ranks, a third of a message's bandwidth: sent one after the other.
@@ -337,7 +339,7 @@ test_that("tables hold Welch's test, start-up with bandwidth, and the nearest br
   folder <- plant(fresh_folder(), both, parameters = function(row) list(ranks = row$variant))
   table <- drawn_from(folder, one_row("broadcast_table", kind = "table"))
   expect_equal(table$data$ratio, 1 / 3, tolerance = 0.01)
-  html <- paste(readLines(file.path(table$out, "stival-fig-1.html")), collapse = " ")
+  html <- paste(readLines(file.path(table$out, "stival", "fig-1.html")), collapse = " ")
   expect_match(html, ">repeated sends</td>", fixed = TRUE)
 })
 

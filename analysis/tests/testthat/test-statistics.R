@@ -160,3 +160,39 @@ test_that("the bootstrap leaves the caller's random numbers alone and repeats it
   expect_identical(stats::runif(3L), expected)
   expect_identical(bootstrap_ratio(1:8 / 4, 2:9 / 4), first)
 })
+
+test_that("a model of sessions is the textbook's", {
+  # Effects of four sessions with known errors, by the formulas of DerSimonian and Laird (1986)
+  # and Hartung and Knapp (2001), worked by hand.
+  side <- function(means) {
+    data.table::rbindlist(lapply(seq_along(means), function(i) {
+      data.table::data.table(
+        session = paste0("s", i), block = paste(i, 1:4),
+        median_s = exp(means[[i]] + c(-0.03, -0.01, 0.01, 0.03))
+      )
+    }))
+  }
+  flat <- side(rep(0, 4L))
+  flat[, median_s := 1]
+  effect <- c(0.10, 0.20, 0.30, 0.20)
+  over <- ratio_over_sessions(side(effect), flat)
+  # Errors are alike, so the mean is plain; Q = sum of squares / error^2.
+  error <- stats::sd(c(-0.03, -0.01, 0.01, 0.03)) / 2
+  q <- sum((effect - 0.2)^2) / error^2
+  between <- (q - 3) * error^2 / 3
+  expect_equal(over$ratio, exp(0.2), tolerance = EXACT)
+  expect_equal(over$p, stats::pchisq(q, 3, lower.tail = FALSE), tolerance = EXACT)
+  expect_equal(over$spread, expm1(sqrt(between)), tolerance = EXACT)
+  reach <- stats::qt(0.975, 3) * stats::sd(effect) / 2
+  expect_equal(over$high, exp(0.2 + reach), tolerance = EXACT)
+  expect_identical(ratio_over_sessions(side(0.1), flat)$p, NA_real_)
+})
+
+test_that("a slow first block is called warming up, and a trend is no warm-up", {
+  calm <- c(0, 0.01, -0.01, 0.005, -0.005, 0.002, 0, -0.002)
+  expect_true(first_of(c(0.2, calm))$warm_up)
+  expect_equal(first_of(c(0.2, calm))$first, expm1(0.2), tolerance = EXACT)
+  expect_false(first_of(calm)$warm_up)
+  expect_false(first_of(seq(-0.1, 0.1, length.out = 8L))$warm_up)
+  expect_identical(first_of(c(0.2, 0, 0))$warm_up, FALSE)
+})

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Printed t-tests: does the interval hold the difference, and the p follow from both?
+
+# Launches a side in the study `watter`, which says so in its text.
+WATTER_N <- 50
+
+#' Check the four tables of Welch's tests of `watter`, and its two of NetPIPE against each other.
+#' @noRd
+audit_welch <- function(dir) {
+  tables <- list(
+    list("watter-tab-A.1", "message_bytes", "mean_llc_s", "mean_tcp_s", "s", "%s B"),
+    list("watter-tab-A.2", "message_bytes", "mean_llc_mbit_s", "mean_tcp_mbit_s", "Mbit/s", "%s B"),
+    list("watter-tab-A.3", "processes", "mean_llc", "mean_tcp", "", "%s processes"),
+    list("watter-tab-A.4", "processes", "mean_llc_s", "mean_tcp_s", "s", "%s processes")
+  )
+  rbind(
+    rbindlist(lapply(tables, function(t) do.call(audit_welch_table, c(dir, t)))),
+    audit_bandwidths(dir)
+  )
+}
+
+audit_welch_table <- function(dir, file, by, llc, tcp, unit, name) {
+  table <- read_published(dir, file)
+  names <- sprintf(name, table[[by]])
+  x <- printed(table[[llc]])
+  y <- printed(table[[tcp]])
+  low <- printed(table$ci99_low_printed)
+  high <- printed(table$ci99_high_printed)
+  middle <- recompute(function(a, b) (a + b) / 2, low, high)
+  difference <- recompute(`-`, x, y)
+  # The middle of the interval is the difference of the means, within all four roundings.
+  miss <- pmax(difference$low - middle$high, middle$low - difference$high)
+  slack <- 1e-9 * abs(difference$value)
+  width <- (difference$high - difference$low) + (middle$high - middle$low)
+  centres <- data.table(
+    file = paste0(file, ".csv"), what = paste("middle of the 99 % interval,", names),
+    printed = sprintf("[%s, %s]", table$ci99_low_printed, table$ci99_high_printed),
+    recomputed = difference$value, low = difference$low, high = difference$high, unit = unit,
+    verdict = fcase(
+      miss <= slack, "agrees", miss <= width, "last digit", rep(TRUE, length(miss)), "disagrees"
+    ),
+    remark = said_of_signs(difference, low, high)
+  )
+  rbind(centres, audit_p(file, names, table, difference$value, low$value, high$value, centres))
+}
+
+#' Would another sign of one end mend an interval?
+#' @noRd
+said_of_signs <- function(difference, low, high) {
+  near <- function(a, b) {
+    abs((a + b) / 2 - difference$value) <= 1e-3 * abs(difference$value)
+  }
+  off <- abs((low$value + high$value) / 2 - difference$value) > 1e-3 * abs(difference$value)
+  fcase(
+    off & near(low$value, -high$value), "a minus sign of the upper end was lost",
+    off & near(-low$value, high$value), "a minus sign of the lower end was lost",
+    rep(TRUE, length(off)), ""
+  )
+}
+
+#' The p that means, interval and n imply: between 49 and 98 degrees of freedom, Welch's bounds.
+#' @noRd
+audit_p <- function(file, names, table, difference, low, high, centres) {
+  mended <- grepl("minus sign", centres$remark)
+  high <- fifelse(mended, -high, high)
+  half <- abs(high - low) / 2
+  implied <- vapply(c(WATTER_N - 1, 2 * WATTER_N - 2), function(df) {
+    t <- abs(difference) * stats::qt(0.995, df) / half
+    2 * stats::pt(-t, df)
+  }, numeric(length(half)))
+  implied <- matrix(implied, ncol = 2L)
+  least <- apply(implied, 1L, min)
+  most <- apply(implied, 1L, max)
+  given <- table$p_value_printed
+  below <- startsWith(given, "<")
+  value <- as.numeric(sub("^[<=] *", "", given))
+  # Both ends of the interval are rounded too: a tenth of p is more than that makes.
+  fits <- fifelse(below, least <= value, value >= 0.9 * least & value <= 1.1 * most)
+  data.table(
+    file = paste0(file, ".csv"), what = paste("p from means, interval and n = 50,", names),
+    printed = given, recomputed = sqrt(least * most), low = least, high = most, unit = "",
+    verdict = fifelse(fits, "agrees", "disagrees"),
+    remark = fifelse(mended, "with the sign put right", "49 to 98 degrees of freedom")
+  )
+}
+
+#' NetPIPE's bandwidths from its times: both are means of launches, so a trace of the averaging
+#' stays.
+#' @noRd
+audit_bandwidths <- function(dir) {
+  times <- read_published(dir, "watter-tab-A.1")
+  rates <- read_published(dir, "watter-tab-A.2")
+  both <- rates[times, on = "message_bytes", nomatch = NULL]
+  size <- as.numeric(both$message_bytes)
+  rbindlist(lapply(c("llc", "tcp"), function(side) {
+    audit_rows(
+      "watter-tab-A.2", sprintf("bandwidth from the time, %s, %s B", side, both$message_bytes),
+      both[[paste0("mean_", side, "_mbit_s")]],
+      recompute(function(s) 8 * size / s / 2^20, printed(both[[paste0("mean_", side, "_s")]])),
+      "Mbit/s", 0.002, "the mean of rates is not the rate of the mean: held to 0.2 %; 1 Mbit is 2^20"
+    )
+  }))
+}

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The studies' printed numbers: as text, because how many digits were printed matters.
+
+#' Read one file of printed numbers.
+#'
+#' @param dir folder of `data/published`.
+#' @param name of the file, without its ending.
+#' @return data.table of texts, as printed.
+#' @noRd
+read_published <- function(dir, name) {
+  file <- file.path(dir, paste0(name, ".csv"))
+  if (!file.exists(file)) {
+    bad_data(file, NA, "not there", "name the folder of data/published (PUBLISHED)")
+  }
+  fread(file, colClasses = "character", na.strings = NULL, sep = ",")
+}
+
+#' A printed number as the range of values that are printed so.
+#'
+#' @param text the number as printed, with a point; sizes may end in k or M (binary).
+#' @param round whether zeros at the end of a whole number may be rounding (400 for 350 to 450).
+#' @return list: `value`, `low`, `high` (vectors), `unit` (of the last digit); `NA` where nothing
+#'   was printed.
+#' @noRd
+printed <- function(text, round = FALSE) {
+  binary <- c(B = 1, k = 1024, M = 1024^2)
+  suffix <- sub("^[^A-Za-z]*", "", text)
+  sized <- suffix %in% names(binary)
+  factor <- ifelse(sized, binary[suffix], 1)
+  bare <- ifelse(sized, sub("[A-Za-z]$", "", text), text)
+  value <- suppressWarnings(as.numeric(bare))
+  exponent <- ifelse(grepl("e", bare), suppressWarnings(as.numeric(sub(".*e", "", bare))), 0)
+  mantissa <- sub("e.*", "", bare)
+  decimals <- ifelse(grepl(".", mantissa, fixed = TRUE), nchar(sub(".*[.]", "", mantissa)), 0)
+  zeros <- nchar(sub("^.*?(0*)$", "\\1", mantissa, perl = TRUE)) *
+    (round & !grepl(".", mantissa, fixed = TRUE))
+  unit <- 10^(exponent - decimals + zeros) * factor
+  value <- unname(value * factor)
+  # Sizes in whole k and M are exact.
+  half <- ifelse(sized, 0, unit / 2)
+  list(value = value, low = value - half, high = value + half, unit = unname(unit))
+}
+
+#' The range of a function of printed numbers, each anywhere within its rounding.
+#'
+#' @param f a function of as many numbers, monotonic in each within the roundings.
+#' @param ... what [printed()] returned.
+#' @return list: `value`, `low`, `high`.
+#' @noRd
+recompute <- function(f, ...) {
+  given <- list(...)
+  corners <- expand.grid(rep(list(c("low", "high")), length(given)), stringsAsFactors = FALSE)
+  at <- vapply(seq_len(nrow(corners)), function(i) {
+    do.call(f, Map(function(number, end) number[[end]], given, unlist(corners[i, ])))
+  }, numeric(length(given[[1L]]$value)))
+  at <- matrix(at, ncol = nrow(corners))
+  list(
+    value = do.call(f, lapply(given, `[[`, "value")),
+    low = apply(at, 1L, min), high = apply(at, 1L, max)
+  )
+}

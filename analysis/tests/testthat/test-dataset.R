@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Packed datasets: unpacked when whole, refused when not.
+
+pack_one <- function() {
+  results <- write_study(fresh_folder(), c(openmpi = 3e-7), bytes = 1, blocks = 2L)
+  folder <- fresh_folder()
+  dir.create(file.path(folder, "local"))
+  archive <- file.path(folder, "local", "20261121T070000Z.tar.xz")
+  files <- list.files(file.path(results, "local", "20261121T070000Z"))
+  old <- setwd(file.path(results, "local", "20261121T070000Z"))
+  on.exit(setwd(old))
+  utils::tar(archive, files, compression = "xz", tar = "internal")
+  writeLines(
+    paste0(sha256(archive), "  local/20261121T070000Z.tar.xz"), file.path(folder, "SHA256SUMS")
+  )
+  list(folder = folder, archive = archive, results = results)
+}
+
+test_that("a packed dataset reads as the results that it was made from", {
+  made <- pack_one()
+  ours <- read_results(unpack_dataset(made$folder))
+  expect_identical(ours$samples, read_results(made$results)$samples)
+  expect_identical(unpack_dataset(made$results), made$results)
+})
+
+test_that("a damaged dataset is refused with the archive's name", {
+  made <- pack_one()
+  bytes <- readBin(made$archive, "raw", file.size(made$archive))
+  bytes[[length(bytes)]] <- xor(bytes[[length(bytes)]], as.raw(1))
+  writeBin(bytes, made$archive)
+  expect_error(
+    unpack_dataset(made$folder), "20261121T070000Z.tar.xz: missing, or not what its checksum",
+    class = "cotejo_bad_data"
+  )
+  unlink(made$archive)
+  expect_error(unpack_dataset(made$folder), "missing", class = "cotejo_bad_data")
+})

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Studies that stop by themselves: launches go on where the interval is still too wide.
+
+The rule itself is the R package's (`wide_cells()`), so that what stops a study is
+what its figures show.
+"""
+
+import csv
+import os
+import re
+import shutil
+import subprocess
+import time
+from dataclasses import dataclass
+
+from . import families
+
+# Under so many launches no interval is made; a cell of which none of them is usable is given up.
+FIRST_BLOCKS = 5
+MOST_BLOCKS = 500
+
+
+def share(text):
+    """'3%' or '0.03' as a share; ValueError says what is allowed."""
+    found = re.fullmatch(r"([0-9]*\.?[0-9]+)\s*(%?)", text.strip())
+    value = float(found[1]) / (100 if found[2] else 1) if found else 0
+    if not 0 < value < 1:
+        raise ValueError(f"{text!r} is no width of an interval; 3% and 0.03 are")
+    return value
+
+
+def seconds(text):
+    """'90s', '20m' or '1.5h' in seconds; ValueError says what is allowed."""
+    found = re.fullmatch(r"([0-9]*\.?[0-9]+)\s*([smh])", text.strip())
+    value = float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]] if found else 0
+    if value <= 0:
+        raise ValueError(f"{text!r} is no time; 90s, 20m and 2h are")
+    return value
+
+
+@dataclass(frozen=True)
+class Cell:
+    """How well a cell is known. `width` is relative, None with too few launches."""
+
+    name: str
+    launches: int
+    width: float | None
+    at: str
+    wide: bool
+    more: int
+
+    def __str__(self):
+        known = "no interval yet" if self.width is None else f"{100 * self.width:.1f} %"
+        return f"{self.name}: {known}" + (f" at {self.at}" if self.at else "")
+
+
+def cells(folder, until):
+    """Cells of a session, widest first. RuntimeError: R could not tell, with its words."""
+    stack = families.stack_prefix()
+    program = shutil.which("Rscript", path=f"{stack}/tools/bin:{os.environ['PATH']}")
+    if not program:
+        raise RuntimeError("no Rscript on PATH, which UNTIL needs; `make stack` installs it")
+    done = subprocess.run(
+        [program, "--vanilla", "-e",
+         f"cotejo::print_wide_cells({str(folder)!r}, {until!r})"],
+        env={**os.environ, "R_LIBS": f"{stack}/R"}, text=True, capture_output=True)
+    if done.returncode:
+        said = [line for line in done.stderr.splitlines() if line != "Execution halted"]
+        raise RuntimeError(" ".join(said[-2:]) or "R ended without a word")
+    return [Cell(name, int(launches), None if width == "NA" else float(width), at,
+                 wide == "TRUE", int(float(more)))
+            for name, launches, width, at, wide, more in csv.reader(
+                done.stdout.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)]
+
+
+class Budget:
+    """Time that a study may still take; without a limit it always may."""
+
+    def __init__(self, limit_s):
+        self.limit_s, self.begun = limit_s, time.monotonic()
+
+    def spent(self):
+        return time.monotonic() - self.begun
+
+    def allows(self, more_s):
+        return self.limit_s is None or self.spent() + more_s <= self.limit_s
+
+    def __str__(self):
+        of = "" if self.limit_s is None else f" of {self.limit_s / 60:.1f}"
+        return f"{self.spent() / 60:.1f}{of} min used"
+
+
+def report(found, until, budget):
+    """Lines on how far a study is: what is still too wide, and what it would take."""
+    wide = [c for c in found if c.wide]
+    lines = [f"{len(found) - len(wide)} of {len(found)} cells within {100 * until:g} %, {budget}"]
+    if wide:
+        lines.append(f"widest: {wide[0]}; about {sum(c.more for c in wide)} more launches "
+                     f"would bring all {len(wide)} within")
+    return lines
