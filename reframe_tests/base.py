@@ -229,3 +229,17 @@ class Experiment(rfm.RunOnlyRegressionTest, Placement, Configuration):
         if self.record["status"] != "ok":
             raise SanityError(self.record["reason"])
         return True
+
+
+class EveryRankCount(Experiment):
+    """One launch for each number of ranks that the site has room for."""
+
+    #: Number of ranks.
+    #:
+    #: :values: from the site's placements
+    ranks = parameter(placements.rank_counts())
+    varied = ["ranks"]
+
+    @run_after("init")
+    def set_ranks(self):
+        self.num_tasks = self.ranks

@@ -2,28 +2,14 @@
 """Collective operations after a common start, and what the library takes of memory."""
 
 import reframe as rfm
-from reframe.core.builtins import parameter, performance_function, run_after
+from reframe.core.builtins import parameter, performance_function, run_after, variable
 
-from .base import Experiment, Full, Quick, Smoke
-from .harness import launches, placements
+from .base import EveryRankCount, Full, Quick, Smoke
+from .harness import exhibits, launches
 
 TEN_SIZES = "8:2Mi:x4"
 MOVING = "bcast,gather,scatter,allgather,alltoall"
 REDUCING = "reduce,allreduce,reduce_scatter,reduce_scatter_block,scan,exscan"
-
-
-class EveryRankCount(Experiment):
-    """One launch for each number of ranks that the site has room for."""
-
-    #: Number of ranks.
-    #:
-    #: :values: from the site's placements
-    ranks = parameter(placements.rank_counts())
-    varied = ["ranks"]
-
-    @run_after("init")
-    def set_ranks(self):
-        self.num_tasks = self.ranks
 
 
 class Collective(EveryRankCount):
@@ -69,6 +55,31 @@ class collective_quick(Quick, Collective):
     @performance_function("us")
     def bcast(self):
         return 1e6 * launches.summary_value(self.record, "bcast", 8, "median_s")
+
+
+class Affinity(Collective):
+    """By placement, each call with buffers that have left the caches: the worst case."""
+
+    placement = parameter(["near", "far"])
+    #: Message sizes, B.
+    sizes = variable(str)
+    limit_s = 180
+    tags = exhibits.tags(*exhibits.figures("finisterrae", *(f"5.{n}" for n in range(17, 37))))
+
+    @run_after("init")
+    def set_options(self):
+        self.options = {"operation": "bcast,alltoall", "sizes": self.sizes, "cache": "cold",
+                        "budget": 0.05}
+
+
+@rfm.simple_test
+class collective_affinity_quick(Quick, Affinity):
+    sizes = "1,4Ki,64Ki,8Mi"
+
+
+@rfm.simple_test
+class collective_affinity_full(Full, Affinity):
+    sizes = "1:4Mi:x4,8Mi"
 
 
 @rfm.simple_test

@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The measuring itself: known waits, start skew, and the errors of the usual ways.
 
-`waitpattern-up` has a true time of 2 us on two ranks, `waitpattern-null` of nothing.
+`waitpattern-up` has a true time of n us on n ranks, `waitpattern-null` of nothing.
 """
 
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after, variable
 
-from .base import Experiment, Full, Quick, Smoke
+from .base import EveryRankCount, Full, Quick, Smoke
 from .harness import launches
 
-QUICK = {"timer": "tsc"}
 MANY = {"valid": 200, "max-repetitions": 1000, "budget": 1}
 
 
-class Method(Experiment):
-    """Two ranks of one host: what the measuring adds to what is measured."""
+class Method(EveryRankCount):
+    """What the measuring adds to what is measured."""
 
     transport = parameter(["shm"])
 
@@ -34,29 +33,29 @@ class SmokeMethod(Smoke, Method):
 
 
 class QuickMethod(Quick, Method):
-    options = QUICK
+    pass
 
 
-class EveryTimer(Full, Method):
-    """By two timers, the finest and the default."""
+class EveryTimer(Method):
+    """By several timers: the finest that is sound here, which is the default, and others."""
 
-    timer = parameter(["monotonic-raw", "tsc"])
-    varied = ["timer"]
+    timer = parameter(["auto", "monotonic-raw"])
+    varied = ["ranks", "timer"]
 
     @run_after("init")
     def set_options(self):
         self.options = {**self.options, "timer": self.timer}
 
 
-class EveryStart(Full, Method):
-    """All ways to start, by two timers."""
+class EveryStart(Full, EveryTimer):
+    """All ways to start, by several timers."""
 
     start = parameter(["windows", "round-time", "barrier", "mpi-barrier", "none"])
-    timer = parameter(["monotonic-raw", "tsc"])
-    varied = ["start", "timer"]
+    timer = parameter(["auto", "monotonic-raw", "wtime"])
+    varied = ["ranks", "start", "timer"]
 
     @run_after("init")
-    def set_options(self):
+    def set_start(self):
         self.options = {**MANY, "start": self.start, "timer": self.timer}
 
 
@@ -87,15 +86,23 @@ class systematic_errors_smoke(SmokeMethod):
 
 
 @rfm.simple_test
-class waitpattern_up_quick(QuickMethod):
+class waitpattern_up_quick(Quick, EveryTimer):
     experiment = "waitpattern-up"
     watched = "waitpattern-up"
+    start = parameter(["windows", "mpi-barrier"])
+    timer = parameter(["auto", "wtime"])
+    varied = ["ranks", "start", "timer"]
+
+    @run_after("init")
+    def set_start(self):
+        self.options = {**self.options, "start": self.start}
 
 
 @rfm.simple_test
-class waitpattern_null_quick(QuickMethod):
+class waitpattern_null_quick(Quick, EveryTimer):
     experiment = "waitpattern-null"
     watched = "waitpattern-null"
+    timer = parameter(["auto", "wtime"])
 
 
 @rfm.simple_test
@@ -108,7 +115,7 @@ class start_skew_quick(QuickMethod):
 class systematic_errors_quick(QuickMethod):
     experiment = "systematic-errors"
     watched = "skew-mpi-barrier"
-    options = {**QUICK, "sizes": "8,8Ki"}
+    options = {"sizes": "8,8Ki"}
 
 
 @rfm.simple_test
@@ -124,14 +131,14 @@ class waitpattern_null_full(EveryStart):
 
 
 @rfm.simple_test
-class start_skew_full(EveryTimer):
+class start_skew_full(Full, EveryTimer):
     experiment = "start-skew"
     watched = "skew-deadline"
     options = {"starts": 10000}
 
 
 @rfm.simple_test
-class systematic_errors_full(EveryTimer):
+class systematic_errors_full(Full, EveryTimer):
     experiment = "systematic-errors"
     watched = "skew-mpi-barrier"
     options = {**MANY, "sizes": "8:64Ki:x8", "communicators": 50}

@@ -13,8 +13,9 @@
 static const struct option common_options[] = {
     {"output", OPTION_TEXT, "", "", NULL, 0, 0,
      "write the samples to TEXT.csv and the launch's description to TEXT.json"},
-    {"timer", OPTION_CHOICE, "monotonic-raw", "", clock_choices, 0, 0,
-     "clock of the samples; `cotejo timers` examines them"},
+    {"timer", OPTION_CHOICE, "auto", "", clock_choices, 0, 0,
+     "clock of the samples; auto: tsc where it passes its checks, else monotonic-raw; `cotejo "
+     "timers` examines them"},
     {0},
 };
 
@@ -141,8 +142,9 @@ static void measure(struct bench *bench, const struct experiment *experiment, in
     options_read(&bench->options, tables, tables_count, count - 2, arguments + 2, &bench->failure);
     if (!failed(&bench->failure))
         choose_ranks(bench, experiment);
-    if (!failed(&bench->failure))
-        clock_open(&bench->clock, options_text(&bench->options, "timer"), &bench->failure);
+    if (ranks_agree(MPI_COMM_WORLD, &bench->failure, false) == STATUS_OK)
+        clock_open_alike(&bench->clock, options_text(&bench->options, "timer"), MPI_COMM_WORLD,
+                         &bench->failure);
     if (!failed(&bench->failure) && rank == 0)
         samples_open(&bench->samples, options_text(&bench->options, "output"), experiment->columns,
                      &bench->failure);

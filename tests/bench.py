@@ -17,6 +17,7 @@ import tempfile
 import time
 
 from reframe_tests.harness import sessions
+from tests import bench_collectives
 
 REPO = sessions.REPO
 
@@ -107,6 +108,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as folder:
         root = pathlib.Path(folder)
         against_imb(args.stack, root / "imb")
+        bench_collectives.hold(say)
         wall = make(args.stack, root / "study", "study", "TAG=quick")
         say("study from a prepared stack under 6 min", f"{wall / 60:.1f} min", wall < 360)
         overhead(root / "study")

@@ -22,6 +22,19 @@ def test_the_column_with_more_digits_counts():
         ("imb-pingpong", 1 << 20, 40, (1 << 20) / 46743.62e6)]
 
 
+def test_of_the_ranks_the_slowest_counts():
+    printed = """
+# Benchmarking Bcast
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+            8         1000         0.21         0.36         0.29
+# Benchmarking Barrier
+ #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+         1000         0.40         0.43         0.41
+"""
+    assert imb.rows(printed) == [("imb-bcast", 8, 1000, 0.36e-6),
+                                 ("imb-barrier", 0, 1000, 0.43e-6)]
+
+
 def test_samples_are_complete(tmp_path):
     (tmp_path / "samples.json").write_text('{"observed": {"program": "?"}}')
     imb.write_samples(tmp_path, PRINTED)

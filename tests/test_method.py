@@ -79,6 +79,51 @@ def test_clocks_that_drifted_apart_are_not_reported_from(mpi, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def sundial(mpi, way):
+    """The environment in which the system's raw clock is wrong in this way."""
+    library = STACK / "build" / mpi.name / "tests/libsundial.so"
+    return {"LD_PRELOAD": str(library), "COTEJO_SUNDIAL": way}
+
+
+@pytest.mark.parametrize(("way", "timer", "expected"), [
+    ("stopped", "monotonic-raw", "stands still"),
+    ("backwards", "monotonic-raw", "goes backwards"),
+    ("uneven", "tsc", "not steady"),
+])
+def test_a_timer_that_failed_its_check_is_not_reported_from(mpi, tmp_path, way, timer, expected):
+    done = launch(mpi, "waitpattern-null", "--timer", timer, "--output", "samples",
+                  folder=tmp_path, **sundial(mpi, way))
+    assert done.returncode == 2, done.stderr
+    assert len(said(done)) == 1
+    assert f"timer '{timer}' failed its check: " in said(done)[0]
+    assert expected in said(done)[0]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_finer_timer_that_failed_its_check_is_left_for_a_sound_one(mpi, tmp_path):
+    done = launch(mpi, "pingpong", "--sizes", "8", "--budget", "0.01", "--output", "samples",
+                  folder=tmp_path, **sundial(mpi, "uneven"))
+    assert done.returncode == 0, done.stderr
+    record = json.loads((tmp_path / "samples.json").read_text())
+    timer = record["observed"]["timer"]
+    assert record["observed"]["options"]["timer"] == "auto"
+    assert timer["name"] == "monotonic-raw"
+    assert "timer 'tsc' failed its check" in timer["instead"]
+
+
+def test_ranks_that_do_not_share_a_clock_are_found(mpi, tmp_path):
+    """Between hosts that are taken for one, `two-level` believes in one clock; its check does
+    not."""
+    words = ["waitpattern-null", "--timer", "monotonic-raw", "--output", "samples"]
+    done = launch(mpi, *words, folder=tmp_path, **sundial(mpi, "apart"))
+    assert done.returncode == 1, done.stderr
+    assert len(said(done)) == 1
+    assert "synchronisation 'two-level' failed its check 3 times" in said(done)[0]
+    assert list(tmp_path.iterdir()) == []
+    done = launch(mpi, *words, "--sync", "hierarchical", folder=tmp_path, **sundial(mpi, "apart"))
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("start", ["windows", "round-time"])
 def test_a_start_on_a_shared_clock_needs_one(mpi, start):
     done = launch(mpi, "waitpattern-up", "--start", start, "--sync", "none")

@@ -15,6 +15,12 @@ CROWDED = {"OMPI_MCA_rmaps_default_mapping_policy": ":oversubscribe",
            "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
            "OMPI_MCA_mpi_yield_when_idle": "1", "I_MPI_PIN": "0", "I_MPI_WAIT_MODE": "1"}
 ONCE = ["--min-repetitions", "1", "--max-repetitions", "1", "--calls", "1"]
+# Of what starts together on a shared clock.
+STARTED_ONCE = ["--max-repetitions", "1", "--stage", "1", "--sync-share", "1"]
+
+
+def once(experiment):
+    return STARTED_ONCE if experiment == "alltoall-variants" else ONCE
 
 
 def record(folder):
@@ -55,7 +61,7 @@ def test_every_way_of_exchange_sees_a_wrong_byte(mpi):
             *(["alltoall-variants", "--way", name]
               for name in ("collective", "sendrecv", "replace", "blocking", "nonblocking"))]
     for way in ways:
-        done = launch(mpi, *way, "--sizes", "64,1000", *ONCE, **broken)
+        done = launch(mpi, *way, "--sizes", "64,1000", *once(way[0]), **broken)
         assert done.returncode == 1, way
         assert "of a message of 1000 B" in said(done)[0], way
 
@@ -71,8 +77,9 @@ def test_pairs_are_measured_one_number_after_the_other(mpi, tmp_path, pairing):
 
 @pytest.mark.parametrize("ranks", [3, 4])
 def test_all_to_all_is_right_for_any_number_of_ranks(mpi, tmp_path, ranks):
-    done = launch(mpi, "alltoall-variants", "--sizes", "0,1,5000", *ONCE, "--output", "samples",
-                  ranks=ranks, folder=tmp_path, **CROWDED)
+    done = launch(mpi, "alltoall-variants", "--sizes", "0,1,5000", *STARTED_ONCE, "--sync", "none",
+                  "--start", "barrier", "--output", "samples", ranks=ranks, folder=tmp_path,
+                  **CROWDED)
     assert done.returncode == 0, done.stderr
     assert record(tmp_path)["observed"]["payload_checked"]
     assert len({operation for operation, _ in rows(tmp_path)}) == 5
@@ -99,7 +106,8 @@ def test_help_shows_every_option_that_is_accepted(mpi, tmp_path, experiment):
     env = environment(mpi, STACK)
     shown = subprocess.run([program, experiment, "--help"], env=env, text=True,
                            capture_output=True, check=True, timeout=20).stdout
-    done = launch(mpi, experiment, "--sizes", "1", *ONCE, "--output", "samples", folder=tmp_path)
+    done = launch(mpi, experiment, "--sizes", "1", *once(experiment), "--output", "samples",
+                  folder=tmp_path)
     assert done.returncode == 0, done.stderr
     accepted = set(record(tmp_path)["observed"]["options"])
     assert set(re.findall(r"^  --([a-z-]+)", shown, re.M)) == accepted

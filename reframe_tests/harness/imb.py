@@ -36,7 +36,11 @@ def seconds(size, microseconds, rate):
 
 
 def rows(output):
-    """The tables of a run: list of (operation, bytes, calls, time in s)."""
+    """The tables of a run: list of (operation, bytes, calls, time in s).
+
+    Of collectives, which have a least, a largest and an average of the ranks' mean times, the
+    largest counts; a barrier has no bytes.
+    """
     found, operation = [], None
     for line in output.splitlines():
         heading = re.match(r"# Benchmarking (\w+)", line)
@@ -47,6 +51,9 @@ def rows(output):
             size, calls = int(numbers[1]), int(numbers[2])
             found.append((operation, size, calls,
                           seconds(size, float(numbers[3]), float(numbers[4]))))
+        ranks = re.match(r"\s+(?:(\d+)\s+)?(\d+)\s+\d+\.\d+\s+(\d+\.\d+)\s+\d+\.\d+\s*$", line)
+        if operation and ranks:
+            found.append((operation, int(ranks[1] or 0), int(ranks[2]), float(ranks[3]) * 1e-6))
     return found
 
 

@@ -13,8 +13,13 @@
 #include <x86intrin.h>
 #endif
 
-const char clock_choices[] = "wtime|monotonic|monotonic-raw|tsc";
+const char clock_choices[] = "auto|wtime|monotonic|monotonic-raw|tsc";
 static const char *const names[] = {"wtime", "monotonic", "monotonic-raw", "tsc"};
+
+// A disturbed calibration is repeated. No counter makes so many ticks in its 50 ms: the clock
+// that it is held against stands still.
+enum { CALIBRATIONS = 3 };
+static const uint64_t GIVE_UP_TICKS = 1000000000u;
 
 const char *clock_name(enum clock_kind kind) {
     return names[kind];
@@ -38,10 +43,22 @@ static uint64_t tsc_loose(void) {
     return __rdtsc();
 }
 
+// The kernel compares the counters of the CPUs, and does not offer them when they differ.
+static bool kernel_distrusts(void) {
+    FILE *file = fopen("/sys/devices/system/clocksource/clocksource0/available_clocksource", "r");
+    char offered[256] = "";
+    bool known = file && fgets(offered, sizeof offered, file);
+    if (file)
+        fclose(file);
+    return known && !strstr(offered, "tsc");
+}
+
 static const char *tsc_refused(void) {
     unsigned a, b, c, d;
     if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & 1u << 8))
         return "this CPU's time stamp counter is not invariant";
+    if (kernel_distrusts())
+        return "the kernel found the CPUs' counters unsteady or apart";
     return NULL;
 }
 #else
@@ -74,14 +91,32 @@ static double paired(uint64_t *ticks) {
     return seconds;
 }
 
-// Seconds a tick, against CLOCK_MONOTONIC_RAW over 50 ms (error about 1e-6 of a duration).
+// Seconds a tick, against CLOCK_MONOTONIC_RAW over 50 ms (error about 1e-6 of a duration). 0: in
+// its halves the rates were not alike, so that one of the two clocks is not steady.
+static double tsc_scale_once(void) {
+    static const double half_s = 0.025, alike = 5e-5;
+    uint64_t ticks[3];
+    double at[3], rate[2];
+    at[0] = paired(&ticks[0]);
+    for (int i = 1; i < 3; i++) {
+        while (nanoseconds(CLOCK_MONOTONIC_RAW) * 1e-9 < at[0] + i * half_s)
+            if (tsc() - ticks[0] > GIVE_UP_TICKS)
+                return 0;
+        at[i] = paired(&ticks[i]);
+        if (ticks[i] <= ticks[i - 1])
+            return 0;
+        rate[i - 1] = (at[i] - at[i - 1]) / (double)(ticks[i] - ticks[i - 1]);
+    }
+    if (!(fabs(rate[0] / rate[1] - 1) < alike))
+        return 0;
+    return (at[2] - at[0]) / (double)(ticks[2] - ticks[0]);
+}
+
 static double tsc_scale(void) {
-    uint64_t first, last;
-    double begin = paired(&first), end;
-    while (nanoseconds(CLOCK_MONOTONIC_RAW) * 1e-9 < begin + 0.05)
-        ;
-    end = paired(&last);
-    return last > first ? (end - begin) / (double)(last - first) : 0;
+    double scale = 0;
+    for (int i = 0; i < CALIBRATIONS && scale <= 0; i++)
+        scale = tsc_scale_once();
+    return scale;
 }
 
 static clockid_t system_clock(enum clock_kind kind) {
@@ -92,11 +127,14 @@ static uint64_t ticks(enum clock_kind kind) {
     return kind == CLOCK_TSC ? tsc() : nanoseconds(system_clock(kind));
 }
 
+static double seconds_of(const struct clock *clock, uint64_t at) {
+    return (double)(int64_t)(at - clock->origin) * clock->scale + clock->shift;
+}
+
 double clock_now(const struct clock *clock) {
-    double since = clock->kind == CLOCK_WTIME
-                       ? MPI_Wtime() - clock->zero
-                       : (double)(int64_t)(ticks(clock->kind) - clock->origin);
-    return since * clock->scale + clock->shift;
+    if (clock->kind == CLOCK_WTIME)
+        return (MPI_Wtime() - clock->zero) * clock->scale + clock->shift;
+    return seconds_of(clock, ticks(clock->kind));
 }
 
 // Without a fence: a loop that compares each reading needs none, and the finer grain is sought.
@@ -127,7 +165,49 @@ double clock_wait(const struct clock *clock, double until_s) {
     uint64_t until = clock->origin + (uint64_t)(int64_t)ceil(since);
     uint64_t at = clock->kind == CLOCK_TSC ? tsc_wait(until)
                                            : nanoseconds_wait(system_clock(clock->kind), until);
-    return (double)(int64_t)(at - clock->origin) * clock->scale + clock->shift;
+    return seconds_of(clock, at);
+}
+
+// One function for each kind, small and without a branch between the readings, so that the code
+// after the spinning is in the cache because the spinning is.
+static void time_tsc(uint64_t from, void (*call)(void *), void *state, uint64_t at[2]) {
+    uint64_t begin = tsc();
+    while ((int64_t)(begin - from) < 0)
+        begin = tsc_loose();
+    call(state);
+    at[1] = tsc();
+    at[0] = begin;
+}
+
+static void time_system(clockid_t id, uint64_t from, void (*call)(void *), void *state,
+                        uint64_t at[2]) {
+    uint64_t begin = nanoseconds(id);
+    while ((int64_t)(begin - from) < 0)
+        begin = nanoseconds(id);
+    call(state);
+    at[1] = nanoseconds(id);
+    at[0] = begin;
+}
+
+struct span clock_time(const struct clock *clock, double from_s, void (*call)(void *),
+                       void *state) {
+    struct span span;
+    if (clock->kind == CLOCK_WTIME) {
+        span.begin_s = from_s > -INFINITY ? clock_wait(clock, from_s) : clock_now(clock);
+        call(state);
+        span.end_s = clock_now(clock);
+        return span;
+    }
+    uint64_t at[2], from = clock->origin; // in the past: no spinning
+    if (from_s > -INFINITY)
+        from += (uint64_t)(int64_t)ceil((from_s - clock->shift) / clock->scale);
+    if (clock->kind == CLOCK_TSC)
+        time_tsc(from, call, state, at);
+    else
+        time_system(system_clock(clock->kind), from, call, state, at);
+    span.begin_s = seconds_of(clock, at[0]);
+    span.end_s = seconds_of(clock, at[1]);
+    return span;
 }
 
 void clock_disturb(struct clock *clock, double offset_s, double drift) {
@@ -166,26 +246,60 @@ static void examine(struct clock *clock) {
     }
 }
 
+static void open_kind(struct clock *clock, enum clock_kind kind, struct failure *failure) {
+    *clock = (struct clock){.kind = kind, .scale = 1e-9};
+    const char *why = kind == CLOCK_TSC ? tsc_refused() : NULL;
+    if (!why && kind == CLOCK_TSC && (clock->scale = tsc_scale()) <= 0)
+        why = "its rate against the system's clock is not steady";
+    if (!why) {
+        if (kind == CLOCK_WTIME) {
+            clock->scale = 1;
+            clock->zero = MPI_Wtime();
+        } else {
+            clock->origin = ticks(kind);
+        }
+        examine(clock);
+        if (!clock->monotonic || !isfinite(clock->resolution_s))
+            why = clock->monotonic ? "stands still here" : "goes backwards here";
+    }
+    if (why)
+        failure_set(failure, STATUS_USAGE,
+                    "timer '%s' failed its check: %s; choose another with "
+                    "--timer",
+                    names[kind], why);
+}
+
+// The finest of those that pass their checks.
+static void open_auto(struct clock *clock, struct failure *failure) {
+    struct failure refused = {0};
+    open_kind(clock, CLOCK_TSC, &refused);
+    if (!failed(&refused))
+        return;
+    open_kind(clock, CLOCK_MONO_RAW, failure);
+    snprintf(clock->instead, sizeof clock->instead, "%.*s", (int)strcspn(refused.text, ";"),
+             refused.text);
+}
+
 void clock_open(struct clock *clock, const char *name, struct failure *failure) {
-    *clock = (struct clock){.scale = 1e-9};
-    while (clock->kind < CLOCK_KINDS && strcmp(name, names[clock->kind]) != 0)
-        clock->kind++;
-    const char *why = clock->kind == CLOCK_TSC ? tsc_refused() : NULL;
-    if (!why && clock->kind == CLOCK_TSC && (clock->scale = tsc_scale()) <= 0)
-        why = "its counter does not advance";
-    if (why) {
-        failure_set(failure, STATUS_USAGE, "timer '%s': %s; choose another with --timer", name,
-                    why);
+    if (strcmp(name, "auto") == 0) {
+        open_auto(clock, failure);
         return;
     }
-    if (clock->kind == CLOCK_WTIME)
-        *clock = (struct clock){.kind = CLOCK_WTIME, .scale = 1, .zero = MPI_Wtime()};
-    else
-        clock->origin = ticks(clock->kind);
-    examine(clock);
-    if (!clock->monotonic || !isfinite(clock->resolution_s))
-        failure_set(failure, STATUS_USAGE, "timer '%s' %s here; choose another with --timer", name,
-                    clock->monotonic ? "stands still" : "goes backwards");
+    enum clock_kind kind = 0;
+    while (strcmp(name, names[kind]) != 0)
+        kind++;
+    open_kind(clock, kind, failure);
+}
+
+void clock_open_alike(struct clock *clock, const char *name, MPI_Comm comm,
+                      struct failure *failure) {
+    clock_open(clock, name, failure);
+    int fell_back = *clock->instead != 0, any;
+    MPI_Allreduce(&fell_back, &any, 1, MPI_INT, MPI_MAX, comm);
+    if (any && !fell_back) {
+        open_kind(clock, CLOCK_MONO_RAW, failure);
+        snprintf(clock->instead, sizeof clock->instead, "timer 'tsc' failed another rank's check");
+    }
 }
 
 void clock_describe(const struct clock *clock, struct json *json) {
@@ -198,5 +312,7 @@ void clock_describe(const struct clock *clock, struct json *json) {
     json_real(json, clock->overhead_s);
     json_name(json, "monotonic");
     json_boolean(json, clock->monotonic);
+    json_name(json, "instead");
+    json_string(json, clock->instead);
     json_close(json, '}');
 }

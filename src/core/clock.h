@@ -6,6 +6,7 @@
 #include "failure.h"
 #include "json.h"
 
+#include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -13,11 +14,12 @@ enum clock_kind { CLOCK_WTIME, CLOCK_MONO, CLOCK_MONO_RAW, CLOCK_TSC, CLOCK_KIND
 
 struct clock {
     enum clock_kind kind;
-    uint64_t origin; // ticks at opening (unused by MPI_Wtime)
-    double zero;     // MPI_Wtime at opening, s
-    double scale;    // seconds a tick (of MPI_Wtime: a second)
-    double shift;    // added to every reading, s; 0 but in tests
-    bool disturbed;  // by a test
+    uint64_t origin;   // ticks at opening (unused by MPI_Wtime)
+    double zero;       // MPI_Wtime at opening, s
+    double scale;      // seconds a tick (of MPI_Wtime: a second)
+    double shift;      // added to every reading, s; 0 but in tests
+    bool disturbed;    // by a test
+    char instead[120]; // of `auto`: why the finer timer was not taken; empty: it was, or not asked
     // What examination found:
     double resolution_s; // least step that was seen
     double overhead_s;   // one call, mean of the quickest batch
@@ -29,8 +31,16 @@ extern const char clock_choices[];
 const char *clock_name(enum clock_kind kind);
 
 // Opens and examines a timer. MPI_Wtime needs a running MPI. A timer that this machine has not
-// got, or that goes backwards or stands still, is a failure (STATUS_USAGE) that says why.
+// got, that goes backwards or stands still, or that cannot be calibrated, is a failure
+// (STATUS_USAGE) that says why. `auto` is the time stamp counter where it passes its checks
+// (invariant, trusted by the kernel to be the same on all CPUs, of a steady rate), else
+// CLOCK_MONOTONIC_RAW.
 void clock_open(struct clock *clock, const char *name, struct failure *failure);
+
+// The same on all ranks of `comm`, which get timers of one kind: where one rank's `auto` falls
+// back, all do. Collective; a failure is each rank's own.
+void clock_open_alike(struct clock *clock, const char *name, MPI_Comm comm,
+                      struct failure *failure);
 
 // Seconds since the opening.
 double clock_now(const struct clock *clock);
@@ -39,10 +49,19 @@ double clock_now(const struct clock *clock);
 // It reads oftener than clock_now could, so that the moment is missed by less.
 double clock_wait(const struct clock *clock, double until_s);
 
+// Spins until a moment (-INFINITY: not at all), does `call`, and says when that began and ended.
+// Nothing but the readings is between the three, so that short operations are timed with little
+// beside them.
+struct span {
+    double begin_s, end_s;
+};
+struct span clock_time(const struct clock *clock, double from_s, void (*call)(void *),
+                       void *state);
+
 // Puts a clock wrong for tests: ahead by `offset_s`, gaining `drift` of the time that passes.
 void clock_disturb(struct clock *clock, double offset_s, double drift);
 
-// The members name, resolution_s, overhead_s, monotonic as a JSON object.
+// The members name, resolution_s, overhead_s, monotonic, instead as a JSON object.
 void clock_describe(const struct clock *clock, struct json *json);
 
 #endif

@@ -21,13 +21,35 @@ static double now(const struct line *line) {
     return model_shared(&line->model, clock_now(line->clock));
 }
 
-static struct reading ask_once(const struct line *line) {
-    double more = 1, told;
-    double begin = now(line);
+struct exchange {
+    double begin, told, end;
+};
+
+static struct exchange exchange_once(const struct line *line) {
+    struct exchange exchange;
+    double more = 1;
+    exchange.begin = now(line);
     MPI_Send(&more, 1, MPI_DOUBLE, line->peer, TAG, line->comm);
-    MPI_Recv(&told, 1, MPI_DOUBLE, line->peer, TAG, line->comm, MPI_STATUS_IGNORE);
-    double end = now(line), middle = begin + (end - begin) / 2;
-    return (struct reading){middle, told - middle, end - begin};
+    MPI_Recv(&exchange.told, 1, MPI_DOUBLE, line->peer, TAG, line->comm, MPI_STATUS_IGNORE);
+    exchange.end = now(line);
+    return exchange;
+}
+
+static struct reading ask_once(const struct line *line) {
+    struct exchange e = exchange_once(line);
+    double middle = e.begin + (e.end - e.begin) / 2;
+    return (struct reading){middle, e.told - middle, e.end - e.begin};
+}
+
+struct reading line_ask_ways(const struct line *line, long exchanges) {
+    struct exchange e = exchange_once(line);
+    double begin = e.begin, there = e.told - e.begin, back = e.end - e.told;
+    for (long i = 1; i < exchanges; i++) {
+        e = exchange_once(line);
+        there = fmin(there, e.told - e.begin);
+        back = fmin(back, e.end - e.told);
+    }
+    return (struct reading){begin + (e.end - begin) / 2, (there - back) / 2, there + back};
 }
 
 struct reading line_ask(const struct line *line, long patience, long most) {

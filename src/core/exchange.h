@@ -34,6 +34,10 @@ struct reading {
 // The reading with the least round trip of at least `patience` in a row that were no quicker,
 // and of `most` in all. The peer serves meanwhile.
 struct reading line_ask(const struct line *line, long patience, long most);
+// The reading of `exchanges` in a row by the quickest way there and the quickest way back, which
+// need not be of one exchange: what holds up one of the two does no harm. The round trip is that
+// of both; the error is at most half of it, for clocks that hardly drift meanwhile.
+struct reading line_ask_ways(const struct line *line, long exchanges);
 void line_hang_up(const struct line *line); // ends the serving
 void line_serve(const struct line *line);   // until the other hangs up
 

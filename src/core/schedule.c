@@ -118,12 +118,18 @@ static void run_stage(struct bench *bench, struct schedule *schedule, const stru
     for (long i = 0; i < count; i++) {
         if (act->prepare && (!loop || i == 0))
             act->prepare(act->state, from < 0 ? -1 : from + i);
-        if (!loop || i == 0)
-            schedule->target[i] = schedule->start->wait(bench, schedule, i, &begin[i]);
-        act->call(act->state);
-        if (!loop || i == count - 1)
-            end[i] = clock_now(&bench->clock);
+        if (loop) {
+            begin[0] = i == 0 ? clock_now(&bench->clock) : begin[0];
+            act->call(act->state);
+            continue;
+        }
+        struct span span =
+            start_act(bench, schedule, i, &schedule->target[i], act->call, act->state);
+        begin[i] = span.begin_s;
+        end[i] = span.end_s;
     }
+    if (loop)
+        end[count - 1] = clock_now(&bench->clock);
     for (long i = 0; i < 2 * count; i++)
         schedule->own[i] = model_shared(&schedule->sync.model, schedule->own[i]);
     MPI_Gather(schedule->own, (int)(2 * count), MPI_DOUBLE, schedule->all, (int)(2 * count),
@@ -224,10 +230,8 @@ static bool enough(const struct bench *bench, const struct schedule *schedule,
     return progress->repetitions >= schedule->most || progress->valid.n >= schedule->enough;
 }
 
-// When too many were wrong, windows grow by what the stage took, and the lead with them.
-static void adapt(const struct bench *bench, struct schedule *schedule,
-                  const struct progress *progress) {
-    if ((double)progress->wrong <= schedule->wrong_share * (double)schedule->stage)
+void schedule_adapt(const struct bench *bench, struct schedule *schedule, long wrong) {
+    if ((double)wrong <= schedule->wrong_share * (double)schedule->stage)
         return;
     if (schedule->start->windows)
         schedule->slot_s = fmax(schedule->slot_s, pace(bench, schedule, schedule->stage));
@@ -235,8 +239,7 @@ static void adapt(const struct bench *bench, struct schedule *schedule,
     schedule->lead_s = fmin(schedule->lead_s * schedule->stretch, LEAD_MOST_S);
 }
 
-// Rank 0 decides; the others learn whether there is more, the window and the lead.
-static bool go_on(struct bench *bench, struct schedule *schedule, bool more) {
+bool schedule_go_on(struct bench *bench, struct schedule *schedule, bool more) {
     double plan[] = {more, schedule->slot_s, schedule->lead_s};
     MPI_Bcast(plan, 3, MPI_DOUBLE, 0, bench->comm);
     schedule->slot_s = plan[1];
@@ -260,11 +263,17 @@ static void set_up(struct bench *bench, struct schedule *schedule, const struct 
     }
 }
 
+// Of the clocks, as far as is known; on rank 0.
+static double error_allowed(const struct schedule *schedule) {
+    return schedule->error_share * fmin(schedule->tightest_s, schedule->lead_s);
+}
+
 void schedule_work(struct bench *bench, struct schedule *schedule, const struct act *act) {
     struct progress progress = {.begun_s = clock_now(&bench->clock), .shortest_s = INFINITY};
     long from = 0;
+    sync_renew(&schedule->sync, error_allowed(schedule));
     set_up(bench, schedule, act);
-    while (go_on(bench, schedule, !enough(bench, schedule, &progress))) {
+    while (schedule_go_on(bench, schedule, !enough(bench, schedule, &progress))) {
         double window = schedule->slot_s;
         run_stage(bench, schedule, act, from, schedule->stage);
         from += schedule->stage;
@@ -275,7 +284,7 @@ void schedule_work(struct bench *bench, struct schedule *schedule, const struct 
             window = schedule->lead_s + progress.shortest_s;
         if (schedule->start->clocked)
             schedule->tightest_s = fmin(schedule->tightest_s, window);
-        adapt(bench, schedule, &progress);
+        schedule_adapt(bench, schedule, progress.wrong);
     }
     ranks_agree(bench->comm, &bench->failure, false);
 }
@@ -284,14 +293,14 @@ static void judge_clocks(struct bench *bench, struct schedule *schedule) {
     MPI_Bcast(&schedule->tightest_s, 1, MPI_DOUBLE, 0, bench->comm);
     double bound_s =
         isfinite(schedule->tightest_s) ? schedule->error_share * schedule->tightest_s : INFINITY;
-    double error = sync_check(&schedule->sync, bound_s);
-    if (error > bound_s)
+    sync_check(&schedule->sync, bound_s);
+    if (schedule->sync.most_s > bound_s)
         failure_set(&bench->failure, STATUS_FAILED,
-                    "synchronisation '%s' failed its check: at the end the clocks were %.3g us "
-                    "apart, more than %g of the least window of %.3g us; nothing is reported; "
-                    "choose another --sync, a shorter run or a quieter machine",
-                    schedule->sync.method->name, error * 1e6, schedule->error_share,
-                    schedule->tightest_s * 1e6);
+                    "synchronisation '%s' failed its check: clocks drifted %.3g us apart, more "
+                    "than %g of the least window of %.3g us; nothing is reported; choose another "
+                    "--sync, a shorter run or --sync-again, or a quieter machine",
+                    schedule->sync.method->name, schedule->sync.most_s * 1e6,
+                    schedule->error_share, schedule->tightest_s * 1e6);
 }
 
 void schedule_close(struct bench *bench, struct schedule *schedule) {

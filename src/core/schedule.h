@@ -52,6 +52,12 @@ void schedule_open(struct bench *bench, struct schedule *schedule);
 // set-up and never sampled. Collective; failure agreed.
 void schedule_work(struct bench *bench, struct schedule *schedule, const struct act *act);
 
+// For those who start without operations. On rank 0: when `wrong` of the last stage's repetitions
+// are too many, windows grow by what the stage took, and the lead with them.
+void schedule_adapt(const struct bench *bench, struct schedule *schedule, long wrong);
+// Rank 0 decides whether there is more; the others learn it, the window and the lead. Collective.
+bool schedule_go_on(struct bench *bench, struct schedule *schedule, bool more);
+
 // Ends with the clocks' error: a synchronisation that outgrew the windows is a failure
 // (STATUS_FAILED), agreed. To be called after schedule_open, whatever failed since. Collective.
 void schedule_close(struct bench *bench, struct schedule *schedule);

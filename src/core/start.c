@@ -9,12 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Spins until a moment of the shared clock; returns the first reading, of our own, that is not
-// before it.
-static double spin(const struct sync *sync, double shared) {
-    return clock_wait(sync->clock, sync_own(sync, shared));
-}
-
 // Nobody is told of a start before everybody listens, so that what was prepared before, however
 // long it took, does not eat the lead.
 static double announce(struct bench *bench, const struct schedule *schedule) {
@@ -24,40 +18,38 @@ static double announce(struct bench *bench, const struct schedule *schedule) {
     return moment;
 }
 
-static double wait_window(struct bench *bench, struct schedule *schedule, long i, double *begin) {
+static double meet_window(struct bench *bench, struct schedule *schedule, long i) {
     if (i == 0)
         schedule->first_s = announce(bench, schedule);
-    double target = schedule->first_s + (double)i * schedule->slot_s;
-    *begin = spin(&schedule->sync, target);
-    return target;
+    return schedule->first_s + (double)i * schedule->slot_s;
 }
 
-static double wait_round(struct bench *bench, struct schedule *schedule, long i, double *begin) {
+static double meet_round(struct bench *bench, struct schedule *schedule, long i) {
     (void)i;
-    double target = announce(bench, schedule);
-    *begin = spin(&schedule->sync, target);
-    return target;
+    return announce(bench, schedule);
 }
 
-static double wait_barrier(struct bench *bench, struct schedule *schedule, long i, double *begin) {
+static double meet_barrier(struct bench *bench, struct schedule *schedule, long i) {
+    (void)schedule;
     (void)i;
     barrier_enter(bench->comm);
-    *begin = clock_now(schedule->sync.clock);
     return 0;
 }
 
-static double wait_mpi(struct bench *bench, struct schedule *schedule, long i, double *begin) {
+static double meet_mpi(struct bench *bench, struct schedule *schedule, long i) {
+    (void)schedule;
     (void)i;
     MPI_Barrier(bench->comm);
-    *begin = clock_now(schedule->sync.clock);
     return 0;
 }
 
-static double wait_none(struct bench *bench, struct schedule *schedule, long i, double *begin) {
-    (void)bench;
-    (void)i;
-    *begin = clock_now(schedule->sync.clock);
-    return 0;
+struct span start_act(struct bench *bench, struct schedule *schedule, long i, double *target,
+                      void (*call)(void *), void *state) {
+    const struct start *start = schedule->start;
+    *target = start->meet ? start->meet(bench, schedule, i) : 0;
+    return clock_time(schedule->sync.clock,
+                      start->clocked ? sync_own(&schedule->sync, *target) : -INFINITY, call,
+                      state);
 }
 
 static double last(const double *at, const struct times *times) {
@@ -92,11 +84,11 @@ static struct verdict judge_own(const struct schedule *schedule, const struct ti
 }
 
 static const struct start starts[] = {
-    {"windows", true, true, false, wait_window, judge_clocked},
-    {"round-time", true, false, false, wait_round, judge_clocked},
-    {"barrier", false, false, false, wait_barrier, judge_own},
-    {"mpi-barrier", false, false, false, wait_mpi, judge_own},
-    {"none", false, false, true, wait_none, judge_own},
+    {"windows", true, true, false, meet_window, judge_clocked},
+    {"round-time", true, false, false, meet_round, judge_clocked},
+    {"barrier", false, false, false, meet_barrier, judge_own},
+    {"mpi-barrier", false, false, false, meet_mpi, judge_own},
+    {"none", false, false, true, NULL, judge_own},
 };
 
 const struct start *start_find(const char *name) {

@@ -23,14 +23,19 @@ struct start {
     bool clocked; // starts at moments of the shared clock
     bool windows; // has a window for each repetition, which the operation must not leave
     bool loop;    // repetitions of a stage follow each other unseen: one sample
-    // Waits for the start of repetition `i` of a stage; returns the common start (on rank 0; any
-    // value where there is none) and in *begin when this rank began, by its own clock.
-    double (*wait)(struct bench *bench, struct schedule *schedule, long i, double *begin);
+    // Meets the other ranks before repetition `i` of a stage; returns the common start, a moment
+    // of the shared clock (any value where there is none). NULL: ranks do not meet.
+    double (*meet)(struct bench *bench, struct schedule *schedule, long i);
     struct verdict (*judge)(const struct schedule *schedule, const struct times *times);
 };
 
 // The way of that name; the names are those of the option --start.
 const struct start *start_find(const char *name);
+
+// Starts repetition `i` of a stage together with the other ranks, does `call`; says by this rank's
+// own clock when that began and ended, and in *target what the common start was (on rank 0).
+struct span start_act(struct bench *bench, struct schedule *schedule, long i, double *target,
+                      void (*call)(void *), void *state);
 
 // Upper estimate of the time in which a start can be announced, s. Collective.
 double start_announcing(struct bench *bench, const struct schedule *schedule);

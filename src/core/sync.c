@@ -12,6 +12,10 @@
 // errors: the errors of neighbouring readings hang together, so 2 would be too few.
 enum { EXCHANGES = 10, EXCHANGES_MOST = 10000, CHECK_POINTS = 40, TRIES = 3, SIGNIFICANT = 4 };
 
+// Share of a round trip by which its two ways may differ now and not later, whatever the scatter
+// of the readings says: what a slope must be clear of, too.
+static const double ways_differ = 0.1;
+
 const struct option sync_options[] = {
     {"sync", OPTION_CHOICE, "two-level", "", "linear|ring|hierarchical|two-level|none", 0, 0,
      "how the ranks' clocks are synchronised; linear and ring know of no drift; two-level: "
@@ -22,6 +26,9 @@ const struct option sync_options[] = {
      "hierarchical: readings of a clock through which its line is laid"},
     {"sync-baseline", OPTION_REAL, "0.2", "s", NULL, 0, 3600,
      "hierarchical: time over which the readings are spread"},
+    {"sync-again", OPTION_REAL, "1", "s", NULL, 0, 86400,
+     "time after which, between two operations, clocks are held against each other again and put "
+     "right; 0: never"},
     {"inject-offset", OPTION_REAL, "0", "s", NULL, -1e6, 1e6,
      "test: the clock of rank r is wrong by r times this"},
     {"inject-drift", OPTION_REAL, "0", "", NULL, -0.01, 0.01,
@@ -79,7 +86,7 @@ static struct fit read_line(const struct line *line, struct reading *readings, l
     for (long i = 0; i < points; i++) {
         while (clock_now(line->clock) < begin + baseline_s * (double)i / (double)points)
             ;
-        readings[i] = line_ask(line, EXCHANGES, EXCHANGES);
+        readings[i] = line_ask_ways(line, EXCHANGES);
     }
     line_hang_up(line);
     return readings_fit(readings, (size_t)points);
@@ -91,7 +98,9 @@ static void learn_from(struct sync *sync, MPI_Comm comm, int peer, struct readin
     sync->learnt_trip_s = fit.round_trip_s;
     sync->slope = fit.slope;
     sync->slope_se = fit.slope_se;
-    sync->slope_applied = fabs(fit.slope) > SIGNIFICANT * fit.slope_se;
+    sync->slope_applied =
+        fabs(fit.slope) >
+        SIGNIFICANT * fit.slope_se + ways_differ * fit.round_trip_s / fmax(sync->baseline_s, 1e-9);
     sync->model = (struct model){fit.ahead_s, sync->slope_applied ? fit.slope : 0, fit.at_s};
 }
 
@@ -130,6 +139,7 @@ static void learn_two_level(struct sync *sync, struct failure *failure) {
     struct {
         struct model model;
         uint64_t origin;
+        int rank;
     } first;
     MPI_Comm host, firsts;
     int apart = sync->clock->kind == CLOCK_WTIME || sync->clock->disturbed, any, place;
@@ -148,11 +158,13 @@ static void learn_two_level(struct sync *sync, struct failure *failure) {
     if (ranks_agree(sync->comm, failure, false) == STATUS_OK) {
         first.model = sync->model;
         first.origin = sync->clock->origin;
+        first.rank = sync->rank;
         MPI_Bcast(&first, sizeof first, MPI_BYTE, 0, host);
         double later = (double)(int64_t)(sync->clock->origin - first.origin) * sync->clock->scale;
         sync->model = first.model;
         sync->model.offset += later;
         sync->model.reference -= later;
+        sync->exact = first.rank == 0;
     }
     MPI_Comm_free(&host);
 }
@@ -186,24 +198,31 @@ double sync_own(const struct sync *sync, double shared) {
     return model_own(&sync->model, shared);
 }
 
-// Rank 0 asks, where the methods have it told: an error of the roles shows, not only of the fit.
+static struct fit look(const struct line *line) {
+    struct reading readings[CHECK_POINTS];
+    return read_line(line, readings, CHECK_POINTS, 0);
+}
+
+// Each of two ranks asks the other: what differs between asking and telling cancels out.
 static double error_of(struct sync *sync) {
-    double found[2] = {0}; // error, round trip
+    double told[2] = {0}, error = 0; // lead and round trip, as rank 0 found them
     for (int i = 1; i < sync->size; i++) {
         if (sync->rank == i) {
             struct line line = line_to(sync, 0, sync->model);
             line_serve(&line);
-            MPI_Recv(found, 2, MPI_DOUBLE, 0, 0, sync->comm, MPI_STATUS_IGNORE);
+            struct fit mine = look(&line);
+            MPI_Recv(told, 2, MPI_DOUBLE, 0, 0, sync->comm, MPI_STATUS_IGNORE);
+            error = (told[0] - mine.ahead_s) / 2;
+            sync->round_trip_s = (told[1] + mine.round_trip_s) / 2;
         } else if (sync->rank == 0) {
-            struct reading readings[CHECK_POINTS];
             struct line line = line_to(sync, i, sync->model);
-            struct fit fit = read_line(&line, readings, CHECK_POINTS, 0);
-            double told[2] = {fit.ahead_s, fit.round_trip_s};
-            MPI_Send(told, 2, MPI_DOUBLE, i, 0, sync->comm);
+            struct fit mine = look(&line);
+            line_serve(&line);
+            MPI_Send((double[]){mine.ahead_s, mine.round_trip_s}, 2, MPI_DOUBLE, i, 0, sync->comm);
         }
     }
-    sync->round_trip_s = found[1];
-    return found[0];
+    sync->looked_s = clock_now(sync->clock);
+    return error;
 }
 
 // The time stamp counter of a host is one: ranks that calibrated it apart would drift apart.
@@ -226,7 +245,7 @@ static void learn(struct sync *sync, struct failure *failure) {
     double error = 0, bound = 0;
     for (int i = 0; i < TRIES && !failed(failure); i++) {
         sync->model = (struct model){0};
-        sync->slope = sync->slope_se = sync->learnt_trip_s = 0;
+        sync->slope = sync->slope_se = sync->learnt_trip_s = sync->most_s = 0;
         sync->method->learn(sync, failure);
         sync->begin_s = sync->end_s = error_of(sync);
         sync->checked_s = clock_now(sync->clock);
@@ -252,7 +271,8 @@ void sync_open(struct sync *sync, MPI_Comm comm, struct clock *clock,
                           .clock = clock,
                           .patience = options_integer(options, "sync-patience"),
                           .points = options_integer(options, "sync-points"),
-                          .baseline_s = options_real(options, "sync-baseline")};
+                          .baseline_s = options_real(options, "sync-baseline"),
+                          .again_s = options_real(options, "sync-again")};
     MPI_Comm_rank(comm, &sync->rank);
     MPI_Comm_size(comm, &sync->size);
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
@@ -273,7 +293,37 @@ double sync_check(struct sync *sync, double bound_s) {
         if (error <= bound_s)
             break;
     }
+    sync->most_s = fmax(sync->most_s, error);
     return error;
+}
+
+static void put_right(struct sync *sync) {
+    double now = clock_now(sync->clock), passed = now - sync->model.reference;
+    double uncertain = ways_differ * sync->round_trip_s;
+    bool drifts =
+        sync->method->learn == learn_hierarchical || sync->method->learn == learn_two_level;
+    if (sync->exact || sync->rank == 0 || fabs(sync->end_s) <= uncertain)
+        return;
+    if (!drifts || passed < sync->baseline_s) {
+        sync->model.offset -= sync->end_s;
+        return;
+    }
+    sync->model.slope -= sync->end_s / passed;
+    sync->slope = sync->model.slope;
+    sync->slope_se = uncertain / passed;
+    sync->slope_applied = true;
+}
+
+void sync_renew(struct sync *sync, double bound_s) {
+    int due = sync->method && sync->again_s > 0 &&
+              clock_now(sync->clock) - sync->looked_s > sync->again_s;
+    MPI_Bcast(&due, 1, MPI_INT, 0, sync->comm);
+    if (!due)
+        return;
+    MPI_Bcast(&bound_s, 1, MPI_DOUBLE, 0, sync->comm);
+    sync_check(sync, bound_s);
+    put_right(sync);
+    sync->renewals++;
 }
 
 static void describe_rank(const struct sync *sync, struct json *json) {
@@ -309,6 +359,10 @@ void sync_describe(const struct sync *sync, double slot_s, double share, struct 
         json_string(json, sync->method ? sync->method->name : "none");
         json_name(json, "seconds");
         json_real(json, clock_now(sync->clock) - sync->checked_s);
+        json_name(json, "renewals");
+        json_integer(json, sync->renewals);
+        json_name(json, "most_s");
+        json_real(json, sync->most_s);
         json_name(json, "slot_s");
         json_real(json, slot_s);
         json_name(json, "share");

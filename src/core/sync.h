@@ -26,16 +26,20 @@ struct sync {
     int rank, size;
     struct clock *clock;
     long patience, points; // of the options
-    double baseline_s;
+    double baseline_s, again_s;
     // What this rank learnt:
     struct model model; // from its clock to the one of rank 0
     double slope, slope_se;
     bool slope_applied;
     double learnt_trip_s; // round trip of what it learnt from
+    bool exact;           // it reads the very clock that rank 0 reads
     // What was found, on every rank of its own: its error against rank 0, and the mean round trip
     // of what found it, half of which is the most that the error is wrong by.
     double round_trip_s, begin_s, end_s;
     double checked_s; // own time of the first check
+    double looked_s;  // of the last one
+    double most_s;    // the largest error of any rank that was found before it was put right
+    long renewals;    // checks after which models were put right
 };
 
 // Declares --sync, its parameters and the injected errors of the tests.
@@ -54,6 +58,12 @@ double sync_own(const struct sync *sync, double shared);
 // Measures the error again; when it is more than `bound_s`, up to twice more, for the measuring
 // may itself have been disturbed. Returns the largest error of any rank, on all ranks. Collective.
 double sync_check(struct sync *sync, double bound_s);
+
+// The same between two measurements, when --sync-again has passed since the last time; then each
+// model that is wrong by more than a reading may be is put right: by a new offset, or, where the
+// method knows of drift, by the slope between the two times, which are further apart than any
+// baseline. What the error was counts until the end. Collective.
+void sync_renew(struct sync *sync, double bound_s);
 
 // The value of the member `observed.sync`, whole on rank 0. Its error was held against `share`
 // of `slot_s` (not finite: nothing was). Collective; failure agreed.

@@ -3,6 +3,7 @@
 #include "node.h"
 #include "pair.h"
 #include "ranks.h"
+#include "schedule.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,11 +30,8 @@ struct everyone {
     MPI_Request *requests; // 2 for each rank
     double *payload_bytes;
     void (*way)(struct everyone *all, struct call call);
+    struct call next;
 };
-
-static struct call next_call(struct everyone *all) {
-    return (struct call){buffer_next(&all->out), buffer_next(&all->in)};
-}
 
 static char *block(char *blocks, const struct everyone *all, int rank) {
     return blocks + (size_t)rank * (size_t)all->count;
@@ -105,23 +103,26 @@ static void nonblocking(struct everyone *all, struct call call) {
     MPI_Waitall(2 * (all->size - 1), all->requests, MPI_STATUSES_IGNORE);
 }
 
-static void go(void *state, long calls) {
+static void prepare(void *state, long repetition) {
     struct everyone *all = state;
-    for (long i = 0; i < calls; i++)
-        all->way(all, next_call(all));
-    *all->payload_bytes += (double)calls * all->size * (all->size - 1) * all->count;
+    (void)repetition;
+    all->next = (struct call){buffer_next(&all->out), buffer_next(&all->in)};
 }
 
-static void shape(void *state, size_t bytes) {
+static void go(void *state) {
     struct everyone *all = state;
+    all->way(all, all->next);
+    *all->payload_bytes += (double)all->size * (all->size - 1) * all->count;
+}
+
+static void shape(struct everyone *all, size_t bytes) {
     all->count = (int)bytes;
     buffer_shape(&all->out, bytes * (size_t)all->size);
     buffer_shape(&all->in, bytes * (size_t)all->size);
 }
 
 // Every block is known by its sender and its receiver.
-static void check(void *state, unsigned turn, struct failure *failure) {
-    struct everyone *all = state;
+static void check(struct everyone *all, unsigned turn, struct failure *failure) {
     struct call call = {buffer_slot(&all->out), buffer_slot(&all->in)};
     size_t count = (size_t)all->count;
     bool in_place = all->way == replace;
@@ -131,7 +132,8 @@ static void check(void *state, unsigned turn, struct failure *failure) {
         payload_fill(block(in_place ? call.in : call.out, all, peer), count, all->rank,
                      from + (unsigned)peer);
     }
-    go(all, 1);
+    prepare(all, -1);
+    go(all);
     for (int peer = 0; peer < all->size; peer++) {
         size_t wrong = payload_check(block(call.in, all, peer), count, peer, to_me);
         if (wrong < count)
@@ -144,8 +146,19 @@ static void check(void *state, unsigned turn, struct failure *failure) {
     ranks_agree(all->comm, failure, false);
 }
 
-static void run_ways(struct bench *bench, struct everyone *all, const struct repeat *rule,
-                     const struct sizes *sizes) {
+static void measure(struct bench *bench, struct schedule *schedule, struct everyone *all,
+                    const char *operation, size_t bytes) {
+    shape(all, bytes);
+    check(all, 0, &bench->failure);
+    if (failed(&bench->failure))
+        return;
+    schedule_work(bench, schedule, &(struct act){operation, bytes, prepare, go, all});
+    bench_print(bench);
+    if (!failed(&bench->failure))
+        check(all, 1, &bench->failure);
+}
+
+static void run_ways(struct bench *bench, struct everyone *all, const struct sizes *sizes) {
     static const struct {
         const char *name, *operation;
         void (*way)(struct everyone *, struct call);
@@ -156,22 +169,17 @@ static void run_ways(struct bench *bench, struct everyone *all, const struct rep
         {"blocking", "alltoall-blocking", blocking},
         {"nonblocking", "alltoall-nonblocking", nonblocking},
     };
-    for (size_t i = 0; i < sizeof ways / sizeof *ways && !failed(&bench->failure); i++) {
+    struct schedule schedule;
+    schedule_open(bench, &schedule);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         if (!options_is(&bench->options, "way", "all") &&
             !options_is(&bench->options, "way", ways[i].name))
             continue;
         all->way = ways[i].way;
-        series_run(bench, rule,
-                   &(struct series){.work = {.operation = ways[i].operation,
-                                             .share = 1,
-                                             .slowest = true,
-                                             .clocked = true,
-                                             .go = go,
-                                             .state = all},
-                                    .shape = shape,
-                                    .check = check},
-                   sizes);
+        for (size_t s = 0; s < sizes->count && !failed(&bench->failure); s++)
+            measure(bench, &schedule, all, ways[i].operation, sizes->bytes[s]);
     }
+    schedule_close(bench, &schedule);
 }
 
 static void run(struct bench *bench) {
@@ -179,10 +187,9 @@ static void run(struct bench *bench) {
                            .rank = bench->rank,
                            .size = bench->size,
                            .payload_bytes = &bench->payload_bytes};
-    struct repeat rule = repeat_read(&bench->options, &bench->failure);
-    struct sizes sizes = series_sizes(&bench->options, &bench->failure);
+    const struct sizes *sizes = options_sizes(&bench->options, "sizes");
     bool cold = options_is(&bench->options, "cache", "cold");
-    size_t most = sizes_largest(&sizes) * (size_t)bench->size, cache = node_cache();
+    size_t most = sizes_largest(sizes) * (size_t)bench->size, cache = node_cache();
     memory_ask(bench->comm, 2 * buffer_room(most, cold, cache, 1), &bench->failure);
     if (!failed(&bench->failure)) {
         buffer_open(&all.out, most, cold, cache, 1, &bench->failure);
@@ -191,21 +198,21 @@ static void run(struct bench *bench) {
         if (!all.requests)
             failure_set(&bench->failure, STATUS_FAILED, "no memory for %d ranks", bench->size);
         if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
-            run_ways(bench, &all, &rule, &sizes);
+            run_ways(bench, &all, sizes);
     }
     bench->payload_checked = !failed(&bench->failure);
     buffer_close(&all.out);
     buffer_close(&all.in);
     free(all.requests);
-    sizes_free(&sizes);
 }
 
 const struct experiment alltoall_variants = {
     .name = "alltoall-variants",
     .summary = "every rank to every rank, by hand and by MPI_Alltoall",
-    .what = "Time until the slowest rank has sent its blocks and received all others', begun "
-            "after a barrier.\nMethod: Stival (2006), all-to-all; partners meet in rounds, for "
+    .what = "Time from the common start until the slowest rank has sent its blocks and received "
+            "all others'.\nMethod: Stival (2006), all-to-all; partners meet in rounds, for "
             "any number of ranks.",
-    .options = {alltoall_options, series_options, repeat_options},
+    .options = {alltoall_options, schedule_options, sync_options},
+    .columns = schedule_columns,
     .run = run,
 };

@@ -6,16 +6,17 @@
 #include "start.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { SETUP_STARTS = 10 };
 
 const struct option skew_options[] = {
-    {"starts", OPTION_INTEGER, "1000", "", NULL, 1, 1e6, "starts of each way whose skew is taken"},
+    {"starts", OPTION_INTEGER, "1000", "", NULL, 1, 1e6,
+     "starts of each way whose skew is taken, at least; a stage is finished"},
     {0},
 };
 
-static void add(struct bench *bench, const struct schedule *schedule, const char *operation,
+// One start: valid or not, for the schedule to adapt.
+static bool add(struct bench *bench, const struct schedule *schedule, const char *operation,
                 long repetition, const struct times *times) {
     struct verdict verdict = schedule->start->judge(schedule, times);
     double first = INFINITY, last = -INFINITY;
@@ -31,40 +32,53 @@ static void add(struct bench *bench, const struct schedule *schedule, const char
                                 .valid = verdict.valid,
                                 .extra = {verdict.late_s}},
                 &bench->failure);
+    return verdict.valid;
+}
+
+static void nothing(void *state) {
+    (void)state;
+}
+
+// A stage of starts from number `from` on; returns how many were not valid, on rank 0. The room
+// is that of the schedule's own stages.
+static long stage(struct bench *bench, struct schedule *schedule, const char *operation,
+                  long from) {
+    long count = schedule->stage, wrong = 0;
+    double *begin = schedule->own, *all = schedule->all;
+    for (long i = 0; i < count; i++) {
+        struct span span = start_act(bench, schedule, i, &schedule->target[i], nothing, NULL);
+        begin[i] = model_shared(&schedule->sync.model, span.begin_s);
+    }
+    MPI_Gather(begin, (int)count, MPI_DOUBLE, all, (int)count, MPI_DOUBLE, 0, bench->comm);
+    for (long i = 0; bench->rank == 0 && i < count; i++)
+        wrong +=
+            !add(bench, schedule, operation, from + i,
+                 &(struct times){schedule->target[i], all + i, all + i, bench->size, (int)count});
+    return wrong;
 }
 
 void skew_measure(struct bench *bench, struct schedule *schedule, const char *start,
                   const char *operation) {
-    long starts = options_integer(&bench->options, "starts");
-    double *begin = malloc((size_t)starts * sizeof *begin), ignored, *all = NULL;
-    double *target = malloc((size_t)starts * sizeof *target);
-    if (bench->rank == 0)
-        all = malloc((size_t)starts * (size_t)bench->size * sizeof *all);
-    if (!begin || !target || (bench->rank == 0 && !all))
-        failure_set(&bench->failure, STATUS_USAGE, "no memory for %ld starts; lower --starts",
-                    starts);
-    if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK) {
-        const struct start *asked = schedule->start;
-        schedule->start = start_find(start);
-        for (int i = 0; i < SETUP_STARTS; i++)
-            schedule->start->wait(bench, schedule, i, &ignored);
-        for (long i = 0; i < starts; i++) {
-            target[i] = schedule->start->wait(bench, schedule, i, &begin[i]);
+    long starts = options_integer(&bench->options, "starts"), done = 0;
+    const struct start *asked = schedule->start;
+    double ignored;
+    schedule->start = start_find(start);
+    schedule->lead_s = schedule->least_lead_s;
+    for (int i = 0; i < SETUP_STARTS; i++)
+        start_act(bench, schedule, i, &ignored, nothing, NULL);
+    while (schedule_go_on(bench, schedule, done < starts && !failed(&bench->failure))) {
+        double lead_s = schedule->lead_s;
+        long wrong = stage(bench, schedule, operation, done);
+        done += schedule->stage;
+        if (bench->rank != 0)
+            continue;
+        if (schedule->start->clocked) {
+            schedule->tightest_s = fmin(schedule->tightest_s, lead_s);
+            schedule_adapt(bench, schedule, wrong);
         }
-        for (long i = 0; i < starts; i++)
-            begin[i] = model_shared(&schedule->sync.model, begin[i]);
-        MPI_Gather(begin, (int)starts, MPI_DOUBLE, all, (int)starts, MPI_DOUBLE, 0, bench->comm);
-        for (long i = 0; bench->rank == 0 && i < starts; i++)
-            add(bench, schedule, operation, i,
-                &(struct times){target[i], all + i, all + i, bench->size, (int)starts});
-        if (schedule->start->clocked)
-            schedule->tightest_s = fmin(schedule->tightest_s, schedule->lead_s);
-        schedule->start = asked;
-        bench_print(bench);
     }
-    free(begin);
-    free(target);
-    free(all);
+    schedule->start = asked;
+    bench_print(bench);
     ranks_agree(bench->comm, &bench->failure, false);
 }
 

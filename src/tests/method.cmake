@@ -3,8 +3,16 @@
 foreach(method linear ring hierarchical two-level)
   add_test(NAME sync-${method}
     COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:test_sync> --sync ${method}
-      --inject-offset 0.003 --inject-drift 1e-5)
+      --inject-offset 0.003 --inject-drift 1e-5 --sync-again 1e-6)
 endforeach()
+# The common clock of a host; and a drift that only shows after the baseline.
+foreach(method two-level hierarchical)
+  add_test(NAME sync-common-clock-${method}
+    COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:test_sync> --sync ${method} --sync-again 1e-6)
+endforeach()
+add_test(NAME sync-late-drift
+  COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:test_sync> --sync hierarchical --sync-again 1e-6
+    --sync-baseline 0.001 --sync-points 12 --inject-drift 1e-5)
 add_test(NAME barrier COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:test_barrier>)
 foreach(start windows round-time barrier mpi-barrier none)
   add_test(NAME waitpattern-${start} COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:cotejo>

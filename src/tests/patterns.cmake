@@ -8,8 +8,13 @@ launch(
   "bandwidth --sizes 1,100k --queue 4 --cache cold"
   "exchange --sizes 0,1,1000,100k --patience 0.05"
   "exchange --sizes 1,100k --patience 0.05 --cache cold --interleave yes"
-  "alltoall-variants --sizes 0,1,1000,100k"
-  "alltoall-variants --sizes 1,100k --cache cold --interleave yes"
   "pingpong --sizes 1:64Ki:x16 --adaptive 0.1 --mode ready"
   "pingpong --sizes 0,1,1000,100k --buffer one --cache cold"
   "pingping --sizes 1:64Ki:x16 --adaptive 0.1 --cache cold --mode buffered")
+
+# After a common start, whose rules are others.
+set(bounds --budget 0.01 --max-repetitions 20 --sync-share 1)
+add_test(NAME alltoall-variants COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:cotejo>
+  alltoall-variants --sizes 0,1,1000,100k ${bounds})
+add_test(NAME alltoall-variants-cold COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:cotejo>
+  alltoall-variants --sizes 1,100k --cache cold --start windows ${bounds})

@@ -3,6 +3,7 @@
 #include "check.h"
 #include "clock.h"
 
+#include <math.h>
 #include <mpi.h>
 #include <string.h>
 #include <time.h>
@@ -27,13 +28,48 @@ static void agrees_with_the_system(enum clock_kind kind) {
     CHECK(end - begin <= (outer_end - outer) * 1.001);
 }
 
+static void take_20_ms(void *clock) {
+    clock_wait(clock, clock_now(clock) + 0.02);
+}
+
+// What is timed begins at the moment asked for and takes as long as it takes.
+static void times_a_call(enum clock_kind kind) {
+    struct failure failure = {0};
+    struct clock clock;
+    clock_open(&clock, clock_name(kind), &failure);
+    if (failed(&failure))
+        return; // said above
+    double from = clock_now(&clock) + 0.01, before, after;
+    struct span span = clock_time(&clock, from, take_20_ms, &clock);
+    CHECK(span.begin_s >= from && span.end_s - span.begin_s >= 0.02 * 0.999);
+    before = clock_now(&clock);
+    span = clock_time(&clock, -INFINITY, take_20_ms, &clock);
+    after = clock_now(&clock);
+    CHECK(before <= span.begin_s && span.end_s <= after);
+    CHECK(span.end_s - span.begin_s >= 0.02 * 0.999);
+}
+
+// `auto` is one of those that can be asked for, and says why when it is not the finest.
+static void auto_is_the_finest_that_is_sound(void) {
+    struct failure failure = {0}, refused = {0};
+    struct clock clock, finest;
+    clock_open(&clock, "auto", &failure);
+    clock_open(&finest, "tsc", &refused);
+    CHECK(!failed(&failure));
+    CHECK(clock.kind == (failed(&refused) ? CLOCK_MONO_RAW : CLOCK_TSC));
+    CHECK((*clock.instead != 0) == (failed(&refused) != 0));
+}
+
 int main(void) {
     MPI_Init(NULL, NULL);
     for (enum clock_kind kind = 0; kind < CLOCK_KINDS; kind++)
         agrees_with_the_system(kind);
+    for (enum clock_kind kind = 0; kind < CLOCK_KINDS; kind++)
+        times_a_call(kind);
+    auto_is_the_finest_that_is_sound();
     struct failure failure = {0};
     char names[64];
-    snprintf(names, sizeof names, "%s|%s|%s|%s", clock_name(0), clock_name(1), clock_name(2),
+    snprintf(names, sizeof names, "auto|%s|%s|%s|%s", clock_name(0), clock_name(1), clock_name(2),
              clock_name(3));
     CHECK(strcmp(names, clock_choices) == 0);
     CHECK(!failed(&failure));

@@ -43,7 +43,25 @@ static void a_barrier_knows_only_each_ranks_own_time(void) {
     CHECK(none.time_s == 1.5 && none.late_s == 0 && none.valid);
 }
 
+// A quarter of a stage may be wrong; more, and the next one has a longer lead, up to a bound.
+static void lead_grows_when_too_many_are_late(void) {
+    struct bench bench = {0};
+    struct schedule schedule = {.start = start_find("round-time"),
+                                .stage = 8,
+                                .wrong_share = 0.25,
+                                .stretch = 1.5,
+                                .lead_s = 1e-6};
+    schedule_adapt(&bench, &schedule, 2);
+    CHECK(schedule.lead_s == 1e-6);
+    schedule_adapt(&bench, &schedule, 3);
+    CHECK(fabs(schedule.lead_s - 1.5e-6) < 1e-12);
+    for (int i = 0; i < 1000; i++)
+        schedule_adapt(&bench, &schedule, 8);
+    CHECK(schedule.lead_s < 1);
+}
+
 int main(void) {
+    lead_grows_when_too_many_are_late();
     the_last_end_counts();
     late_starts_are_marked();
     only_windows_can_be_left();
