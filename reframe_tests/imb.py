@@ -74,6 +74,6 @@ class imb_bench(Bench, Imb):
     first sizes are there to warm up; the volume lets large sizes have as many repetitions."""
 
     transport = parameter(["shm"])
-    sizes = [2, 4, 1, 1 << 19, 1 << 20]
+    sizes = [2, 4, 1, 1 << 10, 1 << 16, 1 << 19, 1 << 20]
     repetitions = 20000
     volume_mb = 1000

@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
-from .base import Experiment, Full, Quick, Smoke
+from .base import Bench, Experiment, Full, Quick, Smoke
 from .harness import exhibits, launches
 
 
@@ -47,3 +47,11 @@ class logp_full(Full, LogP):
     def set_options(self):
         self.options = {"sizes": "1:1Mi:x2", "rse": 0.01, "budget": 0.2,
                         "mode": self.mode, "blocking": self.blocking}
+
+
+@rfm.simple_test
+class logp_bench(Bench, LogP):
+    """Sizes enough to say at which share of them the overheads fit into the latency."""
+
+    options = {"sizes": "1,1536,2Ki:1Mi:x2,3Ki:768Ki:x2", "budget": 0.03}
+    limit_s = 120

@@ -41,6 +41,8 @@ class Progress(Overlap):
 
     async_progress = parameter(["default", "yes"])
     settings = ["async_progress"]
+    #: Alone on its core, and with a core beside it that the library's thread may have.
+    placement = parameter(["near", "spare"])
     #: A thread that makes progress polls the core of its rank where no other is free.
     limit_s = 240
 

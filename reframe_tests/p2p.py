@@ -5,7 +5,7 @@ import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
 from .base import Bench, Experiment, Full, Quick, Smoke
-from .harness import exhibits, launches
+from .harness import exhibits, launches, placements
 
 FULL = {"sizes": "1:4Mi:x2", "rse": 0.01, "budget": 0.2}
 
@@ -48,8 +48,11 @@ class Modes(Full, PointToPoint):
 class Affinity(Full, PointToPoint):
     """Every placement of the site, caches invalidated (finisterrae 1)."""
 
-    placement = parameter(["near", "far", "packed"])
-    options = {**FULL, "cache": "cold"}
+    placement = parameter(placements.names())
+    # To beyond the caches, in finer steps where they end on the study's machine.
+    options = {**FULL, "cache": "cold",
+               "sizes": "1:32Mi:x2,12Ki,24Ki,192Ki,384Ki,12Mi,18Mi,24Mi"}
+    limit_s = 180
 
 
 @rfm.simple_test
@@ -104,5 +107,5 @@ class pingpong_bench(Bench, PointToPoint):
 
     experiment = "pingpong"
     transport = parameter(["shm"])
-    options = {"sizes": "2,4,1,512Ki,1Mi", "rse": 0.001, "budget": 0.3, "sample-time": 100e-6,
-               "offset": 16}
+    options = {"sizes": "2,4,1,1Ki,64Ki,512Ki,1Mi", "rse": 0.001, "budget": 0.3,
+               "sample-time": 100e-6, "offset": 16}

@@ -8,7 +8,7 @@ import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
 from .base import Experiment, Full, Quick, Smoke
-from .harness import exhibits, launches
+from .harness import exhibits, launches, placements
 
 FULL = {"rse": 0.01, "budget": 0.2}
 NETPIPE = {**FULL, "sizes": "1:1Mi:x2", "perturb": 3}
@@ -60,7 +60,7 @@ class Modes(Pattern):
 class AnyPlacement(Full, Pattern):
     """Every placement of the site, caches invalidated (finisterrae 1)."""
 
-    placement = parameter(["near", "far", "packed"])
+    placement = parameter(placements.names())
     options = {**FULL, "sizes": "1:4Mi:x2", "cache": "cold"}
     tags = {"finisterrae", "affinity"}
 
@@ -88,6 +88,18 @@ class netpipe_stream(Full, Modes):
     experiment = "stream"
     options = NETPIPE
     tags = exhibits.tags("stival-fig-4.6")
+
+
+@rfm.simple_test
+class netpipe_progress(Full, Modes):
+    """With the library's asynchronous progress and without, where it has one."""
+
+    experiment = "pingpong"
+    async_progress = parameter(["default", "yes"])
+    settings = ["async_progress"]
+    # Few samples: a polling thread on the rank's own core makes each a thousand times longer.
+    options = {**NETPIPE, "sizes": "1:1Mi:x4", "buffer": "one", "min-repetitions": 3}
+    tags = exhibits.tags(*exhibits.figures("stival", "4.9", "4.10"))
 
 
 @rfm.simple_test
@@ -285,7 +297,7 @@ class alltoall_variants_full(Full, AllToAll):
 
 @rfm.simple_test
 class alltoall_variants_affinity(Full, AllToAll):
-    placement = parameter(["near", "far", "packed"])
+    placement = parameter(placements.names())
     options = {**FULL, "sizes": "1:1Mi:x2", "cache": "cold"}
     limit_s = 300
     tags = {"finisterrae", "affinity"}

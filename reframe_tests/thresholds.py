@@ -5,7 +5,7 @@ import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
 from .base import Experiment, Full, Quick, Smoke
-from .harness import exhibits, launches
+from .harness import exhibits, launches, placements
 
 
 class EagerLimit(Experiment):
@@ -77,7 +77,7 @@ class protocol_quick(Quick, Protocol):
 class ProtocolFull(Full, Protocol):
     """Every placement, caches invalidated (finisterrae 1)."""
 
-    placement = parameter(["near", "far"])
+    placement = parameter(placements.names())
     options = {"sizes": "1:4Mi:x2", "rse": 0.01, "budget": 0.2, "cache": "cold"}
 
 

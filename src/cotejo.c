@@ -35,7 +35,7 @@ static int usage(FILE *out) {
                  "       cotejo EXPERIMENT --help\n"
                  "       cotejo list                  experiments\n"
                  "       cotejo timers                clocks of this machine, and which to trust\n"
-                 "       cotejo placements --ranks N  cores for N ranks: near, far, packed\n"
+                 "       cotejo placements --ranks N  cores for N ranks: near, far, packed, spare\n"
                  "       cotejo --version\n");
     return out == stdout ? STATUS_OK : STATUS_USAGE;
 }

@@ -20,6 +20,13 @@ def test_slurm_binds_every_family_alike(family):
 
 
 @pytest.mark.parametrize("family", ALL.values(), ids=ALL)
+def test_ranks_may_have_several_cores(family):
+    flags = " ".join(family.flags("mpirun", [[0, 1], [2, 3]]))
+    assert any(text in flags for text in ("0+1,2+3", "0x3,0xc", "pe=2"))
+    assert family.flags("srun", [[0, 1], [2, 3]])[0] == "--cpu-bind=mask_cpu:0x3,0xc"
+
+
+@pytest.mark.parametrize("family", ALL.values(), ids=ALL)
 def test_shared_memory_and_tcp_differ(family):
     shm, tcp = family.transports["shm"], family.transports["tcp"]
     assert shm.environment != tcp.environment

@@ -34,6 +34,20 @@ def test_a_placement_that_equals_another_is_not_one(site):
         placements.resolve("far", 2, None, name)
 
 
+def test_several_cores_for_a_rank(site):
+    name = site("near: {hosts: 1, cpus: [0, 1]}\nspare: {hosts: 1, cpus: [[0, 1], [2, 3]]}\n")
+    assert placements.resolve("spare", 2, None, name) == ([[0, 1], [2, 3]], 1)
+    assert placements.names(name) == ["near", "spare"]
+
+
+def test_what_the_benchmark_finds_is_read(tmp_path):
+    program = tmp_path / "cotejo"
+    program.write_text("#!/bin/sh\nprintf 'near 0,1\\nspare 0+1,2+3\\n'\n")
+    program.chmod(0o755)
+    found = placements.detected(str(program), 2)
+    assert found == {"near": [0, 1], "spare": [[0, 1], [2, 3]]}
+
+
 def test_no_room(site):
     name = site("near: {hosts: 1, cpus: [0]}\n")
     with pytest.raises(placements.PlacementError, match="no room for 2 ranks"):
@@ -56,7 +70,8 @@ def test_numbers_of_ranks_that_a_site_has_room_for(site, text, counts):
     assert placements.rank_counts(site(text)) == counts
 
 
-@pytest.mark.parametrize("text", ["near: {hosts: 0, cpus: auto}", "near: {hosts: 1, cpus: two}"])
+@pytest.mark.parametrize("text", ["near: {hosts: 0, cpus: auto}", "near: {hosts: 1, cpus: two}",
+                                  "near: {hosts: 1, cpus: [[0, one]]}"])
 def test_bad_data_is_named(site, text):
     with pytest.raises(placements.PlacementError, match=r"placements\.yaml: near"):
         placements.declared(site(text))

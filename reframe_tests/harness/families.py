@@ -64,6 +64,8 @@ class Family:
     transports: dict
     environment: dict = field(default_factory=dict)
     abi: str = ""
+    #: As `per_host`, where each rank has several cores.
+    several: list = field(default_factory=list)
     audit: dict = field(default_factory=dict)
     settings: dict = field(default_factory=dict)
     wrong: list = field(default_factory=list)
@@ -89,16 +91,25 @@ class Family:
         """Launcher options that put local rank i of every host on `cpus[i]`.
 
         `launcher` is ReFrame's name of it: `mpirun` takes the family's own words,
-        `srun` takes Slurm's for every family. An empty `cpus` binds nothing.
+        `srun` takes Slurm's for every family. An empty `cpus` binds nothing; a rank's
+        entry may be a list of several cores.
         """
         if not cpus:
             return []
-        fill = {"cpus": ",".join(map(str, cpus)), "ranks_per_host": len(cpus)}
+        sets = [rank if isinstance(rank, list) else [rank] for rank in cpus]
+        several = any(len(rank) > 1 for rank in sets)
+        fill = {"cpus": ",".join("+".join(map(str, rank)) for rank in sets),
+                "masks": ",".join(f"{sum(1 << c for c in rank):#x}" for rank in sets),
+                "each": len(sets[0]), "ranks_per_host": len(cpus)}
         if launcher == "srun":
-            return [f"--cpu-bind=map_cpu:{fill['cpus']}", f"--ntasks-per-node={len(cpus)}"]
+            kind, value = ("mask", fill["masks"]) if several else ("map", fill["cpus"])
+            return [f"--cpu-bind={kind}_cpu:{value}", f"--ntasks-per-node={len(cpus)}"]
         if launcher != "mpirun":
             raise ValueError(f"launcher {launcher!r}: no binding flags known; use mpirun or srun")
-        return [word.format(**fill) for word in (self.bind if hosts == 1 else self.per_host)]
+        if several and not self.several:
+            raise ValueError(f"{self.title} declares no flags for several cores a rank")
+        words = self.several if several else self.bind if hosts == 1 else self.per_host
+        return [word.format(**fill) for word in words]
 
 
 def _read(path):

@@ -67,7 +67,7 @@ def affinity_problem(cpus, ranks):
         return ""
     for entry in ranks:
         asked = cpus[entry["rank"] % len(cpus)]
-        if cpu_list(entry["cpus"]) != [asked]:
+        if cpu_list(entry["cpus"]) != sorted(asked if isinstance(asked, list) else [asked]):
             return (f"rank {entry['rank']} was asked on core {asked} "
                     f"and observed on cores {entry['cpus']}")
     return ""

@@ -14,6 +14,11 @@ class PlacementError(ValueError):
     """A placement that this site or this machine cannot give; the text says why."""
 
 
+def of_rank(entry):
+    """The cores of one rank of a placement: most have one, `spare` has several."""
+    return entry if isinstance(entry, list) else [entry]
+
+
 @functools.cache
 def declared(site):
     """The site's `placements.yaml`: name -> {hosts, cpus}; PlacementError names what is wrong."""
@@ -21,9 +26,11 @@ def declared(site):
     data = yaml.safe_load(path.read_text())
     for name, entry in data.items():
         cpus = entry.get("cpus") if isinstance(entry, dict) else None
-        listed = isinstance(cpus, list) and all(isinstance(c, int) for c in cpus)
+        listed = isinstance(cpus, list) and all(
+            isinstance(c, int) for rank in cpus for c in of_rank(rank))
         if cpus != "auto" and not listed:
-            raise PlacementError(f"{path}: {name}: `cpus` must be `auto` or a list of cores")
+            raise PlacementError(f"{path}: {name}: `cpus` must be `auto` or a list of cores, "
+                                 "one a rank or a list of several")
         if not isinstance(entry.get("hosts"), int) or entry["hosts"] < 1:
             raise PlacementError(f"{path}: {name}: `hosts` must be a number from 1 on")
     return data
@@ -31,17 +38,25 @@ def declared(site):
 
 @functools.cache
 def detected(program, ranks):
-    """What hwloc finds here for `ranks` ranks: name -> list of cores, one per rank."""
+    """What hwloc finds here for `ranks` ranks: name -> core of each rank, or list of several."""
     done = subprocess.run([program, "placements", "--ranks", str(ranks)],
                           text=True, capture_output=True, timeout=30)
     if done.returncode:
         raise PlacementError(done.stderr.strip() or f"{program} placements failed")
     lines = [line.split() for line in done.stdout.splitlines() if line.strip()]
-    return {name: [int(c) for c in cpus.split(",")] for name, cpus in lines}
+    found = {name: [[int(c) for c in rank.split("+")] for rank in cpus.split(",")]
+             for name, cpus in lines}
+    return {name: [rank if len(rank) > 1 else rank[0] for rank in cpus]
+            for name, cpus in found.items()}
+
+
+def names(site=None):
+    """The placements that a site declares."""
+    return list(declared(site))
 
 
 def resolve(name, ranks, program, site=None):
-    """Cores (one per rank of a host) and number of hosts of a placement.
+    """Cores (one, or a list, per rank of a host) and number of hosts of a placement.
 
     `program` is the benchmark, asked where the site says `auto`. A placement whose
     cores and hosts another one of the site already has (listed before it) is not a
@@ -68,7 +83,8 @@ def resolve(name, ranks, program, site=None):
         if other == name:
             break
         same, other_hosts = cores(other)
-        if same is not None and sorted(same) == sorted(cpus) and other_hosts == hosts:
+        if (same is not None and sorted(map(of_rank, same)) == sorted(map(of_rank, cpus))
+                and other_hosts == hosts):
             raise PlacementError(f"placement {name!r} is {other!r} on this machine")
     return list(cpus), hosts
 

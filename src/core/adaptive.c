@@ -33,17 +33,48 @@ static bool wide(const struct point *a, const struct point *b, const struct refi
            width > rule->resolution * (double)b->bytes;
 }
 
+// How much the curve bends at the ends of interval `i`, as a share of the value; 0: it does not,
+// or the interval is not to be split. In round 0 all are alike.
+static double bend(const struct point *curve, size_t count, const struct refinement *rule,
+                   int round, size_t i) {
+    const struct point *a = &curve[i], *b = &curve[i + 1];
+    if (!wide(a, b, rule))
+        return 0;
+    if (round == 0)
+        return INFINITY;
+    return fmax(fabs(miss(curve, count, rule, i)) / a->value,
+                fabs(miss(curve, count, rule, i + 1)) / b->value);
+}
+
 size_t adaptive_next(const struct point *curve, size_t count, const struct refinement *rule,
                      int round, size_t *next, size_t room) {
-    size_t found = 0;
-    for (size_t i = 0; i + 1 < count && found < room; i++) {
-        const struct point *a = &curve[i], *b = &curve[i + 1];
-        bool bent =
-            round == 0 || miss(curve, count, rule, i) != 0 || miss(curve, count, rule, i + 1) != 0;
-        if (bent && wide(a, b, rule))
-            next[found++] = a->bytes + (b->bytes - a->bytes) / 2;
+    double last = INFINITY;
+    size_t last_at = 0, found = 0;
+    while (found < room) {
+        double most = 0;
+        size_t at = 0;
+        for (size_t i = 0; i + 1 < count; i++) {
+            double here = bend(curve, count, rule, round, i);
+            bool taken = found > 0 && (here > last || (here == last && i <= last_at));
+            if (!taken && here > most) {
+                most = here;
+                at = i;
+            }
+        }
+        if (most == 0)
+            break;
+        next[found++] = curve[at].bytes + (curve[at + 1].bytes - curve[at].bytes) / 2;
+        last = most;
+        last_at = at;
     }
     return found;
+}
+
+size_t adaptive_dense(size_t first, size_t last, const struct refinement *rule) {
+    size_t count = 1;
+    for (double at = (double)first; at < (double)last; count++)
+        at += fmax((double)rule->least, rule->resolution * at);
+    return count;
 }
 
 bool adaptive_suspect(const struct point *curve, size_t count, const struct refinement *rule,

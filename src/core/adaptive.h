@@ -23,10 +23,15 @@ struct refinement {
 // interval is halved; later those beside a point which the line through its two neighbours
 // misses. Both sides are split, as the points do not tell on which side of one the curve bends:
 // at a jump the intervals shrink until the resolution is reached. No size more: the curve is
-// known. Method: W. Gropp, E. Lusk, "Reproducible Measurements of MPI Performance
-// Characteristics" (mpptest), 1999, with noise taken into account.
+// known. Where there is no room for all, those come first where the curve bends most. Method:
+// W. Gropp, E. Lusk, "Reproducible Measurements of MPI Performance Characteristics" (mpptest),
+// 1999, with noise taken into account.
 size_t adaptive_next(const struct point *curve, size_t count, const struct refinement *rule,
                      int round, size_t *next, size_t room);
+
+// Number of sizes of a grid that is everywhere as fine as the rule may get, both ends included:
+// what it would take to know the curve as well without looking at it.
+size_t adaptive_dense(size_t first, size_t last, const struct refinement *rule);
 
 // Whether point `i` stands out above the line through its neighbours by more than the tolerance:
 // a disturbance, until it is measured again. A measured time is never too short.

@@ -54,10 +54,11 @@ void placement_observe(struct json *json, struct failure *failure) {
     hwloc_topology_destroy(topology);
 }
 
-static void print(const char *name, const hwloc_obj_t *units, int ranks, FILE *out) {
+// `each` units a rank, one after the other.
+static void print(const char *name, const hwloc_obj_t *units, int ranks, int each, FILE *out) {
     fprintf(out, "%s ", name);
-    for (int r = 0; r < ranks; r++)
-        fprintf(out, "%s%u", r ? "," : "", units[r]->os_index);
+    for (int u = 0; u < ranks * each; u++)
+        fprintf(out, "%s%u", u == 0 ? "" : u % each ? "+" : ",", units[u]->os_index);
     fprintf(out, "\n");
 }
 
@@ -94,18 +95,22 @@ static bool hardware_threads(hwloc_topology_t topology, int ranks, hwloc_obj_t *
 void placement_list(int ranks, FILE *out, struct failure *failure) {
     static const struct {
         const char *name;
+        int each; // units of a rank
         bool (*choose)(hwloc_topology_t, int, hwloc_obj_t *);
-    } rules[] = {{"near", first_threads}, {"far", spread}, {"packed", hardware_threads}};
+    } rules[] = {{"near", 1, first_threads},
+                 {"far", 1, spread},
+                 {"packed", 1, hardware_threads},
+                 {"spare", 2, first_threads}};
     hwloc_topology_t topology;
     load(&topology, failure);
     if (failed(failure))
         return;
-    hwloc_obj_t *units = calloc((size_t)ranks, sizeof *units);
+    hwloc_obj_t *units = calloc(2 * (size_t)ranks, sizeof *units);
     if (!units)
         failure_set(failure, STATUS_USAGE, "no memory for %d ranks; ask for fewer", ranks);
     for (size_t i = 0; units && i < sizeof rules / sizeof *rules; i++)
-        if (rules[i].choose(topology, ranks, units))
-            print(rules[i].name, units, ranks, out);
+        if (rules[i].choose(topology, rules[i].each * ranks, units))
+            print(rules[i].name, units, ranks, rules[i].each, out);
     free(units);
     hwloc_topology_destroy(topology);
 }

@@ -16,6 +16,7 @@ void placement_observe(struct json *json, struct failure *failure);
 //   near    neighbours: cores of the first package in order, filled from one side
 //   far     as far apart as the machine allows: spread over packages, NUMA domains, cores
 //   packed  two hardware threads of one core side by side, then the next core
+//   spare   two cores each, joined by +: one more for the library's own thread
 // Only those that exist are printed. Only processing units that this process may use count.
 void placement_list(int ranks, FILE *out, struct failure *failure);
 

@@ -18,7 +18,8 @@ const struct option series_options[] = {
     {"interleave", OPTION_CHOICE, "no", "", "yes|no", 0, 0,
      "yes: every size has one sample in turn, instead of all at once"},
     {"adaptive", OPTION_REAL, "0", "", NULL, 0, 1,
-     "add sizes where a straight line between neighbours misses by more than this share; 0: none"},
+     "add sizes where a straight line between neighbours misses by more than this share, most "
+     "first, until half of a dense grid is measured; 0: none"},
     {"resolution", OPTION_REAL, "0.0625", "", NULL, 0.001, 1,
      "--adaptive adds no size within an interval narrower than this share of its upper end"},
     {0},
@@ -107,6 +108,7 @@ struct turn {
     size_t bytes;
     bool begun;
     int again; // times it was measured again
+    int tried; // of these, since its neighbours are what they are
     struct progress progress;
 };
 
@@ -199,21 +201,43 @@ static void curve_of(const struct turns *turns, struct point *curve) {
     }
 }
 
-// Gives sizes that stand out half a set of samples more, once. Decided on rank 0.
+// How many sizes more have room in half of the samples that a dense grid would take. An unsteady
+// machine bends the curve everywhere: sizes without end would not make it known better.
+static size_t room_left(const struct turns *turns, const struct refinement *rule) {
+    size_t dense = adaptive_dense(turns->at[0].bytes, turns->at[turns->count - 1].bytes, rule);
+    long left = (long)dense * turns->rule->least / 2;
+    for (size_t i = 0; i < turns->count; i++)
+        left -= turns->at[i].progress.times.n;
+    size_t room = left > 0 ? (size_t)(left / turns->rule->least) : 0;
+    size_t most = TURN_SIZES_MOST - turns->count;
+    return room < most ? room : most;
+}
+
+// Gives sizes that stand out half a set of samples more. Decided on rank 0.
 static void take_suspects(struct turns *turns, const struct refinement *rule) {
     struct point curve[TURN_SIZES_MOST];
+    size_t room = 2 * room_left(turns, rule);
     curve_of(turns, curve);
-    for (size_t i = 0; i < turns->count; i++)
-        if (turns->at[i].again < AGAIN_MOST && adaptive_suspect(curve, turns->count, rule, i))
+    for (size_t i = 0; i < turns->count && room > 0; i++)
+        if (turns->at[i].tried < AGAIN_MOST && adaptive_suspect(curve, turns->count, rule, i)) {
+            turns->at[i].tried++;
             turns->at[i].again++;
+            room--;
+        }
     take_turns(turns, wants_first);
 }
 
+// The neighbours of a new size may be tried again: a machine that was slow for longer than all
+// their samples took is found out by sizes that are measured later.
 static void insert(struct turns *turns, size_t bytes) {
     size_t i = turns->count++;
     for (; i > 0 && turns->at[i - 1].bytes > bytes; i--)
         turns->at[i] = turns->at[i - 1];
     turns->at[i] = (struct turn){.bytes = bytes};
+    if (i > 0)
+        turns->at[i - 1].tried = 0;
+    if (i + 1 < turns->count)
+        turns->at[i + 1].tried = 0;
 }
 
 // Adds the sizes that rank 0 chooses; returns their number.
@@ -223,8 +247,8 @@ static int refine(struct turns *turns, const struct refinement *rule, int round)
     int number = 0;
     if (turns->bench->rank == 0) {
         curve_of(turns, curve);
-        number = (int)adaptive_next(curve, turns->count, rule, round, next,
-                                    TURN_SIZES_MOST - turns->count);
+        number =
+            (int)adaptive_next(curve, turns->count, rule, round, next, room_left(turns, rule));
     }
     MPI_Bcast(&number, 1, MPI_INT, 0, turns->bench->comm);
     MPI_Bcast(next, number * (int)sizeof *next, MPI_BYTE, 0, turns->bench->comm);

@@ -158,10 +158,32 @@ static void room_is_kept(void) {
     size_t next[1];
     CHECK(adaptive_next(curve, 3, &rule, 1, next, 1) == 1 && next[0] == 500);
     CHECK(adaptive_next(curve, 1, &rule, 0, next, 1) == 0);
+    CHECK(adaptive_next(curve, 3, &rule, 1, next, 0) == 0);
     CHECK(curve_at(curve, 1, 77) == 1 && curve_at(curve, 3, 1000) == 9);
 }
 
+static void the_worst_bends_come_first(void) {
+    // Flat but for a little bend at 64 KiB and a great one at 1 MiB.
+    struct point curve[] = {{1024, 10, 0},   {32768, 10, 0},   {65536, 11, 0},
+                            {524288, 10, 0}, {1 << 20, 30, 0}, {1 << 21, 10, 0}};
+    size_t next[6];
+    CHECK(adaptive_next(curve, 6, &rule, 1, next, 6) == 5);
+    CHECK(next[0] > 65536 && next[1] > 65536 && next[2] > 65536);
+    size_t two[2];
+    CHECK(adaptive_next(curve, 6, &rule, 1, two, 2) == 2);
+    CHECK(two[0] == next[0] && two[1] == next[1]);
+}
+
+static void the_dense_grid_is_counted(void) {
+    static const struct refinement coarse = {.tolerance = 0.02, .resolution = 1, .least = 1};
+    CHECK(adaptive_dense(1, 1024, &coarse) == 11); // 1, 2, 4, ... 1024
+    CHECK(adaptive_dense(0, 64, &rule) == 9);      // 0, 8, 16, ... 64
+    CHECK(adaptive_dense(5, 5, &rule) == 1);
+}
+
 int main(void) {
+    the_worst_bends_come_first();
+    the_dense_grid_is_counted();
     straight_lines_are_left_alone();
     jumps_are_closed_in();
     suspects_are_those_above();
