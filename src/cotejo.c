@@ -51,6 +51,9 @@ static int help(const struct experiment *experiment) {
 
 static int timers(void) {
     MPI_Init(NULL, NULL);
+    struct failure ignored = {0};
+    struct clock taken;
+    clock_open(&taken, "auto", &ignored);
     printf("%-14s %15s %15s  %s\n", "timer", "resolution [ns]", "cost [ns]", "verdict");
     for (enum clock_kind kind = 0; kind < CLOCK_KINDS; kind++) {
         struct failure failure = {0};
@@ -60,9 +63,10 @@ static int timers(void) {
             printf("%-14s %15s %15s  not to be used: %s\n", clock_name(kind), "-", "-",
                    failure.text);
         else
-            printf("%-14s %15.2f %15.2f  %s\n", clock_name(kind), clock.resolution_s * 1e9,
+            printf("%-14s %15.2f %15.2f  %s%s\n", clock_name(kind), clock.resolution_s * 1e9,
                    clock.overhead_s * 1e9,
-                   clock.overhead_s > 250e-9 ? "costly: samples must be long" : "sound");
+                   clock.overhead_s > 250e-9 ? "costly: samples must be long" : "sound",
+                   !failed(&ignored) && taken.kind == kind ? "; the default" : "");
     }
     MPI_Finalize();
     return STATUS_OK;

@@ -134,8 +134,8 @@ def test_a_start_on_a_shared_clock_needs_one(mpi, start):
 @pytest.mark.parametrize("method", ["linear", "ring", "hierarchical", "two-level"])
 def test_three_ranks_learn_one_clock(mpi, method):
     program = STACK / "build" / mpi.name / "tests/test_sync"
-    run_many(mpi, program, "--sync", method, "--sync-points", "50", "--inject-offset", "0.003",
-             "--bound", "1e-4")
+    run_many(mpi, program, "--sync", method, "--sync-points", "50", "--sync-again", "1e-6",
+             "--inject-offset", "0.003", "--bound", "1e-4")
 
 
 def test_three_ranks_wait_for_each_other_at_our_barrier(mpi):

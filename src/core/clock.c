@@ -236,7 +236,8 @@ static void examine(struct clock *clock) {
         if (now > begin && (now - begin) / CALLS < clock->overhead_s)
             clock->overhead_s = (now - begin) / CALLS;
     }
-    if (clock->kind == CLOCK_MONO || clock->kind == CLOCK_MONO_RAW) {
+    if (isfinite(clock->resolution_s) &&
+        (clock->kind == CLOCK_MONO || clock->kind == CLOCK_MONO_RAW)) {
         // Two calls are further apart than the clock's own step, which the kernel knows.
         struct timespec step;
         clock_getres(system_clock(clock->kind), &step);
