@@ -7,36 +7,13 @@ finding, not an error, so the status is 0 unless something could not be measured
 
 import argparse
 import csv
-import os
 import pathlib
-import random
 import statistics
-import subprocess
-import sys
 import tempfile
-import time
 
 from reframe_tests.harness import sessions
-from tests import bench_collectives
-
-REPO = sessions.REPO
-
-
-def say(goal, value, met):
-    print(f"bench: {'met    ' if met else 'NOT MET'} {goal}: {value}", flush=True)
-
-
-def make(stack, results, *arguments):
-    """Runs one of the project's commands in a results folder of its own; returns its wall time."""
-    began = time.monotonic()
-    done = subprocess.run(
-        ["make", "-C", str(REPO), "--no-print-directory", f"STACK={stack}", f"RESULTS={results}",
-         f"FIGURES={results}/figures", f"REPORT={results}/report/report.html", *arguments],
-        env={name: value for name, value in os.environ.items()
-             if not name.startswith(("COTEJO_", "MAKE", "MFLAGS"))})
-    if done.returncode:
-        sys.exit(f"bench: `make {' '.join(arguments)}` failed")
-    return time.monotonic() - began
+from tests import bench_collectives, bench_p2p
+from tests.benching import make, ratio, say
 
 
 def launches(results):
@@ -60,34 +37,16 @@ def means(results, test, size, mpi):
     return found
 
 
-def ratio(ours, theirs, replicates=2000):
-    """Ratio of two tools' lower quartiles over blocks, 95 % interval by bootstrap over blocks.
-
-    Two tools at the same work: what disturbs a launch only adds, so the quiet ones compare them.
-    """
-    blocks = sorted(ours.keys() & theirs.keys())
-    if len(blocks) < 5:
-        sys.exit("bench: fewer than 5 blocks have both tools; see the session for the reasons")
-
-    def of(chosen):
-        return (statistics.quantiles([ours[b] for b in chosen])[0]
-                / statistics.quantiles([theirs[b] for b in chosen])[0])
-
-    draw = random.Random(1)
-    drawn = sorted(of(draw.choices(blocks, k=len(blocks))) for _ in range(replicates))
-    low, high = drawn[int(0.025 * replicates)], drawn[int(0.975 * replicates) - 1]
-    return of(blocks), f"{of(blocks):.3f} [{low:.3f}, {high:.3f}], {len(blocks)} blocks"
-
-
 def against_imb(stack, results):
     """Our one-way time over IMB's on the same MPI, and the harness's overhead."""
     make(stack, results, "study", "TAG=bench")
     for mpi in ("intel-mpi", "mpich"):
-        for size, label in ((1, "1 B"), (1 << 20, "1 MiB")):
+        for size, label in bench_p2p.SIZES:
             value, text = ratio(means(results, "pingpong_bench", size, mpi),
                                 means(results, "imb_bench", size, mpi))
-            say(f"ping-pong {label} over IMB-MPI1, {mpi}, within 3 %", text,
-                abs(value - 1) <= 0.03)
+            most = 3 if size in (1, 1 << 20) else 5
+            say(f"ping-pong {label} over IMB-MPI1, {mpi}, within {most} %", text,
+                abs(value - 1) <= most / 100)
 
 
 def overhead(results):
@@ -109,6 +68,7 @@ def main():
         root = pathlib.Path(folder)
         against_imb(args.stack, root / "imb")
         bench_collectives.hold(say)
+        bench_p2p.run(args.stack)
         wall = make(args.stack, root / "study", "study", "TAG=quick")
         say("study from a prepared stack under 6 min", f"{wall / 60:.1f} min", wall < 360)
         overhead(root / "study")

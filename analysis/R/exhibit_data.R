@@ -115,7 +115,7 @@ unexplained <- function(points, named, x) {
     attr(points, "factors"), if (x != "bytes") "bytes", "settings", "parameters"
   )
   added <- character()
-  for (column in setdiff(candidates, c(named, x))) {
+  for (column in intersect(setdiff(candidates, c(named, x)), names(points))) {
     within <- points[, list(n = uniqueN(.SD[[1L]])), by = c(named, added, x), .SDcols = column]
     if (any(within$n > 1L)) added <- c(added, column)
   }

@@ -70,6 +70,8 @@ draw_exhibit <- function(exhibit, launches, out_dir, overlays = read_overlays(NU
   used <- unique(exhibit$summary, by = "key")
   lacks <- c(lacking_values(exhibit$summary, spec$filter[[1L]]), lone_values(exhibit))
   state <- if (length(lacks)) "partly" else "drawn"
+  # What a site must have for the rest.
+  if (length(lacks) && nzchar(spec$needs)) lacks <- c(lacks, spec$needs)
   if (launched && !nrow(used)) {
     state <- "waiting"
     lacks <- waits_for(spec, launches)

@@ -96,8 +96,8 @@ broken_line <- function(text) {
 #' Flatten a launch description to one row.
 #'
 #' Objects with free members become a canonical text (`a=1; b=2`, sorted by name) and one text
-#' column a member, with the prefix `setting_`, `parameter_` or `option_`. Lists over ranks are
-#' joined by `|` in the order of the ranks.
+#' column a member, with the prefix `setting_`, `parameter_`, `option_` or `found_`. Lists over
+#' ranks are joined by `|` in the order of the ranks.
 #'
 #' @param launch what [parse_description()] returned.
 #' @param file its path, kept as `file`.
@@ -145,7 +145,7 @@ flatten_description <- function(launch, file) {
   )
   c(
     row, observed, spread(asked$settings, "setting_"), spread(asked$parameters, "parameter_"),
-    spread(seen$options, "option_"), list(file = file)
+    spread(seen$options, "option_"), spread(seen$found, "found_"), list(file = file)
   )
 }
 

@@ -27,6 +27,8 @@ write_report <- function(results_dir, out_file, session = NULL, delta = 0.03, se
   drawn <- save_plots(study$plots, file.path(folder, "figures"))
   exhibits <- file.path(folder, "exhibits")
   study$exhibits <- draw_all_exhibits(study$results, exhibits, session, published = published)
+  study$advice <- advise(study$results, session)
+  for (line in study$advice) message("advice: ", line)
   message("writing ", out_file)
   file.copy(list.files(system.file("report", package = "cotejo"), full.names = TRUE), folder)
   rmarkdown::render(

@@ -10,8 +10,9 @@
 #' the cut disagree about which is faster, the crossover is interpolated between them (log ratio
 #' against log size).
 #'
-#' @param eager,rendezvous data.tables `launch` (block), `bytes`, `time_s`: a value each for the
-#'   same launches and sizes. Only sizes at which the protocols differ belong in.
+#' @param eager,rendezvous data.tables `launch` (number or name of the block), `bytes`, `time_s`: a
+#'   value each for the same launches and sizes. Only sizes at which the protocols differ belong
+#'   in.
 #' @param level,replicates,seed of the bootstrap, which draws launches (both sides together).
 #' @return list: `crossover_bytes` with `low_bytes`, `high_bytes` (`NA` under five launches):
 #'   0 when rendezvous, `Inf` when eager is the better one at every size measured;
@@ -84,7 +85,7 @@ gain_of <- function(ratio, at) {
 #'   per configuration the least and the largest limit are taken for rendezvous and eager, at the
 #'   sizes between them.
 #' @param ... of [protocol_crossover()].
-#' @return data.table, one row a site, experiment, operation, MPI, transport and placement: the
+#' @return data.table, one row a site, test, operation, MPI, transport and placement: the
 #'   members of [protocol_crossover()], `least_limit`, `most_limit` (B), and `variables`: names of
 #'   the environment variables that held the limit, as the launches' descriptions tell them.
 #' @export
@@ -94,7 +95,9 @@ find_crossovers <- function(summary, ...) {
   )
   used <- summary[!is.na(setting_eager_limit) & !is.na(median_s)]
   used[, limit := as.numeric(setting_eager_limit)]
-  by <- c("site", "experiment", "operation", "mpi", "transport", "placement")
+  # A launch's number is its block in its session.
+  used[, launch := paste(session, launch)]
+  by <- c("site", "simulated", "test", "operation", "mpi", "transport", "placement")
   used[, crossover_of_limits(.SD, ...), keyby = by]
 }
 
@@ -151,19 +154,37 @@ eager_limits <- function(results) {
 #' What to set, in words: one line a configuration.
 #'
 #' @param crossovers what [find_crossovers()] returned.
-#' @param limits data.table `mpi`, `transport`, `eager_limit_bytes`: what is so by default, as
-#'   `cotejo eager-limit` found it; `NULL`: not known.
+#' @param limits what [known_limits()] returned; `NULL`: nothing is known of them.
 #' @return character.
 #' @export
 threshold_advice <- function(crossovers, limits = NULL) {
   vapply(seq_len(nrow(crossovers)), \(i) {
     row <- crossovers[i]
-    now <- if (is.null(limits)) NULL else limits[mpi == row$mpi & transport == row$transport]
+    now <- limits[limits$site == row$site & limits$mpi == row$mpi &
+      limits$transport == row$transport]
+    if (NROW(now)) row[, header_bytes := now$header_bytes]
+    own <- if (NROW(now)) now$eager_limit_bytes else NA
     sprintf(
-      "%s over %s, %s, %s: %s%s", row$mpi, row$transport, row$placement, row$operation,
-      advice_of(row), if (NROW(now)) default_of(row, now$eager_limit_bytes[[1L]]) else ""
+      "%s over %s, %s, %s: %s%s", title_of(row$mpi), title_of(row$transport), row$placement,
+      title_of(row$operation), advice_of(row), if (is.na(own)) "" else default_of(row, own)
     )
   }, "")
+}
+
+#' The advice of a whole study: one line a test, MPI, transport and placement whose eager limit
+#' was set by hand; none without such launches.
+#' @noRd
+advise <- function(results, session = NULL) {
+  if (!"setting_eager_limit" %in% names(results$launches)) {
+    return(character())
+  }
+  summary <- summary_of_tests(results, session)
+  summary <- summary[!is.na(setting_eager_limit) & experiment != "eager-limit"]
+  if (!nrow(summary)) {
+    return(character())
+  }
+  crossovers <- find_crossovers(summary)
+  if (nrow(crossovers)) threshold_advice(crossovers, known_limits(results)) else character()
 }
 
 advice_of <- function(row) {
@@ -182,14 +203,22 @@ advice_of <- function(row) {
   } else {
     sprintf("eager is faster up to %s", format_bytes(round(row$crossover_bytes)))
   }
-  # Nothing is known of sizes that were not measured.
-  value <- max(min(round(row$crossover_bytes), row$to_bytes), row$least_limit)
   sprintf(
     "%s (%s): set %s to %.0f for messages of %s to %s; %.0f %% quicker than the worse protocol",
-    faster, interval, if (nzchar(row$variables)) row$variables else "eager_limit", value,
+    faster, interval, variables_in_words(row), advised_limit(row),
     format_bytes(row$from_bytes), format_bytes(row$to_bytes), 100 * row$gain
   )
 }
+
+#' Value (B) to set. Nothing is known of sizes that were not measured; what the library takes of
+#' a limit for itself is added.
+#' @noRd
+advised_limit <- function(rows) {
+  value <- pmax(pmin(round(rows$crossover_bytes), rows$to_bytes), rows$least_limit)
+  pmin(value + fcoalesce(value_or_na(rows, "header_bytes"), 0), rows$most_limit)
+}
+
+variables_in_words <- function(rows) ifelse(nzchar(rows$variables), rows$variables, "eager_limit")
 
 bound_of <- function(row, bytes) {
   if (bytes == 0) {

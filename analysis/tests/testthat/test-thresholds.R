@@ -76,8 +76,9 @@ test_that("few launches give a crossover without interval; sides that do not mat
 threshold_summary <- function(n = 10L) {
   side <- function(data, limit) {
     data[, list(
-      site = "local", experiment = "pingpong", operation = "pingpong", mpi = "openmpi",
-      transport = "shm", placement = "near", launch, bytes, median_s = time_s,
+      site = "local", simulated = "", session = "s", test = "protocol_quick",
+      operation = "pingpong", mpi = "openmpi", transport = "shm", placement = "near", launch,
+      bytes, median_s = time_s,
       setting_eager_limit = limit,
       environment = sprintf("A=1; ALWAYS=1048576; EAGER_SIZE=%s", limit)
     )]
@@ -96,14 +97,26 @@ test_that("advice names the variable, the value, the interval and what is so now
   expect_equal(found$least_limit, 1024)
   expect_equal(found$most_limit, 1048576)
   expect_equal(found$crossover_bytes, TRUTH, tolerance = 0.15)
-  limits <- data.table::data.table(mpi = "openmpi", transport = "shm", eager_limit_bytes = 4016)
+  limits <- data.table::data.table(
+    site = "local", mpi = "openmpi", transport = "shm", eager_limit_bytes = 4016,
+    header_bytes = 80
+  )
   said <- threshold_advice(found, limits)
-  expect_match(said, "openmpi over shm, near, pingpong: eager is faster up to", fixed = TRUE)
-  expect_match(said, sprintf("set EAGER_SIZE to %.0f", round(found$crossover_bytes)), fixed = TRUE)
+  expect_match(
+    said, "Open MPI over shared memory, near, ping-pong: eager is faster up to", fixed = TRUE
+  )
+  expect_match(said, sprintf(
+    "set EAGER_SIZE to %.0f for", round(found$crossover_bytes) + 80
+  ), fixed = TRUE)
   expect_match(said, "95 % interval", fixed = TRUE)
   expect_match(said, "the default is 4016 B$")
   limits$eager_limit_bytes <- TRUTH
   expect_match(threshold_advice(found, limits), "within the interval: leave it$")
+})
+
+test_that("blocks of two sessions are blocks of their own", {
+  twice <- rbind(threshold_summary(n = 3L), threshold_summary(n = 3L)[, session := "t"])
+  expect_equal(find_crossovers(twice)$n, 6L)
 })
 
 test_that("advice does not go beyond the sizes measured", {

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Verbs that show what is estimated from curves: opportunity of overlap, protocol regimes,
+# crossovers, eager limits, parameters of LogP. Each number comes with its interval over launches.
+
+WHAT_TABLES_SHOW <- "Medians over launches with their 95 % bootstrap intervals."
+
+#' Columns of the launch summary that its configurations have beside those of an estimate.
+#'
+#' @param table an estimate, one row a configuration.
+#' @param by columns of it that name a configuration.
+#' @return `table` with those columns; what nothing else tells is in `attr(, "factors")`.
+#' @noRd
+with_configurations <- function(table, exhibit, by) {
+  more <- grep("^(option|parameter|setting)_", names(exhibit$summary), value = TRUE)
+  more <- c("test", "hosts", "ranks", more)
+  keys <- unique(exhibit$summary[, setdiff(c(by, more), "bytes"), with = FALSE], by = setdiff(
+    by, "bytes"
+  ))
+  out <- keys[table, on = setdiff(by, "bytes")]
+  setattr(out, "factors", character())
+  out[]
+}
+
+#' Names of configurations in words: the columns asked for, and what else differs.
+#' @noRd
+name_configurations <- function(table, named, x) {
+  level_of(table, c(named, unexplained(table, named, x)))
+}
+
+#' Share of a message's time in which computation is hidden, by message size: see
+#' [estimate_overlap()].
+#'
+#' Arguments: `series`, `panel`.
+#' @noRd
+exhibit_opportunity <- function(exhibit) {
+  curves <- overlap_curves(results_of(exhibit))
+  wanted <- unique(exhibit$summary[, c("key", "operation", "bytes")])
+  by <- c(
+    "site", "simulated", "mpi", "transport", "placement", "settings", "parameters", "operation",
+    "bytes"
+  )
+  found <- with_configurations(
+    estimate_overlap(curves[wanted, on = names(wanted), nomatch = NULL]), exhibit, by
+  )
+  series <- argument(exhibit, "series", "mpi")
+  panel <- argument(exhibit, "panel", "transport")
+  panel <- c(panel, unexplained(found, c(series, panel), "bytes"))
+  found[, `:=`(
+    level = level_of(found, series), panel = level_of(found, panel), y = 100 * share,
+    y_low = 100 * share_low, y_high = 100 * share_high
+  )]
+  axis <- axis_of("bytes", found$bytes, "log")
+  found[, x := axis$place(bytes, level)]
+  plot <- draw_curves(found[0L], found) + axis$scale +
+    ggplot2::scale_y_continuous(
+      "hidden share of the time (%)",
+      limits = c(0, 100), labels = format_axis
+    ) +
+    ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(exhibit, paste(
+      "Points: the largest computation that is hidden, in % of the time without computation, from",
+      "a hinge fitted to the curve of each launch; median over launches. Bars: 95 % bootstrap",
+      "interval. 0: nothing is hidden; 100: the processor is free."
+    ), found$n))
+  with_data(plot, tidy_data(found[, !"level"]))
+}
+
+#' Protocol regimes: latency and time of a byte in each, and where they change, held against the
+#' library's own eager limit where a launch of `eager-limit` is there. See [fit_regimes()].
+#' @noRd
+exhibit_regime_table <- function(exhibit) {
+  by <- configuration_columns(exhibit$summary)
+  limits <- known_limits(exhibit$results)
+  found <- rbindlist(lapply(split(exhibit$summary, by = by), function(part) {
+    rows <- regimes_of(part)
+    if (!is.null(rows)) {
+      rows[, eager_limit_bytes := limit_of(limits, part[1L])]
+      cbind(part[1L, by, with = FALSE], rows)
+    }
+  }))
+  if (!nrow(found)) await("launches with three sizes or more")
+  found[, explained := low_bytes <= eager_limit_bytes & eager_limit_bytes < high_bytes]
+  setattr(found, "factors", attr(exhibit$summary, "factors"))
+  shown <- data.table(
+    Configuration = as.character(name_configurations(found, c("mpi", "transport"), "from_bytes")),
+    n = found$n, From = format_bytes(found$from_bytes), To = format_bytes(found$to_bytes),
+    alpha = with(found, format_interval(1e6 * alpha_s, 1e6 * alpha_s_low, 1e6 * alpha_s_high)),
+    beta = with(found, format_interval(
+      1e9 * beta_s_per_byte, 1e9 * beta_s_per_byte_low, 1e9 * beta_s_per_byte_high
+    )),
+    change = ifelse(is.na(found$after_bytes), "", sprintf(
+      "%s to %s", format_bytes(fcoalesce(found$low_bytes, found$after_bytes)),
+      format_bytes(fcoalesce(found$high_bytes, found$before_bytes))
+    )),
+    support = ifelse(is.na(found$support), "", sprintf("%.0f %%", 100 * found$support)),
+    limit = ifelse(is.na(found$eager_limit_bytes), "not measured", paste0(
+      format_bytes(found$eager_limit_bytes), ifelse(found$explained %in% TRUE, ": here", "")
+    ))
+  )
+  setnames(shown, c("alpha", "beta", "change", "support", "limit"), c(
+    "Latency \u03b1 (\u00b5s)", "Time of a byte G (ns)", "Changes between", "Support",
+    "Eager limit of the library"
+  ))
+  with_table(shown, found, caption_of_exhibit(exhibit, paste(
+    "Lines \u03b1 + G m of least relative squares in each regime; the number of regimes by BIC.",
+    "Intervals are of 95 %, by a bootstrap over launches; support: share of draws with the change",
+    "between the same two sizes."
+  ), found$n))
+}
+
+# Regimes of one configuration, a row each; of a change the row of the regime before it.
+regimes_of <- function(part) {
+  # Where sizes were chosen by the launch, only those that all have can be held together.
+  count <- part[, list(launches = .N), keyby = "bytes"]
+  sizes <- count$bytes[count$launches == max(count$launches)]
+  curve <- part[bytes %in% sizes, list(key, bytes, time_s = median_s)]
+  if (length(sizes) < 3L || any(curve$time_s <= 0)) {
+    return(NULL)
+  }
+  spread <- curve[, list(cv = stats::sd(time_s) / mean(time_s), n = .N), by = "bytes"]
+  noise <- stats::median(spread$cv / sqrt(spread$n), na.rm = TRUE)
+  fit <- fit_regimes(curve, noise = max(0.01, noise, na.rm = TRUE))
+  changes <- fit$changes[c(seq_len(nrow(fit$changes)), NA)]
+  data.table(n = uniqueN(curve$key), fit$regimes, changes)
+}
+
+#' Eager limits as `eager-limit` found them, of every launch that may be used.
+#'
+#' @param results what [read_results()] returned.
+#' @return data.table, one row a site, MPI and transport: `eager_limit_bytes`, the library's own
+#'   (median over launches, `NA`: no launch left it alone), and `header_bytes`, what of a limit
+#'   set by hand the library takes for itself (0 where none was set). No rows without launches.
+#' @export
+known_limits <- function(results) {
+  used <- results$launches[status == "ok" & experiment == "eager-limit"]
+  if (!nrow(used)) {
+    return(data.table(
+      site = character(), mpi = character(), transport = character(),
+      eager_limit_bytes = numeric(), header_bytes = numeric()
+    ))
+  }
+  found <- eager_limits(list(
+    launches = used, samples = results$samples[as.character(key) %in% used$key]
+  ))
+  set <- as.numeric(value_or_na(found, "setting_eager_limit"))
+  found[, header := set - eager_limit_bytes]
+  found[, list(
+    eager_limit_bytes = stats::median(eager_limit_bytes[is.na(header)]),
+    header_bytes = if (all(is.na(header))) 0 else stats::median(header, na.rm = TRUE)
+  ), keyby = c("site", "mpi", "transport")]
+}
+
+limit_of <- function(limits, row) {
+  here <- limits[row, on = c("site", "mpi", "transport"), nomatch = NULL]
+  if (nrow(here)) here$eager_limit_bytes[[1L]] else NA_real_
+}
+
+#' Where eager and rendezvous cross, and what to set: see [find_crossovers()].
+#' @noRd
+exhibit_crossover_table <- function(exhibit) {
+  found <- find_crossovers(exhibit$summary)
+  if (!nrow(found)) await("launches of one block with the least and the largest eager limit")
+  limits <- known_limits(exhibit$results)
+  found <- limits[found, on = c("site", "mpi", "transport")]
+  bounds <- lapply(c("crossover_bytes", "low_bytes", "high_bytes"), function(column) {
+    vapply(seq_len(nrow(found)), \(i) bound_of(found[i], found[[column]][[i]]), "")
+  })
+  shown <- data.table(
+    Configuration = as.character(level_of(found, c("mpi", "transport", "placement", "operation"))),
+    n = found$n,
+    Messages = paste(format_bytes(found$from_bytes), "to", format_bytes(found$to_bytes)),
+    faster = bounds[[1L]],
+    interval = ifelse(is.na(found$low_bytes), "", paste(bounds[[2L]], "to", bounds[[3L]])),
+    own = ifelse(
+      is.na(found$eager_limit_bytes), "not measured", format_bytes(found$eager_limit_bytes)
+    ),
+    set = sprintf("%s = %.0f", variables_in_words(found), advised_limit(found)),
+    gain = sprintf("%.0f %%", 100 * found$gain)
+  )
+  setnames(shown, c("faster", "interval", "own", "set", "gain"), c(
+    "Eager is faster up to", "95 % interval", "The library's own limit", "What to set",
+    "Saves"
+  ))
+  with_table(shown, found, caption_of_exhibit(exhibit, paste(
+    "The limit that makes the times of these messages least; saves: of the time of the worse",
+    "protocol. Intervals by a bootstrap over launches."
+  ), found$n))
+}
+
+#' Eager limits: what was set, and up to which size messages then went without their receive.
+#' @noRd
+exhibit_limit_table <- function(exhibit) {
+  found <- eager_limits(results_of(exhibit))
+  table <- found[, list(
+    n = .N, least_bytes = min(eager_limit_bytes), most_bytes = max(eager_limit_bytes)
+  ), keyby = c("site", "mpi", "transport", "placement", "setting_eager_limit")]
+  set <- as.numeric(table$setting_eager_limit)
+  table <- table[order(mpi, transport, placement, !is.na(set), set)]
+  set <- as.numeric(table$setting_eager_limit)
+  shown <- data.table(
+    Configuration = as.character(level_of(table, c("mpi", "transport", "placement"))),
+    n = table$n, set = ifelse(is.na(set), "nothing", format_bytes(fcoalesce(set, 0))),
+    seen = ifelse(table$least_bytes == table$most_bytes, format_bytes(table$most_bytes), paste(
+      format_bytes(table$least_bytes), "to", format_bytes(table$most_bytes)
+    ))
+  )
+  setnames(shown, c("set", "seen"), c("Limit set", "Sent without waiting up to"))
+  with_table(shown, table, caption_of_exhibit(
+    exhibit, "Found by sends whose receive is posted late, to the byte.", table$n
+  ))
+}
+
+#' From which size on the exchange of blocking sends deadlocks, as each launch found it.
+#' @noRd
+exhibit_deadlock_table <- function(exhibit) {
+  launches <- unique(exhibit$summary, by = "key")
+  if (!"found_deadlock_bytes" %in% names(launches)) await("launches that looked for the deadlock")
+  largest <- max(exhibit$summary$bytes)
+  # "null": at no size that was asked for.
+  launches[, least := fcoalesce(suppressWarnings(as.numeric(found_deadlock_bytes)), Inf)]
+  table <- launches[, list(
+    n = .N, deadlock_bytes = stats::median(least), least_bytes = min(least),
+    most_bytes = max(least)
+  ), keyby = c("site", "mpi", "transport", "placement")]
+  words <- function(bytes) {
+    ifelse(is.infinite(bytes), paste("none up to", format_bytes(largest)), format_bytes(bytes))
+  }
+  shown <- data.table(
+    Configuration = as.character(level_of(table, c("mpi", "transport", "placement"))),
+    n = table$n, from = words(table$deadlock_bytes),
+    range = paste(words(table$least_bytes), "to", words(table$most_bytes))
+  )
+  setnames(shown, c("from", "range"), c("Deadlocks from", "Least and largest of the launches"))
+  with_table(shown, table, caption_of_exhibit(exhibit, paste(
+    "Median over launches. Both ranks send first and then receive: this ends only while a send",
+    "is complete before its receive is posted."
+  ), table$n))
+}
+
+#' Parameters of LogP by message size, by both methods side by side, and the share of sizes above
+#' 1 kB at which both overheads fit into the latency: see [logp_parameters()].
+#' @noRd
+exhibit_logp_table <- function(exhibit) {
+  parameters <- logp_parameters(results_of(exhibit))
+  by <- c("site", "simulated", "mpi", "transport", "placement", "settings", "parameters", "bytes")
+  names <- c("eel", "g", "os_call", "or_call", "L_call", "os_overlap", "or_overlap", "L_overlap")
+  found <- parameters[, c(list(n = .N), unlist(lapply(.SD, function(x) {
+    stats::setNames(bootstrap_median(x, replicates = 1000L), c("mid", "low", "high"))
+  }), recursive = FALSE)), keyby = by, .SDcols = paste0(names, "_s")]
+  setnames(found, sub(".mid", "", names(found), fixed = TRUE))
+  setnames(found, gsub(".", "_", names(found), fixed = TRUE))
+  found <- with_configurations(found, exhibit, by)
+  cells <- lapply(names, function(name) {
+    column <- function(end) 1e6 * found[[paste0(name, "_s", end)]]
+    format_interval(column(""), column("_low"), column("_high"))
+  })
+  setDT(cells)
+  setnames(cells, c(
+    "EEL", "g", "os, call", "or, call", "L, call", "os, overlap", "or, overlap", "L, overlap"
+  ))
+  shown <- cbind(data.table(
+    Configuration = as.character(name_configurations(found, c("mpi", "transport"), "bytes")),
+    Size = format_bytes(found$bytes), n = found$n
+  ), cells)
+  fit <- overheads_within_latency(parameters, tolerance = 0)
+  fits <- sprintf("%.0f %%", 100 * range(fit$share_overlap))
+  with_table(shown, found, caption_of_exhibit(exhibit, paste(
+    "\u00b5s.", WHAT_TABLES_SHOW, sprintf(
+      "os + or by overlap is at most EEL at %s of the sizes above 1 kB.",
+      paste(unique(fits), collapse = " to ")
+    )
+  ), found$n))
+}

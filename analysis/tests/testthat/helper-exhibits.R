@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Registers of one row, and launches planted for them. For tests only.
+
+quiet <- function(code) suppressMessages(utils::capture.output(code))
+
+# A register of one row, for draw_exhibits().
+one_row <- function(verb, tests = "planted", arguments = "", filter = "", sizes = "",
+                    kind = "figure", study = "stival", differs = "", needs = "") {
+  file <- tempfile(fileext = ".csv")
+  row <- c(
+    study, "fig-1", kind, "A planted figure", tests, filter, sizes, verb, arguments, differs, needs
+  )
+  writeLines(c(
+    paste(EXHIBIT_COLUMNS, collapse = ","), paste0("\"", row, "\"", collapse = ",")
+  ), file)
+  file
+}
+
+# Plant launches of the test `planted`: a data.table of `time` (s) by operation, size and what
+# make_description() takes in the columns of `design`.
+plant <- function(folder, design, blocks = 6L, options = function(row) list(),
+                  parameters = function(row) list(), samples = NULL) {
+  set.seed(1L)
+  keys <- intersect(names(design), c("mpi", "transport", "placement", "simulated", "variant"))
+  for (launch in seq_len(blocks)) {
+    for (part in split(design, by = keys)) {
+      row <- part[1L]
+      cpus <- if ("cpus" %in% names(row)) row$cpus[[1L]] else 0:1
+      arguments <- as.list(row[, intersect(
+        keys, c("mpi", "transport", "placement", "simulated")
+      ), with = FALSE])
+      made <- rbindlist(lapply(seq_len(nrow(part)), function(i) {
+        times <- matrix(part$time[[i]] * exp(stats::rnorm(5L, 0, 0.001)))
+        make_samples(part$bytes[[i]], times, part$operation[[i]])
+      }))
+      description <- do.call(make_description, c(arguments, list(
+        launch = launch, test = "planted", cpus = cpus, options = options(row),
+        parameters = parameters(row)
+      )))
+      write_launch(folder, description, made)
+    }
+  }
+  folder
+}
+
+design_of <- function(..., operation = "pingpong", mpi = "openmpi", transport = "shm",
+                      placement = "near") {
+  CJ(..., operation = operation, mpi = mpi, transport = transport, placement = placement)
+}
+
+drawn_from <- function(folder, register) {
+  out <- fresh_folder()
+  coverage <- NULL
+  quiet(coverage <- draw_exhibits(folder, out, exhibits = list_exhibits(register)))
+  file <- file.path(out, "stival", "fig-1.csv")
+  list(coverage = coverage, out = out, data = if (file.exists(file)) data.table::fread(file))
+}
+
+# Samples of the patterns that compute: `alone` beside the time, a step an amount.
+write_overlap <- function(folder, launch, steps, time, alone, operation = "overlap-gap-send") {
+  description <- make_description(launch = launch, test = "planted")
+  more <- c(
+    alone_s = "s", wait_s = "s", start_s = "s", compute_s = "s",
+    multiply_adds = "multiply-adds", step = ""
+  )
+  more <- Map(\(name, unit) list(name = name, unit = unit, meaning = name), names(more), more)
+  description$samples$columns <- c(description$samples$columns, unname(more))
+  samples <- data.table(
+    operation = operation, bytes = 57344L, repetition = seq_along(steps) - 1L, calls = 10L,
+    time_s = sprintf("%.9e", time), valid = 1L, alone_s = sprintf("%.9e", alone),
+    wait_s = "1.0e-07", start_s = "2.0e-07", compute_s = "3.0e-07",
+    multiply_adds = seq_along(steps), step = steps
+  )
+  write_launch(folder, description, samples)
+}

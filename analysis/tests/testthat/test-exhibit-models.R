@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Exhibits of estimates on planted launches: the planted truth comes out, with its interval.
+
+page_of <- function(drawn) {
+  paste(readLines(file.path(drawn$out, "stival-fig-1.html")), collapse = " ")
+}
+
+test_that("the opportunity of overlap is drawn by size with its interval", {
+  folder <- fresh_folder()
+  alone <- c(0, 5, 10, 15) * 1e-6
+  twice <- c(alone, 15e-6)
+  for (launch in 1:6) {
+    write_overlap(folder, launch, c(0:3, 3L), pmax(10e-6, 4e-6 + twice), twice)
+  }
+  drawn <- drawn_from(folder, one_row("opportunity"))
+  expect_identical(drawn$coverage$state, "drawn")
+  expect_equal(drawn$data$share, 0.6)
+  expect_equal(c(drawn$data$share_low, drawn$data$share_high), c(0.6, 0.6))
+  expect_true(drawn$data$knee_seen)
+})
+
+# Ping-pong with a change of protocol behind `limit`, and `eager-limit` launches that found it.
+write_protocols <- function(folder, limit = 4096, seen = limit, setting = list()) {
+  sizes <- 2^seq(0, 16)
+  design <- design_of(bytes = sizes)
+  design[, time := fifelse(bytes <= limit, 1e-6 + bytes * 1e-10, 5e-6 + bytes * 2e-10)]
+  plant(folder, design)
+  for (launch in 1:3) {
+    description <- make_description(
+      launch = launch, experiment = "eager-limit", test = "eager_limit_quick", settings = setting
+    )
+    write_launch(folder, description, rbind(
+      make_samples(seen, matrix(1e-6), "eager-alone"),
+      make_samples(seen + 1, matrix(1e-3), "eager-held")
+    ))
+  }
+  folder
+}
+
+test_that("regimes come with their lines, the change, and the library's own limit", {
+  folder <- write_protocols(fresh_folder())
+  drawn <- drawn_from(folder, one_row("regime_table", kind = "table"))
+  expect_identical(nrow(drawn$data), 2L)
+  expect_equal(drawn$data$alpha_s, c(1e-6, 5e-6), tolerance = 0.01)
+  expect_equal(drawn$data$beta_s_per_byte, c(1e-10, 2e-10), tolerance = 0.02)
+  expect_identical(drawn$data$after_bytes[[1L]], 4096L)
+  expect_identical(drawn$data$low_bytes[[1L]], 4096L)
+  expect_identical(drawn$data$high_bytes[[1L]], 8192L)
+  expect_identical(drawn$data$explained[[1L]], TRUE)
+  expect_match(page_of(drawn), "4 KiB: here", fixed = TRUE)
+  elsewhere <- drawn_from(
+    write_protocols(fresh_folder(), seen = 64), one_row("regime_table", kind = "table")
+  )
+  expect_identical(elsewhere$data$explained[[1L]], FALSE)
+})
+
+test_that("limits set by hand are held against those that are seen", {
+  folder <- write_protocols(fresh_folder(), seen = 4016, setting = list(eager_limit = "4096"))
+  drawn <- drawn_from(folder, one_row("limit_table", "eager_limit_quick", kind = "table"))
+  expect_identical(drawn$data$setting_eager_limit, 4096L)
+  expect_identical(drawn$data$least_bytes, 4016L)
+  known <- known_limits(read_results(folder))
+  expect_identical(known$header_bytes, 80)
+  expect_true(is.na(known$eager_limit_bytes))
+})
+
+# Eager from 1 us, rendezvous from 9 us on; equal at 32000 B.
+write_thresholds <- function(folder) {
+  sizes <- 2^seq(11, 20)
+  for (launch in 1:6) {
+    for (limit in c("1024", "1048576")) {
+      times <- if (limit == "1024") 9e-6 + 2.5e-10 * sizes else 1e-6 + 5e-10 * sizes
+      description <- make_description(
+        launch = launch, test = "planted", settings = list(eager_limit = limit)
+      )
+      description$environment <- named(list(EAGER_SIZE = limit))
+      write_launch(folder, description, make_samples(sizes, rbind(times, times)))
+    }
+  }
+  folder
+}
+
+test_that("the crossover is told with what to set, in the table and in the report's words", {
+  folder <- write_thresholds(fresh_folder())
+  drawn <- drawn_from(folder, one_row("crossover_table", kind = "table"))
+  expect_equal(drawn$data$crossover_bytes, 32000, tolerance = 0.01)
+  expect_equal(drawn$data$low_bytes, drawn$data$crossover_bytes)
+  expect_match(page_of(drawn), sprintf("EAGER_SIZE = %.0f", round(drawn$data$crossover_bytes)))
+  said <- advise(read_results(folder))
+  expect_length(said, 1L)
+  expect_match(said, "set EAGER_SIZE to 3[12][0-9]{3} for messages of 2 KiB to 1 MiB")
+  expect_length(advise(read_results(plant(fresh_folder(), design_of(bytes = 1)[, time := 1]))), 0L)
+})
+
+test_that("LogP is told by both methods, with the share of sizes whose overheads fit", {
+  folder <- fresh_folder()
+  operations <- paste0("logp-", c("eel", "g", "os-call", "or-call", "os-overlap", "or-overlap"))
+  for (launch in 1:6) {
+    write_overlap(
+      folder, launch, 0L, c(9, 8, 3, 2, 14, 13) * 1e-6, c(0, 0, 0, 0, 10, 10) * 1e-6, operations
+    )
+  }
+  drawn <- drawn_from(folder, one_row("logp_table", kind = "table"))
+  expect_equal(drawn$data$L_call_s, 4e-6)
+  expect_equal(drawn$data$L_overlap_s, 2e-6)
+  expect_equal(drawn$data$os_overlap_s_low, 4e-6)
+  expect_match(page_of(drawn), "at most EEL at 100 % of the sizes above 1 kB", fixed = TRUE)
+})
+
+test_that("the size at which blocking sends deadlock is told, and that there is none", {
+  folder <- fresh_folder()
+  for (launch in 1:3) {
+    for (mpi in c("mpich", "openmpi")) {
+      description <- make_description(mpi, launch = launch, test = "planted")
+      found <- if (mpi == "mpich") 4000L + launch else NULL
+      description$observed$found <- list(deadlock_bytes = found)
+      write_launch(folder, description, make_samples(1024, matrix(1e-6)))
+    }
+  }
+  drawn <- drawn_from(folder, one_row("deadlock_table", kind = "table"))
+  expect_equal(drawn$data[mpi == "mpich"]$deadlock_bytes, 4002)
+  expect_match(page_of(drawn), "none up to 1 KiB", fixed = TRUE)
+})

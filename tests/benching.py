@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the benches share: lines to say, studies of their own, ratios over blocks."""
+
+import os
+import random
+import statistics
+import subprocess
+import sys
+import time
+
+from reframe_tests.harness import sessions
+
+REPO = sessions.REPO
+
+
+def say(goal, value, met):
+    print(f"bench: {'met    ' if met else 'NOT MET'} {goal}: {value}", flush=True)
+
+
+def make(stack, results, *arguments):
+    """Runs one of the project's commands in a results folder of its own; returns its wall time."""
+    began = time.monotonic()
+    done = subprocess.run(
+        ["make", "-C", str(REPO), "--no-print-directory", f"STACK={stack}", f"RESULTS={results}",
+         f"FIGURES={results}/figures", f"REPORT={results}/report/report.html", *arguments],
+        env={name: value for name, value in os.environ.items()
+             if not name.startswith(("COTEJO_", "MAKE", "MFLAGS"))})
+    if done.returncode:
+        sys.exit(f"bench: `make {' '.join(arguments)}` failed")
+    return time.monotonic() - began
+
+
+def skip(goal, reason):
+    print(f"bench: skipped {goal}: {reason}", flush=True)
+
+
+def ratio(ours, theirs, replicates=2000):
+    """Ratio of two tools' lower quartiles over blocks, 95 % interval by bootstrap over blocks.
+
+    Two tools at the same work: what disturbs a launch only adds, so the quiet ones compare them.
+    """
+    blocks = sorted(ours.keys() & theirs.keys())
+    if len(blocks) < 5:
+        sys.exit("bench: fewer than 5 blocks have both tools; see the session for the reasons")
+
+    def of(chosen):
+        return (statistics.quantiles([ours[b] for b in chosen])[0]
+                / statistics.quantiles([theirs[b] for b in chosen])[0])
+
+    draw = random.Random(1)
+    drawn = sorted(of(draw.choices(blocks, k=len(blocks))) for _ in range(replicates))
+    low, high = drawn[int(0.025 * replicates)], drawn[int(0.975 * replicates) - 1]
+    return of(blocks), f"{of(blocks):.3f} [{low:.3f}, {high:.3f}], {len(blocks)} blocks"
