@@ -9,7 +9,9 @@ WATTER_N <- 50
 audit_welch <- function(dir) {
   tables <- list(
     list("watter-tab-A.1", "message_bytes", "mean_llc_s", "mean_tcp_s", "s", "%s B"),
-    list("watter-tab-A.2", "message_bytes", "mean_llc_mbit_s", "mean_tcp_mbit_s", "Mbit/s", "%s B"),
+    list(
+      "watter-tab-A.2", "message_bytes", "mean_llc_mbit_s", "mean_tcp_mbit_s", "Mbit/s", "%s B"
+    ),
     list("watter-tab-A.3", "processes", "mean_llc", "mean_tcp", "", "%s processes"),
     list("watter-tab-A.4", "processes", "mean_llc_s", "mean_tcp_s", "s", "%s processes")
   )
@@ -97,7 +99,8 @@ audit_bandwidths <- function(dir) {
       "watter-tab-A.2", sprintf("bandwidth from the time, %s, %s B", side, both$message_bytes),
       both[[paste0("mean_", side, "_mbit_s")]],
       recompute(function(s) 8 * size / s / 2^20, printed(both[[paste0("mean_", side, "_s")]])),
-      "Mbit/s", 0.002, "the mean of rates is not the rate of the mean: held to 0.2 %; 1 Mbit is 2^20"
+      "Mbit/s", 0.002,
+      "the mean of rates is not the rate of the mean: held to 0.2 %; 1 Mbit is 2^20"
     )
   }))
 }

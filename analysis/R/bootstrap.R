@@ -31,6 +31,25 @@ column_medians <- function(values) {
   (sorted[first + (n + 1L) %/% 2L] + sorted[first + n %/% 2L + 1L]) / 2
 }
 
+#' Medians of the columns of `x[index]`, many times as quick: how often each launch was drawn is
+#' counted, and the counts are summed up in the order of the values.
+#'
+#' @param x values.
+#' @param index matrix of places in `x`, as [draw_indices()] makes it.
+#' @noRd
+drawn_medians <- function(x, index) {
+  n <- nrow(index)
+  columns <- seq_len(ncol(index)) - 1L
+  size <- length(x)
+  counts <- tabulate(index + rep(columns * size, each = n), size * ncol(index))
+  order <- order(x)
+  dim(counts) <- c(size, ncol(index))
+  # Each column adds n, so that the sums rise through all of them.
+  sums <- cumsum(counts[order, ])
+  at <- function(row) x[order[findInterval(columns * n + row - 0.5, sums) %% size + 1L]]
+  (at((n + 1L) %/% 2L) + at(n %/% 2L + 1L)) / 2
+}
+
 draw_indices <- function(n, replicates) {
   matrix(sample.int(n, n * replicates, replace = TRUE), nrow = n)
 }
@@ -46,7 +65,7 @@ bootstrap_median <- function(x, level = 0.95, replicates = 4000L, seed = 1L) {
   bounds <- c(NA_real_, NA_real_)
   if (length(x) >= MIN_LAUNCHES) {
     index <- with_seed(seed, draw_indices(length(x), replicates))
-    drawn <- column_medians(array(x[index], dim(index)))
+    drawn <- drawn_medians(x, index)
     bounds <- stats::quantile(drawn, (1 + c(-level, level)) / 2, names = FALSE)
   }
   list(median = stats::median(x), low = bounds[[1L]], high = bounds[[2L]])
@@ -83,8 +102,7 @@ bootstrap_ratio <- function(x, y, blocked = FALSE, levels = c(0.95, 0.90),
   drawn <- with_seed(seed, {
     index_x <- draw_indices(length(x), replicates)
     index_y <- if (blocked) index_x else draw_indices(length(y), replicates)
-    column_medians(array(x[index_x], dim(index_x))) /
-      column_medians(array(y[index_y], dim(index_y)))
+    drawn_medians(x, index_x) / drawn_medians(y, index_y)
   })
   out$low <- stats::quantile(drawn, (1 - levels) / 2, names = FALSE)
   out$high <- stats::quantile(drawn, (1 + levels) / 2, names = FALSE)

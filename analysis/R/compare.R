@@ -44,7 +44,7 @@ compare_configurations <- function(summary, by = "mpi", ignoring = character(), 
   used <- summary[!is.na(median_s)]
   used[, block := paste(session, launch)]
   used[, stratum := .GRP, by = strata]
-  out <- list()
+  jobs <- list()
   words <- list()
   for (s in unique(used$stratum)) {
     part <- used[stratum == s]
@@ -62,13 +62,17 @@ compare_configurations <- function(summary, by = "mpi", ignoring = character(), 
         words <- c(words, list(cbind(here, a = pair[1L], b = pair[2L], why = toString(proof))))
         next
       }
-      rows <- compare_sizes(a, b, delta, alpha, replicates, seed)
-      if (nrow(rows)) {
-        out <- c(out, list(cbind(here, a = pair[[1L]], b = pair[[2L]], rows)))
-      }
+      jobs <- c(jobs, list(list(here = here, pair = pair, a = a, b = b)))
     }
   }
-  out <- rbindlist(out)
+  # A comparison takes some five times as long as a file.
+  work <- 5L * sum(vapply(jobs, function(job) uniqueN(job$a$bytes), 0L))
+  out <- rbindlist(unlist(over_cores(jobs, function(part) {
+    lapply(part, function(job) {
+      rows <- compare_sizes(job$a, job$b, delta, alpha, replicates, seed)
+      if (nrow(rows)) cbind(job$here, a = job$pair[[1L]], b = job$pair[[2L]], rows)
+    })
+  }, work), recursive = FALSE))
   setattr(out, "refused", rbindlist(words))
   setattr(out, "by", by)
   out[]

@@ -6,9 +6,10 @@ MOST_LAUNCHES <- 1000L
 
 #' Launches a side that are still needed for a verdict, if the ratio is as it was found.
 #'
-#' The standard error of the ratio's logarithm is taken from its interval and falls with the root of
-#' the number of launches. A difference needs it small against the ratio's distance from 1, at the
-#' corrected level; equivalence needs it small against the distance that is left to the margin.
+#' The standard error of the ratio's logarithm is taken from its interval and falls with the root
+#' of the number of launches. A difference needs it small against the ratio's distance from 1,
+#' at the corrected level; equivalence needs it small against the distance that is left to the
+#' margin.
 #' Whichever takes fewer launches counts; both are for a power of 80 % (normal approximation,
 #' as in Chow, Shao and Wang 2008, ch. 3).
 #'

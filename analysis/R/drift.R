@@ -28,7 +28,8 @@ levels_of_blocks <- function(summary) {
 #' @return data.table, one row a site, session and transport: `blocks`, `change` (relative, from
 #'   the first block to the last along the trend), `lowest`, `highest` (levels of single blocks
 #'   relative to the median), `p` (`NA` under five blocks), `first` (relative level of the first
-#'   block), `first_deviations` (`NA` under five blocks), `warm_up` (more than three of them slower).
+#'   block), `first_deviations` (`NA` under five blocks), `warm_up` (more than three of them
+#'   slower).
 #' @export
 drift_of_blocks <- function(summary) {
   levels <- levels_of_blocks(summary)

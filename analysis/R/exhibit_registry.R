@@ -16,8 +16,9 @@ EXHIBIT_ARGUMENTS <- c(
 #'
 #' @param file CSV with the columns `study`, `exhibit`, `kind` (`figure` or `table`), `title`,
 #'   `tests` (names of ReFrame tests whose launches it is drawn from: alternatives separated by
-#'   blanks, the first with data counts; `a+b` needs both; none where it is made of printed numbers), `filter` (columns of the launch summary
-#'   and the values wanted, `transport=shm tcp; operation=exchange-*`), `sizes` (`1..4Ki`, or a
+#'   blanks, the first with data counts; `a+b` needs both; none where it is made
+#'   of printed numbers), `filter` (columns of the launch summary and the values wanted,
+#'   `transport=shm tcp; operation=exchange-*`), `sizes` (`1..4Ki`, or a
 #'   list; B), `verb` (`by_size` stands for the function `exhibit_by_size`), `arguments` of the
 #'   verb (as `filter`), `differs` (how it differs from the study, a sentence for the caption) and
 #'   `needs` (what is still missing where there is no test).

@@ -98,11 +98,14 @@ draw_exhibit <- function(exhibit, launches, out_dir, overlays = read_overlays(NU
 #' Columns that an exhibit should show several values of and has one of: "another number of ranks".
 #' @noRd
 lone_values <- function(exhibit) {
+  if (!nrow(exhibit$summary)) {
+    return(NULL)
+  }
   columns <- setdiff(
     c(argument(exhibit, "series"), argument(exhibit, "x"), argument(exhibit, "by")),
     c("bytes", names(exhibit$spec$filter[[1L]]))
   )
-  lone <- Filter(function(column) nrow(exhibit$summary) && uniqueN(exhibit$summary[[column]]) == 1L, columns)
+  lone <- Filter(function(column) uniqueN(exhibit$summary[[column]]) == 1L, columns)
   unlist(lapply(lone, function(column) {
     paste("another", if (column %in% names(COUNTED)) "number of", word_of_column(column))
   }))

@@ -28,20 +28,12 @@ read_results <- function(dir) {
   if (!length(files)) {
     bad_data(dir, NA, "no launch in it", "measure something first, or name another folder")
   }
-  rows <- vector("list", length(files))
-  samples <- vector("list", length(files))
+  parts <- over_cores(files, read_launches)
+  launches <- rbindlist(lapply(parts, `[[`, "launches"), use.names = TRUE, fill = TRUE)
   roles <- character()
-  for (i in seq_along(files)) {
-    launch <- parse_description(files[[i]])
-    rows[[i]] <- flatten_description(launch, files[[i]])
-    if (launch$status == "ok") {
-      columns <- rbindlist(lapply(launch$samples$columns, `[`, c("name", "unit")))
-      file <- sample_file(files[[i]], launch$samples$file)
-      samples[[i]] <- read_samples(file, columns, launch$samples$rows)
-      roles <- merge_roles(roles, launch$samples$columns, files[[i]])
-    }
+  for (part in parts) {
+    for (file in names(part$columns)) roles <- merge_roles(roles, part$columns[[file]], file)
   }
-  launches <- rbindlist(rows, use.names = TRUE, fill = TRUE)
   twice <- anyDuplicated(launches$key)
   if (twice) {
     bad_data(
@@ -49,14 +41,80 @@ read_results <- function(dir) {
       "keep one copy of each session"
     )
   }
-  lengths <- vapply(samples, function(s) if (is.null(s)) 0L else nrow(s), 0L)
-  samples <- rbindlist(samples, use.names = TRUE, fill = TRUE)
+  lengths <- unlist(lapply(parts, `[[`, "lengths"))
+  samples <- rbindlist(lapply(parts, `[[`, "samples"), use.names = TRUE, fill = TRUE)
+  rm(parts)
+  if (nrow(samples)) set(samples, j = "operation", value = as.character(samples$operation))
   key <- structure(rep.int(seq_along(files), lengths), levels = launches$key, class = "factor")
   if (!nrow(samples)) samples <- no_samples()
   set(samples, j = "key", value = key)
   setcolorder(samples, "key")
   setattr(samples, "roles", roles)
   list(launches = launches, samples = samples)
+}
+
+#' Read some launches.
+#'
+#' @param files paths of launch descriptions.
+#' @return list: `launches` (a row each), `samples` (of all, in their order, `operation` a factor),
+#'   `lengths` (rows of samples of each launch), `columns` (what the descriptions say of the
+#'   samples' columns, named by the first file that says so).
+#' @noRd
+read_launches <- function(files) {
+  rows <- vector("list", length(files))
+  samples <- vector("list", length(files))
+  columns <- list()
+  for (i in seq_along(files)) {
+    launch <- parse_description(files[[i]])
+    rows[[i]] <- flatten_description(launch, files[[i]])
+    if (launch$status == "ok") {
+      found <- rbindlist(lapply(launch$samples$columns, `[`, c("name", "unit")))
+      file <- sample_file(files[[i]], launch$samples$file)
+      samples[[i]] <- read_samples(file, found, launch$samples$rows)
+      if (!Position(function(c) identical(c, launch$samples$columns), columns, nomatch = 0L)) {
+        columns[[files[[i]]]] <- launch$samples$columns
+      }
+    }
+  }
+  lengths <- vapply(samples, function(s) if (is.null(s)) 0L else nrow(s), 0L)
+  samples <- rbindlist(samples, use.names = TRUE, fill = TRUE)
+  # Numbers pass between processes much faster than texts.
+  if (nrow(samples)) set(samples, j = "operation", value = factor(samples$operation))
+  list(
+    launches = rbindlist(rows, use.names = TRUE, fill = TRUE), samples = samples,
+    lengths = lengths, columns = columns
+  )
+}
+
+#' Apply a function to parts of a vector or list, in as many processes as there are cores, two at
+#' most.
+#'
+#' @param parts_of what is cut in two.
+#' @param f takes a part; its first error is this function's.
+#' @param work how much it is, in files.
+#' @return list of what `f` returned, in order.
+#' @noRd
+over_cores <- function(parts_of, f, work = length(parts_of)) {
+  # Fewer files than this are read sooner than processes are started.
+  worth_it <- getOption("cotejo.forking", 400L)
+  cores <- if (work < worth_it || length(parts_of) < 2L || .Platform$OS.type != "unix") {
+    1L
+  } else {
+    min(2L, length(parallel::mcaffinity(NULL)), na.rm = TRUE)
+  }
+  if (cores < 2L) {
+    return(list(f(parts_of)))
+  }
+  half <- seq_along(parts_of) > length(parts_of) / 2
+  parts <- parallel::mclapply(split(parts_of, half), function(part) {
+    setDTthreads(1L)
+    tryCatch(f(part), error = identity)
+  }, mc.cores = cores)
+  for (part in parts) {
+    if (inherits(part, "condition")) stop(part)
+    if (is.null(part)) refuse("a process of the analysis was ended: is there enough memory?")
+  }
+  unname(parts)
 }
 
 no_samples <- function() {

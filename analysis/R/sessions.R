@@ -5,8 +5,8 @@
 #'
 #' @param dir as for [read_results()].
 #' @return list of two data.tables: `sessions` (`site`, `session`, `seed`, `tag`, `blocks`,
-#'   `finished`, and the list columns `cells` and `reached`, launches by cell) and `audit` (`site`, `session`, `mpi`, `item`,
-#'   `value`); both may have no rows.
+#'   `finished`, and the list columns `cells` and `reached`, launches by cell) and
+#'   `audit` (`site`, `session`, `mpi`, `item`, `value`); both may have no rows.
 #' @export
 read_sessions <- function(dir) {
   files <- list.files(dir, "^(session|audit)[.]json$", recursive = TRUE, full.names = TRUE)

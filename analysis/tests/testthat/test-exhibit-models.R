@@ -2,7 +2,7 @@
 # Exhibits of estimates on planted launches: the planted truth comes out, with its interval.
 
 page_of <- function(drawn) {
-  paste(readLines(file.path(drawn$out, "stival-fig-1.html")), collapse = " ")
+  paste(readLines(file.path(drawn$out, "stival", "fig-1.html")), collapse = " ")
 }
 
 test_that("the opportunity of overlap is drawn by size with its interval", {

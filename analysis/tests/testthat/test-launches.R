@@ -152,3 +152,17 @@ test_that("drift over the blocks is found where it was planted, and only there",
   expect_identical(found$blocks, 10L)
   expect_gt(drift_of_blocks(summarise_launches(read_results(steady)))$p, 0.05)
 })
+
+test_that("two processes read what one does, and refuse what one refuses", {
+  folder <- write_study(fresh_folder(), c(openmpi = 3e-7, mpich = 6e-7), bytes = 1, blocks = 3L)
+  files <- sort(list.files(folder, "json$", recursive = TRUE, full.names = TRUE))
+  one <- read_results(folder)
+  expect_identical(sum(unlist(over_cores(rep(files, 100L), length))), 600L)
+  old <- options(cotejo.forking = 2L)
+  on.exit(options(old))
+  two <- read_results(folder)
+  expect_identical(two$launches, one$launches)
+  expect_identical(two$samples, one$samples)
+  edit_lines(sub("json$", "csv", files[[6L]]), function(lines) sub(",1$", ",2", lines))
+  expect_error(read_results(folder), "bad value \"2\" in column valid", class = "cotejo_bad_data")
+})

@@ -196,3 +196,33 @@ test_that("a slow first block is called warming up, and a trend is no warm-up", 
   expect_false(first_of(seq(-0.1, 0.1, length.out = 8L))$warm_up)
   expect_identical(first_of(c(0.2, 0, 0))$warm_up, FALSE)
 })
+
+test_that("above sixty launches the tests are coin's by the normal approximation, with ties", {
+  set.seed(6L)
+  x <- round(exp(stats::rnorm(80L, 0, 0.1)), 2)
+  y <- round(exp(stats::rnorm(80L, 0.02, 0.1)), 2)
+  value <- c(x, y)
+  side <- factor(rep(c("x", "y"), each = 80L))
+  block <- factor(rep(1:80, 2L))
+  expect_equal(
+    wilcoxon_independent(x, y), as.numeric(coin::pvalue(coin::wilcox_test(value ~ side))),
+    tolerance = EXACT
+  )
+  logs <- log(value)
+  expect_equal(
+    wilcoxon_blocked(x, y),
+    as.numeric(coin::pvalue(coin::wilcoxsign_test(logs ~ side | block, zero.method = "Pratt"))),
+    tolerance = EXACT
+  )
+})
+
+test_that("medians of draws are medians, with ties, of odd and even numbers", {
+  set.seed(8L)
+  for (n in c(5L, 8L, 31L)) {
+    x <- round(stats::rnorm(n), 1)
+    index <- draw_indices(n, 40L)
+    expect_identical(
+      drawn_medians(x, index), apply(array(x[index], dim(index)), 2L, stats::median)
+    )
+  }
+})

@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The page of the proof: what was to be shown, what was shown, with figures.
+
+# Launches of each configuration in a full study: the number at which the power is judged.
+FULL_LAUNCHES <- 30L
+
+#' Write the page of the proof.
+#'
+#' @param results_dir launches of the proof (`make proof` measures them).
+#' @param out_file the HTML file; its folder is made when needed.
+#' @param repeats simulated studies of each kind for the coverage.
+#' @param draws,replicates of the power curve and of the bootstrap there.
+#' @return the table of goals, invisibly: `goal`, `shown`, `met` (`NA`: cannot be judged yet).
+#'   Prints progress, and the path last. An error when no launch is usable.
+#' @export
+write_proof <- function(results_dir, out_file, repeats = 2000L, draws = 3L, replicates = 200L) {
+  if (!rmarkdown::pandoc_available()) {
+    refuse("pandoc is not on PATH; install it, or set RSTUDIO_PANDOC to its folder")
+  }
+  proof <- prove(results_dir, repeats, draws, replicates)
+  message("writing ", out_file)
+  folder <- tempfile("cotejo-proof")
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE))
+  proof$plots <- plot_proof(proof)
+  drawn <- save_plots(proof$plots, file.path(folder, "figures"))
+  file.copy(list.files(system.file("report", package = "cotejo"), full.names = TRUE), folder)
+  rmarkdown::render(
+    file.path(folder, "proof.Rmd"),
+    output_file = "proof.html", envir = list2env(list(proof = proof), parent = topenv()),
+    quiet = TRUE
+  )
+  for (figure in drawn) {
+    copy_whole(figure, file.path(dirname(out_file), "figures", basename(figure)))
+  }
+  copy_whole(file.path(folder, "proof.html"), out_file)
+  for (i in seq_len(nrow(proof$goals))) {
+    cat(proof_mark(proof$goals$met[[i]]), ": ", proof$goals$goal[[i]], ": ",
+      proof$goals$shown[[i]], "\n", sep = "")
+  }
+  cat(out_file, "\n", sep = "")
+  invisible(proof$goals)
+}
+
+proof_mark <- function(met) {
+  fcase(is.na(met), "not yet", met, "shown", rep(TRUE, length(met)), "NOT SHOWN")
+}
+
+#' All parts of the proof from the launches of a folder.
+#' @noRd
+prove <- function(results_dir, repeats = 2000L, draws = 3L, replicates = 200L) {
+  message("reading ", results_dir)
+  results <- read_results(unpack_dataset(results_dir))
+  summary <- summarise_launches(results)
+  summary <- keep_rows_of(summary, summary$status == "ok" & !is.na(summary$parameter_alias))
+  if (!nrow(summary)) {
+    bad_data(results_dir, NA, "no launch of the proof", "measure some: make proof")
+  }
+  message("comparing names")
+  # Read here for the account only: no comparison sees it.
+  shares <- planted_shares(unique(summary, by = "key"))
+  proof <- list(
+    launches = uniqueN(summary$key), sessions = sort(unique(summary$session)),
+    blocks = summary[, list(n = uniqueN(launch)), by = "session"]$n, shares = shares,
+    equal = prove_equal(summary, shares),
+    trials = power_trials(
+      summary, shares, c(5L, 7L, 10L, 15L, 20L, FULL_LAUNCHES), draws, replicates, 1L
+    )
+  )
+  proof$power <- power_of(proof$trials, character())
+  proof$power_by_mpi <- power_of(proof$trials, "mpi")
+  proof$spread <- spread_of(summary, shares)
+  message("comparing sessions")
+  proof$repetition <- rbind(
+    prove_repetition(equal_names(summary, shares)),
+    prove_repetition(true_names(summary, shares), by = "parameter_alias"),
+    fill = TRUE
+  )
+  message("simulating")
+  proof$coverage <- prove_coverage(repeats = repeats)
+  proof$goals <- goals_of(proof)
+  proof
+}
+
+#' Launches with nothing planted, under one name, for the comparison of MPIs.
+#' @noRd
+equal_names <- function(summary, shares) {
+  first <- shares[share == 0, list(parameter_alias = min(parameter_alias)), by = "session"]
+  out <- summary[first, on = c("session", "parameter_alias"), nomatch = NULL]
+  set(out, j = "parameter_alias", value = "nothing planted")
+  set(out, j = "parameters", value = "alias=nothing planted")
+  setattr(out, "factors", attr(summary, "factors"))
+  out[]
+}
+
+#' What was planted in place of the names, which each session draws anew; of the two names with
+#' nothing planted the first.
+#' @noRd
+true_names <- function(summary, shares) {
+  first <- shares[, list(parameter_alias = min(parameter_alias)), by = c("session", "share")]
+  out <- summary[first, on = c("session", "parameter_alias"), nomatch = NULL]
+  set(out, j = "parameter_alias", value = sprintf("planted %g", out$share))
+  set(out, j = "parameters", value = "")
+  setattr(out, "factors", attr(summary, "factors"))
+  out[]
+}
+
+#' Power by share, number of launches and further columns.
+#' @noRd
+power_of <- function(trials, by) {
+  part <- trials[share_a != share_b & pmin(share_a, share_b) == 0]
+  part[, share := pmax(share_a, share_b)]
+  out <- part[, list(
+    trials = .N, hits = sum(found), wrong = sum(wrong)
+  ), keyby = c("share", "launches", by)]
+  out[, c("found", "low", "high") := share_of(hits, trials)]
+  out[, hits := NULL]
+  out[]
+}
+
+#' Spread of the launch medians with nothing planted: robust coefficient of variation, %.
+#' @noRd
+spread_of <- function(summary, shares) {
+  none <- summary[shares[share == 0], on = c("session", "parameter_alias"), nomatch = NULL]
+  none[, list(percent = 100 * stats::mad(log(median_s))), keyby = c("mpi", "bytes")]
+}
+
+goals_of <- function(proof) {
+  percent_of <- function(x) paste0(format_digits(100 * x), " %")
+  raw <- sum(proof$equal$p <= 0.05)
+  rate <- share_of(raw, nrow(proof$equal))
+  called <- sum(proof$equal$verdict %in% c("faster", "slower"))
+  five <- proof$power[abs(share - 0.05) < 1e-9 & launches == FULL_LAUNCHES]
+  off <- proof$coverage[, pmax(0, abs(coverage - level) - (high - low) / 2)]
+  agree <- proof$repetition$agree
+  data.table(
+    goal = c(
+      "A against A, at least 200 comparisons: p of 5 % no more often than in 5 %",
+      "A against A: no more than 5 % are called different after correction",
+      sprintf(
+        "a planted 5 %% is found in at least 95 %% of trials with %d launches", FULL_LAUNCHES
+      ),
+      "no side is called slower that is not",
+      "intervals cover within 2 points of what they say",
+      "verdicts that two sessions both reach agree in at least 95 %"
+    ),
+    shown = c(
+      sprintf(
+        "%s [%s, %s] of %d", percent_of(rate[[1L]]), percent_of(rate[[2L]]),
+        percent_of(rate[[3L]]), nrow(proof$equal)
+      ),
+      sprintf("%d of %d", called, nrow(proof$equal)),
+      if (nrow(five)) {
+        sprintf("%s of %d", percent_of(five$found), five$trials)
+      } else {
+        sprintf("sessions have %s blocks", toString(unique(proof$blocks)))
+      },
+      sprintf("%d of %d trials blame another", sum(proof$trials$wrong), nrow(proof$trials)),
+      sprintf(
+        "%s to %s of 95 %%, %s to %s of 90 %%",
+        percent_of(min(proof$coverage[level == 0.95]$coverage)),
+        percent_of(max(proof$coverage[level == 0.95]$coverage)),
+        percent_of(min(proof$coverage[level == 0.9]$coverage)),
+        percent_of(max(proof$coverage[level == 0.9]$coverage))
+      ),
+      if (length(agree)) {
+        sprintf("%d of %d", sum(agree), length(agree))
+      } else {
+        "one session: run make proof again on another day"
+      }
+    ),
+    met = c(
+      # The rate itself, or what chance may leave above it.
+      nrow(proof$equal) >= 200L & rate[[2L]] <= 0.05,
+      called <= 0.05 * nrow(proof$equal),
+      if (nrow(five)) five$found >= 0.95 else NA,
+      # Of the trials at 5 %, corrected: what chance may do.
+      mean(proof$trials$wrong) <= 0.05,
+      all(off <= 0.02),
+      if (length(agree)) mean(agree) >= 0.95 else NA
+    )
+  )
+}
+
+#' Figures of the proof.
+#' @noRd
+plot_proof <- function(proof) {
+  list(
+    `proof-equal` = plot_p_values(proof$equal), `proof-power` = plot_power(proof),
+    `proof-coverage` = plot_coverage(proof$coverage)
+  )
+}
+
+plot_p_values <- function(equal) {
+  shown <- copy(equal)[order(p)]
+  shown[, expected := (seq_len(.N) - 0.5) / .N]
+  plot <- ggplot(shown, aes(expected, p)) +
+    ggplot2::geom_abline(slope = 1, intercept = 0, linewidth = 0.3, colour = "grey40") +
+    ggplot2::geom_point(size = 1, colour = COLOURS[[1L]]) +
+    ggplot2::coord_equal() +
+    ggplot2::labs(
+      title = "A against A: p of comparisons in which nothing differs",
+      x = "expected if nothing differs", y = "p, not corrected", caption = paste(strwrap(paste(
+        "Points: every comparison, sorted. On or above the line: no more false alarms than the",
+        "level says. Sizes of one launch are not independent."
+      ), CAPTION_WIDTH), collapse = "\n")
+    ) + theme_cotejo()
+  with_data(plot, shown)
+}
+
+plot_power <- function(proof) {
+  shown <- rbind(cbind(proof$power, mpi = "all"), proof$power_by_mpi, fill = TRUE)
+  shown[, panel := fifelse(mpi == "all", "all MPIs", title_of(mpi))]
+  shown[, panel := factor(panel, unique(panel))]
+  shown[, level := paste("planted", percent_text(share))]
+  shown[, level := factor(level, unique(level[order(share)]))]
+  plot <- ggplot(shown, aes(launches, 100 * found, colour = level)) +
+    ggplot2::geom_hline(yintercept = 95, linewidth = 0.3, colour = "grey40") +
+    ggplot2::geom_line(aes(linetype = level), linewidth = 0.4) +
+    ggplot2::geom_linerange(aes(ymin = 100 * low, ymax = 100 * high), linewidth = 0.4) +
+    ggplot2::geom_point(aes(shape = level), size = 1.7) +
+    ggplot2::facet_wrap(~panel, ncol = 2L) +
+    level_scales(levels(shown$level)) +
+    ggplot2::scale_x_continuous("launches of each side", breaks = unique(shown$launches)) +
+    ggplot2::scale_y_continuous("found (% of trials)", limits = c(0, 100)) +
+    ggplot2::labs(
+      title = "How often a planted slowdown is found", caption = paste(strwrap(paste(
+        "Trials: sizes and sessions, the slowed name against each with nothing planted, on random",
+        "choices of blocks, after Holm's correction over the sizes. Bars: 95 % interval as if",
+        "trials were independent. Line: 95 %."
+      ), CAPTION_WIDTH), collapse = "\n")
+    ) + theme_cotejo()
+  with_data(plot, shown)
+}
+
+percent_text <- function(x) paste(format(100 * x, trim = TRUE), "%")
+
+plot_coverage <- function(coverage) {
+  shown <- copy(coverage)
+  shown[, panel := sprintf("interval of %s", percent_text(level))]
+  shown[, series := sprintf("%d launches", launches)]
+  shown[, series := factor(series, unique(series[order(launches)]))]
+  shown[, x := as.integer(factor(kind, unique(kind))) + 0.15 * (as.integer(series) - 1.5)]
+  kinds <- unique(shown$kind)
+  plot <- ggplot(shown, aes(x, 100 * coverage, colour = series)) +
+    ggplot2::geom_hline(aes(yintercept = 100 * level), linewidth = 0.3, colour = "grey40") +
+    lapply(c(-2, 2), function(off) {
+      ggplot2::geom_hline(
+        aes(yintercept = 100 * level + off),
+        linetype = "dotted", colour = "grey40"
+      )
+    }) +
+    ggplot2::geom_linerange(aes(ymin = 100 * low, ymax = 100 * high), linewidth = 0.5) +
+    ggplot2::geom_point(aes(shape = series), size = 1.8) +
+    ggplot2::facet_wrap(~panel, scales = "free_y") +
+    level_scales(levels(shown$series)) +
+    ggplot2::scale_x_continuous(NULL,
+      breaks = seq_along(kinds), labels = gsub(" ", "\n", kinds),
+      limits = c(0.5, length(kinds) + 0.5)
+    ) +
+    ggplot2::ylab("holds the truth (% of simulated studies)") +
+    ggplot2::labs(
+      title = "Coverage on simulated launches (SIMULATED DATA)", caption = paste(strwrap(paste(
+        "Bars: 95 % interval of the simulation. Line: nominal, dotted: 2 points to either side."
+      ), CAPTION_WIDTH), collapse = "\n")
+    ) + theme_cotejo()
+  with_data(plot, shown)
+}

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Which broadcast is this? Models of how a collective scales with processes and size, and the one
+# that fits.
+
+# Time = latency * steps(p) + bytes / bandwidth * volume(p), p processes, bytes of the whole
+# message (Tinetti and Barbieri; Thakur, Rabenseifner and Gropp 2005; van de Geijn 1994).
+SCALING_MODELS <- list(
+  # The root sends to each other rank, one after the other.
+  `repeated sends` = list(steps = function(p) p - 1, volume = function(p) p - 1),
+  # Each rank that has the message passes it on.
+  `binomial tree` = list(
+    steps = function(p) ceiling(log2(p)), volume = function(p) ceiling(log2(p))
+  ),
+  # The message is dealt out along a tree and collected around a ring.
+  `scatter-allgather` = list(
+    steps = function(p) ceiling(log2(p)) + p - 1, volume = function(p) 2 * (p - 1) / p
+  ),
+  # The network, or memory that all share, reaches every rank at once.
+  `physical broadcast` = list(steps = function(p) rep(1, length(p)), volume = function(p) {
+    rep(1, length(p))
+  })
+)
+
+# A best model that misses by more than this, as root mean square of relative errors, is none.
+MOST_MISFIT <- 0.25
+
+#' Fit one model of scaling by least squares of relative errors, parameters at least 0.
+#'
+#' @param ranks,bytes,time_s vectors: processes, size (B), time (s).
+#' @param model element of `SCALING_MODELS`.
+#' @return list: `latency_s` (s, of a step), `bytes_per_s` (B/s; `Inf` where size does not matter;
+#'   both `NA` where the sizes do not tell them apart),
+#'   `misfit` (root mean square of relative errors).
+#' @noRd
+fit_scaling <- function(ranks, bytes, time_s, model) {
+  a <- model$steps(ranks) / time_s
+  b <- model$volume(ranks) * bytes / time_s
+  aa <- sum(a * a)
+  ab <- sum(a * b)
+  bb <- sum(b * b)
+  determinant <- aa * bb - ab^2
+  apart <- determinant > 1e-9 * aa * bb
+  best <- if (apart) {
+    c(bb * sum(a) - ab * sum(b), aa * sum(b) - ab * sum(a)) / determinant
+  } else {
+    c(sum(a) / aa, 0)
+  }
+  # On a border one of the two is 0.
+  if (best[[1L]] < 0) best <- c(0, sum(b) / bb)
+  if (best[[2L]] < 0) best <- c(sum(a) / aa, 0)
+  # Where one size does not tell them apart, neither is known.
+  list(
+    latency_s = if (apart) best[[1L]] else NA_real_,
+    bytes_per_s = if (apart) 1 / best[[2L]] else NA_real_,
+    misfit = sqrt(mean((best[[1L]] * a + best[[2L]] * b - 1)^2))
+  )
+}
+
+#' Which model of scaling a collective follows, and how sure that is.
+#'
+#' All four models are fitted to the medians over launches, and again to medians of launches drawn
+#' with replacement: `sure` is the share of draws in which the same model misses least. Libraries
+#' change their algorithm with the size, so sizes are judged in classes: small to 4 KiB, medium to
+#' 80 KiB, large above (the classes of the study `stival`).
+#'
+#' @param summary what [summarise_launches()] returned, of one operation that moves a whole
+#'   message to all ranks, with at least two numbers of ranks.
+#' @param replicates,seed of the bootstrap.
+#' @return data.table, one row a site, MPI, transport, placement and class of sizes: `sizes`
+#'   (class), `ranks` (text), `n` (launches, least), `best`, `sure` (0 to 1), `latency_s`,
+#'   `bytes_per_s`, `misfit` of the best, `next_best`, `next_misfit`, `verdict` (text).
+#' @export
+which_broadcast <- function(summary, replicates = 400L, seed = 1L) {
+  by <- c("site", "simulated", "operation", "mpi", "transport", "placement", "settings")
+  need_columns(summary, c(by, "ranks", "bytes", "median_s"), "the summary")
+  used <- summary[!is.na(median_s) & median_s > 0 & bytes > 0]
+  used[, sizes := size_class(bytes)]
+  used[, judge_scaling(ranks, bytes, median_s, replicates, seed), keyby = c(by, "sizes")]
+}
+
+size_class <- function(bytes) {
+  factor(
+    fcase(bytes <= 4096, "small", bytes <= 81920, "medium", bytes > 81920, "large"),
+    c("small", "medium", "large")
+  )
+}
+
+judge_scaling <- function(ranks, bytes, median_s, replicates, seed) {
+  cells <- data.table(ranks, bytes, median_s)[, list(times = list(median_s)),
+    keyby = c("ranks", "bytes")
+  ]
+  counts <- unique(cells$ranks)
+  out <- list(
+    ranks = toString(counts), n = min(lengths(cells$times)), best = NA_character_,
+    sure = NA_real_, latency_s = NA_real_, bytes_per_s = NA_real_, misfit = NA_real_,
+    next_best = NA_character_, next_misfit = NA_real_,
+    verdict = "two numbers of ranks, one of them above 2, tell the models apart"
+  )
+  if (length(counts) < 2L || max(counts) < 3L) {
+    return(out)
+  }
+  fits <- function(times) {
+    lapply(SCALING_MODELS, function(m) fit_scaling(cells$ranks, cells$bytes, times, m))
+  }
+  misfits <- function(found) vapply(found, `[[`, 0, "misfit")
+  found <- fits(vapply(cells$times, stats::median, 0))
+  order <- order(misfits(found))
+  best <- found[[order[[1L]]]]
+  out$best <- names(found)[[order[[1L]]]]
+  out$next_best <- names(found)[[order[[2L]]]]
+  out$next_misfit <- found[[order[[2L]]]]$misfit
+  out[c("latency_s", "bytes_per_s", "misfit")] <- best
+  if (out$n >= MIN_LAUNCHES) {
+    won <- with_seed(seed, vapply(seq_len(replicates), function(i) {
+      drawn <- vapply(cells$times, function(t) {
+        stats::median(t[sample.int(length(t), replace = TRUE)])
+      }, 0)
+      which.min(misfits(fits(drawn)))
+    }, 0L))
+    out$sure <- mean(won == order[[1L]])
+  }
+  out$verdict <- say_scaling(out)
+  out
+}
+
+say_scaling <- function(fit) {
+  if (is.na(fit$sure)) {
+    sprintf("too few launches: %d, at least %d", fit$n, MIN_LAUNCHES)
+  } else if (fit$misfit > MOST_MISFIT) {
+    sprintf("none of the models: the nearest, %s, misses by %.0f %%", fit$best, 100 * fit$misfit)
+  } else if (fit$sure >= 0.95) {
+    sprintf("%s (%.0f %% of draws)", fit$best, 100 * fit$sure)
+  } else {
+    sprintf(
+      "undecided between %s and %s (%.0f %% of draws)", fit$best, fit$next_best, 100 * fit$sure
+    )
+  }
+}
+
+#' Which broadcast it is, as a table.
+#' @noRd
+exhibit_scaling_table <- function(exhibit) {
+  found <- which_broadcast(exhibit$summary)
+  if (all(is.na(found$best))) await("another number of ranks, above 2")
+  percent <- function(x) ifelse(is.na(x), "", sprintf("%.0f %%", 100 * x))
+  shown <- data.table(
+    Configuration = as.character(level_of(
+      found, c(
+        "mpi", "transport", "placement", "settings", if (any(nzchar(found$simulated))) "site"
+      )
+    )),
+    Sizes = found$sizes, Ranks = found$ranks, n = found$n, `It is` = found$verdict,
+    step = format_us(found$latency_s, 3L),
+    `Rate (MB/s)` = format_digits(found$bytes_per_s / 1e6),
+    `Misses by` = percent(found$misfit), `The next` = found$next_best,
+    `misses by` = percent(found$next_misfit)
+  )
+  setnames(shown, "step", "Step (\u00b5s)")
+  with_table(shown, found, caption_of_exhibit(exhibit, paste(
+    "Models of latency by steps and of size by rate, fitted to ranks and sizes. Sizes: small to",
+    "4 KiB, medium to 80 KiB, large above. Sure: share of bootstrap draws over launches in which",
+    "the same model misses least."
+  ), found$n))
+}

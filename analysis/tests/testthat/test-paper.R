@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The paper: every section is there, its numbers are those of the data, and a claim is judged by
+# the data that are there.
+
+paper <- function() {
+  source <- test_path("..", "..", "paper.Rmd")
+  published <- test_path("..", "..", "..", "data", "published")
+  testthat::skip_if_not(
+    file.exists(source) && file.exists(published), "paper.Rmd is not beside the package"
+  )
+  list(source = normalizePath(source), published = normalizePath(published))
+}
+
+test_that("the paper has its sections and computes what it says", {
+  given <- paper()
+  folder <- write_study(
+    fresh_folder(), c(openmpi = 3e-7, mpich = 6e-7),
+    bytes = c(1, 16, 262144), blocks = 6L, transports = c("shm", "tcp")
+  )
+  out <- file.path(fresh_folder(), "paper.html")
+  suppressMessages(utils::capture.output(
+    write_paper(given$source, folder, out, published = given$published)
+  ))
+  html <- paste(readLines(out), collapse = "\n")
+  for (section in c(
+    "Question", "Method", "Sites", "Results by study", "What held up since the studies",
+    "Threats to validity"
+  )) {
+    expect_match(html, paste0(section, "[^<]*</h2>"))
+  }
+  text <- gsub("\\s+", " ", gsub("<[^>]*>", "", html))
+  expect_match(text, "in 24 launches", fixed = TRUE)
+  expect_match(text, "for 1 to 32 B over TCP MPICH is faster than Open MPI", fixed = TRUE)
+  expect_match(text, "contradicted", fixed = TRUE)
+  expect_match(text, "0.2662", fixed = TRUE)
+  expect_false(grepl("NaN|Inf|## Error", text))
+})
+
+test_that("a claim holds, is contradicted or undecided by the verdicts", {
+  rows <- data.table::data.table(
+    a = "mpich", b = "openmpi", transport = "tcp", bytes = c(1, 16), ratio = c(0.8, 0.9),
+    verdict = c("faster", "faster")
+  )
+  judge_with <- function(verdicts) {
+    rows[, verdict := verdicts]
+    claim_on_libraries(rows, "s", "c", "mpich", function(b) b <= 32)$Verdict
+  }
+  expect_identical(judge_with(c("faster", "faster")), "holds")
+  expect_identical(judge_with(c("faster", "undecided")), "holds in part")
+  expect_identical(judge_with(c("slower", "undecided")), "contradicted")
+  expect_identical(judge_with(c("undecided", "equivalent")), "undecided")
+  expect_identical(
+    claim_on_libraries(rows[0L], "s", "c", "mpich", function(b) b <= 32)$Verdict, "no data"
+  )
+})

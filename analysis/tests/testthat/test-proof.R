@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The account of the proof on launches whose truth is planted here, and the coverage on a few
+# simulated studies.
+
+# Launches of a proof: names with shares planted by session, times as they then are.
+plant_proof <- function(blocks = 10L, cv = 0.01, lie = 0, bytes = c(1, 1024)) {
+  folder <- fresh_folder()
+  set.seed(2L)
+  sessions <- list(
+    `20261121T070000Z` = c(a = 0, b = 0.1, c = 0), `20261122T070000Z` = c(a = 0.1, b = 0, c = 0)
+  )
+  for (session in names(sessions)) {
+    shares <- sessions[[session]]
+    for (block in seq_len(blocks)) {
+      for (alias in names(shares)) {
+        share <- shares[[alias]]
+        # With a lie, a name with nothing planted is slow.
+        real <- if (alias == "c") lie else share
+        times <- vapply(bytes, function(size) {
+          (3e-7 + size / 6e9) * (1 + real) * exp(stats::rnorm(1L, 0, cv)) * c(0.999, 1, 1.001)
+        }, numeric(3L))
+        description <- make_description(
+          launch = block, session = session, test = "proof_pingpong",
+          parameters = list(alias = alias)
+        )
+        description$environment <- list(COTEJO_SLOW = as.character(share))
+        write_launch(folder, description, make_samples(bytes, times))
+      }
+    }
+  }
+  folder
+}
+
+account_of <- function(folder) {
+  summary <- summarise_launches(read_results(folder))
+  shares <- planted_shares(unique(summary, by = "key"))
+  list(
+    summary = summary, shares = shares, equal = prove_equal(summary, shares, replicates = 200L),
+    trials = power_trials(summary, shares, c(7L, 10L), 1L, 200L, 1L)
+  )
+}
+
+test_that("planted slowdowns are found whatever their names, and nothing else is", {
+  account <- account_of(plant_proof())
+  expect_identical(sort(unique(account$shares$share)), c(0, 0.1))
+  power <- power_of(account$trials, character())
+  expect_identical(power$found[power$launches == 10L], 1)
+  expect_identical(sum(account$trials$wrong), 0L)
+  # Two sessions, two sizes, one pair of names with nothing planted.
+  expect_identical(nrow(account$equal), 4L)
+  expect_false(any(account$equal$verdict %in% c("faster", "slower")))
+})
+
+test_that("the account notices when a side is blamed that is not the slower one", {
+  account <- account_of(plant_proof(lie = 0.3))
+  expect_gt(sum(account$trials$wrong), 0L)
+  expect_true(all(account$equal$verdict %in% c("faster", "slower")))
+})
+
+test_that("sessions are held against each other by what was planted, not by the names", {
+  summary <- summarise_launches(read_results(plant_proof()))
+  shares <- planted_shares(unique(summary, by = "key"))
+  repeated <- prove_repetition(true_names(summary, shares), by = "parameter_alias", 200L)
+  expect_identical(repeated$agree, c(TRUE, TRUE))
+  expect_identical(unique(repeated$first), "faster")
+})
+
+test_that("intervals cover within 2 points on a few simulated studies", {
+  # 400 studies have a standard error of 1.1 points: 2 points and three of those.
+  coverage <- prove_coverage(launches = 20L, repeats = 400L, replicates = 200L)
+  expect_identical(unique(coverage$kind), names(SIMULATED))
+  expect_true(all(abs(coverage$coverage - coverage$level) <= 0.02 + 3 * 0.015))
+})
+
+test_that("the page says what is shown and what is not yet", {
+  folder <- plant_proof(blocks = 12L)
+  out <- file.path(fresh_folder(), "proof.html")
+  goals <- NULL
+  suppressMessages(utils::capture.output(
+    goals <- write_proof(folder, out, repeats = 20L, draws = 1L, replicates = 50L)
+  ))
+  expect_identical(nrow(goals), 6L)
+  # 30 launches were not made, 200 comparisons neither.
+  expect_identical(goals$met[c(1L, 3L)], c(FALSE, NA))
+  expect_true(all(goals$met[c(2L, 4L, 6L)]))
+  page <- paste(readLines(out), collapse = "\n")
+  for (text in c("A against A", "not yet", "Coverage of the intervals", "all 4|4 comparisons")) {
+    expect_match(page, text)
+  }
+  expect_false(grepl("(src|href)=\"(http|//)", page))
+})
+
+test_that("a launch that does not say what was planted is no launch of a proof", {
+  launches <- read_results(write_study(fresh_folder(), c(openmpi = 1e-6), blocks = 1L))$launches
+  expect_error(planted_shares(launches), "COTEJO_SLOW")
+})

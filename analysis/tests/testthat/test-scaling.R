@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Which broadcast is this: planted algorithms are named, and what cannot be told is not.
+
+# Launch summaries of a broadcast that follows a model; `noise` is relative.
+planted <- function(model, ranks = c(2, 4, 8, 16), bytes = c(8, 1024, 2^16, 2^18, 2^20),
+                    noise = 0.03, launches = 10L, latency_s = 2e-6, bytes_per_s = 4e9) {
+  set.seed(7L)
+  table <- data.table::CJ(launch = seq_len(launches), ranks = ranks, bytes = bytes)
+  time <- model$steps(table$ranks) * latency_s + model$volume(table$ranks) * table$bytes /
+    bytes_per_s
+  table[, `:=`(
+    median_s = time * exp(stats::rnorm(.N, 0, noise)), site = "local", simulated = "",
+    operation = "bcast", mpi = "openmpi", transport = "shm", placement = "near", settings = ""
+  )]
+  table[]
+}
+
+test_that("each of the four algorithms is named, with its step and its rate", {
+  for (name in names(SCALING_MODELS)) {
+    found <- which_broadcast(planted(SCALING_MODELS[[name]]), replicates = 100L)
+    expect_identical(as.character(found$sizes), c("small", "medium", "large"))
+    expect_identical(found$best, rep(name, 3L), info = name)
+    expect_true(all(found$sure >= 0.95), info = name)
+    expect_equal(found$latency_s[[1L]], 2e-6, tolerance = 0.05, info = name)
+    expect_equal(found$bytes_per_s[[3L]], 4e9, tolerance = 0.05, info = name)
+    expect_match(found$verdict[[1L]], paste0("^", name), info = name)
+  }
+})
+
+test_that("a library that changes its algorithm with the size is two", {
+  small <- planted(SCALING_MODELS[["binomial tree"]], bytes = c(8, 1024))
+  large <- planted(SCALING_MODELS[["scatter-allgather"]], bytes = c(2^18, 2^20))
+  found <- which_broadcast(rbind(small, large), replicates = 100L)
+  expect_identical(found$best, c("binomial tree", "scatter-allgather"))
+})
+
+test_that("what cannot be told is said not to be", {
+  two <- which_broadcast(planted(SCALING_MODELS[["binomial tree"]], ranks = 2))
+  expect_true(all(is.na(two$best)))
+  expect_match(two$verdict[[1L]], "two numbers of ranks", fixed = TRUE)
+  noisy <- which_broadcast(planted(SCALING_MODELS[["binomial tree"]],
+    ranks = c(2, 4), noise = 0.9, launches = 5L, bytes = c(8, 1024)
+  ), replicates = 100L)
+  expect_match(noisy$verdict, "^(undecided between|none of the models)")
+  # Time that falls with the ranks is none of them.
+  falling <- planted(SCALING_MODELS[["binomial tree"]], bytes = c(8, 1024))
+  falling[, median_s := 1e-3 / ranks^2]
+  expect_match(which_broadcast(falling, replicates = 50L)$verdict, "^none of the models")
+  few <- which_broadcast(planted(SCALING_MODELS[["binomial tree"]], launches = 3L))
+  expect_identical(few$verdict[[1L]], "too few launches: 3, at least 5")
+})

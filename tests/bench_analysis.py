@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Holds the analysis against its goals of size: ten million samples in 5,000 launches.
+
+The data are SYNTHETIC, made here and thrown away: they stand for nothing but their
+number. Read, checked, summarised and compared must take under 60 s and 3 GiB on
+2 cores, and half the time of a plain read.csv.
+"""
+
+import argparse
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from reframe_tests.harness import sessions
+from tests.bench import say
+
+LAUNCHES, SIZES, REPETITIONS = 5000, 20, 100
+MPIS = ("openmpi", "mpich")
+COLUMNS = [{"name": name, "unit": unit, "meaning": name} for name, unit in (
+    ("operation", ""), ("bytes", "B"), ("repetition", ""), ("calls", ""), ("time_s", "s"),
+    ("valid", ""))]
+
+OURS = """
+results <- cotejo::read_results("{dir}")
+summary <- cotejo::summarise_launches(results)
+compared <- cotejo::compare_configurations(summary)
+stopifnot(nrow(results$samples) == {rows}, nrow(compared) == {compared}, !anyNA(compared$p_holm))
+"""
+
+PLAIN = """
+files <- list.files("{dir}", "[.]csv$", recursive = TRUE, full.names = TRUE)
+parts <- lapply(files, function(file) {{
+  samples <- utils::read.csv(file, comment.char = "#")
+  described <- jsonlite::fromJSON(sub("csv$", "json", file))$asked
+  samples$key <- file
+  samples$mpi <- described$mpi
+  samples$test <- described$test
+  samples
+}})
+samples <- do.call(rbind, parts)
+summary <- stats::aggregate(time_s ~ key + mpi + test + bytes, samples, stats::median)
+p <- by(summary, summary[c("test", "bytes")], function(s) {{
+  stats::wilcox.test(time_s ~ mpi, s)$p.value
+}})
+stopifnot(nrow(samples) == {rows})
+"""
+
+
+def description(number, test, mpi, launch):
+    """What a launch would say of itself; no machine is meant."""
+    name = f"{test}.{mpi}.shm.near.{launch:03d}"
+    ranks = [{"rank": r, "host": "synthetic", "cpus": str(r), "cores": [r], "numa": [0],
+              "package": [0]} for r in (0, 1)]
+    return {
+        "schema": "cotejo-launch/1", "id": name, "status": "ok", "reason": "",
+        "started": "2026-01-01T00:00:00Z", "wall_s": 1.0,
+        "simulated": "SYNTHETIC, for a benchmark",
+        "asked": {"site": "synthetic", "session": "20260101T000000Z", "experiment": "pingpong",
+                  "test": test, "scale": "full", "launch": launch, "seed": number, "mpi": mpi,
+                  "transport": "shm", "placement": "near", "cpus": [0, 1], "hosts": 1, "ranks": 2,
+                  "settings": {}, "parameters": {}, "time_limit_s": 60},
+        "command": "none", "environment": {},
+        "provenance": {"commit": "none", "dirty": False, "reframe": "none",
+                       "stack": {"provider": "none", "lock_sha256": "none"}},
+        "reported": {"transport": "shm", "evidence": "none"},
+        "observed": {
+            "program": "synthetic", "version": "0", "experiment": "pingpong",
+            "options": {f"option{i}": i for i in range(12)}, "arguments": ["none"],
+            "mpi": {"library": mpi, "standard": "4.1", "thread_level": "single",
+                    "wtime_is_global": False},
+            "build": {"compiler": "none", "flags": "", "mpi_header": "4.1", "libraries": []},
+            "size": 2, "ranks": ranks,
+            "timer": {"name": "none", "resolution_s": 1e-9, "overhead_s": 2e-8, "monotonic": True},
+            "node": {"kernel": "none", "cpu_model": "none", "governor": "unknown", "cores": 2,
+                     "memory_bytes": 1, "cache_bytes": 1, "load_1min": 0.0},
+            "interfaces": {"lo": 0}, "tcp_bytes": 0, "payload_bytes": 1, "payload_checked": True},
+        "samples": {"file": f"{name}.csv", "rows": SIZES * REPETITIONS, "columns": COLUMNS},
+        "summary": [{"operation": "pingpong", "bytes": 1 << k, "n": REPETITIONS, "median_s": 1e-6,
+                     "min_s": 1e-6, "p95_s": 1e-6} for k in range(SIZES)]}
+
+
+def write_synthetic(folder):
+    """Writes the launches: few distinct sample files, so that making them is no benchmark."""
+    draw = random.Random(1)
+    texts = []
+    for _ in range(40):
+        level = draw.lognormvariate(0, 0.05)
+        rows = [f"pingpong,{1 << k},{i},10,"
+                f"{level * (1e-6 + (1 << k) * 1e-10) * draw.lognormvariate(0, 0.02):.10e},1"
+                for k in range(SIZES) for i in range(REPETITIONS)]
+        texts.append("# cotejo-samples/1\noperation,bytes,repetition,calls,time_s,valid\n"
+                     + "\n".join(rows) + "\n")
+    session = folder / "synthetic/20260101T000000Z"
+    tests = [f"synthetic_{i}" for i in range(25)]
+    number = 0
+    for test in tests:
+        for launch in range(1, LAUNCHES // len(tests) // len(MPIS) + 1):
+            for mpi in MPIS:
+                record = description(number, test, mpi, launch)
+                sessions.write_json(session / f"{record['id']}.json", record)
+                (session / record["samples"]["file"]).write_text(draw.choice(texts))
+                number += 1
+    return {"dir": folder, "rows": number * SIZES * REPETITIONS, "compared": len(tests) * SIZES}
+
+
+def run(stack, code):
+    """Wall time (s) and greatest resident memory (GiB, of R and each child) of R code."""
+    program = shutil.which("Rscript") or sys.exit("bench: no Rscript on PATH; run `make stack`")
+    watch = ("import resource, subprocess, sys, time; begun = time.monotonic(); "
+             "status = subprocess.run(sys.argv[1:]).returncode; "
+             "print(time.monotonic() - begun, "
+             "resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**20); sys.exit(status)")
+    command = ["env", f"R_LIBS={stack}/R", program, "--vanilla", "-e", code]
+    done = subprocess.run([sys.executable, "-c", watch, *command], text=True, capture_output=True)
+    if done.returncode:
+        sys.exit(f"bench: R failed: {done.stderr[-500:]}")
+    return map(float, done.stdout.split()[-2:])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("stack", type=pathlib.Path)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as folder:
+        facts = write_synthetic(pathlib.Path(folder))
+        wall, memory = run(args.stack, OURS.format(**facts))
+        what = f"{facts['rows'] / 1e6:.0f} million SYNTHETIC samples of {LAUNCHES} launches"
+        say(f"{what} read, summarised, compared in under 60 s", f"{wall:.1f} s", wall < 60)
+        say("in under 3 GiB, each process", f"{memory:.2f} GiB", memory < 3)
+        plain, _ = run(args.stack, PLAIN.format(**facts))
+        say("at least twice as fast as read.csv, unchecked", f"{plain / wall:.1f} times",
+            plain >= 2 * wall)
+
+
+if __name__ == "__main__":
+    main()
