@@ -19,7 +19,8 @@ export COTEJO_RESULTS = $(RESULTS)
 export RFM_CONFIG_FILES = $(CURDIR)/reframe_tests/config.py
 
 .DEFAULT_GOAL := help
-.PHONY: help stack build verify study figures exhibits report test bench clean distclean
+.PHONY: help stack build verify study figures exhibits report site check-site references test \
+        bench clean distclean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -54,6 +55,15 @@ exhibits: ## draw every published figure and table that the results have data fo
 report: ## write the report of the results that are there (RESULTS, REPORT)
 	@$(RSCRIPT) -e 'cotejo::write_report("$(RESULTS)", "$(REPORT)")'
 
+site: ## write site_configs/NAME from what is found on this machine (NAME=x)
+	@$(PYTHON) -m reframe_tests.harness.new_site $(NAME)
+
+check-site: ## check a site's files, then launch once per placement and MPI (NAME=x)
+	@$(PYTHON) -m reframe_tests.harness.check_site $(NAME)
+
+references: ## compute a site's reference intervals from its results (SITE=x)
+	@$(PYTHON) -m reframe_tests.harness.references $(SITE)
+
 test: stack ## run all tests: C under every MPI, R, Python, and launch to report
 ifneq ($(SPACK),)
 	@python3 stack/wheels.py --tools $(CURDIR)/.stack
@@ -62,6 +72,7 @@ endif
 
 bench: stack ## hold the project against its goals, in ratios
 	@$(PYTHON) -m tests.bench $(STACK)
+	@$(PYTHON) -m tests.bench_sites $(STACK)
 
 clean: ## remove builds, stages, figures and the report; results stay
 	rm -rf $(STACK)/build $(STACK)/reframe $(FIGURES) $(dir $(REPORT))
