@@ -24,8 +24,8 @@ export COTEJO_RESULTS = $(RESULTS)
 export RFM_CONFIG_FILES = $(CURDIR)/reframe_tests/config.py
 
 .DEFAULT_GOAL := help
-.PHONY: help stack build verify study figures report paper proof proof-page reference test bench \
-  clean distclean
+.PHONY: help stack build verify study figures report paper proof proof-page reference \
+        site check-site references test bench clean distclean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -72,6 +72,15 @@ proof-page: ## write the page of the proof from the sessions that are there (PRO
 reference: ## pack results for the repository (RESULTS, SAMPLES=20 of each group)
 	@$(PYTHON) -m reframe_tests.harness.dataset $(RESULTS) $(CURDIR)/data/reference --samples $(SAMPLES)
 
+site: ## write site_configs/NAME from what is found on this machine (NAME=x)
+	@$(PYTHON) -m reframe_tests.harness.new_site $(NAME)
+
+check-site: ## check a site's files, then launch once per placement and MPI (NAME=x)
+	@$(PYTHON) -m reframe_tests.harness.check_site $(NAME)
+
+references: ## compute a site's reference intervals from its results (SITE=x)
+	@$(PYTHON) -m reframe_tests.harness.references $(SITE)
+
 test: stack ## run all tests: C under every MPI, R, Python, and launch to report
 ifneq ($(SPACK),)
 	@python3 stack/wheels.py --tools $(CURDIR)/.stack
@@ -81,6 +90,7 @@ endif
 bench: stack ## hold the project against its goals, in ratios
 	@$(PYTHON) -m tests.bench $(STACK)
 	@$(PYTHON) -m tests.bench_analysis $(STACK)
+	@$(PYTHON) -m tests.bench_sites $(STACK)
 
 clean: ## remove builds, stages, figures and the report; results stay
 	rm -rf $(STACK)/build $(STACK)/reframe $(FIGURES) $(dir $(REPORT))

@@ -20,9 +20,18 @@ from reframe.core.builtins import (
 from reframe.core.exceptions import SanityError
 from reframe.core.pipeline import RegressionTestPlugin
 
-from .harness import families, launches, placements, scales, sessions
+from .harness import (
+    clusters,
+    families,
+    launches,
+    placements,
+    references,
+    scales,
+    sessions,
+    simgrid,
+)
 
-FAMILIES = families.load()
+FAMILIES = families.load(simulators=True)
 
 
 class Smoke(RegressionTestPlugin):
@@ -99,13 +108,32 @@ class Placement(RegressionTestPlugin):
     #: Name of a placement of the site.
     placement = parameter(["near"])
 
+    #: One rank on each host of the partition, however many it has.
+    every_host = variable(bool, value=False)
+
+    @run_after("setup")
+    def fit_hosts(self):
+        """A partition that says how many hosts it has measures what uses all of them."""
+        hosts = self.current_partition.extras.get("hosts")
+        if self.every_host:
+            self.skip_if(not hosts, "the site does not say how many hosts this partition has "
+                                    "(extras: hosts)")
+            self.num_tasks = hosts
+        self.skip_if(hosts and self.num_tasks != hosts,
+                     f"{self.num_tasks} ranks are not one on each of {hosts} hosts")
+
     @run_after("setup")
     def resolve_placement(self):
         program = self.family.prefix(families.stack_prefix()) / "bin/cotejo"
+        platform = self.current_partition.extras.get("platform")
         try:
-            self.cpus, self.num_hosts = placements.resolve(
-                self.placement, self.num_tasks, program)
-        except placements.PlacementError as err:
+            if platform:
+                self.places = simgrid.place(platform, self.placement, self.num_tasks)
+                self.cpus, self.num_hosts = [], len(set(self.places))
+            else:
+                self.cpus, self.num_hosts = placements.resolve(
+                    self.placement, self.num_tasks, program)
+        except (placements.PlacementError, simgrid.PlatformError) as err:
             self.skip(str(err))
         self.skip_if(self.num_hosts > 1 and self.transport == "shm",
                      "shared memory does not reach another host")
@@ -117,11 +145,53 @@ class Placement(RegressionTestPlugin):
         interface = self.current_partition.extras.get("srun_mpi", {}).get(self.family.name)
         if launcher == "srun" and interface:
             self.job.launcher.options += [f"--mpi={interface}"]
-        self.job.launcher.options += self.family.flags(launcher, self.cpus, self.num_hosts)
+        if "cluster" not in self.current_partition.extras:
+            self.job.launcher.options += self.family.flags(launcher, self.cpus, self.num_hosts)
+
+
+class Unreal(RegressionTestPlugin):
+    """Launches on a virtual cluster or a simulated platform, where the partition is one."""
+
+    cluster = None
+
+    @run_before("run")
+    def describe_platform(self):
+        platform = self.current_partition.extras.get("platform")
+        if platform:
+            stage = pathlib.Path(self.stagedir)
+            nodes = 1 + max(int(place[4:].partition("-")[0]) for place in self.places)
+            (stage / "platform.xml").write_text(simgrid.xml(platform, nodes))
+            (stage / "hosts.txt").write_text("".join(f"{place}\n" for place in self.places))
+
+    @run_before("run")
+    def reach_hosts(self):
+        extras = self.current_partition.extras
+        if "cluster" not in extras:
+            return
+        try:
+            self.cluster = clusters.running(extras["cluster"], extras["hosts"])
+        except clusters.ClusterError as err:
+            self.skip(str(err))
+        names = [host["name"] for host in self.cluster["hosts"][:self.num_hosts]]
+        self.job.launcher.options += self.family.remote_flags(names, str(clusters.SITE / "agent"))
+        if self.num_tasks > len(set(self.cpus)):
+            prefix = self.family.prefix(families.stack_prefix())
+            self.env_vars["LD_PRELOAD"] = str(prefix / "lib/libcotejo_yield.so")
+
+    def unreal(self):
+        """Members of the description that tell how this is not a machine of its own."""
+        extras = self.current_partition.extras
+        if "platform" in extras:
+            return {"simulated": simgrid.label(extras["platform"])}
+        if not self.cluster:
+            return {}
+        return {"simulated": clusters.label(extras["cluster"], extras["hosts"]),
+                "cluster": {**clusters.description(self.cluster),
+                            "wire_bytes": clusters.wire_bytes(pathlib.Path(self.stagedir))}}
 
 
 # ReFrame runs the hooks of later bases first: the placement needs the configuration.
-class Experiment(rfm.RunOnlyRegressionTest, Placement, Configuration):
+class Experiment(rfm.RunOnlyRegressionTest, Unreal, Placement, Configuration):
     """One launch of one experiment, recorded in the session whatever its end.
 
     Derived classes set `experiment` and `options`; what else they parametrise
@@ -166,9 +236,18 @@ class Experiment(rfm.RunOnlyRegressionTest, Placement, Configuration):
             self.tags.add(self.scale)
         self.descr = f"{self.experiment}: {self.scale}"
 
+    @run_after("setup")
+    def take_turns(self):
+        """Partitions of one machine share its cores: by itself ReFrame runs one launch in each
+        at once. `local` counts launches of all partitions together (`max_local_jobs`).
+        """
+        self.local = self.current_partition.scheduler.is_local
+
     @run_after("setup", always_last=True)
     def name_cell(self):
         values = [getattr(self, name) for name in [*self.settings, *self.varied]]
+        if len(self.current_system.partitions) > 1:
+            values.append(self.current_partition.name)
         self.cell = ".".join(map(str, [type(self).__name__, self.family.name, self.transport,
                                        self.placement, *values]))
         sessions.note_cell(self.cell, inspect.getfile(type(self)))
@@ -180,21 +259,26 @@ class Experiment(rfm.RunOnlyRegressionTest, Placement, Configuration):
         prefix = self.family.prefix(families.stack_prefix())
         self.executable = str(prefix / "bin" / self.program)
         self.executable_opts = [self.experiment, "--output", "samples"]
-        for name, value in self.options.items():
-            self.executable_opts += [f"--{name}", str(value)]
+        largest = scales.site_bounds().get("largest")
+        for name, value in {**self.family.options, **self.options}.items():
+            text = scales.within(value, largest) if name == "sizes" and largest else str(value)
+            self.executable_opts += [f"--{name}", text]
 
     @run_before("run")
     def guard_launch(self):
         """The guard ends all ranks in time; ReFrame's own limit only backs it up."""
-        prefix = self.family.prefix(families.stack_prefix())
-        self.job.launcher.modifier = str(prefix / "bin/cotejo-guard")
+        self.job.launcher.modifier = families.helper("cotejo-guard")
         self.job.launcher.modifier_options = [str(self.limit_s), "-r", "guard.json"]
+        if self.cluster:
+            self.job.launcher.modifier_options += [
+                str(clusters.SITE / "enter"), self.cluster["folder"]]
         self.time_limit = self.limit_s + 30
         self.started = time.time()
 
     def asked(self):
         return {
-            "site": sessions.site_name(), "session": sessions.session_name(),
+            "site": sessions.site_name(), "partition": self.current_partition.name,
+            "session": sessions.session_name(),
             "experiment": self.experiment, "test": type(self).__name__,
             "scale": self.scale, "launch": self.launch,
             "seed": scales.seed(), "mpi": self.family.name, "transport": self.transport,
@@ -221,15 +305,21 @@ class Experiment(rfm.RunOnlyRegressionTest, Placement, Configuration):
             "command": " ".join([self.job.launcher.run_command(self.job), self.executable,
                                  *self.executable_opts]),
             "environment": {**dict(self.current_environ.env_vars), **self.env_vars},
-            "provenance": launches.provenance(rfm.VERSION)}
+            "provenance": launches.provenance(rfm.VERSION), **self.unreal()}
         self.collect(stage)
         self.record = launches.describe(stage, self.asked(), self.family, output, **known)
         if self.record["status"] == "ok":
             reason = self.doubt(self.record["observed"])
             self.record.update(status="marked" if reason else "ok", reason=reason)
+        beside = None
+        if self.record["status"] == "ok":
+            beside = references.against(self.record, self.cell)
+        self.record["references"] = beside
         launches.publish(self.record, stage, self.cell)
         if self.record["status"] != "ok":
             raise SanityError(self.record["reason"])
+        if beside and beside["slower"] and not beside["stale"]:
+            raise SanityError(f"slower than the references: {'; '.join(beside['slower'])}")
         return True
 
 

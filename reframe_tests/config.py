@@ -11,12 +11,12 @@ import runpy
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from reframe_tests.harness import families, sessions  # noqa: E402
+from reframe_tests.harness import families, launchers, sessions  # noqa: E402, F401
 
 STACK = families.stack_prefix()
 try:
     SITE = sessions.site_folder()
-    PRESENT = {n: f for n, f in families.load().items() if f.installed(STACK)}
+    PRESENT = {n: f for n, f in families.load(simulators=True).items() if f.installed(STACK)}
 except ValueError as err:
     sys.exit(f"cotejo: {err}")
 
@@ -36,8 +36,9 @@ def systems():
     for system in found["systems"]:
         for place in ("stage", "output"):
             system.setdefault(f"{place}dir", str(STACK / "reframe" / place))
+        system.setdefault("max_local_jobs", 1)
         for partition in system["partitions"]:
-            wanted = partition.get("environs", PRESENT)
+            wanted = partition.get("environs", families.load())
             partition["environs"] = [name for name in wanted if name in PRESENT]
     return found["systems"]
 

@@ -7,6 +7,7 @@ CMake decides what is out of date, so this is quick when nothing changed.
 import argparse
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -66,6 +67,20 @@ def build_benchmarks(family, stack, options):
     say(f"benchmarks for {family.title} are in {family.prefix(stack)}/bin")
 
 
+def link_simulators(stack):
+    """Gives each simulator that the system has the shape of an MPI of the stack."""
+    for family in families.load(simulators=True).values():
+        if family.simulator and not family.installed(stack):
+            compiler, launcher = (shutil.which(p) for p in ("smpicc", "smpirun"))
+            if not compiler or not launcher:
+                say(f"no {family.title}: smpicc is not on PATH (Debian: libsimgrid-dev); "
+                    "the site `simulated` has nothing to run")
+                continue
+            (family.prefix(stack) / "bin").mkdir(parents=True, exist_ok=True)
+            (family.prefix(stack) / "bin/mpicc").symlink_to(compiler)
+            (family.prefix(stack) / "bin/mpirun").symlink_to(launcher)
+
+
 def install_analysis(stack):
     library, log = stack / "R", stack / "build" / "R.log"
     library.mkdir(parents=True, exist_ok=True)
@@ -81,11 +96,13 @@ def main():
     parser.add_argument("options", nargs="*", help="further options of CMake")
     args = parser.parse_args()
     stack = args.stack.resolve()
-    present = [f for f in families.load().values() if f.installed(stack)]
-    if not present:
+    link_simulators(stack)
+    present = [f for f in families.load(simulators=True).values() if f.installed(stack)]
+    if not [f for f in present if not f.simulator]:
         sys.exit(f"build: no MPI in {stack}/mpi; run `make stack` first")
     for family in present:
-        build_benchmarks(family, stack, args.options)
+        simulated = ["-DCOTEJO_SIMULATED=ON"] if family.simulator else []
+        build_benchmarks(family, stack, [*args.options, *simulated])
     install_analysis(stack)
 
 

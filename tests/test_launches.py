@@ -48,6 +48,20 @@ def test_shared_memory_behind_tcp_is_found(left_by_launch):
     assert "transport tcp: the ranks received 0 B" in record["reason"]
 
 
+@pytest.mark.parametrize(("wire", "payload", "words"), [
+    (1 << 24, 1 << 24, ""), (4096, 1 << 24, "4096 B crossed the wire"), (0, 1 << 10, "")])
+def test_another_way_between_virtual_hosts_is_found(wire, payload, words):
+    said = launches.crossing_problem({"wire_bytes": wire}, {"payload_bytes": payload})
+    assert words in said and bool(said) == bool(words)
+    assert launches.crossing_problem(None, {"payload_bytes": payload}) == ""
+
+
+def test_a_core_for_every_rank(left_by_launch):
+    ranks = [{"rank": r, "host": "abc"[r], "cpus": "010"[r]} for r in range(3)]
+    assert launches.affinity_problem([0, 1, 0], ranks) == ""
+    assert "rank 2 was asked on core 1" in launches.affinity_problem([0, 1, 1], ranks)
+
+
 def test_a_transport_that_the_library_did_not_report_marks_the_launch(left_by_launch):
     record = describe(left_by_launch(), output="nothing of use")
     assert "did not report transport shm" in record["reason"]

@@ -54,6 +54,14 @@ def test_no_room(site):
         placements.resolve("near", 2, None, name)
 
 
+def test_each_rank_on_a_host_with_a_core_of_its_own(site, monkeypatch):
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: {4, 6})
+    name = site("near: {hosts: each, most: 3, cpus: own}\n")
+    assert placements.resolve("near", 3, None, name) == ([4, 6, 4], 3)
+    with pytest.raises(placements.PlacementError, match="no room for 4 ranks"):
+        placements.resolve("near", 4, None, name)
+
+
 def test_unknown_name(site):
     name = site("near: {hosts: 1, cpus: [0]}\n")
     with pytest.raises(placements.PlacementError, match="not one of this site: near"):
@@ -65,13 +73,15 @@ def test_unknown_name(site):
     ("near: {hosts: 1, cpus: [0, 1, 2, 3, 4, 5]}", [2, 4, 6]),
     ("near: {hosts: 1, cpus: [0, 1]}\nall: {hosts: 4, cpus: [0, 1]}", [2, 4, 8]),
     ("near: {hosts: 1, cpus: [0]}", [2]),
+    ("near: {hosts: each, most: 6, cpus: own}", [2, 4, 6]),
 ])
 def test_numbers_of_ranks_that_a_site_has_room_for(site, text, counts):
     assert placements.rank_counts(site(text)) == counts
 
 
 @pytest.mark.parametrize("text", ["near: {hosts: 0, cpus: auto}", "near: {hosts: 1, cpus: two}",
-                                  "near: {hosts: 1, cpus: [[0, one]]}"])
+                                  "near: {hosts: 1, cpus: [[0, one]]}",
+                                  "near: {hosts: each, cpus: own}"])
 def test_bad_data_is_named(site, text):
     with pytest.raises(placements.PlacementError, match=r"placements\.yaml: near"):
         placements.declared(site(text))

@@ -61,6 +61,7 @@ class Family:
     library: str
     bind: list
     per_host: list
+    remote: list
     transports: dict
     environment: dict = field(default_factory=dict)
     abi: str = ""
@@ -69,6 +70,10 @@ class Family:
     audit: dict = field(default_factory=dict)
     settings: dict = field(default_factory=dict)
     wrong: list = field(default_factory=list)
+    #: Options of the benchmark that this MPI needs.
+    options: dict = field(default_factory=dict)
+    #: Runs programs on machines that are simulated, and nowhere else.
+    simulator: bool = False
 
     def prefix(self, stack):
         return pathlib.Path(stack) / "mpi" / self.name
@@ -86,6 +91,14 @@ class Family:
         """The `Setting` of that name over a transport; one that is not declared has a reason."""
         found = self.settings.get(name, {}).get(transport)
         return found or Setting(reason=f"{self.title} declares no {name} over {transport}")
+
+    def remote_flags(self, hosts, agent):
+        """Options of the own launcher: one rank on each of `hosts` (names), started by `agent`,
+        which is called like ssh and binds what it starts to the host's core.
+        """
+        fill = {"hosts": ",".join(hosts), "agent": agent, "ranks_per_host": 1,
+                "slots": ",".join(f"{host}:1" for host in hosts)}
+        return [word.format(**fill) for word in self.remote]
 
     def flags(self, launcher, cpus, hosts=1):
         """Launcher options that put local rank i of every host on `cpus[i]`.
@@ -125,9 +138,22 @@ def _read(path):
                          "see docs/mpi-families.md") from err
 
 
-def load(folder=FOLDER):
-    """All declared families by name, in the order of their names."""
-    return {p.stem: _read(p) for p in sorted(pathlib.Path(folder).glob("*.yaml"))}
+def load(folder=FOLDER, simulators=False):
+    """All declared families by name, in the order of their names; simulators only if asked for."""
+    found = {p.stem: _read(p) for p in sorted(pathlib.Path(folder).glob("*.yaml"))}
+    return {name: f for name, f in found.items() if simulators or not f.simulator}
+
+
+def helper(name):
+    """A program of ours that needs no MPI: the same in every MPI's installation.
+
+    FileNotFoundError where none is installed.
+    """
+    for family in load().values():
+        path = family.prefix(stack_prefix()) / "bin" / name
+        if path.exists():
+            return str(path)
+    raise FileNotFoundError(f"no {name} in {stack_prefix()}; run `make stack`")
 
 
 def stack_prefix():

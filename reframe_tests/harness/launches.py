@@ -13,6 +13,7 @@ import shutil
 import subprocess
 
 from . import families, sessions
+from .machine import cpu_list
 
 SCHEMA = "cotejo-launch/1"
 
@@ -55,14 +56,20 @@ def wire_problem(transport, observed):
     return ""
 
 
-def cpu_list(text):
-    """CPU numbers of a list in Linux' syntax: '0-2,8' -> [0, 1, 2, 8]."""
-    spans = [part.split("-") for part in text.split(",") if part]
-    return [cpu for span in spans for cpu in range(int(span[0]), int(span[-1]) + 1)]
+def crossing_problem(cluster, observed):
+    """Why the bytes that crossed a virtual cluster's wires contradict the payload, or ''."""
+    payload = observed.get("payload_bytes") or 0
+    if cluster and payload >= 1 << 20 and cluster["wire_bytes"] < 0.9 * payload:
+        return (f"{cluster['wire_bytes']} B crossed the wire for {payload} B of payload: "
+                "the library found another way between the hosts")
+    return ""
 
 
 def affinity_problem(cpus, ranks):
-    """Why the affinity observed is not the one asked for, or ''. `cpus` are of one host."""
+    """Why the affinity observed is not the one asked for, or ''.
+
+    `cpus` are of one host, and alike on all, or of every rank.
+    """
     if not cpus:
         return ""
     for entry in ranks:
@@ -115,11 +122,12 @@ def describe(stage, asked, family, output, **known):
     """The whole description of a launch that ended in the folder `stage`.
 
     `known` are the members that the caller has: started, command, environment,
-    provenance. `output` is all that the launch printed.
+    provenance, and of what is no real machine simulated and cluster. `output` is all
+    that the launch printed.
     """
     guard = read_guard(stage / "guard.json")
     record = {"schema": SCHEMA, "status": "failed", "reason": "", "simulated": "",
-              "wall_s": guard["wall_s"], "asked": asked, **known,
+              "cluster": None, "wall_s": guard["wall_s"], "asked": asked, **known,
               "reported": None, "observed": None, "samples": None, "summary": None}
     found = stage / "samples.json"
     if guard["exit"] != 0 or not found.exists():
@@ -129,6 +137,7 @@ def describe(stage, asked, family, output, **known):
         "transport": asked["transport"],
         "evidence": evidence(output, family.transports[asked["transport"]].evidence)}
     reason = (problem(asked, record["observed"], record["reported"], family)
+              or crossing_problem(record["cluster"], record["observed"])
               or samples_problem(record["summary"]))
     return {**record, "status": "marked" if reason else "ok", "reason": reason}
 

@@ -7,6 +7,7 @@ import subprocess
 
 import yaml
 
+from . import clusters
 from .sessions import site_folder
 
 
@@ -28,11 +29,13 @@ def declared(site):
         cpus = entry.get("cpus") if isinstance(entry, dict) else None
         listed = isinstance(cpus, list) and all(
             isinstance(c, int) for rank in cpus for c in of_rank(rank))
-        if cpus != "auto" and not listed:
-            raise PlacementError(f"{path}: {name}: `cpus` must be `auto` or a list of cores, "
-                                 "one a rank or a list of several")
-        if not isinstance(entry.get("hosts"), int) or entry["hosts"] < 1:
-            raise PlacementError(f"{path}: {name}: `hosts` must be a number from 1 on")
+        if cpus not in ("auto", "own", "simulated") and not listed:
+            raise PlacementError(f"{path}: {name}: `cpus` must be `auto`, `own`, `simulated` or "
+                                 "a list of cores, one a rank or a list of several")
+        hosts = entry.get("most" if entry.get("hosts") == "each" else "hosts")
+        if not isinstance(hosts, int) or hosts < 1:
+            raise PlacementError(f"{path}: {name}: `hosts` must be a number from 1 on, or `each` "
+                                 "with a number `most`")
     return data
 
 
@@ -55,10 +58,15 @@ def names(site=None):
     return list(declared(site))
 
 
+def _hosts(entry, ranks):
+    return min(ranks, entry["most"]) if entry["hosts"] == "each" else entry["hosts"]
+
+
 def resolve(name, ranks, program, site=None):
     """Cores (one, or a list, per rank of a host) and number of hosts of a placement.
 
-    `program` is the benchmark, asked where the site says `auto`. A placement whose
+    `program` is the benchmark, asked where the site says `auto`. Where the site says `own`
+    each host has a core of its own, and there is one per rank of them all. A placement whose
     cores and hosts another one of the site already has (listed before it) is not a
     placement of its own: PlacementError says which it equals.
     """
@@ -69,15 +77,18 @@ def resolve(name, ranks, program, site=None):
 
     def cores(key):
         entry = site_placements[key]
-        per_host = max(1, ranks // entry["hosts"])
+        hosts = _hosts(entry, ranks)
+        per_host = max(1, ranks // hosts)
         if entry["cpus"] == "auto":
             found = detected(str(program), per_host)
-            return (tuple(found[key]) if key in found else None), entry["hosts"]
-        return (tuple(entry["cpus"][:per_host]) if len(entry["cpus"]) >= per_host else None,
-                entry["hosts"])
+            return (tuple(found[key]) if key in found else None), hosts
+        if entry["cpus"] == "own":
+            return (tuple(clusters.cores(hosts)) if hosts == ranks else None), hosts
+        return (tuple(entry["cpus"][:per_host]) if len(entry["cpus"]) >= per_host else None, hosts)
 
     cpus, hosts = cores(name)
-    if cpus is None or len(cpus) * hosts != ranks:
+    own = site_placements[name]["cpus"] == "own"
+    if cpus is None or len(cpus) * (1 if own else hosts) != ranks:
         raise PlacementError(f"placement {name!r} has no room for {ranks} ranks here")
     for other in site_placements:
         if other == name:
@@ -95,7 +106,12 @@ def rank_counts(site=None):
     Where the site leaves the cores to be found, they are counted on this machine.
     """
     here = len(os.sched_getaffinity(0))
-    most = max(entry["hosts"] * (here if entry["cpus"] == "auto" else len(entry["cpus"]))
-               for entry in declared(site).values())
+
+    def room(entry):
+        words = {"auto": here, "own": 1, "simulated": 1}
+        cpus = len(entry["cpus"]) if isinstance(entry["cpus"], list) else words[entry["cpus"]]
+        return (entry["most"] if entry["hosts"] == "each" else entry["hosts"]) * cpus
+
+    most = max(room(entry) for entry in declared(site).values())
     powers = [1 << i for i in range(1, most.bit_length()) if 1 << i < most]
     return [*powers, max(most, 2)]

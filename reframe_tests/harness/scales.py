@@ -1,9 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How many launches each scale has, and which block this process runs."""
+"""How much each scale measures: launches, and which block this process runs; largest message."""
 
 import os
 
+import yaml
+
+from .sessions import site_folder
+
 LAUNCHES = {"smoke": 1, "quick": 10, "full": 30, "bench": 30}
+
+
+def site_bounds():
+    """The site's `scale.yaml` (optional): `launches` by scale, `largest` message in B."""
+    path = site_folder() / "scale.yaml"
+    return (yaml.safe_load(path.read_text()) or {}) if path.exists() else {}
+
+
+def _launches(scale):
+    return site_bounds().get("launches", {}).get(scale, LAUNCHES[scale])
 
 
 def tag(job, scale):
@@ -13,13 +27,35 @@ def tag(job, scale):
 
 def launches(tag):
     """Blocks of the study of a tag, which is a scale or what `tag()` gives."""
-    return LAUNCHES.get(tag.rpartition("-")[2].replace("check", "smoke"), LAUNCHES["quick"])
+    word = tag.rpartition("-")[2].replace("check", "smoke")
+    return _launches(word if word in LAUNCHES else "quick")
 
 
 def numbers(scale):
     """Launch numbers of a scale: the block in `COTEJO_BLOCK`, else 1 to the scale's count."""
     block = os.environ.get("COTEJO_BLOCK")
-    return [int(block)] if block else list(range(1, LAUNCHES[scale] + 1))
+    return [int(block)] if block else list(range(1, _launches(scale) + 1))
+
+
+def _bytes(word):
+    """A size as the benchmark reads it: 1k and 1M are powers of ten, 1Ki and 1Mi of two."""
+    units = {"Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30, "k": 1000, "M": 10**6, "G": 10**9}
+    for unit, value in units.items():
+        if word.endswith(unit):
+            return int(word.removesuffix(unit)) * value
+    return int(word)
+
+
+def within(sizes, largest):
+    """The benchmark's `sizes` without those of more than `largest` bytes."""
+    kept = []
+    for part in sizes.split(","):
+        first, *rest = part.split(":")
+        if _bytes(first) <= largest:
+            if rest and _bytes(rest[0]) > largest:
+                rest[0] = str(largest)
+            kept.append(":".join([first, *rest]))
+    return ",".join(kept)
 
 
 def seed():

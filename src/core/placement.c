@@ -3,6 +3,9 @@
 #include "placement.h"
 
 #include <hwloc.h>
+#ifdef COTEJO_SIMULATED
+#include <mpi.h>
+#endif
 #include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -40,7 +43,13 @@ void placement_observe(struct json *json, struct failure *failure) {
         hwloc_bitmap_list_asprintf(&list, set) < 0) {
         failure_set(failure, STATUS_USAGE, "hwloc cannot tell the affinity of this process");
     } else {
+#ifdef COTEJO_SIMULATED
+        // The simulated host: the system knows the real one only.
+        int length;
+        MPI_Get_processor_name(host, &length);
+#else
         gethostname(host, sizeof host - 1);
+#endif
         json_name(json, "host");
         json_string(json, host);
         json_name(json, "cpus");

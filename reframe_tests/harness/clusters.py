@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Virtual clusters of this machine: up, down, verified before use.
+
+`cotejo-switch` makes the hosts and the network between them; this module starts
+it from the site's `clusters.yaml` and holds what TCP finds against its model.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import yaml
+
+from . import families, sessions
+
+SITE = families.REPO / "site_configs/virtual-ethernet"
+KEYS = {"hosts", "kind", "rates", "latency", "queue", "mtu"}
+# Round trips take longer than the wire by what two processes need to wake up.
+WAKING_S = 300e-6
+
+
+class ClusterError(ValueError):
+    """A cluster that cannot be had; the text says why in one line."""
+
+
+def run_folder():
+    return pathlib.Path(os.environ.get("COTEJO_RUN", "/run/cotejo"))
+
+
+def declared():
+    """The site's clusters: name -> options of cotejo-switch."""
+    path = SITE / "clusters.yaml"
+    data = yaml.safe_load(path.read_text())
+    for name, entry in data.items():
+        unknown = set(entry) - KEYS
+        if unknown or not {"hosts", "rates"} <= set(entry):
+            raise ClusterError(f"{path}: {name}: needs hosts and rates, may have "
+                               f"{', '.join(sorted(KEYS))}" + (f"; not {sorted(unknown)}"
+                                                               if unknown else ""))
+    return data
+
+
+def program(name):
+    try:
+        return families.helper(name)
+    except FileNotFoundError as err:
+        raise ClusterError(str(err)) from err
+
+
+def state(name):
+    """What a running cluster says of itself, or None; what a crash left is cleared away."""
+    folder = run_folder() / name
+    if not folder.is_dir():
+        return None
+    try:
+        found = json.loads((folder / "cluster.json").read_text())
+        words = pathlib.Path(f"/proc/{found['pid']}/stat").read_text()
+        # One that nobody waited for is still listed, as a zombie.
+        alive = "(cotejo-switch)" in words and words.rpartition(")")[2].split()[0] != "Z"
+    except (OSError, ValueError):
+        alive = False
+    if alive:
+        return {**found, "folder": str(folder)}
+    shutil.rmtree(folder, ignore_errors=True)
+    return None
+
+
+def _options(entry):
+    words = []
+    for key, value in entry.items():
+        text = ",".join(f"{float(v):g}" for v in value) if key == "rates" else str(value)
+        words += [f"--{key}", text]
+    return words
+
+
+def _await(switch, folder):
+    """Waits until the cluster is described; ClusterError with the switch's own words."""
+    for _ in range(500):
+        if (folder / "cluster.json").exists():
+            return
+        if switch.poll() is not None:
+            said = switch.stderr.read().strip()
+            raise ClusterError(said or "cotejo-switch ended without a word")
+        time.sleep(0.01)
+    switch.terminate()
+    raise ClusterError("cotejo-switch was not ready within 5 s")
+
+
+def on_host(found, host, *command, **kwargs):
+    """Starts a command on a host of a running cluster, as the launchers do."""
+    realtime = {"COTEJO_CHRT": "chrt -r 5"} if found["realtime"] else {}
+    return subprocess.Popen(
+        [str(SITE / "agent"), host, *command], text=True, stdin=subprocess.DEVNULL,
+        env={**os.environ, "COTEJO_CLUSTER": found["folder"], **realtime}, **kwargs)
+
+
+def probe(found, hosts=("host1", "host2")):
+    """Round trip of 1 B (s) and rate of a stream (bit/s) that TCP has between two hosts."""
+    peer = next(h for h in found["hosts"] if h["name"] == hosts[1])
+    size = int(found["model"]["payload_rate"] * 0.3 / 8)
+    server = on_host(found, hosts[1], program("cotejo-probe"), "serve")
+    try:
+        client = on_host(found, hosts[0], program("cotejo-probe"), peer["address"], str(size),
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        said, wrong = client.communicate(timeout=60)
+        server.wait(timeout=60)
+    except subprocess.TimeoutExpired as err:
+        raise ClusterError(f"no TCP from {hosts[0]} to {hosts[1]} within 60 s") from err
+    finally:
+        server.kill()
+    if client.returncode:
+        raise ClusterError(f"no TCP from {hosts[0]} to {hosts[1]}: {wrong.strip()}")
+    return json.loads(said)
+
+
+def contradiction(measured, model):
+    """Why what TCP found is not what the model says, or ''."""
+    share = measured["rate"] / model["payload_rate"]
+    beyond = measured["round_trip_s"] - 2 * model["one_way_s"]
+    if not 0.88 <= share <= 1.02:
+        return (f"TCP streams at {measured['rate'] / 1e6:.1f} Mbit/s, the network gives "
+                f"{model['payload_rate'] / 1e6:.1f}")
+    if not 0 <= beyond <= WAKING_S:
+        return (f"TCP's round trip takes {1e6 * measured['round_trip_s']:.0f} us, the wire "
+                f"{2e6 * model['one_way_s']:.0f}")
+    return ""
+
+
+def verify(found):
+    """Measures until it agrees with the model, three times at most; kept in the run folder."""
+    for _ in range(3):
+        measured = probe(found)
+        wrong = contradiction(measured, found["model"])
+        if not wrong:
+            sessions.write_json(pathlib.Path(found["folder"]) / "verified.json", measured)
+            return measured
+    raise ClusterError(f"the cluster is not what it should be (is the machine busy?): {wrong}")
+
+
+def up(cluster, name=None, hosts=None, companion=0, verified=True):
+    """Brings a declared cluster up, verified by default; returns its state.
+
+    `name` tells it from others of the same kind; it ends with the process `companion`.
+    """
+    name = name or cluster
+    known = declared()
+    if cluster not in known:
+        raise ClusterError(f"no cluster {cluster!r}; there are {', '.join(known)}")
+    if os.geteuid() != 0:
+        raise ClusterError("virtual hosts need root: network namespaces and /dev/net/tun")
+    if state(name):
+        raise ClusterError(f"cluster {name!r} is up already")
+    folder = run_folder() / name
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    entry = {**known[cluster], **({"hosts": hosts} if hosts else {})}
+    switch = subprocess.Popen(
+        [program("cotejo-switch"), "--folder", str(folder), "--while", str(companion),
+         *_options(entry)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE, text=True, start_new_session=True)
+    _await(switch, folder)
+    found = state(name)
+    try:
+        if verified:
+            verify(found)
+    except ClusterError:
+        down(name)
+        raise
+    return found
+
+
+def down(name):
+    """Takes a cluster down, with all that runs on its hosts; returns False when there was none."""
+    found = state(name)
+    if not found:
+        return False
+    os.kill(found["pid"], signal.SIGTERM)
+    for _ in range(500):
+        if not (run_folder() / name).exists():
+            return True
+        time.sleep(0.01)
+    os.kill(found["pid"], signal.SIGKILL)  # its hosts die with it
+    shutil.rmtree(run_folder() / name, ignore_errors=True)
+    return True
+
+
+def running(cluster, hosts):
+    """The cluster for this process's launches: the one that is up, else one of its own."""
+    found = state(cluster)
+    if found and len(found["hosts"]) > hosts:
+        return found
+    own = f"{cluster}-{hosts}.{os.getpid()}"
+    return state(own) or up(cluster, own, hosts, companion=os.getpid())
+
+
+def cores(hosts):
+    """The core of each host: those that this process may use, in turn."""
+    here = sorted(os.sched_getaffinity(0))
+    return [here[i % len(here)] for i in range(hosts)]
+
+
+def label(cluster, hosts):
+    """What goes on every figure of such launches."""
+    entry = declared()[cluster]
+    rates = "/".join(dict.fromkeys(f"{float(r) / 1e6:g}" for r in entry["rates"]))
+    return (f"emulated: {hosts} hosts on {len(os.sched_getaffinity(0))} cores, {cluster} "
+            f"({entry.get('kind', 'switch')}, {rates} Mbit/s)")
+
+
+def description(found):
+    """The member `cluster` of a launch's description."""
+    verified = pathlib.Path(found["folder"]) / "verified.json"
+    return {"options": {k: v for k, v in found["options"].items() if k not in ("folder", "while")},
+            "realtime": found["realtime"], "model": found["model"],
+            "verified": sessions.read_json(verified)}
+
+
+def wire_bytes(stage):
+    """Bytes that all hosts received on their interfaces during a launch."""
+    def total(name):
+        text = (stage / name).read_text() if (stage / name).exists() else ""
+        return sum(int(line.split(":")[1].split()[0]) for line in text.splitlines())
+
+    return total("wire.after") - total("wire.before")
+
+
+def main():
+    parser = argparse.ArgumentParser(description="virtual clusters of this machine")
+    parser.add_argument("verb", choices=["up", "down", "list"])
+    parser.add_argument("cluster", nargs="?", help="one of clusters.yaml")
+    parser.add_argument("--name", help="to tell it from another of the same kind")
+    parser.add_argument("--hosts", type=int, help="number of hosts, 2 to 16")
+    args = parser.parse_args()
+    if args.verb == "list":
+        for folder in sorted(run_folder().glob("*")):
+            if found := state(folder.name):
+                print(f"{folder.name}: {len(found['hosts']) - 1} hosts, {found['folder']}")
+        return 0
+    if not args.cluster:
+        parser.error(f"{args.verb} needs the name of a cluster")
+    try:
+        if args.verb == "down":
+            return 0 if down(args.name or args.cluster) else f"cluster: {args.cluster} is not up"
+        found = up(args.cluster, args.name, args.hosts)
+    except ClusterError as err:
+        return f"cluster: {err}"
+    print(f"cluster: {len(found['hosts']) - 1} hosts are up; "
+          f"start launchers by {SITE.relative_to(families.REPO)}/enter {found['folder']}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""References of a site: intervals computed from its launches, and what is outside of them.
+
+An interval is where the median of one further launch falls with a probability of
+99 % for all groups of the launch together, if nothing has changed: Student's
+prediction interval on the logarithm, Bonferroni over the groups.
+"""
+
+import argparse
+import collections
+import functools
+import math
+import statistics
+import sys
+
+from . import sessions
+
+SCHEMA = "cotejo-references/1"
+FEWEST = 5
+ALPHA = 0.01
+# What must be the same for a reference to hold.
+STATE = ("kernel", "cpu_model", "lock_sha256")
+
+
+def _probability_beyond(t, freedom):
+    """P(T > t) of Student's distribution, by Simpson's rule on its density (t >= 0)."""
+    scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)
+                     - 0.5 * math.log(freedom * math.pi))
+    steps = 400
+    width = t / steps
+    inner = sum((1 if i in (0, steps) else 4 if i % 2 else 2)
+                * (1 + (i * width) ** 2 / freedom) ** (-(freedom + 1) / 2)
+                for i in range(steps + 1))
+    return 0.5 - scale * inner * width / 3
+
+
+@functools.cache
+def t_quantile(beyond, freedom):
+    """The t that is exceeded with probability `beyond` (below 0.5)."""
+    low, high = 0.0, 1.0
+    while _probability_beyond(high, freedom) > beyond and high < 1e6:
+        high *= 2
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = ((middle, high) if _probability_beyond(middle, freedom) > beyond
+                     else (low, middle))
+    return high
+
+
+def interval(medians, groups):
+    """Centre and prediction interval (s) from the medians of at least FEWEST launches."""
+    logs = [math.log(value) for value in medians]
+    n, centre, spread = len(logs), statistics.fmean(logs), statistics.stdev(logs)
+    reach = t_quantile(ALPHA / groups / 2, n - 1) * spread * math.sqrt(1 + 1 / n)
+    return {"median_s": math.exp(centre), "low_s": math.exp(centre - reach),
+            "high_s": math.exp(centre + reach), "launches": n}
+
+
+def group_name(row):
+    """Name of a group of samples within a launch: operation, bytes and factors."""
+    factors = {k: v for k, v in row.items()
+               if k not in ("operation", "bytes", "n", "median_s", "min_s", "p95_s")}
+    return " ".join([row["operation"], f"{row['bytes']} B",
+                     *(f"{k}={v}" for k, v in sorted(factors.items()))])
+
+
+def state_of(record):
+    node = record["observed"]["node"]
+    return {"kernel": node["kernel"], "cpu_model": node["cpu_model"],
+            "lock_sha256": record["provenance"]["stack"]["lock_sha256"]}
+
+
+def _groups(record):
+    return {group_name(row): row["median_s"] for row in record["summary"]
+            if row["n"] and row["median_s"] and row["median_s"] > 0}
+
+
+def compute(records):
+    """Cell -> its references, from descriptions that are ok; the newest launch's state decides."""
+    by_cell = collections.defaultdict(list)
+    for record in sorted(records, key=lambda r: r["started"]):
+        by_cell[record["id"].rpartition(".")[0]].append(record)
+    found = {}
+    for cell, launches in sorted(by_cell.items()):
+        state = state_of(launches[-1])
+        times = collections.defaultdict(list)
+        for record in launches:
+            if state_of(record) == state:
+                for name, median in _groups(record).items():
+                    times[name].append(median)
+        enough = {name: t for name, t in times.items() if len(t) >= FEWEST}
+        if enough:
+            found[cell] = {"date": launches[-1]["started"], "state": state,
+                           "groups": {n: interval(t, len(enough)) for n, t in enough.items()}}
+    return found
+
+
+@functools.cache
+def load(site):
+    """The site's references: cell -> entry; {} where it has none."""
+    path = sessions.site_folder(site) / "references.json"
+    return sessions.read_json(path)["cells"] if path.exists() else {}
+
+
+def against(record, cell, site=None):
+    """What a launch that is ok comes to beside its references, or None where there are none.
+
+    `stale`: what has changed since, in words, or ''; `slower`, `faster`: one line a group.
+    """
+    entry = load(site).get(cell)
+    if not entry:
+        return None
+    now = state_of(record)
+    stale = ", ".join(f"{k} was {entry['state'][k]}" for k in STATE if entry["state"][k] != now[k])
+    said = {"stale": stale, "slower": [], "faster": []}
+    for name, median in _groups(record).items():
+        known = entry["groups"].get(name)
+        if not known or known["low_s"] <= median <= known["high_s"]:
+            continue
+        share = 100 * (median / known["median_s"] - 1)
+        said["slower" if share > 0 else "faster"].append(
+            f"{name}: {1e6 * median:.4g} us, {share:+.1f} % of {1e6 * known['median_s']:.4g} us "
+            f"[{1e6 * known['low_s']:.4g}, {1e6 * known['high_s']:.4g}], "
+            f"{known['launches']} launches to {entry['date']}")
+    return said
+
+
+def main():
+    parser = argparse.ArgumentParser(description="writes references.json from a site's results")
+    parser.add_argument("site")
+    site = parser.parse_args().site
+    try:
+        folder = sessions.site_folder(site)
+        records = [sessions.read_json(p) for p in
+                   sorted((sessions.results_folder() / site).glob("*/*.[0-9][0-9][0-9].json"))]
+    except ValueError as err:
+        return f"references: {err}"
+    cells = compute([r for r in records if r["status"] == "ok" and r["asked"]["scale"] != "smoke"])
+    if not cells:
+        return (f"references: no cell of site {site} has {FEWEST} usable launches in "
+                f"{sessions.results_folder()}; run `make study` first")
+    sessions.write_json(folder / "references.json",
+                        {"schema": SCHEMA, "written": sessions.utc(), "cells": cells})
+    print(f"references: {len(cells)} cells, {sum(len(c['groups']) for c in cells.values())} "
+          f"intervals in {folder / 'references.json'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Simulated machines: a platform as data, and its description for SimGrid."""
+
+import functools
+
+import yaml
+
+from . import families
+
+FOLDER = families.REPO / "site_configs/simulated/platforms"
+NEEDED = {"title", "nodes", "cores", "link", "memory"}
+OPTIONAL = {"cells", "between_cells", "shared"}
+# Times are those of the platform alone: no computation, and no factors of other machines.
+SETTINGS = ["--cfg=smpi/simulate-computation:no", "--cfg=network/model:CM02",
+            "--cfg=smpi/coll-selector:${COTEJO_COLL_SELECTOR:-ompi}",
+            "--log=root.thres:error", "--log=xbt_cfg.thres:info"]
+
+
+class PlatformError(ValueError):
+    """A platform that is not one, or that has no room; the text says why."""
+
+
+@functools.cache
+def platform(name):
+    """The declaration `platforms/NAME.yaml`; PlatformError names what is wrong."""
+    path = FOLDER / f"{name}.yaml"
+    if not path.exists():
+        raise PlatformError(f"no platform {name!r}; there are "
+                            f"{', '.join(sorted(p.stem for p in FOLDER.glob('*.yaml')))}")
+    data = yaml.safe_load(path.read_text())
+    missing, unknown = NEEDED - set(data), set(data) - NEEDED - OPTIONAL
+    if missing or unknown:
+        raise PlatformError(f"{path}: {'lacks' if missing else 'has unknown'} "
+                            f"{', '.join(sorted(missing or unknown))}")
+    return {"cells": 1, **data}
+
+
+def host(node, cell=0):
+    return f"node{node}-cell{cell}"
+
+
+def place(name, placement, ranks):
+    """Simulated host of each rank, node after node; PlatformError where there is no room."""
+    here = platform(name)
+    nodes = min(here["nodes"], ranks)
+    if here["nodes"] > 64:
+        nodes = min(nodes, 64)  # as the study did, and powers of two fit
+    room = here["cells"] * here["cores"]
+    per_node = ranks // nodes
+    if per_node * nodes != ranks or per_node > room:
+        raise PlatformError(f"{name} has no even room for {ranks} ranks on {nodes} nodes")
+    if placement == "far" and here["cells"] == 1:
+        raise PlatformError(f"{name} has nothing far from its network card")
+    cells = range(here["cells"]) if placement == "near" else reversed(range(here["cells"]))
+    order = [cell for cell in cells for _ in range(here["cores"])]
+    return [host(node, order[i]) for node in range(nodes) for i in range(per_node)]
+
+
+def _link(name, numbers, sharing="SPLITDUPLEX"):
+    return (f'<link id="{name}" bandwidth="{float(numbers["bandwidth"]):g}Bps" '
+            f'latency="{float(numbers["latency"]):g}s" sharing_policy="{sharing}"/>')
+
+
+def _node(here, n):
+    """One node: its cells around the first one, which has the network card."""
+    zone = [f'<zone id="node{n}" routing="Floyd">']
+    zone += [f'<host id="{host(n, c)}" speed="1Gf" core="{here["cores"]}"/>'
+             for c in range(here["cells"])]
+    zone += [f'<router id="card{n}"/>', _link(f"plug{n}", {"bandwidth": 1e12, "latency": 0})]
+    zone += [_link(f"memory{n}-{c}", here["memory"], "FATPIPE") for c in range(here["cells"])]
+    zone += [_link(f"between{n}-{c}", here["between_cells"]) for c in range(1, here["cells"])]
+    zone += [f'<route src="{host(n, 0)}" dst="card{n}"><link_ctn id="plug{n}" direction="UP"/>'
+             "</route>"]
+    zone += [f'<route src="{host(n, c)}" dst="{host(n, 0)}">'
+             f'<link_ctn id="between{n}-{c}" direction="UP"/></route>'
+             for c in range(1, here["cells"])]
+    zone += [f'<route src="{host(n, c)}" dst="{host(n, c)}" symmetrical="NO">'
+             f'<link_ctn id="memory{n}-{c}"/></route>' for c in range(here["cells"])]
+    return [*zone, "</zone>"]
+
+
+def xml(name, nodes=None):
+    """SimGrid's description of the first `nodes` nodes of a platform (all by default)."""
+    here = platform(name)
+    count = nodes or here["nodes"]
+    lines = ['<?xml version="1.0"?>',
+             '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">',
+             '<platform version="4.1">', f"<!-- {here['title']} -->",
+             '<zone id="machine" routing="Floyd">',
+             '<zone id="middle" routing="None"><router id="switch"/></zone>']
+    for n in range(count):
+        lines += _node(here, n)
+    lines += [_link(f"link{n}", here["link"]) for n in range(count)]
+    medium = ""
+    if "shared" in here:
+        lines.append(_link("medium", here["shared"], "SHARED"))
+        medium = '<link_ctn id="medium"/>'
+    for n in range(count):
+        for down in (False, True):
+            ends = [(f"node{n}", f"card{n}"), ("middle", "switch")]
+            (src, gw_src), (dst, gw_dst) = reversed(ends) if down else ends
+            wire = f'<link_ctn id="link{n}" direction="{"DOWN" if down else "UP"}"/>'
+            # The shared medium is passed once, on the way in.
+            lines.append(f'<zoneRoute src="{src}" dst="{dst}" gw_src="{gw_src}" '
+                         f'gw_dst="{gw_dst}" symmetrical="NO">{wire}'
+                         f'{"" if down else medium}</zoneRoute>')
+    return "\n".join([*lines, "</zone>", "</platform>", ""])
+
+
+def label(name):
+    """What goes on every figure of such launches."""
+    return f"simulated by SimGrid: {platform(name)['title']}"

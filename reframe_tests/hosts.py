@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Collective operations with one rank on each host of a partition, over its network."""
+
+import reframe as rfm
+from reframe.core.builtins import parameter, performance_function
+
+from .base import Experiment, Full, Quick, Smoke
+from .harness import launches
+
+
+class EveryHost(Experiment):
+    """The time is that from a barrier until the last rank is done."""
+
+    experiment = "collective"
+    main_job = True
+    every_host = True
+    transport = parameter(["tcp"])
+
+    @performance_function("us")
+    def bcast(self):
+        return 1e6 * launches.summary_value(self.record, "bcast", 8, "median_s")
+
+    @performance_function("us")
+    def alltoall(self):
+        return 1e6 * launches.summary_value(self.record, "alltoall", 1024, "median_s")
+
+
+@rfm.simple_test
+class hosts_smoke(Smoke, EveryHost):
+    options = {"operation": "bcast,alltoall", "sizes": "8,1Ki", "start": "mpi-barrier",
+               "budget": 0.02}
+
+
+@rfm.simple_test
+class hosts_quick(Quick, EveryHost):
+    options = {"operation": "bcast,allreduce,alltoall,barrier", "sizes": "8,1Ki,64Ki",
+               "start": "mpi-barrier", "budget": 0.05}
+
+
+@rfm.simple_test
+class hosts_full(Full, EveryHost):
+    options = {"operation": "blocking", "sizes": "8:1Mi:x4", "start": "mpi-barrier",
+               "budget": 0.1}
+    limit_s = 600

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A whole Slurm on this machine, as the tests start it: two nodes which share its cores.
+
+`python3 -m tests.slurm_machine COMMAND...` runs a command with it.
+"""
+
+SHARED = {
+    # No accounting here: its state is asked of squeue. Real clusters have "slurm".
+    "scheduler": "squeue",
+    "access": ["--partition=all", "--exclusive"],
+    "max_jobs": 1,
+}
+
+site_configuration = {
+    "systems": [
+        {
+            "name": "one-machine-slurm",
+            "descr": "Slurm on this machine",
+            "hostnames": [".*"],
+            "partitions": [
+                {
+                    **SHARED,
+                    "name": "srun",
+                    "descr": "Ranks started by srun",
+                    "launcher": "srun",
+                    "extras": {
+                        "srun_mpi": {"openmpi": "pmix", "mpich": "pmi2", "intel-mpi": "pmi2"}
+                    },
+                },
+                {
+                    **SHARED,
+                    "name": "mpirun",
+                    "descr": "Ranks started by the MPI's launcher within an allocation",
+                    "launcher": "mpirun",
+                },
+            ],
+        }
+    ]
+}

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Virtual hosts of one Linux machine, joined by a modelled Ethernet. Needs root.
+
+Each partition is a cluster of clusters.yaml with a number of its hosts. ReFrame
+brings it up before its first launch there; it goes down with ReFrame.
+"""
+
+
+def partition(cluster, hosts):
+    return {
+        "name": f"{cluster}-{hosts}",
+        "descr": f"{hosts} hosts of {cluster}, emulated",
+        "scheduler": "local",
+        "launcher": "mpirun",
+        "max_jobs": 1,
+        "extras": {"cluster": cluster, "hosts": hosts},
+    }
+
+
+site_configuration = {
+    "systems": [
+        {
+            "name": "virtual-ethernet",
+            "descr": "Network namespaces joined by a switch in user space",
+            "hostnames": [".*"],
+            "partitions": [
+                partition("fast-ethernet", 2),
+                partition("fast-ethernet", 4),
+                partition("gigabit", 2),
+                partition("gigabit", 4),
+            ],
+        }
+    ]
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const unsigned char own_prefix[5] = {2, 0, 0, 0, 0};
+
+int model_port_of(const unsigned char *address) {
+    return memcmp(address, own_prefix, sizeof own_prefix) == 0 ? address[5] : -1;
+}
+
+static double bits(size_t length, size_t around) {
+    return 8.0 * (double)((length < FRAME_LEAST ? FRAME_LEAST : length) + around);
+}
+
+// How long a frame occupies a link, and how long until its last bit is through.
+static double occupies(double rate, size_t length) {
+    return bits(length, FRAME_AROUND) / rate;
+}
+
+static double passes(double rate, size_t length) {
+    return bits(length, FRAME_PREAMBLE + FRAME_CHECK) / rate;
+}
+
+static double later(double a, double b) {
+    return a > b ? a : b;
+}
+
+double model_ready_at(const struct model *model, int from) {
+    const struct port *port = &model->port[from];
+    return port->in_free - CARD_FRAMES * occupies(port->rate, model->frame_bytes);
+}
+
+bool model_ready(const struct model *model, int from, double now) {
+    return model_ready_at(model, from) <= now;
+}
+
+static bool enqueue(struct model *model, int to, double due, const unsigned char *bytes,
+                    size_t length) {
+    struct port *port = &model->port[to];
+    struct frame *frame = model->unused;
+    if (frame)
+        model->unused = frame->next;
+    else if (!(frame = malloc(sizeof *frame)))
+        return false;
+    frame->due_s = due;
+    frame->length = length;
+    frame->next = NULL;
+    memcpy(frame->bytes, bytes, length);
+    if (port->last)
+        port->last->next = frame;
+    else
+        port->first = frame;
+    port->last = frame;
+    return true;
+}
+
+// Through the switch to one port; `there` is when the frame may leave the switch.
+static bool forward(struct model *model, int to, double there, const unsigned char *bytes,
+                    size_t length) {
+    struct port *port = &model->port[to];
+    double start = later(there, port->out_free);
+    if ((start - there) * port->rate / 8 + (double)length > (double)model->queue_bytes) {
+        port->dropped++;
+        return true;
+    }
+    port->out_free = start + occupies(port->rate, length);
+    return enqueue(model, to, start + passes(port->rate, length), bytes, length);
+}
+
+static bool share_medium(struct model *model, int from, double now, const unsigned char *bytes,
+                         size_t length) {
+    double rate = model->port[from].rate;
+    double start = later(now, model->port[from].in_free);
+    bool good = true;
+    for (int i = 0; i < model->ports; i++) {
+        model->port[i].in_free = start + occupies(rate, length);
+        if (i != from)
+            good = good && enqueue(model, i, start + passes(rate, length) + model->latency_s,
+                                   bytes, length);
+    }
+    return good;
+}
+
+bool model_send(struct model *model, int from, double now, const unsigned char *bytes,
+                size_t length) {
+    struct port *port = &model->port[from];
+    int to = model_port_of(bytes);
+    bool good = true;
+    if (model->hub)
+        return share_medium(model, from, now, bytes, length);
+    double start = later(now, port->in_free);
+    double there = start + passes(port->rate, length) + model->latency_s;
+    port->in_free = start + occupies(port->rate, length);
+    for (int i = 0; i < model->ports; i++)
+        if (i != from && (to == i || to < 0 || to >= model->ports))
+            good = good && forward(model, i, there, bytes, length);
+    return good;
+}
+
+const struct frame *model_first(const struct model *model, int *port) {
+    const struct frame *first = NULL;
+    for (int i = 0; i < model->ports; i++) {
+        const struct frame *head = model->port[i].first;
+        if (head && (!first || head->due_s < first->due_s)) {
+            first = head;
+            *port = i;
+        }
+    }
+    return first;
+}
+
+void model_delivered(struct model *model, int port) {
+    struct port *at = &model->port[port];
+    struct frame *frame = at->first;
+    at->frames++;
+    at->bytes += (long long)frame->length;
+    at->first = frame->next;
+    if (!at->first)
+        at->last = NULL;
+    frame->next = model->unused;
+    model->unused = frame;
+}
+
+double model_one_way(const struct model *model, int from, int to, size_t length) {
+    double out = model->hub ? 0 : passes(model->port[to].rate, length);
+    return passes(model->port[from].rate, length) + model->latency_s + out;
+}
+
+static void free_list(struct frame *frame) {
+    while (frame) {
+        struct frame *next = frame->next;
+        free(frame);
+        frame = next;
+    }
+}
+
+void model_free(struct model *model) {
+    for (int i = 0; i < model->ports; i++) {
+        free_list(model->port[i].first);
+        model->port[i].first = model->port[i].last = NULL;
+    }
+    free_list(model->unused);
+    model->unused = NULL;
+}

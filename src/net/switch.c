@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// cotejo-switch: virtual hosts of this machine, joined by a modelled Ethernet.
+//
+// Runs until it is ended (SIGTERM, SIGINT, or the end of the process that --while names). Its
+// folder holds, while it runs, `hosts` (names and addresses), one file a host (`NAME.host`: the
+// id of its first process and its core) and, once everything is up, `cluster.json`.
+#define _GNU_SOURCE // ppoll, affinity, SCHED_RESET_ON_FORK
+#include "hosts.h"
+#include "json.h"
+#include "model.h"
+#include "options.h"
+#include "samples.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+// Frames read from one host before the others have their turn.
+enum { READS_MOST = 8, PRIORITY = 20 };
+// Nearer than this it is waited awake: asleep, it would be late by some of it.
+static const double awake_s = 12e-6;
+
+static const struct option table[] = {
+    {"folder", OPTION_TEXT, "", "", NULL, 0, 0, "where the cluster is described; made, removed"},
+    {"hosts", OPTION_INTEGER, "2", "", NULL, 2, HOSTS_MOST, "hosts, beside the one called head"},
+    {"kind", OPTION_CHOICE, "switch", "", "switch|hub", 0, 0,
+     "a switch has a link in each direction for each host; a hub one medium for all"},
+    {"rates", OPTION_TEXT, "1e8", "bit/s", NULL, 0, 0,
+     "rates of the hosts' links, by commas; the last one is that of all further hosts, too"},
+    {"latency", OPTION_REAL, "10e-6", "s", NULL, 0, 1, "what the switch takes for each frame"},
+    {"queue", OPTION_INTEGER, "262144", "B", NULL, FRAME_MOST, 1 << 30,
+     "most that waits for one host; frames beyond are lost"},
+    {"mtu", OPTION_INTEGER, "1500", "B", NULL, 576, FRAME_MOST - 14, "longest IP packet"},
+    {"while", OPTION_INTEGER, "0", "", NULL, 0, 1 << 30,
+     "end with the process of this id; 0: when told to"},
+    {0},
+};
+
+struct cluster {
+    struct options options;
+    const char *folder;
+    int count; // of hosts, the head included, which is the last
+    struct host hosts[HOSTS_MOST + 1];
+    int cores[HOSTS_MOST + 1];
+    struct model model;
+    bool realtime;
+    int companion; // watches the process of --while; -1: none
+};
+
+static volatile sig_atomic_t told_to_end; // set by the handler, which has no other way to tell
+
+static void note(int signal) {
+    told_to_end = signal;
+}
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void read_rates(struct cluster *cluster, struct failure *failure) {
+    const char *text = options_text(&cluster->options, "rates");
+    double rate = 0, most = 0;
+    for (int i = 0; i < cluster->count - 1; i++) {
+        if (*text) {
+            char *end;
+            rate = strtod(text, &end);
+            if (end == text || !(rate >= 1e5) || !(rate <= 1e11) || (*end && *end != ',')) {
+                failure_set(failure, STATUS_USAGE,
+                            "--rates '%s': give numbers from 1e5 to 1e11 bit/s with commas", text);
+                return;
+            }
+            text = *end ? end + 1 : end;
+        }
+        cluster->model.port[i].rate = rate;
+        most = fmax(most, rate);
+    }
+    cluster->model.port[cluster->count - 1].rate = most;
+}
+
+// Host i has core i modulo the number of those that this process may use.
+static void share_cores(struct cluster *cluster) {
+    cpu_set_t set;
+    int cores[CPU_SETSIZE], count = 0;
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        CPU_ZERO(&set);
+    for (int i = 0; i < CPU_SETSIZE; i++)
+        if (CPU_ISSET(i, &set))
+            cores[count++] = i;
+    for (int i = 0; i < cluster->count; i++)
+        cluster->cores[i] = count ? cores[i % count] : 0;
+}
+
+static void path_of(const struct cluster *cluster, const char *name, const char *ending,
+                    char *path, size_t room) {
+    snprintf(path, room, "%s/%s%s", cluster->folder, name, ending);
+}
+
+static void write_hosts(const struct cluster *cluster, char *path, size_t room,
+                        struct failure *failure) {
+    char text[64 * (HOSTS_MOST + 2)] = "127.0.0.1 localhost\n", address[20];
+    for (int i = 0; i < cluster->count; i++) {
+        size_t length = strlen(text);
+        host_address(i, address, sizeof address);
+        snprintf(text + length, sizeof text - length, "%s %s\n", address, cluster->hosts[i].name);
+    }
+    path_of(cluster, "hosts", "", path, room);
+    write_whole(path, text, strlen(text), failure);
+}
+
+static void write_host(const struct cluster *cluster, int i, struct failure *failure) {
+    char path[400], text[64];
+    path_of(cluster, cluster->hosts[i].name, ".host", path, sizeof path);
+    snprintf(text, sizeof text, "%d %d\n", (int)cluster->hosts[i].pid, cluster->cores[i]);
+    write_whole(path, text, strlen(text), failure);
+}
+
+static void describe_hosts(const struct cluster *cluster, struct json *json) {
+    json_name(json, "hosts");
+    json_open(json, '[');
+    for (int i = 0; i < cluster->count; i++) {
+        char address[20];
+        host_address(i, address, sizeof address);
+        json_open(json, '{');
+        json_name(json, "name");
+        json_string(json, cluster->hosts[i].name);
+        json_name(json, "address");
+        json_string(json, address);
+        json_name(json, "pid");
+        json_integer(json, cluster->hosts[i].pid);
+        json_name(json, "core");
+        json_integer(json, cluster->cores[i]);
+        json_name(json, "rate");
+        json_real(json, cluster->model.port[i].rate);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+// What TCP can have at best from the first host to the second.
+static void describe_model(const struct cluster *cluster, struct json *json) {
+    // Ethernet, IP and TCP with its time stamps, around one byte.
+    enum { HEADERS = 14 + 20 + 32, IN_PACKET = 20 + 32 };
+    const struct model *model = &cluster->model;
+    double packet = (double)model->frame_bytes - 14;
+    double rate = fmin(model->port[0].rate, model->port[1].rate);
+    json_name(json, "model");
+    json_open(json, '{');
+    json_name(json, "one_way_s");
+    json_real(json, model_one_way(model, 0, 1, HEADERS + 1));
+    json_name(json, "payload_rate");
+    json_real(json, rate * (packet - IN_PACKET) / (packet + 14 + FRAME_AROUND));
+    json_close(json, '}');
+}
+
+static void write_cluster(const struct cluster *cluster, struct failure *failure) {
+    char path[400];
+    struct json json = {0};
+    json_open(&json, '{');
+    json_name(&json, "pid");
+    json_integer(&json, getpid());
+    json_name(&json, "realtime");
+    json_boolean(&json, cluster->realtime);
+    json_name(&json, "options");
+    options_describe(&cluster->options, &json);
+    describe_hosts(cluster, &json);
+    describe_model(cluster, &json);
+    json_close(&json, '}');
+    path_of(cluster, "cluster.json", "", path, sizeof path);
+    if (json.lost)
+        failure_set(failure, STATUS_USAGE, "no memory to describe the cluster");
+    else
+        write_whole(path, json.text, json.length, failure);
+    json_free(&json);
+}
+
+static void start_hosts(struct cluster *cluster, struct failure *failure) {
+    char hosts_file[400];
+    for (int i = 0; i < cluster->count; i++) {
+        struct host *host = &cluster->hosts[i];
+        host->number = i;
+        host->mtu = (int)options_integer(&cluster->options, "mtu");
+        // The head is where launchers run: they must reach the processes of all hosts.
+        host->processes = i < cluster->count - 1;
+        if (host->processes)
+            snprintf(host->name, sizeof host->name, "host%d", i + 1);
+        else
+            snprintf(host->name, sizeof host->name, "head");
+    }
+    write_hosts(cluster, hosts_file, sizeof hosts_file, failure);
+    for (int i = 0; i < cluster->count && !failed(failure); i++) {
+        host_start(&cluster->hosts[i], hosts_file, failure);
+        if (!failed(failure))
+            write_host(cluster, i, failure);
+    }
+}
+
+static void set_up(struct cluster *cluster, struct failure *failure) {
+    struct model *model = &cluster->model;
+    cluster->folder = options_text(&cluster->options, "folder");
+    cluster->count = (int)options_integer(&cluster->options, "hosts") + 1;
+    model->ports = cluster->count;
+    model->hub = options_is(&cluster->options, "kind", "hub");
+    model->latency_s = options_real(&cluster->options, "latency");
+    model->queue_bytes = (size_t)options_integer(&cluster->options, "queue");
+    model->frame_bytes = (size_t)options_integer(&cluster->options, "mtu") + 14;
+    read_rates(cluster, failure);
+    if (failed(failure))
+        return;
+    if (!*cluster->folder || mkdir(cluster->folder, 0755) != 0) {
+        failure_set(failure, STATUS_USAGE, "--folder '%s': %s", cluster->folder,
+                    *cluster->folder ? strerror(errno) : "give one");
+        cluster->folder = NULL; // not ours to remove
+        return;
+    }
+    share_cores(cluster);
+    long companion = options_integer(&cluster->options, "while");
+    if (companion && (cluster->companion = (int)syscall(SYS_pidfd_open, companion, 0)) < 0)
+        failure_set(failure, STATUS_USAGE, "--while %ld: %s", companion, strerror(errno));
+    if (!failed(failure))
+        start_hosts(cluster, failure);
+    // Not for the hosts, and not for what is started in them.
+    struct sched_param parameter = {.sched_priority = PRIORITY};
+    cluster->realtime = sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &parameter) == 0;
+    if (!failed(failure))
+        write_cluster(cluster, failure);
+}
+
+static void take_frames(struct cluster *cluster, int i, struct failure *failure) {
+    unsigned char bytes[FRAME_MOST];
+    for (int n = 0; n < READS_MOST && model_ready(&cluster->model, i, now()); n++) {
+        ssize_t length = read(cluster->hosts[i].tap, bytes, sizeof bytes);
+        if (length < 14)
+            return; // nothing more, for now
+        if (!model_send(&cluster->model, i, now(), bytes, (size_t)length))
+            failure_set(failure, STATUS_FAILED, "no memory for frames");
+    }
+}
+
+static void deliver(struct cluster *cluster) {
+    const struct frame *frame;
+    int port;
+    while ((frame = model_first(&cluster->model, &port)) && frame->due_s <= now()) {
+        // A host that does not take a frame loses it, as from a real card.
+        ssize_t done = write(cluster->hosts[port].tap, frame->bytes, frame->length);
+        (void)done;
+        model_delivered(&cluster->model, port);
+    }
+}
+
+// Waits for frames, for the next one that is due, or for a card to be free again.
+static void wait_for_work(struct cluster *cluster, struct pollfd *polled) {
+    int port;
+    const struct frame *frame = model_first(&cluster->model, &port);
+    double until = frame ? frame->due_s : INFINITY, moment = now();
+    for (int i = 0; i < cluster->count; i++) {
+        bool ready = model_ready(&cluster->model, i, moment);
+        polled[i] = (struct pollfd){ready ? cluster->hosts[i].tap : -1, POLLIN, 0};
+        if (!ready)
+            until = fmin(until, model_ready_at(&cluster->model, i));
+    }
+    polled[cluster->count] = (struct pollfd){cluster->companion, POLLIN, 0};
+    double left = until - moment - awake_s;
+    // Told to end between here and the wait: at the latest it is seen after a second.
+    left = left < 0 ? 0 : fmin(left, 1);
+    struct timespec limit = {(time_t)left, (long)(1e9 * fmod(left, 1))};
+    if (ppoll(polled, (nfds_t)cluster->count + 1, &limit, NULL) < 0)
+        for (int i = 0; i <= cluster->count; i++)
+            polled[i].revents = 0;
+}
+
+static void forward(struct cluster *cluster, struct failure *failure) {
+    struct pollfd polled[HOSTS_MOST + 2];
+    while (!told_to_end && !failed(failure)) {
+        wait_for_work(cluster, polled);
+        if (polled[cluster->count].revents)
+            return; // the companion is gone
+        deliver(cluster);
+        for (int i = 0; i < cluster->count; i++)
+            if (polled[i].revents)
+                take_frames(cluster, i, failure);
+    }
+}
+
+static void take_down(struct cluster *cluster) {
+    char path[400];
+    for (int i = 0; i < cluster->count; i++)
+        host_end(&cluster->hosts[i]);
+    model_free(&cluster->model);
+    if (!cluster->folder)
+        return;
+    for (int i = 0; i < cluster->count; i++) {
+        path_of(cluster, cluster->hosts[i].name, ".host", path, sizeof path);
+        unlink(path);
+    }
+    const char *others[] = {"hosts", "cluster.json", "verified.json"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        path_of(cluster, others[i], "", path, sizeof path);
+        unlink(path);
+    }
+    rmdir(cluster->folder);
+}
+
+int main(int count, char **arguments) {
+    static struct cluster cluster; // large
+    const struct option *tables[] = {table};
+    struct failure failure = {0};
+    cluster.companion = -1;
+    for (int i = 0; i <= HOSTS_MOST; i++)
+        cluster.hosts[i].tap = -1;
+    if (count > 1 && strcmp(arguments[1], "--help") == 0) {
+        printf(
+            "cotejo-switch: virtual hosts joined by a modelled Ethernet\n\nOptions [default]:\n");
+        options_help(table, stdout);
+        return STATUS_OK;
+    }
+    signal(SIGTERM, note);
+    signal(SIGINT, note);
+    signal(SIGHUP, note);
+    options_read(&cluster.options, tables, 1, count - 1, arguments + 1, &failure);
+    if (!failed(&failure)) {
+        set_up(&cluster, &failure);
+        if (!failed(&failure))
+            forward(&cluster, &failure);
+        take_down(&cluster);
+    }
+    options_free(&cluster.options);
+    if (failed(&failure))
+        fprintf(stderr, "cotejo-switch: %s\n", failure.text);
+    return failure.status;
+}

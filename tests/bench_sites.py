@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Holds the virtual Ethernet and the simulated machines against their goals.
+
+Prints one line a goal and says met or not met; what cannot be measured here is
+skipped with the reason.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+from reframe_tests.harness import clusters, families, simgrid
+from stack.build import environment
+from tests.bench import say
+from tests.test_clusters import why_not as no_clusters
+from tests.test_simulated import why_not as no_simulation
+
+LAUNCHES = 10
+SELECTORS = ("ompi", "mpich", "mvapich2", "impi")
+
+
+def times_to_bring_up():
+    for verb, goal in (("up", 2), ("down", 2)):
+        began = time.monotonic()
+        if verb == "up":
+            clusters.up("gigabit", "sixteen", hosts=16, verified=False)
+        else:
+            clusters.down("sixteen")
+        wall = time.monotonic() - began
+        say(f"16 virtual hosts {verb} under {goal} s", f"{wall:.2f} s", wall < goal)
+
+
+def launch(family, found, folder, *words):
+    """One launch of two ranks on two hosts; returns its description."""
+    stack = families.stack_prefix()
+    env = {**environment(family, stack), **family.transports["tcp"].environment}
+    for old in folder.glob("samples*"):
+        old.unlink()
+    done = subprocess.run(
+        [str(clusters.SITE / "enter"), found["folder"], "mpirun", "-np", "2",
+         *family.remote_flags(["host1", "host2"], str(clusters.SITE / "agent")),
+         str(family.prefix(stack) / "bin/cotejo"), "pingpong", "--output", "samples", *words],
+        env=env, cwd=folder, text=True, capture_output=True, timeout=120,
+        stdin=subprocess.DEVNULL)
+    if done.returncode:
+        sys.exit(f"bench: {family.title} on {found['folder']}: {done.stderr[-500:]}")
+    return json.loads((folder / "samples.json").read_text())
+
+
+def one_way(family, found, folder, size, count=1):
+    """Medians (s) of `count` launches at one size."""
+    words = ["--sizes", str(size), "--budget", "0.3", "--rse", "0.003"]
+    return [launch(family, found, folder, *words)["summary"][0]["median_s"]
+            for _ in range(count)]
+
+
+def frame_length(folder):
+    """Mean length of the frames of the last launch."""
+    def totals(name):
+        rows = [line.split(":")[1].split() for line in (folder / name).read_text().splitlines()]
+        return sum(int(r[0]) for r in rows), sum(int(r[1]) for r in rows)
+
+    (bytes_before, frames_before), (bytes_after, frames_after) = (
+        totals(n) for n in ("wire.before", "wire.after"))
+    return (bytes_after - bytes_before) / (frames_after - frames_before)
+
+
+def pingpong(family, folder):
+    """1 MiB against the rate, 1 B against the model, and how far launches agree."""
+    ideal = clusters.up("ideal", "ideal", hosts=2, verified=False)
+    host = statistics.median(one_way(family, ideal, folder, 1, 3))
+    frame = frame_length(folder)
+    clusters.down("ideal")
+    for name in ("fast-ethernet", "gigabit"):
+        entry = clusters.declared()[name]
+        rate = float(entry["rates"][0])
+        found = clusters.up(name, name, hosts=2)
+        what = f"{family.title} over {name}"
+        reached = (1 << 23) / one_way(family, found, folder, 1 << 20)[0] / rate
+        say(f"{what}: 1 MiB at 88 to 100 % of the rate", f"{100 * reached:.1f} %",
+            0.88 <= reached <= 1)
+        times = one_way(family, found, folder, 1, LAUNCHES)
+        clusters.down(name)
+        # Two links of a frame with preamble and check sequence, the switch between; and what
+        # hosts and switch take with no wire at all.
+        model = host + 2 * 8 * (max(frame, 60) + 12) / rate + float(entry["latency"])
+        share = statistics.median(times) / model
+        say(f"{what}: 1 B within 15 % of the model",
+            f"{1e6 * statistics.median(times):.1f} us of {1e6 * model:.1f} us",
+            abs(share - 1) < 0.15)
+        spread = max(times) / min(times) - 1
+        say(f"{what}: {LAUNCHES} launches within 5 %", f"{100 * spread:.1f} %", spread <= 0.05)
+
+
+def forwarding():
+    """The switch is one thread: whatever it forwards, it does on one core."""
+    found = clusters.up("ideal", "forward", hosts=2, verified=False)
+    found["model"]["payload_rate"] = 2e9  # bytes to send follow from it
+    rates = [clusters.probe(found)["rate"] for _ in range(5)]
+    clusters.down("forward")
+    share = statistics.median(rates) / (1e9 * 1448 / 1538)
+    say("the switch forwards 1 Gbit/s of 1500 B frames on one core",
+        f"{statistics.median(rates) / 1e6:.0f} Mbit/s of payload", share >= 1)
+
+
+def simulate(folder):
+    """Bcast and Alltoall by size at 1024 ranks, by four selectors."""
+    program = families.stack_prefix() / "mpi/simgrid/bin/cotejo"
+    places = simgrid.place("finis-terrae", "near", 1024)
+    (folder / "platform.xml").write_text(simgrid.xml("finis-terrae", 128))
+    (folder / "hosts.txt").write_text("".join(f"{p}\n" for p in places))
+    began = time.monotonic()
+    for selector in SELECTORS:
+        for operation, sizes in (("bcast", "1,16,256,4Ki"), ("alltoall", "1,16")):
+            line = " ".join(["smpirun -np 1024 -platform platform.xml -hostfile hosts.txt",
+                             *simgrid.SETTINGS, str(program), "collective --timer wtime",
+                             f"--operation {operation} --sizes {sizes} --start mpi-barrier",
+                             "--calls 1 --min-repetitions 3 --max-repetitions 3"])
+            done = subprocess.run(["sh", "-c", line], cwd=folder, text=True, capture_output=True,
+                                  env={**os.environ, "COTEJO_COLL_SELECTOR": selector})
+            if done.returncode:
+                sys.exit(f"bench: {line}: {done.stderr[-500:]}")
+    wall = time.monotonic() - began
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**20
+    say("simulated Bcast and Alltoall, 1024 ranks, 4 selectors, under 10 min", f"{wall:.0f} s",
+        wall < 600)
+    say("and under 4 GiB", f"{peak:.2f} GiB", peak < 4)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("stack", type=pathlib.Path)
+    os.environ["COTEJO_STACK"] = str(parser.parse_args().stack.resolve())
+    with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as name:
+        folder = pathlib.Path(name)
+        os.environ["COTEJO_RUN"] = str(folder / "run")
+        if reason := no_clusters():
+            print(f"bench: skipped: virtual Ethernet: {reason}")
+        else:
+            times_to_bring_up()
+            forwarding()
+            for family in families.load().values():
+                if family.installed(families.stack_prefix()):
+                    pingpong(family, folder)
+        if reason := no_simulation():
+            print(f"bench: skipped: simulated machines: {reason}")
+        else:
+            simulate(folder)
+
+
+if __name__ == "__main__":
+    main()

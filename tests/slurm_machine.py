@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A real Slurm on one machine, started and stopped by whoever uses it. Needs root.
+
+python3 -m tests.slurm_machine COMMAND... runs a command while it is up.
+"""
+
+import contextlib
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+NODES = ["node1", "node2"]
+PROGRAMS = ["munged", "slurmctld", "slurmd", "srun", "sinfo"]
+
+CONF = """\
+ClusterName=cotejo
+SlurmctldHost={host}(127.0.0.1)
+SlurmctldPort={port}
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.socket
+StateSaveLocation={folder}/state
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdPidFile={folder}/slurmd.%n.pid
+SlurmdLogFile={folder}/slurmd.%n.log
+SlurmdSpoolDir={folder}/spool.%n
+SlurmdParameters=config_overrides
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/affinity
+JobAcctGatherType=jobacct_gather/none
+SelectType=select/cons_tres
+ReturnToService=2
+SchedulerParameters=batch_sched_delay=0,sched_interval=1
+MpiDefault=none
+{nodes}
+PartitionName=all Nodes=ALL Default=YES MaxTime=10 State=UP
+"""
+
+
+def why_not():
+    """Why there can be no Slurm here, or ''."""
+    missing = [p for p in PROGRAMS if not shutil.which(p, path=search_path())]
+    if missing:
+        return (f"no {', '.join(missing)} on this machine (Debian: slurmctld slurmd slurm-client "
+                "munge)")
+    return "" if os.geteuid() == 0 else "daemons of Slurm need root"
+
+
+def search_path():
+    return f"{os.environ['PATH']}:/usr/sbin:/sbin"
+
+
+def _free_ports(count):
+    with contextlib.ExitStack() as stack:
+        made = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for s in made:
+            s.bind(("127.0.0.1", 0))
+        return [s.getsockname()[1] for s in made]
+
+
+def configure(folder):
+    """Writes slurm.conf, cgroup.conf and munge's key."""
+    port, *ports = _free_ports(1 + len(NODES))
+    cores = os.cpu_count()
+    nodes = "\n".join(f"NodeName={n} NodeAddr=127.0.0.1 Port={p} CPUs={cores} State=UNKNOWN"
+                      for n, p in zip(NODES, ports, strict=True))
+    (folder / "slurm.conf").write_text(CONF.format(
+        folder=folder, host=socket.gethostname(), port=port, nodes=nodes))
+    (folder / "cgroup.conf").write_text(
+        f"CgroupPlugin=cgroup/v1\nCgroupMountpoint={folder}/cgroup\n")
+    for name in ["state", "cgroup", *(f"spool.{n}" for n in NODES)]:
+        (folder / name).mkdir()
+    key = folder / "munge.key"
+    key.write_bytes(os.urandom(128))
+    key.chmod(0o600)
+
+
+def _wait_until_idle(environment, daemons):
+    for _ in range(300):
+        for daemon in daemons:
+            if daemon.poll() is not None:
+                raise RuntimeError(f"{daemon.args[-1]} ended with status {daemon.returncode}")
+        said = subprocess.run(["sinfo", "-h", "-o", "%T %D"], env=environment, text=True,
+                              capture_output=True, timeout=20).stdout
+        if said.strip() == f"idle {len(NODES)}":
+            return
+        time.sleep(0.1)
+    raise RuntimeError(f"nodes of Slurm were not idle within 30 s: {said.strip()}")
+
+
+@contextlib.contextmanager
+def running():
+    """Slurm, up; gives the environment in which its commands find it."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="cotejo-slurm-"))
+    folder.chmod(0o755)
+    configure(folder)
+    environment = {**os.environ, "PATH": search_path(), "SLURM_CONF": str(folder / "slurm.conf")}
+    daemons = []
+
+    def start(*command):
+        with open(folder / "daemons.log", "a") as log:
+            daemons.append(subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL,
+                                            stdout=log, stderr=log))
+
+    try:
+        start("munged", "--foreground", "--force", f"--key-file={folder}/munge.key",
+              f"--socket={folder}/munge.socket", f"--pid-file={folder}/munged.pid",
+              f"--log-file={folder}/munged.log", f"--seed-file={folder}/munged.seed")
+        for _ in range(100):
+            if (folder / "munge.socket").exists():
+                break
+            time.sleep(0.05)
+        start("slurmctld", "-D", "-f", f"{folder}/slurm.conf")
+        for node in NODES:
+            # A name of its own, by which the daemon finds itself in slurm.conf.
+            start("unshare", "--uts", "sh", "-c",
+                  'hostname "$0" && exec slurmd -D -N "$0" -f "$1"', node, f"{folder}/slurm.conf")
+        _wait_until_idle(environment, daemons)
+        yield environment
+    except RuntimeError:
+        for log in sorted(folder.glob("*.log")):
+            sys.stderr.write("".join(log.read_text(errors="replace").splitlines(True)[-8:]))
+        raise
+    finally:
+        for daemon in reversed(daemons):
+            daemon.terminate()
+        for daemon in daemons:
+            try:
+                daemon.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                daemon.kill()
+                daemon.wait()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def main():
+    if why_not():
+        return f"slurm: {why_not()}"
+    with running() as environment:
+        return subprocess.run(sys.argv[1:], env=environment).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

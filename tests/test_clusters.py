@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Virtual clusters: up, verified, down, and nothing left however they end. Needs root."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from reframe_tests.harness import clusters, families
+
+MODEL = {"one_way_s": 40e-6, "payload_rate": 94e6}
+
+
+def why_not():
+    try:
+        clusters.program("cotejo-switch")
+    except clusters.ClusterError as err:
+        return str(err)
+    if os.geteuid() != 0:
+        return "virtual hosts need root"
+    if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
+        return "this machine has no /dev/net/tun"
+    return ""
+
+
+needs_hosts = pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Clusters of a test are in a folder of its own, and gone after it."""
+    monkeypatch.setenv("COTEJO_RUN", str(tmp_path / "run"))
+    yield tmp_path / "run"
+    for path in (tmp_path / "run").glob("*"):
+        clusters.down(path.name)
+
+
+def output(found, host, *command):
+    done = clusters.on_host(found, host, *command, stdout=subprocess.PIPE)
+    return done.communicate(timeout=20)[0]
+
+
+def gone(pid):
+    for _ in range(300):
+        try:
+            words = pathlib.Path(f"/proc/{pid}/stat").read_text()
+        except OSError:
+            return True
+        if words.rpartition(")")[2].split()[0] == "Z":  # this process did not wait for it
+            return True
+        time.sleep(0.01)
+    return False
+
+
+@needs_hosts
+def test_hosts_have_everything_of_their_own(folder):
+    found = clusters.up("gigabit", "one", hosts=2)
+    for host in ("host1", "host2"):
+        assert output(found, host, "hostname").strip() == host
+        assert output(found, host, "ls", "/dev/shm") == ""
+        processes = output(found, host, "sh -c 'echo /proc/[0-9]*'").split()
+        assert len(processes) < 6, "processes of others are seen"
+    spaces = {ns: {output(found, h, f"readlink /proc/self/ns/{ns}") for h in ("host1", "host2")}
+              for ns in ("net", "uts", "ipc", "pid", "mnt")}
+    own = {ns: os.readlink(f"/proc/self/ns/{ns}") + "\n" for ns in spaces}
+    assert all(len(seen) == 2 and own[ns] not in seen for ns, seen in spaces.items())
+    names = (folder / "one/hosts").read_text()
+    assert output(found, "host2", "cat /etc/hosts") == names
+
+
+@needs_hosts
+def test_two_at_once_are_verified_and_leave_nothing(folder):
+    first = clusters.up("gigabit", "a", hosts=2)
+    second = clusters.up("fast-ethernet", "b", hosts=3)
+    assert len(second["hosts"]) == 4  # with the head
+    fast, slow = (json.loads((folder / n / "verified.json").read_text()) for n in "ab")
+    assert fast["rate"] > 3 * slow["rate"]
+    with pytest.raises(clusters.ClusterError, match="is up already"):
+        clusters.up("gigabit", "a")
+    for name, found in (("a", first), ("b", second)):
+        assert clusters.down(name)
+        assert all(gone(h["pid"]) for h in found["hosts"])
+    assert list(folder.iterdir()) == []
+    assert not clusters.down("a")
+
+
+@needs_hosts
+def test_a_switch_that_is_killed_takes_its_hosts_with_it(folder):
+    found = clusters.up("gigabit", "crash", hosts=2)
+    left = clusters.on_host(found, "host1", "sleep", "60")
+    os.kill(found["pid"], signal.SIGKILL)
+    assert all(gone(h["pid"]) for h in found["hosts"])
+    assert left.wait(timeout=10) != 0
+    assert clusters.state("crash") is None  # and what it left in its folder is cleared away
+    assert not (folder / "crash").exists()
+
+
+@needs_hosts
+def test_a_cluster_ends_with_the_process_it_is_for(folder):
+    owner = subprocess.Popen(["sleep", "60"])
+    found = clusters.up("gigabit", "owned", hosts=2, companion=owner.pid)
+    owner.kill()
+    owner.wait()
+    assert gone(found["pid"])
+    assert not (folder / "owned").exists()
+
+
+@needs_hosts
+def test_launching_ends_what_an_earlier_launch_left(folder, tmp_path):
+    found = clusters.up("gigabit", "swept", hosts=2)
+    left = clusters.on_host(found, "host2", "sleep", "60")
+    done = subprocess.run([str(clusters.SITE / "enter"), found["folder"], "hostname"],
+                          cwd=tmp_path, text=True, capture_output=True, timeout=20)
+    assert (done.returncode, done.stdout) == (0, "head\n")
+    assert left.wait(timeout=10) != 0
+    assert clusters.wire_bytes(tmp_path) >= 0
+
+
+@needs_hosts
+@pytest.mark.parametrize(("words", "said"), [
+    (["--rates", "fast"], "--rates 'fast': give numbers"),
+    (["--hosts", "17"], "--hosts '17'"),
+    (["--while", "999999999"], "--while 999999999: No such process"),
+])
+def test_the_switch_refuses_in_one_line_and_leaves_nothing(tmp_path, words, said):
+    done = subprocess.run(
+        [clusters.program("cotejo-switch"), "--folder", str(tmp_path / "x"), *words],
+        text=True, capture_output=True, timeout=20)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert said in done.stderr
+    assert not (tmp_path / "x").exists()
+
+
+def test_declared_clusters_are_sound():
+    assert {"ethernet-hub", "fast-ethernet", "gigabit", "mixed"} <= clusters.declared().keys()
+
+
+def test_an_unknown_cluster_lists_those_there_are(folder):
+    with pytest.raises(clusters.ClusterError, match="there are .*gigabit"):
+        clusters.up("token-ring")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give it up")
+def test_without_root_it_is_one_line(folder):
+    done = subprocess.run(
+        ["setpriv", "--reuid", "65534", "--clear-groups", sys.executable, "-c",
+         "from reframe_tests.harness import clusters; clusters.up('gigabit')"],
+        cwd=families.REPO, text=True, capture_output=True, timeout=20,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+    assert "ClusterError: virtual hosts need root" in done.stderr
+
+
+@pytest.mark.parametrize(("measured", "words"), [
+    ({"rate": 93e6, "round_trip_s": 180e-6}, ""),
+    ({"rate": 50e6, "round_trip_s": 180e-6}, "TCP streams at 50.0 Mbit/s"),
+    ({"rate": 190e6, "round_trip_s": 180e-6}, "TCP streams at 190.0 Mbit/s"),
+    ({"rate": 93e6, "round_trip_s": 60e-6}, "round trip takes 60 us, the wire 80"),
+    ({"rate": 93e6, "round_trip_s": 4e-3}, "round trip takes 4000 us"),
+])
+def test_what_tcp_finds_is_held_against_the_model(measured, words):
+    said = clusters.contradiction(measured, MODEL)
+    assert said.startswith("TCP") == bool(words)
+    assert words in said

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a site bounds: launches, and the largest message."""
+
+import pytest
+
+from reframe_tests.harness import scales, sessions
+
+
+@pytest.mark.parametrize(("sizes", "largest", "kept"), [
+    ("1,1Ki,1Mi", 1024, "1,1Ki"),
+    ("1:4Mi:x4", 1 << 20, "1:1048576:x4"),
+    ("0:64:+8,1k,2M", 10**6, "0:64:+8,1k"),
+])
+def test_sizes_within_a_bound(sizes, largest, kept):
+    assert scales.within(sizes, largest) == kept
+
+
+def test_a_site_bounds_launches(tmp_path, monkeypatch):
+    folder = tmp_path / "site_configs/x"
+    folder.mkdir(parents=True)
+    (folder / "reframe.py").write_text("")
+    monkeypatch.setattr(sessions, "REPO", tmp_path)
+    monkeypatch.setenv("COTEJO_SITE", "x")
+    monkeypatch.delenv("COTEJO_BLOCK", raising=False)
+    assert scales.launches("quick") == 10
+    (folder / "scale.yaml").write_text("launches: {quick: 3}\n")
+    assert scales.launches("quick") == scales.launches("patterns") == 3
+    assert scales.numbers("quick") == [1, 2, 3]
+    assert scales.launches("smoke") == 1
