@@ -99,14 +99,20 @@ class Placement(RegressionTestPlugin):
     #: Name of a placement of the site.
     placement = parameter(["near"])
 
+    #: Threads of each rank, every one with a core of its own.
+    threads = variable(int, value=1)
+
     @run_after("setup")
     def resolve_placement(self):
         program = self.family.prefix(families.stack_prefix()) / "bin/cotejo"
         try:
             self.cpus, self.num_hosts = placements.resolve(
-                self.placement, self.num_tasks, program)
+                self.placement, self.num_tasks * self.threads, program)
         except placements.PlacementError as err:
             self.skip(str(err))
+        if self.threads > 1:
+            self.cpus = [self.cpus[i:i + self.threads]
+                         for i in range(0, len(self.cpus), self.threads)]
         self.num_tasks_per_node = self.num_tasks // self.num_hosts
 
     @run_before("run")
