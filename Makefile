@@ -91,6 +91,7 @@ bench: stack ## hold the project against its goals, in ratios
 	@$(PYTHON) -m tests.bench $(STACK)
 	@$(PYTHON) -m tests.bench_analysis $(STACK)
 	@$(PYTHON) -m tests.bench_sites $(STACK)
+	@$(PYTHON) -m tests.bench_kernels $(STACK)
 
 clean: ## remove builds, stages, figures and the report; results stay
 	rm -rf $(STACK)/build $(STACK)/reframe $(FIGURES) $(dir $(REPORT))

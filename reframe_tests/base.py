@@ -111,6 +111,9 @@ class Placement(RegressionTestPlugin):
     #: One rank on each host of the partition, however many it has.
     every_host = variable(bool, value=False)
 
+    #: Threads of each rank, every one with a core of its own.
+    threads = variable(int, value=1)
+
     @run_after("setup")
     def fit_hosts(self):
         """A partition that says how many hosts it has measures what uses all of them."""
@@ -132,11 +135,14 @@ class Placement(RegressionTestPlugin):
                 self.cpus, self.num_hosts = [], len(set(self.places))
             else:
                 self.cpus, self.num_hosts = placements.resolve(
-                    self.placement, self.num_tasks, program)
+                    self.placement, self.num_tasks * self.threads, program)
         except (placements.PlacementError, simgrid.PlatformError) as err:
             self.skip(str(err))
         self.skip_if(self.num_hosts > 1 and self.transport == "shm",
                      "shared memory does not reach another host")
+        if self.threads > 1:
+            self.cpus = [self.cpus[i:i + self.threads]
+                         for i in range(0, len(self.cpus), self.threads)]
         self.num_tasks_per_node = self.num_tasks // self.num_hosts
 
     @run_before("run")

@@ -157,7 +157,13 @@ SAID <- list(
     "logp-eel" = "end-to-end latency", "logp-g" = "gap", "logp-os-call" = "send, time of call",
     "logp-or-call" = "receive, time of call", "logp-os-overlap" = "send, by overlap",
     "logp-or-overlap" = "receive, by overlap", "skew-barrier" = "our barrier",
-    "skew-mpi-barrier" = "the library's barrier", "skew-deadline" = "announced moment"
+    "skew-mpi-barrier" = "the library's barrier", "skew-deadline" = "announced moment",
+    "fft-original-sendrecv" = "original", "fft-original-separate" = "original, send and receive",
+    "fft-rows-sendrecv" = "row by row", "fft-threaded-sendrecv" = "multi-threaded",
+    "fft-nonblocking-isend" = "non-blocking", "fft-fused" = "fused",
+    "radix-original" = "original", "radix-posted" = "posted receive",
+    "radix-threaded" = "multi-threaded", "radix-alltoallv" = "Alltoallv a pass",
+    "radix-split" = "one exchange", "radix-alone" = "no messages"
   ),
   option_blocking = c(yes = "blocking", no = "non-blocking"),
   queue = c("0" = "blocking"),
@@ -186,6 +192,10 @@ say_value <- function(column, values) {
     format_bytes(as.numeric(values))
   } else if (!is.null(counted)) {
     paste(values, ifelse(values == "1", counted[[1L]], counted[[2L]]))
+  } else if (column == "log2_points") {
+    paste0("2^", values, " points")
+  } else if (column == "keys") {
+    paste(format_whole(as.numeric(values)), "keys")
   } else if (column == "queue") {
     paste("queue of", values)
   } else if (column == "setting_eager_limit") {

@@ -9,7 +9,7 @@ EXHIBIT_COLUMNS <- c(
 # What every verb takes from its row; a verb may ask for more.
 EXHIBIT_ARGUMENTS <- c(
   "series", "panel", "x", "unit", "scale", "by", "reference", "wrong", "right", "rows", "columns",
-  "truth", "measures", "repetition"
+  "truth", "measures", "repetition", "share", "work"
 )
 
 #' The register of exhibits.

@@ -116,7 +116,8 @@ class Family:
                 "each": len(sets[0]), "ranks_per_host": len(cpus)}
         if launcher == "srun":
             kind, value = ("mask", fill["masks"]) if several else ("map", fill["cpus"])
-            return [f"--cpu-bind={kind}_cpu:{value}", f"--ntasks-per-node={len(cpus)}"]
+            return [f"--cpu-bind={kind}_cpu:{value}", f"--ntasks-per-node={len(cpus)}",
+                    *([f"--cpus-per-task={len(sets[0])}"] if several else [])]
         if launcher != "mpirun":
             raise ValueError(f"launcher {launcher!r}: no binding flags known; use mpirun or srun")
         if several and not self.several:

@@ -74,8 +74,9 @@ def affinity_problem(cpus, ranks):
         return ""
     for entry in ranks:
         asked = cpus[entry["rank"] % len(cpus)]
-        if cpu_list(entry["cpus"]) != sorted(asked if isinstance(asked, list) else [asked]):
-            return (f"rank {entry['rank']} was asked on core {asked} "
+        cores = asked if isinstance(asked, list) else [asked]
+        if cpu_list(entry["cpus"]) != sorted(cores):
+            return (f"rank {entry['rank']} was asked on core {', '.join(map(str, cores))} "
                     f"and observed on cores {entry['cpus']}")
     return ""
 
@@ -90,7 +91,7 @@ def problem(asked, observed, reported, family):
     hosts = len({r["host"] for r in observed["ranks"]})
     if hosts != asked["hosts"]:
         return f"{asked['hosts']} hosts were asked for, ranks were on {hosts}"
-    if not reported["evidence"]:
+    if asked["ranks"] > 1 and not reported["evidence"]:  # one rank has no transport
         return f"the library did not report transport {asked['transport']}"
     return (affinity_problem(asked["cpus"], observed["ranks"])
             or wire_problem(asked["transport"], observed))
@@ -163,3 +164,12 @@ def summary_value(record, operation, size, key):
             return row[key]
     raise ValueError(f"{record.get('id', 'launch')}: no {key} of {operation} at {size} B: "
                      f"{json.dumps(record['summary'])[:200]}")
+
+
+def fastest(record, factor):
+    """Least median of a description's summary, among the rows with the largest `factor`."""
+    rows = [row for row in record["summary"] or [] if row["median_s"] is not None]
+    if not rows:
+        raise ValueError(f"{record.get('id', 'launch')}: no times in the summary")
+    largest = max(row[factor] for row in rows)
+    return min(row["median_s"] for row in rows if row[factor] == largest)

@@ -16,6 +16,8 @@ extern const struct experiment overlap;
 extern const struct experiment eager_limit;
 extern const struct experiment collective;
 extern const struct experiment memory;
+extern const struct experiment fft;
+extern const struct experiment radix;
 extern const struct experiment waitpattern_up;
 extern const struct experiment waitpattern_null;
 extern const struct experiment start_skew;
@@ -33,6 +35,8 @@ const struct experiment *const experiments[] = {
     &eager_limit,
     &collective,
     &memory,
+    &fft,
+    &radix,
     &waitpattern_up,
     &waitpattern_null,
     &start_skew,

@@ -12,16 +12,28 @@ static int wanted(int count, MPI_Datatype type) {
     return text && count > 0 && count * size == atoi(text);
 }
 
-static void flip(char *bytes, int count) {
-    bytes[count / 2] ^= 4;
+// In the middle one of `count` elements, in its last byte: of a number no matter of rounding.
+static void flip(char *bytes, int count, int size) {
+    bytes[count / 2 * size + size - 1] ^= 4;
+}
+
+static int contiguous(MPI_Datatype type) {
+    MPI_Aint least, extent;
+    int size;
+    MPI_Type_size(type, &size);
+    MPI_Type_get_true_extent(type, &least, &extent);
+    return least == 0 && extent == size;
 }
 
 // What is sent instead of `bytes`; NULL: nothing else.
 static char *wrong_copy(const void *bytes, int count, MPI_Datatype type) {
-    char *copy = wanted(count, type) && type == MPI_BYTE ? malloc((size_t)count) : NULL;
+    int size;
+    MPI_Type_size(type, &size);
+    char *copy =
+        wanted(count, type) && contiguous(type) ? malloc((size_t)count * (size_t)size) : NULL;
     if (copy) {
-        memcpy(copy, bytes, (size_t)count);
-        flip(copy, count);
+        memcpy(copy, bytes, (size_t)count * (size_t)size);
+        flip(copy, count, size);
     }
     return copy;
 }
@@ -55,15 +67,30 @@ int MPI_Sendrecv_replace(void *bytes, int count, MPI_Datatype type, int target, 
     int result =
         PMPI_Sendrecv_replace(bytes, count, type, target, out_tag, source, in_tag, comm, status);
     if (wanted(count, type))
-        flip(bytes, count);
+        flip(bytes, count, 1);
     return result;
 }
 
 int MPI_Alltoall(const void *out, int out_count, MPI_Datatype out_type, void *in, int in_count,
                  MPI_Datatype in_type, MPI_Comm comm) {
-    int result = PMPI_Alltoall(out, out_count, out_type, in, in_count, in_type, comm);
+    int result = PMPI_Alltoall(out, out_count, out_type, in, in_count, in_type, comm), size;
+    MPI_Type_size(in_type, &size);
     if (wanted(in_count, in_type))
-        flip(in, in_count);
+        flip(in, in_count, size);
+    return result;
+}
+
+int MPI_Alltoallv(const void *out, const int *out_counts, const int *out_starts,
+                  MPI_Datatype out_type, void *in, const int *in_counts, const int *in_starts,
+                  MPI_Datatype in_type, MPI_Comm comm) {
+    int result = PMPI_Alltoallv(out, out_counts, out_starts, out_type, in, in_counts, in_starts,
+                                in_type, comm);
+    int peers, size;
+    MPI_Comm_size(comm, &peers);
+    MPI_Type_size(in_type, &size);
+    for (int i = 0; i < peers; i++)
+        if (wanted(in_counts[i], in_type))
+            flip((char *)in + in_starts[i] * size, in_counts[i], size);
     return result;
 }
 

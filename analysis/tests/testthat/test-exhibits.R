@@ -15,7 +15,10 @@ test_that("the register holds every published exhibit once and names verbs that 
   expect_true(all(lengths(lapply(verbs, find_verb)) > 0L))
   # A filter's column is one of a launch, of its options, or of the samples.
   columns <- unique(unlist(lapply(exhibits$filter, names)))
-  known <- c("mpi", "transport", "placement", "ranks", "operation", "queue", "burst", "pairs")
+  known <- c(
+    "mpi", "transport", "placement", "ranks", "operation", "queue", "burst", "pairs",
+    "log2_points"
+  )
   expect_true(all(columns %in% known | grepl("^(option|parameter|setting)_", columns)))
 })
 

@@ -21,6 +21,8 @@ class CotejoBench(CMakePackage):
     depends_on("c", type="build")
     depends_on("pkgconfig", type="build")
     depends_on("hwloc@2:")
+    # Rows of the FFT; the transposition is ours, so no MPI of FFTW's own.
+    depends_on("fftw@3.3:~mpi precision=double")
     depends_on("mpi@3:")
 
     @property

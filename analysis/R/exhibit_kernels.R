@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Verbs for whole programs: their phases, how they scale, what they send.
+
+#' Medians of several measures of the samples, one row a configuration and measure.
+#' @noRd
+medians_of_measures <- function(exhibit, measures, x) {
+  rbindlist(lapply(measures, function(measure) {
+    part <- exhibit
+    part$summary <- summary_of_measure(exhibit, measure)
+    part$medians <- summarise_configurations(part$summary)
+    cbind(exhibit_curves(part, x)$medians, measure = measure)
+  }))
+}
+
+phase_name <- function(measure) gsub("_", " ", sub("_s$", "", measure))
+
+#' Phases of a program, one on the other.
+#'
+#' Arguments: `measures` (columns of the samples, in s), `x` (`ranks`), `series`, `panel`. The
+#' phases are those of the rank that took longest. What is missing to the height of the point is
+#' outside of them; where phases overlap the bar is higher.
+#' @noRd
+exhibit_phases <- function(exhibit) {
+  x <- argument(exhibit, "x", "ranks")
+  measures <- argument(exhibit, "measures")
+  parts <- medians_of_measures(exhibit, measures, x)
+  whole <- exhibit_curves(exhibit, x)$medians
+  bar <- function(table) level_of(table, unique(c(x, argument(exhibit, "series", "mpi"))))
+  set(parts, j = "bar", value = bar(parts))
+  set(whole, j = "bar", value = factor(as.character(bar(whole)), levels(parts$bar)))
+  parts[, phase := factor(phase_name(measure), phase_name(measures))]
+  plot <- ggplot(parts, aes(bar, 1e3 * median_s)) +
+    ggplot2::geom_col(aes(fill = phase), width = 0.6) +
+    ggplot2::geom_pointrange(
+      aes(ymin = 1e3 * low_s, ymax = 1e3 * high_s),
+      data = whole, size = 0.2, na.rm = TRUE
+    ) +
+    ggplot2::facet_wrap(
+      ~panel,
+      ncol = min(2L, nlevels(parts$panel)), scales = "free_y",
+      labeller = ggplot2::as_labeller(fit_titles(min(2L, nlevels(parts$panel))))
+    ) +
+    ggplot2::scale_fill_grey(NULL, start = 0.35, end = 0.85) +
+    ggplot2::scale_x_discrete(NULL, labels = function(text) gsub(", ", "\n", text)) +
+    y_axis("time (ms)", "linear") + theme_cotejo() +
+    ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(exhibit, paste(
+      "Bars: medians over launches of the phases of the slowest rank. Points: the whole time, with",
+      "its 95 % bootstrap interval. Phases that overlap rise above it."
+    ), whole$n))
+  with_data(plot, rbind(
+    tidy_data(parts)[, !c("bar", "phase")], cbind(tidy_data(whole)[, !"bar"], measure = "time_s")
+  ))
+}
+
+#' Times over those with the fewest ranks, by configuration.
+#'
+#' @param per_rank whether every rank has as much to do whatever their number is.
+#' @return data.table: `panel`, `level`, `ranks`, `base` (ranks held against), `n`, `speedup` and
+#'   `efficiency` (1: ideal), each with `_low` and `_high` (`NA` under five launches).
+#' @noRd
+scaling_of <- function(points, per_rank) {
+  rows <- lapply(split(points, by = c("panel", "level"), drop = TRUE), function(part) {
+    base <- min(part$ranks)
+    first <- part$median_s[part$ranks == base]
+    rbindlist(lapply(sort(unique(part$ranks)), function(ranks) {
+      times <- part$median_s[part$ranks == ranks]
+      ratio <- bootstrap_ratio(first, times, levels = 0.95)
+      work <- if (per_rank) ranks / base else 1
+      speedup <- work * unlist(ratio)
+      if (ranks == base) speedup[] <- 1
+      data.table(
+        panel = part$panel[[1L]], level = part$level[[1L]], ranks, base, n = length(times),
+        speedup = speedup[["ratio"]], speedup_low = speedup[["low"]],
+        speedup_high = speedup[["high"]]
+      )
+    }))
+  })
+  out <- rbindlist(rows)
+  for (end in c("", "_low", "_high")) {
+    out[, paste0("efficiency", end) := .SD[[1L]] * base / ranks,
+      .SDcols = paste0("speedup", end)
+    ]
+  }
+  out[]
+}
+
+#' Speed-up and efficiency over the fewest ranks that were measured.
+#'
+#' Arguments: `series`, `panel`, and `work`: `fixed` (the default: one problem, strong scaling) or
+#' `per-rank` (weak scaling).
+#' @noRd
+exhibit_scaling <- function(exhibit) {
+  points <- exhibit_curves(exhibit, "ranks")$points
+  if (uniqueN(points$ranks) < 2L) await("another number of ranks")
+  table <- scaling_of(points, argument(exhibit, "work", "fixed") == "per-rank")
+  shown <- rbindlist(lapply(c("speedup", "efficiency"), function(what) {
+    value <- function(end) table[[paste0(what, end)]]
+    table[, list(
+      ranks, level,
+      panel = join_cells(as.character(panel), c(speedup = "speed-up")[what] %or% what),
+      y = value(""), y_low = value("_low"), y_high = value("_high")
+    )]
+  }))
+  shown[, panel := factor(panel, unique(panel[order(match(panel, unique(panel)))]))]
+  axis <- axis_of("ranks", shown$ranks, "log")
+  shown[, x := axis$place(ranks, level)]
+  plot <- draw_curves(shown[0L], shown, "free_y") + axis$scale + y_axis(NULL, "linear") +
+    ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(exhibit, paste(
+      "Time with the fewest ranks of a curve over the time; efficiency is that over the ratio of",
+      "ranks, 1 at best. 95 % bootstrap interval over launches."
+    ), table$n))
+  with_data(plot, table)
+}
+
+#' Time, its phases, the share of some of them, and the gain over the fewest ranks.
+#'
+#' Arguments: `measures` (columns of the samples), `share` (those of them that are computation),
+#' `series`, `panel`.
+#' @noRd
+exhibit_phase_table <- function(exhibit) {
+  measures <- argument(exhibit, "measures")
+  by <- c("panel", "level", "ranks", "bytes")
+  curves <- exhibit_curves(exhibit, "ranks")
+  whole <- curves$medians
+  parts <- dcast(medians_of_measures(exhibit, measures, "ranks"),
+    panel + level + ranks + bytes ~ measure,
+    value.var = "median_s"
+  )
+  table <- parts[whole, on = by]
+  computing <- rowSums(as.matrix(table[, argument(exhibit, "share"), with = FALSE]))
+  table[, share := computing / median_s]
+  gains <- scaling_of(curves$points, FALSE)
+  table <- gains[table, on = c("panel", "level", "ranks")]
+  ms <- function(seconds) format_digits(1e3 * seconds)
+  shown <- data.table(
+    Configuration = join_cells(as.character(table$panel), as.character(table$level)),
+    Ranks = table$ranks, n = table$i.n,
+    time = format_interval(1e3 * table$median_s, 1e3 * table$low_s, 1e3 * table$high_s)
+  )
+  setnames(shown, "time", "Time (ms)")
+  for (measure in measures) {
+    name <- paste0(sentence_case(phase_name(measure)), " (ms)")
+    set(shown, j = name, value = ms(table[[measure]]))
+  }
+  set(shown, j = "Computation (%)", value = format_digits(100 * table$share))
+  set(shown, j = "Speed-up", value = ifelse(
+    table$ranks == table$base, sprintf("1 (%d)", table$base), format_digits(table$speedup)
+  ))
+  with_table(shown, tidy_data(table[, !"i.n"]), caption_of_exhibit(exhibit, paste(
+    "Medians over launches, the time with its 95 % bootstrap interval. Phases are those of the",
+    "slowest rank. Speed-up over the number of ranks in brackets."
+  ), table$i.n))
+}
+
+#' Size and number of the messages that a rank sends in one run.
+#'
+#' Arguments: `rows` (columns whose values have rows of their own).
+#' @noRd
+exhibit_message_table <- function(exhibit) {
+  exhibit$arguments$panel <- argument(exhibit, "rows", "operation")
+  exhibit$arguments$series <- "ranks"
+  counts <- rbindlist(lapply(c("messages", "sent_bytes"), function(measure) {
+    part <- exhibit
+    part$summary <- summary_of_measure(exhibit, measure)
+    cbind(exhibit_curves(part, "ranks")$points, measure = measure)
+  }))
+  table <- dcast(counts, panel + level + bytes ~ measure, value.var = "median_s",
+    fun.aggregate = unique_one, fill = NA_real_
+  )
+  table[, text := ifelse(
+    messages > 0, sprintf("%s x %s", format_whole(messages), format_bytes(bytes)), "none"
+  )]
+  wide <- dcast(table, panel ~ level, value.var = "text", fill = "")
+  shown <- cbind(data.table(Configuration = as.character(wide$panel)), wide[, !"panel"])
+  with_table(shown, table[, !"text"], caption_of_exhibit(
+    exhibit, "Messages that one rank sends in one run, counted where it calls the library.",
+    uniqueN(exhibit$summary$key)
+  ))
+}
+
+# The one value that all have; several are a fault of the counting.
+unique_one <- function(values) {
+  one <- unique(values)
+  if (length(one) > 1L) refuse("launches of one configuration sent different numbers of messages")
+  if (length(one)) one else NA_real_
+}
+
+#' What one level of a column gains over another, in % of the other's time.
+#'
+#' Arguments: `by` (what is compared).
+#' @noRd
+exhibit_gain_table <- function(exhibit) {
+  by <- argument(exhibit, "by", "mpi")
+  comparison <- compare_exhibit(exhibit, by)
+  us <- function(seconds) format_us(seconds)
+  shown <- data.table(
+    First = in_words(by, comparison$a), Second = in_words(by, comparison$b),
+    gain = format_interval(
+      100 * (1 - comparison$ratio), 100 * (1 - comparison$high), 100 * (1 - comparison$low)
+    ),
+    p = format_p(comparison$welch_p),
+    n = format_count(comparison$n_a, comparison$n_b)
+  )
+  setnames(shown, c("gain", "p"), c("Gain of the first (%)", "p (Welch)"))
+  with_table(cbind(varying_strata(comparison), shown), comparison, caption_of_exhibit(
+    exhibit, paste(
+      "Gain: by how much the first's time is less, in % of the second's, from the medians over",
+      "launches, with its 95 % bootstrap interval."
+    ), pmin(comparison$n_a, comparison$n_b)
+  ))
+}

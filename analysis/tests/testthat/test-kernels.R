@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Exhibits of whole programs: planted phases, speed-ups, counts and gains come out.
+
+quiet <- function(code) suppressMessages(utils::capture.output(code))
+
+# Launches of one FFT: `time` (s) by ranks; three tenths of it are computation.
+write_kernel <- function(folder, ranks, time, transport = "shm", launches = 1:6,
+                         messages = 3 * (ranks - 1)) {
+  for (launch in launches) {
+    description <- make_description(
+      transport = transport, launch = launch, experiment = "fft", test = "planted",
+      cpus = seq_len(ranks) - 1L, parameters = list(ranks = ranks)
+    )
+    column <- function(name, unit) list(name = name, unit = unit, meaning = name)
+    description$samples$columns <- c(description$samples$columns, list(
+      column("log2_points", ""), column("transposition_s", "s"), column("rows_s", "s"),
+      column("twiddle_s", "s"), column("messages", "messages"), column("sent_bytes", "B")
+    ))
+    noise <- 1 + 0.001 * (launch - 3.5)
+    write_launch(folder, description, data.table::data.table(
+      operation = "fft-original-sendrecv", bytes = 2^24 / ranks^2, repetition = 0:2, calls = 1L,
+      time_s = sprintf("%.9e", time * noise), valid = 1L, log2_points = 20L,
+      transposition_s = sprintf("%.9e", 0.7 * time), rows_s = sprintf("%.9e", 0.2 * time),
+      twiddle_s = sprintf("%.9e", 0.1 * time), messages = messages,
+      sent_bytes = messages * 2^24 / ranks^2
+    ))
+  }
+}
+
+# What one row of a register makes of a folder: its state and its numbers.
+drawn <- function(folder, verb, arguments, kind = "figure") {
+  register <- tempfile(fileext = ".csv")
+  row <- c("stival", "fig-1", kind, "A planted figure", "planted", "", "", verb, arguments, "", "")
+  writeLines(c(
+    paste(EXHIBIT_COLUMNS, collapse = ","), paste0("\"", row, "\"", collapse = ",")
+  ), register)
+  out <- fresh_folder()
+  quiet(coverage <- draw_exhibits(folder, out, exhibits = list_exhibits(register)))
+  file <- file.path(out, "stival-fig-1.csv")
+  page <- file.path(out, "stival-fig-1.html")
+  list(
+    coverage = coverage, data = if (file.exists(file)) data.table::fread(file),
+    page = if (file.exists(page)) paste(readLines(page), collapse = " ")
+  )
+}
+
+test_that("speed-up and efficiency are those of one problem, or of as much on every rank", {
+  folder <- fresh_folder()
+  write_kernel(folder, 1L, 80e-3)
+  expect_identical(drawn(folder, "scaling", "")$coverage$lacks, "another number of ranks")
+  write_kernel(folder, 2L, 50e-3)
+  write_kernel(folder, 4L, 40e-3)
+  strong <- drawn(folder, "scaling", "")$data[order(ranks)]
+  expect_equal(strong$speedup, c(1, 1.6, 2), tolerance = 1e-6)
+  expect_equal(strong$efficiency, c(1, 0.8, 0.5), tolerance = 1e-6)
+  expect_true(all(strong$speedup_low <= strong$speedup & strong$speedup <= strong$speedup_high))
+  weak <- drawn(folder, "scaling", "work=per-rank")$data[order(ranks)]
+  expect_equal(weak$efficiency, c(1, 1.6, 2), tolerance = 1e-6)
+})
+
+test_that("phases and the share of computation come out, as figure and as table", {
+  folder <- fresh_folder()
+  write_kernel(folder, 2L, 50e-3)
+  write_kernel(folder, 4L, 40e-3)
+  measures <- "measures=transposition_s rows_s twiddle_s"
+  phases <- drawn(folder, "phases", measures)$data
+  expect_equal(phases[ranks == 2L & measure == "rows_s"]$median_s, 10e-3)
+  expect_equal(phases[ranks == 4L & measure == "time_s"]$median_s, 40e-3)
+  table <- drawn(folder, "phase_table", paste0(measures, "; share=rows_s twiddle_s"), "table")
+  expect_equal(table$data$share, c(0.3, 0.3))
+  expect_equal(table$data[ranks == 4L]$speedup, 1.25, tolerance = 1e-6)
+  expect_match(table$page, "28.0", fixed = TRUE)
+  missing <- drawn(folder, "phases", "measures=idle_s")$coverage
+  expect_identical(missing$lacks, "launches with the column idle_s")
+})
+
+test_that("messages are listed as they were counted", {
+  folder <- fresh_folder()
+  write_kernel(folder, 2L, 50e-3)
+  write_kernel(folder, 4L, 40e-3)
+  table <- drawn(folder, "message_table", "rows=operation log2_points", "table")
+  expect_match(table$page, "3 x 4 MiB", fixed = TRUE)
+  expect_match(table$page, "9 x 1 MiB", fixed = TRUE)
+  write_kernel(folder, 4L, 40e-3, launches = 7:12, messages = 10)
+  expect_error(
+    quiet(drawn(folder, "message_table", "rows=operation log2_points", "table")), "different number"
+  )
+})
+
+test_that("a planted gain of a transport comes out in %", {
+  folder <- fresh_folder()
+  write_kernel(folder, 2L, 40e-3)
+  write_kernel(folder, 2L, 50e-3, transport = "tcp")
+  table <- drawn(folder, "gain_table", "by=transport", "table")
+  expect_match(table$page, ">20.0 [", fixed = TRUE)
+})

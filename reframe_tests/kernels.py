@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""FFT and radix sort: what a program gets of a library, by variant, ranks and threads."""
+
+import reframe as rfm
+from reframe.core.builtins import parameter, performance_function, run_after
+
+from .base import Experiment, Full, Quick, Smoke
+from .harness import exhibits, launches, placements
+
+#: Ranks that divide the square of the FFT; one rank has nothing to send.
+POWERS = [1, *(n for n in placements.rank_counts() if n & (n - 1) == 0)]
+ALL_COUNTS = [1, *placements.rank_counts()]
+#: Ranks and threads of each that fill the largest number of cores which is a power of two.
+SPLITS = [f"{ranks}x{POWERS[-1] // ranks}" for ranks in POWERS]
+
+FULL = {"budget": 0.5, "min-repetitions": 5}
+QUICK = {"budget": 0.2, "min-repetitions": 3}
+
+
+class Kernel(Experiment):
+    """One program, verified, on a number of ranks."""
+
+    ranks = parameter(POWERS)
+    varied = ["ranks"]
+    #: Column of the samples that is the size of the problem.
+    size = ""
+
+    @run_after("init")
+    def set_ranks(self):
+        self.num_tasks = self.ranks
+        self.limit_s = 300 if self.scale == "full" else 120
+
+    @run_after("setup")
+    def skip_alone(self):
+        self.skip_if(self.ranks == 1 and self.transport != "shm", "one rank sends nothing")
+
+    @performance_function("ms")
+    def fastest(self):
+        return 1e3 * launches.fastest(self.record, self.size)
+
+
+class Fft(Kernel):
+    """Six-step FFT of 2^m points (stival 8)."""
+
+    experiment = "fft"
+    size = "log2_points"
+
+
+class Radix(Kernel):
+    """Radix sort, as many keys on every rank (stival 9)."""
+
+    experiment = "radix"
+    size = "keys"
+    ranks = parameter(ALL_COUNTS)
+
+
+class Varied(Kernel):
+    """Every value of one option, in launches of its own."""
+
+    option = ""
+
+    @run_after("init")
+    def set_option(self):
+        self.options = {**self.options, self.option: getattr(self, self.option)}
+
+
+# FFT.
+
+@rfm.simple_test
+class fft_smoke(Smoke, Fft):
+    ranks = parameter([2])
+    options = {"log2": 12, "way": "all", "effort": "estimate", "budget": 0.01,
+               "min-repetitions": 2}
+
+
+@rfm.simple_test
+class fft_quick(Quick, Fft):
+    options = {**QUICK, "log2": "16,20", "effort": "estimate"}
+    ranks = parameter(POWERS[:2])
+
+
+@rfm.simple_test
+class fft_strong(Full, Fft):
+    """The same transforms on more and more ranks, every variant."""
+
+    options = {**FULL, "log2": "16:24:+2", "effort": "estimate"}
+    tags = exhibits.tags(
+        *exhibits.figures("stival", "4.42", "4.43", "4.45", "4.46", "4.47", "4.48"),
+        "stival-tab-4.13", "stival-tab-4.14", "stival-tab-4.15")
+
+
+@rfm.simple_test
+class fft_weak(Full, Fft):
+    """As many points on every rank; the points are a square, so ranks go in steps of four."""
+
+    ranks = parameter([n for n in POWERS if n.bit_length() % 2])
+
+    @run_after("init")
+    def set_points(self):
+        self.options = {**FULL, "effort": "estimate", "log2": 19 + self.ranks.bit_length()}
+
+
+@rfm.simple_test
+class fft_ways(Full, Fft):
+    """Each way to send a transposition."""
+
+    ranks = parameter(POWERS[1:])
+    options = {**FULL, "log2": "16,20", "way": "all", "effort": "estimate", "budget": 0.2}
+    tags = exhibits.tags("stival-fig-4.44")
+
+
+@rfm.simple_test
+class fft_progress(Full, Fft):
+    """Left to itself, and with the library's asynchronous progress, where it has one."""
+
+    ranks = parameter(POWERS[1:])
+    async_progress = parameter(["default", "yes"])
+    settings = ["async_progress"]
+    # A polling thread on the rank's own core makes each message much longer.
+    options = {**FULL, "log2": "16,18", "effort": "estimate", "min-repetitions": 2}
+    tags = exhibits.tags("stival-fig-4.49")
+
+
+@rfm.simple_test
+class fft_depth(Full, Fft, Varied):
+    """Rows, or messages, under way at once."""
+
+    ranks = parameter(POWERS[1:])
+    depth = parameter([1, 2, 4, 16])
+    varied = ["ranks", "depth"]
+    option = "depth"
+    options = {**FULL, "log2": "16,20", "variant": "nonblocking", "effort": "estimate"}
+
+
+@rfm.simple_test
+class fft_chunk(Full, Fft, Varied):
+    """Rows in one message of the fused variant: sizes of messages at one problem size."""
+
+    ranks = parameter(POWERS[1:])
+    chunk = parameter([4, 16, 64, 256])
+    varied = ["ranks", "chunk"]
+    option = "chunk"
+    options = {**FULL, "log2": "20", "variant": "fused", "effort": "estimate"}
+
+
+@rfm.simple_test
+class fft_hybrid(Full, Fft):
+    """The cores of a site as ranks, as threads, and as both (finisterrae 4)."""
+
+    ranks = parameter([0])
+    #: Ranks x threads of each.
+    split = parameter(SPLITS)
+    varied = ["split"]
+
+    @run_after("init")
+    def set_ranks(self):
+        ranks, _, threads = self.split.partition("x")
+        self.num_tasks, self.threads = int(ranks), int(threads)
+        self.options = {**FULL, "log2": "20,24", "variant": "fused", "effort": "estimate",
+                        "threads": threads}
+        self.limit_s = 300
+
+    @run_after("setup")
+    def skip_alone(self):
+        self.skip_if(self.num_tasks == 1 and self.transport != "shm", "one rank sends nothing")
+
+
+@rfm.simple_test
+class fft_transports(Full, Fft):
+    """One problem over the site's transports (watter 3)."""
+
+    options = {**FULL, "log2": 20, "variant": "original", "effort": "estimate"}
+    tags = exhibits.tags("watter-fig-5.10", "watter-tab-5.1", "watter-tab-A.3")
+
+
+# Radix sort.
+
+@rfm.simple_test
+class radix_smoke(Smoke, Radix):
+    ranks = parameter([2])
+    options = {"keys": "10k", "budget": 0.01, "min-repetitions": 2}
+
+
+@rfm.simple_test
+class radix_quick(Quick, Radix):
+    options = {**QUICK, "keys": "512Ki", "buffer": "512,16Ki"}
+    ranks = parameter(ALL_COUNTS[:2])
+
+
+@rfm.simple_test
+class radix_strong(Full, Radix):
+    """The same 2^22 keys on more and more ranks."""
+
+    @run_after("init")
+    def share_keys(self):
+        self.options = {**FULL, "keys": (1 << 22) // self.ranks, "buffer": "512,4Ki,16Ki"}
+
+
+@rfm.simple_test
+class radix_weak(Full, Radix):
+    """As many keys on every rank as in the study."""
+
+    options = {**FULL, "keys": "512Ki", "buffer": "128,512,2Ki,4Ki,8Ki,16Ki"}
+    tags = exhibits.tags("stival-fig-4.52", "stival-fig-4.53")
+
+
+@rfm.simple_test
+class radix_threaded(Full, Radix):
+    """A thread that receives, where the library lets several threads call it."""
+
+    options = {**FULL, "keys": "512Ki", "variant": "threaded", "min-repetitions": 2,
+               "buffer": "128,512,2Ki,4Ki,8Ki,16Ki"}
+    tags = exhibits.tags("stival-fig-4.52", "stival-fig-4.53")
+
+
+@rfm.simple_test
+class radix_alone(Full, Radix):
+    """Each rank its own keys, at once and without messages: what the others can reach."""
+
+    options = {**FULL, "keys": "512Ki,4Mi", "variant": "alone"}
+
+
+@rfm.simple_test
+class radix_keys(Full, Radix, Varied):
+    """Keys that are not uniform, of both widths."""
+
+    ranks = parameter(ALL_COUNTS[1:])
+    distribution = parameter(["uniform", "gaussian", "sorted", "equal", "few"])
+    key = parameter([32, 64])
+    varied = ["ranks", "distribution", "key"]
+    option = "distribution"
+    options = {**FULL, "keys": "512Ki"}
+
+    @run_after("init")
+    def set_width(self):
+        self.options = {**self.options, "key": self.key}
+
+
+@rfm.simple_test
+class radix_transports(Full, Radix):
+    """One problem over the site's transports (watter 3)."""
+
+    options = {**FULL, "keys": "64Ki", "variant": "original", "buffer": "4Ki"}
+    tags = exhibits.tags("watter-fig-5.11", "watter-tab-A.4")

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every size, variant and way that was asked for, one after the other.
+#include "fft_study.h"
+
+#include "fft.h"
+#include "payload.h"
+#include "ranks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 4096 };
+
+static struct point *points(size_t count) {
+    return aligned_alloc(ALIGNMENT,
+                         (count * sizeof(struct point) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+}
+
+static unsigned effort_of(const struct options *options) {
+    return options_is(options, "effort", "estimate")  ? FFTW_ESTIMATE
+           : options_is(options, "effort", "measure") ? FFTW_MEASURE
+                                                      : FFTW_PATIENT;
+}
+
+// A chunk and its transposed stay in a cache that one core has.
+static size_t chunk_of(const struct fft *fft, long asked) {
+    size_t room = (size_t)1 << 20, rows = asked ? (size_t)asked : room / (16 * fft->n);
+    size_t chunk = fft->batch;
+    while (2 * chunk <= rows && 2 * chunk <= fft->rows)
+        chunk *= 2;
+    return chunk;
+}
+
+// A block of `rows` x `rows` as its columns, and as pieces of rows.
+static void make_types(struct fft *fft) {
+    MPI_Datatype column, piece;
+    int rows = (int)fft->rows, n = (int)fft->n;
+    MPI_Type_contiguous(2, MPI_DOUBLE, &fft->point);
+    MPI_Type_commit(&fft->point);
+    MPI_Type_vector(rows, 1, n, fft->point, &column);
+    MPI_Type_create_hvector(rows, 1, sizeof(struct point), column, &fft->column);
+    MPI_Type_vector(rows, rows, n, fft->point, &piece);
+    MPI_Type_dup(piece, &fft->line);
+    MPI_Type_commit(&fft->column);
+    MPI_Type_commit(&fft->line);
+    MPI_Type_free(&column);
+    MPI_Type_free(&piece);
+}
+
+static void make_plans(struct fft *fft, unsigned effort) {
+    fftw_complex *line = (fftw_complex *)fft->scratch;
+    for (int i = 0; i < 2; i++)
+        fft->plans[i] =
+            fftw_plan_dft_1d((int)fft->n, line, line, i ? FFTW_BACKWARD : FFTW_FORWARD, effort);
+}
+
+static void open_fft(struct fft *fft, struct bench *bench, size_t log2) {
+    const struct options *options = &bench->options;
+    size_t n = (size_t)1 << log2 / 2;
+    *fft = (struct fft){.comm = bench->comm,
+                        .rank = bench->rank,
+                        .size = bench->size,
+                        .threads = (int)options_integer(options, "threads"),
+                        .depth = (int)options_integer(options, "depth"),
+                        .n = n,
+                        .rows = n / (size_t)bench->size,
+                        .clock = &bench->clock,
+                        .backward = options_is(options, "direction", "backward")};
+    fft->batch = fft->rows < FFT_LINE ? fft->rows : FFT_LINE;
+    fft->chunk = chunk_of(fft, options_integer(options, "chunk"));
+    make_types(fft);
+    size_t local = fft->rows * n, ring = (size_t)fft->depth * n * fft->chunk;
+    fft->data = points(local);
+    fft->work = points(local);
+    fft->out = points(local > ring ? local : ring);
+    fft->scratch = points((size_t)fft->threads * FFT_LINE * (n + FFT_LINE));
+    fft->requests = malloc(2 * (size_t)fft->depth * (size_t)fft->size * sizeof *fft->requests);
+    fft->counts = malloc(5 * (size_t)fft->size * sizeof *fft->counts);
+    twiddle_open(&fft->twiddle, n, &bench->failure);
+    if (!fft->data || !fft->work || !fft->out || !fft->scratch || !fft->requests || !fft->counts)
+        failure_set(&bench->failure, STATUS_USAGE, "no memory for 2^%zu points; lower --log2",
+                    log2);
+    else
+        make_plans(fft, effort_of(options));
+    ranks_agree(bench->comm, &bench->failure, false);
+}
+
+static void close_fft(struct fft *fft) {
+    twiddle_close(&fft->twiddle);
+    for (int i = 0; i < 2; i++)
+        if (fft->plans[i])
+            fftw_destroy_plan(fft->plans[i]);
+    MPI_Type_free(&fft->point);
+    MPI_Type_free(&fft->column);
+    MPI_Type_free(&fft->line);
+    free(fft->data);
+    free(fft->work);
+    free(fft->out);
+    free(fft->scratch);
+    free(fft->requests);
+    free(fft->counts);
+}
+
+static size_t message_of(const struct fft *fft) {
+    size_t points = fft->variant->run == fft_fused ? fft->rows * fft->chunk
+                    : fft->variant->by_rows        ? fft->rows
+                                                   : fft->rows * fft->rows;
+    return points * sizeof(struct point);
+}
+
+static void run_variant(void *state) {
+    struct fft *fft = state;
+    fft->variant->run(fft);
+}
+
+static void measure(struct bench *bench, size_t log2, const struct fft_variant *variant,
+                    const struct fft_way *way) {
+    struct fft fft;
+    char name[80];
+    double before = kernel_resident();
+    open_fft(&fft, bench, log2);
+    fft.variant = variant;
+    fft.way = way;
+    if (!failed(&bench->failure) && variant->run == peer_run) {
+        peer_open(&fft, effort_of(&bench->options), &bench->failure);
+        ranks_agree(bench->comm, &bench->failure, false);
+    }
+    snprintf(name, sizeof name, "%sfft-%s%s%s", fft.backward ? "i" : "", variant->name,
+             variant->any_way ? "-" : "", variant->any_way ? way->name : "");
+    const char *operation = samples_name(&bench->samples, name, &bench->failure);
+    if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
+        kernel_measure(bench, &(struct kernel){.operation = operation,
+                                               .bytes = message_of(&fft),
+                                               .factor = (double)log2,
+                                               .resident_before = before,
+                                               .account = &fft.account,
+                                               .prepare = fft_fill,
+                                               .run = run_variant,
+                                               .check = fft_check,
+                                               .state = &fft});
+    peer_close(&fft);
+    close_fft(&fft);
+}
+
+static bool possible(const struct fft_variant *variant, const struct fft_way *way) {
+    bool first = way == fft_ways; // a variant with its own way is measured once
+    return variant->any_way ? (way->start || !variant->needs_start) &&
+                                  (way->whole || !(variant->by_rows || variant->needs_start))
+                            : first;
+}
+
+static bool way_chosen(const struct options *options, const struct fft_variant *variant,
+                       const struct fft_way *way) {
+    if (!variant->any_way || options_is(options, "way", "all"))
+        return true;
+    if (options_is(options, "way", "auto"))
+        return strcmp(way->name, variant->needs_start ? "isend" : "sendrecv") == 0;
+    return options_is(options, "way", way->name);
+}
+
+static void each(struct bench *bench, size_t log2, int *measured) {
+    const struct options *options = &bench->options;
+    for (const struct fft_variant *v = fft_variants; v->name; v++) {
+        bool all = options_is(options, "variant", "all") && v->run != peer_run;
+        if (!all && !options_is(options, "variant", v->name))
+            continue;
+        for (const struct fft_way *way = fft_ways; way->name && !failed(&bench->failure); way++)
+            if (way_chosen(options, v, way) && possible(v, way)) {
+                measure(bench, log2, v, way);
+                ++*measured;
+            }
+    }
+}
+
+static void check_asked(struct bench *bench, const struct sizes *sizes) {
+    bool power = (bench->size & (bench->size - 1)) == 0;
+    size_t most = 0;
+#ifndef _OPENMP
+    if (options_integer(&bench->options, "threads") > 1)
+        failure_set(&bench->failure, STATUS_USAGE,
+                    "--threads: this build has no OpenMP; build with a compiler that has it");
+#endif
+    for (size_t i = 0; i < sizes->count; i++) {
+        size_t m = sizes->bytes[i];
+        if (m % 2 || m < 2)
+            failure_set(&bench->failure, STATUS_USAGE,
+                        "--log2 %zu: the points are a square; give even numbers from 2 on", m);
+        else if (!power || (size_t)bench->size > (size_t)1 << m / 2)
+            failure_set(&bench->failure, STATUS_USAGE,
+                        "2^%zu points on %d ranks: ranks must divide %zu; use a power of two", m,
+                        bench->size, (size_t)1 << m / 2);
+        most = m > most ? m : most;
+    }
+    // Data, work, what is sent; and of one rank the whole, to check it.
+    size_t local = sizeof(struct point) * ((size_t)1 << most) / (size_t)bench->size;
+    if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
+        memory_ask(bench->comm, 4 * local, &bench->failure);
+}
+
+void fft_study(struct bench *bench) {
+    const struct sizes *sizes = options_sizes(&bench->options, "log2");
+    int measured = 0;
+    check_asked(bench, sizes);
+    for (size_t i = 0; i < sizes->count && !failed(&bench->failure); i++)
+        each(bench, sizes->bytes[i], &measured);
+    if (!failed(&bench->failure) && !measured)
+        failure_set(&bench->failure, STATUS_USAGE,
+                    "--variant %s cannot send by --way %s; choose another one of the two",
+                    options_text(&bench->options, "variant"),
+                    options_text(&bench->options, "way"));
+    bench->payload_checked = !failed(&bench->failure);
+}

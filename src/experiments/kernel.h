@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What FFT and radix sort share: repetitions of a whole program, its phases, and what it sends.
+#ifndef COTEJO_EXPERIMENTS_KERNEL_H
+#define COTEJO_EXPERIMENTS_KERNEL_H
+
+#include "bench.h"
+
+#include <stddef.h>
+
+enum { KERNEL_PHASES = 3 };
+
+// What one rank notes during one run. A kernel adds to it; the time of a phase is wall time.
+struct account {
+    double phase_s[KERNEL_PHASES];
+    double messages, bytes; // sent to other ranks by this one
+};
+
+// Declares --rse, --budget, --min-repetitions, --max-repetitions.
+extern const struct option kernel_options[];
+
+// The columns behind those of a kernel's own factor and its three phases.
+#define KERNEL_COLUMN_ROWS                                                                        \
+    {"messages", "messages", "messages that one rank sent, the most of any"},                     \
+        {"sent_bytes", "B", "bytes that one rank sent, the most of any"}, {                       \
+        "peak_bytes", "B",                                                                        \
+            "memory that the operation took on the rank where it took most, its data too"         \
+    }
+
+struct kernel {
+    const char *operation;
+    size_t bytes;           // of one message
+    double factor;          // value of the first column
+    double resident_before; // B in memory before the kernel's buffers were made
+    struct account *account;
+    void (*prepare)(void *state); // before each run, untimed: the same input every time
+    void (*run)(void *state);
+    // Whether the last run was right; may run more, agrees among the ranks.
+    void (*check)(void *state, struct failure *failure);
+    void *state;
+};
+
+// Takes samples of a kernel: one run each, begun after a barrier, timed until the last rank is
+// done. A sample's phases are those of the rank that took longest, so that they belong to its
+// time. The first run and the last one are checked, and the first is never a sample. Collective
+// over bench->comm; failure agreed.
+void kernel_measure(struct bench *bench, const struct kernel *kernel);
+
+// B of this process in memory now; NaN where the kernel does not tell.
+double kernel_resident(void);
+
+#endif

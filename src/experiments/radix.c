@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Radix sort: a program that sends many keys to where the data say, in messages of any size.
+#include "radix.h"
+
+#include "payload.h"
+#include "ranks.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct option radix_options[] = {
+    {"keys", OPTION_SIZES, "64Ki,512Ki", "", NULL, 1, 1u << 30,
+     "keys on each rank: a list (64Ki,512Ki) or ranges (1Ki:1Mi:x4)"},
+    {"variant", OPTION_CHOICE, "all", "", "all|original|posted|threaded|alltoallv|split|alone", 0,
+     0,
+     "original: buffers, and arrivals probed for; posted: a receive for each rank is always "
+     "posted; threaded: a thread receives; alltoallv: one exchange a pass; split: one exchange "
+     "in all, then each rank sorts at home; alone: each rank its own keys, no messages; all: all "
+     "but threaded and alone"},
+    {"buffer", OPTION_SIZES, "4Ki", "B", NULL, 8, 1u << 30,
+     "messages of original, posted and threaded: a list or ranges, multiples of 8 B"},
+    {"key", OPTION_CHOICE, "32", "bits", "32|64", 0, 0, "width of a key"},
+    {"range", OPTION_INTEGER, "0", "bits", NULL, 0, 64,
+     "keys are below 2 to this, and no more bits are sorted; 0: all of --key"},
+    {"digit", OPTION_INTEGER, "8", "bits", NULL, 1, RADIX_BITS_MOST,
+     "bits sorted in one pass of original, posted, threaded and alltoallv; the others choose"},
+    {"distribution", OPTION_CHOICE, "uniform", "", "uniform|gaussian|sorted|equal|few", 0, 0,
+     "of keys; few: 16 different ones"},
+    {0},
+};
+
+static const struct column radix_columns[] = {
+    {"keys", "", "keys on each rank"},
+    {"histogram_s", "s", "counting digits"},
+    {"scan_s", "s",
+     "telling counts to all ranks and finding places; of split: the bounds between ranks, too"},
+    {"permutation_s", "s", "bringing keys to their places"},
+    KERNEL_COLUMN_ROWS,
+    {0},
+};
+
+static const struct radix_variant radix_variants[] = {
+    {"original", true, false, radix_original},
+    {"posted", true, false, radix_posted},
+    {"threaded", true, false, radix_threaded},
+    {"alltoallv", false, false, radix_alltoallv},
+    {"split", false, false, radix_split},
+    {"alone", false, true, radix_alone},
+    {0},
+};
+
+void radix_alone(struct radix *radix) {
+    double begin = clock_now(radix->clock);
+    radix_sort_local(radix->in, radix->out, radix->keys, radix->wide, &radix->digits);
+    radix->account.phase_s[RADIX_PERMUTATION] += clock_now(radix->clock) - begin;
+}
+
+static void *lines(size_t bytes) {
+    return aligned_alloc(RADIX_LINE, (bytes + RADIX_LINE - 1) / RADIX_LINE * RADIX_LINE);
+}
+
+void radix_open(struct radix *radix, struct failure *failure) {
+    size_t block = radix->keys * radix_width(radix), ranks = (size_t)radix->size;
+    size_t table = ranks * radix_values(&radix->digits);
+    bool all_at_once = !radix->variant->buffered && !radix->variant->alone;
+    radix->in = lines(block);
+    radix->out = lines(block);
+    radix->spare = lines(all_at_once ? block : 1);
+    radix->work = lines(all_at_once ? block : 1);
+    radix->buffers =
+        lines(radix->variant->buffered ? 2 * ranks * radix->room * radix_width(radix) : 1);
+    radix->counts = calloc(table, sizeof *radix->counts);
+    radix->next = calloc(table, sizeof *radix->next);
+    radix->comes = calloc(table, sizeof *radix->comes);
+    if (!radix->in || !radix->out || !radix->spare || !radix->work || !radix->buffers ||
+        !radix->counts || !radix->next || !radix->comes)
+        failure_set(failure, STATUS_USAGE, "no memory for %zu keys on a rank; lower --keys",
+                    radix->keys);
+}
+
+void radix_close(struct radix *radix) {
+    free(radix->in);
+    free(radix->out);
+    free(radix->spare);
+    free(radix->work);
+    free(radix->buffers);
+    free(radix->counts);
+    free(radix->next);
+    free(radix->comes);
+}
+
+static void run_variant(void *state) {
+    struct radix *radix = state;
+    radix->variant->run(radix);
+}
+
+static void measure(struct bench *bench, const struct radix_variant *variant, size_t keys,
+                    size_t buffer) {
+    const struct options *options = &bench->options;
+    char name[40];
+    double before = kernel_resident();
+    int width = options_is(options, "key", "64") ? 64 : 32;
+    int range = (int)options_integer(options, "range");
+    struct radix radix = {
+        .comm = bench->comm,
+        .rank = bench->rank,
+        .size = bench->size,
+        .wide = width == 64,
+        .keys = keys,
+        .room = buffer * 8 / (size_t)width,
+        .digits = {0, range ? range : width, (int)options_integer(options, "digit")},
+        .clock = &bench->clock,
+        .variant = variant,
+        .distribution = options_text(options, "distribution")};
+    snprintf(name, sizeof name, "radix-%s", variant->name);
+    const char *operation = samples_name(&bench->samples, name, &bench->failure);
+    radix_open(&radix, &bench->failure);
+    if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
+        kernel_measure(bench, &(struct kernel){.operation = operation,
+                                               .bytes = buffer,
+                                               .factor = (double)keys,
+                                               .resident_before = before,
+                                               .account = &radix.account,
+                                               .prepare = radix_fill,
+                                               .run = run_variant,
+                                               .check = radix_check,
+                                               .state = &radix});
+    radix_close(&radix);
+}
+
+static bool chosen(const struct options *options, const struct radix_variant *variant) {
+    bool all = variant->run != radix_threaded && !variant->alone;
+    return options_is(options, "variant", variant->name) ||
+           (all && options_is(options, "variant", "all"));
+}
+
+static void each(struct bench *bench, size_t keys) {
+    const struct options *options = &bench->options;
+    const struct sizes *buffers = options_sizes(options, "buffer");
+    size_t width = options_is(options, "key", "64") ? 8 : 4;
+    for (const struct radix_variant *v = radix_variants; v->name; v++) {
+        if (!chosen(options, v))
+            continue;
+        // Where all go at once a message is what one rank has for another.
+        size_t message = v->alone ? 0 : keys * width / (size_t)bench->size;
+        for (size_t i = 0; i < (v->buffered ? buffers->count : 1) && !failed(&bench->failure); i++)
+            measure(bench, v, keys, v->buffered ? buffers->bytes[i] : message);
+    }
+}
+
+static void check_asked(struct bench *bench, const struct sizes *keys) {
+    const struct options *options = &bench->options;
+    const struct sizes *buffers = options_sizes(options, "buffer");
+    long width = options_is(options, "key", "64") ? 64 : 32;
+    double most = 0, buffer = 0;
+    for (size_t i = 0; i < buffers->count; i++) {
+        buffer = (double)buffers->bytes[i] > buffer ? (double)buffers->bytes[i] : buffer;
+        if (buffers->bytes[i] % 8)
+            failure_set(&bench->failure, STATUS_USAGE,
+                        "--buffer %zu: a message holds whole keys; give multiples of 8 B",
+                        buffers->bytes[i]);
+    }
+    if (options_integer(options, "range") > width)
+        failure_set(&bench->failure, STATUS_USAGE, "--range %ld is more than --key %ld",
+                    options_integer(options, "range"), width);
+    for (size_t i = 0; i < keys->count; i++)
+        most = (double)keys->bytes[i] > most ? (double)keys->bytes[i] : most;
+    if (most * bench->size > UINT_MAX)
+        failure_set(&bench->failure, STATUS_USAGE,
+                    "--keys %.0f on %d ranks are more than 2^32 keys; lower it", most,
+                    bench->size);
+    // In, out and spare, and for the check the same of keys of 8 B.
+    if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
+        memory_ask(bench->comm, (size_t)(48 * most + 4 * buffer * bench->size), &bench->failure);
+}
+
+static void run(struct bench *bench) {
+    const struct sizes *keys = options_sizes(&bench->options, "keys");
+    check_asked(bench, keys);
+    for (size_t i = 0; i < keys->count && !failed(&bench->failure); i++)
+        each(bench, keys->bytes[i]);
+    bench->payload_checked = !failed(&bench->failure);
+}
+
+static int threads(const struct options *options) {
+    return options_is(options, "variant", "threaded") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
+}
+
+const struct experiment radix = {
+    .name = "radix",
+    .summary = "parallel radix sort in its variants, verified, with its phases",
+    .what =
+        "Time of one sort, from a barrier until the last rank has its share: as many keys as it "
+        "gave,\nin order over all ranks. Checked: order, the multiset of keys, and stability (by "
+        "a sort of keys\nthat carry their place). The size is that of one message: --buffer, or "
+        "what one rank has for\nanother where all is sent at once. Any number of ranks.\nMethod: "
+        "Stival (2006), section 4.4; Woo et al., SPLASH-2 (1995); NAS IS (1994).",
+    .ranks = 0,
+    .least = 1,
+    .options = {radix_options, kernel_options},
+    .columns = radix_columns,
+    .threads = threads,
+    .run = run,
+};

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The study's variants of the radix sort: a buffer for each rank, sent when it is full. Keys are
+// dealt out in their order, so what comes from one rank with one digit is in order, too.
+#include "radix.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+// One pass of this rank.
+struct deal {
+    struct radix *radix;
+    uint64_t *due;         // keys that are still to come, by rank
+    uint64_t due_all;      // the same of all ranks
+    size_t *filled;        // keys in the buffer for each rank
+    uint64_t *places;      // of the next key of each digit, among all keys
+    MPI_Request *arrivals; // posted receives by rank, of the variant that posts them
+    // Sends one full buffer; comes back when it can be filled again.
+    void (*send)(struct deal *deal, int peer, const void *keys, int count);
+    void (*serve)(struct deal *deal); // takes what has come, waits for nothing
+};
+
+static MPI_Datatype key_type(const struct radix *radix) {
+    return radix->wide ? MPI_UINT64_T : MPI_UINT32_T;
+}
+
+// First the buffers to send, one for each rank, then those to receive.
+static char *buffer_of(const struct radix *radix, int index) {
+    return radix->buffers + (size_t)index * radix->room * radix_width(radix);
+}
+
+static void take(struct deal *deal, int source, const void *keys, MPI_Status *status) {
+    int count;
+    MPI_Get_count(status, key_type(deal->radix), &count);
+    radix_place(deal->radix, source, keys, (size_t)count);
+    deal->due[source] -= (uint64_t)count;
+    deal->due_all -= (uint64_t)count;
+}
+
+// Receives probed for.
+static void serve_probed(struct deal *deal) {
+    struct radix *radix = deal->radix;
+    int there = 1;
+    while (there) {
+        MPI_Status status;
+        MPI_Iprobe(MPI_ANY_SOURCE, RADIX_TAG + radix->pass, radix->comm, &there, &status);
+        if (there) {
+            char *buffer = buffer_of(radix, radix->size);
+            MPI_Recv(buffer, (int)radix->room, key_type(radix), status.MPI_SOURCE, status.MPI_TAG,
+                     radix->comm, &status);
+            take(deal, status.MPI_SOURCE, buffer, &status);
+        }
+    }
+}
+
+static void post(struct deal *deal, int source) {
+    struct radix *radix = deal->radix;
+    MPI_Irecv(buffer_of(radix, radix->size + source), (int)radix->room, key_type(radix), source,
+              RADIX_TAG + radix->pass, radix->comm, &deal->arrivals[source]);
+}
+
+// One receive for each rank is always posted, as long as it has keys for us.
+static void serve_posted(struct deal *deal) {
+    struct radix *radix = deal->radix;
+    for (;;) {
+        MPI_Status status;
+        int source, there;
+        MPI_Testany(radix->size, deal->arrivals, &source, &there, &status);
+        if (!there || source == MPI_UNDEFINED)
+            return;
+        take(deal, source, buffer_of(radix, radix->size + source), &status);
+        if (deal->due[source])
+            post(deal, source);
+    }
+}
+
+// A send that waits, and serves meanwhile: so no size of buffers leads to a deadlock.
+static void send_serving(struct deal *deal, int peer, const void *keys, int count) {
+    struct radix *radix = deal->radix;
+    MPI_Request request;
+    int done = 0;
+    MPI_Isend(keys, count, key_type(radix), peer, RADIX_TAG + radix->pass, radix->comm, &request);
+    while (!done) {
+        deal->serve(deal);
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    }
+}
+
+static void send_plain(struct deal *deal, int peer, const void *keys, int count) {
+    struct radix *radix = deal->radix;
+    MPI_Send(keys, count, key_type(radix), peer, RADIX_TAG + radix->pass, radix->comm);
+}
+
+static void flush(struct deal *deal, int peer) {
+    if (!deal->filled[peer])
+        return;
+    radix_sent(deal->radix, 1, (double)deal->filled[peer]);
+    deal->send(deal, peer, buffer_of(deal->radix, peer), (int)deal->filled[peer]);
+    deal->filled[peer] = 0;
+}
+
+// Every key to its place or into the buffer for the rank that has its place.
+static void deal_out(struct deal *deal) {
+    struct radix *radix = deal->radix;
+    const uint32_t *narrow = radix->in;
+    const uint64_t *wide = radix->in;
+    int shift = radix->digits.low + radix->pass * radix->digits.digit;
+    int left = radix->digits.bits - radix->pass * radix->digits.digit;
+    uint64_t mask = radix_values(&radix->digits) - 1;
+    uint64_t low = (uint64_t)radix->rank * radix->keys;
+    if (left < radix->digits.digit)
+        mask = ((uint64_t)1 << left) - 1;
+    for (size_t i = 0; i < radix->keys; i++) {
+        uint64_t key = radix->wide ? wide[i] : narrow[i];
+        uint64_t place = deal->places[key >> shift & mask]++;
+        void *to = radix->out;
+        uint64_t at = place - low;
+        int peer = -1;
+        if (at >= radix->keys) { // below `low` it is huge
+            peer = (int)(place / radix->keys);
+            to = buffer_of(radix, peer);
+            at = deal->filled[peer]++;
+        }
+        if (radix->wide)
+            ((uint64_t *)to)[at] = key;
+        else
+            ((uint32_t *)to)[at] = (uint32_t)key;
+        if (peer >= 0 && deal->filled[peer] == radix->room)
+            flush(deal, peer);
+    }
+    for (int step = 1; step < radix->size; step++)
+        flush(deal, (radix->rank + step) % radix->size);
+}
+
+// The part of a pass that all have: count, share the counts, find the places.
+static void begin_pass(struct deal *deal) {
+    struct radix *radix = deal->radix;
+    size_t values = radix_values(&radix->digits);
+    double begin = clock_now(radix->clock);
+    radix_histogram(radix->in, radix->keys, radix->wide, &radix->digits, radix->pass,
+                    radix->counts + (size_t)radix->rank * values);
+    radix->account.phase_s[RADIX_HISTOGRAM] += clock_now(radix->clock) - begin;
+    radix_share(radix);
+    begin = clock_now(radix->clock);
+    radix_starts(radix, deal->places);
+    deal->due_all = 0;
+    for (int source = 0; source < radix->size; source++) {
+        deal->due[source] = source == radix->rank ? 0 : radix_arrivals(radix, source);
+        deal->due_all += deal->due[source];
+        deal->filled[source] = 0;
+        deal->arrivals[source] = MPI_REQUEST_NULL;
+    }
+    radix->account.phase_s[RADIX_SCAN] += clock_now(radix->clock) - begin;
+}
+
+static void end_pass(struct radix *radix) {
+    void *sorted = radix->out;
+    radix->out = radix->in;
+    radix->in = sorted;
+}
+
+// Does all passes; `pass` deals out and sees to it that all has come.
+static void passes(struct radix *radix, struct deal deal, void (*pass)(struct deal *)) {
+    size_t ranks = (size_t)radix->size;
+    deal.radix = radix;
+    deal.due = malloc(ranks * sizeof *deal.due);
+    deal.filled = malloc(ranks * sizeof *deal.filled);
+    deal.places = malloc(radix_values(&radix->digits) * sizeof *deal.places);
+    deal.arrivals = malloc(ranks * sizeof *deal.arrivals);
+    if (!deal.due || !deal.filled || !deal.places || !deal.arrivals)
+        MPI_Abort(radix->comm, STATUS_FAILED); // a few KiB: nothing else would work either
+    for (radix->pass = 0; radix->pass < radix_passes(&radix->digits); radix->pass++) {
+        begin_pass(&deal);
+        double begin = clock_now(radix->clock);
+        pass(&deal);
+        radix->account.phase_s[RADIX_PERMUTATION] += clock_now(radix->clock) - begin;
+        end_pass(radix);
+    }
+    free(deal.due);
+    free(deal.filled);
+    free(deal.places);
+    free(deal.arrivals);
+}
+
+static void until_all_came(struct deal *deal) {
+    deal_out(deal);
+    while (deal->due_all)
+        deal->serve(deal);
+}
+
+void radix_original(struct radix *radix) {
+    passes(radix, (struct deal){.send = send_serving, .serve = serve_probed}, until_all_came);
+}
+
+static void with_posted(struct deal *deal) {
+    for (int source = 0; source < deal->radix->size; source++)
+        if (deal->due[source])
+            post(deal, source);
+    until_all_came(deal);
+}
+
+void radix_posted(struct radix *radix) {
+    passes(radix, (struct deal){.send = send_serving, .serve = serve_posted}, with_posted);
+}
+
+static void *receive(void *argument) {
+    struct deal *deal = argument;
+    struct radix *radix = deal->radix;
+    while (deal->due_all) {
+        MPI_Status status;
+        char *buffer = buffer_of(radix, radix->size);
+        MPI_Recv(buffer, (int)radix->room, key_type(radix), MPI_ANY_SOURCE,
+                 RADIX_TAG + radix->pass, radix->comm, &status);
+        take(deal, status.MPI_SOURCE, buffer, &status);
+    }
+    return NULL;
+}
+
+// The helper touches the keys that are still to come, this thread all else.
+static void with_helper(struct deal *deal) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, receive, deal) != 0)
+        MPI_Abort(deal->radix->comm, STATUS_FAILED);
+    deal_out(deal);
+    pthread_join(thread, NULL);
+}
+
+void radix_threaded(struct radix *radix) {
+    passes(radix, (struct deal){.send = send_plain}, with_helper);
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Radix sort within one rank. Loops are written once for both widths of keys; the compiler makes
+// one of each, since the width is a constant where they are called.
+#include "radix.h"
+
+#include <string.h>
+
+#define ALWAYS static inline __attribute__((always_inline))
+
+ALWAYS uint64_t key_at(const void *keys, size_t i, bool wide) {
+    return wide ? ((const uint64_t *)keys)[i] : ((const uint32_t *)keys)[i];
+}
+
+// Digits of the last pass may have fewer bits.
+static uint64_t mask_of(const struct digits *digits, int pass) {
+    int left = digits->bits - pass * digits->digit;
+    return ((uint64_t)1 << (left < digits->digit ? left : digits->digit)) - 1;
+}
+
+ALWAYS void count_digits(const void *keys, size_t count, bool wide, int shift, uint64_t mask,
+                         uint64_t *counts) {
+    for (size_t i = 0; i < count; i++)
+        counts[key_at(keys, i, wide) >> shift & mask]++;
+}
+
+void radix_histogram(const void *keys, size_t count, bool wide, const struct digits *digits,
+                     int pass, uint64_t *counts) {
+    int shift = digits->low + pass * digits->digit;
+    uint64_t mask = mask_of(digits, pass);
+    memset(counts, 0, radix_values(digits) * sizeof *counts);
+    if (wide)
+        count_digits(keys, count, true, shift, mask, counts);
+    else
+        count_digits(keys, count, false, shift, mask, counts);
+}
+
+ALWAYS void scatter(const void *keys, void *to, size_t count, bool wide, int shift, uint64_t mask,
+                    uint64_t *starts, uint64_t limit) {
+    for (size_t i = 0; i < count; i++) {
+        uint64_t key = key_at(keys, i, wide);
+        uint64_t place = starts[key >> shift & mask]++;
+        if (place >= limit)
+            continue;
+        if (wide)
+            ((uint64_t *)to)[place] = key;
+        else
+            ((uint32_t *)to)[place] = (uint32_t)key;
+    }
+}
+
+void radix_scatter(const void *keys, void *to, size_t count, bool wide,
+                   const struct digits *digits, int pass, uint64_t *starts) {
+    int shift = digits->low + pass * digits->digit;
+    uint64_t mask = mask_of(digits, pass);
+    if (wide)
+        scatter(keys, to, count, true, shift, mask, starts, UINT64_MAX);
+    else
+        scatter(keys, to, count, false, shift, mask, starts, UINT64_MAX);
+}
+
+void radix_place(struct radix *radix, int source, const void *keys, size_t count) {
+    const struct digits *digits = &radix->digits;
+    uint64_t *next = radix->next + (size_t)source * radix_values(digits);
+    int shift = digits->low + radix->pass * digits->digit;
+    uint64_t mask = mask_of(digits, radix->pass);
+    if (radix->wide)
+        scatter(keys, radix->out, count, true, shift, mask, next, radix->keys);
+    else
+        scatter(keys, radix->out, count, false, shift, mask, next, radix->keys);
+}
+
+// About this many keys (2 to this) shall be in one part: two copies are in the first caches.
+enum { PART = 12, TOP_MOST = 10 };
+
+int radix_top(size_t keys, int bits) {
+    int top = 0;
+    while (keys >> (top + 1) >> PART)
+        top++;
+    top = top < TOP_MOST ? top : TOP_MOST;
+    return top < bits ? top : bits;
+}
+
+void radix_sort_local(void *keys, void *other, size_t count, bool wide,
+                      const struct digits *digits) {
+    int top = radix_top(count, digits->bits), rest = digits->bits - top;
+    struct digits high = {digits->low + rest, top, top};
+    size_t width = wide ? sizeof(uint64_t) : sizeof(uint32_t), at = 0;
+    uint64_t ends[1 << TOP_MOST] = {0}, sum = 0;
+    if (top == 0) {
+        memcpy(other, keys, count * width);
+        ends[0] = count;
+    } else {
+        radix_histogram(keys, count, wide, &high, 0, ends);
+        for (size_t d = 0; d < radix_values(&high); d++) {
+            uint64_t here = ends[d];
+            ends[d] = sum;
+            sum += here;
+        }
+        radix_scatter(keys, other, count, wide, &high, 0, ends);
+    }
+    for (size_t d = 0; d < radix_values(&high); d++) {
+        struct run run = {(char *)other + at * width, (size_t)ends[d] - at};
+        radix_part(&run, 1, (char *)keys + at * width, (char *)other + at * width, wide,
+                   digits->low, rest);
+        at = (size_t)ends[d];
+    }
+}

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Radix sort with one exchange. Every rank cuts its keys into parts by their high bits; a rank's
+// share is some parts of all ranks, which it sorts one by one in its cache. Shares are equal
+// whatever the keys are: a part that lies on a bound between two ranks is cut at the exact key,
+// and of the keys that equal it the first ones go to the lower rank.
+#include "radix.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEVEL = 11, VALUES = 1 << LEVEL, LISTS = 6 };
+
+// A bound between two ranks, looked for from the high bits of keys to the low ones.
+struct bound {
+    uint64_t prefix; // its bits that are known
+    uint64_t before; // keys that go below it, of all ranks' that begin with these bits
+    uint64_t quota;  // of those keys here that equal it, how many go below
+    uint64_t seen;   // keys equal to it that have been sent on their way
+    size_t part;     // its high bits
+};
+
+struct split {
+    struct radix *radix;
+    int top, rest;        // bits that choose the part, and those below
+    struct bound *bounds; // size - 1, rising
+    uint64_t *mine, *all; // by bound: histograms of the keys that begin as it does
+    uint64_t *counts;     // of every rank, part by part
+    uint64_t *ends;       // of the parts here, in `spare`
+    struct run *runs;     // size
+    // Keys by rank: to and from it, with their places, and how many of them are of the first part
+    // of the receiver's share.
+    int *sends, *send_at, *receives, *receive_at, *first_sends, *first_receives;
+};
+
+static inline uint64_t value_of(const struct radix *radix, const void *keys, size_t i) {
+    uint64_t key = radix->wide ? ((const uint64_t *)keys)[i] : ((const uint32_t *)keys)[i];
+    return key >> radix->digits.low;
+}
+
+static void *key_of(const struct radix *radix, void *keys, uint64_t i) {
+    return (char *)keys + i * radix_width(radix);
+}
+
+static size_t parts_of(const struct split *split) {
+    return (size_t)1 << split->top;
+}
+
+static uint64_t begin_of(const struct split *split, size_t part) {
+    return part ? split->ends[part - 1] : 0;
+}
+
+// Cuts the keys into parts, in `spare`. What all ranks have in each part is known then.
+static void cut(struct split *split) {
+    struct radix *radix = split->radix;
+    struct digits high = {radix->digits.low + split->rest, split->top, split->top};
+    size_t parts = parts_of(split);
+    uint64_t *mine = split->counts + (size_t)radix->rank * parts, sum = 0;
+    double begin = clock_now(radix->clock);
+    if (split->top)
+        radix_histogram(radix->in, radix->keys, radix->wide, &high, 0, mine);
+    else
+        mine[0] = radix->keys;
+    double counted = clock_now(radix->clock);
+    MPI_Allgather(MPI_IN_PLACE, (int)parts, MPI_UINT64_T, split->counts, (int)parts, MPI_UINT64_T,
+                  radix->comm);
+    double told = clock_now(radix->clock);
+    for (size_t part = 0; part < parts; part++) {
+        split->ends[part] = sum;
+        sum += mine[part];
+    }
+    if (split->top)
+        radix_scatter(radix->in, radix->spare, radix->keys, radix->wide, &high, 0, split->ends);
+    else
+        memcpy(radix->spare, radix->in, radix->keys * radix_width(radix));
+    split->ends[parts - 1] = radix->keys;
+    radix->account.phase_s[RADIX_HISTOGRAM] += counted - begin;
+    radix->account.phase_s[RADIX_SCAN] += told - counted;
+    radix->account.phase_s[RADIX_PERMUTATION] += clock_now(radix->clock) - told;
+}
+
+// The value of the next bits that holds the bound, by the histogram of all ranks.
+static void narrow(struct bound *bound, const uint64_t *all, int bits) {
+    uint64_t value = 0;
+    while (bound->before >= all[value])
+        bound->before -= all[value++];
+    bound->prefix = bound->prefix << bits | value;
+}
+
+static void first_level(struct split *split) {
+    const struct radix *radix = split->radix;
+    size_t parts = parts_of(split);
+    uint64_t *sums = split->all; // has room for VALUES, and there are no more parts
+    memset(sums, 0, parts * sizeof *sums);
+    for (int rank = 0; rank < radix->size; rank++)
+        for (size_t part = 0; part < parts; part++)
+            sums[part] += split->counts[(size_t)rank * parts + part];
+    for (int b = 0; b < radix->size - 1; b++) {
+        split->bounds[b] = (struct bound){.before = (uint64_t)(b + 1) * radix->keys};
+        narrow(&split->bounds[b], sums, split->top);
+        split->bounds[b].part = (size_t)split->bounds[b].prefix;
+    }
+}
+
+static void next_level(struct split *split, int rest, int bits) {
+    struct radix *radix = split->radix;
+    int bounds = radix->size - 1;
+    uint64_t mask = ((uint64_t)1 << bits) - 1;
+    memset(split->mine, 0, (size_t)bounds * VALUES * sizeof *split->mine);
+    for (int b = 0; b < bounds; b++) {
+        uint64_t *mine = split->mine + (size_t)b * VALUES, prefix = split->bounds[b].prefix;
+        size_t part = split->bounds[b].part;
+        if (b > 0 && prefix == split->bounds[b - 1].prefix) {
+            memcpy(mine, mine - VALUES, VALUES * sizeof *mine);
+            continue;
+        }
+        for (uint64_t i = begin_of(split, part); i < split->ends[part]; i++) {
+            uint64_t value = value_of(radix, radix->spare, i) >> (rest - bits);
+            if (value >> bits == prefix)
+                mine[value & mask]++;
+        }
+    }
+    MPI_Allreduce(split->mine, split->all, bounds * VALUES, MPI_UINT64_T, MPI_SUM, radix->comm);
+    for (int b = 0; b < bounds; b++)
+        narrow(&split->bounds[b], split->all + (size_t)b * VALUES, bits);
+}
+
+// Of the keys that equal a bound, ranks have theirs below it one after the other. `bits` are those
+// of the last level: 0, there was none after the parts.
+static void share_quotas(struct split *split, int bits) {
+    struct radix *radix = split->radix;
+    int bounds = radix->size - 1;
+    uint64_t mask = ((uint64_t)1 << bits) - 1;
+    const uint64_t *mine = split->counts + (size_t)radix->rank * parts_of(split);
+    for (int b = 0; b < bounds; b++)
+        split->all[b] = bits ? split->mine[(size_t)b * VALUES + (split->bounds[b].prefix & mask)]
+                             : mine[split->bounds[b].part];
+    memset(split->mine, 0, (size_t)bounds * sizeof *split->mine);
+    MPI_Exscan(split->all, split->mine, bounds, MPI_UINT64_T, MPI_SUM, radix->comm);
+    for (int b = 0; b < bounds; b++) {
+        uint64_t before = radix->rank == 0 ? 0 : split->mine[b];
+        uint64_t left = split->bounds[b].before > before ? split->bounds[b].before - before : 0;
+        split->bounds[b].quota = left < split->all[b] ? left : split->all[b];
+    }
+}
+
+static void find_bounds(struct split *split) {
+    int bits = 0;
+    first_level(split);
+    for (int rest = split->rest; rest; rest -= bits) {
+        bits = rest < LEVEL ? rest : LEVEL;
+        next_level(split, rest, bits);
+    }
+    share_quotas(split, bits);
+}
+
+// Rank of the next key of a part that has a bound; keys must come in their order.
+static int decide(struct split *split, uint64_t value) {
+    int rank = 0, bounds = split->radix->size - 1;
+    for (int b = 0; b < bounds && split->bounds[b].prefix <= value; b++) {
+        struct bound *bound = &split->bounds[b];
+        if (bound->prefix < value || bound->seen >= bound->quota)
+            rank = b + 1;
+        bound->seen += bound->prefix == value;
+    }
+    return rank;
+}
+
+// A part with a bound in it: its keys by rank, each rank's in their order.
+static void divide(struct split *split, size_t part, int lowest) {
+    struct radix *radix = split->radix;
+    uint64_t begin = begin_of(split, part), end = split->ends[part], at = begin;
+    int *counts = split->first_receives; // not yet in use
+    memset(counts, 0, (size_t)radix->size * sizeof *counts);
+    for (uint64_t i = begin; i < end; i++)
+        counts[decide(split, value_of(radix, radix->spare, i))]++;
+    for (int b = 0; b < radix->size - 1; b++)
+        split->bounds[b].seen = 0;
+    for (int rank = lowest; rank < radix->size; rank++) {
+        split->sends[rank] += counts[rank];
+        if (rank > lowest)
+            split->first_sends[rank] = counts[rank];
+        uint64_t count = (uint64_t)counts[rank];
+        counts[rank] = (int)at;
+        at += count;
+    }
+    memcpy(key_of(radix, radix->out, begin), key_of(radix, radix->spare, begin),
+           (end - begin) * radix_width(radix));
+    for (uint64_t i = begin; i < end; i++) {
+        int rank = decide(split, value_of(radix, radix->out, i));
+        memcpy(key_of(radix, radix->spare, (uint64_t)counts[rank]++), key_of(radix, radix->out, i),
+               radix_width(radix));
+    }
+}
+
+// Goes through the parts and the bounds at once: what lies between two bounds is one rank's.
+static void count_sends(struct split *split) {
+    struct radix *radix = split->radix;
+    int rank = 0, last = radix->size - 1;
+    for (size_t part = 0; part < parts_of(split); part++) {
+        if (rank == last || split->bounds[rank].part != part) {
+            split->sends[rank] += (int)(split->ends[part] - begin_of(split, part));
+            continue;
+        }
+        divide(split, part, rank);
+        while (rank < last && split->bounds[rank].part == part)
+            rank++;
+    }
+    for (int i = 0, sum = 0; i < radix->size; sum += split->sends[i++])
+        split->send_at[i] = sum;
+}
+
+static void exchange(struct split *split) {
+    struct radix *radix = split->radix;
+    MPI_Datatype type = radix->wide ? MPI_UINT64_T : MPI_UINT32_T;
+    MPI_Alltoall(split->sends, 1, MPI_INT, split->receives, 1, MPI_INT, radix->comm);
+    MPI_Alltoall(split->first_sends, 1, MPI_INT, split->first_receives, 1, MPI_INT, radix->comm);
+    for (int i = 0, sum = 0; i < radix->size; sum += split->receives[i++]) {
+        split->receive_at[i] = sum;
+        if (i != radix->rank && split->sends[i])
+            radix_sent(radix, 1, split->sends[i]);
+    }
+    // Own keys stay where they are.
+    int own = split->sends[radix->rank];
+    split->sends[radix->rank] = split->receives[radix->rank] = 0;
+    MPI_Alltoallv(radix->spare, split->sends, split->send_at, type, radix->in, split->receives,
+                  split->receive_at, type, radix->comm);
+    split->sends[radix->rank] = split->receives[radix->rank] = own;
+}
+
+// Part by part of the own share: the runs of all ranks, sorted to `out`.
+static void sort_parts(struct split *split) {
+    struct radix *radix = split->radix;
+    size_t parts = parts_of(split), at = 0;
+    size_t first = radix->rank ? split->bounds[radix->rank - 1].part : 0;
+    size_t last = radix->rank < radix->size - 1 ? split->bounds[radix->rank].part : parts - 1;
+    for (size_t part = first; part <= last; part++) {
+        size_t sum = 0;
+        for (int source = 0; source < radix->size; source++) {
+            struct run *run = &split->runs[source];
+            bool own = source == radix->rank;
+            // A run begins where that of the part before has ended.
+            if (part == first)
+                *run = (struct run){
+                    key_of(radix, own ? radix->spare : radix->in,
+                           (uint64_t)(own ? split->send_at : split->receive_at)[source]),
+                    0};
+            else
+                run->keys = (const char *)run->keys + run->count * radix_width(radix);
+            uint64_t left = (uint64_t)split->receives[source];
+            uint64_t count = split->counts[(size_t)source * parts + part];
+            if (part == first && radix->rank)
+                count = (uint64_t)split->first_receives[source];
+            if (part == last) // the rest, whatever it is
+                count = left;
+            run->count = (size_t)(count < left ? count : left);
+            split->receives[source] -= (int)run->count;
+            sum += run->count;
+        }
+        radix_part(split->runs, radix->size, key_of(radix, radix->out, at), radix->work,
+                   radix->wide, radix->digits.low, split->rest);
+        at += sum;
+    }
+    void *sorted = radix->out;
+    radix->out = radix->in;
+    radix->in = sorted;
+}
+
+static void sort(struct split *split) {
+    struct radix *radix = split->radix;
+    cut(split);
+    double begin = clock_now(radix->clock);
+    find_bounds(split);
+    double found = clock_now(radix->clock);
+    count_sends(split);
+    exchange(split);
+    sort_parts(split);
+    radix->account.phase_s[RADIX_SCAN] += found - begin;
+    radix->account.phase_s[RADIX_PERMUTATION] += clock_now(radix->clock) - found;
+}
+
+void radix_split(struct radix *radix) {
+    struct split split = {.radix = radix};
+    size_t ranks = (size_t)radix->size;
+    split.top = radix_top(radix->keys, radix->digits.bits);
+    split.rest = radix->digits.bits - split.top;
+    split.counts = calloc(ranks * parts_of(&split), sizeof *split.counts);
+    split.ends = calloc(parts_of(&split), sizeof *split.ends);
+    split.bounds = calloc(ranks, sizeof *split.bounds);
+    split.runs = calloc(ranks, sizeof *split.runs);
+    split.mine = calloc(ranks * VALUES, sizeof *split.mine);
+    split.all = calloc(ranks * VALUES, sizeof *split.all);
+    int *lists = split.sends = calloc(LISTS * ranks, sizeof *lists);
+    if (!split.counts || !split.ends || !split.bounds || !split.runs || !split.mine ||
+        !split.all || !lists)
+        MPI_Abort(radix->comm, STATUS_FAILED); // a few KiB a rank: nothing else would work either
+    split.send_at = lists + ranks;
+    split.receives = lists + 2 * ranks;
+    split.receive_at = lists + 3 * ranks;
+    split.first_sends = lists + 4 * ranks;
+    split.first_receives = lists + 5 * ranks;
+    sort(&split);
+    free(split.counts);
+    free(split.ends);
+    free(split.bounds);
+    free(split.runs);
+    free(split.mine);
+    free(split.all);
+    free(lists);
+}

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Both kernels in all variants: every launch verifies each result.
+if(FFTW_FOUND)
+  launch(
+    "fft --log2 4,12 --way all --effort estimate"
+    "fft --log2 10 --way all --direction backward --depth 5 --effort estimate"
+    "fft --log2 12 --variant fused --chunk 4 --depth 1 --threads 2 --effort estimate"
+    "fft --log2 12 --variant original --way alltoall --threads 3 --effort estimate")
+else()
+  launch("fft")
+  set_tests_properties(fft PROPERTIES PASS_REGULAR_EXPRESSION "this build has no FFTW")
+endif()
+launch(
+  "radix --keys 1,1000 --buffer 8,512"
+  "radix --keys 777 --variant threaded --buffer 64"
+  "radix --keys 20k --variant alone --key 64 --digit 11")
+foreach(distribution gaussian sorted equal few)
+  launch("radix --keys 3000 --distribution ${distribution} --buffer 128"
+    "radix --keys 3000 --distribution ${distribution} --key 64 --digit 11 --range 50")
+endforeach()
+# On one rank nothing is sent, and the results are checked all the same.
+foreach(case "fft --log2 8 --effort estimate" "radix --keys 5000 --buffer 64")
+  string(REPLACE " " ";" words ${case})
+  string(REPLACE " " "" name ${case})
+  add_test(NAME one-${name} COMMAND ${COTEJO_MPIEXEC} -n 1 $<TARGET_FILE:cotejo> ${words})
+endforeach()
+if(NOT FFTW_FOUND)
+  set_tests_properties(one-fft--log28--effortestimate PROPERTIES PASS_REGULAR_EXPRESSION "no FFTW")
+endif()

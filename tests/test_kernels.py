@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""FFT and radix sort: what they send is what the formulas say, and wrong results are errors."""
+
+import csv
+
+import pytest
+
+from tests.launching import STACK, launch, said
+from tests.test_patterns import CROWDED, ONCE, record
+
+ONCE_KERNEL = ONCE[:4]
+
+
+def rows(folder):
+    lines = (folder / "samples.csv").read_text().splitlines()[1:]
+    return list(csv.DictReader(lines))
+
+
+@pytest.fixture
+def fft(mpi):
+    """The MPI, where its build has FFTW."""
+    done = launch(mpi, "fft", "--log2", "4", "--variant", "fused", *ONCE_KERNEL)
+    if "no FFTW" in done.stderr:
+        pytest.skip("the build has no FFTW")
+    assert done.returncode == 0, done.stderr
+    return mpi
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_messages_of_the_fft_are_those_of_the_formula(fft, ranks, tmp_path):
+    done = launch(fft, "fft", "--log2", "12", "--effort", "estimate", *ONCE_KERNEL,
+                  "--output", "samples", ranks=ranks, folder=tmp_path,
+                  **(CROWDED if ranks > 2 else {}))
+    assert done.returncode == 0, done.stderr
+    points, side = 2**12, 2**6
+    size = {"original": 16 * points // ranks**2, "rows": 16 * side // ranks,
+            "threaded": 16 * side // ranks, "nonblocking": 16 * side // ranks}
+    found = {row["operation"].split("-")[1]: row for row in rows(tmp_path)}
+    for variant, row in found.items():
+        sent, count = float(row["sent_bytes"]), float(row["messages"])
+        assert sent == 3 * (ranks - 1) * 16 * points // ranks**2
+        assert sent == count * float(row["bytes"])
+        assert variant == "fused" or int(row["bytes"]) == size[variant]
+        phases = sum(float(row[f"{name}_s"]) for name in ("transposition", "rows", "twiddle"))
+        assert variant == "threaded" or 0 < phases <= float(row["time_s"])
+    assert found.keys() == {*size, "fused"}
+    assert record(tmp_path)["observed"]["payload_checked"] is True
+
+
+def test_a_wrong_byte_of_a_transposition_is_an_error(fft):
+    """2^8 points on 2 ranks: blocks of 1 KiB, rows of 128 B."""
+    broken = {"LD_PRELOAD": str(STACK / "build" / fft.name / "tests/libflip.so")}
+    for variant, way, size in (("original", "sendrecv", 1024), ("original", "separate", 1024),
+                               ("original", "alltoall", 1024), ("rows", "isend", 128),
+                               ("threaded", "sendrecv", 128), ("nonblocking", "isend", 128),
+                               ("fused", "auto", 1024)):
+        done = launch(fft, "fft", "--log2", "8", "--variant", variant, "--way", way, *ONCE_KERNEL,
+                      COTEJO_FLIP_BYTES=str(size), **broken)
+        assert done.returncode == 1, (variant, way)
+        assert "wrong result" in said(done)[0] and variant in said(done)[0]
+
+
+def test_a_wrong_key_is_an_error(mpi):
+    broken = {"LD_PRELOAD": str(STACK / "build" / mpi.name / "tests/libflip.so")}
+    for variant in ("original", "posted"):
+        done = launch(mpi, "radix", "--keys", "1000", "--variant", variant, "--buffer", "64",
+                      *ONCE_KERNEL, COTEJO_FLIP_BYTES="64", **broken)
+        assert done.returncode == 1, variant
+        assert f"variant {variant}" in said(done)[0]
+
+
+def test_any_number_of_ranks_sorts(mpi):
+    done = launch(mpi, "radix", "--keys", "1000", "--distribution", "few", "--buffer", "128",
+                  *ONCE_KERNEL, ranks=3, **CROWDED)
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_cannot_be_is_refused_in_one_line(fft):
+    for words, what in ((["fft", "--log2", "17"], "even"),
+                        (["fft", "--variant", "nonblocking", "--way", "separate"], "cannot send"),
+                        (["fft", "--variant", "rows", "--way", "alltoallw"], "cannot send"),
+                        (["fft", "--variant", "fftw-mpi", "--log2", "4"], "no libfftw3-mpi"),
+                        (["radix", "--buffer", "12"], "multiples of 8"),
+                        (["radix", "--range", "40"], "--key 32")):
+        done = launch(fft, *words)
+        assert done.returncode == 2, words
+        assert len(said(done)) == 1 and what in said(done)[0]
+    done = launch(fft, "fft", "--log2", "4", ranks=3, **CROWDED)
+    assert done.returncode == 2 and "power of two" in said(done)[0]
