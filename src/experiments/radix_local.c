@@ -48,11 +48,53 @@ ALWAYS void scatter(const void *keys, void *to, size_t count, bool wide, int shi
     }
 }
 
+// The same through a line of the cache for each digit, which goes to memory when it is full:
+// places that are a power of two apart would throw each other out of the cache. It pays for many
+// digits and more keys than the cache holds.
+enum { COMBINE_MOST = 11, COMBINE_LEAST = 9, COMBINE_BYTES = 4 << 20 };
+
+ALWAYS void combine(const void *keys, void *to, size_t count, bool wide, int shift, uint64_t mask,
+                    uint64_t *starts) {
+    static _Thread_local _Alignas(RADIX_LINE) char lines[RADIX_LINE << COMBINE_MOST];
+    uint64_t begins[1 << COMBINE_MOST];
+    size_t width = wide ? sizeof(uint64_t) : sizeof(uint32_t), last = RADIX_LINE / width - 1;
+    memcpy(begins, starts, (mask + 1) * sizeof *begins);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t key = key_at(keys, i, wide), digit = key >> shift & mask;
+        uint64_t place = starts[digit]++;
+        char *line = lines + digit * RADIX_LINE;
+        if (wide)
+            ((uint64_t *)line)[place & last] = key;
+        else
+            ((uint32_t *)line)[place & last] = (uint32_t)key;
+        if ((place & last) != last)
+            continue;
+        if (place - last >= begins[digit]) // a constant length, so no call
+            memcpy((char *)to + (place - last) * width, line, RADIX_LINE);
+        else
+            memcpy((char *)to + begins[digit] * width, line + (begins[digit] & last) * width,
+                   (place + 1 - begins[digit]) * width);
+    }
+    for (uint64_t digit = 0; digit <= mask; digit++) {
+        uint64_t end = starts[digit], begin = end & ~(uint64_t)last;
+        begin = begin > begins[digit] ? begin : begins[digit];
+        if (end > begin)
+            memcpy((char *)to + begin * width, lines + digit * RADIX_LINE + (begin & last) * width,
+                   (end - begin) * width);
+    }
+}
+
 void radix_scatter(const void *keys, void *to, size_t count, bool wide,
                    const struct digits *digits, int pass, uint64_t *starts) {
     int shift = digits->low + pass * digits->digit;
     uint64_t mask = mask_of(digits, pass);
-    if (wide)
+    bool combined = mask < 1 << COMBINE_MOST && mask >= 1 << (COMBINE_LEAST - 1) &&
+                    count * (wide ? sizeof(uint64_t) : sizeof(uint32_t)) >= COMBINE_BYTES;
+    if (wide && combined)
+        combine(keys, to, count, true, shift, mask, starts);
+    else if (combined)
+        combine(keys, to, count, false, shift, mask, starts);
+    else if (wide)
         scatter(keys, to, count, true, shift, mask, starts, UINT64_MAX);
     else
         scatter(keys, to, count, false, shift, mask, starts, UINT64_MAX);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { DIGIT_MOST = 9 };
+enum { DIGIT_MOST = 11 };
 
 #define ALWAYS static inline __attribute__((always_inline))
 
@@ -15,7 +15,7 @@ ALWAYS uint64_t key_at(const void *keys, size_t i, bool wide) {
 // One pass from runs to `to`. False: all keys are alike in these bits, and nothing was moved.
 ALWAYS bool pass(const struct run *runs, int count, void *to, bool wide, int shift, uint32_t mask,
                  bool must) {
-    size_t places[1 << DIGIT_MOST] = {0}, sum = 0;
+    uint32_t places[1 << DIGIT_MOST] = {0}, sum = 0;
     for (int r = 0; r < count; r++)
         for (size_t i = 0; i < runs[r].count; i++)
             places[key_at(runs[r].keys, i, wide) >> shift & mask]++;
@@ -23,7 +23,7 @@ ALWAYS bool pass(const struct run *runs, int count, void *to, bool wide, int shi
     for (int r = 0; r < count; r++)
         all += runs[r].count;
     for (size_t d = 0; d <= mask; d++) {
-        size_t here = places[d];
+        uint32_t here = places[d];
         if (here == all && !must)
             return false;
         places[d] = sum;
@@ -44,13 +44,12 @@ ALWAYS bool pass(const struct run *runs, int count, void *to, bool wide, int shi
 
 ALWAYS void sort(const struct run *runs, int count, void *to, void *other, bool wide, int low,
                  int bits) {
-    // An odd number of passes ends in `to`; the first one joins the runs.
     int passes = 1;
     while (passes * DIGIT_MOST < bits)
-        passes += 2;
+        passes++;
     int digit = (bits + passes - 1) / passes;
     uint32_t mask = ((uint32_t)1 << digit) - 1;
-    struct run whole = {to, 0};
+    struct run whole = {to, 0}; // the first pass joins the runs
     for (int r = 0; r < count; r++)
         whole.count += runs[r].count;
     pass(runs, count, to, wide, low, mask, true);
