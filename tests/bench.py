@@ -9,7 +9,6 @@ import argparse
 import csv
 import os
 import pathlib
-import random
 import statistics
 import subprocess
 import sys
@@ -18,6 +17,7 @@ import time
 
 from reframe_tests.harness import sessions
 from tests import bench_collectives
+from tests.ratios import ratio
 
 REPO = sessions.REPO
 
@@ -58,22 +58,6 @@ def means(results, test, size, mpi):
             times = [float(row["time_s"]) for row in rows if int(row["bytes"]) == size]
             found[record["asked"]["launch"]] = statistics.fmean(times)
     return found
-
-
-def ratio(ours, theirs, replicates=2000):
-    """Ratio of two tools' medians over blocks, and a 95 % interval by bootstrap over blocks."""
-    blocks = sorted(ours.keys() & theirs.keys())
-    if len(blocks) < 5:
-        sys.exit("bench: fewer than 5 blocks have both tools; see the session for the reasons")
-
-    def of(chosen):
-        return (statistics.median(ours[b] for b in chosen)
-                / statistics.median(theirs[b] for b in chosen))
-
-    draw = random.Random(1)
-    drawn = sorted(of(draw.choices(blocks, k=len(blocks))) for _ in range(replicates))
-    low, high = drawn[int(0.025 * replicates)], drawn[int(0.975 * replicates) - 1]
-    return of(blocks), f"{of(blocks):.3f} [{low:.3f}, {high:.3f}], {len(blocks)} blocks"
 
 
 def against_imb(stack, results):
