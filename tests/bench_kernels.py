@@ -20,7 +20,7 @@ import tempfile
 
 from reframe_tests.harness import families, sessions
 from stack.build import compile_benchmarks, environment
-from tests.bench import ratio, say
+from tests.benching import ratio, say
 
 ROUNDS = 9
 FFT = ["fft", "--effort", "estimate", "--budget", "0.5", "--min-repetitions", "3"]

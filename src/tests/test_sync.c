@@ -86,10 +86,11 @@ int main(int count, char **arguments) {
     pause_for(wait_s);
     holds(&sync, &zero, drift, opened_s, bound);
     bool knows_drift = sync.method->name[0] == 'h' || sync.method->name[0] == 't';
-    bool injected = options_real(&options, "inject-drift") != 0;
+    bool injected = options_real(&options, "inject-drift") != 0 ||
+                    options_real(&options, "inject-offset") != 0;
     bool short_baseline = sync.baseline_s < 0.01;
     CHECK(sync.slope_applied == (knows_drift && drift != 0 && !short_baseline) || bound > 0);
-    if (strcmp(sync.method->name, "two-level") == 0 && !sync.clock->disturbed && !injected)
+    if (strcmp(sync.method->name, "two-level") == 0 && !injected)
         common_clock_is_known(&sync, &zero);
     // Once they have drifted apart they are put right, and stay so for as long again.
     sync_renew(&sync, INFINITY);
