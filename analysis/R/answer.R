@@ -14,6 +14,7 @@ answer <- function(comparison, delta) {
   if (!nrow(comparison)) {
     return(list())
   }
+  comparison <- by_test(comparison)
   strata <- names(comparison)[seq_len(match("a", names(comparison)) - 1L)]
   lapply(unname(split_strata(comparison, strata)), function(part) {
     pairs <- split(part, by = c("a", "b"), sorted = FALSE)
@@ -25,6 +26,17 @@ answer <- function(comparison, delta) {
       ranges = unlist(lapply(pairs, say_ranges, delta = delta))
     )
   })
+}
+
+# A sentence with a verdict holds the ratio and the interval on which the verdict rests.
+by_test <- function(comparison) {
+  out <- copy(comparison)
+  known <- which(!is.na(out$hl_low))
+  for (column in c("ratio", "low", "high", "low90", "high90")) {
+    theirs <- out[[paste0("hl_", column)]]
+    set(out, known, column, fcoalesce(theirs, out[[column]])[known])
+  }
+  out[]
 }
 
 # Rows of more than zero bytes where there are any.

@@ -15,10 +15,12 @@
 #' * Family: Holm's correction is over the sizes of one pair in one stratum.
 #' * Sessions: where launches are of several sessions whose ratios differ (Cochran's Q at 1 %), the
 #'   verdict must hold over sessions too ([ratio_over_sessions()]), and the `note` says so.
-#' * Verdict, said of a: `equivalent` when the 90 % interval lies within 1/(1+delta)..1+delta (two
-#'   one-sided tests at 5 %); else `faster` or `slower` when the corrected p is at most `alpha`
-#'   and the 95 % interval excludes 1; else `undecided`, and `more_launches` says about how many
-#'   more a side would likely decide ([launches_to_decide()]). `NA` with a `note` when a side has
+#' * Verdict, said of a, rests on the interval that inverts the test
+#'   ([hodges_lehmann_interval()]): `equivalent` when the 90 % interval lies within
+#'   1/(1+delta)..1+delta (two one-sided tests at 5 %); else `faster` or `slower` when the
+#'   corrected p is at most `alpha` and the 95 % interval excludes 1; else `undecided`, and
+#'   `more_launches` says about how many more a side would likely decide
+#'   ([launches_to_decide()]). `NA` with a `note` when a side has
 #'   under five launches.
 #'
 #' @param summary what [summarise_launches()] returned.
@@ -30,8 +32,9 @@
 #' @param refused `"stop"`: an error of class `cotejo_not_comparable` when a pair may not be
 #'   compared; `"list"`: leave it out and list it in the attribute `refused`.
 #' @return data.table, one row a stratum, pair and size: strata, `bytes`, `a`, `b`, `n_a`, `n_b`,
-#'   `median_a_s`, `median_b_s`, `ratio`, `low`, `high` (95 %), `low90`, `high90`, `hl_ratio`,
-#'   `cliffs_delta`, `welch_*`, `p_ranksum`, `blocked`, `p_blocked`, `sessions`,
+#'   `median_a_s`, `median_b_s`, `ratio`, `low`, `high` (95 %), `low90`, `high90`, `hl_ratio` and
+#'   its `hl_low`, `hl_high`, `hl_low90`, `hl_high90`, `cliffs_delta`, `welch_*`,
+#'   `p_ranksum`, `blocked`, `p_blocked`, `sessions`,
 #'   `session_ratio`, `session_low`, `session_high`, `session_spread`, `p_sessions`, `method`,
 #'   `p`, `p_holm`, `family_size`, `least_p`, `verdict`, `more_launches`, `note`.
 #' @export
@@ -108,12 +111,16 @@ compare_sizes <- function(a, b, delta, alpha, replicates, seed) {
   rows[, p := fifelse(reaches, p_blocked, p_ranksum)]
   rows[, least_p := least_p(n_a, n_b, reaches)]
   rows[, p_holm := stats::p.adjust(p, "holm")]
-  rows[, verdict := judge(low, high, low90, high90, p_holm, delta, alpha)]
+  rows[, verdict := judge(
+    fcoalesce(hl_low, low), fcoalesce(hl_high, high), fcoalesce(hl_low90, low90),
+    fcoalesce(hl_high90, high90), p_holm, delta, alpha
+  )]
   rows[, note := note_on(n_a, n_b, least_p, family_size, alpha)]
   differ <- which(rows$p_sessions <= SESSIONS_DIFFER & rows$verdict != "undecided")
   if (length(differ)) set_by_sessions(rows, differ, delta, alpha)
   rows[verdict == "undecided", more_launches := launches_to_decide(
-    ratio, low, high, pmin(n_a, n_b), family_size, delta, alpha
+    hl_ratio, fcoalesce(hl_low, low), fcoalesce(hl_high, high), pmin(n_a, n_b), family_size,
+    delta, alpha
   )]
   rows[]
 }
@@ -149,6 +156,7 @@ compare_pair <- function(a, b, replicates, seed) {
   x <- x[in_order]
   y <- if (blocked) y[in_order] else sort(y)
   interval <- bootstrap_ratio(x, y, blocked, c(0.95, 0.90), replicates, seed)
+  inverted <- hodges_lehmann_interval(x, y, blocked)
   t_test <- welch(x, y)
   names(t_test) <- c(
     "welch_mean_a_s", "welch_mean_b_s", "welch_difference_s", "welch_low_s", "welch_high_s",
@@ -160,7 +168,9 @@ compare_pair <- function(a, b, replicates, seed) {
       median_b_s = stats::median(y), ratio = interval$ratio,
       low = interval$low[[1L]], high = interval$high[[1L]],
       low90 = interval$low[[2L]], high90 = interval$high[[2L]],
-      hl_ratio = hodges_lehmann_ratio(x, y), cliffs_delta = cliffs_delta(x, y)
+      hl_ratio = inverted$ratio, hl_low = inverted$low[[1L]], hl_high = inverted$high[[1L]],
+      hl_low90 = inverted$low[[2L]], hl_high90 = inverted$high[[2L]],
+      cliffs_delta = cliffs_delta(x, y)
     ),
     t_test,
     list(

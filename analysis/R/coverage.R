@@ -30,7 +30,9 @@ BLOCKED <- list(
 #' @param repeats simulated studies of each kind and number.
 #' @param truth ratio of the medians.
 #' @param replicates,seed of the bootstrap, and of the simulation.
-#' @return data.table: `kind`, `launches`, `level` (nominal), `coverage`, `low`, `high` (95 %,
+#' @return data.table: `kind`, `launches`, `interval` (`of the test`: the Hodges-Lehmann ratio's,
+#'   on which verdicts rest; `bootstrap of medians`: of the ratio that is shown), `level`
+#'   (nominal), `coverage`, `low`, `high` (95 %,
 #'   Clopper and Pearson).
 #' @export
 prove_coverage <- function(launches = c(10L, 30L), repeats = 2000L, truth = 1.05,
@@ -41,13 +43,16 @@ prove_coverage <- function(launches = c(10L, 30L), repeats = 2000L, truth = 1.05
         common <- BLOCKED[[kind]](n)
         x <- truth * exp(common + SIMULATED[[kind]](n))
         y <- exp(common + SIMULATED[[kind]](n))
-        interval <- bootstrap_ratio(x, y, TRUE, c(0.95, 0.90), replicates, seed = i)
-        interval$low <= truth & truth <= interval$high
-      }, c(NA, NA))
+        holds <- function(interval) interval$low <= truth & truth <= interval$high
+        c(
+          holds(hodges_lehmann_interval(x, y, TRUE)),
+          holds(bootstrap_ratio(x, y, TRUE, c(0.95, 0.90), replicates, seed = i))
+        )
+      }, rep(NA, 4L))
       rates <- share_of(rowSums(held), repeats)
       data.table(
-        kind, launches = n, level = c(0.95, 0.90), coverage = rates[[1L]], low = rates[[2L]],
-        high = rates[[3L]]
+        kind, launches = n, interval = rep(c("of the test", "bootstrap of medians"), each = 2L),
+        level = c(0.95, 0.90), coverage = rates[[1L]], low = rates[[2L]], high = rates[[3L]]
       )
     }))
   })))

@@ -95,7 +95,7 @@ plot_drift <- function(summary) {
         "block over their median. Dashed: Theil's trend, its change over the session in the title",
         "with Kendall's p. A first block is named when it is slower by more than three robust",
         "standard deviations."
-      ), 1L, summary$simulated
+      ), drift$blocks, summary$simulated
     )) + theme_cotejo()
   with_data(plot, shown[, !c("panel", "percent")])
 }

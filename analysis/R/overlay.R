@@ -116,7 +116,7 @@ overlay_layers <- function(data, label) {
           aes(x, y),
           data = points, inherit.aes = FALSE, shape = 5, size = 1.7, colour = "grey20"
         ),
-        text(last, NULL, 1, -0.9)
+        text(last, NULL, 1, -1.6)
       )
     },
     if (nrow(levels)) {

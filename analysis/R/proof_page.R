@@ -131,7 +131,8 @@ goals_of <- function(proof) {
   rate <- share_of(raw, nrow(proof$equal))
   called <- sum(proof$equal$verdict %in% c("faster", "slower"))
   five <- proof$power[abs(share - 0.05) < 1e-9 & launches == FULL_LAUNCHES]
-  off <- proof$coverage[, pmax(0, abs(coverage - level) - (high - low) / 2)]
+  judged <- proof$coverage[interval == "of the test"]
+  off <- judged[, pmax(0, abs(coverage - level) - (high - low) / 2)]
   agree <- proof$repetition$agree
   data.table(
     goal = c(
@@ -141,7 +142,7 @@ goals_of <- function(proof) {
         "a planted 5 %% is found in at least 95 %% of trials with %d launches", FULL_LAUNCHES
       ),
       "no side is called slower that is not",
-      "intervals cover within 2 points of what they say",
+      "the intervals on which verdicts rest cover within 2 points of what they say",
       "verdicts that two sessions both reach agree in at least 95 %"
     ),
     shown = c(
@@ -158,10 +159,10 @@ goals_of <- function(proof) {
       sprintf("%d of %d trials blame another", sum(proof$trials$wrong), nrow(proof$trials)),
       sprintf(
         "%s to %s of 95 %%, %s to %s of 90 %%",
-        percent_of(min(proof$coverage[level == 0.95]$coverage)),
-        percent_of(max(proof$coverage[level == 0.95]$coverage)),
-        percent_of(min(proof$coverage[level == 0.9]$coverage)),
-        percent_of(max(proof$coverage[level == 0.9]$coverage))
+        percent_of(min(judged[level == 0.95]$coverage)),
+        percent_of(max(judged[level == 0.95]$coverage)),
+        percent_of(min(judged[level == 0.9]$coverage)),
+        percent_of(max(judged[level == 0.9]$coverage))
       ),
       if (length(agree)) {
         sprintf("%d of %d", sum(agree), length(agree))
@@ -237,7 +238,7 @@ percent_text <- function(x) paste(format(100 * x, trim = TRUE), "%")
 
 plot_coverage <- function(coverage) {
   shown <- copy(coverage)
-  shown[, panel := sprintf("interval of %s", percent_text(level))]
+  shown[, panel := sprintf("%s, %s", percent_text(level), interval)]
   shown[, series := sprintf("%d launches", launches)]
   shown[, series := factor(series, unique(series[order(launches)]))]
   shown[, x := as.integer(factor(kind, unique(kind))) + 0.15 * (as.integer(series) - 1.5)]

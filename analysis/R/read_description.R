@@ -165,6 +165,9 @@ text_of <- function(value) {
     "null"
   } else if (is.list(value)) {
     join(value)
+  } else if (is.numeric(value) && value == trunc(value) && abs(value) < 1e15) {
+    # Many times as quick as format(), and thousands of launches have a hundred numbers each.
+    sprintf("%.0f", value)
   } else if (is.numeric(value)) {
     format(value, digits = 15L, scientific = abs(value) >= 1e15, trim = TRUE)
   } else if (is.logical(value)) {

@@ -14,6 +14,9 @@
 #' @export
 summarise_launches <- function(results) {
   samples <- results$samples
+  # All cores for the one large sort.
+  threads <- setDTthreads(0L)
+  on.exit(setDTthreads(threads))
   roles <- attr(samples, "roles")
   by <- c("key", "operation", "bytes", names(roles)[roles == "factor"])
   samples <- samples[, c(by, "time_s", "valid"), with = FALSE]

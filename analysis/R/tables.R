@@ -79,7 +79,9 @@ table_comparison <- function(comparison) {
     first_us = format_us(comparison$median_a_s),
     second_us = format_us(comparison$median_b_s),
     `Ratio [95 %]` = format_interval(comparison$ratio, comparison$low, comparison$high, 4L),
-    `Hodges-Lehmann` = format_digits(comparison$hl_ratio, 4L),
+    `Hodges-Lehmann [95 %]` = format_interval(
+      comparison$hl_ratio, comparison$hl_low, comparison$hl_high, 4L
+    ),
     cliff = sprintf("%+.2f", comparison$cliffs_delta),
     `p, Holm` = format_p(comparison$p_holm),
     `Welch p` = format_p(comparison$welch_p),

@@ -135,3 +135,39 @@ hodges_lehmann_ratio <- function(x, y) {
   }
   exp(stats::median(outer(log(x), log(y), `-`)))
 }
+
+#' Interval of the Hodges-Lehmann ratio, by inverting the Wilcoxon test.
+#'
+#' It holds every ratio that the test does not reject: of blocks, between order statistics of the
+#' means of pairs of differences of log times; of independent sides, of all differences
+#' (Hollander and Wolfe 1999, ch. 3 and 4). Exact but for ties.
+#'
+#' @param x,y launch medians (s); with `blocked`, in the same order of blocks.
+#' @param blocked whether the sides are paired by block.
+#' @param levels of the intervals.
+#' @return list: `ratio`, `low`, `high` (vectors as long as `levels`); `NA` under five launches on
+#'   either side, where a time is not positive, or where so few launches cannot have the level.
+#' @export
+hodges_lehmann_interval <- function(x, y, blocked = FALSE, levels = c(0.95, 0.90)) {
+  unknown <- rep(NA_real_, length(levels))
+  out <- list(ratio = NA_real_, low = unknown, high = unknown)
+  if (!length(x) || !length(y) || min(x, y) <= 0) {
+    return(out)
+  }
+  if (blocked) {
+    d <- log(x) - log(y)
+    means <- outer(d, d, `+`) / 2
+    values <- sort(means[lower.tri(means, TRUE)])
+    rank <- stats::qsignrank((1 - levels) / 2, length(x))
+  } else {
+    values <- sort(outer(log(x), log(y), `-`))
+    rank <- stats::qwilcox((1 - levels) / 2, length(x), length(y))
+  }
+  out$ratio <- exp(stats::median(values))
+  if (min(length(x), length(y)) >= MIN_LAUNCHES) {
+    known <- rank >= 1
+    out$low[known] <- exp(values[rank[known]])
+    out$high[known] <- exp(values[length(values) + 1L - rank[known]])
+  }
+  out
+}

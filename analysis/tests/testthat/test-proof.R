@@ -84,7 +84,7 @@ test_that("the page says what is shown and what is not yet", {
   expect_identical(goals$met[c(1L, 3L)], c(FALSE, NA))
   expect_true(all(goals$met[c(2L, 4L, 6L)]))
   page <- paste(readLines(out), collapse = "\n")
-  for (text in c("A against A", "not yet", "Coverage of the intervals", "all 4|4 comparisons")) {
+  for (text in c("A against A", "not yet", "Coverage of the intervals", "of [0-9]+ comparisons")) {
     expect_match(page, text)
   }
   expect_false(grepl("(src|href)=\"(http|//)", page))

@@ -226,3 +226,22 @@ test_that("medians of draws are medians, with ties, of odd and even numbers", {
     )
   }
 })
+
+test_that("the interval of the Hodges-Lehmann ratio is that of R's own tests", {
+  set.seed(9L)
+  for (n in c(6L, 11L, 30L)) {
+    x <- exp(stats::rnorm(n, 0.05, 0.1))
+    y <- exp(stats::rnorm(n, 0, 0.1))
+    for (blocked in c(TRUE, FALSE)) {
+      ours <- hodges_lehmann_interval(x, y, blocked)
+      theirs <- stats::wilcox.test(
+        log(x), log(y), paired = blocked, conf.int = TRUE, conf.level = 0.95, exact = TRUE
+      )
+      expect_equal(c(ours$low[[1L]], ours$high[[1L]]), exp(as.vector(theirs$conf.int)))
+      expect_equal(ours$ratio, unname(exp(theirs$estimate)))
+    }
+  }
+  expect_true(is.na(hodges_lehmann_interval(1:4, 2:5, TRUE)$low[[1L]]))
+  # Five blocks cannot have 95 %.
+  expect_identical(is.na(hodges_lehmann_interval(1:5, c(2, 4, 5, 7, 9), TRUE)$low), c(TRUE, FALSE))
+})
