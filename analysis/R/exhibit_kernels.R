@@ -44,7 +44,8 @@ exhibit_phases <- function(exhibit) {
     ggplot2::scale_x_discrete(NULL, labels = function(text) gsub(", ", "\n", text)) +
     y_axis("time (ms)", "linear") + theme_cotejo() +
     ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(exhibit, paste(
-      "Bars: medians over launches of the phases of the slowest rank. Points: the whole time, with",
+      "Bars: medians over launches of the phases of the slowest rank. Points: the whole time,",
+      "with",
       "its 95 % bootstrap interval. Phases that overlap rise above it."
     ), whole$n))
   with_data(plot, rbind(

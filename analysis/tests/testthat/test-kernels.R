@@ -36,8 +36,8 @@ drawn <- function(folder, verb, arguments, kind = "figure") {
   ), register)
   out <- fresh_folder()
   quiet(coverage <- draw_exhibits(folder, out, exhibits = list_exhibits(register)))
-  file <- file.path(out, "stival-fig-1.csv")
-  page <- file.path(out, "stival-fig-1.html")
+  file <- file.path(out, "stival", "fig-1.csv")
+  page <- file.path(out, "stival", "fig-1.html")
   list(
     coverage = coverage, data = if (file.exists(file)) data.table::fread(file),
     page = if (file.exists(page)) paste(readLines(page), collapse = " ")
@@ -83,7 +83,8 @@ test_that("messages are listed as they were counted", {
   expect_match(table$page, "9 x 1 MiB", fixed = TRUE)
   write_kernel(folder, 4L, 40e-3, launches = 7:12, messages = 10)
   expect_error(
-    quiet(drawn(folder, "message_table", "rows=operation log2_points", "table")), "different number"
+    quiet(drawn(folder, "message_table", "rows=operation log2_points", "table")),
+    "different number"
   )
 })
 
