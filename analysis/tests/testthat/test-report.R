@@ -26,7 +26,7 @@ test_that("the words name the winner, the ratio, the interval and n", {
       paste(
         "Open MPI is %.2f [%.2f, %.2f] times as fast as MPICH for 1 B in shared memory, n = 10,",
         "corrected p = 0.00391."
-      ), row$ratio, row$low, row$high
+      ), row$hl_ratio, row$hl_low, row$hl_high
     )
   )
   expect_equal(row$ratio, 2, tolerance = 0.05)
@@ -40,7 +40,7 @@ test_that("the winner is named whichever side of the pair it is", {
   row <- study$comparison
   expect_match(said$smallest[[1L]], sprintf(
     "MPICH is %.2f [%.2f, %.2f] times as fast as Open MPI",
-    1 / row$ratio, 1 / row$high, 1 / row$low
+    1 / row$hl_ratio, 1 / row$hl_high, 1 / row$hl_low
   ), fixed = TRUE)
   expect_identical(said$fastest, "Fastest: MPICH at 1 B.")
 })
