@@ -3,6 +3,7 @@
 
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
+from reframe.core.pipeline import RegressionTestPlugin
 
 from .base import Experiment, Full, Quick, Smoke
 from .harness import exhibits, launches, placements
@@ -54,8 +55,8 @@ class Radix(Kernel):
     ranks = parameter(ALL_COUNTS)
 
 
-class Varied(Kernel):
-    """Every value of one option, in launches of its own."""
+class Varied(RegressionTestPlugin):
+    """Every value of one option, the parameter of its name, in launches of its own."""
 
     option = ""
 

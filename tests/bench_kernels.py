@@ -159,9 +159,10 @@ def against_nas(machine):
     return None
 
 
-def measure_all(stack):
-    """Holds every MPI of the stack against its goals; prints a line each."""
-    present = [f for f in families.load().values() if f.installed(stack)]
+def measure_all(stack, mpi=None):
+    """Holds every MPI of the stack, or the named one, against its goals; prints a line each."""
+    present = [f for f in families.load().values()
+               if f.installed(stack) and mpi in (None, f.name)]
     with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as folder:
         for family in present:
             machine = Machine(family, stack)
@@ -173,7 +174,9 @@ def measure_all(stack):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("stack", type=pathlib.Path)
-    measure_all(parser.parse_args().stack.resolve())
+    parser.add_argument("--mpi", choices=families.load(), help="of one MPI only")
+    args = parser.parse_args()
+    measure_all(args.stack.resolve(), args.mpi)
 
 
 if __name__ == "__main__":
