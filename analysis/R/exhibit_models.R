@@ -17,6 +17,11 @@ with_configurations <- function(table, exhibit, by) {
     by, "bytes"
   ))
   out <- keys[table, on = setdiff(by, "bytes")]
+  # A setting that no launch of these results has was left alone by all.
+  named <- unlist(exhibit$arguments[c("series", "panel")])
+  for (column in setdiff(grep("^setting_", named, value = TRUE), names(out))) {
+    set(out, j = column, value = NA_character_)
+  }
   setattr(out, "factors", character())
   out[]
 }
