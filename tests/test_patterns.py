@@ -130,5 +130,6 @@ def test_adaptive_sizes_surround_the_change_of_protocol(mpi, tmp_path):
     assert done.returncode == 0, done.stderr
     sizes = {size for _, size in rows(tmp_path)}
     assert {64, 1024, 16384} <= sizes
-    assert len(sizes) > 8  # the halves of each interval, and more where the curve bends
+    # Halves of intervals, where the curve bends by more than the launch's own noise.
+    assert len(sizes) > len({64, 1024, 16384})
     assert min(row["n"] for row in record(tmp_path)["summary"]) >= 10

@@ -29,14 +29,13 @@ def no_launcher_in_it(monkeypatch):
 
 
 def test_a_planted_share_slows_by_about_as_much(mpi, tmp_path):
-    ratios = []
-    for turn in range(3):
-        plain = preloaded(mpi, 0, tmp_path / f"plain{turn}")
-        slow = preloaded(mpi, 1, tmp_path / f"slow{turn}")
-        ratios.append(slow["1024"] / plain["1024"])
-    # Twice the time is planted; a busy machine may hide a part of it, and no machine adds more
-    # than as much again in the middle of three.
-    assert 1.3 < statistics.median(ratios) < 4
+    times = {0: [], 1: []}
+    for turn in range(5):
+        for share, of_share in times.items():
+            of_share.append(preloaded(mpi, share, tmp_path / f"{share}-{turn}")["1024"])
+    # Twice the time is planted; what disturbs a launch only adds, so the quietest ones compare.
+    # The peer's part of a message hides some of it.
+    assert 1.3 < min(times[1]) / min(times[0]) < 4
 
 
 @pytest.mark.parametrize("share", ["", "a lot", "-1", "11", "0.05x", "nan"])
