@@ -82,14 +82,15 @@ static int placements(int count, char **arguments) {
 
 // The ranks that take part get a communicator of their own, the others MPI_COMM_NULL.
 static void choose_ranks(struct bench *bench, const struct experiment *experiment) {
-    int rank, size;
+    int rank, size, least = experiment->least ? experiment->least : 2;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (size < experiment->ranks || size < 2) {
+    if (experiment->ranks > least)
+        least = experiment->ranks;
+    if (size < least) {
         failure_set(&bench->failure, STATUS_USAGE,
                     "needs %d ranks and was started with %d; use mpiexec -n %d, of the same MPI",
-                    experiment->ranks > 2 ? experiment->ranks : 2, size,
-                    experiment->ranks > 2 ? experiment->ranks : 2);
+                    least, size, least);
         return;
     }
     bool part = !experiment->ranks || rank < experiment->ranks;
@@ -115,6 +116,7 @@ static void publish(struct bench *bench, const struct experiment *experiment,
                               .payload_bytes = bench->payload_bytes,
                               .payload_checked = bench->payload_checked,
                               .sync = &bench->sync,
+                              .threads = &bench->threads,
                               .found = bench->found.text};
     json_open(&json, '{');
     json_name(&json, "schema");
@@ -133,12 +135,8 @@ static void publish(struct bench *bench, const struct experiment *experiment,
 static void measure(struct bench *bench, const struct experiment *experiment, int count,
                     char **arguments) {
     struct launch launch = launch_begin();
-    const struct option *tables[TABLES_MOST + 1] = {common_options};
-    int rank, tables_count = 1;
-    for (int i = 0; experiment->options[i]; i++)
-        tables[tables_count++] = experiment->options[i];
+    int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    options_read(&bench->options, tables, tables_count, count - 2, arguments + 2, &bench->failure);
     if (!failed(&bench->failure))
         choose_ranks(bench, experiment);
     if (!failed(&bench->failure))
@@ -158,12 +156,34 @@ static void measure(struct bench *bench, const struct experiment *experiment, in
     ranks_agree(MPI_COMM_WORLD, &bench->failure, false);
 }
 
-static void start_library(struct bench *bench, int *count, char ***arguments) {
+// The options are read first: they decide how many threads may call the library.
+static void read_options(struct bench *bench, const struct experiment *experiment, int count,
+                         char **arguments) {
+    const struct option *tables[TABLES_MOST + 1] = {common_options};
+    int tables_count = 1;
+    for (int i = 0; experiment->options[i]; i++)
+        tables[tables_count++] = experiment->options[i];
+    options_read(&bench->options, tables, tables_count, count - 2, arguments + 2, &bench->failure);
+}
+
+static void start_library(struct bench *bench, const struct experiment *experiment, int *count,
+                          char ***arguments) {
     struct timespec begin, end;
+    int level = MPI_THREAD_SINGLE, given;
+    if (experiment->threads && !failed(&bench->failure))
+        level = experiment->threads(&bench->options);
     bench->before = usage_read();
     clock_gettime(CLOCK_MONOTONIC, &begin);
-    MPI_Init(count, arguments);
+    if (level == MPI_THREAD_SINGLE)
+        MPI_Init(count, arguments);
+    else
+        MPI_Init_thread(count, arguments, level, &given);
     clock_gettime(CLOCK_MONOTONIC, &end);
+    if (level != MPI_THREAD_SINGLE && given < level)
+        failure_set(&bench->failure, STATUS_USAGE,
+                    "this needs %s and the MPI library gives less; choose another variant, or a "
+                    "build of the library with threads",
+                    level == MPI_THREAD_MULTIPLE ? "MPI_THREAD_MULTIPLE" : "MPI_THREAD_FUNNELED");
     bench->after = usage_read();
     bench->init_s =
         (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
@@ -172,11 +192,13 @@ static void start_library(struct bench *bench, int *count, char ***arguments) {
 static int run(const struct experiment *experiment, int count, char **arguments) {
     struct bench bench = {.comm = MPI_COMM_NULL};
     int rank;
-    start_library(&bench, &count, &arguments);
+    read_options(&bench, experiment, count, arguments);
+    start_library(&bench, experiment, &count, &arguments);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     measure(&bench, experiment, count, arguments);
     samples_close(&bench.samples);
     json_free(&bench.sync);
+    json_free(&bench.threads);
     json_free(&bench.found);
     options_free(&bench.options);
     if (bench.comm != MPI_COMM_NULL)

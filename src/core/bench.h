@@ -26,8 +26,9 @@ struct bench {
     struct usage before, after; // of this rank's memory: MPI_Init
     double init_s;              // that MPI_Init took on this rank
     struct json sync;           // value of `observed.sync`, on rank 0; empty: no shared clock
-    struct json found;          // an object of what was found beside samples; rank 0's counts
-    struct failure failure;     // an experiment that sets it must see to it that all ranks do
+    struct json threads; // a list of where threads may run; rank 0's counts; empty: not observed
+    struct json found;   // an object of what was found beside samples; rank 0's counts
+    struct failure failure; // an experiment that sets it must see to it that all ranks do
 };
 
 enum { TABLES_MOST = 6 }; // of options, of an experiment
@@ -36,8 +37,11 @@ struct experiment {
     const char *name, *summary;
     const char *what; // what one operation is, and where the method comes from
     int ranks;        // that take part; the others wait quietly. 0: all of them
+    int least;        // ranks that it can be started with; 0: 2
     const struct option *options[TABLES_MOST + 1]; // beside the common one; NULL ends them
     const struct column *columns;                  // beside the common ones; NULL: none
+    // The level of threads that these options need of MPI; NULL: MPI_THREAD_SINGLE always.
+    int (*threads)(const struct options *options);
     void (*run)(struct bench *bench);
 };
 

@@ -16,6 +16,11 @@ extern const struct experiment overlap;
 extern const struct experiment eager_limit;
 extern const struct experiment collective;
 extern const struct experiment memory;
+extern const struct experiment nas_ep;
+extern const struct experiment nas_is;
+extern const struct experiment nas_cg;
+extern const struct experiment nas_mg;
+extern const struct experiment nas_ft;
 extern const struct experiment waitpattern_up;
 extern const struct experiment waitpattern_null;
 extern const struct experiment start_skew;
@@ -33,6 +38,11 @@ const struct experiment *const experiments[] = {
     &eager_limit,
     &collective,
     &memory,
+    &nas_ep,
+    &nas_is,
+    &nas_cg,
+    &nas_mg,
+    &nas_ft,
     &waitpattern_up,
     &waitpattern_null,
     &start_skew,
