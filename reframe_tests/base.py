@@ -99,12 +99,15 @@ class Placement(RegressionTestPlugin):
     #: Name of a placement of the site.
     placement = parameter(["near"])
 
+    #: Cores of each rank, one a thread.
+    threads = variable(int, value=1)
+
     @run_after("setup")
     def resolve_placement(self):
         program = self.family.prefix(families.stack_prefix()) / "bin/cotejo"
         try:
             self.cpus, self.num_hosts = placements.resolve(
-                self.placement, self.num_tasks, program)
+                self.placement, self.num_tasks * self.threads, program)
         except placements.PlacementError as err:
             self.skip(str(err))
         self.num_tasks_per_node = self.num_tasks // self.num_hosts
@@ -115,7 +118,10 @@ class Placement(RegressionTestPlugin):
         interface = self.current_partition.extras.get("srun_mpi", {}).get(self.family.name)
         if launcher == "srun" and interface:
             self.job.launcher.options += [f"--mpi={interface}"]
-        self.job.launcher.options += self.family.flags(launcher, self.cpus, self.num_hosts)
+        self.job.launcher.options += self.family.flags(launcher, self.cpus, self.num_hosts,
+                                                       self.threads)
+        if self.threads > 1:
+            self.num_cpus_per_task = self.threads
 
 
 # ReFrame runs the hooks of later bases first: the placement needs the configuration.
@@ -190,13 +196,19 @@ class Experiment(rfm.RunOnlyRegressionTest, Placement, Configuration):
         self.time_limit = self.limit_s + 30
         self.started = time.time()
 
+    def cores_of_ranks(self):
+        """What is asked for of each rank: a core, or several as text, "0,1"."""
+        if self.threads == 1:
+            return self.cpus
+        return [",".join(map(str, one)) for one in families.cut(self.cpus, self.threads)]
+
     def asked(self):
         return {
             "site": sessions.site_name(), "session": sessions.session_name(),
             "experiment": self.experiment, "test": type(self).__name__,
             "scale": self.scale, "launch": self.launch,
             "seed": scales.seed(), "mpi": self.family.name, "transport": self.transport,
-            "placement": self.placement, "cpus": self.cpus, "hosts": self.num_hosts,
+            "placement": self.placement, "cpus": self.cores_of_ranks(), "hosts": self.num_hosts,
             "ranks": self.num_tasks, "settings": self.values_set(),
             "parameters": {name: getattr(self, name) for name in self.varied},
             "time_limit_s": self.limit_s}

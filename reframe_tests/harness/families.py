@@ -61,6 +61,7 @@ class Family:
     library: str
     bind: list
     per_host: list
+    bind_threads: list
     transports: dict
     environment: dict = field(default_factory=dict)
     abi: str = ""
@@ -85,20 +86,34 @@ class Family:
         found = self.settings.get(name, {}).get(transport)
         return found or Setting(reason=f"{self.title} declares no {name} over {transport}")
 
-    def flags(self, launcher, cpus, hosts=1):
-        """Launcher options that put local rank i of every host on `cpus[i]`.
+    def flags(self, launcher, cpus, hosts=1, threads=1):
+        """Launcher options that put local rank i of every host on `cpus[i]`, or on the i-th
+        `threads` of them.
 
         `launcher` is ReFrame's name of it: `mpirun` takes the family's own words,
         `srun` takes Slurm's for every family. An empty `cpus` binds nothing.
         """
         if not cpus:
             return []
-        fill = {"cpus": ",".join(map(str, cpus)), "ranks_per_host": len(cpus)}
+        sets = cut(cpus, threads)
+        masks = [hex(sum(1 << cpu for cpu in one)) for one in sets]
+        fill = {"cpus": ",".join(map(str, cpus)), "ranks_per_host": len(sets), "threads": threads,
+                "sets": ",".join("+".join(map(str, one)) for one in sets),
+                "masks": ",".join(masks)}
+        if launcher == "srun" and threads > 1:
+            return [f"--cpu-bind=mask_cpu:{fill['masks']}", f"--ntasks-per-node={len(sets)}",
+                    f"--cpus-per-task={threads}"]
         if launcher == "srun":
             return [f"--cpu-bind=map_cpu:{fill['cpus']}", f"--ntasks-per-node={len(cpus)}"]
         if launcher != "mpirun":
             raise ValueError(f"launcher {launcher!r}: no binding flags known; use mpirun or srun")
-        return [word.format(**fill) for word in (self.bind if hosts == 1 else self.per_host)]
+        words = self.bind_threads if threads > 1 else self.bind if hosts == 1 else self.per_host
+        return [word.format(**fill) for word in words]
+
+
+def cut(cpus, threads):
+    """The cores of each rank: lists of `threads` of them."""
+    return [list(cpus[i:i + threads]) for i in range(0, len(cpus), threads)]
 
 
 def _read(path):

@@ -61,15 +61,24 @@ def cpu_list(text):
     return [cpu for span in spans for cpu in range(int(span[0]), int(span[-1]) + 1)]
 
 
-def affinity_problem(cpus, ranks):
-    """Why the affinity observed is not the one asked for, or ''. `cpus` are of one host."""
+def cores_seen(rank, threads):
+    """Cores of a rank: those of its threads, where they were observed. OpenMP binds the first
+    thread, and with it what is taken for the whole process, to a part of them."""
+    seen = {cpu for t in threads or [] if t["rank"] == rank["rank"] for cpu in cpu_list(t["cpus"])}
+    return sorted(seen or cpu_list(rank["cpus"]))
+
+
+def affinity_problem(cpus, ranks, threads=None):
+    """Why the affinity observed is not the one asked for, or ''. `cpus` are of one host: a core
+    a rank, or several as text."""
     if not cpus:
         return ""
     for entry in ranks:
         asked = cpus[entry["rank"] % len(cpus)]
-        if cpu_list(entry["cpus"]) != [asked]:
+        seen = cores_seen(entry, threads)
+        if seen != sorted(cpu_list(str(asked))):
             return (f"rank {entry['rank']} was asked on core {asked} "
-                    f"and observed on cores {entry['cpus']}")
+                    f"and observed on cores {','.join(map(str, seen))}")
     return ""
 
 
@@ -83,10 +92,26 @@ def problem(asked, observed, reported, family):
     hosts = len({r["host"] for r in observed["ranks"]})
     if hosts != asked["hosts"]:
         return f"{asked['hosts']} hosts were asked for, ranks were on {hosts}"
-    if not reported["evidence"]:
+    # One rank has nobody to send to.
+    if not reported["evidence"] and asked["ranks"] > 1:
         return f"the library did not report transport {asked['transport']}"
-    return (affinity_problem(asked["cpus"], observed["ranks"])
+    return (affinity_problem(asked["cpus"], observed["ranks"], observed.get("threads"))
             or wire_problem(asked["transport"], observed))
+
+
+def threads_problem(cpus, threads):
+    """Why threads are not each on a core of their own within those of their rank, or ''.
+
+    `cpus` as in `affinity_problem`; `threads` is `observed.threads`.
+    """
+    if not threads:
+        return "the threads' cores were not observed"
+    for entry in threads:
+        cores = cpu_list(str(cpus[entry["rank"] % len(cpus)]))
+        if cpu_list(entry["cpus"]) != [cores[entry["thread"] % len(cores)]]:
+            return (f"thread {entry['thread']} of rank {entry['rank']} should be on one core of "
+                    f"{cores} and was observed on cores {entry['cpus']}")
+    return ""
 
 
 def samples_problem(summary):
