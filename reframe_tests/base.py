@@ -99,7 +99,7 @@ class Placement(RegressionTestPlugin):
     #: Name of a placement of the site.
     placement = parameter(["near"])
 
-    #: Cores of each rank, one a thread.
+    #: Threads of each rank, every one with a core of its own.
     threads = variable(int, value=1)
 
     @run_after("setup")
@@ -110,6 +110,9 @@ class Placement(RegressionTestPlugin):
                 self.placement, self.num_tasks * self.threads, program)
         except placements.PlacementError as err:
             self.skip(str(err))
+        if self.threads > 1:
+            self.cpus = [self.cpus[i:i + self.threads]
+                         for i in range(0, len(self.cpus), self.threads)]
         self.num_tasks_per_node = self.num_tasks // self.num_hosts
 
     @run_before("run")
@@ -118,10 +121,7 @@ class Placement(RegressionTestPlugin):
         interface = self.current_partition.extras.get("srun_mpi", {}).get(self.family.name)
         if launcher == "srun" and interface:
             self.job.launcher.options += [f"--mpi={interface}"]
-        self.job.launcher.options += self.family.flags(launcher, self.cpus, self.num_hosts,
-                                                       self.threads)
-        if self.threads > 1:
-            self.num_cpus_per_task = self.threads
+        self.job.launcher.options += self.family.flags(launcher, self.cpus, self.num_hosts)
 
 
 # ReFrame runs the hooks of later bases first: the placement needs the configuration.
@@ -196,19 +196,13 @@ class Experiment(rfm.RunOnlyRegressionTest, Placement, Configuration):
         self.time_limit = self.limit_s + 30
         self.started = time.time()
 
-    def cores_of_ranks(self):
-        """What is asked for of each rank: a core, or several as text, "0,1"."""
-        if self.threads == 1:
-            return self.cpus
-        return [",".join(map(str, one)) for one in families.cut(self.cpus, self.threads)]
-
     def asked(self):
         return {
             "site": sessions.site_name(), "session": sessions.session_name(),
             "experiment": self.experiment, "test": type(self).__name__,
             "scale": self.scale, "launch": self.launch,
             "seed": scales.seed(), "mpi": self.family.name, "transport": self.transport,
-            "placement": self.placement, "cpus": self.cores_of_ranks(), "hosts": self.num_hosts,
+            "placement": self.placement, "cpus": self.cpus, "hosts": self.num_hosts,
             "ranks": self.num_tasks, "settings": self.values_set(),
             "parameters": {name: getattr(self, name) for name in self.varied},
             "time_limit_s": self.limit_s}

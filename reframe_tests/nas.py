@@ -40,7 +40,7 @@ class Nas(Experiment):
         self.env_vars.update(OMP_PLACES="cores", OMP_PROC_BIND="close", OMP_WAIT_POLICY="active")
 
     def doubt(self, observed):
-        return launches.threads_problem(self.cores_of_ranks(), observed["threads"])
+        return launches.threads_problem(self.cpus, observed["threads"])
 
     @performance_function("Mop/s")
     def rate(self):

@@ -24,12 +24,13 @@ BLOCKS = 7
 def run(family, stack, split, words, folder):
     """Output of a program on ranks x threads cores of this process, `split` the two."""
     ranks, threads = split
-    cpus = sorted(os.sched_getaffinity(0))[:ranks * threads]
+    cores = sorted(os.sched_getaffinity(0))[:ranks * threads]
+    cpus = cores if threads == 1 else [cores[i * threads:][:threads] for i in range(ranks)]
     env = {**environment(family, stack), **family.transports["shm"].environment,
            "OMP_NUM_THREADS": str(threads), "OMP_PLACES": "cores", "OMP_PROC_BIND": "close",
            "OMP_WAIT_POLICY": "active"}
     done = subprocess.run(
-        ["mpirun", *family.flags("mpirun", cpus, threads=threads), "-np", str(ranks), *words],
+        ["mpirun", *family.flags("mpirun", cpus), "-np", str(ranks), *words],
         env=env, cwd=folder, text=True, capture_output=True, timeout=300)
     if done.returncode:
         raise RuntimeError(f"{' '.join(words)}: {(done.stderr or done.stdout).strip()[-300:]}")

@@ -15,16 +15,17 @@ def test_flags_name_every_core(family):
 
 
 @pytest.mark.parametrize("family", ALL.values(), ids=ALL)
-def test_flags_of_ranks_with_threads_say_how_many_cores(family):
-    words = " ".join(family.flags("mpirun", [0, 1, 2, 3], threads=2))
-    assert any(said in words for said in ("pe=2", "0+1,2+3", "[0x3,0xc]"))
-    assert family.flags("srun", [0, 1, 2, 3], threads=2) == [
-        "--cpu-bind=mask_cpu:0x3,0xc", "--ntasks-per-node=2", "--cpus-per-task=2"]
-
-
-@pytest.mark.parametrize("family", ALL.values(), ids=ALL)
 def test_slurm_binds_every_family_alike(family):
     assert family.flags("srun", [4, 6]) == ["--cpu-bind=map_cpu:4,6", "--ntasks-per-node=2"]
+
+
+def test_ranks_with_threads_get_a_core_for_each():
+    groups = [[0, 1], [2, 3]]
+    assert "user:0+1,2+3" in ALL["mpich"].flags("mpirun", groups)
+    assert "[0x3,0xc]" in ALL["intel-mpi"].flags("mpirun", groups)
+    assert "ppr:2:node:pe=2" in ALL["openmpi"].flags("mpirun", groups)
+    assert ALL["mpich"].flags("srun", groups) == [
+        "--cpu-bind=mask_cpu:0x3,0xc", "--ntasks-per-node=2", "--cpus-per-task=2"]
 
 
 @pytest.mark.parametrize("family", ALL.values(), ids=ALL)

@@ -61,9 +61,9 @@ class Family:
     library: str
     bind: list
     per_host: list
-    bind_threads: list
     transports: dict
     environment: dict = field(default_factory=dict)
+    bind_threads: list = field(default_factory=list)
     abi: str = ""
     audit: dict = field(default_factory=dict)
     settings: dict = field(default_factory=dict)
@@ -86,34 +86,36 @@ class Family:
         found = self.settings.get(name, {}).get(transport)
         return found or Setting(reason=f"{self.title} declares no {name} over {transport}")
 
-    def flags(self, launcher, cpus, hosts=1, threads=1):
-        """Launcher options that put local rank i of every host on `cpus[i]`, or on the i-th
-        `threads` of them.
+    def flags(self, launcher, cpus, hosts=1):
+        """Launcher options that put local rank i of every host on `cpus[i]`.
 
         `launcher` is ReFrame's name of it: `mpirun` takes the family's own words,
-        `srun` takes Slurm's for every family. An empty `cpus` binds nothing.
+        `srun` takes Slurm's for every family. An empty `cpus` binds nothing. Where ranks
+        have threads, `cpus[i]` is a list: a core for each.
         """
         if not cpus:
             return []
-        sets = cut(cpus, threads)
-        masks = [hex(sum(1 << cpu for cpu in one)) for one in sets]
-        fill = {"cpus": ",".join(map(str, cpus)), "ranks_per_host": len(sets), "threads": threads,
-                "sets": ",".join("+".join(map(str, one)) for one in sets),
-                "masks": ",".join(masks)}
-        if launcher == "srun" and threads > 1:
-            return [f"--cpu-bind=mask_cpu:{fill['masks']}", f"--ntasks-per-node={len(sets)}",
-                    f"--cpus-per-task={threads}"]
+        if isinstance(cpus[0], list):
+            return self._thread_flags(launcher, cpus)
+        fill = {"cpus": ",".join(map(str, cpus)), "ranks_per_host": len(cpus)}
         if launcher == "srun":
             return [f"--cpu-bind=map_cpu:{fill['cpus']}", f"--ntasks-per-node={len(cpus)}"]
         if launcher != "mpirun":
             raise ValueError(f"launcher {launcher!r}: no binding flags known; use mpirun or srun")
-        words = self.bind_threads if threads > 1 else self.bind if hosts == 1 else self.per_host
-        return [word.format(**fill) for word in words]
+        return [word.format(**fill) for word in (self.bind if hosts == 1 else self.per_host)]
 
-
-def cut(cpus, threads):
-    """The cores of each rank: lists of `threads` of them."""
-    return [list(cpus[i:i + threads]) for i in range(0, len(cpus), threads)]
+    def _thread_flags(self, launcher, groups):
+        masks = [hex(sum(1 << cpu for cpu in group)) for group in groups]
+        fill = {"sets": ",".join("+".join(map(str, group)) for group in groups),
+                "masks": ",".join(masks), "threads": len(groups[0]),
+                "ranks_per_host": len(groups)}
+        if launcher == "srun":
+            return ["--cpu-bind=mask_cpu:" + ",".join(masks),
+                    f"--ntasks-per-node={len(groups)}", f"--cpus-per-task={len(groups[0])}"]
+        if launcher != "mpirun" or not self.bind_threads:
+            raise ValueError(f"{self.title} under {launcher}: ranks with threads cannot be bound; "
+                             f"declare `bind_threads` in {self.name}.yaml and use mpirun or srun")
+        return [word.format(**fill) for word in self.bind_threads]
 
 
 def _read(path):

@@ -69,16 +69,16 @@ def cores_seen(rank, threads):
 
 
 def affinity_problem(cpus, ranks, threads=None):
-    """Why the affinity observed is not the one asked for, or ''. `cpus` are of one host: a core
-    a rank, or several as text."""
+    """Why the affinity observed is not the one asked for, or ''. `cpus` are of one host."""
     if not cpus:
         return ""
     for entry in ranks:
         asked = cpus[entry["rank"] % len(cpus)]
+        cores = asked if isinstance(asked, list) else [asked]
         seen = cores_seen(entry, threads)
-        if seen != sorted(cpu_list(str(asked))):
-            return (f"rank {entry['rank']} was asked on core {asked} "
-                    f"and observed on cores {','.join(map(str, seen))}")
+        if seen != sorted(cores):
+            return (f"rank {entry['rank']} was asked on core {', '.join(map(str, cores))} "
+                    f"and observed on cores {', '.join(map(str, seen))}")
     return ""
 
 
@@ -92,8 +92,7 @@ def problem(asked, observed, reported, family):
     hosts = len({r["host"] for r in observed["ranks"]})
     if hosts != asked["hosts"]:
         return f"{asked['hosts']} hosts were asked for, ranks were on {hosts}"
-    # One rank has nobody to send to.
-    if not reported["evidence"] and asked["ranks"] > 1:
+    if asked["ranks"] > 1 and not reported["evidence"]:  # one rank has no transport
         return f"the library did not report transport {asked['transport']}"
     return (affinity_problem(asked["cpus"], observed["ranks"], observed.get("threads"))
             or wire_problem(asked["transport"], observed))
@@ -107,7 +106,8 @@ def threads_problem(cpus, threads):
     if not threads:
         return "the threads' cores were not observed"
     for entry in threads:
-        cores = cpu_list(str(cpus[entry["rank"] % len(cpus)]))
+        asked = cpus[entry["rank"] % len(cpus)]
+        cores = asked if isinstance(asked, list) else [asked]
         if cpu_list(entry["cpus"]) != [cores[entry["thread"] % len(cores)]]:
             return (f"thread {entry['thread']} of rank {entry['rank']} should be on one core of "
                     f"{cores} and was observed on cores {entry['cpus']}")
@@ -179,3 +179,12 @@ def summary_value(record, operation, size, key):
             return row[key]
     raise ValueError(f"{record.get('id', 'launch')}: no {key} of {operation} at {size} B: "
                      f"{json.dumps(record['summary'])[:200]}")
+
+
+def fastest(record, factor):
+    """Least median of a description's summary, among the rows with the largest `factor`."""
+    rows = [row for row in record["summary"] or [] if row["median_s"] is not None]
+    if not rows:
+        raise ValueError(f"{record.get('id', 'launch')}: no times in the summary")
+    largest = max(row[factor] for row in rows)
+    return min(row["median_s"] for row in rows if row[factor] == largest)
