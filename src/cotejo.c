@@ -121,6 +121,7 @@ static void publish(struct bench *bench, const struct experiment *experiment,
                               .payload_bytes = bench->payload_bytes,
                               .payload_checked = bench->payload_checked,
                               .sync = &bench->sync,
+                              .threads = &bench->threads,
                               .found = bench->found.text};
     json_open(&json, '{');
     json_name(&json, "schema");
@@ -203,6 +204,7 @@ static int run(const struct experiment *experiment, int count, char **arguments)
     measure(&bench, experiment, count, arguments);
     samples_close(&bench.samples);
     json_free(&bench.sync);
+    json_free(&bench.threads);
     json_free(&bench.found);
     options_free(&bench.options);
     if (bench.comm != MPI_COMM_NULL)

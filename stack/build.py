@@ -81,6 +81,33 @@ def link_simulators(stack):
             (family.prefix(stack) / "bin/mpirun").symlink_to(launcher)
 
 
+def compile_java(family, stack):
+    """The kernels in Java, for an MPI that has bindings and where there is a JDK."""
+    prefix = family.prefix(stack)
+    jar, log = prefix / "share/java/mpi.jar", stack / "build" / family.name / "java.log"
+    if not jar.exists() or not shutil.which("javac"):
+        return
+    log.unlink(missing_ok=True)
+    run(["javac", "-Xlint:all", "-cp", jar, "-d", prefix / "share/cotejo/java",
+         *sorted((REPO / "src/languages/java").glob("*.java"))], log)
+    say(f"kernels in Java are in {prefix}/share/cotejo/java")
+
+
+def compile_fortran(family, stack):
+    """The kernels with coarrays, where OpenCoarrays' compiler is beside this MPI."""
+    prefix, folder = family.prefix(stack), stack / "build" / family.name
+    compiler, log = prefix / "bin/caf", folder / "fortran.log"
+    if not compiler.exists():
+        return
+    log.unlink(missing_ok=True)
+    sources = REPO / "src/languages/fortran"
+    for source in sorted(sources.glob("nas_*.f90")):
+        program = prefix / f"bin/cotejo-{source.stem.replace('_', '-')}-caf"
+        run([compiler, "-std=f2018", "-O3", "-J", folder, sources / "samples.f90", source,
+             "-o", program], log, env=environment(family, stack))
+    say(f"kernels in Fortran are in {prefix}/bin")
+
+
 def install_analysis(stack):
     library, log = stack / "R", stack / "build" / "R.log"
     library.mkdir(parents=True, exist_ok=True)
@@ -103,6 +130,8 @@ def main():
     for family in present:
         simulated = ["-DCOTEJO_SIMULATED=ON"] if family.simulator else []
         build_benchmarks(family, stack, [*args.options, *simulated])
+        compile_java(family, stack)
+        compile_fortran(family, stack)
     install_analysis(stack)
 
 

@@ -90,6 +90,19 @@ def install_tools(stack):
     (prefix / ".cotejo-stamp").write_text(stamp)
 
 
+def install_languages(stack):
+    """mpi4py and NumPy in STACK/languages, for the kernels in Python under every MPI."""
+    prefix, stamp = stack / "languages", lock_hash("languages")
+    if stamped(prefix, stamp):
+        return
+    say("installing mpi4py")
+    new_environment(prefix, "--without-pip")
+    run([str(stack / "tools/bin/python"), "-m", "pip", "--python", str(prefix / "bin/python"),
+         "install", "-q", "--require-hashes", "--no-deps", "--only-binary", ":all:", *RETRIES,
+         "--resume-retries", "10", "-r", str(LOCKS / "languages.txt")])
+    (prefix / ".cotejo-stamp").write_text(stamp)
+
+
 def install_mpi(stack, name):
     """One MPI in STACK/mpi/NAME, a prefix of its own: their wrappers would collide."""
     prefix, stamp = stack / "mpi" / name, lock_hash(name)
@@ -120,6 +133,7 @@ def main():
     system_packages()
     (stack / "mpi").mkdir(parents=True, exist_ok=True)
     install_tools(stack)
+    install_languages(stack)
     families = sorted(p.stem for p in (REPO / "reframe_tests/mpi_families").glob("*.yaml"))
     for name in families:
         if (LOCKS / f"{name}.txt").exists():

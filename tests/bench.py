@@ -12,7 +12,7 @@ import statistics
 import tempfile
 
 from reframe_tests.harness import sessions
-from tests import bench_collectives, bench_p2p
+from tests import bench_collectives, bench_nas, bench_p2p
 from tests.benching import make, ratio, say
 
 
@@ -72,6 +72,7 @@ def main():
         wall = make(args.stack, root / "study", "study", "TAG=quick")
         say("study from a prepared stack under 6 min", f"{wall / 60:.1f} min", wall < 360)
         overhead(root / "study")
+        bench_nas.measure(args.stack, say)
         if args.from_nothing:
             wall = make(root / "stack", root / "nothing", "study", "TAG=quick", "SPACK=")
             say("study from nothing under 12 min", f"{wall / 60:.1f} min", wall < 720)

@@ -97,3 +97,25 @@ def test_a_broken_json_is_named_with_its_line(tmp_path):
     broken.write_text('{"a": 1,\n"b"')
     with pytest.raises(ValueError, match=r"x\.json:2: not JSON"):
         sessions.read_json(broken)
+
+
+THREADS = [{"rank": 0, "thread": 0, "cpus": "0"}, {"rank": 0, "thread": 1, "cpus": "1"}]
+
+
+@pytest.mark.parametrize(("threads", "words"), [
+    (THREADS, ""),
+    (None, "not observed"),
+    ([THREADS[0], {"rank": 0, "thread": 1, "cpus": "0"}], "thread 1 of rank 0"),
+    ([{"rank": 0, "thread": 0, "cpus": "0-1"}], "thread 0 of rank 0"),
+])
+def test_each_thread_has_a_core_of_its_own(threads, words):
+    said = launches.threads_problem([[0, 1]], threads)
+    assert words in said
+    assert bool(words) == bool(said)
+
+
+def test_cores_of_a_rank_are_those_of_its_threads():
+    ranks = [{"rank": 0, "cpus": "0"}]
+    assert launches.affinity_problem([[0, 1]], ranks, THREADS) == ""
+    assert "observed on cores 0" in launches.affinity_problem([[0, 1]], ranks)
+    assert "observed on cores 0, 1" in launches.affinity_problem([[0, 2]], ranks, THREADS)

@@ -96,7 +96,7 @@ axis_of <- function(x, values, scale) {
 
 AXES <- c(
   ranks = "ranks", pairs = "pairs of ranks at once", burst = "messages of a burst",
-  queue = "messages under way"
+  queue = "messages under way", cores = "cores", threads = "threads of each rank"
 )
 AXES <- as.list(AXES)
 

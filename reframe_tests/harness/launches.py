@@ -65,7 +65,14 @@ def crossing_problem(cluster, observed):
     return ""
 
 
-def affinity_problem(cpus, ranks):
+def cores_seen(rank, threads):
+    """Cores of a rank: those of its threads, where they were observed. OpenMP binds the first
+    thread, and with it what is taken for the whole process, to a part of them."""
+    seen = {cpu for t in threads or [] if t["rank"] == rank["rank"] for cpu in cpu_list(t["cpus"])}
+    return sorted(seen or cpu_list(rank["cpus"]))
+
+
+def affinity_problem(cpus, ranks, threads=None):
     """Why the affinity observed is not the one asked for, or ''.
 
     `cpus` are of one host, and alike on all, or of every rank.
@@ -75,9 +82,10 @@ def affinity_problem(cpus, ranks):
     for entry in ranks:
         asked = cpus[entry["rank"] % len(cpus)]
         cores = asked if isinstance(asked, list) else [asked]
-        if cpu_list(entry["cpus"]) != sorted(cores):
+        seen = cores_seen(entry, threads)
+        if seen != sorted(cores):
             return (f"rank {entry['rank']} was asked on core {', '.join(map(str, cores))} "
-                    f"and observed on cores {entry['cpus']}")
+                    f"and observed on cores {', '.join(map(str, seen))}")
     return ""
 
 
@@ -93,8 +101,24 @@ def problem(asked, observed, reported, family):
         return f"{asked['hosts']} hosts were asked for, ranks were on {hosts}"
     if asked["ranks"] > 1 and not reported["evidence"]:  # one rank has no transport
         return f"the library did not report transport {asked['transport']}"
-    return (affinity_problem(asked["cpus"], observed["ranks"])
+    return (affinity_problem(asked["cpus"], observed["ranks"], observed.get("threads"))
             or wire_problem(asked["transport"], observed))
+
+
+def threads_problem(cpus, threads):
+    """Why threads are not each on a core of their own within those of their rank, or ''.
+
+    `cpus` as in `affinity_problem`; `threads` is `observed.threads`.
+    """
+    if not threads:
+        return "the threads' cores were not observed"
+    for entry in threads:
+        asked = cpus[entry["rank"] % len(cpus)]
+        cores = asked if isinstance(asked, list) else [asked]
+        if cpu_list(entry["cpus"]) != [cores[entry["thread"] % len(cores)]]:
+            return (f"thread {entry['thread']} of rank {entry['rank']} should be on one core of "
+                    f"{cores} and was observed on cores {entry['cpus']}")
+    return ""
 
 
 def samples_problem(summary):

@@ -100,6 +100,16 @@ def resolve(name, ranks, program, site=None):
     return list(cpus), hosts
 
 
+def splits(site=None):
+    """Ways to share out 1, 2, 4, ... and all cores of one host: "RANKSxTHREADS"."""
+    here = len(os.sched_getaffinity(0))
+    most = max(here if entry["cpus"] == "auto" else len(entry["cpus"])
+               for entry in declared(site).values() if entry["hosts"] == 1)
+    totals = sorted({1 << i for i in range(most.bit_length()) if 1 << i <= most} | {most})
+    return [f"{total // threads}x{threads}" for total in totals
+            for threads in (1 << i for i in range(total.bit_length())) if total % threads == 0]
+
+
 def rank_counts(site=None):
     """Numbers of ranks to measure with: 2, 4, 8, ... and all that the site's placements hold.
 

@@ -103,6 +103,8 @@ static void describe_subject(const struct subject *subject, struct json *json) {
     json_boolean(json, subject->payload_checked);
     json_name(json, "found");
     json_raw(json, subject->found ? subject->found : "{}");
+    json_name(json, "threads");
+    json_raw(json, subject->threads && subject->threads->text ? subject->threads->text : "null");
     json_name(json, "timer");
     clock_describe(subject->clock, json);
     json_name(json, "sync");

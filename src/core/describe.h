@@ -26,8 +26,9 @@ struct subject {
     const struct clock *clock;
     double payload_bytes; // negative: not known
     bool payload_checked;
-    const struct json *sync; // value of the member `sync`; NULL or empty: null
-    const char *found;       // a JSON object; NULL: nothing was looked for
+    const struct json *sync;    // value of the member `sync`; NULL or empty: null
+    const struct json *threads; // value of the member `threads`; NULL or empty: null
+    const char *found;          // a JSON object; NULL: nothing was looked for
 };
 
 // Adds `observed` to an open JSON object, on rank 0; collective over MPI_COMM_WORLD.

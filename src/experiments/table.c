@@ -18,6 +18,11 @@ extern const struct experiment collective;
 extern const struct experiment memory;
 extern const struct experiment fft;
 extern const struct experiment radix;
+extern const struct experiment nas_ep;
+extern const struct experiment nas_is;
+extern const struct experiment nas_cg;
+extern const struct experiment nas_mg;
+extern const struct experiment nas_ft;
 extern const struct experiment waitpattern_up;
 extern const struct experiment waitpattern_null;
 extern const struct experiment start_skew;
@@ -37,6 +42,11 @@ const struct experiment *const experiments[] = {
     &memory,
     &fft,
     &radix,
+    &nas_ep,
+    &nas_is,
+    &nas_cg,
+    &nas_mg,
+    &nas_ft,
     &waitpattern_up,
     &waitpattern_null,
     &start_skew,

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Verbs for the NAS kernels: rates by cores and language, and how to share out the cores.
+#
+# The columns `mop` (operations of a run in millions) and `threads` are of every sample.
+
+#' Rate in Mop/s by cores, ranks and threads apart.
+#'
+#' Arguments: `series` (columns told apart by colour beside ranks and threads), `panel`.
+#' @noRd
+exhibit_rate <- function(exhibit) {
+  tables <- rates_of(exhibit, "cores", c("way", argument(exhibit, "series")))
+  axis <- axis_of("cores", tables$medians$cores, "log")
+  tables <- lapply(tables, function(table) {
+    set(table, j = "x", value = axis$place(table$cores, table$level))
+  })
+  plot <- draw_curves(tables$points, tables$medians, "free_y", jitter = axis$jitter) +
+    axis$scale + y_axis("rate (Mop/s)", "linear") +
+    ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(
+      exhibit, paste(WHAT_CURVES_SHOW, "Operations as NAS counts them."), tables$medians$n
+    ))
+  with_data(plot, tidy_rates(tables$medians))
+}
+
+#' Rate in Mop/s by threads of each rank, a curve a number of cores; the best split is named.
+#'
+#' Arguments: `panel`.
+#' @noRd
+exhibit_splits <- function(exhibit) {
+  tables <- rates_of(exhibit, "threads", "cores")
+  if (uniqueN(tables$medians$threads) < 2L) await("launches with several threads a rank")
+  axis <- axis_of("threads", tables$medians$threads, "log")
+  tables <- lapply(tables, function(table) {
+    set(table, j = "x", value = axis$place(table$threads, table$level))
+  })
+  best <- best_splits(tables$medians)
+  plot <- draw_curves(tables$points, tables$medians, "free_y", jitter = axis$jitter) +
+    axis$scale + y_axis("rate (Mop/s)", "linear") +
+    ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(
+      exhibit, c(WHAT_CURVES_SHOW, best$said), tables$medians$n
+    ))
+  data <- tidy_rates(tables$medians)
+  with_data(plot, data[, best := best$split[match(as.character(panel), best$panel)] == split][])
+}
+
+#' The split with the highest rate on all cores of each panel, in words.
+#'
+#' @param medians what `rates_of()` gives.
+#' @return data.table: `panel`, `split` ("2 x 1": ranks x threads), `said`. A split is the best by
+#'   itself only where its interval is clear of the next one's.
+#' @noRd
+best_splits <- function(medians) {
+  all_cores <- medians[, .SD[cores == max(cores)], by = "panel"]
+  setorderv(all_cores, c("panel", "y"), c(1L, -1L))
+  all_cores[, list(
+    split = split[[1L]],
+    said = {
+      clear <- .N > 1L && isTRUE(y_low[[1L]] > y_high[[2L]])
+      sprintf(
+        "%s: best %s (ranks x threads), %s Mop/s%s.", panel[[1L]], split[[1L]],
+        format_interval(y[[1L]], y_low[[1L]], y_high[[1L]]),
+        if (.N == 1L) {
+          ", the only one"
+        } else if (clear) {
+          ""
+        } else {
+          paste0(", not told apart from ", split[[2L]])
+        }
+      )
+    }
+  ), by = "panel"]
+}
+
+#' Points and medians with the rate as `y`, and the columns `cores`, `way`, `split`.
+#' @noRd
+rates_of <- function(exhibit, x, series) {
+  need_columns(exhibit$summary, c("mop", "threads"), "the launches of NAS kernels")
+  derived <- exhibit$summary[, list(
+    cores = ranks * threads, split = paste(ranks, "x", threads),
+    way = fcase(
+      ranks * threads == 1, "one core", threads == 1, "ranks", ranks == 1, "threads",
+      rep(TRUE, length(ranks)), "ranks and threads"
+    )
+  )]
+  exhibit$summary <- cbind(exhibit$summary, derived)
+  setattr(exhibit$summary, "factors", attr(exhibit$medians, "factors"))
+  exhibit$arguments$series <- series
+  exhibit$arguments$panel <- unique(c("operation", argument(exhibit, "panel", "mpi")))
+  tables <- exhibit_curves(exhibit, x)
+  by <- c(configuration_columns(exhibit$summary), "bytes")
+  absent <- setdiff(c("cores", "split", "way"), names(tables$medians))
+  known <- unique(tables$points[, c(by, absent), with = FALSE])
+  medians <- known[tables$medians, on = by]
+  list(
+    points = tables$points[, y := mop / median_s][],
+    medians = medians[, c("y", "y_low", "y_high") := list(
+      mop / median_s, mop / high_s, mop / low_s
+    )][]
+  )
+}
+
+tidy_rates <- function(medians) {
+  out <- copy(medians)
+  setnames(out, c("y", "y_low", "y_high"), c("rate_mops", "rate_low_mops", "rate_high_mops"))
+  out[, setdiff(names(out), "x"), with = FALSE]
+}

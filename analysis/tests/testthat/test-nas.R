@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Rates of NAS kernels on planted launches: operations over time, and the split that is best.
+
+# Launches of a kernel of 1000 Mop: seconds by split, `times` named "RANKSxTHREADS".
+plant_kernel <- function(folder, times, blocks = 6L, operation = "nas-cg-A", language = NULL,
+                         spread = 0.001) {
+  set.seed(1L)
+  for (launch in seq_len(blocks)) {
+    for (split in names(times)) {
+      counts <- as.integer(strsplit(split, "x", fixed = TRUE)[[1L]])
+      description <- make_description(
+        launch = launch, test = "planted", experiment = "nas-cg",
+        cpus = seq_len(counts[[1L]]) - 1L, parameters = c(list(split = split), language)
+      )
+      for (name in c("threads", "mop")) {
+        description$samples$columns <- c(
+          description$samples$columns, list(list(name = name, unit = "", meaning = name))
+        )
+      }
+      drawn <- matrix(times[[split]] * exp(stats::rnorm(3L, 0, spread)))
+      samples <- make_samples(0, drawn, operation)
+      write_launch(folder, description, cbind(samples, threads = counts[[2L]], mop = 1000))
+    }
+  }
+  folder
+}
+
+nas_row <- function(verb, arguments = "") {
+  file <- tempfile(fileext = ".csv")
+  row <- c("cotejo", "fig-1", "figure", "Planted", "planted", "", "", verb, arguments, "", "")
+  writeLines(c(
+    paste(EXHIBIT_COLUMNS, collapse = ","), paste0("\"", row, "\"", collapse = ",")
+  ), file)
+  list_exhibits(file)
+}
+
+drawn_nas <- function(folder, ...) {
+  out <- fresh_folder()
+  suppressMessages(utils::capture.output(
+    coverage <- draw_exhibits(folder, out, exhibits = nas_row(...))
+  ))
+  path <- file.path(out, "cotejo", "fig-1")
+  list(
+    coverage = coverage, svg = paste(readLines(paste0(path, ".svg")), collapse = " "),
+    data = data.table::fread(paste0(path, ".csv"))
+  )
+}
+
+test_that("the planted best split is named with its rate and interval", {
+  folder <- plant_kernel(fresh_folder(), c("1x1" = 2, "2x1" = 1, "1x2" = 1.25))
+  drawn <- drawn_nas(folder, "splits")
+  expect_identical(drawn$coverage$state, "drawn")
+  expect_identical(drawn$data[best == TRUE]$split, "2 x 1")
+  expect_equal(drawn$data[split == "1 x 2"]$rate_mops, 800, tolerance = 0.01)
+  expect_true(drawn$data[split == "1 x 2", rate_low_mops < rate_mops & rate_mops < rate_high_mops])
+  expect_match(drawn$svg, "best 2 x 1 (ranks x threads), 1", fixed = TRUE)
+})
+
+test_that("splits whose intervals overlap are not told apart", {
+  folder <- plant_kernel(fresh_folder(), c("2x1" = 1, "1x2" = 1.01), spread = 0.1)
+  expect_match(drawn_nas(folder, "splits")$svg, "not told apart from", fixed = TRUE)
+})
+
+test_that("ranks and threads on the same cores are curves of their own, and languages too", {
+  folder <- plant_kernel(
+    fresh_folder(), c("1x1" = 2, "2x1" = 1, "1x2" = 1.25),
+    language = list(language = "c")
+  )
+  plant_kernel(folder, c("1x1" = 4, "1x2" = 2), language = list(language = "java"))
+  data <- drawn_nas(folder, "rate", "series=parameter_language")$data
+  expect_setequal(data$way, c("one core", "ranks", "threads"))
+  expect_equal(
+    data[grepl("java", parameters) & cores == 2]$rate_mops, 500, tolerance = 0.01
+  )
+  expect_identical(nrow(data), 5L)
+})

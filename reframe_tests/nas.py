@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""NAS kernels: cores shared out as ranks and threads, and languages side by side."""
+
+import reframe as rfm
+from reframe.core.builtins import parameter, performance_function, run_after, run_before, variable
+
+from .base import Experiment, Full, Quick, Smoke
+from .harness import exhibits, families, languages, launches, placements
+
+KERNELS = ["ep", "is", "cg", "mg", "ft"]
+
+
+class Nas(Experiment):
+    """One kernel in C, verified; its rate in NAS's operations a second."""
+
+    experiment = "nas"  # and the kernel
+
+    #: How the cores are shared out: "RANKSxTHREADS".
+    split = parameter(placements.splits())
+    kernel = parameter(KERNELS)
+
+    #: Size of the problem, as NAS names it.
+    #:
+    #: :values: S, W, A, B, C
+    letter = variable(str, value="S")
+
+    transport = parameter(["shm"])
+    varied = ["kernel", "split"]
+    options = {"budget": 0.5, "max-repetitions": 3}
+
+    @run_after("init")
+    def share_cores(self):
+        self.num_tasks, self.threads = map(int, self.split.split("x"))
+        self.experiment = f"nas-{self.kernel}"
+        self.options = {"class": self.letter, "threads": self.threads, **self.options}
+
+    @run_before("run")
+    def place_threads(self):
+        # Threads that wait do so on their cores, as ranks do.
+        self.env_vars.update(OMP_PLACES="cores", OMP_PROC_BIND="close", OMP_WAIT_POLICY="active")
+
+    def doubt(self, observed):
+        return launches.threads_problem(self.cpus, observed["threads"])
+
+    @performance_function("Mop/s")
+    def rate(self):
+        row = self.record["summary"][0]
+        return row["mop"] / row["median_s"]
+
+
+class Language(Nas):
+    """The same kernels in another language (finisterrae 5); C is among them."""
+
+    kernel = parameter(["ep", "is"])
+    language = parameter(["c", *languages.STARTED])
+    varied = ["kernel", "language", "split"]
+    options = {"budget": 1, "min-repetitions": 3, "max-repetitions": 3}
+
+    @run_after("setup")
+    def find_language(self):
+        self.words = []
+        if self.language == "c":
+            return
+        try:
+            self.words = languages.STARTED[self.language](
+                self.family, families.stack_prefix(), self.kernel, self.threads)
+        except languages.NotThereError as err:
+            self.skip(str(err))
+
+    @run_before("run", always_last=True)
+    def replace_command(self):
+        if not self.words:
+            return
+        prefix = self.family.prefix(families.stack_prefix())
+        self.executable = "env"
+        self.executable_opts = [
+            f"LD_PRELOAD={prefix}/lib/libcotejo_observe.so", "COTEJO_DESCRIPTION=samples.json",
+            f"LD_LIBRARY_PATH={prefix}/lib", *self.words, self.letter, str(self.threads),
+            str(self.options["min-repetitions"]), "samples.csv"]
+
+    def collect(self, stage):
+        if self.words:
+            languages.complete(stage, self.language)
+
+    def doubt(self, observed):
+        # Java has no say in where its threads are; the rank's cores were checked.
+        return "" if self.words else super().doubt(observed)
+
+
+@rfm.simple_test
+class nas_smoke(Smoke, Nas):
+    pass
+
+
+@rfm.simple_test
+class nas_languages_smoke(Smoke, Language):
+    pass
+
+
+@rfm.simple_test
+class nas_quick(Quick, Nas):
+    letter = "W"
+
+
+@rfm.simple_test
+class nas_languages_quick(Quick, Language):
+    letter = "W"
+
+
+class ClassA(Full, Nas):
+    letter = "A"
+    limit_s = 240
+
+
+class ClassB(Full, Nas):
+    letter = "B"
+    limit_s = 900
+
+
+class ClassC(Full, Nas):
+    letter = "C"
+    limit_s = 3600
+
+
+@rfm.simple_test
+class nas_class_a(ClassA):
+    tags = exhibits.tags(*exhibits.figures(
+        "finisterrae", "5.37", "5.38", "5.39", "5.43"))
+
+
+@rfm.simple_test
+class nas_class_b(ClassB):
+    tags = exhibits.tags(*exhibits.figures(
+        "finisterrae", "5.37", "5.38", "5.39", "5.43"))
+
+
+@rfm.simple_test
+class nas_class_c(ClassC):
+    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.40", "5.41", "5.42", "5.44"))
+
+
+@rfm.simple_test
+class nas_languages_a(Full, Language):
+    letter = "A"
+    limit_s = 300
+    tags = exhibits.tags("finisterrae-fig-5.48")
+
+
+@rfm.simple_test
+class nas_languages_b(Full, Language):
+    letter = "B"
+    limit_s = 900
+    tags = exhibits.tags("finisterrae-fig-5.49")

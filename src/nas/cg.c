@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// NAS CG: the least eigenvalue of a sparse matrix by inverse iteration, solved by conjugate
+// gradients. Each rank has a block of rows and every vector's part that goes with it.
+#include "cg.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { STEPS = 25 }; // of conjugate gradients in an iteration
+
+static const struct {
+    int rows, nonzeros, iterations;
+    double shift, zeta;
+} problems[] = {
+    {1400, 7, 15, 10, 8.5971775078648},     {7000, 8, 15, 12, 10.362595087124},
+    {14000, 11, 15, 20, 17.130235054029},   {75000, 13, 75, 60, 22.712745482631},
+    {150000, 15, 75, 110, 28.973605592845},
+};
+
+static void open(struct nas *nas) {
+    int rows = problems[nas->class].rows, nonzeros = problems[nas->class].nonzeros;
+    struct cg *cg = nas->state = nas_memory(nas, sizeof *cg);
+    if (!cg)
+        return;
+    *cg = (struct cg){.rows = rows};
+    nas->mop = 2e-6 * problems[nas->class].iterations * (double)rows *
+               (3 + nonzeros * (nonzeros + 1) + STEPS * (5.0 + nonzeros * (nonzeros + 1)) + 3);
+    cg_matrix(nas, cg, nonzeros, problems[nas->class].shift);
+    cg->parts = nas_memory(nas, 2 * (size_t)nas->size * sizeof *cg->parts);
+    cg->whole = nas_memory(nas, (size_t)rows * sizeof *cg->whole);
+    for (int i = 0; i < CG_VECTORS; i++)
+        cg->v[i] = nas_memory(nas, (size_t)cg->count * sizeof *cg->v[i]);
+    for (int r = 0; cg->parts && r < nas->size; r++) {
+        long first, end;
+        nas_share(rows, r, nas->size, &first, &end);
+        cg->parts[r] = (int)(end - first);
+        cg->parts[nas->size + r] = (int)first;
+    }
+}
+
+// A row times x. Four sums, since each addition waits for the one before it in the same sum.
+static double multiply_row(const struct cg *cg, long begin, long end, const double *x) {
+    const double *value = cg->value;
+    const int *column = cg->column;
+    double a = 0, b = 0, c = 0, d = 0;
+    long k = begin;
+    for (; k + 3 < end; k += 4) {
+        a += value[k] * x[column[k]];
+        b += value[k + 1] * x[column[k + 1]];
+        c += value[k + 2] * x[column[k + 2]];
+        d += value[k + 3] * x[column[k + 3]];
+    }
+    for (; k < end; k++)
+        a += value[k] * x[column[k]];
+    return (a + b) + (c + d);
+}
+
+// y = A x, of this rank's rows; y is not x.
+static void multiply(struct nas *nas, struct cg *cg, const double *x, double *y) {
+    const double *whole = x;
+    if (nas->size > 1) {
+        MPI_Allgatherv(x, cg->count, MPI_DOUBLE, cg->whole, cg->parts, cg->parts + nas->size,
+                       MPI_DOUBLE, nas->comm);
+        nas->received += (double)(cg->rows - cg->count) * sizeof(double);
+        whole = cg->whole;
+    }
+#pragma omp parallel for schedule(static)
+    for (int i = 0; i < cg->count; i++)
+        y[i] = multiply_row(cg, cg->begin[i], cg->begin[i + 1], whole);
+}
+
+static double dot(const struct nas *nas, const struct cg *cg, const double *a, const double *b) {
+    double sum = 0;
+#pragma omp parallel for schedule(static) reduction(+ : sum)
+    for (int i = 0; i < cg->count; i++)
+        sum += a[i] * b[i];
+    return nas_sum(nas, sum);
+}
+
+// z = about A^-1 x.
+static void solve(struct nas *nas, struct cg *cg) {
+    double *x = cg->v[CG_X], *z = cg->v[CG_Z], *p = cg->v[CG_P], *q = cg->v[CG_Q],
+           *r = cg->v[CG_R], sum = 0;
+#pragma omp parallel for schedule(static)
+    for (int i = 0; i < cg->count; i++) {
+        z[i] = 0;
+        r[i] = p[i] = x[i];
+    }
+    double rho = dot(nas, cg, r, r);
+    for (int step = 0; step < STEPS; step++) {
+        multiply(nas, cg, p, q);
+        double alpha = rho / dot(nas, cg, p, q);
+        sum = 0;
+#pragma omp parallel for schedule(static) reduction(+ : sum)
+        for (int i = 0; i < cg->count; i++) {
+            z[i] += alpha * p[i];
+            r[i] -= alpha * q[i];
+            sum += r[i] * r[i];
+        }
+        double before = rho;
+        rho = nas_sum(nas, sum);
+        double beta = rho / before;
+#pragma omp parallel for schedule(static)
+        for (int i = 0; i < cg->count; i++)
+            p[i] = r[i] + beta * p[i];
+    }
+    multiply(nas, cg, z, r);
+    sum = 0;
+#pragma omp parallel for schedule(static) reduction(+ : sum)
+    for (int i = 0; i < cg->count; i++)
+        sum += (x[i] - r[i]) * (x[i] - r[i]);
+    cg->residual = sqrt(nas_sum(nas, sum));
+}
+
+static void reset(struct nas *nas) {
+    struct cg *cg = nas->state;
+    for (int i = 0; i < cg->count; i++)
+        cg->v[CG_X][i] = 1;
+}
+
+static void iterate(struct nas *nas, int iterations) {
+    struct cg *cg = nas->state;
+    for (int it = 0; it < iterations; it++) {
+        solve(nas, cg);
+        double *x = cg->v[CG_X], *z = cg->v[CG_Z], sums[2] = {0}, xz = 0, zz = 0;
+#pragma omp parallel for schedule(static) reduction(+ : xz, zz)
+        for (int i = 0; i < cg->count; i++) {
+            xz += x[i] * z[i];
+            zz += z[i] * z[i];
+        }
+        MPI_Allreduce((double[]){xz, zz}, sums, 2, MPI_DOUBLE, MPI_SUM, nas->comm);
+        cg->zeta = problems[nas->class].shift + 1 / sums[0];
+        double scale = 1 / sqrt(sums[1]);
+#pragma omp parallel for schedule(static)
+        for (int i = 0; i < cg->count; i++)
+            x[i] = scale * z[i];
+    }
+}
+
+static void warm(struct nas *nas) {
+    iterate(nas, 1);
+}
+
+static void run(struct nas *nas) {
+    iterate(nas, problems[nas->class].iterations);
+}
+
+static double departure(struct nas *nas) {
+    const struct cg *cg = nas->state;
+    double zeta = problems[nas->class].zeta;
+    return fabs((cg->zeta - zeta) / zeta) / 1e-10;
+}
+
+static void close(struct nas *nas) {
+    struct cg *cg = nas->state;
+    if (!cg)
+        return;
+    for (int i = 0; i < CG_VECTORS; i++)
+        free(cg->v[i]);
+    free(cg->whole);
+    free(cg->parts);
+    free(cg->begin);
+    free(cg->column);
+    free(cg->value);
+    free(cg);
+}
+
+static void measure(struct bench *bench) {
+    nas_measure(bench, &(struct nas_kernel){.name = "cg",
+                                            .open = open,
+                                            .reset = reset,
+                                            .warm = warm,
+                                            .run = run,
+                                            .departure = departure,
+                                            .close = close});
+}
+
+const struct experiment nas_cg = {
+    .name = "nas-cg",
+    .summary = "NAS CG: conjugate gradients on a random sparse matrix",
+    .what = "Time of all iterations, without making the matrix; Mop as NAS counts "
+            "them.\nMethod: Bailey et al., NAS Parallel Benchmarks, RNR-94-007 (1994), ch. 2; "
+            "verified by the eigenvalue\nestimate. Rows are divided among the ranks, and each "
+            "product gathers a whole vector.",
+    .least = 1,
+    .options = {nas_options},
+    .columns = nas_columns,
+    .threads = nas_threads,
+    .run = measure,
+};

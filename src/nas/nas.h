@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the NAS kernels share. Bailey et al., The NAS Parallel Benchmarks, RNR-94-007 (1994):
+// written from that specification; classes W, B, C and operation counts as NAS publishes them.
+#ifndef COTEJO_NAS_H
+#define COTEJO_NAS_H
+
+#include "bench.h"
+
+#include <stdint.h>
+
+// One run of one kernel of one class on the ranks of `comm`, `threads` OpenMP threads each.
+struct nas {
+    MPI_Comm comm;
+    int rank, size, threads;
+    int class; // index into NAS_CLASSES
+    struct failure *failure;
+    double mop;      // millions of operations of a run, as NAS counts them
+    double received; // B that this rank got from others
+    void *state;     // of the kernel, owned by it
+};
+
+#define NAS_CLASSES "SWABC"
+
+struct nas_kernel {
+    const char *name;
+    // Makes the input, untimed, and says `mop`. What cannot be is a failure; agreed by the caller.
+    void (*open)(struct nas *nas);
+    // Puts back what a run changes; NULL: nothing. Untimed.
+    void (*reset)(struct nas *nas);
+    void (*warm)(
+        struct nas *nas); // a part of a run, so that nothing in it is the first of its kind
+    void (*run)(struct nas *nas); // what NAS times
+    // Departure of the last run's result from the published one, over what is allowed: right up
+    // to 1. Collective; the same on all ranks.
+    double (*departure)(struct nas *nas);
+    void (*close)(struct nas *nas); // also after a failed open
+};
+
+// Declares --class, --threads and how many runs are taken.
+extern const struct option nas_options[];
+extern const struct column nas_columns[];
+// The level of threads that a kernel needs of MPI.
+int nas_threads(const struct options *options);
+
+// Takes samples of a kernel, each one run; the slowest rank's time. Each run is verified, and a
+// wrong one is a failure, never a sample. Collective over bench->comm.
+void nas_measure(struct bench *bench, const struct nas_kernel *kernel);
+
+// Memory of a kernel, touched by the threads that will use it; NULL: failure set.
+void *nas_memory(struct nas *nas, size_t bytes);
+
+// x(k+1) = 5^13 x(k) mod 2^46, the generator of the specification. `x` is the state.
+enum { NAS_BITS = 46 };
+#define NAS_MULTIPLIER UINT64_C(1220703125)
+#define NAS_MASK ((UINT64_C(1) << NAS_BITS) - 1)
+
+static inline double nas_real(uint64_t x) { // in (0, 1)
+    return (double)(int64_t)x * 0x1p-46;
+}
+
+static inline uint64_t nas_step(uint64_t x, uint64_t multiplier) {
+    return (x * multiplier) & NAS_MASK; // products mod 2^64 are right mod 2^46
+}
+
+// multiplier^n mod 2^46: what jumps n steps at once.
+uint64_t nas_power(uint64_t multiplier, uint64_t n);
+
+// Sum over all ranks.
+double nas_sum(const struct nas *nas, double mine);
+
+// The share of `n` things that part `i` of `parts` has: [*first, *end).
+void nas_share(long n, int i, int parts, long *first, long *end);
+
+// Where the threads of all ranks may run, as a JSON list; rank 0 gets it. Collective.
+void nas_observe(const struct nas *nas, struct json *json);
+
+#endif

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Every NAS kernel by ranks and by threads: each run verifies itself by the published values.
+add_executable(test_nas test_nas.c ../nas/measure.c ../nas/numbers.c ../nas/threads.c)
+target_include_directories(test_nas PRIVATE ../nas)
+target_link_libraries(test_nas PRIVATE core m)
+if(OpenMP_C_FOUND)
+  target_link_libraries(test_nas PRIVATE OpenMP::OpenMP_C)
+  set(nas_splits 2x1 1x2)
+else()
+  set(nas_splits 2x1)
+endif()
+add_test(NAME nas COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:test_nas>)
+foreach(kernel ep is cg mg ft)
+  set(splits ${nas_splits})
+  if(OpenMP_C_FOUND AND NOT kernel MATCHES "ep|ft")
+    list(APPEND splits 2x2) # more than the cores of the smallest machine, so few of them
+  endif()
+  foreach(split ${splits})
+    string(REPLACE "x" ";" split_words ${split})
+    list(GET split_words 0 ranks)
+    list(GET split_words 1 threads)
+    add_test(NAME nas-${kernel}-${split} COMMAND ${COTEJO_MPIEXEC} -n ${ranks}
+      $<TARGET_FILE:cotejo> nas-${kernel} --class S --threads ${threads} --max-repetitions 1)
+    set_tests_properties(nas-${kernel}-${split} PROPERTIES ENVIRONMENT OMP_WAIT_POLICY=passive)
+  endforeach()
+endforeach()

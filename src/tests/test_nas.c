@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the NAS kernels share: random numbers, and that a wrong result is never a sample.
+#include "check.h"
+#include "nas.h"
+
+#include <math.h>
+#include <string.h>
+
+static double departs; // what the kernel of this test says of its result
+static int runs;
+
+static void open(struct nas *nas) {
+    nas->mop = 3;
+}
+
+static void run(struct nas *nas) {
+    (void)nas;
+    runs++;
+}
+
+static double departure(struct nas *nas) {
+    (void)nas;
+    return departs;
+}
+
+// Samples that a kernel leaves whose results depart so much; `status` gets how it ended.
+static size_t samples_of(double much, int *status) {
+    static const struct option *const tables[] = {nas_options};
+    static char *words[] = {"--class", "W", "--min-repetitions", "2", "--max-repetitions", "2"};
+    struct bench bench = {.comm = MPI_COMM_WORLD};
+    struct failure failure = {0};
+    MPI_Comm_rank(bench.comm, &bench.rank);
+    MPI_Comm_size(bench.comm, &bench.size);
+    options_read(&bench.options, tables, 1, 6, words, &failure);
+    clock_open(&bench.clock, "monotonic", &failure);
+    samples_open(&bench.samples, "", nas_columns, &failure);
+    CHECK(!failed(&failure));
+    departs = much;
+    runs = 0;
+    nas_measure(&bench, &(struct nas_kernel){.name = "test",
+                                             .open = open,
+                                             .warm = run,
+                                             .run = run,
+                                             .departure = departure,
+                                             .close = run});
+    size_t count = bench.samples.count;
+    *status = bench.failure.status;
+    CHECK(bench.payload_checked == (bench.failure.status == STATUS_OK));
+    if (count) {
+        CHECK(strcmp(bench.samples.at[0].operation, "nas-test-W") == 0);
+        CHECK(bench.samples.at[0].extra[1] == 3);
+        CHECK(fabs(bench.samples.at[0].extra[2] * bench.samples.at[0].time_s - 3) < 1e-9);
+    }
+    if (bench.rank == 0)
+        CHECK(bench.threads.text && strstr(bench.threads.text, "\"rank\":1"));
+    samples_close(&bench.samples);
+    json_free(&bench.threads);
+    options_free(&bench.options);
+    return count;
+}
+
+static void only_right_results_are_samples(int rank) {
+    int status;
+    size_t all = rank == 0 ? 2 : 0;
+    CHECK(samples_of(0.9, &status) == all && status == STATUS_OK && runs == 4);
+    CHECK(samples_of(1.1, &status) == 0 && status == STATUS_FAILED);
+    CHECK(samples_of(NAN, &status) == 0 && status == STATUS_FAILED);
+}
+
+// By the definition, in halves that no product overflows.
+static uint64_t slow_step(uint64_t x, uint64_t a) {
+    uint64_t low = (x & 0x7fffff) * a,
+             high = (x >> 23) * (a & 0x7fffff) + (x >> 23) * (a >> 23 << 23);
+    return (low + (high << 23)) % (UINT64_C(1) << NAS_BITS);
+}
+
+static void jumps_go_where_steps_go(void) {
+    uint64_t x = UINT64_C(314159265), y = x;
+    for (int i = 0; i < 1000; i++) {
+        CHECK(nas_step(UINT64_C(314159265), nas_power(NAS_MULTIPLIER, (uint64_t)i)) == x);
+        CHECK(x == y);
+        x = nas_step(x, NAS_MULTIPLIER);
+        y = slow_step(y, NAS_MULTIPLIER);
+    }
+    CHECK(nas_real(1) == ldexp(1, -46));
+    CHECK(nas_real(NAS_MASK) < 1);
+}
+
+static void shares_are_whole_and_even(void) {
+    for (long n = 0; n < 40; n++)
+        for (int parts = 1; parts < 9; parts++) {
+            long next = 0;
+            for (int i = 0; i < parts; i++) {
+                long first, end;
+                nas_share(n, i, parts, &first, &end);
+                CHECK(first == next && end - first >= n / parts && end - first <= n / parts + 1);
+                next = end;
+            }
+            CHECK(next == n);
+        }
+}
+
+int main(int count, char **arguments) {
+    int rank;
+    MPI_Init(&count, &arguments);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    jumps_go_where_steps_go();
+    shares_are_whole_and_even();
+    only_right_results_are_samples(rank);
+    MPI_Finalize();
+    return check_status();
+}

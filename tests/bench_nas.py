@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Our NAS kernels against NAS's own programs, launched by turns with the same MPI and cores.
+
+`COTEJO_NPB` says where those are: `FAMILY=FOLDER`, the MPI that they were built with and the
+folder of `NPB3.4-MPI` and `NPB3.4-OMP`, each with `bin/ep.A.x` and so on.
+"""
+
+import csv
+import os
+import pathlib
+import random
+import re
+import statistics
+import subprocess
+import tempfile
+
+from reframe_tests.harness import families
+from stack.build import environment
+
+KERNELS = ["ep", "is", "cg", "mg", "ft"]
+BLOCKS = 7
+
+
+def run(family, stack, split, words, folder):
+    """Output of a program on ranks x threads cores of this process, `split` the two."""
+    ranks, threads = split
+    cores = sorted(os.sched_getaffinity(0))[:ranks * threads]
+    cpus = cores if threads == 1 else [cores[i * threads:][:threads] for i in range(ranks)]
+    env = {**environment(family, stack), **family.transports["shm"].environment,
+           "OMP_NUM_THREADS": str(threads), "OMP_PLACES": "cores", "OMP_PROC_BIND": "close",
+           "OMP_WAIT_POLICY": "active"}
+    done = subprocess.run(
+        ["mpirun", *family.flags("mpirun", cpus), "-np", str(ranks), *words],
+        env=env, cwd=folder, text=True, capture_output=True, timeout=300)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(words)}: {(done.stderr or done.stdout).strip()[-300:]}")
+    return done.stdout
+
+
+def ours(family, stack, kernel, split):
+    """Rate of one run of ours, Mop/s."""
+    with tempfile.TemporaryDirectory() as folder:
+        run(family, stack, split,
+            [str(family.prefix(stack) / "bin/cotejo"), f"nas-{kernel}", "--class", "A",
+             "--threads", str(split[1]), "--max-repetitions", "1", "--output", "s"], folder)
+        lines = pathlib.Path(folder, "s.csv").read_text().splitlines()[1:]
+        return float(next(csv.DictReader(lines))["rate_mops"])
+
+
+def theirs(family, stack, kernel, split, root):
+    """Rate of one run of NAS's own, Mop/s."""
+    kind = "OMP" if split[1] > 1 else "MPI"
+    program = root / f"NPB3.4-{kind}/bin/{kernel}.A.x"
+    output = run(family, stack, split, [str(program)], root)
+    found = re.search(r"Mop/s total\s*=\s*([\d.]+)", output)
+    if not found or not re.search(r"Verification\s*=\s*SUCCESSFUL", output):
+        raise RuntimeError(f"{kernel}.A.x ({kind}) did not verify")
+    return float(found[1])
+
+
+def ratios(pairs):
+    """Median of the ratios of pairs and its 95 % bootstrap interval."""
+    values = [a / b for a, b in pairs]
+    draw = random.Random(1)
+    medians = sorted(statistics.median(draw.choices(values, k=len(values))) for _ in range(2000))
+    return statistics.median(values), medians[50], medians[-51]
+
+
+def pair(family, stack, root, kernel, split):
+    """Rates of one run of each, in random order: ours, theirs."""
+    turns = [lambda: ours(family, stack, kernel, split),
+             lambda: theirs(family, stack, kernel, split, root)]
+    got = {i: turns[i]() for i in random.sample([0, 1], 2)}
+    return got[0], got[1]
+
+
+def measure(stack, say):
+    """Says, for each kernel by ranks and by threads on 2 cores, how our rate compares."""
+    name, _, folder = os.environ.get("COTEJO_NPB", "").partition("=")
+    if name not in families.load() or not pathlib.Path(folder).is_dir():
+        print("bench: skipped: NAS's own programs (COTEJO_NPB=FAMILY=FOLDER is not set)")
+        return
+    family, root = families.load()[name], pathlib.Path(folder)
+    for kernel in KERNELS:
+        for split in ((2, 1), (1, 2)):
+            pairs = [pair(family, stack, root, kernel, split) for _ in range(BLOCKS)]
+            middle, low, high = ratios(pairs)
+            say(f"NAS {kernel.upper()} class A, {split[0]} x {split[1]}, at least 0.95 of NPB 3.4",
+                f"{middle:.3f} [{low:.3f}, {high:.3f}]; "
+                f"{statistics.median(a for a, _ in pairs):.0f} Mop/s against "
+                f"{statistics.median(b for _, b in pairs):.0f}, {BLOCKS} pairs", middle >= 0.95)

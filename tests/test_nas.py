@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""NAS kernels in every language verify themselves, and their samples are ours in form."""
+
+import csv
+import json
+import subprocess
+
+import pytest
+
+from reframe_tests.harness import languages, placements
+from stack import build
+from tests.launching import STACK, launch, said
+
+
+@pytest.mark.parametrize("kernel", ["ep", "is"])
+@pytest.mark.parametrize("language", languages.STARTED)
+def test_a_kernel_in_another_language_is_right(mpi, language, kernel, tmp_path):
+    try:
+        words = languages.STARTED[language](mpi, STACK, kernel, 1)
+    except languages.NotThereError as err:
+        pytest.skip(str(err))
+    prefix = mpi.prefix(STACK)
+    env = {**build.environment(mpi, STACK), **mpi.transports["shm"].environment,
+           "LD_LIBRARY_PATH": f"{prefix}/lib", "COTEJO_DESCRIPTION": "samples.json"}
+    done = subprocess.run(
+        [*build.test_launcher(mpi).split(";"), "-np", "2", "env",
+         f"LD_PRELOAD={prefix}/lib/libcotejo_observe.so", *words, "S", "1", "2", "samples.csv"],
+        env=env, cwd=tmp_path, text=True, capture_output=True, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    languages.complete(tmp_path, language)
+    record = json.loads((tmp_path / "samples.json").read_text())
+    rows = list(csv.DictReader((tmp_path / "samples.csv").read_text().splitlines()[1:]))
+    assert [c["name"] for c in record["samples"]["columns"]] == list(rows[0])
+    assert record["observed"]["size"] == 2
+    assert [row["operation"] for row in rows] == [f"nas-{kernel}-S"] * 2
+    assert float(rows[0]["rate_mops"]) == pytest.approx(
+        float(rows[0]["mop"]) / float(rows[0]["time_s"]))
+    assert record["summary"][0]["mop"] == pytest.approx({"ep": 33.554432, "is": 0.65536}[kernel])
+
+
+def test_a_program_that_left_nothing_is_no_launch(tmp_path):
+    (tmp_path / "samples.json").write_text("{}")
+    languages.complete(tmp_path, "java")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_kernel_cannot_do_is_said_in_one_line(mpi):
+    done = launch(mpi, "nas-ep", "--threads", "2", OMP_THREAD_LIMIT="1")
+    assert done.returncode == 2
+    assert "2 threads were asked for and OpenMP gives 1" in said(done)[0]
+    done = launch(mpi, "nas-mg", "--class", "X")
+    assert done.returncode == 2
+    assert "S|W|A|B|C" in said(done)[0]
+
+
+def test_splits_use_whole_powers_of_the_cores(monkeypatch):
+    monkeypatch.setattr(placements, "declared", lambda site: {
+        "near": {"hosts": 1, "cpus": [0, 1, 2, 3]}, "far": {"hosts": 2, "cpus": [0]}})
+    assert placements.splits() == ["1x1", "2x1", "1x2", "4x1", "2x2", "1x4"]
