@@ -93,7 +93,7 @@ lone_values <- function(exhibit) {
   )
   lone <- Filter(function(column) uniqueN(exhibit$summary[[column]]) == 1L, columns)
   unlist(lapply(lone, function(column) {
-    paste("another", if (column %in% names(COUNTED)) "number of", word_of_column(column))
+    paste0("another ", if (column %in% names(COUNTED)) "number of ", word_of_column(column))
   }))
 }
 
