@@ -69,10 +69,31 @@ keep_rows <- function(summary, rows) {
 #' @return list: `spec`, `arguments`, `summary` (its rows), `results`, `published`.
 #' @noRd
 exhibit_data <- function(spec, summary, medians, rows, results = NULL, published = NULL) {
+  summary <- keep_rows(summary, rows)
+  if ("protocol" %in% unlist(spec$arguments)) summary <- add_protocol(summary)
   list(
-    spec = spec, arguments = spec$arguments[[1L]], summary = keep_rows(summary, rows),
-    medians = medians, results = results, published = published
+    spec = spec, arguments = spec$arguments[[1L]], summary = summary, medians = medians,
+    results = results, published = published
   )
+}
+
+#' Column `protocol`: what the least and the largest eager limit of an MPI over a transport make
+#' of its messages. The limits themselves differ between MPIs, and so cannot be compared.
+#' @noRd
+add_protocol <- function(summary) {
+  if (!nrow(summary) || !"setting_eager_limit" %in% names(summary)) {
+    return(set(summary, j = "protocol", value = rep("the library's limit", nrow(summary))))
+  }
+  limit <- as.numeric(summary$setting_eager_limit)
+  where <- paste(summary$mpi, summary$transport)
+  ends <- function(which) {
+    stats::ave(limit, where, FUN = \(v) if (all(is.na(v))) NA_real_ else which(v, na.rm = TRUE))
+  }
+  protocol <- fcase(
+    is.na(limit), "the library's limit", limit == ends(min), "rendezvous: least limit",
+    limit == ends(max), "eager: largest limit", rep(TRUE, length(limit)), "a limit between"
+  )
+  set(summary, j = "protocol", value = protocol)
 }
 
 argument <- function(exhibit, name, default = NULL) {
@@ -156,7 +177,10 @@ SAID <- list(
   operation = c(
     "logp-eel" = "end-to-end latency", "logp-g" = "gap", "logp-os-call" = "send, time of call",
     "logp-or-call" = "receive, time of call", "logp-os-overlap" = "send, by overlap",
-    "logp-or-overlap" = "receive, by overlap", "skew-barrier" = "our barrier",
+    "logp-or-overlap" = "receive, by overlap", "overlap-local-send" = "one send",
+    "overlap-local-receive" = "one receive", "overlap-gap-send" = "sends in a row",
+    "overlap-gap-receive" = "receives in a row", "overlap-pingpong" = "ping-pong",
+    "skew-barrier" = "our barrier",
     "skew-mpi-barrier" = "the library's barrier", "skew-deadline" = "announced moment",
     "fft-original-sendrecv" = "original", "fft-original-separate" = "original, send and receive",
     "fft-rows-sendrecv" = "row by row", "fft-threaded-sendrecv" = "multi-threaded",

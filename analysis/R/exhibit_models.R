@@ -83,7 +83,8 @@ exhibit_regime_table <- function(exhibit) {
     }
   }))
   if (!nrow(found)) await("launches with three sizes or more")
-  found[, explained := low_bytes <= eager_limit_bytes & eager_limit_bytes < high_bytes]
+  found[, explained := fcoalesce(low_bytes, after_bytes) <= eager_limit_bytes &
+    eager_limit_bytes < fcoalesce(high_bytes, before_bytes)]
   setattr(found, "factors", attr(exhibit$summary, "factors"))
   shown <- data.table(
     Configuration = as.character(name_configurations(found, c("mpi", "transport"), "from_bytes")),

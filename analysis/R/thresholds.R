@@ -221,6 +221,9 @@ advised_limit <- function(rows) {
 variables_in_words <- function(rows) ifelse(nzchar(rows$variables), rows$variables, "eager_limit")
 
 bound_of <- function(row, bytes) {
+  if (is.na(bytes)) {
+    return("")
+  }
   if (bytes == 0) {
     return(paste("below", format_bytes(row$least_limit)))
   }

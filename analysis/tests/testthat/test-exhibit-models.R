@@ -17,6 +17,10 @@ test_that("the opportunity of overlap is drawn by size with its interval", {
   expect_equal(drawn$data$share, 0.6)
   expect_equal(c(drawn$data$share_low, drawn$data$share_high), c(0.6, 0.6))
   expect_true(drawn$data$knee_seen)
+  left_alone <- drawn_from(folder, one_row(
+    "opportunity", arguments = "series=mpi setting_async_progress"
+  ))
+  expect_equal(left_alone$data$share, 0.6)
 })
 
 # Ping-pong with a change of protocol behind `limit`, and `eager-limit` launches that found it.
@@ -65,9 +69,9 @@ test_that("limits set by hand are held against those that are seen", {
 })
 
 # Eager from 1 us, rendezvous from 9 us on; equal at 32000 B.
-write_thresholds <- function(folder) {
+write_thresholds <- function(folder, launches = 6L) {
   sizes <- 2^seq(11, 20)
-  for (launch in 1:6) {
+  for (launch in seq_len(launches)) {
     for (limit in c("1024", "1048576")) {
       times <- if (limit == "1024") 9e-6 + 2.5e-10 * sizes else 1e-6 + 5e-10 * sizes
       description <- make_description(
@@ -86,10 +90,33 @@ test_that("the crossover is told with what to set, in the table and in the repor
   expect_equal(drawn$data$crossover_bytes, 32000, tolerance = 0.01)
   expect_equal(drawn$data$low_bytes, drawn$data$crossover_bytes)
   expect_match(page_of(drawn), sprintf("EAGER_SIZE = %.0f", round(drawn$data$crossover_bytes)))
+  few <- drawn_from(
+    write_thresholds(fresh_folder(), 3L), one_row("crossover_table", kind = "table")
+  )
+  expect_equal(few$data$crossover_bytes, drawn$data$crossover_bytes)
+  expect_true(is.na(few$data$low_bytes))
   said <- advise(read_results(folder))
   expect_length(said, 1L)
   expect_match(said, "set EAGER_SIZE to 3[12][0-9]{3} for messages of 2 KiB to 1 MiB")
   expect_length(advise(read_results(plant(fresh_folder(), design_of(bytes = 1)[, time := 1]))), 0L)
+})
+
+test_that("protocols are told apart by the least and the largest limit of each MPI", {
+  table <- data.table(
+    mpi = rep(c("mpich", "openmpi"), each = 3L), transport = "shm",
+    setting_eager_limit = c("1024", "65536", NA, "8192", "524288", NA)
+  )
+  said <- c("rendezvous: least limit", "eager: largest limit", "the library's limit")
+  expect_identical(add_protocol(table)$protocol, rep(said, 2L))
+  drawn <- drawn_from(write_thresholds(fresh_folder()), one_row(
+    "by_size", arguments = "series=protocol; panel=mpi"
+  ))
+  expect_identical(nrow(drawn$data), 20L)
+  without <- drawn_from(
+    plant(fresh_folder(), design_of(bytes = 1)[, time := 1]),
+    one_row("by_size", arguments = "series=protocol")
+  )
+  expect_identical(without$coverage$lacks, "another protocol")
 })
 
 test_that("LogP is told by both methods, with the share of sizes whose overheads fit", {
