@@ -31,12 +31,13 @@ static int list(void) {
 }
 
 static int usage(FILE *out) {
-    fprintf(out, "usage: mpiexec -n N cotejo EXPERIMENT [--option value ...]\n"
-                 "       cotejo EXPERIMENT --help\n"
-                 "       cotejo list                  experiments\n"
-                 "       cotejo timers                clocks of this machine, and which to trust\n"
-                 "       cotejo placements --ranks N  cores for N ranks: near, far, packed, spare\n"
-                 "       cotejo --version\n");
+    fprintf(out,
+            "usage: mpiexec -n N cotejo EXPERIMENT [--option value ...]\n"
+            "       cotejo EXPERIMENT --help\n"
+            "       cotejo list                  experiments\n"
+            "       cotejo timers                clocks of this machine, and which to trust\n"
+            "       cotejo placements --ranks N  cores for N ranks: near, far, packed, spare\n"
+            "       cotejo --version\n");
     return out == stdout ? STATUS_OK : STATUS_USAGE;
 }
 
