@@ -17,7 +17,7 @@ static const struct {
     {150000, 15, 75, 110, 28.973605592845},
 };
 
-static void open(struct nas *nas) {
+static void set_up(struct nas *nas) {
     int rows = problems[nas->class].rows, nonzeros = problems[nas->class].nonzeros;
     struct cg *cg = nas->state = nas_memory(nas, sizeof *cg);
     if (!cg)
@@ -151,7 +151,7 @@ static double departure(struct nas *nas) {
     return fabs((cg->zeta - zeta) / zeta) / 1e-10;
 }
 
-static void close(struct nas *nas) {
+static void clear_up(struct nas *nas) {
     struct cg *cg = nas->state;
     if (!cg)
         return;
@@ -167,12 +167,12 @@ static void close(struct nas *nas) {
 
 static void measure(struct bench *bench) {
     nas_measure(bench, &(struct nas_kernel){.name = "cg",
-                                            .open = open,
+                                            .open = set_up,
                                             .reset = reset,
                                             .warm = warm,
                                             .run = run,
                                             .departure = departure,
-                                            .close = close});
+                                            .close = clear_up});
 }
 
 const struct experiment nas_cg = {

@@ -64,7 +64,7 @@ static void count(struct nas *nas, long chunks) {
     MPI_Allreduce(sums, ep->sums, 2 + ANNULI, MPI_DOUBLE, MPI_SUM, nas->comm);
 }
 
-static void open(struct nas *nas) {
+static void set_up(struct nas *nas) {
     int log2 = problems[nas->class].log2_pairs;
     nas->mop = ldexp(1e-6, log2 + 1);
     nas->state = nas_memory(nas, sizeof(struct ep));
@@ -89,17 +89,17 @@ static double departure(struct nas *nas) {
     return fmax(lost, fmax(fabs((ep->sums[0] - x) / x), fabs((ep->sums[1] - y) / y)) / 1e-8);
 }
 
-static void close(struct nas *nas) {
+static void clear_up(struct nas *nas) {
     free(nas->state);
 }
 
 static void measure(struct bench *bench) {
     nas_measure(bench, &(struct nas_kernel){.name = "ep",
-                                            .open = open,
+                                            .open = set_up,
                                             .warm = warm,
                                             .run = run,
                                             .departure = departure,
-                                            .close = close});
+                                            .close = clear_up});
 }
 
 const struct experiment nas_ep = {

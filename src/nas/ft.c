@@ -46,7 +46,7 @@ static void make_tables(struct ft *ft, const int *n) {
         ft->packed[y] = y / ft->lines * (ft->planes * slab) + (long)(y % ft->lines) * ft->nx;
 }
 
-static void open(struct nas *nas) {
+static void set_up(struct nas *nas) {
     const int *n = problems[nas->class].n;
     struct ft *ft = nas->state = nas_memory(nas, sizeof *ft);
     if (!ft)
@@ -250,7 +250,7 @@ static double departure(struct nas *nas) {
     return most;
 }
 
-static void close(struct nas *nas) {
+static void clear_up(struct nas *nas) {
     struct ft *ft = nas->state;
     if (!ft)
         return;
@@ -266,11 +266,11 @@ static void close(struct nas *nas) {
 
 static void measure(struct bench *bench) {
     nas_measure(bench, &(struct nas_kernel){.name = "ft",
-                                            .open = open,
+                                            .open = set_up,
                                             .warm = warm,
                                             .run = run,
                                             .departure = departure,
-                                            .close = close});
+                                            .close = clear_up});
 }
 
 const struct experiment nas_ft = {

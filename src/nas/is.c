@@ -83,7 +83,7 @@ static void reset(struct nas *nas) {
     changed_keys(nas->state, true);
 }
 
-static void open(struct nas *nas) {
+static void set_up(struct nas *nas) {
     struct is *is = nas->state = nas_memory(nas, sizeof *is);
     if (!is)
         return;
@@ -182,7 +182,7 @@ static double departure(struct nas *nas) {
     return right ? wrong : HUGE_VAL;
 }
 
-static void close(struct nas *nas) {
+static void clear_up(struct nas *nas) {
     struct is *is = nas->state;
     if (!is)
         return;
@@ -199,12 +199,12 @@ static void close(struct nas *nas) {
 
 static void measure(struct bench *bench) {
     nas_measure(bench, &(struct nas_kernel){.name = "is",
-                                            .open = open,
+                                            .open = set_up,
                                             .reset = reset,
                                             .warm = warm,
                                             .run = run,
                                             .departure = departure,
-                                            .close = close});
+                                            .close = clear_up});
 }
 
 const struct experiment nas_is = {

@@ -32,7 +32,7 @@ static void add_grid(struct nas *nas, struct mg *mg, int n, bool coarse) {
         g[-1].down = g;
 }
 
-static void open(struct nas *nas) {
+static void set_up(struct nas *nas) {
     enum { GRIDS_MOST = 32 };
     struct mg *mg = nas->state = nas_memory(nas, sizeof *mg);
     int n = problems[nas->class].n, size = nas->size;
@@ -121,7 +121,7 @@ static double departure(struct nas *nas) {
     return fabs((mg->norm - published) / published) / 1e-8;
 }
 
-static void close(struct nas *nas) {
+static void clear_up(struct nas *nas) {
     struct mg *mg = nas->state;
     if (!mg)
         return;
@@ -136,12 +136,12 @@ static void close(struct nas *nas) {
 
 static void measure(struct bench *bench) {
     nas_measure(bench, &(struct nas_kernel){.name = "mg",
-                                            .open = open,
+                                            .open = set_up,
                                             .reset = reset,
                                             .warm = warm,
                                             .run = run,
                                             .departure = departure,
-                                            .close = close});
+                                            .close = clear_up});
 }
 
 const struct experiment nas_mg = {
