@@ -47,9 +47,9 @@ def systems():
 (STACK / "reframe").mkdir(parents=True, exist_ok=True)
 
 # `--exec-order=random` shuffles with this module's generator: a recorded seed makes
-# the order of a block one that can be had again.
-if "COTEJO_SEED" in os.environ:
-    random.seed(int(os.environ["COTEJO_SEED"]))
+# the order of a block one that can be had again. A bare `reframe -r` draws its own.
+os.environ.setdefault("COTEJO_SEED", str(random.SystemRandom().randrange(1 << 31)))
+random.seed(int(os.environ["COTEJO_SEED"]))
 
 site_configuration = {
     "systems": systems(),
