@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(bool(REASON), reason=REASON or "-")
 def test_every_mpi_is_launched_both_ways(tmp_path):
     with slurm_machine.running() as environment:
         done = subprocess.run(
-            [str(REFRAME), "-r", "-n", "placement_check %.*transport=shm"], text=True,
+            [str(REFRAME), "-r", "-n", "placement_check.*transport=shm"], text=True,
             capture_output=True, timeout=200, cwd=tmp_path,
             env={**environment, "COTEJO_SITE": "one-machine-slurm",
                  "COTEJO_RESULTS": str(tmp_path / "results"),

@@ -103,8 +103,10 @@ def resolve(name, ranks, program, site=None):
 def splits(site=None):
     """Ways to share out 1, 2, 4, ... and all cores of one host: "RANKSxTHREADS"."""
     here = len(os.sched_getaffinity(0))
-    most = max(here if entry["cpus"] == "auto" else len(entry["cpus"])
-               for entry in declared(site).values() if entry["hosts"] == 1)
+    # A site that has no host by itself still gives one core.
+    most = max((here if entry["cpus"] == "auto" else len(entry["cpus"])
+                for entry in declared(site).values()
+                if entry["hosts"] == 1 and entry["cpus"] not in ("own", "simulated")), default=1)
     totals = sorted({1 << i for i in range(most.bit_length()) if 1 << i <= most} | {most})
     return [f"{total // threads}x{threads}" for total in totals
             for threads in (1 << i for i in range(total.bit_length())) if total % threads == 0]
