@@ -114,7 +114,7 @@ def simulate(folder):
     """Bcast and Alltoall by size at 1024 ranks, by four selectors."""
     program = families.stack_prefix() / "mpi/simgrid/bin/cotejo"
     places = simgrid.place("finis-terrae", "near", 1024)
-    (folder / "platform.xml").write_text(simgrid.xml("finis-terrae", 128))
+    (folder / "platform.xml").write_text(simgrid.xml("finis-terrae", 64))
     (folder / "hosts.txt").write_text("".join(f"{p}\n" for p in places))
     began = time.monotonic()
     for selector in SELECTORS:
@@ -122,7 +122,7 @@ def simulate(folder):
             line = " ".join(["smpirun -np 1024 -platform platform.xml -hostfile hosts.txt",
                              *simgrid.SETTINGS, str(program), "collective --timer wtime",
                              f"--operation {operation} --sizes {sizes} --start mpi-barrier",
-                             "--calls 1 --min-repetitions 3 --max-repetitions 3"])
+                             "--sync none --topology grid --stage 3 --max-repetitions 3"])
             done = subprocess.run(["sh", "-c", line], cwd=folder, text=True, capture_output=True,
                                   env={**os.environ, "COTEJO_COLL_SELECTOR": selector})
             if done.returncode:
