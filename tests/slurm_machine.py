@@ -5,9 +5,11 @@ python3 -m tests.slurm_machine COMMAND... runs a command while it is up.
 """
 
 import contextlib
+import ctypes.util
 import os
 import pathlib
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -39,6 +41,8 @@ SelectType=select/cons_tres
 ReturnToService=2
 SchedulerParameters=batch_sched_delay=0,sched_interval=1
 MpiDefault=none
+# One launch at a time, whatever nodes it takes: they have the same cores.
+Licenses=cores:1
 {nodes}
 PartitionName=all Nodes=ALL Default=YES MaxTime=10 State=UP
 """
@@ -50,6 +54,8 @@ def why_not():
     if missing:
         return (f"no {', '.join(missing)} on this machine (Debian: slurmctld slurmd slurm-client "
                 "munge)")
+    if not ctypes.util.find_library("pmix"):
+        return "srun cannot start Open MPI here: no libpmix (Debian: libpmix2)"
     return "" if os.geteuid() == 0 else "daemons of Slurm need root"
 
 
@@ -73,6 +79,7 @@ def configure(folder):
                       for n, p in zip(NODES, ports, strict=True))
     (folder / "slurm.conf").write_text(CONF.format(
         folder=folder, host=socket.gethostname(), port=port, nodes=nodes))
+    (folder / "hosts").write_text("127.0.0.1 " + " ".join(["localhost", *NODES]) + "\n")
     (folder / "cgroup.conf").write_text(
         f"CgroupPlugin=cgroup/v1\nCgroupMountpoint={folder}/cgroup\n")
     for name in ["state", "cgroup", *(f"spool.{n}" for n in NODES)]:
@@ -80,6 +87,19 @@ def configure(folder):
     key = folder / "munge.key"
     key.write_bytes(os.urandom(128))
     key.chmod(0o600)
+
+
+def _end_jobs(environment):
+    """Ends what still runs: it would outlive the daemons."""
+    def words(*command):
+        return subprocess.run(command, env=environment, text=True, capture_output=True,
+                              timeout=20).stdout
+
+    words("scancel", "--user=root")
+    for _ in range(50):
+        if not words("squeue", "-h").strip():
+            return
+        time.sleep(0.1)
 
 
 def _wait_until_idle(environment, daemons):
@@ -119,9 +139,10 @@ def running():
             time.sleep(0.05)
         start("slurmctld", "-D", "-f", f"{folder}/slurm.conf")
         for node in NODES:
-            # A name of its own, by which the daemon finds itself in slurm.conf.
-            start("unshare", "--uts", "sh", "-c",
-                  'hostname "$0" && exec slurmd -D -N "$0" -f "$1"', node, f"{folder}/slurm.conf")
+            # A name of its own, which launchers within an allocation can look up.
+            start("unshare", "--uts", "--mount", "sh", "-c",
+                  'hostname "$0" && mount --bind "$1/hosts" /etc/hosts && '
+                  'exec slurmd -D -N "$0" -f "$1/slurm.conf"', node, str(folder))
         _wait_until_idle(environment, daemons)
         yield environment
     except RuntimeError:
@@ -129,6 +150,8 @@ def running():
             sys.stderr.write("".join(log.read_text(errors="replace").splitlines(True)[-8:]))
         raise
     finally:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            _end_jobs(environment)
         for daemon in reversed(daemons):
             daemon.terminate()
         for daemon in daemons:
@@ -143,6 +166,7 @@ def running():
 def main():
     if why_not():
         return f"slurm: {why_not()}"
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     with running() as environment:
         return subprocess.run(sys.argv[1:], env=environment).returncode
 

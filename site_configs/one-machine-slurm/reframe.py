@@ -7,7 +7,7 @@
 SHARED = {
     # No accounting here: its state is asked of squeue. Real clusters have "slurm".
     "scheduler": "squeue",
-    "access": ["--partition=all", "--exclusive"],
+    "access": ["--partition=all", "--exclusive", "--licenses=cores:1"],
     "max_jobs": 1,
 }
 
