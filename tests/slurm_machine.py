@@ -5,7 +5,6 @@ python3 -m tests.slurm_machine COMMAND... runs a command while it is up.
 """
 
 import contextlib
-import ctypes.util
 import os
 import pathlib
 import shutil
@@ -54,8 +53,8 @@ def why_not():
     if missing:
         return (f"no {', '.join(missing)} on this machine (Debian: slurmctld slurmd slurm-client "
                 "munge)")
-    if not ctypes.util.find_library("pmix"):
-        return "srun cannot start Open MPI here: no libpmix (Debian: libpmix2)"
+    if not list(pathlib.Path("/usr/lib").glob("*/pmix2/lib/libpmix.so")):
+        return "srun cannot start Open MPI here: its plugin loads libpmix.so (Debian: libpmix-dev)"
     return "" if os.geteuid() == 0 else "daemons of Slurm need root"
 
 
