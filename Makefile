@@ -24,7 +24,7 @@ export COTEJO_RESULTS = $(RESULTS)
 export RFM_CONFIG_FILES = $(CURDIR)/reframe_tests/config.py
 
 .DEFAULT_GOAL := help
-.PHONY: help stack build verify study figures report paper proof proof-page reference \
+.PHONY: help stack test-packages build verify study figures report paper proof proof-page reference \
         site check-site references test bench clean distclean
 
 help: ## list the commands
@@ -81,7 +81,10 @@ check-site: ## check a site's files, then launch once per placement and MPI (NAM
 references: ## compute a site's reference intervals from its results (SITE=x)
 	@$(PYTHON) -m reframe_tests.harness.references $(SITE)
 
-test: stack ## run all tests: C under every MPI, R, Python, and launch to report
+test-packages: # before the stack, which builds with what it finds
+	@python3 stack/wheels.py --test-packages $(STACK)
+
+test: test-packages stack ## run all tests: C under every MPI, R, Python, and launch to report
 ifneq ($(SPACK),)
 	@python3 stack/wheels.py --tools $(CURDIR)/.stack
 endif

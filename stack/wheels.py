@@ -8,6 +8,7 @@ downloads are kept beside the stack until then.
 """
 
 import argparse
+import contextlib
 import hashlib
 import os
 import pathlib
@@ -33,9 +34,9 @@ def run(command, **kwargs):
                  f"{done.returncode}; start `make stack` again to go on from here")
 
 
-def missing_packages():
-    """Debian packages of requirements/debian.txt that are not installed; [] without dpkg."""
-    wanted = [w for w in (LOCKS / "debian.txt").read_text().splitlines()
+def missing_packages(listed):
+    """Debian packages of requirements/LISTED.txt that are not installed; [] without dpkg."""
+    wanted = [w for w in (LOCKS / f"{listed}.txt").read_text().splitlines()
               if w and not w.startswith("#")]
     if not shutil.which("dpkg-query"):
         say("no dpkg here: compilers, hwloc and R must come from this system's own packages")
@@ -46,17 +47,37 @@ def missing_packages():
     return [name for name in wanted if name not in have]
 
 
-def system_packages():
-    missing = missing_packages()
+@contextlib.contextmanager
+def services_held():
+    """Packages that come with a service install it without starting it."""
+    policy = pathlib.Path("/usr/sbin/policy-rc.d")
+    if policy.exists():
+        yield
+        return
+    policy.write_text("#!/bin/sh\nexit 101\n")
+    policy.chmod(0o755)
+    try:
+        yield
+    finally:
+        policy.unlink()
+
+
+def system_packages(listed="debian", *, needed=True):
+    missing = missing_packages(listed)
     if not missing:
         return
     command = f"apt-get install --no-install-recommends {' '.join(missing)}"
     if os.geteuid() != 0:
-        sys.exit(f"stack: missing system packages; an administrator would type: {command}")
+        text = f"missing system packages; an administrator would type: {command}"
+        if needed:
+            sys.exit(f"stack: {text}")
+        say(text)
+        return
     say(f"installing {len(missing)} system packages: {' '.join(missing)}")
     environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
-    run(["apt-get", "update", "-q"], env=environment)
-    run([*command.split()[:2], "-y", "-q", *command.split()[2:]], env=environment)
+    with services_held():
+        run(["apt-get", "update", "-q"], env=environment)
+        run([*command.split()[:2], "-y", "-q", *command.split()[2:]], env=environment)
 
 
 def lock_hash(*names):
@@ -125,8 +146,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("stack", type=pathlib.Path, help="where the stack goes")
     parser.add_argument("--tools", action="store_true", help="install the tools only, no MPI")
+    parser.add_argument("--test-packages", action="store_true",
+                        help="install what only tests need of the system's packages, where root")
     args = parser.parse_args()
     stack = args.stack.resolve()
+    if args.test_packages:
+        system_packages("debian-tests", needed=False)
+        return
     if args.tools:
         install_tools(stack)
         return

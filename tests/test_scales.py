@@ -21,9 +21,13 @@ def test_a_site_bounds_launches(tmp_path, monkeypatch):
     (folder / "reframe.py").write_text("")
     monkeypatch.setattr(sessions, "REPO", tmp_path)
     monkeypatch.setenv("COTEJO_SITE", "x")
-    monkeypatch.delenv("COTEJO_BLOCK", raising=False)
+    for name in ("COTEJO_BLOCK", "COTEJO_LAUNCHES"):
+        monkeypatch.delenv(name, raising=False)
     assert scales.launches("quick") == 10
     (folder / "scale.yaml").write_text("launches: {quick: 3}\n")
     assert scales.launches("quick") == scales.launches("patterns") == 3
     assert scales.numbers("quick") == [1, 2, 3]
+    assert scales.numbers("full") == [1]
+    monkeypatch.setenv("COTEJO_LAUNCHES", "2")
+    assert scales.numbers("full") == scales.numbers("quick") == [1, 2]
     assert scales.launches("smoke") == 1
