@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""NAS's own programs (NPB): where Spack's package `npb` put them, and what they print as samples."""
+"""NAS's own programs (NPB): where Spack's package put them, and what they print as samples."""
 
 import re
 
@@ -12,7 +12,8 @@ NAMES = ("{kernel}.{letter}.x", "{kernel}.{letter}.{ranks}")
 def find(family, stack, kernel, letter, ranks):
     """The program of a kernel and class for that many ranks; None if there is none."""
     for name in NAMES:
-        path = family.prefix(stack) / "bin" / name.format(kernel=kernel, letter=letter, ranks=ranks)
+        program = name.format(kernel=kernel, letter=letter, ranks=ranks)
+        path = family.prefix(stack) / "bin" / program
         if path.exists():
             return path
     return None
