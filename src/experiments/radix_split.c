@@ -115,13 +115,14 @@ static void first_level(struct split *split) {
 static void next_level(struct split *split, int rest, int bits) {
     struct radix *radix = split->radix;
     int bounds = radix->size - 1;
-    uint64_t mask = ((uint64_t)1 << bits) - 1;
-    memset(split->mine, 0, (size_t)bounds * VALUES * sizeof *split->mine);
+    size_t values = (size_t)1 << bits;
+    uint64_t mask = values - 1;
+    memset(split->mine, 0, (size_t)bounds * values * sizeof *split->mine);
     for (int b = 0; b < bounds; b++) {
-        uint64_t *mine = split->mine + (size_t)b * VALUES, prefix = split->bounds[b].prefix;
+        uint64_t *mine = split->mine + (size_t)b * values, prefix = split->bounds[b].prefix;
         size_t part = split->bounds[b].part;
         if (b > 0 && prefix == split->bounds[b - 1].prefix) {
-            memcpy(mine, mine - VALUES, VALUES * sizeof *mine);
+            memcpy(mine, mine - values, values * sizeof *mine);
             continue;
         }
         for (uint64_t i = begin_of(split, part); i < split->ends[part]; i++) {
@@ -130,9 +131,9 @@ static void next_level(struct split *split, int rest, int bits) {
                 mine[value & mask]++;
         }
     }
-    MPI_Allreduce(split->mine, split->all, bounds * VALUES, MPI_UINT64_T, MPI_SUM, radix->comm);
+    MPI_Allreduce(split->mine, split->all, bounds << bits, MPI_UINT64_T, MPI_SUM, radix->comm);
     for (int b = 0; b < bounds; b++)
-        narrow(&split->bounds[b], split->all + (size_t)b * VALUES, bits);
+        narrow(&split->bounds[b], split->all + (size_t)b * values, bits);
 }
 
 // Of the keys that equal a bound, ranks have theirs below it one after the other. `bits` are those
@@ -143,7 +144,7 @@ static void share_quotas(struct split *split, int bits) {
     uint64_t mask = ((uint64_t)1 << bits) - 1;
     const uint64_t *mine = split->counts + (size_t)radix->rank * parts_of(split);
     for (int b = 0; b < bounds; b++)
-        split->all[b] = bits ? split->mine[(size_t)b * VALUES + (split->bounds[b].prefix & mask)]
+        split->all[b] = bits ? split->mine[((size_t)b << bits) + (split->bounds[b].prefix & mask)]
                              : mine[split->bounds[b].part];
     memset(split->mine, 0, (size_t)bounds * sizeof *split->mine);
     MPI_Exscan(split->all, split->mine, bounds, MPI_UINT64_T, MPI_SUM, radix->comm);
