@@ -7,7 +7,9 @@ from reframe.core.builtins import parameter, performance_function, run_after, ru
 from .base import Experiment, Full, Quick, Smoke
 from .harness import exhibits, families, languages, launches, placements
 
-KERNELS = ["ep", "is", "cg", "mg", "ft"]
+KERNELS = ["ep", "is", "cg", "mg", "ft", "sp-mz", "bt-mz"]
+#: Zones of the multi-zone kernels by class: a rank has at least one.
+ZONES = {"S": 4, "W": 16, "A": 16, "B": 64, "C": 256}
 
 
 class Nas(Experiment):
@@ -34,6 +36,11 @@ class Nas(Experiment):
         self.experiment = f"nas-{self.kernel}"
         self.options = {"class": self.letter, "threads": self.threads, **self.options}
 
+    @run_after("setup")
+    def skip_without_zones(self):
+        zones = ZONES[self.letter] if self.kernel.endswith("-mz") else self.num_tasks
+        self.skip_if(self.num_tasks > zones, f"{self.num_tasks} ranks for {zones} zones")
+
     @run_before("run")
     def place_threads(self):
         # Threads that wait do so on their cores, as ranks do.
@@ -51,7 +58,7 @@ class Nas(Experiment):
 class Language(Nas):
     """The same kernels in another language (finisterrae 5); C is among them."""
 
-    kernel = parameter(["ep", "is"])
+    kernel = parameter(["ep", "is", "cg"])
     language = parameter(["c", *languages.STARTED])
     varied = ["kernel", "language", "split"]
     options = {"budget": 1, "min-repetitions": 3, "max-repetitions": 3}

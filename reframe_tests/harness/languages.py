@@ -56,6 +56,9 @@ def fortran(family, stack, kernel, threads):
     program = family.prefix(stack) / f"bin/cotejo-nas-{kernel}-caf"
     if threads > 1:
         raise NotThereError("coarray images have one thread")
+    if not (SOURCES / f"fortran/nas_{kernel}.f90").exists():
+        raise NotThereError(f"{kernel.upper()} is not written in Fortran: vectors that all images "
+                            "gather are for messages")
     if not program.exists():
         raise NotThereError(f"no coarrays for {family.title}: OpenCoarrays' `caf` is not in "
                             f"{program.parent}; a stack of Debian's MPIs can have it")

@@ -17,8 +17,8 @@ static const struct option radix_options[] = {
      0,
      "original: buffers, and arrivals probed for; posted: a receive for each rank is always "
      "posted; threaded: a thread receives; alltoallv: one exchange a pass; split: one exchange "
-     "in all, then each rank sorts at home; alone: each rank its own keys, no messages; all: all "
-     "but threaded and alone"},
+     "in all, then each rank sorts at home, or counts, where keys have few bits; alone: each rank "
+     "its own keys, no messages; all: all but threaded and alone"},
     {"buffer", OPTION_SIZES, "4Ki", "B", NULL, 8, 1u << 30,
      "messages of original, posted and threaded: a list or ranges, multiples of 8 B"},
     {"key", OPTION_CHOICE, "32", "bits", "32|64", 0, 0, "width of a key"},

@@ -17,9 +17,24 @@ static uint64_t mask_of(const struct digits *digits, int pass) {
     return ((uint64_t)1 << (left < digits->digit ? left : digits->digit)) - 1;
 }
 
+// Two tables in turn, since an addition to the same place waits for the one before.
+enum { TWICE_MOST = 1 << 12 };
+
 ALWAYS void count_digits(const void *keys, size_t count, bool wide, int shift, uint64_t mask,
                          uint64_t *counts) {
-    for (size_t i = 0; i < count; i++)
+    uint32_t twice[2][TWICE_MOST];
+    size_t i = 0;
+    if (mask < TWICE_MOST && count > mask && count <= UINT32_MAX) {
+        for (int t = 0; t < 2; t++)
+            memset(twice[t], 0, (mask + 1) * sizeof twice[t][0]);
+        for (; i + 1 < count; i += 2) {
+            twice[0][key_at(keys, i, wide) >> shift & mask]++;
+            twice[1][key_at(keys, i + 1, wide) >> shift & mask]++;
+        }
+        for (uint64_t d = 0; d <= mask; d++)
+            counts[d] += (uint64_t)twice[0][d] + twice[1][d];
+    }
+    for (; i < count; i++)
         counts[key_at(keys, i, wide) >> shift & mask]++;
 }
 
@@ -98,6 +113,23 @@ void radix_scatter(const void *keys, void *to, size_t count, bool wide,
         scatter(keys, to, count, true, shift, mask, starts, UINT64_MAX);
     else
         scatter(keys, to, count, false, shift, mask, starts, UINT64_MAX);
+}
+
+ALWAYS void scatter_low(const void *keys, uint16_t *to, size_t count, bool wide, int shift,
+                        uint64_t mask, uint64_t *starts) {
+    uint64_t low = ((uint64_t)1 << shift) - 1;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t key = key_at(keys, i, wide);
+        to[starts[key >> shift & mask]++] = (uint16_t)(key & low);
+    }
+}
+
+void radix_scatter_low(const void *keys, void *to, size_t count, bool wide,
+                       const struct digits *digits, uint64_t *starts) {
+    if (wide)
+        scatter_low(keys, to, count, true, digits->low, mask_of(digits, 0), starts);
+    else
+        scatter_low(keys, to, count, false, digits->low, mask_of(digits, 0), starts);
 }
 
 void radix_place(struct radix *radix, int source, const void *keys, size_t count) {

@@ -71,3 +71,56 @@ void radix_part(const struct run *runs, int count, void *to, void *other, bool w
     else
         sort(runs, count, to, other, false, low, bits);
 }
+
+// Several keys at once without looking how many there are: most values have few. What is too much
+// is written over by the next value's; `room` says what is left for that.
+ALWAYS void repeat(void *to, uint64_t key, size_t count, size_t room, bool wide) {
+    enum { AT_ONCE = 8 };
+    size_t i = 0;
+    if (room >= AT_ONCE)
+        for (; i < AT_ONCE; i++) {
+            if (wide)
+                ((uint64_t *)to)[i] = key;
+            else
+                ((uint32_t *)to)[i] = (uint32_t)key;
+        }
+    for (; i < count; i++) {
+        if (wide)
+            ((uint64_t *)to)[i] = key;
+        else
+            ((uint32_t *)to)[i] = (uint32_t)key;
+    }
+}
+
+ALWAYS void write_counted(const uint32_t (*counts)[1 << RADIX_COUNT_MOST], void *to, size_t room,
+                          bool wide, uint64_t high, int bits) {
+    size_t width = wide ? sizeof(uint64_t) : sizeof(uint32_t);
+    for (uint64_t value = 0; value < (uint64_t)1 << bits; value++) {
+        size_t count = (size_t)counts[0][value] + counts[1][value];
+        repeat(to, high | value, count, room, wide);
+        to = (char *)to + count * width;
+        room -= count;
+    }
+}
+
+void radix_count(const struct run *runs, int count, void *to, bool wide, uint64_t high, int bits) {
+    uint32_t counts[2][1 << RADIX_COUNT_MOST];
+    size_t all = 0;
+    for (int t = 0; t < 2; t++)
+        memset(counts[t], 0, sizeof counts[t][0] << bits);
+    for (int r = 0; r < count; r++) {
+        const uint16_t *keys = runs[r].keys;
+        size_t i = 0, end = runs[r].count;
+        for (; i + 1 < end; i += 2) {
+            counts[0][keys[i]]++;
+            counts[1][keys[i + 1]]++;
+        }
+        if (i < end)
+            counts[0][keys[i]]++;
+        all += end;
+    }
+    if (wide)
+        write_counted(counts, to, all, true, high, bits);
+    else
+        write_counted(counts, to, all, false, high, bits);
+}

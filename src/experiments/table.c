@@ -23,6 +23,8 @@ extern const struct experiment nas_is;
 extern const struct experiment nas_cg;
 extern const struct experiment nas_mg;
 extern const struct experiment nas_ft;
+extern const struct experiment nas_sp_mz;
+extern const struct experiment nas_bt_mz;
 extern const struct experiment waitpattern_up;
 extern const struct experiment waitpattern_null;
 extern const struct experiment start_skew;
@@ -47,6 +49,8 @@ const struct experiment *const experiments[] = {
     &nas_cg,
     &nas_mg,
     &nas_ft,
+    &nas_sp_mz,
+    &nas_bt_mz,
     &waitpattern_up,
     &waitpattern_null,
     &start_skew,

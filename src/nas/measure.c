@@ -24,12 +24,7 @@ const struct option nas_options[] = {
     {0},
 };
 
-const struct column nas_columns[] = {
-    {"threads", "", "threads of each rank"},
-    {"mop", "", "operations of a run in millions, as NAS counts them, of all ranks together"},
-    {"rate_mops", "Mop/s", "operations a second"},
-    {0},
-};
+const struct column nas_columns[] = {NAS_COMMON_COLUMNS, {0}};
 
 int nas_threads(const struct options *options) {
     return options_integer(options, "threads") > 1 ? MPI_THREAD_FUNNELED : MPI_THREAD_SINGLE;
@@ -81,15 +76,15 @@ static void sample(struct bench *bench, const struct nas_kernel *kernel, struct 
     double begin = clock_now(&bench->clock);
     for (int more = 1; more;) {
         double time_s = once(bench, kernel, nas);
+        struct sample one = {.operation = operation,
+                             .repetition = times.n,
+                             .calls = 1,
+                             .time_s = time_s,
+                             .valid = true,
+                             .extra = {nas->threads, nas->mop, nas->mop / time_s}};
+        memcpy(one.extra + NAS_COLUMNS, nas->own, sizeof nas->own);
         if (bench->rank == 0 && !failed(nas->failure))
-            samples_add(&bench->samples,
-                        (struct sample){.operation = operation,
-                                        .repetition = times.n,
-                                        .calls = 1,
-                                        .time_s = time_s,
-                                        .valid = true,
-                                        .extra = {nas->threads, nas->mop, nas->mop / time_s}},
-                        nas->failure);
+            samples_add(&bench->samples, one, nas->failure);
         moments_add(&times, time_s);
         bool enough = moments_precise(&times, rse) || clock_now(&bench->clock) - begin > budget_s;
         more = times.n < most && (times.n < least || !enough) && !failed(nas->failure);

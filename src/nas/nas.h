@@ -8,15 +8,19 @@
 
 #include <stdint.h>
 
+// Columns of a kernel's own, behind those of all.
+enum { NAS_COLUMNS = 3, NAS_OWN_MOST = COLUMNS_MOST - NAS_COLUMNS };
+
 // One run of one kernel of one class on the ranks of `comm`, `threads` OpenMP threads each.
 struct nas {
     MPI_Comm comm;
     int rank, size, threads;
     int class; // index into NAS_CLASSES
     struct failure *failure;
-    double mop;      // millions of operations of a run, as NAS counts them
-    double received; // B that this rank got from others
-    void *state;     // of the kernel, owned by it
+    double mop;               // millions of operations of a run, as NAS counts them
+    double received;          // B that this rank got from others
+    void *state;              // of the kernel, owned by it
+    double own[NAS_OWN_MOST]; // what the last run found for the kernel's own columns, on rank 0
 };
 
 #define NAS_CLASSES "SWABC"
@@ -39,6 +43,13 @@ struct nas_kernel {
 // Declares --class, --threads and how many runs are taken.
 extern const struct option nas_options[];
 extern const struct column nas_columns[];
+#define NAS_COMMON_COLUMNS                                                                        \
+    {"threads", "", "threads of each rank"},                                                      \
+        {"mop", "",                                                                               \
+         "operations of a run in millions, as NAS counts them, of all ranks together"},           \
+    {                                                                                             \
+        "rate_mops", "Mop/s", "operations a second"                                               \
+    }
 // The level of threads that a kernel needs of MPI.
 int nas_threads(const struct options *options);
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Every NAS kernel by ranks and by threads: each run verifies itself by the published values.
-add_executable(test_nas test_nas.c ../nas/measure.c ../nas/numbers.c ../nas/threads.c)
+add_executable(test_nas test_nas.c ../nas/measure.c ../nas/numbers.c ../nas/threads.c
+  ../nas/mz_zone.c ../nas/mz_rhs.c)
 target_include_directories(test_nas PRIVATE ../nas)
 target_link_libraries(test_nas PRIVATE core m)
 if(OpenMP_C_FOUND)
@@ -10,10 +11,13 @@ else()
   set(nas_splits 2x1)
 endif()
 add_test(NAME nas COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:test_nas>)
-foreach(kernel ep is cg mg ft)
+foreach(kernel ep is cg mg ft sp-mz bt-mz)
   set(splits ${nas_splits})
-  if(OpenMP_C_FOUND AND NOT kernel MATCHES "ep|ft")
-    list(APPEND splits 2x2) # more than the cores of the smallest machine, so few of them
+  # More than the cores of the smallest machine, so few of them.
+  if(OpenMP_C_FOUND AND kernel STREQUAL "bt-mz")
+    set(splits 2x2)
+  elseif(OpenMP_C_FOUND AND NOT kernel MATCHES "ep|ft|sp-mz")
+    list(APPEND splits 2x2)
   endif()
   foreach(split ${splits})
     string(REPLACE "x" ";" split_words ${split})

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the NAS kernels share: random numbers, and that a wrong result is never a sample.
 #include "check.h"
+#include "mz.h"
 #include "nas.h"
 
 #include <math.h>
@@ -100,12 +101,34 @@ static void shares_are_whole_and_even(void) {
         }
 }
 
+static void zones_fill_the_whole_and_grow(void) {
+    int lengths[MZ_SIDE_MOST];
+    mz_lengths(128, 4, 1, lengths);
+    CHECK(lengths[0] == 32 && lengths[1] == 32 && lengths[2] == 32 && lengths[3] == 32);
+    mz_lengths(128, 4, 4.5, lengths); // 12.9, 21.4, 35.3, 58.3 by the ratio
+    CHECK(lengths[0] + lengths[1] + lengths[2] + lengths[3] == 128);
+    CHECK(lengths[0] == 13 && lengths[3] > 4 * lengths[0]);
+    for (int i = 1; i < 4; i++)
+        CHECK(lengths[i] > lengths[i - 1]);
+}
+
+static void zones_go_where_least_is(void) {
+    int owner[5];
+    struct zone zones[5] = {
+        {.n = {7, 1, 1}}, {.n = {5, 1, 1}}, {.n = {4, 1, 1}}, {.n = {3, 1, 1}}, {.n = {3, 1, 1}}};
+    CHECK(fabs(mz_balance(zones, 5, owner, 2) - 11.0 / 12) < 1e-12); // 7 + 3 and 5 + 4 + 3
+    CHECK(owner[0] == 0 && owner[1] == 1 && owner[2] == 1 && owner[3] == 0 && owner[4] == 1);
+    CHECK(fabs(mz_balance(zones, 3, owner, 2) - 8.0 / 9) < 1e-12);
+}
+
 int main(int count, char **arguments) {
     int rank;
     MPI_Init(&count, &arguments);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     jumps_go_where_steps_go();
     shares_are_whole_and_even();
+    zones_fill_the_whole_and_grow();
+    zones_go_where_least_is();
     only_right_results_are_samples(rank);
     MPI_Finalize();
     return check_status();

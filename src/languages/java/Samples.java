@@ -6,6 +6,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.Locale;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import java.util.function.IntConsumer;
 import mpi.Collective;
 import mpi.Comm;
@@ -107,22 +109,71 @@ final class Samples {
         return all;
     }
 
-    /** Runs `work` for 0 to threads - 1, each in a thread. */
-    static void parallel(int threads, IntConsumer work) {
-        Thread[] others = new Thread[threads - 1];
-        for (int i = 0; i < others.length; i++) {
-            int number = i + 1;
-            others[i] = new Thread(() -> work.accept(number));
-            others[i].start();
-        }
-        work.accept(0);
-        for (Thread other : others) {
-            try {
-                other.join();
-            } catch (InterruptedException error) {
-                throw new IllegalStateException(error);
+    /** Threads that stay, and wait on their cores as those of OpenMP do. */
+    private static final class Team {
+        private static final int SPINS = 1 << 14; // before others may have the core
+
+        private final AtomicInteger running = new AtomicInteger();
+        private volatile int turn;
+        private volatile Throwable failed;
+        private IntConsumer work;
+
+        Team(int others) {
+            for (int i = 1; i <= others; i++) {
+                int number = i;
+                Thread thread = new Thread(() -> serve(number));
+                thread.setDaemon(true);
+                thread.start();
             }
         }
+
+        private static void await(BooleanSupplier what) {
+            for (int i = 0; !what.getAsBoolean(); i++) {
+                if (i < SPINS) {
+                    Thread.onSpinWait();
+                } else {
+                    Thread.yield();
+                }
+            }
+        }
+
+        private void serve(int number) {
+            for (int done = 0;; done++) {
+                int last = done;
+                await(() -> turn != last);
+                try {
+                    work.accept(number);
+                } catch (Throwable error) {
+                    failed = error;
+                }
+                running.decrementAndGet();
+            }
+        }
+
+        void run(int others, IntConsumer what) {
+            work = what;
+            running.set(others);
+            turn++;
+            what.accept(0);
+            await(() -> running.get() == 0);
+            if (failed != null) {
+                throw new IllegalStateException(failed);
+            }
+        }
+    }
+
+    private static Team team;
+
+    /** Runs `work` for 0 to threads - 1, each in a thread; `threads` is the same in all calls. */
+    static void parallel(int threads, IntConsumer work) {
+        if (threads == 1) {
+            work.accept(0);
+            return;
+        }
+        if (team == null) {
+            team = new Team(threads - 1);
+        }
+        team.run(threads - 1, work);
     }
 
     static long step(long x, long multiplier) {

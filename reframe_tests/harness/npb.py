@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""NAS's own programs (NPB): where Spack's package put them, and what they print as samples."""
+
+import math
+import re
+
+from . import languages, sessions
+
+CLASSES = "SWABC"
+
+#: As Spack's package names it: MPI's number of ranks is compiled in before version 3.4.
+NAMES = ("{kernel}.{letter}.x", "{kernel}.{letter}.{ranks}")
+
+
+def find(family, stack, kernel, letter, ranks):
+    """The program of a kernel and class for that many ranks; None if there is none."""
+    for name in NAMES:
+        program = name.format(kernel=kernel, letter=letter, ranks=ranks)
+        path = family.prefix(stack) / "bin" / program
+        if path.exists():
+            return path
+    return None
+
+
+def mop(kernel, letter):
+    """Operations of a run in millions, as NAS counts them.
+
+    NAS prints a rate, and a time to 10 ms only: the count is what makes times of rates.
+    """
+    at = CLASSES.index(letter)
+    if kernel == "ep":
+        return 2e-6 * 2 ** (24, 25, 28, 30, 32)[at]
+    if kernel == "is":
+        return 10e-6 * 2 ** (16, 20, 23, 25, 27)[at]
+    if kernel == "cg":
+        rows, nonzeros = ((1400, 7), (7000, 8), (14000, 11), (75000, 13), (150000, 15))[at]
+        each = nonzeros * (nonzeros + 1)
+        return 2e-6 * (15, 15, 15, 75, 75)[at] * rows * (6 + each + 25 * (5 + each))
+    if kernel == "mg":
+        return 58e-6 * (4, 4, 4, 20, 20)[at] * (32, 128, 256, 256, 512)[at] ** 3
+    if kernel == "ft":
+        points = 2 ** (18, 19, 23, 25, 27)[at]
+        log, iterations = math.log(points), (6, 6, 6, 20, 20)[at]
+        return 1e-6 * points * (14.8157 + 7.19641 * log + (5.23518 + 7.21113 * log) * iterations)
+    raise ValueError(f"no count of operations for {kernel}")
+
+
+def sample(output):
+    """(operation, time in s, Mop of the run, version) of what a program printed.
+
+    ValueError: it printed no result, or did not verify it.
+    """
+    def value(name):
+        found = re.search(rf"^\s*{name}\s*=\s*(\S+)", output, re.MULTILINE)
+        if not found:
+            raise ValueError(f"the program printed no '{name}'")
+        return found[1]
+
+    title = re.search(r"^\s*([A-Z]+) Benchmark Completed", output, re.MULTILINE)
+    if not title:
+        raise ValueError("the program printed no result")
+    if value("Verification") != "SUCCESSFUL":
+        raise ValueError("the program's result is wrong: NAS's verification failed")
+    kernel, letter, rate = title[1].lower(), value("Class"), float(value("Mop/s total"))
+    if not 0 < rate < math.inf:
+        raise ValueError("the run was too short for NAS's clock")
+    count = mop(kernel, letter)
+    return f"nas-{kernel}-{letter}", count / rate, count, value("Version")
+
+
+def write_samples(stage, output):
+    """Writes `samples.csv` and completes `samples.json`, which the observer left.
+
+    Without a verified result nothing is completed, and the launch counts as failed.
+    """
+    description = stage / "samples.json"
+    try:
+        operation, time_s, count, version = sample(output)
+    except ValueError:
+        description.unlink(missing_ok=True)
+        return
+    names = ",".join(column["name"] for column in languages.COLUMNS)
+    (stage / "samples.csv").write_text(
+        f"# cotejo-samples/1\n{names}\n"
+        f"{operation},0,0,1,{time_s:.9e},1,1,{count:.9e},{count / time_s:.9e}\n")
+    languages.complete(stage, "NPB")
+    record = sessions.read_json(description)
+    record["observed"]["program"] = f"NPB {version}"
+    sessions.write_json(description, record)

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Multi-zone NAS kernels: a flow on a plane of overlapping zones, each a grid of its own. Van der
+// Wijngaart and Jin, NAS Parallel Benchmarks, Multi-Zone Versions, NAS-03-010 (2003); the
+// equations and the solver are those of SP and BT in Bailey et al., RNR-94-007 (1994), ch. 3.
+#ifndef COTEJO_NAS_MZ_H
+#define COTEJO_NAS_MZ_H
+
+#include "nas.h"
+
+enum { FLOW = 5 };         // density, three momenta, energy: what a point has
+enum { SIDES = 4 };        // of a zone, to others: west, east, south, north
+enum { LENGTH_MOST = 80 }; // points of a zone in any direction
+
+// What one direction's terms are weighed by: h is the distance of points.
+struct mz_weights {
+    double flux;                      // 1 / 2h
+    double diffusion;                 // of all five, over h^2
+    double viscous;                   // of the velocities, over h^2
+    double squares, kinetic, energy;  // in the fifth equation
+    double step_flux, step_diffusion; // the implicit side's: times the step
+};
+
+// The equations and their discretisation, the same in all zones.
+struct mz_equations {
+    double h[3]; // distance of points
+    double step; // of time
+    double dissipation;
+    struct mz_weights weights[3];
+};
+
+// The grid of one zone: points [0, n) in each direction; the first and the last of each are given
+// from outside. Every field has `room` values; its point (i, j, k) is at i + line j + plane k.
+struct zone {
+    int n[3];
+    long line, plane, room;
+    double *memory; // owned: all fields
+    double *u[FLOW], *rhs[FLOW], *forcing[FLOW];
+    double *inverse; // 1 over density
+    double *velocity[3];
+    double *kinetic; // kinetic energy over density
+    double *sound;   // its speed
+};
+
+struct mz_face {
+    int zone, side; // who gets it
+    int from;       // whose it is; the opposite side of that zone
+    long at, count; // where in the buffer, doubles
+};
+
+enum { MZ_SIDE_MOST = 16 }; // zones in a row
+
+// A problem of NAS's and its published sums.
+struct mz_class {
+    int size[3], zones[2]; // points and zones in each direction
+    double ratio;          // of the longest zone to the shortest, about
+    double step;           // of time
+    int steps;
+    double residual[FLOW], error[FLOW];
+};
+
+struct mz_kernel {
+    void (*step)(const struct mz_equations *equations, struct zone *zone); // of time
+    struct mz_class classes[sizeof NAS_CLASSES - 1];
+    double
+        operations[4]; // of a step: a point, a third of a point of a face and of an edge, a zone
+};
+
+struct mz {
+    const struct mz_kernel *kernel;
+    int nx, ny; // zones in each direction
+    int steps;  // of time
+    struct mz_equations equations;
+    int count;                // of zones, on all ranks
+    double balance;           // the mean rank's points over the busiest one's
+    struct zone *zones;       // those that are not this rank's have no memory
+    int *owner;               // rank of each zone
+    struct mz_face *in, *out; // of this rank's zones, by peer
+    int in_count, out_count;
+    long *in_begin, *out_begin; // of each peer in a buffer, and behind the last
+    double *in_buffer, *out_buffer;
+    MPI_Request *requests;
+    double busy_s, exchange_s; // of this rank in the last run
+};
+
+// The equations of zones of which the whole has `size` points, `nx` by `ny` zones.
+void mz_equations(struct mz_equations *equations, const int *size, int nx, int ny, double step);
+
+// Sizes of zones along one direction of `size` points, the last `ratio` times as long as the first
+// (about, since they are whole); 1: as equal as can be.
+void mz_lengths(int size, int zones, double ratio, int *lengths);
+
+// Gives each zone to a rank: the largest first, each to the one that has least. Work is counted
+// in points. Returns the mean rank's work over the busiest one's.
+double mz_balance(const struct zone *zones, int count, int *owner, int ranks);
+
+// Memory and layout of a zone whose `n` is set. No memory: failure.
+void mz_zone_open(struct nas *nas, struct zone *zone);
+// The first flow: interpolated between the exact one on the borders.
+void mz_zone_start(const struct mz_equations *equations, struct zone *zone);
+// What drives the flow to the exact one.
+void mz_zone_force(const struct mz_equations *equations, struct zone *zone);
+// Adds, for each of five, the root of the mean square of the flow's error.
+void mz_zone_error(const struct mz_equations *equations, const struct zone *zone, double *sums);
+// The same of the residual, from `rhs`.
+void mz_zone_residual(const struct zone *zone, double *sums);
+
+// To be called by all threads of a team, or outside of one.
+// What is derived of the flow; ends with a barrier.
+void mz_derive(struct zone *zone);
+// The explicit side in plane k, times the step: forcing and differences of fluxes.
+void mz_rhs(const struct mz_equations *equations, struct zone *zone, int k);
+
+// Plans and does the exchange of faces between zones.
+void mz_exchange_open(struct nas *nas, struct mz *mz);
+void mz_exchange(struct nas *nas, struct mz *mz);
+void mz_exchange_close(struct mz *mz);
+
+// What a kernel of several zones is for nas_measure(), and its columns.
+void mz_open(struct nas *nas, const struct mz_kernel *kernel);
+void mz_reset(struct nas *nas);
+void mz_warm(struct nas *nas);
+void mz_run(struct nas *nas);
+double mz_departure(struct nas *nas);
+void mz_close(struct nas *nas);
+extern const struct column mz_columns[];
+
+static inline long mz_at(const struct zone *zone, int i, int j, int k) {
+    return i + j * zone->line + k * zone->plane;
+}
+
+static inline long mz_stride(const struct zone *zone, int direction) {
+    return direction == 0 ? 1 : direction == 1 ? zone->line : zone->plane;
+}
+
+#endif
