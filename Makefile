@@ -72,14 +72,17 @@ proof-page: ## write the page of the proof from the sessions that are there (PRO
 reference: ## pack results for the repository (RESULTS, SAMPLES=20 of each group)
 	@$(PYTHON) -m reframe_tests.harness.dataset $(RESULTS) $(CURDIR)/data/reference --samples $(SAMPLES)
 
+# Stops a recipe that needs a variable which was not given.
+given = $(if $($(1)),,$(error $@: give $(1)=x))
+
 site: ## write site_configs/NAME from what is found on this machine (NAME=x)
-	@$(PYTHON) -m reframe_tests.harness.new_site $(NAME)
+	@$(call given,NAME)$(PYTHON) -m reframe_tests.harness.new_site $(NAME)
 
 check-site: ## check a site's files, then launch once per placement and MPI (NAME=x)
-	@$(PYTHON) -m reframe_tests.harness.check_site $(NAME)
+	@$(call given,NAME)$(PYTHON) -m reframe_tests.harness.check_site $(NAME)
 
 references: ## compute a site's reference intervals from its results (SITE=x)
-	@$(PYTHON) -m reframe_tests.harness.references $(SITE)
+	@$(call given,SITE)$(PYTHON) -m reframe_tests.harness.references $(SITE)
 
 test-packages: # before the stack, which builds with what it finds
 	@python3 stack/wheels.py --test-packages $(STACK)

@@ -164,6 +164,7 @@ class Unreal(RegressionTestPlugin):
     def describe_platform(self):
         platform = self.current_partition.extras.get("platform")
         if platform:
+            self.job.launcher.options += simgrid.settings(platform)
             stage = pathlib.Path(self.stagedir)
             nodes = 1 + max(int(place[4:].partition("-")[0]) for place in self.places)
             (stage / "platform.xml").write_text(simgrid.xml(platform, nodes))

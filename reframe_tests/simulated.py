@@ -5,7 +5,7 @@ import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
 from .base import Experiment, Full, Quick, Smoke
-from .harness import launches
+from .harness import exhibits, launches
 
 SELECTORS = ["ompi", "mpich", "mvapich2", "impi"]
 
@@ -88,19 +88,73 @@ class Scale(Full, SimulatedCollective):
     ranks = parameter([2, 4, 8, 16, 32, 64, 128, 256, 512, 1024])
 
 
+def sizes_to(largest):
+    """Sizes to `largest` B, those of the study (4 KiB, 64 KiB, 8 MiB) among them."""
+    return ",".join(["1:4Mi:x4", "8Mi"] if largest == "8Mi" else [f"1:{largest}:x4"])
+
+
 @rfm.simple_test
 class simulated_bcast(Scale):
+    tags = exhibits.tags(*exhibits.figures("finisterrae", *(f"5.{n}" for n in range(27, 37))))
+
     @run_after("init")
     def set_sizes(self):
         self.options = {"operation": "bcast", **START,
-                        "sizes": "1:8Mi:x4" if self.ranks <= 128 else "1:64Ki:x4"}
+                        "sizes": sizes_to("8Mi" if self.ranks <= 128 else "64Ki")}
 
 
 @rfm.simple_test
 class simulated_alltoall(Scale):
     """Memory and time grow with the square of the ranks, and bound the sizes."""
 
+    tags = exhibits.tags(*exhibits.figures("finisterrae", *(f"5.{n}" for n in range(17, 27))))
+
     @run_after("init")
     def set_sizes(self):
-        largest = {1024: "16", 512: "256", 256: "4Ki", 128: "64Ki"}.get(self.ranks, "256Ki")
-        self.options = {"operation": "alltoall", **START, "sizes": f"1:{largest}:x4"}
+        largest = {1024: "16", 512: "256", 256: "4Ki", 128: "64Ki", 64: "256Ki", 32: "1Mi",
+                   16: "4Mi"}.get(self.ranks, "8Mi")
+        self.options = {"operation": "alltoall", **START, "sizes": sizes_to(largest)}
+
+
+@rfm.simple_test
+class simulated_bisect(Full, SimulatedPair):
+    """One half of the nodes with the other, all at once (watter 2)."""
+
+    pairs = parameter([1, 2, 4, 8])
+    varied = ["pairs"]
+    options = {"sizes": "0:4200:+150", **Simulated.repetitions}
+    tags = exhibits.tags(*exhibits.figures("watter", "5.4", "5.5", "5.6", "5.7", "5.8"))
+
+    @run_after("init")
+    def set_pairs(self):
+        self.num_tasks = 2 * self.pairs
+        if self.pairs > 1:
+            self.options = {**self.options, "pairs": self.pairs}
+
+
+class SimulatedWait(Full, Simulated):
+    """A known wait of many ranks: what is measured beyond it is the measuring's own."""
+
+    ranks = parameter([2, 4, 8, 16, 32, 64])
+    varied = ["ranks"]
+    options = {**START, "max-repetitions": 10}
+
+    @run_after("init")
+    def set_ranks(self):
+        self.num_tasks = self.ranks
+
+    @performance_function("ns")
+    def median(self):
+        return 1e9 * launches.summary_value(self.record, self.experiment, 0, "median_s")
+
+
+@rfm.simple_test
+class simulated_waitpattern_up(SimulatedWait):
+    experiment = "waitpattern-up"
+    tags = exhibits.tags(*exhibits.figures("mpiperf", "8", "9"))
+
+
+@rfm.simple_test
+class simulated_waitpattern_null(SimulatedWait):
+    experiment = "waitpattern-null"
+    tags = exhibits.tags(*exhibits.figures("mpiperf", "10"))

@@ -54,19 +54,24 @@ def launch(family, found, folder, *words):
     return json.loads((folder / "samples.json").read_text())
 
 
+def many(samples):
+    return ["--max-repetitions", str(samples), "--budget", "3"]
+
+
 def one_way(family, found, folder, size, count=1):
     """Medians (s) of `count` launches at one size."""
-    words = ["--sizes", str(size), "--budget", "0.3", "--rse", "0.003"]
+    words = ["--sizes", str(size), *many(5000 if size == 1 else 100), "--rse", "0.001"]
     return [launch(family, found, folder, *words)["summary"][0]["median_s"]
             for _ in range(count)]
 
 
-def frame_length(folder):
-    """Mean length of the frames of the last launch."""
+def frame_length(family, found, folder):
+    """Mean length of the frames that carry 1 B; so many that those of the start do not count."""
     def totals(name):
         rows = [line.split(":")[1].split() for line in (folder / name).read_text().splitlines()]
         return sum(int(r[0]) for r in rows), sum(int(r[1]) for r in rows)
 
+    launch(family, found, folder, "--sizes", "1", *many(20000), "--rse", "1e-9")
     (bytes_before, frames_before), (bytes_after, frames_after) = (
         totals(n) for n in ("wire.before", "wire.after"))
     return (bytes_after - bytes_before) / (frames_after - frames_before)
@@ -76,7 +81,7 @@ def pingpong(family, folder):
     """1 MiB against the rate, 1 B against the model, and how far launches agree."""
     ideal = clusters.up("ideal", "ideal", hosts=2, verified=False)
     host = statistics.median(one_way(family, ideal, folder, 1, 3))
-    frame = frame_length(folder)
+    frame = frame_length(family, ideal, folder)
     clusters.down("ideal")
     for name in ("fast-ethernet", "gigabit"):
         entry = clusters.declared()[name]
@@ -97,6 +102,17 @@ def pingpong(family, folder):
             abs(share - 1) < 0.15)
         spread = max(times) / min(times) - 1
         say(f"{what}: {LAUNCHES} launches within 5 %", f"{100 * spread:.1f} %", spread <= 0.05)
+
+
+def new_site():
+    """What the example of a cluster takes, with the Spack file of a site without externals."""
+    sites = families.REPO / "site_configs"
+    lines = [line.strip() for path in (sites / "example-slurm/reframe.py",
+                                       sites / "example-slurm/placements.yaml",
+                                       sites / "local/spack/packages.yaml")
+             for line in path.read_text().splitlines()]
+    data = [line for line in lines if line and not line.startswith("#")]
+    say("a new site by hand takes at most 40 lines of data", f"{len(data)} lines", len(data) <= 40)
 
 
 def forwarding():
@@ -141,6 +157,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as name:
         folder = pathlib.Path(name)
         os.environ["COTEJO_RUN"] = str(folder / "run")
+        new_site()
         if reason := no_clusters():
             print(f"bench: skipped: virtual Ethernet: {reason}")
         else:

@@ -46,6 +46,16 @@ def test_a_machine_without_numa_nodes(tmp_path):
     assert machine.cores_by_numa(tmp_path) == {0: [0, 1, 2]}
 
 
+def test_an_mpi_on_path_is_listed_once_by_what_it_says(tmp_path, monkeypatch):
+    put(tmp_path, "bin/mpicc", "")
+    put(tmp_path, "bin/mpirun", "#!/bin/sh\necho mpirun of Deep Thought 42")
+    (tmp_path / "bin/mpirun").chmod(0o755)
+    (tmp_path / "alias").symlink_to("bin")
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{tmp_path}/alias")
+    monkeypatch.delenv("MODULEPATH", raising=False)
+    assert machine.mpis() == [f"on PATH: {tmp_path}/bin/mpicc (mpirun of Deep Thought 42)"]
+
+
 @pytest.fixture
 def written(two_sockets, tmp_path, monkeypatch):
     """Writes a site and looks at it as the harness would."""

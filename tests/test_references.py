@@ -62,6 +62,16 @@ def test_another_kernel_makes_references_stale(cells):
     assert said["stale"] == "kernel was 6.1"
 
 
+def test_who_ran_launches_is_told_what_is_slower_and_what_is_stale(cells):
+    records = [{**record(i, {1: t}, kernel), "references": None} for i, (t, kernel) in
+               enumerate([(1e-6, "6.1"), (1.5e-6, "6.1"), (1.5e-6, "6.2"), (1e-6, "6.2")])]
+    for entry in records:
+        entry["references"] = references.against(entry, CELL)
+    slower, stale = references.summed([*records, {"id": "failed"}])
+    assert slower.startswith(f"slower than the reference: {CELL}.001: pingpong 1 B pairs=1: 1.5")
+    assert stale.startswith("references of 2 launches are stale (kernel was 6.1)")
+
+
 def test_launches_of_another_state_and_too_few_are_not_used():
     old = [record(i, {1: 5e-6}, kernel="5.1") for i in range(6)]
     new = [record(10 + i, {1: t}) for i, t in enumerate(USUAL)]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Simulated machines: platforms are sound, and the simulation gives the platform's figures."""
 
+import csv
 import json
 import os
 import shutil
@@ -37,6 +38,8 @@ def test_placements_fill_nodes_evenly():
     assert len(set(near)) == 128 and near[:16] == ["node0-cell0"] * 8 + ["node0-cell1"] * 8
     assert simgrid.place("finis-terrae", "far", 4) == [f"node{n}-cell1" for n in range(4)]
     assert simgrid.place("ufpr", "near", 2) == ["node0-cell0", "node1-cell0"]
+    # 10 nodes of 8 cores hold 64 ranks as 8 on each of 8.
+    assert len(set(simgrid.place("sibsutis-a", "near", 64))) == 8
 
 
 @pytest.mark.parametrize(("name", "placement", "ranks", "said"), [
@@ -48,6 +51,44 @@ def test_placements_fill_nodes_evenly():
 def test_what_cannot_be_placed_is_said(name, placement, ranks, said):
     with pytest.raises(simgrid.PlatformError, match=said):
         simgrid.place(name, placement, ranks)
+
+
+def one_way(tmp_path, name, sizes, count=2):
+    """Simulated times (s) by size between the first and the last of `count` nodes."""
+    (tmp_path / "platform.xml").write_text(simgrid.xml(name))
+    (tmp_path / "hosts.txt").write_text("".join(f"{simgrid.host(n)}\n" for n in (0, count - 1)))
+    words = " ".join(["smpirun -np 2 -platform platform.xml -hostfile hosts.txt",
+                      *simgrid.settings(name), str(STACK / "mpi/simgrid/bin/cotejo"),
+                      "pingpong --timer wtime --budget 0.001 --min-repetitions 3",
+                      "--max-repetitions 3",
+                      f"--sizes {','.join(map(str, sizes))} --output out"])
+    done = subprocess.run(["sh", "-c", words], cwd=tmp_path, text=True, capture_output=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return {row["bytes"]: row["median_s"]
+            for row in json.loads((tmp_path / "out.json").read_text())["summary"]}
+
+
+@pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")
+@pytest.mark.parametrize(("name", "column", "share"), [
+    ("ufpr", "mean_tcp_s", 0.03), ("ufpr-llc", "mean_llc_s", 0.045)])
+def test_platforms_meet_all_the_times_that_their_study_prints(tmp_path, name, column, share):
+    with open(sessions.REPO / "data/published/watter-tab-A.1.csv", newline="") as file:
+        printed = {int(r["message_bytes"]): float(r[column]) for r in csv.DictReader(file)}
+    assert len(printed) == 25
+    assert one_way(tmp_path, name, printed) == pytest.approx(printed, rel=share)
+
+
+@pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")
+@pytest.mark.parametrize(("name", "count", "start_up_s", "rate"), [
+    # Printed by tinetti: start-up, s, and largest bandwidth, B/s.
+    ("lidi-hub", 2, 459e-6, 0.968e6), ("lidi-hub", 4, 1701e-6, 0.968e6),
+    ("lidi-switch", 2, 140e-6, 9.11e6)])
+def test_platforms_have_the_start_up_and_the_bandwidth_printed(tmp_path, name, count,
+                                                               start_up_s, rate):
+    times = one_way(tmp_path, name, [1, 1 << 20], count)
+    # One byte has 16 B about it, which are not nothing over 10 Mbit/s.
+    assert times[1] == pytest.approx(start_up_s + 17 / rate, rel=0.01)
+    assert (1 << 20) / (times[1 << 20] - times[1]) == pytest.approx(rate, rel=0.02)
 
 
 @pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")

@@ -30,10 +30,7 @@ draw_all <- function(results_dir, out_dir, session = NULL, published = NULL) {
   write_csv(table_medians(study$medians), file.path(out_dir, "medians.csv"))
   coverage <- draw_all_exhibits(study$results, out_dir, session, published = published)
   write_gallery(coverage, out_dir, names(plots))
-  message(sprintf(
-    "%d of %d exhibits drawn, %d of them in part", sum(coverage$state != "waiting"),
-    nrow(coverage), sum(coverage$state == "partly")
-  ))
+  say_coverage(coverage)
   cat(file.path(out_dir, "index.html"), "\n", sep = "")
   invisible(coverage)
 }

@@ -31,18 +31,21 @@ compare_exhibit <- function(exhibit, by, summary = exhibit$summary) {
 
 #' Performance of each level of `by` in % of that of the reference level, by size.
 #'
-#' Arguments: `by` (`placement`), `reference` (`near`), `series` (`mpi`).
+#' Arguments: `by` (`placement`; of several the first that differs here), `reference` (`near`; may
+#' have stars; of several the first that is there), `series` (`mpi`).
 #' @noRd
 exhibit_relative <- function(exhibit) {
-  by <- argument(exhibit, "by", "placement")
-  reference <- argument(exhibit, "reference", "near")
+  by <- compared_in(exhibit, "placement")
   comparison <- compare_exhibit(exhibit, by)
+  reference <- reference_in(comparison, argument(exhibit, "reference", "near"))
   relative <- relative_to(comparison, reference)
   if (!nrow(relative)) await("launches with ", by, " ", reference, " and with another")
   relative[, `:=`(ratio = 100 * performance, low = 100 * low, high = 100 * high)]
-  exhibit$arguments$series <- c(argument(exhibit, "series", "mpi"), "other")
+  # What is compared is told by `other`.
+  exhibit$arguments$series <- c(setdiff(argument(exhibit, "series", "mpi"), by), "other")
+  panel <- setdiff(argument(exhibit, "panel", "transport"), by)
   plot <- plot_ratios(
-    relative, exhibit, argument(exhibit, "panel", "transport"),
+    relative, exhibit, if (length(panel)) panel else "transport",
     sprintf("performance, %% of %s", in_words(by, reference)), paste(
       sprintf("Points: time with %s %s over time with the other,", by, reference),
       "in %, from the medians over launches; this is the relative bandwidth, and the inverse of",
@@ -80,6 +83,14 @@ plot_ratios <- function(table, exhibit, panel, axis, what, none = 1) {
       title = exhibit$spec$title, caption = caption_of_exhibit(exhibit, what, shown$n)
     )
   with_data(plot, table)
+}
+
+#' The first of the wanted levels, which may have stars, that a comparison has.
+#' @noRd
+reference_in <- function(comparison, wanted) {
+  levels <- unique(c(comparison$a, comparison$b))
+  there <- unlist(lapply(wanted, function(w) grep(utils::glob2rx(w), levels, value = TRUE)))
+  if (length(there)) there[[1L]] else wanted[[1L]]
 }
 
 #' Of all pairs those with the reference; `performance` is its time over the other's.

@@ -13,7 +13,7 @@ write_coverage <- function(coverage, out_dir) {
 #' The coverage as Markdown: counts by study, then a line an exhibit.
 #' @noRd
 coverage_lines <- function(coverage) {
-  counts <- coverage[, list(
+  counts <- best_of(coverage)[, list(
     exhibits = .N, drawn = sum(state == "drawn"), partly = sum(state == "partly"),
     waiting = sum(state == "waiting")
   ), by = "study"]
@@ -23,17 +23,17 @@ coverage_lines <- function(coverage) {
     markdown_table(rbind(counts, total)), "",
     unlist(lapply(split(coverage, by = "study", sorted = FALSE), function(part) {
       c(paste("##", part$study[[1L]]), "", markdown_table(part[, list(
-        exhibit = linked(exhibit, study, kind, state), shows = title, state,
+        exhibit = linked(file, study, kind, state), shows = title, state,
         `launches, or what is missing` = said_of(part)
       )]), "")
     }), use.names = FALSE)
   )
 }
 
-linked <- function(exhibit, study, kind, state) {
+linked <- function(file, study, kind, state) {
   ending <- fifelse(kind == "table", "html", "svg")
   fifelse(
-    state == "waiting", exhibit, sprintf("[%s](%s/%s.%s)", exhibit, study, exhibit, ending)
+    state == "waiting", file, sprintf("[%s](%s/%s.%s)", file, study, file, ending)
   )
 }
 

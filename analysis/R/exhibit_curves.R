@@ -137,11 +137,12 @@ exhibit_values <- function(exhibit) {
 
 #' Time or bandwidth by size, and below it what one level of `by` gains over another.
 #'
-#' Arguments: as [exhibit_by_size()], and `by` (column compared). The gain of a over b is what a's
+#' Arguments: as [exhibit_by_size()], and `by` (column compared; of several the first that differs
+#' here). The gain of a over b is what a's
 #' time is less than b's, in % of b's; for a bandwidth, what it is more than b's, in %.
 #' @noRd
 exhibit_gain <- function(exhibit) {
-  by <- argument(exhibit, "by", "mpi")
+  by <- compared_in(exhibit, "mpi")
   exhibit$arguments$series <- unique(c(argument(exhibit, "series", by), by))
   unit <- unit_of(exhibit)
   rate <- unit$columns[[1L]] == "bytes_per_s"

@@ -20,18 +20,18 @@ rows_of_exhibit <- function(summary, spec) {
 }
 
 # Which rows have one of the wanted values in every column of the filter. Values may have stars;
-# those that begin with ! are the unwanted ones.
+# those that begin with ! are the unwanted ones, and a row without any value has none of them.
 matches <- function(table, filter) {
   kept <- rep(TRUE, nrow(table))
   for (column in names(filter)) {
     found <- as.character(table[[column]])
-    if (!length(found)) {
-      return(rep(FALSE, nrow(table)))
-    }
+    if (!length(found)) found <- rep(NA_character_, nrow(table))
     unwanted <- startsWith(filter[[column]], "!")
     wanted <- filter[[column]][!unwanted]
-    kept <- kept & !is.na(found) & !found %in% substring(filter[[column]][unwanted], 2L) &
-      (!length(wanted) | grepl(paste(utils::glob2rx(wanted), collapse = "|"), found))
+    kept <- kept & !found %in% substring(filter[[column]][unwanted], 2L)
+    if (length(wanted)) {
+      kept <- kept & !is.na(found) & grepl(paste(utils::glob2rx(wanted), collapse = "|"), found)
+    }
   }
   kept
 }
@@ -101,6 +101,17 @@ argument <- function(exhibit, name, default = NULL) {
   if (is.null(given)) default else given
 }
 
+#' What an exhibit compares: of the columns in `by`, the first that has several values here.
+#' @noRd
+compared_in <- function(exhibit, default) {
+  columns <- argument(exhibit, "by", default)
+  if (!length(columns)) {
+    return(NULL)
+  }
+  several <- Filter(function(column) uniqueN(exhibit$summary[[column]]) > 1L, columns)
+  c(several, columns)[[1L]]
+}
+
 #' Points and medians of an exhibit with the columns `level` and `panel`.
 #'
 #' What still tells configurations of one panel, series and x apart is added to the panel, so that
@@ -112,7 +123,8 @@ argument <- function(exhibit, name, default = NULL) {
 exhibit_curves <- function(exhibit, x = "bytes") {
   points <- copy(exhibit$summary)
   series <- argument(exhibit, "series", "mpi")
-  panel <- argument(exhibit, "panel", "transport")
+  panel <- setdiff(argument(exhibit, "panel", "transport"), series)
+  if (!length(panel)) panel <- "transport"
   need_columns(points, c(series, panel, x), paste("the data of", exhibit$spec$name))
   panel <- c(panel, unexplained(points, c(series, panel), x))
   set(points, j = "level", value = level_of(points, series))
@@ -208,6 +220,14 @@ UNSET <- c(
   setting_eager_limit = "the library's limit"
 )
 
+# The part of a label that tells one from the others: a simulated machine's name, an emulated
+# network with its hosts. The caption has the whole label.
+short_label <- function(values) {
+  short <- sub("^simulated by [^:]*: ([^,]*),.*$", "\\1", values)
+  short <- sub("^emulated: ([0-9]+ hosts) on [0-9]+ cores, ([^ ]+) .*$", "\\1 of \\2", short)
+  if (anyDuplicated(short)) values else short
+}
+
 say_value <- function(column, values) {
   said <- SAID[[column]][values]
   if (!length(said)) said <- rep(NA_character_, length(values))
@@ -220,6 +240,8 @@ say_value <- function(column, values) {
     paste0("2^", values, " points")
   } else if (column == "keys") {
     paste(format_whole(as.numeric(values)), "keys")
+  } else if (column == "simulated") {
+    short_label(values)
   } else if (column == "queue") {
     paste("queue of", values)
   } else if (column == "setting_eager_limit") {

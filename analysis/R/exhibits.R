@@ -5,15 +5,17 @@
 #'
 #' @param results_dir as for [read_results()], or a packed dataset ([unpack_dataset()]).
 #' @param out_dir folder for `STUDY/EXHIBIT.svg`, `.pdf` and `.csv` (`.html` and `.csv` for
-#'   tables), `index.html`, `coverage.csv` and `coverage.md`; made when needed.
+#'   tables), `index.html`, `coverage.csv` and `coverage.md`; made when needed. What is drawn
+#'   from emulated or simulated launches says so in its name: `EXHIBIT-simulated.svg`.
 #' @param session names of sessions to choose from; the latest of each site and test by default,
 #'   with those that agree with it.
 #' @param exhibits the register, see [list_exhibits()].
 #' @param published folder of the printed numbers (`data/published`), which are put beside ours;
 #'   `NULL`: none are.
-#' @return the coverage, invisibly: one row an exhibit with its `state` (`drawn`, `partly` or
-#'   `waiting`), `launches` (number), `sites`, `tests` and `lacks` (what is missing). Prints
-#'   progress, and the folder last.
+#' @return the coverage, invisibly: one row an exhibit and ground (`measured`, `emulated`,
+#'   `simulated`) that it has launches of, with its `file` (without ending), `state` (`drawn`,
+#'   `partly` or `waiting`), `launches` (number), `sites`, `tests` and `lacks` (what is missing).
+#'   Prints progress, and the folder last.
 #' @export
 draw_exhibits <- function(results_dir, out_dir, session = NULL, exhibits = list_exhibits(),
                           published = NULL) {
@@ -21,10 +23,7 @@ draw_exhibits <- function(results_dir, out_dir, session = NULL, exhibits = list_
   results_dir <- unpack_dataset(results_dir)
   coverage <- draw_all_exhibits(read_results(results_dir), out_dir, session, exhibits, published)
   write_gallery(coverage, out_dir)
-  message(sprintf(
-    "%d of %d exhibits drawn, %d of them in part", sum(coverage$state != "waiting"),
-    nrow(coverage), sum(coverage$state == "partly")
-  ))
+  say_coverage(coverage)
   cat(out_dir, "\n", sep = "")
   invisible(coverage)
 }
@@ -35,19 +34,55 @@ draw_all_exhibits <- function(results, out_dir, session = NULL, exhibits = list_
                               published = NULL) {
   summary <- summary_of_tests(results, session)
   rows <- lapply(seq_len(nrow(exhibits)), function(i) rows_of_exhibit(summary, exhibits[i]))
+  grounds <- ground_of(summary$simulated)
   medians <- summarise_configurations(keep_rows(summary, sort(unique(c(integer(), unlist(rows))))))
   overlays <- read_overlays(published)
   coverage <- rbindlist(lapply(seq_len(nrow(exhibits)), function(i) {
-    # Where the launches of one test do not carry it, those of the next may.
-    for (found in c(rows[[i]], if (!length(rows[[i]])) list(integer()))) {
-      exhibit <- exhibit_data(exhibits[i], summary, medians, found, results, published)
-      line <- draw_exhibit(exhibit, results$launches, out_dir, overlays)
-      if (line$state != "waiting") break
-    }
-    line
+    there <- intersect(GROUNDS, grounds[unlist(rows[[i]])])
+    rbindlist(lapply(if (length(there)) there else GROUNDS[[1L]], function(ground) {
+      # Where the launches of one test do not carry it, those of the next may.
+      on_ground <- lapply(rows[[i]], function(found) found[grounds[found] == ground])
+      on_ground <- on_ground[lengths(on_ground) > 0L]
+      for (found in if (length(on_ground)) on_ground else list(integer())) {
+        exhibit <- exhibit_data(exhibits[i], summary, medians, found, results, published)
+        line <- draw_exhibit(exhibit, ground, results$launches, out_dir, overlays)
+        if (line$state != "waiting") break
+      }
+      line
+    }))
   }))
   write_coverage(coverage, out_dir)
   coverage
+}
+
+# What launches ran on: a machine, emulated hosts or networks, or a simulation.
+GROUNDS <- c("measured", "emulated", "simulated")
+
+#' The ground of launches, from what their descriptions say under `simulated`.
+#' @noRd
+ground_of <- function(simulated) {
+  fcase(
+    !nzchar(simulated), GROUNDS[[1L]], startsWith(simulated, "simulated"), GROUNDS[[3L]],
+    rep(TRUE, length(simulated)), GROUNDS[[2L]]
+  )
+}
+
+#' One row an exhibit: its best state on any ground.
+#' @noRd
+best_of <- function(coverage) {
+  rank <- match(coverage$state, c("drawn", "partly", "waiting"))
+  unique(coverage[order(rank)], by = c("study", "exhibit"))[
+    unique(coverage[, c("study", "exhibit")]),
+    on = c("study", "exhibit")
+  ]
+}
+
+say_coverage <- function(coverage) {
+  best <- best_of(coverage)
+  message(sprintf(
+    "%d of %d exhibits drawn, %d of them in part", sum(best$state != "waiting"), nrow(best),
+    sum(best$state == "partly")
+  ))
 }
 
 #' Launch summaries of the latest sessions of each test.
@@ -61,8 +96,9 @@ summary_of_tests <- function(results, session) {
 
 #' Draw one exhibit, or say what it waits for.
 #' @noRd
-draw_exhibit <- function(exhibit, launches, out_dir, overlays = read_overlays(NULL)) {
+draw_exhibit <- function(exhibit, ground, launches, out_dir, overlays = read_overlays(NULL)) {
   spec <- exhibit$spec
+  name <- paste0(spec$exhibit, if (ground != GROUNDS[[1L]]) paste0("-", ground))
   folder <- file.path(out_dir, spec$study)
   printed <- overlays[overlays$exhibit == spec$name]
   # Without tests, it is made of printed numbers.
@@ -76,20 +112,20 @@ draw_exhibit <- function(exhibit, launches, out_dir, overlays = read_overlays(NU
     state <- "waiting"
     lacks <- waits_for(spec, launches)
   } else {
-    message("drawing ", spec$name)
+    message("drawing ", spec$study, "-", name)
     drawn <- tryCatch(find_verb(spec$verb)(exhibit), cotejo_waiting = identity)
     if (inherits(drawn, "cotejo_waiting")) {
       state <- "waiting"
       lacks <- conditionMessage(drawn)
     } else if (spec$kind == "table") {
-      save_table(drawn, spec$title, folder, spec$exhibit, published_tables(printed))
+      save_table(drawn, spec$title, folder, name, published_tables(printed))
     } else {
-      save_plot(overlay_published(drawn, exhibit, printed), folder, spec$exhibit)
+      save_plot(overlay_published(drawn, exhibit, printed), folder, name)
     }
   }
   data.table(
-    study = spec$study, exhibit = spec$exhibit, kind = spec$kind, title = spec$title,
-    state = state, launches = if (state == "waiting") 0L else nrow(used),
+    study = spec$study, exhibit = spec$exhibit, ground = ground, file = name, kind = spec$kind,
+    title = spec$title, state = state, launches = if (state == "waiting") 0L else nrow(used),
     sites = toString(sort(unique(used$site), method = "radix")),
     tests = toString(sort(unique(used$test), method = "radix")), lacks = toString(lacks)
   )
@@ -102,7 +138,7 @@ lone_values <- function(exhibit) {
     return(NULL)
   }
   columns <- setdiff(
-    c(argument(exhibit, "series"), argument(exhibit, "x"), argument(exhibit, "by")),
+    c(argument(exhibit, "series"), argument(exhibit, "x"), compared_in(exhibit, NULL)),
     c("bytes", names(exhibit$spec$filter[[1L]]))
   )
   lone <- Filter(function(column) uniqueN(exhibit$summary[[column]]) == 1L, columns)

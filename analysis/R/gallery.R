@@ -9,7 +9,8 @@
 #' @noRd
 write_gallery <- function(coverage, out_dir, figures = character()) {
   tags <- htmltools::tags
-  published <- coverage[coverage$study != "cotejo"]
+  best <- best_of(coverage)
+  published <- best[best$study != "cotejo"]
   css <- readLines(system.file("report", "report.css", package = "cotejo"))
   page <- tags$html(
     lang = "en",
@@ -25,8 +26,7 @@ write_gallery <- function(coverage, out_dir, figures = character()) {
           "%d. What is not drawn says which command measures its data."
         ),
         nrow(published), sum(published$state != "waiting"), sum(published$state == "partly"),
-        sum(coverage$state != "waiting" & coverage$study == "cotejo"),
-        sum(coverage$study == "cotejo")
+        sum(best$state != "waiting" & best$study == "cotejo"), sum(best$study == "cotejo")
       )),
       if (length(figures)) {
         list(tags$h2("These results"), tags$div(class = "grid", lapply(figures, function(name) {
@@ -58,16 +58,17 @@ gallery_of_study <- function(part) {
   waiting <- part[part$state == "waiting"]
   list(
     tags$h2(sprintf(
-      "%s: %d of %d", part$study[[1L]], nrow(drawn), nrow(part)
+      "%s: %d of %d", part$study[[1L]], sum(best_of(part)$state != "waiting"),
+      nrow(best_of(part))
     )),
     if (nrow(drawn)) {
       tags$div(class = "grid", lapply(seq_len(nrow(drawn)), function(i) {
         row <- drawn[i]
-        file <- sprintf("%s/%s", row$study, row$exhibit)
+        file <- sprintf("%s/%s", row$study, row$file)
         table <- row$kind == "table"
         tile(
           paste0(file, if (table) ".html" else ".svg"), if (!table) paste0(file, ".svg"),
-          paste0(row$exhibit, ": ", row$title),
+          paste0(row$file, ": ", row$title),
           if (row$state == "partly") paste("in part: lacks", row$lacks) else ""
         )
       }))
@@ -76,7 +77,7 @@ gallery_of_study <- function(part) {
       fold(
         sprintf("%d not drawn, and what they wait for", nrow(waiting)),
         html_table(data.table(
-          Exhibit = waiting$exhibit, Shows = waiting$title, `Waits for` = waiting$lacks
+          Exhibit = waiting$file, Shows = waiting$title, `Waits for` = waiting$lacks
         ), "The command measures what is missing.")
       )
     }

@@ -99,7 +99,7 @@ paper_figures <- function(part) {
 #' An exhibit with its SVG inside; for LaTeX, its PDF as a file.
 #' @noRd
 embed_exhibit <- function(row, folder, ending = "svg") {
-  file <- file.path(folder, row$study, paste0(row$exhibit, ".", ending))
+  file <- file.path(folder, row$study, paste0(row$file, ".", ending))
   htmltools::tags$figure(
     htmltools::tags$img(
       src = if (ending == "svg") {

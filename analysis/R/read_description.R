@@ -113,7 +113,7 @@ flatten_description <- function(launch, file) {
     simulated = launch$simulated, site = asked$site, session = asked$session,
     experiment = asked$experiment, test = asked$test, scale = asked$scale,
     launch = as.integer(asked$launch), seed = as.numeric(asked$seed),
-    mpi = asked$mpi, transport = asked$transport,
+    mpi = asked$mpi, algorithms = algorithms_of(asked), transport = asked$transport,
     placement = asked$placement, cpus = join(asked$cpus), hosts = as.integer(asked$hosts),
     ranks = as.integer(asked$ranks), settings = canonical(asked$settings),
     parameters = canonical(asked$parameters), time_limit_s = as.numeric(asked$time_limit_s),
@@ -198,4 +198,16 @@ per_rank <- function(ranks, member) {
   }
   order_of_ranks <- order(vapply(ranks, function(r) as.numeric(r$rank), 0))
   paste(vapply(ranks[order_of_ranks], function(r) join(r[[member]]), ""), collapse = "|")
+}
+
+# SimGrid's names of the libraries whose choice of algorithms it knows.
+SELECTORS <- c(
+  ompi = "openmpi", mpich = "mpich", mvapich2 = "mvapich", impi = "intel-mpi"
+)
+
+#' Whose algorithms a launch ran: the MPI's own, or in a simulation those it was told to take.
+#' @noRd
+algorithms_of <- function(asked) {
+  chosen <- SELECTORS[scalar(asked$settings$coll_selector)]
+  if (length(chosen) && !is.na(chosen)) unname(chosen) else asked$mpi
 }

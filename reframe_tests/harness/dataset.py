@@ -24,19 +24,21 @@ from . import sessions
 
 MOST_BYTES = 30_000_000
 STACK = re.compile(r"[^\s=:\"',]*?/(?:\.stack|\.spack-env)(?=/)")
+# Where the checkout was, before what a virtual site runs of it.
+CHECKOUT = re.compile(r"[^\s=:\"',]*?/(?=site_configs/)")
 ADDRESS = re.compile(r"\s*(?:https?|ftp|file)://[^\s\"',]*")
 # What may not be left: any other address, and folders of a person or of a moment.
 KEPT_OUT = re.compile(r"://|/tmp/|/home/|/root/")
 
 
 def stripped(value):
-    """A description without addresses, and with STACK for the folder of the stack."""
+    """A description without addresses and checkout, and with STACK for the stack's folder."""
     if isinstance(value, dict):
         return {name: stripped(member) for name, member in value.items()}
     if isinstance(value, list):
         return [stripped(member) for member in value]
     if isinstance(value, str):
-        return ADDRESS.sub("", STACK.sub("STACK", value))
+        return ADDRESS.sub("", CHECKOUT.sub("", STACK.sub("STACK", value)))
     return value
 
 

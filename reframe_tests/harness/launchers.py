@@ -4,8 +4,6 @@
 from reframe.core.backends import register_launcher
 from reframe.core.launchers import JobLauncher
 
-from .simgrid import SETTINGS
-
 
 @register_launcher("smpirun")
 class SmpirunLauncher(JobLauncher):
@@ -13,4 +11,4 @@ class SmpirunLauncher(JobLauncher):
 
     def command(self, job):
         return ["smpirun", "-np", str(job.num_tasks), "-platform", "platform.xml",
-                "-hostfile", "hosts.txt", *SETTINGS]
+                "-hostfile", "hosts.txt"]

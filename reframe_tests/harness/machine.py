@@ -77,10 +77,14 @@ def scheduler():
 def mpis():
     """MPIs that are not of our stack: lines of text, each where it was found and what it is."""
     found = []
-    for folder in dict.fromkeys(os.environ.get("PATH", "").split(os.pathsep)):
-        if folder and (pathlib.Path(folder) / "mpicc").exists():
-            said = _words(f"{folder}/mpirun", "--version").splitlines()
-            found.append(f"on PATH: {folder}/mpicc{f' ({said[0].strip()})' if said else ''}")
+    folders = {}  # /bin may be /usr/bin
+    for folder in filter(None, os.environ.get("PATH", "").split(os.pathsep)):
+        folders.setdefault(os.path.realpath(folder), folder)
+    for folder in folders.values():
+        mpicc = pathlib.Path(folder) / "mpicc"
+        if mpicc.exists():
+            said = _words(f"{folder}/mpirun", "--version").splitlines() or [mpicc.resolve().name]
+            found.append(f"on PATH: {mpicc} ({said[0].strip()})")
     for folder in os.environ.get("MODULEPATH", "").split(os.pathsep):
         names = pathlib.Path(folder).glob("**/*") if folder else []
         found += [f"module: {p.relative_to(folder)}" for p in names

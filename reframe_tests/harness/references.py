@@ -125,6 +125,16 @@ def against(record, cell, site=None):
     return said
 
 
+def summed(records):
+    """What launches came to beside their references: lines for whoever ran them."""
+    beside = [(r["id"], r["references"]) for r in records if r.get("references")]
+    stale = collections.Counter(said["stale"] for _, said in beside if said["stale"])
+    return [f"slower than the reference: {name}: {line}" for name, said in beside
+            if not said["stale"] for line in said["slower"]] + [
+        f"references of {count} launches are stale ({what}); `make references` renews them"
+        for what, count in stale.items()]
+
+
 def main():
     parser = argparse.ArgumentParser(description="writes references.json from a site's results")
     parser.add_argument("site")

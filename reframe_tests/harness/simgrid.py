@@ -9,7 +9,7 @@ from . import families
 
 FOLDER = families.REPO / "site_configs/simulated/platforms"
 NEEDED = {"title", "nodes", "cores", "link", "memory"}
-OPTIONAL = {"cells", "between_cells", "shared"}
+OPTIONAL = {"cells", "between_cells", "shared", "frame"}
 # Times are those of the platform alone: no computation, and no factors of other machines.
 SETTINGS = ["--cfg=smpi/simulate-computation:no", "--cfg=network/model:CM02",
             "--cfg=smpi/coll-selector:${COTEJO_COLL_SELECTOR:-ompi}",
@@ -42,18 +42,28 @@ def host(node, cell=0):
 def place(name, placement, ranks):
     """Simulated host of each rank, node after node; PlatformError where there is no room."""
     here = platform(name)
-    nodes = min(here["nodes"], ranks)
-    if here["nodes"] > 64:
-        nodes = min(nodes, 64)  # as the study did, and powers of two fit
+    most = min(here["nodes"], ranks, 64)  # as the largest study did, and powers of two fit
+    nodes = next(n for n in range(most, 0, -1) if ranks % n == 0)
     room = here["cells"] * here["cores"]
     per_node = ranks // nodes
-    if per_node * nodes != ranks or per_node > room:
+    if per_node > room:
         raise PlatformError(f"{name} has no even room for {ranks} ranks on {nodes} nodes")
     if placement == "far" and here["cells"] == 1:
         raise PlatformError(f"{name} has nothing far from its network card")
     cells = range(here["cells"]) if placement == "near" else reversed(range(here["cells"]))
     order = [cell for cell in cells for _ in range(here["cores"])]
     return [host(node, order[i]) for node in range(nodes) for i in range(per_node)]
+
+
+def settings(name):
+    """SimGrid's options for a platform."""
+    frame = platform(name).get("frame")
+    if not frame:
+        return SETTINGS
+    # What a message of n bytes waits for at its sender: the share of a frame that it fills.
+    slope, whole = float(frame["time"]) / frame["bytes"], float(frame["time"])
+    waits = f"0:0:{slope:g};{frame['bytes']}:{whole:g}:0"
+    return [*SETTINGS, f"--cfg=smpi/os:'{waits}'", f"--cfg=smpi/ois:'{waits}'"]
 
 
 def _link(name, numbers, sharing="SPLITDUPLEX"):
@@ -90,7 +100,9 @@ def xml(name, nodes=None):
              '<zone id="middle" routing="None"><router id="switch"/></zone>']
     for n in range(count):
         lines += _node(here, n)
-    lines += [_link(f"link{n}", here["link"]) for n in range(count)]
+    # The last of several links is that of all further nodes.
+    links = here["link"] if isinstance(here["link"], list) else [here["link"]]
+    lines += [_link(f"link{n}", links[min(n, len(links) - 1)]) for n in range(count)]
     medium = ""
     if "shared" in here:
         lines.append(_link("medium", here["shared"], "SHARED"))

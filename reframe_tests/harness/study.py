@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 
-from . import families, scales, sessions
+from . import families, references, scales, sessions
 from . import until as stopping
 
 
@@ -189,10 +189,12 @@ def main():
         return 1
     plan["finished"] = sessions.utc()
     sessions.write_json(folder / "session.json", plan)
-    failed = [p.stem for p in sorted(folder.glob("*.[0-9][0-9][0-9].json"))
-              if sessions.read_json(p)["status"] != "ok"]
-    for stem in failed:
-        say(f"not used: {stem}: {sessions.read_json(folder / (stem + '.json'))['reason']}")
+    records = [sessions.read_json(p) for p in sorted(folder.glob("*.[0-9][0-9][0-9].json"))]
+    failed = [r for r in records if r["status"] != "ok"]
+    for record in failed:
+        say(f"not used: {record['id']}: {record['reason']}")
+    for line in references.summed(records):
+        say(line)
     say(f"session {folder} is complete: {len(plan['cells'])} cells, {plan['blocks']} blocks, "
         f"{len(failed)} launches not used")
     return 0

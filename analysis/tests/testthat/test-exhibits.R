@@ -16,8 +16,8 @@ test_that("the register holds every published exhibit once and names verbs that 
   # A filter's column is one of a launch, of its options, or of the samples.
   columns <- unique(unlist(lapply(exhibits$filter, names)))
   known <- c(
-    "mpi", "transport", "placement", "ranks", "operation", "queue", "burst", "pairs",
-    "log2_points"
+    "mpi", "algorithms", "transport", "placement", "ranks", "operation", "queue", "burst",
+    "pairs", "log2_points"
   )
   expect_true(all(columns %in% known | grepl("^(option|parameter|setting)_", columns)))
 })
@@ -50,8 +50,9 @@ test_that("filters and sizes choose what they say", {
   expect_identical(
     matches(table, list(operation = c("exchange-*", "!exchange-b"))), c(TRUE, FALSE, FALSE, FALSE)
   )
-  expect_identical(matches(table, list(operation = "!other")), c(TRUE, TRUE, FALSE, FALSE))
+  expect_identical(matches(table, list(operation = "!other")), c(TRUE, TRUE, FALSE, TRUE))
   expect_identical(matches(table, list(queue = "1")), rep(FALSE, 4L))
+  expect_identical(matches(table, list(queue = "!1")), rep(TRUE, 4L))
   expect_identical(
     lacking_values(table, list(operation = c("other", "gone", "!exchange-b"))), "operation gone"
   )
@@ -102,6 +103,71 @@ test_that("what is there is drawn the same bytes twice, and the rest waits and s
   )
 })
 
+test_that("what is simulated or emulated is drawn apart, in files that say so", {
+  grounds <- c(
+    near = "", packed = "emulated: 2 hosts on 2 cores, gigabit (switch, 1000 Mbit/s)",
+    scatter = "simulated by SimGrid: Deep Thought, 4 nodes"
+  )
+  design <- design_of(bytes = c(1, 1024), placement = names(grounds))
+  design[, `:=`(time = 1e-6, simulated = grounds[placement])]
+  drawn <- drawn_from(plant(fresh_folder(), design), one_row("by_size"))
+  expect_identical(drawn$coverage$ground, c("measured", "emulated", "simulated"))
+  expect_identical(drawn$coverage$file, c("fig-1", "fig-1-emulated", "fig-1-simulated"))
+  expect_identical(drawn$coverage$launches, c(6L, 6L, 6L))
+  for (i in 1:3) {
+    file <- file.path(drawn$out, "stival", paste0(drawn$coverage$file[[i]], ".csv"))
+    data <- fread(file, colClasses = list(character = "simulated"), na.strings = NULL)
+    expect_identical(unique(data$simulated), grounds[[i]])
+  }
+  # They are one exhibit, drawn as far as the best of them.
+  expect_identical(nrow(best_of(drawn$coverage)), 1L)
+  summed <- readLines(file.path(drawn$out, "coverage.md"))
+  expect_true("| all | 1 | 1 | 0 | 0 |" %in% summed)
+  only <- drawn_from(plant(fresh_folder(), design[placement == "packed"]), one_row("by_size"))
+  expect_identical(only$coverage$file, "fig-1-emulated")
+})
+
+test_that("simulated libraries stand where the study has the library", {
+  folder <- fresh_folder()
+  for (selector in c("ompi", "impi")) {
+    description <- make_description(
+      mpi = "simgrid", test = "planted", settings = list(coll_selector = selector),
+      simulated = "simulated by SimGrid: Deep Thought, 4 nodes"
+    )
+    write_launch(folder, description, make_samples(c(1, 8), matrix(1e-6, 2L, 2L)))
+  }
+  register <- one_row("by_size", filter = "algorithms=intel-mpi", arguments = "series=algorithms")
+  drawn <- drawn_from(folder, register)
+  expect_identical(drawn$coverage$state, "drawn")
+  expect_identical(drawn$coverage$launches, 1L)
+  data <- fread(file.path(drawn$out, "stival", "fig-1-simulated.csv"))
+  expect_identical(unique(data$level), "Intel MPI")
+})
+
+test_that("what is compared is the first column that differs here", {
+  design <- design_of(bytes = c(1, 1024), mpi = c("mpich", "openmpi"), transport = "tcp")
+  design[, time := fifelse(mpi == "mpich", 0.8e-6, 1e-6)]
+  folder <- plant(fresh_folder(), design)
+  register <- one_row("gain", arguments = "by=transport mpi; panel=mpi")
+  drawn <- drawn_from(folder, register)
+  expect_identical(drawn$coverage$lacks, "")
+  expect_equal(drawn$data[level == "MPICH over Open MPI"]$y, c(20, 20), tolerance = 0.01)
+  register <- one_row("relative", arguments = "by=transport mpi; reference=shm open*; panel=mpi")
+  expect_equal(drawn_from(folder, register)$data$percent, c(125, 125), tolerance = 0.01)
+})
+
+test_that("labels of unreal machines are short only while they tell them apart", {
+  expect_identical(
+    short_label(c(
+      "", "emulated: 4 hosts on 2 cores, mixed (switch, 1000/100 Mbit/s)",
+      "simulated by SimGrid: UFPR TCP, 16 nodes, 100 Mbit/s"
+    )),
+    c("", "4 hosts of mixed", "UFPR TCP")
+  )
+  alike <- paste("simulated by SimGrid: UFPR,", c(8, 16), "nodes")
+  expect_identical(short_label(alike), alike)
+})
+
 test_that("no line runs through two configurations", {
   design <- design_of(bytes = 1, transport = c("shm", "tcp"), placement = c("near", "packed"))
   design[, time := 1e-6]
@@ -117,7 +183,7 @@ test_that("captions own up to shared processors, simulation and TCP without a ne
   design[, cpus := list(list(c(0L, 1L, 0L)))]
   folder <- plant(fresh_folder(), design)
   out <- drawn_from(folder, one_row("by_size", differs = "It was 2006."))$out
-  svg <- paste(readLines(file.path(out, "stival", "fig-1.svg")), collapse = " ")
+  svg <- paste(readLines(file.path(out, "stival", "fig-1-emulated.svg")), collapse = " ")
   for (text in c(
     "ranks share processors", "by netem", "TCP stays within one host", "It was 2006."
   )) {
