@@ -40,12 +40,12 @@ class logp_full(Full, LogP):
     mode = parameter(["standard", "synchronous"])
     blocking = parameter(["yes", "no"])
     varied = ["mode", "blocking"]
-    limit_s = 300
+    limit_s = 240
     tags = exhibits.tags(*exhibits.figures("stival", "4.12", "4.13", "4.14", "4.38"))
 
     @run_after("init")
     def set_options(self):
-        self.options = {"sizes": "1:1Mi:x2", "rse": 0.01, "budget": 0.2,
+        self.options = {"sizes": "1:1Mi:x2", "rse": 0.01, "budget": 0.03,
                         "mode": self.mode, "blocking": self.blocking}
 
 

@@ -8,7 +8,7 @@ from .base import Experiment, Full, Quick, Smoke
 from .harness import exhibits
 
 # Sizes of both protocols, and those of the study's tables.
-ROWS = {"sizes": "8,1Ki,8Ki,56Ki,256Ki,1Mi", "steps": 17, "budget": 0.1}
+ROWS = {"sizes": "8,1Ki,8Ki,56Ki,256Ki,1Mi", "steps": 17, "budget": 0.03}
 
 
 class Overlap(Experiment):
@@ -61,7 +61,7 @@ class overlap_quick(Quick, Overlap):
 @rfm.simple_test
 class overlap_pingpong(Full, Blocking):
     pattern = parameter(["pingpong"])
-    options = {"sizes": "1,64,512,2Ki,8Ki,24Ki,40Ki,64Ki,96Ki", "steps": 17, "budget": 0.1}
+    options = {"sizes": "1,64,512,2Ki,8Ki,24Ki,40Ki,64Ki,96Ki", "steps": 17, "budget": 0.03}
     limit_s = 240
     tags = exhibits.tags(*exhibits.figures("stival", "4.28", "4.29", "4.30", "4.31"))
 
@@ -70,7 +70,7 @@ class overlap_pingpong(Full, Blocking):
 class overlap_local(Full, Progress):
     pattern = parameter(["local-send", "local-receive"])
     # Few samples: a polling thread on the rank's own core makes each a thousand times longer.
-    options = {"sizes": "8,24Ki,72Ki,1Mi", "steps": 9, "budget": 0.1, "min-repetitions": 3}
+    options = {"sizes": "8,24Ki,72Ki,1Mi", "steps": 9, "budget": 0.03, "min-repetitions": 3}
     tags = exhibits.tags(*exhibits.figures("stival", "4.32", "4.33", "4.34"))
 
 

@@ -199,7 +199,8 @@ class bandwidth_quick(Quick, Bandwidth):
 class bandwidth_sizes(Full, Bandwidth):
     """By message size (stival 4)."""
 
-    options = {**FULL, "sizes": "1,8:1Mi:x2,24Ki,56Ki,72Ki"}
+    # Each size has five lengths of the queue.
+    options = {**FULL, "sizes": "1,8:1Mi:x2,24Ki,56Ki,72Ki", "budget": 0.05}
     tags = exhibits.tags("stival-fig-4.23")
 
 
@@ -207,8 +208,9 @@ class bandwidth_sizes(Full, Bandwidth):
 class bandwidth_bursts(Full, Bandwidth):
     """By number of messages sent, at the sizes around the protocols' limits (stival 4)."""
 
+    # Each size has eleven bursts of five lengths of the queue.
     options = {**FULL, "sizes": "1,16Ki,24Ki,32Ki,56Ki,72Ki", "burst": "1:1024:x2",
-               "budget": 0.1}
+               "budget": 0.02}
     tags = exhibits.tags(*exhibits.figures("stival", "4.20", "4.21", "4.22"))
 
 

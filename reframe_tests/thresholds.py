@@ -78,7 +78,7 @@ class ProtocolFull(Full, Protocol):
     """Every placement, caches invalidated (finisterrae 1)."""
 
     placement = parameter(placements.names())
-    options = {"sizes": "1:4Mi:x2", "rse": 0.01, "budget": 0.2, "cache": "cold"}
+    options = {"sizes": "1:4Mi:x2", "rse": 0.01, "budget": 0.05, "cache": "cold"}
 
 
 @rfm.simple_test

@@ -124,23 +124,56 @@ def interpolate(curve, size):
     return curve[below] + (size - below) / (above - below) * (curve[above] - curve[below])
 
 
-def within(a, b, tolerance=0.02):
-    """Share of sizes at which the medians over launches of two sets of curves agree."""
-    near = [abs(statistics.median(x[size] for x in a) / statistics.median(x[size] for x in b) - 1)
-            <= tolerance for size in a[0]]
-    return sum(near) / len(near)
+def quiet(curves):
+    """Lower quartile over launches at each size: what disturbs a launch only adds."""
+    return [statistics.quantiles(column)[0] for column in zip(*curves, strict=True)]
+
+
+def likeness(blocks, tolerance=0.02):
+    """How alike the curves of two ways are, over blocks of pairs (curve of one, of the other):
+    the ratio at the median size, and the share of sizes at which the ratio is within a tolerance.
+    """
+    ratios = [a / b for a, b in zip(quiet([one for one, _ in blocks]),
+                                    quiet([other for _, other in blocks]),
+                                    strict=True)]
+    near = sum(abs(r - 1) <= tolerance for r in ratios) / len(ratios)
+    return statistics.median(ratios), near
+
+
+def intervals(values, drawn):
+    """(value, low, high) of each of the values, from the same of blocks that were drawn anew."""
+    columns = [sorted(column) for column in zip(*drawn, strict=True)]
+    return [(value, column[int(0.025 * len(column))], column[int(0.975 * len(column)) - 1])
+            for value, column in zip(values, columns, strict=True)]
+
+
+def alike(blocks, replicates=400):
+    """Blocks of curves (adaptive, dense, dense again) -> ratio of adaptive to dense, shares of
+    sizes within 2 % adaptive on dense and dense on dense, and their difference; with intervals.
+
+    Two dense grids show how far curves agree that are measured in the same way: no method can
+    agree better."""
+    def measures(chosen):
+        (value, near), (value_again, near_again), (_, same) = (
+            likeness([(b[i], b[j]) for b in chosen]) for i, j in ((0, 1), (0, 2), (1, 2)))
+        near = (near + near_again) / 2
+        return (value + value_again) / 2, near, same, near - same
+
+    draw = random.Random(1)
+    drawn = [measures(draw.choices(blocks, k=len(blocks))) for _ in range(replicates)]
+    return intervals(measures(blocks), drawn)
 
 
 def adaptive(stack, root, blocks=8):
-    """The same curve for half of the measurements. Two sets of dense grids show how far curves
-    agree that are measured in the same way: no method can agree better."""
+    """The same curve for half of the measurements."""
     sizes = dense_sizes()
-    ways = {"dense": ["--sizes", ",".join(map(str, sizes)), "--interleave", "yes"],
-            "adaptive": ["--sizes", "1:4Mi:x4", "--adaptive", "0.02"]}
+    dense = ["--sizes", ",".join(map(str, sizes)), "--interleave", "yes"]
+    ways = {"adaptive": ["--sizes", "1:4Mi:x4", "--adaptive", "0.02"], "dense": dense,
+            "dense again": dense}
     present = [f for f in families.load().values() if f.installed(stack)]
     cells = [(family, transport, way) for family in present for transport in ("shm", "tcp")
-             for way in ("dense", "dense", "adaptive")]
-    curves, samples = {}, {}
+             for way in ways]
+    curves, taken = {}, {}
     for block in range(blocks):
         for family, transport, way in random.Random(block).sample(cells, len(cells)):
             launch(family, stack, transport, root, family.prefix(stack) / "bin/cotejo", "pingpong",
@@ -148,21 +181,22 @@ def adaptive(stack, root, blocks=8):
             found = times(root)
             least = {size: min(of_size) for size, of_size in found.items()}
             key = family.title, transport, way
-            curves.setdefault(key, []).append({n: interpolate(least, n) for n in sizes})
-            samples.setdefault(key, []).append(sum(map(len, found.values())))
+            curves.setdefault(key, []).append([interpolate(least, n) for n in sizes])
+            taken.setdefault(key, []).append(sum(map(len, found.values())))
     for title, transport in sorted({key[:2] for key in curves}):
-        dense = curves[title, transport, "dense"]
-        share = (statistics.median(samples[title, transport, "adaptive"])
-                 / statistics.median(samples[title, transport, "dense"]))
-        agree = within(curves[title, transport, "adaptive"], dense)
-        # Blocks hold two dense launches each: one of each pair to either side.
-        same = within(dense[0::2], dense[1::2])
+        share = (statistics.median(taken[title, transport, "adaptive"])
+                 / statistics.median(taken[title, transport, "dense"]))
         where = f"{title}, {transport}"
         say(f"adaptive sizes take at most half of a dense grid's measurements, {where}",
             f"{share:.2f}", share <= 0.5)
+        value, near, same, less = alike(
+            [*zip(*(curves[title, transport, way] for way in ways), strict=True)])
         say(f"adaptive sizes give the same curve within 2 %, {where}",
-            f"at {100 * agree:.0f} % of {len(sizes)} sizes; dense on dense {100 * same:.0f} %",
-            agree >= min(0.95, same))
+            f"ratio at the median size {value[0]:.3f} [{value[1]:.3f}, {value[2]:.3f}]; within "
+            f"2 % at {100 * near[0]:.0f} % [{100 * near[1]:.0f}, {100 * near[2]:.0f}] of "
+            f"{len(sizes)} sizes, dense on dense at {100 * same[0]:.0f} % "
+            f"[{100 * same[1]:.0f}, {100 * same[2]:.0f}]; {blocks} blocks",
+            value[1] >= 0.98 and value[2] <= 1.02 and (near[0] >= 0.95 or less[2] >= 0))
 
 
 # LogP: both overheads by overlap fit into the end-to-end latency.
