@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Preloaded into an MPI program to plant a known difference: the proof of the statistics must
-// find it. Each call waits on, for the share COTEJO_SLOW of the time that it took.
+// find it. Calls take longer by the share COTEJO_SLOW of their time. A call that starts a message
+// only owes it, and the next call that ends one waits for both: a wait after a send would pass
+// while the peer still copies the message, and slow nothing.
 //
 // Only rank 0 is slowed: it waits for its peers inside its own calls, so the delays of several
 // ranks would be part of one another's calls and grow beyond the share. Of an operation that rank
@@ -27,10 +29,10 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void wait_on(double begin) {
+static void owe(double begin, bool pay) {
     double end = now();
     slow.owed_s += slow.share * (end - begin);
-    if (slow.owed_s < least_s)
+    if (!pay || slow.owed_s < least_s)
         return;
     double until = end + slow.owed_s, at = end;
     while (at < until)
@@ -67,39 +69,40 @@ int MPI_Init_thread(int *count, char ***arguments, int required, int *provided) 
     return status;
 }
 
-// A hook for each call: its name, its parameters, and how they are handed on.
-#define HOOK(name, parameters, arguments)                                                         \
+// A hook for each call: its name, its parameters, how they are handed on, and whether it pays.
+#define HOOK(name, parameters, arguments, pay)                                                    \
     int MPI_##name parameters {                                                                   \
         if (!slow.here)                                                                           \
             return PMPI_##name arguments;                                                         \
         double begin = now();                                                                     \
         int result = PMPI_##name arguments;                                                       \
-        wait_on(begin);                                                                           \
+        owe(begin, pay);                                                                          \
         return result;                                                                            \
     }
 
 HOOK(Send, (const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm),
-     (data, n, type, to, tag, comm))
+     (data, n, type, to, tag, comm), false)
 HOOK(Ssend, (const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm),
-     (data, n, type, to, tag, comm))
+     (data, n, type, to, tag, comm), false)
 HOOK(Recv,
      (void *data, int n, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status *status),
-     (data, n, type, from, tag, comm, status))
+     (data, n, type, from, tag, comm, status), true)
 HOOK(Isend,
      (const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm,
       MPI_Request *request),
-     (data, n, type, to, tag, comm, request))
+     (data, n, type, to, tag, comm, request), false)
 HOOK(Irecv,
      (void *data, int n, MPI_Datatype type, int from, int tag, MPI_Comm comm,
       MPI_Request *request),
-     (data, n, type, from, tag, comm, request))
-HOOK(Wait, (MPI_Request * request, MPI_Status *status), (request, status))
-HOOK(Waitall, (int n, MPI_Request requests[], MPI_Status statuses[]), (n, requests, statuses))
+     (data, n, type, from, tag, comm, request), false)
+HOOK(Wait, (MPI_Request * request, MPI_Status *status), (request, status), true)
+HOOK(Waitall, (int n, MPI_Request requests[], MPI_Status statuses[]), (n, requests, statuses),
+     true)
 HOOK(Bcast, (void *data, int n, MPI_Datatype type, int root, MPI_Comm comm),
-     (data, n, type, root, comm))
+     (data, n, type, root, comm), true)
 HOOK(Alltoall,
      (const void *out, int n_out, MPI_Datatype type_out, void *in, int n_in, MPI_Datatype type_in,
       MPI_Comm comm),
-     (out, n_out, type_out, in, n_in, type_in, comm))
+     (out, n_out, type_out, in, n_in, type_in, comm), true)
 HOOK(Allreduce, (const void *out, void *in, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
-     (out, in, n, type, op, comm))
+     (out, in, n, type, op, comm), true)
