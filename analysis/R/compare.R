@@ -227,3 +227,26 @@ agree_tools <- function(summary, ours = "pingpong", theirs = "imb-pingpong", ...
   tool <- c("experiment", "test", "parameters")
   compare_configurations(both, by = "operation", ignoring = tool, ...)
 }
+
+#' Verdicts of the same comparisons by two times of the launches.
+#'
+#' @param first,second what [compare_configurations()] returned of one study.
+#' @return data.table, one row a comparison that is in both: strata, `bytes`, `a`, `b`, `first`,
+#'   `second` (verdicts), `open` (undecided by the first), `settled` (and decided by the second),
+#'   `turned` (faster by one, slower by the other). No row when either is empty.
+#' @noRd
+compare_verdicts <- function(first, second) {
+  if (!nrow(first) || !nrow(second)) {
+    return(data.table())
+  }
+  keys <- c(names(first)[seq_len(match("a", names(first)) - 1L)], "a", "b", "bytes")
+  of <- function(table, name) {
+    setnames(copy(table[, c(keys, "verdict"), with = FALSE]), "verdict", name)
+  }
+  both <- merge(of(first, "first"), of(second, "second"), by = keys)
+  both[, open := first %in% "undecided"]
+  both[, settled := open & !is.na(second) & second != "undecided"]
+  ways <- c("faster", "slower")
+  both[, turned := first %in% ways & second %in% ways & first != second]
+  both[]
+}

@@ -50,6 +50,19 @@ keep_account <- function(comparison, shares) {
   out[]
 }
 
+#' Both accounts of the launches of a summary: what is called different where nothing is, and what
+#' is found of what was planted.
+#' @noRd
+account_for <- function(summary, shares, draws, replicates) {
+  trials <- power_trials(
+    summary, shares, c(5L, 7L, 10L, 15L, 20L, FULL_LAUNCHES), draws, replicates, 1L
+  )
+  list(
+    equal = prove_equal(summary, shares), trials = trials, power = power_of(trials, character()),
+    power_by_mpi = power_of(trials, "mpi"), spread = spread_of(summary, shares)
+  )
+}
+
 #' A against A: comparisons of the two names under which nothing was planted.
 #'
 #' Each session's blocks are cut into disjoint sets, so that no launch is in two of them; a set

@@ -62,14 +62,11 @@ prove <- function(results_dir, repeats = 2000L, draws = 3L, replicates = 200L) {
   proof <- list(
     launches = uniqueN(summary$key), sessions = sort(unique(summary$session)),
     blocks = summary[, list(n = uniqueN(launch)), by = "session"]$n, shares = shares,
-    equal = prove_equal(summary, shares),
-    trials = power_trials(
-      summary, shares, c(5L, 7L, 10L, 15L, 20L, FULL_LAUNCHES), draws, replicates, 1L
+    by = list(
+      `medians of launches` = account_for(summary, shares, draws, replicates),
+      `undisturbed times` = account_for(undisturbed(summary), shares, draws, replicates)
     )
   )
-  proof$power <- power_of(proof$trials, character())
-  proof$power_by_mpi <- power_of(proof$trials, "mpi")
-  proof$spread <- spread_of(summary, shares)
   message("comparing sessions")
   proof$repetition <- rbind(
     prove_repetition(equal_names(summary, shares)),
@@ -126,37 +123,18 @@ spread_of <- function(summary, shares) {
 }
 
 goals_of <- function(proof) {
-  percent_of <- function(x) paste0(format_digits(100 * x), " %")
-  raw <- sum(proof$equal$p <= 0.05)
-  rate <- share_of(raw, nrow(proof$equal))
-  called <- sum(proof$equal$verdict %in% c("faster", "slower"))
-  five <- proof$power[abs(share - 0.05) < 1e-9 & launches == FULL_LAUNCHES]
   judged <- proof$coverage[interval == "of the test"]
   off <- judged[, pmax(0, abs(coverage - level) - (high - low) / 2)]
   agree <- proof$repetition$agree
-  data.table(
+  of_launches <- rbindlist(Map(goals_of_account, proof$by, names(proof$by),
+    blocks = toString(unique(proof$blocks))
+  ))
+  rbind(of_launches, data.table(
     goal = c(
-      "A against A, at least 200 comparisons: p of 5 % no more often than in 5 %",
-      "A against A: no more than 5 % are called different after correction",
-      sprintf(
-        "a planted 5 %% is found in at least 95 %% of trials with %d launches", FULL_LAUNCHES
-      ),
-      "no side is called slower that is not",
       "the intervals on which verdicts rest cover within 2 points of what they say",
       "verdicts that two sessions both reach agree in at least 95 %"
     ),
     shown = c(
-      sprintf(
-        "%s [%s, %s] of %d", percent_of(rate[[1L]]), percent_of(rate[[2L]]),
-        percent_of(rate[[3L]]), nrow(proof$equal)
-      ),
-      sprintf("%d of %d", called, nrow(proof$equal)),
-      if (nrow(five)) {
-        sprintf("%s of %d", percent_of(five$found), five$trials)
-      } else {
-        sprintf("sessions have %s blocks", toString(unique(proof$blocks)))
-      },
-      sprintf("%d of %d trials blame another", sum(proof$trials$wrong), nrow(proof$trials)),
       sprintf(
         "%s to %s of 95 %%, %s to %s of 90 %%",
         percent_of(min(judged[level == 0.95]$coverage)),
@@ -170,15 +148,49 @@ goals_of <- function(proof) {
         "one session: run make proof again on another day"
       }
     ),
+    met = c(all(off <= 0.02), if (length(agree)) mean(agree) >= 0.95 else NA)
+  ))
+}
+
+percent_of <- function(x) paste0(format_digits(100 * x), " %")
+
+#' What the launches have to show, by one time of each launch (`name`).
+#' @noRd
+goals_of_account <- function(account, name, blocks) {
+  equal <- account$equal
+  rate <- share_of(sum(equal$p <= 0.05), nrow(equal))
+  called <- sum(equal$verdict %in% c("faster", "slower"))
+  five <- account$power[abs(share - 0.05) < 1e-9 & launches == FULL_LAUNCHES]
+  wrong <- account$trials$wrong
+  data.table(
+    goal = paste0(name, ": ", c(
+      "A against A, at least 200 comparisons: p of 5 % no more often than in 5 %",
+      "A against A: no more than 5 % are called different after correction",
+      sprintf(
+        "a planted 5 %% is found in at least 95 %% of trials with %d launches", FULL_LAUNCHES
+      ),
+      "no side is called slower that is not"
+    )),
+    shown = c(
+      sprintf(
+        "%s [%s, %s] of %d", percent_of(rate[[1L]]), percent_of(rate[[2L]]),
+        percent_of(rate[[3L]]), nrow(equal)
+      ),
+      sprintf("%d of %d", called, nrow(equal)),
+      if (nrow(five)) {
+        sprintf("%s of %d", percent_of(five$found), five$trials)
+      } else {
+        sprintf("sessions have %s blocks", blocks)
+      },
+      sprintf("%d of %d trials blame another", sum(wrong), length(wrong))
+    ),
     met = c(
       # The rate itself, or what chance may leave above it.
-      nrow(proof$equal) >= 200L & rate[[2L]] <= 0.05,
-      called <= 0.05 * nrow(proof$equal),
+      nrow(equal) >= 200L & rate[[2L]] <= 0.05,
+      called <= 0.05 * nrow(equal),
       if (nrow(five)) five$found >= 0.95 else NA,
       # Of the trials at 5 %, corrected: what chance may do.
-      mean(proof$trials$wrong) <= 0.05,
-      all(off <= 0.02),
-      if (length(agree)) mean(agree) >= 0.95 else NA
+      mean(wrong) <= 0.05
     )
   )
 }
@@ -187,18 +199,21 @@ goals_of <- function(proof) {
 #' @noRd
 plot_proof <- function(proof) {
   list(
-    `proof-equal` = plot_p_values(proof$equal), `proof-power` = plot_power(proof),
+    `proof-equal` = plot_p_values(proof$by), `proof-power` = plot_power(proof$by),
     `proof-coverage` = plot_coverage(proof$coverage)
   )
 }
 
-plot_p_values <- function(equal) {
-  shown <- copy(equal)[order(p)]
-  shown[, expected := (seq_len(.N) - 0.5) / .N]
+plot_p_values <- function(accounts) {
+  shown <- rbindlist(lapply(accounts, function(account) account$equal), idcol = "of")
+  shown[, of := factor(of, unique(of))]
+  setorderv(shown, c("of", "p"))
+  shown[, expected := (seq_len(.N) - 0.5) / .N, by = "of"]
   plot <- ggplot(shown, aes(expected, p)) +
     ggplot2::geom_abline(slope = 1, intercept = 0, linewidth = 0.3, colour = "grey40") +
     ggplot2::geom_point(size = 1, colour = COLOURS[[1L]]) +
     ggplot2::coord_equal() +
+    ggplot2::facet_wrap(~of) +
     ggplot2::labs(
       title = "A against A: p of comparisons in which nothing differs",
       x = "expected if nothing differs", y = "p, not corrected", caption = paste(strwrap(paste(
@@ -209,8 +224,11 @@ plot_p_values <- function(equal) {
   with_data(plot, shown)
 }
 
-plot_power <- function(proof) {
-  shown <- rbind(cbind(proof$power, mpi = "all"), proof$power_by_mpi, fill = TRUE)
+plot_power <- function(accounts) {
+  shown <- rbindlist(lapply(accounts, function(account) {
+    rbind(cbind(account$power, mpi = "all"), account$power_by_mpi, fill = TRUE)
+  }), idcol = "of")
+  shown[, of := factor(of, unique(of))]
   shown[, panel := fifelse(mpi == "all", "all MPIs", title_of(mpi))]
   shown[, panel := factor(panel, unique(panel))]
   shown[, level := paste("planted", percent_text(share))]
@@ -220,7 +238,7 @@ plot_power <- function(proof) {
     ggplot2::geom_line(aes(linetype = level), linewidth = 0.4) +
     ggplot2::geom_linerange(aes(ymin = 100 * low, ymax = 100 * high), linewidth = 0.4) +
     ggplot2::geom_point(aes(shape = level), size = 1.7) +
-    ggplot2::facet_wrap(~panel, ncol = 2L) +
+    ggplot2::facet_grid(panel ~ of) +
     level_scales(levels(shown$level)) +
     ggplot2::scale_x_continuous("launches of each side", breaks = unique(shown$launches)) +
     ggplot2::scale_y_continuous("found (% of trials)", limits = c(0, 100)) +

@@ -9,7 +9,8 @@
 #' @param seed,replicates of the bootstrap.
 #' @return list: `results` (what [read_results()] returned), `launches` (all), `used`,
 #'   `unusable`, `older`, `summary`, `medians`,
-#'   `comparison`, `agreement`, `flags`, `drift`, `missing`, `sessions`, `audit`, and the settings.
+#'   `comparison`, `undisturbed` (the same comparison by [undisturbed()]), `agreement`, `flags`,
+#'   `drift`, `missing`, `sessions`, `audit`, and the settings.
 #' @noRd
 analyse <- function(results_dir, session = NULL, delta = 0.03, seed = 1L, replicates = 4000L) {
   message("reading ", results_dir)
@@ -47,6 +48,10 @@ analyse <- function(results_dir, session = NULL, delta = 0.03, seed = 1L, replic
     chosen = chosen, summary = summary,
     medians = summarise_configurations(summary, seed = seed, replicates = replicates),
     comparison = comparison,
+    undisturbed = compare_configurations(
+      undisturbed(summary),
+      delta = delta, seed = seed, replicates = replicates, refused = "list"
+    ),
     agreement = compare_tools(summary, delta = delta, seed = seed, replicates = replicates),
     flags = flag_launches(summary), drift = drift_of_blocks(summary),
     missing = missing_cells(of_sessions(plans$sessions, sessions), launches),

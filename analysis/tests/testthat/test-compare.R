@@ -218,3 +218,27 @@ test_that("sessions that contradict one another leave no verdict, those that agr
   expect_gt(agree$p_sessions, 0.01)
   expect_equal(agree$session_ratio, 1.5, tolerance = 0.03)
 })
+
+test_that("undisturbed times find what medians of a restless machine do not", {
+  set.seed(4L)
+  folder <- fresh_folder()
+  for (block in seq_len(12L)) {
+    for (mpi in c("mpich", "openmpi")) {
+      # In most launches something else takes a share of the core for most of the samples.
+      disturbed <- stats::runif(20L) < stats::runif(1L, 0.2, 0.8)
+      quiet <- 1e-6 * (if (mpi == "mpich") 1 else 1.05)
+      times <- quiet * (1 + 0.01 * stats::runif(20L)) * (1 + disturbed * stats::runif(1L, 0, 1))
+      write_launch(
+        folder, make_description(mpi = mpi, launch = block), make_samples(8, as.matrix(times))
+      )
+    }
+  }
+  summary <- summarise_launches(read_results(folder))
+  medians <- compare_configurations(summary, replicates = 200L)
+  quiet <- compare_configurations(undisturbed(summary), replicates = 200L)
+  expect_identical(medians$verdict, "undecided")
+  expect_identical(quiet$verdict, "faster")
+  expect_equal(quiet$hl_ratio, 1 / 1.05, tolerance = 0.01)
+  both <- compare_verdicts(medians, quiet)
+  expect_identical(c(both$open, both$settled, both$turned), c(TRUE, TRUE, FALSE))
+})
