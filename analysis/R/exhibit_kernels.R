@@ -158,13 +158,12 @@ exhibit_phase_table <- function(exhibit) {
 #' Arguments: `rows` (columns whose values have rows of their own).
 #' @noRd
 exhibit_message_table <- function(exhibit) {
-  exhibit$arguments$panel <- argument(exhibit, "rows", "operation")
-  exhibit$arguments$series <- "ranks"
+  rows <- argument(exhibit, "rows", "operation")
   counts <- rbindlist(lapply(c("messages", "sent_bytes"), function(measure) {
-    part <- exhibit
-    part$summary <- summary_of_measure(exhibit, measure)
-    cbind(exhibit_curves(part, "ranks")$points, measure = measure)
+    cbind(summary_of_measure(exhibit, measure), measure = measure)
   }))
+  set(counts, j = "panel", value = level_of(counts, rows))
+  set(counts, j = "level", value = level_of(counts, "ranks"))
   table <- dcast(counts, panel + level + bytes ~ measure, value.var = "median_s",
     fun.aggregate = unique_one, fill = NA_real_
   )
@@ -182,7 +181,7 @@ exhibit_message_table <- function(exhibit) {
 # The one value that all have; several are a fault of the counting.
 unique_one <- function(values) {
   one <- unique(values)
-  if (length(one) > 1L) refuse("launches of one configuration sent different numbers of messages")
+  if (length(one) > 1L) refuse("launches of one program sent different numbers of messages")
   if (length(one)) one else NA_real_
 }
 

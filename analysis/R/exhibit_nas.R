@@ -70,6 +70,40 @@ best_splits <- function(medians) {
   ), by = "panel"]
 }
 
+#' How evenly zones of a multi-zone kernel are shared out, and what of the time exchanges take.
+#'
+#' @noRd
+exhibit_balance_table <- function(exhibit) {
+  exhibit$arguments$panel <- c("operation", "mpi")
+  exhibit$arguments$series <- "threads"
+  measures <- c("time_s", "balance_planned", "balance_seen", "exchange_s")
+  parts <- medians_of_measures(exhibit, measures, "ranks")
+  by <- c("panel", "level", "ranks")
+  seen <- parts[measure == "balance_seen"]
+  of <- function(what) parts[measure == what][seen, on = by]$median_s
+  table <- seen[, list(
+    panel, ranks,
+    threads = as.integer(as.character(level)), n, seen = median_s, seen_low = low_s,
+    seen_high = high_s, planned = of("balance_planned"),
+    exchange = 100 * of("exchange_s") / of("time_s")
+  )]
+  setorderv(table, c("panel", "ranks", "threads"))
+  shown <- table[, list(
+    Configuration = as.character(panel), Ranks = ranks, Threads = threads, n,
+    planned = format_digits(planned), seen = format_interval(seen, seen_low, seen_high),
+    exchange = format_digits(exchange)
+  )]
+  setnames(
+    shown, c("planned", "seen", "exchange"),
+    c("Balance planned (%)", "Balance seen (%)", "Exchange (% of time)")
+  )
+  with_table(shown, table, caption_of_exhibit(exhibit, paste(
+    "Work of the mean rank over that of the busiest: planned in points of their zones, seen in",
+    "time inside of zones, with its 95 % bootstrap interval over launches. Exchange: time on the",
+    "rank that waited longest."
+  ), table$n))
+}
+
 #' Points and medians with the rate as `y`, and the columns `cores`, `way`, `split`.
 #' @noRd
 rates_of <- function(exhibit, x, series) {

@@ -5,7 +5,7 @@ quiet <- function(code) suppressMessages(utils::capture.output(code))
 
 # Launches of one FFT: `time` (s) by ranks; three tenths of it are computation.
 write_kernel <- function(folder, ranks, time, transport = "shm", launches = 1:6,
-                         messages = 3 * (ranks - 1)) {
+                         messages = 3 * (ranks - 1), operations = c("fft-original-sendrecv" = 1)) {
   for (launch in launches) {
     description <- make_description(
       transport = transport, launch = launch, experiment = "fft", test = "planted",
@@ -18,8 +18,10 @@ write_kernel <- function(folder, ranks, time, transport = "shm", launches = 1:6,
     ))
     noise <- 1 + 0.001 * (launch - 3.5)
     write_launch(folder, description, data.table::data.table(
-      operation = "fft-original-sendrecv", bytes = 2^24 / ranks^2, repetition = 0:2, calls = 1L,
-      time_s = sprintf("%.9e", time * noise), valid = 1L, log2_points = 20L,
+      operation = rep(names(operations), each = 3L), bytes = 2^24 / ranks^2,
+      repetition = rep(0:2, length(operations)), calls = 1L,
+      time_s = sprintf("%.9e", rep(operations, each = 3L) * time * noise), valid = 1L,
+      log2_points = 20L,
       transposition_s = sprintf("%.9e", 0.7 * time), rows_s = sprintf("%.9e", 0.2 * time),
       twiddle_s = sprintf("%.9e", 0.1 * time), messages = messages,
       sent_bytes = messages * 2^24 / ranks^2
@@ -81,6 +83,10 @@ test_that("messages are listed as they were counted", {
   table <- drawn(folder, "message_table", "rows=operation log2_points", "table")
   expect_match(table$page, "3 x 4 MiB", fixed = TRUE)
   expect_match(table$page, "9 x 1 MiB", fixed = TRUE)
+  # What a program sends has nothing to do with what carries it: still one row.
+  write_kernel(folder, 2L, 70e-3, transport = "tcp")
+  table <- drawn(folder, "message_table", "rows=operation log2_points", "table")
+  expect_identical(nrow(table$data), 2L)
   write_kernel(folder, 4L, 40e-3, launches = 7:12, messages = 10)
   expect_error(
     quiet(drawn(folder, "message_table", "rows=operation log2_points", "table")),
@@ -94,4 +100,24 @@ test_that("a planted gain of a transport comes out in %", {
   write_kernel(folder, 2L, 50e-3, transport = "tcp")
   table <- drawn(folder, "gain_table", "by=transport", "table")
   expect_match(table$page, ">20.0 [", fixed = TRUE)
+})
+
+test_that("a variant that is slower than the original is said to be, and no other", {
+  folder <- fresh_folder()
+  write_kernel(folder, 2L, 50e-3, operations = c(
+    "fft-original-sendrecv" = 1, "fft-rows-sendrecv" = 1.2, "fft-fused" = 0.5
+  ))
+  arguments <- "reference=fft-original-sendrecv; x=log2_points"
+  table <- drawn(folder, "variants_table", arguments, "table")
+  expect_identical(nrow(table$data), 2L)
+  expect_equal(table$data[operation == "fft-rows-sendrecv"]$ratio, 1.2)
+  expect_identical(table$data[operation == "fft-rows-sendrecv"]$verdict, "slower")
+  expect_identical(table$data[operation == "fft-fused"]$verdict, "faster")
+  expect_match(table$page, "by more than noise: row by row.", fixed = TRUE)
+  alone <- fresh_folder()
+  write_kernel(alone, 2L, 50e-3)
+  expect_identical(
+    drawn(alone, "variants_table", arguments, "table")$coverage$lacks,
+    "another variant in the same launches"
+  )
 })

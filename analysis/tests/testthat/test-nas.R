@@ -25,9 +25,9 @@ plant_kernel <- function(folder, times, blocks = 6L, operation = "nas-cg-A", lan
   folder
 }
 
-nas_row <- function(verb, arguments = "") {
+nas_row <- function(verb, arguments = "", kind = "figure") {
   file <- tempfile(fileext = ".csv")
-  row <- c("cotejo", "fig-1", "figure", "Planted", "planted", "", "", verb, arguments, "", "")
+  row <- c("cotejo", "fig-1", kind, "Planted", "planted", "", "", verb, arguments, "", "")
   writeLines(c(
     paste(EXHIBIT_COLUMNS, collapse = ","), paste0("\"", row, "\"", collapse = ",")
   ), file)
@@ -73,4 +73,36 @@ test_that("ranks and threads on the same cores are curves of their own, and lang
     data[grepl("java", parameters) & cores == 2]$rate_mops, 500, tolerance = 0.01
   )
   expect_identical(nrow(data), 5L)
+})
+
+test_that("balance of zones is told as planned and as seen, and what exchanging takes", {
+  folder <- fresh_folder()
+  for (launch in 1:6) {
+    description <- make_description(
+      launch = launch, test = "planted", experiment = "nas-sp-mz", cpus = 0:1,
+      parameters = list(split = "2x1")
+    )
+    description$samples$columns <- c(description$samples$columns, list(
+      list(name = "threads", unit = "", meaning = "threads"),
+      list(name = "mop", unit = "", meaning = "operations"),
+      list(name = "balance_planned", unit = "%", meaning = "planned"),
+      list(name = "balance_seen", unit = "%", meaning = "seen"),
+      list(name = "exchange_s", unit = "s", meaning = "exchange")
+    ))
+    write_launch(folder, description, cbind(
+      make_samples(0, matrix(2 + 0.001 * launch + 0 * 1:3), "nas-sp-mz-W"),
+      threads = 1, mop = 1000, balance_planned = 66.7, balance_seen = 60 + 0.01 * launch,
+      exchange_s = 0.5
+    ))
+  }
+  out <- fresh_folder()
+  suppressMessages(utils::capture.output(
+    draw_exhibits(folder, out, exhibits = nas_row("balance_table", kind = "table"))
+  ))
+  data <- data.table::fread(file.path(out, "cotejo", "fig-1.csv"))
+  expect_identical(nrow(data), 1L)
+  expect_equal(data$planned, 66.7)
+  expect_equal(data$seen, 60.035)
+  expect_equal(data$exchange, 25, tolerance = 0.01)
+  expect_true(data$seen_low < data$seen && data$seen < data$seen_high)
 })

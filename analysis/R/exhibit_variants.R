@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Variants of one program held against the study's original, so that none is slower unsaid.
+
+#' Time of each variant over that of the reference, both of the same launches.
+#'
+#' Of a variant that was measured with several sizes of messages the fastest counts, in each
+#' launch. Arguments: `reference` (an operation), `x` (column of the size of the problem).
+#' @noRd
+exhibit_variants_table <- function(exhibit) {
+  reference <- argument(exhibit, "reference")
+  size <- argument(exhibit, "x")
+  table <- variant_ratios(exhibit$summary, reference, size)
+  panel <- c("mpi", "transport", "ranks")
+  panel <- c(panel, size, unexplained(table, c(panel, "operation"), size))
+  set(table, j = "panel", value = level_of(table, panel))
+  set(table, j = "variant", value = level_of(table, "operation"))
+  setorderv(table, c("panel", "variant"))
+  shown <- table[, list(
+    Configuration = as.character(panel), Variant = as.character(variant), n,
+    ratio = format_interval(ratio, low, high), Verdict = verdict
+  )]
+  setnames(shown, "ratio", "Time over the original's")
+  slower <- table[verdict == "slower"]
+  said <- if (nrow(slower)) {
+    sprintf(
+      "Slower than the original by more than noise: %s.",
+      paste(unique(as.character(slower$variant)), collapse = ", ")
+    )
+  } else {
+    "None is slower than the original by more than noise."
+  }
+  with_table(shown, tidy_data(table), caption_of_exhibit(exhibit, c(
+    "Median over launches, with its 95 % bootstrap interval; both times are of one launch.", said
+  ), table$n))
+}
+
+#' @param summary launch summaries with the columns `operation` and `size`.
+#' @return data.table: a row a configuration, operation but the reference and size: `n`, `ratio`,
+#'   `low`, `high`, and `verdict`: `slower`, `faster`, `no difference shown`, or empty under five
+#'   launches.
+#' @noRd
+variant_ratios <- function(summary, reference, size) {
+  need_columns(summary, size, "the launches of this program")
+  columns <- configuration_columns(summary)
+  times <- summary[, list(time_s = min(median_s)), by = c("key", columns)]
+  base <- times[operation == reference]
+  if (!nrow(base)) await("launches of ", as.character(in_words("operation", reference)))
+  same <- setdiff(c("key", columns), "operation")
+  paired <- base[, c(same, "time_s"), with = FALSE][
+    times[operation != reference], on = same, nomatch = NULL
+  ]
+  if (!nrow(paired)) await("another variant in the same launches")
+  ratios <- paired[, {
+    ratio <- bootstrap_ratio(i.time_s, time_s, blocked = TRUE, levels = 0.95)
+    list(n = .N, ratio = ratio$ratio, low = ratio$low, high = ratio$high)
+  }, by = columns]
+  ratios[, verdict := fcase(
+    is.na(low), "", low > 1, "slower", high < 1, "faster",
+    rep(TRUE, .N), "no difference shown"
+  )]
+  setattr(ratios, "factors", attr(summary, "factors"))
+  ratios[]
+}
