@@ -253,7 +253,7 @@ class Experiment(rfm.RunOnlyRegressionTest, Unreal, Placement, Configuration):
     @run_after("setup", always_last=True)
     def name_cell(self):
         values = [getattr(self, name) for name in [*self.settings, *self.varied]]
-        if len(self.current_system.partitions) > 1:
+        if not self.current_partition.extras["alone"]:
             values.append(self.current_partition.name)
         self.cell = ".".join(map(str, [type(self).__name__, self.family.name, self.transport,
                                        self.placement, *values]))

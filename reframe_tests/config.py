@@ -40,6 +40,8 @@ def systems():
         for partition in system["partitions"]:
             wanted = partition.get("environs", families.load())
             partition["environs"] = [name for name in wanted if name in PRESENT]
+            # ReFrame forgets those that --system leaves out; launches are named all the same.
+            partition.setdefault("extras", {})["alone"] = len(system["partitions"]) == 1
     return found["systems"]
 
 

@@ -5,6 +5,7 @@
 #include "core/ranks.h"
 #include "experiments/table.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,7 +180,8 @@ static void start_library(struct bench *bench, const struct experiment *experime
     int level = MPI_THREAD_SINGLE, given;
     if (experiment->threads && !failed(&bench->failure))
         level = experiment->threads(&bench->options);
-    bench->before = usage_read();
+    const struct usage unread = {NAN, NAN, NAN};
+    bench->before = experiment->usage ? usage_read() : unread;
     clock_gettime(CLOCK_MONOTONIC, &begin);
     if (level == MPI_THREAD_SINGLE)
         MPI_Init(count, arguments);
@@ -191,7 +193,7 @@ static void start_library(struct bench *bench, const struct experiment *experime
                     "this needs %s and the MPI library gives less; choose another variant, or a "
                     "build of the library with threads",
                     level == MPI_THREAD_MULTIPLE ? "MPI_THREAD_MULTIPLE" : "MPI_THREAD_FUNNELED");
-    bench->after = usage_read();
+    bench->after = experiment->usage ? usage_read() : unread;
     bench->init_s =
         (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
 }

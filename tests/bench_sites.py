@@ -60,7 +60,7 @@ def many(samples):
 
 def one_way(family, found, folder, size, count=1):
     """Medians (s) of `count` launches at one size."""
-    words = ["--sizes", str(size), *many(5000 if size == 1 else 100), "--rse", "0.001"]
+    words = ["--sizes", str(size), *many(20000 if size == 1 else 100), "--rse", "0.001"]
     return [launch(family, found, folder, *words)["summary"][0]["median_s"]
             for _ in range(count)]
 

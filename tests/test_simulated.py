@@ -69,13 +69,13 @@ def one_way(tmp_path, name, sizes, count=2):
 
 
 @pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")
-@pytest.mark.parametrize(("name", "column", "share"), [
-    ("ufpr", "mean_tcp_s", 0.03), ("ufpr-llc", "mean_llc_s", 0.045)])
-def test_platforms_meet_all_the_times_that_their_study_prints(tmp_path, name, column, share):
+@pytest.mark.parametrize(("name", "column"), [
+    ("ufpr", "mean_tcp_s"), ("ufpr-llc", "mean_llc_s")])
+def test_platforms_meet_all_the_times_that_their_study_prints(tmp_path, name, column):
     with open(sessions.REPO / "data/published/watter-tab-A.1.csv", newline="") as file:
         printed = {int(r["message_bytes"]): float(r[column]) for r in csv.DictReader(file)}
     assert len(printed) == 25
-    assert one_way(tmp_path, name, printed) == pytest.approx(printed, rel=share)
+    assert one_way(tmp_path, name, printed) == pytest.approx(printed, rel=0.04)
 
 
 @pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")
@@ -93,22 +93,25 @@ def test_platforms_have_the_start_up_and_the_bandwidth_printed(tmp_path, name, c
 
 @pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")
 def test_simulated_launches_give_the_platforms_figures_twice(tmp_path):
-    def run(results):
-        done = subprocess.run(
-            [str(REFRAME), "-r", "-n", "simulated_(pingpong_)?smoke",
-             "--system", "simulated:finis-terrae"], text=True, capture_output=True, timeout=120,
-            cwd=tmp_path,
-            env={**os.environ, "COTEJO_SITE": "simulated", "COTEJO_RESULTS": str(results),
-                 "RFM_CONFIG_FILES": str(sessions.REPO / "reframe_tests/config.py")})
-        records = [json.loads(p.read_text()) for p in sorted(results.glob("*/*/*.json"))]
-        assert [r["status"] for r in records] == ["ok", "ok"], done.stdout[-3000:]
-        return {r["asked"]["experiment"]: r for r in records}
-
-    first, second = run(tmp_path / "a"), run(tmp_path / "b")
+    done = subprocess.run(
+        [str(REFRAME), "-r", "-n", "simulated_(pingpong_)?smoke",
+         "--system", "simulated:finis-terrae"], text=True, capture_output=True, timeout=120,
+        cwd=tmp_path,
+        env={**os.environ, "COTEJO_SITE": "simulated", "COTEJO_RESULTS": str(tmp_path / "results"),
+             "RFM_CONFIG_FILES": str(sessions.REPO / "reframe_tests/config.py")})
+    records = [json.loads(p.read_text()) for p in sorted(tmp_path.glob("results/*/*/*.json"))]
+    assert [r["status"] for r in records] == ["ok", "ok"], done.stdout[-3000:]
+    first = {r["asked"]["experiment"]: r for r in records}
     assert first["pingpong"]["simulated"].startswith("simulated by SimGrid: Finis Terrae")
     times = {row["bytes"]: row["median_s"] for row in first["pingpong"]["summary"]}
     assert times[1] == pytest.approx(5.94e-6, rel=0.02)
     assert times[1 << 20] == pytest.approx((1 << 20) / 1240e6, rel=0.05)
     assert {r["host"] for r in first["collective"]["observed"]["ranks"]} == {
         simgrid.host(n) for n in range(8)}
-    assert first["collective"]["summary"] == second["collective"]["summary"]
+    # The same command once more, in a folder of its own.
+    (tmp_path / "platform.xml").write_text(simgrid.xml("finis-terrae", 8))
+    (tmp_path / "hosts.txt").write_text("".join(f"{simgrid.host(n)}\n" for n in range(8)))
+    again = first["collective"]["command"].partition("guard.json ")[2]
+    subprocess.run(["sh", "-c", again], cwd=tmp_path, check=True, capture_output=True, timeout=60)
+    second = json.loads((tmp_path / "samples.json").read_text())
+    assert first["collective"]["summary"] == second["summary"]

@@ -5,6 +5,7 @@ Each partition is a platform of platforms/. Needs `smpicc` (Debian: libsimgrid-d
 Spack: simgrid) when the benchmarks are built.
 """
 
+import os
 import pathlib
 
 PLATFORMS = sorted((pathlib.Path(__file__).parent / "platforms").glob("*.yaml"))
@@ -15,13 +16,15 @@ site_configuration = {
             "name": "simulated",
             "descr": "Simulated by SimGrid SMPI",
             "hostnames": [".*"],
+            # Simulated times do not suffer from neighbours.
+            "max_local_jobs": os.cpu_count(),
             "partitions": [
                 {
                     "name": path.stem,
                     "descr": f"Platform {path.stem}, simulated",
                     "scheduler": "local",
                     "launcher": "smpirun",
-                    "max_jobs": 1,
+                    "max_jobs": os.cpu_count(),
                     "environs": ["simgrid"],
                     "extras": {"platform": path.stem},
                 }

@@ -38,6 +38,7 @@ struct experiment {
     const char *what; // what one operation is, and where the method comes from
     int ranks;        // that take part; the others wait quietly. 0: all of them
     int least;        // ranks that it can be started with; 0: 2
+    bool usage;       // what the process takes of memory is read before and after MPI_Init
     const struct option *options[TABLES_MOST + 1]; // beside the common one; NULL ends them
     const struct column *columns;                  // beside the common ones; NULL: none
     // The level of threads that these options need of MPI; NULL: MPI_THREAD_SINGLE always.

@@ -28,7 +28,10 @@ int ranks_agree(MPI_Comm comm, struct failure *failure, bool quiet) {
     MPI_Request request;
     MPI_Comm_rank(comm, &rank);
     int mine = failed(failure) ? rank : INT_MAX;
-    MPI_Iallreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm, &request);
+    // Not MPI_Iallreduce: simulated, it takes a message from each rank to each other one.
+    MPI_Ireduce(&mine, &first, 1, MPI_INT, MPI_MIN, 0, comm, &request);
+    complete(&request, quiet);
+    MPI_Ibcast(&first, 1, MPI_INT, 0, comm, &request);
     complete(&request, quiet);
     if (first == INT_MAX)
         return STATUS_OK;

@@ -182,6 +182,7 @@ const struct experiment memory = {
         "of the first\nexchange, and the mean of the others. Method: Kurnosov, MPIPerf (2012), "
         "outlook.",
     .ranks = 0,
+    .usage = true,
     .options = {memory_options},
     .columns = memory_columns,
     .run = run,
