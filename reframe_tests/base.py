@@ -98,8 +98,9 @@ class Configuration(RegressionTestPlugin):
     @run_before("run")
     def set_environment(self):
         self.env_vars.update(self.family.transports[self.transport].environment)
+        cpus = [] if "cluster" in self.current_partition.extras else self.cpus
         for name, value in self.values_set().items():
-            self.env_vars.update(self.family.setting(name, self.transport).variables(value))
+            self.env_vars.update(self.family.setting(name, self.transport).variables(value, cpus))
 
 
 class Placement(RegressionTestPlugin):

@@ -8,7 +8,8 @@ from .base import Experiment, Full, Quick, Smoke
 from .harness import exhibits
 
 # Sizes of both protocols, and those of the study's tables.
-ROWS = {"sizes": "8,1Ki,8Ki,56Ki,256Ki,1Mi", "steps": 17, "budget": 0.03}
+ROWS = {"sizes": "8,1Ki,8Ki,56Ki,256Ki,1Mi", "steps": 13, "budget": 0.03,
+        "min-repetitions": 5}
 
 
 class Overlap(Experiment):
@@ -61,7 +62,8 @@ class overlap_quick(Quick, Overlap):
 @rfm.simple_test
 class overlap_pingpong(Full, Blocking):
     pattern = parameter(["pingpong"])
-    options = {"sizes": "1,64,512,2Ki,8Ki,24Ki,40Ki,64Ki,96Ki", "steps": 17, "budget": 0.03}
+    options = {"sizes": "1,64,512,2Ki,8Ki,24Ki,40Ki,64Ki,96Ki", "steps": 13, "budget": 0.03,
+               "min-repetitions": 5}
     limit_s = 240
     tags = exhibits.tags(*exhibits.figures("stival", "4.28", "4.29", "4.30", "4.31"))
 

@@ -3,7 +3,7 @@
 
 NetPIPE is Debian's: netpipe-openmpi and netpipe-mpich2, with openmpi-bin, libopenmpi-dev,
 mpich and libmpich-dev to build ours against the same libraries; without them it is skipped.
-`python3 -m tests.bench_p2p STACK [netpipe|adaptive|overheads ...]` runs some of them;
+`python3 -m tests.bench_p2p STACK [netpipe|adaptive|overheads|wire ...]` runs some of them;
 `make bench` runs all.
 """
 
@@ -19,9 +19,10 @@ import subprocess
 import sys
 import tempfile
 
-from reframe_tests.harness import families, sessions
+from reframe_tests.harness import clusters, families, sessions
 from stack import build, split_prefix
 from tests.benching import make, ratio, say, skip
+from tests.test_clusters import why_not
 
 SIZES = [(1, "1 B"), (1 << 10, "1 KiB"), (1 << 16, "64 KiB"), (1 << 20, "1 MiB")]
 NETPIPE = {"openmpi": "NPopenmpi", "mpich": "NPmpich2"}
@@ -204,8 +205,8 @@ def adaptive(stack, root, blocks=8):
 SHARES = """
 suppressMessages(found <- cotejo::overheads_within_latency(
   cotejo::logp_parameters(cotejo::read_results("%s")), tolerance = 0))
-cat(sprintf("%%s,%%s,%%d,%%.4f,%%.4f\\n", found$mpi, found$transport, found$sizes,
-  found$share_call, found$share_overlap), sep = "")
+cat(sprintf("%%s,%%s,%%d,%%.4f,%%.4f,%%.4f\\n", found$mpi, found$transport, found$sizes,
+  found$share_call, found$share_overlap, found$ratio_overlap), sep = "")
 """
 
 
@@ -216,13 +217,66 @@ def overheads(stack, root, blocks=7):
                           capture_output=True, env={**os.environ, "R_LIBS": str(stack / "R")})
     if done.returncode:
         sys.exit(f"bench: the parameters of LogP cannot be read: {done.stderr[-300:]}")
-    for mpi, transport, sizes, by_call, by_overlap in csv.reader(done.stdout.splitlines()):
+    for mpi, transport, sizes, by_call, by_overlap, sums in csv.reader(done.stdout.splitlines()):
         say(f"os + or by overlap at most EEL in 95 % of sizes above 1 kB, {mpi}, {transport}",
-            f"{100 * float(by_overlap):.0f} % of {sizes}; by the time of calls "
-            f"{100 * float(by_call):.0f} %", float(by_overlap) >= 0.95)
+            f"{100 * float(by_overlap):.0f} % of {sizes}, {float(sums):.2f} of EEL at the median "
+            f"size; by the time of calls {100 * float(by_call):.0f} %", float(by_overlap) >= 0.95)
 
 
-GOALS = {"netpipe": netpipe, "adaptive": adaptive, "overheads": overheads}
+# What all send eagerly: rendezvous waits for the receiver's next call, computing or not.
+WIRE_SIZES = "1536,2Ki:32Ki:x2,3Ki:48Ki:x2"
+
+
+def shares_of_latency(folder):
+    """Size in B -> (os + or) / EEL of the launch in a folder, with what `cotejo logp` says is to
+    be taken away."""
+    left = {}
+    for row in csv.DictReader((folder / "samples.csv").read_text().splitlines()[1:]):
+        left.setdefault(int(row["bytes"]), {}).setdefault(row["operation"], []).append(
+            float(row["time_s"]) - float(row["alone_s"]))
+    found = {}
+    for size, by_operation in left.items():
+        net = {name: statistics.median(values) for name, values in by_operation.items()}
+        overheads = net["logp-os-overlap"] + net["logp-or-overlap"] - net["logp-words"]
+        found[size] = overheads / net["logp-eel"]
+    return found
+
+
+def overheads_on_wire(stack, root, blocks=5):
+    """The same between two hosts of a gigabit Ethernet. Within one host nothing is under way
+    between the ranks: the processors do all the work, at once where a library can."""
+    if reason := why_not():
+        skip("os + or by overlap at most EEL on an Ethernet", reason)
+        return
+    present = [f for f in families.load().values() if f.installed(stack)]
+    os.environ.update(COTEJO_STACK=str(stack), COTEJO_RUN=str(root / "run"))
+    hosts = clusters.up("gigabit", "gigabit", hosts=2)
+    enter, agent = (str(clusters.SITE / name) for name in ("enter", "agent"))
+    launches = {family.title: [] for family in present}
+    for block in range(blocks):
+        for family in random.Random(block).sample(present, len(present)):
+            env = {**build.environment(family, stack), **family.transports["tcp"].environment}
+            done = subprocess.run(
+                [enter, hosts["folder"], "mpirun", "-np", "2",
+                 *family.remote_flags(["host1", "host2"], agent),
+                 str(family.prefix(stack) / "bin/cotejo"), "logp", "--sizes", WIRE_SIZES,
+                 "--budget", "0.03", "--output", "samples"],
+                env=env, cwd=root, text=True, capture_output=True, timeout=300,
+                stdin=subprocess.DEVNULL)
+            if done.returncode:
+                sys.exit(f"bench: {family.title} on two hosts: {done.stderr[-300:]}")
+            launches[family.title].append(shares_of_latency(root))
+    clusters.down("gigabit")
+    for title, shares in launches.items():
+        medians = [statistics.median(launch[size] for launch in shares) for size in shares[0]]
+        near = sum(share <= 1 for share in medians) / len(medians)
+        say("os + or by overlap at most EEL in 95 % of sizes of 1.5 to 48 KiB, two hosts of a "
+            f"gigabit Ethernet, {title}", f"{100 * near:.0f} % of {len(medians)}; "
+            f"{min(medians):.2f} to {max(medians):.2f} of EEL, {blocks} launches", near >= 0.95)
+
+
+GOALS = {"netpipe": netpipe, "adaptive": adaptive, "overheads": overheads,
+         "wire": overheads_on_wire}
 
 
 def run(stack, names=tuple(GOALS)):

@@ -2,6 +2,7 @@
 """What is set by hand on an MPI is what is seen; what cannot be set says why."""
 
 import json
+import os
 
 import pytest
 
@@ -18,6 +19,13 @@ def test_values_have_a_range_and_names():
     assert setting.variables(setting.value_of("4096")) == {"LIMIT": "4096"}
     with pytest.raises(ValueError, match="65537 is not within 1024 to 65536"):
         setting.value_of("65537")
+
+
+def test_a_setting_may_name_the_last_core_of_each_rank():
+    setting = families.Setting(environment={"A": "1", "PIN": "{last}"})
+    assert setting.variables("yes", [0, 1]) == {"A": "1", "PIN": "0,1"}
+    assert setting.variables("yes", [[0, 1], [2, 3]]) == {"A": "1", "PIN": "1,3"}
+    assert setting.variables("yes") == {"A": "1"}
 
 
 def test_what_cannot_be_set_says_why():
@@ -57,6 +65,19 @@ def test_the_eager_limit_that_is_set_is_seen(mpi, transport, value, tmp_path):
                   **setting.variables(setting.value_of(str(value))))
     assert found["eager_limit_bytes"] == value - setting.header
     assert found["held_from_bytes"] == value - setting.header + 1
+
+
+def test_ranks_keep_their_cores_beside_a_thread_that_makes_progress(mpi, tmp_path):
+    cores = sorted(os.sched_getaffinity(0))[:2]
+    if len(cores) < 2:
+        pytest.skip("two ranks need two cores")
+    variables = mpi.setting("async_progress", "tcp").variables("yes", cores)
+    done = launch(mpi, "pingpong", "--sizes", "1", "--calls", "1", "--min-repetitions", "1",
+                  "--max-repetitions", "1", "--output", "samples", folder=tmp_path,
+                  **{**mpi.transports["tcp"].environment, **variables})
+    assert done.returncode == 0, done.stderr
+    ranks = json.loads((tmp_path / "samples.json").read_text())["observed"]["ranks"]
+    assert [rank["cpus"] for rank in ranks] == [str(core) for core in cores]
 
 
 def test_mpich_moves_messages_without_the_receiver_when_told_to(tmp_path):

@@ -189,8 +189,9 @@ SAID <- list(
   operation = c(
     "logp-eel" = "end-to-end latency", "logp-g" = "gap", "logp-os-call" = "send, time of call",
     "logp-or-call" = "receive, time of call", "logp-os-overlap" = "send, by overlap",
-    "logp-or-overlap" = "receive, by overlap", "overlap-local-send" = "one send",
-    "overlap-local-receive" = "one receive", "overlap-gap-send" = "sends in a row",
+    "logp-or-overlap" = "receive, by overlap", "logp-words" = "asking",
+    "overlap-local-send" = "one send", "overlap-local-receive" = "one receive",
+    "overlap-gap-send" = "sends in a row",
     "overlap-gap-receive" = "receives in a row", "overlap-pingpong" = "ping-pong",
     "skew-barrier" = "our barrier",
     "skew-mpi-barrier" = "the library's barrier", "skew-deadline" = "announced moment",

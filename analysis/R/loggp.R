@@ -10,10 +10,14 @@
 #' LogP parameters of each launch and size.
 #'
 #' By the time of calls: the time inside the send, and inside a receive whose message has come.
-#' By overlap: what is left of a message's interval in a row when more computation than its gap
-#' can hide is taken away, at most the gap (o = g - C, and the hidden computation C >= 0).
+#' By overlap: what is left of a message's interval in a row when the computation is taken away,
+#' more of it than the other side needs for its part, and for the receive the asking for each
+#' message; at most the gap (o = g - C, and the hidden computation C >= 0).
 #' L is end-to-end latency less both overheads, so that it is negative where a library's two
-#' sides work on one message at the same time: LogP has no such machine, pipelined copies are one.
+#' sides work on one message at the same time: LogP has no such machine, pipelined copies are one,
+#' and so is TCP within a host, where the sender's call does the receiving kernel's work when the
+#' message is there already. A rendezvous without progress of its own waits for the next call,
+#' which no computation hides: it counts as overhead by either method.
 #'
 #' @param results what [read_results()] returned; samples of the experiment `logp`.
 #' @return data.table, one row a launch and size: the launches' columns, `bytes`, and in seconds
@@ -30,16 +34,19 @@ logp_parameters <- function(results) {
   net <- used[, list(s = stats::median(time_s - alone_s)), keyby = c("key", "bytes", "operation")]
   out <- dcast(net, key + bytes ~ operation, value.var = "s")
   need_columns(
-    out, paste0("logp-", c("eel", "g", "os-call", "or-call", "os-overlap", "or-overlap")),
+    out, paste0("logp-", c(
+      "eel", "g", "os-call", "or-call", "os-overlap", "or-overlap", "words"
+    )),
     "the launches of logp"
   )
   short <- \(n) gsub("-", "_", sub("^logp-(.*)$", "\\1_s", n))
   setnames(out, short)
   within_gap <- function(o, g) pmin(pmax(o, 0), g)
   out[, os_overlap_s := within_gap(os_overlap_s, g_s)]
-  out[, or_overlap_s := within_gap(or_overlap_s, g_s)]
+  out[, or_overlap_s := within_gap(or_overlap_s - words_s, g_s)]
   out[, L_call_s := eel_s - os_call_s - or_call_s]
   out[, L_overlap_s := eel_s - os_overlap_s - or_overlap_s]
+  out[, words_s := NULL]
   out[, key := as.character(key)]
   results$launches[out, on = "key"]
 }
@@ -51,7 +58,8 @@ logp_parameters <- function(results) {
 #' @param tolerance by which, relative to the latency, they may exceed it: where the processors do
 #'   all the work L is nothing, and its estimate falls on both sides of it.
 #' @return data.table, one row a site, MPI, transport, placement and parameters: `sizes`,
-#'   `share_call`, `share_overlap`, from the medians over launches.
+#'   `share_call`, `share_overlap`, from the medians over launches; `ratio_call`,
+#'   `ratio_overlap`, both overheads over the latency at the median size.
 #' @export
 overheads_within_latency <- function(parameters, above = 1000, tolerance = 0.05) {
   by <- c("site", "mpi", "transport", "placement", "parameters")
@@ -61,7 +69,9 @@ overheads_within_latency <- function(parameters, above = 1000, tolerance = 0.05)
   ]
   medians[, list(
     sizes = .N, share_call = mean(L_call_s >= -tolerance * eel_s),
-    share_overlap = mean(L_overlap_s >= -tolerance * eel_s)
+    share_overlap = mean(L_overlap_s >= -tolerance * eel_s),
+    ratio_call = stats::median(1 - L_call_s / eel_s),
+    ratio_overlap = stats::median(1 - L_overlap_s / eel_s)
   ), keyby = by]
 }
 

@@ -46,9 +46,15 @@ class Setting:
             raise ValueError(f"{value} is not within {self.least} to {self.most}")
         return str(value)
 
-    def variables(self, value):
-        """Environment (name -> value) that sets `value`."""
-        return {name: text.format(value=value) for name, text in self.environment.items()}
+    def variables(self, value, cpus=()):
+        """Environment (name -> value) that sets `value`.
+
+        `cpus`: the core, or list of cores, of each rank of a host; `{last}` is the last of each,
+        and what names it is left out where none are bound.
+        """
+        last = ",".join(str(rank[-1] if isinstance(rank, list) else rank) for rank in cpus)
+        return {name: text.format(value=value, last=last)
+                for name, text in self.environment.items() if last or "{last}" not in text}
 
 
 @dataclass(frozen=True)

@@ -34,11 +34,20 @@ static void part(const double *restrict x, double *restrict y, size_t count) {
         y[i] = 0.5 * y[i] + x[i];
 }
 
+static double chain(const double *x, double sum, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        sum = 0.5 * sum + x[i];
+    return sum;
+}
+
 void compute_do(struct compute *compute, long multiply_adds) {
     for (size_t left = (size_t)multiply_adds; left > 0;) {
         size_t room = compute->length - compute->at;
         size_t count = left < room ? left : room;
-        part(compute->x + compute->at, compute->y + compute->at, count);
+        if (compute->chain)
+            compute->sum = chain(compute->x + compute->at, compute->sum, count);
+        else
+            part(compute->x + compute->at, compute->y + compute->at, count);
         compute->at = count == room ? 0 : compute->at + count;
         left -= count;
     }

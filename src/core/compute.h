@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "failure.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 // y = a y + x over two vectors, as DAXPY does. Successive calls go on where the last one ended,
@@ -13,6 +14,11 @@
 struct compute {
     double *x, *y; // owned
     size_t length, at;
+    // Instead y = a y + x on one number, each step waiting for the last: as slow as the processor
+    // can be kept, but its time depends neither on caches nor on what the other thread of the
+    // core does.
+    bool chain;
+    double sum;
 };
 
 // Both vectors together take `bytes` B. Failure: STATUS_USAGE.

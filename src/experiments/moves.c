@@ -188,6 +188,48 @@ void train_go_local_receive(void *state, long calls) {
     }
 }
 
+void train_go_asked_receive(void *state, long calls) {
+    struct train *train = state;
+    begin(train);
+    moved(train, (double)calls);
+    if (train->bench->rank == 1) {
+        answer(train, calls);
+        return;
+    }
+    for (long i = 0; i < calls; i++) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        double a = now(train);
+        if (!train->blocking)
+            post(train, 1, &request);
+        tell(train, 1);
+        double b = now(train);
+        compute_do(train->compute, train->work);
+        double c = now(train);
+        if (train->blocking)
+            receive(train, 1);
+        else
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+        add(train, a, b, c, now(train));
+    }
+}
+
+void train_go_words(void *state, long calls) {
+    struct train *train = state;
+    begin(train);
+    for (long i = 0; i < calls; i++) {
+        if (train->bench->rank == 1) {
+            hear(train, 0);
+            continue;
+        }
+        double a = now(train);
+        tell(train, 1);
+        double b = now(train);
+        compute_do(train->compute, train->work);
+        double c = now(train);
+        add(train, a, b, c, c);
+    }
+}
+
 void train_go_delayed_receive(void *state, long calls) {
     struct train *train = state;
     const struct clock *clock = &train->bench->clock;

@@ -16,6 +16,8 @@ static const struct option overlap_options[] = {
     {"steps", OPTION_INTEGER, "13", "", NULL, 2, STEPS_MOST, "amounts of computation, with none"},
     {"reach", OPTION_REAL, "1.5", "", NULL, 0.1, 100,
      "the largest amount, in times of the pattern without computation"},
+    {"compute-bytes", OPTION_INTEGER, "131072", "B", NULL, 65536, 1 << 30,
+     "data that the computation goes through"},
     {"compute", OPTION_SIZES, "0", "multiply-adds", NULL, 0, 1e12,
      "amounts of computation, rising from 0; 0 alone: by --steps and --reach"},
     {0},

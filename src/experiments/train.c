@@ -10,7 +10,7 @@
 #include <limits.h>
 #include <math.h>
 
-enum { TAG = 1, TOKEN = 2, TRIALS = 7 };
+enum { TAG = 1, TOKEN = 2, TRIALS = 7, CHAIN_BYTES = 8192 };
 
 const struct option train_options[] = {
     {"sizes", OPTION_SIZES, "1:1Mi:x4", "B", NULL, 0, INT_MAX - (1 << 20),
@@ -20,8 +20,6 @@ const struct option train_options[] = {
      "no: computation is between the call that starts a message and the one that waits for it"},
     {"cache", OPTION_CHOICE, "warm", "", "warm|cold", 0, 0,
      "cold: every message has a buffer that has left the caches"},
-    {"compute-bytes", OPTION_INTEGER, "131072", "B", NULL, 65536, 1 << 30,
-     "data that the computation goes through"},
     {0},
 };
 
@@ -154,8 +152,11 @@ static bool open_train(struct train *train, struct compute *compute, const struc
         return false;
     buffer_open(&train->out, most, cold, cache, 1, &bench->failure);
     buffer_open(&train->in, most, cold, cache, 1, &bench->failure);
-    compute_open(compute, (size_t)options_integer(&bench->options, "compute-bytes"),
+    bool chain = !options_have(&bench->options, "compute-bytes");
+    compute_open(compute,
+                 chain ? CHAIN_BYTES : (size_t)options_integer(&bench->options, "compute-bytes"),
                  &bench->failure);
+    compute->chain = chain;
     if (ranks_agree(bench->comm, &bench->failure, false) != STATUS_OK)
         return false;
     train->multiply_add_s = compute_calibrate(compute, &bench->clock);

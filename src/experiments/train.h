@@ -41,7 +41,8 @@ struct move {
     void (*go)(void *train, long calls);
 };
 
-// Declares --sizes, --mode (standard, synchronous), --blocking, --cache, --compute-bytes.
+// Declares --sizes, --mode (standard, synchronous), --blocking, --cache. An experiment that does
+// not declare --compute-bytes computes a chain (compute.h), which takes nothing of the caches.
 extern const struct option train_options[];
 
 // The columns that train_measure fills. Without the last one `step` is not told.
@@ -62,6 +63,10 @@ void train_go_local_send(void *train, long calls);
 void train_go_local_receive(void *train, long calls);
 // As local, but the receive begins when its message must have come (after delay_s).
 void train_go_delayed_receive(void *train, long calls);
+// A word asks for each message, which comes while rank 0 computes; the next one is not under way
+// before it is asked for. Without the messages: the words alone.
+void train_go_asked_receive(void *train, long calls);
+void train_go_words(void *train, long calls);
 
 // One move with an amount of computation, and its samples so far.
 struct turn {

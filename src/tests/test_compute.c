@@ -36,12 +36,28 @@ static void stays_bounded(void) {
     compute_close(&compute);
 }
 
-static void takes_time_by_amount(void) {
+static void chains_to_one_number(long multiply_adds) {
+    struct failure failure = {0};
+    struct compute compute;
+    compute_open(&compute, BYTES, &failure);
+    compute.chain = true;
+    compute_do(&compute, multiply_adds / 3);
+    compute_do(&compute, multiply_adds - multiply_adds / 3);
+    double sum = 0;
+    for (long i = 0; i < multiply_adds; i++)
+        sum = 0.5 * sum + compute.x[i % HALF];
+    CHECK(compute.sum == sum);
+    CHECK(compute.at == (size_t)multiply_adds % HALF);
+    compute_close(&compute);
+}
+
+static void takes_time_by_amount(bool chain) {
     struct failure failure = {0};
     struct compute compute;
     struct clock clock;
     clock_open(&clock, "monotonic-raw", &failure);
     compute_open(&compute, BYTES, &failure);
+    compute.chain = chain;
     double one = compute_calibrate(&compute, &clock);
     CHECK(one > 0 && one < 1e-6);
     compute_close(&compute);
@@ -53,6 +69,9 @@ int main(void) {
     goes_through_all_data(HALF);
     goes_through_all_data(HALF - 1);
     stays_bounded();
-    takes_time_by_amount();
+    chains_to_one_number(1);
+    chains_to_one_number(2 * HALF + 5);
+    takes_time_by_amount(false);
+    takes_time_by_amount(true);
     return check_status();
 }

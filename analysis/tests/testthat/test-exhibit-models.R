@@ -121,10 +121,13 @@ test_that("protocols are told apart by the least and the largest limit of each M
 
 test_that("LogP is told by both methods, with the share of sizes whose overheads fit", {
   folder <- fresh_folder()
-  operations <- paste0("logp-", c("eel", "g", "os-call", "or-call", "os-overlap", "or-overlap"))
+  operations <- paste0("logp-", c(
+    "eel", "g", "os-call", "or-call", "os-overlap", "or-overlap", "words"
+  ))
   for (launch in 1:6) {
     write_overlap(
-      folder, launch, 0L, c(9, 8, 3, 2, 14, 13) * 1e-6, c(0, 0, 0, 0, 10, 10) * 1e-6, operations
+      folder, launch, 0L, c(9, 8, 3, 2, 14, 14, 11) * 1e-6, c(0, 0, 0, 0, 10, 10, 10) * 1e-6,
+      operations
     )
   }
   drawn <- drawn_from(folder, one_row("logp_table", kind = "table"))

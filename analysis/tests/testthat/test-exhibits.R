@@ -280,10 +280,13 @@ test_that("hidden computation and overhead come out of a planted curve", {
   waiting <- drawn_from(folder, one_row("overlap", arguments = "measures=end_s"))$coverage
   expect_identical(waiting$lacks, "launches with the column end_s")
   overhead <- fresh_folder()
-  operations <- paste0("logp-", c("eel", "g", "os-call", "or-call", "os-overlap", "or-overlap"))
+  operations <- paste0("logp-", c(
+    "eel", "g", "os-call", "or-call", "os-overlap", "or-overlap", "words"
+  ))
   for (launch in 1:6) {
     write_overlap(
-      overhead, launch, 0L, c(9, 8, 3, 2, 14, 13) * 1e-6, c(0, 0, 0, 0, 10, 10) * 1e-6, operations
+      overhead, launch, 0L, c(9, 8, 3, 2, 14, 14, 11) * 1e-6, c(0, 0, 0, 0, 10, 10, 10) * 1e-6,
+      operations
     )
   }
   data <- drawn_from(overhead, one_row(

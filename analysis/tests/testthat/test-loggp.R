@@ -118,13 +118,16 @@ test_that("a curve with a hole or without size is refused", {
 })
 
 #' Samples of one launch of logp with planted parameters (us) at one size.
-logp_samples <- function(bytes, eel, g, os_call, or_call, os, or, reach = 1.25) {
-  times <- c(eel, g, os_call, or_call, reach * g + os, reach * g + or)
-  alone <- c(0, 0, 0, 0, reach * g, reach * g)
-  operations <- paste0("logp-", c("eel", "g", "os-call", "or-call", "os-overlap", "or-overlap"))
+logp_samples <- function(bytes, eel, g, os_call, or_call, os, or, words = 0.5) {
+  work <- 1.25 * c(max(g, eel), 2 * eel)
+  times <- c(eel, g, os_call, or_call, work + c(os, or + words), work[[2L]] + words)
+  alone <- c(0, 0, 0, 0, work, work[[2L]])
+  operations <- paste0("logp-", c(
+    "eel", "g", "os-call", "or-call", "os-overlap", "or-overlap", "words"
+  ))
   data.table::as.data.table(list(
-    key = factor(rep("a", 18L)), operation = rep(operations, each = 3L), bytes = rep(bytes, 18L),
-    time_s = 1e-6 * rep(times, each = 3L) * c(0.99, 1, 1.5), valid = rep(TRUE, 18L),
+    key = factor(rep("a", 21L)), operation = rep(operations, each = 3L), bytes = rep(bytes, 21L),
+    time_s = 1e-6 * rep(times, each = 3L) * c(0.99, 1, 1.5), valid = rep(TRUE, 21L),
     alone_s = 1e-6 * rep(alone, each = 3L) * c(0.99, 1, 1.5)
   ))
 }
@@ -152,6 +155,8 @@ test_that("LogP parameters are those that were planted", {
   expect_equal(share$sizes, 2L)
   expect_equal(share$share_call, 0.5)
   expect_equal(share$share_overlap, 1)
+  # 13 and 6 us, 5 and 4 us of 10 us.
+  expect_equal(c(share$ratio_call, share$ratio_overlap), c(0.95, 0.45))
   # 13 us of calls against 10 us of latency.
   expect_equal(overheads_within_latency(found, tolerance = 0.31)$share_call, 1)
 })
