@@ -28,6 +28,8 @@ site_configuration = {
                 partition("fast-ethernet", 4),
                 partition("gigabit", 2),
                 partition("gigabit", 4),
+                partition("mixed", 2),
+                partition("mixed", 4),
             ],
         }
     ]
