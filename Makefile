@@ -25,6 +25,7 @@ export RFM_CONFIG_FILES = $(CURDIR)/reframe_tests/config.py
 
 .DEFAULT_GOAL := help
 .PHONY: help stack test-packages build verify study figures report paper proof proof-page reference \
+        compare-layers \
         site check-site references test bench clean distclean
 
 help: ## list the commands
@@ -71,6 +72,9 @@ proof-page: ## write the page of the proof from the sessions that are there (PRO
 
 reference: ## pack results for the repository (RESULTS, SAMPLES=20 of each group)
 	@$(PYTHON) -m reframe_tests.harness.dataset $(RESULTS) $(CURDIR)/data/reference --samples $(SAMPLES)
+
+compare-layers: ## hold each layer of a site against the one below (SITE=local; DATA, RESULTS)
+	@$(RSCRIPT) -e 'cotejo::print_layers("$(RESULTS)", "$(or $(SITE),local)")'
 
 # Stops a recipe that needs a variable which was not given.
 given = $(if $($(1)),,$(error $@: give $(1)=x))

@@ -24,6 +24,7 @@ from .harness import (
     clusters,
     families,
     launches,
+    machine,
     placements,
     references,
     scales,
@@ -31,7 +32,7 @@ from .harness import (
     simgrid,
 )
 
-FAMILIES = families.load(simulators=True)
+FAMILIES = families.load(simulators=True, layers=True)
 
 
 class Smoke(RegressionTestPlugin):
@@ -67,8 +68,11 @@ class Configuration(RegressionTestPlugin):
 
     #: Transport of the messages; an MPI without it is left out.
     #:
-    #: :values: names in the families' `transports`
-    transport = parameter(["shm", "tcp"])
+    #: :values: names in the families' `transports`; shm and tcp where `scale.yaml` names no others
+    transport = parameter(scales.transports())
+
+    #: `mpi`: every one of the stack; or the name of what is below or beside MPI.
+    kind = variable(str, value="mpi")
 
     #: Names of the parameters that are `settings` of the families; the value `default` sets none.
     settings = variable(list, value=[])
@@ -76,7 +80,7 @@ class Configuration(RegressionTestPlugin):
     @run_after("init")
     def select_environments(self):
         self.valid_systems = ["*"]
-        self.valid_prog_environs = [f"+mpi +{self.transport}"]
+        self.valid_prog_environs = [f"+{self.kind} +{self.transport}"]
 
     @run_after("setup")
     def find_family(self):
@@ -97,7 +101,8 @@ class Configuration(RegressionTestPlugin):
 
     @run_before("run")
     def set_environment(self):
-        self.env_vars.update(self.family.transports[self.transport].environment)
+        prefix = self.family.prefix(families.stack_prefix())
+        self.env_vars.update(self.family.transports[self.transport].variables(prefix))
         cpus = [] if "cluster" in self.current_partition.extras else self.cpus
         for name, value in self.values_set().items():
             self.env_vars.update(self.family.setting(name, self.transport).variables(value, cpus))
@@ -128,7 +133,7 @@ class Placement(RegressionTestPlugin):
 
     @run_after("setup")
     def resolve_placement(self):
-        program = self.family.prefix(families.stack_prefix()) / "bin/cotejo"
+        program = self.family.prefix(families.stack_prefix()) / "bin" / self.family.program
         platform = self.current_partition.extras.get("platform")
         try:
             if platform:
@@ -139,8 +144,12 @@ class Placement(RegressionTestPlugin):
                     self.placement, self.num_tasks * self.threads, program)
         except (placements.PlacementError, simgrid.PlatformError) as err:
             self.skip(str(err))
-        self.skip_if(self.num_hosts > 1 and self.transport == "shm",
-                     "shared memory does not reach another host")
+        self.skip_if(self.num_hosts > 1 and self.transport in ("shm", "unix"),
+                     f"{self.transport} does not reach another host")
+        self.skip_if(self.transport == "llc" and not machine.has_llc(self.current_partition),
+                     "this kernel has no AF_LLC (module llc2); the site uml-llc has")
+        self.skip_if(self.num_hosts == 1 and self.transport == "llc",
+                     "LLC cannot reach the own host")
         if self.threads > 1:
             self.cpus = [self.cpus[i:i + self.threads]
                          for i in range(0, len(self.cpus), self.threads)]
@@ -177,14 +186,18 @@ class Unreal(RegressionTestPlugin):
         if "cluster" not in extras:
             return
         try:
-            self.cluster = clusters.running(extras["cluster"], extras["hosts"])
+            self.cluster = clusters.running(extras["cluster"], extras["hosts"],
+                                            extras.get("guests", False))
         except clusters.ClusterError as err:
             self.skip(str(err))
         names = [host["name"] for host in self.cluster["hosts"][:self.num_hosts]]
-        self.job.launcher.options += self.family.remote_flags(names, str(clusters.SITE / "agent"))
-        if self.num_tasks > len(set(self.cpus)):
+        self.job.launcher.options += self.family.remote_flags(
+            names, clusters.tool("agent", extras.get("guests", False)))
+        if self.kind == "mpi" and self.num_hosts > len(set(clusters.cores(self.num_hosts))):
             prefix = self.family.prefix(families.stack_prefix())
-            self.env_vars["LD_PRELOAD"] = str(prefix / "lib/libcotejo_yield.so")
+            more = self.env_vars.get("LD_PRELOAD")
+            self.env_vars["LD_PRELOAD"] = ":".join(
+                [str(prefix / "lib/libcotejo_yield.so"), *([more] if more else [])])
 
     def unreal(self):
         """Members of the description that tell how this is not a machine of its own."""
@@ -193,7 +206,8 @@ class Unreal(RegressionTestPlugin):
             return {"simulated": simgrid.label(extras["platform"])}
         if not self.cluster:
             return {}
-        return {"simulated": clusters.label(extras["cluster"], extras["hosts"]),
+        return {"simulated": clusters.label(extras["cluster"], extras["hosts"],
+                                            extras.get("guests", False)),
                 "cluster": {**clusters.description(self.cluster),
                             "wire_bytes": clusters.wire_bytes(pathlib.Path(self.stagedir))}}
 
@@ -279,7 +293,8 @@ class Experiment(rfm.RunOnlyRegressionTest, Unreal, Placement, Configuration):
         self.job.launcher.modifier_options = [str(self.limit_s), "-r", "guard.json"]
         if self.cluster:
             self.job.launcher.modifier_options += [
-                str(clusters.SITE / "enter"), self.cluster["folder"]]
+                clusters.tool("enter", self.current_partition.extras.get("guests", False)),
+                self.cluster["folder"]]
         self.time_limit = self.limit_s + 30
         self.started = time.time()
 

@@ -16,7 +16,8 @@ from reframe_tests.harness import families, launchers, sessions  # noqa: E402, F
 STACK = families.stack_prefix()
 try:
     SITE = sessions.site_folder()
-    PRESENT = {n: f for n, f in families.load(simulators=True).items() if f.installed(STACK)}
+    PRESENT = {n: f for n, f in families.load(simulators=True, layers=True).items()
+               if f.installed(STACK)}
 except ValueError as err:
     sys.exit(f"cotejo: {err}")
 
@@ -25,7 +26,7 @@ def environment(family):
     return {
         "name": family.name,
         "cc": str(family.prefix(STACK) / "bin/mpicc"),
-        "features": ["mpi", *family.transports],
+        "features": [family.kind, family.name, *family.transports],
         "env_vars": [[k, v] for k, v in family.run_environment(STACK).items()],
     }
 
@@ -38,7 +39,7 @@ def systems():
             system.setdefault(f"{place}dir", str(STACK / "reframe" / place))
         system.setdefault("max_local_jobs", 1)
         for partition in system["partitions"]:
-            wanted = partition.get("environs", families.load())
+            wanted = partition.get("environs", families.load(layers=True))
             partition["environs"] = [name for name in wanted if name in PRESENT]
             # ReFrame forgets those that --system leaves out; launches are named all the same.
             partition.setdefault("extras", {})["alone"] = len(system["partitions"]) == 1

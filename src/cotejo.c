@@ -20,8 +20,12 @@ static const struct option common_options[] = {
     {0},
 };
 
+#ifndef COTEJO_PROGRAM
+#define COTEJO_PROGRAM "cotejo"
+#endif
+
 static int complain(const char *where, const struct failure *failure) {
-    fprintf(stderr, "cotejo%s%s: %s\n", *where ? " " : "", where, failure->text);
+    fprintf(stderr, COTEJO_PROGRAM "%s%s: %s\n", *where ? " " : "", where, failure->text);
     return failure->status;
 }
 
@@ -32,19 +36,20 @@ static int list(void) {
 }
 
 static int usage(FILE *out) {
-    fprintf(out,
-            "usage: mpiexec -n N cotejo EXPERIMENT [--option value ...]\n"
-            "       cotejo EXPERIMENT --help\n"
-            "       cotejo list                  experiments\n"
-            "       cotejo timers                clocks of this machine, and which to trust\n"
-            "       cotejo placements --ranks N  cores for N ranks: near, far, packed, spare\n"
-            "       cotejo --version\n");
+    fprintf(out, "usage: mpiexec -n N " COTEJO_PROGRAM " EXPERIMENT [--option value ...]\n"
+                 "       " COTEJO_PROGRAM " EXPERIMENT --help\n"
+                 "       " COTEJO_PROGRAM " list                  experiments\n"
+                 "       " COTEJO_PROGRAM
+                 " timers                clocks of this machine, and which to trust\n"
+                 "       " COTEJO_PROGRAM
+                 " placements --ranks N  cores for N ranks: near, far, packed, spare\n"
+                 "       " COTEJO_PROGRAM " --version\n");
     return out == stdout ? STATUS_OK : STATUS_USAGE;
 }
 
 static int help(const struct experiment *experiment) {
-    printf("cotejo %s: %s\n\n%s\n\nOptions [default]:\n", experiment->name, experiment->summary,
-           experiment->what);
+    printf(COTEJO_PROGRAM " %s: %s\n\n%s\n\nOptions [default]:\n", experiment->name,
+           experiment->summary, experiment->what);
     for (int i = 0; experiment->options[i]; i++)
         options_help(experiment->options[i], stdout);
     options_help(common_options, stdout);
@@ -113,7 +118,7 @@ static void publish(struct bench *bench, const struct experiment *experiment,
     struct json json = {0};
     if (bench->found.text)
         json_close(&bench->found, '}');
-    struct subject subject = {.program = "cotejo",
+    struct subject subject = {.program = COTEJO_PROGRAM,
                               .version = COTEJO_VERSION,
                               .experiment = experiment->name,
                               .options = &bench->options,
@@ -247,6 +252,6 @@ int main(int count, char **arguments) {
     if (strcmp(word, "--help") == 0)
         return usage(stdout);
     if (strcmp(word, "--version") == 0)
-        return printf("cotejo %s\n", COTEJO_VERSION) < 0;
+        return printf(COTEJO_PROGRAM " %s\n", COTEJO_VERSION) < 0;
     return *word ? unknown(word) : usage(stderr);
 }

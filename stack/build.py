@@ -108,6 +108,21 @@ def compile_fortran(family, stack):
     say(f"kernels in Fortran are in {prefix}/bin")
 
 
+def build_layers(stack):
+    """What is below and beside MPI, in the shape of further MPIs: STACK/mpi/sockets, pvm, lam."""
+    folder = stack / "build/layers"
+    log = folder / "cotejo-build.log"
+    folder.mkdir(parents=True, exist_ok=True)
+    log.unlink(missing_ok=True)
+    run(["cmake", "-S", REPO / "src/transport", "-B", folder, "-G", "Ninja",
+         f"-DCMAKE_INSTALL_PREFIX={stack}/mpi"], log)
+    run(["cmake", "--build", folder], log)
+    run(["cmake", "--install", folder], log)
+    say(f"what is below and beside MPI is in {stack}/mpi: " + ", ".join(
+        f.title for f in families.load(layers=True).values()
+        if f.layer and f.installed(stack)))
+
+
 def install_analysis(stack):
     library, log = stack / "R", stack / "build" / "R.log"
     library.mkdir(parents=True, exist_ok=True)
@@ -132,6 +147,7 @@ def main():
         build_benchmarks(family, stack, [*args.options, *simulated])
         compile_java(family, stack)
         compile_fortran(family, stack)
+    build_layers(stack)
     install_analysis(stack)
 
 

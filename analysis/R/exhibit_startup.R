@@ -35,20 +35,49 @@ exhibit_startup_table <- function(exhibit) {
   ))
 }
 
+# Who spreads a message, where a test has several ways.
+way_of_broadcast <- function(summary) {
+  way <- summary$option_broadcast
+  if (is.null(way)) rep("", nrow(summary)) else fcoalesce(as.character(way), "")
+}
+
+# Which rows are of a message as it is sent by default.
+plain_message <- function(summary) {
+  plain <- rep(TRUE, nrow(summary))
+  defaults <- c(
+    option_mode = "standard", option_blocking = "yes", option_cache = "warm",
+    option_wait = "poll", option_packing = "raw"
+  )
+  for (column in intersect(names(defaults), names(summary))) {
+    value <- as.character(summary[[column]])
+    plain <- plain & (is.na(value) | value == defaults[[column]])
+  }
+  plain
+}
+
+#' An emulated network without the number of its hosts.
+#' @noRd
+network_of <- function(simulated) {
+  sub("[0-9]+ (hosts|User-mode Linux guests) on", "\\1 on", simulated)
+}
+
 #' A broadcast's bandwidth over that of a message at the largest size that both have, beside what
 #' repeated sends (1 / (p - 1)), a binomial tree (1 / ceil(log2 p)) and a broadcast by the network
 #' itself (1) would give.
 #' @noRd
 exhibit_broadcast_table <- function(exhibit) {
-  summary <- exhibit$summary
-  one <- summary[operation == "pingpong"]
+  summary <- copy(exhibit$summary)
+  # Two hosts of a network and all of them are one network.
+  summary[, simulated := network_of(simulated)]
+  summary[, way := way_of_broadcast(summary)]
+  one <- summary[operation == "pingpong" & plain_message(summary)]
   all <- summary[operation == "bcast" & ranks > 2L]
   if (!nrow(all)) await("broadcasts among more than 2 ranks")
   common <- max(intersect(one$bytes, all$bytes), -Inf)
   if (common <= 0) await("a size that both operations have")
   by <- c("site", "simulated", "mpi", "transport", "placement")
   alone <- one[bytes == common, list(message = list(median_s)), by = by]
-  rows <- alone[all[bytes == common, list(broadcast = list(median_s)), by = c(by, "ranks")],
+  rows <- alone[all[bytes == common, list(broadcast = list(median_s)), by = c(by, "ranks", "way")],
     on = by, nomatch = NULL
   ]
   if (!nrow(rows)) await("both operations on one transport and placement")
@@ -65,7 +94,7 @@ exhibit_broadcast_table <- function(exhibit) {
   )]
   distance <- abs(log(as.matrix(models) / rows$ratio))
   shown <- data.table(
-    Configuration = as.character(level_of(rows, c("mpi", "transport", "placement"))),
+    Configuration = as.character(level_of(rows, c("mpi", "transport", "placement", "way"))),
     Ranks = rows$ranks, n = rows$n,
     `Bandwidth, of a message's` = format_interval(rows$ratio, rows$low, rows$high),
     models[, lapply(.SD, format_digits)],

@@ -74,6 +74,7 @@ which_broadcast <- function(summary, replicates = 400L, seed = 1L) {
   by <- c("site", "simulated", "operation", "mpi", "transport", "placement", "settings")
   need_columns(summary, c(by, "ranks", "bytes", "median_s"), "the summary")
   used <- summary[!is.na(median_s) & median_s > 0 & bytes > 0]
+  used[, simulated := network_of(simulated)]
   used[, sizes := size_class(bytes)]
   used[, judge_scaling(ranks, bytes, median_s, replicates, seed), keyby = c(by, "sizes")]
 }

@@ -3,7 +3,10 @@
 
 TITLES <- c(
   "openmpi" = "Open MPI", "mpich" = "MPICH", "intel-mpi" = "Intel MPI", "mvapich" = "MVAPICH",
-  "shm" = "shared memory", "tcp" = "TCP", "pingpong" = "ping-pong", "pingping" = "ping-ping",
+  "sockets" = "no library", "pvm" = "PVM", "lam" = "LAM/MPI",
+  "shm" = "shared memory", "tcp" = "TCP", "udp" = "UDP", "unix" = "AF_UNIX", "llc" = "LLC",
+  "raw" = "raw frames", "icmp" = "ICMP echo", "direct" = "direct routing",
+  "daemon" = "daemon routing", "lamd" = "its daemons", "pingpong" = "ping-pong", "pingping" = "ping-ping",
   "imb-pingpong" = "IMB PingPong", "imb-pingping" = "IMB PingPing"
 )
 

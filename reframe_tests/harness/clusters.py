@@ -20,6 +20,8 @@ import yaml
 from . import families, sessions
 
 SITE = families.REPO / "site_configs/virtual-ethernet"
+#: Where the hosts of a cluster are guests with a kernel of their own.
+GUESTS = families.REPO / "site_configs/uml-llc"
 KEYS = {"hosts", "kind", "rates", "latency", "queue", "mtu"}
 # Round trips take longer than the wire by what two processes need to wake up.
 WAKING_S = 300e-6
@@ -143,6 +145,25 @@ def verify(found):
     raise ClusterError(f"the cluster is not what it should be (is the machine busy?): {wrong}")
 
 
+def boot(found):
+    """Boots a guest in place of each host of a cluster (User-mode Linux); returns its state.
+
+    The cluster goes down where that fails.
+    """
+    done = subprocess.run([str(GUESTS / "boot"), found["folder"]], text=True, timeout=60,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE)
+    if done.returncode:
+        down(pathlib.Path(found["folder"]).name)
+        raise ClusterError(done.stderr.strip() or "no guests")
+    return found
+
+
+def tool(name, guests=False):
+    """Path of `agent` or `enter` for hosts, or for guests."""
+    return str((GUESTS if guests else SITE) / name)
+
+
 def up(cluster, name=None, hosts=None, companion=0, verified=True):
     """Brings a declared cluster up, verified by default; returns its state.
 
@@ -189,13 +210,17 @@ def down(name):
     return True
 
 
-def running(cluster, hosts):
+def running(cluster, hosts, guests=False):
     """The cluster for this process's launches: the one that is up, else one of its own."""
-    found = state(cluster)
+    name = f"{cluster}-guests" if guests else cluster
+    found = state(name)
     if found and len(found["hosts"]) > hosts:
         return found
-    own = f"{cluster}-{hosts}.{os.getpid()}"
-    return state(own) or up(cluster, own, hosts, companion=os.getpid())
+    own = f"{name}-{hosts}.{os.getpid()}"
+    if there := state(own):
+        return there
+    found = up(cluster, own, hosts, companion=os.getpid())
+    return boot(found) if guests else found
 
 
 def cores(hosts):
@@ -204,11 +229,12 @@ def cores(hosts):
     return [here[i % len(here)] for i in range(hosts)]
 
 
-def label(cluster, hosts):
+def label(cluster, hosts, guests=False):
     """What goes on every figure of such launches."""
     entry = declared()[cluster]
     rates = "/".join(dict.fromkeys(f"{float(r) / 1e6:g}" for r in entry["rates"]))
-    return (f"emulated: {hosts} hosts on {len(os.sched_getaffinity(0))} cores, {cluster} "
+    kind = "User-mode Linux guests" if guests else "hosts"
+    return (f"emulated: {hosts} {kind} on {len(os.sched_getaffinity(0))} cores, {cluster} "
             f"({entry.get('kind', 'switch')}, {rates} Mbit/s)")
 
 
@@ -235,7 +261,11 @@ def main():
     parser.add_argument("cluster", nargs="?", help="one of clusters.yaml")
     parser.add_argument("--name", help="to tell it from another of the same kind")
     parser.add_argument("--hosts", type=int, help="number of hosts, 2 to 16")
+    parser.add_argument("--guests", action="store_true",
+                        help="boot a User-mode Linux in place of each host; named NAME-guests")
     args = parser.parse_args()
+    if args.guests and args.cluster:
+        args.name = args.name or f"{args.cluster}-guests"
     if args.verb == "list":
         for folder in sorted(run_folder().glob("*")):
             if found := state(folder.name):
@@ -247,10 +277,12 @@ def main():
         if args.verb == "down":
             return 0 if down(args.name or args.cluster) else f"cluster: {args.cluster} is not up"
         found = up(args.cluster, args.name, args.hosts)
+        if args.guests:
+            boot(found)
     except ClusterError as err:
         return f"cluster: {err}"
     print(f"cluster: {len(found['hosts']) - 1} hosts are up; "
-          f"start launchers by {SITE.relative_to(families.REPO)}/enter {found['folder']}")
+          f"start launchers by {tool('enter', args.guests)} {found['folder']}")
     return 0
 
 

@@ -22,6 +22,11 @@ class Transport:
     environment: dict
     evidence: str
 
+    def variables(self, prefix):
+        """Environment (name -> value) that selects it, of an MPI installed in `prefix`."""
+        return {name: text.replace("{prefix}", str(prefix))
+                for name, text in self.environment.items()}
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -80,6 +85,18 @@ class Family:
     options: dict = field(default_factory=dict)
     #: Runs programs on machines that are simulated, and nowhere else.
     simulator: bool = False
+    #: No MPI, but what is below or beside one: runs `cotejo-transport`, and no test of MPI.
+    layer: bool = False
+
+    @property
+    def program(self):
+        """The benchmark of ours that is in this family's `bin`."""
+        return "cotejo-transport" if self.layer else "cotejo"
+
+    @property
+    def kind(self):
+        """What ReFrame's tests ask of an environment."""
+        return "layer" if self.layer else "mpi"
 
     def prefix(self, stack):
         return pathlib.Path(stack) / "mpi" / self.name
@@ -145,10 +162,12 @@ def _read(path):
                          "see docs/mpi-families.md") from err
 
 
-def load(folder=FOLDER, simulators=False):
-    """All declared families by name, in the order of their names; simulators only if asked for."""
+def load(folder=FOLDER, simulators=False, layers=False):
+    """All declared families by name, in the order of their names; simulators and what is no MPI
+    only if asked for."""
     found = {p.stem: _read(p) for p in sorted(pathlib.Path(folder).glob("*.yaml"))}
-    return {name: f for name, f in found.items() if simulators or not f.simulator}
+    return {name: f for name, f in found.items()
+            if (simulators or not f.simulator) and (layers or not f.layer)}
 
 
 def helper(name):

@@ -17,6 +17,9 @@ from .machine import cpu_list
 
 SCHEMA = "cotejo-launch/1"
 
+#: Transports over which no payload may go by TCP.
+WITHOUT_TCP = ("shm", "udp", "unix", "llc", "raw", "icmp")
+
 
 @functools.cache
 def provenance(reframe_version):
@@ -50,7 +53,7 @@ def wire_problem(transport, observed):
     if payload < 1 << 20:
         return ""
     if (transport == "tcp" and wire < 0.9 * payload) or (
-            transport == "shm" and wire > 0.1 * payload):
+            transport in WITHOUT_TCP and wire > 0.1 * payload):
         return (f"transport {transport}: the ranks received {wire} B over TCP connections "
                 f"for {payload} B of payload")
     return ""

@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import shutil
+import socket
 import subprocess
 from dataclasses import dataclass
 
@@ -16,6 +17,16 @@ class Card:
     name: str
     kind: str
     numa: int
+
+
+def has_llc(partition):
+    """Whether a partition of ReFrame has IEEE 802.2 LLC: it says so, or this kernel has it."""
+    af_llc = 26
+    try:
+        socket.socket(af_llc, socket.SOCK_STREAM).close()
+    except OSError:
+        return bool(partition.extras.get("llc"))
+    return True
 
 
 def cpu_list(text):

@@ -29,9 +29,9 @@ def declared(site):
         cpus = entry.get("cpus") if isinstance(entry, dict) else None
         listed = isinstance(cpus, list) and all(
             isinstance(c, int) for rank in cpus for c in of_rank(rank))
-        if cpus not in ("auto", "own", "simulated") and not listed:
-            raise PlacementError(f"{path}: {name}: `cpus` must be `auto`, `own`, `simulated` or "
-                                 "a list of cores, one a rank or a list of several")
+        if cpus not in ("auto", "own", "guest", "simulated") and not listed:
+            raise PlacementError(f"{path}: {name}: `cpus` must be `auto`, `own`, `guest`, "
+                                 "`simulated` or a list of cores, one a rank or a list of several")
         hosts = entry.get("most" if entry.get("hosts") == "each" else "hosts")
         if not isinstance(hosts, int) or hosts < 1:
             raise PlacementError(f"{path}: {name}: `hosts` must be a number from 1 on, or `each` "
@@ -66,7 +66,8 @@ def resolve(name, ranks, program, site=None):
     """Cores (one, or a list, per rank of a host) and number of hosts of a placement.
 
     `program` is the benchmark, asked where the site says `auto`. Where the site says `own`
-    each host has a core of its own, and there is one per rank of them all. A placement whose
+    each host has a core of its own, and there is one per rank of them all; where it says `guest`
+    each has core 0 of its own kernel. A placement whose
     cores and hosts another one of the site already has (listed before it) is not a
     placement of its own: PlacementError says which it equals.
     """
@@ -84,10 +85,12 @@ def resolve(name, ranks, program, site=None):
             return (tuple(found[key]) if key in found else None), hosts
         if entry["cpus"] == "own":
             return (tuple(clusters.cores(hosts)) if hosts == ranks else None), hosts
+        if entry["cpus"] == "guest":
+            return ((0,) * hosts if hosts == ranks else None), hosts
         return (tuple(entry["cpus"][:per_host]) if len(entry["cpus"]) >= per_host else None, hosts)
 
     cpus, hosts = cores(name)
-    own = site_placements[name]["cpus"] == "own"
+    own = site_placements[name]["cpus"] in ("own", "guest")
     if cpus is None or len(cpus) * (1 if own else hosts) != ranks:
         raise PlacementError(f"placement {name!r} has no room for {ranks} ranks here")
     for other in site_placements:
@@ -106,7 +109,8 @@ def splits(site=None):
     # A site that has no host by itself still gives one core.
     most = max((here if entry["cpus"] == "auto" else len(entry["cpus"])
                 for entry in declared(site).values()
-                if entry["hosts"] == 1 and entry["cpus"] not in ("own", "simulated")), default=1)
+                if entry["hosts"] == 1 and entry["cpus"] not in ("own", "guest", "simulated")),
+               default=1)
     totals = sorted({1 << i for i in range(most.bit_length()) if 1 << i <= most} | {most})
     return [f"{total // threads}x{threads}" for total in totals
             for threads in (1 << i for i in range(total.bit_length())) if total % threads == 0]
@@ -120,7 +124,7 @@ def rank_counts(site=None):
     here = len(os.sched_getaffinity(0))
 
     def room(entry):
-        words = {"auto": here, "own": 1, "simulated": 1}
+        words = {"auto": here, "own": 1, "guest": 1, "simulated": 1}
         cpus = len(entry["cpus"]) if isinstance(entry["cpus"], list) else words[entry["cpus"]]
         return (entry["most"] if entry["hosts"] == "each" else entry["hosts"]) * cpus
 

@@ -11,9 +11,15 @@ LAUNCHES = {"smoke": 1, "quick": 10, "full": 30, "bench": 30}
 
 
 def site_bounds():
-    """The site's `scale.yaml` (optional): `launches` by scale, `largest` message in B."""
+    """The site's `scale.yaml` (optional): `launches` by scale, `largest` message in B,
+    `transports` that are compared."""
     path = site_folder() / "scale.yaml"
     return (yaml.safe_load(path.read_text()) or {}) if path.exists() else {}
+
+
+def transports():
+    """Transports that are compared on this site: `transports` of its `scale.yaml`."""
+    return site_bounds().get("transports", ["shm", "tcp"])
 
 
 def _launches(scale):

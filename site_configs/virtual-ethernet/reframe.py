@@ -32,6 +32,7 @@ site_configuration = {
                 partition("fast-ethernet", 16),
                 partition("gigabit-jumbo", 2),
                 partition("ethernet-hub", 4),
+                partition("mixed", 2),
                 partition("mixed", 4),
             ],
         }

@@ -11,6 +11,7 @@
 #include "options.h"
 #include "samples.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
@@ -299,15 +300,14 @@ static void take_down(struct cluster *cluster) {
     model_free(&cluster->model);
     if (!cluster->folder)
         return;
-    for (int i = 0; i < cluster->count; i++) {
-        path_of(cluster, cluster->hosts[i].name, ".host", path, sizeof path);
-        unlink(path);
+    // Also what guests and agents left.
+    DIR *folder = opendir(cluster->folder);
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        path_of(cluster, entry->d_name, "", path, sizeof path);
+        unlink(path); // not "." and ".."
     }
-    const char *others[] = {"hosts", "cluster.json", "verified.json"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        path_of(cluster, others[i], "", path, sizeof path);
-        unlink(path);
-    }
+    if (folder)
+        closedir(folder);
     rmdir(cluster->folder);
 }
 

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Layers of one site held against the one below: echo, frames, sockets, libraries (Tinetti and
+# Barbieri).
+
+# Which transport without a library is below a library's transport. What is not here has none.
+LAYER_BELOW <- c(
+  direct = "tcp", tcp = "tcp", daemon = "udp", lamd = "udp", llc = "llc", shm = "unix"
+)
+# The same for what has no library itself.
+SOCKET_BELOW <- c(raw = "icmp", tcp = "raw", udp = "raw", llc = "raw")
+# From the lowest layer up.
+LAYER_ORDER <- c("icmp", "raw", "udp", "unix", "llc", "tcp")
+
+#' Start-up and bandwidth of every layer of a site, and what each adds to the one below.
+#'
+#' Start-up is the time of the least message above 0 B; bandwidths are largest and at the largest
+#' size. A layer is held against the one below at the least and at the largest size that both
+#' have, on the same site, emulated network, placement and number of ranks.
+#'
+#' @param summary what [summarise_launches()] returned; its ping-pongs between 2 ranks count.
+#' @param seed,replicates of the bootstrap over launches.
+#' @return data.table, a row a configuration, the lowest layer first: `site`, `simulated`,
+#'   `placement`, `mpi`, `transport`, `settings`, `parameters`, `n` (launches), `startup_s`,
+#'   `startup_low_s`, `startup_high_s`, `best_bytes_per_s`, `best_bytes`, `last_bytes_per_s`,
+#'   `last_bytes`, `below` (the layer below; `NA`: none was measured), `startup_ratio` with
+#'   `startup_ratio_low`, `_high`, `added_s` (s, start-up), `bandwidth_ratio` with `_low`, `_high`
+#'   (at the largest common size, `common_bytes`).
+#' @export
+compare_layers <- function(summary, replicates = 4000L, seed = 1L) {
+  where <- c("site", "simulated", "placement")
+  what <- c("mpi", "transport", "settings", "parameters")
+  need_columns(summary, c(where, what, "operation", "ranks", "bytes", "median_s"), "the summary")
+  used <- summary[
+    operation == "pingpong" & ranks == 2L & bytes > 0 & !is.na(median_s) & !nzchar(settings)
+  ]
+  # Packing is a configuration of its own.
+  used <- used[plain_message(used[, !intersect("option_packing", names(used)), with = FALSE])]
+  if (!nrow(used)) await("ping-pongs between 2 ranks")
+  cells <- used[, list(times = list(median_s)), keyby = c(where, what, "bytes")]
+  groups <- split(cells, by = c(where, what), sorted = FALSE)
+  rows <- rbindlist(lapply(groups, layer_row, replicates, seed))
+  rows[, below := layer_below(mpi, transport)]
+  rows <- cbind(rows, rbindlist(lapply(seq_len(nrow(rows)), function(i) {
+    row <- rows[i]
+    under <- cells[row, on = where][mpi == "sockets" & transport == row$below]
+    layer_overhead(groups[[i]], under, replicates, seed)
+  })))
+  rows[is.na(startup_ratio), below := NA_character_]
+  rows[, order := fifelse(mpi == "sockets", match(transport, LAYER_ORDER), 100L)]
+  setorder(rows, site, simulated, placement, order, startup_s)
+  rows[, order := NULL][]
+}
+
+layer_below <- function(mpi, transport) {
+  found <- unname(fifelse(mpi == "sockets", SOCKET_BELOW[transport], LAYER_BELOW[transport]))
+  as.character(found)
+}
+
+layer_row <- function(cells, replicates, seed) {
+  medians <- vapply(cells$times, stats::median, 0)
+  least <- which.min(cells$bytes)
+  last <- which.max(cells$bytes)
+  rate <- cells$bytes / medians
+  interval <- bootstrap_median(cells$times[[least]], 0.95, replicates, seed)
+  cbind(cells[1L, !c("bytes", "times")], data.table(
+    n = min(lengths(cells$times)), startup_s = medians[[least]], startup_low_s = interval$low,
+    startup_high_s = interval$high, best_bytes_per_s = max(rate),
+    best_bytes = cells$bytes[[which.max(rate)]], last_bytes_per_s = rate[[last]],
+    last_bytes = cells$bytes[[last]]
+  ))
+}
+
+# Ratios of times and of bandwidths at the sizes that both have.
+layer_overhead <- function(cells, under, replicates, seed) {
+  common <- intersect(cells$bytes, under$bytes)
+  none <- list(
+    startup_ratio = NA_real_, startup_ratio_low = NA_real_, startup_ratio_high = NA_real_,
+    added_s = NA_real_, bandwidth_ratio = NA_real_, bandwidth_ratio_low = NA_real_,
+    bandwidth_ratio_high = NA_real_, common_bytes = NA_real_
+  )
+  if (!length(common)) {
+    return(none)
+  }
+  at <- function(table, size) table$times[[match(size, table$bytes)]]
+  ends <- range(common)
+  start <- bootstrap_ratio(at(cells, ends[[1L]]), at(under, ends[[1L]]),
+    replicates = replicates, seed = seed
+  )
+  # Bandwidths are the other way round.
+  large <- bootstrap_ratio(at(under, ends[[2L]]), at(cells, ends[[2L]]),
+    replicates = replicates, seed = seed
+  )
+  list(
+    startup_ratio = start$ratio, startup_ratio_low = start$low[[1L]],
+    startup_ratio_high = start$high[[1L]],
+    added_s = stats::median(at(cells, ends[[1L]])) - stats::median(at(under, ends[[1L]])),
+    bandwidth_ratio = large$ratio, bandwidth_ratio_low = large$low[[1L]],
+    bandwidth_ratio_high = large$high[[1L]], common_bytes = ends[[2L]]
+  )
+}
+
+#' The layers as a table for readers.
+#' @noRd
+show_layers <- function(layers) {
+  ratio <- function(name) {
+    value <- layers[[name]]
+    text <- format_interval(
+      value, layers[[paste0(name, "_low")]], layers[[paste0(name, "_high")]]
+    )
+    ifelse(is.na(value), "", text)
+  }
+  below <- in_words("transport", layers$below)
+  shown <- data.table(
+    Network = ifelse(nzchar(layers$simulated), layers$simulated, layers$site),
+    Layer = as.character(level_of(layers, c("mpi", "transport", "settings", "parameters"))),
+    Placement = layers$placement, n = layers$n,
+    startup = format_interval(
+      1e6 * layers$startup_s, 1e6 * layers$startup_low_s, 1e6 * layers$startup_high_s
+    ),
+    best = paste(format_digits(layers$best_bytes_per_s / 1e6), "at", format_bytes(
+      layers$best_bytes
+    )),
+    last = paste(format_digits(layers$last_bytes_per_s / 1e6), "at", format_bytes(
+      layers$last_bytes
+    )),
+    Over = ifelse(is.na(layers$below), "", as.character(below)),
+    added = ifelse(is.na(layers$added_s), "", format_us(layers$added_s, 3L)),
+    `Start-up, times` = ratio("startup_ratio"), `Bandwidth, times` = ratio("bandwidth_ratio")
+  )
+  setnames(shown, c("startup", "best", "last", "added"), c(
+    "Start-up (\u00b5s)", "Largest bandwidth (MB/s)", "At the largest size (MB/s)",
+    "adds (\u00b5s)"
+  ))
+  shown
+}
+
+#' Layers of the sites as an exhibit.
+#' @noRd
+exhibit_layers_table <- function(exhibit) {
+  layers <- compare_layers(exhibit$summary)
+  with_table(show_layers(layers), layers, caption_of_exhibit(exhibit, paste(
+    "Medians over launches with their 95 % bootstrap intervals. Over: the layer below, at the",
+    "least and at the largest size that both have."
+  ), layers$n))
+}
+
+#' Print the layers of a site: start-up, bandwidth, overheads, and which broadcast each library
+#' shows.
+#'
+#' @param results_dir as for [read_results()].
+#' @param site its name.
+#' @param session names of sessions to choose from.
+#' @return list of the tables `layers` and `broadcasts` (`NULL`: no data for it), invisibly.
+#' @export
+print_layers <- function(results_dir, site, session = NULL) {
+  results <- read_results(unpack_dataset(results_dir))
+  wanted <- site
+  results$launches <- results$launches[site == wanted]
+  results$samples <- keep_samples(results$samples, results$launches$key)
+  if (!nrow(results$launches)) {
+    bad_data(results_dir, NA, sprintf("no launch of site %s", site), sprintf(
+      "COTEJO_SITE=%s make study TAG=transports, then TAG=libraries and TAG=quick", site
+    ))
+  }
+  summary <- summary_of_tests(results, session)
+  layers <- compare_layers(summary)
+  cat(sprintf("Layers of %s, the lowest first\n\n", site))
+  print_wide(show_layers(layers))
+  broadcasts <- layer_broadcasts(summary)
+  if (is.null(broadcasts)) {
+    cat("\nNo broadcasts among more than 2 ranks.\n")
+  } else {
+    cat("\nWhich broadcast it is\n\n")
+    print_wide(broadcasts)
+  }
+  invisible(list(layers = layers, broadcasts = broadcasts))
+}
+
+keep_samples <- function(samples, keys) {
+  roles <- attr(samples, "roles")
+  samples <- samples[as.character(samples$key) %in% keys]
+  setattr(samples, "roles", roles)
+}
+
+# Models of scaling, each way of a library apart.
+layer_broadcasts <- function(summary) {
+  sent <- summary[operation == "bcast"]
+  if (!nrow(sent[ranks > 2L])) {
+    return(NULL)
+  }
+  sent[, settings := paste0(settings, way_of_broadcast(sent))]
+  found <- which_broadcast(sent)
+  data.table(
+    Network = ifelse(nzchar(found$simulated), found$simulated, found$site),
+    Library = as.character(level_of(found, c("mpi", "transport", "settings"))),
+    Sizes = found$sizes, Ranks = found$ranks, n = found$n, `It is` = found$verdict
+  )
+}
+
+print_wide <- function(table) {
+  texts <- lapply(names(table), function(name) format(c(name, as.character(table[[name]]))))
+  cat(do.call(paste, c(texts, sep = "  ")), sep = "\n")
+}

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Message-passing libraries beside MPI: PVM in all its configurations, and LAM."""
+
+import reframe as rfm
+from reframe.core.builtins import parameter, run_after
+
+from .base import Full, Quick, Smoke
+from .harness import exhibits, placements
+from .transports import Layer
+
+SIZES = "1:64Ki:x4,256Ki,1Mi"
+PVM = exhibits.tags("tinetti-p2p-pvm", "tinetti-tab-3")
+BROADCAST = exhibits.tags("tinetti-bcast-pvm", "tinetti-bcast-model")
+
+
+class Pvm(Layer):
+    """PVM: by which route messages go, and how data are packed."""
+
+    kind = "pvm"
+    transport = parameter(["direct", "daemon"])
+
+    #: How data are packed.
+    #:
+    #: :values: raw bytes, integers in XDR, or left in place until they are sent
+    packing = parameter(["raw", "xdr", "in-place"])
+    varied = ["packing"]
+
+    @run_after("init")
+    def choose_packing(self):
+        self.options = {**self.options, "packing": self.packing}
+
+
+class Lam(Layer):
+    """LAM/MPI, by its module that uses TCP and by way of its daemons."""
+
+    transport = parameter(["tcp", "lamd"])
+    kind = "lam"
+
+    @run_after("setup")
+    def check_hosts(self):
+        self.skip_if(self.num_hosts > 1, "LAM is started on one host only")
+
+
+class Broadcast(Layer):
+    """One message to all; the time is that of the last rank to have it.
+
+    Every number of ranks that the site has room for, or one on each host of a partition.
+    """
+
+    experiment = "bcast"
+
+    #: Who spreads the message.
+    #:
+    #: :values: sends (one to each rank in turn) or library (what it has for that)
+    broadcast = parameter(["sends", "library"])
+
+    #: Number of ranks.
+    #:
+    #: :values: from the site's placements
+    ranks = parameter(placements.rank_counts())
+    varied = ["broadcast", "ranks"]
+
+    @run_after("init")
+    def choose_broadcast(self):
+        self.num_tasks = self.ranks
+        self.options = {**self.options, "broadcast": self.broadcast}
+
+
+@rfm.simple_test
+class pvm_smoke(Smoke, Pvm):
+    options = {"sizes": "1,1Ki,64Ki", "budget": 0.02}
+
+
+@rfm.simple_test
+class pvm_quick(Quick, Pvm):
+    options = {"sizes": SIZES, "budget": 0.1, "rse": 0.003}
+    tags = PVM
+
+
+@rfm.simple_test
+class pvm_full(Full, Pvm):
+    options = {"sizes": "1:1Mi:x2", "budget": 0.2, "interleave": "yes"}
+    tags = PVM
+
+
+@rfm.simple_test
+class lam_smoke(Smoke, Lam):
+    options = {"sizes": "1,1Ki,64Ki", "budget": 0.02}
+
+
+@rfm.simple_test
+class lam_quick(Quick, Lam):
+    options = {"sizes": SIZES, "budget": 0.1, "rse": 0.003}
+    tags = exhibits.tags("tinetti-p2p-mpi", "tinetti-tab-3")
+
+
+@rfm.simple_test
+class pvm_bcast_quick(Quick, Broadcast):
+    kind = "pvm"
+    transport = parameter(["direct", "daemon"])
+    options = {"sizes": SIZES, "budget": 0.1}
+    tags = BROADCAST
+
+
+@rfm.simple_test
+class transport_bcast_quick(Quick, Broadcast):
+    """The lowest layer's: repeated sends over TCP."""
+
+    transport = parameter(["tcp"])
+    broadcast = parameter(["sends"])
+    options = {"sizes": SIZES, "budget": 0.1}
+    tags = BROADCAST

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is below MPI: messages over sockets, frames and echoes, without any library."""
+
+import reframe as rfm
+from reframe.core.builtins import parameter, performance_function, run_after
+
+from .base import Experiment, Full, Quick, Smoke
+from .harness import exhibits, launches
+
+
+class Layer(Experiment):
+    """Two ranks without an MPI; the time is that of one message, one way."""
+
+    kind = "sockets"
+    program = "cotejo-transport"
+    experiment = "pingpong"
+
+    @run_after("init")
+    def choose_transport(self):
+        self.options = {**self.options, "transport": self.transport}
+
+    @performance_function("us")
+    def latency(self):
+        return 1e6 * launches.summary_value(self.record, self.experiment, 1, "median_s")
+
+
+class Transport(Layer):
+    """Over each transport that the kernel offers."""
+
+    transport = parameter(["tcp", "udp", "unix", "llc", "raw", "icmp"])
+
+    @run_after("setup")
+    def check_transport(self):
+        self.skip_if(self.transport == "icmp" and self.experiment != "pingpong",
+                     "ICMP only echoes")
+
+    @run_after("init")
+    def fit_datagrams(self):
+        if self.transport in ("udp", "icmp"):
+            self.options = {**self.options, "sizes": self.datagrams}
+
+    #: Sizes where a message must fit one datagram.
+    datagrams = "1:32Ki:x4,64000"
+
+
+@rfm.simple_test
+class transport_smoke(Smoke, Transport):
+    options = {"sizes": "1,1Ki", "budget": 0.02}
+    datagrams = "1,1Ki"
+
+
+@rfm.simple_test
+class transport_quick(Quick, Transport):
+    options = {"sizes": "1:32Ki:x4,64000,256Ki,1Mi", "budget": 0.1, "rse": 0.003}
+    tags = exhibits.tags("tinetti-ping-baseline")
+
+
+@rfm.simple_test
+class transport_stream(Quick, Transport):
+    experiment = "stream"
+    options = {"sizes": "1:32Ki:x4,64000,256Ki,1Mi", "budget": 0.1, "rse": 0.003}
+
+
+@rfm.simple_test
+class transport_full(Full, Transport):
+    options = {"sizes": "1:32Ki:x2,64000,128Ki:1Mi:x2", "budget": 0.2, "interleave": "yes"}
+    datagrams = "1:32Ki:x2,64000"
+    tags = exhibits.tags("tinetti-ping-baseline")
+
+
+@rfm.simple_test
+class transport_frames(Full, Transport):
+    """NetPIPE's sizes around the limits of frames."""
+
+    options = {"sizes": "1:8Ki:x2", "perturb": 3, "budget": 0.1, "interleave": "yes"}
+    datagrams = "1:8Ki:x2"

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What carries messages between ranks below, or beside, MPI.
+#ifndef COTEJO_TRANSPORT_CARRIER_H
+#define COTEJO_TRANSPORT_CARRIER_H
+
+#include "failure.h"
+#include "options.h"
+
+#include <stddef.h>
+
+enum { RANKS_MOST = 16 };
+
+struct carrier;
+
+// The ways of one rank to the others. Every rank can reach rank 0, and rank 0 every rank; each
+// direction keeps its order.
+struct ways {
+    int rank, size;
+    const struct options *options;
+    const struct carrier *carrier;
+    struct failure *failure; // once it is set, nothing is sent or received any more
+    int to[RANKS_MOST];      // sockets; -1: none
+    bool polls;              // receivers over sockets do not sleep
+    void *own;               // the carrier's own
+};
+
+struct carrier {
+    const char *name, *summary;
+    size_t most; // the largest message, B; 0: any
+    bool echo;   // the other host's kernel answers, not its rank
+    // Collective. Sets the failure of any rank where it is not to be had.
+    void (*open)(struct ways *ways);
+    void (*close)(struct ways *ways);
+    void (*send)(struct ways *ways, int to, const char *bytes, size_t count);
+    void (*receive)(struct ways *ways, int from, char *bytes, size_t count);
+    // One message from rank 0 to all others by what the library has for that, whose other side is
+    // `receive_all`; NULL: it has nothing.
+    void (*send_all)(struct ways *ways, const char *bytes, size_t count);
+    void (*receive_all)(struct ways *ways, char *bytes, size_t count);
+};
+
+// The carriers of this program; ends with NULL. The first one is the default.
+extern const struct carrier *const carriers[];
+
+// Declares --transport and what else the carriers of this program take.
+extern const struct option carrier_options[];
+
+// What is measured, in words, with its version: stands where MPI_Get_library_version would.
+const char *library_version(void);
+
+// The rank that the library's own launcher gave this process; -1: it has none.
+int library_rank(void);
+
+// Opens the carrier that --transport names between the ranks; prints, on rank 0, which it is.
+// Collective, agreed.
+void ways_open(struct ways *ways, const struct options *options, int rank, int size,
+               struct failure *failure);
+void ways_close(struct ways *ways);
+
+// Sends and receives, but not after a failure.
+void ways_send(struct ways *ways, int to, const char *bytes, size_t count);
+void ways_receive(struct ways *ways, int from, char *bytes, size_t count);
+
+// Notes what the system said of a message from or to rank `other`.
+void ways_fail(struct ways *ways, const char *what, int other);
+
+#endif

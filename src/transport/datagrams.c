@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Messages that the network may lose: UDP, Ethernet frames of our own (AF_PACKET), ICMP echo.
+// One that was lost is a failure, not sent again: what is measured is the layer as it is.
+#include "ranks.h"
+#include "sockets.h"
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <netinet/in.h>
+#include <netinet/ip_icmp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { UDP_MOST = 65507, ICMP_MOST = 65507, KIND = 0x88b5 }; // IEEE's, for experiments
+
+static void udp_open(struct ways *ways) {
+    struct interface interface;
+    struct sockaddr_storage here, all[RANKS_MOST];
+    socklen_t length = sizeof(struct sockaddr_in);
+    interface_find(ways, &interface);
+    interface_ipv4(ways, &interface, &here);
+    ((struct sockaddr_in *)&here)->sin_port = 0;
+    for (int i = 0; i < (ways->rank ? 1 : ways->size); i++) {
+        // One on rank 0 for each other rank, so that each has a peer of its own; [0] is unused.
+        ways->to[i] = socket_open(ways, AF_INET, SOCK_DGRAM, 0, "this kernel has no IPv4");
+        if (ways->to[i] >= 0 && bind(ways->to[i], (struct sockaddr *)&here, length) != 0)
+            failure_set(ways->failure, STATUS_USAGE, "--transport udp: %s", strerror(errno));
+    }
+    // Rank 0 hears where the others are, and they where its socket for them is.
+    struct sockaddr_storage mine = here;
+    if (ways->to[0] >= 0)
+        getsockname(ways->to[0], (struct sockaddr *)&mine, &length);
+    tell_all(ways, &mine, all, sizeof mine);
+    for (int i = 1; i < ways->size && !failed(ways->failure); i++) {
+        struct sockaddr_storage place = {0};
+        int used = ways->rank == 0 ? ways->to[i] : ways->rank == i ? ways->to[0] : -1;
+        if (ways->rank == 0)
+            getsockname(used, (struct sockaddr *)&place, &length);
+        MPI_Bcast(&place, sizeof place, MPI_BYTE, 0, MPI_COMM_WORLD);
+        if (used >= 0 &&
+            connect(used, (struct sockaddr *)(ways->rank ? &place : &all[i]), length) != 0)
+            failure_set(ways->failure, STATUS_FAILED, "--transport udp: %s", strerror(errno));
+    }
+}
+
+static void udp_send(struct ways *ways, int to, const char *bytes, size_t count) {
+    errno = 0;
+    if (send(ways->to[to], bytes, count, MSG_NOSIGNAL) != (ssize_t)count)
+        ways_fail(ways, "sending to", to);
+}
+
+static void udp_receive(struct ways *ways, int from, char *bytes, size_t count) {
+    errno = 0;
+    if (socket_read(ways, from, bytes, count) != (ssize_t)count)
+        ways_fail(ways, "receiving from", from);
+}
+
+const struct carrier udp_carrier = {.name = "udp",
+                                    .summary = "UDP, one datagram a message",
+                                    .most = UDP_MOST,
+                                    .open = udp_open,
+                                    .close = sockets_close,
+                                    .send = udp_send,
+                                    .receive = udp_receive};
+
+// In front of every frame's payload. An Ethernet frame is filled up to 60 B: the length tells.
+struct head {
+    unsigned char from, to;
+    uint16_t number, bytes;
+};
+
+struct frames {
+    struct sockaddr_ll place[RANKS_MOST];
+    size_t piece;
+    uint16_t sent[RANKS_MOST], received[RANKS_MOST];
+};
+
+// Only frames for this rank: on the loopback those of all ranks pass by.
+static void take_own(struct ways *ways, int socket) {
+    struct sock_filter program[] = {
+        {BPF_LD | BPF_B | BPF_ABS, 0, 0, 1},
+        {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, (unsigned)ways->rank},
+        {BPF_RET | BPF_K, 0, 0, 0x40000},
+        {BPF_RET | BPF_K, 0, 0, 0},
+    };
+    struct sock_fprog filter = {sizeof program / sizeof *program, program};
+    if (setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter) != 0 ||
+        setsockopt(socket, SOL_PACKET, PACKET_IGNORE_OUTGOING, &(int){1}, sizeof(int)) != 0)
+        failure_set(ways->failure, STATUS_USAGE, "--transport raw: %s", strerror(errno));
+}
+
+static void raw_open(struct ways *ways) {
+    struct interface interface;
+    struct frames *frames = ways->own = calloc(1, sizeof *frames);
+    interface_find(ways, &interface);
+    struct sockaddr_ll here = {.sll_family = AF_PACKET,
+                               .sll_protocol = htons(KIND),
+                               .sll_ifindex = interface.index,
+                               .sll_halen = ETH_ALEN};
+    memcpy(here.sll_addr, interface.address, ETH_ALEN);
+    int made = socket_open(ways, AF_PACKET, SOCK_DGRAM, htons(KIND),
+                           "frames of one's own need root (CAP_NET_RAW)");
+    for (int i = 0; i < ways->size; i++)
+        ways->to[i] = made;
+    if (!frames)
+        failure_set(ways->failure, STATUS_FAILED, "no memory");
+    if (made >= 0) {
+        take_own(ways, made);
+        if (bind(made, (struct sockaddr *)&here, sizeof here) != 0)
+            failure_set(ways->failure, STATUS_USAGE, "--transport raw: interface %s: %s",
+                        interface.name, strerror(errno));
+    }
+    struct sockaddr_ll all[RANKS_MOST];
+    tell_all(ways, &here, all, sizeof here);
+    if (failed(ways->failure))
+        return;
+    frames->piece = (size_t)interface.mtu - sizeof(struct head);
+    for (int i = 0; i < ways->size; i++) {
+        frames->place[i] = all[i];
+        frames->place[i].sll_ifindex = interface.index;
+    }
+}
+
+static void raw_close(struct ways *ways) {
+    sockets_close(ways);
+    free(ways->own);
+}
+
+static void raw_send(struct ways *ways, int to, const char *bytes, size_t count) {
+    struct frames *frames = ways->own;
+    errno = 0;
+    do {
+        size_t piece = count < frames->piece ? count : frames->piece;
+        struct head head = {(unsigned char)ways->rank, (unsigned char)to, frames->sent[to]++,
+                            (uint16_t)piece};
+        struct iovec parts[] = {{&head, sizeof head}, {(char *)bytes, piece}};
+        struct msghdr message = {.msg_name = &frames->place[to],
+                                 .msg_namelen = sizeof frames->place[to],
+                                 .msg_iov = parts,
+                                 .msg_iovlen = 2};
+        if (sendmsg(ways->to[to], &message, MSG_NOSIGNAL) < 0) {
+            ways_fail(ways, "sending to", to);
+            return;
+        }
+        bytes += piece;
+        count -= piece;
+    } while (count);
+}
+
+static void raw_receive(struct ways *ways, int from, char *bytes, size_t count) {
+    struct frames *frames = ways->own;
+    size_t left = count;
+    errno = 0;
+    do {
+        struct head head;
+        struct iovec parts[] = {{&head, sizeof head}, {bytes, left}};
+        struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+        ssize_t n = socket_hear(ways, from, &message);
+        if (n < (ssize_t)sizeof head || head.from != from || head.bytes > left ||
+            head.number != frames->received[from]++) {
+            ways_fail(ways, n < 0 ? "receiving from" : "a frame is missing from", from);
+            return;
+        }
+        bytes += head.bytes;
+        left -= head.bytes;
+    } while (left);
+}
+
+const struct carrier raw_carrier = {.name = "raw",
+                                    .summary = "Ethernet frames of our own (AF_PACKET)",
+                                    .open = raw_open,
+                                    .close = raw_close,
+                                    .send = raw_send,
+                                    .receive = raw_receive};
+
+struct echo {
+    unsigned char bytes[ICMP_MOST + 8 + 64]; // with the headers of IP and ICMP
+    struct sockaddr_in peer;
+    uint16_t number;
+};
+
+static void icmp_open(struct ways *ways) {
+    struct interface interface;
+    struct sockaddr_storage here, all[RANKS_MOST];
+    struct echo *echo = ways->own = calloc(1, sizeof *echo);
+    interface_find(ways, &interface);
+    interface_ipv4(ways, &interface, &here);
+    if (!echo)
+        failure_set(ways->failure, STATUS_FAILED, "no memory");
+    tell_all(ways, &here, all, sizeof here);
+    if (failed(ways->failure) || ways->rank != 0)
+        return;
+    echo->peer = *(struct sockaddr_in *)&all[ways->size - 1];
+    ways->to[1] = socket_open(ways, AF_INET, SOCK_RAW, IPPROTO_ICMP, "ICMP needs root");
+}
+
+static uint16_t checksum(const unsigned char *bytes, size_t count) {
+    uint32_t sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += (uint32_t)bytes[i] << (i % 2 ? 0 : 8);
+    while (sum >> 16)
+        sum = (sum & 0xffff) + (sum >> 16);
+    return htons((uint16_t)~sum);
+}
+
+static void icmp_send(struct ways *ways, int to, const char *bytes, size_t count) {
+    struct echo *echo = ways->own;
+    struct icmphdr head = {.type = ICMP_ECHO};
+    head.un.echo.id = htons((uint16_t)getpid());
+    head.un.echo.sequence = htons(++echo->number);
+    memcpy(echo->bytes, &head, sizeof head);
+    memcpy(echo->bytes + sizeof head, bytes, count);
+    head.checksum = checksum(echo->bytes, sizeof head + count);
+    memcpy(echo->bytes, &head, sizeof head);
+    errno = 0;
+    if (sendto(ways->to[to], echo->bytes, sizeof head + count, 0, (struct sockaddr *)&echo->peer,
+               sizeof echo->peer) < 0)
+        ways_fail(ways, "sending to", to);
+}
+
+// The answer to the last echo; a host that echoes to itself hears the question, too.
+static void icmp_receive(struct ways *ways, int from, char *bytes, size_t count) {
+    struct echo *echo = ways->own;
+    struct icmphdr head;
+    errno = 0;
+    for (;;) {
+        ssize_t n = socket_read(ways, from, echo->bytes, sizeof echo->bytes);
+        if (n < 0) {
+            ways_fail(ways, "no echo from", from);
+            return;
+        }
+        size_t ip = (size_t)(echo->bytes[0] & 15) * 4;
+        if ((size_t)n < ip + sizeof head)
+            continue;
+        memcpy(&head, echo->bytes + ip, sizeof head);
+        if (head.type != ICMP_ECHOREPLY || head.un.echo.id != htons((uint16_t)getpid()) ||
+            head.un.echo.sequence != htons(echo->number) || (size_t)n - ip - sizeof head != count)
+            continue;
+        memcpy(bytes, echo->bytes + ip + sizeof head, count);
+        return;
+    }
+}
+
+const struct carrier icmp_carrier = {.name = "icmp",
+                                     .summary = "ICMP echo: the other host's kernel answers",
+                                     .most = ICMP_MOST,
+                                     .echo = true,
+                                     .open = icmp_open,
+                                     .close = raw_close,
+                                     .send = icmp_send,
+                                     .receive = icmp_receive};

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The few calls of MPI by which the core's ranks agree, over TCP connections to rank 0.
+//
+// So the core measures programs that have no MPI, or another library than MPI. Nothing that is
+// timed goes this way. Names are macros: a real mpi.h of another library can be in the program.
+#ifndef COTEJO_TRANSPORT_MPI_H
+#define COTEJO_TRANSPORT_MPI_H
+
+#include <stddef.h>
+
+// A communicator is the number of its ranks, which are the first ones of the world.
+typedef int MPI_Comm;
+typedef int MPI_Datatype;
+typedef int MPI_Op;
+typedef int MPI_Request;
+typedef int MPI_Info;
+
+enum { MPI_COMM_NULL = 0, MPI_COMM_WORLD = -1, MPI_UNDEFINED = -32766 };
+enum { MPI_BYTE, MPI_CHAR, MPI_INT, MPI_LONG, MPI_DOUBLE };
+enum { MPI_MAX, MPI_MIN, MPI_SUM };
+enum { MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE };
+enum { MPI_INFO_NULL, MPI_COMM_TYPE_SHARED, MPI_WTIME_IS_GLOBAL, MPI_STATUS_IGNORE };
+enum { MPI_MAX_LIBRARY_VERSION_STRING = 256, MPI_VERSION = 0, MPI_SUBVERSION = 0 };
+
+#define MPI_Init world_init
+#define MPI_Init_thread world_init_thread
+#define MPI_Finalize world_finalize
+#define MPI_Get_library_version world_library
+#define MPI_Get_version world_standard
+#define MPI_Query_thread world_thread
+#define MPI_Comm_get_attr world_attribute
+#define MPI_Comm_rank world_rank
+#define MPI_Comm_size world_size
+#define MPI_Comm_split world_split
+#define MPI_Comm_split_type world_split_type
+#define MPI_Comm_free world_free
+#define MPI_Barrier world_barrier
+#define MPI_Bcast world_bcast
+#define MPI_Ibcast world_ibcast
+#define MPI_Iallreduce world_iallreduce
+#define MPI_Allreduce world_allreduce
+#define MPI_Reduce world_reduce
+#define MPI_Gather world_gather
+#define MPI_Gatherv world_gatherv
+#define MPI_Allgather world_allgather
+#define MPI_Test world_test
+#define MPI_Wait world_wait
+#define MPI_Wtime world_time
+
+// Ranks meet as COTEJO_WORLD ("RANK SIZE HOST PORT": rank 0 listens on HOST, an IPv4 address or
+// name) says, which cotejo-start sets. Whatever goes wrong between ranks ends the process: the
+// others see it by their connections.
+int world_init(int *count, char ***arguments);
+int world_init_thread(int *count, char ***arguments, int wanted, int *given);
+int world_finalize(void);
+int world_library(char *text, int *length);
+int world_standard(int *version, int *subversion);
+int world_thread(int *level);
+int world_attribute(MPI_Comm comm, int key, void *value, int *found);
+int world_rank(MPI_Comm comm, int *rank);
+int world_size(MPI_Comm comm, int *size);
+// The ranks of one colour must be the first ones.
+int world_split(MPI_Comm comm, int colour, int key, MPI_Comm *part);
+// All ranks, where they are on one host; else only the own one, as a count.
+int world_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *part);
+int world_free(MPI_Comm *comm);
+int world_barrier(MPI_Comm comm);
+int world_bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm);
+// These two are done when they return.
+int world_ibcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm,
+                 MPI_Request *request);
+int world_iallreduce(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op op,
+                     MPI_Comm comm, MPI_Request *request);
+int world_allreduce(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op op,
+                    MPI_Comm comm);
+int world_reduce(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op op, int root,
+                 MPI_Comm comm);
+int world_gather(const void *mine, int count, MPI_Datatype type, void *all, int counts,
+                 MPI_Datatype types, int root, MPI_Comm comm);
+int world_gatherv(const void *mine, int count, MPI_Datatype type, void *all, const int *counts,
+                  const int *starts, MPI_Datatype types, int root, MPI_Comm comm);
+int world_allgather(const void *mine, int count, MPI_Datatype type, void *all, int counts,
+                    MPI_Datatype types, MPI_Comm comm);
+int world_test(MPI_Request *request, int *done, int status);
+int world_wait(MPI_Request *request, int status);
+double world_time(void);
+
+#endif

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Opens the chosen carrier between the ranks, and keeps a failed one from being used further.
+#include "carrier.h"
+#include "ranks.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+void ways_fail(struct ways *ways, const char *what, int other) {
+    const char *said = errno == EAGAIN || errno == EWOULDBLOCK ? "nothing within 5 s; it was lost"
+                       : errno                                 ? strerror(errno)
+                                                               : "the connection was closed";
+    if (!failed(ways->failure))
+        failure_set(ways->failure, STATUS_FAILED, "%s: %s rank %d: %s", ways->carrier->name, what,
+                    other, said);
+}
+
+void ways_open(struct ways *ways, const struct options *options, int rank, int size,
+               struct failure *failure) {
+    *ways = (struct ways){.rank = rank, .size = size, .options = options, .failure = failure};
+    for (int i = 0; i < RANKS_MOST; i++)
+        ways->to[i] = -1;
+    for (const struct carrier *const *c = carriers; *c; c++)
+        if (options_is(options, "transport", (*c)->name))
+            ways->carrier = *c;
+    ways->carrier->open(ways);
+    if (ranks_agree(MPI_COMM_WORLD, failure, false) == STATUS_OK && rank == 0)
+        printf("transport %s: %s\n", ways->carrier->name, ways->carrier->summary);
+}
+
+void ways_close(struct ways *ways) {
+    if (ways->carrier)
+        ways->carrier->close(ways);
+}
+
+void ways_send(struct ways *ways, int to, const char *bytes, size_t count) {
+    if (!failed(ways->failure))
+        ways->carrier->send(ways, to, bytes, count);
+}
+
+void ways_receive(struct ways *ways, int from, char *bytes, size_t count) {
+    if (!failed(ways->failure))
+        ways->carrier->receive(ways, from, bytes, count);
+}

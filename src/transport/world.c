@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The few calls of MPI by which the core's ranks agree, over TCP connections to rank 0.
+#define _GNU_SOURCE // accept4
+#include "carrier.h"
+#include "mpi.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { TRIES = 500, PAUSE_NS = 20000000 }; // to meet: 10 s
+
+static struct {
+    int rank, size;
+    int to[RANKS_MOST]; // on rank 0 of every other rank, else only [0]
+} world;
+
+static void lost(const char *what) {
+    fprintf(stderr, "cotejo-transport: rank %d: %s: %s\n", world.rank, what,
+            errno ? strerror(errno) : "the other rank ended");
+    exit(1);
+}
+
+static void put(int rank, const void *bytes, size_t count) {
+    const char *next = bytes;
+    while (count) {
+        ssize_t n = send(world.to[rank], next, count, MSG_NOSIGNAL);
+        if (n < 0)
+            lost("telling another rank");
+        next += n;
+        count -= (size_t)n;
+    }
+}
+
+static void get(int rank, void *bytes, size_t count) {
+    char *next = bytes;
+    while (count) {
+        errno = 0;
+        ssize_t n = recv(world.to[rank], next, count, MSG_WAITALL);
+        if (n <= 0)
+            lost("hearing another rank");
+        next += n;
+        count -= (size_t)n;
+    }
+}
+
+static void at_once(int connection) {
+    setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
+}
+
+static void await_ranks(int port) {
+    struct sockaddr_in here = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    int listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    setsockopt(listening, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int));
+    if (listening < 0 || bind(listening, (struct sockaddr *)&here, sizeof here) != 0 ||
+        listen(listening, RANKS_MOST) != 0)
+        lost("waiting for the other ranks");
+    for (int i = 1; i < world.size; i++) {
+        int rank = -1, connection = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
+        if (connection < 0 || recv(connection, &rank, sizeof rank, MSG_WAITALL) != sizeof rank ||
+            rank < 1 || rank >= world.size)
+            lost("meeting another rank");
+        world.to[rank] = connection;
+        at_once(connection);
+    }
+    close(listening);
+}
+
+static void join_ranks(const char *host, const char *port) {
+    struct addrinfo *found, hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
+    if (getaddrinfo(host, port, &hints, &found) != 0)
+        lost("finding the host of rank 0");
+    for (int i = 0; i < TRIES; i++) {
+        int connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (connect(connection, found->ai_addr, found->ai_addrlen) == 0) {
+            world.to[0] = connection;
+            at_once(connection);
+            put(0, &world.rank, sizeof world.rank);
+            freeaddrinfo(found);
+            return;
+        }
+        close(connection);
+        nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+    }
+    lost("meeting rank 0");
+}
+
+int world_init(int *count, char ***arguments) {
+    char host[256], port[16];
+    const char *text = getenv("COTEJO_WORLD");
+    (void)count;
+    (void)arguments;
+    world.rank = library_rank();
+    world.size = 1;
+    if (!text) { // alone
+        world.rank = 0;
+        return 0;
+    }
+    int rank;
+    if (sscanf(text, "%d %d %255s %15s", &rank, &world.size, host, port) != 4 || rank < 0 ||
+        rank >= world.size || world.size > RANKS_MOST) {
+        fprintf(stderr, "cotejo-transport: COTEJO_WORLD='%s': start ranks by cotejo-start\n",
+                text);
+        exit(2);
+    }
+    if (world.rank < 0)
+        world.rank = rank;
+    if (world.rank == 0)
+        await_ranks(atoi(port));
+    else
+        join_ranks(host, port);
+    return 0;
+}
+
+int world_init_thread(int *count, char ***arguments, int wanted, int *given) {
+    *given = wanted;
+    return world_init(count, arguments);
+}
+
+int world_finalize(void) {
+    for (int i = 0; i < world.size; i++)
+        if (world.to[i] > 0)
+            close(world.to[i]);
+    return 0;
+}
+
+int world_library(char *text, int *length) {
+    *length = snprintf(text, MPI_MAX_LIBRARY_VERSION_STRING, "%s", library_version());
+    return 0;
+}
+
+int world_standard(int *version, int *subversion) {
+    *version = *subversion = 0;
+    return 0;
+}
+
+int world_thread(int *level) {
+    *level = MPI_THREAD_SINGLE;
+    return 0;
+}
+
+int world_attribute(MPI_Comm comm, int key, void *value, int *found) {
+    (void)comm;
+    (void)key;
+    *(int **)value = NULL;
+    *found = 0;
+    return 0;
+}
+
+int world_rank(MPI_Comm comm, int *rank) {
+    (void)comm;
+    *rank = world.rank;
+    return 0;
+}
+
+int world_size(MPI_Comm comm, int *size) {
+    *size = comm == MPI_COMM_WORLD ? world.size : comm;
+    return 0;
+}
+
+static int ranks_of(MPI_Comm comm) {
+    int size;
+    world_size(comm, &size);
+    return size;
+}
+
+int world_free(MPI_Comm *comm) {
+    *comm = MPI_COMM_NULL;
+    return 0;
+}
+
+static size_t size_of(MPI_Datatype type) {
+    static const size_t sizes[] = {[MPI_BYTE] = 1,
+                                   [MPI_CHAR] = 1,
+                                   [MPI_INT] = sizeof(int),
+                                   [MPI_LONG] = sizeof(long),
+                                   [MPI_DOUBLE] = sizeof(double)};
+    return sizes[type];
+}
+
+int world_bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+    size_t bytes = (size_t)count * size_of(type);
+    if (root != 0 && world.rank == root)
+        put(0, buffer, bytes);
+    if (world.rank == 0) {
+        if (root != 0)
+            get(root, buffer, bytes);
+        for (int i = 1; i < ranks_of(comm); i++)
+            if (i != root)
+                put(i, buffer, bytes);
+    } else if (world.rank != root) {
+        get(0, buffer, bytes);
+    }
+    return 0;
+}
+
+static double value_of(const void *values, int i, MPI_Datatype type) {
+    return type == MPI_INT ? ((const int *)values)[i] : ((const double *)values)[i];
+}
+
+static void combine(void *all, const void *more, int count, MPI_Datatype type, MPI_Op op) {
+    for (int i = 0; i < count; i++) {
+        double a = value_of(all, i, type), b = value_of(more, i, type);
+        double c = op == MPI_SUM ? a + b : (op == MPI_MAX) == (a > b) ? a : b;
+        if (type == MPI_INT)
+            ((int *)all)[i] = (int)c;
+        else
+            ((double *)all)[i] = c;
+    }
+}
+
+int world_reduce(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op op, int root,
+                 MPI_Comm comm) {
+    double other[64];
+    size_t bytes = (size_t)count * size_of(type);
+    (void)root; // always 0
+    if ((type != MPI_INT && type != MPI_DOUBLE) || bytes > sizeof other)
+        abort(); // a mistake in the program
+    if (world.rank != 0) {
+        put(0, mine, bytes);
+        return 0;
+    }
+    memcpy(all, mine, bytes);
+    for (int i = 1; i < ranks_of(comm); i++) {
+        get(i, other, bytes);
+        combine(all, other, count, type, op);
+    }
+    return 0;
+}
+
+int world_allreduce(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op op,
+                    MPI_Comm comm) {
+    world_reduce(mine, all, count, type, op, 0, comm);
+    return world_bcast(all, count, type, 0, comm);
+}
+
+int world_barrier(MPI_Comm comm) {
+    int mine = 0, all;
+    return world_allreduce(&mine, &all, 1, MPI_INT, MPI_MAX, comm);
+}
+
+int world_ibcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm,
+                 MPI_Request *request) {
+    *request = 0;
+    return world_bcast(buffer, count, type, root, comm);
+}
+
+int world_iallreduce(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op op,
+                     MPI_Comm comm, MPI_Request *request) {
+    *request = 0;
+    return world_allreduce(mine, all, count, type, op, comm);
+}
+
+int world_test(MPI_Request *request, int *done, int status) {
+    (void)status;
+    *request = 0;
+    *done = 1;
+    return 0;
+}
+
+int world_wait(MPI_Request *request, int status) {
+    int done;
+    return world_test(request, &done, status);
+}
+
+int world_gatherv(const void *mine, int count, MPI_Datatype type, void *all, const int *counts,
+                  const int *starts, MPI_Datatype types, int root, MPI_Comm comm) {
+    size_t unit = size_of(type);
+    (void)types;
+    (void)root; // always 0
+    if (world.rank != 0) {
+        put(0, mine, (size_t)count * unit);
+        return 0;
+    }
+    memcpy((char *)all + (size_t)starts[0] * unit, mine, (size_t)count * unit);
+    for (int i = 1; i < ranks_of(comm); i++)
+        get(i, (char *)all + (size_t)starts[i] * unit, (size_t)counts[i] * unit);
+    return 0;
+}
+
+int world_gather(const void *mine, int count, MPI_Datatype type, void *all, int counts,
+                 MPI_Datatype types, int root, MPI_Comm comm) {
+    int each[RANKS_MOST], starts[RANKS_MOST];
+    for (int i = 0; i < RANKS_MOST; i++) {
+        each[i] = counts;
+        starts[i] = i * counts;
+    }
+    return world_gatherv(mine, count, type, all, each, starts, types, root, comm);
+}
+
+int world_allgather(const void *mine, int count, MPI_Datatype type, void *all, int counts,
+                    MPI_Datatype types, MPI_Comm comm) {
+    world_gather(mine, count, type, all, counts, types, 0, comm);
+    return world_bcast(all, count * ranks_of(comm), type, 0, comm);
+}
+
+int world_split(MPI_Comm comm, int colour, int key, MPI_Comm *part) {
+    int mine = colour != MPI_UNDEFINED, count;
+    (void)key;
+    world_allreduce(&mine, &count, 1, MPI_INT, MPI_SUM, comm);
+    *part = mine ? count : MPI_COMM_NULL;
+    return 0;
+}
+
+int world_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *part) {
+    char names[RANKS_MOST][64], mine[64] = "";
+    bool alike = true;
+    (void)type;
+    (void)key;
+    (void)info;
+    gethostname(mine, sizeof mine - 1);
+    world_allgather(mine, sizeof mine, MPI_CHAR, names, sizeof mine, MPI_CHAR, comm);
+    for (int i = 1; i < ranks_of(comm); i++)
+        alike = alike && strcmp(names[i], names[0]) == 0;
+    *part = alike ? ranks_of(comm) : 1;
+    return 0;
+}
+
+double world_time(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}

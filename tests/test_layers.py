@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is below and beside MPI: sockets, PVM, LAM, and MPI over LLC between guests."""
+
+import json
+import os
+import shutil
+import subprocess
+import time
+
+import pytest
+
+from reframe_tests.harness import clusters, families, launches
+
+STACK = families.stack_prefix()
+LAYERS = {name: f for name, f in families.load(layers=True).items() if f.layer}
+SHORT = ["--budget", "0.005", "--min-repetitions", "3", "--max-repetitions", "5"]
+ROOTS = ("llc", "raw", "icmp")
+
+
+def ranks(library, *words, number=2, folder=None, **variables):
+    """Runs the benchmark of a layer with ranks wherever the system puts them."""
+    family = LAYERS[library]
+    if not family.installed(STACK):
+        pytest.skip(f"{family.title} is not in {STACK}; install its Debian package, `make build`")
+    prefix = family.prefix(STACK) / "bin"
+    return subprocess.run(
+        [str(prefix / "mpirun"), "-np", str(number), str(prefix / family.program), *words],
+        cwd=folder, text=True, capture_output=True, timeout=60, stdin=subprocess.DEVNULL,
+        env={**os.environ, **variables})
+
+
+@pytest.mark.parametrize("transport", ["tcp", "udp", "unix", "raw", "icmp"])
+def test_messages_of_every_transport_are_right(transport, tmp_path):
+    if transport in ROOTS and os.geteuid() != 0:
+        pytest.skip(f"{transport} needs root")
+    done = ranks("sockets", "pingpong", "--transport", transport, "--sizes", "1,1499,1501,60000",
+                 "--output", str(tmp_path / "x"), *SHORT)
+    assert done.returncode == 0, done.stderr
+    record = json.loads((tmp_path / "x.json").read_text())
+    observed, transports = record["observed"], LAYERS["sockets"].transports
+    assert launches.evidence(done.stdout, transports[transport].evidence)
+    assert observed["payload_checked"]
+    assert [row["bytes"] for row in record["summary"]] == [1, 1499, 1501, 60000]
+    assert all(row["median_s"] > 0 for row in record["summary"])
+    assert len(observed["ranks"]) == observed["size"] == 2
+    # All of it went by TCP, or next to nothing.
+    share = observed["tcp_bytes"] / observed["payload_bytes"]
+    assert share > 0.9 if transport == "tcp" else share < 0.1
+
+
+@pytest.mark.parametrize("words", [
+    ["stream", "--transport", "tcp", "--wait", "block"],
+    ["stream", "--transport", "unix"],
+    ["bcast", "--transport", "tcp"],
+    ["bcast", "--transport", "udp"],
+])
+def test_streams_and_broadcasts(words):
+    done = ranks("sockets", *words, "--sizes", "1,60000", *SHORT,
+                 number=3 if words[0] == "bcast" else 2)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (["pingpong", "--transport", "udp", "--sizes", "70000"], "up to 65507 B"),
+    (["bcast", "--transport", "icmp"], "only echoes"),
+    (["pingpong", "--interface", "none0"], "--interface 'none0': No such device"),
+    (["pingpong", "--transport", "carrier-pigeon"], "--transport 'carrier-pigeon'"),
+])
+def test_what_cannot_be_is_one_line(words, said):
+    done = ranks("sockets", *words)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_one_rank_alone_is_told_how_to_start():
+    prefix = LAYERS["sockets"].prefix(STACK) / "bin"
+    done = subprocess.run([str(prefix / "cotejo-transport"), "pingpong"], text=True,
+                          capture_output=True, timeout=20, stdin=subprocess.DEVNULL)
+    assert done.returncode == 2
+    assert "needs 2 ranks" in done.stderr
+
+
+def test_a_rank_that_fails_ends_the_others():
+    begun = time.monotonic()
+    prefix = LAYERS["sockets"].prefix(STACK) / "bin"
+    done = subprocess.run(
+        [str(prefix / "mpirun"), "-np", "2", "sh", "-c",
+         'case $COTEJO_WORLD in "1 "*) exit 7 ;; esac; exec sleep 50'],
+        text=True, capture_output=True, timeout=40, stdin=subprocess.DEVNULL)
+    assert done.returncode == 7
+    assert time.monotonic() - begun < 30
+
+
+@pytest.mark.parametrize("route", ["direct", "daemon"])
+@pytest.mark.parametrize("packing", ["raw", "xdr", "in-place"])
+def test_pvm_in_every_configuration(route, packing):
+    done = ranks("pvm", "pingpong", "--transport", route, "--packing", packing,
+                 "--sizes", "1,7,60001", *SHORT)
+    assert done.returncode == 0, done.stderr
+    assert f"transport {route}: PVM" in done.stdout
+
+
+def test_pvm_multicasts():
+    done = ranks("pvm", "bcast", "--broadcast", "library", "--sizes", "1,60001", *SHORT, number=3)
+    assert done.returncode == 0, done.stderr
+
+
+def test_lam_carries_messages():
+    done = ranks("lam", "pingpong", "--transport", "tcp", "--sizes", "1,60001", *SHORT)
+    assert done.returncode == 0, done.stderr
+
+
+def test_payload_beside_llc_is_seen():
+    observed = {"payload_bytes": 1 << 21, "tcp_bytes": 1 << 21}
+    assert "transport llc" in launches.wire_problem("llc", observed)
+    assert not launches.wire_problem("llc", {**observed, "tcp_bytes": 1000})
+
+
+def why_no_guests():
+    if os.geteuid() != 0 or not os.access("/dev/net/tun", os.R_OK | os.W_OK):
+        return "guests need root and /dev/net/tun"
+    if not shutil.which("linux.uml"):
+        return "no linux.uml on PATH (Debian: user-mode-linux)"
+    return ""
+
+
+@pytest.mark.skipif(bool(why_no_guests()), reason=why_no_guests() or "-")
+def test_guests_speak_llc_and_so_does_an_mpi_in_them(tmp_path, monkeypatch):
+    monkeypatch.setenv("COTEJO_RUN", str(tmp_path / "run"))
+    found = clusters.running("fast-ethernet", 2, guests=True)
+    try:
+        said = {}
+        for family in (LAYERS["sockets"], next(
+                f for f in families.load().values() if f.installed(STACK))):
+            prefix, transport = family.prefix(STACK), family.transports["llc"]
+            own = ["--transport", "llc"] if family.layer else []
+            environment = {k: v.replace("$PATH", os.environ["PATH"])
+                           for k, v in family.run_environment(STACK).items()}
+            said[family.name] = done = subprocess.run(
+                [clusters.tool("enter", guests=True), found["folder"],
+                 str(prefix / "bin/mpirun"), "-np", "2",
+                 *family.remote_flags(["host1", "host2"], clusters.tool("agent", guests=True)),
+                 str(prefix / "bin" / family.program), "pingpong", *own,
+                 "--sizes", "1,4000", *SHORT],
+                cwd=tmp_path, text=True, capture_output=True, timeout=60,
+                stdin=subprocess.DEVNULL,
+                env={**os.environ, **environment, **transport.variables(prefix)})
+            assert done.returncode == 0, done.stderr
+            assert launches.evidence(done.stdout + done.stderr, transport.evidence)
+            assert clusters.wire_bytes(tmp_path) > 4000
+    finally:
+        clusters.down(os.path.basename(found["folder"]))
+    assert list((tmp_path / "run").iterdir()) == []
