@@ -37,7 +37,7 @@ enum { MPI_MAX_LIBRARY_VERSION_STRING = 256, MPI_VERSION = 0, MPI_SUBVERSION = 0
 #define MPI_Barrier world_barrier
 #define MPI_Bcast world_bcast
 #define MPI_Ibcast world_ibcast
-#define MPI_Iallreduce world_iallreduce
+#define MPI_Ireduce world_ireduce
 #define MPI_Allreduce world_allreduce
 #define MPI_Reduce world_reduce
 #define MPI_Gather world_gather
@@ -69,8 +69,8 @@ int world_bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm c
 // These two are done when they return.
 int world_ibcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm,
                  MPI_Request *request);
-int world_iallreduce(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op op,
-                     MPI_Comm comm, MPI_Request *request);
+int world_ireduce(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op op, int root,
+                  MPI_Comm comm, MPI_Request *request);
 int world_allreduce(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op op,
                     MPI_Comm comm);
 int world_reduce(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op op, int root,

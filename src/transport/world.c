@@ -252,10 +252,10 @@ int world_ibcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm 
     return world_bcast(buffer, count, type, root, comm);
 }
 
-int world_iallreduce(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op op,
-                     MPI_Comm comm, MPI_Request *request) {
+int world_ireduce(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op op, int root,
+                  MPI_Comm comm, MPI_Request *request) {
     *request = 0;
-    return world_allreduce(mine, all, count, type, op, comm);
+    return world_reduce(mine, all, count, type, op, root, comm);
 }
 
 int world_test(MPI_Request *request, int *done, int status) {
