@@ -33,12 +33,8 @@ class Pvm(Layer):
 class Lam(Layer):
     """LAM/MPI, by its module that uses TCP and by way of its daemons."""
 
-    transport = parameter(["tcp", "lamd"])
     kind = "lam"
-
-    @run_after("setup")
-    def check_hosts(self):
-        self.skip_if(self.num_hosts > 1, "LAM is started on one host only")
+    transport = parameter(["tcp", "lamd"])
 
 
 class Broadcast(Layer):
@@ -100,6 +96,14 @@ class pvm_bcast_quick(Quick, Broadcast):
     transport = parameter(["direct", "daemon"])
     options = {"sizes": SIZES, "budget": 0.1}
     tags = BROADCAST
+
+
+@rfm.simple_test
+class lam_bcast_quick(Quick, Broadcast):
+    kind = "lam"
+    transport = parameter(["tcp"])
+    options = {"sizes": SIZES, "budget": 0.1}
+    tags = exhibits.tags("tinetti-bcast-mpi", "tinetti-bcast-model")
 
 
 @rfm.simple_test
