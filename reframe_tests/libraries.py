@@ -9,8 +9,6 @@ from .harness import exhibits, placements
 from .transports import Layer
 
 SIZES = "1:64Ki:x4,256Ki,1Mi"
-PVM = exhibits.tags("tinetti-p2p-pvm", "tinetti-tab-3")
-BROADCAST = exhibits.tags("tinetti-bcast-pvm", "tinetti-bcast-model")
 
 
 class Pvm(Layer):
@@ -33,12 +31,8 @@ class Pvm(Layer):
 class Lam(Layer):
     """LAM/MPI, by its module that uses TCP and by way of its daemons."""
 
-    transport = parameter(["tcp", "lamd"])
     kind = "lam"
-
-    @run_after("setup")
-    def check_hosts(self):
-        self.skip_if(self.num_hosts > 1, "LAM is started on one host only")
+    transport = parameter(["tcp", "lamd"])
 
 
 class Broadcast(Layer):
@@ -74,13 +68,13 @@ class pvm_smoke(Smoke, Pvm):
 @rfm.simple_test
 class pvm_quick(Quick, Pvm):
     options = {"sizes": SIZES, "budget": 0.1, "rse": 0.003}
-    tags = PVM
+    tags = exhibits.tags("tinetti-p2p-pvm", "tinetti-tab-3")
 
 
 @rfm.simple_test
 class pvm_full(Full, Pvm):
     options = {"sizes": "1:1Mi:x2", "budget": 0.2, "interleave": "yes"}
-    tags = PVM
+    tags = exhibits.tags("tinetti-p2p-pvm")
 
 
 @rfm.simple_test
@@ -99,7 +93,15 @@ class pvm_bcast_quick(Quick, Broadcast):
     kind = "pvm"
     transport = parameter(["direct", "daemon"])
     options = {"sizes": SIZES, "budget": 0.1}
-    tags = BROADCAST
+    tags = exhibits.tags("tinetti-bcast-pvm", "tinetti-bcast-model")
+
+
+@rfm.simple_test
+class lam_bcast_quick(Quick, Broadcast):
+    kind = "lam"
+    transport = parameter(["tcp"])
+    options = {"sizes": SIZES, "budget": 0.1}
+    tags = exhibits.tags("tinetti-bcast-model")
 
 
 @rfm.simple_test
@@ -109,4 +111,3 @@ class transport_bcast_quick(Quick, Broadcast):
     transport = parameter(["tcp"])
     broadcast = parameter(["sends"])
     options = {"sizes": SIZES, "budget": 0.1}
-    tags = BROADCAST

@@ -222,11 +222,6 @@ int connect(int socket, const struct sockaddr *address, socklen_t length) {
         (ntohl(peer->sin_addr.s_addr) >> 24) == IN_LOOPBACKNET ||
         peer->sin_addr.s_addr == own_address.sin_addr.s_addr)
         return REAL(connect)(socket, address, length);
-    // Not a rank's: what launchers and their daemons listen on stays TCP.
-    const char *except = getenv("COTEJO_LLC_EXCEPT");
-    struct in_addr spared;
-    if (except && inet_aton(except, &spared) && spared.s_addr == peer->sin_addr.s_addr)
-        return REAL(connect)(socket, address, length);
     if (!find_mac(peer, mac)) {
         complain(inet_ntoa(peer->sin_addr), "no neighbour on this LAN; LLC is not routed");
         errno = EHOSTUNREACH;

@@ -66,8 +66,9 @@ const char *library_version(void) {
 }
 
 int library_rank(void) {
-    int rank;
-    MPI_Init(NULL, NULL);
+    static char name[] = "cotejo-transport", *words[] = {name, NULL}, **arguments = words;
+    int rank, count = 1;
+    MPI_Init(&count, &arguments);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     return rank;
 }
