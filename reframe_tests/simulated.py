@@ -5,7 +5,7 @@ import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
 from .base import Experiment, Full, Quick, Smoke
-from .harness import exhibits, launches
+from .harness import exhibits, launches, simgrid
 
 SELECTORS = ["ompi", "mpich", "mvapich2", "impi"]
 # SimGrid 3.32: what it has as Intel MPI's broadcast and all-to-all of so many ranks, one a node,
@@ -141,6 +141,11 @@ class simulated_bisect(Full, SimulatedPair):
         self.num_tasks = 2 * self.pairs
         if self.pairs > 1:
             self.options = {**self.options, "pairs": self.pairs}
+
+    @run_after("setup")
+    def leave_out_frameless(self):
+        self.skip_if("frame" not in simgrid.platform(self.current_partition.extras["platform"]),
+                     "the platform does not say what a frame costs")
 
 
 class SimulatedWait(Full, Simulated):

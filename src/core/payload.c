@@ -78,13 +78,24 @@ char *buffer_next(struct buffer *buffer) {
     return slot;
 }
 
-void memory_ask(MPI_Comm comm, size_t bytes, struct failure *failure) {
+// How many ranks take their memory of the same machine.
+static int ranks_here(MPI_Comm comm) {
+    int here;
+#ifdef COTEJO_SIMULATED
+    MPI_Comm_size(comm, &here); // whatever hosts they are simulated on
+#else
     MPI_Comm host;
-    int rank, here;
+    int rank;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &host);
     MPI_Comm_size(host, &here);
     MPI_Comm_free(&host);
+#endif
+    return here;
+}
+
+void memory_ask(MPI_Comm comm, size_t bytes, struct failure *failure) {
+    int here = ranks_here(comm);
     double available = node_memory_available();
     double wanted = (double)bytes * here;
     if (available > 0 && wanted > 0.9 * available)
