@@ -42,12 +42,22 @@ save_plots <- function(plots, out_dir) {
   }))
 }
 
+#' Experiments with one time at each size: what has several (steps of computation, queues) is no
+#' curve over sizes, and is shown by its exhibits.
+#' @noRd
+measured_by_size <- function(medians) {
+  factors <- attr(medians, "factors")
+  by <- c(setdiff(configuration_columns(medians), factors), "bytes")
+  several <- medians[duplicated(medians, by = by)]
+  setdiff(unique(medians$experiment), several$experiment)
+}
+
 #' The figures of a study, by name.
 #' @noRd
 plot_study <- function(study) {
   plots <- list()
   # Other tools' benchmarks after our own.
-  names <- unique(study$medians$experiment)
+  names <- measured_by_size(study$medians)
   for (name in names[order(names == "imb")]) {
     of <- function(table) table[table$experiment == name]
     points <- of(study$summary)

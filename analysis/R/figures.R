@@ -6,14 +6,16 @@ panel_of <- function(table) {
   strata <- c("site", "test", "placement", "hosts", "ranks", "settings", "parameters")
   varying <- Filter(many, strata)
   extra <- if (length(varying)) {
-    do.call(paste, c(unname(as.list(table[, varying, with = FALSE])), sep = ", "))
+    Reduce(join_words, lapply(table[, varying, with = FALSE], as.character))
   }
   text <- paste0(
     title_of(table$operation), ", ", title_of(table$transport),
-    if (length(extra)) paste0("\n", extra)
+    if (length(extra)) ifelse(nzchar(extra), paste0("\n", extra), "")
   )
   factor(text, unique(text[order(table$operation, table$transport)]))
 }
+
+join_words <- function(a, b) paste0(a, ifelse(nzchar(a) & nzchar(b), ", ", ""), b)
 
 shown_levels <- function(table, by) {
   known <- title_of(sort(unique(table[[by]]), method = "radix"))
@@ -97,12 +99,10 @@ draw_curves <- function(points, medians, scales = "fixed", columns = 2L, lines =
 # Titles of panels are broken where they are wider than one of so many panels in a row.
 fit_titles <- function(columns) {
   width <- 92L %/% columns
+  fit <- function(line) if (nchar(line) > width) strwrap(line, width) else line
   function(titles) {
-    long <- nchar(titles) > width & !grepl("\n", titles, fixed = TRUE)
-    titles[long] <- vapply(strwrap(titles[long], width, simplify = FALSE), paste, "",
-      collapse = "\n"
-    )
-    titles
+    lines <- strsplit(as.character(titles), "\n", fixed = TRUE)
+    vapply(lines, \(l) paste(unlist(lapply(l, fit)), collapse = "\n"), "")
   }
 }
 

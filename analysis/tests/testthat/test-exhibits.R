@@ -267,6 +267,9 @@ test_that("hidden computation and overhead come out of a planted curve", {
   for (launch in 1:6) {
     write_overlap(folder, launch, c(0:3, 3L), pmax(10e-6, 4e-6 + twice), twice)
   }
+  # Several times at one size are no curve over sizes.
+  medians <- summarise_configurations(summarise_launches(read_results(folder)))
+  expect_length(measured_by_size(medians), 0L)
   out <- drawn_from(folder, one_row("overhead_table", kind = "table"))
   expect_equal(out$data$base_s, 10e-6)
   expect_equal(out$data$overhead_s, 4e-6)
