@@ -17,7 +17,7 @@ test_that("the register holds every published exhibit once and names verbs that 
   columns <- unique(unlist(lapply(exhibits$filter, names)))
   known <- c(
     "mpi", "algorithms", "transport", "placement", "ranks", "operation", "queue", "burst",
-    "pairs", "log2_points"
+    "pairs", "log2_points", "threads"
   )
   expect_true(all(columns %in% known | grepl("^(option|parameter|setting)_", columns)))
 })
