@@ -32,6 +32,7 @@ def test_a_kernel_in_another_language_is_right(mpi, language, kernel, tmp_path):
     rows = list(csv.DictReader((tmp_path / "samples.csv").read_text().splitlines()[1:]))
     assert [c["name"] for c in record["samples"]["columns"]] == list(rows[0])
     assert record["observed"]["size"] == 2
+    assert record["observed"]["payload_bytes"] == 0  # a reader wants the member
     assert [row["operation"] for row in rows] == [f"nas-{kernel}-S"] * 2
     assert float(rows[0]["rate_mops"]) == pytest.approx(
         float(rows[0]["mop"]) / float(rows[0]["time_s"]))

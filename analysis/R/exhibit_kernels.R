@@ -12,6 +12,9 @@ medians_of_measures <- function(exhibit, measures, x) {
   }))
 }
 
+# Words below each other, since bars are narrow; a size stays with its unit.
+narrow_words <- function(text) gsub(",? (?![KM]?i?B\\b)|(?<=-)", "\n", text, perl = TRUE)
+
 phase_name <- function(measure) gsub("_", " ", sub("_s$", "", measure))
 
 #' Phases of a program, one on the other.
@@ -41,7 +44,7 @@ exhibit_phases <- function(exhibit) {
       labeller = ggplot2::as_labeller(fit_titles(min(2L, nlevels(parts$panel))))
     ) +
     ggplot2::scale_fill_grey(NULL, start = 0.35, end = 0.85) +
-    ggplot2::scale_x_discrete(NULL, labels = function(text) gsub(", ", "\n", text)) +
+    ggplot2::scale_x_discrete(NULL, labels = narrow_words) +
     y_axis("time (ms)", "linear") + theme_cotejo() +
     ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(exhibit, paste(
       "Bars: medians over launches of the phases of the slowest rank. Points: the whole time,",
