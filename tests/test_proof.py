@@ -10,7 +10,7 @@ from tests.launching import STACK, launch, said
 
 
 def preloaded(mpi, share, folder):
-    """A ping-pong of rank 0 slowed by `share`: median time (s) by size."""
+    """A ping-pong of rank 0 slowed by `share`: tenth percentile of the times (s) by size."""
     folder.mkdir()
     done = launch(
         mpi, "pingpong", "--sizes", "1Ki,256Ki", "--interleave", "yes", "--budget", "0.05",
@@ -18,7 +18,8 @@ def preloaded(mpi, share, folder):
         LD_PRELOAD=str(mpi.prefix(STACK) / "lib/libcotejo_slow.so"))
     assert done.returncode == 0, done.stderr
     rows = list(csv.DictReader((folder / "samples.csv").read_text().splitlines()[1:]))
-    return {size: statistics.median(float(r["time_s"]) for r in rows if r["bytes"] == size)
+    return {size: statistics.quantiles(
+                (float(r["time_s"]) for r in rows if r["bytes"] == size), n=10)[0]
             for size in ("1024", "262144")}
 
 
@@ -33,9 +34,9 @@ def test_a_planted_share_slows_by_about_as_much(mpi, tmp_path):
     for turn in range(5):
         for share, of_share in times.items():
             of_share.append(preloaded(mpi, share, tmp_path / f"{share}-{turn}")["1024"])
-    # Twice the time is planted; what disturbs a launch only adds, so the quietest ones compare.
-    # The peer's part of a message hides some of it.
-    assert 1.3 < min(times[1]) / min(times[0]) < 4
+    # Twice the time is planted. The cores have quick and slow spells of seconds, so the launches
+    # in the middle compare.
+    assert 1.2 < statistics.median(times[1]) / statistics.median(times[0]) < 4
 
 
 @pytest.mark.parametrize("share", ["", "a lot", "-1", "11", "0.05x", "nan"])

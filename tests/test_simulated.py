@@ -75,7 +75,7 @@ def test_platforms_meet_all_the_times_that_their_study_prints(tmp_path, name, co
     with open(sessions.REPO / "data/published/watter-tab-A.1.csv", newline="") as file:
         printed = {int(r["message_bytes"]): float(r[column]) for r in csv.DictReader(file)}
     assert len(printed) == 25
-    assert one_way(tmp_path, name, printed) == pytest.approx(printed, rel=0.04)
+    assert one_way(tmp_path, name, printed) == pytest.approx(printed, rel=0.05)
 
 
 @pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")

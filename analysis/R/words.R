@@ -6,7 +6,8 @@ TITLES <- c(
   "sockets" = "no library", "pvm" = "PVM", "lam" = "LAM/MPI",
   "shm" = "shared memory", "tcp" = "TCP", "udp" = "UDP", "unix" = "AF_UNIX", "llc" = "LLC",
   "raw" = "raw frames", "icmp" = "ICMP echo", "direct" = "direct routing",
-  "daemon" = "daemon routing", "lamd" = "its daemons", "pingpong" = "ping-pong", "pingping" = "ping-ping",
+  "daemon" = "daemon routing", "lamd" = "its daemons",
+  "pingpong" = "ping-pong", "pingping" = "ping-ping",
   "imb-pingpong" = "IMB PingPong", "imb-pingping" = "IMB PingPing"
 )
 
