@@ -36,7 +36,7 @@ def test_a_planted_share_slows_by_about_as_much(mpi, tmp_path):
             of_share.append(preloaded(mpi, share, tmp_path / f"{share}-{turn}")["1024"])
     # Twice the time is planted. The cores have quick and slow spells of seconds, so the launches
     # in the middle compare.
-    assert 1.2 < statistics.median(times[1]) / statistics.median(times[0]) < 4
+    assert 1.3 < statistics.median(times[1]) / statistics.median(times[0]) < 4
 
 
 @pytest.mark.parametrize("share", ["", "a lot", "-1", "11", "0.05x", "nan"])
