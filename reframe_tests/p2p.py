@@ -5,7 +5,7 @@ import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
 from .base import Bench, Experiment, Full, Quick, Smoke
-from .harness import exhibits, launches, placements
+from .harness import exhibits, imb, launches, placements
 
 # Launches differ by more than the samples of one do: time goes into many of them.
 FULL = {"sizes": "1:4Mi:x2", "rse": 0.01, "budget": 0.05}
@@ -103,12 +103,16 @@ class pingping_affinity(Affinity):
 
 @rfm.simple_test
 class pingpong_bench(Bench, PointToPoint):
-    """Held against `imb_bench`, by means: so both begin with the same sizes, to warm up, and
+    """Held against `imb_bench`: so both begin with the same sizes, to warm up, and
     messages begin where malloc lets IMB's begin, which is slower than at a page. Samples are of
     many round trips: a pause after each, to note it, lets both ranks end what they still do for
     the message before, and large ones are up to 10 % faster than in IMB's loop."""
 
     experiment = "pingpong"
     transport = parameter(["shm"])
-    options = {"sizes": "2,4,1,1Ki,64Ki,512Ki,1Mi", "rse": 0.001, "budget": 0.3,
+    options = {"sizes": "2,4,1,1Ki,64Ki,512Ki,1Mi", "rse": 0.001, "budget": 0.1,
                "sample-time": 20e-3, "offset": 16}
+
+    @run_after("setup")
+    def needs_its_peer(self):
+        imb.find_or_skip(self)

@@ -34,8 +34,14 @@ def skip(goal, reason):
     print(f"bench: skipped {goal}: {reason}", flush=True)
 
 
+def quieter(times):
+    """Mean of the lower half: as blind to disturbed launches as a lower quartile, less noisy."""
+    times = sorted(times)
+    return statistics.fmean(times[:(len(times) + 1) // 2])
+
+
 def ratio(ours, theirs, replicates=2000):
-    """Ratio of two tools' lower quartiles over blocks, 95 % interval by bootstrap over blocks.
+    """Ratio of two tools' quieter launches over blocks, 95 % interval by bootstrap over blocks.
 
     Two tools at the same work: what disturbs a launch only adds, so the quiet ones compare them.
     """
@@ -44,8 +50,7 @@ def ratio(ours, theirs, replicates=2000):
         sys.exit("bench: fewer than 5 blocks have both tools; see the session for the reasons")
 
     def of(chosen):
-        return (statistics.quantiles([ours[b] for b in chosen])[0]
-                / statistics.quantiles([theirs[b] for b in chosen])[0])
+        return quieter(ours[b] for b in chosen) / quieter(theirs[b] for b in chosen)
 
     draw = random.Random(1)
     drawn = sorted(of(draw.choices(blocks, k=len(blocks))) for _ in range(replicates))
