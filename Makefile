@@ -48,9 +48,10 @@ build: ## build the benchmarks once per MPI, and the R package
 verify: ## check that each MPI compiles and runs 2 ranks; audit the builds
 	@$(PYTHON) -m stack.verify $(STACK)
 
-study: stack ## run the study (TAG=quick, LAUNCHES=n, or UNTIL=3% BUDGET=20m), then figures and report
+study: stack ## run the study (TAG=quick, CELLS=regex, LAUNCHES=n, or UNTIL=3% BUDGET=20m), figures, report
 	@$(PYTHON) -m reframe_tests.harness.study --tag $(TAG) $(if $(LAUNCHES),--launches $(LAUNCHES)) \
-	  $(if $(UNTIL),--until $(UNTIL)) $(if $(BUDGET),--budget $(BUDGET))
+	  $(if $(UNTIL),--until $(UNTIL)) $(if $(BUDGET),--budget $(BUDGET)) \
+	  $(if $(CELLS),--cells '$(CELLS)')
 	@$(MAKE) --no-print-directory figures report
 
 figures: ## draw every figure and exhibit that the data carry (DATA=reference, RESULTS, FIGURES)

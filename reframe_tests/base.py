@@ -274,7 +274,7 @@ class Experiment(rfm.RunOnlyRegressionTest, Unreal, Placement, Configuration):
                                        self.placement, *values]))
         sessions.note_cell(self.cell, inspect.getfile(type(self)))
         self.skip_if(sessions.measured(self.cell, self.launch), "already in this session")
-        self.skip_if(not sessions.wanted(self.cell), "its interval is narrow enough")
+        self.skip_if(not sessions.wanted(self.cell), "not among the cells that this run is for")
 
     @run_before("run")
     def compose_command(self):

@@ -136,3 +136,21 @@ def test_a_launch_that_hangs_is_ended_and_recorded_and_the_rest_goes_on(tmp_path
     assert (hung["status"], hung["samples"]) == ("failed", None)
     assert hung["reason"] == "still running after 5 s, ended with all its ranks"
     assert {r["status"] for r in launches.values()} <= {"ok"}
+
+
+def test_a_study_of_some_cells_measures_those_alone(tmp_path):
+    mine = f"pingpong_smoke.{PRESENT[0].name}."
+    running = study(tmp_path, "--launches", "1", "--cells", f"^{mine}")
+    log, _ = running.communicate(timeout=200)
+    assert running.returncode == 0, log[-3000:]
+    names = list(records(tmp_path))
+    assert names and all(n.startswith(mine) for n in names)
+
+
+def test_cells_that_no_test_has_are_refused(tmp_path):
+    for regex, said in [("pingpang", "no cell of tag 'smoke' has 'pingpang'"),
+                        ("(", "'(' is no regular expression")]:
+        running = study(tmp_path, "--cells", regex)
+        log, _ = running.communicate(timeout=100)
+        assert running.returncode in (1, 2) and said in log
+    assert not records(tmp_path)

@@ -9,6 +9,7 @@ import argparse
 import itertools
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -32,12 +33,12 @@ def reframe(arguments, **variables):
     return subprocess.run(command, env={**os.environ, **variables}).returncode
 
 
-def unfinished(tag):
-    """Name of the newest session of this tag that was begun and not finished, or None."""
+def unfinished(tag, like=""):
+    """Name of the newest session of this tag and these cells that is not finished, or None."""
     folder = sessions.results_folder() / sessions.site_name()
     for path in sorted(folder.glob("*/session.json"), reverse=True):
         plan = sessions.read_json(path)
-        if plan["tag"] == tag and not plan["finished"]:
+        if (plan["tag"], plan.get("like", ""), plan["finished"]) == (tag, like, ""):
             return path.parent.name
     return None
 
@@ -57,12 +58,19 @@ def list_cells(tag):
     return sorted(cells), sorted(os.path.relpath(f, sessions.REPO) for f in files)
 
 
-def begin(tag, blocks):
-    """Plans a new session and returns the plan; the environment then names the session."""
+def begin(tag, blocks, like=""):
+    """Plans a new session and returns the plan; the environment then names the session.
+
+    Of the tag's cells those are measured in whose names the regular expression `like` is found.
+    """
     say(f"new session {sessions.session_name()}: finding the cells of tag {tag!r}")
     cells, files = list_cells(tag)
+    cells = [c for c in cells if re.search(like, c)]
+    if not cells:
+        sys.exit(f"study: no cell of tag {tag!r} has {like!r} in its name; "
+                 f"`reframe --dry-run --tag {tag}` lists them")
     plan = {"tag": tag, "blocks": blocks, "seed": random.SystemRandom().randrange(1 << 31),
-            "cells": cells, "files": files, "begun": sessions.utc(), "finished": "",
+            "cells": cells, "files": files, "like": like, "begun": sessions.utc(), "finished": "",
             "reframe_s": 0.0}
     folder = sessions.session_folder()
     sessions.write_json(folder / "session.json", plan)
@@ -108,7 +116,7 @@ def run(plan):
         left = (time.monotonic() - begun) / (at_start - todo) * todo if todo < at_start else None
         say(f"block {block} of {plan['blocks']}: {total - todo} of {total} launches done"
             + (f", about {left / 60:.1f} min left" if left else ""))
-        run_block(plan, block)
+        run_block(plan, block, missing(plan, block) if plan.get("like") else None)
         todo = sum(len(missing(plan, b)) for b in range(1, plan["blocks"] + 1))
     return todo
 
@@ -146,10 +154,21 @@ def run_until(plan, width, limit_s):
         per_launch = run_block(plan, block, only) / len(only)
 
 
+def regex(text):
+    """A regular expression of the command line, or one line of what is wrong with it."""
+    try:
+        re.compile(text)
+    except re.error as err:
+        raise argparse.ArgumentTypeError(f"{text!r} is no regular expression: {err}") from None
+    return text
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tag", default="quick", help="which tests (default: quick)")
     parser.add_argument("--launches", type=int, help="blocks; the scale's number by default")
+    parser.add_argument("--cells", default="", metavar="REGEX", type=regex,
+                        help="only the cells that have this in their names (default: all)")
     parser.add_argument("--until", type=stopping.share, metavar="WIDTH",
                         help="go on until each cell's 95 %% interval is within this (3%%)")
     parser.add_argument("--budget", type=stopping.seconds, metavar="TIME",
@@ -164,14 +183,14 @@ def main():
         parser.error("--budget bounds a study --until a width; a plain one has --launches")
     if args.until:
         blocks = 1
-    name = unfinished(args.tag)
+    name = unfinished(args.tag, args.cells)
     if name:
         os.environ["COTEJO_SESSION"] = name
         plan = sessions.read_json(sessions.session_folder() / "session.json")
         say(f"going on with session {name}")
     else:
         os.environ["COTEJO_SESSION"] = sessions.session_name()
-        plan = begin(args.tag, blocks)
+        plan = begin(args.tag, blocks, args.cells)
     folder = sessions.session_folder()
     try:
         wide = run_until(plan, args.until, args.budget) if args.until else []
