@@ -24,7 +24,8 @@
 #include <unistd.h>
 
 enum { TOO_LONG = 124, NOT_FOUND = 127, PROCESSES_MOST = 65536, ROUNDS_MOST = 200 };
-static const double grace_s = 3; // between asking a launcher to end and ending it
+// Between asking a launcher to end and ending it: ReFrame kills the guard 2 s after asking.
+static const double grace_s = 1;
 
 static volatile sig_atomic_t told_to_end; // set by the handler, which has no other way to tell
 

@@ -3,7 +3,9 @@
 
 import json
 import os
+import signal
 import subprocess
+import time
 
 import pytest
 
@@ -48,6 +50,24 @@ def test_ranks_that_hang_are_ended_even_when_orphaned(tmp_path):
     assert done.returncode == record["exit"] == 124
     assert record["reason"] == "still running after 1 s, ended with all its ranks"
     assert not any(alive(int((tmp_path / name).read_text())) for name in "ab")
+
+
+def test_nothing_is_left_where_reframe_gives_two_seconds(tmp_path):
+    # ReFrame asks the group to end and kills it 2 s later; a rank may be in a group of its own.
+    script = "trap '' TERM; setsid bash -c 'trap \"\" TERM; echo $$ > rank; sleep 300' & sleep 300"
+    guard = subprocess.Popen([str(GUARD), "60", "-r", "guard.json", "bash", "-c", script],
+                             cwd=tmp_path, start_new_session=True)
+    for _ in range(100):
+        if (tmp_path / "rank").exists() and (tmp_path / "rank").read_text():
+            break
+        time.sleep(0.05)
+    os.killpg(guard.pid, signal.SIGTERM)
+    try:
+        guard.wait(2)
+    except subprocess.TimeoutExpired:
+        os.killpg(guard.pid, signal.SIGKILL)
+        guard.wait()
+    assert not alive(int((tmp_path / "rank").read_text()))
 
 
 def test_others_are_left_alone(tmp_path):
