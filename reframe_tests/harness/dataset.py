@@ -26,6 +26,8 @@ MOST_BYTES = 30_000_000
 STACK = re.compile(r"[^\s=:\"',]*?/(?:\.stack|\.spack-env)(?=/)")
 # Where the checkout was, before what a virtual site runs of it.
 CHECKOUT = re.compile(r"[^\s=:\"',]*?/(?=site_configs/)")
+# SMPI's copies of the program, one a rank, by the number of a process.
+COPY = re.compile(r"[^\s=:\"',]*/(\w+?)_\d+_\d+\.so(?![\w.])")
 ADDRESS = re.compile(r"\s*(?:https?|ftp|file)://[^\s\"',]*")
 # What may not be left: any other address, and folders of a person or of a moment.
 KEPT_OUT = re.compile(r"://|/tmp/|/home/|/root/")
@@ -38,7 +40,7 @@ def stripped(value):
     if isinstance(value, list):
         return [stripped(member) for member in value]
     if isinstance(value, str):
-        return ADDRESS.sub("", CHECKOUT.sub("", STACK.sub("STACK", value)))
+        return ADDRESS.sub("", CHECKOUT.sub("", STACK.sub("STACK", COPY.sub(r"\1", value))))
     return value
 
 
