@@ -68,10 +68,10 @@ class imb_full(Full, Imb):
 @rfm.simple_test
 class imb_bench(Bench, Imb):
     """Our one-way time is held against this. IMB measures from its first moment on, so the
-    first sizes are there to warm up. Each size comes again and again, for IMB prints one mean of
-    its repetitions: as long as our samples, about, many of which nothing disturbed."""
+    first sizes are there to warm up. Each size comes once, as in ours: asked for again in the
+    same launch, 1 MiB took 37.6 in place of 40.0 us (Intel MPI)."""
 
     transport = parameter(["shm"])
-    sizes = [2, 4] + 3 * [1, 1 << 10, 1 << 16, 1 << 20]
+    sizes = [2, 4, 1, 1 << 10, 1 << 16, 1 << 19, 1 << 20]
     repetitions = 20000
     volume_mb = 300
