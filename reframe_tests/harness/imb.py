@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Intel MPI Benchmarks: where they are for an MPI, and their tables as samples."""
 
-import math
 import re
-import statistics
 
 from . import families, sessions
 
 COLUMNS = [
     {"name": "operation", "unit": "", "meaning": "benchmark of IMB-MPI1, in lower case"},
     {"name": "bytes", "unit": "B", "meaning": "message size"},
-    {"name": "repetition", "unit": "", "meaning": "how often the size was measured before"},
+    {"name": "repetition", "unit": "", "meaning": "always 0: IMB prints one mean a launch"},
     {"name": "calls", "unit": "", "meaning": "repetitions that IMB averaged"},
     {"name": "time_s", "unit": "s", "meaning": "mean time of one message, one way"},
     {"name": "valid", "unit": "", "meaning": "1: IMB does not judge its samples"},
@@ -67,17 +65,6 @@ def rows(output):
     return found
 
 
-def summary(table):
-    """One line an operation and size, in the benchmark's own shape, of what `rows` gives."""
-    means = {}
-    for operation, size, _, time_s in table:
-        means.setdefault((operation, size), []).append(time_s)
-    return [{"operation": operation, "bytes": size, "n": len(times),
-             "median_s": statistics.median(times), "min_s": min(times),
-             "p95_s": sorted(times)[math.ceil(0.95 * len(times)) - 1]}
-            for (operation, size), times in means.items()]
-
-
 def write_samples(stage, output):
     """Writes `samples.csv` and completes `samples.json` from what IMB printed.
 
@@ -89,13 +76,15 @@ def write_samples(stage, output):
         return
     with open(stage / "samples.csv", "w") as file:
         file.write("# cotejo-samples/1\n" + ",".join(c["name"] for c in COLUMNS) + "\n")
-        for i, (operation, size, calls, time_s) in enumerate(table):
-            before = sum(line[:2] == (operation, size) for line in table[:i])
-            file.write(f"{operation},{size},{before},{calls},{time_s:.9e},1\n")
+        for operation, size, calls, time_s in table:
+            file.write(f"{operation},{size},0,{calls},{time_s:.9e},1\n")
     record = sessions.read_json(description)
     record["observed"]["program"] = "IMB-MPI1"
     # Two messages a repetition: there and back, or both ways at once.
     record["observed"]["payload_bytes"] = sum(2 * size * calls for _, size, calls, _ in table)
     record["samples"] = {"file": "samples.csv", "rows": len(table), "columns": COLUMNS}
-    record["summary"] = summary(table)
+    record["summary"] = [
+        {"operation": operation, "bytes": size, "n": 1,
+         "median_s": time_s, "min_s": time_s, "p95_s": time_s}
+        for operation, size, _, time_s in table]
     sessions.write_json(description, record)
