@@ -4,8 +4,29 @@
 
 #include <lam/mpi.h> // its names are its own: those of ours are macros of another file
 #include <stdio.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 enum { TAG = 7 };
+
+// A message to its daemon without a body goes as a head and an empty vector whose address LAM
+// never set; where that address is none of the process, the kernel says errno 14 and MPI_Init
+// ends. LAM finds these two before the C library's.
+static int filled(const struct iovec *vectors, int count) {
+    while (count > 1 && vectors[count - 1].iov_len == 0) {
+        count--;
+    }
+    return count;
+}
+
+ssize_t writev(int file, const struct iovec *vectors, int count) {
+    return syscall(SYS_writev, file, vectors, filled(vectors, count));
+}
+
+ssize_t readv(int file, const struct iovec *vectors, int count) {
+    return syscall(SYS_readv, file, vectors, filled(vectors, count));
+}
 
 static void lam_open(struct ways *ways) {
     (void)ways; // the library's own launcher has done it
