@@ -78,12 +78,13 @@ plot_study <- function(study) {
 }
 
 #' Width and height of a plot from its panels, inches.
+#'
+#' @param built the plot as [ggplot2::ggplot_build()] returns it.
 #' @noRd
-plot_size <- function(plot) {
-  layout <- ggplot2::ggplot_build(plot)$layout$layout
-  rows <- max(layout$ROW)
-  caption <- length(strsplit(plot$labels$caption, "\n", fixed = TRUE)[[1L]])
-  height <- 1 + 0.16 * caption + 0.25 * (legend_rows(plot) - 1) +
+plot_size <- function(built) {
+  rows <- max(built$layout$layout$ROW)
+  caption <- length(strsplit(built$plot$labels$caption, "\n", fixed = TRUE)[[1L]])
+  height <- 1 + 0.16 * caption + 0.25 * (legend_rows(built$plot) - 1) +
     rows * if (rows > 1L) 2.05 else 2.9
   c(width = 7.2, height = height)
 }
@@ -100,34 +101,41 @@ FONT <- "DejaVu Sans"
 
 #' Draw a plot as SVG text. Text stays text, to be searched and edited.
 #' @noRd
-svg_text <- function(plot, size) {
+svg_text <- function(built, size) {
   svg <- svglite::svgstring(
     width = size[["width"]], height = size[["height"]], fix_text_size = FALSE,
     system_fonts = list(sans = FONT)
   )
-  tryCatch(print(plot), finally = grDevices::dev.off())
+  tryCatch(draw_built(built), finally = grDevices::dev.off())
   as.character(svg())
 }
 
 #' Draw a plot as PDF, with its fonts inside where R has cairo.
 #' @noRd
-draw_pdf <- function(plot, size, file) {
+draw_pdf <- function(built, size, file) {
   if (capabilities("cairo")) {
     grDevices::cairo_pdf(file, width = size[["width"]], height = size[["height"]], family = FONT)
   } else {
     grDevices::pdf(file, width = size[["width"]], height = size[["height"]])
   }
-  tryCatch(print(plot), finally = grDevices::dev.off())
+  tryCatch(draw_built(built), finally = grDevices::dev.off())
   remove_dates(file)
+}
+
+# Text is measured anew for each device; what is built serves both.
+draw_built <- function(built) {
+  grid::grid.newpage()
+  grid::grid.draw(ggplot2::ggplot_gtable(built))
 }
 
 save_plot <- function(plot, out_dir, name) {
   path <- function(ending) file.path(out_dir, paste0(name, ".", ending))
-  size <- plot_size(plot)
+  built <- ggplot2::ggplot_build(plot)
+  size <- plot_size(built)
   write_whole(path("svg"), function(file) {
-    writeLines(svg_text(plot, size), file, useBytes = TRUE)
+    writeLines(svg_text(built, size), file, useBytes = TRUE)
   })
-  write_whole(path("pdf"), function(file) draw_pdf(plot, size, file))
+  write_whole(path("pdf"), function(file) draw_pdf(built, size, file))
   write_csv(attr(plot, "data"), path("csv"))
   vapply(c("svg", "pdf", "csv"), path, "")
 }

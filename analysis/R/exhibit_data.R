@@ -183,7 +183,7 @@ in_words <- function(column, values) {
 # How the values of a column are said; what is not here is said by title_of().
 COUNTED <- list(
   ranks = c("rank", "ranks"), pairs = c("pair", "pairs"), hosts = c("host", "hosts"),
-  burst = c("message", "messages")
+  burst = c("message", "messages"), cores = c("core", "cores")
 )
 SAID <- list(
   operation = c(

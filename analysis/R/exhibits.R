@@ -34,25 +34,42 @@ draw_all_exhibits <- function(results, out_dir, session = NULL, exhibits = list_
                               published = NULL) {
   summary <- summary_of_tests(results, session)
   rows <- lapply(seq_len(nrow(exhibits)), function(i) rows_of_exhibit(summary, exhibits[i]))
-  grounds <- ground_of(summary$simulated)
   medians <- summarise_configurations(keep_rows(summary, sort(unique(c(integer(), unlist(rows))))))
-  overlays <- read_overlays(published)
-  coverage <- rbindlist(lapply(seq_len(nrow(exhibits)), function(i) {
-    there <- intersect(GROUNDS, grounds[unlist(rows[[i]])])
-    rbindlist(lapply(if (length(there)) there else GROUNDS[[1L]], function(ground) {
-      # Where the launches of one test do not carry it, those of the next may.
-      on_ground <- lapply(rows[[i]], function(found) found[grounds[found] == ground])
-      on_ground <- on_ground[lengths(on_ground) > 0L]
-      for (found in if (length(on_ground)) on_ground else list(integer())) {
-        exhibit <- exhibit_data(exhibits[i], summary, medians, found, results, published)
-        line <- draw_exhibit(exhibit, ground, results$launches, out_dir, overlays)
-        if (line$state != "waiting") break
-      }
-      line
-    }))
-  }))
+  shared <- list(
+    exhibits = exhibits, rows = rows, summary = summary, medians = medians,
+    grounds = ground_of(summary$simulated), results = results, published = published,
+    overlays = read_overlays(published), out_dir = out_dir
+  )
+  coverage <- rbindlist(over_processes(draw_numbered, lengths(rows) > 0L, shared))
   write_coverage(coverage, out_dir)
   coverage
+}
+
+#' Draw an exhibit of the register on every ground that it has launches of.
+#'
+#' @param i row of the register.
+#' @param shared what all exhibits are drawn from, see [draw_all_exhibits()].
+#' @return rows of the coverage.
+#' @noRd
+draw_numbered <- function(i, shared) {
+  grounds <- shared$grounds
+  rows <- shared$rows[[i]]
+  there <- intersect(GROUNDS, grounds[unlist(rows)])
+  rbindlist(lapply(if (length(there)) there else GROUNDS[[1L]], function(ground) {
+    # Where the launches of one test do not carry it, those of the next may.
+    on_ground <- lapply(rows, function(found) found[grounds[found] == ground])
+    on_ground <- on_ground[lengths(on_ground) > 0L]
+    for (found in if (length(on_ground)) on_ground else list(integer())) {
+      exhibit <- exhibit_data(
+        shared$exhibits[i], shared$summary, shared$medians, found, shared$results, shared$published
+      )
+      line <- draw_exhibit(
+        exhibit, ground, shared$results$launches, shared$out_dir, shared$overlays
+      )
+      if (line$state != "waiting") break
+    }
+    line
+  }))
 }
 
 # What launches ran on: a machine, emulated hosts or networks, or a simulation.

@@ -44,6 +44,8 @@ two_sided <- function(statistic, variance) 2 * stats::pnorm(-abs(statistic) / sq
 
 #' Wilcoxon's rank-sum test of two independent sides, exact also with ties.
 #'
+#' Without ties from the distribution that R knows, which is some 50 times as fast.
+#'
 #' @param x,y launch medians (s). The test is on ranks: the logarithm changes nothing.
 #' @return the two-sided p, `NA` when a side is empty, 1 when nothing varies.
 #' @export
@@ -59,6 +61,11 @@ wilcoxon_independent <- function(x, y) {
     rank <- rank(value) - (length(value) + 1) / 2
     share <- length(x) * length(y) / (length(value) * (length(value) - 1))
     return(two_sided(sum(rank[seq_along(x)]), share * sum(rank^2)))
+  }
+  if (!anyDuplicated(value)) {
+    above <- sum(rank(value)[seq_along(x)]) - length(x) * (length(x) + 1) / 2
+    fewer <- min(above, length(x) * length(y) - above)
+    return(min(1, 2 * stats::pwilcox(fewer, length(x), length(y))))
   }
   side <- factor(rep(c("x", "y"), c(length(x), length(y))))
   test <- coin::wilcox_test(
@@ -88,8 +95,12 @@ wilcoxon_blocked <- function(x, y) {
     return(1)
   }
   n <- length(x)
+  difference <- log(x) - log(y)
+  if (n <= EXACT_UP_TO && all(difference != 0) && !anyDuplicated(abs(difference))) {
+    above <- sum(rank(abs(difference))[difference > 0])
+    return(min(1, 2 * stats::psignrank(min(above, n * (n + 1) / 2 - above), n)))
+  }
   if (n > EXACT_UP_TO) {
-    difference <- log(x) - log(y)
     rank <- rank(abs(difference))[difference != 0]
     return(two_sided(sum(rank * sign(difference[difference != 0])), sum(rank^2)))
   }

@@ -55,8 +55,9 @@ static double multiply_row(const struct cg *cg, long begin, long end, const doub
     return (a + b) + (c + d);
 }
 
-// y = A x, of this rank's rows; y is not x.
-static void multiply(struct nas *nas, struct cg *cg, const double *x, double *y) {
+// y = A x, of this rank's rows; y is not x. Returns x y over all ranks, whose vectors are in the
+// cache now.
+static double multiply(struct nas *nas, struct cg *cg, const double *x, double *y) {
     const double *whole = x;
     if (nas->size > 1) {
         MPI_Allgatherv(x, cg->count, MPI_DOUBLE, cg->whole, cg->parts, cg->parts + nas->size,
@@ -64,16 +65,12 @@ static void multiply(struct nas *nas, struct cg *cg, const double *x, double *y)
         nas->received += (double)(cg->rows - cg->count) * sizeof(double);
         whole = cg->whole;
     }
-#pragma omp parallel for schedule(static)
-    for (int i = 0; i < cg->count; i++)
-        y[i] = multiply_row(cg, cg->begin[i], cg->begin[i + 1], whole);
-}
-
-static double dot(const struct nas *nas, const struct cg *cg, const double *a, const double *b) {
     double sum = 0;
 #pragma omp parallel for schedule(static) reduction(+ : sum)
-    for (int i = 0; i < cg->count; i++)
-        sum += a[i] * b[i];
+    for (int i = 0; i < cg->count; i++) {
+        y[i] = multiply_row(cg, cg->begin[i], cg->begin[i + 1], whole);
+        sum += x[i] * y[i];
+    }
     return nas_sum(nas, sum);
 }
 
@@ -81,15 +78,15 @@ static double dot(const struct nas *nas, const struct cg *cg, const double *a, c
 static void solve(struct nas *nas, struct cg *cg) {
     double *x = cg->v[CG_X], *z = cg->v[CG_Z], *p = cg->v[CG_P], *q = cg->v[CG_Q],
            *r = cg->v[CG_R], sum = 0;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) reduction(+ : sum)
     for (int i = 0; i < cg->count; i++) {
         z[i] = 0;
         r[i] = p[i] = x[i];
+        sum += x[i] * x[i];
     }
-    double rho = dot(nas, cg, r, r);
+    double rho = nas_sum(nas, sum);
     for (int step = 0; step < STEPS; step++) {
-        multiply(nas, cg, p, q);
-        double alpha = rho / dot(nas, cg, p, q);
+        double alpha = rho / multiply(nas, cg, p, q);
         sum = 0;
 #pragma omp parallel for schedule(static) reduction(+ : sum)
         for (int i = 0; i < cg->count; i++) {
