@@ -31,7 +31,8 @@ enum {
     LISTENERS = 32,      // access points for listeners, from 0x04 on in steps of 4
     FIRST_CALLER = 0x84, // from here on those for callers
     LAST_CALLER = 0xfc,
-    ASKS = 50, // for a neighbour's address, 20 ms each
+    ASKS = 50,        // for a neighbour's address, 20 ms each
+    ROOM = 256 << 20, // B that may wait to be read
 };
 
 // What the library believes of a socket that was replaced.
@@ -135,10 +136,23 @@ static struct sockaddr_llc llc_address(const unsigned char *mac, unsigned char p
     return address;
 }
 
-// As many frames under way, each way, as the standard knows.
+static void set_number(int socket, int level, int name, int value) {
+    REAL(setsockopt)(socket, level, name, &value, sizeof value);
+}
+
+// What the kernel's LLC has set for terminals, not for messages of many frames.
 static void open_window(int socket) {
-    REAL(setsockopt)(socket, SOL_LLC, LLC_OPT_TX_WIN, &(int){LLC_OPT_MAX_WIN}, sizeof(int));
-    REAL(setsockopt)(socket, SOL_LLC, LLC_OPT_RX_WIN, &(int){LLC_OPT_MAX_WIN}, sizeof(int));
+    // As many frames under way, each way, as the standard knows.
+    set_number(socket, SOL_LLC, LLC_OPT_TX_WIN, LLC_OPT_MAX_WIN);
+    set_number(socket, SOL_LLC, LLC_OPT_RX_WIN, LLC_OPT_MAX_WIN);
+    // After much traffic a receiver acknowledges so rarely that the sender's window can be full
+    // first. The sender then asks, by default after 1 s; 0 is the kernel's next tick.
+    set_number(socket, SOL_LLC, LLC_OPT_ACK_TMR_EXP, 0);
+    set_number(socket, SOL_LLC, LLC_OPT_RETRY, LLC_OPT_MAX_RETRY);
+    // Room for all that a library may leave unread: the kernel acknowledges a frame and then
+    // throws it away where there is none, and ranks that both send before they read wait for ever.
+    if (REAL(setsockopt)(socket, SOL_SOCKET, SO_RCVBUFFORCE, &(int){ROOM}, sizeof(int)) != 0)
+        set_number(socket, SOL_SOCKET, SO_RCVBUF, ROOM);
 }
 
 // An LLC socket bound to this interface and one of the points from `first` to `last`; -1 with a

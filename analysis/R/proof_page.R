@@ -14,26 +14,12 @@ FULL_LAUNCHES <- 30L
 #'   Prints progress, and the path last. An error when no launch is usable.
 #' @export
 write_proof <- function(results_dir, out_file, repeats = 2000L, draws = 3L, replicates = 200L) {
-  if (!rmarkdown::pandoc_available()) {
-    refuse("pandoc is not on PATH; install it, or set RSTUDIO_PANDOC to its folder")
-  }
+  need_pandoc()
   proof <- prove(results_dir, repeats, draws, replicates)
-  message("writing ", out_file)
-  folder <- tempfile("cotejo-proof")
-  dir.create(folder)
-  on.exit(unlink(folder, recursive = TRUE))
   proof$plots <- plot_proof(proof)
-  drawn <- save_plots(proof$plots, file.path(folder, "figures"))
-  file.copy(list.files(system.file("report", package = "cotejo"), full.names = TRUE), folder)
-  rmarkdown::render(
-    file.path(folder, "proof.Rmd"),
-    output_file = "proof.html", envir = list2env(list(proof = proof), parent = topenv()),
-    quiet = TRUE
-  )
-  for (figure in drawn) {
-    copy_whole(figure, file.path(dirname(out_file), "figures", basename(figure)))
-  }
-  copy_whole(file.path(folder, "proof.html"), out_file)
+  folder <- tempfile("cotejo-proof")
+  on.exit(unlink(folder, recursive = TRUE))
+  render_page("proof", list(proof = proof), proof$plots, folder, out_file)
   for (i in seq_len(nrow(proof$goals))) {
     cat(proof_mark(proof$goals$met[[i]]), ": ", proof$goals$goal[[i]], ": ",
       proof$goals$shown[[i]], "\n", sep = "")

@@ -16,35 +16,48 @@
 #' @export
 write_report <- function(results_dir, out_file, session = NULL, delta = 0.03, seed = 1L,
                          replicates = 4000L, published = NULL) {
-  if (!rmarkdown::pandoc_available()) {
-    refuse("pandoc is not on PATH; install it, or set RSTUDIO_PANDOC to its folder")
-  }
+  need_pandoc()
   study <- analyse(unpack_dataset(results_dir), session, delta, seed, replicates)
   folder <- tempfile("cotejo-report")
-  dir.create(folder)
   on.exit(unlink(folder, recursive = TRUE))
   study$plots <- plot_study(study)
-  drawn <- save_plots(study$plots, file.path(folder, "figures"))
   exhibits <- file.path(folder, "exhibits")
   study$exhibits <- draw_all_exhibits(study$results, exhibits, session, published = published)
   study$advice <- advise(study$results, session)
   for (line in study$advice) message("advice: ", line)
+  for (name in list.files(exhibits, recursive = TRUE)) {
+    copy_whole(file.path(exhibits, name), file.path(dirname(out_file), "exhibits", name))
+  }
+  render_page("report", list(study = study), study$plots, folder, out_file)
+  cat(out_file, "\n", sep = "")
+  invisible(out_file)
+}
+
+need_pandoc <- function() {
+  if (!rmarkdown::pandoc_available()) {
+    refuse("pandoc is not on PATH; install it, or set RSTUDIO_PANDOC to its folder")
+  }
+}
+
+#' Write a page of `inst/report`, and its figures to the folder `figures` beside it.
+#'
+#' @param page name of the template, without ending.
+#' @param values what it knows, by name.
+#' @param plots by name; the page shows them by [embed_plot()].
+#' @param folder to work in, made when needed.
+#' @noRd
+render_page <- function(page, values, plots, folder, out_file) {
+  drawn <- save_plots(plots, file.path(folder, "figures"))
   message("writing ", out_file)
   file.copy(list.files(system.file("report", package = "cotejo"), full.names = TRUE), folder)
   rmarkdown::render(
-    file.path(folder, "report.Rmd"),
-    output_file = "report.html", envir = list2env(list(study = study), parent = topenv()),
-    quiet = TRUE
+    file.path(folder, paste0(page, ".Rmd")),
+    output_file = paste0(page, ".html"), envir = list2env(values, parent = topenv()), quiet = TRUE
   )
   for (figure in drawn) {
     copy_whole(figure, file.path(dirname(out_file), "figures", basename(figure)))
   }
-  for (name in list.files(exhibits, recursive = TRUE)) {
-    copy_whole(file.path(exhibits, name), file.path(dirname(out_file), "exhibits", name))
-  }
-  copy_whole(file.path(folder, "report.html"), out_file)
-  cat(out_file, "\n", sep = "")
-  invisible(out_file)
+  copy_whole(file.path(folder, paste0(page, ".html")), out_file)
 }
 
 copy_whole <- function(from, to) {

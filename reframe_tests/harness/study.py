@@ -87,20 +87,19 @@ def missing(plan, block):
             if block <= last.get(c, block) and not sessions.measured(c, block)]
 
 
-def run_block(plan, block, only=None):
-    """Runs what a block lacks, or the cells `only` of it, in a random order of its own."""
+def run_block(plan, block, cells):
+    """Runs `cells` of a block in a random order of its own."""
     started = time.monotonic()
     # Only the files that have something to run: loading all of them takes a second a block.
     words = [word for f in plan["files"] for word in ("-c", str(sessions.REPO / f))]
     variables = {"COTEJO_BLOCK": str(block), "COTEJO_SEED": str(plan["seed"] + block)}
     with tempfile.NamedTemporaryFile("w", suffix=".cells") as file:
-        if only is not None:
-            file.write("\n".join(only) + "\n")
-            file.flush()
-            variables["COTEJO_ONLY"] = file.name
-            # To set up a test only to skip it takes time too, in each partition.
-            classes = sorted({cell.partition(".")[0] for cell in only})
-            words += ["-n", f"^({'|'.join(classes)})(%|$)"]
+        file.write("\n".join(cells) + "\n")
+        file.flush()
+        variables["COTEJO_ONLY"] = file.name
+        # To set up a test only to skip it takes time too, in each partition.
+        classes = sorted({cell.partition(".")[0] for cell in cells})
+        words += ["-n", f"^({'|'.join(classes)})(%|$)"]
         reframe(["-r", *words, "--tag", f"^{plan['tag']}$", "--exec-order=random"], **variables)
     wall = time.monotonic() - started
     plan["reframe_s"] += round(wall, 3)
@@ -114,12 +113,13 @@ def run(plan):
     todo = sum(len(missing(plan, b)) for b in range(1, plan["blocks"] + 1))
     begun, at_start = time.monotonic(), todo
     for block in range(1, plan["blocks"] + 1):
-        if not missing(plan, block):
+        lacking = missing(plan, block)
+        if not lacking:
             continue
         left = (time.monotonic() - begun) / (at_start - todo) * todo if todo < at_start else None
         say(f"block {block} of {plan['blocks']}: {total - todo} of {total} launches done"
             + (f", about {left / 60:.1f} min left" if left else ""))
-        run_block(plan, block, missing(plan, block) if plan.get("like") else None)
+        run_block(plan, block, lacking)
         todo = sum(len(missing(plan, b)) for b in range(1, plan["blocks"] + 1))
     return todo
 

@@ -9,12 +9,14 @@ static void sort_buckets(const struct nas *nas, struct is *is, long *totals) {
     int threads = nas->threads;
 #pragma omp parallel for schedule(static, 1)
     for (int t = 0; t < threads; t++) {
-        int *mine = is->mine + t * IS_BUCKETS;
+        // What the loop needs is its own: a count that is written could else be the shift.
+        int *mine = is->mine + t * IS_BUCKETS, shift = is->shift;
+        const int *keys = is->keys;
         long first, end;
         nas_share(is->count, t, threads, &first, &end);
         memset(mine, 0, IS_BUCKETS * sizeof *mine);
         for (long i = first; i < end; i++)
-            mine[is->keys[i] >> is->shift]++;
+            mine[keys[i] >> shift]++;
     }
     int at = 0;
     for (int b = 0; b < IS_BUCKETS; b++) {
@@ -100,6 +102,7 @@ static void exchange(struct nas *nas, struct is *is, const long *mine) {
 // Counts the keys of each value in bucket `b`, and from there up to each value.
 static void count_bucket(const struct nas *nas, struct is *is, int b) {
     int first = b << is->shift, values = 1 << is->shift, *at = is->at + first;
+    const int *got = is->got;
     bool last = b + 1 == is->high;
     if (first >= is->range)
         return;
@@ -108,7 +111,7 @@ static void count_bucket(const struct nas *nas, struct is *is, int b) {
         const int *begin = is->of_source + r * IS_BUCKETS + b - is->low;
         int end = !last ? begin[1] : is->counts[6 * nas->size + r] + is->counts[7 * nas->size + r];
         for (int i = begin[0]; i < end; i++)
-            is->at[is->got[i]]++;
+            at[got[i] - first]++;
     }
     long sum = is->below[b];
     for (int v = 0; v < values; v++)
