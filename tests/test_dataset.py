@@ -22,7 +22,8 @@ def measured(tmp_path):
              for size in (1, 1024) for queue in (0, 2) for i in range(50)]
     record = {
         "id": "cell.001", "status": "ok", "simulated": "",
-        "command": "/deep/site_configs/x/enter /run/x /deep/.stack/mpi/mpich/bin/cotejo pingpong",
+        "command": "/deep/site_configs/x/enter /run/x /deep/.stack/mpi/mpich/bin/cotejo pingpong "
+                   "/tmp/deep/src/languages/python/nas_ep.py",
         "asked": {"test": "pingpong_quick", "mpi": "mpich"}, "provenance": {"commit": "0" * 40},
         "observed": {"mpi": {"library": "MPICH 5.0.2 Information: https://host.example/p/mpich/ "},
                      "libraries": ["/tmp/cotejo_8788_0.so", "/usr/lib/libm_1_2.so.6"],
@@ -57,7 +58,8 @@ def test_a_dataset_is_thinned_stripped_and_the_same_twice(measured, tmp_path):
     numbers = [int(r.split(",")[2]) for r in rows if r.startswith("pingpong,1,") and r[-1] == "2"]
     assert numbers[0] == 0 and numbers[-1] == 47 and len(numbers) == 20
     assert record["command"] == ("site_configs/x/enter /run/x "
-                                 "STACK/mpi/mpich/bin/cotejo pingpong")
+                                 "STACK/mpi/mpich/bin/cotejo pingpong "
+                                 "src/languages/python/nas_ep.py")
     assert record["observed"]["mpi"]["library"].split() == ["MPICH", "5.0.2", "Information:"]
     assert record["observed"]["libraries"] == ["cotejo", "/usr/lib/libm_1_2.so.6"]
     assert "pingpong_quick" in (tmp_path / "one/README.md").read_text()

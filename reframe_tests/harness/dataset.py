@@ -23,12 +23,16 @@ import tempfile
 from . import sessions
 
 MOST_BYTES = 30_000_000
-STACK = re.compile(r"[^\s=:\"',]*?/(?:\.stack|\.spack-env)(?=/)")
-# Where the checkout was, before what a virtual site runs of it.
-CHECKOUT = re.compile(r"[^\s=:\"',]*?/(?=site_configs/)")
-# SMPI's copies of the program, one a rank, by the number of a process.
-COPY = re.compile(r"[^\s=:\"',]*/(\w+?)_\d+_\d+\.so(?![\w.])")
-ADDRESS = re.compile(r"\s*(?:https?|ftp|file)://[^\s\"',]*")
+#: What is put in the place of what, in this order.
+RULES = [(re.compile(pattern), instead) for pattern, instead in (
+    # SMPI's copies of the program, one a rank, by the number of a process.
+    (r"[^\s=:\"',]*/(\w+?)_\d+_\d+\.so(?![\w.])", r"\1"),
+    (r"[^\s=:\"',]*?/(?:\.stack|\.spack-env)(?=/)", "STACK"),
+    # Where the checkout was, before what is run of it.
+    (r"[^\s=:\"',]*?/(?=(?:site_configs|src/languages)/)", ""),
+    # Addresses.
+    (r"\s*(?:https?|ftp|file)://[^\s\"',]*", ""),
+)]
 # What may not be left: any other address, and folders of a person or of a moment.
 KEPT_OUT = re.compile(r"://|/tmp/|/home/|/root/")
 
@@ -40,7 +44,8 @@ def stripped(value):
     if isinstance(value, list):
         return [stripped(member) for member in value]
     if isinstance(value, str):
-        return ADDRESS.sub("", CHECKOUT.sub("", STACK.sub("STACK", COPY.sub(r"\1", value))))
+        for pattern, instead in RULES:
+            value = pattern.sub(instead, value)
     return value
 
 
