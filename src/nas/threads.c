@@ -70,8 +70,9 @@ void *nas_memory(struct nas *nas, size_t bytes) {
         return NULL;
     }
     // Keys go to a thousand places in turn, more than a core knows small pages.
-    if (align == HUGE)
+    if (align == HUGE) {
         madvise(memory, whole, MADV_HUGEPAGE);
+    }
     // A page is where the thread that touches it first is.
 #pragma omp parallel for schedule(static)
     for (size_t page = 0; page < whole / LINE; page++)
