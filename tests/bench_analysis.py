@@ -55,7 +55,6 @@ coverage <- cotejo::draw_exhibits("{root}/data/reference", "{dir}",
   published = "{root}/data/published")
 stopifnot(sum(coverage$state != "waiting") > 100)
 """
-ROOT = pathlib.Path(__file__).resolve().parents[1]
 
 
 def description(number, test, mpi, launch):
@@ -143,7 +142,7 @@ def main():
         say("at least twice as fast as read.csv, unchecked", f"{plain / wall:.1f} times",
             plain >= 2 * wall)
     with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as folder:
-        wall, _ = run(args.stack, DRAW.format(root=ROOT, dir=folder))
+        wall, _ = run(args.stack, DRAW.format(root=sessions.REPO, dir=folder))
         drawn = len(list(pathlib.Path(folder).glob("*/*.csv")))
         say(f"{drawn} exhibits from the reference dataset in under 3 min", f"{wall:.0f} s",
             wall < 180)
