@@ -10,8 +10,9 @@ STACK = families.stack_prefix()
 FAMILIES = families.load()
 
 
-def launch(family, *words, ranks=2, folder=None, timeout=60, guard_s=None, **variables):
-    """Runs the benchmark under a family's launcher; transport: shared memory.
+def launch(family, *words, ranks=2, folder=None, timeout=60, guard_s=None, program=None,
+           **variables):
+    """Runs the benchmark, or another program, under a family's launcher; transport: shared memory.
 
     With `guard_s` the guard ends all ranks after so many seconds (status 124) and says so in
     the folder's `guard.json`.
@@ -21,8 +22,9 @@ def launch(family, *words, ranks=2, folder=None, timeout=60, guard_s=None, **var
         launcher = [str(family.prefix(STACK) / "bin/cotejo-guard"), str(guard_s), "-r",
                     "guard.json", *launcher]
     env = {**environment(family, STACK), **family.transports["shm"].environment, **variables}
+    program = program or family.prefix(STACK) / "bin/cotejo"
     return subprocess.run(
-        [*launcher, "-np", str(ranks), str(family.prefix(STACK) / "bin/cotejo"), *words],
+        [*launcher, "-np", str(ranks), str(program), *words],
         env=env, cwd=folder, text=True, capture_output=True, timeout=timeout,
         stdin=subprocess.DEVNULL)
 

@@ -154,15 +154,23 @@ static uint64_t nanoseconds_wait(clockid_t id, uint64_t until) {
     return now;
 }
 
+// The first tick that is read as no earlier than a moment. The product of whole ticks and their
+// length may be rounded to a little less than the moment that they were divided from.
+static uint64_t tick_of(const struct clock *clock, double moment_s) {
+    uint64_t at =
+        clock->origin + (uint64_t)(int64_t)ceil((moment_s - clock->shift) / clock->scale);
+    return at + (seconds_of(clock, at) < moment_s);
+}
+
 double clock_wait(const struct clock *clock, double until_s) {
-    double since = (until_s - clock->shift) / clock->scale, now;
+    double now;
     if (clock->kind == CLOCK_WTIME) {
         do
             now = clock_now(clock);
         while (now < until_s);
         return now;
     }
-    uint64_t until = clock->origin + (uint64_t)(int64_t)ceil(since);
+    uint64_t until = tick_of(clock, until_s);
     uint64_t at = clock->kind == CLOCK_TSC ? tsc_wait(until)
                                            : nanoseconds_wait(system_clock(clock->kind), until);
     return seconds_of(clock, at);
@@ -200,7 +208,7 @@ struct span clock_time(const struct clock *clock, double from_s, void (*call)(vo
     }
     uint64_t at[2], from = clock->origin; // in the past: no spinning
     if (from_s > -INFINITY)
-        from += (uint64_t)(int64_t)ceil((from_s - clock->shift) / clock->scale);
+        from = tick_of(clock, from_s);
     if (clock->kind == CLOCK_TSC)
         time_tsc(from, call, state, at);
     else

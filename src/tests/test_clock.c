@@ -49,6 +49,29 @@ static void times_a_call(enum clock_kind kind) {
     CHECK(span.end_s - span.begin_s >= 0.02 * 0.999);
 }
 
+static void take_none(void *state) {
+    (void)state;
+}
+
+// Of many moments a whole number of ticks ahead some are met by the very tick, where a product
+// that was rounded down would be a start before its time.
+static void never_begins_early(enum clock_kind kind) {
+    enum { STARTS = 20000, MOST_TICKS = 2000 };
+    struct failure failure = {0};
+    struct clock clock;
+    clock_open(&clock, clock_name(kind), &failure);
+    if (failed(&failure))
+        return; // said above
+    double tick_s = kind == CLOCK_WTIME ? 1e-9 : clock.scale;
+    int early = 0;
+    for (int i = 0; i < STARTS; i++) {
+        double from = clock_now(&clock) + i % MOST_TICKS * tick_s;
+        struct span span = clock_time(&clock, from, take_none, NULL);
+        early += span.begin_s < from;
+    }
+    CHECK(early == 0);
+}
+
 // `auto` is one of those that can be asked for, and says why when it is not the finest.
 static void auto_is_the_finest_that_is_sound(void) {
     struct failure failure = {0}, refused = {0};
@@ -66,6 +89,8 @@ int main(void) {
         agrees_with_the_system(kind);
     for (enum clock_kind kind = 0; kind < CLOCK_KINDS; kind++)
         times_a_call(kind);
+    for (enum clock_kind kind = 0; kind < CLOCK_KINDS; kind++)
+        never_begins_early(kind);
     auto_is_the_finest_that_is_sound();
     struct failure failure = {0};
     char names[64];

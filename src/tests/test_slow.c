@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Prints the median time (s) that rank 0 waits for a message which its peer sends a known time
+// after it was asked for one. What is preloaded to slow rank 0 must slow this by its share.
+#include "clock.h"
+#include "moments.h"
+
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int count, char **arguments) {
+    enum { MESSAGES = 30 };
+    const double pause_s = 1e-3;
+    int rank;
+    double taken[MESSAGES];
+    struct failure failure = {0};
+    struct clock clock;
+    MPI_Init(&count, &arguments);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    clock_open(&clock, "monotonic-raw", &failure);
+    for (int i = 0; i < MESSAGES && !failed(&failure); i++) {
+        if (rank == 1) {
+            MPI_Recv(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            clock_wait(&clock, clock_now(&clock) + pause_s);
+            MPI_Send(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+        } else if (rank == 0) {
+            MPI_Send(NULL, 0, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
+            double begin = clock_now(&clock);
+            MPI_Recv(NULL, 0, MPI_BYTE, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            taken[i] = clock_now(&clock) - begin;
+        }
+    }
+    if (rank == 0 && !failed(&failure))
+        printf("%.9f\n", values_at(taken, MESSAGES, 0.5));
+    MPI_Finalize();
+    return failure.status;
+}
