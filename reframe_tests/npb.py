@@ -1,27 +1,29 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""NAS's own programs beside our kernels, where Spack's package `npb` has built them."""
+"""NAS's own programs beside our kernels, where Spack has built them."""
 
 import reframe as rfm
 from reframe.core.builtins import parameter, run_after, run_before
 
 from .base import Full, Quick, Smoke
-from .harness import families, npb, placements
+from .harness import exhibits, families, npb, placements
 from .nas import Nas
 
 
-class Npb(Nas):
-    """A program of NAS's with our observer preloaded; ranks only, and its own verification."""
-
-    kernel = parameter(["ep", "is", "cg", "mg", "ft"])
-    split = parameter([s for s in placements.splits() if s.endswith("x1")])
+class Original(Nas):
+    """A program of NAS's with our observer preloaded, and its own verification."""
 
     @run_after("setup")
-    def find_program(self):
-        self.program = npb.find(self.family, families.stack_prefix(), self.kernel, self.letter,
-                                self.num_tasks)
-        self.skip_if(self.program is None,
+    def find_original(self):
+        self.original = npb.find(self.family, families.stack_prefix(), self.kernel, self.letter,
+                                 self.num_tasks)
+        self.skip_if(not self.original,
                      f"no {self.kernel}.{self.letter} for {self.num_tasks} ranks of "
                      f"{self.family.title}: docs/spack.md says how Spack builds NPB")
+
+    @run_before("run")
+    def set_threads(self):
+        # By itself NPB-MZ moves threads from ranks with less work to those with more.
+        self.env_vars.update(OMP_NUM_THREADS=self.threads, NPB_MZ_BLOAD=0)
 
     @run_before("run", always_last=True)
     def replace_command(self):
@@ -29,17 +31,35 @@ class Npb(Nas):
         self.executable = "env"
         self.executable_opts = [
             f"LD_PRELOAD={prefix}/lib/libcotejo_observe.so", "COTEJO_DESCRIPTION=samples.json",
-            f"LD_LIBRARY_PATH={prefix}/lib", str(self.program)]
+            f"LD_LIBRARY_PATH={prefix}/lib", self.original]
 
     def collect(self, stage):
-        npb.write_samples(stage, (stage / str(self.stdout.evaluate())).read_text())
+        npb.write_samples(stage, (stage / str(self.stdout.evaluate())).read_text(), self.threads)
 
     def doubt(self, observed):
-        return ""  # one thread a rank, whose cores were checked
+        return ""  # the ranks' cores were checked; the programs tell nothing of their threads
+
+
+class Npb(Original):
+    """The kernels of NPB: ranks only."""
+
+    kernel = parameter(["ep", "is", "cg", "mg", "ft"])
+    split = parameter([s for s in placements.splits() if s.endswith("x1")])
+
+
+class NpbZones(Original):
+    """The multi-zone programs (NPB-MZ): ranks and threads."""
+
+    kernel = parameter(["sp-mz", "bt-mz"])
 
 
 @rfm.simple_test
 class npb_smoke(Smoke, Npb):
+    pass
+
+
+@rfm.simple_test
+class npb_zones_smoke(Smoke, NpbZones):
     pass
 
 
@@ -49,6 +69,47 @@ class npb_quick(Quick, Npb):
 
 
 @rfm.simple_test
+class npb_zones_quick(Quick, NpbZones):
+    letter = "W"
+
+
+@rfm.simple_test
 class npb_class_a(Full, Npb):
     letter = "A"
     limit_s = 240
+    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.43"))
+
+
+@rfm.simple_test
+class npb_zones_class_a(Full, NpbZones):
+    letter = "A"
+    limit_s = 240
+    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.37", "5.39"))
+
+
+@rfm.simple_test
+class npb_class_b(Full, Npb):
+    letter = "B"
+    limit_s = 900
+    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.43"))
+
+
+@rfm.simple_test
+class npb_zones_class_b(Full, NpbZones):
+    letter = "B"
+    limit_s = 900
+    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.37", "5.39"))
+
+
+@rfm.simple_test
+class npb_class_c(Full, Npb):
+    letter = "C"
+    limit_s = 3600
+    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.44"))
+
+
+@rfm.simple_test
+class npb_zones_class_c(Full, NpbZones):
+    letter = "C"
+    limit_s = 3600
+    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.40", "5.42"))

@@ -27,7 +27,7 @@ PRINTED = """
 
 def test_a_verified_result_is_a_sample(tmp_path):
     (tmp_path / "samples.json").write_text('{"observed": {"size": 2}}')
-    npb.write_samples(tmp_path, PRINTED)
+    npb.write_samples(tmp_path, PRINTED, 1)
     record = json.loads((tmp_path / "samples.json").read_text())
     rows = list(csv.DictReader((tmp_path / "samples.csv").read_text().splitlines()[1:]))
     assert [c["name"] for c in record["samples"]["columns"]] == list(rows[0])
@@ -37,12 +37,20 @@ def test_a_verified_result_is_a_sample(tmp_path):
     assert record["observed"]["program"] == "NPB 3.4.2"
 
 
+def test_a_multi_zone_program_has_threads(tmp_path):
+    (tmp_path / "samples.json").write_text('{"observed": {"size": 1}}')
+    npb.write_samples(tmp_path, PRINTED.replace(" CG ", " SP-MZ "), 2)
+    rows = list(csv.DictReader((tmp_path / "samples.csv").read_text().splitlines()[1:]))
+    assert (rows[0]["operation"], rows[0]["threads"]) == ("nas-sp-mz-W", "2")
+    assert float(rows[0]["time_s"]) == pytest.approx(7290.31 / 1682.04)
+
+
 @pytest.mark.parametrize("output", [
     "", PRINTED.replace("SUCCESSFUL", "UNSUCCESSFUL"), PRINTED.replace("1682.04", "0.00"),
     PRINTED.replace("Mop/s", "MB/s")])
 def test_anything_else_is_no_launch(tmp_path, output):
     (tmp_path / "samples.json").write_text('{"observed": {"size": 2}}')
-    npb.write_samples(tmp_path, output)
+    npb.write_samples(tmp_path, output, 1)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -50,10 +58,11 @@ def test_operations_are_counted_as_our_kernels_do():
     mpi = next((f for f in FAMILIES.values() if (f.prefix(STACK) / "bin/cotejo").exists()), None)
     if not mpi:
         pytest.skip("no MPI is in the stack")
-    for kernel in ("ep", "is", "cg", "mg", "ft"):
-        done = launch(mpi, f"nas-{kernel}", "--max-repetitions", "1")
-        printed = float(re.search(r"mop=(\S+)", done.stdout)[1])
-        assert npb.mop(kernel, "S") == pytest.approx(printed, rel=1e-5)
+    for kernel in ("ep", "is", "cg", "mg", "ft", "sp-mz", "bt-mz"):
+        for letter in "SW":
+            done = launch(mpi, f"nas-{kernel}", "--class", letter, "--max-repetitions", "1")
+            printed = float(re.search(r"mop=(\S+)", done.stdout)[1])
+            assert npb.mop(kernel, letter) == pytest.approx(printed, rel=2e-5)
 
 
 def test_a_program_is_found_by_either_name(tmp_path):
@@ -61,9 +70,9 @@ def test_a_program_is_found_by_either_name(tmp_path):
         def prefix(self, stack):
             return stack
 
-    assert npb.find(Family(), tmp_path, "cg", "W", 2) is None
+    assert npb.find(Family(), tmp_path, "cg", "W", 2) == ""
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/cg.W.4").touch()
-    assert npb.find(Family(), tmp_path, "cg", "W", 2) is None
+    assert npb.find(Family(), tmp_path, "cg", "W", 2) == ""
     (tmp_path / "bin/cg.W.2").touch()
-    assert npb.find(Family(), tmp_path, "cg", "W", 2).name == "cg.W.2"
+    assert npb.find(Family(), tmp_path, "cg", "W", 2) == str(tmp_path / "bin/cg.W.2")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""NAS's own programs (NPB): where Spack's package put them, and what they print as samples."""
+"""NAS's own programs (NPB, NPB-MZ): where Spack put them, and what they print as samples."""
 
 import math
 import re
@@ -8,18 +8,24 @@ from . import languages, sessions
 
 CLASSES = "SWABC"
 
-#: As Spack's package names it: MPI's number of ranks is compiled in before version 3.4.
+#: Programs as NPB names them: the number of ranks is compiled in before version 3.4.
 NAMES = ("{kernel}.{letter}.x", "{kernel}.{letter}.{ranks}")
 
 
+#: Operations of the multi-zone programs in millions, by class: NAS counts them zone by zone, and
+#: those of BT-MZ are uneven. Our kernels count the same.
+ZONES_MOP = {"sp-mz": (162.90, 7290.31, 73770.15, 303353.39, 1224749.17),
+             "bt-mz": (381.83, 14351.98, 146211.20, 601200.90, 2426981.86)}
+
+
 def find(family, stack, kernel, letter, ranks):
-    """The program of a kernel and class for that many ranks; None if there is none."""
+    """The program of a kernel and class for that many ranks; '' if there is none."""
     for name in NAMES:
         program = name.format(kernel=kernel, letter=letter, ranks=ranks)
         path = family.prefix(stack) / "bin" / program
         if path.exists():
-            return path
-    return None
+            return str(path)
+    return ""
 
 
 def mop(kernel, letter):
@@ -28,6 +34,8 @@ def mop(kernel, letter):
     NAS prints a rate, and a time to 10 ms only: the count is what makes times of rates.
     """
     at = CLASSES.index(letter)
+    if kernel in ZONES_MOP:
+        return ZONES_MOP[kernel][at]
     if kernel == "ep":
         return 2e-6 * 2 ** (24, 25, 28, 30, 32)[at]
     if kernel == "is":
@@ -56,7 +64,7 @@ def sample(output):
             raise ValueError(f"the program printed no '{name}'")
         return found[1]
 
-    title = re.search(r"^\s*([A-Z]+) Benchmark Completed", output, re.MULTILINE)
+    title = re.search(r"^\s*([A-Z-]+) Benchmark Completed", output, re.MULTILINE)
     if not title:
         raise ValueError("the program printed no result")
     if value("Verification") != "SUCCESSFUL":
@@ -68,7 +76,7 @@ def sample(output):
     return f"nas-{kernel}-{letter}", count / rate, count, value("Version")
 
 
-def write_samples(stage, output):
+def write_samples(stage, output, threads):
     """Writes `samples.csv` and completes `samples.json`, which the observer left.
 
     Without a verified result nothing is completed, and the launch counts as failed.
@@ -82,7 +90,7 @@ def write_samples(stage, output):
     names = ",".join(column["name"] for column in languages.COLUMNS)
     (stage / "samples.csv").write_text(
         f"# cotejo-samples/1\n{names}\n"
-        f"{operation},0,0,1,{time_s:.9e},1,1,{count:.9e},{count / time_s:.9e}\n")
+        f"{operation},0,0,1,{time_s:.9e},1,{threads},{count:.9e},{count / time_s:.9e}\n")
     languages.complete(stage, "NPB")
     record = sessions.read_json(description)
     record["observed"]["program"] = f"NPB {version}"
