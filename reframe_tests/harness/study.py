@@ -6,6 +6,8 @@ every launch looks whether it is already there.
 """
 
 import argparse
+import contextlib
+import fcntl
 import itertools
 import os
 import random
@@ -22,6 +24,27 @@ from . import until as stopping
 
 def say(text):
     print(f"study: {text}", flush=True)
+
+
+@contextlib.contextmanager
+def only_study():
+    """Refuses a second study of this site from this stack while the first one runs.
+
+    They would share ReFrame's stage folder and the cores. The system forgets one that died.
+    """
+    stack, site = families.stack_prefix(), sessions.site_name()
+    path = stack / f"reframe/{site}.lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            sys.exit(f"study: process {file.read() or 'unknown'} runs a study of site {site!r} "
+                     f"from {stack}; wait for its end")
+        file.truncate(0)
+        print(os.getpid(), end="", file=file, flush=True)
+        yield
 
 
 def reframe(arguments, **variables):
@@ -186,6 +209,12 @@ def main():
         parser.error("--budget bounds a study --until a width; a plain one has --launches")
     if args.until:
         blocks = 1
+    with only_study():
+        return measure(args, blocks)
+
+
+def measure(args, blocks):
+    """Begins a session, or goes on with one; returns the exit status."""
     name = unfinished(args.tag, args.cells)
     if name:
         os.environ["COTEJO_SESSION"] = name
