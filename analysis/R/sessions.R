@@ -71,10 +71,10 @@ cell_of <- function(id) {
   sub("[.][0-9]+$", "", id)
 }
 
-# What two sessions must have in common so that their launches are replicates of one another.
+# What two sessions must have in common so that their launches are replicates of one another. What
+# was emulated or simulated is part of a configuration: one network hides no other.
 STATE <- c(
-  "scale", "simulated", "commit", "dirty", "provider", "lock_sha256", "kernel", "cpu_model",
-  "governor"
+  "scale", "commit", "dirty", "provider", "lock_sha256", "kernel", "cpu_model", "governor"
 )
 
 # Scales that only check that things run, or that compare tools; shown where there is no other.

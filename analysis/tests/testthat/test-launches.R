@@ -100,6 +100,22 @@ test_that("two sessions that hold one MPI each are compared, without pairing", {
   expect_false(study$comparison$blocked)
 })
 
+test_that("a later session on another emulated network hides no earlier one", {
+  network <- "emulated: %d hosts on 2 cores, fast-ethernet (switch, 100 Mbit/s)"
+  folder <- write_study(
+    fresh_folder(), MPIS,
+    blocks = 6L, bytes = 1, simulated = sprintf(network, 2L)
+  )
+  write_study(
+    folder, MPIS,
+    blocks = 6L, bytes = 1, simulated = sprintf(network, 4L), session = LATER
+  )
+  study <- suppressMessages(analyse(folder))
+  expect_setequal(study$used$simulated, sprintf(network, c(2L, 4L)))
+  expect_identical(nrow(study$comparison), 2L)
+  expect_identical(study$comparison$n_a, c(6L, 6L))
+})
+
 test_that("a session of another stack or scale is left out, and counted", {
   folder <- write_study(fresh_folder(), MPIS, blocks = 6L, bytes = 1)
   for (file in list.files(folder, "json$", recursive = TRUE, full.names = TRUE)) {
