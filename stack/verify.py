@@ -6,7 +6,6 @@ STACK/stack.json (provider, versions, hash of the lock), which go with results.
 """
 
 import argparse
-import hashlib
 import json
 import pathlib
 import re
@@ -97,14 +96,6 @@ def audit(family, stack, version):
             for i, v in items.items()]
 
 
-def lock_hash(stack):
-    """Hash of what fixes the stack's versions: Spack's lock, or the locks of the wheels."""
-    spack_lock = stack.parent / "spack.lock"
-    files = ([spack_lock] if stack.name == ".spack-env" and spack_lock.exists()
-             else sorted((families.REPO / "requirements").glob("*.txt")))
-    return hashlib.sha256(b"".join(f.read_bytes() for f in files)).hexdigest()
-
-
 def write(path, value):
     temporary = path.with_suffix(".tmp")
     temporary.write_text(json.dumps(value, indent=1, sort_keys=True) + "\n")
@@ -126,9 +117,7 @@ def main():
             print(f"stack: {family.title} {versions[family.name]} compiles and runs 2 ranks",
                   flush=True)
     write(stack / "audit.json", records)
-    write(stack / "stack.json", {
-        "provider": "spack" if stack.name == ".spack-env" else "wheels",
-        "lock_sha256": lock_hash(stack), "versions": versions})
+    write(stack / "stack.json", {**families.stack_identity(stack), "versions": versions})
 
 
 if __name__ == "__main__":

@@ -87,3 +87,15 @@ def test_run_environment_is_in_the_prefix():
     variables = ALL["intel-mpi"].run_environment("/s")
     assert variables["PATH"].startswith("/s/mpi/intel-mpi/bin:")
     assert variables["I_MPI_ROOT"] == "/s/mpi/intel-mpi"
+
+
+def test_a_stack_is_known_by_its_provider_and_locks(tmp_path):
+    environment = tmp_path / ".spack-env"
+    environment.mkdir()
+    (tmp_path / "spack.lock").write_text("one")
+    first = families.stack_identity(environment)
+    (tmp_path / "spack.lock").write_text("another")
+    second = families.stack_identity(environment)
+    assert (first["provider"], second["provider"]) == ("spack", "spack")
+    assert first["lock_sha256"] != second["lock_sha256"]
+    assert families.stack_identity(tmp_path)["provider"] == "wheels"

@@ -5,6 +5,7 @@ This is the only place that knows how an MPI is told where its ranks go. It
 imports nothing of ReFrame, so the stack's own scripts use it too.
 """
 
+import hashlib
 import os
 import pathlib
 from dataclasses import dataclass, field
@@ -189,3 +190,14 @@ def stack_prefix():
         return pathlib.Path(given)
     spack = os.environ.get("SPACK_ENV")
     return pathlib.Path(spack) / ".spack-env" if spack else REPO / ".stack"
+
+
+def stack_identity(stack):
+    """Who provides a stack, and the hash of what fixes its versions: Spack's lock, or those of
+    the wheels."""
+    spack = stack.name == ".spack-env"
+    wheels = sorted((REPO / "requirements").glob("*.txt"))
+    locks = [stack.parent / "spack.lock"] if spack else wheels
+    text = b"".join(path.read_bytes() for path in locks if path.exists())
+    return {"provider": "spack" if spack else "wheels",
+            "lock_sha256": hashlib.sha256(text).hexdigest()}

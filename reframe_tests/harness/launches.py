@@ -29,12 +29,13 @@ def provenance(reframe_version):
                               text=True, capture_output=True)
         return done.stdout.strip() if done.returncode == 0 else ""
 
-    stack_file = families.stack_prefix() / "stack.json"
-    stack = sessions.read_json(stack_file) if stack_file.exists() else {}
+    # Without it nobody verified the stack: `spack install`, and then a bare `reframe -r`.
+    verified = families.stack_prefix() / "stack.json"
+    stack = (sessions.read_json(verified) if verified.exists()
+             else families.stack_identity(families.stack_prefix()))
     return {"commit": git("rev-parse", "HEAD") or "unknown",
             "dirty": bool(git("status", "--porcelain", "--untracked-files=no")),
-            "stack": {"provider": stack.get("provider", "unknown"),
-                      "lock_sha256": stack.get("lock_sha256", "unknown")},
+            "stack": {name: stack[name] for name in ("provider", "lock_sha256")},
             "reframe": reframe_version}
 
 
