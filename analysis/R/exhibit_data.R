@@ -30,10 +30,17 @@ matches <- function(table, filter) {
     wanted <- filter[[column]][!unwanted]
     kept <- kept & !found %in% substring(filter[[column]][unwanted], 2L)
     if (length(wanted)) {
-      kept <- kept & !is.na(found) & grepl(paste(utils::glob2rx(wanted), collapse = "|"), found)
+      kept <- kept & !is.na(found) & grepl(paste(pattern_of(wanted), collapse = "|"), found)
     }
   }
   kept
+}
+
+# Regular expressions of wanted values, which may have stars and bars: "llc|shm" is either.
+pattern_of <- function(wanted) {
+  vapply(strsplit(wanted, "|", fixed = TRUE), function(either) {
+    paste(utils::glob2rx(either), collapse = "|")
+  }, "")
 }
 
 #' Wanted values of a filter that no launch has, as "placement far".
@@ -42,8 +49,10 @@ lacking_values <- function(table, filter) {
   unlist(lapply(names(filter), function(column) {
     found <- unique(as.character(table[[column]]))
     wanted <- filter[[column]][!startsWith(filter[[column]], "!")]
-    there <- vapply(utils::glob2rx(wanted), function(p) any(grepl(p, found)), NA)
-    if (!all(there)) paste(word_of_column(column), toString(wanted[!there]))
+    there <- vapply(pattern_of(wanted), function(p) any(grepl(p, found)), NA)
+    if (!all(there)) {
+      paste(word_of_column(column), toString(gsub("|", " or ", wanted[!there], fixed = TRUE)))
+    }
   }))
 }
 
