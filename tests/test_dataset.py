@@ -26,7 +26,8 @@ def measured(tmp_path):
                    "/tmp/deep/src/languages/python/nas_ep.py",
         "asked": {"test": "pingpong_quick", "mpi": "mpich"}, "provenance": {"commit": "0" * 40},
         "observed": {"mpi": {"library": "MPICH 5.0.2 Information: https://host.example/p/mpich/ "},
-                     "libraries": ["/tmp/cotejo_8788_0.so", "/usr/lib/libm_1_2.so.6"],
+                     "libraries": ["/tmp/cotejo_8788_0.so", "/usr/lib/libm_1_2.so.6",
+                                   "/sw/mpi/lib/libmpi.so.12"],
                      "node": {"cpu_model": "A CPU"}},
         "samples": {"file": "cell.001.csv", "rows": len(lines), "columns": COLUMNS}}
     sessions.write_json(folder / "cell.001.json", record)
@@ -61,7 +62,8 @@ def test_a_dataset_is_thinned_stripped_and_the_same_twice(measured, tmp_path):
                                  "STACK/mpi/mpich/bin/cotejo pingpong "
                                  "src/languages/python/nas_ep.py")
     assert record["observed"]["mpi"]["library"].split() == ["MPICH", "5.0.2", "Information:"]
-    assert record["observed"]["libraries"] == ["cotejo", "/usr/lib/libm_1_2.so.6"]
+    assert record["observed"]["libraries"] == ["cotejo", "/usr/lib/libm_1_2.so.6",
+                                               "libmpi.so.12"]
     assert "pingpong_quick" in (tmp_path / "one/README.md").read_text()
 
 

@@ -2,8 +2,9 @@
 """Packs results into a dataset small enough for the repository: `make reference`.
 
 One archive a session, `SITE/SESSION.tar.xz`, with the launches as docs/data.md has them. What
-belongs to the machine's keeper and not to the measurement is taken out: paths of the stack, and
-the addresses that some libraries carry in their version text. Packing the same results twice
+belongs to the machine's keeper and not to the measurement is taken out: paths of the stack and of
+libraries outside of the system's folders, and the addresses that some libraries carry in their
+version text. Packing the same results twice
 gives the same bytes.
 """
 
@@ -30,6 +31,8 @@ RULES = [(re.compile(pattern), instead) for pattern, instead in (
     (r"[^\s=:\"',]*?/(?:\.stack|\.spack-env)(?=/)", "STACK"),
     # Where the checkout was, before what is run of it.
     (r"[^\s=:\"',]*?/(?=(?:site_configs|src/languages)/)", ""),
+    # Libraries in a site's own folders, such as Spack's externals, by their names.
+    (r"(?<![\w./-])/(?!usr/|lib)[^\s=:\"',]*/(lib[^/\s=:\"',]*\.so[.\d]*)(?![\w.])", r"\1"),
     # Addresses.
     (r"\s*(?:https?|ftp|file)://[^\s\"',]*", ""),
 )]
