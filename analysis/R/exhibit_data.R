@@ -21,6 +21,7 @@ rows_of_exhibit <- function(summary, spec) {
 
 # Which rows have one of the wanted values in every column of the filter. Values may have stars;
 # those that begin with ! are the unwanted ones, and a row without any value has none of them.
+# Those in brackets are shown where they are, and not missed where they are not.
 matches <- function(table, filter) {
   kept <- rep(TRUE, nrow(table))
   for (column in names(filter)) {
@@ -30,17 +31,15 @@ matches <- function(table, filter) {
     wanted <- filter[[column]][!unwanted]
     kept <- kept & !found %in% substring(filter[[column]][unwanted], 2L)
     if (length(wanted)) {
-      kept <- kept & !is.na(found) & grepl(paste(pattern_of(wanted), collapse = "|"), found)
+      kept <- kept & !is.na(found) & grepl(any_of(wanted), found)
     }
   }
   kept
 }
 
-# Regular expressions of wanted values, which may have stars and bars: "llc|shm" is either.
-pattern_of <- function(wanted) {
-  vapply(strsplit(wanted, "|", fixed = TRUE), function(either) {
-    paste(utils::glob2rx(either), collapse = "|")
-  }, "")
+# One regular expression for wanted values.
+any_of <- function(wanted) {
+  paste(utils::glob2rx(gsub("[()]", "", wanted)), collapse = "|")
 }
 
 #' Wanted values of a filter that no launch has, as "placement far".
@@ -49,10 +48,9 @@ lacking_values <- function(table, filter) {
   unlist(lapply(names(filter), function(column) {
     found <- unique(as.character(table[[column]]))
     wanted <- filter[[column]][!startsWith(filter[[column]], "!")]
-    there <- vapply(pattern_of(wanted), function(p) any(grepl(p, found)), NA)
-    if (!all(there)) {
-      paste(word_of_column(column), toString(gsub("|", " or ", wanted[!there], fixed = TRUE)))
-    }
+    wanted <- wanted[!startsWith(wanted, "(")]
+    there <- vapply(wanted, function(value) any(grepl(any_of(value), found)), NA)
+    if (!all(there)) paste(word_of_column(column), toString(wanted[!there]))
   }))
 }
 
