@@ -4,8 +4,7 @@
 One archive a session, `SITE/SESSION.tar.xz`, with the launches as docs/data.md has them. What
 belongs to the machine's keeper and not to the measurement is taken out: paths of the stack and of
 libraries outside of the system's folders, and the addresses that some libraries carry in their
-version text. Packing the same results twice
-gives the same bytes.
+version text. Packing the same results twice gives the same bytes.
 """
 
 import argparse

@@ -14,8 +14,9 @@ NAMES = ("{kernel}.{letter}.x", "{kernel}.{letter}.{ranks}")
 
 #: Operations of the multi-zone programs in millions, by class: NAS counts them zone by zone, and
 #: those of BT-MZ are uneven. Our kernels count the same.
-ZONES_MOP = {"sp-mz": (162.90, 7290.31, 73770.15, 303353.39, 1224749.17),
-             "bt-mz": (381.83, 14351.98, 146211.20, 601200.90, 2426981.86)}
+ZONES_MOP = {
+    "sp-mz": (162.9006, 7290.3124, 73770.1537, 303353.3922, 1224749.1721),
+    "bt-mz": (381.8335, 14351.9753, 146211.2000, 601200.8998, 2426981.8641)}
 
 
 def find(family, stack, kernel, letter, ranks):
