@@ -67,9 +67,6 @@ void radix_histogram(const void *keys, size_t count, bool wide, const struct dig
 // begin and is moved behind the last. `to` is aligned to RADIX_LINE.
 void radix_scatter(const void *keys, void *to, size_t count, bool wide,
                    const struct digits *digits, int pass, uint64_t *starts);
-// The same by the only digit, of keys without it and what is above: 16 bits each, to `to`.
-void radix_scatter_low(const void *keys, void *to, size_t count, bool wide,
-                       const struct digits *digits, uint64_t *starts);
 // Sorts `keys`; `other` has room for as many. By the high bits first, into parts that fit the
 // cache.
 void radix_sort_local(void *keys, void *other, size_t count, bool wide,
@@ -85,10 +82,11 @@ struct run {
 };
 void radix_part(const struct run *runs, int count, void *to, void *other, bool wide, int low,
                 int bits);
-// The same for keys that are `high` and `bits` more, which the runs have in 16 bits each: such
-// keys are made anew from how many there are.
-enum { RADIX_COUNT_MOST = 12 };
-void radix_count(const struct run *runs, int count, void *to, bool wide, uint64_t high, int bits);
+
+// radix_counted.c. Whether keys are nothing but bits that are few: then how many there are of each
+// value says all. Sorts such keys; what is told to the others is counts, not keys.
+bool radix_countable(const struct radix *radix);
+void radix_counted(struct radix *radix);
 
 // radix_plan.c: who gets what in a pass.
 // Counts of all ranks to `counts`, from those of this rank at its place in it.

@@ -115,23 +115,6 @@ void radix_scatter(const void *keys, void *to, size_t count, bool wide,
         scatter(keys, to, count, false, shift, mask, starts, UINT64_MAX);
 }
 
-ALWAYS void scatter_low(const void *keys, uint16_t *to, size_t count, bool wide, int shift,
-                        uint64_t mask, uint64_t *starts) {
-    uint64_t low = ((uint64_t)1 << shift) - 1;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t key = key_at(keys, i, wide);
-        to[starts[key >> shift & mask]++] = (uint16_t)(key & low);
-    }
-}
-
-void radix_scatter_low(const void *keys, void *to, size_t count, bool wide,
-                       const struct digits *digits, uint64_t *starts) {
-    if (wide)
-        scatter_low(keys, to, count, true, digits->low, mask_of(digits, 0), starts);
-    else
-        scatter_low(keys, to, count, false, digits->low, mask_of(digits, 0), starts);
-}
-
 void radix_place(struct radix *radix, int source, const void *keys, size_t count) {
     const struct digits *digits = &radix->digits;
     uint64_t *next = radix->next + (size_t)source * radix_values(digits);

@@ -3,15 +3,12 @@
 // share is some parts of all ranks, which it sorts one by one in its cache. Shares are equal
 // whatever the keys are: a part that lies on a bound between two ranks is cut at the exact key,
 // and of the keys that equal it the first ones go to the lower rank.
-// Keys that are all within the sorted bits carry nothing else. Where those are few, such keys need
-// not be moved to be sorted: a part's are sent without the bits that they share, and counted.
 #include "radix.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { LEVEL = 11, VALUES = 1 << LEVEL, LISTS = 6 };
-enum { COUNTED_TOP = 8 };
 
 // A bound between two ranks, looked for from the high bits of keys to the low ones.
 struct bound {
@@ -24,8 +21,7 @@ struct bound {
 
 struct split {
     struct radix *radix;
-    bool counted;         // in `spare` and on their way keys are what they have below `top`
-    size_t width;         // of such a key, B
+    size_t width;         // of a key, B
     int top, rest;        // bits that choose the part, and those below
     struct bound *bounds; // size - 1, rising
     uint64_t *mine, *all; // by bound: histograms of the keys that begin as it does
@@ -37,11 +33,8 @@ struct split {
     int *sends, *send_at, *receives, *receive_at, *first_sends, *first_receives;
 };
 
-// Sorted bits of the key at `i` among `keys` of a part.
-static inline uint64_t value_of(const struct split *split, const void *keys, size_t part,
-                                size_t i) {
-    if (split->counted)
-        return (uint64_t)part << split->rest | ((const uint16_t *)keys)[i];
+// Sorted bits of the key at `i`.
+static inline uint64_t value_of(const struct split *split, const void *keys, size_t i) {
     uint64_t key = split->radix->wide ? ((const uint64_t *)keys)[i] : ((const uint32_t *)keys)[i];
     return key >> split->radix->digits.low;
 }
@@ -77,9 +70,7 @@ static void cut(struct split *split) {
         split->ends[part] = sum;
         sum += mine[part];
     }
-    if (split->counted)
-        radix_scatter_low(radix->in, radix->spare, radix->keys, radix->wide, &high, split->ends);
-    else if (split->top)
+    if (split->top)
         radix_scatter(radix->in, radix->spare, radix->keys, radix->wide, &high, 0, split->ends);
     else
         memcpy(radix->spare, radix->in, radix->keys * radix_width(radix));
@@ -126,7 +117,7 @@ static void next_level(struct split *split, int rest, int bits) {
             continue;
         }
         for (uint64_t i = begin_of(split, part); i < split->ends[part]; i++) {
-            uint64_t value = value_of(split, radix->spare, part, i) >> (rest - bits);
+            uint64_t value = value_of(split, radix->spare, i) >> (rest - bits);
             if (value >> bits == prefix)
                 mine[value & mask]++;
         }
@@ -184,7 +175,7 @@ static void divide(struct split *split, size_t part, int lowest) {
     int *counts = split->first_receives; // not yet in use
     memset(counts, 0, (size_t)radix->size * sizeof *counts);
     for (uint64_t i = begin; i < end; i++)
-        counts[decide(split, value_of(split, radix->spare, part, i))]++;
+        counts[decide(split, value_of(split, radix->spare, i))]++;
     for (int b = 0; b < radix->size - 1; b++)
         split->bounds[b].seen = 0;
     for (int rank = lowest; rank < radix->size; rank++) {
@@ -198,7 +189,7 @@ static void divide(struct split *split, size_t part, int lowest) {
     memcpy(key_of(split, radix->out, begin), key_of(split, radix->spare, begin),
            (end - begin) * split->width);
     for (uint64_t i = begin; i < end; i++) {
-        int rank = decide(split, value_of(split, radix->out, part, i));
+        int rank = decide(split, value_of(split, radix->out, i));
         memcpy(key_of(split, radix->spare, (uint64_t)counts[rank]++), key_of(split, radix->out, i),
                split->width);
     }
@@ -223,15 +214,13 @@ static void count_sends(struct split *split) {
 
 static void exchange(struct split *split) {
     struct radix *radix = split->radix;
-    MPI_Datatype type = split->counted ? MPI_UINT16_T : radix->wide ? MPI_UINT64_T : MPI_UINT32_T;
+    MPI_Datatype type = radix->wide ? MPI_UINT64_T : MPI_UINT32_T;
     MPI_Alltoall(split->sends, 1, MPI_INT, split->receives, 1, MPI_INT, radix->comm);
     MPI_Alltoall(split->first_sends, 1, MPI_INT, split->first_receives, 1, MPI_INT, radix->comm);
     for (int i = 0, sum = 0; i < radix->size; sum += split->receives[i++]) {
         split->receive_at[i] = sum;
         if (i != radix->rank && split->sends[i])
-            radix_sent(radix, 1,
-                       (double)split->sends[i] * (double)split->width /
-                           (double)radix_width(radix));
+            radix_sent(radix, 1, split->sends[i]);
     }
     // Own keys stay where they are.
     int own = split->sends[radix->rank];
@@ -271,12 +260,8 @@ static void sort_parts(struct split *split) {
             sum += run->count;
         }
         void *to = (char *)radix->out + at * radix_width(radix);
-        if (split->counted)
-            radix_count(split->runs, radix->size, to, radix->wide, part << split->rest,
-                        split->rest);
-        else
-            radix_part(split->runs, radix->size, to, radix->work, radix->wide, radix->digits.low,
-                       split->rest);
+        radix_part(split->runs, radix->size, to, radix->work, radix->wide, radix->digits.low,
+                   split->rest);
         at += sum;
     }
     void *sorted = radix->out;
@@ -297,20 +282,15 @@ static void sort(struct split *split) {
     radix->account.phase_s[RADIX_PERMUTATION] += clock_now(radix->clock) - found;
 }
 
-// Whether keys are nothing but their sorted bits, and not many fewer than those have values.
-static bool countable(const struct radix *radix) {
-    int bits = radix->digits.bits;
-    return !radix->tagged && radix->digits.low == 0 && bits <= COUNTED_TOP + RADIX_COUNT_MOST &&
-           4 * (uint64_t)radix->keys >= (uint64_t)1 << bits;
-}
-
 void radix_split(struct radix *radix) {
-    struct split split = {.radix = radix, .counted = countable(radix)};
+    if (radix_countable(radix)) {
+        radix_counted(radix);
+        return;
+    }
+    struct split split = {.radix = radix, .width = radix_width(radix)};
     size_t ranks = (size_t)radix->size;
-    int bits = radix->digits.bits, coarse = bits < COUNTED_TOP ? bits : COUNTED_TOP;
-    split.width = split.counted ? sizeof(uint16_t) : radix_width(radix);
-    split.top = split.counted ? coarse : radix_top(radix->keys, bits);
-    split.rest = bits - split.top;
+    split.top = radix_top(radix->keys, radix->digits.bits);
+    split.rest = radix->digits.bits - split.top;
     split.counts = calloc(ranks * parts_of(&split), sizeof *split.counts);
     split.ends = calloc(parts_of(&split), sizeof *split.ends);
     split.bounds = calloc(ranks, sizeof *split.bounds);

@@ -20,6 +20,8 @@ launch(
   "radix --keys 3000 --distribution equal --buffer 128 --key 64"
   "radix --keys 3000 --distribution few --digit 3"
   "radix --keys 3000 --distribution gaussian --range 12 --variant split"
+  "radix --keys 3000 --distribution gaussian --range 9 --variant split"
+  "radix --keys 3000 --distribution equal --range 5 --variant split"
   "radix --keys 777 --distribution few --range 3 --variant split --key 64")
 # On one rank nothing is sent, and the results are checked all the same.
 foreach(case "fft --log2 8 --effort estimate" "radix --keys 5000 --buffer 64")
