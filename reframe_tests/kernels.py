@@ -84,7 +84,8 @@ class fft_quick(Quick, Fft):
 class fft_strong(Full, Fft):
     """The same transforms on more and more ranks, every variant."""
 
-    options = {**FULL, "log2": "16:24:+2", "effort": "estimate"}
+    # Seconds each over a network: launches, not repetitions, make the sample of large ones.
+    options = {**FULL, "log2": "16:24:+2", "effort": "estimate", "min-repetitions": 2}
     tags = exhibits.tags(
         *exhibits.figures("stival", "4.42", "4.43", "4.45", "4.46", "4.47", "4.48"),
         "stival-tab-4.13", "stival-tab-4.14", "stival-tab-4.15")
@@ -170,7 +171,8 @@ class fft_hybrid(Full, Fft):
 class fft_transports(Full, Fft):
     """One problem over the site's transports (watter 3)."""
 
-    options = {**FULL, "log2": 20, "variant": "original", "effort": "estimate"}
+    options = {**FULL, "log2": 20, "variant": "original", "effort": "estimate",
+               "min-repetitions": 1}
     tags = exhibits.tags("watter-fig-5.10", "watter-tab-5.1", "watter-tab-A.3")
 
 
