@@ -35,6 +35,7 @@ class hosts_smoke(Smoke, EveryHost):
 class hosts_quick(Quick, EveryHost):
     options = {"operation": "bcast,allreduce,alltoall,barrier", "sizes": "8,128,1Ki,8Ki,32Ki,64Ki",
                "start": "mpi-barrier", "budget": 0.05}
+    limit_s = 180  # 16 hosts of 100 Mbit/s send 15 MiB an all-to-all
     tags = exhibits.tags(*exhibits.figures("mpiperf", "11", "12"), "tinetti-bcast-mpi")
 
 

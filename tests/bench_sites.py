@@ -6,6 +6,7 @@ skipped with the reason.
 """
 
 import argparse
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -23,6 +24,7 @@ from tests.test_clusters import why_not as no_clusters
 from tests.test_simulated import why_not as no_simulation
 
 LAUNCHES = 10
+CORES = 2
 SELECTORS = ("ompi", "mpich", "mvapich2", "impi")
 
 
@@ -88,7 +90,8 @@ def pingpong(family, folder):
         rate = float(entry["rates"][0])
         found = clusters.up(name, name, hosts=2)
         what = f"{family.title} over {name}"
-        reached = (1 << 23) / one_way(family, found, folder, 1 << 20)[0] / rate
+        large = one_way(family, found, folder, 1 << 20, LAUNCHES)
+        reached = (1 << 23) / statistics.median(large) / rate
         say(f"{what}: 1 MiB at 88 to 100 % of the rate", f"{100 * reached:.1f} %",
             0.88 <= reached <= 1)
         times = one_way(family, found, folder, 1, LAUNCHES)
@@ -100,8 +103,10 @@ def pingpong(family, folder):
         say(f"{what}: 1 B within 15 % of the model",
             f"{1e6 * statistics.median(times):.1f} us of {1e6 * model:.1f} us",
             abs(share - 1) < 0.15)
-        spread = max(times) / min(times) - 1
-        say(f"{what}: {LAUNCHES} launches within 5 %", f"{100 * spread:.1f} %", spread <= 0.05)
+        for size, values in (("1 MiB", large), ("1 B", times)):
+            spread = max(values) / min(values) - 1
+            say(f"{what}: {LAUNCHES} launches of {size} within 5 %", f"{100 * spread:.1f} %",
+                spread <= 0.05)
 
 
 def new_site():
@@ -126,28 +131,35 @@ def forwarding():
         f"{statistics.median(rates) / 1e6:.0f} Mbit/s of payload", share >= 1)
 
 
-def simulate(folder):
-    """Bcast and Alltoall by size at 1024 ranks, by four selectors."""
+def simulate_one(folder, selector, operation, sizes):
+    """One simulated launch of 1024 ranks."""
     program = families.stack_prefix() / "mpi/simgrid/bin/cotejo"
+    line = " ".join(["smpirun -np 1024 -platform platform.xml -hostfile hosts.txt",
+                     *simgrid.SETTINGS, str(program), "collective --timer wtime",
+                     f"--operation {operation} --sizes {sizes} --start mpi-barrier",
+                     "--sync none --topology grid --stage 3 --max-repetitions 3"])
+    done = subprocess.run(["sh", "-c", line], cwd=folder, text=True, capture_output=True,
+                          env={**os.environ, "COTEJO_COLL_SELECTOR": selector})
+    if done.returncode:
+        sys.exit(f"bench: {line}: {done.stderr[-500:]}")
+
+
+def simulate(folder):
+    """Bcast and Alltoall by size at 1024 ranks, by four selectors; a simulation takes one core."""
     places = simgrid.place("finis-terrae", "near", 1024)
     (folder / "platform.xml").write_text(simgrid.xml("finis-terrae", 64))
     (folder / "hosts.txt").write_text("".join(f"{p}\n" for p in places))
+    cells = [(selector, operation, sizes) for selector in SELECTORS
+             for operation, sizes in (("alltoall", "1,16"), ("bcast", "1,16,256,4Ki"))]
     began = time.monotonic()
-    for selector in SELECTORS:
-        for operation, sizes in (("bcast", "1,16,256,4Ki"), ("alltoall", "1,16")):
-            line = " ".join(["smpirun -np 1024 -platform platform.xml -hostfile hosts.txt",
-                             *simgrid.SETTINGS, str(program), "collective --timer wtime",
-                             f"--operation {operation} --sizes {sizes} --start mpi-barrier",
-                             "--sync none --topology grid --stage 3 --max-repetitions 3"])
-            done = subprocess.run(["sh", "-c", line], cwd=folder, text=True, capture_output=True,
-                                  env={**os.environ, "COTEJO_COLL_SELECTOR": selector})
-            if done.returncode:
-                sys.exit(f"bench: {line}: {done.stderr[-500:]}")
+    with concurrent.futures.ThreadPoolExecutor(max_workers=CORES) as pool:
+        for done in [pool.submit(simulate_one, folder, *cell) for cell in cells]:
+            done.result()
     wall = time.monotonic() - began
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**20
-    say("simulated Bcast and Alltoall, 1024 ranks, 4 selectors, under 10 min", f"{wall:.0f} s",
-        wall < 600)
-    say("and under 4 GiB", f"{peak:.2f} GiB", peak < 4)
+    peak = CORES * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**20
+    say(f"simulated Bcast and Alltoall, 1024 ranks, 4 selectors, {CORES} cores, under 10 min",
+        f"{wall:.0f} s", wall < 600)
+    say("and under 4 GiB", f"at most {peak:.2f} GiB", peak < 4)
 
 
 def main():

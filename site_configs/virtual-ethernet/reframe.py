@@ -28,7 +28,6 @@ site_configuration = {
                 partition("fast-ethernet", 4),
                 partition("gigabit", 2),
                 partition("gigabit", 4),
-                partition("gigabit", 8),
                 partition("fast-ethernet", 8),
                 partition("fast-ethernet", 16),
                 partition("gigabit-jumbo", 2),
