@@ -39,7 +39,7 @@ def means(results, test, size, mpi):
 
 def against_imb(stack, results):
     """Our one-way time over IMB's on the same MPI, and the harness's overhead."""
-    make(stack, results, "study", "TAG=bench", "LAUNCHES=60")
+    make(stack, results, "study", "TAG=bench", "LAUNCHES=150")
     for mpi in ("intel-mpi", "mpich"):
         for size, label in bench_p2p.SIZES:
             value, text = ratio(means(results, "pingpong_bench", size, mpi),
