@@ -26,6 +26,8 @@ site_configuration = {
             "partitions": [
                 partition("fast-ethernet", 2),
                 partition("fast-ethernet", 4),
+                partition("fast-ethernet", 8),
+                partition("fast-ethernet", 16),
             ],
         }
     ]
