@@ -198,8 +198,6 @@ class Unreal(RegressionTestPlugin):
             more = self.env_vars.get("LD_PRELOAD")
             self.env_vars["LD_PRELOAD"] = ":".join(
                 [str(prefix / "lib/libcotejo_yield.so"), *([more] if more else [])])
-            if extras.get("guests"):
-                self.env_vars["COTEJO_YIELD_MS"] = "1"
 
     def unreal(self):
         """Members of the description that tell how this is not a machine of its own."""

@@ -4,13 +4,10 @@
 //
 // Libraries look by calls that may not wait; they would look again at once, for as long as the
 // scheduler lets them, while the rank whose message they want has no core.
-// In a guest there is nobody to give the core to: its kernel must be left idle. COTEJO_YIELD_MS=n
-// has such a call wait for a message after all, n milliseconds at most.
 #define _GNU_SOURCE // RTLD_NEXT
 #include <dlfcn.h>
 #include <poll.h>
 #include <sched.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 
@@ -20,16 +17,11 @@ static void find_next(const char *name, void *function) {
     memcpy(function, &found, sizeof found);
 }
 
-static int wait_ms(void) {
-    const char *text = getenv("COTEJO_YIELD_MS");
-    return text ? atoi(text) : 0;
-}
-
 int epoll_wait(int set, struct epoll_event *events, int most, int timeout) {
     static int (*next)(int, struct epoll_event *, int, int);
     if (!next)
         find_next("epoll_wait", &next);
-    int ready = next(set, events, most, timeout ? timeout : wait_ms());
+    int ready = next(set, events, most, timeout);
     if (ready == 0 && timeout == 0)
         sched_yield();
     return ready;
@@ -39,7 +31,7 @@ int poll(struct pollfd *descriptors, nfds_t count, int timeout) {
     static int (*next)(struct pollfd *, nfds_t, int);
     if (!next)
         find_next("poll", &next);
-    int ready = next(descriptors, count, timeout ? timeout : wait_ms());
+    int ready = next(descriptors, count, timeout);
     if (ready == 0 && timeout == 0)
         sched_yield();
     return ready;
