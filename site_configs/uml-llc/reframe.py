@@ -27,7 +27,6 @@ site_configuration = {
                 partition("fast-ethernet", 2),
                 partition("fast-ethernet", 4),
                 partition("fast-ethernet", 8),
-                partition("fast-ethernet", 16),
             ],
         }
     ]
