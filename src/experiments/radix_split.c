@@ -21,7 +21,6 @@ struct bound {
 
 struct split {
     struct radix *radix;
-    size_t width;         // of a key, B
     int top, rest;        // bits that choose the part, and those below
     struct bound *bounds; // size - 1, rising
     uint64_t *mine, *all; // by bound: histograms of the keys that begin as it does
@@ -40,7 +39,7 @@ static inline uint64_t value_of(const struct split *split, const void *keys, siz
 }
 
 static void *key_of(const struct split *split, void *keys, uint64_t i) {
-    return (char *)keys + i * split->width;
+    return (char *)keys + i * radix_width(split->radix);
 }
 
 static size_t parts_of(const struct split *split) {
@@ -187,11 +186,11 @@ static void divide(struct split *split, size_t part, int lowest) {
         at += count;
     }
     memcpy(key_of(split, radix->out, begin), key_of(split, radix->spare, begin),
-           (end - begin) * split->width);
+           (end - begin) * radix_width(radix));
     for (uint64_t i = begin; i < end; i++) {
         int rank = decide(split, value_of(split, radix->out, i));
         memcpy(key_of(split, radix->spare, (uint64_t)counts[rank]++), key_of(split, radix->out, i),
-               split->width);
+               radix_width(radix));
     }
 }
 
@@ -248,7 +247,7 @@ static void sort_parts(struct split *split) {
                            (uint64_t)(own ? split->send_at : split->receive_at)[source]),
                     0};
             else
-                run->keys = (const char *)run->keys + run->count * split->width;
+                run->keys = (const char *)run->keys + run->count * radix_width(radix);
             uint64_t left = (uint64_t)split->receives[source];
             uint64_t count = split->counts[(size_t)source * parts + part];
             if (part == first && radix->rank)
@@ -287,7 +286,7 @@ void radix_split(struct radix *radix) {
         radix_counted(radix);
         return;
     }
-    struct split split = {.radix = radix, .width = radix_width(radix)};
+    struct split split = {.radix = radix};
     size_t ranks = (size_t)radix->size;
     split.top = radix_top(radix->keys, radix->digits.bits);
     split.rest = radix->digits.bits - split.top;
