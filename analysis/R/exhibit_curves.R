@@ -148,7 +148,11 @@ exhibit_gain <- function(exhibit) {
   rate <- unit$columns[[1L]] == "bytes_per_s"
   curves <- lapply(exhibit_curves(exhibit), add_values, unit)
   gains <- gains_of(exhibit, by, rate)
-  panels <- levels(curves$medians$panel)
+  # One side alone gains nothing: where others have both, its panels would be empty.
+  both <- levels(curves$medians$panel) %in% as.character(gains$panel)
+  panels <- levels(curves$medians$panel)[both]
+  alone <- levels(curves$medians$panel)[!both]
+  curves <- lapply(curves, function(table) table[panel %in% panels])
   levels <- c(levels(curves$medians$level), unique(gains$level))
   cells <- c(join_cells(panels, unit$axis), join_cells(panels, "gain (%)"))
   stack <- function(table, what) {
@@ -169,8 +173,10 @@ exhibit_gain <- function(exhibit) {
     ggplot2::geom_hline(aes(yintercept = 0), data = zero, linewidth = 0.3, colour = "grey40") +
     ggplot2::scale_y_continuous(NULL, labels = format_axis) +
     ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(
-      exhibit, paste(WHAT_CURVES_SHOW, if (rate) GAIN_OF_RATE else GAIN_OF_TIME),
-      curves$medians$n
+      exhibit, paste(c(
+        WHAT_CURVES_SHOW, if (rate) GAIN_OF_RATE else GAIN_OF_TIME,
+        if (length(alone)) sprintf("With one side only: %s.", toString(unique(alone)))
+      ), collapse = " "), curves$medians$n
     ))
   with_data(plot, medians[, !"x"])
 }
