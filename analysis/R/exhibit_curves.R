@@ -175,7 +175,7 @@ exhibit_gain <- function(exhibit) {
     ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(
       exhibit, paste(c(
         WHAT_CURVES_SHOW, if (rate) GAIN_OF_RATE else GAIN_OF_TIME,
-        if (length(alone)) sprintf("With one side only: %s.", toString(unique(alone)))
+        if (length(alone)) sprintf("With one side only: %s.", paste(alone, collapse = "; "))
       ), collapse = " "), curves$medians$n
     ))
   with_data(plot, medians[, !"x"])
