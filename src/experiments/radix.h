@@ -36,7 +36,7 @@ struct radix {
     const struct radix_variant *variant;
     void *in, *out;   // the keys; the result is in `in`. Owned
     void *spare;      // room for as many, of the variants that send all at once. Owned
-    void *work;       // the same; used by parts, from its begin. Owned
+    void *work;       // the same; for parts, from its begin, or for counts. Owned
     char *buffers;    // 2 * size messages: to send, to receive. Owned
     uint64_t *counts; // of every rank, digit by digit. Owned
     uint64_t *next;   // the same room: where the next key from a rank with a digit goes. Owned
