@@ -145,14 +145,19 @@ static void open_window(int socket) {
     // As many frames under way, each way, as the standard knows.
     set_number(socket, SOL_LLC, LLC_OPT_TX_WIN, LLC_OPT_MAX_WIN);
     set_number(socket, SOL_LLC, LLC_OPT_RX_WIN, LLC_OPT_MAX_WIN);
-    // After much traffic a receiver acknowledges so rarely that the sender's window can be full
-    // first. The sender then asks, by default after 1 s; 0 is the kernel's next tick.
-    set_number(socket, SOL_LLC, LLC_OPT_ACK_TMR_EXP, 0);
     set_number(socket, SOL_LLC, LLC_OPT_RETRY, LLC_OPT_MAX_RETRY);
     // Room for all that a library may leave unread: the kernel acknowledges a frame and then
     // throws it away where there is none, and ranks that both send before they read wait for ever.
     if (REAL(setsockopt)(socket, SOL_SOCKET, SO_RCVBUFFORCE, &(int){ROOM}, sizeof(int)) != 0)
         set_number(socket, SOL_SOCKET, SO_RCVBUF, ROOM);
+}
+
+// After much traffic a receiver acknowledges so rarely that the sender's window can be full first.
+// The sender then asks, by default after 1 s; 0 is the kernel's next tick. Not before the
+// connection is there: a caller that calls again resets what its first call has opened, and the
+// kernel never leaves that state.
+static void ask_soon(int socket) {
+    set_number(socket, SOL_LLC, LLC_OPT_ACK_TMR_EXP, 0);
 }
 
 // An LLC socket bound to this interface and one of the points from `first` to `last`; -1 with a
@@ -249,8 +254,16 @@ int connect(int socket, const struct sockaddr *address, socklen_t length) {
     pthread_mutex_unlock(&one_at_a_time);
     if (by < 0)
         return -1;
+    // It waits, whatever the flags are: the peer's kernel answers, not its program.
     struct sockaddr_llc there = llc_address(mac, point_of(peer->sin_port));
-    return REAL(connect)(socket, (struct sockaddr *)&there, sizeof there);
+    int flags = fcntl(socket, F_GETFL);
+    fcntl(socket, F_SETFL, flags & ~O_NONBLOCK);
+    int status = REAL(connect)(socket, (struct sockaddr *)&there, sizeof there), why = errno;
+    fcntl(socket, F_SETFL, flags);
+    if (status == 0)
+        ask_soon(socket);
+    errno = why;
+    return status;
 }
 
 static int give(const struct sockaddr_in *belief, struct sockaddr *address, socklen_t *length) {
@@ -277,6 +290,7 @@ int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags) 
     if (made < 0)
         return made;
     open_window(made);
+    ask_soon(made);
     struct replaced belief = {.is = true, .self = listening->self};
     belief.self.sin_addr = own_address.sin_addr;
     room = sizeof caller;
