@@ -10,12 +10,13 @@
 #' @return the paths, invisibly. Prints progress, and the folder last.
 #' @export
 draw_figures <- function(results_dir, out_dir, session = NULL) {
-  study <- analyse(unpack_dataset(results_dir), session)
-  paths <- save_plots(plot_study(study), out_dir)
+  study <- compare_results(unpack_dataset(results_dir), session)
+  names <- save_study(study, out_dir)
   medians <- file.path(out_dir, "medians.csv")
   write_csv(table_medians(study$medians), medians)
   cat(out_dir, "\n", sep = "")
-  invisible(c(paths, medians))
+  drawn <- paste0(rep(names, each = 3L), c(".svg", ".pdf", ".csv"))
+  invisible(c(file.path(out_dir, drawn), medians))
 }
 
 #' Draw the figures of a study and all exhibits, with an index page.
@@ -24,15 +25,31 @@ draw_figures <- function(results_dir, out_dir, session = NULL) {
 #' @return the coverage, as [draw_exhibits()] returns it, invisibly.
 #' @export
 draw_all <- function(results_dir, out_dir, session = NULL, published = NULL) {
-  study <- analyse(unpack_dataset(results_dir), session)
-  plots <- plot_study(study)
-  save_plots(plots, out_dir)
+  study <- compare_results(unpack_dataset(results_dir), session)
+  names <- save_study(study, out_dir)
   write_csv(table_medians(study$medians), file.path(out_dir, "medians.csv"))
   coverage <- draw_all_exhibits(study$results, out_dir, session, published = published)
-  write_gallery(coverage, out_dir, names(plots))
+  write_gallery(coverage, out_dir, names)
   say_coverage(coverage)
   cat(file.path(out_dir, "index.html"), "\n", sep = "")
   invisible(coverage)
+}
+
+#' Draw the figures of a study; their names.
+#' @noRd
+save_study <- function(study, out_dir) {
+  # Not the samples, and not the plots: each of these would bring all tables along.
+  study <- study[c("summary", "medians", "comparison", "drift", "delta")]
+  figures <- list_figures(study)
+  shared <- list(study = study, figures = figures, out_dir = out_dir)
+  over_processes(save_numbered, rep(TRUE, nrow(figures)), shared)
+  figures$name
+}
+
+save_numbered <- function(i, shared) {
+  figure <- shared$figures[i]
+  message("drawing ", figure$name)
+  save_plot(plot_figure(shared$study, figure), shared$out_dir, figure$name)
 }
 
 save_plots <- function(plots, out_dir) {
@@ -52,29 +69,45 @@ measured_by_size <- function(medians) {
   setdiff(unique(medians$experiment), several$experiment)
 }
 
+#' The figures that a study has the data for: `name`, `kind`, `experiment`.
+#' @noRd
+list_figures <- function(study) {
+  # Other tools' benchmarks after our own.
+  names <- measured_by_size(study$medians)
+  names <- names[order(names == "imb")]
+  rbindlist(c(lapply(names, function(one) {
+    kinds <- c(
+      "latency", if (any(study$medians[experiment == one]$bytes > 0)) "bandwidth",
+      if (any(study$comparison$experiment == one)) "difference"
+    )
+    slug <- gsub("[^A-Za-z0-9]+", "-", tolower(one))
+    data.table(name = paste0(kinds, "-", slug), kind = kinds, experiment = one)
+  }), if (any(study$drift$blocks > 1L)) {
+    list(data.table(name = "drift", kind = "drift", experiment = NA_character_))
+  }))
+}
+
+#' @param figure row of [list_figures()].
+#' @noRd
+plot_figure <- function(study, figure) {
+  of <- function(table) {
+    out <- table[table$experiment == figure$experiment]
+    setattr(out, "by", attr(table, "by"))
+  }
+  switch(figure$kind,
+    latency = plot_latency(of(study$summary), of(study$medians)),
+    bandwidth = plot_bandwidth(of(study$summary), of(study$medians)),
+    difference = plot_difference(of(study$comparison), study$delta),
+    drift = plot_drift(study$summary)
+  )
+}
+
 #' The figures of a study, by name.
 #' @noRd
 plot_study <- function(study) {
-  plots <- list()
-  # Other tools' benchmarks after our own.
-  names <- measured_by_size(study$medians)
-  for (name in names[order(names == "imb")]) {
-    of <- function(table) table[table$experiment == name]
-    points <- of(study$summary)
-    medians <- of(study$medians)
-    slug <- gsub("[^A-Za-z0-9]+", "-", tolower(name))
-    plots[[paste0("latency-", slug)]] <- plot_latency(points, medians)
-    if (any(medians$bytes > 0)) {
-      plots[[paste0("bandwidth-", slug)]] <- plot_bandwidth(points, medians)
-    }
-    if (any(study$comparison$experiment == name)) {
-      comparison <- of(study$comparison)
-      setattr(comparison, "by", attr(study$comparison, "by"))
-      plots[[paste0("difference-", slug)]] <- plot_difference(comparison, study$delta)
-    }
-  }
-  if (any(study$drift$blocks > 1L)) plots$drift <- plot_drift(study$summary)
-  plots
+  figures <- list_figures(study)
+  plots <- lapply(seq_len(nrow(figures)), function(i) plot_figure(study, figures[i]))
+  stats::setNames(plots, figures$name)
 }
 
 #' Width and height of a plot from its panels, inches.

@@ -7,16 +7,15 @@
 #' @param session names of sessions to choose from, see [select_sessions()].
 #' @param delta margin of equivalence.
 #' @param seed,replicates of the bootstrap.
-#' @return list: `results` (what [read_results()] returned), `launches` (all), `used`,
-#'   `unusable`, `older`, `summary`, `medians`,
-#'   `comparison`, `undisturbed` (the same comparison by [undisturbed()]), `agreement`, `flags`,
-#'   `drift`, `missing`, `sessions`, `audit`, and the settings.
+#' @return list: `results` (what [read_results()] returned), `launches` (all), `chosen` (the
+#'   sessions of each site and experiment), `summary`, `medians`, `comparison`, `drift`, and the
+#'   settings.
 #' @noRd
-analyse <- function(results_dir, session = NULL, delta = 0.03, seed = 1L, replicates = 4000L) {
+compare_results <- function(results_dir, session = NULL, delta = 0.03, seed = 1L,
+                            replicates = 4000L) {
   message("reading ", results_dir)
   results <- read_results(results_dir)
   launches <- results$launches
-  plans <- read_sessions(results_dir)
   chosen <- select_sessions(launches, session)
   if (!nrow(chosen)) {
     bad_data(
@@ -29,35 +28,50 @@ analyse <- function(results_dir, session = NULL, delta = 0.03, seed = 1L, replic
     )
   }
   in_chosen <- launches[chosen, on = c("site", "experiment", "session"), nomatch = NULL]$key
-  sessions <- unique(chosen[, c("site", "session")])
-  in_session <- launches[sessions, on = c("site", "session")]$key
   message("summarising ", count_of(length(in_chosen), "launch", "launches"))
   summary <- summarise_launches(results)
-  factors <- attr(summary, "factors")
-  summary <- summary[summary$key %in% in_chosen]
-  setattr(summary, "factors", factors)
+  summary <- keep_rows(summary, which(summary$key %in% in_chosen))
   message("comparing")
-  comparison <- compare_configurations(
-    summary,
-    delta = delta, seed = seed, replicates = replicates, refused = "list"
-  )
   list(
-    results = results, launches = launches, used = launches[key %in% in_chosen & status == "ok"],
-    unusable = launches[key %in% in_session & status != "ok"],
-    older = launches[!key %in% c(in_chosen, in_session)],
-    chosen = chosen, summary = summary,
+    results = results, launches = launches, chosen = chosen, summary = summary,
     medians = summarise_configurations(summary, seed = seed, replicates = replicates),
-    comparison = comparison,
-    undisturbed = compare_configurations(
-      undisturbed(summary),
+    comparison = compare_configurations(
+      summary,
       delta = delta, seed = seed, replicates = replicates, refused = "list"
     ),
-    agreement = compare_tools(summary, delta = delta, seed = seed, replicates = replicates),
-    flags = flag_launches(summary), drift = drift_of_blocks(summary),
-    missing = missing_cells(of_sessions(plans$sessions, sessions), launches),
-    sessions = of_sessions(plans$sessions, sessions), audit = of_sessions(plans$audit, sessions),
-    delta = delta, seed = seed, replicates = replicates
+    drift = drift_of_blocks(summary), delta = delta, seed = seed, replicates = replicates
   )
+}
+
+#' All that a report shows: what [compare_results()] returns, further comparisons, and the account
+#' of the launches.
+#'
+#' @return as [compare_results()], and `used`, `unusable`, `older` (launches), `undisturbed` (the
+#'   same comparison by [undisturbed()]), `agreement`, `flags`, `missing`, `sessions`, `audit`.
+#' @noRd
+analyse <- function(results_dir, ...) {
+  study <- compare_results(results_dir, ...)
+  launches <- study$launches
+  plans <- read_sessions(results_dir)
+  sessions <- unique(study$chosen[, c("site", "session")])
+  in_chosen <- launches[study$chosen, on = c("site", "experiment", "session"), nomatch = NULL]$key
+  in_session <- launches[sessions, on = c("site", "session")]$key
+  c(study, list(
+    used = launches[key %in% in_chosen & status == "ok"],
+    unusable = launches[key %in% in_session & status != "ok"],
+    older = launches[!key %in% c(in_chosen, in_session)],
+    undisturbed = compare_configurations(
+      undisturbed(study$summary),
+      delta = study$delta, seed = study$seed, replicates = study$replicates, refused = "list"
+    ),
+    agreement = compare_tools(
+      study$summary,
+      delta = study$delta, seed = study$seed, replicates = study$replicates
+    ),
+    flags = flag_launches(study$summary),
+    missing = missing_cells(of_sessions(plans$sessions, sessions), launches),
+    sessions = of_sessions(plans$sessions, sessions), audit = of_sessions(plans$audit, sessions)
+  ))
 }
 
 of_sessions <- function(table, sessions) {
