@@ -60,11 +60,10 @@ def many(samples):
     return ["--max-repetitions", str(samples), "--budget", "3"]
 
 
-def one_way(family, found, folder, size, count=1):
-    """Medians (s) of `count` launches at one size."""
+def one_way(family, found, folder, size):
+    """Median (s) of a launch at one size."""
     words = ["--sizes", str(size), *many(20000 if size == 1 else 100), "--rse", "0.001"]
-    return [launch(family, found, folder, *words)["summary"][0]["median_s"]
-            for _ in range(count)]
+    return launch(family, found, folder, *words)["summary"][0]["median_s"]
 
 
 def frame_length(family, found, folder):
@@ -79,34 +78,43 @@ def frame_length(family, found, folder):
     return (bytes_after - bytes_before) / (frames_after - frames_before)
 
 
+def say_spread(what, values):
+    spread = max(values) / min(values) - 1
+    say(f"{LAUNCHES} launches of {what} within 5 %", f"{100 * spread:.1f} %", spread <= 0.05)
+
+
 def pingpong(family, folder):
-    """1 MiB against the rate, 1 B against the model, and how far launches agree."""
-    ideal = clusters.up("ideal", "ideal", hosts=2, verified=False)
-    host = statistics.median(one_way(family, ideal, folder, 1, 3))
-    frame = frame_length(family, ideal, folder)
-    clusters.down("ideal")
-    for name in ("fast-ethernet", "gigabit"):
+    """1 MiB against the rate, 1 B against the model, and how far launches agree.
+
+    What hosts and switch take with no wire at all moves with the machine: each launch of 1 B is
+    held against one on the ideal network right before it.
+    """
+    names = ("ideal", "fast-ethernet", "gigabit")
+    found = {name: clusters.up(name, name, hosts=2, verified=name != "ideal") for name in names}
+    frame = frame_length(family, found["ideal"], folder)
+    cells = [(name, 1) for name in names] + [(name, 1 << 20) for name in names[1:]]
+    rounds = [[one_way(family, found[name], folder, size) for name, size in cells]
+              for _ in range(LAUNCHES)]
+    times = dict(zip(cells, zip(*rounds, strict=True), strict=True))
+    for name in names:
+        clusters.down(name)
+    for name in names[1:]:
         entry = clusters.declared()[name]
         rate = float(entry["rates"][0])
-        found = clusters.up(name, name, hosts=2)
         what = f"{family.title} over {name}"
-        large = one_way(family, found, folder, 1 << 20, LAUNCHES)
-        reached = (1 << 23) / statistics.median(large) / rate
+        reached = (1 << 23) / statistics.median(times[name, 1 << 20]) / rate
         say(f"{what}: 1 MiB at 88 to 100 % of the rate", f"{100 * reached:.1f} %",
             0.88 <= reached <= 1)
-        times = one_way(family, found, folder, 1, LAUNCHES)
-        clusters.down(name)
-        # Two links of a frame with preamble and check sequence, the switch between; and what
-        # hosts and switch take with no wire at all.
-        model = host + 2 * 8 * (max(frame, 60) + 12) / rate + float(entry["latency"])
-        share = statistics.median(times) / model
+        # Two links of a frame with preamble and check sequence, the switch between.
+        wire = 2 * 8 * (max(frame, 60) + 12) / rate + float(entry["latency"])
+        shares = [time / (host + wire)
+                  for time, host in zip(times[name, 1], times["ideal", 1], strict=True)]
         say(f"{what}: 1 B within 15 % of the model",
-            f"{1e6 * statistics.median(times):.1f} us of {1e6 * model:.1f} us",
-            abs(share - 1) < 0.15)
-        for size, values in (("1 MiB", large), ("1 B", times)):
-            spread = max(values) / min(values) - 1
-            say(f"{what}: {LAUNCHES} launches of {size} within 5 %", f"{100 * spread:.1f} %",
-                spread <= 0.05)
+            f"{1e6 * statistics.median(times[name, 1]):.1f} us, {statistics.median(shares):.2f} "
+            "of the model", abs(statistics.median(shares) - 1) < 0.15)
+        say_spread(f"1 MiB, {what}", times[name, 1 << 20])
+        say_spread(f"1 B, {what}", times[name, 1])
+        say_spread(f"1 B over the model, {what}", shares)
 
 
 def new_site():
