@@ -63,9 +63,9 @@ report: ## write the report of the data that are there (DATA=reference, RESULTS,
 paper: ## write the paper, every number of it computed (DATA=reference, RESULTS, PAPER)
 	@$(RSCRIPT) -e 'cotejo::write_paper("analysis/paper.Rmd", "$(RESULTS)", "$(PAPER)", published = "$(PUBLISHED)")'
 
-proof: stack ## prove the statistics on launches with planted differences (LAUNCHES=30); adds a session
+proof: stack ## prove the statistics on launches with planted differences (LAUNCHES=30, CELLS); adds a session
 	@COTEJO_RESULTS=$(PROOF)/results $(PYTHON) -m reframe_tests.harness.study --tag proof \
-	  --launches $(or $(LAUNCHES),30)
+	  --launches $(or $(LAUNCHES),30) $(if $(CELLS),--cells '$(CELLS)')
 	@$(MAKE) --no-print-directory proof-page
 
 proof-page: ## write the page of the proof from the sessions that are there (PROOF)

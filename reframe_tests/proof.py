@@ -9,7 +9,7 @@ the environment of the launches.
 import random
 
 import reframe as rfm
-from reframe.core.builtins import parameter, run_before
+from reframe.core.builtins import parameter, run_after, run_before
 
 from .base import Experiment, Quick
 from .harness import families, sessions
@@ -24,18 +24,13 @@ def drawn(session):
     return dict(zip(NAMES, shares, strict=True))
 
 
-@rfm.simple_test
-class proof_pingpong(Quick, Experiment):
+class Planted(Quick, Experiment):
     """Ping-pong with the calls of rank 0 delayed by a share of their own time."""
 
     experiment = "pingpong"
-    transport = parameter(["shm"])
     #: The name of the configuration, under which the analysis sees it.
     alias = parameter(list(NAMES))
     varied = ["alias"]
-    # Sizes take turns, so that a noisy moment does not fall on one size alone.
-    options = {"sizes": "1:4Mi:x4", "interleave": "yes", "rse": 0.003, "budget": 0.06,
-               "sample-time": 200e-6, "max-repetitions": 300}
 
     @run_before("run", always_last=True)
     def plant(self):
@@ -45,3 +40,27 @@ class proof_pingpong(Quick, Experiment):
         self.executable_opts = [f"LD_PRELOAD={prefix}/lib/libcotejo_slow.so", self.executable,
                                 *self.executable_opts]
         self.executable = "env"
+
+
+# Sizes take turns, so that a noisy moment does not fall on one size alone.
+
+@rfm.simple_test
+class proof_pingpong(Planted):
+    """Within a host, where launches differ by what else the machine does."""
+
+    transport = parameter(["shm"])
+    options = {"sizes": "1:4Mi:x4", "interleave": "yes", "rse": 0.003, "budget": 0.06,
+               "sample-time": 200e-6, "max-repetitions": 300}
+
+
+@rfm.simple_test
+class proof_network(Planted):
+    """Between hosts, of sizes whose time is mostly that of the network."""
+
+    transport = parameter(["tcp"])
+    options = {"sizes": "1Ki:256Ki:x2", "interleave": "yes", "rse": 0.003, "budget": 0.06,
+               "max-repetitions": 300}
+
+    @run_after("setup")
+    def need_network(self):
+        self.skip_if(self.num_hosts == 1, "there is no network between ranks of one host")

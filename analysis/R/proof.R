@@ -51,15 +51,15 @@ keep_account <- function(comparison, shares) {
 }
 
 #' Both accounts of the launches of a summary: what is called different where nothing is, and what
-#' is found of what was planted.
+#' is found of what was planted, which depends on how far a site's launches agree.
 #' @noRd
 account_for <- function(summary, shares, draws, replicates) {
   trials <- power_trials(
     summary, shares, c(5L, 7L, 10L, 15L, 20L, FULL_LAUNCHES), draws, replicates, 1L
   )
   list(
-    equal = prove_equal(summary, shares), trials = trials, power = power_of(trials, character()),
-    power_by_mpi = power_of(trials, "mpi"), spread = spread_of(summary, shares)
+    equal = prove_equal(summary, shares), trials = trials, power = power_of(trials, "site"),
+    power_by_mpi = power_of(trials, c("site", "mpi")), spread = spread_of(summary, shares)
   )
 }
 
