@@ -159,6 +159,12 @@ def boot(found):
     return found
 
 
+def all_there(found):
+    """False when a guest has ended: one takes its console with it."""
+    return all((pathlib.Path(found["folder"]) / f"{host['name']}.console").exists()
+               for host in found["hosts"] if host["name"] != "head")
+
+
 def tool(name, guests=False):
     """Path of `agent` or `enter` for hosts, or for guests."""
     return str((GUESTS if guests else SITE) / name)
@@ -218,7 +224,9 @@ def running(cluster, hosts, guests=False):
         return found
     own = f"{name}-{hosts}.{os.getpid()}"
     if there := state(own):
-        return there
+        if not guests or all_there(there):
+            return there
+        down(own)
     found = up(cluster, own, hosts, companion=os.getpid())
     return boot(found) if guests else found
 
