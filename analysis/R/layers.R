@@ -177,9 +177,10 @@ print_layers <- function(results_dir, site, session = NULL) {
 }
 
 keep_samples <- function(samples, keys) {
-  roles <- attr(samples, "roles")
-  samples <- samples[as.character(samples$key) %in% keys]
-  setattr(samples, "roles", roles)
+  # Found outside of the brackets: `keys` may be a column, that of the radix sort.
+  rows <- which(as.character(samples$key) %in% keys)
+  out <- samples[rows]
+  setattr(out, "roles", attr(samples, "roles"))
 }
 
 # Models of scaling, each way of a library apart.
