@@ -87,7 +87,7 @@ def pingpong(family, folder):
     """1 MiB against the rate, 1 B against the model, and how far launches agree.
 
     What hosts and switch take with no wire at all moves with the machine: each launch of 1 B is
-    held against one on the ideal network right before it.
+    held against one on the ideal network in the same round.
     """
     names = ("ideal", "fast-ethernet", "gigabit")
     found = {name: clusters.up(name, name, hosts=2, verified=name != "ideal") for name in names}

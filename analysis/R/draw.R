@@ -12,11 +12,9 @@
 draw_figures <- function(results_dir, out_dir, session = NULL) {
   study <- compare_results(unpack_dataset(results_dir), session)
   names <- save_study(study, out_dir)
-  medians <- file.path(out_dir, "medians.csv")
-  write_csv(table_medians(study$medians), medians)
   cat(out_dir, "\n", sep = "")
   drawn <- paste0(rep(names, each = 3L), c(".svg", ".pdf", ".csv"))
-  invisible(c(file.path(out_dir, drawn), medians))
+  invisible(file.path(out_dir, c(drawn, "medians.csv")))
 }
 
 #' Draw the figures of a study and all exhibits, with an index page.
@@ -27,7 +25,6 @@ draw_figures <- function(results_dir, out_dir, session = NULL) {
 draw_all <- function(results_dir, out_dir, session = NULL, published = NULL) {
   study <- compare_results(unpack_dataset(results_dir), session)
   names <- save_study(study, out_dir)
-  write_csv(table_medians(study$medians), file.path(out_dir, "medians.csv"))
   coverage <- draw_all_exhibits(study$results, out_dir, session, published = published)
   write_gallery(coverage, out_dir, names)
   say_coverage(coverage)
@@ -35,7 +32,7 @@ draw_all <- function(results_dir, out_dir, session = NULL, published = NULL) {
   invisible(coverage)
 }
 
-#' Draw the figures of a study; their names.
+#' Draw the figures of a study and write its medians (`medians.csv`); the figures' names.
 #' @noRd
 save_study <- function(study, out_dir) {
   # Not the samples, and not the plots: each of these would bring all tables along.
@@ -43,6 +40,7 @@ save_study <- function(study, out_dir) {
   figures <- list_figures(study)
   shared <- list(study = study, figures = figures, out_dir = out_dir)
   over_processes(save_numbered, rep(TRUE, nrow(figures)), shared)
+  write_csv(table_medians(study$medians), file.path(out_dir, "medians.csv"))
   figures$name
 }
 
@@ -87,6 +85,8 @@ list_figures <- function(study) {
   }))
 }
 
+#' One figure of a study.
+#'
 #' @param figure row of [list_figures()].
 #' @noRd
 plot_figure <- function(study, figure) {
