@@ -12,6 +12,8 @@ FIGURES  ?= $(CURDIR)/figures
 REPORT   ?= $(CURDIR)/report/report.html
 PAPER    ?= $(CURDIR)/report/paper.html
 PROOF    ?= $(CURDIR)/proof
+PROOF_RESULTS = $(if $(filter reference,$(DATA)),$(CURDIR)/data/proof,$(PROOF)/results)
+REFERENCE ?= $(CURDIR)/data/reference
 SAMPLES  ?= 20
 TAG      ?= quick
 PYTHON    = $(firstword $(wildcard $(STACK)/tools/bin/python) python3)
@@ -68,11 +70,11 @@ proof: stack ## prove the statistics on launches with planted differences (LAUNC
 	  --launches $(or $(LAUNCHES),30) $(if $(CELLS),--cells '$(CELLS)')
 	@$(MAKE) --no-print-directory proof-page
 
-proof-page: ## write the page of the proof from the sessions that are there (PROOF)
-	@$(RSCRIPT) -e 'cotejo::write_proof("$(PROOF)/results", "$(PROOF)/proof.html")'
+proof-page: ## write the page of the proof from the sessions that are there (DATA=reference, PROOF)
+	@$(RSCRIPT) -e 'cotejo::write_proof("$(PROOF_RESULTS)", "$(PROOF)/proof.html")'
 
-reference: ## pack results for the repository (RESULTS, SAMPLES=20 of each group)
-	@$(PYTHON) -m reframe_tests.harness.dataset $(RESULTS) $(CURDIR)/data/reference --samples $(SAMPLES)
+reference: ## pack results for the repository (RESULTS, REFERENCE, SAMPLES=20 of each group)
+	@$(PYTHON) -m reframe_tests.harness.dataset $(RESULTS) $(REFERENCE) --samples $(SAMPLES)
 
 compare-layers: ## hold each layer of a site against the one below (SITE=local; DATA, RESULTS)
 	@$(RSCRIPT) -e 'cotejo::print_layers("$(RESULTS)", "$(or $(SITE),local)")'

@@ -23,6 +23,9 @@ import tempfile
 from . import sessions
 
 MOST_BYTES = 30_000_000
+#: What makes use of a dataset, by its folder.
+COMMANDS = {"reference": "make figures report paper DATA=reference",
+            "proof": "make proof-page DATA=reference"}
 #: What is put in the place of what, in this order.
 RULES = [(re.compile(pattern), instead) for pattern, instead in (
     # SMPI's copies of the program, one a rank, by the number of a process.
@@ -137,15 +140,15 @@ def facts(folder):
             ", ".join(sorted(commits))]
 
 
-def readme(rows, most):
+def readme(rows, most, command):
     head = ["site", "session (UTC)", "launches", "usable", "tests", "MPIs", "simulated",
             "CPU of rank 0", "commit"]
     table = [head, ["---"] * len(head), *rows]
     return "\n".join([
         "# Reference dataset", "",
-        "Launches measured by this project, so that figures, report and paper can be made from a",
-        "fresh clone, with no MPI on the machine:", "",
-        "```", "make figures report DATA=reference", "```", "",
+        "Launches measured by this project, so that what is drawn and said of them can be made from",
+        "a fresh clone, with no MPI on the machine:", "",
+        "```", command, "```", "",
         *["| " + " | ".join(map(str, row)) + " |" for row in table], "",
         "`SITE/SESSION.tar.xz` holds the files of one session as `docs/data.md` describes them;",
         "`SHA256SUMS` has the checksum of each (`sha256sum -c SHA256SUMS`). Written by",
@@ -174,7 +177,8 @@ def pack(results, out, most):
         if total > MOST_BYTES:
             sys.exit(f"dataset: {total / 1e6:.1f} MB is more than {MOST_BYTES / 1e6:.0f} MB; keep "
                      f"fewer samples than {most} (SAMPLES) or fewer sessions")
-        (new / "README.md").write_text(readme([facts(f) for f in folders], most))
+        (new / "README.md").write_text(readme([facts(f) for f in folders], most,
+                                                  COMMANDS.get(out.name, COMMANDS["reference"])))
         (new / "SHA256SUMS").write_text("".join(sums))
         shutil.rmtree(out, ignore_errors=True)
         new.rename(out)

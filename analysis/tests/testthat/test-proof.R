@@ -79,16 +79,37 @@ test_that("the page says what is shown and what is not yet", {
   suppressMessages(utils::capture.output(
     goals <- write_proof(folder, out, repeats = 20L, draws = 1L, replicates = 50L)
   ))
-  # Four by medians, four by undisturbed times, and two.
-  expect_identical(nrow(goals), 10L)
+  # Five by medians, five by undisturbed times, and two.
+  expect_identical(nrow(goals), 12L)
   # 30 launches were not made, 200 comparisons neither.
-  expect_identical(goals$met[c(1L, 3L, 5L, 7L)], c(FALSE, NA, FALSE, NA))
-  expect_true(all(goals$met[c(2L, 4L, 6L, 8L, 10L)]))
+  expect_identical(goals$met[c(1L, 3L, 6L, 8L)], c(FALSE, NA, FALSE, NA))
+  expect_true(all(goals$met[c(2L, 4L, 5L, 7L, 9L, 10L, 12L)]))
   page <- paste(readLines(out), collapse = "\n")
-  for (text in c("A against A", "not yet", "Coverage of the intervals", "of [0-9]+ comparisons")) {
+  for (text in c("A against A", "not judged", "Coverage of the intervals", "of [0-9]+ comparisons")) {
     expect_match(page, text)
   }
   expect_false(grepl("(src|href)=\"(http|//)", page))
+})
+
+test_that("power is judged where launches agree well enough for it, and says what is in reach", {
+  power <- data.table(
+    site = c("calm", "noisy", "weak"), share = 0.05, launches = 30L, found = c(1, 0.1, 0.5),
+    trials = 24L
+  )
+  spread <- data.table(
+    site = c("calm", "noisy", "weak"), mpi = "openmpi", bytes = 8, percent = c(1, 16, 1)
+  )
+  goals <- goals_of_power(power, spread, "30")
+  expect_identical(goals$met, c(TRUE, NA, FALSE))
+  expect_match(goals$shown[[2L]], "launches differ by 16.0 %, with which 1[0-9].[0-9] % can be found")
+  # As often as it says, on launches of which the truth is known.
+  set.seed(4L)
+  share <- smallest_found(0.1, 30L, 1L)
+  found <- replicate(1000L, stats::wilcox.test(
+    stats::rnorm(30L, log1p(share), 0.1), stats::rnorm(30L, 0, 0.1)
+  )$p.value <= 0.05)
+  expect_gt(mean(found), 0.93)
+  expect_lt(mean(found), 0.97)
 })
 
 test_that("a launch that does not say what was planted is no launch of a proof", {
