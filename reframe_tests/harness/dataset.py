@@ -146,7 +146,7 @@ def readme(rows, most, command):
     table = [head, ["---"] * len(head), *rows]
     return "\n".join([
         "# Reference dataset", "",
-        "Launches measured by this project, so that what is drawn and said of them can be made from",
+        "Launches measured by this project, so that all that is drawn of them can be made from",
         "a fresh clone, with no MPI on the machine:", "",
         "```", command, "```", "",
         *["| " + " | ".join(map(str, row)) + " |" for row in table], "",
