@@ -37,10 +37,7 @@ class SimulatedPair(Simulated):
         return 1e6 * launches.summary_value(self.record, "pingpong", 1, "median_s")
 
 
-class SimulatedCollective(Simulated):
-    """The time is that from a barrier until the last rank is done."""
-
-    experiment = "collective"
+class SimulatedRanks(Simulated):
     #: Number of ranks.
     ranks = parameter([16])
     varied = ["ranks"]
@@ -48,6 +45,12 @@ class SimulatedCollective(Simulated):
     @run_after("init")
     def set_ranks(self):
         self.num_tasks = self.ranks
+
+
+class SimulatedCollective(SimulatedRanks):
+    """The time is that from a barrier until the last rank is done."""
+
+    experiment = "collective"
 
     @run_after("setup")
     def leave_out_wrong(self):
@@ -127,14 +130,11 @@ class simulated_alltoall(LargeScale):
         self.options = {"operation": "alltoall", **START, "sizes": self.sizes("alltoall")}
 
 
-@rfm.simple_test
-class simulated_bisect(Full, SimulatedPair):
-    """One half of the nodes with the other, all at once (watter 2)."""
+class SimulatedPairs(Full, SimulatedPair):
+    """One half of the ranks with the other, all at once."""
 
-    pairs = parameter([1, 2, 4, 8])
+    pairs = parameter([1, 2, 4])
     varied = ["pairs"]
-    options = {"sizes": "0:4200:+150", **Simulated.repetitions}
-    tags = exhibits.tags(*exhibits.figures("watter", "5.4", "5.5", "5.6", "5.7", "5.8"))
 
     @run_after("init")
     def set_pairs(self):
@@ -142,22 +142,48 @@ class simulated_bisect(Full, SimulatedPair):
         if self.pairs > 1:
             self.options = {**self.options, "pairs": self.pairs}
 
+
+@rfm.simple_test
+class simulated_pairs(SimulatedPairs):
+    """Large messages (stival 3)."""
+
+    options = {"sizes": "1,96Ki:1Mi:+32Ki", **Simulated.repetitions}
+    tags = exhibits.tags("stival-fig-4.19")
+
+
+@rfm.simple_test
+class simulated_bisect(SimulatedPairs):
+    """Small messages, up to three frames (watter 2)."""
+
+    pairs = parameter([1, 2, 4, 8])
+    options = {"sizes": "0:4200:+150", **Simulated.repetitions}
+    tags = exhibits.tags(*exhibits.figures("watter", "5.4", "5.5", "5.6", "5.7", "5.8"))
+
     @run_after("setup")
     def leave_out_frameless(self):
         self.skip_if("frame" not in simgrid.platform(self.current_partition.extras["platform"]),
                      "the platform does not say what a frame costs")
 
 
-class SimulatedWait(Full, Simulated):
+@rfm.simple_test
+class simulated_alltoall_variants(Full, SimulatedRanks):
+    """The collective operation and four ways without it (stival 3)."""
+
+    experiment = "alltoall-variants"
+    ranks = parameter([2, 4, 8])
+    options = {"sizes": "1:1Mi:x2", **Simulated.repetitions}
+    tags = exhibits.tags(*exhibits.figures("stival", "4.25", "4.26", "4.27"))
+
+    @performance_function("us")
+    def latency(self):
+        return 1e6 * launches.summary_value(self.record, "alltoall-collective", 1, "median_s")
+
+
+class SimulatedWait(Full, SimulatedRanks):
     """A known wait of many ranks: what is measured beyond it is the measuring's own."""
 
     ranks = parameter([2, 4, 8, 16, 32, 64])
-    varied = ["ranks"]
     options = {**START, "max-repetitions": 10}
-
-    @run_after("init")
-    def set_ranks(self):
-        self.num_tasks = self.ranks
 
     @performance_function("ns")
     def median(self):

@@ -7,7 +7,6 @@ skipped with the reason.
 
 import argparse
 import concurrent.futures
-import json
 import os
 import pathlib
 import resource
@@ -18,8 +17,7 @@ import tempfile
 import time
 
 from reframe_tests.harness import clusters, families, simgrid
-from stack.build import environment
-from tests.bench import say
+from tests.benching import launch_on_hosts, say
 from tests.test_clusters import why_not as no_clusters
 from tests.test_simulated import why_not as no_simulation
 
@@ -39,23 +37,6 @@ def times_to_bring_up():
         say(f"16 virtual hosts {verb} under {goal} s", f"{wall:.2f} s", wall < goal)
 
 
-def launch(family, found, folder, *words):
-    """One launch of two ranks on two hosts; returns its description."""
-    stack = families.stack_prefix()
-    env = {**environment(family, stack), **family.transports["tcp"].environment}
-    for old in folder.glob("samples*"):
-        old.unlink()
-    done = subprocess.run(
-        [str(clusters.SITE / "enter"), found["folder"], "mpirun", "-np", "2",
-         *family.remote_flags(["host1", "host2"], str(clusters.SITE / "agent")),
-         str(family.prefix(stack) / "bin/cotejo"), "pingpong", "--output", "samples", *words],
-        env=env, cwd=folder, text=True, capture_output=True, timeout=120,
-        stdin=subprocess.DEVNULL)
-    if done.returncode:
-        sys.exit(f"bench: {family.title} on {found['folder']}: {done.stderr[-500:]}")
-    return json.loads((folder / "samples.json").read_text())
-
-
 def many(samples):
     return ["--max-repetitions", str(samples), "--budget", "3"]
 
@@ -63,7 +44,7 @@ def many(samples):
 def one_way(family, found, folder, size):
     """Median (s) of a launch at one size."""
     words = ["--sizes", str(size), *many(20000 if size == 1 else 100), "--rse", "0.001"]
-    return launch(family, found, folder, *words)["summary"][0]["median_s"]
+    return launch_on_hosts(family, found, folder, "pingpong", *words)["summary"][0]["median_s"]
 
 
 def frame_length(family, found, folder):
@@ -72,7 +53,8 @@ def frame_length(family, found, folder):
         rows = [line.split(":")[1].split() for line in (folder / name).read_text().splitlines()]
         return sum(int(r[0]) for r in rows), sum(int(r[1]) for r in rows)
 
-    launch(family, found, folder, "--sizes", "1", *many(20000), "--rse", "1e-9")
+    launch_on_hosts(family, found, folder, "pingpong", "--sizes", "1", *many(20000), "--rse",
+                    "1e-9")
     (bytes_before, frames_before), (bytes_after, frames_after) = (
         totals(n) for n in ("wire.before", "wire.after"))
     return (bytes_after - bytes_before) / (frames_after - frames_before)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the benches share: lines to say, studies of their own, ratios over blocks."""
 
+import json
 import os
 import random
 import statistics
@@ -8,7 +9,8 @@ import subprocess
 import sys
 import time
 
-from reframe_tests.harness import sessions
+from reframe_tests.harness import clusters, families, sessions
+from stack.build import environment
 
 REPO = sessions.REPO
 
@@ -32,6 +34,24 @@ def make(stack, results, *arguments):
 
 def skip(goal, reason):
     print(f"bench: skipped {goal}: {reason}", flush=True)
+
+
+def launch_on_hosts(family, found, folder, *words):
+    """One launch of `cotejo` with two ranks on two virtual hosts; its samples are left in the
+    folder, its description is returned. Ends the bench when it fails."""
+    stack = families.stack_prefix()
+    env = {**environment(family, stack), **family.transports["tcp"].environment}
+    for old in folder.glob("samples*"):
+        old.unlink()
+    done = subprocess.run(
+        [str(clusters.SITE / "enter"), found["folder"], "mpirun", "-np", "2",
+         *family.remote_flags(["host1", "host2"], str(clusters.SITE / "agent")),
+         str(family.prefix(stack) / "bin/cotejo"), *words, "--output", "samples"],
+        env=env, cwd=folder, text=True, capture_output=True, timeout=300,
+        stdin=subprocess.DEVNULL)
+    if done.returncode:
+        sys.exit(f"bench: {family.title} on {found['folder']}: {done.stderr.strip()[:500]}")
+    return json.loads((folder / "samples.json").read_text())
 
 
 def quieter(times):

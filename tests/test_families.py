@@ -99,3 +99,8 @@ def test_a_stack_is_known_by_its_provider_and_locks(tmp_path):
     assert (first["provider"], second["provider"]) == ("spack", "spack")
     assert first["lock_sha256"] != second["lock_sha256"]
     assert families.stack_identity(tmp_path)["provider"] == "wheels"
+
+
+def test_families_of_the_benches_are_whole():
+    found = families.load(families.REPO / "tests/bench_families")
+    assert found and all({"shm", "tcp"} <= set(f.transports) for f in found.values())
