@@ -171,7 +171,7 @@ class simulated_alltoall_variants(Full, SimulatedRanks):
 
     experiment = "alltoall-variants"
     ranks = parameter([2, 4, 8])
-    options = {"sizes": "1:1Mi:x2", **Simulated.repetitions}
+    options = {"sizes": "1:1Mi:x2", **START}
     tags = exhibits.tags(*exhibits.figures("stival", "4.25", "4.26", "4.27"))
 
     @performance_function("us")
