@@ -73,13 +73,15 @@ def pingpong(family, folder):
     """
     names = ("ideal", "fast-ethernet", "gigabit")
     found = {name: clusters.up(name, name, hosts=2, verified=name != "ideal") for name in names}
-    frame = frame_length(family, found["ideal"], folder)
     cells = [(name, 1) for name in names] + [(name, 1 << 20) for name in names[1:]]
-    rounds = [[one_way(family, found[name], folder, size) for name, size in cells]
-              for _ in range(LAUNCHES)]
+    try:
+        frame = frame_length(family, found["ideal"], folder)
+        rounds = [[one_way(family, found[name], folder, size) for name, size in cells]
+                  for _ in range(LAUNCHES)]
+    finally:
+        for name in names:
+            clusters.down(name)
     times = dict(zip(cells, zip(*rounds, strict=True), strict=True))
-    for name in names:
-        clusters.down(name)
     for name in names[1:]:
         entry = clusters.declared()[name]
         rate = float(entry["rates"][0])
