@@ -234,7 +234,7 @@ def overheads(stack, root, blocks=7):
 
 
 # What all send eagerly: rendezvous waits for the receiver's next call, computing or not.
-WIRE_SIZES = "1536,2Ki:32Ki:x2,3Ki:48Ki:x2"
+WIRE_SIZES = "1536,4Ki,12Ki,24Ki,48Ki"
 
 
 def shares_of_latency(folder):
