@@ -193,7 +193,12 @@ class Unreal(RegressionTestPlugin):
         names = [host["name"] for host in self.cluster["hosts"][:self.num_hosts]]
         self.job.launcher.options += self.family.remote_flags(
             names, clusters.tool("agent", extras.get("guests", False)))
-        if self.kind == "mpi" and self.num_hosts > len(set(clusters.cores(self.num_hosts))):
+        if isinstance(self.cpus[0], list):
+            self.env_vars["COTEJO_CORES"] = ",".join(map(str, sorted(self.cpus[0])))
+        # A thread that makes progress polls as a rank does.
+        crowded = ("async_progress" in self.values_set()
+                   or self.num_hosts > len(set(clusters.cores(self.num_hosts))))
+        if self.kind == "mpi" and crowded:
             prefix = self.family.prefix(families.stack_prefix())
             more = self.env_vars.get("LD_PRELOAD")
             self.env_vars["LD_PRELOAD"] = ":".join(

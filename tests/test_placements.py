@@ -62,6 +62,17 @@ def test_each_rank_on_a_host_with_a_core_of_its_own(site, monkeypatch):
         placements.resolve("near", 4, None, name)
 
 
+def test_each_rank_on_a_host_that_lends_its_core_to_the_others(site, monkeypatch):
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: {4, 6})
+    name = site("near: {hosts: each, most: 2, cpus: own}\n"
+                "spare: {hosts: each, most: 2, cpus: any}\n")
+    assert placements.resolve("spare", 2, None, name) == ([[4, 6], [6, 4]], 2)
+    assert placements.splits(name) == ["1x1"]
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: {4})
+    with pytest.raises(placements.PlacementError, match="'spare' is 'near' on this machine"):
+        placements.resolve("spare", 2, None, name)
+
+
 def test_unknown_name(site):
     name = site("near: {hosts: 1, cpus: [0]}\n")
     with pytest.raises(placements.PlacementError, match="not one of this site: near"):

@@ -231,10 +231,12 @@ def running(cluster, hosts, guests=False):
     return boot(found) if guests else found
 
 
-def cores(hosts):
-    """The core of each host: those that this process may use, in turn."""
+def cores(hosts, others=False):
+    """The core of each host: those that this process may use, in turn. With `others` a list for
+    each host, its own core and then those of the others."""
     here = sorted(os.sched_getaffinity(0))
-    return [here[i % len(here)] for i in range(hosts)]
+    turns = [here[i % len(here):] + here[:i % len(here)] for i in range(hosts)]
+    return [turn if others and len(turn) > 1 else turn[0] for turn in turns]
 
 
 def label(cluster, hosts, guests=False):

@@ -15,6 +15,12 @@ class PlacementError(ValueError):
     """A placement that this site or this machine cannot give; the text says why."""
 
 
+#: What `cpus` may be besides cores: who has them, by the machine the placement is on.
+WORDS = ("auto", "own", "any", "guest", "simulated")
+#: Those that give each rank a host to itself.
+ALONE = ("own", "any", "guest")
+
+
 def of_rank(entry):
     """The cores of one rank of a placement: most have one, `spare` has several."""
     return entry if isinstance(entry, list) else [entry]
@@ -29,9 +35,10 @@ def declared(site):
         cpus = entry.get("cpus") if isinstance(entry, dict) else None
         listed = isinstance(cpus, list) and all(
             isinstance(c, int) for rank in cpus for c in of_rank(rank))
-        if cpus not in ("auto", "own", "guest", "simulated") and not listed:
-            raise PlacementError(f"{path}: {name}: `cpus` must be `auto`, `own`, `guest`, "
-                                 "`simulated` or a list of cores, one a rank or a list of several")
+        if cpus not in WORDS and not listed:
+            raise PlacementError(f"{path}: {name}: `cpus` must be "
+                                 f"{', '.join(f'`{word}`' for word in WORDS)} or a list of "
+                                 "cores, one a rank or a list of several")
         hosts = entry.get("most" if entry.get("hosts") == "each" else "hosts")
         if not isinstance(hosts, int) or hosts < 1:
             raise PlacementError(f"{path}: {name}: `hosts` must be a number from 1 on, or `each` "
@@ -66,7 +73,8 @@ def resolve(name, ranks, program, site=None):
     """Cores (one, or a list, per rank of a host) and number of hosts of a placement.
 
     `program` is the benchmark, asked where the site says `auto`. Where the site says `own`
-    each host has a core of its own, and there is one per rank of them all; where it says `guest`
+    each host has a core of its own, and there is one per rank of them all; where it says `any`
+    each has that core and may use those of the others too; where it says `guest`
     each has core 0 of its own kernel. A placement whose
     cores and hosts another one of the site already has (listed before it) is not a
     placement of its own: PlacementError says which it equals.
@@ -83,15 +91,16 @@ def resolve(name, ranks, program, site=None):
         if entry["cpus"] == "auto":
             found = detected(str(program), per_host)
             return (tuple(found[key]) if key in found else None), hosts
-        if entry["cpus"] == "own":
-            return (tuple(clusters.cores(hosts)) if hosts == ranks else None), hosts
+        if entry["cpus"] in ("own", "any"):
+            found = clusters.cores(hosts, others=entry["cpus"] == "any")
+            return (tuple(found) if hosts == ranks else None), hosts
         if entry["cpus"] == "guest":
             return ((0,) * hosts if hosts == ranks else None), hosts
         return (tuple(entry["cpus"][:per_host]) if len(entry["cpus"]) >= per_host else None, hosts)
 
     cpus, hosts = cores(name)
-    own = site_placements[name]["cpus"] in ("own", "guest")
-    if cpus is None or len(cpus) * (1 if own else hosts) != ranks:
+    alone = site_placements[name]["cpus"] in ALONE
+    if cpus is None or len(cpus) * (1 if alone else hosts) != ranks:
         raise PlacementError(f"placement {name!r} has no room for {ranks} ranks here")
     for other in site_placements:
         if other == name:
@@ -109,7 +118,7 @@ def splits(site=None):
     # A site that has no host by itself still gives one core.
     most = max((here if entry["cpus"] == "auto" else len(entry["cpus"])
                 for entry in declared(site).values()
-                if entry["hosts"] == 1 and entry["cpus"] not in ("own", "guest", "simulated")),
+                if entry["hosts"] == 1 and entry["cpus"] not in (*ALONE, "simulated")),
                default=1)
     totals = sorted({1 << i for i in range(most.bit_length()) if 1 << i <= most} | {most})
     return [f"{total // threads}x{threads}" for total in totals
@@ -124,7 +133,7 @@ def rank_counts(site=None):
     here = len(os.sched_getaffinity(0))
 
     def room(entry):
-        words = {"auto": here, "own": 1, "guest": 1, "simulated": 1}
+        words = {**dict.fromkeys(WORDS, 1), "auto": here}
         cpus = len(entry["cpus"]) if isinstance(entry["cpus"], list) else words[entry["cpus"]]
         return (entry["most"] if entry["hosts"] == "each" else entry["hosts"]) * cpus
 
