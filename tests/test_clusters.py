@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from reframe_tests.harness import clusters, families
+from reframe_tests.harness import clusters, families, machine
 
 MODEL = {"one_way_s": 40e-6, "payload_rate": 94e6}
 
@@ -71,6 +71,19 @@ def test_hosts_have_everything_of_their_own(folder):
     assert all(len(seen) == 2 and own[ns] not in seen for ns, seen in spaces.items())
     names = (folder / "one/hosts").read_text()
     assert output(found, "host2", "cat /etc/hosts") == names
+
+
+@needs_hosts
+def test_hosts_have_a_core_each_and_lend_it_when_told_so(folder, monkeypatch):
+    here = sorted(os.sched_getaffinity(0))
+    found = clusters.up("gigabit", "lent", hosts=2)
+
+    def cores(host):
+        return output(found, host, "grep Cpus_allowed_list /proc/self/status | cut -f2").strip()
+
+    assert [cores(host) for host in ("host1", "host2")] == list(map(str, clusters.cores(2)))
+    monkeypatch.setenv("COTEJO_CORES", ",".join(map(str, here[:2])))
+    assert all(machine.cpu_list(cores(host)) == here[:2] for host in ("host1", "host2"))
 
 
 @needs_hosts
