@@ -193,12 +193,22 @@ class Unreal(RegressionTestPlugin):
         names = [host["name"] for host in self.cluster["hosts"][:self.num_hosts]]
         self.job.launcher.options += self.family.remote_flags(
             names, clusters.tool("agent", extras.get("guests", False)))
+
+    @run_before("run")
+    def share_cores(self):
+        """Where ranks and the threads of their library outnumber the cores, who polls gives way.
+
+        No thread of a library has real-time priority: it would hold its rank's core for turns of
+        100 ms.
+        """
+        if not self.cluster:
+            return
         if isinstance(self.cpus[0], list):
             self.env_vars["COTEJO_CORES"] = ",".join(map(str, sorted(self.cpus[0])))
-        # A thread that makes progress polls as a rank does.
-        crowded = ("async_progress" in self.values_set()
-                   or self.num_hosts > len(set(clusters.cores(self.num_hosts))))
-        if self.kind == "mpi" and crowded:
+        if "async_progress" in self.settings and not self.current_partition.extras.get("guests"):
+            self.env_vars["COTEJO_REALTIME"] = "no"
+        crowded = self.num_hosts > len(set(clusters.cores(self.num_hosts)))
+        if self.kind == "mpi" and (crowded or "async_progress" in self.values_set()):
             prefix = self.family.prefix(families.stack_prefix())
             more = self.env_vars.get("LD_PRELOAD")
             self.env_vars["LD_PRELOAD"] = ":".join(
@@ -211,9 +221,10 @@ class Unreal(RegressionTestPlugin):
             return {"simulated": simgrid.label(extras["platform"])}
         if not self.cluster:
             return {}
+        realtime = self.env_vars.get("COTEJO_REALTIME") != "no"
         return {"simulated": clusters.label(extras["cluster"], extras["hosts"],
                                             extras.get("guests", False)),
-                "cluster": {**clusters.description(self.cluster),
+                "cluster": {**clusters.description(self.cluster, realtime),
                             "wire_bytes": clusters.wire_bytes(pathlib.Path(self.stagedir))}}
 
 
@@ -277,7 +288,7 @@ class Experiment(rfm.RunOnlyRegressionTest, Unreal, Placement, Configuration):
             values.append(self.current_partition.name)
         self.cell = ".".join(map(str, [type(self).__name__, self.family.name, self.transport,
                                        self.placement, *values]))
-        sessions.note_cell(self.cell, inspect.getfile(type(self)))
+        sessions.note_cell(self.cell, inspect.getfile(type(self)), self.current_partition.fullname)
         self.skip_if(sessions.measured(self.cell, self.launch), "already in this session")
         self.skip_if(not sessions.wanted(self.cell), "not among the cells that this run is for")
 

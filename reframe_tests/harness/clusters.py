@@ -248,11 +248,11 @@ def label(cluster, hosts, guests=False):
             f"({entry.get('kind', 'switch')}, {rates} Mbit/s)")
 
 
-def description(found):
-    """The member `cluster` of a launch's description."""
+def description(found, realtime=True):
+    """The member `cluster` of a launch's description; `realtime`: whether that was wanted."""
     verified = pathlib.Path(found["folder"]) / "verified.json"
     return {"options": {k: v for k, v in found["options"].items() if k not in ("folder", "while")},
-            "realtime": found["realtime"], "model": found["model"],
+            "realtime": found["realtime"] and realtime, "model": found["model"],
             "verified": sessions.read_json(verified)}
 
 

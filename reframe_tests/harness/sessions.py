@@ -84,9 +84,9 @@ def wanted(cell):
     return _only() is None or cell in _only()
 
 
-def note_cell(cell, file):
-    """Adds a cell and the file of its test to the list that a dry run leaves (one line each)."""
+def note_cell(cell, file, partition):
+    """Adds a cell, the file of its test and its partition to the list that a dry run leaves."""
     path = os.environ.get("COTEJO_CELLS")
     if path:
         with open(path, "a") as out:
-            out.write(f"{cell} {file}\n")
+            out.write(f"{cell} {partition} {file}\n")

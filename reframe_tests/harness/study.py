@@ -66,19 +66,26 @@ def unfinished(tag, like=""):
     return None
 
 
-def list_cells(tag):
-    """Names of the cells that a block holds, and the files of their tests, by a dry run."""
+def list_cells(tag, like):
+    """The cells of a tag in whose names the regular expression `like` is found, by a dry run.
+
+    Returns three sorted lists: their names, the files of their tests, and their partitions.
+    """
     with tempfile.NamedTemporaryFile("r", suffix=".cells") as file:
         done = subprocess.run(
             [str(families.stack_prefix() / "tools/bin/reframe"), "--dry-run", "--tag", f"^{tag}$"],
             env={**os.environ, "COTEJO_CELLS": file.name, "COTEJO_BLOCK": "1"},
             capture_output=True, text=True)
-        noted = [line.split(maxsplit=1) for line in file.read().splitlines()]
+        noted = [line.split(maxsplit=2) for line in file.read().splitlines()]
     if not noted:
         sys.stderr.write(done.stdout[-2000:] + done.stderr[-2000:])
         sys.exit(f"study: no test with tag {tag!r} can run on site {sessions.site_name()!r}")
-    cells, files = ({words[i] for words in noted} for i in (0, 1))
-    return sorted(cells), sorted(os.path.relpath(f, sessions.REPO) for f in files)
+    found = [words for words in noted if re.search(like, words[0])]
+    if not found:
+        sys.exit(f"study: no cell of tag {tag!r} has {like!r} in its name; "
+                 f"`reframe --dry-run --tag {tag}` lists them")
+    cells, partitions, files = (sorted(set(column)) for column in zip(*found, strict=True))
+    return cells, [os.path.relpath(file, sessions.REPO) for file in files], partitions
 
 
 def begin(tag, blocks, like=""):
@@ -87,14 +94,10 @@ def begin(tag, blocks, like=""):
     Of the tag's cells those are measured in whose names the regular expression `like` is found.
     """
     say(f"new session {sessions.session_name()}: finding the cells of tag {tag!r}")
-    cells, files = list_cells(tag)
-    cells = [c for c in cells if re.search(like, c)]
-    if not cells:
-        sys.exit(f"study: no cell of tag {tag!r} has {like!r} in its name; "
-                 f"`reframe --dry-run --tag {tag}` lists them")
+    cells, files, partitions = list_cells(tag, like)
     plan = {"tag": tag, "blocks": blocks, "seed": random.SystemRandom().randrange(1 << 31),
-            "cells": cells, "files": files, "like": like, "begun": sessions.utc(), "finished": "",
-            "reframe_s": 0.0}
+            "cells": cells, "files": files, "partitions": partitions, "like": like,
+            "begun": sessions.utc(), "finished": "", "reframe_s": 0.0}
     folder = sessions.session_folder()
     sessions.write_json(folder / "session.json", plan)
     audit = families.stack_prefix() / "audit.json"
@@ -115,6 +118,8 @@ def run_block(plan, block, cells):
     started = time.monotonic()
     # Only the files that have something to run: loading all of them takes a second a block.
     words = [word for f in plan["files"] for word in ("-c", str(sessions.REPO / f))]
+    if len(plan.get("partitions", [])) == 1:
+        words += ["--system", *plan["partitions"]]
     variables = {"COTEJO_BLOCK": str(block), "COTEJO_SEED": str(plan["seed"] + block)}
     with tempfile.NamedTemporaryFile("w", suffix=".cells") as file:
         file.write("\n".join(cells) + "\n")
