@@ -34,7 +34,7 @@ class SimulatedPair(Simulated):
 
     @performance_function("us")
     def latency(self):
-        return 1e6 * launches.summary_value(self.record, "pingpong", 1, "median_s")
+        return 1e6 * launches.summary_value(self.record, self.experiment, 1, "median_s")
 
 
 class SimulatedRanks(Simulated):
@@ -128,6 +128,24 @@ class simulated_alltoall(LargeScale):
     @run_after("init")
     def set_sizes(self):
         self.options = {"operation": "alltoall", **START, "sizes": self.sizes("alltoall")}
+
+
+class SimulatedAffinity(Full, SimulatedPair):
+    """Two nodes, near to and far from their network cards (finisterrae 1)."""
+
+    placement = parameter(["near", "far"])
+    options = {"sizes": "1:32Mi:x2", **Simulated.repetitions}
+
+
+@rfm.simple_test
+class simulated_pingpong_affinity(SimulatedAffinity):
+    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.7", "5.8", "5.11"))
+
+
+@rfm.simple_test
+class simulated_pingping_affinity(SimulatedAffinity):
+    experiment = "pingping"
+    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.9", "5.10", "5.12"))
 
 
 class SimulatedPairs(Full, SimulatedPair):
