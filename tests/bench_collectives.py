@@ -147,10 +147,30 @@ def centre(launches, cell):
     return statistics.median(one[cell] for one in launches if cell in one)
 
 
-def spread(launches, cell):
-    """Relative standard error of the mean over launches."""
-    times = [one[cell] for one in launches if cell in one]
+def usual(times):
+    """Those of at most half again the median. On a machine that is shared all times are now and
+    then three times as long for seconds; how many launches that strikes is no tool's merit."""
+    return [time for time in times if time <= 1.5 * statistics.median(times)]
+
+
+def spread(launches, cell, chosen=lambda times: times):
+    """Relative standard error of the mean over launches, or over those that are `chosen`."""
+    times = chosen([one[cell] for one in launches if cell in one])
     return statistics.stdev(times) / len(times) ** 0.5 / statistics.fmean(times)
+
+
+def steadiness(say, mpi, ours_found, theirs_found):
+    """Standard errors over launches, ours against MPIPerf's, of four operations at each size."""
+    for what, chosen in (("launches", lambda times: times), ("usual launches", usual)):
+        for size in SIZES:
+            ops = [(name, size if name != "barrier" else 0) for name in OPERATIONS]
+            errors = {cell[0]: (spread(ours_found, cell, chosen),
+                                spread(theirs_found, cell, chosen)) for cell in ops}
+            good = sum(a <= b for a, b in errors.values())
+            told = ", ".join(f"{k} {100 * a:.1f} % : {100 * b:.1f} %"
+                             for k, (a, b) in errors.items())
+            say(f"standard error over {what} not above MPIPerf's in 3 of 4, {size} B, {mpi}",
+                told, good >= 3)
 
 
 def against(say, other, mine, peers, why):
@@ -190,15 +210,7 @@ def compare(say, blocks):
         clock = next((one["timer"] for one in found[mpi, "mpiperf"] if "timer" in one), "unknown")
         against(say, f"MPIPerf by {clock}, {mpi}", found[mpi, "windows"], found[mpi, "mpiperf"],
                 functools.partial(of_mpiperf, mpi))
-        for size in SIZES:
-            ops = [(name, size if name != "barrier" else 0) for name in OPERATIONS]
-            errors = {cell[0]: (spread(found[mpi, "windows"], cell),
-                                spread(found[mpi, "mpiperf"], cell)) for cell in ops}
-            good = sum(a <= b for a, b in errors.values())
-            told = ", ".join(f"{k} {100 * a:.1f} % : {100 * b:.1f} %"
-                             for k, (a, b) in errors.items())
-            say(f"standard error over launches not above MPIPerf's in 3 of 4, {size} B, {mpi}",
-                told, good >= 3)
+        steadiness(say, mpi, found[mpi, "windows"], found[mpi, "mpiperf"])
     if not os.environ.get("COTEJO_MPIPERF"):
         print("bench: skipped: MPIPerf, for COTEJO_MPIPERF does not name it")
 
