@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks of the measuring itself: operations whose true time is known.
+#include "moments.h"
 #include "schedule.h"
-
-#include <math.h>
 
 static const struct option wait_options[] = {
     {"wait", OPTION_REAL, "1e-6", "s", NULL, 1e-7, 1, "up: rank i is busy for (i + 1) times this"},
@@ -21,19 +20,20 @@ static void be_busy(void *state) {
 
 // A call takes longer than from its first reading to the moment sought, for reading takes time.
 // What it takes more is found by timing short ones in a row, which are seldom interrupted, and
-// taken off, so that the time that is held against the measured one is known.
+// taken off, so that the time that is held against the measured one is known. Measured are
+// medians, so it is the median here: the least would be that of a machine that nothing slows.
 static struct wait calibrate(const struct clock *clock, double wanted_s) {
     enum { BATCHES = 100, CALLS = 20 };
     static const double short_s = 1e-6;
     struct wait wait = {clock, short_s};
-    double least = INFINITY;
+    double means[BATCHES];
     for (int b = 0; b < BATCHES; b++) {
         double begin = clock_now(clock);
         for (int i = 0; i < CALLS; i++)
             be_busy(&wait);
-        least = fmin(least, (clock_now(clock) - begin) / CALLS);
+        means[b] = (clock_now(clock) - begin) / CALLS;
     }
-    wait.until_s = wanted_s - (least - short_s);
+    wait.until_s = wanted_s - (values_at(means, BATCHES, 0.5) - short_s);
     return wait;
 }
 
