@@ -6,6 +6,7 @@ measured (`experiment`, `options`), and nothing of how it is launched.
 """
 
 import inspect
+import os
 import pathlib
 import time
 
@@ -304,9 +305,12 @@ class Experiment(rfm.RunOnlyRegressionTest, Unreal, Placement, Configuration):
 
     @run_before("run")
     def guard_launch(self):
-        """The guard ends all ranks in time; ReFrame's own limit only backs it up."""
+        """The guard ends all ranks in time, and when ReFrame was killed; ReFrame's own limit only
+        backs it up."""
         self.job.launcher.modifier = families.helper("cotejo-guard")
         self.job.launcher.modifier_options = [str(self.limit_s), "-r", "guard.json"]
+        if self.local:
+            self.job.launcher.modifier_options += ["-w", str(os.getpid())]
         if self.cluster:
             self.job.launcher.modifier_options += [
                 clusters.tool("enter", self.current_partition.extras.get("guests", False)),

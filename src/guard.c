@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// cotejo-guard SECONDS -r FILE COMMAND...: runs a launch, ends it with all its ranks when it
-// takes too long, and writes how it ended.
+// cotejo-guard SECONDS -r FILE [-w PID] COMMAND...: runs a launch, ends it with all its ranks when
+// it takes too long or the process PID is gone, and writes how it ended.
 //
 // FILE gets {"exit": status, "wall_s": seconds, "reason": text}. The guard's own status is the
 // command's (128 + signal when it was killed), or 124 when it took too long. As a subreaper it
@@ -97,15 +97,21 @@ static void end_descendants(void) {
     }
 }
 
-// Waits for the launcher until `deadline`; true when it ended, with its status.
-static bool wait_until(pid_t child, double deadline, bool heed, int *status) {
+// The one for whom the launch is was ended without a chance to end it; 0: there is none.
+static bool gone(pid_t companion) {
+    return companion && kill(companion, 0) && errno == ESRCH;
+}
+
+// Waits for the launcher until `deadline`; true when it ended, with its status. With `heed` until
+// this process is told to end or its companion is gone, too.
+static bool wait_until(pid_t child, double deadline, bool heed, pid_t companion, int *status) {
     for (;;) {
         pid_t ended = waitpid(-1, status, WNOHANG);
         if (ended == child)
             return true;
         if (ended > 0)
             continue; // an orphan that came to us
-        if (now() > deadline || (heed && told_to_end))
+        if (now() > deadline || (heed && (told_to_end || gone(companion))))
             return false;
         pause_ms(2);
     }
@@ -131,7 +137,22 @@ static void report(const char *path, int status, double wall_s, const char *reas
     json_free(&json);
 }
 
-static int guard(double limit_s, const char *path, char **command, struct failure *failure) {
+// How a launch is called that did not end by itself.
+static int cut_short(double limit_s, pid_t companion, char *reason, size_t room) {
+    if (told_to_end) {
+        snprintf(reason, room, "interrupted by signal %d", (int)told_to_end);
+        return 128 + told_to_end;
+    }
+    if (gone(companion)) {
+        snprintf(reason, room, "process %d, for which it was, is gone", (int)companion);
+        return 128 + SIGHUP;
+    }
+    snprintf(reason, room, "still running after %g s, ended with all its ranks", limit_s);
+    return TOO_LONG;
+}
+
+static int guard(double limit_s, const char *path, pid_t companion, char **command,
+                 struct failure *failure) {
     char reason[160] = "";
     int raw = 0, status;
     double begin = now();
@@ -149,21 +170,16 @@ static int guard(double limit_s, const char *path, char **command, struct failur
         failure_set(failure, STATUS_USAGE, "cannot start a process (%s)", strerror(errno));
         return STATUS_USAGE;
     }
-    if (wait_until(child, begin + limit_s, true, &raw)) {
+    if (wait_until(child, begin + limit_s, true, companion, &raw)) {
         status = status_of(raw);
         if (WIFSIGNALED(raw))
             snprintf(reason, sizeof reason, "the launcher was killed by signal %d", WTERMSIG(raw));
         else if (status)
             snprintf(reason, sizeof reason, "exit status %d", status);
     } else {
-        status = told_to_end ? 128 + told_to_end : TOO_LONG;
-        if (told_to_end)
-            snprintf(reason, sizeof reason, "interrupted by signal %d", (int)told_to_end);
-        else
-            snprintf(reason, sizeof reason, "still running after %g s, ended with all its ranks",
-                     limit_s);
+        status = cut_short(limit_s, companion, reason, sizeof reason);
         kill(child, SIGTERM); // launchers clean up behind themselves when they are asked to
-        wait_until(child, now() + grace_s, false, &raw);
+        wait_until(child, now() + grace_s, false, 0, &raw);
     }
     double wall_s = now() - begin;
     end_descendants();
@@ -173,14 +189,17 @@ static int guard(double limit_s, const char *path, char **command, struct failur
 
 int main(int count, char **arguments) {
     struct failure failure = {0};
-    char *end = "";
+    char *end = "", *stop = "";
     double limit_s = count > 1 ? strtod(arguments[1], &end) : 0;
-    int status = STATUS_USAGE;
-    if (count < 5 || end == arguments[1] || *end || !(limit_s > 0) || !isfinite(limit_s) ||
-        strcmp(arguments[2], "-r") != 0)
-        failure_set(&failure, STATUS_USAGE, "usage: cotejo-guard SECONDS -r FILE COMMAND...");
+    bool with = count > 4 && strcmp(arguments[4], "-w") == 0;
+    long companion = with && count > 5 ? strtol(arguments[5], &stop, 10) : 0;
+    int first = with ? 6 : 4, status = STATUS_USAGE;
+    if (count <= first || end == arguments[1] || *end || !(limit_s > 0) || !isfinite(limit_s) ||
+        strcmp(arguments[2], "-r") != 0 || (with && (*stop || companion < 1)))
+        failure_set(&failure, STATUS_USAGE,
+                    "usage: cotejo-guard SECONDS -r FILE [-w PID] COMMAND...");
     else
-        status = guard(limit_s, arguments[3], arguments + 4, &failure);
+        status = guard(limit_s, arguments[3], (pid_t)companion, arguments + first, &failure);
     if (failed(&failure))
         fprintf(stderr, "cotejo-guard: %s\n", failure.text);
     return failed(&failure) && status == 0 ? failure.status : status;

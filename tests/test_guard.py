@@ -52,6 +52,22 @@ def test_ranks_that_hang_are_ended_even_when_orphaned(tmp_path):
     assert not any(alive(int((tmp_path / name).read_text())) for name in "ab")
 
 
+def test_a_launch_ends_with_the_process_it_is_for(tmp_path):
+    owner = subprocess.Popen(["sleep", "60"])
+    guard = subprocess.Popen([str(GUARD), "60", "-r", "guard.json", "-w", str(owner.pid), "sh",
+                              "-c", "echo $$ > rank; exec sleep 300"], cwd=tmp_path)
+    for _ in range(500):
+        if (tmp_path / "rank").exists() and (tmp_path / "rank").read_text():
+            break
+        time.sleep(0.01)
+    owner.kill()
+    owner.wait()
+    assert guard.wait(timeout=20) == 128 + signal.SIGHUP
+    record = json.loads((tmp_path / "guard.json").read_text())
+    assert record["reason"] == f"process {owner.pid}, for which it was, is gone"
+    assert not alive(int((tmp_path / "rank").read_text()))
+
+
 def test_nothing_is_left_where_reframe_gives_two_seconds(tmp_path):
     # ReFrame asks the group to end and kills it 2 s later; a rank may be in a group of its own.
     script = "trap '' TERM; setsid bash -c 'trap \"\" TERM; echo $$ > rank; sleep 300' & sleep 300"
@@ -90,5 +106,5 @@ def test_wrong_use_is_one_line(tmp_path):
     done = subprocess.run([str(GUARD), "soon", "-r", "x", "true"], cwd=tmp_path, text=True,
                           capture_output=True, timeout=10)
     assert done.returncode == 2
-    assert done.stderr == "cotejo-guard: usage: cotejo-guard SECONDS -r FILE COMMAND...\n"
+    assert done.stderr == "cotejo-guard: usage: cotejo-guard SECONDS -r FILE [-w PID] COMMAND...\n"
     assert os.listdir(tmp_path) == []
