@@ -3,6 +3,7 @@
 
 import csv
 import json
+import re
 import subprocess
 
 import pytest
@@ -69,6 +70,42 @@ def test_the_description_tells_what_was_learnt(mpi, tmp_path, method):
         assert second["slope"] == pytest.approx(-1e-5, abs=3e-6 + 6 * second["slope_se"])
 
 
+def test_slopes_are_applied_only_when_significant(mpi, tmp_path):
+    """Also those that are found when clocks are held against each other later on."""
+    words = ["collective", "--operation", "bcast,allreduce,alltoall", "--sizes", "8:64Ki:x2",
+             "--budget", "0.01", "--sync", "hierarchical", "--sync-again", "1e-6",
+             "--sync-baseline", "0.001", "--sync-points", "12", "--inject-drift", "1e-6"]
+    record, _ = measured(mpi, tmp_path, *words)
+    sync = record["observed"]["sync"]
+    assert sync["renewals"] > 0
+    assert [rank for rank in sync["ranks"]
+            if rank["slope_applied"] and abs(rank["slope"]) <= 4 * rank["slope_se"]] == []
+
+
+def test_clocks_that_no_start_relies_on_are_not_put_right(mpi, tmp_path):
+    record, _ = measured(mpi, tmp_path, "collective", "--operation", "bcast", "--sizes", "8,64",
+                         "--start", "barrier", "--sync", "hierarchical", "--sync-again", "1e-6",
+                         "--budget", "0.01")
+    assert record["observed"]["sync"]["renewals"] == 0
+
+
+def test_clocks_are_learnt_by_the_library_s_own_timer(mpi, tmp_path):
+    """MPI_Wtime counts from a moment of its own on each rank."""
+    record, rows = measured(mpi, tmp_path, "waitpattern-null", "--timer", "wtime", "--sync",
+                            "hierarchical")
+    assert record["observed"]["timer"]["name"] == "wtime"
+    assert any(row["valid"] == "1" for row in rows)
+
+
+def test_every_payload_of_the_systematic_errors_is_counted(mpi, tmp_path):
+    record, rows = measured(mpi, tmp_path, "systematic-errors", "--sizes", "8Ki", "--budget",
+                            "0.01", "--communicators", "2", "--starts", "50")
+    names = {row["operation"] for row in rows}
+    assert {"reduce-first", "barrier-second", "bcast-rotating-root"} <= names
+    moved = [row for row in rows if row["operation"] in ("bcast", "linear", "bcast-cold")]
+    assert record["observed"]["payload_bytes"] >= 8192 * len(moved)
+
+
 def test_clocks_that_drifted_apart_are_not_reported_from(mpi, tmp_path):
     words = ["waitpattern-null", "--sync", "linear", "--inject-drift", "5e-3", "--budget", "0.3",
              "--valid", "1000000", "--max-repetitions", "1000000", "--output", "samples"]
@@ -109,6 +146,25 @@ def test_a_finer_timer_that_failed_its_check_is_left_for_a_sound_one(mpi, tmp_pa
     assert record["observed"]["options"]["timer"] == "auto"
     assert timer["name"] == "monotonic-raw"
     assert "timer 'tsc' failed its check" in timer["instead"]
+
+
+@pytest.mark.parametrize(("way", "timer", "verdict"), [
+    ("stopped", "monotonic-raw", "not to be used: .*stands still"),
+    ("backwards", "monotonic-raw", "not to be used: .*goes backwards"),
+    ("stopped", "monotonic ", "(sound|costly: samples must be long)"),
+])
+def test_timers_prints_a_verdict_of_each(mpi, way, timer, verdict):
+    done = launch(mpi, "timers", ranks=1, **sundial(mpi, way))
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stdout.splitlines() if line.startswith(timer)]
+    assert len(lines) == 1
+    assert re.search(verdict, lines[0])
+
+
+def test_a_loop_has_no_cold_buffers(mpi):
+    done = launch(mpi, "collective", "--operation", "bcast", "--start", "none", "--cache", "cold")
+    assert done.returncode == 2
+    assert "cold once; use --start barrier" in said(done)[0]
 
 
 def test_ranks_that_do_not_share_a_clock_are_found(mpi, tmp_path):

@@ -277,10 +277,12 @@ static double error_allowed(const struct schedule *schedule) {
 }
 
 void schedule_work(struct bench *bench, struct schedule *schedule, const struct act *act) {
-    struct progress progress = {.begun_s = clock_now(&bench->clock), .shortest_s = INFINITY};
+    struct progress progress = {.shortest_s = INFINITY};
     long from = 0;
-    sync_renew(&schedule->sync, error_allowed(schedule));
+    if (schedule->start->clocked) // no other start relies on the clocks
+        sync_renew(&schedule->sync, error_allowed(schedule));
     set_up(bench, schedule, act);
+    progress.begun_s = clock_now(&bench->clock);
     while (schedule_go_on(bench, schedule, !enough(bench, schedule, &progress))) {
         double window = schedule->slot_s;
         run_stage(bench, schedule, act, from, schedule->stage);

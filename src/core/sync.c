@@ -138,6 +138,8 @@ static void learn_hierarchical(struct sync *sync, struct failure *failure) {
 static void learn_two_level(struct sync *sync, struct failure *failure) {
     struct {
         struct model model;
+        double slope, slope_se;
+        bool slope_applied;
         uint64_t origin;
         int rank;
     } first;
@@ -157,11 +159,17 @@ static void learn_two_level(struct sync *sync, struct failure *failure) {
     }
     if (ranks_agree(sync->comm, failure, false) == STATUS_OK) {
         first.model = sync->model;
+        first.slope = sync->slope;
+        first.slope_se = sync->slope_se;
+        first.slope_applied = sync->slope_applied;
         first.origin = sync->clock->origin;
         first.rank = sync->rank;
         MPI_Bcast(&first, sizeof first, MPI_BYTE, 0, host);
         double later = (double)(int64_t)(sync->clock->origin - first.origin) * sync->clock->scale;
         sync->model = first.model;
+        sync->slope = first.slope;
+        sync->slope_se = first.slope_se;
+        sync->slope_applied = first.slope_applied;
         sync->model.offset += later;
         sync->model.reference -= later;
         sync->exact = first.rank == 0;
@@ -304,13 +312,15 @@ static void put_right(struct sync *sync) {
         sync->method->learn == learn_hierarchical || sync->method->learn == learn_two_level;
     if (sync->exact || sync->rank == 0 || fabs(sync->end_s) <= uncertain)
         return;
-    if (!drifts || passed < sync->baseline_s) {
+    // As when it was learnt: a slope that is not significant is worse than none.
+    double slope = sync->model.slope - sync->end_s / passed, se = uncertain / passed;
+    if (!drifts || passed < sync->baseline_s || fabs(sync->end_s) <= SIGNIFICANT * uncertain ||
+        fabs(slope) <= SIGNIFICANT * se) {
         sync->model.offset -= sync->end_s;
         return;
     }
-    sync->model.slope -= sync->end_s / passed;
-    sync->slope = sync->model.slope;
-    sync->slope_se = uncertain / passed;
+    sync->model.slope = sync->slope = slope;
+    sync->slope_se = se;
     sync->slope_applied = true;
 }
 

@@ -221,6 +221,10 @@ static void open_study(struct study *study) {
     if (options_integer(options, "root") >= bench->size)
         failure_set(failure, STATUS_USAGE, "--root %ld: there are ranks 0 to %d",
                     options_integer(options, "root"), bench->size - 1);
+    if (options_is(options, "start", "none") && options_is(options, "cache", "cold"))
+        failure_set(failure, STATUS_USAGE,
+                    "--start none --cache cold: calls of a loop share their buffers, which are "
+                    "cold once; use --start barrier");
     form_open(&study->form, options_text(options, "datatype"));
     reduction_open(&study->reduction, options_text(options, "op"),
                    options_text(options, "element"), failure);

@@ -40,19 +40,42 @@ static void alltoall(const struct blocks *b) {
     MPI_Alltoall(b->out, b->count, MPI_BYTE, b->in, b->count, MPI_BYTE, b->comm);
 }
 
-// The all-to-all is last, so that what it leaves is checked.
+static void reduce(const struct blocks *b) {
+    MPI_Reduce(b->out, b->in, b->count, MPI_BYTE, MPI_BOR, 0, b->comm);
+}
+
+static void barrier(const struct blocks *b) {
+    MPI_Barrier(b->comm);
+}
+
+// What an operation leaves in `in`. Block m of rank r's `out` is message m of sender r.
+enum left {
+    NOTHING,
+    FROM_ROOT,   // block 0: message 0 of rank 0
+    ORED,        // block 0: message 0 of all ranks, ored
+    FROM_EACH,   // block r: message 0 of rank r
+    FOR_EACH_ONE // block r: the message of rank r that has this rank's number
+};
+
+// The barrier has no size.
 static const struct {
     const char *first, *second;
     void (*call)(const struct blocks *blocks);
-} operations[] = {{"bcast-first", "bcast-second", bcast},
-                  {"allreduce-first", "allreduce-second", allreduce},
-                  {"gather-first", "gather-second", gather},
-                  {"allgather-first", "allgather-second", allgather},
-                  {"alltoall-first", "alltoall-second", alltoall}};
+    enum left left;
+    bool at_root; // and nothing elsewhere
+} operations[] = {{"bcast-first", "bcast-second", bcast, FROM_ROOT, false},
+                  {"allreduce-first", "allreduce-second", allreduce, ORED, false},
+                  {"gather-first", "gather-second", gather, FROM_EACH, true},
+                  {"allgather-first", "allgather-second", allgather, FROM_EACH, false},
+                  {"alltoall-first", "alltoall-second", alltoall, FOR_EACH_ONE, false},
+                  {"reduce-first", "reduce-second", reduce, ORED, true},
+                  {"barrier-first", "barrier-second", barrier, NOTHING, false}};
 
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 
-// The barrier is our own, by messages: the library's would set up part of what is looked for.
+// The barrier is our own, by messages: the library's would set up more of what is looked for. A
+// network's connections to the ranks 1, 2, 4, ... ahead are there already: the barrier and the
+// agreeing of ranks opened them.
 static double longest(const struct bench *bench, const struct blocks *blocks,
                       void (*call)(const struct blocks *)) {
     double most;
@@ -83,24 +106,60 @@ static void twice(struct bench *bench, struct blocks *blocks, int operation, lon
     for (int call = 0; call < 2; call++)
         times[call] = longest(bench, blocks, operations[operation].call);
     MPI_Comm_free(&blocks->comm);
-    keep(bench, operations[operation].first, (size_t)blocks->count, repetition, times[0]);
-    keep(bench, operations[operation].second, (size_t)blocks->count, repetition, times[1]);
+    size_t bytes = operations[operation].left == NOTHING ? 0 : (size_t)blocks->count;
+    keep(bench, operations[operation].first, bytes, repetition, times[0]);
+    keep(bench, operations[operation].second, bytes, repetition, times[1]);
+    // The least that any of them moves.
+    bench->payload_bytes += 2. * (double)bytes * (bench->size - 1);
 }
 
-static void fill(const struct bench *bench, struct buffer *out, struct buffer *in, size_t bytes) {
+// Poison: nothing that any operation leaves. The root's own message is where bcast takes it.
+static void fill(const struct bench *bench, const struct buffer *out, const struct buffer *in,
+                 size_t bytes) {
     for (int r = 0; r < bench->size; r++) {
         payload_fill(out->pool + (size_t)r * bytes, bytes, bench->rank, (unsigned)r);
         payload_poison(in->pool + (size_t)r * bytes, bytes, r, (unsigned)bench->rank);
     }
+    if (bench->rank == 0)
+        payload_fill(in->pool, bytes, 0, 0);
 }
 
-static void check(struct bench *bench, const struct buffer *in, size_t bytes) {
-    for (int r = 0; r < bench->size; r++)
-        if (payload_check(in->pool + (size_t)r * bytes, bytes, r, (unsigned)bench->rank) < bytes)
-            failure_set(&bench->failure, STATUS_FAILED,
-                        "wrong payload: of an all-to-all of %zu B, from rank %d to rank %d; do "
-                        "not trust this MPI's transport",
-                        bytes, r, bench->rank);
+// First byte of block 0 that is not the messages 0 of all ranks, ored; `bytes`: none. `room` is
+// for one message.
+static size_t check_ored(const struct bench *bench, const char *in, char *room, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++)
+        room[bytes + i] = 0;
+    for (int r = 0; r < bench->size; r++) {
+        payload_fill(room, bytes, r, 0);
+        for (size_t i = 0; i < bytes; i++)
+            room[bytes + i] |= room[i];
+    }
+    for (size_t i = 0; i < bytes; i++)
+        if (in[i] != room[bytes + i])
+            return i;
+    return bytes;
+}
+
+static void check(struct bench *bench, int operation, const struct buffer *out,
+                  const struct buffer *in, size_t bytes) {
+    enum left left = operations[operation].left;
+    bool each = left == FROM_EACH || left == FOR_EACH_ONE;
+    size_t right = 0, wanted = 0;
+    if (left == NOTHING || (operations[operation].at_root && bench->rank != 0))
+        return;
+    for (int r = 0; r < (each ? bench->size : 1) && right == wanted; r++) {
+        const char *place = in->pool + (size_t)r * bytes;
+        unsigned message = left == FOR_EACH_ONE ? (unsigned)bench->rank : 0;
+        wanted += bytes;
+        // `out` has room for two messages, for there are two ranks at least; it is filled anew.
+        right += left == ORED ? check_ored(bench, place, out->pool, bytes)
+                              : payload_check(place, bytes, each ? r : 0, message);
+    }
+    if (right < wanted)
+        failure_set(&bench->failure, STATUS_FAILED,
+                    "wrong result: byte %zu of %s of %zu B at rank %d; do not trust this MPI's "
+                    "transport",
+                    right, operations[operation].second, bytes, bench->rank);
 }
 
 void first_calls_measure(struct bench *bench, size_t bytes) {
@@ -112,11 +171,12 @@ void first_calls_measure(struct bench *bench, size_t bytes) {
     buffer_open(&in, room, false, node_cache(), 1, &bench->failure);
     if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK) {
         struct blocks blocks = {.count = (int)bytes, .out = out.pool, .in = in.pool};
-        fill(bench, &out, &in, bytes);
-        for (int operation = 0; operation < OPERATIONS; operation++)
+        for (int operation = 0; operation < OPERATIONS; operation++) {
+            fill(bench, &out, &in, bytes);
             for (long i = 0; i < communicators; i++)
                 twice(bench, &blocks, operation, i);
-        check(bench, &in, bytes);
+            check(bench, operation, &out, &in, bytes);
+        }
     }
     buffer_close(&out);
     buffer_close(&in);
