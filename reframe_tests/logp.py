@@ -5,7 +5,7 @@ import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
 from .base import Bench, Experiment, Full, Quick, Smoke
-from .harness import exhibits, launches
+from .harness import exhibits, launches, placements
 
 
 class LogP(Experiment):
@@ -47,6 +47,16 @@ class logp_full(Full, LogP):
     def set_options(self):
         self.options = {"sizes": "1:1Mi:x2", "rse": 0.01, "budget": 0.03,
                         "mode": self.mode, "blocking": self.blocking}
+
+
+@rfm.simple_test
+class logp_affinity(Full, LogP):
+    """Every placement of the site (finisterrae 1)."""
+
+    placement = parameter(placements.names())
+    options = {"sizes": "1:1Mi:x2", "rse": 0.01, "budget": 0.03, "cache": "cold"}
+    limit_s = 240
+    tags = {"finisterrae", "affinity"}
 
 
 @rfm.simple_test

@@ -5,7 +5,7 @@ import reframe as rfm
 from reframe.core.builtins import parameter, run_after
 
 from .base import Experiment, Full, Quick, Smoke
-from .harness import exhibits
+from .harness import exhibits, placements
 
 # Sizes of both protocols, and those of the study's tables.
 ROWS = {"sizes": "8,1Ki,8Ki,56Ki,256Ki,1Mi", "steps": 13, "budget": 0.03,
@@ -74,6 +74,17 @@ class overlap_local(Full, Progress):
     # Few samples: a polling thread on the rank's own core makes each a thousand times longer.
     options = {"sizes": "8,24Ki,72Ki,1Mi", "steps": 9, "budget": 0.03, "min-repetitions": 3}
     tags = exhibits.tags(*exhibits.figures("stival", "4.32", "4.33", "4.34"))
+
+
+@rfm.simple_test
+class overlap_affinity(Full, Overlap):
+    """One message, every placement of the site (finisterrae 1)."""
+
+    placement = parameter(placements.names())
+    pattern = parameter(["local-send", "local-receive"])
+    options = {**overlap_local.options, "min-repetitions": 5}
+    limit_s = 240
+    tags = {"finisterrae", "affinity"}
 
 
 @rfm.simple_test

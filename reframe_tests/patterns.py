@@ -172,6 +172,13 @@ class pingpong_pairs(Full, Pairs):
     tags = exhibits.tags("stival-fig-4.19")
 
 
+@rfm.simple_test
+class pairs_affinity(AnyPlacement):
+    experiment = "pingpong"
+    pairs = parameter([2, 4, 8])
+    varied = ["pairs"]
+
+
 # Sustained bandwidth with a queue of messages under way, and message rate.
 
 class Bandwidth(Pattern):
@@ -219,6 +226,13 @@ class bandwidth_affinity(AnyPlacement):
     experiment = "bandwidth"
     operation = "bandwidth-windows"
     options = {**AnyPlacement.options, "queue": "0,8", "budget": 0.1}
+
+
+@rfm.simple_test
+class parts_affinity(AnyPlacement):
+    experiment = "bandwidth"
+    operation = "bandwidth-parts"
+    options = {**AnyPlacement.options, "queue": "0,8", "budget": 0.1, "split": "parts"}
 
 
 @rfm.simple_test
