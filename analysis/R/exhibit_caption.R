@@ -59,6 +59,14 @@ UNITS <- list(
   "Mbit/s" = list(
     columns = c("bytes_per_s", "bytes_per_s_low", "bytes_per_s_high"), factor = 8e-6,
     axis = "bandwidth (Mbit/s)"
+  ),
+  "%" = list(
+    columns = c("median_s", "low_s", "high_s"), factor = 100, axis = "hidden share (%)"
+  ),
+  # Each pair of ranks moves one message in the time of an operation.
+  "messages/s" = list(
+    columns = c("median_s", "high_s", "low_s"), factor = 1e-6, rate = TRUE,
+    axis = "rate of all pairs (million messages/s)"
   )
 )
 
@@ -78,7 +86,9 @@ unit_of <- function(exhibit) {
 add_values <- function(table, unit) {
   columns <- intersect(unit$columns, names(table))
   for (i in seq_along(columns)) {
-    set(table, j = c("y", "y_low", "y_high")[[i]], value = table[[columns[[i]]]] * unit$factor)
+    value <- table[[columns[[i]]]]
+    if (isTRUE(unit$rate)) value <- as.numeric(table$ranks) / 2 / value
+    set(table, j = c("y", "y_low", "y_high")[[i]], value = value * unit$factor)
   }
   table[]
 }

@@ -56,6 +56,11 @@ drawn_from <- function(folder, register) {
   list(coverage = coverage, out = out, data = if (file.exists(file)) data.table::fread(file))
 }
 
+# The page of a table that drawn_from() drew, in one line.
+page_of <- function(drawn) {
+  paste(readLines(file.path(drawn$out, "stival", "fig-1.html")), collapse = " ")
+}
+
 # Samples of the patterns that compute: `alone` beside the time, a step an amount.
 write_overlap <- function(folder, launch, steps, time, alone, operation = "overlap-gap-send") {
   description <- make_description(launch = launch, test = "planted")

@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Exhibits of estimates on planted launches: the planted truth comes out, with its interval.
 
-page_of <- function(drawn) {
-  paste(readLines(file.path(drawn$out, "stival", "fig-1.html")), collapse = " ")
-}
-
 test_that("the opportunity of overlap is drawn by size with its interval", {
   folder <- fresh_folder()
   alone <- c(0, 5, 10, 15) * 1e-6

@@ -374,3 +374,9 @@ test_that("a later session of another test of the same experiment hides nothing"
   # The later session of another test of the same experiment does not hide this one.
   expect_identical(drawn_from(folder, one_row("by_size"))$coverage$launches, 6L)
 })
+
+test_that("a rate of messages counts every pair, and its interval keeps its order", {
+  table <- data.table(ranks = 4L, median_s = 1e-6, low_s = 0.5e-6, high_s = 2e-6)
+  add_values(table, UNITS[["messages/s"]])
+  expect_equal(unlist(table[, list(y, y_low, y_high)]), c(y = 2, y_low = 1, y_high = 4))
+})

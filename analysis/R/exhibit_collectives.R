@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Verbs for collective operations beyond their time: what non-blocking ones hide, what memory the
+# library takes.
+
+#' Share of a non-blocking collective that a computation beside it hides.
+#'
+#' Of each launch from three medians (as IMB-NBC does): the operation alone, a computation alone
+#' (`NAME.compute`), both at once (`NAME.both`). (alone + computation - both) / the shorter of the
+#' two, put to 0 where both at once take longer than one after the other, to 1 at most.
+#'
+#' @param summary what [summarise_launches()] returned.
+#' @return the rows of `summary` that have all three, `operation` NAME, with `share` (0 to 1).
+#' @noRd
+hidden_shares <- function(summary) {
+  parts <- summary[, list(key, bytes, operation, median_s)]
+  parts[, kind := fcase(
+    endsWith(operation, ".compute"), "compute", endsWith(operation, ".both"), "both",
+    default = "alone"
+  )]
+  parts[, operation := sub("\\.(compute|both)$", "", operation)]
+  by <- c("key", "operation", "bytes")
+  of <- function(one) parts[kind == one][, kind := NULL][]
+  all <- Reduce(function(a, b) merge(a, b, by = by), list(
+    setnames(of("alone"), "median_s", "alone_s"),
+    setnames(of("compute"), "median_s", "compute_s"),
+    setnames(of("both"), "median_s", "both_s")
+  ))
+  all[, share := (alone_s + compute_s - both_s) / pmin(alone_s, compute_s)]
+  all[, share := pmin(pmax(share, 0), 1)]
+  out <- summary[all[, c(by, "share"), with = FALSE], on = by]
+  setattr(out, "factors", attr(summary, "factors"))
+  out[]
+}
+
+#' What [hidden_shares()] finds, by message size. Arguments: `series`, `panel`, `scale`.
+#' @noRd
+exhibit_hidden_share <- function(exhibit) {
+  found <- hidden_shares(exhibit$summary)
+  if (!nrow(found)) await("launches of non-blocking operations with computation beside them")
+  factors <- attr(found, "factors")
+  found[, median_s := share]
+  setattr(found, "factors", factors)
+  exhibit$summary <- found
+  exhibit$medians <- summarise_configurations(found)
+  exhibit$arguments$unit <- "%"
+  exhibit$arguments$scale <- argument(exhibit, "scale", c("log", "linear"))
+  plot <- plot_exhibit(exhibit, "bytes")
+  # The columns of times have held shares.
+  data <- copy(attr(plot, "data"))
+  data[, grep("^bytes_per_s", names(data), value = TRUE) := NULL]
+  setnames(data, c("median_s", "low_s", "high_s"), c("share", "share_low", "share_high"))
+  with_data(plot, data)
+}
+
+#' Memory of a rank: what is resident, what of it is shared, and what the library has taken.
+#' @noRd
+exhibit_memory_table <- function(exhibit) {
+  samples <- exhibit$results$samples
+  needed <- c("resident_bytes", "shared_bytes", "before_bytes", "buffers_bytes")
+  if (!all(needed %in% names(samples))) await("launches of the experiment memory")
+  roles <- attr(samples, "roles")
+  samples <- copy(samples)
+  samples[, taken_bytes := resident_bytes - before_bytes - buffers_bytes]
+  setattr(samples, "roles", roles)
+  exhibit$results <- list(launches = exhibit$results$launches, samples = samples)
+  measures <- c("resident_bytes", "shared_bytes", "taken_bytes")
+  cells <- lapply(measures, function(measure) {
+    medians <- summarise_configurations(summary_of_measure(exhibit, measure))
+    setorderv(medians, c("site", "mpi", "transport", "ranks", "operation", "bytes", "rank"))
+    medians
+  })
+  found <- cells[[1L]]
+  shown <- data.table(
+    Configuration = as.character(level_of(found, c("mpi", "transport", "ranks"))),
+    Moment = c(
+      init = "after MPI_Init", alltoall_first = "after the first all-to-all",
+      alltoall_last = "at the end"
+    )[found$operation],
+    Size = format_bytes(found$bytes), Rank = found$rank, n = found$n
+  )
+  in_mib <- function(medians) {
+    format_interval(medians$median_s / 2^20, medians$low_s / 2^20, medians$high_s / 2^20)
+  }
+  shown <- cbind(shown, setDT(stats::setNames(lapply(cells, in_mib), c(
+    "Resident (MiB)", "Shared of it (MiB)", "Taken by the library (MiB)"
+  ))))
+  raw <- found[, c("site", "mpi", "transport", "ranks", "operation", "bytes", "rank", "n")]
+  for (i in seq_along(measures)) set(raw, j = measures[[i]], value = cells[[i]]$median_s)
+  with_table(shown, raw, caption_of_exhibit(exhibit, paste(
+    WHAT_TABLES_SHOW, "Taken by the library: resident, less what was there before MPI_Init and",
+    "the buffers of the experiment."
+  ), found$n))
+}
