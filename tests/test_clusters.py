@@ -21,11 +21,7 @@ def why_not():
         clusters.program("cotejo-switch")
     except clusters.ClusterError as err:
         return str(err)
-    if os.geteuid() != 0:
-        return "virtual hosts need root"
-    if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
-        return "this machine has no /dev/net/tun"
-    return ""
+    return clusters.lacking()
 
 
 needs_hosts = pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")

@@ -35,6 +35,17 @@ def run_folder():
     return pathlib.Path(os.environ.get("COTEJO_RUN", "/run/cotejo"))
 
 
+def lacking(guests=False):
+    """What this machine lacks for virtual hosts of its own, in words; '' where it has all."""
+    if os.geteuid() != 0:
+        return "virtual hosts need root: network namespaces and /dev/net/tun"
+    if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
+        return "virtual hosts need /dev/net/tun, which this machine does not have"
+    if guests and not shutil.which("linux.uml"):
+        return "no linux.uml on PATH (Debian: user-mode-linux)"
+    return ""
+
+
 def declared():
     """The site's clusters: name -> options of cotejo-switch."""
     path = SITE / "clusters.yaml"
@@ -179,8 +190,8 @@ def up(cluster, name=None, hosts=None, companion=0, verified=True):
     known = declared()
     if cluster not in known:
         raise ClusterError(f"no cluster {cluster!r}; there are {', '.join(known)}")
-    if os.geteuid() != 0:
-        raise ClusterError("virtual hosts need root: network namespaces and /dev/net/tun")
+    if reason := lacking():
+        raise ClusterError(reason)
     if state(name):
         raise ClusterError(f"cluster {name!r} is up already")
     folder = run_folder() / name
