@@ -366,8 +366,8 @@ class Experiment(rfm.RunOnlyRegressionTest, Unreal, Placement, Configuration):
         launches.publish(self.record, stage, self.cell)
         if self.record["status"] != "ok":
             raise SanityError(self.record["reason"])
-        if beside and beside["slower"] and not beside["stale"]:
-            raise SanityError(f"slower than the references: {'; '.join(beside['slower'])}")
+        if reason := references.regression(beside):
+            raise SanityError(reason)
         return True
 
 

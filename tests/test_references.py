@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """References are prediction intervals over launches; what is outside of them is said."""
 
+import json
+import os
 import random
+import shutil
+import subprocess
+import sys
 
 import pytest
 
-from reframe_tests.harness import references
+from reframe_tests.harness import families, references
+from tests.test_simulated import why_not as no_simulation
 
 
 def record(launch, times, kernel="6.1", cell="pingpong_quick.mpich.shm.near"):
@@ -52,9 +58,31 @@ def test_a_launch_as_usual_says_nothing(cells):
 
 def test_a_regression_says_by_how_much_with_its_interval(cells):
     said = references.against(record(9, {1: 1.5e-6, 8: 1e-6}), CELL)
-    assert said["slower"][0].startswith("pingpong 1 B pairs=1: 1.5 us, +50.0 % of 0.9999 us [0.9")
+    known = cells[CELL]["groups"]["pingpong 1 B pairs=1"]
+    least, most = (100 * (1.5e-6 / known[end] - 1) for end in ("high_s", "low_s"))
+    assert said["slower"][0].startswith(
+        f"pingpong 1 B pairs=1: 1.5 us, +50 % [{least:+.3g}, {most:+.3g}] of 0.9999 us [0.9")
+    assert 0 < least < 50 < most
     assert "6 launches to 2026-01-01T00:00:05Z" in said["slower"][0]
-    assert said["faster"][0].startswith("pingpong 8 B pairs=1: 1 us, -50.0 % of 2 us [1.8")
+    assert said["faster"][0].startswith("pingpong 8 B pairs=1: 1 us, -50 % [-5")
+
+
+def test_launches_that_are_all_alike_are_as_usual():
+    for time in (1.234567891e-6, 79.3e-6, 3e-3):
+        known = references.interval([time] * 5, 9)
+        assert known["low_s"] < time < known["high_s"]
+        assert known["high_s"] < 1.00001 * known["low_s"]
+
+
+@pytest.mark.parametrize(("beside", "said"), [
+    (None, ""),
+    ({"stale": "", "slower": [], "faster": ["1 B"]}, ""),
+    ({"stale": "kernel was 6.1", "slower": ["1 B"], "faster": []}, ""),
+    ({"stale": "", "slower": ["1 B", "8 B"], "faster": []},
+     "slower than the references: 1 B; 8 B"),
+])
+def test_what_is_slower_fails_a_launch_unless_the_reference_is_stale(beside, said):
+    assert references.regression(beside) == said
 
 
 def test_another_kernel_makes_references_stale(cells):
@@ -79,3 +107,59 @@ def test_launches_of_another_state_and_too_few_are_not_used():
     assert found[CELL]["state"]["kernel"] == "6.1"
     assert found[CELL]["groups"]["pingpong 1 B pairs=1"]["launches"] == 6
     assert references.compute(new[:4]) == {}
+
+
+def test_who_has_too_few_launches_is_told_how_many_and_what_to_do(results, monkeypatch, capsys):
+    folder = results / "local/20260101T000000Z"
+    folder.mkdir(parents=True)
+    for i in range(3):
+        entry = {**record(i, {1: 1e-6}), "status": "ok", "asked": {"scale": "quick"}}
+        (folder / f"{entry['id']}.json").write_text(json.dumps(entry))
+    monkeypatch.setattr(sys, "argv", ["references", "local"])
+    said = references.main()
+    assert said.startswith("references: site local has at most 3 usable launches of a cell in ")
+    assert said.endswith("an interval takes 5: COTEJO_SITE=local make study LAUNCHES=5")
+
+
+@pytest.fixture
+def own_tree(tmp_path):
+    """A copy of what launches need, whose sites a test may give references."""
+    for name in ("reframe_tests", "site_configs", "requirements"):
+        shutil.copytree(families.REPO / name, tmp_path / name,
+                        ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path
+
+
+def pair(tree, launches):
+    """Simulated ping-pongs launched in a tree; returns how ReFrame ended, and what it said."""
+    done = subprocess.run(
+        [str(families.stack_prefix() / "tools/bin/reframe"), "-r",
+         "-c", str(tree / "reframe_tests/simulated.py"), "-n", "^simulated_pingpong_quick",
+         "--system", "simulated:ufpr"],
+        cwd=tree, text=True, capture_output=True, timeout=120, env=variables(tree, launches))
+    return done.returncode, done.stdout
+
+
+def variables(tree, launches=1):
+    return {**os.environ, "COTEJO_SITE": "simulated", "COTEJO_RESULTS": str(tree / "results"),
+            "COTEJO_STACK": str(families.stack_prefix()), "COTEJO_LAUNCHES": str(launches),
+            "RFM_CONFIG_FILES": str(tree / "reframe_tests/config.py")}
+
+
+@pytest.mark.skipif(bool(no_simulation()), reason=no_simulation() or "-")
+def test_from_launches_to_references_to_a_launch_that_fails(own_tree):
+    assert pair(own_tree, launches=5)[0] == 0
+    done = subprocess.run(
+        [sys.executable, "-m", "reframe_tests.harness.references", "simulated"], cwd=own_tree,
+        text=True, capture_output=True, timeout=60, env=variables(own_tree))
+    assert done.stdout.startswith("references: 1 cells, 12 intervals in "), done.stderr
+    assert pair(own_tree, launches=1)[0] == 0  # a simulation is as it was
+    path = own_tree / "site_configs/simulated/references.json"
+    known = json.loads(path.read_text())
+    for entry in known["cells"].values():
+        for group in entry["groups"].values():
+            group.update({key: group[key] / 2 for key in ("median_s", "low_s", "high_s")})
+    path.write_text(json.dumps(known))
+    status, said = pair(own_tree, launches=1)
+    assert status != 0
+    assert "slower than the references: pingpong 1 B" in said and "+100 % [+100, +100]" in said

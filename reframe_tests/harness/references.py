@@ -3,7 +3,8 @@
 
 An interval is where the median of one further launch falls with a probability of
 99 % for all groups of the launch together, if nothing has changed: Student's
-prediction interval on the logarithm, Bonferroni over the groups.
+prediction interval on the logarithm, Bonferroni over the groups. How much slower a
+launch is has an interval, too: its time over the upper and over the lower end.
 """
 
 import argparse
@@ -18,6 +19,9 @@ from . import sessions
 SCHEMA = "cotejo-references/1"
 FEWEST = 5
 ALPHA = 0.01
+# Launches of a simulation are identical, and rounding alone would put the next one beside an
+# interval without width. Times are written with 9 digits and more.
+LEAST_REACH = 1e-6
 # What must be the same for a reference to hold.
 STATE = ("kernel", "cpu_model", "lock_sha256")
 
@@ -51,7 +55,8 @@ def interval(medians, groups):
     """Centre and prediction interval (s) from the medians of at least FEWEST launches."""
     logs = [math.log(value) for value in medians]
     n, centre, spread = len(logs), statistics.fmean(logs), statistics.stdev(logs)
-    reach = t_quantile(ALPHA / groups / 2, n - 1) * spread * math.sqrt(1 + 1 / n)
+    reach = max(t_quantile(ALPHA / groups / 2, n - 1) * spread * math.sqrt(1 + 1 / n),
+                LEAST_REACH)
     return {"median_s": math.exp(centre), "low_s": math.exp(centre - reach),
             "high_s": math.exp(centre + reach), "launches": n}
 
@@ -70,29 +75,46 @@ def state_of(record):
             "lock_sha256": record["provenance"]["stack"]["lock_sha256"]}
 
 
+def usable(records):
+    """Descriptions that references are computed from."""
+    return [r for r in records if r["status"] == "ok" and r["asked"]["scale"] != "smoke"]
+
+
 def _groups(record):
     return {group_name(row): row["median_s"] for row in record["summary"]
             if row["n"] and row["median_s"] and row["median_s"] > 0}
 
 
-def compute(records):
-    """Cell -> its references, from descriptions that are ok; the newest launch's state decides."""
+def _alike(records):
+    """Cell -> its launches in the state of its newest one."""
     by_cell = collections.defaultdict(list)
     for record in sorted(records, key=lambda r: r["started"]):
         by_cell[record["id"].rpartition(".")[0]].append(record)
+    return {cell: [r for r in launches if state_of(r) == state_of(launches[-1])]
+            for cell, launches in sorted(by_cell.items())}
+
+
+def compute(records):
+    """Cell -> its references, from descriptions that are ok; the newest launch's state decides."""
     found = {}
-    for cell, launches in sorted(by_cell.items()):
-        state = state_of(launches[-1])
+    for cell, launches in _alike(records).items():
         times = collections.defaultdict(list)
         for record in launches:
-            if state_of(record) == state:
-                for name, median in _groups(record).items():
-                    times[name].append(median)
+            for name, median in _groups(record).items():
+                times[name].append(median)
         enough = {name: t for name, t in times.items() if len(t) >= FEWEST}
         if enough:
-            found[cell] = {"date": launches[-1]["started"], "state": state,
+            found[cell] = {"date": launches[-1]["started"], "state": state_of(launches[-1]),
                            "groups": {n: interval(t, len(enough)) for n, t in enough.items()}}
     return found
+
+
+def too_few(site, records):
+    """Why no reference can be computed from a site's usable launches, and what to do."""
+    most = max(map(len, _alike(records).values()), default=0)
+    return (f"site {site} has at most {most} usable launches of a cell in "
+            f"{sessions.results_folder()}, an interval takes {FEWEST}: "
+            f"COTEJO_SITE={site} make study LAUNCHES={FEWEST}")
 
 
 @functools.cache
@@ -117,12 +139,25 @@ def against(record, cell, site=None):
         known = entry["groups"].get(name)
         if not known or known["low_s"] <= median <= known["high_s"]:
             continue
-        share = 100 * (median / known["median_s"] - 1)
-        said["slower" if share > 0 else "faster"].append(
-            f"{name}: {1e6 * median:.4g} us, {share:+.1f} % of {1e6 * known['median_s']:.4g} us "
-            f"[{1e6 * known['low_s']:.4g}, {1e6 * known['high_s']:.4g}], "
-            f"{known['launches']} launches to {entry['date']}")
+        said["slower" if median > known["high_s"] else "faster"].append(
+            f"{name}: {1e6 * median:.4g} us, {by_how_much(median, known)} of "
+            f"{1e6 * known['median_s']:.4g} us [{1e6 * known['low_s']:.4g}, "
+            f"{1e6 * known['high_s']:.4g}], {known['launches']} launches to {entry['date']}")
     return said
+
+
+def by_how_much(median, known):
+    """A time over its reference, less one: in percent, with the interval of that."""
+    share, least, most = (f"{100 * (median / known[key] - 1):+.3g}"
+                          for key in ("median_s", "high_s", "low_s"))
+    return f"{share} % [{least}, {most}]"
+
+
+def regression(beside):
+    """Why a launch fails beside its references (as `against` gives them), or ''."""
+    if not beside or beside["stale"] or not beside["slower"]:
+        return ""
+    return f"slower than the references: {'; '.join(beside['slower'])}"
 
 
 def summed(records):
@@ -145,10 +180,9 @@ def main():
                    sorted((sessions.results_folder() / site).glob("*/*.[0-9][0-9][0-9].json"))]
     except ValueError as err:
         return f"references: {err}"
-    cells = compute([r for r in records if r["status"] == "ok" and r["asked"]["scale"] != "smoke"])
+    cells = compute(usable(records))
     if not cells:
-        return (f"references: no cell of site {site} has {FEWEST} usable launches in "
-                f"{sessions.results_folder()}; run `make study` first")
+        return f"references: {too_few(site, usable(records))}"
     sessions.write_json(folder / "references.json",
                         {"schema": SCHEMA, "written": sessions.utc(), "cells": cells})
     print(f"references: {len(cells)} cells, {sum(len(c['groups']) for c in cells.values())} "
