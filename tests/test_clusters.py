@@ -105,8 +105,20 @@ def test_a_switch_that_is_killed_takes_its_hosts_with_it(folder):
     os.kill(found["pid"], signal.SIGKILL)
     assert all(gone(h["pid"]) for h in found["hosts"])
     assert left.wait(timeout=10) != 0
-    assert clusters.state("crash") is None  # and what it left in its folder is cleared away
-    assert not (folder / "crash").exists()
+    clusters.up("gigabit", "next", hosts=2, verified=False)
+    assert [path.name for path in folder.iterdir()] == ["next"]  # the next one clears its folder
+
+
+def test_only_folders_of_switches_that_are_gone_are_swept(folder):
+    words = '{"pid": %d}'
+    for name, text in (("killed", words % 999999999), ("another", words % os.getpid()),
+                       ("coming", ""), ("broken", "")):
+        (folder / name).mkdir(parents=True)
+        if text:
+            (folder / name / "cluster.json").write_text(text)
+    os.utime(folder / "broken", (0, 0))  # of a switch that was killed before it was up
+    clusters.sweep()
+    assert [path.name for path in folder.iterdir()] == ["coming"]
 
 
 @needs_hosts

@@ -6,6 +6,7 @@ it from the site's `clusters.yaml` and holds what TCP finds against its model.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import pathlib
@@ -25,6 +26,8 @@ GUESTS = families.REPO / "site_configs/uml-llc"
 KEYS = {"hosts", "kind", "rates", "latency", "queue", "mtu"}
 # Round trips take longer than the wire by what two processes need to wake up.
 WAKING_S = 300e-6
+# Within this a cluster is up, or it never will be.
+READY_S = 5
 
 
 class ClusterError(ValueError):
@@ -66,22 +69,34 @@ def program(name):
         raise ClusterError(str(err)) from err
 
 
+def _alive(pid):
+    """Whether a process is a switch that runs."""
+    try:
+        words = pathlib.Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    # One that nobody waited for is still listed, as a zombie.
+    return "(cotejo-switch)" in words and words.rpartition(")")[2].split()[0] != "Z"
+
+
 def state(name):
-    """What a running cluster says of itself, or None; what a crash left is cleared away."""
+    """What a running cluster says of itself, or None."""
     folder = run_folder() / name
-    if not folder.is_dir():
-        return None
     try:
         found = json.loads((folder / "cluster.json").read_text())
-        words = pathlib.Path(f"/proc/{found['pid']}/stat").read_text()
-        # One that nobody waited for is still listed, as a zombie.
-        alive = "(cotejo-switch)" in words and words.rpartition(")")[2].split()[0] != "Z"
     except (OSError, ValueError):
-        alive = False
-    if alive:
-        return {**found, "folder": str(folder)}
-    shutil.rmtree(folder, ignore_errors=True)
-    return None
+        return None
+    return {**found, "folder": str(folder)} if _alive(found["pid"]) else None
+
+
+def sweep():
+    """Removes the folders of switches that were killed: those had no time for it."""
+    for folder in run_folder().glob("*"):
+        with contextlib.suppress(FileNotFoundError):  # it went down by itself meanwhile
+            # Without a description it may be one that comes up right now.
+            age = time.time() - folder.stat().st_mtime
+            if not state(folder.name) and ((folder / "cluster.json").exists() or age > READY_S):
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _options(entry):
@@ -94,7 +109,7 @@ def _options(entry):
 
 def _await(switch, folder):
     """Waits until the cluster is described; ClusterError with the switch's own words."""
-    for _ in range(500):
+    for _ in range(100 * READY_S):
         if (folder / "cluster.json").exists():
             return
         if switch.poll() is not None:
@@ -102,7 +117,7 @@ def _await(switch, folder):
             raise ClusterError(said or "cotejo-switch ended without a word")
         time.sleep(0.01)
     switch.terminate()
-    raise ClusterError("cotejo-switch was not ready within 5 s")
+    raise ClusterError(f"cotejo-switch was not ready within {READY_S} s")
 
 
 def on_host(found, host, *command, **kwargs):
@@ -192,6 +207,7 @@ def up(cluster, name=None, hosts=None, companion=0, verified=True):
         raise ClusterError(f"no cluster {cluster!r}; there are {', '.join(known)}")
     if reason := lacking():
         raise ClusterError(reason)
+    sweep()
     if state(name):
         raise ClusterError(f"cluster {name!r} is up already")
     folder = run_folder() / name
@@ -288,6 +304,7 @@ def main():
     if args.guests and args.cluster:
         args.name = args.name or f"{args.cluster}-guests"
     if args.verb == "list":
+        sweep()
         for folder in sorted(run_folder().glob("*")):
             if found := state(folder.name):
                 print(f"{folder.name}: {len(found['hosts']) - 1} hosts, {found['folder']}")
