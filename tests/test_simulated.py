@@ -79,6 +79,17 @@ def test_platforms_meet_all_the_times_that_their_study_prints(tmp_path, name, co
 
 
 @pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")
+def test_nautilus_meets_the_bandwidths_that_its_study_prints(tmp_path):
+    with open(sessions.REPO / "data/published/stival-tab-4.2.csv", newline="") as file:
+        rows = {r["message"]: r["openmpi_tcp_mbit_s"] for r in csv.DictReader(file)}
+    sizes = {"16 kB": 1 << 14, "1 MB": 1 << 20}
+    printed = {sizes[message]: float(rate) for message, rate in rows.items() if rate}
+    times = one_way(tmp_path, "nautilus", printed)
+    assert {size: 8 * size / time / 2**20 for size, time in times.items()} == pytest.approx(
+        printed, rel=0.005)
+
+
+@pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")
 @pytest.mark.parametrize(("name", "count", "start_up_s", "rate"), [
     # Printed by tinetti: start-up, s, and largest bandwidth, B/s.
     ("lidi-hub", 2, 459e-6, 0.968e6), ("lidi-hub", 4, 1701e-6, 0.968e6),
