@@ -121,6 +121,9 @@ class Placement(RegressionTestPlugin):
     #: Threads of each rank, every one with a core of its own.
     threads = variable(int, value=1)
 
+    #: Simulated host of each rank.
+    places = ()
+
     @run_after("setup")
     def fit_hosts(self):
         """A partition that says how many hosts it has measures what uses all of them."""
@@ -331,7 +334,8 @@ class Experiment(rfm.RunOnlyRegressionTest, Unreal, Placement, Configuration):
             "scale": self.scale, "launch": self.launch,
             "seed": scales.seed(), "mpi": self.family.name, "transport": self.transport,
             "placement": self.placement, "cpus": self.cpus, "hosts": self.num_hosts,
-            "ranks": self.num_tasks, "settings": self.values_set(),
+            "ranks": self.num_tasks, **({"places": self.places} if self.places else {}),
+            "settings": self.values_set(),
             "parameters": {name: getattr(self, name) for name in self.varied},
             "time_limit_s": self.limit_s}
 

@@ -62,6 +62,23 @@ def test_a_core_for_every_rank(left_by_launch):
     assert "rank 2 was asked on core 1" in launches.affinity_problem([0, 1, 1], ranks)
 
 
+PLACES = ["node0-cell1", "node0-cell0", "node1-cell1", "node1-cell0"]
+
+
+@pytest.mark.parametrize(("on", "places", "words"), [
+    ("aabb", None, ""), ("abab", None, ""),
+    ("aaab", None, "2 ranks on each host were asked for, a had 3"),
+    ("aaaa", None, "2 hosts were asked for, ranks were on 1"),
+    (PLACES, PLACES, ""),
+    (PLACES[1::-1] + PLACES[2:], PLACES, "rank 0 was asked on node0-cell1 and observed on"),
+])
+def test_each_rank_is_on_the_host_it_was_asked_on(on, places, words):
+    asked = {"hosts": len(set(places or "ab")), "ranks": 4}
+    ranks = [{"rank": r, "host": host} for r, host in enumerate(on)]
+    said = launches.hosts_problem({**asked, **({"places": places} if places else {})}, ranks)
+    assert words in said and bool(said) == bool(words)
+
+
 def test_a_transport_that_the_library_did_not_report_marks_the_launch(left_by_launch):
     record = describe(left_by_launch(), output="nothing of use")
     assert "did not report transport shm" in record["reason"]

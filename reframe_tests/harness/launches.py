@@ -5,6 +5,7 @@ A launch is `ok` only when what was observed is what was asked for; everything
 that can be told apart is checked here, in one place, for every experiment.
 """
 
+import collections
 import functools
 import json
 import os
@@ -93,6 +94,25 @@ def affinity_problem(cpus, ranks, threads=None):
     return ""
 
 
+def hosts_problem(asked, ranks):
+    """Why ranks are not on the hosts they were asked on, or ''.
+
+    Where the launcher chooses the hosts, each has as many ranks as any other.
+    """
+    on = collections.Counter(entry["host"] for entry in ranks)
+    if len(on) != asked["hosts"]:
+        return f"{asked['hosts']} hosts were asked for, ranks were on {len(on)}"
+    each = asked["ranks"] // asked["hosts"]
+    for host, count in on.items():
+        if "places" not in asked and count != each:
+            return f"{each} ranks on each host were asked for, {host} had {count}"
+    for entry in ranks if "places" in asked else []:
+        place = asked["places"][entry["rank"]]
+        if entry["host"] != place:
+            return f"rank {entry['rank']} was asked on {place} and observed on {entry['host']}"
+    return ""
+
+
 def problem(asked, observed, reported, family):
     """The first thing observed that is not what was asked for, in words, or ''."""
     if observed["size"] != asked["ranks"]:
@@ -100,9 +120,8 @@ def problem(asked, observed, reported, family):
                 "a launcher of another MPI?")
     if not re.search(family.library, observed["mpi"]["library"]):
         return f"{family.title} was asked for, the library is {observed['mpi']['library'][:60]!r}"
-    hosts = len({r["host"] for r in observed["ranks"]})
-    if hosts != asked["hosts"]:
-        return f"{asked['hosts']} hosts were asked for, ranks were on {hosts}"
+    if reason := hosts_problem(asked, observed["ranks"]):
+        return reason
     if asked["ranks"] > 1 and not reported["evidence"]:  # one rank has no transport
         return f"the library did not report transport {asked['transport']}"
     return (affinity_problem(asked["cpus"], observed["ranks"], observed.get("threads"))
