@@ -115,8 +115,8 @@ def new_site():
 def forwarding():
     """The switch is one thread: whatever it forwards, it does on one core."""
     found = clusters.up("ideal", "forward", hosts=2, verified=False)
-    found["model"]["payload_rate"] = 2e9  # bytes to send follow from it
-    rates = [clusters.probe(found)["rate"] for _ in range(5)]
+    peer = {**found["hosts"][1], "payload_rate": 2e9}  # bytes to send follow from it
+    rates = [clusters.probe(found, peer)["rate"] for _ in range(5)]
     clusters.down("forward")
     share = statistics.median(rates) / (1e9 * 1448 / 1538)
     say("the switch forwards 1 Gbit/s of 1500 B frames on one core",

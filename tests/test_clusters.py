@@ -178,13 +178,53 @@ def test_without_root_it_is_one_line(folder):
 
 
 @pytest.mark.parametrize(("measured", "words"), [
-    ({"rate": 93e6, "round_trip_s": 180e-6}, ""),
-    ({"rate": 50e6, "round_trip_s": 180e-6}, "TCP streams at 50.0 Mbit/s"),
-    ({"rate": 190e6, "round_trip_s": 180e-6}, "TCP streams at 190.0 Mbit/s"),
-    ({"rate": 93e6, "round_trip_s": 60e-6}, "round trip takes 60 us, the wire 80"),
-    ({"rate": 93e6, "round_trip_s": 4e-3}, "round trip takes 4000 us"),
+    ({"rate": 93e6, "least_s": 160e-6}, ""),
+    ({"rate": 50e6, "least_s": 160e-6}, "TCP streams at 50.0 Mbit/s"),
+    ({"rate": 190e6, "least_s": 160e-6}, "TCP streams at 190.0 Mbit/s"),
+    ({"rate": 93e6, "least_s": 60e-6}, "round trip takes 60 us, the wire 80"),
+    ({"rate": 93e6, "least_s": 4e-3}, "round trip takes 4000 us"),
 ])
 def test_what_tcp_finds_is_held_against_the_model(measured, words):
     said = clusters.contradiction(measured, MODEL)
     assert said.startswith("TCP") == bool(words)
     assert words in said
+
+
+def impostor(monkeypatch, cluster, **options):
+    """Brings a cluster up by a switch that is told otherwise than `cluster` declares."""
+    declared = clusters.declared()[cluster]
+    monkeypatch.setattr(clusters, "declared", lambda: {"impostor": {**declared, **options}})
+    return clusters.up("impostor", "impostor", hosts=3, verified=False)
+
+
+@needs_hosts
+def test_ten_times_the_latency_is_found(folder, monkeypatch):
+    honest = clusters.up("gigabit", "honest", hosts=3, verified=False)
+    slow = impostor(monkeypatch, "gigabit", latency=100e-6)
+    with pytest.raises(clusters.ClusterError, match="host1 to host2: TCP's shortest round trip"):
+        clusters.verify({**slow, "hosts": with_models(slow, honest)})
+
+
+@needs_hosts
+def test_a_slow_link_is_found_on_the_last_host(folder, monkeypatch):
+    honest = clusters.up("gigabit", "honest", hosts=3, verified=False)
+    slow = impostor(monkeypatch, "gigabit", rates=[1e9, 1e9, 1e8])
+    with pytest.raises(clusters.ClusterError, match="host1 to host3: TCP streams at"):
+        clusters.verify({**slow, "hosts": with_models(slow, honest)})
+
+
+def with_models(hosts, honest):
+    """Hosts of one cluster with what the model of another one says of them."""
+    return [{**host, **{key: other[key] for key in ("one_way_s", "payload_rate") if key in other}}
+            for host, other in zip(hosts["hosts"], honest["hosts"], strict=True)]
+
+
+@needs_hosts
+def test_every_host_is_verified_before_use(folder):
+    found = clusters.up("mixed", "every", hosts=4)
+    verified = json.loads((folder / "every/verified.json").read_text())
+    assert [host["name"] for host in verified["others"]] == ["host3", "host4"]
+    assert verified["others"][0]["rate"] > 3 * verified["others"][1]["rate"]
+    assert not clusters.mtu_problem(found)
+    said = clusters.mtu_problem({**found, "options": {"mtu": 9000}})
+    assert said == "host1 has MTU 1500, 9000 was asked for"

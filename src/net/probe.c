@@ -2,7 +2,8 @@
 // cotejo-probe: what TCP alone finds between two hosts, to hold a network against its model.
 //
 //   cotejo-probe serve        answers one client, then ends
-//   cotejo-probe ADDRESS N    prints {"round_trip_s": median of 1 B, "rate": of N B, bit/s}
+//   cotejo-probe ADDRESS N    prints {"round_trip_s": median of 1 B, "least_s": the shortest one,
+//                             "rate": of N B, bit/s}
 #include "failure.h"
 
 #include <arpa/inet.h>
@@ -128,8 +129,9 @@ static int measure(const char *address, long long bytes) {
     if (!all(give, server, (char *)&bytes, sizeof bytes) || !stream(give, server, bytes) ||
         !all(take, server, &byte, 1))
         return fail("stream");
-    printf("{\"round_trip_s\": %.9f, \"rate\": %.0f}\n", times[ROUND_TRIPS / 2],
-           8 * (double)bytes / (now() - begin));
+    double rate = 8 * (double)bytes / (now() - begin);
+    printf("{\"round_trip_s\": %.9f, \"least_s\": %.9f, \"rate\": %.0f}\n", times[ROUND_TRIPS / 2],
+           times[0], rate);
     close(server);
     return STATUS_OK;
 }

@@ -126,6 +126,19 @@ static void write_host(const struct cluster *cluster, int i, struct failure *fai
     write_whole(path, text, strlen(text), failure);
 }
 
+// What TCP can have at best between the first host and another one.
+static void describe_way(const struct cluster *cluster, int other, struct json *json) {
+    // Ethernet, IP and TCP with its time stamps, around one byte.
+    enum { HEADERS = 14 + 20 + 32, IN_PACKET = 20 + 32 };
+    const struct model *model = &cluster->model;
+    double packet = (double)model->frame_bytes - 14;
+    double rate = fmin(model->port[0].rate, model->port[other].rate);
+    json_name(json, "one_way_s");
+    json_real(json, model_one_way(model, 0, other, HEADERS + 1));
+    json_name(json, "payload_rate");
+    json_real(json, rate * (packet - IN_PACKET) / (packet + 14 + FRAME_AROUND));
+}
+
 static void describe_hosts(const struct cluster *cluster, struct json *json) {
     json_name(json, "hosts");
     json_open(json, '[');
@@ -143,25 +156,11 @@ static void describe_hosts(const struct cluster *cluster, struct json *json) {
         json_integer(json, cluster->cores[i]);
         json_name(json, "rate");
         json_real(json, cluster->model.port[i].rate);
+        if (i > 0)
+            describe_way(cluster, i, json);
         json_close(json, '}');
     }
     json_close(json, ']');
-}
-
-// What TCP can have at best from the first host to the second.
-static void describe_model(const struct cluster *cluster, struct json *json) {
-    // Ethernet, IP and TCP with its time stamps, around one byte.
-    enum { HEADERS = 14 + 20 + 32, IN_PACKET = 20 + 32 };
-    const struct model *model = &cluster->model;
-    double packet = (double)model->frame_bytes - 14;
-    double rate = fmin(model->port[0].rate, model->port[1].rate);
-    json_name(json, "model");
-    json_open(json, '{');
-    json_name(json, "one_way_s");
-    json_real(json, model_one_way(model, 0, 1, HEADERS + 1));
-    json_name(json, "payload_rate");
-    json_real(json, rate * (packet - IN_PACKET) / (packet + 14 + FRAME_AROUND));
-    json_close(json, '}');
 }
 
 static void write_cluster(const struct cluster *cluster, struct failure *failure) {
@@ -175,7 +174,10 @@ static void write_cluster(const struct cluster *cluster, struct failure *failure
     json_name(&json, "options");
     options_describe(&cluster->options, &json);
     describe_hosts(cluster, &json);
-    describe_model(cluster, &json);
+    json_name(&json, "model"); // of the first two hosts
+    json_open(&json, '{');
+    describe_way(cluster, 1, &json);
+    json_close(&json, '}');
     json_close(&json, '}');
     path_of(cluster, "cluster.json", "", path, sizeof path);
     if (json.lost)
