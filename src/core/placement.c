@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where ranks are and where they could be, by hwloc.
+// Where ranks are and where they could be, by hwloc; and what the kernel gives them.
+#define _GNU_SOURCE // SCHED_RESET_ON_FORK
 #include "placement.h"
 
 #include <hwloc.h>
 #ifdef COTEJO_SIMULATED
 #include <mpi.h>
 #endif
+#include <sched.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -29,6 +32,21 @@ static void objects_in(hwloc_topology_t topology, hwloc_const_cpuset_t set, hwlo
         if (hwloc_bitmap_intersects(object->cpuset, set))
             json_integer(json, object->logical_index);
     json_close(json, ']');
+}
+
+// "other", "fifo 20" or "rr 5": by which policy the kernel gives this process a core.
+static void observe_policy(struct json *json) {
+    struct sched_param parameter = {0};
+    int policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+    const char *name = policy == SCHED_FIFO ? "fifo" : policy == SCHED_RR ? "rr" : "other";
+    char text[32];
+    sched_getparam(0, &parameter);
+    if (parameter.sched_priority)
+        snprintf(text, sizeof text, "%s %d", name, parameter.sched_priority);
+    else
+        snprintf(text, sizeof text, "%s", name);
+    json_name(json, "policy");
+    json_string(json, text);
 }
 
 void placement_observe(struct json *json, struct failure *failure) {
@@ -57,6 +75,7 @@ void placement_observe(struct json *json, struct failure *failure) {
         objects_in(topology, set, HWLOC_OBJ_CORE, "cores", json);
         objects_in(topology, set, HWLOC_OBJ_NUMANODE, "numa", json);
         objects_in(topology, set, HWLOC_OBJ_PACKAGE, "package", json);
+        observe_policy(json);
     }
     free(list);
     hwloc_bitmap_free(set);
