@@ -13,6 +13,7 @@ import pytest
 
 from reframe_tests.harness import clusters, families, machine
 
+REFRAME = families.stack_prefix() / "tools/bin/reframe"
 MODEL = {"one_way_s": 40e-6, "payload_rate": 94e6}
 
 
@@ -228,3 +229,37 @@ def test_every_host_is_verified_before_use(folder):
     assert not clusters.mtu_problem(found)
     said = clusters.mtu_problem({**found, "options": {"mtu": 9000}})
     assert said == "host1 has MTU 1500, 9000 was asked for"
+
+
+@needs_hosts
+@pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack` installs ReFrame")
+def test_every_mpi_is_launched_on_more_hosts_than_cores(tmp_path):
+    cores = sorted(os.sched_getaffinity(0))[:2]
+    done = subprocess.run(
+        ["taskset", "-c", ",".join(map(str, cores)), str(REFRAME), "-r",
+         "-c", str(families.REPO / "reframe_tests/hosts.py"), "-n", "^hosts_smoke",
+         "--system", "virtual-ethernet:fast-ethernet-4"],
+        cwd=tmp_path, text=True, capture_output=True, timeout=180,
+        env={**os.environ, "COTEJO_SITE": "virtual-ethernet", "COTEJO_RUN": str(tmp_path / "run"),
+             "COTEJO_STACK": str(families.stack_prefix()),
+             "COTEJO_RESULTS": str(tmp_path / "results"),
+             "RFM_CONFIG_FILES": str(families.REPO / "reframe_tests/config.py")})
+    records = [json.loads(path.read_text()) for path in tmp_path.glob("results/*/*/*.json")]
+    present = [f.name for f in families.load().values() if f.installed(families.stack_prefix())]
+    assert sorted(r["asked"]["mpi"] for r in records) == sorted(present), done.stdout[-3000:]
+    assert [r["reason"] for r in records] == [""] * len(records)
+    for record in records:
+        assert record["simulated"] == (f"emulated: 4 hosts on {len(cores)} cores, fast-ethernet "
+                                       "(switch, 100 Mbit/s)")
+        ranks = record["observed"]["ranks"]
+        assert {r["host"] for r in ranks} == {f"host{n}" for n in range(1, 5)}
+        assert {r["policy"] for r in ranks} == {
+            "rr 5" if record["cluster"]["realtime"] else "other"}
+        assert [host["name"] for host in record["cluster"]["verified"]["others"]] == [
+            "host3", "host4"]
+        assert record["cluster"]["wire_bytes"] > record["observed"]["payload_bytes"]
+        # Ranks outnumber cores: who polls gives way.
+        assert any("libcotejo_yield" in name for name in record["observed"]["build"]["libraries"])
+    # It goes down with ReFrame.
+    assert all(gone(json.loads(path.read_text())["pid"])
+               for path in (tmp_path / "run").glob("*/cluster.json"))
