@@ -49,11 +49,21 @@ def test_shared_memory_behind_tcp_is_found(left_by_launch):
 
 
 @pytest.mark.parametrize(("wire", "payload", "words"), [
-    (1 << 24, 1 << 24, ""), (4096, 1 << 24, "4096 B crossed the wire"), (0, 1 << 10, "")])
+    (1 << 24, 1 << 24, ""), (4096, 1 << 24, "4096 B crossed the wire"),
+    (1000, 1 << 13, "1000 B crossed the wire"), (0, 0, "")])
 def test_another_way_between_virtual_hosts_is_found(wire, payload, words):
     said = launches.crossing_problem({"wire_bytes": wire}, {"payload_bytes": payload})
     assert words in said and bool(said) == bool(words)
     assert launches.crossing_problem(None, {"payload_bytes": payload}) == ""
+
+
+@pytest.mark.parametrize(("transport", "wire", "payload", "wrong"), [
+    ("tcp", 8300, 8192, False), ("tcp", 0, 8192, True), ("tcp", 0, None, False),
+    ("shm", 0, 8192, False), ("shm", 1 << 18, 1 << 18, True),
+    ("shm", 1 << 18, None, True), ("udp", 31000, 8192, False)])
+def test_small_payloads_are_held_against_the_connections_too(transport, wire, payload, wrong):
+    said = launches.wire_problem(transport, {"tcp_bytes": wire, "payload_bytes": payload})
+    assert bool(said) == wrong
 
 
 def test_a_core_for_every_rank(left_by_launch):
