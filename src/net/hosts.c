@@ -181,6 +181,8 @@ static void live(const struct host *host) {
 static void become_host(const struct host *host, const char *hosts_file, int channel) {
     struct word word = {0};
     int tap = -1;
+    // A parent that ended before this is not told of; but then the channel has no other end, and
+    // tell() ends this process.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_NAME, host->name);
     signal(SIGINT, SIG_IGN); // of the terminal: the switch ends its hosts
