@@ -42,6 +42,12 @@ def test_placements_fill_nodes_evenly():
     assert len(set(simgrid.place("sibsutis-a", "near", 64))) == 8
 
 
+@pytest.mark.parametrize(("name", "said"), [("finis-terrae", " (at most 64 are used)"),
+                                            ("ufpr", "Ethernet")])
+def test_the_label_says_when_a_platform_is_not_used_whole(name, said):
+    assert simgrid.label(name).endswith(said)
+
+
 @pytest.mark.parametrize(("name", "placement", "ranks", "said"), [
     ("ufpr", "near", 32, "no even room for 32 ranks"),
     ("ufpr", "far", 2, "nothing far"),

@@ -14,6 +14,8 @@ OPTIONAL = {"cells", "between_cells", "shared", "frame"}
 SETTINGS = ["--cfg=smpi/simulate-computation:no", "--cfg=network/model:CM02",
             "--cfg=smpi/coll-selector:${COTEJO_COLL_SELECTOR:-ompi}",
             "--log=root.thres:error", "--log=xbt_cfg.thres:info"]
+# Of a platform that launches use: as the largest study did, and powers of two fit.
+MOST_NODES = 64
 
 
 class PlatformError(ValueError):
@@ -42,7 +44,7 @@ def host(node, cell=0):
 def place(name, placement, ranks):
     """Simulated host of each rank, node after node; PlatformError where there is no room."""
     here = platform(name)
-    most = min(here["nodes"], ranks, 64)  # as the largest study did, and powers of two fit
+    most = min(here["nodes"], ranks, MOST_NODES)
     nodes = next(n for n in range(most, 0, -1) if ranks % n == 0)
     room = here["cells"] * here["cores"]
     per_node = ranks // nodes
@@ -121,4 +123,6 @@ def xml(name, nodes=None):
 
 def label(name):
     """What goes on every figure of such launches."""
-    return f"simulated by SimGrid: {platform(name)['title']}"
+    here = platform(name)
+    used = f" (at most {MOST_NODES} are used)" if here["nodes"] > MOST_NODES else ""
+    return f"simulated by SimGrid: {here['title']}{used}"
