@@ -99,10 +99,12 @@ exhibit_overhead_table <- function(exhibit) {
     column <- function(end) 1e6 * rows[[paste0(name, "_s", end)]]
     format_interval(column(""), column("_low"), column("_high"))
   }
+  # Where no step went beyond the knee, more may be hidden and the overhead be less.
+  bound <- function(name, sign) paste0(ifelse(rows$knee_seen, "", sign), cell(name))
   shown <- data.table(
     Configuration = as.character(level_of(rows, c("mpi", "transport", "placement"))),
-    Size = format_bytes(rows$bytes), n = rows$n, gap = cell("base"), hidden = cell("hidden"),
-    overhead = cell("overhead")
+    Size = format_bytes(rows$bytes), n = rows$n, gap = cell("base"),
+    hidden = bound("hidden", "\u2265 "), overhead = bound("overhead", "\u2264 ")
   )
   setnames(shown, c("gap", "hidden", "overhead"), c(
     "Gap g (\u00b5s)", "Hidden computation C (\u00b5s)", "Overhead g - C (\u00b5s)"

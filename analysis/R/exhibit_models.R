@@ -61,11 +61,18 @@ exhibit_opportunity <- function(exhibit) {
       "hidden share of the time (%)",
       limits = c(0, 100), labels = format_axis
     ) +
-    ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(exhibit, paste(
+    # A ring around the point, whose shape is that of its series.
+    ggplot2::geom_point(
+      data = found[knee_seen == FALSE], shape = 1L, size = 3.2, show.legend = FALSE
+    ) +
+    ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(exhibit, paste(c(
       "Points: the largest computation that is hidden, in % of the time without computation, from",
       "a hinge fitted to the curve of each launch; median over launches. Bars: 95 % bootstrap",
-      "interval. 0: nothing is hidden; 100: the processor is free."
-    ), found$n))
+      "interval. 0: nothing is hidden; 100: the processor is free.",
+      if (!all(found$knee_seen)) {
+        "Ringed: all computation that was tried is hidden, in a launch or more; at least so much."
+      }
+    ), collapse = " "), found$n))
   with_data(plot, tidy_data(found[, !"level"]))
 }
 

@@ -19,6 +19,24 @@ test_that("the opportunity of overlap is drawn by size with its interval", {
   expect_equal(left_alone$data$share, 0.6)
 })
 
+test_that("what was hidden to the last step is ringed and said to be a bound", {
+  folder <- fresh_folder()
+  alone <- c(0, 2, 4, 5) * 1e-6
+  for (launch in 1:6) write_overlap(folder, launch, 0:3, rep(10e-6, 4L), alone)
+  drawn <- drawn_from(folder, one_row("opportunity"))
+  expect_false(any(drawn$data$knee_seen))
+  svg <- paste(readLines(file.path(drawn$out, "stival", "fig-1.svg")), collapse = " ")
+  expect_match(svg, "Ringed: all computation that was tried is hidden", fixed = TRUE)
+  table <- drawn_from(folder, one_row("overhead_table", kind = "table"))
+  expect_match(page_of(table), "\u2265 5.00", fixed = TRUE)
+  expect_match(page_of(table), "\u2264 5.00", fixed = TRUE)
+  seen <- fresh_folder()
+  for (launch in 1:6) write_overlap(seen, launch, 0:3, pmax(10e-6, 8e-6 + alone), alone)
+  drawn <- drawn_from(seen, one_row("opportunity"))
+  svg <- paste(readLines(file.path(drawn$out, "stival", "fig-1.svg")), collapse = " ")
+  expect_false(grepl("Ringed", svg, fixed = TRUE))
+})
+
 # Ping-pong with a change of protocol behind `limit`, and `eager-limit` launches that found it.
 write_protocols <- function(folder, limit = 4096, seen = limit, setting = list()) {
   sizes <- 2^seq(0, 16)
