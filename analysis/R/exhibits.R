@@ -121,7 +121,7 @@ draw_exhibit <- function(exhibit, ground, launches, out_dir, overlays = read_ove
   # Without tests, it is made of printed numbers.
   launched <- nzchar(spec$tests) || is.null(find_verb(spec$verb))
   used <- unique(exhibit$summary, by = "key")
-  lacks <- c(lacking_values(exhibit$summary, spec$filter[[1L]]), lone_values(exhibit))
+  lacks <- c(lacking_values(exhibit$summary, spec$filter[[1L]]), lone_values(exhibit, ground))
   state <- if (length(lacks)) "partly" else "drawn"
   # What a site must have for the rest.
   if (length(lacks) && nzchar(spec$needs)) lacks <- c(lacks, spec$needs)
@@ -149,13 +149,20 @@ draw_exhibit <- function(exhibit, ground, launches, out_dir, overlays = read_ove
 }
 
 #' Columns that an exhibit should show several values of and has one of: "another number of ranks".
+#'
+#' Panels, rows and columns of tables are missed of MPIs and transports only, and only on real
+#' machines: an emulated or simulated one is often made for one of them.
 #' @noRd
-lone_values <- function(exhibit) {
+lone_values <- function(exhibit, ground = GROUNDS[[1L]]) {
   if (!nrow(exhibit$summary)) {
     return(NULL)
   }
+  apart <- unlist(exhibit$arguments[c("panel", "rows", "columns")])
   columns <- setdiff(
-    c(argument(exhibit, "series"), argument(exhibit, "x"), compared_in(exhibit, NULL)),
+    c(
+      argument(exhibit, "series"), argument(exhibit, "x"), compared_in(exhibit, NULL),
+      if (ground == GROUNDS[[1L]]) intersect(c("mpi", "transport"), apart)
+    ),
     c("bytes", names(exhibit$spec$filter[[1L]]))
   )
   lone <- Filter(function(column) uniqueN(exhibit$summary[[column]]) == 1L, columns)

@@ -109,6 +109,32 @@ test_that("what is there is drawn the same bytes twice, and the rest waits and s
   )
 })
 
+test_that("a lone MPI or transport in the panels of real machines is missed, and nowhere else", {
+  design <- design_of(bytes = c(1, 1024), mpi = c("openmpi", "mpich"))[, time := 1e-6]
+  state <- function(design, ..., verb = "by_size") {
+    drawn_from(plant(fresh_folder(), design), one_row(verb, ...))$coverage
+  }
+  panels <- "series=operation; panel=mpi transport"
+  lone <- state(design, arguments = panels, filter = "operation=*")
+  expect_identical(lone$state, "partly")
+  expect_identical(lone$lacks, "another transport")
+  lone <- state(design[mpi == "mpich"], arguments = panels, filter = "operation=*")
+  expect_identical(lone$lacks, "another MPI, another transport")
+  # Where its own filter asks for one, nothing is missed.
+  asked <- "operation=*; transport=shm"
+  expect_identical(state(design, arguments = panels, filter = asked)$state, "drawn")
+  expect_identical(
+    state(design, arguments = "columns=mpi; rows=transport", verb = "table", kind = "table")$lacks,
+    "another transport"
+  )
+  both <- rbind(design, copy(design)[, transport := "tcp"])
+  expect_identical(state(both, arguments = panels, filter = "operation=*")$state, "drawn")
+  for (label in c("simulated by SimGrid: Deep Thought, 4 nodes", "emulated: 2 hosts")) {
+    unreal <- copy(design)[, simulated := label]
+    expect_identical(state(unreal, arguments = panels, filter = "operation=*")$state, "drawn")
+  }
+})
+
 test_that("what is simulated or emulated is drawn apart, in files that say so", {
   grounds <- c(
     near = "", packed = "emulated: 2 hosts on 2 cores, gigabit (switch, 1000 Mbit/s)",
