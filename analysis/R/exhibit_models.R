@@ -274,7 +274,7 @@ exhibit_logp_table <- function(exhibit) {
     Configuration = as.character(name_configurations(found, c("mpi", "transport"), "bytes")),
     Size = format_bytes(found$bytes), n = found$n
   ), cells)
-  fit <- overheads_within_latency(parameters, tolerance = 0)
+  fit <- overheads_within_latency(parameters)
   fits <- sprintf("%.0f %%", 100 * range(fit$share_overlap))
   with_table(shown, found, caption_of_exhibit(exhibit, paste(
     "\u00b5s.", WHAT_TABLES_SHOW, sprintf(

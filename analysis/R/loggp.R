@@ -56,12 +56,13 @@ logp_parameters <- function(results) {
 #' @param parameters what [logp_parameters()] returned.
 #' @param above only sizes of more bytes than this.
 #' @param tolerance by which, relative to the latency, they may exceed it: where the processors do
-#'   all the work L is nothing, and its estimate falls on both sides of it.
+#'   all the work L is nothing, and its estimate falls on both sides of it. Nothing is allowed for
+#'   unless asked.
 #' @return data.table, one row a site, MPI, transport, placement and parameters: `sizes`,
 #'   `share_call`, `share_overlap`, from the medians over launches; `ratio_call`,
 #'   `ratio_overlap`, both overheads over the latency at the median size.
 #' @export
-overheads_within_latency <- function(parameters, above = 1000, tolerance = 0.05) {
+overheads_within_latency <- function(parameters, above = 1000, tolerance = 0) {
   by <- c("site", "mpi", "transport", "placement", "parameters")
   medians <- parameters[
     bytes > above, lapply(.SD, stats::median), keyby = c(by, "bytes"),
