@@ -122,21 +122,36 @@ exhibit_regime_table <- function(exhibit) {
 
 # Regimes of one configuration, a row each; of a change the row of the regime before it.
 regimes_of <- function(part) {
-  # Where sizes were chosen by the launch, only those that all have can be held together.
-  count <- part[, list(launches = .N), keyby = "bytes"]
-  sizes <- count$bytes[count$launches == max(count$launches)]
+  sizes <- sizes_of_all(part)
   curve <- part[bytes %in% sizes, list(key, bytes, time_s = median_s)]
   if (length(sizes) < 3L || any(curve$time_s <= 0)) {
     return(NULL)
   }
-  spread <- curve[, list(cv = stats::sd(time_s) / mean(time_s), n = .N), by = "bytes"]
-  noise <- stats::median(spread$cv / sqrt(spread$n), na.rm = TRUE)
-  fit <- fit_regimes(curve, noise = max(0.01, noise, na.rm = TRUE))
+  fit <- fit_regimes(curve, noise = max(0.01, noise_of(curve), na.rm = TRUE))
   changes <- fit$changes[c(seq_len(nrow(fit$changes)), NA)]
   data.table(n = uniqueN(curve$key), fit$regimes, changes)
 }
 
-#' Eager limits as `eager-limit` found them, of every launch that may be used.
+# Where sizes were chosen by the launch, only those that all have can be held together.
+sizes_of_all <- function(rows) {
+  count <- rows[, list(launches = .N), keyby = "bytes"]
+  count$bytes[count$launches == max(count$launches)]
+}
+
+#' Relative error of the medians over launches as points of one curve. A launch that is slower by
+#' the same factor at every size moves the curve and not its shape, so that each launch counts by
+#' what it deviates from its own mean.
+#'
+#' @param curve `key`, `bytes`, `time_s`.
+#' @return the median over sizes; `NA` for a single launch.
+#' @noRd
+noise_of <- function(curve) {
+  off <- curve[, list(bytes, off = log(time_s) - mean(log(time_s))), by = "key"]
+  spread <- off[, list(error = stats::sd(off) / sqrt(.N)), by = "bytes"]
+  stats::median(spread$error, na.rm = TRUE)
+}
+
+#' Eager limits as `eager-limit` found them, of the sessions that would be reported.
 #'
 #' @param results what [read_results()] returned.
 #' @return data.table, one row a site, MPI and transport: `eager_limit_bytes`, the library's own
