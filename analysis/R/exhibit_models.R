@@ -154,26 +154,34 @@ noise_of <- function(curve) {
 #' Eager limits as `eager-limit` found them, of the sessions that would be reported.
 #'
 #' @param results what [read_results()] returned.
+#' @param session names of sessions to choose from, see [select_sessions()].
 #' @return data.table, one row a site, MPI and transport: `eager_limit_bytes`, the library's own
-#'   (median over launches, `NA`: no launch left it alone), and `header_bytes`, what of a limit
-#'   set by hand the library takes for itself (0 where none was set). No rows without launches.
+#'   (median over launches, `Inf`: it held no size; `NA`: no launch left it alone),
+#'   `tried_bytes`, the largest size that was tried of it, and `header_bytes`, what of a limit
+#'   set by hand the library takes for itself (`NA` where none was set, or none seen). No rows
+#'   without launches.
 #' @export
-known_limits <- function(results) {
-  used <- results$launches[status == "ok" & experiment == "eager-limit"]
+known_limits <- function(results, session = NULL) {
+  tried <- results$launches[experiment == "eager-limit"]
+  chosen <- select_sessions(tried, session)
+  used <- tried[status == "ok"][chosen, on = c("site", "session"), nomatch = NULL]
   if (!nrow(used)) {
     return(data.table(
       site = character(), mpi = character(), transport = character(),
-      eager_limit_bytes = numeric(), header_bytes = numeric()
+      eager_limit_bytes = numeric(), tried_bytes = numeric(), header_bytes = numeric()
     ))
   }
   found <- eager_limits(list(
     launches = used, samples = results$samples[as.character(key) %in% used$key]
   ))
   set <- as.numeric(value_or_na(found, "setting_eager_limit"))
-  found[, header := set - eager_limit_bytes]
+  # Of a limit beyond the sizes tried nothing was seen.
+  found[, header := fifelse(is.finite(eager_limit_bytes), set - eager_limit_bytes, NA_real_)]
+  found[, own := is.na(set)]
   found[, list(
-    eager_limit_bytes = stats::median(eager_limit_bytes[is.na(header)]),
-    header_bytes = if (all(is.na(header))) 0 else stats::median(header, na.rm = TRUE)
+    eager_limit_bytes = stats::median(eager_limit_bytes[own]),
+    tried_bytes = max(tried_bytes[own | !any(own)]),
+    header_bytes = stats::median(header, na.rm = TRUE)
   ), keyby = c("site", "mpi", "transport")]
 }
 
@@ -185,9 +193,9 @@ limit_of <- function(limits, row) {
 #' Where eager and rendezvous cross, and what to set: see [find_crossovers()].
 #' @noRd
 exhibit_crossover_table <- function(exhibit) {
-  found <- find_crossovers(exhibit$summary)
-  if (!nrow(found)) await("launches of one block with the least and the largest eager limit")
   limits <- known_limits(exhibit$results)
+  found <- find_crossovers(exhibit$summary, limits)
+  if (!nrow(found)) await("launches of one block with the least and the largest eager limit")
   found <- limits[found, on = c("site", "mpi", "transport")]
   bounds <- lapply(c("crossover_bytes", "low_bytes", "high_bytes"), function(column) {
     vapply(seq_len(nrow(found)), \(i) bound_of(found[i], found[[column]][[i]]), "")
@@ -198,10 +206,11 @@ exhibit_crossover_table <- function(exhibit) {
     Messages = paste(format_bytes(found$from_bytes), "to", format_bytes(found$to_bytes)),
     faster = bounds[[1L]],
     interval = ifelse(is.na(found$low_bytes), "", paste(bounds[[2L]], "to", bounds[[3L]])),
-    own = ifelse(
-      is.na(found$eager_limit_bytes), "not measured", format_bytes(found$eager_limit_bytes)
+    own = fifelse(
+      is.na(found$eager_limit_bytes), "not measured",
+      say_limit(found$eager_limit_bytes, found$tried_bytes)
     ),
-    set = sprintf("%s = %.0f", variables_in_words(found), advised_limit(found)),
+    set = variables_in_words(found, " = "),
     gain = sprintf("%.0f %%", 100 * found$gain)
   )
   setnames(shown, c("faster", "interval", "own", "set", "gain"), c(
@@ -218,23 +227,32 @@ exhibit_crossover_table <- function(exhibit) {
 #' @noRd
 exhibit_limit_table <- function(exhibit) {
   found <- eager_limits(results_of(exhibit))
+  found[, setting_eager_limit := value_or_na(found, "setting_eager_limit")]
   table <- found[, list(
-    n = .N, least_bytes = min(eager_limit_bytes), most_bytes = max(eager_limit_bytes)
+    n = .N, least_bytes = min(eager_limit_bytes), most_bytes = max(eager_limit_bytes),
+    tried_bytes = max(tried_bytes)
   ), keyby = c("site", "mpi", "transport", "placement", "setting_eager_limit")]
   set <- as.numeric(table$setting_eager_limit)
   table <- table[order(mpi, transport, placement, !is.na(set), set)]
   set <- as.numeric(table$setting_eager_limit)
+  seen <- function(bytes) {
+    fifelse(
+      is.infinite(bytes), paste("no limit up to", format_bytes(table$tried_bytes)),
+      format_bytes(bytes)
+    )
+  }
   shown <- data.table(
     Configuration = as.character(level_of(table, c("mpi", "transport", "placement"))),
     n = table$n, set = ifelse(is.na(set), "nothing", format_bytes(fcoalesce(set, 0))),
-    seen = ifelse(table$least_bytes == table$most_bytes, format_bytes(table$most_bytes), paste(
-      format_bytes(table$least_bytes), "to", format_bytes(table$most_bytes)
+    seen = fifelse(table$least_bytes == table$most_bytes, seen(table$most_bytes), paste(
+      seen(table$least_bytes), "to", seen(table$most_bytes)
     ))
   )
   setnames(shown, c("set", "seen"), c("Limit set", "Sent without waiting up to"))
-  with_table(shown, table, caption_of_exhibit(
-    exhibit, "Found by sends whose receive is posted late, to the byte.", table$n
-  ))
+  with_table(shown, table, caption_of_exhibit(exhibit, paste(
+    "Found by sends whose receive is posted late, to the byte. No limit: not even the largest",
+    "size that was tried had to wait."
+  ), table$n))
 }
 
 #' From which size on the exchange of blocking sends deadlocks, as each launch found it.

@@ -83,27 +83,52 @@ gain_of <- function(ratio, at) {
 #'
 #' @param summary what [summarise_launches()] returned, of launches with `setting_eager_limit`:
 #'   per configuration the least and the largest limit are taken for rendezvous and eager, at the
-#'   sizes between them.
+#'   sizes between them. Launches that left the limit alone tell what else was set with it.
+#' @param limits what [known_limits()] returned; `NULL`: nothing is known of them. The largest
+#'   message that is eager is the limit less what the library takes of it for itself: where
+#'   that was not seen, every size below the limit is taken for eager, and the limit itself is
+#'   not.
 #' @param ... of [protocol_crossover()].
 #' @return data.table, one row a site, test, operation, MPI, transport and placement: the
-#'   members of [protocol_crossover()], `least_limit`, `most_limit` (B), and `variables`: names of
-#'   the environment variables that held the limit, as the launches' descriptions tell them.
+#'   members of [protocol_crossover()], `least_limit`, `most_limit` (B), and `variables`: the
+#'   environment of these launches that those which left the limit alone have not, or otherwise,
+#'   as `A=1; B={value}` with `{value}` for the limit. Without such launches only what differs
+#'   between the two limits is known.
 #' @export
-find_crossovers <- function(summary, ...) {
+find_crossovers <- function(summary, limits = NULL, ...) {
   need_columns(
     summary, c("setting_eager_limit", "environment", "median_s"), "the launch summary"
   )
-  used <- summary[!is.na(setting_eager_limit) & !is.na(median_s)]
+  used <- summary[!is.na(median_s)]
   used[, limit := as.numeric(setting_eager_limit)]
+  used[, header := header_of(limits, used)]
   # A launch's number is its block in its session.
   used[, launch := paste(session, launch)]
   by <- c("site", "simulated", "test", "operation", "mpi", "transport", "placement")
   used[, crossover_of_limits(.SD, ...), keyby = by]
 }
 
+# What each launch's library takes of a limit for itself (B), `NA` where that was not seen.
+header_of <- function(limits, launches) {
+  if (is.null(limits)) {
+    return(rep(NA_real_, nrow(launches)))
+  }
+  limits$header_bytes[match(
+    paste(launches$site, launches$mpi, launches$transport),
+    paste(limits$site, limits$mpi, limits$transport)
+  )]
+}
+
 crossover_of_limits <- function(data, ...) {
+  alone <- data[is.na(limit)]
+  data <- data[!is.na(limit)]
+  if (!nrow(data)) {
+    return(NULL)
+  }
   limits <- range(data$limit)
-  between <- data[bytes > limits[[1L]] & bytes <= limits[[2L]]]
+  # Where what the library takes for itself is not known: all below the limit, not the limit.
+  largest_eager <- limits[[2L]] - fcoalesce(data$header[[1L]], 1)
+  between <- data[bytes > limits[[1L]] & bytes <= largest_eager]
   both <- intersect(between[limit == limits[[1L]]]$launch, between[limit == limits[[2L]]]$launch)
   if (limits[[1L]] == limits[[2L]] || !length(both)) {
     return(NULL)
@@ -116,26 +141,46 @@ crossover_of_limits <- function(data, ...) {
     protocol_crossover(side(limits[[2L]]), side(limits[[1L]]), ...),
     list(
       least_limit = limits[[1L]], most_limit = limits[[2L]],
-      variables = toString(intersect(
-        variables_of(data[limit == limits[[1L]]]), variables_of(data[limit == limits[[2L]]])
-      ))
+      variables = variables_of(
+        data[limit == limits[[1L]]], data[limit == limits[[2L]]], alone
+      )
     )
   )
 }
 
-# Names of the environment variables that have the limit as their value.
-variables_of <- function(rows) {
-  pairs <- strsplit(strsplit(rows$environment[[1L]], "; ", fixed = TRUE)[[1L]], "=", fixed = TRUE)
-  held <- vapply(pairs, \(p) p[[length(p)]] == rows$setting_eager_limit[[1L]], NA)
-  sort(vapply(pairs[held], `[[`, "", 1L))
+# What sets a limit: the variables that launches with the least and with the largest limit have and
+# those that left it alone have not, or with another value. A value that both limits share goes
+# with them and is no limit, though it may be the same number.
+variables_of <- function(least, most, alone) {
+  # Within one session: two may differ in more than the limit, as in where the library is.
+  common <- intersect(least$session, most$session)
+  here <- c(intersect(common, alone$session), common)[[1L]]
+  low <- environment_of(least[session == here])
+  high <- environment_of(most[session == here])
+  same <- alone[session == here]
+  before <- environment_of(if (nrow(same)) same else alone)
+  names <- sort(intersect(names(low), names(high)), method = "radix")
+  moves <- low[names] != high[names]
+  absent <- nrow(alone) > 0L & is.na(before[names])
+  differs <- nrow(same) > 0L & before[names] != high[names]
+  limit <- most$setting_eager_limit[[1L]]
+  values <- ifelse(moves, sub(limit, "{value}", high[names], fixed = TRUE), high[names])
+  paste(sprintf("%s=%s", names, values)[moves | absent | differs], collapse = "; ")
+}
+
+# The environment of the first of some launches: values by name.
+environment_of <- function(rows) {
+  pairs <- strsplit(c(rows$environment, "")[[1L]], "; ", fixed = TRUE)[[1L]]
+  stats::setNames(sub("^[^=]*=", "", pairs), sub("=.*", "", pairs))
 }
 
 #' Eager limit of each configuration, from the sends that were watched.
 #'
 #' @param results what [read_results()] returned; samples of the experiment `eager-limit`.
-#' @return data.table, one row a launch: the launches' columns and `eager_limit_bytes`, the
-#'   largest message that went alone and is smaller than every one that was held; by majority
-#'   where sends of one size disagree.
+#' @return data.table, one row a launch: the launches' columns, `eager_limit_bytes`, the
+#'   largest message that went alone and is smaller than every one that was held, by majority
+#'   where sends of one size disagree; and `tried_bytes`, the largest that was tried. Where none
+#'   was held the limit is beyond that, and `Inf` here.
 #' @export
 eager_limits <- function(results) {
   samples <- results$samples
@@ -145,7 +190,8 @@ eager_limits <- function(results) {
   }
   sizes <- used[, list(alone = mean(operation == "eager-alone") > 0.5), keyby = c("key", "bytes")]
   out <- sizes[, list(
-    eager_limit_bytes = max(0, bytes[alone & bytes < min(Inf, bytes[!alone])])
+    eager_limit_bytes = if (all(alone)) Inf else max(0, bytes[alone & bytes < min(bytes[!alone])]),
+    tried_bytes = max(bytes)
   ), keyby = "key"]
   out[, key := as.character(key)]
   results$launches[out, on = "key"]
@@ -163,10 +209,10 @@ threshold_advice <- function(crossovers, limits = NULL) {
     now <- limits[limits$site == row$site & limits$mpi == row$mpi &
       limits$transport == row$transport]
     if (NROW(now)) row[, header_bytes := now$header_bytes]
-    own <- if (NROW(now)) now$eager_limit_bytes else NA
+    known <- NROW(now) && !is.na(now$eager_limit_bytes)
     sprintf(
       "%s over %s, %s, %s: %s%s", title_of(row$mpi), title_of(row$transport), row$placement,
-      title_of(row$operation), advice_of(row), if (is.na(own)) "" else default_of(row, own)
+      title_of(row$operation), advice_of(row), if (known) default_of(row, now) else ""
     )
   }, "")
 }
@@ -179,12 +225,14 @@ advise <- function(results, session = NULL) {
     return(character())
   }
   summary <- summary_of_tests(results, session)
-  summary <- summary[!is.na(setting_eager_limit) & experiment != "eager-limit"]
+  summary <- summary[experiment != "eager-limit"]
+  summary <- summary[test %in% test[!is.na(setting_eager_limit)]]
   if (!nrow(summary)) {
     return(character())
   }
-  crossovers <- find_crossovers(summary)
-  if (nrow(crossovers)) threshold_advice(crossovers, known_limits(results)) else character()
+  limits <- known_limits(results, session)
+  crossovers <- find_crossovers(summary, limits)
+  if (nrow(crossovers)) threshold_advice(crossovers, limits) else character()
 }
 
 advice_of <- function(row) {
@@ -204,8 +252,8 @@ advice_of <- function(row) {
     sprintf("eager is faster up to %s", format_bytes(round(row$crossover_bytes)))
   }
   sprintf(
-    "%s (%s): set %s to %.0f for messages of %s to %s; %.0f %% quicker than the worse protocol",
-    faster, interval, variables_in_words(row), advised_limit(row),
+    "%s (%s): set %s for messages of %s to %s; %.0f %% quicker than the worse protocol",
+    faster, interval, variables_in_words(row, " to "),
     format_bytes(row$from_bytes), format_bytes(row$to_bytes), 100 * row$gain
   )
 }
@@ -218,7 +266,16 @@ advised_limit <- function(rows) {
   pmin(value + fcoalesce(value_or_na(rows, "header_bytes"), 0), rows$most_limit)
 }
 
-variables_in_words <- function(rows) ifelse(nzchar(rows$variables), rows$variables, "eager_limit")
+#' What to set for the advised limit: every variable with its value.
+#' @noRd
+variables_in_words <- function(rows, is) {
+  variables <- fifelse(nzchar(rows$variables), rows$variables, "eager_limit={value}")
+  mapply(function(text, limit) {
+    text <- gsub("{value}", sprintf("%.0f", limit), text, fixed = TRUE)
+    pairs <- strsplit(text, "; ", fixed = TRUE)[[1L]]
+    toString(sub("=", is, pairs, fixed = TRUE))
+  }, variables, advised_limit(rows), USE.NAMES = FALSE)
+}
 
 bound_of <- function(row, bytes) {
   if (is.na(bytes)) {
@@ -230,9 +287,19 @@ bound_of <- function(row, bytes) {
   if (is.infinite(bytes)) "beyond the sizes measured" else format_bytes(round(bytes))
 }
 
-default_of <- function(row, now) {
+default_of <- function(row, known) {
+  now <- known$eager_limit_bytes
   held <- !is.na(row$low_bytes) && row$low_bytes <= now && now <= row$high_bytes
-  sprintf(
-    "; the default is %s%s", format_bytes(now), if (held) ", within the interval: leave it" else ""
-  )
+  default <- if (is.infinite(now)) {
+    sprintf("by default no message up to %s waits", format_bytes(known$tried_bytes))
+  } else {
+    paste("the default is", format_bytes(now))
+  }
+  paste0("; ", default, if (held) ", within the interval: leave it")
+}
+
+#' Eager limits in words: where no size that was tried was held, there is no number.
+#' @noRd
+say_limit <- function(bytes, tried) {
+  fifelse(is.infinite(bytes), paste("none up to", format_bytes(tried)), format_bytes(bytes))
 }

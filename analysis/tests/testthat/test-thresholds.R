@@ -73,14 +73,17 @@ test_that("few launches give a crossover without interval; sides that do not mat
 })
 
 #' A launch summary with both limits set, and launches without a setting.
-threshold_summary <- function(n = 10L) {
+#'
+#' `with`: what is set beside the limit; its number may be a limit's all the same.
+threshold_summary <- function(n = 10L, with = "") {
   side <- function(data, limit) {
+    set <- if (is.na(limit)) "" else sprintf("; EAGER_SIZE=%s%s", limit, with)
     data[, list(
       site = "local", simulated = "", session = "s", test = "protocol_quick",
       operation = "pingpong", mpi = "openmpi", transport = "shm", placement = "near", launch,
       bytes, median_s = time_s,
       setting_eager_limit = limit,
-      environment = sprintf("A=1; ALWAYS=1048576; EAGER_SIZE=%s", limit)
+      environment = paste0("A=1; ALWAYS=1048576", set)
     )]
   }
   sizes <- c(512, BETWEEN, 2^21)
@@ -99,7 +102,7 @@ test_that("advice names the variable, the value, the interval and what is so now
   expect_equal(found$crossover_bytes, TRUTH, tolerance = 0.15)
   limits <- data.table::data.table(
     site = "local", mpi = "openmpi", transport = "shm", eager_limit_bytes = 4016,
-    header_bytes = 80
+    tried_bytes = 2^22, header_bytes = 80
   )
   said <- threshold_advice(found, limits)
   expect_match(
@@ -112,6 +115,41 @@ test_that("advice names the variable, the value, the interval and what is so now
   expect_match(said, "the default is 4016 B$")
   limits$eager_limit_bytes <- TRUTH
   expect_match(threshold_advice(found, limits), "within the interval: leave it$")
+  # Where no size was held, the largest that was tried is no limit.
+  limits$eager_limit_bytes <- Inf
+  expect_match(threshold_advice(found, limits), "by default no message up to 4 MiB waits$")
+})
+
+test_that("advice names all that was set with the limit, and nothing that is always set", {
+  summary <- threshold_summary(with = "; COPIES=1; ROOM=1048576")
+  found <- find_crossovers(summary)
+  expect_identical(found$variables, "COPIES=1; EAGER_SIZE={value}; ROOM=1048576")
+  expect_match(threshold_advice(found), sprintf(
+    "set COPIES to 1, EAGER_SIZE to %.0f, ROOM to 1048576 for", round(found$crossover_bytes)
+  ), fixed = TRUE)
+  # A value that the launches which left the limit alone have too, but another one.
+  other <- copy(summary)[is.na(setting_eager_limit), environment := "A=2; ALWAYS=1048576"]
+  expect_match(find_crossovers(other)$variables, "^A=1; COPIES=1; ")
+  # Another session may have differed in more than the limit.
+  later <- other[is.na(setting_eager_limit)][, session := "t"]
+  expect_identical(find_crossovers(rbind(later, summary))$variables, found$variables)
+  # Without launches that left the limit alone: what the two limits do not share.
+  expect_identical(
+    find_crossovers(summary[!is.na(setting_eager_limit)])$variables, "EAGER_SIZE={value}"
+  )
+})
+
+test_that("a size that the larger limit sends by rendezvous too says nothing", {
+  summary <- threshold_summary()
+  # 1 MiB is the larger limit: what the library takes for itself is missing to send it eagerly.
+  expect_equal(find_crossovers(summary)$to_bytes, 2^19)
+  limits <- data.table::data.table(
+    site = "local", mpi = "openmpi", transport = "shm", header_bytes = c(0, 80, 2^19 + 1)
+  )
+  to <- vapply(1:3, \(i) find_crossovers(summary, limits[i])$to_bytes, 0)
+  expect_equal(to, c(2^20, 2^19, 2^18))
+  limits[, mpi := "mpich"]
+  expect_equal(find_crossovers(summary, limits)$to_bytes, 2^19)
 })
 
 test_that("blocks of two sessions are blocks of their own", {
@@ -130,10 +168,8 @@ test_that("advice does not go beyond the sizes measured", {
 test_that("sizes that no limit tells apart are left out", {
   found <- find_crossovers(threshold_summary(n = 3L))
   expect_match(threshold_advice(found), "no interval: 3 launches", fixed = TRUE)
-  sizes_used <- crossover_of_limits(
-    threshold_summary()[!is.na(setting_eager_limit)][, limit := as.numeric(setting_eager_limit)]
-  )
-  expect_lte(sizes_used$eager_to_bytes, 2^20)
+  expect_equal(found$from_bytes, 2^11)
+  expect_lt(found$to_bytes, 2^20)
 })
 
 test_that("the eager limit is read from the sends that were watched", {
@@ -146,9 +182,11 @@ test_that("the eager limit is read from the sends that were watched", {
   samples <- rbind(
     # Sends of 4016 B disagree once; one size beyond the limit went alone.
     tries("a", c(1, 4016, 4016, 4016, 4017, 8192), c(TRUE, TRUE, FALSE, TRUE, FALSE, TRUE)),
+    # Nothing was held: the limit is beyond 64 B, wherever.
     tries("b", c(1, 64), c(TRUE, TRUE)), tries("c", c(1, 64), c(FALSE, FALSE))
   )
   launches <- data.table::as.data.table(list(key = c("a", "b", "c"), mpi = "openmpi"))
   found <- eager_limits(list(launches = launches, samples = samples))
-  expect_equal(found$eager_limit_bytes, c(4016, 64, 0))
+  expect_equal(found$eager_limit_bytes, c(4016, Inf, 0))
+  expect_equal(found$tried_bytes, c(8192, 64, 64))
 })
