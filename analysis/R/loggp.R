@@ -78,10 +78,12 @@ overheads_within_latency <- function(parameters, above = 1000, tolerance = 0) {
 
 #' Relative squared residuals of a line through every run of points, least in each run.
 #'
-#' Minimises sum(((t - a - b m) / t)^2) over runs from row to column, all at once from running
-#' sums. Runs shorter than `least` points are infinite.
+#' Minimises sum(((t - a - b m) / t)^2), b >= 0, over runs from row to column, all at once from
+#' running sums. Runs shorter than `least` points, or whose last size is less than `span` times
+#' their first, are infinite; but for the run of all points, which needs no other regime. The
+#' first size counts as 16 B at least: a few bytes more within a cache line are no slope.
 #' @noRd
-run_costs <- function(bytes, seconds, least) {
+run_costs <- function(bytes, seconds, least, span) {
   n <- length(bytes)
   # Sizes are scaled so that the sums of their squares do not swallow the rest.
   m <- bytes / max(bytes, 1)
@@ -93,8 +95,15 @@ run_costs <- function(bytes, seconds, least) {
   det <- s[[1L]] * s[[3L]] - s[[2L]]^2
   a <- (s[[3L]] * s[[4L]] - s[[2L]] * s[[5L]]) / det
   b <- (s[[1L]] * s[[5L]] - s[[2L]] * s[[4L]]) / det
-  cost <- pmax(count - a * s[[4L]] - b * s[[5L]], 0)
-  cost[count < least | !is.finite(cost)] <- Inf
+  # No byte takes less than no time: where the line would fall, the best is a level one.
+  level <- count - s[[4L]]^2 / s[[1L]]
+  falls <- !is.finite(b) | b < 0
+  cost <- count - a * s[[4L]] - b * s[[5L]]
+  cost[falls] <- level[falls]
+  cost <- pmax(cost, 0)
+  wide <- outer(span * pmax(bytes, 16), bytes, `<=`)
+  wide[1L, n] <- TRUE
+  cost[count < least | !wide | !is.finite(cost)] <- Inf
   cost
 }
 
@@ -127,11 +136,14 @@ best_partitions <- function(cost, most) {
 #' @param noise relative error of a median that is expected at least: smaller misfits are no
 #'   evidence of a further piece.
 #' @param least points of a piece.
+#' @param span last size of a piece over its first, at least: sizes close together (a size and the
+#'   two perturbed ones beside it) share what disturbed them and say nothing of a slope.
 #' @return integer: number of the last point of every piece but the last.
 #' @noRd
-find_breaks <- function(bytes, seconds, most = 4L, pieces = NULL, noise = 0.01, least = 3L) {
+find_breaks <- function(bytes, seconds, most = 4L, pieces = NULL, noise = 0.01, least = 3L,
+                        span = 4) {
   n <- length(bytes)
-  found <- best_partitions(run_costs(bytes, seconds, least), min(most, n %/% least))
+  found <- best_partitions(run_costs(bytes, seconds, least, span), min(most, n %/% least))
   if (!is.null(pieces)) {
     return(as.integer(found[[min(pieces, length(found))]]))
   }
@@ -142,17 +154,78 @@ find_breaks <- function(bytes, seconds, most = 4L, pieces = NULL, noise = 0.01, 
   as.integer(found[[which.min(bic)]])
 }
 
-#' Line of least relative squares: latency (s) and time of a byte (s/B).
+#' Line of least relative squares that does not fall: latency (s) and time of a byte (s/B).
 #' @noRd
 relative_line <- function(bytes, seconds) {
-  fit <- stats::lm.wfit(cbind(1, bytes), seconds, 1 / seconds^2)
-  stats::setNames(fit$coefficients, c("alpha_s", "beta_s_per_byte"))
+  weights <- 1 / seconds^2
+  fit <- stats::lm.wfit(cbind(1, bytes), seconds, weights)$coefficients
+  if (!is.finite(fit[[2L]]) || fit[[2L]] < 0) fit <- c(stats::weighted.mean(seconds, weights), 0)
+  stats::setNames(fit, c("alpha_s", "beta_s_per_byte"))
+}
+
+#' What each message costs whatever its size: lines over the size at no bytes, all with the
+#' weights of the line of the latency, and level where that is. So the parts of the latency add
+#' up to its own value.
+#'
+#' @param seconds matrix, a row a size; its column `eel` is the latency.
+#' @noRd
+base_costs <- function(bytes, seconds) {
+  weights <- 1 / seconds[, "eel"]^2
+  lines <- stats::lm.wfit(cbind(1, bytes), seconds, weights)$coefficients
+  if (lines[2L, "eel"] < 0) colSums(seconds * weights) / sum(weights) else lines[1L, ]
+}
+
+#' LogGP's overheads, gap and latency in each regime of the end-to-end latency.
+#'
+#' LogGP (Alexandrov et al. 1995, SPAA) has a message of m bytes take os + L + or + m G. The line
+#' of the latency in a regime is alpha + G m; `os`, `or` and `g` are those of lines through the
+#' overheads by overlap and the gap at the same sizes, with the same weights, at no bytes (what
+#' of an overhead grows with the size is in G), and L = alpha - os - or.
+#'
+#' @param parameters what [logp_parameters()] returned, of one configuration, every launch with
+#'   the same sizes.
+#' @param regimes of [fit_regimes()]: `from_bytes`, `to_bytes`.
+#' @param level,replicates,seed of the bootstrap over launches.
+#' @return data.table, a row a regime: `os_s`, `or_s`, `g_s`, `L_s`, each with `_low` and `_high`
+#'   (`NA` under five launches).
+#' @noRd
+loggp_of <- function(parameters, regimes, level = 0.95, replicates = 1000L, seed = 1L) {
+  columns <- c(eel = "eel_s", os = "os_overlap_s", or = "or_overlap_s", g = "g_s")
+  curves <- lapply(columns, \(column) {
+    as.matrix(dcast(parameters, key ~ bytes, value.var = column)[, -1L])
+  })
+  bytes <- as.numeric(colnames(curves$eel))
+  parts <- function(rows) {
+    middle <- vapply(curves, \(times) column_medians(times[rows, , drop = FALSE]), bytes)
+    vapply(seq_len(nrow(regimes)), \(r) {
+      within <- bytes >= regimes$from_bytes[[r]] & bytes <= regimes$to_bytes[[r]]
+      base <- base_costs(bytes[within], middle[within, ])
+      c(base[c("os", "or", "g")], L = base[["eel"]] - base[["os"]] - base[["or"]])
+    }, c(os = 0, or = 0, g = 0, L = 0))
+  }
+  n <- nrow(curves$eel)
+  found <- parts(seq_len(n))
+  bounds <- list(found * NA, found * NA)
+  if (n >= MIN_LAUNCHES) {
+    index <- with_seed(seed, draw_indices(n, replicates))
+    drawn <- simplify2array(lapply(seq_len(replicates), \(i) parts(index[, i])))
+    bounds <- lapply((1 + c(-level, level)) / 2, \(p) {
+      apply(drawn, 1:2, stats::quantile, p, names = FALSE)
+    })
+  }
+  ends <- c("_s", "_s_low", "_s_high")
+  out <- Map(\(part, end) {
+    as.data.table(t(structure(part, dimnames = list(paste0(rownames(found), end), NULL))))
+  }, c(list(found), bounds), ends)
+  out <- do.call(cbind, unname(out))
+  setcolorder(out, paste0(rep(rownames(found), each = 3L), ends))[]
 }
 
 #' Protocol regimes of a curve of times, with intervals over launches.
 #'
 #' Hockney's model t = alpha + beta m (Hockney 1994, Parallel Computing 20) in each regime; beta
-#' is LogGP's G where the time is the end-to-end latency (Alexandrov et al. 1995, SPAA). The
+#' is LogGP's G where the time is the end-to-end latency (Alexandrov et al. 1995, SPAA), and never
+#' negative. A regime's largest size is four times its least or more, and 64 B or more. The
 #' number of regimes is chosen once, from the medians over all launches; the bootstrap draws
 #' launches and asks where the changes are then, and what the lines of the regimes are.
 #'

@@ -64,21 +64,59 @@ test_that("the interval of a change holds the truth in at least nine of ten stud
   expect_gte(mean(held), 0.9)
 })
 
+#' Sizes as NetPIPE perturbs them: three close to each power of two.
+PERTURBED <- sort(unique(pmax(1, c(outer(c(-3, 0, 3), 2^(2:22), `+`)))))
+
+test_that("sizes close together are no regime, whatever disturbed them together", {
+  curve <- 1e-6 + PERTURBED / 5e9
+  near <- abs(PERTURBED - 2^12) <= 3
+  # Slower by 8 % at 4 KiB, and the more so the smaller the size.
+  curve[near] <- curve[near] * c(1.09, 1.08, 1.07)
+  data <- data.table::as.data.table(list(
+    key = rep("a", length(curve)), bytes = PERTURBED, time_s = curve
+  ))
+  regimes <- fit_regimes(data, noise = 0.001)$regimes
+  expect_true(all(regimes$to_bytes >= 4 * regimes$from_bytes))
+  expect_true(all(regimes$beta_s_per_byte >= 0))
+  expect_equal(regimes$alpha_s[[1L]], 1e-6, tolerance = 0.05)
+  # Without that bound, one is.
+  ends <- find_breaks(PERTURBED, curve, noise = 0.001, span = 1)
+  spans <- PERTURBED[c(ends, length(curve))] / PERTURBED[c(1L, ends + 1L)]
+  expect_lt(min(spans), 4)
+  # A change of protocol among them is found all the same.
+  data$time_s <- two_protocols(PERTURBED, 65536 + 3)
+  expect_equal(fit_regimes(data)$changes$after_bytes, 65536 + 3)
+})
+
+test_that("no byte takes less than no time: a falling regime is a level one", {
+  falling <- ifelse(SIZES <= 1024, 1e-6 - SIZES * 1e-11, 4e-6 + SIZES / 9e9)
+  regimes <- fit_regimes(launches_of(falling, cv = 0.001), replicates = 50L)$regimes
+  expect_equal(regimes$to_bytes[[1L]], 1024)
+  expect_identical(regimes$beta_s_per_byte[[1L]], 0)
+  expect_equal(regimes$alpha_s[[1L]], 1e-6, tolerance = 0.01)
+  expect_gte(regimes$beta_s_per_byte_low[[1L]], 0)
+})
+
 test_that("the best partition is the one that trying all of them finds", {
   set.seed(4)
-  bytes <- SIZES[1:14]
-  seconds <- two_protocols(bytes, 16) * exp(stats::rnorm(14L, 0, 0.05))
+  bytes <- SIZES[1:24]
+  n <- length(bytes)
+  seconds <- two_protocols(bytes, 16) * exp(stats::rnorm(n, 0, 0.05))
   cost_of <- function(ends) {
     from <- c(1L, ends + 1L)
-    to <- c(ends, 14L)
+    to <- c(ends, n)
     sum(vapply(seq_along(from), \(r) {
       i <- from[r]:to[r]
       fit <- stats::lm(seconds[i] ~ bytes[i], weights = 1 / seconds[i]^2)
+      if (stats::coef(fit)[[2L]] < 0) fit <- stats::lm(seconds[i] ~ 1, weights = 1 / seconds[i]^2)
       sum((stats::residuals(fit) / seconds[i])^2)
     }, 0))
   }
-  cuts <- utils::combn(3:11, 2L)
+  cuts <- utils::combn(3:(n - 3L), 2L)
   cuts <- cuts[, cuts[2L, ] - cuts[1L, ] >= 3L]
+  wide <- function(from, to) bytes[to] >= 4 * pmax(bytes[from], 16)
+  cuts <- cuts[, wide(1L, cuts[1L, ]) & wide(cuts[1L, ] + 1L, cuts[2L, ]) &
+    wide(cuts[2L, ] + 1L, n)]
   all <- apply(cuts, 2L, cost_of)
   found <- find_breaks(bytes, seconds, pieces = 3L)
   expect_equal(found, cuts[, which.min(all)])
