@@ -80,44 +80,92 @@ exhibit_opportunity <- function(exhibit) {
 #' library's own eager limit where a launch of `eager-limit` is there. See [fit_regimes()].
 #' @noRd
 exhibit_regime_table <- function(exhibit) {
+  found <- regimes_found(exhibit)
+  with_table(cbind(regimes_shown(found), changes_shown(found)), found, caption_of_exhibit(
+    exhibit, paste(
+      "Lines \u03b1 + G m of least relative squares in each regime, whose largest size is four",
+      "times its least or more;", WHAT_REGIMES_SAY
+    ), found$n
+  ))
+}
+
+#' Parameters of LogGP in each regime of the end-to-end latency: see [loggp_of()].
+#' @noRd
+exhibit_loggp_table <- function(exhibit) {
+  parameters <- logp_parameters(results_of(exhibit))
+  found <- regimes_found(exhibit, function(part, rows) {
+    here <- parameters[unique(part[, c("key", "bytes")]), on = c("key", "bytes"), nomatch = NULL]
+    loggp_of(here[bytes %in% sizes_of_all(here)], rows)
+  })
+  cells <- lapply(c("os", "or", "g", "L"), function(name) {
+    column <- function(end) 1e6 * found[[paste0(name, "_s", end)]]
+    format_interval(column(""), column("_low"), column("_high"))
+  })
+  setDT(cells)
+  setnames(cells, c("os (\u00b5s)", "or (\u00b5s)", "g (\u00b5s)", "L (\u00b5s)"))
+  with_table(cbind(regimes_shown(found), cells, changes_shown(found)), found, caption_of_exhibit(
+    exhibit, paste(
+      "Lines \u03b1 + G m through the end-to-end latency in each regime. os, or (overheads by",
+      "overlap) and g (gap): lines through them at the same sizes, at no bytes; L = \u03b1 - os",
+      "- or. What of os and or grows with the size is in G;", WHAT_REGIMES_SAY
+    ), found$n
+  ))
+}
+
+WHAT_REGIMES_SAY <- paste(
+  "the number of regimes by BIC. Intervals are of 95 %, by a bootstrap over launches; support:",
+  "share of draws with the change between the same two sizes."
+)
+
+# Regimes of every configuration of an exhibit; `more` makes further columns of a configuration's
+# summary and regimes.
+regimes_found <- function(exhibit, more = NULL) {
   by <- configuration_columns(exhibit$summary)
   limits <- known_limits(exhibit$results)
   found <- rbindlist(lapply(split(exhibit$summary, by = by), function(part) {
     rows <- regimes_of(part)
     if (!is.null(rows)) {
-      rows[, eager_limit_bytes := limit_of(limits, part[1L])]
-      cbind(part[1L, by, with = FALSE], rows)
+      cbind(part[1L, by, with = FALSE], rows, if (!is.null(more)) more(part, rows))
     }
   }))
   if (!nrow(found)) await("launches with three sizes or more")
-  found[, explained := fcoalesce(low_bytes, after_bytes) <= eager_limit_bytes &
-    eager_limit_bytes < fcoalesce(high_bytes, before_bytes)]
+  at <- match(
+    paste(found$site, found$mpi, found$transport),
+    paste(limits$site, limits$mpi, limits$transport)
+  )
+  found[, `:=`(
+    eager_limit_bytes = limits$eager_limit_bytes[at], tried_bytes = limits$tried_bytes[at]
+  )]
+  found <- explain_changes(found, found$eager_limit_bytes)
   setattr(found, "factors", attr(exhibit$summary, "factors"))
+  found[]
+}
+
+regimes_shown <- function(found) {
   shown <- data.table(
     Configuration = as.character(name_configurations(found, c("mpi", "transport"), "from_bytes")),
     n = found$n, From = format_bytes(found$from_bytes), To = format_bytes(found$to_bytes),
     alpha = with(found, format_interval(1e6 * alpha_s, 1e6 * alpha_s_low, 1e6 * alpha_s_high)),
     beta = with(found, format_interval(
       1e9 * beta_s_per_byte, 1e9 * beta_s_per_byte_low, 1e9 * beta_s_per_byte_high
-    )),
+    ))
+  )
+  setnames(shown, c("alpha", "beta"), c("Latency \u03b1 (\u00b5s)", "Time of a byte G (ns)"))
+}
+
+changes_shown <- function(found) {
+  shown <- data.table(
     change = ifelse(is.na(found$after_bytes), "", sprintf(
       "%s to %s", format_bytes(fcoalesce(found$low_bytes, found$after_bytes)),
       format_bytes(fcoalesce(found$high_bytes, found$before_bytes))
     )),
     support = ifelse(is.na(found$support), "", sprintf("%.0f %%", 100 * found$support)),
     limit = ifelse(is.na(found$eager_limit_bytes), "not measured", paste0(
-      format_bytes(found$eager_limit_bytes), ifelse(found$explained %in% TRUE, ": here", "")
+      say_limit(found$eager_limit_bytes, found$tried_bytes),
+      ifelse(found$explained %in% TRUE, ": here", "")
     ))
   )
-  setnames(shown, c("alpha", "beta", "change", "support", "limit"), c(
-    "Latency \u03b1 (\u00b5s)", "Time of a byte G (ns)", "Changes between", "Support",
-    "Eager limit of the library"
-  ))
-  with_table(shown, found, caption_of_exhibit(exhibit, paste(
-    "Lines \u03b1 + G m of least relative squares in each regime; the number of regimes by BIC.",
-    "Intervals are of 95 %, by a bootstrap over launches; support: share of draws with the change",
-    "between the same two sizes."
-  ), found$n))
+  setnames(shown, c("Changes between", "Support", "Eager limit of the library"))
 }
 
 # Regimes of one configuration, a row each; of a change the row of the regime before it.
@@ -183,11 +231,6 @@ known_limits <- function(results, session = NULL) {
     tried_bytes = max(tried_bytes[own | !any(own)]),
     header_bytes = stats::median(header, na.rm = TRUE)
   ), keyby = c("site", "mpi", "transport")]
-}
-
-limit_of <- function(limits, row) {
-  here <- limits[row, on = c("site", "mpi", "transport"), nomatch = NULL]
-  if (nrow(here)) here$eager_limit_bytes[[1L]] else NA_real_
 }
 
 #' Where eager and rendezvous cross, and what to set: see [find_crossovers()].

@@ -316,7 +316,8 @@ change_table <- function(bytes, breaks, drawn, level) {
 #' Hold changes of regime against the library's own limit.
 #'
 #' @param changes of [fit_regimes()].
-#' @param limit largest message that is sent eagerly (B), as `cotejo eager-limit` found it.
+#' @param limit largest message that is sent eagerly (B), as `cotejo eager-limit` found it: one,
+#'   or one a change.
 #' @return `changes` with `explained`: the change is where the limit is (the limit lies between
 #'   the interval's lower size, included, and its upper one).
 #' @export

@@ -84,6 +84,59 @@ test_that("limits set by hand are held against those that are seen", {
   expect_true(is.na(known$eager_limit_bytes))
 })
 
+test_that("where no size was held, none is told as the limit", {
+  folder <- write_protocols(fresh_folder(), seen = 2^22, held = FALSE)
+  drawn <- drawn_from(folder, one_row("limit_table", "eager_limit_quick", kind = "table"))
+  expect_identical(drawn$data$most_bytes, Inf)
+  expect_match(page_of(drawn), "no limit up to 4 MiB", fixed = TRUE)
+  expect_identical(known_limits(read_results(folder))$eager_limit_bytes, Inf)
+  regimes <- drawn_from(folder, one_row("regime_table", kind = "table"))
+  expect_match(page_of(regimes), "none up to 4 MiB", fixed = TRUE)
+  expect_false(regimes$data$explained[[1L]])
+  # A limit that was set, and not seen, says nothing of what the library takes of it.
+  set <- write_protocols(fresh_folder(), seen = 4096, setting = list(eager_limit = "8192"),
+    held = FALSE
+  )
+  expect_true(is.na(known_limits(read_results(set))$header_bytes))
+})
+
+test_that("limits are known of the sessions that would be reported", {
+  folder <- write_protocols(fresh_folder(), seen = 4016)
+  write_protocols(folder, seen = 8112, session = "20261123T070000Z")
+  later <- list.files(file.path(folder, "local", "20261123T070000Z"), "json$", full.names = TRUE)
+  for (file in later) {
+    edit_json(file, function(d) {
+      d$provenance$commit <- "another"
+      d
+    })
+  }
+  results <- read_results(folder)
+  expect_identical(known_limits(results)$eager_limit_bytes, 8112)
+  expect_identical(known_limits(results, "20261121T070000Z")$eager_limit_bytes, 4016)
+})
+
+test_that("launches that differ by a factor tell as much of the curve's shape as equal ones", {
+  sizes <- 2^(0:16)
+  set.seed(1L)
+  curve <- rbindlist(lapply(1:6, function(launch) {
+    seconds <- fifelse(sizes <= 512, 1e-6, 1.2e-6) + sizes * 1e-10
+    list(
+      key = rep(paste(launch), 17L), bytes = sizes,
+      time_s = seconds * 1.5^launch * exp(stats::rnorm(17L, 0, 0.01))
+    )
+  }))
+  expect_lt(noise_of(curve), 0.01)
+  expect_true(is.na(noise_of(curve[key == "1"])))
+  part <- curve[, list(key, bytes, median_s = time_s)]
+  expect_equal(regimes_of(part)$after_bytes, c(512, NA))
+  # And do not make regimes of their own noise.
+  straight <- part[, list(
+    key, bytes, median_s = median_s / fifelse(bytes <= 512, 1e-6 + bytes * 1e-10, 1.2e-6 +
+      bytes * 1e-10) * (1e-6 + bytes * 1e-10)
+  )]
+  expect_identical(nrow(regimes_of(straight)), 1L)
+})
+
 # Eager from 1 us, rendezvous from 9 us on; equal at 32000 B.
 write_thresholds <- function(folder, launches = 6L) {
   sizes <- 2^seq(11, 20)
@@ -152,6 +205,40 @@ test_that("LogP is told by both methods, with the share of sizes whose overheads
   expect_equal(drawn$data$L_overlap_s, 2e-6)
   expect_equal(drawn$data$os_overlap_s_low, 4e-6)
   expect_match(page_of(drawn), "at most EEL at 100 % of the sizes above 1 kB", fixed = TRUE)
+})
+
+test_that("LogGP is told in each regime, its parts adding up to the line of the latency", {
+  folder <- fresh_folder()
+  operations <- paste0("logp-", c(
+    "eel", "g", "os-call", "or-call", "os-overlap", "or-overlap", "words"
+  ))
+  sizes <- 2^(0:5) * 1024L
+  for (launch in 1:6) {
+    description <- make_description(launch = launch, test = "planted")
+    description$samples$columns <- c(description$samples$columns, list(
+      list(name = "alone_s", unit = "s", meaning = "alone_s")
+    ))
+    samples <- rbindlist(lapply(sizes, function(size) {
+      eel <- 10e-6 + size * 1e-9
+      times <- c(eel, 8e-6, 3e-6, 2e-6, 100e-6 + 4e-6, 100e-6 + 3e-6 + 1e-6, 100e-6 + 1e-6)
+      made <- rbindlist(Map(\(time, operation) make_samples(size, matrix(time), operation),
+        times, operations
+      ))
+      made[, alone_s := fifelse(operation %in% operations[5:7], "1.0e-04", "0.0e+00")][]
+    }))
+    write_launch(folder, description, samples)
+  }
+  drawn <- drawn_from(folder, one_row(
+    "loggp_table", filter = "operation=logp-eel", kind = "table"
+  ))
+  expect_identical(nrow(drawn$data), 1L)
+  expect_equal(drawn$data$os_s, 4e-6, tolerance = 1e-6)
+  expect_equal(drawn$data$or_s, 3e-6, tolerance = 1e-6)
+  expect_equal(drawn$data$g_s, 8e-6, tolerance = 1e-6)
+  expect_equal(drawn$data$L_s, 3e-6, tolerance = 1e-6)
+  expect_equal(drawn$data$alpha_s, drawn$data$os_s + drawn$data$or_s + drawn$data$L_s)
+  expect_equal(drawn$data$L_s_high, drawn$data$L_s)
+  expect_match(page_of(drawn), "os (\u00b5s)", fixed = TRUE)
 })
 
 test_that("the size at which blocking sends deadlock is told, and that there is none", {

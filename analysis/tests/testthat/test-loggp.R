@@ -147,6 +147,9 @@ test_that("a change is held against the library's limit", {
   expect_equal(explain_changes(changes, 4096)$explained, c(TRUE, FALSE))
   expect_equal(explain_changes(changes, 8192)$explained, c(FALSE, FALSE))
   expect_equal(explain_changes(changes, 70000)$explained, c(FALSE, TRUE))
+  # Each its own limit; where nothing was held none is explained.
+  expect_equal(explain_changes(changes, c(4096, 70000))$explained, c(TRUE, TRUE))
+  expect_equal(explain_changes(changes, c(Inf, NA))$explained, c(FALSE, NA))
 })
 
 test_that("a curve with a hole or without size is refused", {
@@ -197,4 +200,34 @@ test_that("LogP parameters are those that were planted", {
   expect_equal(c(share$ratio_call, share$ratio_overlap), c(0.95, 0.45))
   # 13 us of calls against 10 us of latency.
   expect_equal(overheads_within_latency(found, tolerance = 0.31)$share_call, 1)
+  # Nothing is allowed for unless asked.
+  over <- copy(found)[, L_overlap_s := -0.01 * eel_s]
+  expect_equal(overheads_within_latency(over)$share_overlap, 0)
+  expect_equal(overheads_within_latency(over, tolerance = 0.02)$share_overlap, 1)
+})
+
+test_that("LogGP's parameters of each regime are those that were planted", {
+  bytes <- 2^(0:20)
+  eager <- bytes <= 4096
+  set.seed(3)
+  parameters <- data.table::rbindlist(lapply(sprintf("launch%d", 1:6), \(key) {
+    off <- function() exp(stats::rnorm(length(bytes), 0, 1e-4))
+    os <- ifelse(eager, 2e-7 + bytes * 1e-10, 6e-7)
+    or <- ifelse(eager, 1e-7, 3e-7)
+    list(
+      key = rep(key, length(bytes)), bytes = bytes, os_overlap_s = os * off(),
+      or_overlap_s = or * off(), g_s = ifelse(eager, 4e-7, 2e-6) * off(),
+      eel_s = (ifelse(eager, 9e-7, 5e-6) + bytes * 2e-10) * off()
+    )
+  }))
+  regimes <- data.table::data.table(from_bytes = c(1, 8192), to_bytes = c(4096, 2^20))
+  found <- loggp_of(parameters, regimes, replicates = 100L)
+  expect_equal(found$os_s, c(2e-7, 6e-7), tolerance = 0.01)
+  expect_equal(found$or_s, c(1e-7, 3e-7), tolerance = 0.01)
+  expect_equal(found$g_s, c(4e-7, 2e-6), tolerance = 0.01)
+  expect_equal(found$L_s, c(6e-7, 4.1e-6), tolerance = 0.01)
+  expect_true(all(found$L_s_low <= found$L_s & found$L_s <= found$L_s_high))
+  few <- loggp_of(parameters[key < "launch4"], regimes)
+  expect_true(all(is.na(few$os_s_low)))
+  expect_identical(names(few), names(found))
 })
