@@ -87,7 +87,7 @@ audit_netpipe <- function(dir) {
       "stival-tab-4.2", "bandwidth at 1 MB, MPICH2, from the round trip of the ping-pong",
       table$mpich2_mbit_s[table$message == "1 MB"],
       recompute(function(ms) 16 / ms * 1e3, trip), "Mbit/s", 0.01,
-      "two experiments: held to within 1 %; 1 MB is 10^6 B"
+      "two experiments: held to within 1 %; MB and Mbit are 2^20 of NetPIPE"
     )
   )
 }
