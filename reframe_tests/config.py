@@ -41,8 +41,13 @@ def systems():
         for partition in system["partitions"]:
             wanted = partition.get("environs", families.load(layers=True))
             partition["environs"] = [name for name in wanted if name in PRESENT]
+            # Two launches at once would disturb each other.
+            partition.setdefault("max_jobs", 1)
+            extras = partition.setdefault("extras", {})
+            if partition["launcher"] == "srun":
+                extras["srun_mpi"] = families.srun_interfaces(extras)
             # ReFrame forgets those that --system leaves out; launches are named all the same.
-            partition.setdefault("extras", {})["alone"] = len(system["partitions"]) == 1
+            extras["alone"] = len(system["partitions"]) == 1
     return found["systems"]
 
 

@@ -104,3 +104,9 @@ def test_a_stack_is_known_by_its_provider_and_locks(tmp_path):
 def test_families_of_the_benches_are_whole():
     found = families.load(families.REPO / "tests/bench_families")
     assert found and all({"shm", "tcp"} <= set(f.transports) for f in found.values())
+
+
+def test_srun_starts_each_mpi_by_its_own_interface_unless_the_site_names_another():
+    assert families.srun_interfaces({}) == {"openmpi": "pmix", "mpich": "pmi2",
+                                            "intel-mpi": "pmi2"}
+    assert families.srun_interfaces({"srun_mpi": {"openmpi": "pmix_v4"}})["openmpi"] == "pmix_v4"

@@ -79,6 +79,8 @@ class Family:
     abi: str = ""
     #: As `per_host`, where each rank has several cores.
     several: list = field(default_factory=list)
+    #: Interface by which Slurm's srun starts ranks (`--mpi`), where a site names no other.
+    srun: str = ""
     audit: dict = field(default_factory=dict)
     settings: dict = field(default_factory=dict)
     wrong: list = field(default_factory=list)
@@ -169,6 +171,12 @@ def load(folder=FOLDER, simulators=False, layers=False):
     found = {p.stem: _read(p) for p in sorted(pathlib.Path(folder).glob("*.yaml"))}
     return {name: f for name, f in found.items()
             if (simulators or not f.simulator) and (layers or not f.layer)}
+
+
+def srun_interfaces(extras):
+    """By which interface srun starts each MPI: a partition's `srun_mpi`, else the family's."""
+    declared = {name: family.srun for name, family in load().items() if family.srun}
+    return {**declared, **extras.get("srun_mpi", {})}
 
 
 def helper(name):
