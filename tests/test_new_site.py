@@ -6,7 +6,7 @@ import runpy
 import pytest
 import yaml
 
-from reframe_tests.harness import check_site, machine, new_site, placements, sessions
+from reframe_tests.harness import machine, new_site, placements, sessions, site_files
 
 
 def put(root, path, text):
@@ -85,7 +85,7 @@ def test_the_site_of_two_sockets_with_slurm(two_sockets, written):
     assert (partition["scheduler"], partition["launcher"]) == ("slurm", "srun")
     assert partition["access"] == ["--partition=batch", "--exclusive"]
     assert "module: openmpi/5.0.7" in (site / "reframe.py").read_text()
-    assert check_site.file_problems("big") == []
+    assert site_files.file_problems("big") == []
     with pytest.raises(FileExistsError):
         written(found_on(two_sockets))
 
@@ -96,7 +96,7 @@ def test_other_schedulers(two_sockets, written, scheduler, launcher):
     (system,) = runpy.run_path(str(site / "reframe.py"))["site_configuration"]["systems"]
     assert system["partitions"][0]["launcher"] == launcher
     assert ("one-per-host" in (site / "placements.yaml").read_text()) == (scheduler != "local")
-    assert check_site.file_problems("big") == []
+    assert site_files.file_problems("big") == []
 
 
 @pytest.mark.parametrize(("file", "text", "said"), [
@@ -112,11 +112,11 @@ def test_other_schedulers(two_sockets, written, scheduler, launcher):
 def test_each_file_that_is_wrong_is_named(two_sockets, written, file, text, said):
     site = written(found_on(two_sockets))
     (site / file).write_text(text + "\n")
-    (line,) = check_site.file_problems("big")
+    (line,) = site_files.file_problems("big")
     assert said in line
     assert line.startswith(file)
 
 
 def test_every_site_of_the_repository_is_sound():
     for path in (sessions.REPO / "site_configs").glob("*/reframe.py"):
-        assert check_site.file_problems(path.parent.name) == []
+        assert site_files.file_problems(path.parent.name) == []

@@ -2,91 +2,147 @@
 """Checks a site: its files, then one short launch per placement and MPI; one line each."""
 
 import argparse
+import collections
 import os
 import pathlib
 import re
-import runpy
+import socket
 import subprocess
 import sys
 import tempfile
 
-import yaml
+from . import families, placements, sessions, site_files
 
-from . import families, placements, scales, sessions
-
-
-def file_problems(name):
-    """What is wrong in the files of a site, one line each."""
-    folder, wrong = sessions.site_folder(name), []
-
-    def attempt(label, check):
-        try:
-            wrong.extend(f"{label}: {text}" for text in check() or [])
-        except Exception as err:  # whatever a site's file does must be said, not raised
-            wrong.append(f"{label}: {' '.join(str(err).split()) or type(err).__name__}")
-
-    def packages():
-        path = folder / "spack/packages.yaml"
-        data = yaml.safe_load(path.read_text()) if path.exists() else {"packages": {}}
-        return [] if isinstance(data, dict) and "packages" in data else ["no `packages:` in it"]
-
-    def references():
-        path = folder / "references.json"
-        if path.exists():
-            sessions.read_json(path)
-
-    attempt("reframe.py", lambda: system_problems(name, folder))
-    attempt("placements.yaml", lambda: [] if "near" in placements.declared(name)
-            else ["no placement `near`, which every test uses by default"])
-    attempt("scale.yaml", lambda: scale_problems(folder))
-    attempt("spack/packages.yaml", packages)
-    attempt("references.json", references)
-    return wrong
+TESTS = "placement_check|simulated_pingpong_smoke"
+#: Why a launch may be left out on a sound site; whatever else skips a launch is wrong.
+SOUND = re.compile(r"placement '.*' is '.*' on this machine|does not reach another host|"
+                   r"LLC cannot reach the own host|within a host, shared memory tells the same")
+NO_ROOM = re.compile(r"has no room for \d+ ranks here")
+SKIP = re.compile(r"SKIP \] .*/(\w+) @[^:\s]+:(\S+)\+(\S+) \[(.*)\]")
+# Lines that name a cause, and those of ReFrame that only look like one.
+CAUSE = re.compile(r"error|fatal|fail|refused|denied|invalid|cannot|no such|not found", re.I)
+NO_CAUSE = re.compile(r"^Log file|^Run report|^Traceback|^-+ std(out|err) -+$|^\[")
 
 
-def system_problems(name, folder):
-    found = runpy.run_path(str(folder / "reframe.py"))["site_configuration"]["systems"]
-    wrong = [] if [s["name"] for s in found] == [name] else [
-        f"the one system must be called {name!r}, after the folder"]
+def cause(text):
+    """The line of a program's output that says why it failed: the last that sounds like it."""
+    lines = [line for line in map(str.strip, (text or "").splitlines())
+             if line and not NO_CAUSE.search(line)]
+    named = [line for line in lines if CAUSE.search(line)]
+    return (named or lines or ["not a word of why"])[-1]
+
+
+def what(case):
+    """The launch of a test case of ReFrame's report, in words."""
+    return " ".join(case[key] for key in ("partition", "placement", "environ", "transport"))
+
+
+def skipped(output):
+    """Why ReFrame left test cases out: (hash, partition, environment) -> reason."""
+    return {(number, partition, environ): reason
+            for number, partition, environ, reason in SKIP.findall(output)}
+
+
+def left_out(name, case, reason):
+    """Whether a sound site may leave a launch out for this reason. Where hwloc chooses, a small
+    machine has no room for some placements, but any has for `near`."""
+    chosen = placements.declared(name).get(case["placement"], {}).get("cpus")
+    return bool(SOUND.search(reason) or (NO_ROOM.search(reason) and chosen == "auto"
+                                         and case["placement"] != "near"))
+
+
+def verdict(name, case, record, reason):
+    """(true where good, line) of one test case; `reason`: why it was skipped, where it was."""
+    if case["result"] == "skip":
+        return left_out(name, case, reason), f"{what(case)}: {reason}"
+    if record and record["status"] != "ok":
+        return False, f"{what(case)}: {record['reason']}"
+    if case["result"] != "pass":
+        phase = case["fail_phase"] or case["result"]
+        return False, f"{what(case)}: {phase}: {cause(case['fail_reason'])}"
+    return (True, f"{what(case)}: ok") if record else (
+        False, f"{what(case)}: passed and left no record")
+
+
+def read_records(results):
+    """What launches left: (partition, placement, MPI, transport) -> record."""
+    found = [sessions.read_json(p) for p in sorted(results.glob("*/*/*.json"))]
+    return {tuple(r["asked"][k] for k in ("partition", "placement", "mpi", "transport")): r
+            for r in found}
+
+
+def verdicts(name, report, results, output):
+    """A verdict of every test case in ReFrame's report."""
+    records, reasons = read_records(results), skipped(output)
+    for case in report["runs"][-1]["testcases"]:
+        record = records.get(tuple(case[k] for k in
+                                   ("partition", "placement", "environ", "transport")))
+        where = (case["hashcode"], case["partition"], case["environ"])
+        yield case, *verdict(name, case, record, reasons.get(where, "skipped without a word"))
+
+
+def absent(name, seen):
+    """Partitions where nothing was launched, and MPIs that the stack lacks; `seen`: (partition,
+    MPI) of the launches, None where there was none at all."""
+    stack = families.stack_prefix()
     known = families.load(simulators=True)
-    for partition in found[0]["partitions"]:
-        at = f"partition {partition['name']}"
-        if partition["launcher"] not in ("mpirun", "srun", "smpirun"):
-            wrong.append(f"{at}: launcher {partition['launcher']!r}: use mpirun or srun")
-        wrong += [f"{at}: no MPI {mpi!r} is declared; there are {', '.join(known)}"
-                  for mpi in partition.get("environs", []) if mpi not in known]
-        if partition["launcher"] == "srun" and "srun_mpi" not in partition.get("extras", {}):
-            wrong.append(f"{at}: extras must say `srun_mpi` for each MPI (docs/sites.md)")
-    return wrong
+    for partition in site_files.partitions(sessions.site_folder(name)):
+        place, wanted = partition["name"], partition.get("environs", families.load())
+        lacking = [mpi for mpi in wanted if mpi in known and not known[mpi].installed(stack)]
+        for mpi in lacking:
+            yield True, f"{place} {mpi}: left out: {known[mpi].title} is not in {stack}"
+        for mpi in (m for m in wanted if m in known and m not in lacking):
+            if seen is not None and (place, mpi) not in seen:
+                yield False, f"{place} {mpi}: nothing was launched"
+        if len(lacking) == len(wanted):
+            yield False, f"{place}: none of its MPIs is in the stack; run `make stack`"
 
 
-def scale_problems(folder):
-    path = folder / "scale.yaml"
-    data = yaml.safe_load(path.read_text()) if path.exists() else {}
-    return [f"unknown scale {scale!r}; there are {', '.join(scales.LAUNCHES)}"
-            for scale in data.get("launches", {}) if scale not in scales.LAUNCHES]
+def run_reframe(name, results):
+    """Runs the launches; returns ReFrame's end and its report (None where it wrote none)."""
+    path = results / "report.json"
+    done = subprocess.run(
+        [str(families.stack_prefix() / "tools/bin/reframe"), "-r", "-n", TESTS,
+         f"--report-file={path}", "--nocolor"], text=True, capture_output=True,
+        env={**os.environ, "COTEJO_SITE": name, "COTEJO_RESULTS": str(results),
+             "RFM_CONFIG_FILES": str(sessions.REPO / "reframe_tests/config.py")})
+    return done, sessions.read_json(path) if path.exists() else None
+
+
+def why_none(done):
+    """Why ReFrame launched nothing at all."""
+    if re.search(r"selected system: +'generic'", done.stdout):
+        return f"`hostnames` in reframe.py does not fit this host ({socket.gethostname()})"
+    if done.returncode:
+        return cause(done.stdout + done.stderr)
+    return "no test fits the MPIs and transports that are here"
+
+
+def summed(places):
+    """Lines on what a sound site leaves out: (placement, transport, reason) of each launch."""
+    return [(True, f"{placement} {transport}: {count} left out: {reason}")
+            for (placement, transport, reason), count in collections.Counter(places).items()]
 
 
 def launch(name):
-    """Runs the placements' launches; yields (true where good, line)."""
-    reframe = families.stack_prefix() / "tools/bin/reframe"
-    with tempfile.TemporaryDirectory(prefix="cotejo-check-") as results:
-        done = subprocess.run(
-            [str(reframe), "-r", "-n", "placement_check|simulated_pingpong_smoke"], text=True,
-            capture_output=True,
-            env={**os.environ, "COTEJO_SITE": name, "COTEJO_RESULTS": results,
-                 "RFM_CONFIG_FILES": str(sessions.REPO / "reframe_tests/config.py")})
-        records = [sessions.read_json(p) for p in sorted(pathlib.Path(results).glob("*/*/*.json"))]
-        for record in records:
-            asked = record["asked"]
-            what = " ".join([asked["partition"], asked["placement"], asked["mpi"],
-                             asked["transport"]])
-            yield record["status"] == "ok", f"{what}: {record['reason'] or 'ok'}"
-        for place, why in re.findall(r"SKIP.*%placement=(\S+).*\[(.*)\]", done.stdout):
-            yield True, f"{place}: left out: {why}"
-        if not records:
-            last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
-            yield False, f"no launch ran: {' '.join(last)}"
+    """Launches each placement under each MPI; gives (true where good, line) of all."""
+    with tempfile.TemporaryDirectory(prefix="cotejo-check-") as folder:
+        results = pathlib.Path(folder)
+        done, report = run_reframe(name, results)
+        if not report or not report["runs"] or not report["runs"][-1]["testcases"]:
+            return [(False, f"no launch ran: {why_none(done)}"), *absent(name, None)]
+        lines, seen, places = [], set(), []
+        for case, good, line in verdicts(name, report, results, done.stdout):
+            if good and case["result"] == "skip":
+                places.append((case["placement"], case["transport"],
+                               line.removeprefix(f"{what(case)}: ")))
+            else:
+                lines.append((good, line))
+                seen.add((case["partition"], case["environ"]))
+    lines += [*summed(places), *absent(name, seen)]
+    if done.returncode and all(good for good, _ in lines):
+        lines.append((False, f"ReFrame failed: {cause(done.stdout + done.stderr)}"))
+    return lines
 
 
 def main():
@@ -94,7 +150,7 @@ def main():
     parser.add_argument("name")
     name = parser.parse_args().name
     try:
-        wrong = file_problems(name)
+        wrong = site_files.file_problems(name)
     except ValueError as err:
         return f"site: {err}"
     for line in wrong:

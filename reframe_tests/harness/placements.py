@@ -31,6 +31,8 @@ def declared(site):
     """The site's `placements.yaml`: name -> {hosts, cpus}; PlacementError names what is wrong."""
     path = site_folder(site) / "placements.yaml"
     data = yaml.safe_load(path.read_text())
+    if not isinstance(data, dict):
+        raise PlacementError(f"{path}: no placement in it; declare `near` at least")
     for name, entry in data.items():
         cpus = entry.get("cpus") if isinstance(entry, dict) else None
         listed = isinstance(cpus, list) and all(
@@ -110,6 +112,24 @@ def resolve(name, ranks, program, site=None):
                 and other_hosts == hosts):
             raise PlacementError(f"placement {name!r} is {other!r} on this machine")
     return list(cpus), hosts
+
+
+def ranks_that_tell(name, program, most=8, site=None):
+    """With how many ranks to try a placement: the most (a power of two a host, in all `most`) with
+    which it has room and equals no other, else 2. With two ranks `packed` is mostly `near`.
+    """
+    hosts = declared(site)[name]["hosts"]
+    if hosts == "each":
+        return 2  # how many there are is the partition's to say
+    for per_host in (8, 4, 2, 1):
+        ranks = per_host * hosts
+        if 2 <= ranks <= max(most, hosts):
+            try:
+                resolve(name, ranks, program, site)
+            except PlacementError:
+                continue
+            return ranks
+    return 2
 
 
 def splits(site=None):

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Each file of a site that is wrong is named, in one line."""
+
+import json
+
+import pytest
+
+from reframe_tests.harness import placements, references, sessions, site_files
+
+SLURM = """site_configuration = {{"systems": [{{"name": "big", "hostnames": ["x"], "partitions": [
+    {{"name": "compute", "scheduler": "slurm", "launcher": "srun", {more}}}]}}]}}"""
+GROUP = {"low_s": 1e-6, "median_s": 2e-6, "high_s": 3e-6, "launches": 5}
+CELL = {"date": "2026-01-01T00:00:00Z", "state": dict.fromkeys(references.STATE, "x"),
+        "groups": {"pingpong 1 B": GROUP}}
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch):
+    """A sound site; gives its folder."""
+    folder = tmp_path / "site_configs/big"
+    (folder / "spack").mkdir(parents=True)
+    (folder / "reframe.py").write_text(SLURM.format(more=""))
+    (folder / "placements.yaml").write_text("near: {hosts: 1, cpus: [0, 1]}\n")
+    monkeypatch.setattr(sessions, "REPO", tmp_path)
+    placements.declared.cache_clear()
+    yield folder
+    placements.declared.cache_clear()
+
+
+def slurm(more):
+    return SLURM.format(more=more)
+
+
+def test_a_site_needs_two_files_only(site):
+    assert site_files.file_problems("big") == []
+
+
+@pytest.mark.parametrize(("file", "text", "said"), [
+    ("reframe.py", "site_configuration = {", "reframe.py: "),
+    ("reframe.py", "import sys; sys.exit('no')", "reframe.py: no"),
+    ("reframe.py", "sites = {}", "needs `site_configuration`"),
+    ("reframe.py", "site_configuration = {'systems': [{'name': 'x', 'partitions': []}]}",
+     "the one system must be called 'big'"),
+    ("reframe.py", "site_configuration = {'systems': [{'name': 'big'}]}",
+     "system 'big' needs a list of `partitions`"),
+    ("reframe.py", slurm("").replace('"launcher": "srun",', ""), "compute: lacks `launcher`"),
+    ("reframe.py", slurm("").replace('"hostnames": ["x"],', ""), "'big' needs `hostnames`"),
+    ("reframe.py", slurm("'environs': ['openmp']"), "no MPI 'openmp' is declared"),
+    ("reframe.py", slurm("'extras': {'srun_mpi': {'open-mpi': 'pmix'}}"),
+     "srun_mpi names 'open-mpi'"),
+    ("reframe.py", slurm("'extras': {'srun_mpi': {'mpich': ''}}"), "srun starts mpich"),
+    ("reframe.py", slurm("'extras': {'srun_mpi': 'pmix'}"), "`srun_mpi` must give"),
+    ("reframe.py", slurm("'extras': {'cluster': 'gigabyte', 'hosts': 2}"),
+     "no cluster 'gigabyte'; there are"),
+    ("reframe.py", slurm("'extras': {'cluster': 'gigabit'}"), "`hosts` must be 2 to 16, not None"),
+    ("reframe.py", slurm("'extras': {'platform': 'ufpr2'}"), "no platform 'ufpr2'"),
+    ("placements.yaml", "far: {hosts: 1, cpus: auto}", "no placement `near`"),
+    ("placements.yaml", "near: {hosts: 1, cpus: two}", "`cpus` must be"),
+    ("placements.yaml", "near: {hosts: 1, cpus: [0]}", "near: has no room for 2 ranks"),
+    ("placements.yaml", "# nothing", "no placement in it"),
+    ("scale.yaml", "launches: {fast: 3}", "unknown scale 'fast'"),
+    ("scale.yaml", "launches: {quick: many}", "launches: quick: 'many'"),
+    ("scale.yaml", "launches: 3", "launches: give a number for each scale"),
+    ("scale.yaml", "largset: 65536", "unknown key 'largset'"),
+    ("scale.yaml", "largest: 64Ki", "largest: '64Ki' is no number of bytes"),
+    ("scale.yaml", "transports: [shm, tpc]", "no family declares 'tpc'"),
+    ("scale.yaml", "transports: shm", "transports: must be a list"),
+    ("scale.yaml", "[quick]", "must say launches"),
+    ("clusters.yaml", "fast: {hosts: 2, rates: [1e+6]}", "is read by nothing"),
+    ("platforms/x.yaml", "nodes: 2", "is read by nothing"),
+    ("references.json", "{", "not JSON"),
+    ("references.json", json.dumps({"schema": references.SCHEMA}), "lacks `cells`"),
+    ("references.json", json.dumps({"cells": {}}), "is not of schema"),
+    ("references.json", json.dumps({"schema": references.SCHEMA,
+                                    "cells": {"a": {**CELL, "state": {}}}}), "cell a: needs"),
+    ("references.json", json.dumps({"schema": references.SCHEMA, "cells": {
+        "a": {**CELL, "groups": {"x": {"low_s": 1}}}}}), "cell a: needs"),
+    ("spack/packages.yaml", "mpich: {}", "no `packages:`"),
+    ("spack/packages.yaml", "# nothing", "no `packages:`"),
+    ("spack/packages.yaml", "packages: {slurm: {externals: [{spec: ucx@1, prefix: /usr}]}}",
+     "slurm: an external needs a `spec` of slurm"),
+    ("spack/packages.yaml", "packages: {slurm: /usr}", "slurm: must be settings"),
+])
+def test_each_file_that_is_wrong_is_named(site, file, text, said):
+    (site / file).parent.mkdir(exist_ok=True)
+    (site / file).write_text(text + "\n")
+    (line,) = site_files.file_problems("big")
+    assert said in line
+    assert line.startswith(file)
+    assert "\n" not in line
+
+
+@pytest.mark.parametrize(("file", "text"), [
+    ("scale.yaml", ""), ("scale.yaml", "# nothing is bounded\n"),
+    ("scale.yaml", "launches: {quick: 3}\nlargest: 65536\ntransports: [tcp, llc]\n"),
+    ("references.json", json.dumps({"schema": references.SCHEMA, "cells": {"a": CELL}})),
+    ("reframe.py", slurm("'extras': {'srun_mpi': {'openmpi': 'pmix_v4'}}")),
+])
+def test_what_the_harness_takes_is_sound(site, file, text):
+    (site / file).write_text(text)
+    assert site_files.file_problems("big") == []
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("hosts: 2", "lacks `rates`"), ("hosts: 1, rates: [1e+9]", "hosts: 1"),
+    ("hosts: 2, rates: [fast]", "rates: ['fast']"),
+    ("hosts: 2, rates: [1e+9], mtu: -1", "mtu: -1"),
+    ("hosts: 2, rates: [1e+9], kind: token-ring", "kind: 'token-ring'"),
+    ("hosts: 2, rates: [1e+9], speed: 3", "unknown key 'speed'"),
+])
+def test_a_cluster_that_is_none(tmp_path, text, said):
+    folder = tmp_path / "virtual-ethernet"
+    folder.mkdir()
+    (folder / "clusters.yaml").write_text(f"gigabit: {{{text}}}\n")
+    (line,) = site_files.cluster_problems(folder)
+    assert line.startswith(f"gigabit: {said}")
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("link: {latency: 1e-6}", "link: needs latency (s) and bandwidth (B/s)"),
+    ("cells: 2", "lacks `between_cells`"), ("nodes: none", "nodes: 'none'"),
+    ("frame: 1500", "frame: needs bytes and time"), ("speed: 3", "unknown key 'speed'"),
+])
+def test_a_platform_that_is_none(tmp_path, text, said):
+    path = tmp_path / "simulated/platforms/x.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text("title: x\nnodes: 2\ncores: 1\nmemory: {latency: 0, bandwidth: 1e9}\n"
+                    f"link: {{latency: 0, bandwidth: 1e9}}\n{text}\n")
+    (line,) = site_files.platform_problems(path)
+    assert line.startswith(said)
+
+
+def test_every_site_of_the_repository_is_sound():
+    for path in (sessions.REPO / "site_configs").glob("*/reframe.py"):
+        assert site_files.file_problems(path.parent.name) == []
