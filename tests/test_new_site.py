@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A new site from what a machine tells; machines are folders shaped like /sys."""
+"""A new site from what a machine tells: its topology as hwloc writes it, programs on PATH."""
 
+import os
 import runpy
+import shutil
 
 import pytest
 import yaml
 
-from reframe_tests.harness import machine, new_site, placements, sessions, site_files
+from reframe_tests.harness import families, machine, new_site, placements, sessions, topology
+from reframe_tests.harness.site_files import file_problems
+
+TWO_SOCKETS = (sessions.REPO / "tests/topologies/two-sockets.xml").read_text()
+DOMAIN = topology.Domain
 
 
 def put(root, path, text):
@@ -15,54 +21,139 @@ def put(root, path, text):
 
 
 @pytest.fixture
-def two_sockets(tmp_path):
-    """Two NUMA nodes of 4 cores with 2 threads each, an InfiniBand card on the second."""
-    put(tmp_path, "devices/system/node/node0/cpulist", "0-3,8-11")
-    put(tmp_path, "devices/system/node/node1/cpulist", "4-7,12-15")
-    for cpu in range(16):
-        first = cpu % 8
-        put(tmp_path, f"devices/system/cpu/cpu{cpu}/topology/thread_siblings_list",
-            f"{first},{first + 8}")
-    put(tmp_path, "class/infiniband/mlx5_0/device/numa_node", "1")
-    put(tmp_path, "class/net/eth0/device/numa_node", "-1")
-    (tmp_path / "class/net/lo").mkdir()
-    return tmp_path
+def program(tmp_path, monkeypatch):
+    """Puts programs on a PATH on which there is nothing else."""
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin")
+    monkeypatch.delenv("MODULEPATH", raising=False)
+
+    def write(name, text):
+        put(tmp_path, f"bin/{name}", f"#!/bin/sh\n{text}")
+        (tmp_path / "bin" / name).chmod(0o755)
+    return write
 
 
-def found_on(root, scheduler=("slurm", ["batch", "debug"])):
-    return {"host": "login3.cluster-a", "cores": machine.cores_by_numa(root),
-            "cards": machine.cards(root), "scheduler": scheduler,
-            "mpis": ["module: openmpi/5.0.7"]}
+def found_on(text=TWO_SOCKETS, scheduler=("slurm", ["batch", "debug"]), allowed=None, **more):
+    return {"host": "login3.cluster-a", "topology": topology.parse(text, allowed),
+            "scheduler": scheduler, "mpis": ["module: openmpi/5.0.7"], "externals": {}, **more}
 
 
-def test_cores_and_cards_of_two_sockets(two_sockets):
-    assert machine.cores_by_numa(two_sockets) == {0: [0, 1, 2, 3], 1: [4, 5, 6, 7]}
-    assert machine.cards(two_sockets) == [machine.Card("mlx5_0", "InfiniBand", 1),
-                                          machine.Card("eth0", "Ethernet", -1)]
+def made_of(*domains, cards=()):
+    """A machine of such domains."""
+    units = sum(len(d.cores) for d in domains)
+    return topology.Topology(list(domains), list(cards), units, units)
 
 
-def test_a_machine_without_numa_nodes(tmp_path):
-    put(tmp_path, "devices/system/cpu/online", "0-2")
-    assert machine.cores_by_numa(tmp_path) == {0: [0, 1, 2]}
+# What hwloc tells
+
+def test_cores_and_cards_of_two_sockets():
+    there = topology.parse(TWO_SOCKETS)
+    assert there.domains == [DOMAIN(0, 0, [0, 1, 2, 3]), DOMAIN(1, 1, [4, 5, 6, 7])]
+    assert there.cards == [topology.Card("mlx5_0", "InfiniBand", 1),
+                           topology.Card("eth0", "Ethernet", -1),
+                           topology.Card("ib0", "Ethernet", 1)]
 
 
-def test_an_mpi_on_path_is_listed_once_by_what_it_says(tmp_path, monkeypatch):
-    put(tmp_path, "bin/mpicc", "")
-    put(tmp_path, "bin/mpirun", "#!/bin/sh\necho mpirun of Deep Thought 42")
-    (tmp_path / "bin/mpirun").chmod(0o755)
+def test_cores_that_the_shell_may_not_use_are_left_out():
+    there = topology.parse(TWO_SOCKETS, allowed={2, 3, 12, 13})
+    assert there.domains == [DOMAIN(0, 0, [2, 3]), DOMAIN(1, 1, [12, 13])]
+    assert (there.allowed, there.units) == (4, 16)
+
+
+def test_hwloc_tells_of_this_machine(monkeypatch):
+    for name in ("HWLOC_SYNTHETIC", "HWLOC_XMLFILE"):
+        monkeypatch.delenv(name, raising=False)
+    there = topology.here()
+    cores = [core for domain in there.domains for core in domain.cores]
+    assert cores and set(cores) <= os.sched_getaffinity(0)
+    assert there.allowed == len(os.sched_getaffinity(0)) <= there.units
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {max(cores)})
+    assert [d.cores for d in topology.here().domains] == [[max(cores)]]
+
+
+def test_hwloc_of_another_machine(monkeypatch):
+    monkeypatch.setenv("HWLOC_SYNTHETIC", "pack:2 numa:2 core:3 pu:2")
+    there = topology.parse(topology.xml())
+    assert [(d.package, d.numa, len(d.cores)) for d in there.domains] == [
+        (0, 0, 3), (0, 1, 3), (1, 2, 3), (1, 3, 3)]
+
+
+def test_another_version_of_hwloc_is_one_line():
+    with pytest.raises(topology.TopologyError, match="needs hwloc 2"):
+        topology.parse("<topology><object type='Machine'/></topology>")
+
+
+# What programs on PATH tell
+
+def test_an_mpi_on_path_is_listed_once_by_what_it_says(tmp_path, program, monkeypatch):
+    program("mpicc", "")
+    program("mpirun", "echo mpirun of Deep Thought 42")
     (tmp_path / "alias").symlink_to("bin")
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:{tmp_path}/alias")
-    monkeypatch.delenv("MODULEPATH", raising=False)
     assert machine.mpis() == [f"on PATH: {tmp_path}/bin/mpicc (mpirun of Deep Thought 42)"]
 
 
+def test_mpis_in_modules_and_installed_by_spack(tmp_path, program, monkeypatch):
+    for name in ("openmpi/5.0.7", "mpi/intel/2021.17", "gcc/13.2.0"):
+        put(tmp_path, f"modules/{name}", "#%Module")
+    monkeypatch.setenv("MODULEPATH", f"{tmp_path}/modules:")
+    program("spack", '[ "$1 $2" = "-E find" ] && echo mpich@4.3.0 /opt/mpich')
+    assert machine.mpis() == ["module: mpi/intel/2021.17", "module: openmpi/5.0.7",
+                              "Spack: mpich@4.3.0 /opt/mpich"]
+
+
+def test_the_scheduler_is_the_one_that_answers(program):
+    assert machine.scheduler() == ("local", [])
+    program("qstat", r'printf "Queue Max Tot\n----- --- ---\nworkq 0 0\nlong 0 0\n"')
+    assert machine.scheduler() == ("pbs", ["workq", "long"])
+    program("sinfo", r'printf "debug\nbatch*\ndebug\n"')
+    assert machine.scheduler() == ("slurm", ["batch", "debug"])
+    program("sinfo", "exit 1")  # installed, and no cluster behind it
+    assert machine.scheduler()[0] == "pbs"
+
+
+EXTERNALS = """\
+packages:
+  all:
+    providers:
+      mpi: [openmpi, mpich]
+  openmpi:
+    externals:
+    - spec: openmpi@5.0.7 fabrics=ucx
+      prefix: /opt/openmpi
+  slurm:
+    buildable: true
+    externals:
+    - spec: slurm@23.11.10
+      prefix: /usr
+  mpich:
+    variants: [pmi=pmi2]
+  cmake:
+    externals:
+    - spec: cmake@3.27
+      prefix: /usr
+"""
+
+
+def test_externals_of_spack_that_are_mpis_or_below_them(program):
+    assert machine.externals() == {}
+    program("spack", f"[ \"$*\" = '-E config get packages' ] && echo '{EXTERNALS}'")
+    assert machine.externals() == {
+        "openmpi": {"buildable": False, "externals": [
+            {"spec": "openmpi@5.0.7 fabrics=ucx", "prefix": "/opt/openmpi"}]},
+        "slurm": {"buildable": False, "externals": [
+            {"spec": "slurm@23.11.10", "prefix": "/usr"}]}}
+
+
+# What is written
+
 @pytest.fixture
-def written(two_sockets, tmp_path, monkeypatch):
+def written(tmp_path, monkeypatch):
     """Writes a site and looks at it as the harness would."""
     def write(found):
         site = tmp_path / "site_configs/big"
         (tmp_path / "site_configs/local/spack").mkdir(parents=True, exist_ok=True)
-        put(tmp_path, "site_configs/local/spack/packages.yaml", "packages: {}")
+        shutil.copy(families.REPO / "site_configs/local/spack/packages.yaml",
+                    tmp_path / "site_configs/local/spack/packages.yaml")
         monkeypatch.setattr(sessions, "REPO", tmp_path)
         placements.declared.cache_clear()
         new_site.write("big", found, site)
@@ -71,12 +162,17 @@ def written(two_sockets, tmp_path, monkeypatch):
     placements.declared.cache_clear()
 
 
-def test_the_site_of_two_sockets_with_slurm(two_sockets, written):
-    site = written(found_on(two_sockets))
-    data = yaml.safe_load((site / "placements.yaml").read_text())
+def read(site):
+    return yaml.safe_load((site / "placements.yaml").read_text())
+
+
+def test_the_site_of_two_sockets_with_slurm(written):
+    site = written(found_on())
+    data = read(site)
     assert data["near"] == {"hosts": 1, "cpus": [4, 5]}  # beside the card
     assert data["far"] == {"hosts": 1, "cpus": [4, 0]}
     assert data["scatter"]["cpus"] == [0, 4, 1, 5, 2, 6, 3, 7]
+    assert data["spare"] == {"hosts": 1, "cpus": [[4, 5], [6, 7]]}
     assert data["one-per-host"] == {"hosts": 2, "cpus": [4]}
     assert data["one-per-host-far"] == {"hosts": 2, "cpus": [0]}
     (system,) = runpy.run_path(str(site / "reframe.py"))["site_configuration"]["systems"]
@@ -85,38 +181,81 @@ def test_the_site_of_two_sockets_with_slurm(two_sockets, written):
     assert (partition["scheduler"], partition["launcher"]) == ("slurm", "srun")
     assert partition["access"] == ["--partition=batch", "--exclusive"]
     assert "module: openmpi/5.0.7" in (site / "reframe.py").read_text()
-    assert site_files.file_problems("big") == []
+    assert file_problems("big") == []
     with pytest.raises(FileExistsError):
-        written(found_on(two_sockets))
+        written(found_on())
+
+
+def test_each_placement_of_two_sockets_is_told_from_the_others(written):
+    written(found_on())
+    ranks = {name: placements.ranks_that_tell(name, None, site="big")
+             for name in placements.names("big")}
+    assert ranks == {"near": 2, "far": 2, "scatter": 8, "packed": 4, "spare": 2,
+                     "one-per-host": 2, "one-per-host-far": 2}
+    for name, count in ranks.items():
+        placements.resolve(name, count, None, "big")  # equals no other
 
 
 @pytest.mark.parametrize(("scheduler", "launcher"), [("pbs", "mpirun"), ("local", "mpirun")])
-def test_other_schedulers(two_sockets, written, scheduler, launcher):
-    site = written(found_on(two_sockets, (scheduler, [])))
+def test_other_schedulers(written, scheduler, launcher):
+    site = written(found_on(scheduler=(scheduler, [])))
     (system,) = runpy.run_path(str(site / "reframe.py"))["site_configuration"]["systems"]
     assert system["partitions"][0]["launcher"] == launcher
+    assert ("untried" in (site / "reframe.py").read_text()) == (scheduler == "pbs")
     assert ("one-per-host" in (site / "placements.yaml").read_text()) == (scheduler != "local")
-    assert site_files.file_problems("big") == []
+    assert file_problems("big") == []
 
 
-@pytest.mark.parametrize(("file", "text", "said"), [
-    ("reframe.py", "site_configuration = {", "reframe.py: "),
-    ("reframe.py", "site_configuration = {'systems': [{'name': 'x', 'partitions': []}]}",
-     "the one system must be called 'big'"),
-    ("placements.yaml", "far: {hosts: 1, cpus: auto}", "no placement `near`"),
-    ("placements.yaml", "near: {hosts: 1, cpus: two}", "`cpus` must be"),
-    ("scale.yaml", "launches: {fast: 3}", "unknown scale 'fast'"),
-    ("references.json", "{", "not JSON"),
-    ("spack/packages.yaml", "mpich: {}", "no `packages:`"),
-])
-def test_each_file_that_is_wrong_is_named(two_sockets, written, file, text, said):
-    site = written(found_on(two_sockets))
-    (site / file).write_text(text + "\n")
-    (line,) = site_files.file_problems("big")
-    assert said in line
-    assert line.startswith(file)
+def test_numa_nodes_of_unequal_size_lose_no_core(written):
+    there = made_of(DOMAIN(0, 0, [0, 1]), DOMAIN(1, 1, [2, 3, 4, 5]))
+    data = read(written(found_on(topology=there)))
+    assert data["scatter"]["cpus"] == [0, 2, 1, 3, 4, 5]
 
 
-def test_every_site_of_the_repository_is_sound():
-    for path in (sessions.REPO / "site_configs").glob("*/reframe.py"):
-        assert site_files.file_problems(path.parent.name) == []
+def test_far_is_in_another_package(written):
+    there = made_of(*(DOMAIN(n // 2, n, [2 * n, 2 * n + 1]) for n in range(4)),
+                    cards=[topology.Card("mlx5_0", "InfiniBand", 3)])
+    assert read(written(found_on(topology=there)))["far"]["cpus"] == [6, 0]
+
+
+@pytest.mark.parametrize("scheduler", ["local", "slurm"])
+def test_one_numa_node(written, scheduler):
+    """hwloc chooses only what the benchmark knows, and only where ReFrame runs beside it."""
+    there = made_of(DOMAIN(0, 0, [0, 1, 2, 3]))
+    data = read(written(found_on(topology=there, scheduler=(scheduler, []))))
+    cpus = {name: entry["cpus"] for name, entry in data.items() if entry["hosts"] == 1}
+    assert cpus == (dict.fromkeys(("near", "far", "packed", "spare"), "auto")
+                    if scheduler == "local" else
+                    {"near": [0, 1], "packed": [0, 1, 2, 3], "spare": [[0, 1], [2, 3]]})
+    assert file_problems("big") == []
+
+
+def test_a_shell_with_a_part_of_the_machine_is_told_of_it(written):
+    site = written(found_on(allowed={0, 1}))
+    text = (site / "placements.yaml").read_text()
+    assert "This shell may use 2 of the 16 hardware threads" in text
+    assert yaml.safe_load(text)["near"]["cpus"] == [0, 1]
+
+
+def test_hwloc_does_not_choose_beyond_what_the_shell_may_use(written):
+    there = topology.Topology([DOMAIN(0, 0, [2, 3])], [], units=4, allowed=2)
+    data = read(written(found_on(topology=there, scheduler=("local", []))))
+    assert data == {"near": {"hosts": 1, "cpus": [2, 3]}, "packed": {"hosts": 1, "cpus": [2, 3]}}
+
+
+def test_many_cores_are_written_in_lines_that_can_be_read(written):
+    there = made_of(DOMAIN(0, 0, list(range(64))), DOMAIN(1, 1, list(range(64, 128))))
+    site = written(found_on(topology=there))
+    lines = (site / "placements.yaml").read_text().splitlines()
+    assert max(map(len, lines)) <= 99
+    assert "# package 0, NUMA node 0: cores 0-63" in lines
+    assert read(site)["packed"]["cpus"] == list(range(64))
+
+
+def test_externals_are_data_of_the_new_site(written):
+    slurm = {"buildable": False, "externals": [{"spec": "slurm@23.11", "prefix": "/usr"}]}
+    site = written(found_on(externals={"slurm": slurm}))
+    packages = yaml.safe_load((site / "spack/packages.yaml").read_text())["packages"]
+    assert packages["slurm"] == slurm
+    assert "target" in packages["all"]
+    assert file_problems("big") == []

@@ -1,22 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a machine tells of itself: cores by NUMA node, network cards, scheduler, MPIs."""
+"""What a machine tells of itself beside its topology: kernel, scheduler, MPIs."""
 
 import os
 import pathlib
 import re
-import shutil
 import socket
 import subprocess
-from dataclasses import dataclass
 
+import yaml
 
-@dataclass(frozen=True)
-class Card:
-    """A network card, and the NUMA node that it hangs on (-1: the machine does not say)."""
-
-    name: str
-    kind: str
-    numa: int
+from . import families
 
 
 def has_llc(partition):
@@ -35,41 +28,10 @@ def cpu_list(text):
     return [cpu for span in spans for cpu in range(int(span[0]), int(span[-1]) + 1)]
 
 
-def _read(path, otherwise=""):
-    try:
-        return path.read_text().strip()
-    except OSError:
-        return otherwise
-
-
-def cores_by_numa(root=pathlib.Path("/sys")):
-    """For each NUMA node the first hardware thread of every core on it, in order."""
-    cpus = root / "devices/system/cpu"
-    nodes = {int(p.name[4:]): cpu_list(_read(p / "cpulist"))
-             for p in sorted((root / "devices/system/node").glob("node[0-9]*"))}
-    nodes = {n: found for n, found in nodes.items() if found}
-    if not nodes:
-        nodes = {0: cpu_list(_read(cpus / "online", "0"))}
-
-    def first_thread(cpu):
-        threads = _read(cpus / f"cpu{cpu}/topology/thread_siblings_list", str(cpu))
-        return cpu_list(threads)[0] == cpu
-
-    return {n: [cpu for cpu in sorted(found) if first_thread(cpu)]
-            for n, found in sorted(nodes.items())}
-
-
-def cards(root=pathlib.Path("/sys")):
-    """Network cards with a device behind them; InfiniBand first."""
-    return [Card(p.name, kind, int(_read(p / "device/numa_node", "-1")))
-            for kind, folder in (("InfiniBand", "infiniband"), ("Ethernet", "net"))
-            for p in sorted((root / "class" / folder).glob("*")) if (p / "device").exists()]
-
-
 def _words(*command):
     """What a command prints, or '' where it is not there, fails or takes long."""
     try:
-        done = subprocess.run(command, text=True, capture_output=True, timeout=20,
+        done = subprocess.run(command, text=True, capture_output=True, timeout=60,
                               stdin=subprocess.DEVNULL)
     except (OSError, subprocess.TimeoutExpired):
         return ""
@@ -77,30 +39,57 @@ def _words(*command):
 
 
 def scheduler():
-    """('slurm', partitions), ('pbs', queues) or ('local', []) where none answers."""
-    partitions = [w.rstrip("*") for w in _words("sinfo", "-h", "-o", "%P").split()]
+    """('slurm', partitions, the default one first), ('pbs', queues) or ('local', [])."""
+    partitions = sorted(_words("sinfo", "-h", "-o", "%P").split(),
+                        key=lambda word: not word.endswith("*"))
     if partitions:
-        return "slurm", list(dict.fromkeys(partitions))
+        return "slurm", list(dict.fromkeys(w.rstrip("*") for w in partitions))
     queues = [line.split()[0] for line in _words("qstat", "-Q").splitlines()[2:] if line.strip()]
     return ("pbs", queues) if queues else ("local", [])
 
 
-def mpis():
-    """MPIs that are not of our stack: lines of text, each where it was found and what it is."""
-    found = []
+def _on_path():
     folders = {}  # /bin may be /usr/bin
     for folder in filter(None, os.environ.get("PATH", "").split(os.pathsep)):
         folders.setdefault(os.path.realpath(folder), folder)
-    for folder in folders.values():
-        mpicc = pathlib.Path(folder) / "mpicc"
+    found = []
+    for mpicc in (pathlib.Path(folder) / "mpicc" for folder in folders.values()):
         if mpicc.exists():
-            said = _words(f"{folder}/mpirun", "--version").splitlines() or [mpicc.resolve().name]
-            found.append(f"on PATH: {mpicc} ({said[0].strip()})")
-    for folder in os.environ.get("MODULEPATH", "").split(os.pathsep):
-        names = pathlib.Path(folder).glob("**/*") if folder else []
-        found += [f"module: {p.relative_to(folder)}" for p in names
-                  if p.is_file() and re.search(r"mpi|mvapich", str(p.relative_to(folder)), re.I)]
-    for line in _words("spack", "find", "--format", "{name}@{version} {prefix}",
-                       "mpi").splitlines() if shutil.which("spack") else []:
-        found.append(f"Spack: {line}")
+            said = _words(f"{mpicc.parent}/mpirun", "--version").splitlines()
+            found.append(f"on PATH: {mpicc} ({(said or [mpicc.resolve().name])[0].strip()})")
     return found
+
+
+def _modules():
+    found = []
+    for folder in filter(None, os.environ.get("MODULEPATH", "").split(os.pathsep)):
+        names = (p for p in sorted(pathlib.Path(folder).glob("**/*")) if p.is_file())
+        found += [f"module: {name}" for name in (str(p.relative_to(folder)) for p in names)
+                  if re.search(r"mpi|mvapich", name, re.I)]
+    return found
+
+
+def _of_spack():
+    # Without an environment: an active one hides what else is installed.
+    words = _words("spack", "-E", "find", "--format", "{name}@{version} {prefix}", "mpi")
+    return [f"Spack: {line}" for line in words.splitlines() if line.strip()]
+
+
+def mpis():
+    """MPIs that are there: lines of text, each where it was found and what it is."""
+    return [*_on_path(), *_modules(), *_of_spack()]
+
+
+def externals():
+    """Of Spack's configuration on this machine: MPIs, and what they stand on, that are declared
+    as externals. Package -> its entry, never built: what does not fit must be an error."""
+    wanted = {*(re.match(r"[a-z0-9-]+", f.spack).group() for f in families.load().values()),
+              "slurm", "openpbs", "ucx", "libfabric", "pmix"}
+    try:
+        data = yaml.safe_load(_words("spack", "-E", "config", "get", "packages"))
+    except yaml.YAMLError:
+        data = None
+    packages = data.get("packages") if isinstance(data, dict) else None
+    return {name: {"buildable": False, "externals": entry["externals"]}
+            for name, entry in (packages or {}).items()
+            if name in wanted and isinstance(entry, dict) and entry.get("externals")}
