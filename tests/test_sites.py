@@ -12,6 +12,13 @@ SITES = sorted(p.parent.name for p in (sessions.REPO / "site_configs").glob("*/r
 REFRAME = families.stack_prefix() / "tools/bin/reframe"
 
 
+def lines_of_data(folder):
+    """Lines of all files of a site that are neither empty nor comments."""
+    lines = [line.strip() for path in folder.rglob("*") if path.is_file()
+             and "__pycache__" not in path.parts for line in path.read_text().splitlines()]
+    return sum(1 for line in lines if line and not line.startswith("#"))
+
+
 def reframe(site, *arguments):
     environment = {**os.environ, "COTEJO_SITE": site, "COTEJO_BLOCK": "1",
                    "RFM_CONFIG_FILES": str(sessions.REPO / "reframe_tests/config.py")}
@@ -26,6 +33,10 @@ def test_site_loads_and_lists_the_smoke_tests(site):
     assert done.returncode == 0, done.stdout + done.stderr
     assert "pingpong_smoke" in done.stdout
     assert "WARNING" not in done.stdout
+
+
+def test_a_new_site_by_hand_is_short():
+    assert lines_of_data(sessions.REPO / "site_configs/example-slurm") <= 40
 
 
 @pytest.mark.parametrize("site", SITES)

@@ -23,9 +23,6 @@ site_configuration = {
                     "name": "srun",
                     "descr": "Ranks started by srun",
                     "launcher": "srun",
-                    "extras": {
-                        "srun_mpi": {"openmpi": "pmix", "mpich": "pmi2", "intel-mpi": "pmi2"}
-                    },
                 },
                 {
                     **SHARED,
