@@ -2,10 +2,15 @@
 """What `make check-site` says of launches; ReFrame is a program that ends as a test wants it."""
 
 import json
+import os
+import subprocess
 
 import pytest
 
-from reframe_tests.harness import check_site, placements, sessions
+from reframe_tests.harness import check_site, families, placements, sessions
+from tests.test_clusters import why_not as no_clusters
+
+REFRAME = families.stack_prefix() / "tools/bin/reframe"
 
 SITE = """site_configuration = {"systems": [{"name": "big", "hostnames": ["x"], "partitions": [
     {"name": "node", "scheduler": "local", "launcher": "mpirun", "environs": ["mpich"]}]}]}"""
@@ -139,3 +144,28 @@ def test_a_host_that_the_site_does_not_name(launched):
     ((good, line),) = launched([], output="  selected system:   'generic'")
     assert not good
     assert line.startswith("no launch ran: `hostnames` in reframe.py does not fit this host (")
+
+
+@pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack` installs ReFrame")
+def test_this_machine_is_sound_and_each_mpi_is_launched_near(monkeypatch):
+    monkeypatch.setenv("COTEJO_BLOCK", "1")
+    said = check_site.launch("local")
+    assert [line for good, line in said if not good] == []
+    present = [f.name for f in families.load().values() if f.installed(families.stack_prefix())]
+    assert {f"node near {mpi} shm: ok" for mpi in present} <= {line for _, line in said}
+
+
+@pytest.mark.skipif(bool(no_clusters() or not REFRAME.exists()),
+                    reason=no_clusters() or "no stack: `make stack` installs ReFrame")
+def test_each_host_of_a_partition_is_launched_on(tmp_path):
+    done = subprocess.run(
+        [str(REFRAME), "-r", "--system=virtual-ethernet:gigabit-4", "-p", "mpich",
+         "-n", "placement_check.*placement=near.*transport=tcp"],
+        text=True, capture_output=True, timeout=120, cwd=tmp_path,
+        env={**os.environ, "COTEJO_SITE": "virtual-ethernet",
+             "COTEJO_RESULTS": str(tmp_path / "results"),
+             "COTEJO_RUN": str(tmp_path / "run"), "COTEJO_STACK": str(families.stack_prefix()),
+             "RFM_CONFIG_FILES": str(families.REPO / "reframe_tests/config.py")})
+    records = [json.loads(p.read_text()) for p in (tmp_path / "results").glob("*/*/*.json")]
+    assert [(r["asked"]["ranks"], r["asked"]["hosts"], r["reason"]) for r in records] == [
+        (4, 4, "")], done.stdout[-3000:]
