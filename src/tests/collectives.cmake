@@ -22,8 +22,8 @@ endif()
 add_collective(ragged --operation blocking,nonblocking --counts ragged --root 1
   --sizes 0,8,24,4096,64Ki)
 add_collective(grid --operation neighbor --topology grid --sizes 0,8,64Ki)
-# Not the all-to-alls: on a torus of two both neighbours are one rank, MPI-3 leaves open which of
-# the two blocks is which, and Intel MPI takes the other order.
+# Not the all-to-alls: on a torus of two both neighbours are one rank, and which of its two blocks
+# is which Intel MPI tells otherwise than Open MPI and MPICH.
 add_collective(torus --operation neighbor_allgather,neighbor_allgatherv --topology torus
   --sizes 0,8,64Ki)
 add_collective(cold --operation bcast,ialltoall,alltoallw,allreduce --cache cold --sizes 8,64Ki)
