@@ -5,7 +5,6 @@ import contextlib
 import json
 import os
 import pathlib
-import shutil
 import signal
 import subprocess
 import time
@@ -120,14 +119,6 @@ def test_payload_beside_llc_is_seen():
     assert not launches.wire_problem("llc", {**observed, "tcp_bytes": 1000})
 
 
-def why_no_guests():
-    if os.geteuid() != 0 or not os.access("/dev/net/tun", os.R_OK | os.W_OK):
-        return "guests need root and /dev/net/tun"
-    if not shutil.which("linux.uml"):
-        return "no linux.uml on PATH (Debian: user-mode-linux)"
-    return ""
-
-
 @pytest.fixture
 def two_guests(tmp_path, monkeypatch):
     """Brings two guests up, and again where one is gone; down they go at the end."""
@@ -152,7 +143,8 @@ def pingpong_of_guests(found, family, folder):
         env={**os.environ, **environment, **family.transports["llc"].variables(prefix)})
 
 
-@pytest.mark.skipif(bool(why_no_guests()), reason=why_no_guests() or "-")
+@pytest.mark.skipif(bool(clusters.lacking(guests=True)),
+                    reason=clusters.lacking(guests=True) or "-")
 def test_guests_speak_llc_and_so_does_an_mpi_in_them(tmp_path, two_guests):
     mpi = next(f for f in families.load().values() if f.installed(STACK))
     for family in (LAYERS["sockets"], mpi):
@@ -177,7 +169,8 @@ def kernels_of(found, number):
                 yield int(path.parent.name)
 
 
-@pytest.mark.skipif(bool(why_no_guests()), reason=why_no_guests() or "-")
+@pytest.mark.skipif(bool(clusters.lacking(guests=True)),
+                    reason=clusters.lacking(guests=True) or "-")
 def test_a_launch_does_not_wait_for_a_guest_that_is_gone_and_the_next_has_new_ones(
         tmp_path, two_guests):
     found = two_guests()

@@ -18,15 +18,14 @@ hidden_shares <- function(summary) {
     default = "alone"
   )]
   parts[, operation := sub("\\.(compute|both)$", "", operation)]
-  by <- c("key", "operation", "bytes")
-  of <- function(one) parts[kind == one][, kind := NULL][]
-  all <- Reduce(function(a, b) merge(a, b, by = by), list(
-    setnames(of("alone"), "median_s", "alone_s"),
-    setnames(of("compute"), "median_s", "compute_s"),
-    setnames(of("both"), "median_s", "both_s")
+  parts[, kind := factor(kind, c("alone", "compute", "both"))]
+  all <- stats::na.omit(dcast(
+    parts, key + operation + bytes ~ kind,
+    value.var = "median_s", drop = c(TRUE, FALSE)
   ))
-  all[, share := (alone_s + compute_s - both_s) / pmin(alone_s, compute_s)]
+  all[, share := (alone + compute - both) / pmin(alone, compute)]
   all[, share := pmin(pmax(share, 0), 1)]
+  by <- c("key", "operation", "bytes")
   out <- summary[all[, c(by, "share"), with = FALSE], on = by]
   setattr(out, "factors", attr(summary, "factors"))
   out[]
@@ -37,9 +36,7 @@ hidden_shares <- function(summary) {
 exhibit_hidden_share <- function(exhibit) {
   found <- hidden_shares(exhibit$summary)
   if (!nrow(found)) await("launches of non-blocking operations with computation beside them")
-  factors <- attr(found, "factors")
   found[, median_s := share]
-  setattr(found, "factors", factors)
   exhibit$summary <- found
   exhibit$medians <- summarise_configurations(found)
   exhibit$arguments$unit <- "%"
@@ -58,18 +55,15 @@ exhibit_memory_table <- function(exhibit) {
   samples <- exhibit$results$samples
   needed <- c("resident_bytes", "shared_bytes", "before_bytes", "buffers_bytes")
   if (!all(needed %in% names(samples))) await("launches of the experiment memory")
-  roles <- attr(samples, "roles")
-  samples <- copy(samples)
-  samples[, taken_bytes := resident_bytes - before_bytes - buffers_bytes]
-  setattr(samples, "roles", roles)
+  samples <- copy(samples)[, taken_bytes := resident_bytes - before_bytes - buffers_bytes]
   exhibit$results <- list(launches = exhibit$results$launches, samples = samples)
   measures <- c("resident_bytes", "shared_bytes", "taken_bytes")
-  cells <- lapply(measures, function(measure) {
+  tables <- lapply(measures, function(measure) {
     medians <- summarise_configurations(summary_of_measure(exhibit, measure))
     setorderv(medians, c("site", "mpi", "transport", "ranks", "operation", "bytes", "rank"))
     medians
   })
-  found <- cells[[1L]]
+  found <- tables[[1L]]
   shown <- data.table(
     Configuration = as.character(level_of(found, c("mpi", "transport", "ranks"))),
     Moment = c(
@@ -81,11 +75,11 @@ exhibit_memory_table <- function(exhibit) {
   in_mib <- function(medians) {
     format_interval(medians$median_s / 2^20, medians$low_s / 2^20, medians$high_s / 2^20)
   }
-  shown <- cbind(shown, setDT(stats::setNames(lapply(cells, in_mib), c(
+  shown <- cbind(shown, setDT(stats::setNames(lapply(tables, in_mib), c(
     "Resident (MiB)", "Shared of it (MiB)", "Taken by the library (MiB)"
   ))))
   raw <- found[, c("site", "mpi", "transport", "ranks", "operation", "bytes", "rank", "n")]
-  for (i in seq_along(measures)) set(raw, j = measures[[i]], value = cells[[i]]$median_s)
+  for (i in seq_along(measures)) set(raw, j = measures[[i]], value = tables[[i]]$median_s)
   with_table(shown, raw, caption_of_exhibit(exhibit, paste(
     WHAT_TABLES_SHOW, "Taken by the library: resident, less what was there before MPI_Init and",
     "the buffers of the experiment."

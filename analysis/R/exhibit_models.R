@@ -129,10 +129,7 @@ regimes_found <- function(exhibit, more = NULL) {
     }
   }))
   if (!nrow(found)) await("launches with three sizes or more")
-  at <- match(
-    paste(found$site, found$mpi, found$transport),
-    paste(limits$site, limits$mpi, limits$transport)
-  )
+  at <- limit_of(found, limits)
   found[, `:=`(
     eager_limit_bytes = limits$eager_limit_bytes[at], tried_bytes = limits$tried_bytes[at]
   )]

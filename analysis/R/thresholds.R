@@ -113,10 +113,15 @@ header_of <- function(limits, launches) {
   if (is.null(limits)) {
     return(rep(NA_real_, nrow(launches)))
   }
-  limits$header_bytes[match(
-    paste(launches$site, launches$mpi, launches$transport),
+  limits$header_bytes[limit_of(launches, limits)]
+}
+
+# Which row of [known_limits()] is that of each row's site, MPI and transport.
+limit_of <- function(rows, limits) {
+  match(
+    paste(rows$site, rows$mpi, rows$transport),
     paste(limits$site, limits$mpi, limits$transport)
-  )]
+  )
 }
 
 crossover_of_limits <- function(data, ...) {

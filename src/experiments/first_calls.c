@@ -7,6 +7,8 @@
 #include "payload.h"
 #include "ranks.h"
 
+#include <string.h>
+
 const struct option first_calls_options[] = {
     {"communicators", OPTION_INTEGER, "10", "", NULL, 1, 10000,
      "new communicators on which the first call is held against the second"},
@@ -125,10 +127,9 @@ static void fill(const struct bench *bench, const struct buffer *out, const stru
 }
 
 // First byte of block 0 that is not the messages 0 of all ranks, ored; `bytes`: none. `room` is
-// for one message.
+// for two messages.
 static size_t check_ored(const struct bench *bench, const char *in, char *room, size_t bytes) {
-    for (size_t i = 0; i < bytes; i++)
-        room[bytes + i] = 0;
+    memset(room + bytes, 0, bytes);
     for (int r = 0; r < bench->size; r++) {
         payload_fill(room, bytes, r, 0);
         for (size_t i = 0; i < bytes; i++)

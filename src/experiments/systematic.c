@@ -22,18 +22,21 @@ struct broadcast {
     double *payload_bytes;
 };
 
-static void count_payload(struct broadcast *b) {
+// Before each start: the counting is not in the time.
+static void count_payload(void *state, long repetition) {
+    struct broadcast *b = state;
+    (void)repetition;
     *b->payload_bytes += (double)b->count * (b->size - 1);
 }
 
 static void fixed_root(void *state) {
     struct broadcast *b = state;
-    count_payload(b);
     MPI_Bcast(buffer_next(&b->buffer), b->count, MPI_BYTE, b->root, b->comm);
 }
 
 static void rotate(void *state, long repetition) {
     struct broadcast *b = state;
+    count_payload(state, repetition);
     b->root = repetition < 0 ? 0 : (int)(repetition % b->size);
 }
 
@@ -41,7 +44,6 @@ static void rotate(void *state, long repetition) {
 static void linear(void *state) {
     struct broadcast *b = state;
     char *place = buffer_next(&b->buffer);
-    count_payload(b);
     for (int r = 1; b->rank == 0 && r < b->size; r++)
         MPI_Send(place, b->count, MPI_BYTE, r, 0, b->comm);
     if (b->rank != 0)
@@ -51,7 +53,7 @@ static void linear(void *state) {
 // One broadcast whose bytes are known; wrong ones are a failure, agreed.
 static void check(struct broadcast *b, void (*call)(void *), struct failure *failure) {
     size_t count = (size_t)b->count;
-    char *place = b->buffer.pool + b->buffer.at * b->buffer.step;
+    char *place = buffer_slot(&b->buffer);
     b->root = 0;
     if (b->rank == 0)
         payload_fill(place, count, 0, 0);
@@ -90,9 +92,9 @@ static void broadcasts(struct bench *bench, struct schedule *schedule, size_t by
         const char *operation;
         bool cold, per_rank;
         void (*prepare)(void *, long);
-    } ways[] = {{"bcast", false, true, NULL},
+    } ways[] = {{"bcast", false, true, count_payload},
                 {"bcast-rotating-root", false, false, rotate},
-                {"bcast-cold", true, false, NULL}};
+                {"bcast-cold", true, false, count_payload}};
     for (int i = 0; i < 3 && !failed(&bench->failure); i++) {
         struct broadcast b = broadcast_of(bench, bytes);
         bool per_rank = schedule->per_rank;
@@ -120,10 +122,11 @@ static void loops(struct bench *bench, struct schedule *schedule, size_t bytes) 
             "calls of a loop overlap; start 3 or more ranks to see the formula's error\n");
     buffer_open(&b.buffer, bytes, false, node_cache(), 1, &bench->failure);
     if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK) {
-        measure(bench, schedule, &(struct act){"linear", bytes, NULL, linear, &b});
+        measure(bench, schedule, &(struct act){"linear", bytes, count_payload, linear, &b});
         schedule->start = start_find("none");
         if (!failed(&bench->failure))
-            measure(bench, schedule, &(struct act){"linear-loop", bytes, NULL, linear, &b});
+            measure(bench, schedule,
+                    &(struct act){"linear-loop", bytes, count_payload, linear, &b});
     }
     buffer_close(&b.buffer);
     schedule->start = asked;

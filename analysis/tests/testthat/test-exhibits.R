@@ -135,30 +135,6 @@ test_that("a lone MPI or transport in the panels of real machines is missed, and
   }
 })
 
-test_that("what is simulated or emulated is drawn apart, in files that say so", {
-  grounds <- c(
-    near = "", packed = "emulated: 2 hosts on 2 cores, gigabit (switch, 1000 Mbit/s)",
-    scatter = "simulated by SimGrid: Deep Thought, 4 nodes"
-  )
-  design <- design_of(bytes = c(1, 1024), placement = names(grounds))
-  design[, `:=`(time = 1e-6, simulated = grounds[placement])]
-  drawn <- drawn_from(plant(fresh_folder(), design), one_row("by_size"))
-  expect_identical(drawn$coverage$ground, c("measured", "emulated", "simulated"))
-  expect_identical(drawn$coverage$file, c("fig-1", "fig-1-emulated", "fig-1-simulated"))
-  expect_identical(drawn$coverage$launches, c(6L, 6L, 6L))
-  for (i in 1:3) {
-    file <- file.path(drawn$out, "stival", paste0(drawn$coverage$file[[i]], ".csv"))
-    data <- fread(file, colClasses = list(character = "simulated"), na.strings = NULL)
-    expect_identical(unique(data$simulated), grounds[[i]])
-  }
-  # They are one exhibit, drawn as far as the best of them.
-  expect_identical(nrow(best_of(drawn$coverage)), 1L)
-  summed <- readLines(file.path(drawn$out, "coverage.md"))
-  expect_true("| all | 1 | 1 | 0 | 0 |" %in% summed)
-  only <- drawn_from(plant(fresh_folder(), design[placement == "packed"]), one_row("by_size"))
-  expect_identical(only$coverage$file, "fig-1-emulated")
-})
-
 test_that("simulated libraries stand where the study has the library", {
   folder <- fresh_folder()
   for (selector in c("ompi", "impi")) {
@@ -188,18 +164,6 @@ test_that("what is compared is the first column that differs here", {
   expect_equal(drawn_from(folder, register)$data$percent, c(125, 125), tolerance = 0.01)
 })
 
-test_that("labels of unreal machines are short only while they tell them apart", {
-  expect_identical(
-    short_label(c(
-      "", "emulated: 4 hosts on 2 cores, mixed (switch, 1000/100 Mbit/s)",
-      "simulated by SimGrid: UFPR TCP, 16 nodes, 100 Mbit/s"
-    )),
-    c("", "4 hosts of mixed", "UFPR TCP")
-  )
-  alike <- paste("simulated by SimGrid: UFPR,", c(8, 16), "nodes")
-  expect_identical(short_label(alike), alike)
-})
-
 test_that("no line runs through two configurations", {
   design <- design_of(bytes = 1, transport = c("shm", "tcp"), placement = c("near", "packed"))
   design[, time := 1e-6]
@@ -208,19 +172,6 @@ test_that("no line runs through two configurations", {
   expect_setequal(data$panel, c(
     "shared memory, near", "shared memory, packed", "TCP, near", "TCP, packed"
   ))
-})
-
-test_that("captions own up to shared processors, simulation and TCP without a network", {
-  design <- design_of(bytes = 1, transport = "tcp")[, `:=`(time = 1e-6, simulated = "by netem")]
-  design[, cpus := list(list(c(0L, 1L, 0L)))]
-  folder <- plant(fresh_folder(), design)
-  out <- drawn_from(folder, one_row("by_size", differs = "It was 2006."))$out
-  svg <- paste(readLines(file.path(out, "stival", "fig-1-emulated.svg")), collapse = " ")
-  for (text in c(
-    "ranks share processors", "by netem", "TCP stays within one host", "It was 2006."
-  )) {
-    expect_match(gsub("</text>.*?<text[^>]*>", " ", svg), text, fixed = TRUE)
-  }
 })
 
 test_that("a planted gain and a planted loss of the far placement come out", {
@@ -399,10 +350,4 @@ test_that("a later session of another test of the same experiment hides nothing"
   write_launch(folder, later, make_samples(1, matrix(1e-6)))
   # The later session of another test of the same experiment does not hide this one.
   expect_identical(drawn_from(folder, one_row("by_size"))$coverage$launches, 6L)
-})
-
-test_that("a rate of messages counts every pair, and its interval keeps its order", {
-  table <- data.table(ranks = 4L, median_s = 1e-6, low_s = 0.5e-6, high_s = 2e-6)
-  add_values(table, UNITS[["messages/s"]])
-  expect_equal(unlist(table[, list(y, y_low, y_high)]), c(y = 2, y_low = 1, y_high = 4))
 })
