@@ -115,7 +115,7 @@ class start_skew_quick(QuickMethod):
 class systematic_errors_quick(QuickMethod):
     experiment = "systematic-errors"
     watched = "skew-mpi-barrier"
-    options = {"sizes": "8,8Ki"}
+    options = {"sizes": "8,8Ki,1Mi"}
 
 
 @rfm.simple_test
@@ -141,4 +141,4 @@ class start_skew_full(Full, EveryTimer):
 class systematic_errors_full(Full, EveryTimer):
     experiment = "systematic-errors"
     watched = "skew-mpi-barrier"
-    options = {**MANY, "sizes": "8:64Ki:x8", "communicators": 50}
+    options = {**MANY, "sizes": "8:64Ki:x8,1Mi", "communicators": 50}

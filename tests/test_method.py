@@ -102,7 +102,9 @@ def test_every_payload_of_the_systematic_errors_is_counted(mpi, tmp_path):
                             "0.01", "--communicators", "2", "--starts", "50")
     names = {row["operation"] for row in rows}
     assert {"reduce-first", "barrier-second", "bcast-rotating-root"} <= names
-    moved = [row for row in rows if row["operation"] in ("bcast", "linear", "bcast-cold")]
+    moved = [row for row in rows if row["operation"] in ("bcast", "linear", "bcast-cold",
+                                                         "bcast-unwritten")]
+    assert "bcast-unwritten" in names
     assert record["observed"]["payload_bytes"] >= 8192 * len(moved)
 
 

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { PAGE = 4096, LINE = 64 };
 
@@ -47,7 +48,8 @@ void buffer_shape(struct buffer *buffer, size_t bytes) {
 void buffer_open(struct buffer *buffer, size_t bytes, bool cold, size_t cache_bytes, size_t least,
                  struct failure *failure) {
     size_t room = buffer_room(bytes, cold, cache_bytes, least);
-    *buffer = (struct buffer){.cold = cold, .cache_bytes = cache_bytes, .least = least};
+    *buffer =
+        (struct buffer){.room = room, .cold = cold, .cache_bytes = cache_bytes, .least = least};
     buffer->pool = buffer->memory = aligned_alloc(PAGE, room);
     if (!buffer->memory) {
         failure_set(failure, STATUS_USAGE, "no memory for a buffer of %zu B; ask for less", room);
@@ -59,6 +61,10 @@ void buffer_open(struct buffer *buffer, size_t bytes, bool cold, size_t cache_by
 
 void buffer_offset(struct buffer *buffer, size_t bytes) {
     buffer->pool = buffer->memory + bytes;
+}
+
+void buffer_forget(const struct buffer *buffer) {
+    madvise(buffer->memory, buffer->room, MADV_DONTNEED);
 }
 
 void buffer_close(struct buffer *buffer) {

@@ -14,6 +14,7 @@
 // the caches when its turn comes again.
 struct buffer {
     char *memory; // owned, aligned to a page
+    size_t room;  // of it, B; whole pages
     char *pool;   // the slots; `buffer_offset` B behind the begin of a page, 0 at first
     size_t bytes, step, slots, leap, at;
     bool cold;
@@ -32,6 +33,9 @@ void buffer_shape(struct buffer *buffer, size_t bytes);
 // Lets every slot begin `bytes` B behind a cache line, less than a page: an allocator's header
 // does that to the buffers of other tools.
 void buffer_offset(struct buffer *buffer, size_t bytes);
+
+// Gives the pages back to the system: until something is written they are all one, of zeros.
+void buffer_forget(const struct buffer *buffer);
 
 // The slot to use now; buffer_next moves on.
 char *buffer_slot(const struct buffer *buffer);

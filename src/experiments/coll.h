@@ -122,7 +122,8 @@ struct coll {
     const struct form *form;
     const struct reduction *reduction;
     const struct peers *peers;
-    size_t bytes; // message size
+    size_t bytes;  // message size
+    size_t offset; // of the buffers behind the begin of a page
     bool ragged, cold, packed;
     struct side loose_out, loose_in; // the elements that are packed and unpacked
     MPI_Request request;             // of the persistent variant
@@ -143,6 +144,8 @@ void coll_finish(struct coll *coll, MPI_Request *request);
 void coll_call(void *coll);
 // Moves on to the next buffers.
 void coll_prepare(void *coll, long repetition);
+// Leaves the buffers as if nothing had ever been written to them.
+void coll_forget(const struct coll *coll);
 // What is sent, in every buffer of the pool, by rank, block and position.
 void coll_fill(struct coll *coll);
 // Elements of the block that `from` sends to `to`.

@@ -106,6 +106,8 @@ static void side_open(struct coll *coll, struct side *side, int blocks,
     }
     side->bytes = blocks ? start * step : 0;
     buffer_open(&side->buffer, side->bytes, coll->cold, node_cache(), 1, coll->failure);
+    if (side->buffer.memory)
+        buffer_offset(&side->buffer, coll->offset);
     side->at = side->buffer.pool;
 }
 
@@ -172,6 +174,12 @@ void coll_close(struct coll *coll) {
     if (coll->request != MPI_REQUEST_NULL)
         MPI_Request_free(&coll->request);
     free_sides(coll);
+}
+
+void coll_forget(const struct coll *coll) {
+    const struct side *sides[] = {&coll->out, &coll->in, &coll->loose_out, &coll->loose_in};
+    for (int i = 0; i < 4; i++)
+        buffer_forget(&sides[i]->buffer);
 }
 
 void coll_prepare(void *state, long repetition) {

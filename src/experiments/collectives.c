@@ -33,6 +33,11 @@ static const struct option collective_options[] = {
      "to the ranks 1, 2, 4, ... ahead"},
     {"cache", OPTION_CHOICE, "warm", "", "warm|cold", 0, 0,
      "cold: every call has buffers that have left the caches"},
+    {"offset", OPTION_INTEGER, "0", "B", NULL, 0, 4095,
+     "buffers begin so far behind the begin of a page; a multiple of 16, for the elements' sake"},
+    {"written", OPTION_CHOICE, "yes", "", "yes|no", 0, 0,
+     "no: when the timing begins nothing was ever written to the buffers, as in some tools: "
+     "what is sent is one page of zeros, again and again"},
     {"compute", OPTION_REAL, "1", "", NULL, 0, 1000,
      "computation beside a non-blocking operation, in multiples of the operation's own time; 0: "
      "none"},
@@ -126,6 +131,7 @@ static void choose(struct study *study, const struct operation *operation, enum 
         .form = &study->form,
         .reduction = &study->reduction,
         .peers = operation->flow->neighbours ? &study->near : &study->all,
+        .offset = (size_t)options_integer(options, "offset"),
         .ragged = options_is(options, "counts", "ragged"),
         .cold = options_is(options, "cache", "cold"),
         .packed = options_is(options, "transfer", "packed"),
@@ -155,10 +161,13 @@ static void check_size(struct study *study, size_t bytes, struct failure *failur
 static void measure(struct study *study, size_t bytes) {
     struct bench *bench = study->bench;
     struct coll *coll = &study->coll;
+    bool unwritten = options_is(&bench->options, "written", "no");
     coll_open(coll, bytes, &bench->failure);
     if (failed(&bench->failure))
         return;
     coll_check(coll, &bench->failure);
+    if (!failed(&bench->failure) && unwritten)
+        coll_forget(coll);
     if (!failed(&bench->failure) && coll->variant == NONBLOCKING) {
         // Only where it is needed: on a simulated machine no clock goes on while one computes.
         if (study->overlap.rate == 0)
@@ -173,6 +182,8 @@ static void measure(struct study *study, size_t bytes) {
                                     .state = coll});
         bench_print(bench);
     }
+    if (!failed(&bench->failure) && unwritten)
+        coll_fill(coll);
     if (!failed(&bench->failure))
         coll_check(coll, &bench->failure);
     coll_close(coll);
@@ -225,6 +236,11 @@ static void open_study(struct study *study) {
         failure_set(failure, STATUS_USAGE,
                     "--start none --cache cold: calls of a loop share their buffers, which are "
                     "cold once; use --start barrier");
+    if (options_integer(options, "offset") % 16)
+        failure_set(failure, STATUS_USAGE,
+                    "--offset %ld: elements must be aligned; give a "
+                    "multiple of 16",
+                    options_integer(options, "offset"));
     form_open(&study->form, options_text(options, "datatype"));
     reduction_open(&study->reduction, options_text(options, "op"),
                    options_text(options, "element"), failure);
