@@ -141,8 +141,10 @@ class Placement(RegressionTestPlugin):
         platform = self.current_partition.extras.get("platform")
         try:
             if platform:
-                self.places = simgrid.place(platform, self.placement, self.num_tasks)
-                self.cpus, self.num_hosts = [], len(set(self.places))
+                within = self.transport == "simulated-shm"
+                place = simgrid.place_within if within else simgrid.place
+                self.places = place(platform, self.placement, self.num_tasks)
+                self.cpus, self.num_hosts = [], len({simgrid.node(place) for place in self.places})
             else:
                 self.cpus, self.num_hosts = placements.resolve(
                     self.placement, self.num_tasks * self.threads, program)
@@ -180,7 +182,7 @@ class Unreal(RegressionTestPlugin):
         if platform:
             self.job.launcher.options += simgrid.settings(platform)
             stage = pathlib.Path(self.stagedir)
-            nodes = 1 + max(int(place[4:].partition("-")[0]) for place in self.places)
+            nodes = 1 + max(map(simgrid.node, self.places))
             (stage / "platform.xml").write_text(simgrid.xml(platform, nodes))
             (stage / "hosts.txt").write_text("".join(f"{place}\n" for place in self.places))
 

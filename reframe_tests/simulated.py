@@ -152,6 +152,25 @@ class simulated_pingping_affinity(SimulatedAffinity):
     tags = exhibits.tags(*exhibits.figures("finisterrae", "5.9", "5.10", "5.12"))
 
 
+class SimulatedMemory(Full, SimulatedPair):
+    """Two ranks of one node, in one cell and in two (finisterrae 1)."""
+
+    transport = parameter(["simulated-shm"])
+    placement = parameter(["near", "far"])
+    options = {"sizes": "1:32Mi:x2", **Simulated.repetitions}
+
+
+@rfm.simple_test
+class simulated_pingpong_memory(SimulatedMemory):
+    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.1", "5.2", "5.5"))
+
+
+@rfm.simple_test
+class simulated_pingping_memory(SimulatedMemory):
+    experiment = "pingping"
+    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.3", "5.4", "5.6"))
+
+
 class SimulatedPairs(Full, SimulatedPair):
     """One half of the ranks with the other, all at once."""
 

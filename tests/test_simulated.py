@@ -38,6 +38,10 @@ def test_placements_fill_nodes_evenly():
     assert len(set(near)) == 128 and near[:16] == ["node0-cell0"] * 8 + ["node0-cell1"] * 8
     assert simgrid.place("finis-terrae", "far", 4) == [f"node{n}-cell1" for n in range(4)]
     assert simgrid.place("ufpr", "near", 2) == ["node0-cell0", "node1-cell0"]
+    within = simgrid.place_within
+    assert within("finis-terrae", "near", 2) == ["node0-cell0"] * 2
+    assert within("finis-terrae", "far", 2) == ["node0-cell0", "node0-cell1"]
+    assert within("finis-terrae", "near", 16) == near[:16]
     # 10 nodes of 8 cores hold 64 ranks as 8 on each of 8.
     assert len(set(simgrid.place("sibsutis-a", "near", 64))) == 8
 
@@ -46,6 +50,13 @@ def test_placements_fill_nodes_evenly():
                                             ("ufpr", "Ethernet")])
 def test_the_label_says_when_a_platform_is_not_used_whole(name, said):
     assert simgrid.label(name).endswith(said)
+
+
+def test_what_has_no_place_within_a_node_is_said():
+    with pytest.raises(simgrid.PlatformError, match="one memory"):
+        simgrid.place_within("ufpr", "far", 2)
+    with pytest.raises(simgrid.PlatformError, match="no room for 17 ranks"):
+        simgrid.place_within("finis-terrae", "near", 17)
 
 
 @pytest.mark.parametrize(("name", "placement", "ranks", "said"), [
@@ -59,10 +70,11 @@ def test_what_cannot_be_placed_is_said(name, placement, ranks, said):
         simgrid.place(name, placement, ranks)
 
 
-def one_way(tmp_path, name, sizes, count=2):
-    """Simulated times (s) by size between the first and the last of `count` nodes."""
+def one_way(tmp_path, name, sizes, count=2, hosts=None):
+    """Simulated times (s) by size between two hosts: the first and the last of `count` nodes."""
+    hosts = hosts or [simgrid.host(0), simgrid.host(count - 1)]
     (tmp_path / "platform.xml").write_text(simgrid.xml(name))
-    (tmp_path / "hosts.txt").write_text("".join(f"{simgrid.host(n)}\n" for n in (0, count - 1)))
+    (tmp_path / "hosts.txt").write_text("".join(f"{host}\n" for host in hosts))
     words = " ".join(["smpirun -np 2 -platform platform.xml -hostfile hosts.txt",
                       *simgrid.settings(name), str(STACK / "mpi/simgrid/bin/cotejo"),
                       "pingpong --timer wtime --budget 0.001 --min-repetitions 3",
@@ -106,6 +118,23 @@ def test_platforms_have_the_start_up_and_the_bandwidth_printed(tmp_path, name, c
     # One byte has 16 B about it, which are not nothing over 10 Mbit/s.
     assert times[1] == pytest.approx(start_up_s + 17 / rate, rel=0.01)
     assert (1 << 20) / (times[1 << 20] - times[1]) == pytest.approx(rate, rel=0.02)
+
+
+@pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")
+@pytest.mark.parametrize(("placement", "latency_s", "rate"), [
+    # Printed by finisterrae: 1.29 us, 1375 MB/s, of which the far cell takes 190 MB/s.
+    ("near", 1.29e-6, 1375e6), ("far", 2.29e-6, 1185e6)])
+def test_within_a_node_the_memory_of_the_cells_is_the_way(tmp_path, placement, latency_s, rate):
+    times = one_way(tmp_path, "finis-terrae", [1, 1 << 25],
+                    hosts=simgrid.place_within("finis-terrae", placement, 2))
+    assert times[1] == pytest.approx(latency_s, rel=0.02)
+    assert (1 << 25) / times[1 << 25] == pytest.approx(rate, rel=0.02)
+
+
+@pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")
+def test_the_far_cell_has_a_longer_way_to_another_node(tmp_path):
+    far = one_way(tmp_path, "finis-terrae", [1], hosts=simgrid.place("finis-terrae", "far", 2))
+    assert far[1] == pytest.approx(5.94e-6 + 2 * 1e-6, rel=0.02)
 
 
 @pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")

@@ -41,6 +41,24 @@ def host(node, cell=0):
     return f"node{node}-cell{cell}"
 
 
+def node(place):
+    """Number of the node that a simulated host is a cell of."""
+    return int(place.removeprefix("node").partition("-")[0])
+
+
+def place_within(name, placement, ranks):
+    """Simulated host of each rank of one node: `near` fills one cell after the other, `far` takes
+    them by turns. PlatformError where there is no room, or only one cell.
+    """
+    here = platform(name)
+    if here["cells"] == 1:
+        raise PlatformError(f"{name} has one memory: nothing in it is far")
+    if ranks > here["cells"] * here["cores"]:
+        raise PlatformError(f"a node of {name} has no room for {ranks} ranks")
+    return [host(0, i % here["cells"] if placement == "far" else i // here["cores"])
+            for i in range(ranks)]
+
+
 def place(name, placement, ranks):
     """Simulated host of each rank, node after node; PlatformError where there is no room."""
     here = platform(name)
@@ -83,9 +101,13 @@ def _node(here, n):
     zone += [_link(f"between{n}-{c}", here["between_cells"]) for c in range(1, here["cells"])]
     zone += [f'<route src="{host(n, 0)}" dst="card{n}"><link_ctn id="plug{n}" direction="UP"/>'
              "</route>"]
-    zone += [f'<route src="{host(n, c)}" dst="{host(n, 0)}">'
-             f'<link_ctn id="between{n}-{c}" direction="UP"/></route>'
-             for c in range(1, here["cells"])]
+    for c in range(1, here["cells"]):
+        way = f'<link_ctn id="between{n}-{c}" direction="UP"/>'
+        # To the network card; and into the memory of the first cell.
+        zone += [f'<route src="{host(n, c)}" dst="card{n}">{way}'
+                 f'<link_ctn id="plug{n}" direction="UP"/></route>',
+                 f'<route src="{host(n, c)}" dst="{host(n, 0)}">{way}'
+                 f'<link_ctn id="memory{n}-0"/></route>']
     zone += [f'<route src="{host(n, c)}" dst="{host(n, c)}" symmetrical="NO">'
              f'<link_ctn id="memory{n}-{c}"/></route>' for c in range(here["cells"])]
     return [*zone, "</zone>"]
