@@ -67,7 +67,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as folder:
         root = pathlib.Path(folder)
         against_imb(args.stack, root / "imb")
-        bench_collectives.hold(say)
+        bench_collectives.hold()
         bench_p2p.run(args.stack)
         wall = make(args.stack, root / "study", "study", "TAG=quick")
         say("study from a prepared stack under 6 min", f"{wall / 60:.1f} min", wall < 360)

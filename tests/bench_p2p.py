@@ -29,15 +29,27 @@ NETPIPE = {"openmpi": "NPopenmpi", "mpich": "NPmpich2"}
 NETPIPE_TIME = 0.1  # s of a launch, in which it measures
 
 
+LIMIT_S = 60  # of a launch
+
+
+class Lost(Exception):
+    """A launch that did not end; the text says which."""
+
+
 def launch(family, stack, transport, folder, *command):
-    """Two ranks of a program on two cores, in a folder; ends the bench when they fail."""
+    """Two ranks of a program on two cores, in a folder; ends the bench when they fail. One that
+    hangs is Lost."""
     for left in ("samples.csv", "samples.json"):
         (folder / left).unlink(missing_ok=True)
     env = {**build.environment(family, stack), **family.transports[transport].environment}
     cpus = sorted(os.sched_getaffinity(0))[:2]
-    done = subprocess.run(["mpirun", *family.flags("mpirun", cpus), "-np", "2", *command],
-                          env=env, cwd=folder, text=True, capture_output=True, timeout=300,
-                          stdin=subprocess.DEVNULL)
+    try:
+        done = subprocess.run(["mpirun", *family.flags("mpirun", cpus), "-np", "2", *command],
+                              env=env, cwd=folder, text=True, capture_output=True,
+                              timeout=LIMIT_S, stdin=subprocess.DEVNULL)
+    except subprocess.TimeoutExpired:
+        raise Lost(f"`{' '.join(map(str, command[:2]))}` under {family.title} over {transport} "
+                   f"did not end within {LIMIT_S} s") from None
     if done.returncode:
         sys.exit(f"bench: {family.title}: `{' '.join(map(str, command[:2]))}` failed: "
                  f"{done.stderr.strip()[-300:]}")
@@ -104,7 +116,11 @@ def netpipe(stack, root, blocks=60):
     found = {}
     for block in range(blocks):
         for family, transport, tool, cell in random.Random(block).sample(cells, len(cells)):
-            seconds = tools[tool](family, root, transport, root, cell)
+            try:
+                seconds = tools[tool](family, root, transport, root, cell)
+            except Lost as err:
+                print(f"bench: lost: {err}; not counted", flush=True)
+                continue
             found.setdefault((family.title, transport, cell[0], tool), {})[block] = seconds
     for title, transport, size in sorted({key[:3] for key in found}):
         value, text = ratio(found[title, transport, size, "ours"],

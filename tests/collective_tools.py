@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Launches of the tools that time collectives: ours in several ways, IMB's, MPIPerf's.
+
+Each `by_TOOL(family, cells)` is one launch: (operation, size in B) -> time in s of the cells that
+it found. MPIPerf is no part of the stack: where COTEJO_MPIPERF names a program built for an MPI
+({mpi} in it stands for the MPI's name), it takes part.
+"""
+
+import csv
+import json
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import tempfile
+
+from reframe_tests.harness import imb
+from stack.build import environment, test_launcher
+from tests.launching import FAMILIES, STACK, launch
+
+# Effort and summary of IMB, so that ours does the same.
+LIKE_IMB = ["--element", "float", "--per-rank", "yes", "--valid", "1000",
+            "--max-repetitions", "1000", "--stage", "1000", "--budget", "1"]
+# Buffers as malloc gives them, which nobody writes to before the first call.
+LIKE_MPIPERF = ["--offset", "16", "--written", "no"]
+
+
+def present():
+    return [f for f in FAMILIES.values() if (f.prefix(STACK) / "bin/cotejo").exists()]
+
+
+def ours(family, *words):
+    """Description and samples of one launch of the benchmark; None when it failed."""
+    with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as name:
+        folder = pathlib.Path(name)
+        done = launch(family, *words, "--output", "samples", folder=folder, timeout=120)
+        if done.returncode:
+            print(f"bench: {family.title}: {done.stderr.strip()[-200:]}", flush=True)
+            return None
+        rows = (folder / "samples.csv").read_text().splitlines()[1:]
+        return json.loads((folder / "samples.json").read_text()), list(csv.DictReader(rows))
+
+
+def theirs(family, *words):
+    """What another tool prints, or '' when it failed."""
+    env = {**environment(family, STACK), **family.transports["shm"].environment,
+           "LD_LIBRARY_PATH": f"{family.prefix(STACK)}/lib"}
+    done = subprocess.run([*test_launcher(family).split(";"), "-np", "2", *map(str, words)],
+                          env=env, text=True, capture_output=True, timeout=120,
+                          stdin=subprocess.DEVNULL)
+    return done.stdout if done.returncode == 0 else ""
+
+
+def times_of(samples, operation, size):
+    return [float(row["time_s"]) for row in samples if row["operation"] == operation
+            and int(row["bytes"]) == size and row["valid"] == "1"]
+
+
+def operations(cells):
+    return list(dict.fromkeys(name for name, _ in cells))
+
+
+def collective(family, cells, *words):
+    """Samples of one launch of ours; [] when it failed."""
+    sizes = sorted({size for _, size in cells} - {0}) or [8]
+    done = ours(family, "collective", "--operation", ",".join(operations(cells)),
+                "--sizes", ",".join(map(str, sizes)), *words)
+    return done[1] if done else []
+
+
+def by_windows(family, cells, *words):
+    """In windows, as MPIPerf does it: the median."""
+    samples = collective(family, cells, "--start", "windows", *words)
+    times = {cell: times_of(samples, *cell) for cell in cells}
+    return {cell: statistics.median(found) for cell, found in times.items() if found}
+
+
+def by_barrier(family, cells, start="mpi-barrier"):
+    """As IMB does it: the slowest rank's mean, each call begun after the library's barrier."""
+    samples = collective(family, cells, "--start", start, *LIKE_IMB)
+    return {(name, size): max(statistics.fmean(times_of(samples, f"{name}.rank{rank}", size))
+                              for rank in (0, 1)) for name, size in cells} if samples else {}
+
+
+def by_loop(family, cells):
+    """As IMB times a barrier: one loop of calls, with nothing between them."""
+    return by_barrier(family, cells, start="none")
+
+
+def by_imb(family, cells):
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+        # The first size is there to warm up.
+        file.write("\n".join(map(str, (4, *sorted({size for _, size in cells} - {0})))) + "\n")
+        file.flush()
+        printed = theirs(
+            family, imb.find(family, STACK), *map(str.capitalize, operations(cells)), "-msglen",
+            file.name, "-iter", "1000,2000", "-iter_policy", "off")
+    found = {(name.removeprefix("imb-"), size): time_s
+             for name, size, _, time_s in imb.rows(printed)}
+    return {cell: found[cell] for cell in cells if cell in found}
+
+
+def mpiperf(family):
+    return os.environ["COTEJO_MPIPERF"].replace("{mpi}", family.name)
+
+
+def mpiperf_rows(printed, name, unit):
+    """(operation, size) -> mean in s, of MPIPerf's report."""
+    for line in printed.splitlines():
+        # Ranks, size, runs, correct ones, those kept, mean in us, ...
+        row = line.split()
+        if len(row) > 6 and row[0] == "2" and row[1].isdigit():
+            yield (name, 0 if name == "barrier" else int(row[1]) * unit), float(row[5]) * 1e-6
+
+
+def by_mpiperf(family, cells, *words):
+    """One launch of it for each operation, sizes doubled from the least to the largest."""
+    found = {}
+    for name in operations(cells):
+        unit = 8 if name == "allreduce" else 1  # it counts doubles
+        sizes = [size for other, size in cells if other == name]
+        printed = theirs(family, mpiperf(family), "-p", 2, "-P", 2, "-x",
+                         max(1, min(sizes) // unit), "-X", max(1, max(sizes) // unit), "-S", 2,
+                         *words, name.capitalize())
+        found.update(mpiperf_rows(printed, name, unit))
+    return {cell: found[cell] for cell in cells if cell in found}
+
+
+def mpiperf_clock(family):
+    printed = theirs(family, mpiperf(family), "-p", 2, "-P", 2, "-x", 8, "-X", 8, "Barrier")
+    return re.search(r"# Timer: (.*)|$", printed)[1] or "an unknown clock"
