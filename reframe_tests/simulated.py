@@ -74,6 +74,7 @@ WINDOWS = {**START, "start": "windows", "sync": "hierarchical", "sync-points": 6
 
 @rfm.simple_test
 class simulated_pingpong_smoke(Smoke, SimulatedPair):
+    placement = parameter(["near", "far"])
     options = {"sizes": "1,1Mi", **Simulated.repetitions}
 
 

@@ -16,7 +16,8 @@ from . import families, placements, sessions, site_files
 TESTS = "placement_check|simulated_pingpong_smoke"
 #: Why a launch may be left out on a sound site; whatever else skips a launch is wrong.
 SOUND = re.compile(r"placement '.*' is '.*' on this machine|does not reach another host|"
-                   r"LLC cannot reach the own host|within a host, shared memory tells the same")
+                   r"LLC cannot reach the own host|within a host, shared memory tells the same|"
+                   r"has nothing far from its network card")
 NO_ROOM = re.compile(r"has no room for \d+ ranks here")
 SKIP = re.compile(r"SKIP \] .*/(\w+) @[^:\s]+:(\S+)\+(\S+) \[(.*)\]")
 # Lines that name a cause, and those of ReFrame that only look like one.
