@@ -83,7 +83,7 @@ PLACES = ["node0-cell1", "node0-cell0", "node1-cell1", "node1-cell0"]
     (PLACES[1::-1] + PLACES[2:], PLACES, "rank 0 was asked on node0-cell1 and observed on"),
 ])
 def test_each_rank_is_on_the_host_it_was_asked_on(on, places, words):
-    asked = {"hosts": len(set(places or "ab")), "ranks": 4}
+    asked = {"hosts": 2, "ranks": 4}  # two cells of a node are no two hosts
     ranks = [{"rank": r, "host": host} for r, host in enumerate(on)]
     said = launches.hosts_problem({**asked, **({"places": places} if places else {})}, ranks)
     assert words in said and bool(said) == bool(words)

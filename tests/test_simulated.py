@@ -140,14 +140,15 @@ def test_the_far_cell_has_a_longer_way_to_another_node(tmp_path):
 @pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")
 def test_simulated_launches_give_the_platforms_figures_twice(tmp_path):
     done = subprocess.run(
-        [str(REFRAME), "-r", "-n", "simulated_(pingpong_)?smoke",
+        [str(REFRAME), "-r", "-n", "simulated_(pingpong_)?smoke|simulated_pingpong_memory",
          "--system", "simulated:finis-terrae"], text=True, capture_output=True, timeout=120,
         cwd=tmp_path,
         env={**os.environ, "COTEJO_SITE": "simulated", "COTEJO_RESULTS": str(tmp_path / "results"),
              "RFM_CONFIG_FILES": str(sessions.REPO / "reframe_tests/config.py")})
     records = [json.loads(p.read_text()) for p in sorted(tmp_path.glob("results/*/*/*.json"))]
-    assert [r["status"] for r in records] == ["ok"] * 3, done.stdout[-3000:]
-    first = {r["asked"]["experiment"]: r for r in records if r["asked"]["placement"] == "near"}
+    assert [r["status"] for r in records] == ["ok"] * 5, done.stdout[-3000:]
+    first = {r["asked"]["experiment"]: r for r in records
+             if (r["asked"]["placement"], r["asked"]["transport"]) == ("near", "simulated")}
     assert first["pingpong"]["simulated"].startswith("simulated by SimGrid: Finis Terrae")
     times = {row["bytes"]: row["median_s"] for row in first["pingpong"]["summary"]}
     assert times[1] == pytest.approx(5.94e-6, rel=0.02)

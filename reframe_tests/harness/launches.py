@@ -98,22 +98,30 @@ def affinity_problem(cpus, ranks, threads=None):
     return ""
 
 
+def places_problem(places, ranks):
+    """Why ranks are not on the simulated hosts they were asked on, or ''."""
+    for entry in ranks:
+        place = places[entry["rank"]]
+        if entry["host"] != place:
+            return f"rank {entry['rank']} was asked on {place} and observed on {entry['host']}"
+    return ""
+
+
 def hosts_problem(asked, ranks):
     """Why ranks are not on the hosts they were asked on, or ''.
 
-    Where the launcher chooses the hosts, each has as many ranks as any other.
+    Simulated ranks have a place each. Where the launcher chooses the hosts, each has as many
+    ranks as any other.
     """
+    if "places" in asked:
+        return places_problem(asked["places"], ranks)
     on = collections.Counter(entry["host"] for entry in ranks)
     if len(on) != asked["hosts"]:
         return f"{asked['hosts']} hosts were asked for, ranks were on {len(on)}"
     each = asked["ranks"] // asked["hosts"]
     for host, count in on.items():
-        if "places" not in asked and count != each:
+        if count != each:
             return f"{each} ranks on each host were asked for, {host} had {count}"
-    for entry in ranks if "places" in asked else []:
-        place = asked["places"][entry["rank"]]
-        if entry["host"] != place:
-            return f"rank {entry['rank']} was asked on {place} and observed on {entry['host']}"
     return ""
 
 
