@@ -5,6 +5,7 @@ TITLES <- c(
   "openmpi" = "Open MPI", "mpich" = "MPICH", "intel-mpi" = "Intel MPI", "mvapich" = "MVAPICH",
   "sockets" = "no library", "pvm" = "PVM", "lam" = "LAM/MPI",
   "shm" = "shared memory", "tcp" = "TCP", "udp" = "UDP", "unix" = "AF_UNIX", "llc" = "LLC",
+  "simulated-shm" = "shared memory, simulated",
   "raw" = "raw frames", "icmp" = "ICMP echo", "direct" = "direct routing",
   "daemon" = "daemon routing", "lamd" = "its daemons",
   "pingpong" = "ping-pong", "pingping" = "ping-ping",
