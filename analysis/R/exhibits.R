@@ -151,7 +151,8 @@ draw_exhibit <- function(exhibit, ground, launches, out_dir, overlays = read_ove
 #' Columns that an exhibit should show several values of and has one of: "another number of ranks".
 #'
 #' Panels, rows and columns of tables are missed of MPIs and transports only, and only on real
-#' machines: an emulated or simulated one is often made for one of them.
+#' machines: an emulated or simulated one is often made for one of them. No other MPI is missed
+#' where all is simulated: there is the simulator, whichever libraries it is told to follow.
 #' @noRd
 lone_values <- function(exhibit, ground = GROUNDS[[1L]]) {
   if (!nrow(exhibit$summary)) {
@@ -163,7 +164,7 @@ lone_values <- function(exhibit, ground = GROUNDS[[1L]]) {
       argument(exhibit, "series"), argument(exhibit, "x"), compared_in(exhibit, NULL),
       if (ground == GROUNDS[[1L]]) intersect(c("mpi", "transport"), apart)
     ),
-    c("bytes", names(exhibit$spec$filter[[1L]]))
+    c("bytes", names(exhibit$spec$filter[[1L]]), if (ground == "simulated") "mpi")
   )
   lone <- Filter(function(column) uniqueN(exhibit$summary[[column]]) == 1L, columns)
   unlist(lapply(lone, function(column) {

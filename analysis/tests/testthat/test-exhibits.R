@@ -132,6 +132,8 @@ test_that("a lone MPI or transport in the panels of real machines is missed, and
   for (label in c("simulated by SimGrid: Deep Thought, 4 nodes", "emulated: 2 hosts")) {
     unreal <- copy(design)[, simulated := label]
     expect_identical(state(unreal, arguments = panels, filter = "operation=*")$state, "drawn")
+    lone <- state(unreal[mpi == "mpich"], arguments = "series=mpi", filter = "operation=*")
+    expect_identical(lone$state, if (startsWith(label, "simulated")) "drawn" else "partly")
   }
 })
 
