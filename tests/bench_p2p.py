@@ -3,12 +3,13 @@
 
 NetPIPE is Debian's: netpipe-openmpi and netpipe-mpich2, with openmpi-bin, libopenmpi-dev,
 mpich and libmpich-dev to build ours against the same libraries; without them it is skipped.
-`python3 -m tests.bench_p2p STACK [netpipe|adaptive|overheads|wire ...]` runs some of them;
-`make bench` runs all.
+`python3 -m tests.bench_p2p STACK [netpipe|adaptive|adaptive-wire|overheads|wire ...]` runs some
+of them; `make bench` runs all.
 """
 
 import argparse
 import bisect
+import contextlib
 import csv
 import os
 import pathlib
@@ -53,6 +54,20 @@ def launch(family, stack, transport, folder, *command):
     if done.returncode:
         sys.exit(f"bench: {family.title}: `{' '.join(map(str, command[:2]))}` failed: "
                  f"{done.stderr.strip()[-300:]}")
+
+
+@contextlib.contextmanager
+def hosts_of(stack, root, goal):
+    """Two hosts of a 100 Mbit/s Ethernet; None, and a word of why, where this machine cannot."""
+    if reason := why_not():
+        skip(goal, reason)
+        yield None
+        return
+    os.environ.update(COTEJO_STACK=str(stack), COTEJO_RUN=str(root / "run"))
+    try:
+        yield clusters.up("fast-ethernet", "wire", hosts=2)
+    finally:
+        clusters.down("wire")
 
 
 def times(folder):
@@ -148,16 +163,12 @@ def netpipe(stack, root, blocks=40):
 
 # Adaptive sizes against a grid that is everywhere as fine as they may get.
 
-RANGE = (1, 4 << 20)
-RULE = ["--min-repetitions", "50", "--max-repetitions", "50", "--sample-time", "20e-6"]
-
-
-def dense_sizes(resolution=1 / 16, least=8):
-    sizes, at = [], RANGE[0]
-    while at < RANGE[1]:
+def dense_sizes(last, resolution=1 / 16, least=8):
+    sizes, at = [], 1
+    while at < last:
         sizes.append(int(at))
         at += max(least, resolution * at)
-    return [*sizes, RANGE[1]]
+    return [*sizes, last]
 
 
 def interpolate(curve, size):
@@ -208,39 +219,69 @@ def alike(blocks, replicates=400):
     return intervals(measures(blocks), drawn)
 
 
-def adaptive(stack, root, blocks=20):
-    """The same curve for half of the measurements."""
-    sizes = dense_sizes()
+def explored(root, cells, last, blocks, start):
+    """Curves at all sizes of the dense grid up to `last` B, and numbers of measurements: (MPI,
+    transport, way) -> a list, one entry a block. `start(family, transport, words)` is a launch."""
+    sizes = dense_sizes(last)
     dense = ["--sizes", ",".join(map(str, sizes)), "--interleave", "yes"]
-    ways = {"adaptive": ["--sizes", "1:4Mi:x4", "--adaptive", "0.02"], "dense": dense,
+    ways = {"adaptive": ["--sizes", f"1:{last}:x4", "--adaptive", "0.02"], "dense": dense,
             "dense again": dense}
-    present = [f for f in families.load().values() if f.installed(stack)]
-    cells = [(family, transport, way) for family in present for transport in ("shm", "tcp")
-             for way in ways]
     curves, taken = {}, {}
     for block in range(blocks):
-        for family, transport, way in random.Random(block).sample(cells, len(cells)):
-            launch(family, stack, transport, root, family.prefix(stack) / "bin/cotejo", "pingpong",
-                   *ways[way], *RULE, "--output", "samples")
+        todo = [(*cell, way) for cell in cells for way in ways]
+        for family, transport, way in random.Random(block).sample(todo, len(todo)):
+            start(family, transport, ways[way])
             found = times(root)
             least = {size: min(of_size) for size, of_size in found.items()}
             key = family.title, transport, way
             curves.setdefault(key, []).append([interpolate(least, n) for n in sizes])
             taken.setdefault(key, []).append(sum(map(len, found.values())))
-    for title, transport in sorted({key[:2] for key in curves}):
+    return curves, taken
+
+
+def tell_explored(curves, taken, place=""):
+    for title, transport in dict.fromkeys(key[:2] for key in curves):
         share = (statistics.median(taken[title, transport, "adaptive"])
                  / statistics.median(taken[title, transport, "dense"]))
-        where = f"{title}, {transport}"
+        where = f"{title}, {transport}{place}"
         say(f"adaptive sizes take at most half of a dense grid's measurements, {where}",
             f"{share:.2f}", share <= 0.5)
-        value, near, same, less = alike(
-            [*zip(*(curves[title, transport, way] for way in ways), strict=True)])
+        blocks = [*zip(*(curves[title, transport, way]
+                         for way in ("adaptive", "dense", "dense again")), strict=True)]
+        value, near, same, less = alike(blocks)
         say(f"adaptive sizes give the same curve within 2 %, {where}",
             f"ratio at the median size {value[0]:.3f} [{value[1]:.3f}, {value[2]:.3f}]; within "
             f"2 % at {100 * near[0]:.0f} % [{100 * near[1]:.0f}, {100 * near[2]:.0f}] of "
-            f"{len(sizes)} sizes, dense on dense at {100 * same[0]:.0f} % "
-            f"[{100 * same[1]:.0f}, {100 * same[2]:.0f}]; {blocks} blocks",
+            f"{len(blocks[0][0])} sizes, dense on dense at {100 * same[0]:.0f} % "
+            f"[{100 * same[1]:.0f}, {100 * same[2]:.0f}]; {len(blocks)} blocks",
             value[1] >= 0.98 and value[2] <= 1.02 and (near[0] >= 0.95 or less[2] >= 0))
+
+
+def adaptive(stack, root, blocks=20):
+    """The same curve for half of the measurements."""
+    rule = ["--min-repetitions", "50", "--max-repetitions", "50", "--sample-time", "20e-6"]
+    cells = [(family, transport) for family in families.load().values()
+             if family.installed(stack) for transport in ("shm", "tcp")]
+
+    def start(family, transport, words):
+        launch(family, stack, transport, root, family.prefix(stack) / "bin/cotejo", "pingpong",
+               *words, *rule, "--output", "samples")
+
+    tell_explored(*explored(root, cells, 4 << 20, blocks, start))
+
+
+def adaptive_on_wire(stack, root, blocks=6):
+    """The same between two hosts of the studies' Ethernet, where launches repeat."""
+    with hosts_of(stack, root, "adaptive sizes on an Ethernet") as hosts:
+        rule = ["--min-repetitions", "20", "--max-repetitions", "20"]
+        cells = [(family, "tcp") for family in families.load().values()
+                 if family.installed(stack)] if hosts else []
+
+        def start(family, _, words):
+            launch_on_hosts(family, hosts, root, "pingpong", *words, *rule)
+
+        tell_explored(*explored(root, cells, 1 << 16, blocks, start),
+                      ", two hosts of a 100 Mbit/s Ethernet")
 
 
 # LogP: both overheads by overlap fit into the end-to-end latency.
@@ -289,21 +330,14 @@ def overheads_on_wire(stack, root, blocks=5):
     """The same between two hosts of the studies' Ethernet. Within one host nothing is under way
     between the ranks: the processors do all the work, at once where a library can. So it is on
     the emulated gigabit, whose frames take the processors longer than the wire."""
-    if reason := why_not():
-        skip("os + or by overlap at most EEL on an Ethernet", reason)
-        return
-    present = [f for f in families.load().values() if f.installed(stack)]
-    os.environ.update(COTEJO_STACK=str(stack), COTEJO_RUN=str(root / "run"))
-    hosts = clusters.up("fast-ethernet", "wire", hosts=2)
-    launches = {family.title: [] for family in present}
-    try:
+    with hosts_of(stack, root, "os + or by overlap at most EEL on an Ethernet") as hosts:
+        present = [f for f in families.load().values() if f.installed(stack)] if hosts else []
+        launches = {family.title: [] for family in present}
         for block in range(blocks):
             for family in random.Random(block).sample(present, len(present)):
                 launch_on_hosts(family, hosts, root, "logp", "--sizes", WIRE_SIZES,
                                 "--budget", "0.03")
                 launches[family.title].append(shares_of_latency(root))
-    finally:
-        clusters.down("wire")
     for title, shares in launches.items():
         medians = [statistics.median(launch[size] for launch in shares) for size in shares[0]]
         near = sum(share <= 1 for share in medians) / len(medians)
@@ -312,8 +346,8 @@ def overheads_on_wire(stack, root, blocks=5):
             f"{min(medians):.2f} to {max(medians):.2f} of EEL, {blocks} launches", near >= 0.95)
 
 
-GOALS = {"netpipe": netpipe, "adaptive": adaptive, "overheads": overheads,
-         "wire": overheads_on_wire}
+GOALS = {"netpipe": netpipe, "adaptive": adaptive, "adaptive-wire": adaptive_on_wire,
+         "overheads": overheads, "wire": overheads_on_wire}
 
 
 def run(stack, names=tuple(GOALS)):

@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// Some libraries set a collective up anew during its first hundreds of calls. Those not measured come
-// in batches that double; after setup_s no more are begun.
+// Some libraries set a collective up anew during its first hundreds of calls. Those not measured
+// come in batches that double; after setup_s no more are begun.
 enum { SETUP_BATCH_MOST = 512 };
 static const double setup_s = 5e-3, LEAD_MOST_S = 0.01;
 
