@@ -87,12 +87,13 @@ def there(tool, family):
 
 
 def explained(tool, family, cell):
-    """The control under which our time is the tool's, within 10 %, or '' and what was tried."""
-    todo = {(i, j): functools.partial(way, family, [cell])
-            for i, (_, *ways) in enumerate(CONTROLS[tool]) for j, way in enumerate(ways)}
-    found, tried = interleaved(todo, CONTROL_BLOCKS), []
-    for i, (what, *_) in enumerate(CONTROLS[tool]):
-        value, text = ratio(*(by_block(found[i, j], cell) for j in (1, 0)))
+    """Whether a control makes our time the tool's, within 10 %; the first that does, or all."""
+    tried = []
+    for what, *ways in CONTROLS[tool]:
+        found = interleaved({way: functools.partial(way, family, [cell]) for way in ways},
+                            CONTROL_BLOCKS)
+        theirs, ours = (by_block(found[way], cell) for way in ways)
+        value, text = ratio(ours, theirs)
         if abs(value - 1) <= NEAR:
             return True, f"{what}: {text}"
         tried.append(f"{what}: {text}")
