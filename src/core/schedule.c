@@ -271,16 +271,11 @@ static void set_up(struct bench *bench, struct schedule *schedule, const struct 
     }
 }
 
-// Of the clocks, as far as is known; on rank 0.
-static double error_allowed(const struct schedule *schedule) {
-    return schedule->error_share * fmin(schedule->tightest_s, schedule->lead_s);
-}
-
 void schedule_work(struct bench *bench, struct schedule *schedule, const struct act *act) {
     struct progress progress = {.shortest_s = INFINITY};
     long from = 0;
     if (schedule->start->clocked) // no other start relies on the clocks
-        sync_renew(&schedule->sync, error_allowed(schedule));
+        sync_renew(&schedule->sync);
     set_up(bench, schedule, act);
     progress.begun_s = clock_now(&bench->clock);
     while (schedule_go_on(bench, schedule, !enough(bench, schedule, &progress))) {
@@ -303,7 +298,7 @@ static void judge_clocks(struct bench *bench, struct schedule *schedule) {
     MPI_Bcast(&schedule->tightest_s, 1, MPI_DOUBLE, 0, bench->comm);
     double bound_s =
         isfinite(schedule->tightest_s) ? schedule->error_share * schedule->tightest_s : INFINITY;
-    sync_check(&schedule->sync, bound_s);
+    sync_check(&schedule->sync);
     if (schedule->sync.most_s > bound_s)
         failure_set(&bench->failure, STATUS_FAILED,
                     "synchronisation '%s' failed its check: clocks drifted %.3g us apart, more "

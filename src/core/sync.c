@@ -3,14 +3,13 @@
 #include "sync.h"
 
 #include "ranks.h"
+#include "tree.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-// EXCHANGES: in one point of a fit. A slope counts when it is more than SIGNIFICANT standard
-// errors: the errors of neighbouring readings hang together, so 2 would be too few.
-enum { EXCHANGES = 10, EXCHANGES_MOST = 10000, CHECK_POINTS = 40, TRIES = 3, SIGNIFICANT = 4 };
+enum { EXCHANGES_MOST = 10000, TRIES = 3 };
 
 // Share of a round trip by which its two ways may differ now and not later, whatever the scatter
 // of the readings says: what a slope must be clear of, too.
@@ -86,7 +85,7 @@ static struct fit read_line(const struct line *line, struct reading *readings, l
     for (long i = 0; i < points; i++) {
         while (clock_now(line->clock) < begin + baseline_s * (double)i / (double)points)
             ;
-        readings[i] = line_ask_ways(line, EXCHANGES);
+        readings[i] = line_ask_ways(line, SYNC_EXCHANGES);
     }
     line_hang_up(line);
     return readings_fit(readings, (size_t)points);
@@ -99,8 +98,8 @@ static void learn_from(struct sync *sync, MPI_Comm comm, int peer, struct readin
     sync->slope = fit.slope;
     sync->slope_se = fit.slope_se;
     sync->slope_applied =
-        fabs(fit.slope) >
-        SIGNIFICANT * fit.slope_se + ways_differ * fit.round_trip_s / fmax(sync->baseline_s, 1e-9);
+        fabs(fit.slope) > SLOPE_SIGNIFICANT * fit.slope_se +
+                              ways_differ * fit.round_trip_s / fmax(sync->baseline_s, 1e-9);
     sync->model = (struct model){fit.ahead_s, sync->slope_applied ? fit.slope : 0, fit.at_s};
 }
 
@@ -108,21 +107,19 @@ static void learn_from(struct sync *sync, MPI_Comm comm, int peer, struct readin
 // log2 of the ranks are enough rounds (HCA3 of Hunold and Carpen-Amarie 2018).
 static void learn_tree(struct sync *sync, MPI_Comm comm, struct failure *failure) {
     struct reading *readings = malloc((size_t)sync->points * sizeof *readings);
-    int step = 1, rank, size;
+    int rank, size;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
     if (!readings)
         failure_set(failure, STATUS_FAILED, "no memory for %ld readings", sync->points);
     if (ranks_agree(comm, failure, false) == STATUS_OK) {
-        while (2 * step < size)
-            step *= 2;
-        for (; step > 0; step /= 2) {
-            if (rank % (2 * step) == step) {
-                learn_from(sync, comm, rank - step, readings);
-            } else if (rank % (2 * step) == 0 && rank + step < size) {
-                struct line line = {comm, rank + step, sync->clock, sync->model};
+        for (int round = 0; round < tree_rounds(size); round++) {
+            struct tree_turn turn = tree_turn(rank, size, round);
+            struct line line = {comm, turn.peer, sync->clock, sync->model};
+            if (turn.peer >= 0 && turn.asks)
+                learn_from(sync, comm, turn.peer, readings);
+            else if (turn.peer >= 0)
                 line_serve(&line);
-            }
         }
     }
     free(readings);
@@ -186,17 +183,10 @@ static int hop_to_neighbours(int size) {
     return size - 1;
 }
 
-static int hop_by_halves(int size) {
-    int hops = 0;
-    for (int reached = 1; reached < size; reached *= 2)
-        hops++;
-    return hops;
-}
-
 static const struct sync_method methods[] = {{"linear", learn_linear, one_hop},
                                              {"ring", learn_ring, hop_to_neighbours},
-                                             {"hierarchical", learn_hierarchical, hop_by_halves},
-                                             {"two-level", learn_two_level, hop_by_halves}};
+                                             {"hierarchical", learn_hierarchical, tree_rounds},
+                                             {"two-level", learn_two_level, tree_rounds}};
 
 double sync_now(const struct sync *sync) {
     return model_shared(&sync->model, clock_now(sync->clock));
@@ -206,31 +196,69 @@ double sync_own(const struct sync *sync, double shared) {
     return model_own(&sync->model, shared);
 }
 
-static struct fit look(const struct line *line) {
-    struct reading readings[CHECK_POINTS];
-    return read_line(line, readings, CHECK_POINTS, 0);
+static double largest(const struct sync *sync, double mine) {
+    double most;
+    MPI_Allreduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, sync->comm);
+    return most;
 }
 
-// Each of two ranks asks the other: what differs between asking and telling cancels out.
-static double error_of(struct sync *sync) {
-    double told[2] = {0}, error = 0; // lead and round trip, as rank 0 found them
-    for (int i = 1; i < sync->size; i++) {
-        if (sync->rank == i) {
-            struct line line = line_to(sync, 0, sync->model);
+// What a rank is ahead of rank 0, at which moment of the shared clock, and by what round trips.
+struct found {
+    double error_s, at_s, round_trip_s;
+};
+
+enum { FOUND_DOUBLES = sizeof(struct found) / sizeof(double) };
+
+static struct found ask(const struct line *line) {
+    struct reading readings[SYNC_POINTS];
+    struct fit fit = read_line(line, readings, SYNC_POINTS, 0);
+    return (struct found){fit.ahead_s, fit.at_s, fit.round_trip_s};
+}
+
+// Each of two ranks asks the other: what differs between asking and telling cancels out. Who is
+// nearer to rank 0 knows its own error already, and the errors add up down the tree.
+static struct found look(const struct sync *sync) {
+    struct found mine = {0};
+    for (int round = 0; round < tree_rounds(sync->size); round++) {
+        struct tree_turn turn = tree_turn(sync->rank, sync->size, round);
+        struct line line = line_to(sync, turn.peer, sync->model);
+        struct found told[2]; // the other's own, and what it says of us
+        if (turn.peer < 0)
+            continue;
+        if (!turn.asks) {
+            told[0] = mine;
+            told[1] = ask(&line);
             line_serve(&line);
-            struct fit mine = look(&line);
-            MPI_Recv(told, 2, MPI_DOUBLE, 0, 0, sync->comm, MPI_STATUS_IGNORE);
-            error = (told[0] - mine.ahead_s) / 2;
-            sync->round_trip_s = (told[1] + mine.round_trip_s) / 2;
-        } else if (sync->rank == 0) {
-            struct line line = line_to(sync, i, sync->model);
-            struct fit mine = look(&line);
-            line_serve(&line);
-            MPI_Send((double[]){mine.ahead_s, mine.round_trip_s}, 2, MPI_DOUBLE, i, 0, sync->comm);
+            MPI_Send(told, 2 * FOUND_DOUBLES, MPI_DOUBLE, turn.peer, 0, sync->comm);
+            continue;
         }
+        line_serve(&line);
+        struct found other = ask(&line);
+        MPI_Recv(told, 2 * FOUND_DOUBLES, MPI_DOUBLE, turn.peer, 0, sync->comm, MPI_STATUS_IGNORE);
+        mine.error_s = told[0].error_s + (told[1].error_s - other.error_s) / 2;
+        mine.at_s = (told[1].at_s + other.at_s) / 2;
+        mine.round_trip_s = told[0].round_trip_s + (told[1].round_trip_s + other.round_trip_s) / 2;
     }
+    return mine;
+}
+
+static int by_error(const void *a, const void *b) {
+    double x = ((const struct found *)a)->error_s, y = ((const struct found *)b)->error_s;
+    return (x > y) - (x < y);
+}
+
+// The largest error of any rank, by the median look of each.
+static double error_of(struct sync *sync) {
+    struct found found[SYNC_LOOKS];
+    for (int i = 0; i < SYNC_LOOKS; i++)
+        found[i] = look(sync);
+    qsort(found, SYNC_LOOKS, sizeof *found, by_error);
+    const struct found *median = &found[SYNC_LOOKS / 2];
+    sync->end_s = median->error_s;
+    sync->round_trip_s = median->round_trip_s;
+    sync->found_s = sync_own(sync, median->at_s);
     sync->looked_s = clock_now(sync->clock);
-    return error;
+    return largest(sync, fabs(sync->end_s));
 }
 
 // The time stamp counter of a host is one: ranks that calibrated it apart would drift apart.
@@ -243,21 +271,16 @@ static void share_scale(struct sync *sync) {
     MPI_Comm_free(&host);
 }
 
-static double largest(const struct sync *sync, double mine) {
-    double most;
-    MPI_Allreduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, sync->comm);
-    return most;
-}
-
 static void learn(struct sync *sync, struct failure *failure) {
     double error = 0, bound = 0;
     for (int i = 0; i < TRIES && !failed(failure); i++) {
         sync->model = (struct model){0};
         sync->slope = sync->slope_se = sync->learnt_trip_s = sync->most_s = 0;
         sync->method->learn(sync, failure);
-        sync->begin_s = sync->end_s = error_of(sync);
+        sync->base = (struct anchor){sync->model.reference, sync->model.offset};
+        error = error_of(sync);
+        sync->begin_s = sync->end_s;
         sync->checked_s = clock_now(sync->clock);
-        error = largest(sync, fabs(sync->begin_s));
         // Half a round trip for each hop of the learning, and half a one of the check.
         bound = (largest(sync, sync->learnt_trip_s) * sync->method->hops(sync->size) +
                  largest(sync, sync->round_trip_s)) /
@@ -293,45 +316,36 @@ void sync_open(struct sync *sync, MPI_Comm comm, struct clock *clock,
         learn(sync, failure);
 }
 
-double sync_check(struct sync *sync, double bound_s) {
-    double error = 0;
-    for (int i = 0; sync->method && i < TRIES; i++) {
-        sync->end_s = error_of(sync);
-        error = largest(sync, fabs(sync->end_s));
-        if (error <= bound_s)
-            break;
-    }
+double sync_check(struct sync *sync) {
+    if (!sync->method)
+        return 0;
+    double error = error_of(sync);
     sync->most_s = fmax(sync->most_s, error);
     return error;
 }
 
 static void put_right(struct sync *sync) {
-    double now = clock_now(sync->clock), passed = now - sync->model.reference;
     double uncertain = ways_differ * sync->round_trip_s;
     bool drifts =
         sync->method->learn == learn_hierarchical || sync->method->learn == learn_two_level;
     if (sync->exact || sync->rank == 0 || fabs(sync->end_s) <= uncertain)
         return;
-    // As when it was learnt: a slope that is not significant is worse than none.
-    double slope = sync->model.slope - sync->end_s / passed, se = uncertain / passed;
-    if (!drifts || passed < sync->baseline_s || fabs(sync->end_s) <= SIGNIFICANT * uncertain ||
-        fabs(slope) <= SIGNIFICANT * se) {
-        sync->model.offset -= sync->end_s;
-        return;
+    double se = model_repair(&sync->model, sync->base, sync->found_s, sync->end_s, uncertain,
+                             drifts ? sync->baseline_s : INFINITY);
+    if (se > 0) {
+        sync->slope = sync->model.slope;
+        sync->slope_se = se;
+        sync->slope_applied = true;
     }
-    sync->model.slope = sync->slope = slope;
-    sync->slope_se = se;
-    sync->slope_applied = true;
 }
 
-void sync_renew(struct sync *sync, double bound_s) {
+void sync_renew(struct sync *sync) {
     int due = sync->method && sync->again_s > 0 &&
               clock_now(sync->clock) - sync->looked_s > sync->again_s;
     MPI_Bcast(&due, 1, MPI_INT, 0, sync->comm);
     if (!due)
         return;
-    MPI_Bcast(&bound_s, 1, MPI_DOUBLE, 0, sync->comm);
-    sync_check(sync, bound_s);
+    sync_check(sync);
     put_right(sync);
     sync->renewals++;
 }

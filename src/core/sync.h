@@ -4,10 +4,10 @@
 #define COTEJO_CORE_SYNC_H
 
 #include "clock.h"
-#include "exchange.h"
 #include "failure.h"
 #include "json.h"
 #include "options.h"
+#include "reading.h"
 
 #include <mpi.h>
 
@@ -33,11 +33,13 @@ struct sync {
     bool slope_applied;
     double learnt_trip_s; // round trip of what it learnt from
     bool exact;           // it reads the very clock that rank 0 reads
-    // What was found, on every rank of its own: its error against rank 0, and the mean round trip
-    // of what found it, half of which is the most that the error is wrong by.
+    struct anchor base;   // where it was learnt
+    // What was found, on every rank of its own: its error against rank 0, and the round trips of
+    // what found it, half of which are the most that the error is wrong by.
     double round_trip_s, begin_s, end_s;
     double checked_s; // own time of the first check
-    double looked_s;  // of the last one
+    double found_s;   // own time at which the error was `end_s`
+    double looked_s;  // own time at which the last check was through
     double most_s;    // the largest error of any rank that was found before it was put right
     long renewals;    // checks after which models were put right
 };
@@ -55,15 +57,19 @@ void sync_open(struct sync *sync, MPI_Comm comm, struct clock *clock,
 double sync_now(const struct sync *sync);
 double sync_own(const struct sync *sync, double shared);
 
-// Measures the error again; when it is more than `bound_s`, up to twice more, for the measuring
-// may itself have been disturbed. Returns the largest error of any rank, on all ranks. Collective.
-double sync_check(struct sync *sync, double bound_s);
+// What one check takes of messages: a look may itself be disturbed, so each rank's error is the
+// median of some, however good the first one is.
+enum { SYNC_LOOKS = 3, SYNC_POINTS = 14, SYNC_EXCHANGES = 10 };
+
+// Measures the error again, down a tree of ranks. Returns the largest error of any rank, on all
+// ranks. Collective.
+double sync_check(struct sync *sync);
 
 // The same between two measurements, when --sync-again has passed since the last time; then each
 // model that is wrong by more than a reading may be is put right: by a new offset, or, where the
 // method knows of drift, by the slope between the two times, which are further apart than any
 // baseline. What the error was counts until the end. Collective.
-void sync_renew(struct sync *sync, double bound_s);
+void sync_renew(struct sync *sync);
 
 // The value of the member `observed.sync`, whole on rank 0. Its error was held against `share`
 // of `slot_s` (not finite: nothing was). Collective; failure agreed.

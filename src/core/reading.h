@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Readings of another rank's clock by messages, and the line through many of them.
-#ifndef COTEJO_CORE_EXCHANGE_H
-#define COTEJO_CORE_EXCHANGE_H
+#ifndef COTEJO_CORE_READING_H
+#define COTEJO_CORE_READING_H
 
 #include "clock.h"
 
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+// A slope counts when it is more than this many standard errors: the errors of neighbouring
+// readings hang together, so 2 would be too few.
+enum { SLOPE_SIGNIFICANT = 4 };
 
 // A shared clock as a function of a rank's own: t + offset + slope * (t - reference), s.
 struct model {
@@ -16,6 +20,18 @@ struct model {
 
 double model_shared(const struct model *model, double own);
 double model_own(const struct model *model, double shared);
+
+// A moment of a rank's own clock, and what the shared one was ahead of it then.
+struct anchor {
+    double at_s, ahead_s;
+};
+
+// Puts a model right that at `at_s` of its own clock was found to give `error_s` too much, to
+// within `uncertain_s`. Returns the standard error of the slope when the line from `base`, where
+// the model was learnt, is so much surer than its error that it became the slope; else 0, and
+// only the offset was moved. A base that is less than `baseline_s` back says nothing of slopes.
+double model_repair(struct model *model, struct anchor base, double at_s, double error_s,
+                    double uncertain_s, double baseline_s);
 
 // One rank's end of a line to another rank.
 struct line {

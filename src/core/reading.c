@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Readings of another rank's clock by messages, and the line through many of them.
-#include "exchange.h"
+#include "reading.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,6 +15,19 @@ double model_shared(const struct model *model, double own) {
 double model_own(const struct model *model, double shared) {
     double own = shared - model->offset;
     return own - model->slope * (own - model->reference) / (1 + model->slope);
+}
+
+// Whatever the model was between, the slope is that of the line through two moments at which the
+// shared clock was known: repairs of the offset on the way would else hide a steady drift.
+double model_repair(struct model *model, struct anchor base, double at_s, double error_s,
+                    double uncertain_s, double baseline_s) {
+    double ahead = model_shared(model, at_s) - error_s - at_s, passed = at_s - base.at_s;
+    double slope = (ahead - base.ahead_s) / passed, se = uncertain_s / passed;
+    bool known = passed >= baseline_s && passed > 0 &&
+                 fabs(error_s) > SLOPE_SIGNIFICANT * uncertain_s &&
+                 fabs(slope) > SLOPE_SIGNIFICANT * se;
+    *model = (struct model){ahead, known ? slope : model->slope, at_s};
+    return known ? se : 0;
 }
 
 static double now(const struct line *line) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The line through readings of a clock, from readings whose line is known.
 #include "check.h"
-#include "exchange.h"
+#include "reading.h"
 
 #include <math.h>
 
@@ -69,11 +69,32 @@ static void goes_there_and_back(void) {
     CHECK(model_shared(&model, 200) == 204);
 }
 
+// A drift of 1e-5 that is too small to be sure of at the first checks: each moves the offset, and
+// the slope that shows at last is the whole one, from where the model was learnt.
+static void keeps_its_base_when_put_right(void) {
+    const double drift = 1e-5, uncertain = 5e-6;
+    struct model model = {0.25, 0, 100};
+    struct anchor base = {100, 0.25};
+    double se = 0;
+    int checks = 0;
+    while (se == 0 && ++checks < 20) {
+        double at = 100 + 0.9 * checks, truth = at + 0.25 + drift * (at - 100);
+        se = model_repair(&model, base, at, model_shared(&model, at) - truth, uncertain, 0.2);
+        CHECK(fabs(model_shared(&model, at) - truth) < 1e-12);
+        // The next error is large enough to be seen, when the base is far.
+        if (checks == 3)
+            model.offset -= 1e-4;
+    }
+    CHECK(checks == 4 && fabs(se - uncertain / 3.6) < 1e-12);
+    CHECK(fabs(model.slope - drift) < 1e-12);
+}
+
 int main(void) {
     finds_a_slope_and_its_error();
     counts_errors_that_hang_together();
     leaves_slow_readings_out();
     knows_when_it_cannot_tell();
     goes_there_and_back();
+    keeps_its_base_when_put_right();
     return check_status();
 }
