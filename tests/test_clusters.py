@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Virtual clusters: up, verified, down, and nothing left however they end. Needs root."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -191,6 +192,88 @@ def test_what_tcp_finds_is_held_against_the_model(measured, words):
     assert words in said
 
 
+CONTROL = {"rate": 2e9, "best_rate": 3e9, "least_s": 60e-6, "round_trip_s": 70e-6, "lost": 0.02}
+
+
+@pytest.mark.parametrize(("measured", "control", "words"), [
+    ({"rate": 50e6, "best_rate": 60e6}, {}, ""),  # the machine had time: the network is wrong
+    ({"rate": 120e6, "best_rate": 130e6}, {"lost": 0.9}, ""),  # nothing makes a network faster
+    ({"least_s": 1e-3}, {}, ""),
+    ({"least_s": 1e-3}, {"lost": 0.9}, ""),  # lengthens medians, not the shortest
+    ({"rate": 70e6, "best_rate": 75e6}, {"lost": 0.3}, "30 % of the time are lost, too"),
+    ({"rate": 9e6, "best_rate": 10e6}, {"lost": 0.2}, ""),  # a tenth is more than was lost
+    ({"rate": 70e6, "best_rate": 93e6}, {}, "a part of the stream had 93.0 Mbit/s"),
+    ({"rate": 70e6, "best_rate": 75e6}, {"best_rate": 80e6}, "TCP streams at 80 Mbit/s"),
+    ({"least_s": 1e-3}, {"least_s": 9e-4}, "a round trip takes 900 us"),
+])
+def test_what_the_control_finds_tells_a_busy_machine_from_a_wrong_network(
+        measured, control, words):
+    measured = {"rate": 93e6, "best_rate": 93e6, "least_s": 160e-6, **measured,
+                "control": {**CONTROL, **control}}
+    assert clusters.contradiction(measured, MODEL)
+    said = clusters.excuse(measured, MODEL)
+    assert bool(said) == bool(words)
+    assert words in said
+
+
+THIEF = """
+import os, time
+os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
+end = time.monotonic() + {seconds}
+while time.monotonic() < end:
+    until = time.monotonic() + 0.003
+    while time.monotonic() < until:
+        pass
+    time.sleep(0.006)
+"""
+
+
+@contextlib.contextmanager
+def busy(seconds, cores=None):
+    """Takes a third of the cores' time from all else, as a machine beside this one can."""
+    thieves = [subprocess.Popen(["taskset", "-c", str(core), sys.executable, "-c",
+                                 THIEF.format(seconds=seconds)])
+               for core in cores or sorted(os.sched_getaffinity(0))[:2]]
+    time.sleep(0.2)
+    try:
+        yield
+    finally:
+        for thief in thieves:
+            thief.kill()
+            thief.wait()
+
+
+@needs_hosts
+def test_a_busy_machine_is_waited_for(folder):
+    found = clusters.up("gigabit", "busy", hosts=2, verified=False)
+    with busy(2.5):
+        verified = clusters.verify(found)
+    assert verified["tries"] > 1
+    assert verified["waited_s"] > 0.5
+    assert verified["control"]["rate"] > verified["rate"]
+    assert json.loads((folder / "busy/verified.json").read_text()) == verified
+
+
+@needs_hosts
+def test_a_machine_that_stays_busy_is_not_called_wrong(folder):
+    found = clusters.up("gigabit", "busier", hosts=2, verified=False)
+    with busy(20), pytest.raises(clusters.ClusterBusyError,
+                                 match="too busy for a cluster, .* without the network"):
+        clusters.verify(found, patience_s=1)
+
+
+@needs_hosts
+def test_one_core_that_computes_costs_no_cluster(folder):
+    spin = subprocess.Popen(["taskset", "-c", str(min(os.sched_getaffinity(0))),
+                             sys.executable, "-c", "while True: pass"])
+    try:
+        for turn in range(3):
+            clusters.up("gigabit", f"beside-{turn}", hosts=2)
+    finally:
+        spin.kill()
+        spin.wait()
+
+
 def impostor(monkeypatch, cluster, **options):
     """Brings a cluster up by a switch that is told otherwise than `cluster` declares."""
     declared = clusters.declared()[cluster]
@@ -202,7 +285,7 @@ def impostor(monkeypatch, cluster, **options):
 def test_ten_times_the_latency_is_found(folder, monkeypatch):
     honest = clusters.up("gigabit", "honest", hosts=3, verified=False)
     slow = impostor(monkeypatch, "gigabit", latency=100e-6)
-    with pytest.raises(clusters.ClusterError, match="host1 to host2: TCP's shortest round trip"):
+    with pytest.raises(clusters.ClusterError, match="should be: host1 to host2: TCP's shortest"):
         clusters.verify({**slow, "hosts": with_models(slow, honest)})
 
 
@@ -210,7 +293,7 @@ def test_ten_times_the_latency_is_found(folder, monkeypatch):
 def test_a_slow_link_is_found_on_the_last_host(folder, monkeypatch):
     honest = clusters.up("gigabit", "honest", hosts=3, verified=False)
     slow = impostor(monkeypatch, "gigabit", rates=[1e9, 1e9, 1e8])
-    with pytest.raises(clusters.ClusterError, match="host1 to host3: TCP streams at"):
+    with pytest.raises(clusters.ClusterError, match="should be: host1 to host3: TCP streams at"):
         clusters.verify({**slow, "hosts": with_models(slow, honest)})
 
 

@@ -106,6 +106,7 @@ def test_what_the_harness_takes_is_sound(site, file, text):
     ("hosts: 2, rates: [fast]", "rates: ['fast']"),
     ("hosts: 2, rates: [1e+9], mtu: -1", "mtu: -1"),
     ("hosts: 2, rates: [1e+9], kind: token-ring", "kind: 'token-ring'"),
+    ("hosts: 2, rates: [1e+9], patience: long", "patience: 'long'"),
     ("hosts: 2, rates: [1e+9], speed: 3", "unknown key 'speed'"),
 ])
 def test_a_cluster_that_is_none(tmp_path, text, said):

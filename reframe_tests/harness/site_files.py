@@ -184,7 +184,8 @@ def one_cluster(entry):
              "kind": entry.get("kind", "switch") in ("switch", "hub"),
              "latency": is_number(entry.get("latency", 0)),
              "queue": is_number(entry.get("queue", 1), above=0),
-             "mtu": is_number(entry.get("mtu", 1500), above=0)}
+             "mtu": is_number(entry.get("mtu", 1500), above=0),
+             "patience": is_number(entry.get("patience", 0))}
     return ([f"unknown key {key!r}; there are {', '.join(sorted(clusters.KEYS))}"
              for key in entry if key not in clusters.KEYS]
             + [f"{key}: {entry[key]!r} is not what docs/sites.md says" if key in entry

@@ -83,11 +83,19 @@ static bool share_medium(struct model *model, int from, double now, const unsign
     return good;
 }
 
+// IPv4 without tags; the last two bits are the network's own (congestion).
+static bool unmodelled(const unsigned char *bytes, size_t length) {
+    return length > 15 && bytes[12] == 8 && bytes[13] == 0 &&
+           (bytes[15] & ~3) == MODEL_UNMODELLED;
+}
+
 bool model_send(struct model *model, int from, double now, const unsigned char *bytes,
                 size_t length) {
     struct port *port = &model->port[from];
     int to = model_port_of(bytes);
     bool good = true;
+    if (to >= 0 && to < model->ports && unmodelled(bytes, length))
+        return enqueue(model, to, now, bytes, length);
     if (model->hub)
         return share_medium(model, from, now, bytes, length);
     double start = later(now, port->in_free);

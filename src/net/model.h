@@ -8,6 +8,8 @@
 //   - then waits until B's link is free (no longer than the queue is deep, else it is dropped)
 //     and takes its length over B's rate again.
 // On a hub all hosts share one medium: frames are sent one at a time, to everybody, once.
+// Packets of the type of service MODEL_UNMODELLED take no time: the control that tells a busy
+// machine from a wrong network.
 // Contention is resolved in the order of asking, without collisions and without backoff.
 #ifndef COTEJO_NET_MODEL_H
 #define COTEJO_NET_MODEL_H
@@ -22,7 +24,10 @@ enum {
     FRAME_AROUND = 24,  // preamble, check sequence and gap between frames
     FRAME_PREAMBLE = 8, // of those, before the frame
     FRAME_CHECK = 4,    // and the check sequence after it
-    CARD_FRAMES = 16    // that a host's network card holds ahead of the wire
+    CARD_FRAMES = 16,   // that a host's network card holds ahead of the wire
+    // IP's type of service of packets that pass at once: a class for local use, which no program
+    // sets that does not mean this switch.
+    MODEL_UNMODELLED = 0xfc
 };
 
 struct frame {

@@ -3,12 +3,19 @@
 //
 //   cotejo-probe serve        answers one client, then ends
 //   cotejo-probe ADDRESS N    prints {"round_trip_s": median of 1 B, "least_s": the shortest one,
-//                             "rate": of N B, bit/s}
+//                             "rate" and "best_rate": of N B and of their fastest slice, bit/s;
+//                             "control": {the same, and "lost": share of the time}}
+//
+// The control is the same by frames that the switch passes on without its model. The two take
+// turns, trip by trip and slice by slice, so that they find the same machine: the share of time
+// that it takes from the control's round trips it takes from the network, too.
 #include "failure.h"
+#include "model.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +24,20 @@
 #include <unistd.h>
 
 enum { PORT = 7777, ROUND_TRIPS = 101, WARM_UP = 20, CHUNK = 1 << 16, LIMIT_S = 30, TRIES = 200 };
+// Through the modelled network, and past the model. A busy machine gets fewer trips and slices.
+enum { NETWORK, CONTROL, WAYS, SLICES = 10, FEW = 3 };
+static const double most_s = 2;
+enum { TRIP, STREAM }; // first byte of a message
+
+struct way {
+    int socket;
+    double trips[ROUND_TRIPS], slices[SLICES];
+};
+
+// What the machine took from the control, and of how long.
+struct lost {
+    double s, of_s;
+};
 
 static double now(void) {
     struct timespec t;
@@ -30,8 +51,8 @@ static int fail(const char *what) {
 }
 
 // A socket that does not wait for ever, and sends at once.
-static int open_socket(void) {
-    int on = 1, made = socket(AF_INET, SOCK_STREAM, 0);
+static int open_socket(int way) {
+    int on = 1, mark = way == CONTROL ? MODEL_UNMODELLED : 0, made = socket(AF_INET, SOCK_STREAM, 0);
     struct timeval limit = {LIMIT_S, 0};
     if (made < 0)
         return -1;
@@ -39,6 +60,7 @@ static int open_socket(void) {
     setsockopt(made, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
     setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     setsockopt(made, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    setsockopt(made, IPPROTO_IP, IP_TOS, &mark, sizeof mark);
     return made;
 }
 
@@ -71,21 +93,45 @@ static bool stream(ssize_t (*move)(int, void *, size_t), int with, long long byt
     return true;
 }
 
-static int serve(void) {
-    struct sockaddr_in own = {.sin_family = AF_INET, .sin_port = htons(PORT)};
-    int listener = open_socket(), on = 1, client;
-    long long bytes;
+// Answers one message: a single byte, or one that says that a stream follows, and how long it is.
+// False: the client has ended.
+static bool answer(int client) {
+    long long bytes = 0;
     char byte;
-    if (listener < 0 || bind(listener, (struct sockaddr *)&own, sizeof own) != 0 ||
-        listen(listener, 1) != 0 || (client = accept(listener, NULL, NULL)) < 0)
-        return fail("serve");
-    setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    for (int i = 0; i < WARM_UP + ROUND_TRIPS; i++)
-        if (!all(take, client, &byte, 1) || !all(give, client, &byte, 1))
-            return fail("round trips");
-    if (!all(take, client, (char *)&bytes, sizeof bytes) || !stream(take, client, bytes) ||
-        !all(give, client, &byte, 1))
-        return fail("stream");
+    if (!all(take, client, &byte, 1))
+        return false;
+    if (byte == STREAM &&
+        (!all(take, client, (char *)&bytes, sizeof bytes) || !stream(take, client, bytes)))
+        return false;
+    return all(give, client, &byte, 1);
+}
+
+static int accept_from(int way) {
+    struct sockaddr_in own = {.sin_family = AF_INET, .sin_port = htons((uint16_t)(PORT + way))};
+    int listener = open_socket(way), on = 1, client = -1;
+    if (listener >= 0 && bind(listener, (struct sockaddr *)&own, sizeof own) == 0 &&
+        listen(listener, 1) == 0)
+        client = accept(listener, NULL, NULL);
+    if (client >= 0)
+        setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    return client;
+}
+static int serve(void) {
+    struct pollfd clients[WAYS];
+    for (int way = 0; way < WAYS; way++)
+        if ((clients[way].fd = accept_from(way)) < 0)
+            return fail("serve");
+    for (int left = WAYS; left > 0;) {
+        for (int way = 0; way < WAYS; way++)
+            clients[way].events = POLLIN;
+        if (poll(clients, WAYS, 1000 * LIMIT_S) <= 0)
+            return fail("serve");
+        for (int way = 0; way < WAYS; way++)
+            if (clients[way].revents && !answer(clients[way].fd)) {
+                clients[way].fd = -1; // poll leaves it out
+                left--;
+            }
+    }
     return STATUS_OK;
 }
 
@@ -95,14 +141,14 @@ static int compare(const void *a, const void *b) {
 }
 
 // The server may still be starting.
-static int reach(const char *address) {
-    struct sockaddr_in peer = {.sin_family = AF_INET, .sin_port = htons(PORT)};
+static int reach(const char *address, int way) {
+    struct sockaddr_in peer = {.sin_family = AF_INET, .sin_port = htons((uint16_t)(PORT + way))};
     const struct timespec pause = {.tv_nsec = 10000000};
     errno = EINVAL;
     if (inet_pton(AF_INET, address, &peer.sin_addr) != 1)
         return -1;
     for (int i = 0; i < TRIES; i++) {
-        int made = open_socket();
+        int made = open_socket(way);
         if (made < 0 || connect(made, (struct sockaddr *)&peer, sizeof peer) == 0)
             return made;
         close(made);
@@ -111,28 +157,101 @@ static int reach(const char *address) {
     return -1;
 }
 
-static int measure(const char *address, long long bytes) {
-    double times[ROUND_TRIPS];
-    char byte = 1;
-    int server = reach(address);
-    if (server < 0)
-        return fail(address);
-    for (int i = -WARM_UP; i < ROUND_TRIPS; i++) {
-        double begin = now();
-        if (!all(give, server, &byte, 1) || !all(take, server, &byte, 1))
-            return fail("round trips");
-        if (i >= 0)
-            times[i] = now() - begin;
-    }
-    qsort(times, ROUND_TRIPS, sizeof *times, compare);
+static bool trip(const struct way *way, double *seconds) {
     double begin = now();
-    if (!all(give, server, (char *)&bytes, sizeof bytes) || !stream(give, server, bytes) ||
-        !all(take, server, &byte, 1))
+    char byte = TRIP;
+    bool there = all(give, way->socket, &byte, 1) && all(take, way->socket, &byte, 1);
+    *seconds = now() - begin;
+    return there;
+}
+
+static bool slice(const struct way *way, long long bytes, double *seconds) {
+    char header[1 + sizeof bytes] = {STREAM}, byte;
+    double begin = now();
+    memcpy(header + 1, &bytes, sizeof bytes);
+    bool there = all(give, way->socket, header, sizeof header) &&
+                 stream(give, way->socket, bytes) && all(take, way->socket, &byte, 1);
+    *seconds = now() - begin;
+    return there;
+}
+
+// Round trips of both ways in turn; returns how many there were of each, 0: the peer is gone.
+static int make_trips(struct way ways[WAYS]) {
+    double begin = now(), ignored;
+    int warm_up = 0, count = 0;
+    for (; warm_up < WARM_UP && now() - begin < most_s; warm_up++)
+        for (int way = 0; way < WAYS; way++)
+            if (!trip(&ways[way], &ignored))
+                return 0;
+    for (; count < ROUND_TRIPS && (count < FEW || now() - begin < most_s); count++)
+        for (int way = 0; way < WAYS; way++)
+            if (!trip(&ways[way], &ways[way].trips[count]))
+                return 0;
+    return count;
+}
+
+// Trips past the model for so many seconds. What one takes beyond twice `usual` is lost: both
+// hosts and the switch had nothing else to do.
+static bool watch(const struct way *control, double seconds, double usual, struct lost *lost) {
+    double begin = now(), took;
+    do {
+        if (!trip(control, &took))
+            return false;
+        lost->of_s += took;
+        lost->s += took > 2 * usual ? took - usual : 0;
+    } while (now() - begin < seconds);
+    return true;
+}
+
+// The same of slices of the stream; after each one the control is watched for as long.
+static int make_slices(struct way ways[WAYS], long long bytes, double usual, struct lost *lost) {
+    double begin = now();
+    int count = 0;
+    for (; count < SLICES && (count < FEW || now() - begin < most_s); count++) {
+        for (int way = 0; way < WAYS; way++)
+            if (!slice(&ways[way], bytes, &ways[way].slices[count]))
+                return 0;
+        if (!watch(&ways[CONTROL], ways[NETWORK].slices[count], usual, lost))
+            return 0;
+    }
+    return count;
+}
+
+static void sort(double *values, int count) {
+    qsort(values, (size_t)count, sizeof *values, compare);
+}
+
+static void tell(struct way *way, int trips, int slices, long long bytes) {
+    double all_s = 0;
+    for (int i = 0; i < slices; i++)
+        all_s += way->slices[i];
+    sort(way->slices, slices);
+    printf("\"round_trip_s\": %.9f, \"least_s\": %.9f, \"rate\": %.0f, \"best_rate\": %.0f",
+           way->trips[trips / 2], way->trips[0], 8 * (double)slices * (double)bytes / all_s,
+           8 * (double)bytes / way->slices[0]);
+}
+
+static int measure(const char *address, long long bytes) {
+    static struct way ways[WAYS];
+    struct lost lost = {0};
+    int trips, slices;
+    bytes = (bytes + SLICES - 1) / SLICES;
+    for (int way = 0; way < WAYS; way++)
+        if ((ways[way].socket = reach(address, way)) < 0)
+            return fail(address);
+    if (!(trips = make_trips(ways)))
+        return fail("round trips");
+    for (int way = 0; way < WAYS; way++)
+        sort(ways[way].trips, trips);
+    if (!(slices = make_slices(ways, bytes, ways[CONTROL].trips[trips / 2], &lost)))
         return fail("stream");
-    double rate = 8 * (double)bytes / (now() - begin);
-    printf("{\"round_trip_s\": %.9f, \"least_s\": %.9f, \"rate\": %.0f}\n", times[ROUND_TRIPS / 2],
-           times[0], rate);
-    close(server);
+    printf("{");
+    tell(&ways[NETWORK], trips, slices, bytes);
+    printf(", \"control\": {");
+    tell(&ways[CONTROL], trips, slices, bytes);
+    printf(", \"lost\": %.4f}}\n", lost.s / lost.of_s);
+    for (int way = 0; way < WAYS; way++)
+        close(ways[way].socket); // which ends the server
     return STATUS_OK;
 }
 

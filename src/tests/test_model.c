@@ -57,6 +57,18 @@ static void stores_and_forwards(void) {
     model_free(&model);
 }
 
+static void unmodelled_packets_take_no_time(void) {
+    struct model model = make(false, 2, 1e8, 25e-6, 1 << 18);
+    unsigned char bytes[FRAME_MOST] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 0, 8, 0, 0x45};
+    bytes[15] = MODEL_UNMODELLED | 1;
+    CHECK(model_send(&model, 0, 3, bytes, 1514));
+    expect(&model, 1, 3);
+    bytes[15] = 0x10; // another type of service; nor has the one before occupied the link
+    CHECK(model_send(&model, 0, 3, bytes, 1514));
+    expect(&model, 1, 3 + 2 * whole + 25e-6);
+    model_free(&model);
+}
+
 static void links_are_serial_and_full_duplex(void) {
     struct model model = make(false, 2, 1e8, 0, 1 << 18);
     send(&model, 0, 1, 0, 1514);
@@ -132,6 +144,7 @@ static void a_card_takes_only_some_frames_ahead(void) {
 
 int main(void) {
     stores_and_forwards();
+    unmodelled_packets_take_no_time();
     links_are_serial_and_full_duplex();
     two_senders_share_the_link_of_one_receiver();
     a_full_queue_loses_frames();
