@@ -42,12 +42,12 @@ static const struct column radix_columns[] = {
 };
 
 static const struct radix_variant radix_variants[] = {
-    {"original", true, false, radix_original},
-    {"posted", true, false, radix_posted},
-    {"threaded", true, false, radix_threaded},
-    {"alltoallv", false, false, radix_alltoallv},
-    {"split", false, false, radix_split},
-    {"alone", false, true, radix_alone},
+    {"original", true, false, radix_deal_open, radix_original, radix_own_close},
+    {"posted", true, false, radix_deal_open, radix_posted, radix_own_close},
+    {"threaded", true, false, radix_deal_open, radix_threaded, radix_own_close},
+    {"alltoallv", false, false, NULL, radix_alltoallv, NULL},
+    {"split", false, false, radix_split_open, radix_split, radix_own_close},
+    {"alone", false, true, NULL, radix_alone, NULL},
     {0},
 };
 
@@ -55,40 +55,6 @@ void radix_alone(struct radix *radix) {
     double begin = clock_now(radix->clock);
     radix_sort_local(radix->in, radix->out, radix->keys, radix->wide, &radix->digits);
     radix->account.phase_s[RADIX_PERMUTATION] += clock_now(radix->clock) - begin;
-}
-
-static void *lines(size_t bytes) {
-    return aligned_alloc(RADIX_LINE, (bytes + RADIX_LINE - 1) / RADIX_LINE * RADIX_LINE);
-}
-
-void radix_open(struct radix *radix, struct failure *failure) {
-    size_t block = radix->keys * radix_width(radix), ranks = (size_t)radix->size;
-    size_t table = ranks * radix_values(&radix->digits);
-    bool all_at_once = !radix->variant->buffered && !radix->variant->alone;
-    radix->in = lines(block);
-    radix->out = lines(block);
-    radix->spare = lines(all_at_once ? block : 1);
-    radix->work = lines(all_at_once ? block : 1);
-    radix->buffers =
-        lines(radix->variant->buffered ? 2 * ranks * radix->room * radix_width(radix) : 1);
-    radix->counts = calloc(table, sizeof *radix->counts);
-    radix->next = calloc(table, sizeof *radix->next);
-    radix->comes = calloc(table, sizeof *radix->comes);
-    if (!radix->in || !radix->out || !radix->spare || !radix->work || !radix->buffers ||
-        !radix->counts || !radix->next || !radix->comes)
-        failure_set(failure, STATUS_USAGE, "no memory for %zu keys on a rank; lower --keys",
-                    radix->keys);
-}
-
-void radix_close(struct radix *radix) {
-    free(radix->in);
-    free(radix->out);
-    free(radix->spare);
-    free(radix->work);
-    free(radix->buffers);
-    free(radix->counts);
-    free(radix->next);
-    free(radix->comes);
 }
 
 static void run_variant(void *state) {

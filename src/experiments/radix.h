@@ -15,13 +15,38 @@ struct digits {
     int low, bits, digit;
 };
 
+// The digits of which keys come to a rank in a pass: all that its share of the sorted keys holds.
+// Neighbours may share a digit, so that the windows of all ranks have at most as many digits
+// together as there are ranks and digits: what is told by windows does not grow as their product.
+struct window {
+    size_t first, count;
+};
+
+// Who gets what in a pass, and room for it. Owned by struct radix.
+struct plan {
+    uint64_t *counts;       // of this rank's keys by digit
+    uint64_t *totals;       // of all ranks'
+    uint64_t *starts;       // where this rank's keys of a digit go among all
+    struct window *windows; // of every rank
+    int *lists;             // counts and places of an exchange: RADIX_LISTS times the ranks
+    // By source and digit of the own window: how many keys come, and where the next one goes in
+    // this rank's block. They grow in a first run; later ones have the same input.
+    uint64_t *comes, *next;
+    size_t room;
+};
+
+enum { RADIX_LISTS = 6 };
+
 struct radix;
 
 struct radix_variant {
     const char *name;
     bool buffered; // sends buffers of --buffer B
     bool alone;    // ranks have nothing to do with each other
+    // What `run` works with, made before anything is timed, in radix->own; NULL: nothing.
+    void (*open)(struct radix *radix, struct failure *failure);
     void (*run)(struct radix *radix);
+    void (*close)(struct radix *radix);
 };
 
 struct radix {
@@ -34,13 +59,12 @@ struct radix {
     const struct clock *clock;
     struct account account;
     const struct radix_variant *variant;
-    void *in, *out;   // the keys; the result is in `in`. Owned
-    void *spare;      // room for as many, of the variants that send all at once. Owned
-    void *work;       // the same; for parts, from its begin, or for counts. Owned
-    char *buffers;    // 2 * size messages: to send, to receive. Owned
-    uint64_t *counts; // of every rank, digit by digit. Owned
-    uint64_t *next;   // the same room: where the next key from a rank with a digit goes. Owned
-    uint64_t *comes;  // the same: how many of them come. Owned
+    void *in, *out; // the keys; the result is in `in`. Owned
+    void *spare;    // room for as many, of the variants that send all at once. Owned
+    void *work;     // the same; for parts, from its begin, or for counts. Owned
+    char *buffers;  // 2 * size messages: to send, to receive. Owned
+    struct plan plan;
+    void *own; // of the variant
     int pass;
     const char *distribution; // of the input
     bool tagged;              // keys of 8 B with the number of their place below the digits
@@ -57,6 +81,14 @@ static inline size_t radix_values(const struct digits *digits) {
 
 static inline int radix_passes(const struct digits *digits) {
     return (digits->bits + digits->digit - 1) / digits->digit;
+}
+
+// Loops over keys are written once for both widths; the compiler makes one of each, since the
+// width is a constant where they are called.
+#define RADIX_ALWAYS static inline __attribute__((always_inline))
+
+RADIX_ALWAYS uint64_t radix_key(const void *keys, size_t i, bool wide) {
+    return wide ? ((const uint64_t *)keys)[i] : ((const uint32_t *)keys)[i];
 }
 
 // radix_local.c: within one rank.
@@ -88,14 +120,25 @@ void radix_part(const struct run *runs, int count, void *to, void *other, bool w
 bool radix_countable(const struct radix *radix);
 void radix_counted(struct radix *radix);
 
-// radix_plan.c: who gets what in a pass.
-// Counts of all ranks to `counts`, from those of this rank at its place in it.
+// radix_plan.c: who gets what in a pass. Where a key goes hangs on all keys, so this is a part of
+// the sort: its time is the phase of the scan. Its memory is made before.
+void radix_plan_open(struct radix *radix, size_t values, struct failure *failure);
+void radix_plan_close(struct radix *radix);
+// Totals and starts from the counts. Collective.
 void radix_share(struct radix *radix);
-// next[source][digit]: where in this rank's block the first key goes that `source` sends with
-// that digit; comes[source][digit]: how many do. Returns their sum. `source` may be this rank.
-uint64_t radix_arrivals(struct radix *radix, int source);
-// Keys with `digit` on this rank, as positions among all: where they begin.
-void radix_starts(const struct radix *radix, uint64_t *starts);
+// Windows of `size` ranks of `keys` keys, by the totals of `values` digits.
+void radix_windows(const uint64_t *totals, size_t values, uint64_t keys, int size,
+                   struct window *windows);
+// Every rank tells its counts by the windows, which must be known: fills `comes`. Collective.
+void radix_tell(struct radix *radix);
+// Places by what comes from all sources: fills `next`, and leaves in `comes` what falls into
+// [low, low + keys), where the first digit of the window begins at `begin`.
+void radix_arrivals(const struct window *window, int size, uint64_t begin, uint64_t low,
+                    uint64_t keys, uint64_t *comes, uint64_t *next);
+// All of it for one pass, timed as a part of the scan. Collective.
+void radix_plan_pass(struct radix *radix);
+// Keys of `source` that come in all.
+uint64_t radix_comes(const struct radix *radix, int source);
 
 // The variants.
 void radix_original(struct radix *radix);
@@ -104,6 +147,10 @@ void radix_threaded(struct radix *radix);
 void radix_alltoallv(struct radix *radix);
 void radix_split(struct radix *radix);
 void radix_alone(struct radix *radix);
+// Their memory.
+void radix_deal_open(struct radix *radix, struct failure *failure);
+void radix_split_open(struct radix *radix, struct failure *failure);
+void radix_own_close(struct radix *radix); // of those whose memory is one piece
 // Keys of one message from `source` go to their places, in radix_local.c. Keys that were damaged
 // on the way have none in this block and are dropped: the check will miss them.
 void radix_place(struct radix *radix, int source, const void *keys, size_t count);
@@ -113,7 +160,7 @@ void radix_sent(struct radix *radix, double messages, double keys);
 void radix_fill(void *radix);
 void radix_check(void *radix, struct failure *failure);
 
-// radix.c: buffers for `radix->keys` keys of its width.
+// radix_room.c: buffers for `radix->keys` keys of its width, and what the variant works with.
 void radix_open(struct radix *radix, struct failure *failure);
 void radix_close(struct radix *radix);
 

@@ -2,7 +2,6 @@
 // Radix sort whose every pass sorts at home, exchanges all at once, and puts runs together.
 #include "radix.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 // Keys to and from each rank, one list after the other: counts and places of both.
@@ -10,19 +9,17 @@ struct lists {
     int *sends, *send_at, *receives, *receive_at;
 };
 
-static struct lists make_lists(const struct radix *radix) {
+static struct lists lists_of(const struct radix *radix) {
     size_t ranks = (size_t)radix->size;
-    int *all = calloc(4 * ranks, sizeof *all);
-    if (!all)
-        MPI_Abort(radix->comm, STATUS_FAILED); // a few KiB: nothing else would work either
+    int *all = radix->plan.lists; // the counts have been told
     return (struct lists){all, all + ranks, all + 2 * ranks, all + 3 * ranks};
 }
 
 // Sorted by digit at home, keys are in the order of their places among all: what goes to one rank
 // lies side by side.
-static void count_sends(const struct radix *radix, const uint64_t *starts, struct lists *lists) {
+static void count_sends(const struct radix *radix, struct lists *lists) {
+    const uint64_t *starts = radix->plan.starts, *mine = radix->plan.counts;
     size_t values = radix_values(&radix->digits);
-    const uint64_t *mine = radix->counts + (size_t)radix->rank * values;
     memset(lists->sends, 0, (size_t)radix->size * sizeof *lists->sends);
     for (size_t d = 0; d < values; d++) {
         for (uint64_t at = starts[d], left = mine[d]; left;) {
@@ -39,10 +36,10 @@ static void count_sends(const struct radix *radix, const uint64_t *starts, struc
 
 // The keys from one source come sorted by digit: a run for each.
 static void place_runs(struct radix *radix, int source, const char *from) {
-    size_t values = radix_values(&radix->digits), width = radix_width(radix);
-    const uint64_t *next = radix->next + (size_t)source * values;
-    const uint64_t *comes = radix->comes + (size_t)source * values;
-    for (size_t d = 0; d < values; d++) {
+    size_t count = radix->plan.windows[radix->rank].count, width = radix_width(radix);
+    const uint64_t *next = radix->plan.next + (size_t)source * count;
+    const uint64_t *comes = radix->plan.comes + (size_t)source * count;
+    for (size_t d = 0; d < count; d++) {
         if (!comes[d])
             continue;
         memcpy((char *)radix->out + next[d] * width, from, comes[d] * width);
@@ -55,7 +52,7 @@ static void exchange(struct radix *radix, struct lists *lists) {
     int own = lists->sends[radix->rank], sum = 0;
     lists->sends[radix->rank] = 0; // stays where it is
     for (int i = 0; i < radix->size; i++) {
-        uint64_t comes = radix_arrivals(radix, i);
+        uint64_t comes = radix_comes(radix, i);
         lists->receives[i] = i == radix->rank ? 0 : (int)comes;
         lists->receive_at[i] = sum;
         sum += lists->receives[i];
@@ -67,16 +64,16 @@ static void exchange(struct radix *radix, struct lists *lists) {
     lists->sends[radix->rank] = own;
 }
 
-static void one_pass(struct radix *radix, uint64_t *starts, struct lists *lists) {
+static void one_pass(struct radix *radix) {
+    struct lists lists = lists_of(radix);
     size_t values = radix_values(&radix->digits), width = radix_width(radix);
-    uint64_t *mine = radix->counts + (size_t)radix->rank * values, sum = 0;
+    uint64_t *mine = radix->plan.counts, *starts = radix->plan.starts, sum = 0;
     double begin = clock_now(radix->clock);
     radix_histogram(radix->in, radix->keys, radix->wide, &radix->digits, radix->pass, mine);
     radix->account.phase_s[RADIX_HISTOGRAM] += clock_now(radix->clock) - begin;
-    radix_share(radix);
+    radix_plan_pass(radix);
     begin = clock_now(radix->clock);
-    radix_starts(radix, starts);
-    count_sends(radix, starts, lists);
+    count_sends(radix, &lists);
     for (size_t d = 0; d < values; d++) {
         starts[d] = sum;
         sum += mine[d];
@@ -85,25 +82,19 @@ static void one_pass(struct radix *radix, uint64_t *starts, struct lists *lists)
     radix->account.phase_s[RADIX_SCAN] += counted - begin;
     radix_scatter(radix->in, radix->spare, radix->keys, radix->wide, &radix->digits, radix->pass,
                   starts);
-    exchange(radix, lists);
+    exchange(radix, &lists);
     for (int i = 0; i < radix->size; i++)
         place_runs(radix, i,
-                   i == radix->rank ? (char *)radix->spare + (size_t)lists->send_at[i] * width
-                                    : (char *)radix->in + (size_t)lists->receive_at[i] * width);
+                   i == radix->rank ? (char *)radix->spare + (size_t)lists.send_at[i] * width
+                                    : (char *)radix->in + (size_t)lists.receive_at[i] * width);
     radix->account.phase_s[RADIX_PERMUTATION] += clock_now(radix->clock) - counted;
 }
 
 void radix_alltoallv(struct radix *radix) {
-    struct lists lists = make_lists(radix);
-    uint64_t *starts = malloc(radix_values(&radix->digits) * sizeof *starts);
-    if (!starts)
-        MPI_Abort(radix->comm, STATUS_FAILED);
     for (radix->pass = 0; radix->pass < radix_passes(&radix->digits); radix->pass++) {
-        one_pass(radix, starts, &lists);
+        one_pass(radix);
         void *sorted = radix->out;
         radix->out = radix->in;
         radix->in = sorted;
     }
-    free(starts);
-    free(lists.sends);
 }

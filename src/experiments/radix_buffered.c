@@ -5,15 +5,18 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
+
+// Of one peer in one pass.
+struct peer {
+    uint64_t due;  // keys that are still to come
+    size_t filled; // keys in the buffer for it
+};
 
 // One pass of this rank.
 struct deal {
     struct radix *radix;
-    uint64_t *due;         // keys that are still to come, by rank
-    uint64_t due_all;      // the same of all ranks
-    size_t *filled;        // keys in the buffer for each rank
-    uint64_t *places;      // of the next key of each digit, among all keys
+    struct peer *peers;
+    uint64_t due_all;      // keys that are still to come from all ranks
     MPI_Request *arrivals; // posted receives by rank, of the variant that posts them
     // Sends one full buffer; comes back when it can be filled again.
     void (*send)(struct deal *deal, int peer, const void *keys, int count);
@@ -33,7 +36,7 @@ static void take(struct deal *deal, int source, const void *keys, MPI_Status *st
     int count;
     MPI_Get_count(status, key_type(deal->radix), &count);
     radix_place(deal->radix, source, keys, (size_t)count);
-    deal->due[source] -= (uint64_t)count;
+    deal->peers[source].due -= (uint64_t)count;
     deal->due_all -= (uint64_t)count;
 }
 
@@ -69,7 +72,7 @@ static void serve_posted(struct deal *deal) {
         if (!there || source == MPI_UNDEFINED)
             return;
         take(deal, source, buffer_of(radix, radix->size + source), &status);
-        if (deal->due[source])
+        if (deal->peers[source].due)
             post(deal, source);
     }
 }
@@ -92,11 +95,11 @@ static void send_plain(struct deal *deal, int peer, const void *keys, int count)
 }
 
 static void flush(struct deal *deal, int peer) {
-    if (!deal->filled[peer])
+    if (!deal->peers[peer].filled)
         return;
-    radix_sent(deal->radix, 1, (double)deal->filled[peer]);
-    deal->send(deal, peer, buffer_of(deal->radix, peer), (int)deal->filled[peer]);
-    deal->filled[peer] = 0;
+    radix_sent(deal->radix, 1, (double)deal->peers[peer].filled);
+    deal->send(deal, peer, buffer_of(deal->radix, peer), (int)deal->peers[peer].filled);
+    deal->peers[peer].filled = 0;
 }
 
 // Every key to its place or into the buffer for the rank that has its place.
@@ -112,20 +115,20 @@ static void deal_out(struct deal *deal) {
         mask = ((uint64_t)1 << left) - 1;
     for (size_t i = 0; i < radix->keys; i++) {
         uint64_t key = radix->wide ? wide[i] : narrow[i];
-        uint64_t place = deal->places[key >> shift & mask]++;
+        uint64_t place = radix->plan.starts[key >> shift & mask]++;
         void *to = radix->out;
         uint64_t at = place - low;
         int peer = -1;
         if (at >= radix->keys) { // below `low` it is huge
             peer = (int)(place / radix->keys);
             to = buffer_of(radix, peer);
-            at = deal->filled[peer]++;
+            at = deal->peers[peer].filled++;
         }
         if (radix->wide)
             ((uint64_t *)to)[at] = key;
         else
             ((uint32_t *)to)[at] = (uint32_t)key;
-        if (peer >= 0 && deal->filled[peer] == radix->room)
+        if (peer >= 0 && deal->peers[peer].filled == radix->room)
             flush(deal, peer);
     }
     for (int step = 1; step < radix->size; step++)
@@ -135,19 +138,17 @@ static void deal_out(struct deal *deal) {
 // The part of a pass that all have: count, share the counts, find the places.
 static void begin_pass(struct deal *deal) {
     struct radix *radix = deal->radix;
-    size_t values = radix_values(&radix->digits);
     double begin = clock_now(radix->clock);
     radix_histogram(radix->in, radix->keys, radix->wide, &radix->digits, radix->pass,
-                    radix->counts + (size_t)radix->rank * values);
+                    radix->plan.counts);
     radix->account.phase_s[RADIX_HISTOGRAM] += clock_now(radix->clock) - begin;
-    radix_share(radix);
+    radix_plan_pass(radix);
     begin = clock_now(radix->clock);
-    radix_starts(radix, deal->places);
     deal->due_all = 0;
     for (int source = 0; source < radix->size; source++) {
-        deal->due[source] = source == radix->rank ? 0 : radix_arrivals(radix, source);
-        deal->due_all += deal->due[source];
-        deal->filled[source] = 0;
+        deal->peers[source].due = source == radix->rank ? 0 : radix_comes(radix, source);
+        deal->due_all += deal->peers[source].due;
+        deal->peers[source].filled = 0;
         deal->arrivals[source] = MPI_REQUEST_NULL;
     }
     radix->account.phase_s[RADIX_SCAN] += clock_now(radix->clock) - begin;
@@ -159,16 +160,18 @@ static void end_pass(struct radix *radix) {
     radix->in = sorted;
 }
 
+// Peers and requests in one piece.
+void radix_deal_open(struct radix *radix, struct failure *failure) {
+    radix->own = malloc((size_t)radix->size * (sizeof(struct peer) + sizeof(MPI_Request)));
+    if (!radix->own)
+        failure_set(failure, STATUS_USAGE, "no memory for %d peers", radix->size);
+}
+
 // Does all passes; `pass` deals out and sees to it that all has come.
 static void passes(struct radix *radix, struct deal deal, void (*pass)(struct deal *)) {
-    size_t ranks = (size_t)radix->size;
     deal.radix = radix;
-    deal.due = malloc(ranks * sizeof *deal.due);
-    deal.filled = malloc(ranks * sizeof *deal.filled);
-    deal.places = malloc(radix_values(&radix->digits) * sizeof *deal.places);
-    deal.arrivals = malloc(ranks * sizeof *deal.arrivals);
-    if (!deal.due || !deal.filled || !deal.places || !deal.arrivals)
-        MPI_Abort(radix->comm, STATUS_FAILED); // a few KiB: nothing else would work either
+    deal.peers = radix->own;
+    deal.arrivals = (MPI_Request *)(deal.peers + radix->size);
     for (radix->pass = 0; radix->pass < radix_passes(&radix->digits); radix->pass++) {
         begin_pass(&deal);
         double begin = clock_now(radix->clock);
@@ -176,10 +179,6 @@ static void passes(struct radix *radix, struct deal deal, void (*pass)(struct de
         radix->account.phase_s[RADIX_PERMUTATION] += clock_now(radix->clock) - begin;
         end_pass(radix);
     }
-    free(deal.due);
-    free(deal.filled);
-    free(deal.places);
-    free(deal.arrivals);
 }
 
 static void until_all_came(struct deal *deal) {
@@ -194,7 +193,7 @@ void radix_original(struct radix *radix) {
 
 static void with_posted(struct deal *deal) {
     for (int source = 0; source < deal->radix->size; source++)
-        if (deal->due[source])
+        if (deal->peers[source].due)
             post(deal, source);
     until_all_came(deal);
 }

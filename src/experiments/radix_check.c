@@ -53,7 +53,7 @@ void radix_fill(void *state) {
 }
 
 static uint64_t key_at(const struct radix *radix, size_t i) {
-    return radix->wide ? ((uint64_t *)radix->in)[i] : ((uint32_t *)radix->in)[i];
+    return radix_key(radix->in, i, radix->wide);
 }
 
 // Sums over keys that do not depend on their order. Two, so that no one bit escapes.

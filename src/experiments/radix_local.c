@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Radix sort within one rank. Loops are written once for both widths of keys; the compiler makes
-// one of each, since the width is a constant where they are called.
+// Radix sort within one rank.
 #include "radix.h"
 
 #include <string.h>
-
-#define ALWAYS static inline __attribute__((always_inline))
-
-ALWAYS uint64_t key_at(const void *keys, size_t i, bool wide) {
-    return wide ? ((const uint64_t *)keys)[i] : ((const uint32_t *)keys)[i];
-}
 
 // Digits of the last pass may have fewer bits.
 static uint64_t mask_of(const struct digits *digits, int pass) {
@@ -20,22 +13,22 @@ static uint64_t mask_of(const struct digits *digits, int pass) {
 // Two tables in turn, since an addition to the same place waits for the one before.
 enum { TWICE_MOST = 1 << 12 };
 
-ALWAYS void count_digits(const void *keys, size_t count, bool wide, int shift, uint64_t mask,
-                         uint64_t *counts) {
+RADIX_ALWAYS void count_digits(const void *keys, size_t count, bool wide, int shift, uint64_t mask,
+                               uint64_t *counts) {
     uint32_t twice[2][TWICE_MOST];
     size_t i = 0;
     if (mask < TWICE_MOST && count > mask && count <= UINT32_MAX) {
         for (int t = 0; t < 2; t++)
             memset(twice[t], 0, (mask + 1) * sizeof twice[t][0]);
         for (; i + 1 < count; i += 2) {
-            twice[0][key_at(keys, i, wide) >> shift & mask]++;
-            twice[1][key_at(keys, i + 1, wide) >> shift & mask]++;
+            twice[0][radix_key(keys, i, wide) >> shift & mask]++;
+            twice[1][radix_key(keys, i + 1, wide) >> shift & mask]++;
         }
         for (uint64_t d = 0; d <= mask; d++)
             counts[d] += (uint64_t)twice[0][d] + twice[1][d];
     }
     for (; i < count; i++)
-        counts[key_at(keys, i, wide) >> shift & mask]++;
+        counts[radix_key(keys, i, wide) >> shift & mask]++;
 }
 
 void radix_histogram(const void *keys, size_t count, bool wide, const struct digits *digits,
@@ -49,13 +42,11 @@ void radix_histogram(const void *keys, size_t count, bool wide, const struct dig
         count_digits(keys, count, false, shift, mask, counts);
 }
 
-ALWAYS void scatter(const void *keys, void *to, size_t count, bool wide, int shift, uint64_t mask,
-                    uint64_t *starts, uint64_t limit) {
+RADIX_ALWAYS void scatter(const void *keys, void *to, size_t count, bool wide, int shift,
+                          uint64_t mask, uint64_t *starts) {
     for (size_t i = 0; i < count; i++) {
-        uint64_t key = key_at(keys, i, wide);
+        uint64_t key = radix_key(keys, i, wide);
         uint64_t place = starts[key >> shift & mask]++;
-        if (place >= limit)
-            continue;
         if (wide)
             ((uint64_t *)to)[place] = key;
         else
@@ -68,14 +59,14 @@ ALWAYS void scatter(const void *keys, void *to, size_t count, bool wide, int shi
 // digits and more keys than the cache holds.
 enum { COMBINE_MOST = 11, COMBINE_LEAST = 9, COMBINE_BYTES = 4 << 20 };
 
-ALWAYS void combine(const void *keys, void *to, size_t count, bool wide, int shift, uint64_t mask,
-                    uint64_t *starts) {
+RADIX_ALWAYS void combine(const void *keys, void *to, size_t count, bool wide, int shift,
+                          uint64_t mask, uint64_t *starts) {
     static _Thread_local _Alignas(RADIX_LINE) char lines[RADIX_LINE << COMBINE_MOST];
     uint64_t begins[1 << COMBINE_MOST];
     size_t width = wide ? sizeof(uint64_t) : sizeof(uint32_t), last = RADIX_LINE / width - 1;
     memcpy(begins, starts, (mask + 1) * sizeof *begins);
     for (size_t i = 0; i < count; i++) {
-        uint64_t key = key_at(keys, i, wide), digit = key >> shift & mask;
+        uint64_t key = radix_key(keys, i, wide), digit = key >> shift & mask;
         uint64_t place = starts[digit]++;
         char *line = lines + digit * RADIX_LINE;
         if (wide)
@@ -110,20 +101,36 @@ void radix_scatter(const void *keys, void *to, size_t count, bool wide,
     else if (combined)
         combine(keys, to, count, false, shift, mask, starts);
     else if (wide)
-        scatter(keys, to, count, true, shift, mask, starts, UINT64_MAX);
+        scatter(keys, to, count, true, shift, mask, starts);
     else
-        scatter(keys, to, count, false, shift, mask, starts, UINT64_MAX);
+        scatter(keys, to, count, false, shift, mask, starts);
+}
+
+RADIX_ALWAYS void place(const void *keys, size_t count, bool wide, int shift, uint64_t mask,
+                        const struct window *window, uint64_t *next, void *to, uint64_t limit) {
+    for (size_t i = 0; i < count; i++) {
+        uint64_t key = radix_key(keys, i, wide);
+        uint64_t digit = (key >> shift & mask) - window->first; // below the window it is huge
+        uint64_t place = digit < window->count ? next[digit]++ : limit;
+        if (place >= limit)
+            continue;
+        if (wide)
+            ((uint64_t *)to)[place] = key;
+        else
+            ((uint32_t *)to)[place] = (uint32_t)key;
+    }
 }
 
 void radix_place(struct radix *radix, int source, const void *keys, size_t count) {
     const struct digits *digits = &radix->digits;
-    uint64_t *next = radix->next + (size_t)source * radix_values(digits);
+    const struct window *window = &radix->plan.windows[radix->rank];
+    uint64_t *next = radix->plan.next + (size_t)source * window->count;
     int shift = digits->low + radix->pass * digits->digit;
     uint64_t mask = mask_of(digits, radix->pass);
     if (radix->wide)
-        scatter(keys, radix->out, count, true, shift, mask, next, radix->keys);
+        place(keys, count, true, shift, mask, window, next, radix->out, radix->keys);
     else
-        scatter(keys, radix->out, count, false, shift, mask, next, radix->keys);
+        place(keys, count, false, shift, mask, window, next, radix->out, radix->keys);
 }
 
 // About this many keys (2 to this) shall be in one part: two copies are in the first caches.

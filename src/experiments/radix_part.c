@@ -6,19 +6,13 @@
 
 enum { DIGIT_MOST = 11 };
 
-#define ALWAYS static inline __attribute__((always_inline))
-
-ALWAYS uint64_t key_at(const void *keys, size_t i, bool wide) {
-    return wide ? ((const uint64_t *)keys)[i] : ((const uint32_t *)keys)[i];
-}
-
 // One pass from runs to `to`. False: all keys are alike in these bits, and nothing was moved.
-ALWAYS bool pass(const struct run *runs, int count, void *to, bool wide, int shift, uint32_t mask,
-                 bool must) {
+RADIX_ALWAYS bool pass(const struct run *runs, int count, void *to, bool wide, int shift,
+                       uint32_t mask, bool must) {
     uint32_t places[1 << DIGIT_MOST] = {0}, sum = 0;
     for (int r = 0; r < count; r++)
         for (size_t i = 0; i < runs[r].count; i++)
-            places[key_at(runs[r].keys, i, wide) >> shift & mask]++;
+            places[radix_key(runs[r].keys, i, wide) >> shift & mask]++;
     size_t all = 0;
     for (int r = 0; r < count; r++)
         all += runs[r].count;
@@ -31,7 +25,7 @@ ALWAYS bool pass(const struct run *runs, int count, void *to, bool wide, int shi
     }
     for (int r = 0; r < count; r++) {
         for (size_t i = 0; i < runs[r].count; i++) {
-            uint64_t key = key_at(runs[r].keys, i, wide);
+            uint64_t key = radix_key(runs[r].keys, i, wide);
             size_t place = places[key >> shift & mask]++;
             if (wide)
                 ((uint64_t *)to)[place] = key;
@@ -42,8 +36,8 @@ ALWAYS bool pass(const struct run *runs, int count, void *to, bool wide, int shi
     return true;
 }
 
-ALWAYS void sort(const struct run *runs, int count, void *to, void *other, bool wide, int low,
-                 int bits) {
+RADIX_ALWAYS void sort(const struct run *runs, int count, void *to, void *other, bool wide,
+                       int low, int bits) {
     int passes = 1;
     while (passes * DIGIT_MOST < bits)
         passes++;

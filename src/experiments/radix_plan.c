@@ -1,48 +1,137 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who gets what in one pass: every rank knows how many keys of each digit every rank has, and
-// with that where each key goes. Messages need to hold nothing but keys.
+// Who gets what in one pass. Messages need to hold nothing but keys: by how many keys of a digit
+// each rank has, every rank knows where those go that it sends, and those that come to it. Of the
+// others' counts it needs only the digits of its own share, so that no table and no loop is as
+// large as all ranks times all digits.
 #include "radix.h"
 
-void radix_share(struct radix *radix) {
-    int values = (int)radix_values(&radix->digits);
-    double begin = clock_now(radix->clock);
-    MPI_Allgather(MPI_IN_PLACE, values, MPI_UINT64_T, radix->counts, values, MPI_UINT64_T,
-                  radix->comm);
-    radix->account.phase_s[RADIX_SCAN] += clock_now(radix->clock) - begin;
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void radix_plan_open(struct radix *radix, size_t values, struct failure *failure) {
+    struct plan *plan = &radix->plan;
+    size_t ranks = (size_t)radix->size;
+    plan->counts = calloc(values, sizeof *plan->counts);
+    plan->totals = calloc(values, sizeof *plan->totals);
+    plan->starts = calloc(values, sizeof *plan->starts);
+    plan->windows = calloc(ranks, sizeof *plan->windows);
+    plan->lists = calloc(RADIX_LISTS * ranks, sizeof *plan->lists);
+    if (!plan->counts || !plan->totals || !plan->starts || !plan->windows || !plan->lists)
+        failure_set(failure, STATUS_USAGE,
+                    "no memory to count %zu digits on %d ranks; lower "
+                    "--digit",
+                    values, radix->size);
 }
 
-// Where keys of `source` begin among all keys: behind all smaller digits, and behind equal ones
-// of ranks before it.
-static void starts_of(const struct radix *radix, int source, uint64_t *starts) {
-    size_t values = radix_values(&radix->digits);
+void radix_plan_close(struct radix *radix) {
+    struct plan *plan = &radix->plan;
+    free(plan->counts);
+    free(plan->totals);
+    free(plan->starts);
+    free(plan->windows);
+    free(plan->lists);
+    free(plan->comes);
+    free(plan->next);
+    *plan = (struct plan){0};
+}
+
+void radix_share(struct radix *radix) {
+    struct plan *plan = &radix->plan;
+    int values = (int)radix_values(&radix->digits);
     uint64_t sum = 0;
-    for (size_t d = 0; d < values; d++) {
-        for (int rank = 0; rank < radix->size; rank++) {
-            if (rank == source)
-                starts[d] = sum;
-            sum += radix->counts[(size_t)rank * values + d];
+    MPI_Allreduce(plan->counts, plan->totals, values, MPI_UINT64_T, MPI_SUM, radix->comm);
+    MPI_Exscan(plan->counts, plan->starts, values, MPI_UINT64_T, MPI_SUM, radix->comm);
+    for (int d = 0; d < values; d++) {
+        plan->starts[d] = sum + (radix->rank ? plan->starts[d] : 0);
+        sum += plan->totals[d];
+    }
+}
+
+// Goes through ranks and digits at once. Totals that were damaged on the way may end too early.
+void radix_windows(const uint64_t *totals, size_t values, uint64_t keys, int size,
+                   struct window *windows) {
+    size_t digit = 0;
+    uint64_t end = totals[0];
+    for (int rank = 0; rank < size; rank++) {
+        uint64_t low = (uint64_t)rank * keys, high = low + keys;
+        while (end <= low && digit + 1 < values)
+            end += totals[++digit];
+        windows[rank].first = digit;
+        while (end < high && digit + 1 < values)
+            end += totals[++digit];
+        windows[rank].count = digit + 1 - windows[rank].first;
+    }
+}
+
+static void find_room(struct radix *radix, size_t needed) {
+    struct plan *plan = &radix->plan;
+    if (needed <= plan->room)
+        return;
+    free(plan->comes);
+    free(plan->next);
+    plan->comes = malloc(needed * sizeof *plan->comes);
+    plan->next = malloc(needed * sizeof *plan->next);
+    plan->room = needed;
+    if (needed > INT_MAX || !plan->comes || !plan->next) {
+        fprintf(stderr, "radix: no memory for the places of %zu runs of keys on rank %d\n", needed,
+                radix->rank);
+        MPI_Abort(radix->comm, STATUS_FAILED); // the others wait for what it would say
+    }
+}
+
+void radix_tell(struct radix *radix) {
+    struct plan *plan = &radix->plan;
+    size_t own = plan->windows[radix->rank].count;
+    int *sends = plan->lists, *send_at = sends + radix->size, *receives = send_at + radix->size,
+        *receive_at = receives + radix->size;
+    find_room(radix, (size_t)radix->size * own);
+    for (int rank = 0; rank < radix->size; rank++) {
+        sends[rank] = (int)plan->windows[rank].count;
+        send_at[rank] = (int)plan->windows[rank].first;
+        receives[rank] = (int)own;
+        receive_at[rank] = (int)((size_t)rank * own);
+    }
+    MPI_Alltoallv(plan->counts, sends, send_at, MPI_UINT64_T, plan->comes, receives, receive_at,
+                  MPI_UINT64_T, radix->comm);
+}
+
+void radix_arrivals(const struct window *window, int size, uint64_t begin, uint64_t low,
+                    uint64_t keys, uint64_t *comes, uint64_t *next) {
+    uint64_t high = low + keys;
+    for (size_t d = 0; d < window->count; d++) {
+        for (int source = 0; source < size; source++) {
+            size_t i = (size_t)source * window->count + d;
+            uint64_t end = begin + comes[i];
+            uint64_t from = begin < low ? low : begin, to = end > high ? high : end;
+            comes[i] = to > from ? to - from : 0;
+            next[i] = from - low; // of use only where any come
+            begin = end;
         }
     }
 }
 
-void radix_starts(const struct radix *radix, uint64_t *starts) {
-    starts_of(radix, radix->rank, starts);
+void radix_plan_pass(struct radix *radix) {
+    struct plan *plan = &radix->plan;
+    double at = clock_now(radix->clock);
+    uint64_t begin = 0;
+    radix_share(radix);
+    radix_windows(plan->totals, radix_values(&radix->digits), radix->keys, radix->size,
+                  plan->windows);
+    radix_tell(radix);
+    for (size_t d = 0; d < plan->windows[radix->rank].first; d++)
+        begin += plan->totals[d];
+    radix_arrivals(&plan->windows[radix->rank], radix->size, begin,
+                   (uint64_t)radix->rank * radix->keys, radix->keys, plan->comes, plan->next);
+    radix->account.phase_s[RADIX_SCAN] += clock_now(radix->clock) - at;
 }
 
-uint64_t radix_arrivals(struct radix *radix, int source) {
-    size_t values = radix_values(&radix->digits);
-    uint64_t *next = radix->next + (size_t)source * values, total = 0;
-    uint64_t *comes = radix->comes + (size_t)source * values;
-    uint64_t low = (uint64_t)radix->rank * radix->keys, high = low + radix->keys;
-    starts_of(radix, source, next);
-    for (size_t d = 0; d < values; d++) {
-        uint64_t begin = next[d], end = begin + radix->counts[(size_t)source * values + d];
-        begin = begin < low ? low : begin;
-        end = end > high ? high : end;
-        comes[d] = end > begin ? end - begin : 0;
+uint64_t radix_comes(const struct radix *radix, int source) {
+    size_t count = radix->plan.windows[radix->rank].count;
+    const uint64_t *comes = radix->plan.comes + (size_t)source * count;
+    uint64_t total = 0;
+    for (size_t d = 0; d < count; d++)
         total += comes[d];
-        next[d] = begin - low; // of use only where any come
-    }
     return total;
 }
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEVEL = 11, VALUES = 1 << LEVEL, LISTS = 6 };
+enum { LEVEL_MOST = 11, SEARCHED_MOST = 1 << 20 };
 
 // A bound between two ranks, looked for from the high bits of keys to the low ones.
 struct bound {
@@ -23,8 +23,8 @@ struct split {
     struct radix *radix;
     int top, rest;        // bits that choose the part, and those below
     struct bound *bounds; // size - 1, rising
+    int level;            // bits of a bound that are looked for at a time
     uint64_t *mine, *all; // by bound: histograms of the keys that begin as it does
-    uint64_t *counts;     // of every rank, part by part
     uint64_t *ends;       // of the parts here, in `spare`
     struct run *runs;     // size
     // Keys by rank: to and from it, with their places, and how many of them are of the first part
@@ -50,20 +50,19 @@ static uint64_t begin_of(const struct split *split, size_t part) {
     return part ? split->ends[part - 1] : 0;
 }
 
-// Cuts the keys into parts, in `spare`. What all ranks have in each part is known then.
+// Cuts the keys into parts, in `spare`. How many all ranks have in each part is known then.
 static void cut(struct split *split) {
     struct radix *radix = split->radix;
     struct digits high = {radix->digits.low + split->rest, split->top, split->top};
     size_t parts = parts_of(split);
-    uint64_t *mine = split->counts + (size_t)radix->rank * parts, sum = 0;
+    uint64_t *mine = radix->plan.counts, sum = 0;
     double begin = clock_now(radix->clock);
     if (split->top)
         radix_histogram(radix->in, radix->keys, radix->wide, &high, 0, mine);
     else
         mine[0] = radix->keys;
     double counted = clock_now(radix->clock);
-    MPI_Allgather(MPI_IN_PLACE, (int)parts, MPI_UINT64_T, split->counts, (int)parts, MPI_UINT64_T,
-                  radix->comm);
+    MPI_Allreduce(mine, radix->plan.totals, (int)parts, MPI_UINT64_T, MPI_SUM, radix->comm);
     double told = clock_now(radix->clock);
     for (size_t part = 0; part < parts; part++) {
         split->ends[part] = sum;
@@ -89,15 +88,9 @@ static void narrow(struct bound *bound, const uint64_t *all, int bits) {
 
 static void first_level(struct split *split) {
     const struct radix *radix = split->radix;
-    size_t parts = parts_of(split);
-    uint64_t *sums = split->all; // has room for VALUES, and there are no more parts
-    memset(sums, 0, parts * sizeof *sums);
-    for (int rank = 0; rank < radix->size; rank++)
-        for (size_t part = 0; part < parts; part++)
-            sums[part] += split->counts[(size_t)rank * parts + part];
     for (int b = 0; b < radix->size - 1; b++) {
         split->bounds[b] = (struct bound){.before = (uint64_t)(b + 1) * radix->keys};
-        narrow(&split->bounds[b], sums, split->top);
+        narrow(&split->bounds[b], radix->plan.totals, split->top);
         split->bounds[b].part = (size_t)split->bounds[b].prefix;
     }
 }
@@ -132,7 +125,7 @@ static void share_quotas(struct split *split, int bits) {
     struct radix *radix = split->radix;
     int bounds = radix->size - 1;
     uint64_t mask = ((uint64_t)1 << bits) - 1;
-    const uint64_t *mine = split->counts + (size_t)radix->rank * parts_of(split);
+    const uint64_t *mine = radix->plan.counts;
     for (int b = 0; b < bounds; b++)
         split->all[b] = bits ? split->mine[((size_t)b << bits) + (split->bounds[b].prefix & mask)]
                              : mine[split->bounds[b].part];
@@ -149,10 +142,23 @@ static void find_bounds(struct split *split) {
     int bits = 0;
     first_level(split);
     for (int rest = split->rest; rest; rest -= bits) {
-        bits = rest < LEVEL ? rest : LEVEL;
+        bits = rest < split->level ? rest : split->level;
         next_level(split, rest, bits);
     }
     share_quotas(split, bits);
+}
+
+// A share begins in the part of one bound and ends in that of the next.
+static void tell_parts(struct split *split) {
+    struct radix *radix = split->radix;
+    int last = radix->size - 1;
+    for (int rank = 0; rank <= last; rank++) {
+        size_t from = rank ? split->bounds[rank - 1].part : 0;
+        size_t to = rank < last ? split->bounds[rank].part : parts_of(split) - 1;
+        radix->plan.windows[rank] = (struct window){from, to + 1 - from};
+    }
+    radix_tell(radix);
+    memset(radix->plan.lists, 0, RADIX_LISTS * (size_t)radix->size * sizeof *radix->plan.lists);
 }
 
 // Rank of the next key of a part that has a bound; keys must come in their order.
@@ -232,9 +238,8 @@ static void exchange(struct split *split) {
 // Part by part of the own share: the runs of all ranks, sorted to `out`.
 static void sort_parts(struct split *split) {
     struct radix *radix = split->radix;
-    size_t parts = parts_of(split), at = 0;
-    size_t first = radix->rank ? split->bounds[radix->rank - 1].part : 0;
-    size_t last = radix->rank < radix->size - 1 ? split->bounds[radix->rank].part : parts - 1;
+    const struct window *window = &radix->plan.windows[radix->rank];
+    size_t first = window->first, last = first + window->count - 1, at = 0;
     for (size_t part = first; part <= last; part++) {
         size_t sum = 0;
         for (int source = 0; source < radix->size; source++) {
@@ -249,7 +254,7 @@ static void sort_parts(struct split *split) {
             else
                 run->keys = (const char *)run->keys + run->count * radix_width(radix);
             uint64_t left = (uint64_t)split->receives[source];
-            uint64_t count = split->counts[(size_t)source * parts + part];
+            uint64_t count = radix->plan.comes[(size_t)source * window->count + part - first];
             if (part == first && radix->rank)
                 count = (uint64_t)split->first_receives[source];
             if (part == last) // the rest, whatever it is
@@ -273,6 +278,7 @@ static void sort(struct split *split) {
     cut(split);
     double begin = clock_now(radix->clock);
     find_bounds(split);
+    tell_parts(split);
     double found = clock_now(radix->clock);
     count_sends(split);
     exchange(split);
@@ -281,36 +287,44 @@ static void sort(struct split *split) {
     radix->account.phase_s[RADIX_PERMUTATION] += clock_now(radix->clock) - found;
 }
 
-void radix_split(struct radix *radix) {
-    if (radix_countable(radix)) {
-        radix_counted(radix);
+// One piece: bounds, runs, and the counters of the search. With many ranks fewer bits are looked
+// for at a time, so that the counters of all bounds stay as many.
+void radix_split_open(struct radix *radix, struct failure *failure) {
+    size_t ranks = (size_t)radix->size;
+    int level = LEVEL_MOST;
+    while (level > 1 && ranks << level > SEARCHED_MOST)
+        level--;
+    int top = radix_top(radix->keys, radix->digits.bits);
+    size_t searched = ranks << level, parts = (size_t)1 << top;
+    struct split *split = radix->own =
+        malloc(sizeof *split + ranks * (sizeof *split->bounds + sizeof *split->runs) +
+               (2 * searched + parts) * sizeof *split->mine);
+    if (!split) {
+        failure_set(failure, STATUS_USAGE, "no memory for the bounds between %d ranks",
+                    radix->size);
         return;
     }
-    struct split split = {.radix = radix};
-    size_t ranks = (size_t)radix->size;
-    split.top = radix_top(radix->keys, radix->digits.bits);
-    split.rest = radix->digits.bits - split.top;
-    split.counts = calloc(ranks * parts_of(&split), sizeof *split.counts);
-    split.ends = calloc(parts_of(&split), sizeof *split.ends);
-    split.bounds = calloc(ranks, sizeof *split.bounds);
-    split.runs = calloc(ranks, sizeof *split.runs);
-    split.mine = calloc(ranks * VALUES, sizeof *split.mine);
-    split.all = calloc(ranks * VALUES, sizeof *split.all);
-    int *lists = split.sends = calloc(LISTS * ranks, sizeof *lists);
-    if (!split.counts || !split.ends || !split.bounds || !split.runs || !split.mine ||
-        !split.all || !lists)
-        MPI_Abort(radix->comm, STATUS_FAILED); // a few KiB a rank: nothing else would work either
-    split.send_at = lists + ranks;
-    split.receives = lists + 2 * ranks;
-    split.receive_at = lists + 3 * ranks;
-    split.first_sends = lists + 4 * ranks;
-    split.first_receives = lists + 5 * ranks;
-    sort(&split);
-    free(split.counts);
-    free(split.ends);
-    free(split.bounds);
-    free(split.runs);
-    free(split.mine);
-    free(split.all);
-    free(lists);
+    int *lists = radix->plan.lists;
+    *split = (struct split){.radix = radix,
+                            .top = top,
+                            .rest = radix->digits.bits - top,
+                            .level = level,
+                            .bounds = (struct bound *)(split + 1),
+                            .sends = lists,
+                            .send_at = lists + ranks,
+                            .receives = lists + 2 * ranks,
+                            .receive_at = lists + 3 * ranks,
+                            .first_sends = lists + 4 * ranks,
+                            .first_receives = lists + 5 * ranks};
+    split->runs = (struct run *)(split->bounds + ranks);
+    split->mine = (uint64_t *)(split->runs + ranks);
+    split->all = split->mine + searched;
+    split->ends = split->all + searched;
+}
+
+void radix_split(struct radix *radix) {
+    if (radix_countable(radix))
+        radix_counted(radix);
+    else
+        sort(radix->own);
 }

@@ -102,8 +102,10 @@ static void set_up(struct nas *nas) {
     is->got = nas->size == 1 ? is->sorted : nas_memory(nas, (size_t)is->room * sizeof(int));
     is->at = nas_memory(nas, (size_t)is->range * sizeof(int));
     is->mine = nas_memory(nas, (size_t)nas->threads * IS_BUCKETS * sizeof(int));
-    is->of_source = nas_memory(nas, (size_t)nas->size * IS_BUCKETS * sizeof(int));
+    is->width = nas->size == 1 ? IS_BUCKETS : 0; // else it is known with the first ranking
+    is->of_source = nas->size == 1 ? nas_memory(nas, IS_BUCKETS * sizeof(int)) : NULL;
     is->counts = nas_memory(nas, 8 * (size_t)nas->size * sizeof(int));
+    is->cuts = nas_memory(nas, ((size_t)nas->size + 1) * sizeof(int));
     if (failed(nas->failure))
         return;
     make_keys(nas);
@@ -194,6 +196,7 @@ static void clear_up(struct nas *nas) {
     free(is->mine);
     free(is->of_source);
     free(is->counts);
+    free(is->cuts);
     free(is);
 }
 

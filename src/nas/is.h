@@ -17,8 +17,10 @@ struct is {
     long received, room;
     int *at;        // for each value: the number of keys up to it; right within [low, high)
     int *mine;      // of each thread, the keys in each bucket, then where they go
-    int *of_source; // keys in each of this rank's buckets, from each rank
+    int *of_source; // keys in each of this rank's buckets, from each rank: `width` places each
+    int width;      // at least this rank's buckets
     int *counts;    // room for counts and offsets of exchanges
+    int *cuts;      // the buckets at which the ranks' parts begin, and where the last one ends
     int low, high;  // this rank's buckets
     long below[IS_BUCKETS + 1]; // keys in lower buckets
     long tested[IS_TESTS];
@@ -29,6 +31,10 @@ struct is {
 
 // Ranks the keys. `index` says which keys are tested.
 void is_rank(struct nas *nas, const long *index);
+
+// The buckets at which the parts of `size` ranks begin, and IS_BUCKETS behind the last, so that
+// all get about as many keys; `below` are the keys in lower buckets.
+void is_cuts(const long *below, long total, int size, int *cuts);
 
 // How many keys are less than one of this rank's buckets.
 long is_less(const struct is *is, int key);

@@ -2,6 +2,8 @@
 // One ranking of NAS IS.
 #include "is.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // Sorts this rank's keys by bucket; `totals` gets how many are in each.
@@ -39,14 +41,31 @@ static void sort_buckets(const struct nas *nas, struct is *is, long *totals) {
     }
 }
 
-// The bucket at which part `i` of the ranks begins, so that all get about as many keys.
-static int cut(const struct is *is, int i, int parts) {
-    int low = 0;
-    if (i == parts)
-        return IS_BUCKETS;
-    while (low < IS_BUCKETS && is->below[low] < is->total * i / parts)
-        low++;
-    return low;
+// Bounds rise with the ranks, so one way through the buckets finds them all.
+void is_cuts(const long *below, long total, int size, int *cuts) {
+    int bucket = 0;
+    for (int rank = 0; rank < size; rank++) {
+        while (bucket < IS_BUCKETS && below[bucket] < total * rank / size)
+            bucket++;
+        cuts[rank] = bucket;
+    }
+    cuts[size] = IS_BUCKETS;
+}
+
+// Room for the buckets that this rank has; some more, since keys that iterations change move the
+// bounds a little, and only the iteration that warms up may ask for memory.
+static void find_room(struct nas *nas, struct is *is) {
+    enum { SPARE = 4 };
+    int width = is->high - is->low;
+    if (width <= is->width)
+        return;
+    free(is->of_source);
+    is->width = width + SPARE;
+    is->of_source = malloc((size_t)nas->size * (size_t)is->width * sizeof(int));
+    if (!is->of_source) {
+        fprintf(stderr, "nas-is: no memory for %d buckets of %d ranks\n", is->width, nas->size);
+        MPI_Abort(nas->comm, STATUS_FAILED); // the others wait in the exchange
+    }
 }
 
 static void exchange(struct nas *nas, struct is *is, const long *mine) {
@@ -55,14 +74,16 @@ static void exchange(struct nas *nas, struct is *is, const long *mine) {
         *got = keys_at + size, *got_at = got + size, numbers[IS_BUCKETS], from = 0;
     for (int b = 0; b < IS_BUCKETS; b++)
         numbers[b] = (int)mine[b];
-    is->low = cut(is, nas->rank, size);
-    is->high = cut(is, nas->rank + 1, size);
+    is_cuts(is->below, is->total, size, is->cuts);
+    is->low = is->cuts[nas->rank];
+    is->high = is->cuts[nas->rank + 1];
+    find_room(nas, is);
     for (int r = 0; r < size; r++) {
-        int low = cut(is, r, size), high = cut(is, r + 1, size);
+        int low = is->cuts[r], high = is->cuts[r + 1];
         send[r] = high - low;
         send_at[r] = low;
         receive[r] = is->high - is->low;
-        receive_at[r] = r * IS_BUCKETS;
+        receive_at[r] = r * is->width;
         keys[r] = 0;
         keys_at[r] = from;
         for (int b = low; b < high; b++)
@@ -76,7 +97,7 @@ static void exchange(struct nas *nas, struct is *is, const long *mine) {
         got[r] = 0;
         got_at[r] = (int)is->received;
         for (int b = 0; b < is->high - is->low; b++)
-            got[r] += is->of_source[r * IS_BUCKETS + b];
+            got[r] += is->of_source[r * is->width + b];
         is->received += got[r];
     }
     int lost = is->received > is->room, any;
@@ -92,8 +113,8 @@ static void exchange(struct nas *nas, struct is *is, const long *mine) {
     for (int r = 0; r < size; r++) {
         int at = got_at[r];
         for (int b = 0; b < is->high - is->low; b++) {
-            int here = is->of_source[r * IS_BUCKETS + b];
-            is->of_source[r * IS_BUCKETS + b] = at;
+            int here = is->of_source[r * is->width + b];
+            is->of_source[r * is->width + b] = at;
             at += here;
         }
     }
@@ -108,7 +129,7 @@ static void count_bucket(const struct nas *nas, struct is *is, int b) {
         return;
     memset(at, 0, (size_t)values * sizeof *at);
     for (int r = 0; r < nas->size; r++) {
-        const int *begin = is->of_source + r * IS_BUCKETS + b - is->low;
+        const int *begin = is->of_source + r * is->width + b - is->low;
         int end = !last ? begin[1] : is->counts[6 * nas->size + r] + is->counts[7 * nas->size + r];
         for (int i = begin[0]; i < end; i++)
             at[got[i] - first]++;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Every NAS kernel by ranks and by threads: each run verifies itself by the published values.
 add_executable(test_nas test_nas.c ../nas/measure.c ../nas/numbers.c ../nas/threads.c
-  ../nas/mz_zone.c ../nas/mz_rhs.c)
+  ../nas/mz_zone.c ../nas/mz_rhs.c ../nas/is_rank.c)
 target_include_directories(test_nas PRIVATE ../nas)
 target_link_libraries(test_nas PRIVATE core m)
 if(OpenMP_C_FOUND)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the NAS kernels share: random numbers, and that a wrong result is never a sample.
 #include "check.h"
+#include "is.h"
 #include "mz.h"
 #include "nas.h"
 
@@ -121,6 +122,23 @@ static void zones_go_where_least_is(void) {
     CHECK(fabs(mz_balance(zones, 3, owner, 2) - 8.0 / 9) < 1e-12);
 }
 
+// The parts of many more ranks than there are buckets: they rise, end at the last bucket, and each
+// bucket is one rank's. Found for 10^5 ranks as they are for 3.
+static void buckets_are_shared(int size, int *cuts) {
+    static long below[IS_BUCKETS + 1];
+    long wrong = 0;
+    for (int b = 0; b < IS_BUCKETS; b++)
+        below[b + 1] = below[b] + (b % 7 ? 100 : 1900);
+    is_cuts(below, below[IS_BUCKETS], size, cuts);
+    for (int r = 0; r < size; r++)
+        wrong += cuts[r] > cuts[r + 1];
+    for (int r = 1; r < size; r++) {
+        long due = below[IS_BUCKETS] * r / size;
+        wrong += below[cuts[r]] < due || (cuts[r] > 0 && below[cuts[r] - 1] >= due);
+    }
+    CHECK(wrong == 0 && cuts[0] == 0 && cuts[size] == IS_BUCKETS);
+}
+
 int main(int count, char **arguments) {
     int rank;
     MPI_Init(&count, &arguments);
@@ -130,6 +148,10 @@ int main(int count, char **arguments) {
     zones_fill_the_whole_and_grow();
     zones_go_where_least_is();
     only_right_results_are_samples(rank);
+    static int cuts[100001];
+    buckets_are_shared(1, cuts);
+    buckets_are_shared(3, cuts);
+    buckets_are_shared(100000, cuts);
     MPI_Finalize();
     return check_status();
 }

@@ -69,7 +69,62 @@ static void scatters(bool wide) {
     CHECK(memcmp(starts, next, sizeof next) == 0);
 }
 
+// By the counts of few ranks: each window holds the digits of the rank's own keys, no others.
+static void windows_are_exact(uint64_t seed) {
+    enum { RANKS = 7, KEYS = 50, VALUES = 32 };
+    uint64_t totals[VALUES] = {0}, state = seed, end = 0;
+    struct window windows[RANKS];
+    int digits[RANKS * KEYS], at = 0, wrong = 0;
+    for (int i = 0; i < RANKS * KEYS; i++)
+        totals[drawn(&state) >> 20 & (seed % 2 ? 31 : 3) & drawn(&state) >> 30]++;
+    for (int d = 0; d < VALUES; d++)
+        for (end += totals[d]; at < (int)end; at++)
+            digits[at] = d;
+    radix_windows(totals, VALUES, KEYS, RANKS, windows);
+    for (int r = 0; r < RANKS; r++)
+        wrong += (int)windows[r].first != digits[r * KEYS] ||
+                 (int)(windows[r].first + windows[r].count) - 1 != digits[r * KEYS + KEYS - 1];
+    CHECK(wrong == 0);
+}
+
+// What a pass tells and loops over, for ranks that no machine here has: as many digits as there
+// are ranks and digits together, and not their product.
+static void windows_stay_few(int ranks, size_t values) {
+    struct window *windows = malloc((size_t)ranks * sizeof *windows);
+    uint64_t *totals = malloc(values * sizeof *totals), keys = 1000, most = 0, all = 0;
+    for (size_t d = 0; d < values; d++)
+        totals[d] =
+            (uint64_t)ranks * keys * (d + 1) / values - (uint64_t)ranks * keys * d / values;
+    radix_windows(totals, values, keys, ranks, windows);
+    for (int r = 0; r < ranks; r++) {
+        all += windows[r].count;
+        most = windows[r].count > most ? windows[r].count : most;
+    }
+    CHECK(all <= (uint64_t)ranks + values);
+    CHECK(most <= values / (size_t)ranks + 2);
+    free(windows);
+    free(totals);
+}
+
+// Places of what comes from three sources to the middle rank, whose share begins within a digit.
+static void arrivals_have_places(void) {
+    struct window window = {2, 2};
+    uint64_t comes[] = {4, 3, 2, 0, 5, 6}, next[6]; // of digits 2 and 3, by source
+    radix_arrivals(&window, 3, 8, 10, 10, comes, next);
+    static const uint64_t right[] = {2, 1, 2, 0, 5, 0}, places[] = {0, 9, 2, 0, 4, 0};
+    for (int i = 0; i < 6; i++) {
+        CHECK(comes[i] == right[i]);
+        CHECK(!comes[i] || next[i] == places[i]);
+    }
+}
+
 int main(void) {
+    for (uint64_t seed = 1; seed < 40; seed++)
+        windows_are_exact(seed);
+    windows_stay_few(2, 256);
+    windows_stay_few(100000, 256);
+    windows_stay_few(100000, 65536);
+    arrivals_have_places();
     scatters(false);
     scatters(true);
     static const size_t counts[] = {1, 2, 1000, 8191, 8192, MOST};
