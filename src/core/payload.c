@@ -84,31 +84,29 @@ char *buffer_next(struct buffer *buffer) {
     return slot;
 }
 
-// How many ranks take their memory of the same machine.
-static int ranks_here(MPI_Comm comm) {
-    int here;
+// What the ranks want together that take their memory of the same machine.
+static double wanted_here(MPI_Comm comm, double mine) {
+    double all;
 #ifdef COTEJO_SIMULATED
-    MPI_Comm_size(comm, &here); // whatever hosts they are simulated on
+    MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, comm); // whatever hosts are simulated
 #else
     MPI_Comm host;
     int rank;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &host);
-    MPI_Comm_size(host, &here);
+    MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, host);
     MPI_Comm_free(&host);
 #endif
-    return here;
+    return all;
 }
 
 void memory_ask(MPI_Comm comm, size_t bytes, struct failure *failure) {
-    int here = ranks_here(comm);
-    double available = node_memory_available();
-    double wanted = (double)bytes * here;
+    double available = node_memory_available(), wanted = wanted_here(comm, (double)bytes);
     if (available > 0 && wanted > 0.9 * available)
         failure_set(failure, STATUS_USAGE,
-                    "the messages need %.0f MB on %d ranks of a host that has %.0f MB available; "
-                    "ask for smaller --sizes",
-                    wanted * 1e-6, here, available * 1e-6);
+                    "the messages need %.0f MB on a host that has %.0f MB available; ask for "
+                    "smaller --sizes",
+                    wanted * 1e-6, available * 1e-6);
     ranks_agree(comm, failure, false);
 }
 

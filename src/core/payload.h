@@ -44,8 +44,8 @@ char *buffer_next(struct buffer *buffer);
 // What a pool takes of memory, B; a larger message never takes less.
 size_t buffer_room(size_t bytes, bool cold, size_t cache_bytes, size_t least);
 
-// Refuses (STATUS_USAGE) when `bytes` on every rank of `comm` are more than this host's memory
-// has available. Collective over `comm`, agreed.
+// Refuses (STATUS_USAGE) when what the ranks of a host want together, `bytes` of this one, is more
+// than its memory has available. Collective over `comm`, agreed.
 void memory_ask(MPI_Comm comm, size_t bytes, struct failure *failure);
 
 // Fills with bytes that depend on sender, message number and position; the complement of the

@@ -64,7 +64,8 @@ struct fft {
     struct point *data, *work, *out;  // of rows * n points each; the result is in `data`. Owned
     struct point *scratch;            // a batch of rows a thread, padded. Owned
     MPI_Request *requests;            // 2 * depth * size. Owned
-    int *counts;                      // 5 * size, of collectives with displacements. Owned
+    int *counts;                      // 4 * size, of collectives with displacements. Owned
+    struct blocks counted;            // whose shape they are of
     MPI_Datatype point, column, line; // a point; and of alltoallw: a block to send, to receive
     fftw_plan plans[2];               // of one row in place: forward, backward
     struct twiddle twiddle;

@@ -56,16 +56,21 @@ static int start_isend(struct fft *fft, const struct blocks *b, MPI_Request *req
     return count;
 }
 
-// The own block stays out of it: it is in its place already.
+// The own block stays out of it: it is in its place already. Lists of the same shape are left as
+// they are, since exchanges that are under way still read them.
 static void displace(struct fft *fft, const struct blocks *b, int **lists) {
     for (int i = 0; i < 4; i++)
         lists[i] = fft->counts + i * fft->size;
+    fft_sent(fft, fft->size - 1, (double)b->count * (fft->size - 1));
+    if (fft->counted.count == b->count && fft->counted.out_step == b->out_step &&
+        fft->counted.in_step == b->in_step)
+        return;
+    fft->counted = *b;
     for (int i = 0; i < fft->size; i++) {
         lists[0][i] = lists[2][i] = i == fft->rank ? 0 : b->count;
         lists[1][i] = (int)((size_t)i * b->out_step);
         lists[3][i] = (int)((size_t)i * b->in_step);
     }
-    fft_sent(fft, fft->size - 1, (double)b->count * (fft->size - 1));
 }
 
 static void alltoall(struct fft *fft, const struct blocks *b) {

@@ -76,7 +76,7 @@ static void open_fft(struct fft *fft, struct bench *bench, size_t log2) {
     fft->out = points(local > ring ? local : ring);
     fft->scratch = points((size_t)fft->threads * FFT_LINE * (n + FFT_LINE));
     fft->requests = malloc(2 * (size_t)fft->depth * (size_t)fft->size * sizeof *fft->requests);
-    fft->counts = malloc(5 * (size_t)fft->size * sizeof *fft->counts);
+    fft->counts = malloc(4 * (size_t)fft->size * sizeof *fft->counts);
     twiddle_open(&fft->twiddle, n, &bench->failure);
     if (!fft->data || !fft->work || !fft->out || !fft->scratch || !fft->requests || !fft->counts)
         failure_set(&bench->failure, STATUS_USAGE, "no memory for 2^%zu points; lower --log2",
@@ -192,10 +192,11 @@ static void check_asked(struct bench *bench, const struct sizes *sizes) {
                         bench->size, (size_t)1 << m / 2);
         most = m > most ? m : most;
     }
-    // Data, work, what is sent; and of one rank the whole, to check it.
-    size_t local = sizeof(struct point) * ((size_t)1 << most) / (size_t)bench->size;
+    // Data, work, what is sent, and some; of rank 0 the whole, too, to check it.
+    size_t whole = sizeof(struct point) * ((size_t)1 << most);
+    size_t local = 4 * (whole / (size_t)bench->size);
     if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
-        memory_ask(bench->comm, 4 * local, &bench->failure);
+        memory_ask(bench->comm, bench->rank ? local : local + whole, &bench->failure);
 }
 
 void fft_study(struct bench *bench) {

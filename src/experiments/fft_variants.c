@@ -43,6 +43,7 @@ static void join_blocks(struct fft *fft) {
 static void transpose_typed(struct fft *fft) {
     int *ones = fft->counts, *sends = ones + fft->size, *receives = sends + fft->size;
     MPI_Datatype types[2][fft->size];
+    fft->counted = (struct blocks){0};
     for (int i = 0; i < fft->size; i++) {
         ones[i] = 1;
         sends[i] = receives[i] = (int)((size_t)i * fft->rows * sizeof(struct point));
