@@ -26,7 +26,7 @@ export COTEJO_RESULTS = $(RESULTS)
 export RFM_CONFIG_FILES = $(CURDIR)/reframe_tests/config.py
 
 .DEFAULT_GOAL := help
-.PHONY: help stack test-packages build verify study figures report paper proof proof-page reference \
+.PHONY: help stack test-packages build verify study locked-study locked-proof figures report paper proof proof-page reference \
         compare-layers \
         site check-site references test bench clean distclean
 
@@ -50,11 +50,20 @@ build: ## build the benchmarks once per MPI, and the R package
 verify: ## check that each MPI compiles and runs 2 ranks; audit the builds
 	@$(PYTHON) -m stack.verify $(STACK)
 
-study: stack ## run the study (TAG=quick, CELLS=regex, LAUNCHES=n, or UNTIL=3% BUDGET=20m), figures, report
-	@$(PYTHON) -m reframe_tests.harness.study --tag $(TAG) $(if $(LAUNCHES),--launches $(LAUNCHES)) \
+# The cores of this machine are taken before anything compiles or launches on them.
+LOCKED = @$(PYTHON) -m reframe_tests.harness.cores $(MAKE) --no-print-directory
+# Figures and report of what is there are made however the study ended; its status is kept.
+study: ## run the study (TAG=quick, CELLS=regex, LAUNCHES=n, or UNTIL=3% BUDGET=20m), figures, report
+	$(LOCKED) locked-study
+
+locked-study: stack
+	@status=0; \
+	  $(PYTHON) -m reframe_tests.harness.study --tag $(TAG) \
+	  $(if $(LAUNCHES),--launches $(LAUNCHES)) \
 	  $(if $(UNTIL),--until $(UNTIL)) $(if $(BUDGET),--budget $(BUDGET)) \
-	  $(if $(CELLS),--cells '$(CELLS)')
-	@$(MAKE) --no-print-directory figures report
+	  $(if $(CELLS),--cells '$(CELLS)') || status=$$?; \
+	  case $$status in 0|3|4) $(MAKE) --no-print-directory figures report || status=$$?;; esac; \
+	  exit $$status
 
 figures: ## draw every figure and exhibit that the data carry (DATA=reference, RESULTS, FIGURES)
 	@$(RSCRIPT) -e 'cotejo::draw_all("$(RESULTS)", "$(FIGURES)", published = "$(PUBLISHED)")'
@@ -65,7 +74,10 @@ report: ## write the report of the data that are there (DATA=reference, RESULTS,
 paper: ## write the paper, every number of it computed (DATA=reference, RESULTS, PAPER)
 	@$(RSCRIPT) -e 'cotejo::write_paper("analysis/paper.Rmd", "$(RESULTS)", "$(PAPER)", published = "$(PUBLISHED)")'
 
-proof: stack ## prove the statistics on launches with planted differences (LAUNCHES=30, CELLS); adds a session
+proof: ## prove the statistics on launches with planted differences (LAUNCHES=30, CELLS); adds a session
+	$(LOCKED) locked-proof
+
+locked-proof: stack
 	@COTEJO_RESULTS=$(PROOF)/results $(PYTHON) -m reframe_tests.harness.study --tag proof \
 	  --launches $(or $(LAUNCHES),30) $(if $(CELLS),--cells '$(CELLS)')
 	@$(MAKE) --no-print-directory proof-page

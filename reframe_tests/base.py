@@ -5,6 +5,7 @@ An experiment derives from `Experiment` and one of the scales, says what is
 measured (`experiment`, `options`), and nothing of how it is launched.
 """
 
+import functools
 import inspect
 import os
 import pathlib
@@ -23,6 +24,7 @@ from reframe.core.pipeline import RegressionTestPlugin
 
 from .harness import (
     clusters,
+    cores,
     families,
     launches,
     machine,
@@ -34,6 +36,21 @@ from .harness import (
 )
 
 FAMILIES = families.load(simulators=True, layers=True)
+
+
+@functools.cache
+def cores_refused():
+    """Why this process cannot have the cores, or ''; asked once."""
+    try:
+        cores.hold("reframe")
+    except cores.Busy as err:
+        return str(err)
+    return ""
+
+
+def take_cores(dry):
+    if not dry and (reason := cores_refused()):
+        raise SanityError(reason)
 
 
 class Smoke(RegressionTestPlugin):
@@ -316,15 +333,20 @@ class Experiment(rfm.RunOnlyRegressionTest, Unreal, Placement, Configuration):
     @run_before("run")
     def guard_launch(self):
         """The guard ends all ranks in time, and when ReFrame was killed; ReFrame's own limit only
-        backs it up."""
+        backs it up. It has the cores of its machine for this study; so has ReFrame itself where
+        launches run beside it."""
+        guests = self.current_partition.extras.get("guests", False)
         self.job.launcher.modifier = families.helper("cotejo-guard")
-        self.job.launcher.modifier_options = [str(self.limit_s), "-r", "guard.json"]
+        self.job.launcher.modifier_options = [str(self.limit_s), "-r", "guard.json",
+                                              "-s", cores.study()]
         if self.local:
+            take_cores(self.is_dry_run())
             self.job.launcher.modifier_options += ["-w", str(os.getpid())]
+            if (self.num_hosts == 1 or self.cluster) and not guests:
+                self.job.launcher.modifier_options += ["-t"]
         if self.cluster:
             self.job.launcher.modifier_options += [
-                clusters.tool("enter", self.current_partition.extras.get("guests", False)),
-                self.cluster["folder"]]
+                clusters.tool("enter", guests), self.cluster["folder"]]
         self.time_limit = self.limit_s + 30
         self.started = time.time()
 

@@ -2,11 +2,25 @@
 """What the Python tests share: a session of their own, and what a launch leaves."""
 
 import json
+import os
+import shutil
+import tempfile
 
 import pytest
 
 from reframe_tests.harness import sessions
 from tests.launching import FAMILIES, STACK
+
+# Tests neither wait for a study of this machine nor hold one up.
+if not os.environ.get("COTEJO_LOCKS"):
+    OWN_LOCKS = os.environ["COTEJO_LOCKS"] = tempfile.mkdtemp(prefix="cotejo-locks-")
+else:
+    OWN_LOCKS = None
+
+
+def pytest_unconfigure():
+    if OWN_LOCKS:
+        shutil.rmtree(OWN_LOCKS, ignore_errors=True)
 
 
 @pytest.fixture(params=sorted(FAMILIES))

@@ -9,6 +9,12 @@ export COTEJO_STACK=$STACK
 export R_LIBS=$STACK/R${R_LIBS:+:$R_LIBS}
 # With Spack, the tools of the tests are beside its stack.
 export PATH=${TOOLS:-$STACK/tools/bin}:$PATH
+# Tests neither wait for a study of this machine nor hold one up.
+if [ -z "${COTEJO_LOCKS:-}" ]; then
+  COTEJO_LOCKS=$(mktemp -d)
+  export COTEJO_LOCKS
+  trap 'rm -f "$COTEJO_LOCKS/cotejo-cores"; rmdir "$COTEJO_LOCKS"' EXIT
+fi
 passed=0
 failed=()
 skipped=()

@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
@@ -86,6 +87,125 @@ def test_nothing_is_left_where_reframe_gives_two_seconds(tmp_path):
     assert not alive(int((tmp_path / "rank").read_text()))
 
 
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children") as file:
+        return [int(word) for word in file.read().split()]
+
+
+def running(folder, *command, options=()):
+    """A guard whose launch has begun: the process, its keeper and a rank, which has no parent."""
+    script = "setsid sh -c '(echo $$ > rank; exec sleep 300) & exit'; sleep 300"
+    guard = subprocess.Popen([str(GUARD), "60", "-r", "guard.json", *options,
+                              *(command or ["sh", "-c", script])], cwd=folder)
+    for _ in range(1000):
+        if (folder / "rank").exists() and (folder / "rank").read_text().endswith("\n"):
+            break
+        time.sleep(0.01)
+    (keeper,) = children(guard.pid)
+    return guard, keeper, int((folder / "rank").read_text())
+
+
+def wait_until_gone(pid):
+    for _ in range(500):
+        if not alive(pid):
+            return True
+        time.sleep(0.01)
+    return False
+
+
+@pytest.mark.parametrize("which", ["guard", "keeper"])
+def test_killing_the_guard_ends_the_launch_too(tmp_path, which):
+    script = "(trap '' TERM; echo $BASHPID > rank; while :; do sleep 1; done) & sleep 300"
+    guard, keeper, rank = running(tmp_path, "bash", "-c", script)
+    os.kill({"guard": guard.pid, "keeper": keeper}[which], signal.SIGKILL)
+    assert guard.wait(timeout=20) in (-signal.SIGKILL, 128 + signal.SIGKILL)
+    assert wait_until_gone(rank) and wait_until_gone(keeper)
+    record = json.loads((tmp_path / "guard.json").read_text())
+    assert (record["end"], record["exit"]) == ("guard", 128 + signal.SIGKILL)
+
+
+def test_killing_both_tells_the_launcher_to_end(tmp_path):
+    guard, keeper, _ = running(tmp_path, "sh", "-c", "echo $$ > rank; exec sleep 300")
+    launcher = int((tmp_path / "rank").read_text())
+    os.kill(guard.pid, signal.SIGSTOP)  # so that it does not see its keeper go
+    os.kill(keeper, signal.SIGKILL)
+    os.kill(guard.pid, signal.SIGKILL)
+    guard.wait()
+    assert wait_until_gone(launcher)
+
+
+def switches(pid):
+    with open(f"/proc/{pid}/status") as file:
+        return sum(int(line.split()[1]) for line in file if "ctxt_switches" in line)
+
+
+def test_the_guard_sleeps_while_it_is_measured(tmp_path):
+    owner = subprocess.Popen(["sleep", "60"])
+    guard, keeper, _ = running(tmp_path, "sh", "-c", "echo $$ > rank; exec sleep 300",
+                               options=["-w", str(owner.pid)])
+    try:
+        time.sleep(0.5)
+        before = switches(guard.pid) + switches(keeper)
+        time.sleep(3)
+        assert switches(guard.pid) + switches(keeper) - before <= 3
+    finally:
+        guard.terminate()
+        guard.wait()
+        owner.kill()
+        owner.wait()
+
+
+def test_who_told_the_guard_to_end_is_recorded(tmp_path):
+    guard, _, rank = running(tmp_path, "sh", "-c", "echo $$ > rank; exec sleep 300")
+    guard.terminate()
+    assert guard.wait(timeout=20) == 128 + signal.SIGTERM
+    record = json.loads((tmp_path / "guard.json").read_text())
+    assert (record["end"], record["signal"], record["sender"]) == ("told", 15, os.getpid())
+    assert record["reason"] == "interrupted by signal 15"
+    assert not alive(rank)
+
+
+def test_shared_memory_of_what_was_ended_goes_with_it(tmp_path):
+    # The rank maps a segment of its own and one that a bystander has mapped too.
+    names = [f"cotejo-test-{os.getpid()}-{n}" for n in range(2)]
+    with open(f"/dev/shm/{names[1]}", "wb") as file:
+        file.write(b"x" * 4096)
+    maps = ("import mmap, os, sys, time\n"
+            "for name in sys.argv[2:]:\n"
+            "    file = open('/dev/shm/' + name, 'a+b'); file.truncate(4096)\n"
+            "    globals()[name] = mmap.mmap(file.fileno(), 4096)\n"
+            "print(os.getpid(), file=open(sys.argv[1], 'w'), flush=True); time.sleep(300)")
+    bystander = subprocess.Popen([sys.executable, "-c", maps, "other", names[1]], cwd=tmp_path)
+    try:
+        guard, _, rank = running(tmp_path, sys.executable, "-c", maps, "rank", *names)
+        for _ in range(500):
+            if (tmp_path / "other").exists():
+                break
+            time.sleep(0.01)
+        guard.terminate()
+        guard.wait(timeout=20)
+        assert not alive(rank)
+        assert [os.path.exists(f"/dev/shm/{name}") for name in names] == [False, True]
+    finally:
+        bystander.kill()
+        bystander.wait()
+        os.unlink(f"/dev/shm/{names[1]}")
+
+
+def test_a_temporary_folder_of_its_own_goes_with_the_launch(tmp_path):
+    (tmp_path / "tmp").mkdir()
+    (tmp_path / "precious").write_text("mine")
+    script = ('mkdir "$TMPDIR/ompi.1"; touch "$TMPDIR/ompi.1/x"; ln -s "$PWD" "$TMPDIR/link"; '
+              'cat "$TMPDIR/.cotejo-launch" > mark')
+    env = {**os.environ, "TMPDIR": str(tmp_path / "tmp")}
+    done = subprocess.run([str(GUARD), "20", "-r", "guard.json", "-s", "me", "-t", "sh", "-c",
+                           script], cwd=tmp_path, env=env, timeout=60)
+    assert done.returncode == 0
+    assert (tmp_path / "mark").read_text().startswith("me ")
+    assert list((tmp_path / "tmp").iterdir()) == []
+    assert (tmp_path / "precious").read_text() == "mine"
+
+
 def test_others_are_left_alone(tmp_path):
     bystander = subprocess.Popen(["sleep", "60"])
     try:
@@ -106,5 +226,6 @@ def test_wrong_use_is_one_line(tmp_path):
     done = subprocess.run([str(GUARD), "soon", "-r", "x", "true"], cwd=tmp_path, text=True,
                           capture_output=True, timeout=10)
     assert done.returncode == 2
-    assert done.stderr == "cotejo-guard: usage: cotejo-guard SECONDS -r FILE [-w PID] COMMAND...\n"
+    assert done.stderr == ("cotejo-guard: usage: cotejo-guard SECONDS -r FILE [-w PID] [-s STUDY] "
+                           "[-t] COMMAND...\n")
     assert os.listdir(tmp_path) == []

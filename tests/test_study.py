@@ -12,7 +12,6 @@ import time
 import pytest
 
 from reframe_tests.harness import sessions
-from reframe_tests.harness import study as runner
 from tests.launching import FAMILIES, STACK
 
 PRESENT = [f for f in FAMILIES.values() if (f.prefix(STACK) / "bin/cotejo").exists()]
@@ -24,7 +23,8 @@ pytestmark = pytest.mark.skipif(not PRESENT or not REFRAME.exists(),
 def environment(results, **variables):
     own = {"COTEJO_STACK": str(STACK), "COTEJO_RESULTS": str(results), "COTEJO_SITE": "local",
            "RFM_CONFIG_FILES": str(sessions.REPO / "reframe_tests/config.py")}
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("COTEJO_")}
+    kept = {k: v for k, v in os.environ.items()
+            if not k.startswith("COTEJO_") or k == "COTEJO_LOCKS"}
     return {**kept, **own, **variables}
 
 
@@ -146,18 +146,6 @@ def test_a_study_of_some_cells_measures_those_alone(tmp_path):
     assert running.returncode == 0, log[-3000:]
     names = list(records(tmp_path))
     assert names and all(n.startswith(mine) for n in names)
-
-
-def test_a_second_study_of_a_site_waits_for_the_first(tmp_path, monkeypatch):
-    for name, value in environment(tmp_path).items():
-        monkeypatch.setenv(name, value)
-    with runner.only_study():
-        second = study(tmp_path)
-        log, _ = second.communicate(timeout=60)
-    assert second.returncode == 1
-    assert log.splitlines() == [f"study: process {os.getpid()} runs a study of site 'local' from "
-                                f"{STACK}; wait for its end"]
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_cells_that_no_test_has_are_refused(tmp_path):

@@ -6,8 +6,6 @@ every launch looks whether it is already there.
 """
 
 import argparse
-import contextlib
-import fcntl
 import itertools
 import os
 import random
@@ -18,33 +16,12 @@ import sys
 import tempfile
 import time
 
-from . import families, references, scales, sessions
+from . import cores, families, references, scales, sessions
 from . import until as stopping
 
 
 def say(text):
     print(f"study: {text}", flush=True)
-
-
-@contextlib.contextmanager
-def only_study():
-    """Refuses a second study of this site from this stack while the first one runs.
-
-    They would share ReFrame's stage folder and the cores. The system forgets one that died.
-    """
-    stack, site = families.stack_prefix(), sessions.site_name()
-    path = stack / f"reframe/{site}.lock"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "a+") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            file.seek(0)
-            sys.exit(f"study: process {file.read() or 'unknown'} runs a study of site {site!r} "
-                     f"from {stack}; wait for its end")
-        file.truncate(0)
-        print(os.getpid(), end="", file=file, flush=True)
-        yield
 
 
 def reframe(arguments, **variables):
@@ -214,8 +191,11 @@ def main():
         parser.error("--budget bounds a study --until a width; a plain one has --launches")
     if args.until:
         blocks = 1
-    with only_study():
-        return measure(args, blocks)
+    try:
+        cores.hold("study")
+    except cores.Busy as err:
+        sys.exit(f"study: {err}")
+    return measure(args, blocks)
 
 
 def measure(args, blocks):

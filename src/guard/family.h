@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The processes of a launch: all descendants of this one, whatever became of their parents.
+#ifndef COTEJO_GUARD_FAMILY_H
+#define COTEJO_GUARD_FAMILY_H
+
+#include <sys/types.h>
+
+// When a process started, in the kernel's ticks since boot; 0 when it is gone. With its number
+// this names a process for good, the number alone does not.
+long long started_at(pid_t pid);
+
+// Notes which files of /dev/shm the launch has mapped, before it is asked to end.
+void note_shared_memory(void);
+
+// Ends what is left of the launch, and removes the shared memory that it had mapped and nobody
+// else has. Children that are born meanwhile are found in the next round.
+void end_descendants(void);
+
+#endif

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The process between the guard and the launcher. It outlives the guard, and the guard it, for as
+// long as it takes to end the launch: killing one of them leaves nothing behind.
+#ifndef COTEJO_GUARD_KEEPER_H
+#define COTEJO_GUARD_KEEPER_H
+
+#include "core/failure.h"
+
+#include <sys/types.h>
+
+enum { TOO_LONG = 124, NOT_FOUND = 127, GUARD_GONE = SIGUSR1 };
+
+struct job {
+    double limit_s;
+    const char *report;
+    pid_t companion; // with whose end the launch ends; 0: none
+    char **command;
+};
+
+// How a launch ended, as the report has it.
+struct ending {
+    const char *end; // exit, signal, time, told, alone, guard, locked: README.md
+    int status;
+    int signal; // that killed the launcher, or by which the guard was told; 0: none
+    int sender; // of that signal, where somebody sent it to the guard; 0: unknown
+    double wall_s;
+    long long oom_kills; // of the whole machine meanwhile
+    char reason[200];
+};
+
+// A descriptor from which signals are read, which are blocked from now on.
+int read_signals(void);
+
+double monotonic(void);
+
+// Processes that the kernel ended for want of memory since boot.
+long long oom_kills(void);
+
+void report_ending(const char *path, const struct ending *ending, struct failure *failure);
+
+// Runs the launch and reports it; returns the exit status of the keeper.
+int keep(const struct job *job, pid_t guard);
+
+#endif

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The lock of a machine's cores: one study at a time, whatever its site, clone or user.
+#ifndef COTEJO_GUARD_LOCK_H
+#define COTEJO_GUARD_LOCK_H
+
+#include "core/failure.h"
+
+// Takes the lock for a study, or shares it where the same study has it already; waits at most
+// `wait_s`. Returns its descriptor, which children inherit: the lock is free when the last process
+// that has it is gone. Of another study's lock the failure says who holds it.
+int cores_lock(const char *study, double wait_s, struct failure *failure);
+
+#endif

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One study at a time on the cores of a machine, in Python and in the guard alike."""
+
+import json
+import os
+import pathlib
+import pwd
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import pytest
+
+from reframe_tests.harness import cores, sessions
+from tests.test_guard import GUARD, alive
+
+ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can be two users")
+GUARDED = pytest.mark.skipif(GUARD is None, reason="the benchmarks are not built")
+
+
+@pytest.fixture
+def locks(monkeypatch):
+    """A folder of locks that every user may use, as those of the system are."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="cotejo-locks-"))
+    folder.chmod(0o1777)
+    monkeypatch.setenv("COTEJO_LOCKS", str(folder))
+    monkeypatch.delenv("COTEJO_STUDY", raising=False)
+    yield folder
+    shutil.rmtree(folder)
+
+
+def written(path):
+    """The text of a file, once there is any."""
+    for _ in range(1000):
+        if path.exists() and path.read_text().endswith("\n"):
+            return path.read_text()
+        time.sleep(0.01)
+    raise AssertionError(f"{path} was never written")
+
+
+def holder(folder, then="exec sleep 100", **kwargs):
+    """A study that holds the lock; it is another process for as long as it is needed."""
+    study = subprocess.Popen(
+        [sys.executable, "-m", "reframe_tests.harness.cores", "sh", "-c",
+         f"echo $$ $COTEJO_STUDY > {folder}/holder; {then}"], cwd=sessions.REPO, **kwargs)
+    pid, name = written(folder / "holder").split()
+    return study, int(pid), name
+
+
+def end(study):
+    study.kill()
+    study.wait()
+
+
+def try_python(**kwargs):
+    return subprocess.run(
+        [sys.executable, "-c",
+         "import sys; from reframe_tests.harness import cores\n"
+         "try: cores.hold('test', 0.2)\n"
+         "except cores.Busy as err: sys.exit(str(err))"], cwd=sessions.REPO, text=True,
+        capture_output=True, timeout=60, **kwargs)
+
+
+def try_guard(folder, *options):
+    done = subprocess.run([str(GUARD), "20", "-r", "guard.json", *options, "true"], cwd=folder,
+                          text=True, capture_output=True, timeout=60)
+    return done.returncode, json.loads((folder / "guard.json").read_text())
+
+
+def test_a_second_study_is_told_who_measures(locks):
+    study, pid, _ = holder(locks)
+    try:
+        second = try_python()
+    finally:
+        end(study)
+    assert second.returncode == 1
+    *_, line = second.stderr.splitlines()
+    me = pwd.getpwuid(os.getuid()).pw_name
+    assert line.startswith(f"process {pid} of {me} measures on this machine's cores (sh -c ")
+    assert line.endswith(f"in {sessions.REPO}); wait for its end")
+    assert try_python().returncode == 0
+
+
+@GUARDED
+def test_launch_and_study_exclude_each_other(locks, tmp_path):
+    study, pid, name = holder(locks)
+    try:
+        status, record = try_guard(tmp_path)
+        assert (status, record["end"]) == (75, "locked")
+        assert record["reason"].startswith(f"process {pid} of user {os.getuid()} measures on this")
+        # Launches of the same study share its cores.
+        assert try_guard(tmp_path, "-s", name)[0] == 0
+    finally:
+        end(study)
+    launch = subprocess.Popen([str(GUARD), "60", "-r", "guard.json", "sh", "-c",
+                               "echo > begun; sleep 60"], cwd=tmp_path)
+    written(tmp_path / "begun")
+    try:
+        assert try_python().returncode == 1
+    finally:
+        launch.terminate()
+        launch.wait()
+    assert try_python().returncode == 0
+
+
+def test_the_lock_is_held_until_the_last_child_is_gone(locks):
+    # The child has the lock's file open, and nothing that tells whose it is.
+    study, _, _ = holder(locks, f"env -i sleep 100 & echo $! > {locks}/child; wait")
+    child = int(written(locks / "child"))
+    end(study)
+    try:
+        second = try_python()
+        assert second.returncode == 1
+        assert "is gone, but left processes behind" in second.stderr
+    finally:
+        os.kill(child, signal.SIGKILL)
+    assert try_python().returncode == 0
+
+
+def test_what_a_killed_study_left_running_is_ended_and_nothing_else(locks):
+    bystander = subprocess.Popen(["sleep", "100"])
+    study, _, _ = holder(locks, f"setsid sleep 100 & echo $! > {locks}/child; wait")
+    child = int(written(locks / "child"))
+    end(study)
+    assert alive(child)
+    try:
+        assert try_python().returncode == 0
+        assert not alive(child)
+        assert bystander.poll() is None
+    finally:
+        end(bystander)
+
+
+def test_processes_that_carry_the_name_of_a_living_study_are_left_alone(locks):
+    study, _, name = holder(locks)
+    other = subprocess.Popen(["sleep", "100"], env={**os.environ, "COTEJO_STUDY": name})
+    try:
+        assert try_python().returncode == 1
+        assert other.poll() is None
+    finally:
+        end(study)
+        end(other)
+
+
+@ROOT
+@pytest.mark.parametrize("first", ["root", "nobody"])
+def test_root_and_users_exclude_each_other(locks, first):
+    second = {"root": "nobody", "nobody": "root"}[first]
+    study, pid, _ = holder(locks, user=first)
+    try:
+        refused = try_python(user=second)
+    finally:
+        end(study)
+    assert f"process {pid} of {first} measures" in refused.stderr
+    assert try_python(user=second).returncode == 0
+
+
+def test_a_link_is_never_followed(locks, tmp_path):
+    precious = tmp_path / "precious"
+    precious.write_text("mine\n")
+    (locks / "cotejo-cores").symlink_to(precious)
+    done = try_python()
+    assert done.returncode == 1 and "cannot open the lock of the cores" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert precious.read_text() == "mine\n"
+    (locks / "cotejo-cores").unlink()
+    os.link(precious, locks / "cotejo-cores")
+    assert "no plain file of one name" in try_python().stderr
+    assert precious.read_text() == "mine\n"
+
+
+def test_the_cores_are_taken_before_anything_is_built(locks, tmp_path):
+    study, pid, _ = holder(locks)
+    try:
+        done = subprocess.run(
+            ["make", "--no-print-directory", "study", f"STACK={tmp_path}/stack", "SPACK="],
+            cwd=sessions.REPO, text=True, capture_output=True, timeout=60,
+            env={k: v for k, v in os.environ.items() if k != "MAKEFLAGS"})
+    finally:
+        end(study)
+    assert done.returncode == 2
+    assert f"cores: process {pid} of " in done.stderr
+    assert done.stdout == "" and not (tmp_path / "stack").exists()
+
+
+def test_the_folder_of_the_system_is_for_all_users_and_local(monkeypatch):
+    monkeypatch.delenv("COTEJO_LOCKS")
+    folder = cores.lock_folder()
+    assert folder in cores.PLACES
+    monkeypatch.setattr(cores, "_network_types", lambda: [("/", False), (folder, True)])
+    assert cores.lock_folder() != folder
+    monkeypatch.setattr(cores, "_network_types", lambda: [("/", True)])
+    with pytest.raises(cores.Busy, match="no place for the lock"):
+        cores.lock_folder()
+    monkeypatch.setenv("COTEJO_LOCKS", "/no/such/folder")
+    with pytest.raises(cores.Busy, match="COTEJO_LOCKS=/no/such/folder is no folder"):
+        cores.lock_folder()
+
+
+def test_temporary_folders_of_guards_that_are_gone_are_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    me = f"study {os.getpid()} {cores.started_at(os.getpid())}\n"
+    for name, mark in [("alive1", me), ("gone01", f"study {os.getpid()} 1\n"), ("odd001", "x\n")]:
+        (tmp_path / f"cotejo-{name}").mkdir()
+        (tmp_path / f"cotejo-{name}" / cores.MARK).write_text(mark)
+    (tmp_path / "cotejo-unmark").mkdir()
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / cores.MARK).write_text(f"study {os.getpid()} 1\n")
+    (tmp_path / "cotejo-linked").symlink_to(theirs)
+    cores.sweep_folders()
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        "cotejo-alive1", "cotejo-linked", "cotejo-odd001", "cotejo-unmark", "theirs"]
+    assert (theirs / cores.MARK).exists()
