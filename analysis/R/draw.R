@@ -11,7 +11,7 @@
 #' @export
 draw_figures <- function(results_dir, out_dir, session = NULL) {
   study <- compare_results(unpack_dataset(results_dir), session)
-  names <- save_study(study, out_dir)
+  names <- with_families(families_of(study$results$sessions), save_study(study, out_dir))
   cat(out_dir, "\n", sep = "")
   drawn <- paste0(rep(names, each = 3L), c(".svg", ".pdf", ".csv"))
   invisible(file.path(out_dir, c(drawn, "medians.csv")))
@@ -24,9 +24,12 @@ draw_figures <- function(results_dir, out_dir, session = NULL) {
 #' @export
 draw_all <- function(results_dir, out_dir, session = NULL, published = NULL) {
   study <- compare_results(unpack_dataset(results_dir), session)
-  names <- save_study(study, out_dir)
-  coverage <- draw_all_exhibits(study$results, out_dir, session, published = published)
-  write_gallery(coverage, out_dir, names)
+  coverage <- with_families(families_of(study$results$sessions), {
+    names <- save_study(study, out_dir)
+    coverage <- draw_all_exhibits(study$results, out_dir, session, published = published)
+    write_gallery(coverage, out_dir, names)
+    coverage
+  })
   say_coverage(coverage)
   cat(file.path(out_dir, "index.html"), "\n", sep = "")
   invisible(coverage)

@@ -56,7 +56,7 @@ exhibit_memory_table <- function(exhibit) {
   needed <- c("resident_bytes", "shared_bytes", "before_bytes", "buffers_bytes")
   if (!all(needed %in% names(samples))) await("launches of the experiment memory")
   samples <- copy(samples)[, taken_bytes := resident_bytes - before_bytes - buffers_bytes]
-  exhibit$results <- list(launches = exhibit$results$launches, samples = samples)
+  exhibit$results <- with_samples(exhibit$results, samples)
   measures <- c("resident_bytes", "shared_bytes", "taken_bytes")
   tables <- lapply(measures, function(measure) {
     medians <- summarise_configurations(summary_of_measure(exhibit, measure))

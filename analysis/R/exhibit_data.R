@@ -181,7 +181,7 @@ in_words <- function(column, values) {
   sorted <- if (all(is.na(distinct) | !is.na(numbers))) {
     distinct[order(numbers)]
   } else {
-    sort(distinct, method = "radix", na.last = TRUE)
+    in_order(distinct)
   }
   words <- say_value(column, sorted)
   factor(words[match(as.character(values), sorted)], unique(words))

@@ -14,8 +14,7 @@ summary_of_measure <- function(exhibit, measure, only = NULL) {
   samples <- samples[key %in% wanted & !is.na(samples[[measure]])]
   if (!is.null(only)) samples <- samples[repetition == as.integer(only)]
   samples[, time_s := as.numeric(samples[[measure]])]
-  setattr(samples, "roles", attr(exhibit$results$samples, "roles"))
-  summary <- summarise_launches(list(launches = exhibit$results$launches, samples = samples))
+  summary <- summarise_launches(with_samples(exhibit$results, samples))
   by <- c("key", "operation", "bytes", attr(summary, "factors"))
   keys <- unique(exhibit$summary[, by, with = FALSE])
   rows <- summary[keys, on = by, nomatch = NULL, which = TRUE]
@@ -67,9 +66,7 @@ exhibit_overlap <- function(exhibit) {
 #' @noRd
 results_of <- function(exhibit) {
   wanted <- unique(as.character(exhibit$summary$key))
-  list(
-    launches = exhibit$results$launches, samples = exhibit$results$samples[key %in% wanted]
-  )
+  with_samples(exhibit$results, exhibit$results$samples[key %in% wanted])
 }
 
 #' Overheads by message size, by the time of calls and by overlap: see [logp_parameters()].

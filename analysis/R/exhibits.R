@@ -21,7 +21,11 @@ draw_exhibits <- function(results_dir, out_dir, session = NULL, exhibits = list_
                           published = NULL) {
   message("reading ", results_dir)
   results_dir <- unpack_dataset(results_dir)
-  coverage <- draw_all_exhibits(read_results(results_dir), out_dir, session, exhibits, published)
+  results <- read_results(results_dir)
+  coverage <- with_families(
+    families_of(results$sessions),
+    draw_all_exhibits(results, out_dir, session, exhibits, published)
+  )
   write_gallery(coverage, out_dir)
   say_coverage(coverage)
   cat(out_dir, "\n", sep = "")

@@ -18,7 +18,7 @@ panel_of <- function(table) {
 join_words <- function(a, b) paste0(a, ifelse(nzchar(a) & nzchar(b), ", ", ""), b)
 
 shown_levels <- function(table, by) {
-  known <- title_of(sort(unique(table[[by]]), method = "radix"))
+  known <- title_of(in_order(unique(table[[by]])))
   factor(title_of(table[[by]]), known)
 }
 

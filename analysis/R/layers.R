@@ -156,7 +156,9 @@ print_layers <- function(results_dir, site, session = NULL) {
   results <- read_results(unpack_dataset(results_dir))
   wanted <- site
   results$launches <- results$launches[site == wanted]
-  results$samples <- keep_samples(results$samples, results$launches$key)
+  # Found outside of the brackets: `key` is a column.
+  kept <- which(as.character(results$samples$key) %in% results$launches$key)
+  results <- with_samples(results, results$samples[kept])
   if (!nrow(results$launches)) {
     bad_data(results_dir, NA, sprintf("no launch of site %s", site), sprintf(
       "COTEJO_SITE=%s make study TAG=transports, then TAG=libraries and TAG=quick", site
@@ -174,13 +176,6 @@ print_layers <- function(results_dir, site, session = NULL) {
     print_wide(broadcasts)
   }
   invisible(list(layers = layers, broadcasts = broadcasts))
-}
-
-keep_samples <- function(samples, keys) {
-  # Found outside of the brackets: `keys` may be a column, that of the radix sort.
-  rows <- which(as.character(samples$key) %in% keys)
-  out <- samples[rows]
-  setattr(out, "roles", attr(samples, "roles"))
 }
 
 # Models of scaling, each way of a library apart.

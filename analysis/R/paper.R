@@ -16,6 +16,14 @@ write_paper <- function(source, results_dir, out_file, session = NULL, published
   if (!file.exists(source)) bad_data(source, NA, "not there", "name the folder's paper.Rmd")
   if (is.null(published)) refuse("the paper needs the printed numbers: published = data/published")
   study <- analyse(unpack_dataset(results_dir), session)
+  with_families(families_of(study$results$sessions), {
+    write_paper_of(study, source, out_file, session, published)
+  })
+  cat(out_file, "\n", sep = "")
+  invisible(out_file)
+}
+
+write_paper_of <- function(study, source, out_file, session, published) {
   folder <- tempfile("cotejo-paper")
   dir.create(folder)
   on.exit(unlink(folder, recursive = TRUE))
@@ -35,8 +43,6 @@ write_paper <- function(source, results_dir, out_file, session = NULL, published
   } else {
     message("no xelatex on PATH: no PDF of the paper")
   }
-  cat(out_file, "\n", sep = "")
-  invisible(out_file)
 }
 
 #' The paper as HTML; with the ending `pdf` it is meant for LaTeX, and its figures are files.

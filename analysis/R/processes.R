@@ -19,7 +19,7 @@ over_processes <- function(f, long, shared) {
   on.exit(parallel::stopCluster(workers))
   # By name: a function of this package could not be read before the package is found.
   parallel::clusterCall(workers, ".libPaths", .libPaths())
-  parallel::clusterCall(workers, keep_shared, shared)
+  parallel::clusterCall(workers, keep_shared, shared, said$families)
   # What takes long first, so that both end together.
   turns <- order(!long)
   done <- parallel::clusterApplyLB(workers, turns, apply_shared, f)
@@ -31,9 +31,10 @@ over_processes <- function(f, long, shared) {
 # In a process of its own the package has this as a place for what is shared.
 kept <- new.env(parent = emptyenv())
 
-keep_shared <- function(shared) {
+keep_shared <- function(shared, families) {
   setDTthreads(1L)
   kept$shared <- shared
+  said$families <- families
   invisible()
 }
 

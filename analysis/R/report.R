@@ -18,6 +18,14 @@ write_report <- function(results_dir, out_file, session = NULL, delta = 0.03, se
                          replicates = 4000L, published = NULL) {
   need_pandoc()
   study <- analyse(unpack_dataset(results_dir), session, delta, seed, replicates)
+  with_families(
+    families_of(study$results$sessions), write_study(study, out_file, session, published)
+  )
+  cat(out_file, "\n", sep = "")
+  invisible(out_file)
+}
+
+write_study <- function(study, out_file, session, published) {
   folder <- tempfile("cotejo-report")
   on.exit(unlink(folder, recursive = TRUE))
   study$plots <- plot_study(study)
@@ -29,8 +37,6 @@ write_report <- function(results_dir, out_file, session = NULL, delta = 0.03, se
     copy_whole(file.path(exhibits, name), file.path(dirname(out_file), "exhibits", name))
   }
   render_page("report", list(study = study), study$plots, folder, out_file)
-  cat(out_file, "\n", sep = "")
-  invisible(out_file)
 }
 
 need_pandoc <- function() {

@@ -52,7 +52,7 @@ compare_results <- function(results_dir, session = NULL, delta = 0.03, seed = 1L
 analyse <- function(results_dir, ...) {
   study <- compare_results(results_dir, ...)
   launches <- study$launches
-  plans <- read_sessions(results_dir)
+  plans <- study$results
   sessions <- unique(study$chosen[, c("site", "session")])
   in_chosen <- launches[study$chosen, on = c("site", "experiment", "session"), nomatch = NULL]$key
   in_session <- launches[sessions, on = c("site", "session")]$key

@@ -9,6 +9,7 @@
 #' @param results what [read_results()] returned.
 #' @return data.table, one row a launch, operation, further factor column and size: the columns
 #'   of `launches`, then `operation`, `bytes`, the factors, `n` (valid samples), `n_invalid`,
+#'   `quantity` (what the time is; `NA`: the launch does not say),
 #'   `median_s`, `min_s`, `p10_s`, `p95_s`, `mean_s` (s, one operation), `bytes_per_s` (B/s, from
 #'   the median). A group without a valid sample has `n` 0 and `NA`.
 #' @export
@@ -17,7 +18,7 @@ summarise_launches <- function(results) {
   # All cores for the one large sort.
   threads <- setDTthreads(0L)
   on.exit(setDTthreads(threads))
-  roles <- attr(samples, "roles")
+  roles <- results$roles
   by <- c("key", "operation", "bytes", names(roles)[roles == "factor"])
   samples <- samples[, c(by, "time_s", "valid"), with = FALSE]
   all_groups <- samples[, list(n_all = .N), keyby = by]
@@ -37,9 +38,21 @@ summarise_launches <- function(results) {
   summary[, n_all := NULL]
   summary[, key := as.character(key)]
   setcolorder(summary, c(by, "n", "n_invalid", "median_s", "min_s", "p10_s", "p95_s", "mean_s"))
+  summary[, quantity := quantity_of(results$quantities, key, operation)]
   out <- results$launches[summary, on = "key"]
   setattr(out, "factors", setdiff(by, c("key", "operation", "bytes")))
   out[]
+}
+
+# What the times of operations are; NA where the launches do not say, as all of version 1.
+quantity_of <- function(quantities, key, operation) {
+  if (!NROW(quantities)) {
+    return(rep(NA_character_, length(key)))
+  }
+  # Ranks and parts of an operation (NAME.rank0, NAME.both) are timed as it is.
+  at <- function(name) match(paste(key, name), paste(quantities$key, quantities$operation))
+  whole <- at(operation)
+  quantities$quantity[fcoalesce(whole, at(sub("[.].*$", "", operation)))]
 }
 
 #' The same launches by their undisturbed times: the tenth percentile in place of the median.

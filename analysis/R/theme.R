@@ -33,7 +33,8 @@ SHAPES <- c(16, 17, 15, 18, 8, 4, 3)
 LINETYPES <- c("solid", "42", "12", "4212", "61", "2262", "1343")
 
 #' Colour, shape and line for the levels of one factor, always told apart by all three; beyond
-#' seven levels, where colours come again, by the pairs of colour and shape.
+#' seven levels, where colours come again, by the pairs of colour and shape. MPI families have the
+#' colours that they say, where they are the levels.
 #' @noRd
 level_scales <- function(levels) {
   pick <- function(values) {
@@ -45,8 +46,14 @@ level_scales <- function(levels) {
   guide <- ggplot2::guide_legend(
     ncol = min(length(levels), max(1L, LEGEND_WIDTH %/% (max(nchar(levels)) + 8L))), byrow = TRUE
   )
+  colours <- said$families$colour[match(levels, said$families$title)]
+  colours <- if (length(colours) && !anyNA(colours) && !anyDuplicated(colours)) {
+    stats::setNames(colours, levels)
+  } else {
+    pick(COLOURS)
+  }
   list(
-    ggplot2::scale_colour_manual(values = pick(COLOURS), limits = levels, guide = guide),
+    ggplot2::scale_colour_manual(values = colours, limits = levels, guide = guide),
     ggplot2::scale_shape_manual(values = pick(SHAPES), limits = levels, guide = guide),
     ggplot2::scale_linetype_manual(values = pick(LINETYPES), limits = levels, guide = guide)
   )

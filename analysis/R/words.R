@@ -12,11 +12,50 @@ TITLES <- c(
   "imb-pingpong" = "IMB PingPong", "imb-pingping" = "IMB PingPing"
 )
 
+# What sessions say of their MPI families, while something is drawn or written of them.
+said <- new.env(parent = emptyenv())
+said$families <- NULL
+
+#' Evaluate an expression with the families' own titles, colours and order.
+#'
+#' @param families data.table `name`, `title`, `colour`, `order`, a row a family; may be empty,
+#'   as of sessions of version 1.
+#' @noRd
+with_families <- function(families, code) {
+  old <- said$families
+  on.exit(said$families <- old)
+  said$families <- if (NROW(families)) families
+  force(code)
+}
+
+#' The families of sessions, each as the latest session says it.
+#'
+#' @param sessions what [read_sessions()] returned as `sessions`.
+#' @noRd
+families_of <- function(sessions) {
+  if (!nrow(sessions)) {
+    return(data.table())
+  }
+  all <- rbindlist(sessions$families[order(sessions$session, method = "radix")])
+  if (nrow(all)) unique(all, by = "name", fromLast = TRUE) else all
+}
+
 #' Display name of an MPI, transport or operation; the name itself when there is none.
 #' @noRd
 title_of <- function(name) {
-  known <- TITLES[as.character(name)]
-  unname(ifelse(is.na(known), as.character(name), known))
+  name <- as.character(name)
+  known <- TITLES[name]
+  theirs <- said$families$title[match(name, said$families$name)]
+  if (length(theirs)) known <- fcoalesce(theirs, unname(known))
+  unname(ifelse(is.na(known), name, known))
+}
+
+#' Names in the order in which they are shown: families as they say, others by name.
+#' @noRd
+in_order <- function(names) {
+  names <- sort(names, method = "radix", na.last = TRUE)
+  place <- said$families$order[match(names, said$families$name)]
+  if (length(place)) names[order(place, na.last = TRUE)] else names
 }
 
 sentence_case <- function(text) {

@@ -70,13 +70,17 @@ test_that("cells that lack launches are listed, and which of them failed", {
   expect_identical(read_sessions(here)$sessions$site, "local")
 })
 
-test_that("a plan that is not as documented is refused", {
+test_that("a plan that is not as documented is named and left out", {
   folder <- write_study(fresh_folder(), MPIS, blocks = 1L, bytes = 1)
   plan_session(folder, "a", blocks = "three")
   file <- file.path(folder, "local", "20261121T070000Z", "session.json")
-  expect_refused(
-    read_sessions(folder), normalizePath(file), 3L, "member blocks is of another type"
+  plans <- suppressMessages(read_sessions(folder))
+  expect_identical(nrow(plans$sessions), 0L)
+  expect_match(
+    plans$broken$what, paste0(normalizePath(file), ":3: member blocks is of another type"),
+    fixed = TRUE
   )
+  expect_identical(suppressMessages(read_results(folder))$broken, plans$broken)
 })
 
 LATER <- "20261122T070000Z"
@@ -169,7 +173,7 @@ test_that("drift over the blocks is found where it was planted, and only there",
   expect_gt(drift_of_blocks(summarise_launches(read_results(steady)))$p, 0.05)
 })
 
-test_that("two processes read what one does, and refuse what one refuses", {
+test_that("two processes read what one does, and leave out what one leaves out", {
   folder <- write_study(fresh_folder(), c(openmpi = 3e-7, mpich = 6e-7), bytes = 1, blocks = 3L)
   files <- sort(list.files(folder, "json$", recursive = TRUE, full.names = TRUE))
   one <- read_results(folder)
@@ -180,5 +184,8 @@ test_that("two processes read what one does, and refuse what one refuses", {
   expect_identical(two$launches, one$launches)
   expect_identical(two$samples, one$samples)
   edit_lines(sub("json$", "csv", files[[6L]]), function(lines) sub(",1$", ",2", lines))
-  expect_error(read_results(folder), "bad value \"2\" in column valid", class = "cotejo_bad_data")
+  rest <- suppressMessages(read_results(folder))
+  expect_identical(nrow(rest$launches), 5L)
+  expect_identical(rest$broken$file, sub("json$", "csv", files[[6L]]))
+  expect_match(rest$broken$what, "bad value \"2\" in column valid", fixed = TRUE)
 })

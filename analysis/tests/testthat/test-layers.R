@@ -95,11 +95,3 @@ test_that("the layers of a site are printed from its launches, and of no other s
   expect_match(out, "No broadcasts", all = FALSE)
   expect_error(print_layers(folder, "elsewhere"), "no launch of site elsewhere")
 })
-
-test_that("samples of some launches are kept, whatever columns they have", {
-  samples <- data.table::as.data.table(list(key = factor(c("a", "b")), keys = 1:2))
-  setattr(samples, "roles", c(keys = "factor"))
-  kept <- keep_samples(samples, "b")
-  expect_identical(kept$keys, 2L)
-  expect_identical(attr(kept, "roles"), c(keys = "factor"))
-})

@@ -86,13 +86,15 @@ test_that("samples without a description did not happen", {
   expect_identical(nrow(read_results(launch$folder)$launches), 1L)
 })
 
-test_that("one launch read twice is refused", {
+test_that("one launch read twice is used once", {
   launch <- one_launch()
   copy <- file.path(launch$folder, "copy")
   dir.create(copy)
   file.copy(c(launch$csv, launch$json), copy)
-  error <- expect_error(read_results(launch$folder), class = "cotejo_bad_data")
-  expect_match(conditionMessage(error), "is there twice")
+  results <- suppressMessages(read_results(launch$folder))
+  expect_identical(nrow(results$launches), 1L)
+  expect_identical(nrow(results$samples), 6L)
+  expect_match(results$broken$what, "is there twice; keep one copy", fixed = TRUE)
 })
 
 test_that("a missing and an empty folder are refused in one line", {

@@ -40,8 +40,8 @@ test_that("a packed file gives the same table as the plain one", {
 })
 
 test_that("another schema is refused", {
-  spoil(function(l) replace(l, 1L, "# cotejo-samples/2"), "cotejo-samples/2", 1L)
-  spoil(function(l) replace(l, 1L, "# cotejo-samples/2"), "cotejo-samples/2", 1L, packed = TRUE)
+  spoil(function(l) replace(l, 1L, "# cotejo-samples/9"), "cotejo-samples/9", 1L)
+  spoil(function(l) replace(l, 1L, "# cotejo-samples/9"), "cotejo-samples/9", 1L, packed = TRUE)
   spoil(function(l) character(), "schema", 1L)
 })
 
@@ -145,11 +145,11 @@ further_column <- function(unit, values) {
 }
 
 test_that("further columns are read; one with a unit holds numbers", {
-  samples <- read_results(further_column("s", 1:6 / 4)$folder)$samples
-  expect_identical(samples$extra, 1:6 / 4)
-  expect_identical(attr(samples, "roles"), c(extra = "measure"))
-  named <- read_results(further_column("", c("a", "b", "a", "b", "a", "b"))$folder)$samples
-  expect_identical(attr(named, "roles"), c(extra = "factor"))
+  results <- read_results(further_column("s", 1:6 / 4)$folder)
+  expect_identical(results$samples$extra, 1:6 / 4)
+  expect_identical(results$roles, c(extra = "measure"))
+  named <- read_results(further_column("", c("a", "b", "a", "b", "a", "b"))$folder)
+  expect_identical(named$roles, c(extra = "factor"))
   launch <- further_column("s", c(1, 2, "x", 4, 5, 6))
   expect_refused(read_results(launch$folder), launch$csv, 5L, "bad value \"x\" in column extra")
 })

@@ -1,35 +1,38 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # One launch description (JSON) -> one flat row.
 
-#' Read a launch description and check it against the schema.
+#' Read a launch description of either version and check it against the schema.
 #'
 #' @param file path of `LAUNCH.json`.
 #' @return the parsed object, nested lists.
 #' @noRd
 parse_description <- function(file) {
   launch <- parse_json_file(file)
-  if (!identical(launch$schema, LAUNCH_SCHEMA)) {
+  if (!isTRUE(launch$schema %in% LAUNCH_SCHEMAS)) {
     bad_data(
       file, line_of_member(file, "schema"),
-      sprintf("schema %s, not \"%s\"", deparse(launch$schema), LAUNCH_SCHEMA),
+      sprintf("schema %s, not \"%s\"", deparse(launch$schema), LAUNCH_SCHEMAS[[1L]]),
       "read it with the version of cotejo that wrote it"
     )
   }
   check_members(launch, LAUNCH_MEMBERS, file)
+  check_optional(launch, OPTIONAL_MEMBERS$launch, file)
   check_members(launch$asked, ASKED_MEMBERS, file, "asked")
-  if (!launch$status %in% c("ok", "marked", "failed")) {
-    bad_data(
-      file, line_of_member(file, "status"), sprintf("status \"%s\"", launch$status),
-      "it must be ok, marked or failed"
-    )
-  }
+  check_optional(launch$asked, OPTIONAL_MEMBERS$asked, file, "asked")
+  check_known(launch$status, STATUSES, file, "status")
   if (launch$id != sub("\\.json$", "", basename(file))) {
     bad_data(
       file, line_of_member(file, "id"), sprintf("id \"%s\" is not the file's name", launch$id),
       "do not rename launches"
     )
   }
-  if (launch$status != "failed") check_ran(launch, file)
+  if (!is.null(launch$asked$block) && launch$asked$block != launch$asked$launch) {
+    bad_data(
+      file, line_of_member(file, c("asked", "block")), "asked.block is not asked.launch",
+      "a launch's number is its block"
+    )
+  }
+  if (launch$status %in% RAN) check_ran(launch, file)
   launch
 }
 
@@ -38,10 +41,31 @@ parse_description <- function(file) {
 check_ran <- function(launch, file) {
   members <- c(wall_s = "number", reported = "object", observed = "object", samples = "object")
   check_members(launch, members, file)
-  check_members(launch$observed, OBSERVED_MEMBERS, file, "observed")
-  check_each(launch$observed$ranks, RANK_MEMBERS, file, c("observed", "ranks"))
+  seen <- launch$observed
+  check_members(seen, OBSERVED_MEMBERS, file, "observed")
+  check_optional(seen, OPTIONAL_MEMBERS$observed, file, "observed")
+  # Version 1 describes the host of rank 0, version 2 all of them.
+  if (!length(seen$nodes)) {
+    check_members(seen, c(node = "object"), file, "observed")
+  } else {
+    check_each(seen$nodes, NODE_MEMBERS, file, c("observed", "nodes"))
+  }
+  check_each(seen$ranks, RANK_MEMBERS, file, c("observed", "ranks"))
+  check_each(seen$layout$buffers, BUFFER_MEMBERS, file, c("observed", "layout", "buffers"))
   check_members(launch$samples, SAMPLES_MEMBERS, file, "samples")
+  check_optional(launch$samples, OPTIONAL_MEMBERS$samples, file, "samples")
   check_each(launch$samples$columns, COLUMN_MEMBERS, file, c("samples", "columns"))
+  for (column in launch$samples$columns) {
+    if (!is.null(column$role)) {
+      check_known(column$role, ROLES, file, c("samples", "columns", "role"))
+    }
+  }
+  for (operation in names(launch$samples$quantities)) {
+    check_known(
+      launch$samples$quantities[[operation]], QUANTITIES, file,
+      c("samples", "quantities", operation)
+    )
+  }
 }
 
 #' Parse a JSON file that holds one object (or a list, where that is expected); what does not
@@ -112,12 +136,19 @@ flatten_description <- function(launch, file) {
     started = launch$started, wall_s = number(launch$wall_s),
     simulated = launch$simulated, site = asked$site, session = asked$session,
     experiment = asked$experiment, test = asked$test, scale = asked$scale,
+    # The launch's number is its block's; `launch` is what version 1 called it.
     launch = as.integer(asked$launch), seed = as.numeric(asked$seed),
     mpi = asked$mpi, algorithms = algorithms_of(asked), transport = asked$transport,
     placement = asked$placement, cpus = join(asked$cpus), hosts = as.integer(asked$hosts),
     ranks = as.integer(asked$ranks), settings = canonical(asked$settings),
     parameters = canonical(asked$parameters), time_limit_s = as.numeric(asked$time_limit_s),
     command = launch$command, environment = canonical(launch$environment),
+    accident_kind = scalar(launch$accident$kind),
+    accident_evidence = scalar(launch$accident$evidence),
+    allocation = allocation_of(launch$allocation),
+    allocation_nodes = scalar(launch$allocation$nodes),
+    machine = scalar(launch$machine$id), machine_hosts = scalar(launch$machine$hosts),
+    proof = canonical(launch$proof), measuring = measuring_of(launch$provenance),
     commit = scalar(launch$provenance$commit), dirty = scalar(launch$provenance$dirty),
     provider = scalar(launch$provenance$stack$provider),
     lock_sha256 = scalar(launch$provenance$stack$lock_sha256),
@@ -137,17 +168,102 @@ flatten_description <- function(launch, file) {
     observed_package = per_rank(seen$ranks, "package"),
     observed_hosts = per_rank(seen$ranks, "host"), timer = scalar(seen$timer$name),
     timer_resolution_s = number(seen$timer$resolution_s),
-    timer_overhead_s = number(seen$timer$overhead_s), kernel = scalar(seen$node$kernel),
-    cpu_model = scalar(seen$node$cpu_model), governor = scalar(seen$node$governor),
-    node_cores = number(seen$node$cores), memory_bytes = number(seen$node$memory_bytes),
-    cache_bytes = number(seen$node$cache_bytes), load_1min = number(seen$node$load_1min),
+    timer_overhead_s = number(seen$timer$overhead_s),
     payload_bytes = number(seen$payload_bytes), payload_checked = flag(seen$payload_checked)
   )
   c(
-    row, observed, spread(asked$settings, "setting_"), spread(asked$parameters, "parameter_"),
+    row, observed, flatten_nodes(seen), flatten_circumstances(seen),
+    spread(asked$settings, "setting_"), spread(asked$parameters, "parameter_"),
     spread(seen$options, "option_"), spread(seen$found, "found_"), list(file = file)
   )
 }
+
+#' The hosts of a launch: of every rank in version 2, of rank 0 in version 1. Words that differ
+#' between hosts are joined; numbers are those of rank 0's host, the load is the highest.
+#' @noRd
+flatten_nodes <- function(seen) {
+  nodes <- if (!length(seen$nodes)) list(seen$node) else seen$nodes
+  words <- function(name) {
+    values <- unique(vapply(nodes, function(node) scalar(node[[name]]), ""))
+    if (all(is.na(values))) NA_character_ else paste(values, collapse = "; ")
+  }
+  first <- nodes[[1L]]
+  loads <- vapply(nodes, function(node) number(node$load_1min), 0)
+  list(
+    kernel = words("kernel"), cpu_model = words("cpu_model"), governor = words("governor"),
+    node_cores = number(first$cores), memory_bytes = number(first$memory_bytes),
+    cache_bytes = number(first$cache_bytes),
+    load_1min = if (all(is.na(loads))) NA_real_ else max(loads, na.rm = TRUE)
+  )
+}
+
+#' What version 2 observes of a launch's circumstances; unknown (`NA`) in version 1.
+#' @noRd
+flatten_circumstances <- function(seen) {
+  machine <- seen$machine
+  of_ranks <- function(name) {
+    if (is.null(seen$disturbed)) {
+      return(NA_real_)
+    }
+    sum(vapply(seen$disturbed, function(part) {
+      length_of_list(part$ranks) * number(part[[name]])
+    }, 0))
+  }
+  list(
+    layout = layout_of(seen$layout, seen$size), layout_name = scalar(seen$layout$name),
+    order_how = scalar(seen$order$how), order_seed = number(seen$order$seed),
+    overhead_sample_s = number(seen$overhead$sample_s),
+    overhead_call_s = number(seen$overhead$call_s),
+    overhead_clock_s = number(seen$overhead$clock_s),
+    involuntary_switches = of_ranks("involuntary_switches"), migrations = of_ranks("migrations"),
+    major_faults = of_ranks("major_faults"), steal_s = number(machine$steal_s),
+    throttled_s = number(machine$throttled_s), quota_cores = number(machine$quota_cores),
+    thp = scalar(machine$thp), pit_offset = number(machine$pit$offset),
+    pit_ratio = number(machine$pit$ratio), steering = canonical_or_na(seen$environment)
+  )
+}
+
+#' Where buffers began in their page, as one text that is the same for equal layouts. Ranks are
+#' named only where they differ, so that layouts of different numbers of ranks can be equal.
+#' @noRd
+layout_of <- function(layout, size) {
+  if (is.null(layout)) {
+    return(NA_character_)
+  }
+  places <- vapply(layout$buffers, function(buffer) {
+    all_ranks <- length_of_list(buffer$ranks) == number(size)
+    paste0(
+      buffer$buffer, " at ", text_of(buffer$offset),
+      if (!all_ranks) sprintf(" (ranks %s)", buffer$ranks)
+    )
+  }, "")
+  paste(c(
+    sprintf("page of %s B", scalar(layout$page_bytes)), sort(places, method = "radix")
+  ), collapse = ", ")
+}
+
+#' How many numbers a list in Linux's syntax has: 5 for "0-3,8".
+#' @noRd
+length_of_list <- function(text) {
+  ends <- strsplit(strsplit(text, ",", fixed = TRUE)[[1L]], "-", fixed = TRUE)
+  sum(vapply(ends, function(end) diff(range(as.numeric(end))) + 1, 0))
+}
+
+allocation_of <- function(allocation) {
+  if (is.null(allocation)) NA_character_ else paste(allocation$scheduler, scalar(allocation$id))
+}
+
+#' What tells versions of the measuring programs apart: their hash in version 2, the commit before.
+#' @noRd
+measuring_of <- function(provenance) {
+  known <- scalar(provenance$measuring_sha256)
+  if (!is.na(known)) {
+    return(known)
+  }
+  paste0(scalar(provenance$commit), if (isTRUE(provenance$dirty)) ", changed")
+}
+
+canonical_or_na <- function(object) if (is.null(object)) NA_character_ else canonical(object)
 
 scalar <- function(value) {
   if (is.null(value) || is.list(value) && !length(value)) NA_character_ else join(value)

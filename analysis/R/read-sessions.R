@@ -4,35 +4,58 @@
 #' Read the session and audit files below a folder.
 #'
 #' @param dir as for [read_results()].
-#' @return list of two data.tables: `sessions` (`site`, `session`, `seed`, `tag`, `blocks`,
-#'   `finished`, and the list columns `cells` and `reached`, launches by cell) and
-#'   `audit` (`site`, `session`, `mpi`, `item`, `value`); both may have no rows.
+#' @return list of data.tables: `sessions` (`site`, `session`, `seed`, `tag`, `blocks`,
+#'   `finished`, `tries` (`NA`: version 1), and the list columns `cells`, `reached` (launches by
+#'   cell), `families` (tables `name`, `title`, `colour`, `order`) and `accidents`, by cell) and
+#'   `audit` (`site`, `session`, `mpi`, `item`, `value`), and `broken`, the files that were left
+#'   out (`file`, `what`); each may have no rows.
 #' @export
 read_sessions <- function(dir) {
   files <- list.files(dir, "^(session|audit)[.]json$", recursive = TRUE, full.names = TRUE)
   files <- sort(normalizePath(files), method = "radix")
-  planned <- lapply(files[basename(files) == "session.json"], function(file) {
-    plan <- parse_json_file(file)
-    check_members(plan, SESSION_MEMBERS, file)
-    data.table(
-      site = site_of(file), session = session_of(file),
-      seed = plan$seed, tag = plan$tag, blocks = as.integer(plan$blocks),
-      finished = plan$finished, cells = list(vapply(plan$cells, text_of, "")),
-      # Cells of a study --until a width that were precise enough after so many launches.
-      reached = list(vapply(plan$reached, as.integer, 0L))
+  read <- lapply(files, function(file) {
+    tryCatch(
+      if (basename(file) == "session.json") read_plan(file) else read_audit(file),
+      error = function(fault) as_fault(fault, file)
     )
   })
-  audited <- lapply(files[basename(files) == "audit.json"], function(file) {
-    records <- parse_json_file(file, "list")
-    check_each(records, c(mpi = "text", item = "text", value = "text"), file, character())
-    rbindlist(lapply(records, function(record) {
-      data.table(
-        site = site_of(file), session = session_of(file),
-        mpi = record$mpi, item = record$item, value = record$value
-      )
-    }))
-  })
-  list(sessions = rbindlist(planned), audit = rbindlist(audited))
+  faulty <- vapply(read, inherits, NA, "condition")
+  plans <- basename(files) == "session.json"
+  list(
+    sessions = rbindlist(read[plans & !faulty]), audit = rbindlist(read[!plans & !faulty]),
+    broken = list_broken(read[faulty])
+  )
+}
+
+read_audit <- function(file) {
+  records <- parse_json_file(file, "list")
+  check_each(records, c(mpi = "text", item = "text", value = "text"), file, character())
+  rbindlist(lapply(records, function(record) {
+    data.table(
+      site = site_of(file), session = session_of(file),
+      mpi = record$mpi, item = record$item, value = record$value
+    )
+  }))
+}
+
+#' One plan of either version.
+#' @noRd
+read_plan <- function(file) {
+  plan <- parse_json_file(file)
+  if (!is.null(plan$schema)) check_known(plan$schema, SESSION_SCHEMAS, file, "schema")
+  check_members(plan, SESSION_MEMBERS, file)
+  check_optional(plan, c(families = "list", accidents = "object", tries = "number"), file)
+  check_each(plan$families, FAMILY_MEMBERS, file, "families")
+  data.table(
+    site = site_of(file), session = session_of(file),
+    seed = plan$seed, tag = plan$tag, blocks = as.integer(plan$blocks),
+    finished = plan$finished, cells = list(vapply(plan$cells, text_of, "")),
+    # Cells of a study --until a width that were precise enough after so many launches.
+    reached = list(vapply(plan$reached, as.integer, 0L)),
+    families = list(rbindlist(lapply(plan$families, `[`, names(FAMILY_MEMBERS)))),
+    accidents = list(vapply(plan$accidents, as.integer, 0L)),
+    tries = if (is.null(plan$tries)) NA_integer_ else as.integer(plan$tries)
+  )
 }
 
 # SITE and SESSION from the path of a file in a session's folder.
@@ -72,9 +95,10 @@ cell_of <- function(id) {
 }
 
 # What two sessions must have in common so that their launches are replicates of one another. What
-# was emulated or simulated is part of a configuration: one network hides no other.
+# was emulated or simulated is part of a configuration: one network hides no other. The version is
+# that of all that measures, whatever the commit, where the launches tell it.
 STATE <- c(
-  "scale", "commit", "dirty", "provider", "lock_sha256", "kernel", "cpu_model", "governor"
+  "scale", "measuring", "provider", "lock_sha256", "kernel", "cpu_model", "governor", "machine"
 )
 
 # Scales that only check that things run, or that compare tools; shown where there is no other.

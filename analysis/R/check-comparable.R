@@ -8,21 +8,27 @@ HELD_FIXED <- c(
   transport = "transport", reported_transport = "transport reported by the library",
   observed_hosts = "hosts", observed_cpus = "processors of the ranks",
   observed_cores = "cores of the ranks", library = "MPI library", cpu_model = "CPU model",
-  kernel = "kernel", governor = "frequency governor", commit = "version of cotejo",
-  lock_sha256 = "stack"
+  kernel = "kernel", governor = "frequency governor", measuring = "version of what measures",
+  lock_sha256 = "stack", machine = "machine", layout = "addresses of the buffers",
+  quantity = "quantity timed"
 )
+
+# What only version 2 observes, or only summaries have: tables without them do not know them.
+MAY_BE_UNKNOWN <- c("machine", "layout", "quantity")
 
 EXEMPT <- list(
   mpi = "library",
   transport = c("transport", "reported_transport"),
-  placement = c("observed_hosts", "observed_cpus", "observed_cores", "hosts"),
-  hosts = c("hosts", "observed_hosts"),
-  ranks = c("ranks", "hosts", "observed_hosts", "observed_cpus", "observed_cores"),
-  simulated = c("simulated", "cpu_model", "kernel", "observed_hosts"),
+  placement = c("observed_hosts", "observed_cpus", "observed_cores", "hosts", "machine"),
+  hosts = c("hosts", "observed_hosts", "machine"),
+  ranks = c("ranks", "hosts", "observed_hosts", "observed_cpus", "observed_cores", "machine"),
+  simulated = c("simulated", "cpu_model", "kernel", "observed_hosts", "machine"),
   site = c(
     "site", "observed_hosts", "observed_cpus", "observed_cores", "cpu_model", "kernel",
-    "governor", "lock_sha256"
-  )
+    "governor", "lock_sha256", "machine"
+  ),
+  # What the comparison is about may need another layout, such as one buffer in place of two.
+  option_buffer = "layout", option_layout = "layout"
 )
 
 # Without these two nothing is proved; the others may be unknown to a foreign program.
@@ -42,8 +48,9 @@ MUST_BE_OBSERVED <- c("observed_hosts", "observed_cpus")
 #' @export
 comparable <- function(a, b, by = "mpi", names = c("a", "b")) {
   fixed <- setdiff(names(HELD_FIXED), c(by, unlist(EXEMPT[by])))
-  need_columns(a, c(fixed, "library"), "the table of launches")
-  need_columns(b, c(fixed, "library"), "the table of launches")
+  needed <- setdiff(c(fixed, "library"), MAY_BE_UNKNOWN)
+  need_columns(a, needed, "the table of launches")
+  need_columns(b, needed, "the table of launches")
   differences <- c(
     unlist(lapply(fixed, difference_in, a, b, names)),
     several_libraries(a, names[[1L]]), several_libraries(b, names[[2L]])

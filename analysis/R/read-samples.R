@@ -9,7 +9,7 @@ REMEASURE <- "delete the launch's two files and measure it again"
 #' Read the samples of one launch.
 #'
 #' @param file path of `LAUNCH.csv` or `LAUNCH.csv.gz`.
-#' @param columns data.table `name`, `unit` of its columns, as the launch description lists them.
+#' @param columns data.table `name`, `role` of its columns, as the launch description lists them.
 #' @param rows number of its rows, as the launch description says.
 #' @return data.table with the columns of the file; `valid` is logical.
 #' @noRd
@@ -68,9 +68,9 @@ check_head <- function(file, text, columns) {
   source <- if (is.null(text)) file(file) else textConnection(text)
   on.exit(close(source))
   head <- c(readLines(source, n = 2L, warn = FALSE), "", "")
-  if (head[[1L]] != SAMPLES_SCHEMA) {
+  if (!head[[1L]] %in% SAMPLES_SCHEMAS) {
     bad_data(
-      file, 1L, sprintf("schema \"%s\", not \"%s\"", head[[1L]], SAMPLES_SCHEMA),
+      file, 1L, sprintf("schema \"%s\", not \"%s\"", head[[1L]], SAMPLES_SCHEMAS[[1L]]),
       "read it with the version of cotejo that wrote it"
     )
   }
@@ -119,8 +119,9 @@ parse_samples <- function(file, text, columns) {
 column_patterns <- function(columns) {
   whole <- "^[0-9]+$"
   real <- "([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?$"
-  # What has a unit is a number; what has none may be a name.
-  patterns <- ifelse(nzchar(columns$unit), paste0("^-?", real), "")
+  # A measure is a number; a factor may be a name.
+  patterns <- c(measure = paste0("^-?", real), flag = "^[01]$", factor = "")
+  patterns <- patterns[bare_role(columns$role)]
   patterns[1:6] <- c("^[^,\"]+$", whole, whole, "^0*[1-9][0-9]*$", paste0("^", real), "^[01]$")
   stats::setNames(patterns, columns$name)
 }
@@ -128,12 +129,15 @@ column_patterns <- function(columns) {
 #' Check types and ranges by the column.
 #' @noRd
 plausible <- function(samples, patterns) {
-  measures <- names(patterns)[-(1:6)][nzchar(patterns[-(1:6)])]
+  further <- patterns[-(1:6)]
+  flags <- names(further)[further == "^[01]$"]
+  measures <- setdiff(names(further)[nzchar(further)], flags)
   nrow(samples) > 0L && all(
     grepl(patterns[["operation"]], unique(samples$operation)),
     is_whole(samples$bytes), is_whole(samples$repetition), is_whole(samples$calls, least = 1),
     is_real(samples$time_s, least = 0), is_whole(samples$valid, most = 1),
-    vapply(measures, function(name) is_real(samples[[name]]), NA)
+    vapply(measures, function(name) is_real(samples[[name]]), NA),
+    vapply(flags, function(name) is_whole(samples[[name]], most = 1), NA)
   )
 }
 

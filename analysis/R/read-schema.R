@@ -1,8 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What docs/data.md promises, as tables that the readers check against.
+# What docs/data.md promises, as tables that the readers check against. Both versions are read;
+# members that no table names are of later programs, and are left alone.
 
-SAMPLES_SCHEMA <- "# cotejo-samples/1"
-LAUNCH_SCHEMA <- "cotejo-launch/1"
+SAMPLES_SCHEMAS <- c("# cotejo-samples/1", "# cotejo-samples/2")
+LAUNCH_SCHEMAS <- c("cotejo-launch/1", "cotejo-launch/2")
+# Plans of version 1 do not name theirs.
+SESSION_SCHEMAS <- "cotejo-session/2"
+
+# `accident`: it died of something outside, and was measured again in a later block.
+STATUSES <- c("ok", "marked", "failed", "accident")
+# Those that leave samples and observations.
+RAN <- c("ok", "marked")
 
 # The six columns of every sample file, in their order.
 SAMPLE_COLUMNS <- c("operation", "bytes", "repetition", "calls", "time_s", "valid")
@@ -23,18 +31,39 @@ ASKED_MEMBERS <- c(
 OBSERVED_MEMBERS <- c(
   program = "text", version = "text", experiment = "text", options = "object",
   arguments = "list", mpi = "object", build = "object", size = "number", ranks = "list",
-  timer = "object", node = "object", interfaces = "object", tcp_bytes = "number",
-  payload_bytes = "number",
+  timer = "object", interfaces = "object", tcp_bytes = "number", payload_bytes = "number",
   payload_checked = "flag"
 )
 RANK_MEMBERS <- c(
   rank = "number", host = "text", cpus = "text", cores = "list", numa = "list", package = "list"
+)
+NODE_MEMBERS <- c(kernel = "text", cpu_model = "text", governor = "text")
+BUFFER_MEMBERS <- c(ranks = "text", buffer = "text", offset = "number")
+# Members that may be absent or null, checked where they are there.
+OPTIONAL_MEMBERS <- list(
+  launch = c(
+    accident = "object", allocation = "object", machine = "object", proof = "object",
+    reported = "object"
+  ),
+  asked = c(block = "number"),
+  observed = c(
+    node = "object", nodes = "list", layout = "object", order = "object", overhead = "object",
+    disturbed = "list", machine = "object", environment = "object"
+  ),
+  samples = c(quantities = "object")
 )
 SESSION_MEMBERS <- c(
   seed = "number", tag = "text", blocks = "number", finished = "text", cells = "list"
 )
 SAMPLES_MEMBERS <- c(file = "text", rows = "number", columns = "list")
 COLUMN_MEMBERS <- c(name = "text", unit = "text", meaning = "text")
+FAMILY_MEMBERS <- c(name = "text", title = "text", colour = "text", order = "number")
+
+# What a column of the samples is: `factor` tells groups of samples apart, `measure` has a unit,
+# `flag` is 0 or 1 and tells samples apart without excluding any.
+ROLES <- c("factor", "measure", "flag")
+# What the time of an operation is: of one, of a steady exchange, or as the experiment says.
+QUANTITIES <- c("single", "steady", "own")
 
 #' Test a parsed JSON value against a type of the schema.
 #'
@@ -67,6 +96,25 @@ check_members <- function(object, members, file, within = character()) {
         "write it as docs/data.md says, or measure the launch again"
       )
     }
+  }
+}
+
+#' Check those members that may be absent.
+#' @noRd
+check_optional <- function(object, members, file, within = character()) {
+  there <- names(members)[!vapply(object[names(members)], is.null, NA)]
+  check_members(object, members[there], file, within)
+}
+
+#' Refuse a value that is none of those known.
+#' @noRd
+check_known <- function(value, known, file, path) {
+  if (!isTRUE(value %in% known)) {
+    bad_data(
+      file, line_of_member(file, path),
+      sprintf("%s %s", paste(path, collapse = "."), deparse(value)),
+      paste("it must be one of", toString(known))
+    )
   }
 }
 

@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# All launches below a folder -> one table of launches, one of samples.
+
+#' Read results.
+#'
+#' Reads every `LAUNCH.json` below `dir` (all sites and sessions) and the samples of those whose
+#' status is `ok`. Launches that failed, were marked or had an accident are listed, their samples
+#' are not read. Strict: a file that is not as docs/data.md says is named with its line, left out
+#' and counted, and stops no other; only where no launch at all can be read it is an error, of
+#' class `cotejo_bad_data`. A `LAUNCH.csv` without its JSON is a launch that did not happen, and is
+#' left alone.
+#'
+#' @param dir `results`, or a site's or session's folder in it.
+#' @return list:
+#'   `launches`, one row a launch: `key` (site/session/id), what was asked and what was observed
+#'   (seconds, bytes; lists over ranks joined by `|`; `NA`: not known, as in version 1 what only
+#'   version 2 has), and one text column for each setting,
+#'   parameter and effective option (`setting_*`, `parameter_*`, `option_*`);
+#'   `samples`, one row a sample: `key` (factor with the levels of `launches$key`), `operation`,
+#'   `bytes` (B), `repetition`, `calls`, `time_s` (s, one operation), `valid` (logical), and
+#'   the experiments' further columns;
+#'   `roles`, of each further column: `factor` (it tells groups of samples apart, such as `pairs`),
+#'   `measure` (it has a unit) or `flag` (0 or 1);
+#'   `quantities`, what the time of an operation is: `key`, `operation`, `quantity` (version 2);
+#'   `sessions` and `audit`, as [read_sessions()] returns them;
+#'   `broken`, the files that were left out: `file`, `what`.
+#' @export
+read_results <- function(dir) {
+  if (!dir.exists(dir)) {
+    bad_data(dir, NA, "no such folder", "name the folder that holds SITE/SESSION/*.json")
+  }
+  files <- list.files(dir, pattern = "[.]json$", recursive = TRUE, full.names = TRUE)
+  files <- sort(files[!basename(files) %in% c("session.json", "audit.json")], method = "radix")
+  if (!length(files)) {
+    bad_data(dir, NA, "no launch in it", "measure something first, or name another folder")
+  }
+  parts <- over_cores(files, read_launches)
+  bind <- function(name) rbindlist(lapply(parts, `[[`, name), use.names = TRUE, fill = TRUE)
+  launches <- bind("launches")
+  broken <- unlist(lapply(parts, `[[`, "broken"), recursive = FALSE)
+  if (!nrow(launches)) stop(broken[[1L]])
+  lengths <- unlist(lapply(parts, `[[`, "lengths"))
+  columns <- unlist(lapply(parts, `[[`, "columns"), recursive = FALSE)
+  samples <- bind("samples")
+  quantities <- bind("quantities")
+  rm(parts)
+  roles <- roles_of(columns)
+  if (nrow(samples)) {
+    set(samples, j = "operation", value = as.character(samples$operation))
+  } else {
+    samples <- no_samples()
+  }
+  # A factor that has each launch once, whatever their order.
+  levels <- unique(launches$key)
+  key <- structure(
+    rep.int(match(launches$key, levels), lengths),
+    levels = levels, class = "factor"
+  )
+  set(samples, j = "key", value = key)
+  setcolorder(samples, "key")
+  faults <- c(
+    faults_of(launches, duplicated(launches$key), paste(
+      "launch", launches$key, "is there twice; keep one copy of each session"
+    )),
+    faults_of(launches, disagreeing(columns, roles), paste(
+      "a column of its samples has another role than in other launches; give a column one meaning"
+    ))
+  )
+  if (length(faults)) {
+    out <- match(vapply(faults, `[[`, "", "file"), launches$file)
+    samples <- samples[!rep.int(seq_along(lengths), lengths) %in% out]
+    launches <- launches[-out]
+    broken <- c(broken, faults)
+  }
+  plans <- read_sessions(dir)
+  list(
+    launches = launches, samples = samples, roles = roles, quantities = quantities,
+    sessions = plans$sessions, audit = plans$audit,
+    broken = rbind(list_broken(broken), plans$broken)
+  )
+}
+
+#' The files that were left out, each said once on the console.
+#' @noRd
+list_broken <- function(faults) {
+  said <- vapply(faults, conditionMessage, "")
+  for (text in utils::head(said, MOST_SAID)) message("left out: ", text)
+  if (length(said) > MOST_SAID) {
+    message(sprintf("left out: %d more files", length(said) - MOST_SAID))
+  }
+  data.table(
+    file = vapply(faults, function(fault) as.character(fault$file), ""), what = as.character(said)
+  )
+}
+
+# So many broken files are named on the console; the report names all.
+MOST_SAID <- 10L
+
+faults_of <- function(launches, which, text) {
+  Map(fault_of, launches$file[which], rep_len(text, nrow(launches))[which], USE.NAMES = FALSE)
+}
+
+# What is wrong with a file, as a condition that is kept and not signalled.
+fault_of <- function(file, text) {
+  structure(
+    class = c("cotejo_bad_data", "error", "condition"),
+    list(message = sprintf("%s: %s", file, text), call = NULL, file = file)
+  )
+}
+
+# Any error in reading a file as a fault that names it.
+as_fault <- function(fault, file) {
+  if (inherits(fault, "cotejo_bad_data")) {
+    fault
+  } else {
+    fault_of(file, paste(conditionMessage(fault), "- not as docs/data.md says"))
+  }
+}
+
+#' Read some launches; those that cannot be read are left out.
+#'
+#' @param files paths of launch descriptions.
+#' @return list: `launches` (a row each), `samples` (of all, in their order, `operation` a factor),
+#'   `lengths` (rows of samples of each launch), `columns` (of each launch, roles by name: see
+#'   [roles_of_columns()]), `quantities`, `broken` (conditions).
+#' @noRd
+read_launches <- function(files) {
+  read <- lapply(files, function(file) {
+    tryCatch(read_launch(file), error = function(fault) as_fault(fault, file))
+  })
+  faulty <- vapply(read, inherits, NA, "condition")
+  broken <- read[faulty]
+  read <- read[!faulty]
+  samples <- lapply(read, `[[`, "samples")
+  lengths <- vapply(samples, function(s) if (is.null(s)) 0L else nrow(s), 0L)
+  samples <- rbindlist(samples, use.names = TRUE, fill = TRUE)
+  # Numbers pass between processes much faster than texts.
+  if (nrow(samples)) set(samples, j = "operation", value = factor(samples$operation))
+  list(
+    launches = rbindlist(lapply(read, `[[`, "row"), use.names = TRUE, fill = TRUE),
+    samples = samples, lengths = lengths, columns = lapply(read, `[[`, "columns"),
+    quantities = rbindlist(lapply(read, `[[`, "quantities")), broken = broken
+  )
+}
+
+#' One launch: `row`, and of those that are ok `samples`, `columns` and `quantities`.
+#' @noRd
+read_launch <- function(file) {
+  launch <- parse_description(file)
+  row <- flatten_description(launch, file)
+  if (launch$status != "ok") {
+    return(list(row = row))
+  }
+  columns <- launch$samples$columns
+  names <- vapply(columns, `[[`, "", "name")
+  roles <- roles_of_columns(columns)
+  quantities <- unlist(launch$samples$quantities)
+  list(
+    row = row,
+    samples = read_samples(
+      sample_file(file, launch$samples$file), data.table(name = names, role = unname(roles)),
+      launch$samples$rows
+    ),
+    columns = roles[!names %in% SAMPLE_COLUMNS],
+    quantities = if (length(quantities)) {
+      as.data.table(list(
+        key = row$key, operation = names(quantities), quantity = unname(quantities)
+      ))
+    }
+  )
+}
+
+# Version 1 has no roles: what has a unit is a measure, what has none is supposed to be a factor.
+SUPPOSED <- "supposed "
+
+#' Roles of the columns of one launch, by name; those that version 1 leaves to be supposed begin
+#' with `SUPPOSED`.
+#' @noRd
+roles_of_columns <- function(columns) {
+  stats::setNames(vapply(columns, function(column) {
+    if (!is.null(column$role)) {
+      column$role
+    } else {
+      paste0(SUPPOSED, if (nzchar(column$unit)) "measure" else "factor")
+    }
+  }, ""), vapply(columns, `[[`, "", "name"))
+}
+
+bare_role <- function(roles) sub(SUPPOSED, "", roles, fixed = TRUE)
+
+#' Roles of the further columns of all launches: as said first, else as supposed.
+#'
+#' @param columns list of what [roles_of_columns()] returned.
+#' @noRd
+roles_of <- function(columns) {
+  all <- c(character(), unlist(unname(unique(columns))))
+  all <- all[order(startsWith(all, SUPPOSED))]
+  roles <- bare_role(all)
+  roles[!duplicated(names(roles))]
+}
+
+#' Which launches say of a column what others do not. A role that was only supposed gives way.
+#' @noRd
+disagreeing <- function(columns, roles) {
+  said <- unique(columns)
+  agrees <- vapply(said, function(one) {
+    known <- roles[names(one)]
+    !length(one) || all(bare_role(one) == known | startsWith(one, SUPPOSED) & known != "measure" &
+      bare_role(one) != "measure")
+  }, NA)
+  !agrees[match(columns, said)]
+}
+
+#' Apply a function to parts of a vector or list, in as many processes as there are cores, two at
+#' most.
+#'
+#' @param parts_of what is cut in two.
+#' @param f takes a part; its first error is this function's.
+#' @param work how much it is, in files.
+#' @return list of what `f` returned, in order.
+#' @noRd
+over_cores <- function(parts_of, f, work = length(parts_of)) {
+  # Fewer files than this are read sooner than processes are started.
+  worth_it <- getOption("cotejo.forking", 400L)
+  cores <- if (work < worth_it || length(parts_of) < 2L || .Platform$OS.type != "unix") {
+    1L
+  } else {
+    min(2L, length(parallel::mcaffinity(NULL)), na.rm = TRUE)
+  }
+  if (cores < 2L) {
+    return(list(f(parts_of)))
+  }
+  half <- seq_along(parts_of) > length(parts_of) / 2
+  parts <- parallel::mclapply(split(parts_of, half), function(part) {
+    setDTthreads(1L)
+    tryCatch(f(part), error = identity)
+  }, mc.cores = cores)
+  for (part in parts) {
+    if (inherits(part, "condition")) stop(part)
+    if (is.null(part)) refuse("a process of the analysis was ended: is there enough memory?")
+  }
+  unname(parts)
+}
+
+#' The same results with other samples.
+#' @noRd
+with_samples <- function(results, samples) {
+  results$samples <- samples
+  results
+}
+
+no_samples <- function() {
+  data.table(
+    operation = character(), bytes = integer(), repetition = integer(), calls = integer(),
+    time_s = numeric(), valid = logical()
+  )
+}
+
+#' The sample file of a launch: as its description names it, packed or not, beside it.
+#' @noRd
+sample_file <- function(description, name) {
+  path <- file.path(dirname(description), basename(name))
+  packed <- if (endsWith(path, ".gz")) sub("[.]gz$", "", path) else paste0(path, ".gz")
+  found <- c(path, packed)[file.exists(c(path, packed))]
+  if (!length(found)) {
+    bad_data(
+      description, line_of_member(description, c("samples", "file")),
+      sprintf("status ok, but %s is not beside it", basename(path)),
+      "restore the samples, or delete the description and measure the launch again"
+    )
+  }
+  found[[1L]]
+}
