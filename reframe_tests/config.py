@@ -7,15 +7,15 @@ holds only systems and partitions; environments and the rest are shared.
 
 import os
 import random
-import runpy
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from reframe_tests.harness import families, launchers, sessions  # noqa: E402, F401
+from reframe_tests.harness import backends, families, launchers, sessions  # noqa: E402, F401
+from reframe_tests.harness.model import site  # noqa: E402
 
 STACK = families.stack_prefix()
 try:
-    SITE = sessions.site_folder()
+    SYSTEM = site.system(sessions.site_folder())
     PRESENT = {n: f for n, f in families.load(simulators=True, layers=True).items()
                if f.installed(STACK)}
 except ValueError as err:
@@ -33,22 +33,22 @@ def environment(family):
 
 def systems():
     """The site's systems; a partition without `environs` gets every MPI of the stack."""
-    found = runpy.run_path(str(SITE / "reframe.py"))["site_configuration"]
-    for system in found["systems"]:
-        for place in ("stage", "output"):
-            system.setdefault(f"{place}dir", str(STACK / "reframe" / place))
-        system.setdefault("max_local_jobs", 1)
-        for partition in system["partitions"]:
-            wanted = partition.get("environs", families.load(layers=True))
-            partition["environs"] = [name for name in wanted if name in PRESENT]
-            # Two launches at once would disturb each other.
-            partition.setdefault("max_jobs", 1)
-            extras = partition.setdefault("extras", {})
-            if partition["launcher"] == "srun":
-                extras["srun_mpi"] = families.srun_interfaces(extras)
-            # ReFrame forgets those that --system leaves out; launches are named all the same.
-            extras["alone"] = len(system["partitions"]) == 1
-    return found["systems"]
+    for place in ("stage", "output"):
+        SYSTEM.setdefault(f"{place}dir", str(STACK / "reframe" / place))
+    SYSTEM.setdefault("max_local_jobs", 1)
+    for partition in SYSTEM["partitions"]:
+        wanted = partition.get("environs", families.load(layers=True))
+        partition["environs"] = [name for name in wanted if name in PRESENT]
+        # Two launches at once would disturb each other.
+        partition.setdefault("max_jobs", 1)
+        extras = partition.setdefault("extras", {})
+        if partition["launcher"] == "srun":
+            extras["srun_mpi"] = families.srun_interfaces(extras)
+        partition["features"] = sorted({*partition.get("features", []),
+                                        *backends.of(extras).features()})
+        # ReFrame forgets those that --system leaves out; launches are named all the same.
+        extras["alone"] = len(SYSTEM["partitions"]) == 1
+    return [SYSTEM]
 
 
 # ReFrame opens its log before it makes any folder.

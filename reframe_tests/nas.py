@@ -47,7 +47,7 @@ class Nas(Experiment):
         self.env_vars.update(OMP_PLACES="cores", OMP_PROC_BIND="close", OMP_WAIT_POLICY="active")
 
     def doubt(self, observed):
-        return launches.threads_problem(self.cpus, observed["threads"])
+        return launches.threads_problem(self.request.place.cpus, observed["threads"])
 
     @performance_function("Mop/s")
     def rate(self):

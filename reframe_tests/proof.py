@@ -61,6 +61,6 @@ class proof_network(Planted):
     options = {"sizes": "1Ki:256Ki:x2", "interleave": "yes", "rse": 0.003, "budget": 0.06,
                "max-repetitions": 300}
 
-    @run_after("setup")
+    @run_after("init")
     def need_network(self):
-        self.skip_if(self.num_hosts == 1, "there is no network between ranks of one host")
+        self.valid_systems = ["+between"]

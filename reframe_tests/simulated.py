@@ -5,12 +5,9 @@ import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
 from .base import Experiment, Full, Quick, Smoke
-from .harness import exhibits, launches, simgrid
+from .harness import exhibits, launches
 
 SELECTORS = ["ompi", "mpich", "mvapich2", "impi"]
-# SimGrid 3.32: what it has as Intel MPI's broadcast and all-to-all of so many ranks, one a node,
-# aborts or gives wrong results.
-WRONG = {("impi", 2), ("impi", 8)}
 
 
 class Simulated(Experiment):
@@ -51,11 +48,6 @@ class SimulatedCollective(SimulatedRanks):
     """The time is the longest of the ranks' own, each from our barrier on."""
 
     experiment = "collective"
-
-    @run_after("setup")
-    def leave_out_wrong(self):
-        self.skip_if((self.coll_selector, self.ranks) in WRONG,
-                     f"SimGrid's algorithms of {self.coll_selector} are wrong here")
 
     @performance_function("us")
     def at_16_bytes(self):
@@ -201,10 +193,9 @@ class simulated_bisect(SimulatedPairs):
     options = {"sizes": "0:4200:+150", **Simulated.repetitions}
     tags = exhibits.tags(*exhibits.figures("watter", "5.4", "5.5", "5.6", "5.7", "5.8"))
 
-    @run_after("setup")
-    def leave_out_frameless(self):
-        self.skip_if("frame" not in simgrid.platform(self.current_partition.extras["platform"]),
-                     "the platform does not say what a frame costs")
+    @run_after("init")
+    def need_frames(self):
+        self.valid_systems = ["+simulated +frames"]
 
 
 @rfm.simple_test

@@ -3,31 +3,13 @@
 
 import reframe as rfm
 from reframe.core.builtins import parameter, run_after
-from reframe.core.pipeline import RegressionTestPlugin
 
 from .base import Experiment, Smoke
 from .harness import families, placements
 
 
-class AllItsHosts(RegressionTestPlugin):
-    """As many ranks as show the placement, or one on each host of the partition.
-
-    The last of the bases: ReFrame runs its hook before the one that resolves the placement.
-    """
-
-    @run_after("setup")
-    def choose_ranks(self):
-        family = families.load(layers=True)[self.current_environ.name]
-        program = family.prefix(families.stack_prefix()) / "bin" / family.program
-        self.num_tasks = (self.current_partition.extras.get("hosts")
-                          or placements.ranks_that_tell(self.placement, program))
-        if self.num_tasks > 2:
-            # What many hosts can exchange over 10 Mbit/s in the time of a check.
-            self.options = {**self.options, "sizes": "1,1Ki,16Ki"}
-
-
 @rfm.simple_test
-class placement_check(Smoke, Experiment, AllItsHosts):
+class placement_check(Smoke, Experiment):
     """Ranks are where the placement says, and messages pass between all of them."""
 
     experiment = "collective"
@@ -35,7 +17,16 @@ class placement_check(Smoke, Experiment, AllItsHosts):
                "budget": 0.02}
     placement = parameter(list(placements.declared(None)))
 
-    @run_after("setup", always_last=True)
+    def choose_ranks(self):
+        """As many ranks as show the placement, or one on each host of the partition."""
+        program = self.family.prefix(families.stack_prefix()) / "bin" / self.family.program
+        self.num_tasks = (self.current_partition.extras.get("hosts")
+                          or placements.ranks_that_tell(self.placement, program))
+        if self.num_tasks > 2:
+            # What many hosts can exchange over 10 Mbit/s in the time of a check.
+            self.options = {**self.options, "sizes": "1,1Ki,16Ki"}
+
+    @run_after("setup")
     def leave_out_loopback(self):
-        self.skip_if(self.num_hosts == 1 and self.transport == "tcp",
+        self.skip_if(self.request.place.hosts == 1 and self.transport == "tcp",
                      "within a host, shared memory tells the same of the placement")

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What every test of ReFrame does before and after its launch."""
 
-import types
+import pathlib
 
 import pytest
 
-from reframe_tests.harness import clusters
+from reframe_tests.harness import backends, clusters
 
 exceptions = pytest.importorskip("reframe.core.exceptions")
 base = pytest.importorskip("reframe_tests.base")
@@ -16,29 +16,48 @@ class Skipped(Exception):
 
 
 class Launch:
-    """As much of a test of ReFrame as reaching its hosts takes."""
+    """As much of a test of ReFrame as comes before its hosts are reached."""
 
-    current_partition = types.SimpleNamespace(extras={"cluster": "gigabit", "hosts": 2})
+    executable = experiment = ""
+    program = "cotejo"
+    options = {}
+    stagedir = "."
 
-    def skip_if(self, condition, reason):
-        if condition:
-            raise Skipped(reason)
+    class request:  # noqa: N801
+        prefix = pathlib.Path("/")
+        backend = backends.of({"cluster": "gigabit", "hosts": 2})
+
+    class family:  # noqa: N801
+        options = {}
 
     def skip(self, reason):
         raise Skipped(reason)
 
 
-def reach_hosts(monkeypatch, lacks, wrong):
+def compose(monkeypatch, lacks, wrong):
     def running(*words):
         raise clusters.ClusterError(wrong)
 
     monkeypatch.setattr(clusters, "lacking", lambda guests: lacks)
     monkeypatch.setattr(clusters, "running", running)
-    base.Unreal.reach_hosts(Launch())
+    base.Experiment.compose(Launch())
 
 
 def test_a_launch_is_skipped_only_where_there_can_be_no_hosts(monkeypatch):
     with pytest.raises(Skipped, match="need root"):
-        reach_hosts(monkeypatch, "virtual hosts need root", "")
+        compose(monkeypatch, "virtual hosts need root", "")
     with pytest.raises(exceptions.SanityError, match="gigabit-2: TCP streams at 50 Mbit/s"):
-        reach_hosts(monkeypatch, "", "TCP streams at 50 Mbit/s")
+        compose(monkeypatch, "", "TCP streams at 50 Mbit/s")
+
+
+def test_neither_tests_nor_their_base_ask_for_a_backend_by_name():
+    """What a kind of machine has is a feature of its partitions."""
+    folder = pathlib.Path(base.__file__).parent
+    words = ("cluster", "platform", "guests", "simgrid", "namespaces")
+    asked = {path.name: [word for word in words
+                         if f'extras["{word}"]' in path.read_text()
+                         or f'extras.get("{word}"' in path.read_text()
+                         or f"harness.{word}" in path.read_text()
+                         or f"import {word}" in path.read_text()]
+             for path in folder.glob("*.py")}
+    assert {name: found for name, found in asked.items() if found} == {}

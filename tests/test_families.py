@@ -79,7 +79,7 @@ def test_an_unknown_launcher_is_refused():
 
 def test_a_broken_declaration_is_named(tmp_path):
     (tmp_path / "x.yaml").write_text("title: X\n")
-    with pytest.raises(ValueError, match=r"x\.yaml: not a family declaration"):
+    with pytest.raises(ValueError, match=r"x\.yaml: lacks `spack`; lacks `library`; "):
         families.load(tmp_path)
 
 

@@ -4,6 +4,7 @@
 import pytest
 
 from reframe_tests.harness import placements, sessions
+from reframe_tests.harness.model.placement import Place
 
 
 @pytest.fixture
@@ -23,20 +24,20 @@ def site(tmp_path, monkeypatch):
 
 def test_listed_cores(site):
     name = site("near: {hosts: 1, cpus: [0, 1, 2]}\nacross: {hosts: 2, cpus: [4]}\n")
-    assert placements.resolve("near", 2, None, name) == ([0, 1], 1)
-    assert placements.resolve("across", 2, None, name) == ([4], 2)
+    assert placements.resolve("near", 2, None, name) == Place([0, 1], 1)
+    assert placements.resolve("across", 2, None, name) == Place([4], 2)
 
 
 def test_a_placement_that_equals_another_is_not_one(site):
     name = site("near: {hosts: 1, cpus: [0, 1]}\nfar: {hosts: 1, cpus: [1, 0]}\n")
-    assert placements.resolve("near", 2, None, name) == ([0, 1], 1)
+    assert placements.resolve("near", 2, None, name) == Place([0, 1], 1)
     with pytest.raises(placements.PlacementError, match="'far' is 'near' on this machine"):
         placements.resolve("far", 2, None, name)
 
 
 def test_several_cores_for_a_rank(site):
     name = site("near: {hosts: 1, cpus: [0, 1]}\nspare: {hosts: 1, cpus: [[0, 1], [2, 3]]}\n")
-    assert placements.resolve("spare", 2, None, name) == ([[0, 1], [2, 3]], 1)
+    assert placements.resolve("spare", 2, None, name) == Place([[0, 1], [2, 3]], 1)
     assert placements.names(name) == ["near", "spare"]
 
 
@@ -57,7 +58,7 @@ def test_no_room(site):
 def test_each_rank_on_a_host_with_a_core_of_its_own(site, monkeypatch):
     monkeypatch.setattr("os.sched_getaffinity", lambda process: {4, 6})
     name = site("near: {hosts: each, most: 3, cpus: own}\n")
-    assert placements.resolve("near", 3, None, name) == ([4, 6, 4], 3)
+    assert placements.resolve("near", 3, None, name) == Place([4, 6, 4], 3)
     with pytest.raises(placements.PlacementError, match="no room for 4 ranks"):
         placements.resolve("near", 4, None, name)
 
@@ -66,7 +67,7 @@ def test_each_rank_on_a_host_that_lends_its_core_to_the_others(site, monkeypatch
     monkeypatch.setattr("os.sched_getaffinity", lambda process: {4, 6})
     name = site("near: {hosts: each, most: 2, cpus: own}\n"
                 "spare: {hosts: each, most: 2, cpus: any}\n")
-    assert placements.resolve("spare", 2, None, name) == ([[4, 6], [6, 4]], 2)
+    assert placements.resolve("spare", 2, None, name) == Place([[4, 6], [6, 4]], 2)
     assert placements.splits(name) == ["1x1"]
     monkeypatch.setattr("os.sched_getaffinity", lambda process: {4})
     with pytest.raises(placements.PlacementError, match="'spare' is 'near' on this machine"):
@@ -94,7 +95,7 @@ def test_numbers_of_ranks_that_a_site_has_room_for(site, text, counts):
                                   "near: {hosts: 1, cpus: [[0, one]]}",
                                   "near: {hosts: each, cpus: own}"])
 def test_bad_data_is_named(site, text):
-    with pytest.raises(placements.PlacementError, match=r"placements\.yaml: near"):
+    with pytest.raises(ValueError, match=r"placements\.yaml: near"):
         placements.declared(site(text))
 
 

@@ -7,13 +7,14 @@ import os
 import pytest
 
 from reframe_tests.harness import families
+from reframe_tests.harness.model.family import Setting
 from tests.launching import launch
 
 TRANSPORTS = ["shm", "tcp"]
 
 
 def test_values_have_a_range_and_names():
-    setting = families.Setting(environment={"LIMIT": "{value}"}, least=1024, most=65536)
+    setting = Setting(environment={"LIMIT": "{value}"}, least=1024, most=65536)
     assert setting.value_of("least") == "1024"
     assert setting.value_of("most") == "65536"
     assert setting.variables(setting.value_of("4096")) == {"LIMIT": "4096"}
@@ -22,7 +23,7 @@ def test_values_have_a_range_and_names():
 
 
 def test_a_setting_may_name_the_last_core_of_each_rank():
-    setting = families.Setting(environment={"A": "1", "PIN": "{last}"})
+    setting = Setting(environment={"A": "1", "PIN": "{last}"})
     assert setting.variables("yes", [0, 1]) == {"A": "1", "PIN": "0,1"}
     assert setting.variables("yes", [[0, 1], [2, 3]]) == {"A": "1", "PIN": "1,3"}
     assert setting.variables("yes") == {"A": "1"}

@@ -6,6 +6,8 @@ import json
 import pytest
 
 from reframe_tests.harness import placements, references, sessions, site_files
+from reframe_tests.harness.model import declarations
+from reframe_tests.harness.model import site as model
 
 SLURM = """site_configuration = {{"systems": [{{"name": "big", "hostnames": ["x"], "partitions": [
     {{"name": "compute", "scheduler": "slurm", "launcher": "srun", {more}}}]}}]}}"""
@@ -38,56 +40,67 @@ def test_a_site_needs_two_files_only(site):
 @pytest.mark.parametrize(("file", "text", "said"), [
     ("reframe.py", "site_configuration = {", "reframe.py: "),
     ("reframe.py", "import sys; sys.exit('no')", "reframe.py: no"),
-    ("reframe.py", "sites = {}", "needs `site_configuration`"),
+    ("reframe.py", "sites = {}", "is not `site_configuration` with a list"),
     ("reframe.py", "site_configuration = {'systems': [{'name': 'x', 'partitions': []}]}",
-     "the one system must be called 'big'"),
+     "partitions: [] is not a list of partitions"),
     ("reframe.py", "site_configuration = {'systems': [{'name': 'big'}]}",
-     "system 'big' needs a list of `partitions`"),
-    ("reframe.py", slurm("").replace('"launcher": "srun",', ""), "compute: lacks `launcher`"),
-    ("reframe.py", slurm("").replace('"hostnames": ["x"],', ""), "'big' needs `hostnames`"),
+     "systems: big: lacks `partitions`"),
+    ("reframe.py", slurm("").replace('"launcher": "srun",', ""),
+     "systems: big: partitions: compute: lacks `launcher`"),
+    ("reframe.py", slurm("").replace('"hostnames": ["x"],', ""),
+     "systems: big: lacks `hostnames`"),
     ("reframe.py", slurm("'environs': ['openmp']"), "no MPI 'openmp' is declared"),
     ("reframe.py", slurm("'extras': {'srun_mpi': {'open-mpi': 'pmix'}}"),
-     "srun_mpi names 'open-mpi'"),
-    ("reframe.py", slurm("'extras': {'srun_mpi': {'mpich': ''}}"), "srun starts mpich"),
-    ("reframe.py", slurm("'extras': {'srun_mpi': 'pmix'}"), "`srun_mpi` must give"),
+     "no MPI 'open-mpi' is declared"),
+    ("reframe.py", slurm("'extras': {'srun_mpi': {'mpich': ''}}"),
+     "extras: srun_mpi: mpich: '' is not an interface"),
+    ("reframe.py", slurm("'extras': {'srun_mpi': 'pmix'}"),
+     "extras: srun_mpi: 'pmix' is not an interface"),
     ("reframe.py", slurm("'extras': {'cluster': 'gigabyte', 'hosts': 2}"),
      "no cluster 'gigabyte'; there are"),
-    ("reframe.py", slurm("'extras': {'cluster': 'gigabit'}"), "`hosts` must be 2 to 16, not None"),
+    ("reframe.py", slurm("'extras': {'cluster': 'gigabit'}"),
+     "partitions: compute: extras: lacks `hosts`"),
     ("reframe.py", slurm("'extras': {'platform': 'ufpr2'}"), "no platform 'ufpr2'"),
     ("placements.yaml", "far: {hosts: 1, cpus: auto}", "no placement `near`"),
-    ("placements.yaml", "near: {hosts: 1, cpus: two}", "`cpus` must be"),
+    ("placements.yaml", "near: {hosts: 1, cpus: two}", "near: cpus: 'two' is not `auto`"),
     ("placements.yaml", "near: {hosts: 1, cpus: [0]}", "near: has no room for 2 ranks"),
-    ("placements.yaml", "# nothing", "no placement in it"),
-    ("scale.yaml", "launches: {fast: 3}", "unknown scale 'fast'"),
+    ("placements.yaml", "# nothing", "None is not placements by name"),
+    ("scale.yaml", "launches: {fast: 3}", "launches: unknown key 'fast'"),
     ("scale.yaml", "launches: {quick: many}", "launches: quick: 'many'"),
-    ("scale.yaml", "launches: 3", "launches: give a number for each scale"),
+    ("scale.yaml", "launches: 3", "launches: 3 is not a number for each scale"),
     ("scale.yaml", "largset: 65536", "unknown key 'largset'"),
-    ("scale.yaml", "largest: 64Ki", "largest: '64Ki' is no number of bytes"),
-    ("scale.yaml", "transports: [shm, tpc]", "no family declares 'tpc'"),
-    ("scale.yaml", "transports: shm", "transports: must be a list"),
-    ("scale.yaml", "[quick]", "must say launches"),
+    ("scale.yaml", "largest: 64Ki", "largest: '64Ki' is not a number of bytes"),
+    ("scale.yaml", "transports: [shm, tpc]", "no transport 'tpc' is declared"),
+    ("scale.yaml", "transports: shm", "transports: 'shm' is not a list"),
+    ("scale.yaml", "[quick]", "is not launches, largest"),
     ("clusters.yaml", "fast: {hosts: 2, rates: [1e+6]}", "is read by nothing"),
     ("platforms/x.yaml", "nodes: 2", "is read by nothing"),
     ("references.json", "{", "not JSON"),
     ("references.json", json.dumps({"schema": references.SCHEMA}), "lacks `cells`"),
-    ("references.json", json.dumps({"cells": {}}), "is not of schema"),
+    ("references.json", json.dumps({"cells": {}}), "lacks `schema`"),
     ("references.json", json.dumps({"schema": references.SCHEMA,
-                                    "cells": {"a": {**CELL, "state": {}}}}), "cell a: needs"),
+                                    "cells": {"a": {**CELL, "state": {}}}}),
+     "cells: a: state: lacks `kernel`"),
     ("references.json", json.dumps({"schema": references.SCHEMA, "cells": {
-        "a": {**CELL, "groups": {"x": {"low_s": 1}}}}}), "cell a: needs"),
-    ("spack/packages.yaml", "mpich: {}", "no `packages:`"),
-    ("spack/packages.yaml", "# nothing", "no `packages:`"),
+        "a": {**CELL, "groups": {"x": {"low_s": 1}}}}}), "cells: a: groups: x: lacks `high_s`"),
+    ("spack/packages.yaml", "mpich: {}", "lacks `packages`"),
+    ("spack/packages.yaml", "# nothing", "lacks `packages`"),
     ("spack/packages.yaml", "packages: {slurm: {externals: [{spec: ucx@1, prefix: /usr}]}}",
      "slurm: an external needs a `spec` of slurm"),
-    ("spack/packages.yaml", "packages: {slurm: /usr}", "slurm: must be settings"),
+    ("spack/packages.yaml", "packages: {slurm: /usr}", "packages: slurm: '/usr' is not settings"),
 ])
 def test_each_file_that_is_wrong_is_named(site, file, text, said):
     (site / file).parent.mkdir(exist_ok=True)
     (site / file).write_text(text + "\n")
-    (line,) = site_files.file_problems("big")
-    assert said in line
-    assert line.startswith(file)
-    assert "\n" not in line
+    lines = site_files.file_problems("big")
+    assert any(said in line for line in lines)
+    assert all(line.startswith(file) and "\n" not in line for line in lines)
+
+
+def test_a_system_is_called_after_its_folder(site):
+    (site / "reframe.py").write_text(slurm("").replace('"name": "big"', '"name": "small"'))
+    assert site_files.file_problems("big") == [
+        "reframe.py: the one system must be called 'big', after the folder"]
 
 
 @pytest.mark.parametrize(("file", "text"), [
@@ -103,31 +116,33 @@ def test_what_the_harness_takes_is_sound(site, file, text):
 
 @pytest.mark.parametrize(("text", "said"), [
     ("hosts: 2", "lacks `rates`"), ("hosts: 1, rates: [1e+9]", "hosts: 1"),
-    ("hosts: 2, rates: [fast]", "rates: ['fast']"),
+    ("hosts: 2, rates: [fast]", "rates: 0: 'fast'"),
     ("hosts: 2, rates: [1e+9], mtu: -1", "mtu: -1"),
     ("hosts: 2, rates: [1e+9], kind: token-ring", "kind: 'token-ring'"),
     ("hosts: 2, rates: [1e+9], patience: long", "patience: 'long'"),
     ("hosts: 2, rates: [1e+9], speed: 3", "unknown key 'speed'"),
 ])
 def test_a_cluster_that_is_none(tmp_path, text, said):
-    folder = tmp_path / "virtual-ethernet"
-    folder.mkdir()
-    (folder / "clusters.yaml").write_text(f"gigabit: {{{text}}}\n")
-    (line,) = site_files.cluster_problems(folder)
+    (tmp_path / "clusters.yaml").write_text(f"gigabit: {{{text}}}\n")
+    with pytest.raises(declarations.DeclarationError) as wrong:
+        model.read(tmp_path, "clusters.yaml")
+    (line,) = wrong.value.problems
     assert line.startswith(f"gigabit: {said}")
 
 
 @pytest.mark.parametrize(("text", "said"), [
-    ("link: {latency: 1e-6}", "link: needs latency (s) and bandwidth (B/s)"),
+    ("link: {latency: 1e-6}", "link: {'latency': 1e-06} is not latency (s) and bandwidth (B/s)"),
     ("cells: 2", "lacks `between_cells`"), ("nodes: none", "nodes: 'none'"),
-    ("frame: 1500", "frame: needs bytes and time"), ("speed: 3", "unknown key 'speed'"),
+    ("frame: 1500", "frame: 1500 is not bytes and time"), ("speed: 3", "unknown key 'speed'"),
 ])
 def test_a_platform_that_is_none(tmp_path, text, said):
     path = tmp_path / "simulated/platforms/x.yaml"
     path.parent.mkdir(parents=True)
     path.write_text("title: x\nnodes: 2\ncores: 1\nmemory: {latency: 0, bandwidth: 1e9}\n"
                     f"link: {{latency: 0, bandwidth: 1e9}}\n{text}\n")
-    (line,) = site_files.platform_problems(path)
+    with pytest.raises(declarations.DeclarationError) as wrong:
+        site_files.platform_problems(path)
+    (line,) = wrong.value.problems
     assert line.startswith(said)
 
 

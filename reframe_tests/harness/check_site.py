@@ -12,6 +12,7 @@ import sys
 import tempfile
 
 from . import families, placements, sessions, site_files
+from .model import site
 
 TESTS = "placement_check|simulated_pingpong_smoke"
 #: Why a launch may be left out on a sound site; whatever else skips a launch is wrong.
@@ -87,7 +88,7 @@ def absent(name, seen):
     MPI) of the launches, None where there was none at all."""
     stack = families.stack_prefix()
     known = families.load(simulators=True)
-    for partition in site_files.partitions(sessions.site_folder(name)):
+    for partition in site.system(sessions.site_folder(name))["partitions"]:
         place, wanted = partition["name"], partition.get("environs", families.load())
         lacking = [mpi for mpi in wanted if mpi in known and not known[mpi].installed(stack)]
         for mpi in lacking:

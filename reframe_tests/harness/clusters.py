@@ -16,15 +16,12 @@ import subprocess
 import sys
 import time
 
-import yaml
-
 from . import families, sessions
+from .model import site
 
 SITE = families.REPO / "site_configs/virtual-ethernet"
 #: Where the hosts of a cluster are guests with a kernel of their own.
 GUESTS = families.REPO / "site_configs/uml-llc"
-#: What `clusters.yaml` may say of a cluster; all but `patience` are options of cotejo-switch.
-KEYS = {"hosts", "kind", "rates", "latency", "queue", "mtu", "patience"}
 # The shortest of many round trips takes longer than the wire by four wakings, of the switch and of
 # the peer, there and back, and more where both hosts have one core: 58 to 116 us on 2 cores, 144
 # at most. Load lengthens medians, not the shortest. Ten times gigabit's latency is 180 us more.
@@ -66,15 +63,7 @@ def lacking(guests=False):
 
 def declared():
     """The site's clusters: name -> options of cotejo-switch."""
-    path = SITE / "clusters.yaml"
-    data = yaml.safe_load(path.read_text())
-    for name, entry in data.items():
-        unknown = set(entry) - KEYS
-        if unknown or not {"hosts", "rates"} <= set(entry):
-            raise ClusterError(f"{path}: {name}: needs hosts and rates, may have "
-                               f"{', '.join(sorted(KEYS))}" + (f"; not {sorted(unknown)}"
-                                                               if unknown else ""))
-    return data
+    return site.read(SITE, "clusters.yaml")
 
 
 def program(name):

@@ -15,11 +15,10 @@ import subprocess
 
 from . import families, sessions
 from .machine import cpu_list
+from .model import transport as transports
 
 SCHEMA = "cotejo-launch/1"
 
-#: Transports over which no payload may go by TCP.
-WITHOUT_TCP = ("shm", "udp", "unix", "llc", "raw", "icmp")
 #: Of the ranks' own TCP connections what is not payload: in 2900 launches the MPIs had none over
 #: other transports, our layers at most 31 kB.
 CONTROL_BYTES = 1 << 16
@@ -55,8 +54,9 @@ def wire_problem(transport, observed):
     The library's words say what it chose; the kernel's counters say what happened.
     """
     payload, wire = observed.get("payload_bytes") or 0, observed["tcp_bytes"]
-    if (transport == "tcp" and wire < 0.9 * payload) or (
-            transport in WITHOUT_TCP and wire > max(CONTROL_BYTES, 0.1 * payload)):
+    tcp = transports.load()[transport].proof.get("tcp")
+    if (tcp == "carries" and wire < 0.9 * payload) or (
+            tcp == "nothing" and wire > max(CONTROL_BYTES, 0.1 * payload)):
         return (f"transport {transport}: the ranks received {wire} B over TCP connections "
                 f"for {payload} B of payload")
     return ""

@@ -12,13 +12,13 @@ import yaml
 from . import families
 
 
-def has_llc(partition):
-    """Whether a partition of ReFrame has IEEE 802.2 LLC: it says so, or this kernel has it."""
+def has_llc(extras):
+    """Whether a partition has IEEE 802.2 LLC: its `extras` say so, or this kernel has it."""
     af_llc = 26
     try:
         socket.socket(af_llc, socket.SOCK_STREAM).close()
     except OSError:
-        return bool(partition.extras.get("llc"))
+        return bool(extras.get("llc"))
     return True
 
 

@@ -5,9 +5,9 @@ import functools
 import os
 import subprocess
 
-import yaml
-
 from . import clusters
+from .model import site as site_model
+from .model.placement import Place
 from .sessions import site_folder
 
 
@@ -28,24 +28,8 @@ def of_rank(entry):
 
 @functools.cache
 def declared(site):
-    """The site's `placements.yaml`: name -> {hosts, cpus}; PlacementError names what is wrong."""
-    path = site_folder(site) / "placements.yaml"
-    data = yaml.safe_load(path.read_text())
-    if not isinstance(data, dict):
-        raise PlacementError(f"{path}: no placement in it; declare `near` at least")
-    for name, entry in data.items():
-        cpus = entry.get("cpus") if isinstance(entry, dict) else None
-        listed = isinstance(cpus, list) and all(
-            isinstance(c, int) for rank in cpus for c in of_rank(rank))
-        if cpus not in WORDS and not listed:
-            raise PlacementError(f"{path}: {name}: `cpus` must be "
-                                 f"{', '.join(f'`{word}`' for word in WORDS)} or a list of "
-                                 "cores, one a rank or a list of several")
-        hosts = entry.get("most" if entry.get("hosts") == "each" else "hosts")
-        if not isinstance(hosts, int) or hosts < 1:
-            raise PlacementError(f"{path}: {name}: `hosts` must be a number from 1 on, or `each` "
-                                 "with a number `most`")
-    return data
+    """The site's `placements.yaml`: name -> {hosts, cpus}."""
+    return site_model.read(site_folder(site), "placements.yaml")
 
 
 @functools.cache
@@ -111,7 +95,13 @@ def resolve(name, ranks, program, site=None):
         if (same is not None and sorted(map(of_rank, same)) == sorted(map(of_rank, cpus))
                 and other_hosts == hosts):
             raise PlacementError(f"placement {name!r} is {other!r} on this machine")
-    return list(cpus), hosts
+    return Place(list(cpus), hosts)
+
+
+def most_hosts(site=None):
+    """The most hosts that any placement of a site has."""
+    return max(entry["most"] if entry["hosts"] == "each" else entry["hosts"]
+               for entry in declared(site).values())
 
 
 def ranks_that_tell(name, program, most=8, site=None):

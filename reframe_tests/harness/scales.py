@@ -3,8 +3,7 @@
 
 import os
 
-import yaml
-
+from .model import site
 from .sessions import site_folder
 
 LAUNCHES = {"smoke": 1, "quick": 10, "full": 30, "bench": 30}
@@ -13,8 +12,7 @@ LAUNCHES = {"smoke": 1, "quick": 10, "full": 30, "bench": 30}
 def site_bounds():
     """The site's `scale.yaml` (optional): `launches` by scale, `largest` message in B,
     `transports` that are compared."""
-    path = site_folder() / "scale.yaml"
-    return (yaml.safe_load(path.read_text()) or {}) if path.exists() else {}
+    return site.read(site_folder(), "scale.yaml")
 
 
 def transports():
@@ -69,6 +67,13 @@ def within(sizes, largest):
                 rest[0] = str(largest)
             kept.append(":".join([first, *rest]))
     return ",".join(kept)
+
+
+def bounded(options):
+    """Options of the benchmark, whose sizes go no further than the site allows (`largest`)."""
+    largest = site_bounds().get("largest")
+    return {name: within(value, largest) if name == "sizes" and largest else value
+            for name, value in options.items()}
 
 
 def seed():

@@ -3,13 +3,10 @@
 
 import functools
 
-import yaml
-
 from . import families
+from .model import declarations
 
 FOLDER = families.REPO / "site_configs/simulated/platforms"
-NEEDED = {"title", "nodes", "cores", "link", "memory"}
-OPTIONAL = {"cells", "between_cells", "shared", "frame"}
 # Times are those of the platform alone: no computation, and no factors of other machines.
 SETTINGS = ["--cfg=smpi/simulate-computation:no", "--cfg=network/model:CM02",
             "--cfg=smpi/coll-selector:${COTEJO_COLL_SELECTOR:-ompi}",
@@ -29,12 +26,7 @@ def platform(name):
     if not path.exists():
         raise PlatformError(f"no platform {name!r}; there are "
                             f"{', '.join(sorted(p.stem for p in FOLDER.glob('*.yaml')))}")
-    data = yaml.safe_load(path.read_text())
-    missing, unknown = NEEDED - set(data), set(data) - NEEDED - OPTIONAL
-    if missing or unknown:
-        raise PlatformError(f"{path}: {'lacks' if missing else 'has unknown'} "
-                            f"{', '.join(sorted(missing or unknown))}")
-    return {"cells": 1, **data}
+    return {"cells": 1, **declarations.read(path, "platform")}
 
 
 def host(node, cell=0):

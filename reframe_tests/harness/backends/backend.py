@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The protocol of backends: the questions that a launch asks of the machine it is for."""
+
+
+class BackendError(RuntimeError):
+    """A machine that is there and not what it should be: a failure of the launch, in one line."""
+
+
+class Backend:
+    """A machine that can be launched on. `request` is the launch (`harness.request.Request`).
+
+    In the order in which a launch asks: `features`, `place`, `available`, `reach`, `options`,
+    `prefix`, `environment`, and when it has ended `describe`.
+    """
+
+    #: The key of a partition's `extras` that asks for this kind.
+    key = ""
+    #: Whether the launcher binds ranks to cores; else each host does.
+    binds = True
+
+    def __init__(self, extras):
+        self.extras = extras
+
+    @classmethod
+    def fits(cls, extras):
+        return bool(extras.get(cls.key))
+
+    def features(self):
+        """What tests may ask of a partition (`valid_systems`) that is such a machine."""
+        raise NotImplementedError
+
+    def place(self, request):
+        """The `Place` of the ranks; PlacementError says why there is none."""
+        raise NotImplementedError
+
+    def available(self):
+        """Why this machine can have no such launches at all, or ''."""
+        return ""
+
+    def reach(self, request):
+        """Has the machine ready for the launch; BackendError: it is not as declared."""
+
+    def options(self, request):
+        """Options of the launcher that put the ranks where `place` said."""
+        raise NotImplementedError
+
+    def prefix(self, request):
+        """Words before the launcher: what starts it where it must run."""
+        return []
+
+    def environment(self, request):
+        """Variables of the launch (name -> value) that this machine needs."""
+        return {}
+
+    def files(self, request):
+        """What the launcher reads from the stage folder: name -> text."""
+        return {}
+
+    def describe(self, request):
+        """Members of the description that tell how this is not a machine of its own."""
+        return {}

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""User-mode Linux guests in place of the hosts of a cluster: a kernel of its own on each."""
+
+from .namespaces import Namespaces
+
+
+class Guests(Namespaces):
+    key = "guests"
+    guests = True
+
+    def realtime(self, request):
+        return True  # each guest has a core of its own for its ranks' threads

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Clusters of network namespaces on this machine, joined by a switch that models Ethernet."""
+
+from .. import clusters, machine, placements
+from .backend import Backend, BackendError
+
+
+class Namespaces(Backend):
+    key = "cluster"
+    binds = False
+    guests = False
+
+    def __init__(self, extras):
+        super().__init__(extras)
+        self.cluster = None
+
+    def features(self):
+        return {"between", "emulated", *(["llc"] if machine.has_llc(self.extras) else [])}
+
+    def place(self, request):
+        return placements.resolve(request.placement, request.ranks * request.threads,
+                                  request.program)
+
+    def available(self):
+        return clusters.lacking(self.guests)
+
+    def reach(self, request):
+        name, hosts = self.extras["cluster"], self.extras["hosts"]
+        try:
+            self.cluster = clusters.running(name, hosts, self.guests)
+        except clusters.ClusterError as err:
+            raise BackendError(f"no cluster {name}-{hosts}: {err}") from None
+
+    def options(self, request):
+        names = [host["name"] for host in self.cluster["hosts"][:request.place.hosts]]
+        return request.family.remote_flags(names, clusters.tool("agent", self.guests))
+
+    def prefix(self, request):
+        return [clusters.tool("enter", self.guests), self.cluster["folder"]]
+
+    def realtime(self, request):
+        """Whether ranks are to have real-time priority: no thread of a library has it, and would
+        hold its rank's core for turns of 100 ms."""
+        return "async_progress" not in request.settings_asked
+
+    def environment(self, request):
+        """Where ranks and the threads of their library outnumber the cores, a rank that finds no
+        message yields its core."""
+        found, cpus = {}, request.place.cpus
+        if isinstance(cpus[0], list):
+            found["COTEJO_CORES"] = ",".join(map(str, sorted(cpus[0])))
+        if not self.realtime(request):
+            found["COTEJO_REALTIME"] = "no"
+        crowded = request.place.hosts > len(set(clusters.cores(request.place.hosts)))
+        if request.family.kind == "mpi" and (crowded or "async_progress" in request.settings):
+            found["LD_PRELOAD"] = f"{request.prefix}/lib/libcotejo_yield.so"
+        return found
+
+    def describe(self, request):
+        if not self.cluster:
+            return {}
+        return {"simulated": clusters.label(self.extras["cluster"], self.extras["hosts"],
+                                            self.guests),
+                "cluster": {**clusters.description(self.cluster, self.realtime(request)),
+                            "wire_bytes": clusters.wire_bytes(request.stage)}}

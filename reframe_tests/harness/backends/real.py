@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Real machines: hosts and cores as they are, alone or behind a scheduler."""
+
+from .. import machine, placements
+from .backend import Backend
+
+
+class Real(Backend):
+    @classmethod
+    def fits(cls, extras):
+        return True
+
+    def features(self):
+        """Several ranks fit a host (`within`); a network where any placement has several hosts."""
+        several = placements.most_hosts() > 1
+        return {"within", *(["between"] if several else []),
+                *(["llc"] if machine.has_llc(self.extras) else [])}
+
+    def place(self, request):
+        return placements.resolve(request.placement, request.ranks * request.threads,
+                                  request.program)
+
+    def options(self, request):
+        words = []
+        if request.launcher == "srun" and request.interface:
+            words.append(f"--mpi={request.interface}")
+        return words + request.family.flags(request.launcher, request.place.cpus,
+                                            request.place.hosts)

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads what is declared, held against a JSON Schema: an error names the file and the key."""
+
+import functools
+import json
+import pathlib
+import re
+
+import yaml
+
+SCHEMAS = pathlib.Path(__file__).parent / "schemas"
+
+
+class DeclarationError(ValueError):
+    """What is wrong in one declaration, in one line; `problems` has a line each."""
+
+    def __init__(self, path, problems):
+        super().__init__(f"{path}: {'; '.join(problems)}")
+        self.problems = problems
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML as people write it: 1e6 is a number, too, and no word but true and false a truth."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, regex) for tag, regex in found if tag != "tag:yaml.org,2002:bool"]
+    for first, found in yaml.SafeLoader.yaml_implicit_resolvers.items()}
+_Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("^(true|false)$"), list("tf"))
+_Loader.add_implicit_resolver("tag:yaml.org,2002:float",
+                              re.compile(r"^[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+$"),
+                              list("-+0123456789"))
+
+
+@functools.cache
+def _validator(schema):
+    import jsonschema  # not needed by what only installs the stack  # noqa: PLC0415
+    return jsonschema.Draft202012Validator(json.loads((SCHEMAS / f"{schema}.json").read_text()))
+
+
+def _where(path, data):
+    """The keys to a place in data; an entry of a list by its name, where it has one."""
+    words = []
+    for part in path:
+        data = data[part]
+        named = isinstance(part, int) and isinstance(data, dict) and data.get("name")
+        words.append(str(named or part))
+    return "".join(f"{word}: " for word in words)
+
+
+def _lines(error, data):
+    """What one error of a schema is, in words: a line for each key."""
+    where, value = _where(error.absolute_path, data), error.instance
+    if error.validator == "required":
+        return [f"{where}lacks `{key}`" for key in error.validator_value if key not in value]
+    if error.validator == "additionalProperties":
+        known = error.schema.get("properties", {})
+        return [f"{where}unknown key {key!r}; there are {', '.join(known)}"
+                for key in value if key not in known]
+    wanted = error.schema.get("description")
+    shown = repr(value) if len(repr(value)) < 80 else f"{repr(value)[:77]}..."
+    return [f"{where}{shown} is not {wanted}" if wanted else f"{where}{error.message}"]
+
+
+def problems(data, schema):
+    """What is wrong in data by a schema, a line each."""
+    found = sorted(_validator(schema).iter_errors(data), key=lambda e: list(map(str, e.path)))
+    return list(dict.fromkeys(line for error in found for line in _lines(error, data)))
+
+
+def parse(path):
+    """What a YAML file holds; DeclarationError where it is not YAML."""
+    try:
+        return yaml.load(path.read_text(), _Loader)  # noqa: S506 - it is a SafeLoader
+    except yaml.YAMLError as err:
+        raise DeclarationError(path, [f"not YAML: {' '.join(str(err).split())}"]) from None
+
+
+def read(path, schema):
+    """What a declaration says; DeclarationError names the file and each key that is wrong."""
+    data = parse(path)
+    if wrong := problems(data, schema):
+        raise DeclarationError(path, wrong)
+    return data

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""MPI families as their YAML declares them, and how each is told where its ranks go.
+
+Nothing else knows that. It imports nothing of ReFrame, so the stack's own scripts use it too.
+"""
+
+import pathlib
+from dataclasses import dataclass, field
+
+from . import declarations, transport
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A transport of a family: what selects it, and the library's words that prove it."""
+
+    environment: dict
+    evidence: str
+
+    def variables(self, prefix):
+        """Environment (name -> value) that selects it, of an MPI installed in `prefix`."""
+        return {name: text.replace("{prefix}", str(prefix))
+                for name, text in self.environment.items()}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How a family takes one setting over one transport, or the reason why it does not."""
+
+    environment: dict = field(default_factory=dict)
+    reason: str = ""
+    least: int = 0
+    most: int = 0
+    header: int = 0
+    receiver: str = "polling"
+    #: Value -> numbers of ranks with which it gives wrong results.
+    wrong: dict = field(default_factory=dict)
+
+    def value_of(self, word, ranks=None):
+        """The value that `word` asks for, as text: `least`, `most`, or itself.
+
+        ValueError says why it cannot be set.
+        """
+        if self.reason:
+            raise ValueError(self.reason)
+        if ranks in self.wrong.get(word, ()):
+            raise ValueError(f"{word} is known to be wrong with {ranks} ranks")
+        value = {"least": self.least, "most": self.most}.get(word, word)
+        if self.most and not self.least <= int(value) <= self.most:
+            raise ValueError(f"{value} is not within {self.least} to {self.most}")
+        return str(value)
+
+    def variables(self, value, cpus=()):
+        """Environment (name -> value) that sets `value`.
+
+        `cpus`: the core, or list of cores, of each rank of a host; `{last}` is the last of each,
+        and what names it is left out where none are bound.
+        """
+        last = ",".join(str(rank[-1] if isinstance(rank, list) else rank) for rank in cpus)
+        return {name: text.format(value=value, last=last)
+                for name, text in self.environment.items() if last or "{last}" not in text}
+
+
+@dataclass(frozen=True)
+class Family:
+    """One MPI as its YAML declares it; `docs/mpi-families.md` explains the keys."""
+
+    name: str
+    title: str
+    spack: str
+    library: str
+    transports: dict
+    bind: list = field(default_factory=list)
+    per_host: list = field(default_factory=list)
+    remote: list = field(default_factory=list)
+    environment: dict = field(default_factory=dict)
+    abi: str = ""
+    #: As `per_host`, where each rank has several cores.
+    several: list = field(default_factory=list)
+    #: Interface by which Slurm's srun starts ranks (`--mpi`), where a site names no other.
+    srun: str = ""
+    audit: dict = field(default_factory=dict)
+    settings: dict = field(default_factory=dict)
+    wrong: list = field(default_factory=list)
+    #: Options of the benchmark that this MPI needs.
+    options: dict = field(default_factory=dict)
+    #: Runs programs on machines that are simulated, and nowhere else.
+    simulator: bool = False
+    #: No MPI, but what is below or beside one: runs `cotejo-transport`, and no test of MPI.
+    layer: bool = False
+
+    @property
+    def program(self):
+        """The benchmark of ours that is in this family's `bin`."""
+        return "cotejo-transport" if self.layer else "cotejo"
+
+    @property
+    def kind(self):
+        """What ReFrame's tests ask of an environment."""
+        return "layer" if self.layer else "mpi"
+
+    def prefix(self, stack):
+        return pathlib.Path(stack) / "mpi" / self.name
+
+    def installed(self, stack):
+        return (self.prefix(stack) / "bin" / "mpirun").exists()
+
+    def run_environment(self, stack):
+        """Variables (name -> value) under which this MPI's programs run in place."""
+        prefix = self.prefix(stack)
+        variables = {k: v.format(prefix=prefix) for k, v in self.environment.items()}
+        return {"PATH": f"{prefix}/bin:$PATH", **variables}
+
+    def setting(self, name, transport):
+        """The `Setting` of that name over a transport; one that is not declared has a reason."""
+        found = self.settings.get(name, {}).get(transport)
+        return found or Setting(reason=f"{self.title} declares no {name} over {transport}")
+
+    def remote_flags(self, hosts, agent):
+        """Options of the own launcher: one rank on each of `hosts` (names), started by `agent`,
+        which is called like ssh and binds what it starts to the host's core.
+        """
+        fill = {"hosts": ",".join(hosts), "agent": agent, "ranks_per_host": 1,
+                "slots": ",".join(f"{host}:1" for host in hosts)}
+        return [word.format(**fill) for word in self.remote]
+
+    def flags(self, launcher, cpus, hosts=1):
+        """Launcher options that put local rank i of every host on `cpus[i]`.
+
+        `launcher` is ReFrame's name of it: `mpirun` takes the family's own words,
+        `srun` takes Slurm's for every family. An empty `cpus` binds nothing; a rank's
+        entry may be a list of several cores.
+        """
+        if not cpus:
+            return []
+        sets = [rank if isinstance(rank, list) else [rank] for rank in cpus]
+        several = any(len(rank) > 1 for rank in sets)
+        fill = {"cpus": ",".join("+".join(map(str, rank)) for rank in sets),
+                "masks": ",".join(f"{sum(1 << c for c in rank):#x}" for rank in sets),
+                "each": len(sets[0]), "ranks_per_host": len(cpus)}
+        if launcher == "srun":
+            kind, value = ("mask", fill["masks"]) if several else ("map", fill["cpus"])
+            return [f"--cpu-bind={kind}_cpu:{value}", f"--ntasks-per-node={len(cpus)}",
+                    *([f"--cpus-per-task={len(sets[0])}"] if several else [])]
+        if launcher != "mpirun":
+            raise ValueError(f"launcher {launcher!r}: no binding flags known; use mpirun or srun")
+        if several and not self.several:
+            raise ValueError(f"{self.title} declares no flags for several cores a rank")
+        words = self.several if several else self.bind if hosts == 1 else self.per_host
+        return [word.format(**fill) for word in words]
+
+
+def read(path):
+    """The family of a declaration, with what the files of transports add to it."""
+    data = declarations.read(path, "family")
+    added = {name: t.families[path.stem] for name, t in transport.load().items()
+             if path.stem in t.families}
+    transports = {name: Selection(**entry)
+                  for name, entry in {**added, **data.pop("transports")}.items()}
+    settings = {name: {by: Setting(**entry) for by, entry in entries.items()}
+                for name, entries in data.pop("settings", {}).items()}
+    return Family(name=path.stem, transports=transports, settings=settings, **data)

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sites: the files of one folder of `site_configs/`, read and checked."""
+
+import json
+import runpy
+
+from . import declarations
+
+#: File of a site -> its schema; `platforms/*.yaml` are `platform`.
+SCHEMAS = {"placements.yaml": "placements", "scale.yaml": "scale", "clusters.yaml": "clusters",
+           "spack/packages.yaml": "packages", "references.json": "references"}
+
+
+def system(folder):
+    """The system that a site's reframe.py declares, with its partitions."""
+    path = folder / "reframe.py"
+    data = runpy.run_path(str(path)).get("site_configuration")
+    if wrong := declarations.problems(data, "site"):
+        raise declarations.DeclarationError(path, wrong)
+    (found,) = data["systems"]
+    if found["name"] != folder.name:
+        raise declarations.DeclarationError(
+            path, [f"the one system must be called {folder.name!r}, after the folder"])
+    return found
+
+
+def read(folder, file):
+    """What a file of a site says, {} where it is not there or says nothing."""
+    path = folder / file
+    if not path.exists():
+        return {}
+    if path.suffix == ".json":
+        try:
+            data = json.loads(path.read_text())
+        except json.JSONDecodeError as err:
+            raise declarations.DeclarationError(path, [f"not JSON: {err}"]) from None
+    else:
+        data = declarations.parse(path)
+    if data is None and file != "placements.yaml":
+        data = {}
+        if file == "spack/packages.yaml":
+            raise declarations.DeclarationError(path, ["lacks `packages`"])
+    if wrong := declarations.problems(data, SCHEMAS[file]):
+        raise declarations.DeclarationError(path, wrong)
+    return data

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Transports: what carries messages, how far it reaches, and the counters that prove it."""
+
+import functools
+import pathlib
+from dataclasses import dataclass, field
+
+from . import declarations
+
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "mpi_transports"
+
+
+@dataclass(frozen=True)
+class Transport:
+    """One `mpi_transports/NAME.yaml`; docs/launching.md explains the keys."""
+
+    name: str
+    title: str
+    #: `host`: between ranks of one host only; `network`: of several only; `any`.
+    reach: str
+    #: Features that a partition must have.
+    needs: list = field(default_factory=list)
+    #: Counter -> `carries` the payload, or `nothing` of it.
+    proof: dict = field(default_factory=dict)
+    #: What selects it in each family, where the family's own file does not say.
+    families: dict = field(default_factory=dict)
+
+    @property
+    def reaches_hosts(self):
+        return self.reach != "host"
+
+    def unreachable(self, hosts):
+        """Why it cannot carry messages between ranks on so many hosts, or ''."""
+        if hosts > 1 and self.reach == "host":
+            return f"{self.name} does not reach another host"
+        if hosts == 1 and self.reach == "network":
+            return f"{self.title} cannot reach the own host"
+        return ""
+
+    def features(self):
+        """What a partition must have for it."""
+        return [*{"host": ["within"], "network": ["between"]}.get(self.reach, []), *self.needs]
+
+
+@functools.cache
+def load(folder=FOLDER):
+    """All declared transports by name."""
+    return {path.stem: Transport(path.stem, **declarations.read(path, "transport"))
+            for path in sorted(pathlib.Path(folder).glob("*.yaml"))}

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One launch as it is asked for: from an MPI, a transport, a placement and a partition to where
+its ranks go, what its launcher is told, and the variables that it gets."""
+
+import pathlib
+from dataclasses import dataclass, field
+
+from . import families
+from .backends import Backend
+from .model.family import Family
+from .model.placement import Place
+from .model.transport import Transport
+from .placements import PlacementError
+
+
+class CannotBeError(ValueError):
+    """Why a launch cannot be asked for here, in one line: it is left out, which is no failure."""
+
+
+@dataclass
+class Request:
+    """What is asked for; `resolve` adds the place, `stage` is the folder that it is launched in.
+
+    `settings_asked`: names of what the test sets by hand, `settings`: those that this launch sets.
+    """
+
+    family: Family
+    transport: Transport
+    placement: str
+    ranks: int
+    backend: Backend
+    launcher: str = "mpirun"
+    interface: str = ""
+    threads: int = 1
+    settings_asked: list = field(default_factory=list)
+    settings: dict = field(default_factory=dict)
+    place: Place | None = None
+    stage: pathlib.Path | None = None
+
+    @property
+    def prefix(self):
+        return self.family.prefix(families.stack_prefix())
+
+    @property
+    def program(self):
+        return self.prefix / "bin" / self.family.program
+
+    def set_values(self, wanted):
+        """What is set by hand, by the words of a test (`default` sets nothing)."""
+        self.settings_asked = list(wanted)
+        try:
+            self.settings = {
+                name: self.family.setting(name, self.transport.name).value_of(value, self.ranks)
+                for name, value in wanted.items() if value != "default"}
+        except ValueError as err:
+            raise CannotBeError(f"{self.family.title} over {self.transport.name}: {err}") from None
+
+    def resolve(self):
+        """Finds where the ranks go; CannotBeError says why they cannot."""
+        try:
+            place = self.backend.place(self)
+        except PlacementError as err:
+            raise CannotBeError(str(err)) from None
+        if reason := self.transport.unreachable(place.hosts):
+            raise CannotBeError(reason)
+        if self.threads > 1:
+            grouped = [place.cpus[i:i + self.threads]
+                       for i in range(0, len(place.cpus), self.threads)]
+            place = Place(grouped, place.hosts, place.each)
+        self.place = place
+
+    def environment(self):
+        """Variables of the launch: the transport's, those of settings, and the machine's."""
+        family, transport = self.family, self.transport.name
+        found = family.transports[transport].variables(self.prefix)
+        cpus = self.place.cpus if self.backend.binds else []
+        for name, value in self.settings.items():
+            found.update(family.setting(name, transport).variables(value, cpus))
+        more = self.backend.environment(self)
+        preloaded = [kept["LD_PRELOAD"] for kept in (more, found) if "LD_PRELOAD" in kept]
+        found.update(more)
+        return {**found, **({"LD_PRELOAD": ":".join(preloaded)} if preloaded else {})}
+
+
+def ranks_for(extras, ranks, every_host):
+    """Number of ranks in a partition: one that says how many hosts it has measures what uses all
+    of them."""
+    hosts = extras.get("hosts")
+    if every_host:
+        if not hosts:
+            raise CannotBeError("the site does not say how many hosts this partition has "
+                                "(extras: hosts)")
+        return hosts
+    if hosts and ranks != hosts:
+        raise CannotBeError(f"{ranks} ranks are not one on each of {hosts} hosts")
+    return ranks
