@@ -5,6 +5,7 @@ An experiment derives from `Experiment` and one of the scales, says what is meas
 `options`), and nothing of how it is launched: that is `harness` (docs/launching.md).
 """
 
+import functools
 import inspect
 import os
 import pathlib
@@ -21,12 +22,27 @@ from reframe.core.builtins import (
 from reframe.core.exceptions import SanityError
 from reframe.core.pipeline import RegressionTestPlugin
 
-from .harness import backends, families, placements, recording, scales, sessions
+from .harness import backends, cores, families, placements, recording, scales, sessions
 from .harness.model import transport
 from .harness.request import CannotBeError, Request, ranks_for
 
 FAMILIES = families.load(simulators=True, layers=True)
 TRANSPORTS = transport.load()
+
+
+@functools.cache
+def cores_refused():
+    """Why this process cannot have the cores, or ''; asked once."""
+    try:
+        cores.hold("reframe")
+    except cores.Busy as err:
+        return str(err)
+    return ""
+
+
+def take_cores(dry):
+    if not dry and (reason := cores_refused()):
+        raise SanityError(reason)
 
 
 class Smoke(RegressionTestPlugin):
@@ -172,11 +188,16 @@ class Experiment(rfm.RunOnlyRegressionTest):
         launcher = self.job.launcher
         launcher.options += request.backend.options(request)
         # The guard ends all ranks in time, and when ReFrame was killed; ReFrame's own limit only
-        # backs it up.
+        # backs it up. It has the cores of its machine for this study; so has ReFrame itself where
+        # launches run beside it.
+        guard = [str(self.limit_s), "-r", "guard.json", "-s", cores.study()]
+        if self.local:
+            take_cores(self.is_dry_run())
+            guard += ["-w", str(os.getpid())]
+            if request.backend.shares_files(request):
+                guard += ["-t"]
         launcher.modifier = families.helper("cotejo-guard")
-        launcher.modifier_options = [str(self.limit_s), "-r", "guard.json",
-                                     *(["-w", str(os.getpid())] if self.local else []),
-                                     *request.backend.prefix(request)]
+        launcher.modifier_options = [*guard, *request.backend.prefix(request)]
         self.time_limit = self.limit_s + 30
         self.started = time.time()
 

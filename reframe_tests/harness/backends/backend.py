@@ -52,6 +52,10 @@ class Backend:
         """Variables of the launch (name -> value) that this machine needs."""
         return {}
 
+    def shares_files(self, request):
+        """Whether all ranks have this machine's folders, and so a temporary one of the launch."""
+        return request.place.hosts == 1
+
     def files(self, request):
         """What the launcher reads from the stage folder: name -> text."""
         return {}

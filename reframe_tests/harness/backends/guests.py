@@ -8,5 +8,8 @@ class Guests(Namespaces):
     key = "guests"
     guests = True
 
+    def shares_files(self, request):
+        return False
+
     def realtime(self, request):
         return True  # each guest has a core of its own for its ranks' threads

@@ -38,6 +38,9 @@ class Namespaces(Backend):
     def prefix(self, request):
         return [clusters.tool("enter", self.guests), self.cluster["folder"]]
 
+    def shares_files(self, request):
+        return True
+
     def realtime(self, request):
         """Whether ranks are to have real-time priority: no thread of a library has it, and would
         hold its rank's core for turns of 100 ms."""
