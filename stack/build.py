@@ -11,7 +11,8 @@ import shutil
 import subprocess
 import sys
 
-from reframe_tests.harness import families
+from reframe_tests.harness import families, removal
+from stack import analysis
 
 REPO = families.REPO
 
@@ -77,8 +78,10 @@ def link_simulators(stack):
                     "the site `simulated` has nothing to run")
                 continue
             (family.prefix(stack) / "bin").mkdir(parents=True, exist_ok=True)
-            (family.prefix(stack) / "bin/mpicc").symlink_to(compiler)
-            (family.prefix(stack) / "bin/mpirun").symlink_to(launcher)
+            for name, program in (("mpicc", compiler), ("mpirun", launcher)):
+                link = family.prefix(stack) / "bin" / name
+                if not link.is_symlink():  # of a build that was killed here
+                    link.symlink_to(program)
 
 
 def compile_java(family, stack):
@@ -123,13 +126,24 @@ def build_layers(stack):
         if f.layer and f.installed(stack)))
 
 
-def install_analysis(stack):
-    library, log = stack / "R", stack / "build" / "R.log"
-    library.mkdir(parents=True, exist_ok=True)
-    log.unlink(missing_ok=True)
-    run(["R", "CMD", "INSTALL", "--no-docs", "--no-test-load", f"--library={library}",
-         REPO / "analysis"], log)
-    say(f"R package is in {library}")
+def make_all(stack, options):
+    """Compiles and installs all that there are compilers and libraries for."""
+    link_simulators(stack)
+    present = [f for f in families.load(simulators=True).values() if f.installed(stack)]
+    if not [f for f in present if not f.simulator]:
+        sys.exit(f"build: no MPI in {stack}/mpi; run `make stack` first")
+    removal.claim(stack / "build")
+    for family in present:
+        simulated = ["-DCOTEJO_SIMULATED=ON"] if family.simulator else []
+        build_benchmarks(family, stack, [*options, *simulated])
+        compile_java(family, stack)
+        compile_fortran(family, stack)
+    build_layers(stack)
+    try:
+        if analysis.install(stack):
+            say(f"R package is in {stack}/R")
+    except (RuntimeError, removal.NotOursError) as err:
+        sys.exit(f"build: {err}")
 
 
 def main():
@@ -137,18 +151,10 @@ def main():
     parser.add_argument("stack", type=pathlib.Path)
     parser.add_argument("options", nargs="*", help="further options of CMake")
     args = parser.parse_args()
-    stack = args.stack.resolve()
-    link_simulators(stack)
-    present = [f for f in families.load(simulators=True).values() if f.installed(stack)]
-    if not [f for f in present if not f.simulator]:
-        sys.exit(f"build: no MPI in {stack}/mpi; run `make stack` first")
-    for family in present:
-        simulated = ["-DCOTEJO_SIMULATED=ON"] if family.simulator else []
-        build_benchmarks(family, stack, [*args.options, *simulated])
-        compile_java(family, stack)
-        compile_fortran(family, stack)
-    build_layers(stack)
-    install_analysis(stack)
+    try:
+        make_all(args.stack.resolve(), args.options)
+    except OSError as err:
+        sys.exit(f"build: {err.filename}: {err.strerror}; give a STACK that you may write to")
 
 
 if __name__ == "__main__":

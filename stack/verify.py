@@ -2,7 +2,8 @@
 """Verifies a stack: each MPI compiles a program and runs it on 2 ranks; then audits the builds.
 
 Writes STACK/audit.json (what each MPI was built with and loads) and
-STACK/stack.json (provider, versions, hash of the lock), which go with results.
+STACK/stack.json (provider, versions, hash of the lock, the system's packages),
+which go with results.
 """
 
 import argparse
@@ -13,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-from reframe_tests.harness import families
+from reframe_tests.harness import families, removal
 from stack.build import environment
 
 # Prints the communicator's size and the library's own version from every rank: a
@@ -97,15 +98,11 @@ def audit(family, stack, version):
 
 
 def write(path, value):
-    temporary = path.with_suffix(".tmp")
-    temporary.write_text(json.dumps(value, indent=1, sort_keys=True) + "\n")
-    temporary.replace(path)
+    removal.write_whole(path, json.dumps(value, indent=1, sort_keys=True) + "\n")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("stack", type=pathlib.Path)
-    stack = parser.parse_args().stack.resolve()
+def verify(stack):
+    """Checks and audits every MPI; writes what was found."""
     present = [f for f in families.load().values() if f.installed(stack)]
     if not present:
         sys.exit(f"stack: no MPI in {stack}/mpi; run `make stack` first")
@@ -116,8 +113,21 @@ def main():
             records += audit(family, stack, versions[family.name])
             print(f"stack: {family.title} {versions[family.name]} compiles and runs 2 ranks",
                   flush=True)
+    packages = stack / "packages.json"
+    system = json.loads(packages.read_text()) if packages.exists() else {}
     write(stack / "audit.json", records)
-    write(stack / "stack.json", {**families.stack_identity(stack), "versions": versions})
+    write(stack / "stack.json", {**families.stack_identity(stack), "versions": versions,
+                                 "system": system})
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("stack", type=pathlib.Path)
+    try:
+        verify(parser.parse_args().stack.resolve())
+    except OSError as err:
+        sys.exit(f"stack: {err.filename}: {err.strerror}; run `make stack`, or give a STACK that "
+                 "you may write to")
 
 
 if __name__ == "__main__":

@@ -2,21 +2,37 @@
 """Installs the embedded default stack: system packages, tools and MPIs from locked wheels.
 
 Uses the standard library alone, since it runs before anything is installed.
-Each part is stamped with the hash of its lock once it is whole: a part without
-its stamp is made anew, so an interrupted run is simply started again. Finished
-downloads are kept beside the stack until then.
+Each part is stamped with the hash of its lock once it is whole: a part of ours
+without its stamp is made anew, so an interrupted run is simply started again.
+Finished downloads are kept beside the stack until then. STACK/packages.json
+says which versions of the system's packages were there.
 """
 
 import argparse
 import contextlib
 import hashlib
+import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 
 REPO = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(REPO))
+from reframe_tests.harness import removal  # noqa: E402
+from stack.variables import path_problem  # noqa: E402
+
+#: What Debian's tools ask before they start a service.
+POLICY = pathlib.Path("/usr/sbin/policy-rc.d")
+HELD = """\
+#!/bin/sh
+# Written by `make stack` of cotejo while it installs packages, so that none of them starts a
+# service. Without effect once that process has ended; may be removed then.
+[ "$(cut -d ' ' -f 22 /proc/{pid}/stat 2>/dev/null)" = "{start}" ] && exit 101
+exit 0
+"""
 LOCKS = REPO / "requirements"
 RETRIES = ["--retries", "5", "--timeout", "60"]
 
@@ -34,35 +50,68 @@ def run(command, **kwargs):
                  f"{done.returncode}; start `make stack` again to go on from here")
 
 
-def missing_packages(listed):
-    """Debian packages of requirements/LISTED.txt that are not installed; [] without dpkg."""
-    wanted = [w for w in (LOCKS / f"{listed}.txt").read_text().splitlines()
-              if w and not w.startswith("#")]
+def listed_packages(listed):
+    """Debian packages of requirements/LISTED.txt."""
+    return [w for w in (LOCKS / f"{listed}.txt").read_text().splitlines()
+            if w and not w.startswith("#")]
+
+
+def package_versions():
+    """Versions of the Debian packages that are installed, by name; None without dpkg."""
     if not shutil.which("dpkg-query"):
+        return None
+    known = subprocess.run(
+        ["dpkg-query", "-W", "-f", "${db:Status-Abbrev} ${Package} ${Version}\n"],
+        text=True, capture_output=True, check=True).stdout
+    lines = [line.split() for line in known.splitlines()]
+    return {words[1]: words[2] for words in lines if words[0][1] == "i"}
+
+
+def missing_packages(listed):
+    """Those that are not installed; [] without dpkg."""
+    have = package_versions()
+    if have is None:
         say("no dpkg here: compilers, hwloc and R must come from this system's own packages")
         return []
-    known = subprocess.run(["dpkg-query", "-W", "-f", "${db:Status-Abbrev} ${Package}\n"],
-                           text=True, capture_output=True, check=True).stdout
-    have = {line.split()[1] for line in known.splitlines() if line.startswith("ii ")}
-    return [name for name in wanted if name not in have]
+    return [name for name in listed_packages(listed) if name not in have]
+
+
+def record_packages(stack):
+    """Notes the versions of what the lists name: nothing of it is pinned."""
+    have = package_versions()
+    if have is None:
+        return
+    named = sorted({*listed_packages("debian"), *listed_packages("debian-tests")} & have.keys())
+    removal.write_whole(stack / "packages.json",
+                        json.dumps({name: have[name] for name in named}, indent=1) + "\n")
+
+
+def release_services():
+    """Removes what one of ours left that was killed; nobody else's, and not that of one that
+    still installs."""
+    if POLICY.exists() and "`make stack` of cotejo" in POLICY.read_text(errors="replace") \
+            and subprocess.run(["sh", str(POLICY)]).returncode == 0:
+        POLICY.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
 def services_held():
     """Packages that come with a service install it without starting it."""
-    policy = pathlib.Path("/usr/sbin/policy-rc.d")
-    if policy.exists():
+    release_services()
+    if POLICY.exists():
         yield
         return
-    policy.write_text("#!/bin/sh\nexit 101\n")
-    policy.chmod(0o755)
+    start = pathlib.Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19]
+    removal.write_whole(POLICY, HELD.format(pid=os.getpid(), start=start), mode=0o755)
     try:
         yield
     finally:
-        policy.unlink()
+        POLICY.unlink(missing_ok=True)
 
 
 def system_packages(listed="debian", *, needed=True):
+    if os.geteuid() == 0 and os.access(POLICY.parent, os.W_OK):
+        release_services()
     missing = missing_packages(listed)
     if not missing:
         return
@@ -76,8 +125,11 @@ def system_packages(listed="debian", *, needed=True):
     say(f"installing {len(missing)} system packages: {' '.join(missing)}")
     environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
     with services_held():
-        run(["apt-get", "update", "-q"], env=environment)
-        run([*command.split()[:2], "-y", "-q", *command.split()[2:]], env=environment)
+        # One that was killed has left packages between unpacked and configured.
+        run(["dpkg", "--force-confold", "--configure", "--pending"], env=environment)
+        wait = ["-q", "-o", "DPkg::Lock::Timeout=300"]
+        run(["apt-get", "update", *wait], env=environment)
+        run([*command.split()[:2], "-y", *wait, *command.split()[2:]], env=environment)
 
 
 def lock_hash(*names):
@@ -85,61 +137,71 @@ def lock_hash(*names):
     return hashlib.sha256(text).hexdigest()
 
 
-def stamped(prefix, stamp):
-    file = prefix / ".cotejo-stamp"
-    return file.exists() and file.read_text() == stamp
-
-
-def new_environment(prefix, *options):
-    """A virtual environment made with the system's Python, replacing what is there."""
+def new_environment(stack, prefix, *options):
+    """A virtual environment made with the system's Python, in place of ours that was there."""
     python = "/usr/bin/python3" if pathlib.Path("/usr/bin/python3").exists() else sys.executable
-    shutil.rmtree(prefix, ignore_errors=True)
+    removal.renewed(stack, prefix)
     run([python, "-m", "venv", *options, str(prefix)])
 
 
 def install_tools(stack):
     """ReFrame and the tools of the tests in STACK/tools."""
     prefix, stamp = stack / "tools", lock_hash("installer", "tools")
-    if stamped(prefix, stamp):
+    if removal.stamped(prefix, stamp):
         return
     say("installing ReFrame and tools")
-    new_environment(prefix)
+    new_environment(stack, prefix)
     pip = [str(prefix / "bin/python"), "-m", "pip", "install", "-q", "--require-hashes", *RETRIES]
     run([*pip, "-r", str(LOCKS / "installer.txt")])
     run([*pip, "--resume-retries", "10", "--only-binary", ":all:",
          "-r", str(LOCKS / "tools.txt")])
-    (prefix / ".cotejo-stamp").write_text(stamp)
+    removal.stamp(prefix, stamp)
 
 
 def install_languages(stack):
     """mpi4py and NumPy in STACK/languages, for the kernels in Python under every MPI."""
     prefix, stamp = stack / "languages", lock_hash("languages")
-    if stamped(prefix, stamp):
+    if removal.stamped(prefix, stamp):
         return
     say("installing mpi4py")
-    new_environment(prefix, "--without-pip")
+    new_environment(stack, prefix, "--without-pip")
     run([str(stack / "tools/bin/python"), "-m", "pip", "--python", str(prefix / "bin/python"),
          "install", "-q", "--require-hashes", "--no-deps", "--only-binary", ":all:", *RETRIES,
          "--resume-retries", "10", "-r", str(LOCKS / "languages.txt")])
-    (prefix / ".cotejo-stamp").write_text(stamp)
+    removal.stamp(prefix, stamp)
 
 
 def install_mpi(stack, name):
     """One MPI in STACK/mpi/NAME, a prefix of its own: their wrappers would collide."""
     prefix, stamp = stack / "mpi" / name, lock_hash(name)
-    if stamped(prefix, stamp):
+    if removal.stamped(prefix, stamp):
         return
     say(f"installing {name}")
     pip = [str(stack / "tools/bin/python"), "-m", "pip"]
     lock, wheels = ["-r", str(LOCKS / f"{name}.txt")], stack / "wheels" / name
     common = ["-q", "--require-hashes", "--no-deps", "--only-binary", ":all:"]
+    removal.claim(wheels)
     run([*pip, "download", *common, *RETRIES, "--resume-retries", "10",
          "-d", str(wheels), *lock])
-    new_environment(prefix, "--without-pip")
+    new_environment(stack, prefix, "--without-pip")
     run([*pip, "--python", str(prefix / "bin/python"), "install", *common,
          "--no-index", "--find-links", str(wheels), *lock])
-    (prefix / ".cotejo-stamp").write_text(stamp)
-    shutil.rmtree(wheels)
+    removal.stamp(prefix, stamp)
+    removal.remove(stack, wheels)
+
+
+def install(stack):
+    """All parts, one after the other."""
+    system_packages()
+    removal.claim(stack)
+    (stack / "mpi").mkdir(exist_ok=True)
+    record_packages(stack)
+    install_tools(stack)
+    install_languages(stack)
+    for name in sorted(p.stem for p in (REPO / "reframe_tests/mpi_families").glob("*.yaml")):
+        # The others are found on the system, where `make build` looks for them.
+        if (LOCKS / f"{name}.txt").exists():
+            install_mpi(stack, name)
 
 
 def main():
@@ -150,21 +212,25 @@ def main():
                         help="install what only tests need of the system's packages, where root")
     args = parser.parse_args()
     stack = args.stack.resolve()
-    if args.test_packages:
-        system_packages("debian-tests", needed=False)
-        return
-    if args.tools:
-        install_tools(stack)
-        return
-    system_packages()
-    (stack / "mpi").mkdir(parents=True, exist_ok=True)
-    install_tools(stack)
-    install_languages(stack)
-    for name in sorted(p.stem for p in (REPO / "reframe_tests/mpi_families").glob("*.yaml")):
-        # The others are found on the system, where `make build` looks for them.
-        if (LOCKS / f"{name}.txt").exists():
-            install_mpi(stack, name)
+    if reason := path_problem(str(stack)):
+        return f"stack: {reason}; give another place"
+    # Told to end: what is held is released first.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    signal.signal(signal.SIGHUP, lambda number, _: sys.exit(128 + number))
+    try:
+        if args.test_packages:
+            system_packages("debian-tests", needed=False)
+        elif args.tools:
+            removal.claim(stack)
+            install_tools(stack)
+        else:
+            install(stack)
+    except removal.NotOursError as err:
+        return f"stack: {err}; remove it yourself, or give another STACK"
+    except OSError as err:
+        return f"stack: {err.filename}: {err.strerror}; give a STACK that you may write to"
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

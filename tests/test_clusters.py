@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from reframe_tests.harness import clusters, families, machine
+from reframe_tests.harness import clusters, families, machine, removal
 
 REFRAME = families.stack_prefix() / "tools/bin/reframe"
 MODEL = {"one_way_s": 40e-6, "payload_rate": 94e6}
@@ -115,12 +115,25 @@ def test_only_folders_of_switches_that_are_gone_are_swept(folder):
     words = '{"pid": %d}'
     for name, text in (("killed", words % 999999999), ("another", words % os.getpid()),
                        ("coming", ""), ("broken", "")):
-        (folder / name).mkdir(parents=True)
+        removal.claim(folder / name)
         if text:
             (folder / name / "cluster.json").write_text(text)
     os.utime(folder / "broken", (0, 0))  # of a switch that was killed before it was up
     clusters.sweep()
     assert [path.name for path in folder.iterdir()] == ["coming"]
+
+
+def test_a_folder_that_no_switch_made_is_never_swept(folder, tmp_path):
+    for name, text in (("mine", ""), ("notes", '{"pid": 999999999}'), ("odd", "[]")):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "cluster.json").write_text(text)
+        os.utime(folder / name, (0, 0))
+    removal.claim(tmp_path / "real")
+    (tmp_path / "real/cluster.json").write_text('{"pid": 999999999}')
+    (folder / "link").symlink_to(tmp_path / "real")
+    before = sorted(tmp_path.rglob("*"))
+    clusters.sweep()
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 @needs_hosts

@@ -1,8 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A packed dataset: small, the same bytes twice, and silent about who keeps the machine."""
+"""A packed dataset: small, the same bytes twice, and silent about who keeps the machine. It
+grows by sessions and loses none, and what a stranger wrote into results gets nothing into it."""
 
 import hashlib
+import io
 import json
+import lzma
+import os
+import pathlib
+import subprocess
+import sys
 import tarfile
 
 import pytest
@@ -79,6 +86,211 @@ def test_what_the_rules_do_not_know_is_refused(measured, tmp_path):
 
 def test_a_dataset_that_is_too_large_is_not_written(measured, tmp_path, monkeypatch):
     monkeypatch.setattr(dataset, "MOST_BYTES", 100)
-    with pytest.raises(SystemExit, match="keep fewer samples"):
+    with pytest.raises(dataset.FileError, match="keep fewer samples"):
         dataset.pack(measured, tmp_path / "out", 20)
     assert not (tmp_path / "out").exists()
+
+
+def contents(folder):
+    return {p.relative_to(folder): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def other_results(measured, tmp_path):
+    """The same session under another name, in results of their own."""
+    other = tmp_path / "other/local/20260202T000000Z"
+    other.parent.mkdir(parents=True)
+    os.rename(measured / "local/20260101T000000Z", other)
+    return tmp_path / "other"
+
+
+def test_a_session_is_added_and_none_goes_that_was_not_named(measured, tmp_path):
+    out = tmp_path / "out"
+    dataset.pack(measured, out, 20)
+    first = contents(out)
+    dataset.pack(other_results(measured, tmp_path), out, 20)
+    both = contents(out)
+    for name in first.keys() - {p for p in first if p.name in ("README.md", "SHA256SUMS")}:
+        assert both[name] == first[name]
+    assert len((out / "SHA256SUMS").read_text().splitlines()) == 2
+    assert (out / "README.md").read_text().count("pingpong_quick") == 2
+    dataset.pack(tmp_path / "other", out, 20, drop=["local/20260101T000000Z"])
+    assert [p.name for p in (out / "local").iterdir()] == ["20260202T000000Z.tar.xz"]
+    with pytest.raises(dataset.FileError, match="has no session local/x"):
+        dataset.pack(tmp_path / "other", out, 20, drop=["local/x"])
+    assert not list(tmp_path.glob(".cotejo*"))
+
+
+def test_only_a_dataset_is_written_to(measured, tmp_path):
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "thesis.tex").write_text("x")
+    for out in (measured, measured / "local", tmp_path, theirs, theirs / "thesis.tex"):
+        before = contents(tmp_path)
+        with pytest.raises(dataset.FileError, match="name (another|a new) folder"):
+            dataset.pack(measured, out, 20)
+        assert contents(tmp_path) == before
+    # What else is in a dataset's folder stays.
+    dataset.pack(measured, tmp_path / "out", 20)
+    (tmp_path / "out/note.txt").write_text("mine")
+    dataset.pack(measured, tmp_path / "out", 10)
+    assert (tmp_path / "out/note.txt").read_text() == "mine"
+
+
+def killed_after(steps, exchanges, results, out):
+    """Packs in a process that ends, as by SIGKILL, before its step of that number that changes a
+    name; returns its status: 9 where it was killed."""
+    def counted(real):
+        def step(*words, **named):
+            nonlocal steps
+            steps -= 1
+            if steps < 0:
+                os._exit(9)
+            return real(*words, **named)
+        return step
+
+    child = os.fork()
+    if child:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    try:
+        for name in ("rename", "replace", "unlink"):
+            setattr(pathlib.Path, name, counted(getattr(pathlib.Path, name)))
+        os.link = counted(os.link)
+        if not exchanges:
+            dataset.ctypes.CDLL = lambda *words, **named: object()
+        dataset.pack(results, out, 20)
+        os._exit(0)
+    finally:
+        os._exit(1)
+
+
+@pytest.mark.parametrize("exchanges", [True, False], ids=["exchange", "no exchange"])
+def test_a_kill_at_any_step_loses_nothing(measured, tmp_path, exchanges, monkeypatch):
+    monkeypatch.setattr(dataset, "PRESET", 0)
+    out = tmp_path / "out"
+    dataset.pack(measured, out, 20)
+    was = (out / "local/20260101T000000Z.tar.xz").read_bytes()
+    results = other_results(measured, tmp_path)
+    for steps in range(100):
+        status = killed_after(steps, exchanges, results, out)
+        place = out if out.exists() else dataset.before(out)
+        sums = dataset.listed(place)  # every checksum holds
+        assert (place / "local/20260101T000000Z.tar.xz").read_bytes() == was
+        if status != 9:
+            break
+    assert status == 0 and len(sums) == 2 and steps > 5
+    assert [p.name for p in tmp_path.iterdir() if p.name.startswith((".cotejo", ".out"))] == []
+
+
+def broken(name, value):
+    """Changes a member of a description: `name` may be of its samples."""
+    def spoil(folder):
+        record = sessions.read_json(folder / "cell.001.json")
+        (record["samples"] if name in record["samples"] else record)[name] = value
+        sessions.write_json(folder / "cell.001.json", record)
+    return spoil
+
+
+def link_in_place(name):
+    def spoil(folder):
+        (folder / name).unlink()
+        (folder / name).symlink_to("/etc/passwd")
+    return spoil
+
+
+HOSTILE = {
+    "absolute": broken("file", "/etc/passwd"), "above": broken("file", "../../x.csv"),
+    "other": broken("file", "cell.002.csv"), "number": broken("file", 7),
+    "rows": broken("rows", 3), "columns": broken("columns", [{"name": "x"}]),
+    "no columns": broken("columns", None), "id": broken("id", "../cell.001"),
+    "linked samples": link_in_place("cell.001.csv"),
+    "linked description": link_in_place("cell.001.json"),
+    "no JSON": lambda folder: (folder / "cell.001.json").write_text("{"),
+    "deep JSON": lambda folder: (folder / "cell.001.json").write_text("[" * 100000),
+    "no object": lambda folder: (folder / "cell.001.json").write_text("[]"),
+    "no text": lambda folder: (folder / "cell.001.csv").write_bytes(bytes(range(256))),
+    "cut": lambda folder: os.truncate(folder / "cell.001.csv", 300),
+    "pipe": lambda folder: ((folder / "cell.001.csv").unlink(),
+                            os.mkfifo(folder / "cell.001.csv")),
+}
+
+
+@pytest.mark.parametrize("spoil", HOSTILE.values(), ids=HOSTILE.keys())
+def test_what_is_not_a_launch_is_named_and_left_out_and_the_rest_goes_on(
+        measured, tmp_path, spoil, capsys):
+    folder = measured / "local/20260101T000000Z"
+    spoil(folder)
+    wrong = dataset.pack(measured, tmp_path / "out", 20)
+    assert len(wrong) == 1 and "cell.001" in wrong[0] and "\n" not in wrong[0]
+    files = dataset.read_archive(tmp_path / "out/local/20260101T000000Z.tar.xz")
+    assert set(files) == {"cell.002.json", "session.json"}
+    assert not any(b"root:" in data for data in files.values())
+
+
+def test_a_session_behind_a_link_is_left_out(measured, tmp_path):
+    (measured / "local/20260303T000000Z").symlink_to(measured / "local/20260101T000000Z")
+    wrong = dataset.pack(measured, tmp_path / "out", 20)
+    assert [line.rpartition(": ")[2] for line in wrong] == ["is a link"]
+    assert len(dataset.listed(tmp_path / "out")) == 1
+
+
+def tar_of(*entries):
+    raw = io.BytesIO()
+    with tarfile.open(fileobj=raw, mode="w") as tar:
+        for name, kind, size in entries:
+            entry = tarfile.TarInfo(name)
+            entry.type, entry.size, entry.linkname = kind, size, "/etc/passwd"
+            tar.addfile(entry, io.BytesIO(b"{}" + b" " * size))
+    return lzma.compress(raw.getvalue())
+
+
+PLAIN = tarfile.REGTYPE
+
+
+@pytest.mark.parametrize("data", [
+    tar_of(("../x.json", PLAIN, 2)), tar_of(("/tmp/x.json", PLAIN, 2)),
+    tar_of(("a/x.json", PLAIN, 2)), tar_of(("x.sh", PLAIN, 2)),
+    tar_of(("x.json", tarfile.SYMTYPE, 0)), tar_of(("x.json", tarfile.LNKTYPE, 0)),
+    tar_of(("x.json", tarfile.CHRTYPE, 0)), tar_of(("x.json", PLAIN, 2), ("x.json", PLAIN, 2)),
+    tar_of(("x.json", PLAIN, 4000)), b"no archive", lzma.compress(b"no tar"),
+    tar_of(("x.json", PLAIN, 2))[:80]],
+    ids=["above", "absolute", "folder", "ending", "link", "hard link", "device", "twice",
+         "too large", "no archive", "no tar", "cut"])
+def test_an_archive_of_a_stranger_is_read_as_hostile(tmp_path, data, monkeypatch):
+    monkeypatch.setattr(dataset, "MOST_IN_FILE", 3000)
+    (tmp_path / "x.tar.xz").write_bytes(data)
+    with pytest.raises(dataset.FileError, match="x.tar.xz"):
+        dataset.read_archive(tmp_path / "x.tar.xz")
+
+
+@pytest.mark.parametrize("line", ["x", "0" * 64 + "  ../x/y.tar.xz", "0" * 64 + "  /etc/passwd",
+                                  "0" * 64 + "  local/x.tar.xz"])
+def test_checksums_of_a_stranger_name_nothing_else(measured, tmp_path, line):
+    dataset.pack(measured, tmp_path / "out", 20)
+    with open(tmp_path / "out/SHA256SUMS", "a") as file:
+        file.write(line + "\n")
+    with pytest.raises(dataset.FileError, match=r"no checksum of|x\.tar\.xz: No such file"):
+        dataset.pack(measured, tmp_path / "out", 20)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to mount")
+@pytest.mark.parametrize("how", ["full", "read-only"])
+def test_a_disk_that_takes_nothing_more_is_one_line_and_the_dataset_stays(
+        measured, tmp_path, how):
+    out = tmp_path / "disk/out"
+    out.parent.mkdir()
+    script = """
+mount -t tmpfs -o size=64k none "$1/disk" &&
+"$2" -m reframe_tests.harness.dataset "$1/results" "$1/disk/out" >/dev/null || exit 3
+before=$(cat "$1"/disk/out/*/* "$1/disk/out/SHA256SUMS" | sha256sum)
+if [ "$3" = full ]; then cat /dev/zero >"$1/disk/filler" 2>/dev/null
+else mount -o remount,ro "$1/disk"; fi
+"$2" -m reframe_tests.harness.dataset "$1/results" "$1/disk/out" >/dev/null
+echo "status $?"
+[ "$before" = "$(cat "$1"/disk/out/*/* "$1/disk/out/SHA256SUMS" | sha256sum)" ] && echo same
+"""
+    done = subprocess.run(["unshare", "--mount", "sh", "-c", script, "sh", str(tmp_path),
+                           sys.executable, how], cwd=sessions.REPO, text=True,
+                          capture_output=True)
+    assert done.stdout == "status 1\nsame\n", done.stderr
+    said = "No space left" if how == "full" else "Read-only file system"
+    assert done.stderr.count("\n") == 1 and said in done.stderr

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 
-from . import families, sessions
+from . import families, removal, sessions
 from .model import site
 
 SITE = families.REPO / "site_configs/virtual-ethernet"
@@ -73,14 +73,16 @@ def program(name):
         raise ClusterError(str(err)) from err
 
 
-def _alive(pid):
-    """Whether a process is a switch that runs."""
+def _alive(pid, folder):
+    """Whether a process is the switch of a folder, and runs."""
     try:
         words = pathlib.Path(f"/proc/{pid}/stat").read_text()
+        started = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
     except OSError:
         return False
     # One that nobody waited for is still listed, as a zombie.
-    return "(cotejo-switch)" in words and words.rpartition(")")[2].split()[0] != "Z"
+    return ("(cotejo-switch)" in words and words.rpartition(")")[2].split()[0] != "Z"
+            and os.fsencode(folder) in started)
 
 
 def state(name):
@@ -88,9 +90,9 @@ def state(name):
     folder = run_folder() / name
     try:
         found = json.loads((folder / "cluster.json").read_text())
-    except (OSError, ValueError):
+        return {**found, "folder": str(folder)} if _alive(found["pid"], folder) else None
+    except (OSError, ValueError, KeyError, TypeError):
         return None
-    return {**found, "folder": str(folder)} if _alive(found["pid"]) else None
 
 
 def sweep():
@@ -100,7 +102,8 @@ def sweep():
             # Without a description it may be one that comes up right now.
             age = time.time() - folder.stat().st_mtime
             if not state(folder.name) and ((folder / "cluster.json").exists() or age > READY_S):
-                shutil.rmtree(folder, ignore_errors=True)
+                with contextlib.suppress(removal.NotOursError):
+                    removal.remove(run_folder(), folder)
 
 
 def _options(entry):
@@ -305,7 +308,7 @@ def down(name):
             return True
         time.sleep(0.01)
     os.kill(found["pid"], signal.SIGKILL)  # its hosts die with it
-    shutil.rmtree(run_folder() / name, ignore_errors=True)
+    removal.remove(run_folder(), run_folder() / name)
     return True
 
 

@@ -208,6 +208,16 @@ static void start_hosts(struct cluster *cluster, struct failure *failure) {
     }
 }
 
+// What was made by us may be removed by those who find it when we were killed: the mark of
+// reframe_tests/harness/removal.py.
+static void mark_folder(const struct cluster *cluster, struct failure *failure) {
+    static const char text[] =
+        "Made by cotejo, which may replace or remove this folder with all that is in it.";
+    char path[400];
+    path_of(cluster, ".cotejo-stamp", "", path, sizeof path);
+    write_whole(path, text, sizeof text - 1, failure);
+}
+
 static void set_up(struct cluster *cluster, struct failure *failure) {
     struct model *model = &cluster->model;
     cluster->folder = options_text(&cluster->options, "folder");
@@ -226,6 +236,7 @@ static void set_up(struct cluster *cluster, struct failure *failure) {
         cluster->folder = NULL; // not ours to remove
         return;
     }
+    mark_folder(cluster, failure);
     share_cores(cluster);
     long companion = options_integer(&cluster->options, "while");
     if (companion && (cluster->companion = (int)syscall(SYS_pidfd_open, companion, 0)) < 0)

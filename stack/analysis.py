@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Installs the R package into STACK/R where its sources have changed. Needs R alone.
+
+It is made beside and exchanged: one that is killed leaves the library as it was, and no lock.
+Uses the standard library alone.
+"""
+
+import argparse
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+REPO = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(REPO))
+from reframe_tests.harness import removal  # noqa: E402
+
+SOURCES = REPO / "analysis"
+LACKING = ('wanted <- commandArgs(TRUE); for (p in wanted) '
+           'if (!nzchar(system.file(package = p))) cat(p, "")')
+
+
+def sources_hash():
+    """Hash over all that the package is made of."""
+    text = hashlib.sha256()
+    for path in sorted(p for p in SOURCES.rglob("*") if p.is_file() and "tests" not in p.parts):
+        text.update(str(path.relative_to(SOURCES)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return text.hexdigest()
+
+
+def lacking(library):
+    """What is missing to install the package, in one line; '' where all is there."""
+    if not shutil.which("Rscript"):
+        return "no R on PATH (Debian: r-base-core); install it, or run `make stack`"
+    text = (SOURCES / "DESCRIPTION").read_text()
+    listed = re.search(r"^Imports:((?:.*\n(?=\s))*.*)", text, re.MULTILINE)[1]
+    wanted = [re.sub(r"\(.*", "", item).strip() for item in listed.split(",")]
+    done = subprocess.run(["Rscript", "--vanilla", "-e", LACKING, *wanted], text=True,
+                          capture_output=True, env={**os.environ, "R_LIBS": str(library)})
+    if done.returncode:
+        return f"Rscript does not run: {' '.join(done.stderr.split())[:300]}"
+    missing = done.stdout.split()
+    return "" if not missing else (
+        f"R lacks {', '.join(missing)} (Debian: "
+        f"{' '.join(f'r-cran-{name.lower()}' for name in missing)}); install them, or run "
+        "`make stack`")
+
+
+def install(stack):
+    """Brings STACK/R up to date; RuntimeError says why that cannot be."""
+    library, fresh = stack / "R", stack / "R.new"
+    wanted = sources_hash()
+    if (library / "cotejo/DESCRIPTION").exists() and removal.stamped(fresh, wanted):
+        return False
+    if reason := lacking(library):
+        raise RuntimeError(reason)
+    removal.claim(stack)
+    library.mkdir(exist_ok=True)
+    removal.renewed(stack, fresh)
+    log = fresh / "install.log"
+    with open(log, "w") as out:
+        done = subprocess.run(
+            ["R", "CMD", "INSTALL", "--no-docs", "--no-test-load", f"--library={fresh}",
+             str(SOURCES)], stdout=out, stderr=subprocess.STDOUT)
+    if done.returncode:
+        sys.stderr.write("\n".join(log.read_text().splitlines()[-15:]) + "\n")
+        raise RuntimeError(f"R CMD INSTALL failed; the whole log is {log}")
+    if (library / "cotejo").exists():
+        (library / "cotejo").rename(fresh / "before")
+    (fresh / "cotejo").rename(library / "cotejo")
+    # Last: without it all is done again. What was there before goes with the next one.
+    removal.stamp(fresh, wanted)
+    return True
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("stack", type=pathlib.Path)
+    stack = parser.parse_args().stack.resolve()
+    try:
+        if install(stack):
+            print(f"build: R package is in {stack}/R", flush=True)
+    except (RuntimeError, removal.NotOursError) as err:
+        return f"analysis: {err}"
+    except OSError as err:
+        return f"analysis: {err.filename}: {err.strerror}; give a STACK that you may write to"
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Looks at the variables that were given to make, and at where the checkout is, before anything
+is touched: the first one that no recipe could bear ends with one line. Standard library alone.
+"""
+
+import os
+import pathlib
+import re
+import sys
+
+REPO = pathlib.Path(__file__).resolve().parent.parent
+FOLDERS = ("STACK", "RESULTS", "FIGURES", "REPORT", "PAPER", "PROOF", "REFERENCE")
+# Compilers' wrappers, launchers and command lines of remote shells bear no others.
+OF_PATHS = re.compile(r"/[A-Za-z0-9._+/-]*")
+WORD = r"[A-Za-z0-9][A-Za-z0-9._-]*"
+#: What a variable may be, and how that is said.
+FORMS = {
+    "DATA": (r"results|reference", "results or reference"),
+    "SAMPLES": (r"[1-9][0-9]{0,5}", "a number from 1 on"),
+    "LAUNCHES": (r"[1-9][0-9]{0,5}", "a number from 1 on"),
+    "UNTIL": (r"[0-9]*\.?[0-9]+%?", "a width such as 3% or 0.03"),
+    "BUDGET": (r"[0-9]*\.?[0-9]+[smh]", "a time such as 90s, 20m or 2h"),
+    "TAG": (WORD, "a word such as quick"),
+    "NAME": (WORD, "letters, digits, dots, dashes and underscores"),
+    "SITE": (WORD, "the name of a folder in site_configs"),
+    "DROP": (f"{WORD}/{WORD}", "SITE/SESSION"),
+    "PART": (WORD, "one of the benches"),
+}
+
+
+def path_problem(path):
+    """Why a place cannot be worked with, in words; '' where it can."""
+    wrong = OF_PATHS.match(path)
+    if wrong and wrong.end() == len(path):
+        return ""
+    letter = path[wrong.end()] if wrong else path[:1]
+    return (f"{path!r} has {letter!r} in it; letters, digits, dots, dashes, underscores and plus "
+            "signs are understood by all that runs there")
+
+
+def regex_problem(text):
+    if not text.isprintable():
+        return f"{text!r} is not one line of text"
+    try:
+        re.compile(text)
+    except re.error as err:
+        return f"{text!r} is no regular expression: {err}"
+    return ""
+
+
+def part_problem(text):
+    parts = sorted(p.stem.partition("_")[2] for p in (REPO / "tests").glob("bench_*.py")
+                   if "def main(" in p.read_text())
+    return "" if text in parts else f"{text!r} is no bench; there are {', '.join(parts)}"
+
+
+def problem(values):
+    """The first thing that is wrong with the variables, in one line, or ''."""
+    if reason := path_problem(str(REPO)):
+        return f"the checkout {reason}; move it"
+    for name in FOLDERS:
+        if reason := values.get(name) and path_problem(values[name]):
+            return f"{name}: {reason}; give another place"
+    for name, (form, said) in FORMS.items():
+        value = values.get(name)
+        if value and not re.fullmatch(form, value):
+            return f"{name}: {value!r} is not {said}"
+    if reason := regex_problem(values.get("CELLS", "")):
+        return f"CELLS: {reason}"
+    if reason := values.get("PART") and part_problem(values["PART"]):
+        return f"PART: {reason}"
+    return ""
+
+
+def main():
+    found = problem(os.environ)
+    return f"make: {found}" if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

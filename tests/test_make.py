@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is given to make: nothing of it is run, and no folder is touched that is not ours."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from reframe_tests.harness import families, removal
+from stack import variables
+
+REPO = families.REPO
+CLEAN = {k: v for k, v in os.environ.items()
+         if not k.startswith(("MAKE", "MFLAGS", "COTEJO_")) and k not in variables.FOLDERS}
+
+
+def make(*words, cwd=REPO, **environment):
+    return subprocess.run(["make", "--no-print-directory", *words], cwd=cwd, text=True,
+                          capture_output=True, timeout=120, env={**CLEAN, **environment})
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A copy of what `make clean` needs, in a folder of another name."""
+    def at(name):
+        folder = tmp_path / name / "cotejo"
+        for part in ("Makefile", "stack", "reframe_tests/harness/removal.py",
+                     "reframe_tests/__init__.py", "reframe_tests/harness/__init__.py"):
+            target = folder / part
+            target.parent.mkdir(parents=True, exist_ok=True)
+            (shutil.copytree if (REPO / part).is_dir() else shutil.copy)(REPO / part, target)
+        return folder
+    return at
+
+
+def files(folder):
+    return sorted(p for p in folder.rglob("*") if "__pycache__" not in p.parts)
+
+
+ODD = ["my dir", "it's", 'a"b', "ünï", "two\nlines", "a$(touch made)b", "a;touch made", "a#b",
+       "a%b"]
+
+
+@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("target", ["clean", "distclean", "stack", "reference"])
+def test_a_checkout_that_no_tool_could_bear_is_refused_before_anything_is_touched(
+        checkout, tmp_path, name, target):
+    folder = checkout(name)
+    (tmp_path / "my").mkdir(exist_ok=True)
+    (tmp_path / "my/thesis.tex").write_text("x")
+    before = files(tmp_path)
+    done = make(target, cwd=folder)
+    assert done.returncode == 2
+    assert re.match(r"make: the checkout '?.*letters, digits, dots.*; move it\n",
+                    done.stderr), done.stderr
+    assert files(tmp_path) == before
+
+
+def test_clean_removes_ours_and_nothing_else(checkout):
+    folder = checkout("plain")
+    for name in (".stack/build", ".stack/reframe", "figures", "report"):
+        removal.claim(folder / name)
+        (folder / name / "file").write_text("x")
+    removal.claim(folder / ".stack")
+    (folder / "results").mkdir()
+    (folder / "figures/file").unlink()
+    (folder / "figures" / removal.MARK).unlink()  # a folder of the user's
+    (folder / "figures/theirs.svg").write_text("x")
+    done = make("clean", cwd=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"{folder}/figures is left as it is: it has no" in done.stdout
+    left = {p.name for p in folder.iterdir()} - {"__pycache__"}
+    assert left == {"Makefile", "stack", "reframe_tests", ".stack", "results", "figures"}
+    removal.claim(folder / ".stack")
+    make("distclean", cwd=folder)
+    assert not (folder / ".stack").exists()
+
+
+@pytest.mark.parametrize("how", ["given", "environment"])
+@pytest.mark.parametrize("variable", ["STACK", "REPORT", "FIGURES", "RESULTS", "PROOF",
+                                      "REFERENCE", "PAPER"])
+def test_clean_touches_no_folder_that_is_not_ours(tmp_path, checkout, variable, how):
+    folder, theirs = checkout("plain"), tmp_path / "theirs"
+    for name in ("build", "reframe", "figures"):
+        (theirs / name).mkdir(parents=True)
+        (theirs / name / "file").write_text("x")
+    before = files(theirs)
+    value = f"{theirs}/{'report.html' if variable in ('REPORT', 'PAPER') else ''}"
+    done = (make("distclean", f"{variable}={value}", cwd=folder) if how == "given"
+            else make("distclean", cwd=folder, **{variable: value}))
+    assert done.returncode == 0, done.stderr
+    assert files(theirs) == before
+
+
+#: Variable, what is tried, and what is said.
+BAD = [
+    *[(name, value, "NAME: ") for name in ("NAME",) for value in (
+        "x; touch made", "$(shell touch made)", "`touch made`", "../x", "a b", "-rf", "a\nb")],
+    ("SITE", "$(touch made)", "SITE: "), ("SITE", "x/../y", "SITE: "), ("SITE", "a|b", "SITE: "),
+    ("TAG", "quick; touch made", "TAG: "), ("TAG", "quick'", "TAG: "), ("TAG", "&", "TAG: "),
+    ("CELLS", "(", "CELLS: "), ("CELLS", "a\nb", "CELLS: "), ("CELLS", "[z-a]", "CELLS: "),
+    ("LAUNCHES", "0", "LAUNCHES: "), ("LAUNCHES", "-1", "LAUNCHES: "),
+    ("LAUNCHES", "ten", "LAUNCHES: "), ("LAUNCHES", "1e3", "LAUNCHES: "),
+    ("SAMPLES", "0", "SAMPLES: "), ("UNTIL", "3 percent", "UNTIL: "),
+    ("BUDGET", "20 minutes", "BUDGET: "), ("DATA", "mine", "DATA: "),
+    ("DROP", "../..", "DROP: "), ("PART", "nothing", "PART: "), ("PART", "a;b", "PART: "),
+    *[(name, value, f"{name}: ") for name in variables.FOLDERS for value in (
+        "/tmp/a b", "/tmp/$(touch made)", "/tmp/it's", "/tmp/é", "/tmp/a\nb", "a:b", "~/x")],
+]
+
+
+@pytest.mark.parametrize(("name", "value", "said"), BAD)
+def test_a_value_that_no_recipe_could_bear_is_one_line(name, value, said):
+    found = variables.problem({name: value})
+    assert found.startswith(said) and found.isprintable() and "\n" not in found
+    assert repr(value)[1:-1] in found or "regular expression" in found
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (["site", "NAME=x; touch made"], "NAME: 'x; touch made' is not"),
+    (["site", "NAME=$(shell touch made)"], "NAME: '$(shell touch made)' is not"),
+    (["references", "SITE=`touch made`"], "SITE: '`touch made`' is not"),
+    (["study", "CELLS='"], ""), (["study", "TAG=$(shell touch made)"], "TAG: "),
+    (["clean", "REPORT=/tmp/$(shell touch made)"], "REPORT: "),
+    (["bench", "PART=x"], "PART: 'x' is no bench"),
+    (["site"], "give NAME=x"),
+])
+def test_make_runs_nothing_of_what_it_is_given(checkout, words, said):
+    folder = checkout("plain")
+    (folder / "tests").mkdir()
+    before = files(folder)
+    done = make("SPACK=", *words, cwd=folder)
+    assert done.returncode == 2
+    assert said in done.stderr.splitlines()[0], done.stderr
+    assert [p for p in files(folder) if p.name == "made"] == []
+    if said:
+        assert files(folder) == before
+
+
+def test_a_value_reaches_the_program_as_it_was_given(checkout):
+    """A quote, a dollar and a blank in CELLS, through the make that a recipe starts too."""
+    folder, text = checkout("plain"), "it's near$ (a|b)"
+    with open(folder / "Makefile", "a") as file:
+        file.write('\nshow: checked\n\t@printf "%s\\n" "$$CELLS"\n\t@$(MAKE) shown\n'
+                   'shown:\n\t@printf "%s\\n" "$$CELLS"\n')
+    done = make("show", f"CELLS={text}", cwd=folder)
+    assert done.stdout.splitlines()[:2] == [text, text], done.stderr
+
+
+def test_a_dry_run_of_a_study_measures_nothing(tmp_path):
+    done = make("-n", "study", "SPACK=", f"STACK={tmp_path}/stack", f"RESULTS={tmp_path}/results")
+    assert done.returncode == 0, done.stderr
+    assert list(tmp_path.iterdir()) == []

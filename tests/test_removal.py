@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Nothing is removed that is not ours, by whatever way; and a kill meanwhile leaves no half."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+from reframe_tests.harness import removal
+
+REPO = pathlib.Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture
+def ours(tmp_path):
+    """A folder of ours with something in it, below `tmp_path/top`."""
+    folder = tmp_path / "top/build"
+    assert removal.claim(folder)
+    (folder / "deep").mkdir()
+    (folder / "deep/file").write_text("x")
+    return folder
+
+
+def test_what_we_made_is_removed_with_all_that_is_in_it(ours):
+    assert removal.remove(ours.parent, ours)
+    assert list(ours.parent.iterdir()) == []
+    assert not removal.remove(ours.parent, ours)
+
+
+def linked(folder):
+    folder.rename(folder.with_name("real"))
+    folder.symlink_to("real")
+
+
+def linked_above(folder):
+    top = folder.parent
+    top.rename(top.with_name("elsewhere"))
+    top.symlink_to("elsewhere")
+
+
+def linked_mark(folder):
+    (folder / removal.MARK).rename(folder / "mark")
+    (folder / removal.MARK).symlink_to("mark")
+
+
+@pytest.mark.parametrize(("spoil", "said"), [
+    (lambda f: (f / removal.MARK).unlink(), "has no .cotejo-stamp"),
+    (linked_mark, "has no .cotejo-stamp"),
+    (linked, "is a link"), (linked_above, "is a link")])
+def test_a_folder_that_is_not_ours_is_left_as_it_is(ours, tmp_path, spoil, said):
+    spoil(ours)
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(removal.NotOursError, match=said):
+        removal.remove(tmp_path, ours)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("below", ["top/build", "other", "top/build/deep"])
+def test_nothing_is_removed_but_below_the_folder_where_it_must_be(ours, tmp_path, below):
+    with pytest.raises(removal.NotOursError, match="is not below"):
+        removal.remove(tmp_path / below, ours)
+    assert (ours / "deep/file").exists()
+
+
+def test_what_is_behind_a_link_stays(ours, tmp_path):
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "file").write_text("x")
+    (ours / "link").symlink_to(theirs)
+    removal.remove(ours.parent, ours)
+    assert (theirs / "file").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to mount")
+def test_what_is_mounted_in_a_folder_stays(ours):
+    (ours / "a mount").mkdir()
+    done = subprocess.run(["unshare", "--mount", "sh", "-c",
+                           'mount -t tmpfs none "$1/a mount" && '
+                           'exec "$2" -m reframe_tests.harness.removal "$1/.." "$1"', "sh",
+                           str(ours), sys.executable], cwd=REPO, text=True, capture_output=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (f"{ours} is left as it is: something is mounted on {ours}/a mount\n")
+    assert (ours / "deep/file").exists()
+
+
+def test_a_folder_with_something_in_it_is_not_taken(tmp_path):
+    (tmp_path / "file").write_text("x")
+    assert not removal.claim(tmp_path)
+    assert [p.name for p in tmp_path.iterdir()] == ["file"]
+
+
+def test_what_a_killed_removal_left_goes_with_the_next(ours):
+    """As after each step of `remove`: the folder moved aside, part of it gone, its mark too."""
+    waiting = ours.parent / f"{removal.WAITING}999999999.x"
+    removal.claim(waiting)
+    ours.rename(waiting / "build")
+    (waiting / "build" / removal.MARK).unlink()
+    assert not removal.remove(ours.parent, ours)
+    assert list(ours.parent.iterdir()) == []
+    # Of a process that lives it is not touched.
+    removal.claim(ours.parent / f"{removal.WAITING}{os.getppid()}.x")
+    removal.remove(ours.parent, ours)
+    assert len(list(ours.parent.iterdir())) == 1
+
+
+def test_a_folder_that_was_made_and_not_yet_marked_is_taken_again(tmp_path):
+    (tmp_path / "tools").mkdir()
+    removal.renewed(tmp_path, tmp_path / "tools")
+    assert removal.is_marked(tmp_path / "tools")
+    (tmp_path / "tools" / removal.MARK).unlink()
+    (tmp_path / "tools/bin").write_text("theirs")
+    with pytest.raises(removal.NotOursError):
+        removal.renewed(tmp_path, tmp_path / "tools")
+    assert (tmp_path / "tools/bin").exists()

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The set-up: killed at any moment it heals, holds nothing back, replaces only what is ours."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from reframe_tests.harness import families, removal
+from stack import wheels
+
+REPO = families.REPO
+
+
+def analysis(stack, **kwargs):
+    return subprocess.Popen([sys.executable, "stack/analysis.py", str(stack)], cwd=REPO, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            start_new_session=True, **kwargs)
+
+
+def test_the_r_package_needs_no_stack_and_a_killed_installation_heals(tmp_path):
+    stack = tmp_path / "stack"
+    killed = analysis(stack)
+    for _ in range(600):
+        if list(stack.glob("R.new/00LOCK*")):
+            break
+        time.sleep(0.02)
+    os.killpg(killed.pid, signal.SIGKILL)
+    killed.communicate()
+    assert not (stack / "R/cotejo").exists()
+    (stack / "R/00LOCK-cotejo").mkdir(parents=True, exist_ok=True)  # of R, before this was so
+    again = analysis(stack)
+    said, wrong = again.communicate(timeout=300)
+    assert (again.returncode, wrong) == (0, ""), said
+    assert (stack / "R/cotejo/DESCRIPTION").exists()
+    once_more = analysis(stack)
+    assert once_more.communicate(timeout=60) == ("", "")  # nothing to do
+
+
+def test_without_r_it_is_one_line(tmp_path):
+    (tmp_path / "python3").symlink_to(sys.executable)
+    done = analysis(tmp_path / "stack", env={"PATH": str(tmp_path)})
+    _, wrong = done.communicate(timeout=60)
+    assert done.returncode == 1
+    assert wrong == ("analysis: no R on PATH (Debian: r-base-core); install it, or run "
+                     "`make stack`\n")
+
+
+@pytest.mark.parametrize("target", ["figures", "report", "paper", "proof-page", "compare-layers"])
+def test_what_draws_brings_the_r_package_along_and_needs_no_mpi(tmp_path, target):
+    done = subprocess.run(["make", "-n", target, "DATA=reference", "SPACK=", f"STACK={tmp_path}"],
+                          cwd=REPO, text=True, capture_output=True, timeout=60,
+                          env={k: v for k, v in os.environ.items() if not k.startswith("MAKE")})
+    lines = done.stdout.splitlines()
+    assert 'python3 stack/analysis.py "$STACK"' in lines
+    assert not any("wheels.py" in line or "stack.build" in line for line in lines)
+
+
+@pytest.fixture
+def pip(monkeypatch):
+    """Stands in for what installs: makes the prefix's Python, and notes what was run."""
+    ran = []
+
+    def run(command, **kwargs):
+        ran.append(command)
+        if "venv" in command:
+            (pathlib.Path(command[-1]) / "bin").mkdir()
+    monkeypatch.setattr(wheels, "run", run)
+    return ran
+
+
+PARTS = {"tools": wheels.install_tools, "languages": wheels.install_languages,
+         "mpi/mpich": lambda stack: wheels.install_mpi(stack, "mpich")}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_that_was_cut_short_is_made_anew(tmp_path, pip, part):
+    removal.claim(tmp_path / part)  # as a kill leaves it: marked, half, without its stamp
+    (tmp_path / part / "half").write_text("x")
+    PARTS[part](tmp_path)
+    assert not (tmp_path / part / "half").exists()
+    before = len(pip)
+    PARTS[part](tmp_path)
+    assert len(pip) == before > 0  # whole: nothing is done again
+    assert not list(tmp_path.glob("wheels/*"))
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_folder_of_others_is_never_replaced(tmp_path, pip, part):
+    (tmp_path / part / "bin").mkdir(parents=True)
+    (tmp_path / part / "bin/theirs").write_text("x")
+    with pytest.raises(removal.NotOursError, match="is left as it is: it has no"):
+        PARTS[part](tmp_path)
+    assert (tmp_path / part / "bin/theirs").exists()
+
+
+@pytest.fixture
+def policy(tmp_path, monkeypatch):
+    path = tmp_path / "policy-rc.d"
+    monkeypatch.setattr(wheels, "POLICY", path)
+    return path
+
+
+def asked(path):
+    return subprocess.run(["sh", str(path)]).returncode
+
+
+def test_services_are_held_while_packages_come_and_free_after_a_kill(policy):
+    with wheels.services_held():
+        assert asked(policy) == 101
+    assert not policy.exists()
+    child = os.fork()
+    if child == 0:
+        holding = wheels.services_held()
+        holding.__enter__()
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+    assert asked(policy) == 0, "a kill holds services back"
+    wheels.release_services()
+    assert not policy.exists()
+
+
+def test_the_policy_of_another_is_left_alone(policy):
+    policy.write_text("#!/bin/sh\nexit 101\n")
+    with wheels.services_held():
+        assert policy.read_text() == "#!/bin/sh\nexit 101\n"
+    wheels.release_services()
+    assert asked(policy) == 101
+
+
+def test_what_the_system_gave_is_recorded_with_its_version(tmp_path, monkeypatch):
+    monkeypatch.setattr(wheels, "package_versions", lambda: {"gcc": "4:12.2.0-3", "vim": "9"})
+    wheels.record_packages(tmp_path)
+    assert json.loads((tmp_path / "packages.json").read_text()) == {"gcc": "4:12.2.0-3"}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give it up")
+@pytest.mark.parametrize("command", [
+    ["stack/wheels.py"], ["stack/analysis.py"], ["-m", "stack.build"], ["-m", "stack.verify"]])
+def test_a_stack_of_root_is_one_line_for_others(tmp_path, command):
+    stack = pathlib.Path("/run") / f"cotejo-test-{os.getpid()}"
+    removal.claim(stack)
+    try:
+        (stack / "mpi/mpich/bin").mkdir(parents=True)
+        (stack / "mpi/mpich/bin/mpirun").write_text("")
+        done = subprocess.run(
+            ["setpriv", "--reuid", "65534", "--clear-groups", sys.executable, *command,
+             str(stack)], cwd=REPO, text=True, capture_output=True, timeout=60,
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "HOME": "/nonexistent"})
+    finally:
+        removal.remove("/run", stack)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert "STACK" in done.stderr
+    assert "Permission denied" in done.stderr or command == ["-m", "stack.verify"]
