@@ -26,7 +26,7 @@ from .harness import backends, cores, families, placements, recording, scales, s
 from .harness.model import transport
 from .harness.request import CannotBeError, Request, ranks_for
 
-FAMILIES = families.load(simulators=True, layers=True)
+FAMILIES = families.of_site(sessions.site_folder(), simulators=True, layers=True)
 TRANSPORTS = transport.load()
 
 

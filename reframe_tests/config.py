@@ -10,22 +10,24 @@ import random
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from reframe_tests.harness import backends, families, launchers, sessions  # noqa: E402, F401
+from reframe_tests.harness import backends, environment, families, launchers, sessions  # noqa: E402, F401
 from reframe_tests.harness.model import site  # noqa: E402
 
 STACK = families.stack_prefix()
 try:
     SYSTEM = site.system(sessions.site_folder())
-    PRESENT = {n: f for n, f in families.load(simulators=True, layers=True).items()
-               if f.installed(STACK)}
+    KNOWN = families.of_site(sessions.site_folder(), simulators=True, layers=True)
 except ValueError as err:
     sys.exit(f"cotejo: {err}")
+DECLARED = families.load(simulators=True, layers=True).values()
+PRESENT = {name: family for name, family in KNOWN.items() if family.installed(STACK)}
 
 
-def environment(family):
+def environ(family):
     return {
         "name": family.name,
-        "cc": str(family.prefix(STACK) / "bin/mpicc"),
+        "modules": family.modules,
+        "cc": str(family.prefix(STACK) / "bin" / family.compiler),
         "features": [family.kind, family.name, *family.transports],
         "env_vars": [[k, v] for k, v in family.run_environment(STACK).items()],
     }
@@ -37,13 +39,17 @@ def systems():
         SYSTEM.setdefault(f"{place}dir", str(STACK / "reframe" / place))
     SYSTEM.setdefault("max_local_jobs", 1)
     for partition in SYSTEM["partitions"]:
-        wanted = partition.get("environs", families.load(layers=True))
-        partition["environs"] = [name for name in wanted if name in PRESENT]
+        wanted = partition.get("environs", [n for n, f in KNOWN.items() if not f.simulator])
+        partition["environs"] = [name for name in wanted if name in PRESENT and (
+            PRESENT[name].launcher or partition["launcher"] == "srun")]
+        # Before modules, variables of the site, and the launcher have their say.
+        partition["prepare_cmds"] = [environment.clearing([*DECLARED, *KNOWN.values()]),
+                                     *partition.get("prepare_cmds", [])]
         # Two launches at once would disturb each other.
         partition.setdefault("max_jobs", 1)
         extras = partition.setdefault("extras", {})
         if partition["launcher"] == "srun":
-            extras["srun_mpi"] = families.srun_interfaces(extras)
+            extras["srun_mpi"] = families.srun_interfaces(KNOWN, extras)
         partition["features"] = sorted({*partition.get("features", []),
                                         *backends.of(extras).features()})
         # ReFrame forgets those that --system leaves out; launches are named all the same.
@@ -61,7 +67,7 @@ random.seed(int(os.environ["COTEJO_SEED"]))
 
 site_configuration = {
     "systems": systems(),
-    "environments": [environment(f) for f in PRESENT.values()],
+    "environments": [environ(f) for f in PRESENT.values()],
     "general": [
         {
             "check_search_path": [str(families.REPO / "reframe_tests")],

@@ -32,10 +32,7 @@ def run(command, log, **kwargs):
 
 def environment(family, stack):
     """This process's environment with the family's run environment in it."""
-    found = dict(os.environ)
-    for name, value in family.run_environment(stack).items():
-        found[name] = value.replace("$PATH", os.environ["PATH"])
-    return found
+    return family.process_environment(stack, dict(os.environ))
 
 
 def test_launcher(family):
@@ -52,7 +49,7 @@ def compile_benchmarks(family, stack, folder, options):
     log.unlink(missing_ok=True)
     env = environment(family, stack)
     run(["cmake", "-S", REPO / "src", "-B", folder, "-G", "Ninja",
-         f"-DCMAKE_C_COMPILER={prefix}/bin/mpicc", f"-DCMAKE_INSTALL_PREFIX={prefix}",
+         f"-DCMAKE_C_COMPILER={prefix}/bin/{family.compiler}", f"-DCMAKE_INSTALL_PREFIX={prefix}",
          f"-DCOTEJO_MPIEXEC={test_launcher(family)}",
          f"-DCOTEJO_WRONG={';'.join(family.wrong)}", *options], log, env=env)
     run(["cmake", "--build", folder], log, env=env)

@@ -55,13 +55,13 @@ def check(family, stack, folder):
     env, prefix = environment(family, stack), family.prefix(stack)
     source, program = folder / "check.c", folder / f"check-{family.name}"
     source.write_text(PROGRAM)
-    words([prefix / "bin/mpicc", "-O2", source, "-o", program], env)
-    out = words([prefix / "bin/mpirun", "-np", "2", program], env)
+    words([prefix / "bin" / family.compiler, "-O2", source, "-o", program], env)
+    out = words([*family.start(2), program], env)
     found = re.findall(r"size (\d+) library (.*)", out)
     version = re.search(family.library, found[0][1]) if found else None
     if [size for size, _ in found] != ["2", "2"] or not version:
         sys.exit(f"stack: {family.name}: 2 ranks of {family.title} expected, the program saw "
-                 f"{found or 'nothing'}; is {prefix}/bin/mpirun of another MPI?")
+                 f"{found or 'nothing'}; is {family.start(2)[0]} on PATH of another MPI?")
     return version["version"]
 
 
@@ -81,7 +81,8 @@ def loaded(program, env):
 def audit(family, stack, version):
     """Records of what this MPI's build is: mpi, item, value."""
     env, prefix = environment(family, stack), family.prefix(stack)
-    items = {"version": version, "wrapper": words([prefix / "bin/mpicc", "-show"], env).strip()}
+    wrapper = words([prefix / "bin" / family.compiler, "-show"], env).strip()
+    items = {"version": version, "wrapper": wrapper}
     for item, (command, pattern) in family.audit.items():
         program, *arguments = command.split()
         line = re.search(pattern, words([prefix / "bin" / program, *arguments], env))

@@ -41,9 +41,9 @@ def test_what_cannot_be_set_says_why():
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_every_family_says_how_or_why_not(family, transport):
     for name in ("eager_limit", "async_progress"):
-        setting = family.settings[name][transport]
+        setting = family.setting(name, transport)
         assert bool(setting.environment) != bool(setting.reason)
-    limit = family.settings["eager_limit"][transport]
+    limit = family.setting("eager_limit", transport)
     assert limit.reason or "{value}" in "".join(limit.environment.values())
 
 

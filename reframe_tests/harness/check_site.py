@@ -87,9 +87,10 @@ def absent(name, seen):
     """Partitions where nothing was launched, and MPIs that the stack lacks; `seen`: (partition,
     MPI) of the launches, None where there was none at all."""
     stack = families.stack_prefix()
-    known = families.load(simulators=True)
+    known = families.of_site(sessions.site_folder(name), simulators=True)
     for partition in site.system(sessions.site_folder(name))["partitions"]:
-        place, wanted = partition["name"], partition.get("environs", families.load())
+        place, wanted = partition["name"], partition.get("environs", [n for n, f in known.items()
+                                                                  if not f.simulator])
         lacking = [mpi for mpi in wanted if mpi in known and not known[mpi].installed(stack)]
         for mpi in lacking:
             yield True, f"{place} {mpi}: left out: {known[mpi].title} is not in {stack}"

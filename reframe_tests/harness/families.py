@@ -9,29 +9,61 @@ import hashlib
 import os
 import pathlib
 
-from .model import family as declared
+from .model import declarations, family, site
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
 FOLDER = REPO / "reframe_tests/mpi_families"
 
 
 @functools.cache
+def _declared(folder):
+    return {path.stem: declarations.read(path, "family") for path in sorted(folder.glob("*.yaml"))}
+
+
+@functools.cache
 def _all(folder):
-    return {path.stem: declared.read(path) for path in sorted(folder.glob("*.yaml"))}
+    found = _declared(folder)
+    return {name: family.made(name, found, folder / f"{name}.yaml") for name in found}
+
+
+def _chosen(found, simulators, layers):
+    return {name: f for name, f in found.items()
+            if (simulators or not f.simulator) and (layers or not f.layer)}
 
 
 def load(folder=FOLDER, simulators=False, layers=False):
     """All declared families by name, in the order of their names; simulators and what is no MPI
     only if asked for."""
-    found = _all(pathlib.Path(folder))
-    return {name: f for name, f in found.items()
-            if (simulators or not f.simulator) and (layers or not f.layer)}
+    return _chosen(_all(pathlib.Path(folder)), simulators, layers)
 
 
-def srun_interfaces(extras):
+def of_site(folder, simulators=False, layers=False):
+    """The families of a site: those that its `mpis.yaml` lists, with what it says of them; all
+    where it has no such file."""
+    listed, path = site.read(folder, "mpis.yaml"), folder / "mpis.yaml"
+    if not listed:
+        return load(FOLDER, simulators, layers)
+    below = _declared(FOLDER)
+    unknown = [name for name in listed if name not in below and "like" not in listed[name]]
+    if unknown:
+        raise declarations.DeclarationError(
+            path, [f"no MPI {name!r} is declared; there are {', '.join(below)}, or say which of "
+                   "them it is `like`" for name in unknown])
+    above = {**below, **{name: declarations.merged(below.get(name, {}), entry)
+                         for name, entry in listed.items()}}
+    return _chosen({name: family.made(name, above, path) for name in listed}, simulators, layers)
+
+
+def shown(families):
+    """How figures show families: the member `families` of a session."""
+    return [{"name": name, "title": f.title, "colour": f.colour, "order": f.order}
+            for name, f in families.items()]
+
+
+def srun_interfaces(families, extras):
     """By which interface srun starts each MPI: a partition's `srun_mpi`, else the family's."""
-    declared = {name: family.srun for name, family in load().items() if family.srun}
-    return {**declared, **extras.get("srun_mpi", {})}
+    return {**{name: f.srun for name, f in families.items() if f.srun},
+            **extras.get("srun_mpi", {})}
 
 
 def helper(name):
@@ -39,10 +71,8 @@ def helper(name):
 
     FileNotFoundError where none is installed.
     """
-    for family in load().values():
-        path = family.prefix(stack_prefix()) / "bin" / name
-        if path.exists():
-            return str(path)
+    for path in sorted((stack_prefix() / "mpi").glob(f"*/bin/{name}")):
+        return str(path)
     raise FileNotFoundError(f"no {name} in {stack_prefix()}; run `make stack`")
 
 

@@ -34,7 +34,8 @@ def record(test):
         "started": sessions.utc(test.started),
         "command": " ".join([test.job.launcher.run_command(test.job), test.executable,
                              *test.executable_opts]),
-        "environment": {**dict(test.current_environ.env_vars), **test.env_vars},
+        "environment": {**test.current_partition.local_env.env_vars,
+                        **test.current_environ.env_vars, **test.env_vars},
         "provenance": launches.provenance(reframe.VERSION),
         **test.request.backend.describe(test.request)}
     test.collect(stage)

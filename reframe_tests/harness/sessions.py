@@ -16,10 +16,11 @@ def site_name():
 
 def site_folder(name=None):
     """The folder of a site; ValueError names the sites there are."""
-    folder = REPO / "site_configs" / (name or site_name())
+    sites = pathlib.Path(os.environ.get("COTEJO_SITES", REPO / "site_configs"))
+    folder = sites / (name or site_name())
     if not (folder / "reframe.py").exists():
-        known = sorted(p.parent.name for p in (REPO / "site_configs").glob("*/reframe.py"))
-        raise ValueError(f"COTEJO_SITE={folder.name}: no site_configs/{folder.name}/reframe.py; "
+        known = sorted(p.parent.name for p in sites.glob("*/reframe.py"))
+        raise ValueError(f"COTEJO_SITE={folder.name}: no {sites.name}/{folder.name}/reframe.py; "
                          f"the sites are {', '.join(known)}")
     return folder
 

@@ -21,7 +21,8 @@ def file_problems(name):
             wrong.append(f"{label}: {' '.join(str(err).split()) or type(err).__name__}")
 
     attempt("reframe.py", lambda: system_problems(folder))
-    for file in site.SCHEMAS:
+    attempt("mpis.yaml", lambda: families.of_site(folder) and [])
+    for file in (name for name in site.SCHEMAS if name != "mpis.yaml"):
         attempt(file, lambda file=file: MORE.get(file, lambda folder, data: [])(
             folder, site.read(folder, file)))
     for path in sorted(folder.glob("platforms/*.yaml")):
@@ -30,14 +31,18 @@ def file_problems(name):
 
 
 def system_problems(folder):
-    return [f"partition {partition['name']}: {line}"
-            for partition in site.system(folder)["partitions"]
-            for line in partition_problems(partition)]
+    system = site.system(folder)
+    try:
+        known = families.of_site(folder, simulators=True, layers=True)
+    except declarations.DeclarationError:  # said of its own file
+        return []
+    return [f"partition {partition['name']}: {line}" for partition in system["partitions"]
+            for line in partition_problems(partition, known)]
 
 
-def partition_problems(partition):
+def partition_problems(partition, known):
     """Names that are declared nowhere."""
-    known, extras = families.load(simulators=True, layers=True), partition.get("extras", {})
+    extras = partition.get("extras", {})
     wrong = [f"no MPI {mpi!r} is declared; there are {', '.join(known)}"
              for mpi in [*partition.get("environs", []), *extras.get("srun_mpi", {})]
              if mpi not in known]

@@ -74,6 +74,8 @@ def begin(tag, blocks, like=""):
     cells, files, partitions = list_cells(tag, like)
     plan = {"tag": tag, "blocks": blocks, "seed": random.SystemRandom().randrange(1 << 31),
             "cells": cells, "files": files, "partitions": partitions, "like": like,
+            "families": families.shown(families.of_site(
+                sessions.site_folder(), simulators=True, layers=True)),
             "begun": sessions.utc(), "finished": "", "reframe_s": 0.0}
     folder = sessions.session_folder()
     sessions.write_json(folder / "session.json", plan)

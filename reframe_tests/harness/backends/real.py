@@ -22,7 +22,10 @@ class Real(Backend):
 
     def options(self, request):
         words = []
-        if request.launcher == "srun" and request.interface:
-            words.append(f"--mpi={request.interface}")
+        if request.launcher == "srun":
+            # In an allocation of more, srun would start one rank on each of its cores.
+            words = [f"--nodes={request.place.hosts}", f"--ntasks={request.ranks}"]
+            if request.interface:
+                words.append(f"--mpi={request.interface}")
         return words + request.family.flags(request.launcher, request.place.cpus,
                                             request.place.hosts)

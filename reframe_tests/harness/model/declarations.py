@@ -6,6 +6,8 @@ import json
 import pathlib
 import re
 
+import jsonschema
+import referencing
 import yaml
 
 SCHEMAS = pathlib.Path(__file__).parent / "schemas"
@@ -32,10 +34,16 @@ _Loader.add_implicit_resolver("tag:yaml.org,2002:float",
                               list("-+0123456789"))
 
 
+def _schema(file):
+    return json.loads((SCHEMAS / file).read_text())
+
+
 @functools.cache
 def _validator(schema):
-    import jsonschema  # not needed by what only installs the stack  # noqa: PLC0415
-    return jsonschema.Draft202012Validator(json.loads((SCHEMAS / f"{schema}.json").read_text()))
+    # Schemas refer to each other by the names of their files.
+    registry = referencing.Registry(
+        retrieve=lambda file: referencing.Resource.from_contents(_schema(file)))
+    return jsonschema.Draft202012Validator(_schema(f"{schema}.json"), registry=registry)
 
 
 def _where(path, data):
@@ -60,6 +68,13 @@ def _lines(error, data):
     wanted = error.schema.get("description")
     shown = repr(value) if len(repr(value)) < 80 else f"{repr(value)[:77]}..."
     return [f"{where}{shown} is not {wanted}" if wanted else f"{where}{error.message}"]
+
+
+def merged(below, above):
+    """What `above` says over what `below` does: key by key, lists as a whole."""
+    if not (isinstance(below, dict) and isinstance(above, dict)):
+        return above
+    return {**below, **{key: merged(below.get(key), value) for key, value in above.items()}}
 
 
 def problems(data, schema):

@@ -5,6 +5,7 @@ Nothing else knows that. It imports nothing of ReFrame, so the stack's own scrip
 """
 
 import pathlib
+import re
 from dataclasses import dataclass, field
 
 from . import declarations, transport
@@ -74,6 +75,17 @@ class Family:
     per_host: list = field(default_factory=list)
     remote: list = field(default_factory=list)
     environment: dict = field(default_factory=dict)
+    #: Where the MPI itself is, when that is not where our programs for it are.
+    home: str = ""
+    modules: list = field(default_factory=list)
+    #: Beginnings of the names of variables that steer it: those of the user's shell are cleared.
+    steered_by: list = field(default_factory=list)
+    #: Of figures: its colour, and its place among the others.
+    colour: str = ""
+    order: int = 99
+    compiler: str = "mpicc"
+    #: The MPI's own, of its `bin`; none where only srun starts it.
+    launcher: str = "mpirun"
     abi: str = ""
     #: As `per_host`, where each rank has several cores.
     several: list = field(default_factory=list)
@@ -84,6 +96,8 @@ class Family:
     wrong: list = field(default_factory=list)
     #: Options of the benchmark that this MPI needs.
     options: dict = field(default_factory=dict)
+    #: Part of the stack that Spack builds; else a site has it.
+    default: bool = True
     #: Runs programs on machines that are simulated, and nowhere else.
     simulator: bool = False
     #: No MPI, but what is below or beside one: runs `cotejo-transport`, and no test of MPI.
@@ -103,18 +117,37 @@ class Family:
         return pathlib.Path(stack) / "mpi" / self.name
 
     def installed(self, stack):
-        return (self.prefix(stack) / "bin" / "mpirun").exists()
+        """Whether the stack has it: its launcher, or where it has none of its own its compiler."""
+        return (self.prefix(stack) / "bin" / (self.launcher or self.compiler)).exists()
 
     def run_environment(self, stack):
-        """Variables (name -> value) under which this MPI's programs run in place."""
+        """Variables (name -> value, as a shell reads it) under which its programs run in place."""
         prefix = self.prefix(stack)
-        variables = {k: v.format(prefix=prefix) for k, v in self.environment.items()}
-        return {"PATH": f"{prefix}/bin:$PATH", **variables}
+        home = self.home or str(prefix)
+        places = dict.fromkeys([f"{prefix}/bin", f"{home}/bin"])
+        variables = {k: v.format(prefix=prefix, home=home) for k, v in self.environment.items()}
+        if "LD_LIBRARY_PATH" in variables:  # the site's modules have their libraries in it, too
+            variables["LD_LIBRARY_PATH"] += "${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+        return {"PATH": f"{':'.join(places)}:$PATH", **variables}
+
+    def process_environment(self, stack, environ):
+        """A process's environment with this MPI's variables in it."""
+        def filled(text):
+            text = re.sub(r"\$\{(\w+):\+:\$\1\}",
+                          lambda m: f":{environ[m[1]]}" if environ.get(m[1]) else "", text)
+            return text.replace("$PATH", environ["PATH"])
+
+        return {**environ, **{k: filled(v) for k, v in self.run_environment(stack).items()}}
 
     def setting(self, name, transport):
         """The `Setting` of that name over a transport; one that is not declared has a reason."""
         found = self.settings.get(name, {}).get(transport)
         return found or Setting(reason=f"{self.title} declares no {name} over {transport}")
+
+    def start(self, ranks):
+        """The words that start so many ranks with the launcher there is."""
+        return ([self.launcher, "-np", str(ranks)] if self.launcher
+                else ["srun", f"--mpi={self.srun}", f"--ntasks={ranks}"])
 
     def remote_flags(self, hosts, agent):
         """Options of the own launcher: one rank on each of `hosts` (names), started by `agent`,
@@ -140,8 +173,8 @@ class Family:
                 "each": len(sets[0]), "ranks_per_host": len(cpus)}
         if launcher == "srun":
             kind, value = ("mask", fill["masks"]) if several else ("map", fill["cpus"])
-            return [f"--cpu-bind={kind}_cpu:{value}", f"--ntasks-per-node={len(cpus)}",
-                    *([f"--cpus-per-task={len(sets[0])}"] if several else [])]
+            # Without --cpus-per-task, which would give the step so many cores and no others.
+            return [f"--cpu-bind={kind}_cpu:{value}", f"--ntasks-per-node={len(cpus)}"]
         if launcher != "mpirun":
             raise ValueError(f"launcher {launcher!r}: no binding flags known; use mpirun or srun")
         if several and not self.several:
@@ -150,13 +183,29 @@ class Family:
         return [word.format(**fill) for word in words]
 
 
-def read(path):
+def whole(name, declared, path):
+    """A family's declaration with that of the one which it is like below it."""
+    data, above = declared[name], [name]
+    while "like" in data:
+        like = data["like"]
+        if like not in declared or like in above:
+            raise declarations.DeclarationError(
+                path, [f"like: {like!r} is not another family; there are {', '.join(declared)}"])
+        above.append(like)
+        data = declarations.merged(
+            declared[like], {key: value for key, value in data.items() if key != "like"})
+    return data
+
+
+def made(name, declared, path):
     """The family of a declaration, with what the files of transports add to it."""
-    data = declarations.read(path, "family")
-    added = {name: t.families[path.stem] for name, t in transport.load().items()
-             if path.stem in t.families}
-    transports = {name: Selection(**entry)
-                  for name, entry in {**added, **data.pop("transports")}.items()}
-    settings = {name: {by: Setting(**entry) for by, entry in entries.items()}
-                for name, entries in data.pop("settings", {}).items()}
-    return Family(name=path.stem, transports=transports, settings=settings, **data)
+    data = dict(whole(name, declared, path))
+    if wrong := declarations.problems(data, "family"):
+        raise declarations.DeclarationError(path, wrong)
+    added = {carrier: t.families[name] for carrier, t in transport.load().items()
+             if name in t.families}
+    transports = {carrier: Selection(**entry)
+                  for carrier, entry in {**added, **data.pop("transports")}.items()}
+    settings = {what: {by: Setting(**entry) for by, entry in entries.items()}
+                for what, entries in data.pop("settings", {}).items()}
+    return Family(name=name, transports=transports, settings=settings, **data)

@@ -7,7 +7,8 @@ import runpy
 from . import declarations
 
 #: File of a site -> its schema; `platforms/*.yaml` are `platform`.
-SCHEMAS = {"placements.yaml": "placements", "scale.yaml": "scale", "clusters.yaml": "clusters",
+SCHEMAS = {"mpis.yaml": "mpis", "placements.yaml": "placements", "scale.yaml": "scale",
+           "clusters.yaml": "clusters",
            "spack/packages.yaml": "packages", "references.json": "references"}
 
 

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""An MPI that this machine does not have, by its file alone: from the site to the record."""
+
+import pytest
+
+from reframe_tests.harness import families
+from reframe_tests.harness.model import declarations
+from stack import verify
+from tests.fake_mpi import REFRAME, Fake, executable
+
+needs_stack = pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack`")
+CRAY = "MPI VERSION    : CRAY MPICH version 8.1.28.15 (ANL base 3.4a2)"
+
+
+@needs_stack
+def test_cray_is_started_by_srun_alone(tmp_path):
+    fake = Fake(tmp_path, "cray-mpich", (CRAY, "PE 0: MPICH", [("n1", 0), ("n1", 1)]),
+                launcher="srun",
+                mpis="cray-mpich: {environment: {MPICH_NO_BUFFER_ALIAS_CHECK: '1'}}\n")
+    executable(fake.prefix / "bin/cc", "#!/bin/sh\n")
+    output = fake.run("-r", "-n", "pingpong_smoke.*transport=shm", "--keep-stage-files",
+                      MPICH_SMP_SINGLE_COPY_MODE="NONE", MPICH_GPU_SUPPORT_ENABLED="1")
+    assert [(r["status"], r["reason"]) for r in fake.records()] == [("ok", "")], output[-2000:]
+    words, seen = fake.received("pingpong_smoke")
+    assert words[:6] == ["srun", "--nodes=1", "--ntasks=2", "--mpi=cray_shasta",
+                         "--cpu-bind=map_cpu:0,1", "--ntasks-per-node=2"]
+    assert words[6:9] == [f"{fake.prefix}/bin/cotejo", "pingpong", "--output"]
+    assert {n: v for n, v in seen.items() if n.startswith(("MPICH_", "MPIR_"))} == {
+        "MPICH_OFI_VERBOSE": "1", "MPICH_OFI_NIC_VERBOSE": "2", "MPIR_CVAR_NOLOCAL": "0",
+        "MPICH_NO_BUFFER_ALIAS_CHECK": "1"}
+
+
+@needs_stack
+def test_cray_is_not_offered_where_only_its_own_launcher_could_start_it(tmp_path):
+    fake = Fake(tmp_path, "cray-mpich", (CRAY, "", []))
+    executable(fake.prefix / "bin/cc", "#!/bin/sh\n")
+    assert "Found 0 check(s)" in fake.run("-l", "-n", "pingpong_smoke")
+
+
+def test_the_compiler_of_cray_gets_our_sources(tmp_path, monkeypatch):
+    cray, bin_ = families.load()["cray-mpich"], tmp_path / "mpi/cray-mpich/bin"
+    executable(bin_ / "cc", '#!/bin/sh\necho "$*" > "$(dirname "$0")/words"\n')
+    executable(bin_ / "srun", f'#!/bin/sh\necho "$*" > "$(dirname "$0")/started"\n'
+                              f'for i in 1 2; do echo "size 2 library {CRAY}"; done\n')
+    assert verify.check(cray, tmp_path, tmp_path) == "8.1.28.15"
+    assert (bin_ / "words").read_text().split() == [
+        "-O2", f"{tmp_path}/check.c", "-o", f"{tmp_path}/check-cray-mpich"]
+    assert (bin_ / "started").read_text().split()[:2] == ["--mpi=cray_shasta", "--ntasks=2"]
+
+
+@needs_stack
+def test_mvapich_is_like_mpich_and_told_from_it(tmp_path):
+    fake = Fake(tmp_path, "mvapich", ("MVAPICH Version:      4.0", "libfabric provider: tcp",
+                                      [("n1", 0), ("n1", 1)]))
+    output = fake.run("-r", "-n", "pingpong_smoke.*transport=shm", "--keep-stage-files",
+                      MVP_BARRIER_INTRA_ALGORITHM="smp")
+    assert [(r["status"], r["reason"]) for r in fake.records()] == [("ok", "")], output[-2000:]
+    words, seen = fake.received("pingpong_smoke")
+    assert words[:5] == ["mpirun", "-np", "2", "-bind-to", "user:0,1"]
+    assert "MVP_BARRIER_INTRA_ALGORITHM" not in seen
+    assert seen["MPIR_CVAR_DEBUG_SUMMARY"] == "1"
+
+
+@needs_stack
+def test_a_second_open_mpi_is_one_entry_of_the_site(tmp_path):
+    fake = Fake(tmp_path, "openmpi-4", (
+        "Open MPI v4.1.8, package", "on-host: all connections are sm", [("a", 0), ("a", 1)]),
+        mpis="openmpi: {}\nopenmpi-4: {like: openmpi, title: Open MPI 4.1, order: 6, "
+             "transports: {shm: {environment: {OMPI_MCA_btl: 'vader,self'}}}}\n")
+    output = fake.run("-r", "-n", "pingpong_smoke.*transport=shm", "--keep-stage-files")
+    assert [(r["asked"]["mpi"], r["reason"]) for r in fake.records()] == [
+        ("openmpi-4", "")], output[-2000:]
+    _, seen = fake.received("pingpong_smoke")
+    assert seen["OMPI_MCA_btl"] == "vader,self"
+    assert seen["OMPI_MCA_pml"] == "ob1"
+
+
+def test_what_a_family_is_like_must_be_one(tmp_path):
+    (tmp_path / "mpis.yaml").write_text("mine: {like: lovely}\n")
+    with pytest.raises(declarations.DeclarationError, match="'lovely' is not another family"):
+        families.of_site(tmp_path)
+    (tmp_path / "mpis.yaml").write_text("mine: {}\n")
+    with pytest.raises(declarations.DeclarationError, match="no MPI 'mine' is declared"):
+        families.of_site(tmp_path)
+    (tmp_path / "mpis.yaml").write_text("mpich: {enviroment: {A: '1'}}\n")
+    with pytest.raises(declarations.DeclarationError, match="unknown key 'enviroment'"):
+        families.of_site(tmp_path)
+    (tmp_path / "mpis.yaml").write_text("a: {like: b}\nb: {like: a}\n")
+    with pytest.raises(declarations.DeclarationError, match="not another family"):
+        families.of_site(tmp_path)

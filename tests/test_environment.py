@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the user's shell exports does not steer an MPI; what the site says, does."""
+
+import subprocess
+
+import pytest
+
+from reframe_tests.harness import environment, families
+from tests.fake_mpi import REFRAME, Fake
+
+needs_stack = pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack`")
+
+INTEL = ("Intel(R) MPI Library 2021.19", "I_MPI_FABRICS=shm", [("a", 0), ("a", 1)])
+SHELL = {"I_MPI_ADJUST_BCAST": "3", "UCX_TLS": "sm", "FI_PROVIDER": "sockets",
+         "OMP_NUM_THREADS": "7", "HWLOC_XMLFILE": "/nowhere", "MPIR_CVAR_X": "1",
+         "OMPI_MCA_pml": "cm", "PMIX_MCA_x": "1", "I_MPI_FABRICS": "ofi", "HYDRA_X": "1",
+         "LD_LIBRARY_PATH": "/of/the/shell", "SLURM_CPU_BIND": "none"}
+
+
+def test_the_command_clears_what_steers_and_nothing_else():
+    command = environment.clearing(families.load().values())
+    done = subprocess.run(
+        ["bash", "-c", f"{command}; env"], text=True, capture_output=True, check=True,
+        env={**SHELL, "LD_PRELOAD": "", "PATH": "/usr/bin:/bin", "KEPT": "1", "MPI_OF_MINE": "1"})
+    left = {line.partition("=")[0] for line in done.stdout.splitlines()}
+    assert left - {"PWD", "SHLVL", "_"} == {"PATH", "KEPT", "MPI_OF_MINE", "LD_LIBRARY_PATH"}
+
+
+@needs_stack
+def test_a_launch_does_not_see_what_the_shell_exported(tmp_path):
+    fake = Fake(tmp_path, "intel-mpi", INTEL,
+                more=', "env_vars": [["UCX_TLS", "of-the-site"]]',
+                mpis="intel-mpi: {environment: {I_MPI_ADJUST_REDUCE: '2'}, home: /opt/impi}\n")
+    output = fake.run("-r", "-n", "pingpong_smoke.*transport=shm", "--keep-stage-files", **SHELL)
+    assert [r["status"] for r in fake.records()] == ["ok"], output[-2000:]
+    _, seen = fake.received("pingpong_smoke")
+    steering = {name: value for name, value in seen.items()
+                if name.startswith(tuple(environment.steering(families.load().values())))}
+    assert steering == {
+        "I_MPI_FABRICS": "shm", "I_MPI_DEBUG": "5", "I_MPI_ADJUST_REDUCE": "2",
+        "I_MPI_ROOT": "/opt/impi", "UCX_TLS": "of-the-site"}
+    assert seen["LD_LIBRARY_PATH"] == f"/opt/impi/lib:{fake.prefix}/lib:/of/the/shell"
+    assert seen["PATH"].startswith(f"{fake.prefix}/bin:/opt/impi/bin:")
+    (record,) = fake.records()
+    assert record["environment"]["UCX_TLS"] == "of-the-site"
+    assert record["environment"]["I_MPI_ADJUST_REDUCE"] == "2"
+
+
+def test_libraries_come_before_those_of_the_shell(tmp_path):
+    family = families.load()["intel-mpi"]
+    with_one = family.process_environment(tmp_path, {"PATH": "/bin", "LD_LIBRARY_PATH": "/x"})
+    without = family.process_environment(tmp_path, {"PATH": "/bin"})
+    assert with_one["LD_LIBRARY_PATH"].endswith("/lib:/x")
+    assert without["LD_LIBRARY_PATH"].endswith("/lib")
+    assert without["PATH"].endswith("/bin:/bin")
