@@ -7,6 +7,7 @@ An experiment derives from `Experiment` and one of the scales, says what is meas
 
 import functools
 import inspect
+import math
 import os
 import pathlib
 import time
@@ -88,6 +89,8 @@ class Experiment(rfm.RunOnlyRegressionTest):
     options = variable(dict, value={})
     #: What the program is called in the environment's `bin`.
     program = variable(str, value="cotejo")
+    #: The program reads a clock that is not ours: no dilated network can be measured by it.
+    own_clock = variable(bool, value=False)
     #: Seconds after which the launch is ended with all its ranks.
     limit_s = variable(int, value=60)
     #: Part of the main job, whose tags `smoke` and `quick` stay short. Every file of tests is
@@ -154,6 +157,10 @@ class Experiment(rfm.RunOnlyRegressionTest):
             self.request.resolve()
         except CannotBeError as err:
             self.skip(str(err))
+        dilation = self.request.backend.dilation
+        self.skip_if(dilation > 1 and self.own_clock,
+                     "the program has a clock of its own, which cannot be slowed")
+        self.limit_s = math.ceil(self.limit_s * dilation)
         self.num_tasks_per_node = self.num_tasks // self.request.place.hosts
 
     @run_after("setup", always_last=True)
@@ -174,7 +181,10 @@ class Experiment(rfm.RunOnlyRegressionTest):
         request.stage = pathlib.Path(self.stagedir)
         self.executable = str(request.prefix / "bin" / self.program)
         self.executable_opts = [self.experiment, "--output", "samples"]
-        for name, value in {**self.family.options, **scales.bounded(self.options)}.items():
+        options = {**self.family.options, **scales.bounded(self.options)}
+        if request.backend.dilation > 1:
+            options["dilation"] = request.backend.dilation
+        for name, value in options.items():
             self.executable_opts += [f"--{name}", str(value)]
         if reason := request.backend.available():
             self.skip(reason)

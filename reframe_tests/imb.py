@@ -12,6 +12,7 @@ class Imb(Experiment):
     """IMB-MPI1 with our observer preloaded: it records what IMB does not tell."""
 
     main_job = True
+    own_clock = True
 
     #: Benchmark of IMB-MPI1.
     benchmark = parameter(["PingPong"])

@@ -63,6 +63,10 @@ class Language(Nas):
     varied = ["kernel", "language", "split"]
     options = {"budget": 1, "min-repetitions": 3, "max-repetitions": 3}
 
+    @run_after("init")
+    def find_clock(self):
+        self.own_clock = self.language != "c"
+
     @run_after("setup")
     def find_language(self):
         self.words = []

@@ -12,6 +12,8 @@ from .nas import Nas
 class Original(Nas):
     """A program of NAS's with our observer preloaded, and its own verification."""
 
+    own_clock = True
+
     @run_after("setup")
     def find_original(self):
         self.original = npb.find(self.family, families.stack_prefix(), self.kernel, self.letter,

@@ -17,6 +17,8 @@ static const struct option common_options[] = {
     {"timer", OPTION_CHOICE, "auto", "", clock_choices, 0, 0,
      "clock of the samples; auto: tsc where it passes its checks, else monotonic-raw; `cotejo "
      "timers` examines them"},
+    {"dilation", OPTION_REAL, "1", "", NULL, 1, 1000,
+     "the clock is so many times slower than time, for hosts whose network is"},
     {0},
 };
 
@@ -157,9 +159,12 @@ static void measure(struct bench *bench, const struct experiment *experiment, in
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (!failed(&bench->failure))
         choose_ranks(bench, experiment);
-    if (ranks_agree(MPI_COMM_WORLD, &bench->failure, false) == STATUS_OK)
+    if (ranks_agree(MPI_COMM_WORLD, &bench->failure, false) == STATUS_OK) {
         clock_open_alike(&bench->clock, options_text(&bench->options, "timer"), MPI_COMM_WORLD,
                          &bench->failure);
+        clock_dilate(&bench->clock, options_real(&bench->options, "dilation"));
+        bench->init_s /= bench->clock.dilation;
+    }
     if (!failed(&bench->failure) && rank == 0)
         samples_open(&bench->samples, options_text(&bench->options, "output"), experiment->columns,
                      &bench->failure);

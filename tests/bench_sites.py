@@ -17,6 +17,7 @@ import tempfile
 import time
 
 from reframe_tests.harness import clusters, families, simgrid
+from tests import bench_dilation
 from tests.benching import launch_on_hosts, say
 from tests.test_clusters import why_not as no_clusters
 from tests.test_simulated import why_not as no_simulation
@@ -112,7 +113,7 @@ def forwarding():
     """The switch is one thread: whatever it forwards, it does on one core."""
     found = clusters.up("ideal", "forward", hosts=2, verified=False)
     peer = {**found["hosts"][1], "payload_rate": 2e9}  # bytes to send follow from it
-    rates = [clusters.probe(found, peer)["rate"] for _ in range(5)]
+    rates = [clusters.probe(found, peer, 0.1)["rate"] for _ in range(5)]
     clusters.down("forward")
     share = statistics.median(rates) / (1e9 * 1448 / 1538)
     say("the switch forwards 1 Gbit/s of 1500 B frames on one core",
@@ -163,6 +164,7 @@ def main():
         else:
             times_to_bring_up()
             forwarding()
+            bench_dilation.hold(folder)
             for family in families.load().values():
                 if family.installed(families.stack_prefix()):
                     pingpong(family, folder)

@@ -37,21 +37,39 @@ def skip(goal, reason):
 
 
 def launch_on_hosts(family, found, folder, *words):
-    """One launch of `cotejo` with two ranks on two virtual hosts; its samples are left in the
+    """One launch of our benchmark with two ranks on two virtual hosts; its samples are left in the
     folder, its description is returned. Ends the bench when it fails."""
     stack = families.stack_prefix()
     env = {**environment(family, stack), **family.transports["tcp"].environment}
     for old in folder.glob("samples*"):
         old.unlink()
     done = subprocess.run(
-        [str(clusters.SITE / "enter"), found["folder"], "mpirun", "-np", "2",
+        [str(clusters.SITE / "enter"), found["folder"], family.prefix(stack) / "bin/mpirun",
+         "-np", "2",
          *family.remote_flags(["host1", "host2"], str(clusters.SITE / "agent")),
-         str(family.prefix(stack) / "bin/cotejo"), *words, "--output", "samples"],
+         str(family.prefix(stack) / "bin" / family.program), *words, "--output", "samples"],
         env=env, cwd=folder, text=True, capture_output=True, timeout=300,
         stdin=subprocess.DEVNULL)
     if done.returncode:
         sys.exit(f"bench: {family.title} on {found['folder']}: {done.stderr.strip()[:500]}")
     return json.loads((folder / "samples.json").read_text())
+
+
+def all_at_once(found, seconds=0.5):
+    """Every host of a running cluster streams to the next one at the same time; gives the share
+    of the modelled rate that each has."""
+    hosts = [host for host in found["hosts"] if host["name"] != "head"]
+    probe, slower = clusters.program("cotejo-probe"), found["options"]["dilation"]
+    rate = hosts[1]["payload_rate"]
+    size = int(rate * seconds / 8 / slower)
+    servers = [clusters.on_host(found, host["name"], probe, "serve") for host in hosts]
+    clients = [clusters.on_host(found, host["name"], probe, peer["address"], str(size),
+                                str(slower), stdout=subprocess.PIPE)
+               for host, peer in zip(hosts, [*hosts[1:], hosts[0]], strict=True)]
+    said = [client.communicate(timeout=60)[0] for client in clients]
+    for server in servers:
+        server.wait(timeout=60)
+    return [json.loads(words)["rate"] / rate for words in said]
 
 
 def quieter(times):

@@ -119,6 +119,7 @@ def test_what_the_harness_takes_is_sound(site, file, text):
     ("hosts: 2, rates: [fast]", "rates: 0: 'fast'"),
     ("hosts: 2, rates: [1e+9], mtu: -1", "mtu: -1"),
     ("hosts: 2, rates: [1e+9], kind: token-ring", "kind: 'token-ring'"),
+    ("hosts: 2, rates: [1e+9], dilation: 0.5", "dilation: 0.5"),
     ("hosts: 2, rates: [1e+9], patience: long", "patience: 'long'"),
     ("hosts: 2, rates: [1e+9], speed: 3", "unknown key 'speed'"),
 ])

@@ -66,6 +66,14 @@ def declared():
     return site.read(SITE, "clusters.yaml")
 
 
+def entry_of(cluster, hosts=None):
+    """What is declared of a cluster, for a number of its hosts."""
+    known = declared()
+    if cluster not in known:
+        raise ClusterError(f"no cluster {cluster!r}; there are {', '.join(known)}")
+    return {"dilation": 1, **known[cluster], **({"hosts": hosts} if hosts else {})}
+
+
 def program(name):
     try:
         return families.helper(name)
@@ -140,12 +148,14 @@ def on_host(found, host, *command, **kwargs):
 def probe(found, host, seconds=STREAM_S):
     """What TCP has from the first host to another one, which is an entry of `hosts`: round trips
     of 1 B (s; median and least) and rate (bit/s) of a stream that should take so many seconds, by
-    its slices; and the same of the control, past the model."""
-    size = int(host["payload_rate"] * seconds / 8)
+    its slices; and the same of the control, past the model. All but `seconds` is in the network's
+    own time."""
+    slower = found["options"]["dilation"]
+    size = int(host["payload_rate"] * seconds / 8 / slower)
     server = on_host(found, host["name"], program("cotejo-probe"), "serve")
     try:
         client = on_host(found, "host1", program("cotejo-probe"), host["address"], str(size),
-                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                         str(slower), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         said, wrong = client.communicate(timeout=60)
         server.wait(timeout=60)
     except subprocess.TimeoutExpired as err:
@@ -157,20 +167,21 @@ def probe(found, host, seconds=STREAM_S):
     return json.loads(said)
 
 
-def contradiction(measured, model):
-    """Why what TCP found is not what the model says, or ''."""
+def contradiction(measured, model, slower=1):
+    """Why what TCP found is not what the model says, or ''. `slower`: the dilation, which makes
+    everything but the network quicker."""
     share = measured["rate"] / model["payload_rate"]
     beyond = measured["least_s"] - 2 * model["one_way_s"]
     if not RATE_SHARES[0] <= share <= RATE_SHARES[1]:
         return (f"TCP streams at {measured['rate'] / 1e6:.1f} Mbit/s, the network gives "
                 f"{model['payload_rate'] / 1e6:.1f}")
-    if not 0 <= beyond <= WAKING_S:
+    if not 0 <= beyond <= WAKING_S / slower:
         return (f"TCP's shortest round trip takes {1e6 * measured['least_s']:.0f} us, the wire "
                 f"{2e6 * model['one_way_s']:.0f}")
     return ""
 
 
-def excuse(measured, model):
+def excuse(measured, model, slower=1):
     """Why the machine, and not the network, can be to blame for less than the model says, or ''.
 
     Too fast a network has none.
@@ -181,7 +192,7 @@ def excuse(measured, model):
         return ""
     slow = missing > 1 - RATE_SHARES[0]
     blames = [
-        (control["least_s"] > WAKING_S,
+        (control["least_s"] > WAKING_S / slower,
          f"without the network a round trip takes {1e6 * control['least_s']:.0f} us"),
         (slow and control["best_rate"] < 1.2 * payload,
          f"without the network TCP streams at {control['best_rate'] / 1e6:.0f} Mbit/s"),
@@ -207,15 +218,16 @@ def agreed(found, host, seconds, until):
     A network that contradicts it repeatedly for no other reason is wrong; while the machine is to
     blame it is waited for, up to the instant `until`.
     """
+    slower = found["options"]["dilation"]
     begun, tries, wrong, pause = time.monotonic(), 0, 0, PAUSE_S
     while True:
         measured = probe(found, host, seconds)
         tries += 1
-        reason = contradiction(measured, host)
+        reason = contradiction(measured, host, slower)
         if not reason:
             return {**measured, "tries": tries,
                     "waited_s": round(time.monotonic() - begun, 3) if tries > 1 else 0}
-        blame = excuse(measured, host)
+        blame = excuse(measured, host, slower)
         wrong += not blame
         words = f"host1 to {host['name']}: {reason}"
         if wrong >= CONTRADICTIONS:
@@ -265,23 +277,21 @@ def tool(name, guests=False):
     return str((GUESTS if guests else SITE) / name)
 
 
-def up(cluster, name=None, hosts=None, companion=0, verified=True):
+def up(cluster, name=None, hosts=None, companion=0, verified=True, **changed):
     """Brings a declared cluster up, verified by default; returns its state.
 
-    `name` tells it from others of the same kind; it ends with the process `companion`.
+    `name` tells it from others of the same kind; it ends with the process `companion`. `changed`:
+    what is otherwise than declared.
     """
     name = name or cluster
-    known = declared()
-    if cluster not in known:
-        raise ClusterError(f"no cluster {cluster!r}; there are {', '.join(known)}")
     if reason := lacking():
         raise ClusterError(reason)
+    entry = {**entry_of(cluster, hosts), **changed}
     sweep()
     if state(name):
         raise ClusterError(f"cluster {name!r} is up already")
     folder = run_folder() / name
     folder.parent.mkdir(parents=True, exist_ok=True)
-    entry = {**known[cluster], **({"hosts": hosts} if hosts else {})}
     switch = subprocess.Popen(
         [program("cotejo-switch"), "--folder", str(folder), "--while", str(companion),
          *_options(entry)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -337,17 +347,20 @@ def cores(hosts, others=False):
 
 def label(cluster, hosts, guests=False):
     """What goes on every figure of such launches."""
-    entry = declared()[cluster]
+    entry = entry_of(cluster, hosts)
     rates = "/".join(dict.fromkeys(f"{float(r) / 1e6:g}" for r in entry["rates"]))
     kind = "User-mode Linux guests" if guests else "hosts"
+    slower = (f", {entry['dilation']:g} times slower: processors count as so many times faster"
+              if entry["dilation"] > 1 else "")
     return (f"emulated: {hosts} {kind} on {len(os.sched_getaffinity(0))} cores, {cluster} "
-            f"({entry.get('kind', 'switch')}, {rates} Mbit/s)")
+            f"({entry.get('kind', 'switch')}, {rates} Mbit/s){slower}")
 
 
 def description(found, realtime=True):
     """The member `cluster` of a launch's description; `realtime`: whether that was wanted."""
     verified = pathlib.Path(found["folder"]) / "verified.json"
-    return {"options": {k: v for k, v in found["options"].items() if k not in ("folder", "while")},
+    return {"dilation": found["options"]["dilation"],
+            "options": {k: v for k, v in found["options"].items() if k not in ("folder", "while")},
             "realtime": found["realtime"] and realtime, "model": found["model"],
             "verified": sessions.read_json(verified)}
 

@@ -8,7 +8,8 @@ brings it up before its first launch there; it goes down with ReFrame.
 
 def partition(cluster, hosts):
     return {
-        "name": f"{cluster}-{hosts}",
+        # A cluster for one number of hosts is named after it.
+        "name": cluster if cluster.endswith(f"-{hosts}") else f"{cluster}-{hosts}",
         "descr": f"{hosts} hosts of {cluster}, emulated",
         "scheduler": "local",
         "launcher": "mpirun",
@@ -27,7 +28,8 @@ site_configuration = {
                 partition("fast-ethernet", 2),
                 partition("fast-ethernet", 4),
                 partition("gigabit", 2),
-                partition("gigabit", 4),
+                partition("gigabit-4", 4),
+                partition("gigabit-8", 8),
                 partition("fast-ethernet", 8),
                 partition("fast-ethernet", 16),
                 partition("gigabit-jumbo", 2),

@@ -218,6 +218,13 @@ struct span clock_time(const struct clock *clock, double from_s, void (*call)(vo
     return span;
 }
 
+void clock_dilate(struct clock *clock, double dilation) {
+    clock->scale /= dilation;
+    clock->dilation *= dilation;
+    clock->resolution_s /= dilation;
+    clock->overhead_s /= dilation;
+}
+
 void clock_disturb(struct clock *clock, double offset_s, double drift) {
     clock->scale *= 1 + drift;
     clock->shift += offset_s;
@@ -260,7 +267,7 @@ static void examine(struct clock *clock) {
 }
 
 static void open_kind(struct clock *clock, enum clock_kind kind, struct failure *failure) {
-    *clock = (struct clock){.kind = kind, .scale = 1e-9};
+    *clock = (struct clock){.kind = kind, .scale = 1e-9, .dilation = 1};
     const char *why = kind == CLOCK_TSC ? tsc_refused() : NULL;
     if (!why && kind == CLOCK_TSC && (clock->scale = tsc_scale()) <= 0)
         why = "its rate against the system's clock is not steady";

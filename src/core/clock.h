@@ -18,6 +18,7 @@ struct clock {
     double zero;       // MPI_Wtime at opening, s
     double scale;      // seconds a tick (of MPI_Wtime: a second)
     double shift;      // added to every reading, s; 0 but in tests
+    double dilation;   // so many times slower than time itself
     bool disturbed;    // by a test
     char instead[120]; // of `auto`: why the finer timer was not taken; empty: it was, or not asked
     // What examination found:
@@ -41,6 +42,10 @@ void clock_open(struct clock *clock, const char *name, struct failure *failure);
 // back, all do. Collective; a failure is each rank's own.
 void clock_open_alike(struct clock *clock, const char *name, MPI_Comm comm,
                       struct failure *failure);
+
+// Makes an opened clock so many times slower, and what was found of it with that: the clock of a
+// host whose network is so many times slower than it stands for (time-warped emulation).
+void clock_dilate(struct clock *clock, double dilation);
 
 // Seconds since the opening.
 double clock_now(const struct clock *clock);

@@ -183,7 +183,8 @@ static void run(struct bench *bench) {
     size_t most = sizes->bytes[sizes->count - 1];
     struct eager eager = {.bench = bench,
                           .polling = options_is(&bench->options, "receiver", "polling"),
-                          .window_s = options_real(&bench->options, "window"),
+                          .window_s = options_real(&bench->options, "window") *
+                                      bench->clock.dilation,
                           .tries = (int)options_integer(&bench->options, "tries")};
     if (!rising(sizes)) {
         failure_set(&bench->failure, STATUS_USAGE, "--sizes must rise; sort them");

@@ -79,7 +79,8 @@ static void check(struct pair *pair, unsigned turn, struct failure *failure) {
 // Leaves the sizes at which the blocking exchange was seen to come to its end.
 static void choose(struct bench *bench, struct pair *pair, struct sizes *sizes) {
     struct deadlock *found = pair->pattern->variant;
-    struct deadlock now = deadlock_find(pair, sizes, options_real(&bench->options, "patience"));
+    struct deadlock now = deadlock_find(
+        pair, sizes, options_real(&bench->options, "patience") * bench->clock.dilation);
     if (now.least < found->least)
         *found = now;
     if (isfinite(now.least) && bench->rank == 0)

@@ -100,6 +100,7 @@ void nas_measure(struct bench *bench, const struct nas_kernel *kernel) {
                       .size = bench->size,
                       .threads = (int)options_integer(options, "threads"),
                       .class = (int)(strchr(NAS_CLASSES, *class) - NAS_CLASSES),
+                      .clock = &bench->clock,
                       .failure = &bench->failure};
     char name[32];
     snprintf(name, sizeof name, "nas-%s-%s", kernel->name, class);

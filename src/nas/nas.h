@@ -16,6 +16,7 @@ struct nas {
     MPI_Comm comm;
     int rank, size, threads;
     int class; // index into NAS_CLASSES
+    const struct clock *clock;
     struct failure *failure;
     double mop;               // millions of operations of a run, as NAS counts them
     double received;          // B that this rank got from others

@@ -2,9 +2,11 @@
 // cotejo-probe: what TCP alone finds between two hosts, to hold a network against its model.
 //
 //   cotejo-probe serve        answers one client, then ends
-//   cotejo-probe ADDRESS N    prints {"round_trip_s": median of 1 B, "least_s": the shortest one,
+//   cotejo-probe ADDRESS N D  prints {"round_trip_s": median of 1 B, "least_s": the shortest one,
 //                             "rate" and "best_rate": of N B and of their fastest slice, bit/s;
 //                             "control": {the same, and "lost": share of the time}}
+//
+// Its clock is D times slower than the system's, as the network that it measures.
 //
 // The control is the same by frames that the switch passes on without its model. The two take
 // turns, trip by trip and slice by slice, so that they find the same machine: the share of time
@@ -39,10 +41,12 @@ struct lost {
     double s, of_s;
 };
 
+static double dilation = 1;
+
 static double now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return ((double)t.tv_sec + 1e-9 * (double)t.tv_nsec) / dilation;
 }
 
 static int fail(const char *what) {
@@ -177,13 +181,13 @@ static bool slice(const struct way *way, long long bytes, double *seconds) {
 
 // Round trips of both ways in turn; returns how many there were of each, 0: the peer is gone.
 static int make_trips(struct way ways[WAYS]) {
-    double begin = now(), ignored;
+    double begin = now(), ignored, most = most_s / dilation;
     int warm_up = 0, count = 0;
-    for (; warm_up < WARM_UP && now() - begin < most_s; warm_up++)
+    for (; warm_up < WARM_UP && now() - begin < most; warm_up++)
         for (int way = 0; way < WAYS; way++)
             if (!trip(&ways[way], &ignored))
                 return 0;
-    for (; count < ROUND_TRIPS && (count < FEW || now() - begin < most_s); count++)
+    for (; count < ROUND_TRIPS && (count < FEW || now() - begin < most); count++)
         for (int way = 0; way < WAYS; way++)
             if (!trip(&ways[way], &ways[way].trips[count]))
                 return 0;
@@ -205,9 +209,9 @@ static bool watch(const struct way *control, double seconds, double usual, struc
 
 // The same of slices of the stream; after each one the control is watched for as long.
 static int make_slices(struct way ways[WAYS], long long bytes, double usual, struct lost *lost) {
-    double begin = now();
+    double begin = now(), most = most_s / dilation;
     int count = 0;
-    for (; count < SLICES && (count < FEW || now() - begin < most_s); count++) {
+    for (; count < SLICES && (count < FEW || now() - begin < most); count++) {
         for (int way = 0; way < WAYS; way++)
             if (!slice(&ways[way], bytes, &ways[way].slices[count]))
                 return 0;
@@ -258,9 +262,10 @@ static int measure(const char *address, long long bytes) {
 int main(int count, char **arguments) {
     if (count == 2 && strcmp(arguments[1], "serve") == 0)
         return serve();
-    long long bytes = count == 3 ? strtoll(arguments[2], NULL, 10) : 0;
-    if (bytes > 0)
+    long long bytes = count == 4 ? strtoll(arguments[2], NULL, 10) : 0;
+    dilation = count == 4 ? strtod(arguments[3], NULL) : 1;
+    if (bytes > 0 && dilation >= 1)
         return measure(arguments[1], bytes);
-    fprintf(stderr, "cotejo-probe: usage: cotejo-probe serve | cotejo-probe ADDRESS BYTES\n");
+    fprintf(stderr, "cotejo-probe: usage: cotejo-probe serve | cotejo-probe ADDRESS BYTES DILATION\n");
     return STATUS_USAGE;
 }

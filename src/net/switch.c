@@ -40,6 +40,9 @@ static const struct option table[] = {
     {"latency", OPTION_REAL, "10e-6", "s", NULL, 0, 1, "what the switch takes for each frame"},
     {"queue", OPTION_INTEGER, "262144", "B", NULL, FRAME_MOST, 1 << 30,
      "most that waits for one host; frames beyond are lost"},
+    {"dilation", OPTION_REAL, "1", "", NULL, 1, 1000,
+     "the network runs so many times slower than its rates and latency say, for programs whose "
+     "clocks do"},
     {"mtu", OPTION_INTEGER, "1500", "B", NULL, 576, FRAME_MOST - 14, "longest IP packet"},
     {"while", OPTION_INTEGER, "0", "", NULL, 0, 1 << 30,
      "end with the process of this id; 0: when told to"},
@@ -52,7 +55,8 @@ struct cluster {
     int count; // of hosts, the head included, which is the last
     struct host hosts[HOSTS_MOST + 1];
     int cores[HOSTS_MOST + 1];
-    struct model model;
+    struct model model; // in the network's time: seconds over `dilation`
+    double dilation;
     bool realtime;
     int companion; // watches the process of --while; -1: none
 };
@@ -63,10 +67,11 @@ static void note(int signal) {
     told_to_end = signal;
 }
 
-static double now(void) {
+// The network's time.
+static double now(const struct cluster *cluster) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return ((double)t.tv_sec + 1e-9 * (double)t.tv_nsec) / cluster->dilation;
 }
 
 static void read_rates(struct cluster *cluster, struct failure *failure) {
@@ -222,6 +227,7 @@ static void set_up(struct cluster *cluster, struct failure *failure) {
     struct model *model = &cluster->model;
     cluster->folder = options_text(&cluster->options, "folder");
     cluster->count = (int)options_integer(&cluster->options, "hosts") + 1;
+    cluster->dilation = options_real(&cluster->options, "dilation");
     model->ports = cluster->count;
     model->hub = options_is(&cluster->options, "kind", "hub");
     model->latency_s = options_real(&cluster->options, "latency");
@@ -252,11 +258,11 @@ static void set_up(struct cluster *cluster, struct failure *failure) {
 
 static void take_frames(struct cluster *cluster, int i, struct failure *failure) {
     unsigned char bytes[FRAME_MOST];
-    for (int n = 0; n < READS_MOST && model_ready(&cluster->model, i, now()); n++) {
+    for (int n = 0; n < READS_MOST && model_ready(&cluster->model, i, now(cluster)); n++) {
         ssize_t length = read(cluster->hosts[i].tap, bytes, sizeof bytes);
         if (length < 14)
             return; // nothing more, for now
-        if (!model_send(&cluster->model, i, now(), bytes, (size_t)length))
+        if (!model_send(&cluster->model, i, now(cluster), bytes, (size_t)length))
             failure_set(failure, STATUS_FAILED, "no memory for frames");
     }
 }
@@ -264,7 +270,7 @@ static void take_frames(struct cluster *cluster, int i, struct failure *failure)
 static void deliver(struct cluster *cluster) {
     const struct frame *frame;
     int port;
-    while ((frame = model_first(&cluster->model, &port)) && frame->due_s <= now()) {
+    while ((frame = model_first(&cluster->model, &port)) && frame->due_s <= now(cluster)) {
         // A host that does not take a frame loses it, as from a real card.
         ssize_t done = write(cluster->hosts[port].tap, frame->bytes, frame->length);
         (void)done;
@@ -276,7 +282,7 @@ static void deliver(struct cluster *cluster) {
 static void wait_for_work(struct cluster *cluster, struct pollfd *polled) {
     int port;
     const struct frame *frame = model_first(&cluster->model, &port);
-    double until = frame ? frame->due_s : INFINITY, moment = now();
+    double until = frame ? frame->due_s : INFINITY, moment = now(cluster);
     for (int i = 0; i < cluster->count; i++) {
         bool ready = model_ready(&cluster->model, i, moment);
         polled[i] = (struct pollfd){ready ? cluster->hosts[i].tap : -1, POLLIN, 0};
@@ -284,7 +290,7 @@ static void wait_for_work(struct cluster *cluster, struct pollfd *polled) {
             until = fmin(until, model_ready_at(&cluster->model, i));
     }
     polled[cluster->count] = (struct pollfd){cluster->companion, POLLIN, 0};
-    double left = until - moment - awake_s;
+    double left = (until - moment) * cluster->dilation - awake_s;
     // Told to end between here and the wait: at the latest it is seen after a second.
     left = left < 0 ? 0 : fmin(left, 1);
     struct timespec limit = {(time_t)left, (long)(1e9 * fmod(left, 1))};

@@ -28,6 +28,31 @@ static void agrees_with_the_system(enum clock_kind kind) {
     CHECK(end - begin <= (outer_end - outer) * 1.001);
 }
 
+static void take_1_ms(void *clock) {
+    clock_wait(clock, clock_now(clock) + 0.001);
+}
+
+// In as much time a dilated clock finds so much less, by either way of timing.
+static void runs_slower_when_dilated(enum clock_kind kind) {
+    struct failure failure = {0};
+    struct clock clock, system;
+    clock_open(&clock, clock_name(kind), &failure);
+    if (failed(&failure))
+        return; // said above
+    clock_open(&system, "monotonic-raw", &failure);
+    double overhead_s = clock.overhead_s;
+    clock_dilate(&clock, 10);
+    CHECK(clock.dilation == 10 && fabs(clock.overhead_s * 10 / overhead_s - 1) < 1e-9);
+    double before = clock_now(&system), from = clock_now(&clock) + 0.001;
+    double inner = clock_now(&system);
+    struct span span = clock_time(&clock, from, take_1_ms, &clock);
+    double inner_end = clock_now(&system);
+    CHECK(span.begin_s >= from && span.end_s - span.begin_s >= 0.001 * 0.999);
+    // 2 ms of it are 20 of the system's.
+    CHECK(inner_end - before >= 0.02 * 0.999);
+    CHECK(span.end_s - span.begin_s <= (inner_end - inner) / 10 * 1.001);
+}
+
 static void take_20_ms(void *clock) {
     clock_wait(clock, clock_now(clock) + 0.02);
 }
@@ -89,6 +114,8 @@ int main(void) {
         agrees_with_the_system(kind);
     for (enum clock_kind kind = 0; kind < CLOCK_KINDS; kind++)
         times_a_call(kind);
+    for (enum clock_kind kind = 0; kind < CLOCK_KINDS; kind++)
+        runs_slower_when_dilated(kind);
     for (enum clock_kind kind = 0; kind < CLOCK_KINDS; kind++)
         never_begins_early(kind);
     auto_is_the_finest_that_is_sound();

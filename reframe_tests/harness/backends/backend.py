@@ -18,6 +18,9 @@ class Backend:
     #: Whether the launcher binds ranks to cores; else each host does.
     binds = True
 
+    #: How many times slower than it stands for this machine runs; the benchmark's clock does too.
+    dilation = 1
+
     def __init__(self, extras):
         self.extras = extras
 

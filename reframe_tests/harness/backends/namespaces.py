@@ -14,6 +14,10 @@ class Namespaces(Backend):
         super().__init__(extras)
         self.cluster = None
 
+    @property
+    def dilation(self):
+        return clusters.entry_of(self.extras["cluster"])["dilation"]
+
     def features(self):
         return {"between", "emulated", *(["llc"] if machine.has_llc(self.extras) else [])}
 
