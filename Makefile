@@ -91,15 +91,15 @@ analysis: checked # the R package alone: figures need no MPI
 
 figures: analysis ## draw every figure and exhibit that the data carry (DATA=reference, RESULTS, FIGURES)
 	@$(CLAIM) "$$FIGURES"
-	@$(RSCRIPT) -e 'cotejo::draw_all(Sys.getenv("RESULTS"), Sys.getenv("FIGURES"), published = Sys.getenv("PUBLISHED"))'
+	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::draw_all(Sys.getenv("RESULTS"), Sys.getenv("FIGURES"), published = Sys.getenv("PUBLISHED")))'
 
 report: analysis ## write the report of the data that are there (DATA=reference, RESULTS, REPORT)
 	@$(CLAIM) "$$(dirname "$$REPORT")"
-	@$(RSCRIPT) -e 'cotejo::write_report(Sys.getenv("RESULTS"), Sys.getenv("REPORT"), published = Sys.getenv("PUBLISHED"))'
+	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_report(Sys.getenv("RESULTS"), Sys.getenv("REPORT"), published = Sys.getenv("PUBLISHED")))'
 
 paper: analysis ## write the paper, every number of it computed (DATA=reference, RESULTS, PAPER)
 	@$(CLAIM) "$$(dirname "$$PAPER")"
-	@$(RSCRIPT) -e 'cotejo::write_paper("analysis/paper.Rmd", Sys.getenv("RESULTS"), Sys.getenv("PAPER"), published = Sys.getenv("PUBLISHED"))'
+	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_paper("analysis/paper.Rmd", Sys.getenv("RESULTS"), Sys.getenv("PAPER"), published = Sys.getenv("PUBLISHED")))'
 
 proof: checked ## prove the statistics on launches with planted differences (LAUNCHES=30, CELLS); adds a session
 	$(LOCKED) locked-proof
@@ -110,14 +110,14 @@ locked-proof: stack
 	@$(AGAIN) proof-page
 
 proof-page: analysis ## write the page of the proof from the sessions that are there (DATA=reference, PROOF)
-	@$(RSCRIPT) -e 'cotejo::write_proof(Sys.getenv("PROOF_RESULTS"), file.path(Sys.getenv("PROOF"), "proof.html"))'
+	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_proof(Sys.getenv("PROOF_RESULTS"), file.path(Sys.getenv("PROOF"), "proof.html")))'
 
 reference: checked ## add results to the dataset of the repository (RESULTS, REFERENCE, SAMPLES=20 of each group, DROP=SITE/SESSION)
 	@$(PYTHON) -m reframe_tests.harness.dataset "$$RESULTS" "$$REFERENCE" --samples="$$SAMPLES" \
 	  $${DROP:+--drop="$$DROP"}
 
 compare-layers: analysis ## hold each layer of a site against the one below (SITE=local; DATA, RESULTS)
-	@$(RSCRIPT) -e 'cotejo::print_layers(Sys.getenv("RESULTS"), Sys.getenv("SITE", "local"))'
+	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::print_layers(Sys.getenv("RESULTS"), Sys.getenv("SITE", "local")))'
 
 # Stops a recipe that needs a variable which was not given.
 needs = $(if $($(1)),,$(error $@: give $(1)=x))

@@ -168,16 +168,14 @@ save_plot <- function(plot, out_dir, name) {
   path <- function(ending) file.path(out_dir, paste0(name, ".", ending))
   built <- ggplot2::ggplot_build(plot)
   size <- plot_size(built)
-  write_whole(path("svg"), function(file) {
-    writeLines(svg_text(built, size), file, useBytes = TRUE)
-  })
+  write_whole(path("svg"), function(file) put_lines(svg_text(built, size), file))
   write_whole(path("pdf"), function(file) draw_pdf(built, size, file))
   write_csv(attr(plot, "data"), path("csv"))
   vapply(c("svg", "pdf", "csv"), path, "")
 }
 
 write_csv <- function(table, path) {
-  write_whole(path, function(file) fwrite(table, file, dateTimeAs = "ISO", scipen = 0L))
+  write_whole(path, function(file) put_table(table, file))
 }
 
 #' Write under a temporary name and rename: a file that exists is whole.
@@ -189,17 +187,58 @@ write_whole <- function(path, write) {
   }
   temporary <- file.path(dirname(path), paste0(".tmp-", basename(path)))
   on.exit(unlink(temporary))
-  write(temporary)
-  if (!file.rename(temporary, path)) {
-    bad_data(path, NA, "cannot be written", "check the folder's permissions and free space")
-  }
+  if (!suppressWarnings(file.create(temporary))) cannot_write(path)
+  tryCatch(write(temporary), error = function(e) {
+    if (grepl("no space|disk full|write failed", conditionMessage(e), ignore.case = TRUE)) {
+      cannot_write(path)
+    }
+    stop(e)
+  })
+  if (!suppressWarnings(file.rename(temporary, path))) cannot_write(path)
   invisible(path)
+}
+
+cannot_write <- function(path) {
+  bad_data(
+    sub("/[.]tmp-", "/", path), NA, "cannot be written",
+    "check the folder's permissions and the free space"
+  )
+}
+
+# R tells of a full disk by fewer bytes than were written.
+put_bytes <- function(bytes, file) {
+  suppressWarnings(writeBin(bytes, file))
+  if (!identical(as.numeric(file.size(file)), as.numeric(length(bytes)))) cannot_write(file)
+}
+
+put_lines <- function(lines, file) {
+  put_bytes(charToRaw(paste0(enc2utf8(paste(lines, collapse = "\n")), "\n")), file)
+}
+
+# fwrite does not tell of a full disk: a row is lacking then, or the last end of a line.
+put_table <- function(table, file) {
+  fwrite(table, file, dateTimeAs = "ISO", scipen = 0L)
+  bytes <- readBin(file, "raw", file.size(file))
+  ends <- sum(bytes == as.raw(10))
+  whole <- identical(utils::tail(bytes, 1L), as.raw(10)) && ends > nrow(table)
+  if (ncol(table) && !whole) {
+    cannot_write(file)
+  }
+}
+
+copy_file <- function(from, to) {
+  if (!suppressWarnings(file.copy(from, to, overwrite = TRUE)) ||
+    !identical(file.size(from), file.size(to))) {
+    cannot_write(to)
+  }
 }
 
 #' Put a fixed date of the same length in place of a PDF's dates, so that offsets stay right.
 #' @noRd
 remove_dates <- function(file) {
   bytes <- readBin(file, "raw", file.size(file))
+  ended <- utils::tail(bytes[!bytes %in% as.raw(c(10, 13))], 5L)
+  if (!identical(ended, charToRaw("%%EOF"))) cannot_write(file)
   text <- rawToChar(replace(bytes, bytes == 0 | bytes > 127, as.raw(32)))
   dates <- gregexpr("/(Creation|Mod)Date \\(D:[0-9]+", text)[[1L]]
   if (dates[[1L]] > 0L) {
@@ -210,5 +249,5 @@ remove_dates <- function(file) {
       bytes[utils::head(digits, 14L)] <- fixed
     }
   }
-  writeBin(bytes, file)
+  put_bytes(bytes, file)
 }

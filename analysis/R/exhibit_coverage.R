@@ -6,7 +6,7 @@
 write_coverage <- function(coverage, out_dir) {
   write_csv(coverage, file.path(out_dir, "coverage.csv"))
   write_whole(file.path(out_dir, "coverage.md"), function(file) {
-    writeLines(enc2utf8(coverage_lines(coverage)), file, useBytes = TRUE)
+    put_lines(coverage_lines(coverage), file)
   })
 }
 

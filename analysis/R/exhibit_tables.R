@@ -110,7 +110,7 @@ save_table <- function(table, title, out_dir, name, printed = list()) {
     )
   )
   write_whole(path("html"), function(file) {
-    writeLines(c("<!DOCTYPE html>", as.character(page)), file, useBytes = TRUE)
+    put_lines(c("<!DOCTYPE html>", as.character(page)), file)
   })
   write_csv(attr(table, "data"), path("csv"))
   vapply(c("html", "csv"), path, "")

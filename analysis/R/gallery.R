@@ -37,7 +37,7 @@ write_gallery <- function(coverage, out_dir, figures = character()) {
     )
   )
   write_whole(file.path(out_dir, "index.html"), function(file) {
-    writeLines(c("<!DOCTYPE html>", as.character(page)), file, useBytes = TRUE)
+    put_lines(c("<!DOCTYPE html>", as.character(page)), file)
   })
 }
 

@@ -66,7 +66,7 @@ write_paper_pdf <- function(html, out_file) {
       from = "html", output = made, wd = dirname(html),
       options = c("--standalone", "--pdf-engine=xelatex", "-V", "geometry:margin=2cm")
     )
-    file.copy(made, file)
+    copy_file(made, file)
   })
 }
 

@@ -67,7 +67,7 @@ render_page <- function(page, values, plots, folder, out_file) {
 }
 
 copy_whole <- function(from, to) {
-  write_whole(to, function(file) file.copy(from, file, overwrite = TRUE))
+  write_whole(to, function(file) copy_file(from, file))
 }
 
 #' A figure with its SVG inside, and where its files are.

@@ -45,6 +45,14 @@ html_table <- function(table, caption, right = character()) {
   )
 }
 
+#' Text from data within the text of a page: no sign in it is taken for HTML or Markdown.
+#' @noRd
+as_words <- function(text) {
+  signs <- utf8ToInt(enc2utf8(paste(text, collapse = " ")))
+  kept <- signs %in% utf8ToInt(paste(c(letters, LETTERS, 0:9, " "), collapse = "")) | signs > 127L
+  paste(ifelse(kept, intToUtf8(signs, multiple = TRUE), sprintf("&#%d;", signs)), collapse = "")
+}
+
 #' Split a table by its strata, other tools' benchmarks after our own.
 #' @noRd
 split_strata <- function(table, by = c("site", "test", "operation", "transport")) {
