@@ -11,7 +11,7 @@
 #include <string.h>
 
 struct launch launch_begin(void) {
-    struct launch launch = {.load = node_load(), .tcp_bytes = node_tcp_bytes()};
+    struct launch launch = {.surroundings = surroundings_begin(), .tcp_bytes = node_tcp_bytes()};
     interfaces_read(&launch.before);
     return launch;
 }
@@ -128,6 +128,16 @@ static char *describe_ranks(int rank, struct failure *failure) {
     return all;
 }
 
+// Version 1 of the schema has rank 0's host alone.
+static void describe_node(double load, struct json *json) {
+    json_name(json, "node");
+    json_open(json, '{');
+    node_describe(json);
+    json_name(json, "load_1min");
+    json_real(json, load);
+    json_close(json, '}');
+}
+
 void describe_launch(const struct launch *launch, const struct subject *subject, struct json *json,
                      struct failure *failure) {
     struct interfaces after; // before the description's own messages
@@ -137,6 +147,10 @@ void describe_launch(const struct launch *launch, const struct subject *subject,
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Reduce(&tcp_bytes, &all_tcp_bytes, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    struct json around = {0}, layout = {0};
+    surroundings_describe(&launch->surroundings, MPI_COMM_WORLD, &around, failure);
+    if (subject->layout && !layout_describe(subject->layout, MPI_COMM_WORLD, &layout))
+        failure_set(failure, STATUS_FAILED, "no memory to describe the layout of buffers");
     char *ranks = describe_ranks(rank, failure);
     if (rank == 0 && ranks) {
         json_name(json, "observed");
@@ -150,13 +164,18 @@ void describe_launch(const struct launch *launch, const struct subject *subject,
         json_open(json, '[');
         json_raw(json, ranks);
         json_close(json, ']');
-        json_name(json, "node");
-        node_describe(launch->load, json);
+        describe_node(launch->surroundings.load, json);
+        json_raw(json, around.text ? around.text : "");
+        json_name(json, "layout");
+        json_raw(json, layout.text ? layout.text : "null");
         json_name(json, "interfaces");
         interfaces_describe(&launch->before, &after, json);
         json_name(json, "tcp_bytes");
         json_integer(json, (long long)all_tcp_bytes);
         json_close(json, '}');
     }
+    json->lost = json->lost || around.lost || layout.lost;
     free(ranks);
+    json_free(&around);
+    json_free(&layout);
 }

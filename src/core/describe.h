@@ -4,14 +4,16 @@
 #define COTEJO_CORE_DESCRIBE_H
 
 #include "clock.h"
+#include "layout.h"
 #include "node.h"
 #include "options.h"
+#include "surroundings.h"
 
 #include <mpi.h>
 
 // What is noted when a launch begins, to be held against its end.
 struct launch {
-    double load;
+    struct surroundings surroundings;
     struct interfaces before;
     double tcp_bytes; // of this rank
 };
@@ -26,9 +28,10 @@ struct subject {
     const struct clock *clock;
     double payload_bytes; // negative: not known
     bool payload_checked;
-    const struct json *sync;    // value of the member `sync`; NULL or empty: null
-    const struct json *threads; // value of the member `threads`; NULL or empty: null
-    const char *found;          // a JSON object; NULL: nothing was looked for
+    const struct json *sync;     // value of the member `sync`; NULL or empty: null
+    const struct json *threads;  // value of the member `threads`; NULL or empty: null
+    const char *found;           // a JSON object; NULL: nothing was looked for
+    const struct layout *layout; // of the buffers; NULL: not known; on all ranks or on none
 };
 
 // Adds `observed` to an open JSON object, on rank 0; collective over MPI_COMM_WORLD.

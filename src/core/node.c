@@ -64,13 +64,12 @@ double node_load(void) {
     return getloadavg(&load, 1) == 1 ? load : -1;
 }
 
-void node_describe(double load, struct json *json) {
+void node_describe(struct json *json) {
     struct utsname system;
     char cpu[256], governor[64];
     uname(&system);
     value_of("/proc/cpuinfo", "model name", cpu, sizeof cpu);
     first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", governor, sizeof governor);
-    json_open(json, '{');
     json_name(json, "kernel");
     json_string(json, system.release);
     json_name(json, "cpu_model");
@@ -83,9 +82,6 @@ void node_describe(double load, struct json *json) {
     json_integer(json, (long long)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE));
     json_name(json, "cache_bytes");
     json_integer(json, (long long)node_cache());
-    json_name(json, "load_1min");
-    json_real(json, load);
-    json_close(json, '}');
 }
 
 void interfaces_read(struct interfaces *interfaces) {

@@ -16,8 +16,8 @@ size_t node_cache(void);
 // Load average of the last minute; -1 where it is not told.
 double node_load(void);
 
-// The member `node` of a launch description. `load` is the one before the launch.
-void node_describe(double load, struct json *json);
+// The members of this host in a launch description, without its load.
+void node_describe(struct json *json);
 
 enum { INTERFACES_MOST = 32 };
 

@@ -22,3 +22,4 @@ foreach(experiment waitpattern-null start-skew systematic-errors)
   add_test(NAME ${experiment} COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:cotejo>
     ${experiment} --budget 0.02)
 endforeach()
+add_test(NAME fold COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:test_fold>)

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What of a machine can turn a comparison round.
+#include "machine.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PATH_ROOM = 1024, LINE_ROOM = 512 };
+
+double machine_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static FILE *open_below(const char *root, const char *path) {
+    char whole[PATH_ROOM];
+    int length = snprintf(whole, sizeof whole, "%s%s", root, path);
+    return length < PATH_ROOM ? fopen(whole, "r") : NULL;
+}
+
+// The first line, without its end; "" when it cannot be read.
+static void line_below(const char *root, const char *path, char *line, size_t room) {
+    FILE *file = open_below(root, path);
+    if (!file || !fgets(line, (int)room, file))
+        *line = '\0';
+    if (file)
+        fclose(file);
+    line[strcspn(line, "\n")] = '\0';
+}
+
+// The number behind the word `name` in a file of such lines; NaN when it is not there.
+static double number_below(const char *root, const char *path, const char *name) {
+    char line[LINE_ROOM];
+    FILE *file = open_below(root, path);
+    double value = NAN;
+    size_t length = strlen(name);
+    while (file && isnan(value) && fgets(line, sizeof line, file))
+        if (strncmp(line, name, length) == 0 && strchr(" \t:", line[length])) {
+            const char *at = line + length + strspn(line + length, " \t:");
+            char *end;
+            double found = strtod(at, &end);
+            value = end == at ? NAN : found;
+        }
+    if (file)
+        fclose(file);
+    return value;
+}
+
+// Calls `visit` with the folder of each control group that this process is in and that may limit
+// its cores, and of those above it: a limit of any holds.
+static void each_group(const char *root, void (*visit)(const char *, const char *, bool, void *),
+                       void *state) {
+    char line[LINE_ROOM];
+    FILE *groups = open_below(root, "/proc/self/cgroup");
+    while (groups && fgets(line, sizeof line, groups)) {
+        char *controllers = strchr(line, ':'),
+             *path = controllers ? strchr(controllers + 1, ':') : NULL;
+        if (!path)
+            continue;
+        *path++ = '\0';
+        controllers++;
+        path[strcspn(path, "\n")] = '\0';
+        bool second = !*controllers; // version 2 has no names of controllers
+        bool cpu = strcmp(controllers, "cpu") == 0 || strncmp(controllers, "cpu,", 4) == 0 ||
+                   strstr(controllers, ",cpu,") || strcmp(controllers, "cpuacct,cpu") == 0;
+        if (!second && !cpu)
+            continue;
+        for (char *end = path + strlen(path);; *end = '\0') {
+            char folder[PATH_ROOM];
+            snprintf(folder, sizeof folder, "/sys/fs/cgroup%s%s%s", second ? "" : "/",
+                     second ? "" : controllers, path);
+            visit(root, folder, second, state);
+            end = strrchr(path, '/');
+            if (!end || !*path)
+                break;
+        }
+    }
+    if (groups)
+        fclose(groups);
+}
+
+static double number_of(const char *root, const char *folder, const char *file, const char *name) {
+    char path[PATH_ROOM + 64], line[64], *end;
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    if (*name)
+        return number_below(root, path, name);
+    line_below(root, path, line, sizeof line);
+    double value = strtod(line, &end);
+    return end == line ? NAN : value;
+}
+
+static void least_quota(const char *root, const char *folder, bool second, void *state) {
+    double *least = state, quota, period;
+    if (second) {
+        char path[PATH_ROOM + 64], line[64];
+        snprintf(path, sizeof path, "%s/cpu.max", folder);
+        line_below(root, path, line, sizeof line);
+        if (sscanf(line, "%lf %lf", &quota, &period) != 2)
+            return; // "max", or no such file
+    } else {
+        quota = number_of(root, folder, "cpu.cfs_quota_us", "");
+        period = number_of(root, folder, "cpu.cfs_period_us", "");
+    }
+    if (quota > 0 && period > 0)
+        *least = fmin(*least, quota / period);
+}
+
+double machine_quota(const char *root) {
+    double least = INFINITY;
+    each_group(root, least_quota, &least);
+    return least;
+}
+
+static void most_throttled(const char *root, const char *folder, bool second, void *state) {
+    double *most = state;
+    double s = second ? 1e-6 * number_of(root, folder, "cpu.stat", "throttled_usec")
+                      : 1e-9 * number_of(root, folder, "cpu.stat", "throttled_time");
+    if (!isnan(s))
+        *most = isnan(*most) ? s : fmax(*most, s);
+}
+
+struct machine_counts machine_counts_read(const char *root) {
+    struct machine_counts counts = {NAN, NAN};
+    char line[LINE_ROOM];
+    double ticks;
+    line_below(root, "/proc/stat", line, sizeof line);
+    if (sscanf(line, "cpu %*f %*f %*f %*f %*f %*f %*f %lf", &ticks) == 1)
+        counts.steal_s = ticks / (double)sysconf(_SC_CLK_TCK);
+    each_group(root, most_throttled, &counts.throttled_s);
+    return counts;
+}
+
+void machine_huge_pages(const char *root, char *setting, size_t room) {
+    char line[128];
+    line_below(root, "/sys/kernel/mm/transparent_hugepage/enabled", line, sizeof line);
+    char *begin = strchr(line, '['), *end = begin ? strchr(begin, ']') : NULL;
+    snprintf(setting, room, "%.*s", end ? (int)(end - begin - 1) : 7, end ? begin + 1 : "unknown");
+}
+
+struct disturbance disturbance_read(void) {
+    struct rusage usage;
+    struct disturbance found = {NAN, number_below("", "/proc/self/sched", "se.nr_migrations"), NAN,
+                                NAN};
+    if (getrusage(RUSAGE_SELF, &usage) == 0) {
+        found.involuntary_switches = (double)usage.ru_nivcsw;
+        found.minor_faults = (double)usage.ru_minflt;
+        found.major_faults = (double)usage.ru_majflt;
+    }
+    return found;
+}
+
+// Copies at relative addresses.
+enum { PAGE = 4096, LOOKS = 5, COPIED_BYTES = 128 << 10, CONFIRMATIONS = 4, BRIEF = 64 };
+
+// The least time of a copy in some looks at several in a row.
+static double copy_time(copy_function *copy, char *to, const char *from, size_t size) {
+    long calls = COPIED_BYTES / (long)size + 1;
+    double least = INFINITY;
+    for (int look = 0; look < LOOKS; look++) {
+        double begin = machine_seconds();
+        for (long i = 0; i < calls; i++) {
+            copy(to, from, size);
+            __asm__ volatile("" ::: "memory");
+        }
+        least = fmin(least, (machine_seconds() - begin) / (double)calls);
+    }
+    return least;
+}
+
+static int rising(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static struct pit worst_of(copy_function *copy, char *to, const char *from, size_t size,
+                           size_t step, bool brief) {
+    double times[PAGE], sorted[PAGE];
+    size_t offsets[PAGE], count = 0, worst = 0, middle = 0;
+    for (size_t offset = 0; offset < PAGE; offset += step)
+        if (!brief || offset <= BRIEF || offset >= PAGE - BRIEF || offset == PAGE / 2)
+            offsets[count++] = offset;
+    for (size_t i = 0; i < count; i++) {
+        times[i] = copy_time(copy, to + offsets[i], from, size);
+        worst = times[i] > times[worst] ? i : worst;
+    }
+    memcpy(sorted, times, count * sizeof *times);
+    qsort(sorted, count, sizeof *sorted, rising);
+    while (times[middle] != sorted[count / 2])
+        middle++;
+    // Both once more in turns: what was an interruption does not come back.
+    struct pit pit = {size, offsets[worst], times[worst] / times[middle]};
+    for (int i = 0; i < CONFIRMATIONS && pit.ratio >= PIT_RATIO; i++) {
+        double slow = copy_time(copy, to + offsets[worst], from, size);
+        pit.ratio = fmin(pit.ratio, slow / copy_time(copy, to + offsets[middle], from, size));
+    }
+    return pit;
+}
+
+struct pit pit_find(copy_function *copy, const size_t *sizes, size_t count, size_t step,
+                    bool brief) {
+    struct pit worst = {0};
+    size_t most = 0;
+    for (size_t i = 0; i < count; i++)
+        most = sizes[i] > most ? sizes[i] : most;
+    size_t room = (most / PAGE + 2) * PAGE;
+    char *from = aligned_alloc(PAGE, room), *to = aligned_alloc(PAGE, room);
+    if (from && to) {
+        memset(from, 1, room); // pages of their own, in memory
+        memset(to, 2, room);
+        for (size_t i = 0; i < count; i++) {
+            struct pit pit = worst_of(copy, to, from, sizes[i], step, brief);
+            worst = pit.ratio > worst.ratio ? pit : worst;
+        }
+    }
+    free(from);
+    free(to);
+    return worst;
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is around a launch, as members of its description.
+#include "surroundings.h"
+
+#include "fold.h"
+#include "node.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+extern char **environ;
+
+struct surroundings surroundings_begin(void) {
+    return (struct surroundings){node_load(), machine_counts_read(""), disturbance_read()};
+}
+
+static bool begins(const char *name, const char *const *with) {
+    for (; *with; with++)
+        if (strncmp(name, *with, strlen(*with)) == 0)
+            return true;
+    return false;
+}
+
+bool surroundings_steers(const char *name) {
+    static const char *const steering[] = {
+        "OMPI_", "PMIX_MCA_", "PRTE_",      "MPIR_",    "MPICH_",         "I_MPI_", "UCX_", "FI_",
+        "PSM",   "OMP_",      "KMP_",       "GOMP_",    "HWLOC_",         "HCOLL_", "MV2_", "MVP_",
+        "SMPI_", "MALLOC_",   "LD_PRELOAD", "LD_AUDIT", "GLIBC_TUNABLES", NULL};
+    // Who a rank is, where its launcher listens, and what the launcher tells of itself.
+    static const char *const identity[] = {
+        "OMPI_COMM_WORLD_",  "OMPI_WORLD_",           "OMPI_APP_CTX",
+        "OMPI_FIRST_RANKS",  "OMPI_FILE_LOCATION",    "OMPI_ARGV",
+        "OMPI_COMMAND",      "OMPI_UNIVERSE_SIZE",    "OMPI_NUM_APP_CTX",
+        "OMPI_LIBDIR",       "OMPI_TOOL_NAME",        "OMPI_VERSION",
+        "OMPI_MCA_PREFIXES", "OMPI_MCA_initial_wdir", "OMPI_MCA_num_procs",
+        "OMPI_MCA_cpu_type", "OMPI_MCA_orte_",        "PRTE_JOB",
+        "PRTE_LAUNCHED",     "I_MPI_HYDRA_",          "I_MPI_INTERNAL",
+        "I_MPI_INFO_",       "I_MPI_MPIRUN",          NULL};
+    return begins(name, steering) && !begins(name, identity);
+}
+
+// Everything went well on all ranks, or nothing is written.
+static bool gathered(struct fold *fold, MPI_Comm comm, struct failure *failure) {
+    if (fold_ranks(fold, comm))
+        return true;
+    failure_set(failure, STATUS_FAILED, "no memory to describe what is around the ranks");
+    return false;
+}
+
+static void host_name(char *name, size_t room) {
+#ifdef COTEJO_SIMULATED
+    char simulated[MPI_MAX_PROCESSOR_NAME];
+    int length;
+    MPI_Get_processor_name(simulated, &length);
+    snprintf(name, room, "%s", simulated);
+#else
+    if (gethostname(name, room) != 0)
+        *name = '\0';
+    name[room - 1] = '\0';
+#endif
+}
+
+// One rank of each host speaks for it; simulated hosts are all on one machine, rank 0's.
+static bool speaks(MPI_Comm comm, int rank) {
+#ifdef COTEJO_SIMULATED
+    (void)comm;
+    return rank == 0;
+#else
+    MPI_Comm host;
+    int place;
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &host);
+    MPI_Comm_rank(host, &place);
+    MPI_Comm_free(&host);
+    return place == 0;
+#endif
+}
+
+static void describe_nodes(const struct surroundings *begin, MPI_Comm comm, int rank,
+                           struct json *json, struct failure *failure) {
+    struct fold fold = {0};
+    if (speaks(comm, rank)) {
+        char name[256];
+        struct json node = {0}, host = {0};
+        host_name(name, sizeof name);
+        json_string(&host, name);
+        node_describe(&node);
+        if (node.lost || host.lost)
+            fold.lost = true;
+        else
+            fold_add(&fold, rank, host.text, node.text, begin->load);
+        json_free(&node);
+        json_free(&host);
+    }
+    if (!gathered(&fold, comm, failure))
+        return;
+    if (rank == 0) {
+        fold_order(&fold);
+        json_name(json, "nodes");
+        json_open(json, '[');
+        fold_list(&fold, "hosts", "load_1min", json);
+        json_close(json, ']');
+    }
+    fold_free(&fold);
+}
+
+static void describe_disturbed(const struct surroundings *begin, MPI_Comm comm, int rank,
+                               struct json *json, struct failure *failure) {
+    const struct disturbance *before = &begin->disturbance, now = disturbance_read();
+    const struct {
+        const char *name;
+        double value;
+    } counts[] = {
+        {"involuntary_switches", now.involuntary_switches - before->involuntary_switches},
+        {"migrations", now.migrations - before->migrations},
+        {"minor_faults", now.minor_faults - before->minor_faults},
+        {"major_faults", now.major_faults - before->major_faults}};
+    struct fold fold = {0};
+    struct json mine = {0};
+    int known = 0, all;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        json_name(&mine, counts[i].name);
+        json_real(&mine, counts[i].value);
+        known = known || !isnan(counts[i].value);
+    }
+    if (mine.lost)
+        fold.lost = true;
+    else
+        fold_add(&fold, rank, NULL, mine.text, 0);
+    json_free(&mine);
+    MPI_Reduce(&known, &all, 1, MPI_INT, MPI_MAX, 0, comm);
+    if (!gathered(&fold, comm, failure))
+        return;
+    if (rank == 0) {
+        json_name(json, "disturbed");
+        if (all) {
+            fold_order(&fold);
+            json_open(json, '[');
+            fold_list(&fold, "ranks", NULL, json);
+            json_close(json, ']');
+        } else {
+            json_null(json);
+        }
+    }
+    fold_free(&fold);
+}
+
+static void describe_pit(struct json *json) {
+#ifdef COTEJO_SIMULATED
+    struct pit pit = {0}; // nobody copies: messages are events
+#else
+    static const size_t sizes[] = {16 << 10, 64 << 10};
+    struct pit pit = pit_find(memcpy, sizes, 2, 8, true);
+#endif
+    json_name(json, "pit");
+    if (pit.ratio < PIT_RATIO) {
+        json_null(json);
+        return;
+    }
+    json_open(json, '{');
+    json_name(json, "size_bytes");
+    json_integer(json, (long long)pit.size);
+    json_name(json, "offset");
+    json_integer(json, (long long)pit.offset);
+    json_name(json, "ratio");
+    json_real(json, pit.ratio);
+    json_close(json, '}');
+}
+
+// Of the host where it is worst; copies and huge pages are rank 0's host's.
+static void describe_machine(const struct surroundings *begin, MPI_Comm comm, int rank,
+                             struct json *json) {
+    struct machine_counts now = machine_counts_read("");
+    // A number that is not known is less than any, and stays unknown only where all are.
+    double mine[] = {now.steal_s - begin->counts.steal_s,
+                     now.throttled_s - begin->counts.throttled_s, -machine_quota("")};
+    double worst[3];
+    char setting[16];
+    for (int i = 0; i < 3; i++)
+        mine[i] = isnan(mine[i]) ? -INFINITY : mine[i];
+    MPI_Reduce(mine, worst, 3, MPI_DOUBLE, MPI_MAX, 0, comm);
+    if (rank != 0)
+        return;
+    machine_huge_pages("", setting, sizeof setting);
+    json_name(json, "machine");
+    json_open(json, '{');
+    json_name(json, "steal_s");
+    json_real(json, worst[0]);
+    json_name(json, "throttled_s");
+    json_real(json, worst[1]);
+    json_name(json, "quota_cores");
+    json_real(json, -worst[2]);
+    json_name(json, "thp");
+    json_string(json, setting);
+    describe_pit(json);
+    json_close(json, '}');
+}
+
+static size_t name_length(const char *setting) {
+    return strcspn(setting, "=");
+}
+
+// One variable: its value, or, where ranks do not have the same, a list of values and their ranks.
+static size_t describe_variable(const struct fold *fold, size_t at, int size, struct json *json) {
+    size_t length = name_length(fold->at[at].text), end = at;
+    char name[256], everyone[32];
+    snprintf(name, sizeof name, "%.*s", (int)length, fold->at[at].text);
+    snprintf(everyone, sizeof everyone, size > 1 ? "0-%d" : "%d", size - 1);
+    while (end < fold->count && name_length(fold->at[end].text) == length &&
+           strncmp(fold->at[end].text, name, length) == 0)
+        end++;
+    json_name(json, name);
+    if (end == at + 1 && strcmp(fold->at[at].who, everyone) == 0) {
+        json_string(json, fold->at[at].text + length + 1);
+        return end;
+    }
+    json_open(json, '[');
+    for (; at < end; at++) {
+        json_open(json, '{');
+        json_name(json, "ranks");
+        json_string(json, fold->at[at].who);
+        json_name(json, "value");
+        json_string(json, fold->at[at].text + length + 1);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+    return end;
+}
+
+static void describe_environment(MPI_Comm comm, int rank, int size, struct json *json,
+                                 struct failure *failure) {
+    struct fold fold = {0};
+    for (char **setting = environ; setting && *setting; setting++)
+        if (strchr(*setting, '=') && surroundings_steers(*setting))
+            fold_add(&fold, rank, NULL, *setting, 0);
+    if (!gathered(&fold, comm, failure))
+        return;
+    if (rank == 0) {
+        json_name(json, "environment");
+        json_open(json, '{');
+        for (size_t at = 0; at < fold.count;)
+            at = describe_variable(&fold, at, size, json);
+        json_close(json, '}');
+    }
+    fold_free(&fold);
+}
+
+void surroundings_describe(const struct surroundings *begin, MPI_Comm comm, struct json *json,
+                           struct failure *failure) {
+    int rank, size;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    describe_disturbed(begin, comm, rank, json, failure); // first: the others disturb, too
+    describe_nodes(begin, comm, rank, json, failure);
+    describe_machine(begin, comm, rank, json);
+    describe_environment(comm, rank, size, json, failure);
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is around a launch, as members of its description: hosts, what disturbed the ranks, what
+// of the machine can turn a comparison round, and the variables that steer libraries.
+#ifndef COTEJO_CORE_SURROUNDINGS_H
+#define COTEJO_CORE_SURROUNDINGS_H
+
+#include "failure.h"
+#include "json.h"
+#include "machine.h"
+
+#include <mpi.h>
+
+// What is noted when a launch begins, of this rank and its host.
+struct surroundings {
+    double load;
+    struct machine_counts counts;
+    struct disturbance disturbance;
+};
+
+struct surroundings surroundings_begin(void);
+
+// Adds `nodes`, `disturbed`, `machine` and `environment` to an open object on rank 0. Collective;
+// failure agreed.
+void surroundings_describe(const struct surroundings *begin, MPI_Comm comm, struct json *json,
+                           struct failure *failure);
+
+// Whether a variable of the environment could steer an MPI library, what it stands on, or threads;
+// numbers that a launcher gives its ranks could not.
+bool surroundings_steers(const char *name);
+
+#endif

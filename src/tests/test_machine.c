@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is told of a machine, from files that are made up, and from copies with and without a pit.
+#include "check.h"
+#include "machine.h"
+#include "surroundings.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char root[] = "cotejo-machine-XXXXXX";
+
+// Writes a file below the root, with the folders on the way to it.
+static void put(const char *path, const char *text) {
+    char whole[512];
+    snprintf(whole, sizeof whole, "%s%s", root, path);
+    for (char *at = whole + strlen(root) + 1; (at = strchr(at, '/')); *at++ = '/') {
+        *at = '\0';
+        mkdir(whole, 0700);
+    }
+    FILE *file = fopen(whole, "w");
+    CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+static void nothing_is_told(void) {
+    char setting[16];
+    struct machine_counts counts = machine_counts_read(root);
+    CHECK(isnan(counts.steal_s) && isnan(counts.throttled_s));
+    CHECK(isinf(machine_quota(root)));
+    machine_huge_pages(root, setting, sizeof setting);
+    CHECK(strcmp(setting, "unknown") == 0);
+}
+
+// Version 2: the limit of a group above holds, too.
+static void second_groups(void) {
+    put("/proc/self/cgroup", "0::/jobs/mine\n");
+    put("/sys/fs/cgroup/jobs/mine/cpu.max", "max 100000\n");
+    CHECK(isinf(machine_quota(root)));
+    put("/sys/fs/cgroup/jobs/cpu.max", "150000 100000\n");
+    CHECK(machine_quota(root) == 1.5);
+    put("/sys/fs/cgroup/jobs/mine/cpu.max", "50000 100000\n");
+    CHECK(machine_quota(root) == 0.5);
+    put("/sys/fs/cgroup/jobs/mine/cpu.stat", "usage_usec 5\nthrottled_usec 2500000\n");
+    CHECK(machine_counts_read(root).throttled_s == 2.5);
+}
+
+static void first_groups(void) {
+    put("/proc/self/cgroup", "4:memory:/x\n2:cpu,cpuacct:/jobs\n");
+    CHECK(isinf(machine_quota(root)));
+    put("/sys/fs/cgroup/cpu,cpuacct/jobs/cpu.cfs_quota_us", "-1\n");
+    put("/sys/fs/cgroup/cpu,cpuacct/jobs/cpu.cfs_period_us", "100000\n");
+    CHECK(isinf(machine_quota(root)));
+    put("/sys/fs/cgroup/cpu,cpuacct/jobs/cpu.cfs_quota_us", "200000\n");
+    CHECK(machine_quota(root) == 2);
+    put("/sys/fs/cgroup/cpu,cpuacct/jobs/cpu.stat", "nr_throttled 3\nthrottled_time 750000000\n");
+    CHECK(machine_counts_read(root).throttled_s == 0.75);
+}
+
+static void the_kernel_tells(void) {
+    char setting[16];
+    put("/proc/stat", "cpu  1 2 3 4 5 6 7 800 0 0\ncpu0 1 2 3 4 5 6 7 800 0 0\n");
+    CHECK(machine_counts_read(root).steal_s == 800.0 / (double)sysconf(_SC_CLK_TCK));
+    put("/sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
+    machine_huge_pages(root, setting, sizeof setting);
+    CHECK(strcmp(setting, "madvise") == 0);
+}
+
+static void steering_is_known(void) {
+    static const char *const yes[] = {
+        "OMPI_MCA_btl=self",   "UCX_TLS=tcp",       "LD_PRELOAD=x.so",
+        "GLIBC_TUNABLES=a=b",  "PMIX_MCA_gds=hash", "FI_PROVIDER=tcp",
+        "MPIR_CVAR_NOLOCAL=1", "I_MPI_FABRICS=shm", "PSM3_NIC=x"};
+    static const char *const no[] = {
+        "PATH=/bin", "OMPI_COMM_WORLD_RANK=3", "PMIX_RANK=3", "PMI_FD=7", "HOME=/", "FICTION=x"};
+    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
+        CHECK(surroundings_steers(yes[i]));
+    for (size_t i = 0; i < sizeof no / sizeof *no; i++)
+        CHECK(!surroundings_steers(no[i]));
+}
+
+static void *plain(void *to, const void *from, size_t count) {
+    for (size_t i = 0; i < count / sizeof(long); i++)
+        ((volatile long *)to)[i] = ((const long *)from)[i];
+    return to;
+}
+
+// Three times the work where the destination is 24 B further.
+static void *pitted(void *to, const void *from, size_t count) {
+    int times = ((size_t)to - (size_t)from) % 4096 == 24 ? 3 : 1;
+    for (int i = 0; i < times; i++)
+        plain(to, from, count);
+    return to;
+}
+
+static void pits_are_found(void) {
+    static const size_t sizes[] = {1024, 16384};
+    for (int brief = 0; brief < 2; brief++) {
+        struct pit none = pit_find(plain, sizes, 2, brief ? 8 : 64, brief);
+        struct pit planted = pit_find(pitted, sizes, 2, 8, brief);
+        CHECK(none.ratio < PIT_RATIO && none.size > 0);
+        CHECK(planted.ratio >= PIT_RATIO && planted.offset == 24);
+    }
+}
+
+static void faults_are_counted(void) {
+    struct disturbance before = disturbance_read();
+    size_t bytes = 200 * 4096;
+    volatile char *memory = malloc(bytes);
+    for (size_t i = 0; i < bytes; i += 4096)
+        memory[i] = 1;
+    struct disturbance after = disturbance_read();
+    CHECK(after.minor_faults - before.minor_faults >= 1);
+    CHECK(after.involuntary_switches >= before.involuntary_switches);
+    free((void *)memory);
+}
+
+int main(void) {
+    if (!mkdtemp(root))
+        return 1;
+    nothing_is_told();
+    second_groups();
+    first_groups();
+    the_kernel_tells();
+    steering_is_known();
+    pits_are_found();
+    faults_are_counted();
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", root);
+    CHECK(system(command) == 0);
+    return check_status();
+}

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a description says of what is around the ranks: hosts, disturbance, steering variables."""
+
+import json
+import os
+
+from tests.launching import STACK, launch
+
+WORDS = ["pingpong", "--sizes", "1", "--budget", "0.01", "--output", "samples"]
+
+
+def observed(folder):
+    return json.loads((folder / "samples.json").read_text())["observed"]
+
+
+def test_a_launch_tells_what_was_around_it(mpi, tmp_path):
+    done = launch(mpi, *WORDS, folder=tmp_path, UCX_PLANTED="blue", FICTION="none")
+    assert done.returncode == 0, done.stderr
+    found = observed(tmp_path)
+    assert [node["hosts"] for node in found["nodes"]] == [[found["ranks"][0]["host"]]]
+    assert found["nodes"][0]["cores"] == os.cpu_count()
+    assert found["environment"]["UCX_PLANTED"] == "blue"
+    assert not {"FICTION", "PATH", "OMPI_COMM_WORLD_RANK", "PMI_RANK"} & set(found["environment"])
+    assert {"steal_s", "throttled_s", "quota_cores", "thp", "pit"} == set(found["machine"])
+    ranks = {entry["ranks"] for entry in found["disturbed"]}
+    assert ranks in ({"0-1"}, {"0", "1"})
+    assert all(entry["involuntary_switches"] >= 0 for entry in found["disturbed"])
+
+
+def test_variables_that_differ_are_told_with_their_ranks(mpi, tmp_path):
+    script = tmp_path / "planted"
+    script.write_text("#!/bin/sh\nexport UCX_PLANTED=of-${OMPI_COMM_WORLD_RANK:-$PMI_RANK}\n"
+                      f"exec {mpi.prefix(STACK)}/bin/cotejo \"$@\"\n")
+    script.chmod(0o755)
+    done = launch(mpi, *WORDS, folder=tmp_path, program=script)
+    assert done.returncode == 0, done.stderr
+    assert observed(tmp_path)["environment"]["UCX_PLANTED"] == [
+        {"ranks": "0", "value": "of-0"}, {"ranks": "1", "value": "of-1"}]
