@@ -6,7 +6,7 @@
 #' @param results_dir as for [read_results()].
 #' @param out_dir folder for `NAME.svg`, `NAME.pdf` and `NAME.csv` (seconds, bytes), made when
 #'   needed.
-#' @param session names of sessions to choose from, see [select_sessions()].
+#' @param session names of sessions to choose from, see [choose_sessions()].
 #' @return the paths, invisibly. Prints progress, and the folder last.
 #' @export
 draw_figures <- function(results_dir, out_dir, session = NULL) {

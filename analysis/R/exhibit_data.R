@@ -5,18 +5,38 @@
 #'
 #' @param summary what [summarise_launches()] returned.
 #' @param spec row of the register.
+#' @param session names of sessions to choose from.
 #' @return list of numbers of rows of `summary`, one element an alternative of `spec$tests` that
 #'   has all its data.
 #' @noRd
-rows_of_exhibit <- function(summary, spec) {
+rows_of_exhibit <- function(summary, spec, session = NULL) {
   found <- lapply(strsplit(spec$tests, " +")[[1L]], function(alternative) {
     tests <- strsplit(alternative, "+", fixed = TRUE)[[1L]]
     rows <- which(summary$test %in% tests & !is.na(summary$median_s))
     rows <- rows[in_sizes(summary$bytes[rows], spec$sizes)]
     rows <- rows[matches(summary[rows], spec$filter[[1L]])]
-    if (all(tests %in% summary$test[rows])) rows
+    if (all(tests %in% summary$test[rows])) rows_of_state(summary, rows, spec, tests, session)
   })
   found[lengths(found) > 0L]
+}
+
+#' Of the rows that an exhibit could show those of one state in each panel: all that stands beside
+#' one another in it can be compared.
+#'
+#' Several tests are taken each from its own state only where no state has them all.
+#' @noRd
+rows_of_state <- function(summary, rows, spec, tests, session) {
+  panels <- setdiff(c("transport", spec$arguments[[1L]]$panel), SIDES)
+  sides <- setdiff(GROUPED, c("site", "simulated", panels))
+  part <- summary[rows, intersect(
+    c(GROUPED, names(STATE), "session", "key", "status", "bytes"), names(summary)
+  ), with = FALSE]
+  chosen <- rows[choose_sessions(part, sides, session)$rows]
+  if (!all(tests %in% summary$test[chosen])) {
+    sides <- setdiff(sides, c("test", "experiment"))
+    chosen <- rows[choose_sessions(part, sides, session)$rows]
+  }
+  if (all(tests %in% summary$test[chosen])) chosen
 }
 
 # Which rows have one of the wanted values in every column of the filter. Values may have stars;

@@ -199,7 +199,7 @@ noise_of <- function(curve) {
 #' Eager limits as `eager-limit` found them, of the sessions that would be reported.
 #'
 #' @param results what [read_results()] returned.
-#' @param session names of sessions to choose from, see [select_sessions()].
+#' @param session names of sessions to choose from, see [choose_sessions()].
 #' @return data.table, one row a site, MPI and transport: `eager_limit_bytes`, the library's own
 #'   (median over launches, `Inf`: it held no size; `NA`: no launch left it alone),
 #'   `tried_bytes`, the largest size that was tried of it, and `header_bytes`, what of a limit
@@ -208,8 +208,9 @@ noise_of <- function(curve) {
 #' @export
 known_limits <- function(results, session = NULL) {
   tried <- results$launches[experiment == "eager-limit"]
-  chosen <- select_sessions(tried, session)
-  used <- tried[status == "ok"][chosen, on = c("site", "session"), nomatch = NULL]
+  # Not inside [], where `session` is the column.
+  chosen <- choose_sessions(tried, session = session)
+  used <- tried[chosen$rows]
   if (!nrow(used)) {
     return(data.table(
       site = character(), mpi = character(), transport = character(),

@@ -7,8 +7,8 @@
 #' @param out_dir folder for `STUDY/EXHIBIT.svg`, `.pdf` and `.csv` (`.html` and `.csv` for
 #'   tables), `index.html`, `coverage.csv` and `coverage.md`; made when needed. What is drawn
 #'   from emulated or simulated launches says so in its name: `EXHIBIT-simulated.svg`.
-#' @param session names of sessions to choose from; the latest of each site and test by default,
-#'   with those that agree with it.
+#' @param session names of sessions to choose from, see [choose_sessions()]; each panel of an
+#'   exhibit is of one state.
 #' @param exhibits the register, see [list_exhibits()].
 #' @param published folder of the printed numbers (`data/published`), which are put beside ours;
 #'   `NULL`: none are.
@@ -36,8 +36,10 @@ draw_exhibits <- function(results_dir, out_dir, session = NULL, exhibits = list_
 #' @noRd
 draw_all_exhibits <- function(results, out_dir, session = NULL, exhibits = list_exhibits(),
                               published = NULL) {
-  summary <- summary_of_tests(results, session)
-  rows <- lapply(seq_len(nrow(exhibits)), function(i) rows_of_exhibit(summary, exhibits[i]))
+  summary <- summarise_launches(results)
+  rows <- lapply(seq_len(nrow(exhibits)), function(i) {
+    rows_of_exhibit(summary, exhibits[i], session)
+  })
   medians <- summarise_configurations(keep_rows(summary, sort(unique(c(integer(), unlist(rows))))))
   shared <- list(
     exhibits = exhibits, rows = rows, summary = summary, medians = medians,
@@ -106,13 +108,11 @@ say_coverage <- function(coverage) {
   ))
 }
 
-#' Launch summaries of the latest sessions of each test.
+#' Launch summaries of the sessions that are used of each test.
 #' @noRd
 summary_of_tests <- function(results, session) {
-  chosen <- select_sessions(results$launches, session, unit = "test")
-  keys <- results$launches[chosen, on = c("site", "test", "session"), nomatch = NULL]$key
   summary <- summarise_launches(results)
-  keep_rows(summary, which(summary$key %in% keys & summary$status == "ok"))
+  keep_rows(summary, which(choose_sessions(summary, session = session)$rows))
 }
 
 #' Draw one exhibit, or say what it waits for.

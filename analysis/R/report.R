@@ -7,7 +7,7 @@
 #' @param out_file the HTML file; its folder is made when needed. The figures go to the folder
 #'   `figures` beside it, as [draw_figures()] draws them, the exhibits that the results have data
 #'   for to `exhibits`, as [draw_exhibits()] does.
-#' @param session names of sessions to choose from, see [select_sessions()].
+#' @param session names of sessions to choose from, see [choose_sessions()].
 #' @param delta smallest relative difference of interest (margin of equivalence).
 #' @param seed,replicates of the bootstrap.
 #' @param published folder of the printed numbers, see [draw_exhibits()].

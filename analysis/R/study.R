@@ -4,20 +4,19 @@
 #' Read, summarise and compare; prints progress.
 #'
 #' @param results_dir as for [read_results()].
-#' @param session names of sessions to choose from, see [select_sessions()].
+#' @param session names of sessions to choose from, see [choose_sessions()].
 #' @param delta margin of equivalence.
 #' @param seed,replicates of the bootstrap.
-#' @return list: `results` (what [read_results()] returned), `launches` (all), `chosen` (the
-#'   sessions of each site and experiment), `summary`, `medians`, `comparison`, `drift`, and the
-#'   settings.
+#' @return list: `results` (what [read_results()] returned), `launches` (all), `account` (of the
+#'   sessions, see [choose_sessions()]), `whole` (summaries of all launches), `summary` (of those
+#'   used), `medians`, `comparison`, `drift`, and the settings.
 #' @noRd
 compare_results <- function(results_dir, session = NULL, delta = 0.03, seed = 1L,
                             replicates = 4000L) {
   message("reading ", results_dir)
   results <- read_results(results_dir)
   launches <- results$launches
-  chosen <- select_sessions(launches, session)
-  if (!nrow(chosen)) {
+  if (!any(launches$status == "ok" & (is.null(session) | launches$session %in% session))) {
     bad_data(
       results_dir, NA,
       sprintf(
@@ -27,13 +26,14 @@ compare_results <- function(results_dir, session = NULL, delta = 0.03, seed = 1L
       "see the reasons in the launch descriptions and measure again"
     )
   }
-  in_chosen <- launches[chosen, on = c("site", "experiment", "session"), nomatch = NULL]$key
-  message("summarising ", count_of(length(in_chosen), "launch", "launches"))
-  summary <- summarise_launches(results)
-  summary <- keep_rows(summary, which(summary$key %in% in_chosen))
+  message("summarising ", count_of(sum(launches$status == "ok"), "launch", "launches"))
+  whole <- summarise_launches(results)
+  chosen <- choose_sessions(whole, session = session)
+  summary <- keep_rows(whole, which(chosen$rows))
   message("comparing")
   list(
-    results = results, launches = launches, chosen = chosen, summary = summary,
+    results = results, launches = launches, account = account_with(chosen$account, launches),
+    whole = whole, summary = summary,
     medians = summarise_configurations(summary, seed = seed, replicates = replicates),
     comparison = compare_configurations(
       summary,
@@ -49,23 +49,22 @@ compare_results <- function(results_dir, session = NULL, delta = 0.03, seed = 1L
 #' @return as [compare_results()], and `used`, `unusable`, `older` (launches), `undisturbed` (the
 #'   same comparison by [undisturbed()]), `agreement`, `flags`, `missing`, `sessions`, `audit`.
 #' @noRd
-analyse <- function(results_dir, ...) {
-  study <- compare_results(results_dir, ...)
+analyse <- function(results_dir, session = NULL, ...) {
+  study <- compare_results(results_dir, session, ...)
   launches <- study$launches
   plans <- study$results
-  sessions <- unique(study$chosen[, c("site", "session")])
-  in_chosen <- launches[study$chosen, on = c("site", "experiment", "session"), nomatch = NULL]$key
+  sessions <- unique(study$summary[, c("site", "session")])
   in_session <- launches[sessions, on = c("site", "session")]$key
   c(study, list(
-    used = launches[key %in% in_chosen & status == "ok"],
+    used = launches[key %in% study$summary$key],
     unusable = launches[key %in% in_session & status != "ok"],
-    older = launches[!key %in% c(in_chosen, in_session)],
+    older = launches[status == "ok" & !key %in% study$summary$key],
     undisturbed = compare_configurations(
       undisturbed(study$summary),
       delta = study$delta, seed = study$seed, replicates = study$replicates, refused = "list"
     ),
     agreement = compare_tools(
-      study$summary,
+      study$whole, session,
       delta = study$delta, seed = study$seed, replicates = study$replicates
     ),
     flags = flag_launches(study$summary),
@@ -78,10 +77,33 @@ of_sessions <- function(table, sessions) {
   if (nrow(table)) table[sessions, on = c("site", "session"), nomatch = NULL] else table
 }
 
-# Each IMB operation against ours of the same pattern.
-compare_tools <- function(summary, ...) {
+#' The account of sessions with those of whose launches none left a summary.
+#' @noRd
+account_with <- function(account, launches) {
+  lost <- launches[, list(launches = .N), keyby = c("site", "test", "session")][
+    !account,
+    on = c("site", "test", "session")
+  ]
+  lost[, c("status", "used", "why") := list("unusable", 0L, "no usable launch")]
+  out <- rbind(account, lost, use.names = TRUE)
+  # Those too that failed.
+  all <- launches[, list(launches = .N), by = c("site", "test", "session")]
+  out[all, launches := i.launches, on = c("site", "test", "session")]
+  setorderv(out, c("site", "test", "session"))
+  out[]
+}
+
+# Each IMB operation against ours of the same pattern, of sessions that have both.
+compare_tools <- function(whole, session, ...) {
+  tool <- c("operation", "experiment", "test", "parameters", "factors", "mpi", "settings")
   rbindlist(lapply(c("pingpong", "pingping"), function(ours) {
-    agree_tools(summary, ours, paste0("imb-", ours), refused = "list", ...)
+    theirs <- paste0("imb-", ours)
+    both <- keep_rows(whole, which(whole$operation %in% c(ours, theirs) & !is.na(whole$median_s)))
+    if (!nrow(both)) {
+      return(NULL)
+    }
+    both <- keep_rows(both, which(choose_sessions(both, tool, session)$rows))
+    agree_tools(both, ours, theirs, refused = "list", ...)
   }), fill = TRUE)
 }
 

@@ -9,7 +9,8 @@
 #' @param results what [read_results()] returned.
 #' @return data.table, one row a launch, operation, further factor column and size: the columns
 #'   of `launches`, then `operation`, `bytes`, the factors, `n` (valid samples), `n_invalid`,
-#'   `quantity` (what the time is; `NA`: the launch does not say),
+#'   `quantity` (what the time is; `NA`: the launch does not say), `factors` (the factor columns
+#'   as one text),
 #'   `median_s`, `min_s`, `p10_s`, `p95_s`, `mean_s` (s, one operation), `bytes_per_s` (B/s, from
 #'   the median). A group without a valid sample has `n` 0 and `NA`.
 #' @export
@@ -39,9 +40,27 @@ summarise_launches <- function(results) {
   summary[, key := as.character(key)]
   setcolorder(summary, c(by, "n", "n_invalid", "median_s", "min_s", "p10_s", "p95_s", "mean_s"))
   summary[, quantity := quantity_of(results$quantities, key, operation)]
+  factors <- setdiff(by, c("key", "operation", "bytes"))
+  set(summary, j = "factors", value = text_of_factors(summary, factors))
   out <- results$launches[summary, on = "key"]
   setattr(out, "factors", setdiff(by, c("key", "operation", "bytes")))
   out[]
+}
+
+#' The columns of the samples that tell groups of them apart, as one text a row:
+#' `pairs=2; queue=4`. Columns that a launch does not have are left out.
+#' @noRd
+text_of_factors <- function(table, columns) {
+  if (!length(columns)) {
+    return(rep("", nrow(table)))
+  }
+  columns <- sort(columns, method = "radix")
+  kinds <- table[, c(columns), with = FALSE][, number := .GRP, by = columns]
+  first <- kinds[!duplicated(number)]
+  texts <- vapply(seq_len(nrow(first)), function(i) {
+    canonical(Filter(function(value) !is.na(value), as.list(first[i, columns, with = FALSE])))
+  }, "")
+  texts[kinds$number]
 }
 
 # What the times of operations are; NA where the launches do not say, as all of version 1.

@@ -156,3 +156,13 @@ table_audit <- function(audit) {
   setnames(wide, c("site", "item"), c("Site", "Item"))
   list(all = wide, differing = wide[differs])
 }
+
+#' The account of sessions, what is used first.
+#' @noRd
+table_account <- function(account) {
+  shown <- account[order(site, test, -xtfrm(session))]
+  data.table(
+    Site = shown$site, Test = shown$test, Session = shown$session, Status = shown$status,
+    Launches = shown$launches, Used = shown$used, Why = shown$why
+  )
+}

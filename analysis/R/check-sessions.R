@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Which sessions are used for what: chosen by comparison group, so that what is compared is of one
+# state of programs and machine, and no session hides what it does not have.
+
+# What two sessions must have in common so that their launches are replicates of one another, and
+# how it is said. What was emulated or simulated is part of a configuration: one network hides no
+# other. The version is that of all that measures, whatever the commit, where launches tell it.
+STATE <- c(
+  scale = "scale", measuring = "version of what measures", provider = "provider of the stack",
+  lock_sha256 = "stack", kernel = "kernel", cpu_model = "CPU", governor = "frequency governor",
+  machine = "machine"
+)
+
+# Scales that only check that things run, or that compare tools; shown where there is no other.
+LESSER_SCALES <- c("bench", "smoke")
+
+# What is compared unless something else is asked for.
+SIDES <- c("mpi", "settings")
+
+#' Choose the sessions of each comparison group.
+#'
+#' A group is what is the same on all sides of a comparison: site, simulation, test, operation,
+#' transport, placement, ranks, parameters and so on, but for the `sides`. The launches of a group
+#' are of one state (scale, version, stack, machine): of the states of all sessions the one that
+#' has most of the sides and sizes (by octave) that were ever measured of the group, of several
+#' such the newest. So a later session that has all sides takes the place of earlier ones, one
+#' that lacks some of them does not, and none hides what it does not have at all. A side that the
+#' chosen state lacks is not borrowed from another one. All sessions of the chosen state are used
+#' together. Smoke and bench sessions count only where there is no other.
+#'
+#' @param rows launches ([read_results()]) or their summaries ([summarise_launches()]).
+#' @param sides columns that are compared.
+#' @param session names of sessions to choose from; all by default.
+#' @return list: `rows`, logical, which of `rows` are used; `account`, data.table, one row a site,
+#'   test and session: `status` (`used`; `pooled`: used, an earlier session of the same state;
+#'   `superseded`; `refused`; `not asked for`; `unusable`), `launches` (all), `used` (launches),
+#'   `why` (of what is not used).
+#' @export
+choose_sessions <- function(rows, sides = SIDES, session = NULL) {
+  if (!nrow(rows)) {
+    return(list(rows = logical(), account = data.table()))
+  }
+  # Not data.table(): its argument `key` is no column.
+  where <- as.data.table(list(
+    row = seq_len(nrow(rows)), site = rows$site, test = rows$test, session = rows$session,
+    key = rows$key, state = state_of(rows), lesser = match(rows$scale, LESSER_SCALES, 0L),
+    group = number_of(rows, setdiff(intersect(names(rows), GROUPED), c(sides, "scale"))),
+    side = number_of(rows, intersect(names(rows), sides)),
+    # By octave: sizes that were found by a launch itself are not the same in all.
+    size = if ("bytes" %in% names(rows)) floor(log2(pmax(rows$bytes, 0.5))) else 0,
+    usable = rows$status == "ok",
+    wanted = if (is.null(session)) TRUE else rows$session %in% session
+  ))
+  # Whatever the test: a smoke test beside a study tells nothing more.
+  rough <- number_of(rows, intersect(names(rows), c(
+    "site", "simulated", "experiment", "operation", "transport"
+  )))
+  where[, needless := lesser > 0L & rough %in% rough[usable & wanted & lesser == 0L]]
+  cells <- unique(where[usable & wanted & !needless, c(
+    "group", "state", "side", "size", "session", "lesser"
+  ), with = FALSE])
+  states <- cells[, list(
+    sides = uniqueN(.SD), newest = max(session), lesser = lesser[[1L]]
+  ), by = c("group", "state"), .SDcols = c("side", "size")]
+  setorderv(states, c("group", "lesser", "sides", "newest"), c(1L, 1L, -1L, -1L))
+  best <- unique(states, by = "group")
+  used <- where$usable & where$wanted & !where$needless &
+    where$state == best$state[match(where$group, best$group)]
+  used[is.na(used)] <- FALSE
+  list(rows = used, account = account_of(where, used, states, best, cells, rows, sides))
+}
+
+# What tells groups apart: all that makes a configuration.
+GROUPED <- c(
+  "site", "simulated", "experiment", "test", "operation", "mpi", "transport", "placement",
+  "hosts", "ranks", "settings", "parameters", "factors"
+)
+
+number_of <- function(rows, columns) {
+  if (!length(columns)) {
+    return(rep(1L, nrow(rows)))
+  }
+  keys <- as.data.table(unclass(rows)[columns])
+  keys[, number := .GRP, by = columns]$number
+}
+
+#' The state of each launch as one text.
+#' @noRd
+state_of <- function(launches) {
+  known <- intersect(names(STATE), names(launches))
+  do.call(paste, c(unname(unclass(launches)[known]), sep = "|"))
+}
+
+#' What became of each session, and why.
+#' @noRd
+account_of <- function(where, used, states, best, cells, rows, sides) {
+  why <- reasons_of(where, states, best, cells, rows, sides)
+  keyed <- where[, list(
+    usable = usable[[1L]], wanted = wanted[[1L]], needless = all(needless), used = any(used[row])
+  ), by = c("site", "test", "session", "key")]
+  account <- keyed[, list(
+    launches = .N, usable = sum(usable), used = sum(used), wanted = wanted[[1L]],
+    needless = all(needless)
+  ), keyby = c("site", "test", "session")]
+  account <- why[account, on = c("site", "test", "session")]
+  # Of the sessions of one state that are used, the newest is the one that was chosen.
+  newest <- best[where[used, list(site, test, session, group)], on = "group"]
+  newest <- newest[, list(is_newest = any(newest == session)), by = c("site", "test", "session")]
+  account <- newest[account, on = c("site", "test", "session")]
+  account[, status := fcase(
+    usable == 0L, "unusable", !wanted, "not asked for", used > 0L & is_newest %in% TRUE, "used",
+    used > 0L, "pooled", refused %in% TRUE, "refused", rep(TRUE, .N), "superseded"
+  )]
+  account[status == "unusable", why := "no usable launch"]
+  account[status == "superseded" & needless, why := NEEDLESS]
+  account[status == "pooled" & is.na(why), why := "the same state as a later session"]
+  account[used == usable & status %in% "used", why := ""]
+  account[is.na(why), why := ""]
+  account[, c("site", "test", "session", "status", "launches", "used", "why"), with = FALSE]
+}
+
+#' Why states were not taken, by site, test and session: `why` in words and whether it is `refused`
+#' (newer than what is used, or alone).
+#' @noRd
+reasons_of <- function(where, states, best, cells, rows, sides) {
+  lost <- states[!best, on = c("group", "state")]
+  if (!nrow(lost)) {
+    return(data.table(
+      site = character(), test = character(), session = character(), why = character(),
+      refused = logical()
+    ))
+  }
+  lost <- best[, list(group, best_state = state, best_newest = newest, best_lesser = lesser)][
+    lost, on = "group"
+  ]
+  sides_of <- function(states) {
+    held <- unique(cells[states, on = c("group", "state"), nomatch = NULL][
+      , c("group", "state", "side"), with = FALSE
+    ])
+    split(held$side, paste(held$group, held$state))
+  }
+  theirs <- sides_of(best[, c("group", "state"), with = FALSE])
+  own <- sides_of(lost[, c("group", "state"), with = FALSE])
+  label <- side_labels(where, rows, sides)
+  first_row <- where[!duplicated(state), list(state, row)]
+  lost[, why := vapply(seq_len(.N), function(i) {
+    mine <- own[[paste(group[[i]], state[[i]])]]
+    best_sides <- theirs[[paste(group[[i]], best_state[[i]])]]
+    lacking <- setdiff(best_sides, mine)
+    alone <- setdiff(mine, best_sides)
+    differs <- differing_state(rows, first_row, state[[i]], best_state[[i]])
+    if (lesser[[i]] > best_lesser[[i]]) {
+      NEEDLESS
+    } else if (length(alone)) {
+      sprintf(
+        "%s only here: not compared with session %s (another %s)", some_of(label[alone]),
+        best_newest[[i]], differs
+      )
+    } else if (newest[[i]] > best_newest[[i]]) {
+      sprintf(
+        "newer than session %s, but without %s", best_newest[[i]],
+        if (length(lacking)) some_of(label[lacking]) else "all of its sizes"
+      )
+    } else {
+      sprintf("measured again in session %s (another %s)", best_newest[[i]], differs)
+    }
+  }, "")]
+  lost[, refused := newest > best_newest | grepl("only here", why, fixed = TRUE)]
+  sessions <- unique(where[usable & wanted, list(site, test, session, group, state)])
+  sessions <- lost[, c("group", "state", "why", "refused"), with = FALSE][
+    sessions, on = c("group", "state"), nomatch = NULL
+  ]
+  sessions[, list(
+    why = paste(utils::head(unique(why), 3L), collapse = "; "), refused = any(refused)
+  ), by = c("site", "test", "session")]
+}
+
+NEEDLESS <- "smoke and bench launches count only where there are no others"
+
+some_of <- function(texts) {
+  texts <- unique(texts)
+  more <- length(texts) - 1L
+  if (more > 1L) paste(texts[[1L]], "and", more, "more") else toString(texts)
+}
+
+# Sides in words, by number.
+side_labels <- function(where, rows, sides) {
+  first <- where[!duplicated(side)][order(side)]
+  texts <- lapply(intersect(names(rows), sides), function(column) {
+    title_of(fcoalesce(as.character(rows[[column]][first$row]), ""))
+  })
+  if (!length(texts)) {
+    return("it")
+  }
+  trimws(do.call(paste, texts))
+}
+
+# In what two states differ, in words.
+differing_state <- function(rows, first_row, one, other) {
+  a <- first_row$row[match(one, first_row$state)]
+  b <- first_row$row[match(other, first_row$state)]
+  known <- intersect(names(STATE), names(rows))
+  differs <- vapply(known, function(column) !identical(rows[[column]][a], rows[[column]][b]), NA)
+  toString(unname(STATE[known[differs]]))
+}
+
+#' Launches that a session planned and that have not run.
+#'
+#' @param sessions what [read_sessions()] returned as `sessions`.
+#' @param launches what [read_results()] returned as `launches`.
+#' @return data.table: `site`, `session`, `cell`, `planned`, `usable`, `unusable` (failed or
+#'   marked), `missing`; only cells that lack usable launches.
+#' @export
+missing_cells <- function(sessions, launches) {
+  out <- lapply(seq_len(nrow(sessions)), function(i) {
+    plan <- sessions[i]
+    here <- launches[launches$site == plan$site & launches$session == plan$session]
+    cell <- cell_of(here$id)
+    cells <- plan$cells[[1L]]
+    count <- function(which) tabulate(match(cell[which], cells), length(cells))
+    usable <- count(here$status == "ok")
+    unusable <- count(here$status != "ok")
+    reached <- plan$reached[[1L]][cells]
+    planned <- as.integer(fifelse(is.na(reached), plan$blocks, reached))
+    data.table(
+      site = plan$site, session = plan$session, cell = cells, planned = planned,
+      usable = usable, unusable = unusable, missing = pmax(0L, planned - usable - unusable)
+    )
+  })
+  out <- rbindlist(out)
+  if (nrow(out)) out[out$usable < out$planned] else out
+}

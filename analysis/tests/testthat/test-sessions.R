@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Sessions are chosen by comparison group: nothing hides what it does not have, and no side is
+# borrowed from another state.
+
+MPIS <- c(openmpi = 3e-7, mpich = 6e-7)
+FIRST <- "20261121T070000Z"
+SECOND <- "20261122T070000Z"
+
+# The same study on another version of what measures.
+at_commit <- function(folder, session, commit) {
+  for (file in list.files(file.path(folder, "local", session), "json$", full.names = TRUE)) {
+    edit_json(file, function(d) {
+      d$provenance$commit <- commit
+      d
+    })
+  }
+  folder
+}
+
+study_of <- function(folder, ...) suppressMessages(analyse(folder, ...))
+status_of <- function(study, session) study$account$status[study$account$session == session]
+
+test_that("a newer session of one test hides no other test of the same experiment", {
+  folder <- write_study(fresh_folder(), MPIS, blocks = 6L, bytes = c(1, 1024))
+  write_study(folder, MPIS, blocks = 6L, bytes = 1024, session = SECOND, test = "pingpong_pairs")
+  at_commit(folder, SECOND, "later")
+  study <- study_of(folder)
+  expect_setequal(study$used$test, c("pingpong_quick", "pingpong_pairs"))
+  expect_setequal(study$comparison$test, c("pingpong_quick", "pingpong_pairs"))
+  expect_identical(study$account$status, c("used", "used"))
+})
+
+test_that("a newer session of some operations hides none of the others", {
+  folder <- fresh_folder()
+  for (operation in c("bcast", "ibcast")) {
+    write_study(
+      folder, MPIS,
+      blocks = 6L, bytes = c(8, 1024), experiment = "collective", operation = operation,
+      test = "collective_full", parameters = list(operations = operation)
+    )
+  }
+  write_study(
+    folder, MPIS,
+    blocks = 6L, bytes = c(8, 1024), experiment = "collective", operation = "ibcast",
+    test = "collective_full", parameters = list(operations = "ibcast"), session = SECOND
+  )
+  at_commit(folder, SECOND, "later")
+  study <- study_of(folder)
+  of <- function(operation) unique(study$summary$session[study$summary$operation == operation])
+  expect_identical(of("bcast"), FIRST)
+  expect_identical(of("ibcast"), SECOND)
+  expect_setequal(study$comparison$operation, c("bcast", "ibcast"))
+  # The older one is used for what the newer one lacks, and says what is not used of it.
+  old <- study$account[session == FIRST]
+  expect_identical(old$status, "used")
+  expect_identical(c(old$launches, old$used), c(24L, 12L))
+  expect_match(
+    old$why, "measured again in session 20261122T070000Z (another version",
+    fixed = TRUE
+  )
+})
+
+test_that("a newer session that lacks a side is refused, and a side alone is never borrowed", {
+  folder <- write_study(fresh_folder(), MPIS, blocks = 6L, bytes = 1)
+  write_study(folder, c(openmpi = 3e-7), blocks = 6L, bytes = 1, session = SECOND)
+  at_commit(folder, SECOND, "later")
+  study <- study_of(folder)
+  expect_identical(unique(study$used$session), FIRST)
+  expect_identical(study$comparison$verdict, "slower")
+  expect_identical(status_of(study, SECOND), "refused")
+  expect_match(
+    study$account$why[[2L]], "newer than session 20261121T070000Z, but without MPICH",
+    fixed = TRUE
+  )
+  # A third library of another state alone.
+  third <- write_study(fresh_folder(), MPIS, blocks = 6L, bytes = 1)
+  write_study(third, c(`intel-mpi` = 3e-7), blocks = 6L, bytes = 1, session = SECOND)
+  at_commit(third, SECOND, "later")
+  study <- study_of(third)
+  expect_setequal(study$used$mpi, c("mpich", "openmpi"))
+  expect_match(
+    study$account$why[[2L]], "Intel MPI only here: not compared with session",
+    fixed = TRUE
+  )
+})
+
+test_that("a newer session of fewer sizes hides none", {
+  folder <- write_study(fresh_folder(), MPIS, blocks = 6L, bytes = c(1, 1024, 65536))
+  write_study(folder, MPIS, blocks = 6L, bytes = c(1, 1024), session = SECOND)
+  at_commit(folder, SECOND, "later")
+  study <- study_of(folder)
+  expect_identical(unique(study$used$session), FIRST)
+  expect_match(study$account$why[[2L]], "without all of its sizes", fixed = TRUE)
+})
+
+test_that("a newer session with all sides takes the place of an older, same states are pooled", {
+  folder <- write_study(fresh_folder(), MPIS, blocks = 6L, bytes = 1)
+  write_study(folder, MPIS, blocks = 6L, bytes = 1, session = SECOND)
+  expect_identical(study_of(folder)$account$status, c("pooled", "used"))
+  at_commit(folder, SECOND, "later")
+  study <- study_of(folder)
+  expect_identical(study$account$status, c("superseded", "used"))
+  expect_match(study$account$why[[1L]], "measured again in session 20261122T070000Z", fixed = TRUE)
+  expect_identical(study_of(folder, FIRST)$account$status, c("used", "not asked for"))
+})
+
+test_that("sessions whose launches all failed are accounted for", {
+  folder <- write_study(fresh_folder(), MPIS, blocks = 6L, bytes = 1)
+  write_launch(folder, make_description(status = "failed", reason = "x", session = SECOND))
+  expect_identical(study_of(folder)$account$status, c("used", "unusable"))
+})
+
+test_that("what version 2 measured is of one state whatever the commit", {
+  fixture <- fresh_folder()
+  file.copy(test_path("fixtures", "v2", "local"), fixture, recursive = TRUE)
+  session <- file.path(fixture, "local", "20261121T200219Z")
+  later <- file.path(fixture, "local", SECOND)
+  dir.create(later)
+  file.copy(list.files(session, "quick", full.names = TRUE), later)
+  for (file in list.files(later, "json$", full.names = TRUE)) {
+    edit_json(file, function(d) {
+      d$asked$session <- SECOND
+      d$provenance$commit <- "later"
+      d
+    })
+  }
+  results <- read_results(fixture)
+  expect_identical(choose_sessions(results$launches)$account$status, c("pooled", "used"))
+})
+
+test_that("each panel of an exhibit is of one state, the newest that has all of it", {
+  write <- function(folder, ...) {
+    write_study(folder, blocks = 6L, bytes = c(1, 1024), ...)
+  }
+  folder <- write(fresh_folder(), MPIS, transports = c("shm", "tcp"))
+  write(folder, MPIS, session = SECOND)
+  write(folder, MPIS["mpich"], transports = "tcp", session = SECOND)
+  at_commit(folder, SECOND, "later")
+  summary <- summarise_launches(read_results(folder))
+  spec <- list_exhibits(one_row("by_size", tests = "pingpong_quick"))[1L]
+  rows <- rows_of_exhibit(summary, spec)[[1L]]
+  used <- unique(summary[rows, c("transport", "session")])
+  data.table::setkeyv(used, "transport")
+  expect_identical(used$session, c(SECOND, FIRST))
+})
