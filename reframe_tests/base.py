@@ -23,7 +23,16 @@ from reframe.core.builtins import (
 from reframe.core.exceptions import SanityError
 from reframe.core.pipeline import RegressionTestPlugin
 
-from .harness import backends, cores, families, placements, recording, scales, sessions
+from .harness import (
+    accidents,
+    backends,
+    cores,
+    families,
+    placements,
+    recording,
+    scales,
+    sessions,
+)
 from .harness.model import transport
 from .harness.request import CannotBeError, Request, ranks_for
 
@@ -173,6 +182,8 @@ class Experiment(rfm.RunOnlyRegressionTest):
         sessions.note_cell(self.cell, inspect.getfile(type(self)), self.current_partition.fullname)
         self.skip_if(sessions.measured(self.cell, self.launch), "already in this session")
         self.skip_if(not sessions.wanted(self.cell), "not among the cells that this run is for")
+        self.skip_if(accidents.row.too_long(),
+                     f"the last {accidents.MOST_IN_A_ROW} launches were lost to accidents")
 
     @run_before("run")
     def compose(self):
@@ -191,7 +202,7 @@ class Experiment(rfm.RunOnlyRegressionTest):
         try:
             request.backend.reach(request)
         except backends.BackendError as err:
-            raise SanityError(str(err)) from None
+            raise SanityError(recording.lose(self, "cluster", str(err))) from None
         for name, text in request.backend.files(request).items():
             (request.stage / name).write_text(text)
         self.env_vars.update(request.environment())
@@ -221,7 +232,10 @@ class Experiment(rfm.RunOnlyRegressionTest):
     @sanity_function
     def record_launch(self):
         """Publishes the launch; fails unless everything observed is what was asked for."""
-        self.record = recording.record(self)
+        try:
+            self.record = recording.record(self)
+        except recording.UnrecordedError as err:
+            raise SanityError(str(err)) from None
         if reason := recording.failure(self.record):
             raise SanityError(reason)
         return True

@@ -18,7 +18,8 @@ from tests.benching import make, ratio, say
 
 def launches(results):
     """Descriptions of all launches below a results folder that may be used."""
-    found = [sessions.read_json(p) for p in results.glob("*/*/*.[0-9][0-9][0-9].json")]
+    found = [sessions.read_json(path) for session in results.glob("*/*")
+             for path in sessions.launch_files(session)]
     return [r for r in found if r["status"] == "ok"]
 
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from reframe_tests.harness import backends, clusters
+from reframe_tests.harness import backends, clusters, recording
 
 exceptions = pytest.importorskip("reframe.core.exceptions")
 base = pytest.importorskip("reframe_tests.base")
@@ -41,13 +41,14 @@ def compose(monkeypatch, lacks, wrong):
 
     monkeypatch.setattr(clusters, "lacking", lambda guests: lacks)
     monkeypatch.setattr(clusters, "running", running)
+    monkeypatch.setattr(recording, "lose", lambda test, kind, evidence: f"{kind}: {evidence}")
     base.Experiment.compose(Launch())
 
 
 def test_a_launch_is_skipped_only_where_there_can_be_no_hosts(monkeypatch):
     with pytest.raises(Skipped, match="need root"):
         compose(monkeypatch, "virtual hosts need root", "")
-    with pytest.raises(exceptions.SanityError, match="gigabit-2: TCP streams at 50 Mbit/s"):
+    with pytest.raises(exceptions.SanityError, match="^cluster: .* TCP streams at 50 Mbit/s"):
         compose(monkeypatch, "", "TCP streams at 50 Mbit/s")
 
 

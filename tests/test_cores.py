@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from reframe_tests.harness import cores, sessions
+from reframe_tests.harness import cores, removal, sessions
 from tests.test_guard import GUARD, alive
 
 ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can be two users")
@@ -205,13 +205,13 @@ def test_temporary_folders_of_guards_that_are_gone_are_removed(tmp_path, monkeyp
     me = f"study {os.getpid()} {cores.started_at(os.getpid())}\n"
     for name, mark in [("alive1", me), ("gone01", f"study {os.getpid()} 1\n"), ("odd001", "x\n")]:
         (tmp_path / f"cotejo-{name}").mkdir()
-        (tmp_path / f"cotejo-{name}" / cores.MARK).write_text(mark)
+        (tmp_path / f"cotejo-{name}" / removal.MARK).write_text(mark)
     (tmp_path / "cotejo-unmark").mkdir()
     theirs = tmp_path / "theirs"
     theirs.mkdir()
-    (theirs / cores.MARK).write_text(f"study {os.getpid()} 1\n")
+    (theirs / removal.MARK).write_text(f"study {os.getpid()} 1\n")
     (tmp_path / "cotejo-linked").symlink_to(theirs)
     cores.sweep_folders()
     assert sorted(p.name for p in tmp_path.iterdir()) == [
         "cotejo-alive1", "cotejo-linked", "cotejo-odd001", "cotejo-unmark", "theirs"]
-    assert (theirs / cores.MARK).exists()
+    assert (theirs / removal.MARK).exists()

@@ -196,7 +196,7 @@ def test_a_temporary_folder_of_its_own_goes_with_the_launch(tmp_path):
     (tmp_path / "tmp").mkdir()
     (tmp_path / "precious").write_text("mine")
     script = ('mkdir "$TMPDIR/ompi.1"; touch "$TMPDIR/ompi.1/x"; ln -s "$PWD" "$TMPDIR/link"; '
-              'cat "$TMPDIR/.cotejo-launch" > mark')
+              'tail -1 "$TMPDIR/.cotejo-stamp" > mark')
     env = {**os.environ, "TMPDIR": str(tmp_path / "tmp")}
     done = subprocess.run([str(GUARD), "20", "-r", "guard.json", "-s", "me", "-t", "sh", "-c",
                            script], cwd=tmp_path, env=env, timeout=60)

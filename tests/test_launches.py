@@ -103,10 +103,11 @@ def test_a_launch_that_hung_leaves_its_reason(left_by_launch):
     assert record["reason"] == "ended after 60 s: cotejo: waiting for rank 1"
 
 
-def test_a_launch_without_its_guard_failed(left_by_launch):
+def test_a_launch_without_its_guard_was_an_accident(left_by_launch):
     folder = left_by_launch()
     (folder / "guard.json").unlink()
-    assert describe(folder)["status"] == "failed"
+    record = describe(folder)
+    assert (record["status"], record["accident"]["kind"]) == ("accident", "signal")
 
 
 def test_publishing_is_whole_or_not_at_all(left_by_launch, results):

@@ -36,7 +36,8 @@ def study(results, *arguments):
 
 
 def records(results):
-    return {p.name: p.read_bytes() for p in results.glob("local/*/*.[0-9][0-9][0-9].json")}
+    return {p.name: p.read_bytes() for session in results.glob("local/*")
+            for p in sessions.launch_files(session)}
 
 
 def kill_once_it_measures(running, results):

@@ -15,19 +15,18 @@ import fcntl
 import os
 import pathlib
 import pwd
-import shutil
 import signal
 import stat
 import sys
 import tempfile
 import time
 
+from . import removal
+
 PLACES = ("/run/lock", "/dev/shm", "/tmp")
 LINE_MOST = 400
 #: A study that ends leaves the cores within this.
 WAIT_S = 5
-#: In a temporary folder of a launch: study, process and start of the guard that made it.
-MARK = ".cotejo-launch"
 
 #: The open file of the lock, once this process has it.
 _held = []
@@ -182,15 +181,13 @@ def _environment(pid):
 
 def sweep_folders():
     """Removes the temporary folders of this user's launches whose guard is gone."""
-    for mark in pathlib.Path(tempfile.gettempdir()).glob(f"cotejo-??????/{MARK}"):
-        with contextlib.suppress(OSError):
-            folder, found = mark.parent, os.lstat(mark)
-            if (found.st_uid != os.getuid() or not stat.S_ISREG(found.st_mode)
-                    or stat.S_ISLNK(os.lstat(folder).st_mode)):
+    for folder in pathlib.Path(tempfile.gettempdir()).glob("cotejo-??????"):
+        with contextlib.suppress(OSError, removal.NotOursError):
+            if os.lstat(folder).st_uid != os.getuid():
                 continue
-            _, pid, start = _founder(mark.read_text())
+            _, pid, start = _founder((folder / removal.MARK).read_text().splitlines()[-1])
             if pid and started_at(pid) != start:
-                shutil.rmtree(folder, ignore_errors=True)
+                removal.remove(folder.parent, folder)
 
 
 def study():

@@ -6,18 +6,17 @@ that can be told apart is checked here, in one place, for every experiment.
 """
 
 import collections
+import contextlib
 import functools
 import json
-import os
 import re
-import shutil
 import subprocess
 
-from . import families, sessions
+from . import accidents, families, measuring, sessions
 from .machine import cpu_list
 from .model import transport as transports
 
-SCHEMA = "cotejo-launch/1"
+SCHEMA = "cotejo-launch/2"
 
 #: Of the ranks' own TCP connections what is not payload: in 2900 launches the MPIs had none over
 #: other transports, our layers at most 31 kB.
@@ -26,20 +25,25 @@ CONTROL_BYTES = 1 << 16
 
 @functools.cache
 def provenance(reframe_version):
-    """Commit, stack and ReFrame that this process measures with."""
+    """Commit, stack and ReFrame that this process measures with, and the hash of what measures.
+
+    Where git tells nothing (no repository, a folder of another owner), nobody knows that nothing
+    was changed.
+    """
     def git(*words):
         done = subprocess.run(["git", "-C", str(families.REPO), *words],
                               text=True, capture_output=True)
-        return done.stdout.strip() if done.returncode == 0 else ""
+        return done.stdout.strip() if done.returncode == 0 else None
 
-    # Without it nobody verified the stack: `spack install`, and then a bare `reframe -r`.
-    verified = families.stack_prefix() / "stack.json"
-    stack = (sessions.read_json(verified) if verified.exists()
-             else families.stack_identity(families.stack_prefix()))
+    changed = git("status", "--porcelain", "--untracked-files=no")
     return {"commit": git("rev-parse", "HEAD") or "unknown",
-            "dirty": bool(git("status", "--porcelain", "--untracked-files=no")),
-            "stack": {name: stack[name] for name in ("provider", "lock_sha256")},
-            "reframe": reframe_version}
+            "dirty": changed is None or bool(changed),
+            "measuring_sha256": measuring.measuring_sha256(),
+            "stack": measuring.stack(), "reframe": reframe_version}
+
+
+class LockedError(RuntimeError):
+    """Another study has the cores; the text says which."""
 
 
 def evidence(output, pattern):
@@ -164,10 +168,11 @@ def samples_problem(summary):
 
 
 def read_guard(path):
-    """What `cotejo-guard` left: exit status, wall time and reason of the launch."""
-    if not path.exists():
+    """What `cotejo-guard` left of the launch's end: src/guard/README.md."""
+    try:
+        return sessions.read_json(path)
+    except (OSError, ValueError):
         return {"exit": None, "wall_s": None, "reason": "the launch left no word of its end"}
-    return sessions.read_json(path)
 
 
 def failure(guard, output):
@@ -178,21 +183,39 @@ def failure(guard, output):
     return f"{reason}: {said[-1]}"[:300] if said else reason
 
 
+def _blank(asked, known):
+    """A description of a launch that left nothing."""
+    return {"schema": SCHEMA, "status": "failed", "reason": "", "accident": None, "simulated": "",
+            "cluster": None, "allocation": None, "wall_s": None,
+            "machine": {"id": measuring.machine_id(), "hosts": []},
+            "asked": {**asked, "block": asked["launch"]}, **known,
+            "reported": None, "observed": None, "samples": None, "summary": None}
+
+
+def lost(asked, kind, evidence, **known):
+    """The description of a launch that something outside kept from beginning."""
+    return {**_blank(asked, known), "status": "accident", "reason": evidence,
+            "accident": {"kind": kind, "evidence": evidence}}
+
+
 def describe(stage, asked, family, output, **known):
     """The whole description of a launch that ended in the folder `stage`.
 
     `known` are the members that the caller has: started, command, environment,
     provenance, and of what is no real machine simulated and cluster. `output` is all
-    that the launch printed.
+    that the launch printed. LockedError: another study had the cores, nothing was launched.
     """
     guard = read_guard(stage / "guard.json")
-    record = {"schema": SCHEMA, "status": "failed", "reason": "", "simulated": "",
-              "cluster": None, "wall_s": guard["wall_s"], "asked": asked, **known,
-              "reported": None, "observed": None, "samples": None, "summary": None}
+    if guard.get("end") == "locked":
+        raise LockedError(guard["reason"])
+    record = {**_blank(asked, known), "wall_s": guard["wall_s"]}
     found = stage / "samples.json"
     if guard["exit"] != 0 or not found.exists():
-        return {**record, "reason": failure(guard, output)}
+        accident = accidents.of(guard, output)
+        return {**record, "status": "accident" if accident else "failed", "accident": accident,
+                "reason": accident["evidence"] if accident else failure(guard, output)}
     record.update(sessions.read_json(found))
+    record["machine"]["hosts"] = sorted({rank["host"] for rank in record["observed"]["ranks"]})
     record["reported"] = {
         "transport": asked["transport"],
         "evidence": evidence(output, family.transports[asked["transport"]].evidence)}
@@ -202,17 +225,31 @@ def describe(stage, asked, family, output, **known):
     return {**record, "status": "marked" if reason else "ok", "reason": reason}
 
 
+def keep_cut_samples(stage, path):
+    """What a launch that was lost had measured, for diagnosis: no description names it."""
+    for name in ("samples.csv", "samples.csv.tmp"):
+        cut = stage / name
+        if cut.exists() and cut.stat().st_size:
+            sessions.copy_whole(cut, path)
+            return
+
+
 def publish(record, stage, cell):
-    """Moves a launch into its session: the samples first, then the description."""
+    """Puts a launch into its session: the samples first, then the description, each on the disk
+    before the next. OSError: the description is not there, the launch did not happen."""
     name = sessions.launch_name(cell, record["asked"]["launch"])
     folder = sessions.session_folder()
-    folder.mkdir(parents=True, exist_ok=True)
     if record["samples"]:
-        temporary = folder / f".{name}.csv.tmp"
-        shutil.copyfile(stage / "samples.csv", temporary)
-        os.replace(temporary, folder / f"{name}.csv")
+        sessions.copy_whole(stage / "samples.csv", folder / f"{name}.csv")
         record["samples"]["file"] = f"{name}.csv"
-    sessions.write_json(folder / f"{name}.json", {"id": name, **record})
+    elif stage:
+        keep_cut_samples(stage, folder / f"{name}.cut")
+    try:
+        sessions.write_json(folder / f"{name}.json", {"id": name, **record})
+    except OSError:
+        with contextlib.suppress(OSError):
+            (folder / f"{name}.csv").unlink()
+        raise
     return folder / f"{name}.json"
 
 

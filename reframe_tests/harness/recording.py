@@ -5,7 +5,11 @@ import pathlib
 
 import reframe
 
-from . import launches, references, scales, sessions
+from . import accidents, launches, references, scales, sessions
+
+
+class UnrecordedError(RuntimeError):
+    """A launch that left no description: nothing was launched, or its record cannot be written."""
 
 
 def asked(test):
@@ -39,14 +43,35 @@ def record(test):
         "provenance": launches.provenance(reframe.VERSION),
         **test.request.backend.describe(test.request)}
     test.collect(stage)
-    found = launches.describe(stage, asked(test), test.family, output, **known)
+    try:
+        found = launches.describe(stage, asked(test), test.family, output, **known)
+    except launches.LockedError as err:
+        raise UnrecordedError(str(err)) from None
     if found["status"] == "ok":
         reason = test.doubt(found["observed"])
         found.update(status="marked" if reason else "ok", reason=reason)
     beside = references.against(found, test.cell) if found["status"] == "ok" else None
     found["references"] = beside
-    launches.publish(found, stage, test.cell)
+    publish(found, stage, test.cell)
     return found
+
+
+def publish(found, stage, cell):
+    """Puts a record into the session; UnrecordedError where the disk does not take it."""
+    accidents.row.note(found["status"])
+    try:
+        launches.publish(found, stage, cell)
+    except OSError as err:
+        raise UnrecordedError(f"{err.filename or sessions.session_folder()}: {err.strerror}; the "
+                              "launch is not recorded, and nothing of it is left") from None
+
+
+def lose(test, kind, evidence):
+    """Records a launch that something outside kept from beginning; returns the evidence."""
+    publish(launches.lost(
+        asked(test), kind, evidence, started=sessions.utc(), command="", environment={},
+        provenance=launches.provenance(reframe.VERSION)), None, test.cell)
+    return evidence
 
 
 def failure(found):

@@ -176,8 +176,9 @@ def main():
     site = parser.parse_args().site
     try:
         folder = sessions.site_folder(site)
-        records = [sessions.read_json(p) for p in
-                   sorted((sessions.results_folder() / site).glob("*/*.[0-9][0-9][0-9].json"))]
+        records = [sessions.read_json(path)
+                   for session in sorted((sessions.results_folder() / site).glob("*"))
+                   for path in sessions.launch_files(session)]
     except ValueError as err:
         return f"references: {err}"
     cells = compute(usable(records))

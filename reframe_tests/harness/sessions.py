@@ -5,8 +5,10 @@ import functools
 import json
 import os
 import pathlib
+import re
 import time
 
+from . import removal
 from .families import REPO
 
 
@@ -34,10 +36,36 @@ def utc(seconds=None):
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
+def _now():
+    return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+
+
 @functools.cache
 def session_name():
     """`COTEJO_SESSION`, else one of this process's own, named by the time."""
-    return os.environ.get("COTEJO_SESSION") or time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    return os.environ.get("COTEJO_SESSION") or _now()
+
+
+def begin():
+    """Makes the folder of a new session, which nobody had before, and names it in COTEJO_SESSION;
+    ValueError where the name that was asked for is taken."""
+    given = os.environ.get("COTEJO_SESSION")
+    folder = results_folder() / site_name()
+    folder.mkdir(parents=True, exist_ok=True)
+    for _ in range(60):
+        name = given or _now()
+        try:
+            (folder / name).mkdir()
+        except FileExistsError:
+            if given:
+                raise ValueError(f"{folder / name} is there already; leave out COTEJO_SESSION, "
+                                 "or choose another name") from None
+            time.sleep(0.2)
+            continue
+        os.environ["COTEJO_SESSION"] = name
+        session_name.cache_clear()
+        return name
+    raise ValueError(f"{folder}: names of sessions are taken as fast as they are made")
 
 
 def session_folder():
@@ -45,15 +73,13 @@ def session_folder():
 
 
 def write_json(path, value):
-    """Writes under a temporary name and renames: a file that exists is whole."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.tmp")
-    with open(temporary, "w") as file:
-        json.dump(value, file, indent=1)
-        file.write("\n")
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    removal.write_whole(path, json.dumps(value, indent=1) + "\n")
+
+
+def copy_whole(source, path):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    removal.write_whole(path, source.read_bytes())
 
 
 def read_json(path):
@@ -67,6 +93,13 @@ def read_json(path):
 
 def launch_name(cell, number):
     return f"{cell}.{number:03d}"
+
+
+def launch_files(folder):
+    """The descriptions in a session's folder, in the order of cells and launches."""
+    found = [(match[1], int(match[2]), path) for path in pathlib.Path(folder).glob("*.json")
+             if (match := re.fullmatch(r"(.+)\.([0-9]{3,})\.json", path.name))]
+    return [path for _, _, path in sorted(found)]
 
 
 def measured(cell, number):

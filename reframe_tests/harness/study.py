@@ -2,26 +2,46 @@
 """Runs a study: ReFrame once a block, each block in a random order of its own.
 
 A session that was interrupted is found again and goes on with what is missing:
-every launch looks whether it is already there.
+every launch looks whether it is already there. What was lost to an accident is
+measured again, in a further block together with all that it is compared with.
+
+Exit status: 0, the session is complete; 3, something is missing (start again to go on, or see
+what was given up); 4, it is complete, and a cell failed by itself each time; 1 and 2, nothing
+was measured.
 """
 
 import argparse
+import collections
+import ctypes
 import itertools
 import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 
-from . import cores, families, references, scales, sessions
+from . import accidents, cores, families, measuring, references, scales, sessions
 from . import until as stopping
 
 
 def say(text):
     print(f"study: {text}", flush=True)
+
+
+COMPLETE, INCOMPLETE, FAILED, INTERRUPTED = 0, 3, 4, 130
+ENDED = {COMPLETE: "complete", INCOMPLETE: "incomplete", FAILED: "failed"}
+#: How often a launch that was lost may be measured again.
+TRIES = 3
+
+
+def end_with_parent():
+    """For a child, before it becomes another program: it ends with this process, however that
+    ends. The guard of its launch then ends the launch."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def reframe(arguments, **variables):
@@ -30,16 +50,30 @@ def reframe(arguments, **variables):
     if not os.path.exists(command[0]):
         command[0] = shutil.which("reframe") or sys.exit(
             "study: no reframe in the stack nor on PATH; run `make stack`")
-    return subprocess.run(command, env={**os.environ, **variables}).returncode
+    return subprocess.run(command, env={**os.environ, **variables},
+                          preexec_fn=end_with_parent).returncode
 
 
 def unfinished(tag, like=""):
-    """Name of the newest session of this tag and these cells that is not finished, or None."""
+    """Name of the newest session of this tag and these cells that is not finished, or None.
+
+    One that was begun with other sources, another stack or on another machine is never gone on
+    with.
+    """
     folder = sessions.results_folder() / sessions.site_name()
     for path in sorted(folder.glob("*/session.json"), reverse=True):
-        plan = sessions.read_json(path)
-        if (plan["tag"], plan.get("like", ""), plan["finished"]) == (tag, like, ""):
-            return path.parent.name
+        try:
+            plan = sessions.read_json(path)
+            found = (plan["tag"], plan.get("like", ""), plan["finished"])
+        except (ValueError, KeyError, TypeError, OSError) as err:
+            say(f"left out: {path}: not a plan of a session ({' '.join(str(err).split())})")
+            continue
+        if found != (tag, like, ""):
+            continue
+        if changed := measuring.changes(plan):
+            say(f"session {path.parent.name} is not gone on with: {changed} changed since")
+            return None
+        return path.parent.name
     return None
 
 
@@ -65,30 +99,64 @@ def list_cells(tag, like):
     return cells, [os.path.relpath(file, sessions.REPO) for file in files], partitions
 
 
+def plan_file():
+    return sessions.session_folder() / "session.json"
+
+
 def begin(tag, blocks, like=""):
     """Plans a new session and returns the plan; the environment then names the session.
 
     Of the tag's cells those are measured in whose names the regular expression `like` is found.
     """
-    say(f"new session {sessions.session_name()}: finding the cells of tag {tag!r}")
+    say(f"new session: finding the cells of tag {tag!r}")
     cells, files, partitions = list_cells(tag, like)
-    plan = {"tag": tag, "blocks": blocks, "seed": random.SystemRandom().randrange(1 << 31),
+    sessions.begin()
+    say(f"session {sessions.session_name()}: {len(cells)} cells")
+    plan = {"schema": "cotejo-session/2", "tag": tag, "blocks": blocks,
+            "seed": random.SystemRandom().randrange(1 << 31),
             "cells": cells, "files": files, "partitions": partitions, "like": like,
             "families": families.shown(families.of_site(
                 sessions.site_folder(), simulators=True, layers=True)),
-            "begun": sessions.utc(), "finished": "", "reframe_s": 0.0}
-    folder = sessions.session_folder()
-    sessions.write_json(folder / "session.json", plan)
+            "tries": TRIES, "accidents": {}, "unrecorded": {},
+            "further": {}, **measuring.state(),
+            "begun": sessions.utc(), "finished": "", "ended": "", "reframe_s": 0.0}
+    sessions.write_json(plan_file(), plan)
     audit = families.stack_prefix() / "audit.json"
     if audit.exists():
-        sessions.write_json(folder / "audit.json", sessions.read_json(audit))
+        sessions.write_json(sessions.session_folder() / "audit.json", sessions.read_json(audit))
     return plan
+
+
+def resize(plan, launches):
+    """Heeds the number of launches that was asked for now."""
+    begun = max((int(path.name.rsplit(".", 2)[1]) for path in
+                 sessions.launch_files(sessions.session_folder())), default=0)
+    begun = min(begun, plan["blocks"])
+    if launches > plan["blocks"]:
+        say(f"{launches} launches in place of {plan['blocks']}: blocks are added")
+    elif launches < plan["blocks"]:
+        say(f"{launches} launches in place of {plan['blocks']}"
+            + (f": {begun} blocks were begun, and are brought to their end"
+               if begun > launches else ""))
+    plan["blocks"] = max(launches, begun)
+
+
+def records():
+    """The descriptions of the session; one that cannot be read is named and left out."""
+    found = []
+    for path in sessions.launch_files(sessions.session_folder()):
+        try:
+            found.append(sessions.read_json(path))
+        except (ValueError, OSError) as err:
+            say(f"left out: {err}")
+    return found
 
 
 def missing(plan, block):
     """Cells that a block still lacks; those that were precise enough before are not in it."""
     last = plan.get("reached", {})
-    return [c for c in plan["cells"]
+    wanted = plan["further"].get(str(block), plan["cells"])
+    return [c for c in wanted
             if block <= last.get(c, block) and not sessions.measured(c, block)]
 
 
@@ -110,25 +178,93 @@ def run_block(plan, block, cells):
         reframe(["-r", *words, "--tag", f"^{plan['tag']}$", "--exec-order=random"], **variables)
     wall = time.monotonic() - started
     plan["reframe_s"] += round(wall, 3)
-    sessions.write_json(sessions.session_folder() / "session.json", plan)
+    for cell in cells:
+        if not sessions.measured(cell, block):
+            plan["unrecorded"][cell] = plan["unrecorded"].get(cell, 0) + 1
+    plan["accidents"] = accidents.counted(records())
+    sessions.write_json(plan_file(), plan)
     return wall
 
 
+def halted():
+    """Why it makes no sense to go on now, or ''."""
+    row = accidents.in_a_row(records())
+    if len(row) < accidents.MOST_IN_A_ROW:
+        return ""
+    last = row[-1]
+    return (f"the last {len(row)} launches were lost to accidents, the latest {last['id']} "
+            f"({last['accident']['kind']}: {last['accident']['evidence']})")
+
+
+def complete_block(plan, block):
+    """Runs what a block lacks, again where a launch left no word; returns why it stopped."""
+    for _ in range(1 + plan["tries"]):
+        lacking = missing(plan, block)
+        if not lacking:
+            return ""
+        run_block(plan, block, lacking)
+        if reason := halted():
+            return reason
+    lacking = missing(plan, block)
+    return (f"{len(lacking)} launches of block {block} leave no description, the first is "
+            f"{lacking[0]}; ReFrame's words above say why" if lacking else "")
+
+
+def group_of(cell):
+    """What is compared with each other is of one test."""
+    return cell.partition(".")[0]
+
+
+def further_block(plan):
+    """Cells of a block that makes good for what accidents cost, and which it gives up.
+
+    A group that lost a launch in so many blocks is owed as many further ones; one of whose cells
+    was lost more often than it may be tried again is given up.
+    """
+    lost, fell = collections.defaultdict(set), collections.Counter()
+    for record in records():
+        if record["status"] == "accident":
+            cell, _, number = record["id"].rpartition(".")
+            lost[group_of(cell)].add(int(number))
+            fell[cell] += 1
+    given_up = {group_of(cell) for cell, count in fell.items() if count > plan["tries"]}
+    had = collections.Counter(
+        group for cells in plan["further"].values() for group in {group_of(c) for c in cells})
+    owed = {group for group, blocks in lost.items()
+            if len(blocks) > had[group] and group not in given_up}
+    return ([c for c in plan["cells"] if group_of(c) in owed],
+            sorted(c for c, count in fell.items() if count > plan["tries"]))
+
+
+def make_good(plan):
+    """Measures again what accidents cost; returns why it stopped, or ''."""
+    while True:
+        cells, _ = further_block(plan)
+        if not cells:
+            return ""
+        block = max([plan["blocks"], *map(int, plan["further"])]) + 1
+        plan["further"][str(block)] = cells
+        sessions.write_json(plan_file(), plan)
+        say(f"block {block}: {len(cells)} launches again, in place of what accidents cost")
+        if reason := complete_block(plan, block):
+            return reason
+
+
 def run(plan):
-    """Runs the blocks that are not complete yet; returns the number of launches that failed."""
+    """Runs the blocks that are not complete yet; returns why it stopped, or ''."""
     total = len(plan["cells"]) * plan["blocks"]
     todo = sum(len(missing(plan, b)) for b in range(1, plan["blocks"] + 1))
     begun, at_start = time.monotonic(), todo
-    for block in range(1, plan["blocks"] + 1):
-        lacking = missing(plan, block)
-        if not lacking:
+    for block in [*range(1, plan["blocks"] + 1), *sorted(map(int, plan["further"]))]:
+        if not missing(plan, block):
             continue
         left = (time.monotonic() - begun) / (at_start - todo) * todo if todo < at_start else None
         say(f"block {block} of {plan['blocks']}: {total - todo} of {total} launches done"
             + (f", about {left / 60:.1f} min left" if left else ""))
-        run_block(plan, block, lacking)
+        if reason := complete_block(plan, block):
+            return reason
         todo = sum(len(missing(plan, b)) for b in range(1, plan["blocks"] + 1))
-    return todo
+    return make_good(plan)
 
 
 def next_number(cell):
@@ -184,7 +320,7 @@ def main():
     parser.add_argument("--budget", type=stopping.seconds, metavar="TIME",
                         help="with --until: begin no block that would end later (20m)")
     args = parser.parse_args()
-    blocks = args.launches or scales.launches(args.tag)
+    blocks = scales.launches(args.tag) if args.launches is None else args.launches
     if blocks < 1:
         parser.error("--launches must be a number from 1 on")
     if args.until and args.launches:
@@ -197,45 +333,78 @@ def main():
         cores.hold("study")
     except cores.Busy as err:
         sys.exit(f"study: {err}")
-    return measure(args, blocks)
+    try:
+        return measure(args, blocks)
+    except KeyboardInterrupt:
+        say("interrupted; start again to go on")
+        return INTERRUPTED
+    except (RuntimeError, ValueError) as err:
+        sys.exit(f"study: {err}")
+    except OSError as err:
+        sys.exit(f"study: {err.filename}: {err.strerror}")
+
+
+def session(args, blocks):
+    """The plan of the session to go on with, else of a new one."""
+    name = unfinished(args.tag, args.cells)
+    if not name:
+        return begin(args.tag, blocks, args.cells)
+    os.environ["COTEJO_SESSION"] = name
+    sessions.session_name.cache_clear()
+    plan = sessions.read_json(plan_file())
+    say(f"going on with session {name}")
+    if args.launches:
+        resize(plan, args.launches)
+    return plan
+
+
+def until_known(plan, args):
+    """Goes on until all is known well enough; returns why it stopped, or ''."""
+    wide = run_until(plan, args.until, args.budget)
+    for cell in wide:
+        say(f"still wide: {cell}, about {cell.more} more launches")
+    return (halted() or f"{len(wide)} cells are wider than {100 * args.until:g} %"
+            if wide else halted())
 
 
 def measure(args, blocks):
     """Begins a session, or goes on with one; returns the exit status."""
-    name = unfinished(args.tag, args.cells)
-    if name:
-        os.environ["COTEJO_SESSION"] = name
-        plan = sessions.read_json(sessions.session_folder() / "session.json")
-        say(f"going on with session {name}")
-    else:
-        os.environ["COTEJO_SESSION"] = sessions.session_name()
-        plan = begin(args.tag, blocks, args.cells)
-    folder = sessions.session_folder()
-    try:
-        wide = run_until(plan, args.until, args.budget) if args.until else []
-    except RuntimeError as err:
-        sys.exit(f"study: {err}")
-    if wide:
-        for cell in wide:
-            say(f"still wide: {cell}, about {cell.more} more launches")
-        say(f"{len(wide)} cells in {folder} are wider than {100 * args.until:g} %; "
-            "start again to go on")
-        return 0
-    left = 0 if args.until else run(plan)
-    if left:
-        say(f"{left} launches are missing in {folder}; start again to go on")
-        return 1
-    plan["finished"] = sessions.utc()
-    sessions.write_json(folder / "session.json", plan)
-    records = [sessions.read_json(p) for p in sorted(folder.glob("*.[0-9][0-9][0-9].json"))]
-    failed = [r for r in records if r["status"] != "ok"]
-    for record in failed:
-        say(f"not used: {record['id']}: {record['reason']}")
-    for line in references.summed(records):
+    plan = session(args, blocks)
+    stopped = until_known(plan, args) if args.until else run(plan)
+    status, lines = account(plan, stopped)
+    for line in lines:
         say(line)
-    say(f"session {folder} is complete: {len(plan['cells'])} cells, {plan['blocks']} blocks, "
-        f"{len(failed)} launches not used")
-    return 0
+    plan["ended"] = ENDED[status]
+    if not stopped:
+        plan["finished"] = sessions.utc()
+    sessions.write_json(plan_file(), plan)
+    return status
+
+
+def account(plan, stopped):
+    """How a session ended: its exit status, and lines on what is not as it should be."""
+    found = records()
+    lines = [f"not used: {r['id']}: {r['reason']}" for r in found
+             if r["status"] not in ("ok", "accident")]
+    for cell, count in accidents.counted(found).items():
+        kinds = sorted({r["accident"]["kind"] for r in found
+                        if r["status"] == "accident" and r["id"].rpartition(".")[0] == cell})
+        lines.append(f"lost to accidents: {count} of {cell} ({', '.join(kinds)})")
+    _, given_up = further_block(plan)
+    lines += [f"given up: {cell} was lost more than {plan['tries']} times" for cell in given_up]
+    usable = {r["id"].rpartition(".")[0] for r in found if r["status"] == "ok"}
+    never = [cell for cell in plan["cells"] if cell not in usable]
+    lines += references.summed(found)
+    folder = sessions.session_folder()
+    if stopped or given_up:
+        more = f"incomplete: {stopped or 'accidents cost more than could be measured again'}"
+        return INCOMPLETE, [*lines, f"session {folder} is {more}; start again to go on"]
+    unused = sum(r["status"] != "ok" for r in found)
+    lines.append(f"session {folder} is complete: {len(plan['cells'])} cells, {plan['blocks']} "
+                 f"blocks, {unused} launches not used")
+    if never:
+        return FAILED, [*lines, f"failed each time: {', '.join(never)}"]
+    return COMPLETE, lines
 
 
 if __name__ == "__main__":

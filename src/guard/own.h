@@ -5,8 +5,8 @@
 
 #include "core/failure.h"
 
-// Makes TMPDIR/cotejo-XXXXXX with a mark in it (study, process and start of who made it) and sets
-// TMPDIR to it. After a power cut it is found by that mark; cores.py removes it then.
+// Makes TMPDIR/cotejo-XXXXXX with our mark in it (study, process and start of who made it) and
+// sets TMPDIR to it. After a power cut it is found by that mark; cores.py removes it then.
 void own_folder_make(const char *study, struct failure *failure);
 
 // Removes it, never through a link; does nothing where there is none.

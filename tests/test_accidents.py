@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What dies of something outside is no failure, and is measured again with what it is held
+against."""
+
+import errno
+import itertools
+import json
+import os
+import pathlib
+
+import pytest
+
+from reframe_tests.harness import accidents, launches, measuring, sessions, study
+
+EXIT = {"exit": 1, "wall_s": 1.0, "reason": "exit status 1", "end": "exit", "signal": 0,
+        "sender": 0, "oom_kills": 0}
+
+# The launchers' own words for a rank that ended by a signal.
+WORDS = {
+    "openmpi": "prterun noticed that process rank 1 with PID 2585 on node vm exited on\n"
+               "signal {} ({}).\n",
+    "mpich": "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: {1} (signal {0})\n",
+    "intel": "=   KILLED BY SIGNAL: 9 (Killed)\n=   KILLED BY SIGNAL: {} ({})\n"}
+
+
+@pytest.mark.parametrize("words", WORDS.values(), ids=WORDS.keys())
+@pytest.mark.parametrize(("number", "name", "kind"), [
+    (9, "Killed", "signal"), (15, "Terminated", "signal"), (11, "Segmentation fault", None),
+    (6, "Aborted", None), (8, "Floating point exception", None), (7, "Bus error", None)])
+def test_signals_from_outside_are_told_from_crashes(words, number, name, kind):
+    found = accidents.of(EXIT, words.format(number, name))
+    assert (found and found["kind"]) == kind
+    if kind:
+        assert str(number) in found["evidence"]
+
+
+def test_a_bus_error_on_full_shared_memory_is_its_fault(monkeypatch):
+    monkeypatch.setattr(accidents, "shared_memory_full", lambda: True)
+    found = accidents.of(EXIT, WORDS["openmpi"].format(7, "Bus error"))
+    assert found["kind"] == "shared-memory"
+
+
+@pytest.mark.parametrize(("guard", "output", "kind"), [
+    ({"oom_kills": 1}, WORDS["mpich"].format(9, "Killed"), "memory"),
+    ({"end": "signal", "signal": 9, "reason": "the launcher was killed"}, "", "signal"),
+    ({"end": "signal", "signal": 11, "reason": "the launcher was killed"}, "", None),
+    ({"end": "told", "signal": 15, "sender": 1}, "", "signal"),
+    ({"end": "told", "signal": 15, "sender": os.getpid()}, "", "cut"),
+    ({"end": "alone"}, "", "cut"), ({"end": "guard"}, "", "signal"),
+    ({"end": "told", "signal": 15, "sender": 1},
+     "slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT 2026-11-21T07:00:00 DUE TO TIME LIMIT",
+     "scheduler"),
+    ({"end": "time", "exit": 124}, WORDS["mpich"].format(9, "Killed"), None),
+    ({}, "cotejo: cannot write samples.csv (No space left on device)", "disk"),
+    ({}, "cotejo: cannot write samples.csv (Read-only file system)", "disk"),
+    ({}, "there is not enough space for the shared memory backing file /dev/shm/x",
+     "shared-memory"),
+    ({}, "mpich: shm_open /dev/shm/mpich: No space left on device", "shared-memory"),
+    ({}, "PRTE has lost communication with a remote daemon.", "node"),
+    ({}, "slurmstepd: error: Detected 1 oom_kill event in StepId=7.0.", "memory"),
+    ({}, "cotejo: payload is wrong at byte 7", None), ({"exit": 2}, "", None)])
+def test_each_cause_has_its_kind(guard, output, kind):
+    found = accidents.of({**EXIT, **guard}, output)
+    assert (found and found["kind"]) == kind
+    assert not found or (found["evidence"] and "\n" not in found["evidence"])
+
+
+CELLS = [f"pingpong_quick.{mpi}.shm.near" for mpi in ("mpich", "openmpi")]
+OTHER = ["bcast_quick.mpich.shm.near"]
+
+
+@pytest.fixture
+def faked(results, monkeypatch):
+    """A study whose launches are written, not measured: `fate(cell, block)` is their status."""
+    monkeypatch.delenv("COTEJO_SESSION")
+    sessions.begin()
+    blocks = []
+
+    def prepare(fate, blocks_wanted=2, cells=(*CELLS, *OTHER)):
+        plan = {"tag": "smoke", "blocks": blocks_wanted, "seed": 1, "reframe_s": 0.0,
+                "finished": "", "ended": "", "files": [], "cells": sorted(cells), "tries": 2,
+                "accidents": {}, "unrecorded": {}, "further": {}}
+
+        def measure(_, COTEJO_BLOCK, COTEJO_ONLY, **variables):
+            number = int(COTEJO_BLOCK)
+            with open(COTEJO_ONLY) as file:
+                only = file.read().split()
+            blocks.append((number, only))
+            for i, cell in enumerate(only):
+                status = fate(cell, number)
+                if status:
+                    name = sessions.launch_name(cell, number)
+                    sessions.write_json(sessions.session_folder() / f"{name}.json", {
+                        "id": name, "status": status, "reason": "why", "references": None,
+                        "started": f"2026-01-01T{number:02d}:00:{i:02d}Z", "accident":
+                            {"kind": "signal", "evidence": "x"} if status == "accident" else None})
+
+        monkeypatch.setattr(study, "reframe", measure)
+        return plan
+    return prepare, blocks
+
+
+def test_a_lost_launch_is_measured_again_with_its_group(faked):
+    prepare, blocks = faked
+    plan = prepare(lambda cell, n: "accident" if (cell, n) == (CELLS[0], 1) else "ok")
+    assert study.run(plan) == ""
+    # The other test lost nothing, and gets no further launch.
+    assert blocks == [(1, plan["cells"]), (2, plan["cells"]), (3, CELLS)]
+    assert plan["further"] == {"3": CELLS}
+    assert plan["accidents"] == {CELLS[0]: 1}
+    status, lines = study.account(plan, "")
+    assert status == study.COMPLETE
+    assert f"lost to accidents: 1 of {CELLS[0]} (signal)" in lines
+
+
+def test_a_further_block_that_is_lost_is_replaced_too(faked):
+    prepare, blocks = faked
+    plan = prepare(lambda cell, n: "accident" if cell == CELLS[0] and n in (1, 3) else "ok")
+    assert study.run(plan) == ""
+    assert [number for number, _ in blocks] == [1, 2, 3, 4]
+
+
+def test_what_is_lost_again_and_again_is_given_up_and_said(faked):
+    prepare, blocks = faked
+    plan = prepare(lambda cell, n: "accident" if cell == CELLS[0] else "ok")
+    assert study.run(plan) == ""
+    assert len(blocks) == 3  # it was lost three times, two tries beyond the first
+    status, lines = study.account(plan, "")
+    assert status == study.INCOMPLETE
+    assert f"given up: {CELLS[0]} was lost more than 2 times" in lines
+
+
+def test_what_fails_by_itself_stays_failed_and_does_not_block_the_end(faked):
+    prepare, blocks = faked
+    plan = prepare(lambda cell, n: "failed" if cell == CELLS[0] else "ok")
+    assert study.run(plan) == ""
+    assert len(blocks) == 2
+    status, lines = study.account(plan, "")
+    assert status == study.FAILED
+    assert lines[-1] == f"failed each time: {CELLS[0]}"
+
+
+def test_accidents_in_a_row_stop_the_study(faked):
+    prepare, blocks = faked
+    plan = prepare(lambda cell, n: "accident", blocks_wanted=9)
+    reason = study.run(plan)
+    assert reason.startswith("the last 6 launches were lost to accidents, the latest ")
+    assert len(blocks) == 2
+    status, lines = study.account(plan, reason)
+    assert status == study.INCOMPLETE
+    assert reason in lines[-1] and lines[-1].endswith("start again to go on")
+
+
+def test_launches_that_leave_no_word_are_tried_so_often_and_no_more(faked):
+    prepare, blocks = faked
+    plan = prepare(lambda cell, n: None)
+    assert "3 launches of block 1 leave no description" in study.run(plan)
+    assert len(blocks) == 1 + plan["tries"]
+    assert plan["unrecorded"] == dict.fromkeys(plan["cells"], 3)
+
+
+def test_accidents_in_a_row_leave_out_the_rest_of_a_block():
+    row = accidents.Row()
+    for status in ["accident"] * 4 + ["ok"] + ["accident"] * 4:
+        row.note(status)
+        assert not row.too_long()
+    row.note("accident")
+    assert row.too_long()
+
+
+@pytest.mark.parametrize(("asked", "begun", "blocks_said"), [
+    (7, 3, (7, "7 launches in place of 5: blocks are added")),
+    (2, 0, (2, "2 launches in place of 5")),
+    (2, 4, (4, "2 launches in place of 5: 4 blocks were begun, and are brought to their end")),
+    (5, 3, (5, ""))])
+def test_the_number_of_launches_is_heeded_on_resuming(faked, capsys, asked, begun, blocks_said):
+    (prepare, _), (blocks, said) = faked, blocks_said
+    plan = prepare(lambda cell, n: "ok", blocks_wanted=5)
+    for n in range(1, begun + 1):
+        sessions.write_json(sessions.session_folder() / f"{CELLS[0]}.{n:03d}.json", {})
+    study.resize(plan, asked)
+    assert plan["blocks"] == blocks
+    assert capsys.readouterr().out == (f"study: {said}\n" if said else "")
+
+
+def test_no_launches_at_all_are_refused(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["study", "--launches", "0"])
+    with pytest.raises(SystemExit) as end:
+        study.main()
+    assert end.value.code == 2
+    assert "--launches must be a number from 1 on" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("what", ["measuring_sha256", "stack", "machine"])
+def test_a_session_of_another_state_is_not_gone_on_with(results, monkeypatch, capsys, what):
+    monkeypatch.delenv("COTEJO_SESSION")
+    name = sessions.begin()
+    plan = {"tag": "quick", "like": "", "finished": "", **measuring.state()}
+    sessions.write_json(sessions.session_folder() / "session.json", plan)
+    assert study.unfinished("quick") == name
+    sessions.write_json(sessions.session_folder() / "session.json", {**plan, what: "other"})
+    assert study.unfinished("quick") is None
+    assert f"session {name} is not gone on with: " in capsys.readouterr().out
+
+
+def test_a_broken_plan_is_named_and_left_out(results, capsys):
+    folder = results / "local/20260101T000000Z"
+    folder.mkdir(parents=True)
+    (folder / "session.json").write_text("{")
+    assert study.unfinished("quick") is None
+    said = capsys.readouterr().out.splitlines()
+    assert len(said) == 1 and str(folder / "session.json") in said[0]
+
+
+def test_names_of_sessions_are_never_used_twice(results, monkeypatch):
+    monkeypatch.delenv("COTEJO_SESSION")
+    monkeypatch.setattr(sessions.time, "sleep", lambda s: None)
+    names = iter(["20260101T000000Z", "20260101T000000Z", "20260101T000001Z"])
+    monkeypatch.setattr(sessions, "_now", lambda: next(names))
+    assert sessions.begin() == "20260101T000000Z"
+    monkeypatch.delenv("COTEJO_SESSION")
+    assert sessions.begin() == "20260101T000001Z"
+    # Now it is asked for by name.
+    with pytest.raises(ValueError, match="is there already"):
+        sessions.begin()
+
+
+def test_launch_numbers_have_no_upper_end(tmp_path):
+    for number in (2, 999, 1000, 12345):
+        (tmp_path / f"{sessions.launch_name('cell.a', number)}.json").write_text("{}")
+    (tmp_path / "session.json").write_text("{}")
+    assert [p.name for p in sessions.launch_files(tmp_path)] == [
+        "cell.a.002.json", "cell.a.999.json", "cell.a.1000.json", "cell.a.12345.json"]
+
+
+def test_git_that_tells_nothing_proves_nothing_clean(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    (tmp_path / "git").write_text("#!/bin/sh\necho 'fatal: dubious ownership' >&2\nexit 128\n")
+    (tmp_path / "git").chmod(0o755)
+    launches.provenance.cache_clear()
+    try:
+        found = launches.provenance("4.10")
+    finally:
+        launches.provenance.cache_clear()
+    assert (found["commit"], found["dirty"]) == ("unknown", True)
+    assert len(found["measuring_sha256"]) == 64
+
+
+def test_the_hash_is_of_all_that_measures_and_of_nothing_else():
+    names = {str(p.relative_to(sessions.REPO)) for p in measuring.measuring_files("local")}
+    assert {"src/cotejo.c", "reframe_tests/base.py", "reframe_tests/harness/study.py",
+            "reframe_tests/mpi_families/mpich.yaml", "site_configs/local/reframe.py"} <= names
+    assert not [n for n in names if n.startswith(("analysis", "tests", "site_configs/uml"))
+                or "__pycache__" in n or n.endswith(("references.json", ".md"))]
+
+
+def test_samples_are_on_the_disk_before_the_description_says_so(
+        left_by_launch, results, monkeypatch):
+    stage, calls = left_by_launch(), []
+    fsync, replace = os.fsync, pathlib.Path.replace
+    monkeypatch.setattr(os, "fsync", lambda fd: (
+        calls.append(("fsync", os.path.basename(os.readlink(f"/proc/self/fd/{fd}")))),
+        fsync(fd))[1])
+    monkeypatch.setattr(pathlib.Path, "replace", lambda path, to: (
+        calls.append(("replace", to.name)), replace(path, to))[1])
+    record = {"asked": {"launch": 1}, "samples": {"file": "samples.csv"}, "status": "ok"}
+    folder = launches.publish(record, stage, "cell").parent.name
+    assert calls == [
+        ("fsync", "cell.001.csv.new"), ("replace", "cell.001.csv"), ("fsync", folder),
+        ("fsync", "cell.001.json.new"), ("replace", "cell.001.json"), ("fsync", folder)]
+
+
+@pytest.mark.parametrize(("call", "number", "which"), list(itertools.product(
+    ["fsync", "replace"], [errno.ENOSPC, errno.EACCES], [1, 2])))
+@pytest.mark.usefixtures("results")
+def test_a_full_disk_leaves_nothing_half_written(left_by_launch, monkeypatch, call, number, which):
+    stage, folder = left_by_launch(), sessions.session_folder()
+    record = {"asked": {"launch": 1}, "samples": {"file": "samples.csv"}, "status": "ok"}
+    launches.publish({**record, "asked": {"launch": 2}}, stage, "cell")
+    before = sorted(p.name for p in folder.iterdir())
+    turns, owner = iter(range(1, 9)), {"fsync": os, "replace": pathlib.Path}[call]
+    real = getattr(owner, call)
+
+    def fails(*words):
+        if next(turns) >= (which if call == "replace" else 2 * which - 1):
+            raise OSError(number, os.strerror(number), "somewhere")
+        return real(*words)
+
+    with monkeypatch.context() as patched, pytest.raises(OSError, match="somewhere"):
+        patched.setattr(owner, call, fails)
+        launches.publish(record, stage, "cell")
+    assert sorted(p.name for p in folder.iterdir()) == before
+
+
+def test_samples_of_a_cut_launch_are_kept_beside(left_by_launch, results):
+    stage = left_by_launch()
+    (stage / "samples.csv").rename(stage / "samples.csv.tmp")
+    record = {"asked": {"launch": 1}, "samples": None, "status": "accident"}
+    path = launches.publish(record, stage, "cell")
+    assert sorted(p.name for p in path.parent.iterdir()) == ["cell.001.cut", "cell.001.json"]
+    assert json.loads(path.read_text())["samples"] is None
