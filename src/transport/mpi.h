@@ -47,9 +47,8 @@ enum { MPI_MAX_LIBRARY_VERSION_STRING = 256, MPI_VERSION = 0, MPI_SUBVERSION = 0
 #define MPI_Wait world_wait
 #define MPI_Wtime world_time
 
-// Ranks meet as COTEJO_WORLD ("RANK SIZE HOST PORT": rank 0 listens on HOST, an IPv4 address or
-// name) says, which cotejo-start sets. Whatever goes wrong between ranks ends the process: the
-// others see it by their connections.
+// Ranks meet as COTEJO_WORLD says, which cotejo-start sets (meeting.h). Whatever goes wrong
+// between ranks ends the process: the others see it by their connections.
 int world_init(int *count, char ***arguments);
 int world_init_thread(int *count, char ***arguments, int wanted, int *given);
 int world_finalize(void);

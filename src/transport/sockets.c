@@ -2,6 +2,7 @@
 // What the carriers over sockets share.
 #include "sockets.h"
 
+#include "meeting.h"
 #include "ranks.h"
 
 #include <errno.h>
@@ -116,9 +117,18 @@ void interface_find(struct ways *ways, struct interface *interface) {
 void interface_ipv4(struct ways *ways, const struct interface *interface,
                     struct sockaddr_storage *address) {
     struct ifreq request = {0};
+    struct meeting meeting;
+    memset(address, 0, sizeof *address);
+    // On one host nothing has to listen where others could reach it: the kernel takes the same
+    // way.
+    if (!*options_text(ways->options, "interface") && meeting_read(&meeting) &&
+        meeting_is_local(&meeting)) {
+        *(struct sockaddr_in *)address =
+            (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+        return;
+    }
     int control = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     memcpy(request.ifr_name, interface->name, sizeof request.ifr_name);
-    memset(address, 0, sizeof *address);
     if (!failed(ways->failure) && ioctl(control, SIOCGIFADDR, &request) != 0)
         failure_set(ways->failure, STATUS_USAGE, "interface %s has no IPv4 address: %s",
                     interface->name, strerror(errno));

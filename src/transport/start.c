@@ -3,7 +3,8 @@
 //
 // cotejo-start -np N [-cpus LIST] [-hosts LIST -agent PROGRAM] PROGRAM ARGUMENT...
 // Rank i is bound to the i-th core of -cpus, or runs on the i-th of -hosts, started by the agent,
-// which is called like ssh. The first rank that fails ends the others; its status is ours.
+// which is called like ssh and passes the environment on. The first rank that fails ends the
+// others; its status is ours.
 #define _GNU_SOURCE // affinity
 #include <errno.h>
 #include <netinet/in.h>
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,6 +24,7 @@ enum { RANKS_MOST = 16, WORDS_MOST = 256, USAGE = 2, PATIENCE = 50 };
 
 struct start {
     int ranks, port;
+    char cookie[33]; // by which the ranks of a launch know each other
     char *cpus, *hosts, *agent;
     char **program;
 };
@@ -72,9 +75,18 @@ static void nth(const char *list, int i, char *word, size_t room) {
     snprintf(word, room, "%.*s", (int)strcspn(list, ","), list);
 }
 
+static bool make_cookie(char *cookie) {
+    unsigned char bytes[16];
+    if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
+        return false;
+    for (size_t i = 0; i < sizeof bytes; i++)
+        snprintf(cookie + 2 * i, 3, "%02x", bytes[i]);
+    return true;
+}
+
 // A port that nobody has just now; ranks that find it taken say so.
 static int free_port(void) {
-    struct sockaddr_in here = {.sin_family = AF_INET};
+    struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof here;
     int made = socket(AF_INET, SOCK_STREAM, 0);
     if (made < 0 || bind(made, (struct sockaddr *)&here, length) != 0 ||
@@ -85,13 +97,16 @@ static int free_port(void) {
 }
 
 static void become_rank(const struct start *start, int rank) {
-    char word[64], host[64] = "127.0.0.1", world[160], *words[WORDS_MOST];
+    char word[64], host[64] = "127.0.0.1", *words[WORDS_MOST];
+    static char world[200];
     int n = 0;
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (start->hosts)
         nth(start->hosts, 0, host, sizeof host);
-    snprintf(world, sizeof world, "COTEJO_WORLD=%d %d %s %d", rank, start->ranks, host,
-             start->port);
+    snprintf(world, sizeof world, "COTEJO_WORLD=%d %d %s %d %s", rank, start->ranks, host,
+             start->port, start->cookie);
+    // Not on a command line, which every user of the machine sees.
+    putenv(world);
     if (start->cpus) {
         cpu_set_t set;
         CPU_ZERO(&set);
@@ -106,13 +121,6 @@ static void become_rank(const struct start *start, int rank) {
         nth(start->hosts, rank, word, sizeof word);
         words[n++] = start->agent;
         words[n++] = word;
-        words[n++] = "env";
-        // The agent's words are one command line of a shell.
-        static char quoted[200];
-        snprintf(quoted, sizeof quoted, "'%s'", world);
-        words[n++] = quoted;
-    } else {
-        putenv(world);
     }
     for (char **p = start->program; *p && n < WORDS_MOST - 1; p++)
         words[n++] = *p;
@@ -133,6 +141,10 @@ int main(int count, char **words) {
     if (bad)
         return bad;
     start.port = free_port();
+    if (!make_cookie(start.cookie)) {
+        fprintf(stderr, "cotejo-start: no random numbers: %s\n", strerror(errno));
+        return 1;
+    }
     for (int i = 0; i < start.ranks; i++) {
         pids[i] = fork();
         if (pids[i] == 0)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Connections: TCP, AF_UNIX, and IEEE 802.2 LLC type 2 (AF_LLC).
+#include "meeting.h"
 #include "ranks.h"
 #include "sockets.h"
 
@@ -33,20 +34,14 @@ static void meet(struct ways *ways, int listening, struct place *place) {
     tell_all(ways, place, all, sizeof *place);
     if (failed(ways->failure))
         return;
-    for (int i = 1; ways->rank == 0 && i < ways->size; i++) {
-        int rank = -1, made = accept(listening, NULL, NULL);
-        if (made < 0 || recv(made, &rank, sizeof rank, MSG_WAITALL) != sizeof rank || rank < 1 ||
-            rank >= ways->size) {
-            failure_set(ways->failure, STATUS_FAILED, "--transport %s: no connection: %s",
-                        ways->carrier->name, strerror(errno));
-            return;
-        }
-        ways->to[rank] = made;
-    }
-    if (ways->rank == 0)
+    struct meeting meeting;
+    if (!meeting_read(&meeting)) // alone
         return;
-    if (connect(ways->to[0], (struct sockaddr *)&all[0].address, all[0].length) != 0 ||
-        send(ways->to[0], &ways->rank, sizeof ways->rank, MSG_NOSIGNAL) != sizeof ways->rank)
+    bool met = ways->rank == 0 ? meeting_accept(&meeting, listening, ways->to)
+                               : connect(ways->to[0], (struct sockaddr *)&all[0].address,
+                                         all[0].length) == 0 &&
+                                     meeting_greet(&meeting, ways->to[0], ways->rank);
+    if (!met)
         failure_set(ways->failure, STATUS_FAILED, "--transport %s: no connection: %s",
                     ways->carrier->name, strerror(errno));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The few calls of MPI by which the core's ranks agree, over TCP connections to rank 0.
-#define _GNU_SOURCE // accept4
 #include "carrier.h"
+#include "meeting.h"
 #include "mpi.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TRIES = 500, PAUSE_NS = 20000000 }; // to meet: 10 s
+enum { PAUSE_NS = 20000000, TRIES = MEETING_S * 50 };
 
 static struct {
     int rank, size;
@@ -55,35 +55,40 @@ static void at_once(int connection) {
     setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
 }
 
-static void await_ranks(int port) {
-    struct sockaddr_in here = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-    int listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+// The address on which rank 0 listens: the loopback, or that of its host among the others.
+static struct addrinfo *address_of(const struct meeting *meeting) {
+    struct addrinfo *found, hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
+    errno = 0;
+    if (getaddrinfo(meeting->host, meeting->port, &hints, &found) != 0)
+        lost("finding the host of rank 0");
+    return found;
+}
+
+static void await_ranks(const struct meeting *meeting) {
+    struct addrinfo *here = address_of(meeting);
+    int listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     setsockopt(listening, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int));
-    if (listening < 0 || bind(listening, (struct sockaddr *)&here, sizeof here) != 0 ||
+    if (listening < 0 || bind(listening, here->ai_addr, here->ai_addrlen) != 0 ||
         listen(listening, RANKS_MOST) != 0)
         lost("waiting for the other ranks");
-    for (int i = 1; i < world.size; i++) {
-        int rank = -1, connection = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
-        if (connection < 0 || recv(connection, &rank, sizeof rank, MSG_WAITALL) != sizeof rank ||
-            rank < 1 || rank >= world.size)
-            lost("meeting another rank");
-        world.to[rank] = connection;
-        at_once(connection);
-    }
+    freeaddrinfo(here);
+    if (!meeting_accept(meeting, listening, world.to))
+        lost("meeting the other ranks");
+    for (int i = 1; i < world.size; i++)
+        at_once(world.to[i]);
     close(listening);
 }
 
-static void join_ranks(const char *host, const char *port) {
-    struct addrinfo *found, hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
-    if (getaddrinfo(host, port, &hints, &found) != 0)
-        lost("finding the host of rank 0");
+static void join_ranks(const struct meeting *meeting) {
+    struct addrinfo *there = address_of(meeting);
     for (int i = 0; i < TRIES; i++) {
         int connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (connect(connection, found->ai_addr, found->ai_addrlen) == 0) {
+        if (connect(connection, there->ai_addr, there->ai_addrlen) == 0) {
             world.to[0] = connection;
             at_once(connection);
-            put(0, &world.rank, sizeof world.rank);
-            freeaddrinfo(found);
+            if (!meeting_greet(meeting, connection, world.rank))
+                lost("greeting rank 0");
+            freeaddrinfo(there);
             return;
         }
         close(connection);
@@ -93,29 +98,27 @@ static void join_ranks(const char *host, const char *port) {
 }
 
 int world_init(int *count, char ***arguments) {
-    char host[256], port[16];
-    const char *text = getenv("COTEJO_WORLD");
+    struct meeting meeting = {0};
     (void)count;
     (void)arguments;
     world.rank = library_rank();
     world.size = 1;
-    if (!text) { // alone
+    if (!getenv("COTEJO_WORLD")) { // alone
         world.rank = 0;
         return 0;
     }
-    int rank;
-    if (sscanf(text, "%d %d %255s %15s", &rank, &world.size, host, port) != 4 || rank < 0 ||
-        rank >= world.size || world.size > RANKS_MOST) {
+    if (!meeting_read(&meeting)) {
         fprintf(stderr, "cotejo-transport: COTEJO_WORLD='%s': start ranks by cotejo-start\n",
-                text);
+                getenv("COTEJO_WORLD"));
         exit(2);
     }
+    world.size = meeting.size;
     if (world.rank < 0)
-        world.rank = rank;
+        world.rank = meeting.rank;
     if (world.rank == 0)
-        await_ranks(atoi(port));
+        await_ranks(&meeting);
     else
-        join_ranks(host, port);
+        join_ranks(&meeting);
     return 0;
 }
 
