@@ -157,6 +157,23 @@ def test_launching_ends_what_an_earlier_launch_left(folder, tmp_path):
     assert clusters.wire_bytes(tmp_path) >= 0
 
 
+@pytest.mark.parametrize("site", ["virtual-ethernet", "uml-llc"])
+def test_a_number_that_is_another_s_by_now_gets_no_signal(tmp_path, site):
+    """The files of a cluster that is gone name processes that are not its hosts."""
+    theirs = [subprocess.Popen(["sleep", "60"]) for _ in range(3)]
+    for name, process in zip(("host1", "host2", "head"), theirs, strict=True):
+        (tmp_path / f"{name}.host").write_text(f"{process.pid} 0\n")
+    done = subprocess.run([str(families.REPO / f"site_configs/{site}/enter"), str(tmp_path),
+                           "true"], cwd=tmp_path, text=True, capture_output=True, timeout=20)
+    time.sleep(0.1)
+    alive = [process.poll() for process in theirs]
+    for process in theirs:
+        process.kill()
+        process.wait()
+    assert (done.returncode, alive) == (2, [None] * 3)
+    assert done.stderr == f"enter: no running cluster in {tmp_path}\n"
+
+
 @needs_hosts
 @pytest.mark.parametrize(("words", "said"), [
     (["--rates", "fast"], "--rates 'fast': give numbers"),
