@@ -180,14 +180,30 @@ def _environment(pid):
 
 
 def sweep_folders():
-    """Removes the temporary folders of this user's launches whose guard is gone."""
-    for folder in pathlib.Path(tempfile.gettempdir()).glob("cotejo-??????"):
+    """Removes the temporary folders of this user's launches and studies whose maker is gone."""
+    for folder in pathlib.Path(tempfile.gettempdir()).glob("cotejo-*"):
         with contextlib.suppress(OSError, removal.NotOursError):
             if os.lstat(folder).st_uid != os.getuid():
                 continue
             _, pid, start = _founder((folder / removal.MARK).read_text().splitlines()[-1])
             if pid and started_at(pid) != start:
                 removal.remove(folder.parent, folder)
+
+
+@contextlib.contextmanager
+def own_folder():
+    """A temporary folder of this process, for it and all that it starts; of one that was killed
+    the next study removes it."""
+    before = tempfile.gettempdir()
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="cotejo-"))
+    removal.claim(folder)
+    removal.stamp(folder, f"{study()} {os.getpid()} {started_at(os.getpid())}")
+    tempfile.tempdir = os.environ["TMPDIR"] = str(folder)
+    try:
+        yield folder
+    finally:
+        tempfile.tempdir = os.environ["TMPDIR"] = before
+        removal.remove(before, folder)
 
 
 def study():

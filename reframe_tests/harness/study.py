@@ -103,7 +103,7 @@ def plan_file():
     return sessions.session_folder() / "session.json"
 
 
-def begin(tag, blocks, like=""):
+def begin(tag, blocks, like="", tries=TRIES):
     """Plans a new session and returns the plan; the environment then names the session.
 
     Of the tag's cells those are measured in whose names the regular expression `like` is found.
@@ -117,7 +117,7 @@ def begin(tag, blocks, like=""):
             "cells": cells, "files": files, "partitions": partitions, "like": like,
             "families": families.shown(families.of_site(
                 sessions.site_folder(), simulators=True, layers=True)),
-            "tries": TRIES, "accidents": {}, "unrecorded": {},
+            "tries": tries, "accidents": {}, "unrecorded": {},
             "further": {}, **measuring.state(),
             "begun": sessions.utc(), "finished": "", "ended": "", "reframe_s": 0.0}
     sessions.write_json(plan_file(), plan)
@@ -315,6 +315,9 @@ def main():
     parser.add_argument("--launches", type=int, help="blocks; the scale's number by default")
     parser.add_argument("--cells", default="", metavar="REGEX", type=regex,
                         help="only the cells that have this in their names (default: all)")
+    parser.add_argument("--tries", type=int, default=TRIES, metavar="N",
+                        help="how often a launch lost to an accident may be measured again in a "
+                             f"session that begins (default: {TRIES})")
     parser.add_argument("--until", type=stopping.share, metavar="WIDTH",
                         help="go on until each cell's 95 %% interval is within this (3%%)")
     parser.add_argument("--budget", type=stopping.seconds, metavar="TIME",
@@ -323,6 +326,8 @@ def main():
     blocks = scales.launches(args.tag) if args.launches is None else args.launches
     if blocks < 1:
         parser.error("--launches must be a number from 1 on")
+    if args.tries < 0:
+        parser.error("--tries must be a number from 0 on")
     if args.until and args.launches:
         parser.error("--until decides the number of launches; leave out --launches")
     if args.budget and not args.until:
@@ -334,7 +339,8 @@ def main():
     except cores.Busy as err:
         sys.exit(f"study: {err}")
     try:
-        return measure(args, blocks)
+        with cores.own_folder():
+            return measure(args, blocks)
     except KeyboardInterrupt:
         say("interrupted; start again to go on")
         return INTERRUPTED
@@ -348,7 +354,7 @@ def session(args, blocks):
     """The plan of the session to go on with, else of a new one."""
     name = unfinished(args.tag, args.cells)
     if not name:
-        return begin(args.tag, blocks, args.cells)
+        return begin(args.tag, blocks, args.cells, args.tries)
     os.environ["COTEJO_SESSION"] = name
     sessions.session_name.cache_clear()
     plan = sessions.read_json(plan_file())

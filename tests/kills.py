@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kills of a study at random moments, and the account of what they cost."""
+
+import collections
+import csv
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+from reframe_tests.harness import sessions
+
+SIGNALS = [signal.SIGTERM, signal.SIGINT, signal.SIGKILL]
+ROLES = ["study", "reframe", "launcher", "guard", "rank", "switch"]
+LAUNCHERS = {"prterun", "mpirun", "mpiexec.hydra", "hydra_pmi_proxy", "mpiexec"}
+#: Lines of the account; each must be 0.
+LOSSES = ["samples lost", "samples counted twice", "launches burnt", "processes left",
+          "shared memory left", "temporary folders left", "network namespaces left"]
+
+
+class Study:
+    """A study of its own: results, locks, temporary files and virtual hosts are in one folder. By
+    that its processes are known; nobody else's are touched."""
+
+    def __init__(self, folder, stack, cells, blocks, *, site="local", tag="smoke"):
+        self.folder, self.process = folder, None
+        folder.mkdir()
+        for name in ("locks", "tmp"):
+            (folder / name).mkdir()
+        self.words = ["--tag", tag, "--launches", str(blocks), "--tries", "1000", "--cells", cells]
+        self.blocks, self.site, self.published = blocks, site, {}
+        kept = {k: v for k, v in os.environ.items()
+                if not k.startswith(("COTEJO_", "MAKE", "MFLAGS"))}
+        self.environment = {
+            **kept, "COTEJO_STACK": str(stack), "COTEJO_RESULTS": str(folder / "results"),
+            "COTEJO_SITE": site, "COTEJO_LOCKS": str(folder / "locks"),
+            "COTEJO_RUN": str(folder / "run"), "TMPDIR": str(folder / "tmp"),
+            "RFM_CONFIG_FILES": str(sessions.REPO / "reframe_tests/config.py")}
+        self.mark = f"COTEJO_LOCKS={folder}/locks".encode()
+        self.shared = set(os.listdir("/dev/shm"))
+
+    def start(self):
+        with open(self.folder / "log", "a") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "reframe_tests.harness.study", *self.words],
+                cwd=sessions.REPO, env=self.environment, stdin=subprocess.DEVNULL, stdout=log,
+                stderr=subprocess.STDOUT, start_new_session=True)
+
+    def processes(self):
+        """All processes of the study: id -> role; one that has none is ''."""
+        found = {}
+        for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
+            try:
+                place = pathlib.Path(f"/proc/{pid}")
+                if self.mark not in (place / "environ").read_bytes().split(b"\0"):
+                    continue
+                found[pid] = self.role(pid, (place / "comm").read_text().strip(),
+                                       (place / "cmdline").read_bytes().split(b"\0"))
+            except OSError:
+                continue  # it is gone, or a zombie
+        return found
+
+    def role(self, pid, name, words):
+        if self.process and pid == self.process.pid:
+            return "study"
+        if any(word.endswith(b"tools/bin/reframe") for word in words[:2]):
+            return "reframe"
+        if name in LAUNCHERS:
+            return "launcher"
+        return {"cotejo-guard": "guard", "cotejo": "rank", "cotejo-switch": "switch"}.get(name, "")
+
+    def kill_one(self, role, number, draw, patience_s=20):
+        """Kills a process of that role as soon as there is one; False where there was none."""
+        end = time.monotonic() + patience_s
+        while time.monotonic() < end and self.process.poll() is None:
+            there = [pid for pid, has in self.processes().items() if has == role]
+            if there:
+                try:
+                    os.kill(draw.choice(sorted(there)), number)
+                except ProcessLookupError:
+                    continue
+                return True
+            time.sleep(0.01)
+        return False
+
+    def look(self):
+        """Notes what is published; returns how much of what was there before is no longer so."""
+        now = {path: path.read_bytes() for session in (self.folder / "results").glob("*/*")
+               for path in sessions.launch_files(session)}
+        lost = sum(now.get(path) != content for path, content in self.published.items())
+        self.published.update(now)
+        return lost
+
+    def finish(self, limit_s):
+        """Lets the study end by itself, begun again where it was stopped; its last status."""
+        end = time.monotonic() + limit_s
+        status = self.wait(end)
+        while status != 0 and time.monotonic() < end:
+            self.start()
+            status = self.wait(end)
+        return status
+
+    def wait(self, end):
+        try:
+            return self.process.wait(max(1, end - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            return self.process.wait()
+
+    def left(self, patience_s=10):
+        """Processes and shared memory that are there when all should be gone."""
+        end = time.monotonic() + patience_s
+        while self.processes() and time.monotonic() < end:
+            time.sleep(0.1)
+        found = self.processes()
+        for pid in found:  # they are ours by their mark
+            os.kill(pid, signal.SIGKILL)
+        return len(found)
+
+    def account(self, before):
+        """What was lost and left: line of LOSSES -> number. `before` was lost on the way."""
+        left = self.left()
+        records = [json.loads(text) for text in self.published.values()]
+        usable = collections.Counter(r["id"].rpartition(".")[0] for r in records
+                                     if r["status"] == "ok")
+        plans = [sessions.read_json(p) for p in self.folder.glob("results/*/*/session.json")]
+        wanted = {cell for plan in plans for cell in plan["cells"]}
+        samples = [self.samples(path, json.loads(text)) for path, text in self.published.items()]
+        texts = [rows for rows in samples if rows]
+        return {
+            "samples lost": before + samples.count(None),
+            "samples counted twice": len(texts) - len(set(texts)) + max(0, len(plans) - 1),
+            "launches burnt": sum(max(0, self.blocks - usable[cell]) for cell in wanted),
+            "processes left": left,
+            "shared memory left": len(self.own_shared()),
+            "temporary folders left": len(self.own_temporary()),
+            "network namespaces left": len(list((self.folder / "run").glob("*")))}
+
+    def own_temporary(self):
+        return [str(path) for path in (self.folder / "tmp").iterdir()]
+
+    def own_shared(self):
+        """Shared memory that is new and which no process of anybody has mapped."""
+        new = set(os.listdir("/dev/shm")) - self.shared
+        for maps in pathlib.Path("/proc").glob("[0-9]*/maps"):
+            if not new:
+                break
+            try:
+                text = maps.read_text()
+            except OSError:
+                continue
+            new = {name for name in new if f"/dev/shm/{name}" not in text}
+        return new
+
+    def samples(self, path, record):
+        """The rows of a launch as one text; None where a description says what is not there."""
+        if record["status"] != "ok":
+            return ""
+        try:
+            with open(path.with_suffix(".csv")) as file:
+                rows = [row for row in csv.reader(file) if not row[0].startswith("#")]
+        except OSError:
+            return None
+        return repr(rows) if len(rows) - 1 == record["samples"]["rows"] else None
+
+
+def strike(study, kills, draw, limit_s=3600, span_s=3.0):
+    """Kills, one after the other, each at a random moment: a list of (role, signal), which were
+    hit and which not. The study is begun again whenever it ended. Returns hits and what was lost
+    on the way."""
+    hit, lost, end = [], 0, time.monotonic() + limit_s
+    study.start()
+    for role, number in kills:
+        if time.monotonic() > end:
+            break
+        if study.process.poll() is not None:
+            study.start()
+        time.sleep(draw.uniform(0, span_s))
+        for _ in range(3):  # it may just have ended by itself
+            if study.process.poll() is not None:
+                study.start()
+            if study.kill_one(role, number, draw):
+                hit.append((role, number))
+                break
+        lost += study.look()
+    return hit, lost
+
+
+def drawn(roles, count, seed):
+    """So many kills, every role and signal about equally often, in a random order."""
+    every = [(role, number) for role in roles for number in SIGNALS]
+    draw = random.Random(seed)
+    kills = [every[i % len(every)] for i in range(count)]
+    draw.shuffle(kills)
+    return kills, draw
+
+
+def run(study, kills, draw, limit_s=3600):
+    """The whole: a study that is killed so often, its end, its account; removes its folder."""
+    hit, lost = strike(study, kills, draw, limit_s)
+    status = study.finish(limit_s)
+    lost += study.look()
+    found = study.account(lost)
+    log = (study.folder / "log").read_text()
+    log += f"left: {study.own_temporary()} {sorted(study.own_shared())}\n"
+    shutil.rmtree(study.folder)
+    return hit, status, found, log
