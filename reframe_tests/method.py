@@ -10,7 +10,7 @@ from reframe.core.builtins import parameter, performance_function, run_after, va
 from .base import EveryRankCount, Full, Quick, Smoke
 from .harness import launches
 
-MANY = {"valid": 200, "max-repetitions": 1000, "budget": 1}
+MANY = {"min-repetitions": 200, "max-repetitions": 200, "budget": 1}
 
 
 class Method(EveryRankCount):
@@ -50,7 +50,7 @@ class EveryTimer(Method):
 class EveryStart(Full, EveryTimer):
     """All ways to start, by several timers."""
 
-    start = parameter(["windows", "round-time", "barrier", "mpi-barrier", "none"])
+    start = parameter(["windows", "round-time", "barrier", "mpi-barrier", "loop"])
     timer = parameter(["auto", "monotonic-raw", "wtime"])
     varied = ["ranks", "start", "timer"]
 

@@ -57,7 +57,7 @@ class SimulatedCollective(SimulatedRanks):
 
 # Simulated times are the same at every repetition.
 START = {"start": "barrier", "sync": "none", "budget": 0.001, "stage": 3,
-         "max-repetitions": 3, "valid": 1}
+         "min-repetitions": 1, "max-repetitions": 3}
 # Synchronised starts, as on real machines. Each look at the clock is an event of the simulation:
 # few messages learn clocks that do not drift.
 WINDOWS = {**START, "start": "windows", "sync": "hierarchical", "sync-points": 6,

@@ -55,6 +55,7 @@ static int help(const struct experiment *experiment) {
     for (int i = 0; experiment->options[i]; i++)
         options_help(experiment->options[i], stdout);
     options_help(common_options, stdout);
+    options_help(order_options, stdout);
     return STATUS_OK;
 }
 
@@ -172,6 +173,7 @@ static void measure(struct bench *bench, const struct experiment *experiment, in
     if (ranks_agree(MPI_COMM_WORLD, &bench->failure, false) != STATUS_OK)
         return;
     bool part = bench->comm != MPI_COMM_NULL;
+    order_open(&bench->order, &bench->options, experiment->ordered);
     if (part)
         experiment->run(bench);
     if (ranks_agree(MPI_COMM_WORLD, &bench->failure, !part) != STATUS_OK)
@@ -183,8 +185,8 @@ static void measure(struct bench *bench, const struct experiment *experiment, in
 // The options are read first: they decide how many threads may call the library.
 static void read_options(struct bench *bench, const struct experiment *experiment, int count,
                          char **arguments) {
-    const struct option *tables[TABLES_MOST + 1] = {common_options};
-    int tables_count = 1;
+    const struct option *tables[TABLES_MOST + 2] = {common_options, order_options};
+    int tables_count = 2;
     for (int i = 0; experiment->options[i]; i++)
         tables[tables_count++] = experiment->options[i];
     options_read(&bench->options, tables, tables_count, count - 2, arguments + 2, &bench->failure);

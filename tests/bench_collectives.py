@@ -215,8 +215,7 @@ def long_run():
     for family in tools.present():
         for way in ("two-level", "hierarchical"):
             done = tools.ours(family, "waitpattern-null", "--sync", way, "--budget", "10",
-                              "--valid", "10000000", "--max-repetitions", "10000000", "--stage",
-                              "1000")
+                              "--rse", "0", "--max-repetitions", "10000000", "--stage", "1000")
             if done:
                 sync = done[0]["observed"]["sync"]
                 error = max(abs(rank["residual_end_s"]) for rank in sync["ranks"])

@@ -20,7 +20,7 @@ from stack.build import environment, test_launcher
 from tests.launching import FAMILIES, STACK, launch
 
 # Effort and summary of IMB, so that ours does the same.
-LIKE_IMB = ["--element", "float", "--per-rank", "yes", "--valid", "1000",
+LIKE_IMB = ["--element", "float", "--per-rank", "yes", "--rse", "0",
             "--max-repetitions", "1000", "--stage", "1000", "--budget", "1"]
 # Buffers as malloc gives them, which nobody writes to before the first call.
 LIKE_MPIPERF = ["--offset", "16", "--written", "no"]
@@ -85,7 +85,7 @@ def by_barrier(family, cells, start="mpi-barrier"):
 
 def by_loop(family, cells):
     """As IMB times a barrier: one loop of calls, with nothing between them."""
-    return by_barrier(family, cells, start="none")
+    return by_barrier(family, cells, start="loop")
 
 
 def by_imb(family, cells):

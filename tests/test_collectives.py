@@ -8,7 +8,7 @@ import pytest
 
 from tests.launching import STACK, launch, said
 
-BRIEF = ["--budget", "0", "--max-repetitions", "1", "--sync-share", "1"]
+BRIEF = ["--budget", "0", "--min-repetitions", "1", "--max-repetitions", "1", "--sync-share", "1"]
 
 
 @pytest.mark.parametrize(("operation", "words", "expected"), [
@@ -74,7 +74,8 @@ def test_a_group_leaves_out_what_cannot_be(mpi, tmp_path):
 
 def test_overlap_has_three_kinds_of_samples(mpi, tmp_path):
     done = launch(mpi, "collective", "--operation", "ibcast", "--sizes", "8,64Ki", "--budget",
-                  "0.01", "--sync-share", "1", "--output", "samples", folder=tmp_path)
+                  "0.01", "--sync-share", "1", "--order", "listed", "--output", "samples",
+                  folder=tmp_path)
     assert done.returncode == 0, done.stderr
     summary = json.loads((tmp_path / "samples.json").read_text())["summary"]
     assert [(row["operation"], row["bytes"]) for row in summary] == [
@@ -83,8 +84,8 @@ def test_overlap_has_three_kinds_of_samples(mpi, tmp_path):
 
 def test_a_report_has_a_line_for_each_operation(mpi):
     done = launch(mpi, "collective", "--operation", "bcast,barrier", "--sizes", "8", "--budget",
-                  "0.02", "--stop", "count", "--valid", "20", "--max-repetitions", "40",
-                  "--report", "mpiperf", "--sync-share", "1")
+                  "0.02", "--max-repetitions", "40", "--order", "listed", "--report",
+                  "mpiperf", "--sync-share", "1")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     start = next(i for i, line in enumerate(lines) if "left out; E for" in line)

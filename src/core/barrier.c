@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A barrier of our own, the same under every MPI.
+// A barrier and an announcement of our own, the same under every MPI.
 #include "barrier.h"
+
+#include "tree.h"
 
 #include <stddef.h>
 
-enum { TAG = 0x7b };
+enum { BARRIER_TAG = 0x7b, ANNOUNCE_TAG = 0x7d };
 
 void barrier_enter(MPI_Comm comm) {
     int rank, size;
@@ -12,7 +14,22 @@ void barrier_enter(MPI_Comm comm) {
     MPI_Comm_size(comm, &size);
     for (int step = 1; step < size; step *= 2) {
         int above = (rank + step) % size, below = (rank - step + size) % size;
-        MPI_Sendrecv(NULL, 0, MPI_BYTE, above, TAG, NULL, 0, MPI_BYTE, below, TAG, comm,
-                     MPI_STATUS_IGNORE);
+        MPI_Sendrecv(NULL, 0, MPI_BYTE, above, BARRIER_TAG, NULL, 0, MPI_BYTE, below, BARRIER_TAG,
+                     comm, MPI_STATUS_IGNORE);
+    }
+}
+
+void announce(MPI_Comm comm, double *values, int count) {
+    int rank, size;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    for (int round = 0; round < tree_rounds(size); round++) {
+        struct tree_turn turn = tree_turn(rank, size, round);
+        if (turn.peer < 0)
+            continue;
+        if (turn.asks)
+            MPI_Recv(values, count, MPI_DOUBLE, turn.peer, ANNOUNCE_TAG, comm, MPI_STATUS_IGNORE);
+        else
+            MPI_Send(values, count, MPI_DOUBLE, turn.peer, ANNOUNCE_TAG, comm);
     }
 }

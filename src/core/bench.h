@@ -7,6 +7,7 @@
 #include "failure.h"
 #include "json.h"
 #include "options.h"
+#include "order.h"
 #include "samples.h"
 #include "usage.h"
 
@@ -19,6 +20,7 @@ struct bench {
     int rank, size;
     struct options options;
     struct clock clock;
+    struct order order; // of operations and sizes
     struct samples samples;
     size_t printed;             // samples that are in the table already
     double payload_bytes;       // moved between ranks so far, as rank 0 knows it
@@ -31,13 +33,14 @@ struct bench {
     struct failure failure; // an experiment that sets it must see to it that all ranks do
 };
 
-enum { TABLES_MOST = 6 }; // of options, of an experiment
+enum { TABLES_MOST = 8 }; // of options, of an experiment
 
 struct experiment {
     const char *name, *summary;
     const char *what; // what one operation is, and where the method comes from
     int ranks;        // that take part; the others wait quietly. 0: all of them
     int least;        // ranks that it can be started with; 0: 2
+    bool ordered;     // it is about order, and keeps its own
     bool usage;       // what the process takes of memory is read before and after MPI_Init
     const struct option *options[TABLES_MOST + 1]; // beside the common one; NULL ends them
     const struct column *columns;                  // beside the common ones; NULL: none

@@ -178,31 +178,32 @@ double clock_wait(const struct clock *clock, double until_s) {
 
 // One function for each kind, small and without a branch between the readings, so that the code
 // after the spinning is in the cache because the spinning is.
-static void time_tsc(uint64_t from, void (*call)(void *), void *state, uint64_t at[2]) {
+static void time_tsc(uint64_t from, void (*run)(void *, long), void *state, long calls,
+                     uint64_t at[2]) {
     uint64_t begin = tsc();
     while ((int64_t)(begin - from) < 0)
         begin = tsc_loose();
-    call(state);
+    run(state, calls);
     at[1] = tsc();
     at[0] = begin;
 }
 
-static void time_system(clockid_t id, uint64_t from, void (*call)(void *), void *state,
-                        uint64_t at[2]) {
+static void time_system(clockid_t id, uint64_t from, void (*run)(void *, long), void *state,
+                        long calls, uint64_t at[2]) {
     uint64_t begin = nanoseconds(id);
     while ((int64_t)(begin - from) < 0)
         begin = nanoseconds(id);
-    call(state);
+    run(state, calls);
     at[1] = nanoseconds(id);
     at[0] = begin;
 }
 
-struct span clock_time(const struct clock *clock, double from_s, void (*call)(void *),
-                       void *state) {
+struct span clock_time(const struct clock *clock, double from_s, void (*run)(void *, long),
+                       void *state, long calls) {
     struct span span;
     if (clock->kind == CLOCK_WTIME) {
         span.begin_s = from_s > -INFINITY ? clock_wait(clock, from_s) : clock_now(clock);
-        call(state);
+        run(state, calls);
         span.end_s = clock_now(clock);
         return span;
     }
@@ -210,9 +211,9 @@ struct span clock_time(const struct clock *clock, double from_s, void (*call)(vo
     if (from_s > -INFINITY)
         from = tick_of(clock, from_s);
     if (clock->kind == CLOCK_TSC)
-        time_tsc(from, call, state, at);
+        time_tsc(from, run, state, calls, at);
     else
-        time_system(system_clock(clock->kind), from, call, state, at);
+        time_system(system_clock(clock->kind), from, run, state, calls, at);
     span.begin_s = seconds_of(clock, at[0]);
     span.end_s = seconds_of(clock, at[1]);
     return span;
@@ -223,6 +224,51 @@ void clock_dilate(struct clock *clock, double dilation) {
     clock->dilation *= dilation;
     clock->resolution_s /= dilation;
     clock->overhead_s /= dilation;
+}
+
+// Ticks are kept in the room of the seconds, which they become afterwards.
+_Static_assert(sizeof(double) == sizeof(uint64_t), "a tick has the room of a double");
+
+static void row_tsc(void (*run)(void *, long), void *state, long calls, double *at, long count) {
+    uint64_t tick = tsc();
+    memcpy(at, &tick, sizeof tick);
+    for (long i = 1; i <= count; i++) {
+        run(state, calls);
+        tick = tsc();
+        memcpy(at + i, &tick, sizeof tick);
+    }
+}
+
+static void row_system(clockid_t id, void (*run)(void *, long), void *state, long calls,
+                       double *at, long count) {
+    uint64_t tick = nanoseconds(id);
+    memcpy(at, &tick, sizeof tick);
+    for (long i = 1; i <= count; i++) {
+        run(state, calls);
+        tick = nanoseconds(id);
+        memcpy(at + i, &tick, sizeof tick);
+    }
+}
+
+void clock_row(const struct clock *clock, void (*run)(void *, long), void *state, long calls,
+               double *at, long count) {
+    if (clock->kind == CLOCK_WTIME) {
+        at[0] = clock_now(clock);
+        for (long i = 1; i <= count; i++) {
+            run(state, calls);
+            at[i] = clock_now(clock);
+        }
+        return;
+    }
+    if (clock->kind == CLOCK_TSC)
+        row_tsc(run, state, calls, at, count);
+    else
+        row_system(system_clock(clock->kind), run, state, calls, at, count);
+    for (long i = 0; i <= count; i++) {
+        uint64_t tick;
+        memcpy(&tick, at + i, sizeof tick);
+        at[i] = seconds_of(clock, tick);
+    }
 }
 
 void clock_disturb(struct clock *clock, double offset_s, double drift) {

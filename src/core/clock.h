@@ -54,14 +54,19 @@ double clock_now(const struct clock *clock);
 // It reads oftener than clock_now could, so that the moment is missed by less.
 double clock_wait(const struct clock *clock, double until_s);
 
-// Spins until a moment (-INFINITY: not at all), does `call`, and says when that began and ended.
-// Nothing but the readings is between the three, so that short operations are timed with little
-// beside them.
+// Spins until a moment (-INFINITY: not at all), does `run` for `calls` calls, and says when that
+// began and ended. Nothing but the readings is between the three, so that short operations are
+// timed with little beside them.
 struct span {
     double begin_s, end_s;
 };
-struct span clock_time(const struct clock *clock, double from_s, void (*call)(void *),
-                       void *state);
+struct span clock_time(const struct clock *clock, double from_s, void (*run)(void *, long),
+                       void *state, long calls);
+
+// Does `run` `count` times in a row; at[0] is the moment before the first, at[i + 1] that after
+// number i. Nothing but the readings is between them.
+void clock_row(const struct clock *clock, void (*run)(void *, long), void *state, long calls,
+               double *at, long count);
 
 // Puts a clock wrong for tests: ahead by `offset_s`, gaining `drift` of the time that passes.
 void clock_disturb(struct clock *clock, double offset_s, double drift);

@@ -80,6 +80,24 @@ const char *samples_name(struct samples *samples, const char *name, struct failu
     return samples->names[samples->names_count++] = copy;
 }
 
+void samples_quantity(struct samples *samples, const char *operation, enum quantity quantity,
+                      struct failure *failure) {
+    for (size_t i = 0; i < samples->quantities_count; i++)
+        if (samples->quantities[i].operation == operation) {
+            samples->quantities[i].quantity = quantity;
+            return;
+        }
+    void *larger = realloc(samples->quantities,
+                           (samples->quantities_count + 1) * sizeof *samples->quantities);
+    if (!larger) {
+        failure_set(failure, STATUS_FAILED, "no memory for the name %s", operation);
+        return;
+    }
+    samples->quantities = larger;
+    samples->quantities[samples->quantities_count].operation = operation;
+    samples->quantities[samples->quantities_count++].quantity = quantity;
+}
+
 static int ascending(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -180,6 +198,17 @@ static void describe_columns(const struct column *column, struct json *json) {
     }
 }
 
+static void describe_quantities(const struct samples *samples, struct json *json) {
+    static const char *const names[] = {"single", "steady", "own"};
+    json_name(json, "quantities");
+    json_open(json, '{');
+    for (size_t i = 0; i < samples->quantities_count; i++) {
+        json_name(json, samples->quantities[i].operation);
+        json_string(json, names[samples->quantities[i].quantity]);
+    }
+    json_close(json, '}');
+}
+
 void samples_describe(const struct samples *samples, struct json *json, struct failure *failure) {
     const char *slash = strrchr(samples->path, '/');
     json_name(json, "samples");
@@ -193,6 +222,7 @@ void samples_describe(const struct samples *samples, struct json *json, struct f
     describe_columns(common, json);
     describe_columns(samples->columns, json);
     json_close(json, ']');
+    describe_quantities(samples, json);
     json_close(json, '}');
     json_name(json, "summary");
     json_open(json, '[');
@@ -267,6 +297,7 @@ void samples_close(struct samples *samples) {
     for (size_t i = 0; i < samples->names_count; i++)
         free(samples->names[i]);
     free(samples->names);
+    free(samples->quantities);
     free(samples->at);
     *samples = (struct samples){0};
 }

@@ -16,7 +16,12 @@ struct column {
     const char *name, *unit, *meaning;
 };
 
-enum { COLUMNS_MOST = 8 };
+enum { COLUMNS_MOST = 12 };
+
+// What a time is. `single`: one operation, from the common start to the last end. `steady`: what
+// one call more takes of an exchange that goes on, which is what IMB and OSU show. `own`: what the
+// experiment's help says.
+enum quantity { QUANTITY_SINGLE, QUANTITY_STEADY, QUANTITY_OWN };
 
 struct sample {
     const char *operation; // borrowed: a constant, or of samples_name
@@ -35,6 +40,11 @@ struct samples {
     FILE *file;                   // its temporary file, open from the start
     char **names;                 // of samples_name; owned
     size_t names_count;
+    struct {
+        const char *operation;
+        enum quantity quantity;
+    } * quantities; // owned
+    size_t quantities_count;
 };
 
 // Opens the temporary file of `prefix`.csv, so that an unwritable place is found before anything
@@ -48,6 +58,10 @@ void samples_add(struct samples *samples, struct sample sample, struct failure *
 
 // A name made up while measuring, kept as long as the samples. NULL: no memory, failure set.
 const char *samples_name(struct samples *samples, const char *name, struct failure *failure);
+
+// Says what the times of an operation are, however often.
+void samples_quantity(struct samples *samples, const char *operation, enum quantity quantity,
+                      struct failure *failure);
 
 // What a launch's samples of one group come to, which is one operation, size and value of every
 // factor. NaN where none is valid.

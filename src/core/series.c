@@ -25,14 +25,6 @@ const struct option series_options[] = {
     {0},
 };
 
-size_t sizes_largest(const struct sizes *sizes) {
-    size_t most = 0;
-    for (size_t i = 0; i < sizes->count; i++)
-        if (sizes->bytes[i] > most)
-            most = sizes->bytes[i];
-    return most;
-}
-
 static int rising(const void *a, const void *b) {
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
     return (x > y) - (x < y);

@@ -25,8 +25,6 @@ struct series {
 // n - p >= 1. To be freed by sizes_free. No memory is a failure.
 struct sizes series_sizes(const struct options *options, struct failure *failure);
 
-size_t sizes_largest(const struct sizes *sizes);
-
 // Measures the series over `sizes`. Collective over bench->comm. Each size is checked before its
 // first and after its last sample. With --interleave every size has one sample in turn, in a new
 // order each time, so that one slow moment does not spoil one size. With --adaptive the sizes

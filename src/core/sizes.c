@@ -111,6 +111,14 @@ bool sizes_read(const char *text, struct sizes *sizes, char *why, size_t room) {
     return false;
 }
 
+size_t sizes_largest(const struct sizes *sizes) {
+    size_t most = 0;
+    for (size_t i = 0; i < sizes->count; i++)
+        if (sizes->bytes[i] > most)
+            most = sizes->bytes[i];
+    return most;
+}
+
 void sizes_free(struct sizes *sizes) {
     free(sizes->bytes);
     *sizes = (struct sizes){0};

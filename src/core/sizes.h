@@ -21,6 +21,9 @@ bool size_read(const char **text, size_t *bytes);
 // then `sizes` holds nothing.
 bool sizes_read(const char *text, struct sizes *sizes, char *why, size_t room);
 
+// The largest of a list; 0: it is empty.
+size_t sizes_largest(const struct sizes *sizes);
+
 void sizes_free(struct sizes *sizes);
 
 #endif

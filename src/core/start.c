@@ -11,76 +11,85 @@
 
 // Nobody is told of a start before everybody listens, so that what was prepared before, however
 // long it took, does not eat the lead.
-static double announce(struct bench *bench, const struct schedule *schedule) {
-    barrier_enter(bench->comm);
-    double moment = sync_now(&schedule->sync) + schedule->lead_s;
-    MPI_Bcast(&moment, 1, MPI_DOUBLE, 0, bench->comm);
+static double announce_start(struct sampler *sampler, const struct progress *progress) {
+    MPI_Comm comm = sampler->bench->comm;
+    barrier_enter(comm);
+    double moment = sync_now(&sampler->sync) + progress->lead_s;
+    announce(comm, &moment, 1);
     return moment;
 }
 
-static double meet_window(struct bench *bench, struct schedule *schedule, long i) {
+static double meet_window(struct sampler *sampler, const struct progress *progress, long i) {
     if (i == 0)
-        schedule->first_s = announce(bench, schedule);
-    return schedule->first_s + (double)i * schedule->slot_s;
+        sampler->first_s = announce_start(sampler, progress);
+    return sampler->first_s + (double)i * progress->slot_s;
 }
 
-static double meet_round(struct bench *bench, struct schedule *schedule, long i) {
+static double meet_round(struct sampler *sampler, const struct progress *progress, long i) {
     (void)i;
-    return announce(bench, schedule);
+    return announce_start(sampler, progress);
 }
 
-static double meet_barrier(struct bench *bench, struct schedule *schedule, long i) {
-    (void)schedule;
+static double meet_barrier(struct sampler *sampler, const struct progress *progress, long i) {
+    (void)progress;
     (void)i;
-    barrier_enter(bench->comm);
+    barrier_enter(sampler->bench->comm);
     return 0;
 }
 
-static double meet_mpi(struct bench *bench, struct schedule *schedule, long i) {
-    (void)schedule;
+static double meet_mpi(struct sampler *sampler, const struct progress *progress, long i) {
+    (void)progress;
     (void)i;
-    MPI_Barrier(bench->comm);
+    MPI_Barrier(sampler->bench->comm);
     return 0;
 }
 
-struct span start_act(struct bench *bench, struct schedule *schedule, long i, double *target,
-                      void (*call)(void *), void *state) {
-    const struct start *start = schedule->start;
-    *target = start->meet ? start->meet(bench, schedule, i) : 0;
-    return clock_time(schedule->sync.clock,
-                      start->clocked ? sync_own(&schedule->sync, *target) : -INFINITY, call,
-                      state);
+double start_apart(const struct times *times) {
+    double first = INFINITY, last = -INFINITY;
+    for (int r = 0; r < times->ranks; r++) {
+        first = fmin(first, times->begin[r * times->stride]);
+        last = fmax(last, times->begin[r * times->stride]);
+    }
+    return last - first;
 }
 
-static double last(const double *at, const struct times *times) {
-    double most = -INFINITY;
-    for (int r = 0; r < times->ranks; r++)
-        most = fmax(most, at[r * times->stride]);
-    return most;
-}
-
-static double spread(const double *at, const struct times *times) {
-    double least = INFINITY;
-    for (int r = 0; r < times->ranks; r++)
-        least = fmin(least, at[r * times->stride]);
-    return last(at, times) - least;
+// The longest and the shortest time of the ranks that count, each from `target`, or from its own
+// begin where that is NaN.
+static struct verdict longest(const struct times *times, double target) {
+    struct verdict verdict = {-INFINITY, INFINITY, 0, 0, true};
+    for (int r = 0; r < times->ranks; r++) {
+        double begin = isnan(target) ? times->begin[r * times->stride] : target;
+        double time = times->end[r * times->stride] - begin;
+        if (time > verdict.time_s) {
+            verdict.time_s = time;
+            verdict.slowest = r;
+        }
+        if (time < verdict.fastest_s)
+            verdict.fastest_s = time;
+    }
+    return verdict;
 }
 
 // The time is the last rank's end after the common start; what began late does not count.
-static struct verdict judge_clocked(const struct schedule *schedule, const struct times *times) {
-    double end = last(times->end, times);
-    double late = last(times->begin, times) - times->target;
-    bool inside = !schedule->start->windows || end <= times->target + schedule->slot_s;
-    return (struct verdict){end - times->target, late, inside && late <= schedule->late_s};
+static struct verdict judge_clocked(const struct sampler *sampler, const struct progress *progress,
+                                    const struct times *times) {
+    struct verdict verdict = longest(times, times->target);
+    double last = -INFINITY;
+    for (int r = 0; r < times->ranks; r++)
+        last = fmax(last, times->begin[r * times->stride]);
+    verdict.late_s = last - times->target;
+    bool inside = !sampler->start->windows || verdict.time_s <= progress->slot_s;
+    verdict.valid = inside && verdict.late_s <= sampler->late_s;
+    return verdict;
 }
 
 // Each rank's own time, of which the longest counts; how much they overlap stays unknown.
-static struct verdict judge_own(const struct schedule *schedule, const struct times *times) {
-    double longest = 0;
-    for (int r = 0; r < times->ranks; r++)
-        longest = fmax(longest, times->end[r * times->stride] - times->begin[r * times->stride]);
-    return (struct verdict){longest, schedule->sync.method ? spread(times->begin, times) : 0,
-                            true};
+static struct verdict judge_own(const struct sampler *sampler, const struct progress *progress,
+                                const struct times *times) {
+    (void)progress;
+    struct verdict verdict = longest(times, NAN);
+    verdict.late_s = sampler->sync.method ? start_apart(times) : 0;
+    return verdict;
 }
 
 static const struct start starts[] = {
@@ -88,7 +97,7 @@ static const struct start starts[] = {
     {"round-time", true, false, false, meet_round, judge_clocked},
     {"barrier", false, false, false, meet_barrier, judge_own},
     {"mpi-barrier", false, false, false, meet_mpi, judge_own},
-    {"none", false, false, true, NULL, judge_own},
+    {"loop", false, false, true, meet_barrier, judge_own},
 };
 
 const struct start *start_find(const char *name) {
@@ -98,16 +107,22 @@ const struct start *start_find(const char *name) {
     abort(); // the option's choices are these names
 }
 
+double start_longer_lead(const struct sampler *sampler, double lead_s) {
+    static const double most_s = 0.01;
+    return fmax(lead_s, fmin(lead_s * sampler->stretch, most_s));
+}
+
 // The largest of many but the tenth: an interrupted one says nothing of the others.
-double start_announcing(struct bench *bench, const struct schedule *schedule) {
+double start_announcing(struct sampler *sampler) {
     enum { TRIALS = 30 };
+    MPI_Comm comm = sampler->bench->comm;
     double taken[TRIALS];
     for (int i = 0; i < TRIALS; i++) {
-        barrier_enter(bench->comm);
-        double moment = sync_now(&schedule->sync);
-        MPI_Bcast(&moment, 1, MPI_DOUBLE, 0, bench->comm);
-        double mine = sync_now(&schedule->sync) - moment;
-        MPI_Allreduce(&mine, &taken[i], 1, MPI_DOUBLE, MPI_MAX, bench->comm);
+        barrier_enter(comm);
+        double moment = sync_now(&sampler->sync);
+        announce(comm, &moment, 1);
+        double mine = sync_now(&sampler->sync) - moment;
+        MPI_Allreduce(&mine, &taken[i], 1, MPI_DOUBLE, MPI_MAX, comm);
     }
     return values_at(taken, TRIALS, 0.9);
 }

@@ -3,15 +3,18 @@
 #ifndef COTEJO_CORE_START_H
 #define COTEJO_CORE_START_H
 
-#include "schedule.h"
+#include "sampler.h"
 
 struct verdict {
-    double time_s; // of the operation
+    double time_s; // of a sample: the longest
+    double fastest_s;
     double late_s; // how long after the common start the last rank began
+    int slowest;   // rank
     bool valid;
 };
 
-// Times of one repetition: begin and end of each rank, `stride` apart, on the shared clock.
+// Moments of one sample: begin and end of each rank, `stride` apart, on the shared clock. The end
+// of a rank whose time does not count is NaN.
 struct times {
     double target; // the common start
     const double *begin, *end;
@@ -21,23 +24,25 @@ struct times {
 struct start {
     const char *name;
     bool clocked; // starts at moments of the shared clock
-    bool windows; // has a window for each repetition, which the operation must not leave
-    bool loop;    // repetitions of a stage follow each other unseen: one sample
-    // Meets the other ranks before repetition `i` of a stage; returns the common start, a moment
-    // of the shared clock (any value where there is none). NULL: ranks do not meet.
-    double (*meet)(struct bench *bench, struct schedule *schedule, long i);
-    struct verdict (*judge)(const struct schedule *schedule, const struct times *times);
+    bool windows; // has a window for each sample, which the operation must not leave
+    bool loop;    // samples follow each other in one row of calls that goes on
+    // Meets the other ranks before sample `i` of a stage; returns the common start, a moment of
+    // the shared clock (any value where there is none).
+    double (*meet)(struct sampler *sampler, const struct progress *progress, long i);
+    struct verdict (*judge)(const struct sampler *sampler, const struct progress *progress,
+                            const struct times *times);
 };
 
 // The way of that name; the names are those of the option --start.
 const struct start *start_find(const char *name);
 
-// Starts repetition `i` of a stage together with the other ranks, does `call`; says by this rank's
-// own clock when that began and ended, and in *target what the common start was (on rank 0).
-struct span start_act(struct bench *bench, struct schedule *schedule, long i, double *target,
-                      void (*call)(void *), void *state);
+// From the first rank's begin to the last one's.
+double start_apart(const struct times *times);
+
+// A lead that is longer by the factor of the options, up to a bound; never shorter than it is.
+double start_longer_lead(const struct sampler *sampler, double lead_s);
 
 // Upper estimate of the time in which a start can be announced, s. Collective.
-double start_announcing(struct bench *bench, const struct schedule *schedule);
+double start_announcing(struct sampler *sampler);
 
 #endif

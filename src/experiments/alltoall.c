@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // All-to-all by hand and by the collective: five ways for every rank to tell every other.
+#include "curve.h"
 #include "node.h"
-#include "pair.h"
+#include "payload.h"
 #include "ranks.h"
-#include "schedule.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,9 +15,13 @@ static const struct option alltoall_options[] = {
     {"way", OPTION_CHOICE, "all", "", "all|collective|sendrecv|replace|blocking|nonblocking", 0, 0,
      "collective: MPI_Alltoall; sendrecv, replace: in rounds of partners; blocking, nonblocking: "
      "all receives posted, then such sends"},
-    PAIR_CACHE_ROW,
+    {"cache", OPTION_CHOICE, "warm", "", "warm|cold", 0, 0,
+     "cold: every message has a buffer that has left the caches"},
+    SAMPLER_START_ROW("round-time"),
     {0},
 };
+
+enum { TAG = 1 };
 
 // Where the blocks of one call are.
 struct call {
@@ -28,7 +33,6 @@ struct everyone {
     int rank, size, count;
     struct buffer out, in; // a block for each rank; what is exchanged in place is in `in`
     MPI_Request *requests; // 2 for each rank
-    double *payload_bytes;
     void (*way)(struct everyone *all, struct call call);
     struct call next;
 };
@@ -57,9 +61,9 @@ static void sendrecv(struct everyone *all, struct call call) {
         if (peer == all->rank)
             keep_own(all, call);
         else
-            MPI_Sendrecv(block(call.out, all, peer), all->count, MPI_BYTE, peer, PAIR_TAG,
-                         block(call.in, all, peer), all->count, MPI_BYTE, peer, PAIR_TAG,
-                         all->comm, MPI_STATUS_IGNORE);
+            MPI_Sendrecv(block(call.out, all, peer), all->count, MPI_BYTE, peer, TAG,
+                         block(call.in, all, peer), all->count, MPI_BYTE, peer, TAG, all->comm,
+                         MPI_STATUS_IGNORE);
     }
 }
 
@@ -67,8 +71,8 @@ static void replace(struct everyone *all, struct call call) {
     for (int round = 0; round < all->size; round++) {
         int peer = partner_of(all, round);
         if (peer != all->rank)
-            MPI_Sendrecv_replace(block(call.in, all, peer), all->count, MPI_BYTE, peer, PAIR_TAG,
-                                 peer, PAIR_TAG, all->comm, MPI_STATUS_IGNORE);
+            MPI_Sendrecv_replace(block(call.in, all, peer), all->count, MPI_BYTE, peer, TAG, peer,
+                                 TAG, all->comm, MPI_STATUS_IGNORE);
     }
 }
 
@@ -77,7 +81,7 @@ static void replace(struct everyone *all, struct call call) {
 static void post_receives(struct everyone *all, struct call call) {
     for (int step = 1; step < all->size; step++) {
         int peer = (all->rank + all->size - step) % all->size;
-        MPI_Irecv(block(call.in, all, peer), all->count, MPI_BYTE, peer, PAIR_TAG, all->comm,
+        MPI_Irecv(block(call.in, all, peer), all->count, MPI_BYTE, peer, TAG, all->comm,
                   &all->requests[step - 1]);
     }
 }
@@ -86,7 +90,7 @@ static void blocking(struct everyone *all, struct call call) {
     post_receives(all, call);
     for (int step = 1; step < all->size; step++) {
         int peer = (all->rank + step) % all->size;
-        MPI_Send(block(call.out, all, peer), all->count, MPI_BYTE, peer, PAIR_TAG, all->comm);
+        MPI_Send(block(call.out, all, peer), all->count, MPI_BYTE, peer, TAG, all->comm);
     }
     keep_own(all, call);
     MPI_Waitall(all->size - 1, all->requests, MPI_STATUSES_IGNORE);
@@ -96,44 +100,47 @@ static void nonblocking(struct everyone *all, struct call call) {
     post_receives(all, call);
     for (int step = 1; step < all->size; step++) {
         int peer = (all->rank + step) % all->size;
-        MPI_Isend(block(call.out, all, peer), all->count, MPI_BYTE, peer, PAIR_TAG, all->comm,
+        MPI_Isend(block(call.out, all, peer), all->count, MPI_BYTE, peer, TAG, all->comm,
                   &all->requests[all->size + step - 2]);
     }
     keep_own(all, call);
     MPI_Waitall(2 * (all->size - 1), all->requests, MPI_STATUSES_IGNORE);
 }
 
-static void prepare(void *state, long repetition) {
-    struct everyone *all = state;
+static void prepare(const struct operation *operation, long repetition) {
+    struct everyone *all = operation->state;
     (void)repetition;
     all->next = (struct call){buffer_next(&all->out), buffer_next(&all->in)};
 }
 
-static void go(void *state) {
+static void run_way(void *state, long calls) {
     struct everyone *all = state;
-    all->way(all, all->next);
-    *all->payload_bytes += (double)all->size * (all->size - 1) * all->count;
+    for (; calls > 0; calls--)
+        all->way(all, all->next);
 }
 
-static void shape(struct everyone *all, size_t bytes) {
-    all->count = (int)bytes;
-    buffer_shape(&all->out, bytes * (size_t)all->size);
-    buffer_shape(&all->in, bytes * (size_t)all->size);
+static void enter(const struct operation *operation) {
+    struct everyone *all = operation->state;
+    all->count = (int)operation->bytes;
+    buffer_shape(&all->out, operation->bytes * (size_t)all->size);
+    buffer_shape(&all->in, operation->bytes * (size_t)all->size);
 }
 
 // Every block is known by its sender and its receiver.
-static void check(struct everyone *all, unsigned turn, struct failure *failure) {
+static void check(const struct operation *operation, unsigned round, struct failure *failure) {
+    struct everyone *all = operation->state;
+    size_t count = operation->bytes;
+    enter(operation);
     struct call call = {buffer_slot(&all->out), buffer_slot(&all->in)};
-    size_t count = (size_t)all->count;
     bool in_place = all->way == replace;
-    unsigned from = turn * (unsigned)all->size, to_me = from + (unsigned)all->rank;
+    unsigned from = round * (unsigned)all->size, to_me = from + (unsigned)all->rank;
     for (int peer = 0; peer < all->size; peer++) {
         payload_poison(block(call.in, all, peer), count, peer, to_me);
         payload_fill(block(in_place ? call.in : call.out, all, peer), count, all->rank,
                      from + (unsigned)peer);
     }
-    prepare(all, -1);
-    go(all);
+    prepare(operation, -1);
+    run_way(all, 1);
     for (int peer = 0; peer < all->size; peer++) {
         size_t wrong = payload_check(block(call.in, all, peer), count, peer, to_me);
         if (wrong < count)
@@ -146,47 +153,54 @@ static void check(struct everyone *all, unsigned turn, struct failure *failure) 
     ranks_agree(all->comm, failure, false);
 }
 
-static void measure(struct bench *bench, struct schedule *schedule, struct everyone *all,
-                    const char *operation, size_t bytes) {
-    shape(all, bytes);
-    check(all, 0, &bench->failure);
-    if (failed(&bench->failure))
-        return;
-    schedule_work(bench, schedule, &(struct act){operation, bytes, prepare, go, all});
-    bench_print(bench);
-    if (!failed(&bench->failure))
-        check(all, 1, &bench->failure);
+static const struct way {
+    const char *name, *operation;
+    void (*way)(struct everyone *, struct call);
+} ways[] = {
+    {"collective", "alltoall-collective", collective},
+    {"sendrecv", "alltoall-sendrecv", sendrecv},
+    {"replace", "alltoall-replace", replace},
+    {"blocking", "alltoall-blocking", blocking},
+    {"nonblocking", "alltoall-nonblocking", nonblocking},
+};
+
+static void measure(struct sampler *sampler, struct everyone *all, const struct way *way,
+                    size_t bytes) {
+    all->way = way->way;
+    sampler_measure(sampler, &(struct operation){.name = way->operation,
+                                                 .bytes = bytes,
+                                                 .payload = (double)all->size * (all->size - 1) *
+                                                            (double)bytes,
+                                                 .step = 2,
+                                                 .enter = enter,
+                                                 .prepare = prepare,
+                                                 .run = run_way,
+                                                 .check = check,
+                                                 .state = all});
 }
 
+// All ways and sizes in the order that is drawn.
 static void run_ways(struct bench *bench, struct everyone *all, const struct sizes *sizes) {
-    static const struct {
-        const char *name, *operation;
-        void (*way)(struct everyone *, struct call);
-    } ways[] = {
-        {"collective", "alltoall-collective", collective},
-        {"sendrecv", "alltoall-sendrecv", sendrecv},
-        {"replace", "alltoall-replace", replace},
-        {"blocking", "alltoall-blocking", blocking},
-        {"nonblocking", "alltoall-nonblocking", nonblocking},
-    };
-    struct schedule schedule;
-    schedule_open(bench, &schedule);
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        if (!options_is(&bench->options, "way", "all") &&
-            !options_is(&bench->options, "way", ways[i].name))
-            continue;
-        all->way = ways[i].way;
-        for (size_t s = 0; s < sizes->count && !failed(&bench->failure); s++)
-            measure(bench, &schedule, all, ways[i].operation, sizes->bytes[s]);
+    struct sampler sampler;
+    int count = (int)sizes->count, planned = count * (int)(sizeof ways / sizeof *ways);
+    int *list = malloc((size_t)planned * sizeof *list);
+    if (!list)
+        failure_set(&bench->failure, STATUS_FAILED, "no memory for %d sizes", count);
+    sampler_open(&sampler, bench, false);
+    if (!failed(&bench->failure))
+        order_list(&bench->order, list, planned);
+    for (int i = 0; i < planned && !failed(&bench->failure); i++) {
+        const struct way *way = &ways[list[i] / count];
+        if (options_is(&bench->options, "way", "all") ||
+            options_is(&bench->options, "way", way->name))
+            measure(&sampler, all, way, sizes->bytes[list[i] % count]);
     }
-    schedule_close(bench, &schedule);
+    sampler_close(&sampler);
+    free(list);
 }
 
 static void run(struct bench *bench) {
-    struct everyone all = {.comm = bench->comm,
-                           .rank = bench->rank,
-                           .size = bench->size,
-                           .payload_bytes = &bench->payload_bytes};
+    struct everyone all = {.comm = bench->comm, .rank = bench->rank, .size = bench->size};
     const struct sizes *sizes = options_sizes(&bench->options, "sizes");
     bool cold = options_is(&bench->options, "cache", "cold");
     size_t most = sizes_largest(sizes) * (size_t)bench->size, cache = node_cache();
@@ -212,7 +226,7 @@ const struct experiment alltoall_variants = {
     .what = "Time from the common start until the slowest rank has sent its blocks and received "
             "all others'.\nMethod: Stival (2006), all-to-all; partners meet in rounds, for "
             "any number of ranks.",
-    .options = {alltoall_options, schedule_options, sync_options},
-    .columns = schedule_columns,
+    .options = {alltoall_options, sampler_options, stop_options, sync_options},
+    .columns = sampler_columns,
     .run = run,
 };

@@ -20,6 +20,7 @@ static const struct option bandwidth_options[] = {
      "128 kB, 16 above"},
     {"mode", OPTION_CHOICE, "standard", "", "standard|synchronous", 0, 0, "send mode"},
     PAIR_CACHE_ROW,
+    SAMPLER_START_ROW("loop"),
     {0},
 };
 
@@ -32,8 +33,9 @@ static const struct column columns[] = {
 };
 
 struct burst {
-    size_t queue, messages;
-    bool parts;
+    size_t queue, half, messages;
+    bool parts;            // messages are cut
+    size_t *begins;        // of the parts of a message, and its end
     MPI_Request *requests; // one for each place in the queue
 };
 
@@ -43,16 +45,27 @@ struct unit {
     int count;
 };
 
-// Unit number `index` of a call; a message's parts are as equal as can be.
-static struct unit next_unit(struct pair *pair, const struct burst *burst, size_t index) {
+// A message's parts are as equal as can be; where they begin is worked out before anything is
+// timed.
+static void enter(const struct operation *operation) {
+    struct pair *pair = operation->state;
+    const struct burst *burst = pair->pattern->variant;
+    pair_enter(operation);
+    for (size_t part = 0; part <= burst->queue && burst->queue > 0; part++)
+        burst->begins[part] = operation->bytes * part / burst->queue;
+}
+
+// The next unit; of parts the one that `part` says, which moves on.
+static struct unit next_unit(struct pair *pair, const struct burst *burst, size_t *part) {
     struct buffer *buffer = pair->rank == 0 ? &pair->out : &pair->in;
-    if (!burst->parts || burst->queue < 2)
+    if (!burst->parts)
         return (struct unit){buffer_next(buffer), pair->count};
-    size_t part = index % burst->queue, count = (size_t)pair->count;
-    size_t from = count * part / burst->queue, to = count * (part + 1) / burst->queue;
+    size_t from = burst->begins[*part], to = burst->begins[*part + 1];
     char *message = buffer_slot(buffer);
-    if (part + 1 == burst->queue)
+    if (++*part == burst->queue) {
+        *part = 0;
         buffer_next(buffer);
+    }
     return (struct unit){message + from, (int)(to - from)};
 }
 
@@ -64,29 +77,27 @@ static void post(struct pair *pair, struct unit unit, MPI_Request *request) {
 }
 
 static void move_blocking(struct pair *pair, long messages) {
-    for (long i = 0; i < messages; i++) {
-        MPI_Request none;
-        if (pair->rank == 0)
-            pair_send(pair, &none);
-        else
-            pair_receive(pair);
-    }
+    void (*once)(struct pair *) = pair->rank == 0 ? pair_send_whole : pair_receive;
+    for (long i = 0; i < messages; i++)
+        once(pair);
 }
 
 // One half of the queue is posted, then the other is waited for, and so on by turns.
 static void move_queued(struct pair *pair, const struct burst *burst, long messages) {
-    size_t halves = burst->queue > 1 ? 2 : 1, half = burst->queue / halves;
-    size_t units = (size_t)messages * (burst->parts ? burst->queue : 1);
-    for (size_t i = 0; i < units; i += half) {
-        MPI_Request *requests = burst->requests + i / half % halves * half;
-        MPI_Waitall((int)half, requests, MPI_STATUSES_IGNORE);
-        for (size_t k = 0; k < half && i + k < units; k++)
-            post(pair, next_unit(pair, burst, i + k), &requests[k]);
+    size_t units = (size_t)messages * (burst->parts ? burst->queue : 1), part = 0;
+    MPI_Request *requests = burst->requests, *other = requests + burst->queue - burst->half;
+    for (size_t i = 0; i < units; i += burst->half) {
+        MPI_Waitall((int)burst->half, requests, MPI_STATUSES_IGNORE);
+        for (size_t k = 0; k < burst->half && i + k < units; k++)
+            post(pair, next_unit(pair, burst, &part), &requests[k]);
+        MPI_Request *swapped = requests;
+        requests = other;
+        other = swapped;
     }
     MPI_Waitall((int)burst->queue, burst->requests, MPI_STATUSES_IGNORE);
 }
 
-static void go(void *state, long messages) {
+static void run_burst(void *state, long messages) {
     struct pair *pair = state;
     const struct burst *burst = pair->pattern->variant;
     if (burst->queue == 0)
@@ -98,7 +109,6 @@ static void go(void *state, long messages) {
         MPI_Recv(NULL, 0, MPI_BYTE, pair->peer, PAIR_TOKEN, pair->comm, MPI_STATUS_IGNORE);
     else
         MPI_Send(NULL, 0, MPI_BYTE, pair->peer, PAIR_TOKEN, pair->comm);
-    pair_moved(pair, (double)messages);
 }
 
 static long calls(const struct pair *pair) {
@@ -115,51 +125,64 @@ static long calls(const struct pair *pair) {
     return 16;
 }
 
-static void fill(const struct pair *pair, struct sample *sample) {
+static void describe(const struct operation *operation, const struct timing *timing,
+                     struct sample *sample) {
+    const struct pair *pair = operation->state;
     const struct burst *burst = pair->pattern->variant;
+    pair_describe(operation, timing, sample);
     sample->extra[PAIR_COLUMNS] = (double)burst->queue;
     sample->extra[PAIR_COLUMNS + 1] = (double)burst->messages;
 }
 
 // A whole queue, each message with a payload of its own.
-static void check(struct pair *pair, unsigned turn, struct failure *failure) {
+static void check(const struct operation *operation, unsigned round, struct failure *failure) {
+    struct pair *pair = operation->state;
     struct buffer *buffer = pair->rank == 0 ? &pair->out : &pair->in;
-    size_t messages = pair->pattern->slots, at = buffer->at, count = (size_t)pair->count;
+    size_t messages = pair->pattern->slots, count = operation->bytes;
+    enter(operation);
+    size_t at = buffer->at;
     for (size_t i = 0; i < messages; i++) {
-        unsigned message = (unsigned)(turn * messages + i);
+        unsigned message = (unsigned)(round * messages + i);
         if (pair->rank == 0)
             payload_fill(buffer_next(buffer), count, pair->self, message);
         else
             payload_poison(buffer_next(buffer), count, pair->peer, message);
     }
     buffer->at = at;
-    go(pair, (long)messages);
+    run_burst(pair, (long)messages);
     buffer->at = at;
     for (size_t i = 0; pair->rank == 1 && i < messages; i++)
-        pair_verify(pair, buffer_next(buffer), count, pair->peer, (unsigned)(turn * messages + i),
+        pair_verify(pair, buffer_next(buffer), count, pair->peer, (unsigned)(round * messages + i),
                     failure);
+    ranks_agree(pair->comm, failure, false);
 }
 
-static void run_burst(struct bench *bench, size_t queue, size_t messages) {
+static void measure(struct bench *bench, size_t queue, size_t messages) {
     struct burst burst = {.queue = queue,
+                          .half = queue > 1 ? queue / 2 : queue,
                           .messages = messages,
-                          .parts = options_is(&bench->options, "split", "parts"),
-                          .requests = malloc((queue + 1) * sizeof *burst.requests)};
+                          .parts = queue > 1 && options_is(&bench->options, "split", "parts"),
+                          .requests = malloc((queue + 1) * sizeof *burst.requests),
+                          .begins = malloc((queue + 1) * sizeof *burst.begins)};
     for (size_t i = 0; burst.requests && i < queue; i++)
         burst.requests[i] = MPI_REQUEST_NULL;
-    if (!burst.requests)
+    if (!burst.requests || !burst.begins)
         failure_set(&bench->failure, STATUS_FAILED, "no memory for a queue of %zu", queue);
+    bool parts = options_is(&bench->options, "split", "parts");
     if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
-        pair_run(bench, &(struct pattern){.operation = burst.parts ? "bandwidth-parts"
-                                                                   : "bandwidth-windows",
-                                          .share = 1,
-                                          .go = go,
-                                          .slots = burst.parts || queue == 0 ? 1 : queue,
+        pair_run(bench, &(struct pattern){
+                            .operation = {.name = parts ? "bandwidth-parts" : "bandwidth-windows",
+                                          .own = true,
+                                          .enter = enter,
+                                          .run = run_burst,
                                           .check = check,
-                                          .calls = calls,
-                                          .fill = fill,
-                                          .variant = &burst});
+                                          .describe = describe},
+                            .share = 1,
+                            .slots = parts || queue == 0 ? 1 : queue,
+                            .calls = calls,
+                            .variant = &burst});
     free(burst.requests);
+    free(burst.begins);
 }
 
 static void run(struct bench *bench) {
@@ -172,7 +195,7 @@ static void run(struct bench *bench) {
                         queues->bytes[i]);
     for (size_t i = 0; i < queues->count; i++)
         for (size_t k = 0; k < bursts->count && !failed(&bench->failure); k++)
-            run_burst(bench, queues->bytes[i], bursts->bytes[k]);
+            measure(bench, queues->bytes[i], bursts->bytes[k]);
 }
 
 const struct experiment bandwidth = {
@@ -182,7 +205,7 @@ const struct experiment bandwidth = {
             "receives,\none half being posted while the other is waited for; a message of 0 B "
             "from rank 1 ends the burst\nand is in its time. Its inverse is the message rate. "
             "Method: Stival (2006), sustained bandwidth.",
-    .options = {bandwidth_options, pairs_options, series_options, repeat_options},
+    .options = {bandwidth_options, PAIR_OPTION_TABLES},
     .columns = columns,
     .run = run,
 };

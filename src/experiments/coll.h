@@ -6,6 +6,7 @@
 
 #include "bench.h"
 #include "payload.h"
+#include "sampler.h"
 
 #include <stdint.h>
 
@@ -27,17 +28,21 @@ enum variant { BLOCKING, NONBLOCKING, PERSISTENT, VARIANTS };
 
 struct coll;
 
-struct operation {
+// A row of the table.
+struct collective {
     const char *name[VARIANTS];         // constants; a sample's `operation`
     const char *alone, *compute, *both; // of the overlap; `alone` is the non-blocking name
     const struct flow *flow;
-    void (*call)(struct coll *coll);
+    // The blocking and the non-blocking call with its wait, so many times in a row: nothing else
+    // is in it, for it is what is timed. The state is a struct coll.
+    void (*run)(void *coll, long calls);
+    void (*run_nonblocking)(void *coll, long calls);
     void (*start)(struct coll *coll, MPI_Request *request);
     void (*init)(struct coll *coll, MPI_Request *request); // NULL: the library has none
 };
 
-extern const struct operation operations[];
-extern const int operations_count;
+extern const struct collective collectives[];
+extern const int collectives_count;
 
 // The layout of one element in memory: `unit` bytes of payload in `extent` bytes.
 struct form {
@@ -111,7 +116,7 @@ struct side {
 };
 
 struct coll {
-    const struct operation *operation;
+    const struct collective *row;
     enum variant variant;
     MPI_Comm comm; // the arguments of the call
     int rank, size, root, count;
@@ -127,8 +132,7 @@ struct coll {
     bool ragged, cold, packed;
     struct side loose_out, loose_in; // the elements that are packed and unpacked
     MPI_Request request;             // of the persistent variant
-    double *payload_bytes;
-    double payload; // that the ranks receive from others in one call, at least, B
+    double payload;                  // that the ranks receive from others in one call, at least, B
     struct failure *failure;
 };
 
@@ -137,13 +141,14 @@ void coll_open(struct coll *coll, size_t bytes, struct failure *failure);
 void coll_close(struct coll *coll);
 // Memory that it would take on this rank, B; negative: more than the arguments of MPI can say.
 double coll_room(const struct coll *coll, size_t bytes);
-// One operation of the chosen variant: begun, ended (a blocking one is over when it has begun),
-// or all of it.
+// One non-blocking or persistent operation, begun and ended.
 void coll_start(struct coll *coll, MPI_Request *request);
 void coll_finish(struct coll *coll, MPI_Request *request);
-void coll_call(void *coll);
+// What does operations of the chosen variant, and nothing beside.
+void (*coll_run(const struct coll *coll))(void *coll, long calls);
 // Moves on to the next buffers.
-void coll_prepare(void *coll, long repetition);
+void coll_next(struct coll *coll);
+void coll_prepare(const struct operation *operation, long repetition); // whose state is a coll
 // Leaves the buffers as if nothing had ever been written to them.
 void coll_forget(const struct coll *coll);
 // What is sent, in every buffer of the pool, by rank, block and position.

@@ -10,15 +10,15 @@
 #include <string.h>
 
 static size_t unit(const struct coll *coll) {
-    return coll->operation->flow->fold ? coll->reduction->bytes : coll->form->unit;
+    return coll->row->flow->fold ? coll->reduction->bytes : coll->form->unit;
 }
 
 static size_t extent(const struct coll *coll) {
-    return coll->operation->flow->fold ? coll->reduction->bytes : coll->form->extent;
+    return coll->row->flow->fold ? coll->reduction->bytes : coll->form->extent;
 }
 
 int coll_block(const struct coll *coll, int from, int to) {
-    const struct flow *flow = coll->operation->flow;
+    const struct flow *flow = coll->row->flow;
     long count = coll->count, size = coll->size;
     if (flow->split) // the first ranks get what is left over
         return (int)(count / size + (to < count % size));
@@ -30,14 +30,14 @@ int coll_block(const struct coll *coll, int from, int to) {
 
 // What a rank has of a side: the root alone may have blocks, and a broadcast has one buffer.
 static int blocks_out(const struct coll *coll) {
-    const struct flow *flow = coll->operation->flow;
+    const struct flow *flow = coll->row->flow;
     if (flow->one_buffer || (flow->root_sends && coll->rank != coll->root))
         return 0;
     return flow->sends == BLOCKS_EACH ? coll->peers->targets : flow->sends == BLOCKS_ONE;
 }
 
 static int blocks_in(const struct coll *coll) {
-    const struct flow *flow = coll->operation->flow;
+    const struct flow *flow = coll->row->flow;
     if (flow->root_receives && coll->rank != coll->root)
         return 0;
     return flow->receives == BLOCKS_EACH ? coll->peers->sources : flow->receives == BLOCKS_ONE;
@@ -45,13 +45,13 @@ static int blocks_in(const struct coll *coll) {
 
 // A peer that is none has a block all the same, which stays where it is.
 static int count_out(const struct coll *coll, int block) {
-    bool each = coll->operation->flow->sends == BLOCKS_EACH;
+    bool each = coll->row->flow->sends == BLOCKS_EACH;
     int to = each && coll->peers->targets ? coll->peers->target[block] : coll->rank;
     return coll_block(coll, coll->rank, to < 0 ? coll->rank : to);
 }
 
 static int count_in(const struct coll *coll, int block) {
-    bool each = coll->operation->flow->receives == BLOCKS_EACH;
+    bool each = coll->row->flow->receives == BLOCKS_EACH;
     int from = each && coll->peers->sources ? coll->peers->source[block] : coll->root;
     return coll_block(coll, from < 0 ? coll->rank : from, coll->rank);
 }
@@ -81,7 +81,7 @@ double coll_room(const struct coll *coll, size_t bytes) {
 // of packed bytes, not of elements.
 static void side_open(struct coll *coll, struct side *side, int blocks,
                       int (*count)(const struct coll *, int), bool carrier) {
-    const struct flow *flow = coll->operation->flow;
+    const struct flow *flow = coll->row->flow;
     size_t room = (size_t)larger(blocks, 1), step = carrier ? 1 : extent(coll);
     bool scattered = coll->ragged && flow->own_counts && !flow->split && !carrier;
     *side = (struct side){.blocks = blocks};
@@ -126,7 +126,7 @@ static void free_sides(struct coll *coll) {
 
 // The type of the sides that are opened next.
 static void open_sides(struct coll *coll, struct side *out, struct side *in, bool carrier) {
-    const struct flow *flow = coll->operation->flow;
+    const struct flow *flow = coll->row->flow;
     coll->type = carrier ? MPI_PACKED : flow->fold ? coll->reduction->type : coll->form->type;
     side_open(coll, out, blocks_out(coll), count_out, carrier);
     side_open(coll, in, blocks_in(coll), count_in, carrier);
@@ -135,7 +135,7 @@ static void open_sides(struct coll *coll, struct side *out, struct side *in, boo
 // What this rank receives from others in one call, at the least: that of a reduction's own
 // elements has to be in what it gets.
 static double received(const struct coll *coll) {
-    const struct flow *flow = coll->operation->flow;
+    const struct flow *flow = coll->row->flow;
     double elements = 0;
     for (int i = 0; i < blocks_in(coll); i++) {
         bool each = flow->receives == BLOCKS_EACH;
@@ -167,7 +167,7 @@ void coll_open(struct coll *coll, size_t bytes, struct failure *failure) {
     mine = received(coll);
     MPI_Allreduce(&mine, &coll->payload, 1, MPI_DOUBLE, MPI_SUM, coll->comm);
     if (coll->variant == PERSISTENT)
-        coll->operation->init(coll, &coll->request);
+        coll->row->init(coll, &coll->request);
 }
 
 void coll_close(struct coll *coll) {
@@ -182,16 +182,18 @@ void coll_forget(const struct coll *coll) {
         buffer_forget(&sides[i]->buffer);
 }
 
-void coll_prepare(void *state, long repetition) {
-    struct coll *coll = state;
-    (void)repetition;
+void coll_next(struct coll *coll) {
     coll->out.at = buffer_next(&coll->out.buffer);
     coll->in.at = buffer_next(&coll->in.buffer);
     if (coll->packed) {
         coll->loose_out.at = buffer_next(&coll->loose_out.buffer);
         coll->loose_in.at = buffer_next(&coll->loose_in.buffer);
     }
-    *coll->payload_bytes += coll->payload;
+}
+
+void coll_prepare(const struct operation *operation, long repetition) {
+    (void)repetition;
+    coll_next(operation->state);
 }
 
 static void pack(struct coll *coll, const struct side *loose, const struct side *wire) {
@@ -203,7 +205,7 @@ static void pack(struct coll *coll, const struct side *loose, const struct side 
 }
 
 static void unpack(struct coll *coll, const struct side *wire, const struct side *loose) {
-    bool each = coll->operation->flow->receives == BLOCKS_EACH;
+    bool each = coll->row->flow->receives == BLOCKS_EACH;
     for (int i = 0; i < loose->blocks; i++) {
         int position = wire->starts[i], end = position + wire->counts[i];
         if (each && coll->peers->source[i] < 0)
@@ -213,17 +215,23 @@ static void unpack(struct coll *coll, const struct side *wire, const struct side
     }
 }
 
-void coll_start(struct coll *coll, MPI_Request *request) {
-    bool one_buffer = coll->operation->flow->one_buffer;
-    if (coll->packed && !one_buffer)
+static void pack_all(struct coll *coll) {
+    if (!coll->row->flow->one_buffer)
         pack(coll, &coll->loose_out, &coll->out);
-    else if (coll->packed && coll->rank == coll->root)
+    else if (coll->rank == coll->root)
         pack(coll, &coll->loose_in, &coll->in);
-    *request = MPI_REQUEST_NULL;
-    if (coll->variant == BLOCKING) {
-        coll->operation->call(coll);
-    } else if (coll->variant == NONBLOCKING) {
-        coll->operation->start(coll, request);
+}
+
+static void unpack_all(struct coll *coll) {
+    if (!(coll->row->flow->one_buffer && coll->rank == coll->root))
+        unpack(coll, &coll->in, &coll->loose_in);
+}
+
+void coll_start(struct coll *coll, MPI_Request *request) {
+    if (coll->packed)
+        pack_all(coll);
+    if (coll->variant == NONBLOCKING) {
+        coll->row->start(coll, request);
     } else {
         MPI_Start(&coll->request);
         *request = coll->request;
@@ -232,13 +240,40 @@ void coll_start(struct coll *coll, MPI_Request *request) {
 
 void coll_finish(struct coll *coll, MPI_Request *request) {
     MPI_Wait(request, MPI_STATUS_IGNORE);
-    if (coll->packed && !(coll->operation->flow->one_buffer && coll->rank == coll->root))
-        unpack(coll, &coll->in, &coll->loose_in);
+    if (coll->packed)
+        unpack_all(coll);
 }
 
-void coll_call(void *state) {
+static void run_packed(void *state, long calls) {
     struct coll *coll = state;
-    MPI_Request request;
-    coll_start(coll, &request);
-    coll_finish(coll, &request);
+    for (; calls > 0; calls--) {
+        pack_all(coll);
+        coll->row->run(coll, 1);
+        unpack_all(coll);
+    }
+}
+
+static void run_begun(void *state, long calls) {
+    struct coll *coll = state;
+    for (; calls > 0; calls--) {
+        MPI_Request request;
+        coll_start(coll, &request);
+        coll_finish(coll, &request);
+    }
+}
+
+static void run_persistent(void *state, long calls) {
+    struct coll *coll = state;
+    for (; calls > 0; calls--) {
+        MPI_Start(&coll->request);
+        MPI_Wait(&coll->request, MPI_STATUS_IGNORE);
+    }
+}
+
+void (*coll_run(const struct coll *coll))(void *, long) {
+    if (coll->packed)
+        return coll->variant == BLOCKING ? run_packed : run_begun;
+    return coll->variant == BLOCKING      ? coll->row->run
+           : coll->variant == NONBLOCKING ? coll->row->run_nonblocking
+                                          : run_persistent;
 }

@@ -36,7 +36,7 @@ static void put_block(struct coll *coll, char *place, int count, int sender, int
 }
 
 void coll_fill(struct coll *coll) {
-    const struct flow *flow = coll->operation->flow;
+    const struct flow *flow = coll->row->flow;
     struct side *side = given(coll);
     char *first = side->buffer.pool;
     for (int i = 0; i < side->blocks; i++) {
@@ -54,7 +54,7 @@ void coll_fill(struct coll *coll) {
 
 // A reduced block: all ranks' elements from `first` on, or those of the ranks up to this one.
 static void expect_folded(struct coll *coll, char *place, size_t count) {
-    const struct flow *flow = coll->operation->flow;
+    const struct flow *flow = coll->row->flow;
     size_t first = 0;
     if (flow->sends == BLOCKS_EACH) // this rank's share of the vector
         first = (size_t)coll->out.starts[coll->rank];
@@ -64,7 +64,7 @@ static void expect_folded(struct coll *coll, char *place, size_t count) {
 }
 
 static void expect_moved(struct coll *coll, char *place, int count, int i) {
-    const struct flow *flow = coll->operation->flow;
+    const struct flow *flow = coll->row->flow;
     bool each = flow->receives == BLOCKS_EACH;
     int sender = each ? coll->peers->source[i] : coll->root;
     // Which of the sender's blocks: from many to one it has our rank's number.
@@ -78,7 +78,7 @@ static void expect(struct coll *coll, char *image) {
     struct side *side = gotten(coll);
     for (int i = 0; i < side->blocks; i++) {
         char *place = image + side->far_starts[i];
-        if (coll->operation->flow->fold)
+        if (coll->row->flow->fold)
             expect_folded(coll, place, (size_t)side->counts[i]);
         else
             expect_moved(coll, place, side->counts[i], i);
@@ -89,7 +89,7 @@ static void compare(struct coll *coll, const char *image) {
     const struct side *side = gotten(coll);
     size_t at = 0;
     // Before the first rank there is none: what an exclusive scan leaves there is anything.
-    if (coll->operation->flow->fold == FOLD_BEFORE && coll->rank == 0)
+    if (coll->row->flow->fold == FOLD_BEFORE && coll->rank == 0)
         return;
     if (memcmp(side->at, image, side->bytes) == 0)
         return;
@@ -98,7 +98,7 @@ static void compare(struct coll *coll, const char *image) {
     failure_set(coll->failure, STATUS_FAILED,
                 "wrong result: byte %zu of the %zu B that rank %d received in %s of %zu B; do not "
                 "trust this MPI's collectives",
-                at, side->bytes, coll->rank, coll->operation->name[coll->variant], coll->bytes);
+                at, side->bytes, coll->rank, coll->row->name[coll->variant], coll->bytes);
 }
 
 void coll_check(struct coll *coll, struct failure *failure) {
@@ -111,9 +111,9 @@ void coll_check(struct coll *coll, struct failure *failure) {
         payload_poison(image, side->bytes, coll->rank, 0);
         memcpy(side->at, image, side->bytes);
         expect(coll, image);
-        if (coll->operation->flow->one_buffer && coll->rank == coll->root)
+        if (coll->row->flow->one_buffer && coll->rank == coll->root)
             memcpy(side->at, image, side->bytes);
-        coll_call(coll);
+        coll_run(coll)(coll, 1);
         compare(coll, image);
     }
     free(image);

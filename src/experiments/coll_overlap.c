@@ -2,6 +2,8 @@
 // How much of a non-blocking operation a library does while the program computes.
 #include "coll_overlap.h"
 
+#include "barrier.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -34,14 +36,14 @@ void overlap_open(struct overlap *overlap, const struct bench *bench) {
     overlap->rate = (double)steps / least;
 }
 
-static void call_compute(void *state) {
+static void run_compute(void *state, long calls) {
     struct overlap *overlap = state;
-    for (long i = 0; i <= overlap->tests; i++)
-        compute(overlap, overlap->steps);
+    for (; calls > 0; calls--)
+        for (long i = 0; i <= overlap->tests; i++)
+            compute(overlap, overlap->steps);
 }
 
-static void call_both(void *state) {
-    struct overlap *overlap = state;
+static void once(struct overlap *overlap) {
     MPI_Request request;
     int done;
     coll_start(overlap->coll, &request);
@@ -53,21 +55,15 @@ static void call_both(void *state) {
     coll_finish(overlap->coll, &request);
 }
 
-static void prepare(void *state, long repetition) {
-    coll_prepare(((struct overlap *)state)->coll, repetition);
+static void run_both(void *state, long calls) {
+    for (; calls > 0; calls--)
+        once(state);
 }
 
-static void work(struct bench *bench, struct schedule *schedule, struct overlap *overlap,
-                 const char *operation, void (*call)(void *)) {
-    if (failed(&bench->failure))
-        return;
-    schedule_work(bench, schedule,
-                  &(struct act){.operation = operation,
-                                .bytes = overlap->coll->bytes,
-                                .prepare = call == call_both ? prepare : NULL,
-                                .call = call,
-                                .state = overlap});
-    bench_print(bench);
+static void prepare(const struct operation *operation, long repetition) {
+    struct overlap *overlap = operation->state;
+    (void)repetition;
+    coll_next(overlap->coll);
 }
 
 // Of the operation alone, whose samples begin at `from`: the median, or the least time when none
@@ -84,22 +80,31 @@ static double own_time(const struct samples *samples, size_t from) {
     return time;
 }
 
-void overlap_work(struct bench *bench, struct schedule *schedule, struct overlap *overlap) {
+void overlap_measure(struct sampler *sampler, struct overlap *overlap) {
+    struct bench *bench = sampler->bench;
+    struct coll *coll = overlap->coll;
     size_t from = bench->samples.count;
-    double median;
-    schedule_work(bench, schedule,
-                  &(struct act){.operation = overlap->coll->operation->name[NONBLOCKING],
-                                .bytes = overlap->coll->bytes,
-                                .prepare = coll_prepare,
-                                .call = coll_call,
-                                .state = overlap->coll});
-    median = own_time(&bench->samples, from);
-    bench_print(bench);
-    MPI_Bcast(&median, 1, MPI_DOUBLE, 0, bench->comm);
-    if (overlap->share == 0 || median == 0)
+    sampler_measure(sampler, &(struct operation){.name = coll->row->alone,
+                                                 .bytes = coll->bytes,
+                                                 .payload = coll->payload,
+                                                 .prepare = coll_prepare,
+                                                 .run = coll_run(coll),
+                                                 .state = coll});
+    double median = own_time(&bench->samples, from);
+    announce(bench->comm, &median, 1);
+    if (overlap->share == 0 || median == 0 || failed(&bench->failure))
         return;
     double steps = overlap->share * median * overlap->rate / (double)(overlap->tests + 1);
     overlap->steps = steps < 1 ? 1 : (long)steps;
-    work(bench, schedule, overlap, overlap->coll->operation->compute, call_compute);
-    work(bench, schedule, overlap, overlap->coll->operation->both, call_both);
+    sampler_measure(sampler, &(struct operation){.name = coll->row->compute,
+                                                 .bytes = coll->bytes,
+                                                 .run = run_compute,
+                                                 .state = overlap});
+    if (!failed(&bench->failure))
+        sampler_measure(sampler, &(struct operation){.name = coll->row->both,
+                                                     .bytes = coll->bytes,
+                                                     .payload = coll->payload,
+                                                     .prepare = prepare,
+                                                     .run = run_both,
+                                                     .state = overlap});
 }

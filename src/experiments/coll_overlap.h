@@ -4,7 +4,6 @@
 #define COTEJO_EXPERIMENTS_COLL_OVERLAP_H
 
 #include "coll.h"
-#include "schedule.h"
 
 struct overlap {
     struct coll *coll;
@@ -20,6 +19,6 @@ void overlap_open(struct overlap *overlap, const struct bench *bench);
 
 // Takes three kinds of samples: the operation alone, a computation alone that is `share` times
 // as long as the operation's median, and both together. Collective, agreed.
-void overlap_work(struct bench *bench, struct schedule *schedule, struct overlap *overlap);
+void overlap_measure(struct sampler *sampler, struct overlap *overlap);
 
 #endif

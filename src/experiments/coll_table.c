@@ -86,8 +86,18 @@ static const struct flow
 #endif
 
 #define DEFINE(name, Name, flow, ...)                                                             \
-    static void call_##name(struct coll *c) {                                                     \
-        MPI_##Name(__VA_ARGS__);                                                                  \
+    static void run_##name(void *state, long calls) {                                             \
+        const struct coll *c = state;                                                             \
+        for (; calls > 0; calls--)                                                                \
+            MPI_##Name(__VA_ARGS__);                                                              \
+    }                                                                                             \
+    static void run_i##name(void *state, long calls) {                                            \
+        const struct coll *c = state;                                                             \
+        for (; calls > 0; calls--) {                                                              \
+            MPI_Request request;                                                                  \
+            MPI_I##name(__VA_ARGS__, &request);                                                   \
+            MPI_Wait(&request, MPI_STATUS_IGNORE);                                                \
+        }                                                                                         \
     }                                                                                             \
     static void start_##name(struct coll *c, MPI_Request *request) {                              \
         MPI_I##name(__VA_ARGS__, request);                                                        \
@@ -100,11 +110,12 @@ static const struct flow
      "i" #name ".compute",                                                                        \
      "i" #name ".both",                                                                           \
      &flow,                                                                                       \
-     call_##name,                                                                                 \
+     run_##name,                                                                                  \
+     run_i##name,                                                                                 \
      start_##name,                                                                                \
      INIT_OF(name)},
 
 OPERATIONS(DEFINE)
 
-const struct operation operations[] = {OPERATIONS(ROW)};
-const int operations_count = sizeof operations / sizeof *operations;
+const struct collective collectives[] = {OPERATIONS(ROW)};
+const int collectives_count = sizeof collectives / sizeof *collectives;

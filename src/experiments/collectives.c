@@ -8,6 +8,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct option collective_options[] = {
@@ -42,21 +43,27 @@ static const struct option collective_options[] = {
      "computation beside a non-blocking operation, in multiples of the operation's own time; 0: "
      "none"},
     {"tests", OPTION_INTEGER, "0", "", NULL, 0, 1000, "calls of MPI_Test in the computation"},
+    SAMPLER_START_ROW("round-time"),
     {0},
 };
 
 // What all operations of a launch share, and what they need only now and then.
 struct study {
     struct bench *bench;
-    struct schedule schedule;
+    struct sampler sampler;
     struct form form;
     struct reduction reduction;
     struct peers all, near;
     struct overlap overlap;
     struct coll coll;
-    const struct sizes *sizes;
     double room; // B on this rank, of the largest operation
-    long planned;
+    // What is to be measured, as it is listed.
+    struct plan {
+        const struct collective *row;
+        enum variant variant;
+        size_t bytes;
+    } * plans; // owned
+    int planned;
 };
 
 static bool word_in(const char *list, const char *word) {
@@ -67,23 +74,23 @@ static bool word_in(const char *list, const char *word) {
     return false;
 }
 
-static bool grouped(const char *list, const struct operation *operation, enum variant variant) {
+static bool grouped(const char *list, const struct collective *row, enum variant variant) {
     static const char *const groups[] = {"blocking", "nonblocking", "persistent"};
     char without[64];
-    snprintf(without, sizeof without, "-%s", operation->name[variant]);
+    snprintf(without, sizeof without, "-%s", row->name[variant]);
     if (word_in(list, without))
         return false;
     return word_in(list, "all") || word_in(list, groups[variant]) ||
-           (variant == BLOCKING && operation->flow->neighbours && word_in(list, "neighbor"));
+           (variant == BLOCKING && row->flow->neighbours && word_in(list, "neighbor"));
 }
 
 // Every word must be a group or an operation.
 static void check_names(const char *list, struct failure *failure) {
     const char *known[128] = {"all", "blocking", "nonblocking", "persistent", "neighbor"};
     int count = 5;
-    for (int i = 0; i < operations_count; i++)
+    for (int i = 0; i < collectives_count; i++)
         for (int variant = 0; variant < VARIANTS; variant++)
-            known[count++] = operations[i].name[variant];
+            known[count++] = collectives[i].name[variant];
     for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
         char word[64];
         const char *name = at + (*at == '-');
@@ -100,29 +107,29 @@ static void check_names(const char *list, struct failure *failure) {
 }
 
 // Why a combination cannot be, or NULL.
-static const char *impossible(const struct study *study, const struct operation *operation,
+static const char *impossible(const struct study *study, const struct collective *row,
                               enum variant variant) {
     const struct options *options = &study->bench->options;
     bool derived = !options_is(options, "datatype", "byte");
-    if (variant == PERSISTENT && !operation->init)
+    if (variant == PERSISTENT && !row->init)
         return "this MPI has no persistent collectives";
     if (variant == PERSISTENT && options_is(options, "cache", "cold"))
         return "a persistent operation is bound to its buffers; use --cache warm";
-    if (operation->flow->fold && derived)
+    if (row->flow->fold && derived)
         return "predefined operators take no derived datatypes; use --datatype byte";
-    if (operation->flow->fold && options_is(options, "transfer", "packed"))
+    if (row->flow->fold && options_is(options, "transfer", "packed"))
         return "packed bytes cannot be reduced; use --transfer typed";
     return NULL;
 }
 
 // The topology is opened when the first operation needs it: not every library has them all.
-static void choose(struct study *study, const struct operation *operation, enum variant variant) {
+static void choose(struct study *study, const struct collective *row, enum variant variant) {
     const struct options *options = &study->bench->options;
-    if (operation->flow->neighbours && !study->near.topology)
+    if (row->flow->neighbours && !study->near.topology)
         peers_open(&study->near, study->bench->comm, options_text(options, "topology"),
                    &study->bench->failure);
     study->coll = (struct coll){
-        .operation = operation,
+        .row = row,
         .variant = variant,
         .rank = study->bench->rank,
         .size = study->bench->size,
@@ -130,19 +137,18 @@ static void choose(struct study *study, const struct operation *operation, enum 
         .op = study->reduction.op,
         .form = &study->form,
         .reduction = &study->reduction,
-        .peers = operation->flow->neighbours ? &study->near : &study->all,
+        .peers = row->flow->neighbours ? &study->near : &study->all,
         .offset = (size_t)options_integer(options, "offset"),
         .ragged = options_is(options, "counts", "ragged"),
         .cold = options_is(options, "cache", "cold"),
         .packed = options_is(options, "transfer", "packed"),
-        .payload_bytes = &study->bench->payload_bytes,
     };
 }
 
 static void check_size(struct study *study, size_t bytes, struct failure *failure) {
-    bool fold = study->coll.operation->flow->fold;
+    bool fold = study->coll.row->flow->fold;
     size_t unit = fold ? study->reduction.bytes : study->form.unit;
-    const char *name = study->coll.operation->name[study->coll.variant];
+    const char *name = study->coll.row->name[study->coll.variant];
     if (bytes % unit)
         failure_set(failure, STATUS_USAGE,
                     "--sizes %zu: %s moves elements of %zu B (--%s); give multiples of that",
@@ -158,11 +164,12 @@ static void check_size(struct study *study, size_t bytes, struct failure *failur
         study->room = room;
 }
 
-static void measure(struct study *study, size_t bytes) {
+static void measure(struct study *study, const struct plan *plan) {
     struct bench *bench = study->bench;
     struct coll *coll = &study->coll;
     bool unwritten = options_is(&bench->options, "written", "no");
-    coll_open(coll, bytes, &bench->failure);
+    choose(study, plan->row, plan->variant);
+    coll_open(coll, plan->bytes, &bench->failure);
     if (failed(&bench->failure))
         return;
     coll_check(coll, &bench->failure);
@@ -172,15 +179,15 @@ static void measure(struct study *study, size_t bytes) {
         // Only where it is needed: on a simulated machine no clock goes on while one computes.
         if (study->overlap.rate == 0)
             overlap_open(&study->overlap, bench);
-        overlap_work(bench, &study->schedule, &study->overlap);
+        overlap_measure(&study->sampler, &study->overlap);
     } else if (!failed(&bench->failure)) {
-        schedule_work(bench, &study->schedule,
-                      &(struct act){.operation = coll->operation->name[coll->variant],
-                                    .bytes = bytes,
-                                    .prepare = coll_prepare,
-                                    .call = coll_call,
-                                    .state = coll});
-        bench_print(bench);
+        sampler_measure(&study->sampler,
+                        &(struct operation){.name = coll->row->name[coll->variant],
+                                            .bytes = plan->bytes,
+                                            .payload = coll->payload,
+                                            .prepare = coll_prepare,
+                                            .run = coll_run(coll),
+                                            .state = coll});
     }
     if (!failed(&bench->failure) && unwritten)
         coll_fill(coll);
@@ -189,42 +196,62 @@ static void measure(struct study *study, size_t bytes) {
     coll_close(coll);
 }
 
-// Does `visit` for every operation and size that is asked for. What a group holds and cannot be
-// is left out, and said; what is asked for by name and cannot be is a failure.
-static void each(struct study *study, void (*visit)(struct study *, size_t), bool say) {
-    struct failure *failure = &study->bench->failure;
-    const char *list = options_text(&study->bench->options, "operation");
-    for (int i = 0; i < VARIANTS * operations_count && !failed(failure); i++) {
-        enum variant variant = (enum variant)(i / operations_count);
-        const struct operation *operation = &operations[i % operations_count];
-        const char *name = operation->name[variant];
-        bool named = word_in(list, name);
-        if (!named && !grouped(list, operation, variant))
-            continue;
-        const char *why = impossible(study, operation, variant);
-        if (why && named)
-            failure_set(failure, STATUS_USAGE, "--operation %s: %s", name, why);
-        else if (why && say && study->bench->rank == 0)
-            printf("# %s left out: %s\n", name, why);
-        if (why)
-            continue;
-        choose(study, operation, variant);
-        bool sized = operation->flow->sends != BLOCKS_NONE;
-        for (size_t s = 0; s < (sized ? study->sizes->count : 1) && !failed(failure); s++)
-            visit(study, sized ? study->sizes->bytes[s] : 0);
+static void plan_sizes(struct study *study, const struct collective *row, enum variant variant) {
+    const struct sizes *sizes = options_sizes(&study->bench->options, "sizes");
+    size_t count = row->flow->sends != BLOCKS_NONE ? sizes->count : 1;
+    struct plan *larger =
+        realloc(study->plans, ((size_t)study->planned + count) * sizeof *study->plans);
+    if (!larger) {
+        failure_set(&study->bench->failure, STATUS_USAGE, "no memory for %zu sizes", count);
+        return;
+    }
+    study->plans = larger;
+    choose(study, row, variant);
+    for (size_t s = 0; s < count && !failed(&study->bench->failure); s++) {
+        size_t bytes = row->flow->sends != BLOCKS_NONE ? sizes->bytes[s] : 0;
+        check_size(study, bytes, &study->bench->failure);
+        study->plans[study->planned++] = (struct plan){row, variant, bytes};
     }
 }
 
-static void plan(struct study *study, size_t bytes) {
-    check_size(study, bytes, &study->bench->failure);
-    study->planned++;
+// Every operation and size that is asked for. What a group holds and cannot be is left out, and
+// said; what is asked for by name and cannot be is a failure.
+static void plan_all(struct study *study) {
+    struct failure *failure = &study->bench->failure;
+    const char *list = options_text(&study->bench->options, "operation");
+    for (int i = 0; i < VARIANTS * collectives_count && !failed(failure); i++) {
+        enum variant variant = (enum variant)(i / collectives_count);
+        const struct collective *row = &collectives[i % collectives_count];
+        const char *name = row->name[variant];
+        bool named = word_in(list, name);
+        if (!named && !grouped(list, row, variant))
+            continue;
+        const char *why = impossible(study, row, variant);
+        if (why && named)
+            failure_set(failure, STATUS_USAGE, "--operation %s: %s", name, why);
+        else if (why && study->bench->rank == 0)
+            printf("# %s left out: %s\n", name, why);
+        if (!why)
+            plan_sizes(study, row, variant);
+    }
+}
+
+static void measure_all(struct study *study) {
+    struct failure *failure = &study->bench->failure;
+    int *list = malloc((size_t)study->planned * sizeof *list);
+    if (!list)
+        failure_set(failure, STATUS_USAGE, "no memory for %d sizes", study->planned);
+    if (ranks_agree(study->bench->comm, failure, false) == STATUS_OK)
+        order_list(&study->bench->order, list, study->planned);
+    for (int i = 0; i < study->planned && !failed(failure); i++)
+        measure(study, &study->plans[list[i]]);
+    free(list);
 }
 
 static void open_study(struct study *study) {
     struct bench *bench = study->bench;
     struct failure *failure = &bench->failure;
     const struct options *options = &bench->options;
-    study->sizes = options_sizes(options, "sizes");
     study->overlap.coll = &study->coll;
     study->overlap.share = options_real(options, "compute");
     study->overlap.tests = options_integer(options, "tests");
@@ -232,9 +259,9 @@ static void open_study(struct study *study) {
     if (options_integer(options, "root") >= bench->size)
         failure_set(failure, STATUS_USAGE, "--root %ld: there are ranks 0 to %d",
                     options_integer(options, "root"), bench->size - 1);
-    if (options_is(options, "start", "none") && options_is(options, "cache", "cold"))
+    if (options_is(options, "start", "loop") && options_is(options, "cache", "cold"))
         failure_set(failure, STATUS_USAGE,
-                    "--start none --cache cold: calls of a loop share their buffers, which are "
+                    "--start loop --cache cold: calls of a loop share their buffers, which are "
                     "cold once; use --start barrier");
     if (options_integer(options, "offset") % 16)
         failure_set(failure, STATUS_USAGE,
@@ -247,7 +274,7 @@ static void open_study(struct study *study) {
     if (ranks_agree(bench->comm, failure, false) == STATUS_OK)
         peers_all(&study->all, bench->comm, failure);
     if (!failed(failure))
-        each(study, plan, true);
+        plan_all(study);
     if (study->planned == 0)
         failure_set(failure, STATUS_USAGE, "--operation %s: nothing is left to measure",
                     options_text(options, "operation"));
@@ -259,12 +286,13 @@ static void run(struct bench *bench) {
     struct study study = {.bench = bench};
     open_study(&study);
     if (!failed(&bench->failure)) {
-        schedule_open(bench, &study.schedule);
-        each(&study, measure, false);
-        schedule_close(bench, &study.schedule);
+        sampler_open(&study.sampler, bench, false);
+        measure_all(&study);
+        sampler_close(&study.sampler);
         bench->payload_checked = !failed(&bench->failure);
         report_print(bench);
     }
+    free(study.plans);
     peers_close(&study.near);
     peers_close(&study.all);
     reduction_close(&study.reduction);
@@ -284,7 +312,7 @@ const struct experiment collective = {
         "NAME.compute, a computation alone; NAME.both, the two at the same time.\n"
         "Method: Kurnosov, MPIPerf (2012); overlap as in IMB-NBC.",
     .ranks = 0,
-    .options = {collective_options, schedule_options, sync_options, report_options},
-    .columns = schedule_columns,
+    .options = {collective_options, sampler_options, stop_options, sync_options, report_options},
+    .columns = sampler_columns,
     .run = run,
 };

@@ -2,6 +2,7 @@
 // Exchange: both ranks send first. By which primitives, and from which size on it deadlocks.
 #include "deadlock.h"
 #include "pair.h"
+#include "ranks.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@ static const struct option exchange_options[] = {
     {"patience", OPTION_REAL, "0.2", "s", NULL, 0.001, 60,
      "a send that has not returned after this time waits for its receive"},
     PAIR_CACHE_ROW,
+    SAMPLER_START_ROW("loop"),
     {0},
 };
 
@@ -27,7 +29,6 @@ static void blocking(void *state, long calls) {
         MPI_Send(buffer_next(&pair->out), pair->count, MPI_BYTE, pair->peer, PAIR_TAG, pair->comm);
         pair_receive(pair);
     }
-    pair_moved(pair, 2.0 * (double)calls);
 }
 
 static void posted_with(struct pair *pair, long calls,
@@ -38,7 +39,6 @@ static void posted_with(struct pair *pair, long calls,
         send(buffer_next(&pair->out), pair->count, MPI_BYTE, pair->peer, PAIR_TAG, pair->comm);
         MPI_Wait(&received, MPI_STATUS_IGNORE);
     }
-    pair_moved(pair, 2.0 * (double)calls);
 }
 
 static void posted(void *state, long calls) {
@@ -55,7 +55,6 @@ static void sendrecv(void *state, long calls) {
         MPI_Sendrecv(buffer_next(&pair->out), pair->count, MPI_BYTE, pair->peer, PAIR_TAG,
                      buffer_next(&pair->in), pair->count, MPI_BYTE, pair->peer, PAIR_TAG,
                      pair->comm, MPI_STATUS_IGNORE);
-    pair_moved(pair, 2.0 * (double)calls);
 }
 
 static void replace(void *state, long calls) {
@@ -63,17 +62,19 @@ static void replace(void *state, long calls) {
     for (long i = 0; i < calls; i++)
         MPI_Sendrecv_replace(buffer_next(&pair->out), pair->count, MPI_BYTE, pair->peer, PAIR_TAG,
                              pair->peer, PAIR_TAG, pair->comm, MPI_STATUS_IGNORE);
-    pair_moved(pair, 2.0 * (double)calls);
 }
 
 // One exchange; MPI_Sendrecv_replace puts what it receives where it sent from.
-static void check(struct pair *pair, unsigned turn, struct failure *failure) {
-    size_t count = (size_t)pair->count;
+static void check(const struct operation *operation, unsigned round, struct failure *failure) {
+    struct pair *pair = operation->state;
+    size_t count = operation->bytes;
+    pair_enter(operation);
     char *out = buffer_slot(&pair->out), *in = buffer_slot(&pair->in);
-    payload_poison(in, count, pair->peer, turn);
-    payload_fill(out, count, pair->self, turn);
-    pair->pattern->go(pair, 1);
-    pair_verify(pair, pair->pattern->go == replace ? out : in, count, pair->peer, turn, failure);
+    payload_poison(in, count, pair->peer, round);
+    payload_fill(out, count, pair->self, round);
+    operation->run(pair, 1);
+    pair_verify(pair, operation->run == replace ? out : in, count, pair->peer, round, failure);
+    ranks_agree(pair->comm, failure, false);
 }
 
 // Leaves the sizes at which the blocking exchange was seen to come to its end.
@@ -96,7 +97,7 @@ static void choose(struct bench *bench, struct pair *pair, struct sizes *sizes) 
 static void run(struct bench *bench) {
     static const struct {
         const char *name, *operation;
-        void (*go)(void *, long);
+        void (*run)(void *, long);
     } primitives[] = {
         {"blocking", "exchange-blocking", blocking},
         {"posted", "exchange-posted", posted},
@@ -109,13 +110,15 @@ static void run(struct bench *bench) {
     for (size_t i = 0; i < sizeof primitives / sizeof *primitives; i++) {
         bool chosen = options_is(&bench->options, "primitive", "all") ||
                       strcmp(options_text(&bench->options, "primitive"), primitives[i].name) == 0;
-        bool looks = look && primitives[i].go == blocking;
+        bool looks = look && primitives[i].run == blocking;
         if (!chosen || failed(&bench->failure))
             continue;
-        pair_run(bench, &(struct pattern){.operation = primitives[i].operation,
+        pair_run(bench, &(struct pattern){.operation = {.name = primitives[i].operation,
+                                                        .step = 2,
+                                                        .run = primitives[i].run,
+                                                        .check = check},
                                           .share = 1,
-                                          .go = primitives[i].go,
-                                          .check = check,
+                                          .moved = 2,
                                           .choose = looks ? choose : NULL,
                                           .variant = &deadlock});
         if (looks)
@@ -132,7 +135,7 @@ const struct experiment exchange = {
         "from which size on is found first, by sends whose receive comes only when patience is at "
         "its end,\nand stands in the description (observed.found.deadlock_bytes; null: at no size "
         "that was asked for).\nOnly sizes below are timed so. Method: Stival (2006), exchange.",
-    .options = {exchange_options, pairs_options, series_options, repeat_options},
+    .options = {exchange_options, PAIR_OPTION_TABLES},
     .columns = pair_columns,
     .run = run,
 };

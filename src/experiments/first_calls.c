@@ -2,10 +2,10 @@
 // First calls of collective operations, in which a library sets things up.
 #include "first_calls.h"
 
-#include "barrier.h"
 #include "node.h"
 #include "payload.h"
 #include "ranks.h"
+#include "start.h"
 
 #include <string.h>
 
@@ -17,7 +17,8 @@ const struct option first_calls_options[] = {
 
 // Arguments of a call: a block of `count` bytes for each rank on either side.
 struct blocks {
-    MPI_Comm comm;
+    MPI_Comm all, comm;
+    void (*call)(const struct blocks *blocks);
     int count;
     char *out, *in;
 };
@@ -65,54 +66,57 @@ static const struct {
     void (*call)(const struct blocks *blocks);
     enum left left;
     bool at_root; // and nothing elsewhere
-} operations[] = {{"bcast-first", "bcast-second", bcast, FROM_ROOT, false},
-                  {"allreduce-first", "allreduce-second", allreduce, ORED, false},
-                  {"gather-first", "gather-second", gather, FROM_EACH, true},
-                  {"allgather-first", "allgather-second", allgather, FROM_EACH, false},
-                  {"alltoall-first", "alltoall-second", alltoall, FOR_EACH_ONE, false},
-                  {"reduce-first", "reduce-second", reduce, ORED, true},
-                  {"barrier-first", "barrier-second", barrier, NOTHING, false}};
+} kinds[] = {{"bcast-first", "bcast-second", bcast, FROM_ROOT, false},
+             {"allreduce-first", "allreduce-second", allreduce, ORED, false},
+             {"gather-first", "gather-second", gather, FROM_EACH, true},
+             {"allgather-first", "allgather-second", allgather, FROM_EACH, false},
+             {"alltoall-first", "alltoall-second", alltoall, FOR_EACH_ONE, false},
+             {"reduce-first", "reduce-second", reduce, ORED, true},
+             {"barrier-first", "barrier-second", barrier, NOTHING, false}};
 
-enum { OPERATIONS = sizeof operations / sizeof *operations };
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static void run_call(void *state, long calls) {
+    const struct blocks *blocks = state;
+    for (; calls > 0; calls--)
+        blocks->call(blocks);
+}
+
+// Before the first of the two calls; the second has the same communicator.
+static void renew(const struct operation *operation, long repetition) {
+    struct blocks *blocks = operation->state;
+    (void)repetition;
+    if (blocks->comm != MPI_COMM_NULL)
+        MPI_Comm_free(&blocks->comm);
+    MPI_Comm_dup(blocks->all, &blocks->comm);
+}
 
 // The barrier is our own, by messages: the library's would set up more of what is looked for. A
 // network's connections to the ranks 1, 2, 4, ... ahead are there already: the barrier and the
 // agreeing of ranks opened them.
-static double longest(const struct bench *bench, const struct blocks *blocks,
-                      void (*call)(const struct blocks *)) {
-    double most;
-    barrier_enter(bench->comm);
-    double begin = clock_now(&bench->clock);
-    call(blocks);
-    double mine = clock_now(&bench->clock) - begin;
-    MPI_Reduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, 0, bench->comm);
-    return most;
-}
-
-static void keep(struct bench *bench, const char *operation, size_t bytes, long repetition,
-                 double time_s) {
-    if (bench->rank == 0)
-        samples_add(&bench->samples,
-                    (struct sample){.operation = operation,
-                                    .bytes = bytes,
-                                    .repetition = repetition,
-                                    .calls = 1,
-                                    .time_s = time_s,
-                                    .valid = true},
-                    &bench->failure);
-}
-
-static void twice(struct bench *bench, struct blocks *blocks, int operation, long repetition) {
-    double times[2];
-    MPI_Comm_dup(bench->comm, &blocks->comm);
-    for (int call = 0; call < 2; call++)
-        times[call] = longest(bench, blocks, operations[operation].call);
-    MPI_Comm_free(&blocks->comm);
-    size_t bytes = operations[operation].left == NOTHING ? 0 : (size_t)blocks->count;
-    keep(bench, operations[operation].first, bytes, repetition, times[0]);
-    keep(bench, operations[operation].second, bytes, repetition, times[1]);
-    // The least that any of them moves.
-    bench->payload_bytes += 2. * (double)bytes * (bench->size - 1);
+static void measure(struct sampler *sampler, struct blocks *blocks, int kind) {
+    struct bench *bench = sampler->bench;
+    size_t bytes = kinds[kind].left == NOTHING ? 0 : (size_t)blocks->count;
+    struct operation first = {.name = kinds[kind].first,
+                              .bytes = bytes,
+                              .payload = (double)bytes * (bench->size - 1), // by any, at least
+                              .calls = 1,
+                              .program = true,
+                              .prepare = renew,
+                              .run = run_call,
+                              .state = blocks};
+    struct operation second = first;
+    struct progress progress[2];
+    second.name = kinds[kind].second;
+    second.prepare = NULL;
+    blocks->call = kinds[kind].call;
+    sampler_begin(sampler, &first, &progress[0]);
+    sampler_begin(sampler, &second, &progress[1]);
+    for (long i = 0; i < sampler->stop.max && !failed(&bench->failure); i++) {
+        sampler_stage(sampler, &first, &progress[0], 1);
+        sampler_stage(sampler, &second, &progress[1], 1);
+        ranks_agree(bench->comm, &bench->failure, false);
+    }
 }
 
 // Poison: nothing that any operation leaves. The root's own message is where bcast takes it.
@@ -141,12 +145,12 @@ static size_t check_ored(const struct bench *bench, const char *in, char *room, 
     return bytes;
 }
 
-static void check(struct bench *bench, int operation, const struct buffer *out,
-                  const struct buffer *in, size_t bytes) {
-    enum left left = operations[operation].left;
+static void check(struct bench *bench, int kind, const struct buffer *out, const struct buffer *in,
+                  size_t bytes) {
+    enum left left = kinds[kind].left;
     bool each = left == FROM_EACH || left == FOR_EACH_ONE;
     size_t right = 0, wanted = 0;
-    if (left == NOTHING || (operations[operation].at_root && bench->rank != 0))
+    if (left == NOTHING || (kinds[kind].at_root && bench->rank != 0))
         return;
     for (int r = 0; r < (each ? bench->size : 1) && right == wanted; r++) {
         const char *place = in->pool + (size_t)r * bytes;
@@ -160,26 +164,35 @@ static void check(struct bench *bench, int operation, const struct buffer *out,
         failure_set(&bench->failure, STATUS_FAILED,
                     "wrong result: byte %zu of %s of %zu B at rank %d; do not trust this MPI's "
                     "transport",
-                    right, operations[operation].second, bytes, bench->rank);
+                    right, kinds[kind].second, bytes, bench->rank);
 }
 
 void first_calls_measure(struct bench *bench, size_t bytes) {
-    long communicators = options_integer(&bench->options, "communicators");
+    struct sampler sampler;
     struct buffer out, in;
     size_t room = bytes * (size_t)bench->size;
+    sampler_read(&sampler, bench);
+    sampler.start = start_find("barrier");
+    sampler.calls = 1;
+    sampler.stop.max = options_integer(&bench->options, "communicators");
     memory_ask(bench->comm, 2 * room, &bench->failure);
     buffer_open(&out, room, false, node_cache(), 1, &bench->failure);
     buffer_open(&in, room, false, node_cache(), 1, &bench->failure);
     if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK) {
-        struct blocks blocks = {.count = (int)bytes, .out = out.pool, .in = in.pool};
-        for (int operation = 0; operation < OPERATIONS; operation++) {
+        struct blocks blocks = {.all = bench->comm,
+                                .comm = MPI_COMM_NULL,
+                                .count = (int)bytes,
+                                .out = out.pool,
+                                .in = in.pool};
+        for (int kind = 0; kind < KINDS && !failed(&bench->failure); kind++) {
             fill(bench, &out, &in, bytes);
-            for (long i = 0; i < communicators; i++)
-                twice(bench, &blocks, operation, i);
-            check(bench, operation, &out, &in, bytes);
+            measure(&sampler, &blocks, kind);
+            check(bench, kind, &out, &in, bytes);
         }
+        if (blocks.comm != MPI_COMM_NULL)
+            MPI_Comm_free(&blocks.comm);
     }
     buffer_close(&out);
     buffer_close(&in);
-    ranks_agree(bench->comm, &bench->failure, false);
+    sampler_close(&sampler);
 }

@@ -3,7 +3,7 @@
 #ifndef COTEJO_EXPERIMENTS_FIRST_CALLS_H
 #define COTEJO_EXPERIMENTS_FIRST_CALLS_H
 
-#include "bench.h"
+#include "sampler.h"
 
 // Declares --communicators.
 extern const struct option first_calls_options[];

@@ -136,18 +136,10 @@ static void collect(struct store *store, const struct sizes *sizes) {
     ranks_agree(bench->comm, &bench->failure, false);
 }
 
-static size_t largest(const struct sizes *sizes) {
-    size_t most = 0;
-    for (size_t i = 0; i < sizes->count; i++)
-        if (sizes->bytes[i] > most)
-            most = sizes->bytes[i];
-    return most;
-}
-
 static void run(struct bench *bench) {
     const struct sizes *sizes = options_sizes(&bench->options, "sizes");
     struct store store = {.bench = bench};
-    size_t bytes = largest(sizes) * (size_t)bench->size;
+    size_t bytes = sizes_largest(sizes) * (size_t)bench->size;
     if (isnan(bench->after.resident + bench->after.shared + bench->after.proportional))
         failure_set(&bench->failure, STATUS_USAGE,
                     "this kernel does not tell a process's memory in /proc/self/smaps_rollup; "

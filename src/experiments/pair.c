@@ -23,6 +23,8 @@ const struct option pair_options[] = {
     {0},
 };
 
+const struct option pair_start_options[] = {SAMPLER_START_ROW("loop"), {0}};
+
 const struct column pair_columns[] = {PAIR_COLUMN_ROWS, {0}};
 
 static void choose_mode(struct pair *pair, const struct options *options,
@@ -56,11 +58,17 @@ static char *next_out(struct pair *pair) {
 }
 
 void pair_send(struct pair *pair, MPI_Request *sent) {
-    *sent = MPI_REQUEST_NULL;
     if (pair->blocking)
         pair->send(next_out(pair), pair->count, MPI_BYTE, pair->peer, PAIR_TAG, pair->comm);
     else
         pair->isend(next_out(pair), pair->count, MPI_BYTE, pair->peer, PAIR_TAG, pair->comm, sent);
+}
+
+void pair_send_whole(struct pair *pair) {
+    MPI_Request sent;
+    pair_send(pair, &sent);
+    if (!pair->blocking)
+        MPI_Wait(&sent, MPI_STATUS_IGNORE);
 }
 
 void pair_post(struct pair *pair, MPI_Request *received) {
@@ -72,10 +80,6 @@ void pair_receive(struct pair *pair) {
     pair->received = buffer_next(&pair->in);
     MPI_Recv(pair->received, pair->count, MPI_BYTE, pair->peer, PAIR_TAG, pair->comm,
              MPI_STATUS_IGNORE);
-}
-
-void pair_moved(struct pair *pair, double messages) {
-    *pair->payload_bytes += messages * pair->count * pair->pairs;
 }
 
 void pair_verify(const struct pair *pair, const char *bytes, size_t count, int sender,
@@ -98,8 +102,7 @@ static void check_one(struct pair *pair, int sender, unsigned message, struct fa
                      message);
         // The receive is posted for sure: ready mode needs it, the others may have it.
         MPI_Recv(NULL, 0, MPI_BYTE, pair->peer, PAIR_TOKEN, pair->comm, MPI_STATUS_IGNORE);
-        pair_send(pair, &request);
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        pair_send_whole(pair);
         return;
     }
     char *place = buffer_slot(&pair->in);
@@ -110,49 +113,42 @@ static void check_one(struct pair *pair, int sender, unsigned message, struct fa
     pair_verify(pair, place, count, pair->peer, message, failure);
 }
 
-// What the series asks for at each size; the pattern may have its own answer.
-static void shape(void *state, size_t bytes) {
-    struct pair *pair = state;
+void pair_enter(const struct operation *operation) {
+    struct pair *pair = operation->state;
+    size_t bytes = operation->bytes;
     pair->count = (int)bytes;
     buffer_shape(&pair->out, bytes);
     buffer_shape(&pair->in, bytes);
     pair->received = buffer_slot(&pair->in);
 }
 
-static void check(void *state, unsigned turn, struct failure *failure) {
-    struct pair *pair = state;
-    if (pair->pattern->check) {
-        pair->pattern->check(pair, turn, failure);
-    } else {
-        for (int sender = 0; sender < 2; sender++)
-            check_one(pair, sender, 2 * turn + (unsigned)sender, failure);
-    }
+static void check(const struct operation *operation, unsigned round, struct failure *failure) {
+    struct pair *pair = operation->state;
+    pair_enter(operation);
+    for (int sender = 0; sender < 2; sender++)
+        check_one(pair, sender, 2 * round + (unsigned)sender, failure);
     ranks_agree(pair->comm, failure, false);
 }
 
-static void begin(void *state) {
-    struct pair *pair = state;
-    if (pair->pattern->begin)
-        pair->pattern->begin(pair);
+void pair_describe(const struct operation *operation, const struct timing *timing,
+                   struct sample *sample) {
+    const struct pair *pair = operation->state;
+    sample->time_s *= pair->pattern->share;
+    sample->extra[SAMPLER_COLUMNS] = pair->pairs;
+    sample->extra[SAMPLER_COLUMNS + 1] = timing->fastest_s * pair->pattern->share;
 }
 
-static void end(void *state) {
-    struct pair *pair = state;
-    if (pair->pattern->end)
-        pair->pattern->end(pair);
-}
-
-static long calls(const void *state) {
-    const struct pair *pair = state;
-    return pair->pattern->calls(pair);
-}
-
-static void fill(const void *state, double fastest_s, struct sample *sample) {
-    const struct pair *pair = state;
-    sample->extra[0] = pair->pairs;
-    sample->extra[1] = fastest_s;
-    if (pair->pattern->fill)
-        pair->pattern->fill(pair, sample);
+// What follows from the size of a message.
+static void fit(struct operation *operation) {
+    const struct pair *pair = operation->state;
+    const struct pattern *pattern = pair->pattern;
+    operation->payload =
+        (pattern->moved ? pattern->moved : 1) * (double)operation->bytes * pair->pairs;
+    if (pattern->calls) {
+        struct pair sized = *pair;
+        sized.count = (int)operation->bytes;
+        operation->calls = pattern->calls(&sized);
+    }
 }
 
 // Room for messages under way; one of them may not be seen as finished at once.
@@ -204,38 +200,40 @@ static void close_pair(struct pair *pair) {
     buffer_close(&pair->in);
 }
 
+static struct operation operation_of(struct pair *pair) {
+    const struct pattern *pattern = pair->pattern;
+    struct operation operation = pattern->operation;
+    operation.state = pair;
+    operation.bystander = pair->rank != pattern->timed;
+    if (!operation.enter)
+        operation.enter = pair_enter;
+    if (!operation.check)
+        operation.check = check;
+    if (!operation.describe)
+        operation.describe = pair_describe;
+    return operation;
+}
+
 static void measure(struct bench *bench, const struct pairing *pairing, void *state) {
-    const struct pattern *pattern = state;
     struct pair pair = {.comm = bench->comm,
                         .rank = pairing->role,
                         .self = bench->rank,
                         .peer = pairing->peer,
                         .pairs = pairing->count,
                         .posted = MPI_REQUEST_NULL,
-                        .payload_bytes = &bench->payload_bytes,
-                        .pattern = pattern};
-    struct series series = {.work = {.operation = pattern->operation,
-                                     .share = pattern->share,
-                                     .least_calls = pattern->least_calls,
-                                     .calls = pattern->calls ? calls : NULL,
-                                     .slowest = pairing->count > 1 || pattern->timed != 0,
-                                     .clocked = pairing->role == pattern->timed,
-                                     .go = pattern->go,
-                                     .fill = fill,
-                                     .state = &pair},
-                            .shape = shape,
-                            .check = check,
-                            .begin = begin,
-                            .end = end};
-    struct repeat rule = repeat_read(&bench->options, &bench->failure);
-    struct sizes sizes = series_sizes(&bench->options, &bench->failure);
+                        .pattern = state};
+    struct curve curve = {operation_of(&pair), fit};
+    struct sampler sampler;
+    struct sizes sizes = curve_sizes(&bench->options, &bench->failure);
     choose_mode(&pair, &bench->options, &bench->failure);
-    if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
-        open_pair(bench, &pair, sizes_largest(&sizes));
-    if (!failed(&bench->failure) && pattern->choose)
-        pattern->choose(bench, &pair, &sizes);
+    sampler_open(&sampler, bench, false);
     if (!failed(&bench->failure))
-        series_run(bench, &rule, &series, &sizes);
+        open_pair(bench, &pair, sizes_largest(&sizes));
+    if (!failed(&bench->failure) && pair.pattern->choose)
+        pair.pattern->choose(bench, &pair, &sizes);
+    if (!failed(&bench->failure))
+        curve_run(&sampler, &curve, &sizes);
+    sampler_close(&sampler);
     close_pair(&pair);
     sizes_free(&sizes);
 }

@@ -3,11 +3,9 @@
 #ifndef COTEJO_EXPERIMENTS_PAIR_H
 #define COTEJO_EXPERIMENTS_PAIR_H
 
-#include "bench.h"
+#include "curve.h"
 #include "pairs.h"
 #include "payload.h"
-#include "repeat.h"
-#include "series.h"
 
 #include <limits.h>
 
@@ -29,7 +27,6 @@ struct pair {
     char *received;     // where the last blocking receive put its message
     MPI_Request posted; // a receive that outlives the call that posted it
     void *attached;     // room of buffered sends
-    double *payload_bytes;
     const struct pattern *pattern;
 };
 
@@ -49,30 +46,32 @@ extern const struct option pair_options[];
             "cold: every message has a buffer that has left the caches"                           \
     }
 
-// Columns `pairs` and `fastest_s`, first among those of every experiment that calls pair_run.
-enum { PAIR_COLUMNS = 2 };
+// Every experiment that calls pair_run has these tables among its options, and START_OPTIONS or
+// SAMPLER_START_ROW in one of its own.
+#define PAIR_OPTION_TABLES                                                                        \
+    pairs_options, curve_options, sampler_options, stop_options, sync_options
+extern const struct option pair_start_options[]; // in a loop
+
+// The columns of those experiments: the sampler's, and behind them `pairs` and `fastest_s`.
+enum { PAIR_COLUMNS = SAMPLER_COLUMNS + 2 };
 #define PAIR_COLUMN_ROWS                                                                          \
-    {"pairs", "", "pairs that worked at once"}, {                                                 \
+    SAMPLER_COLUMN_ROWS, {"pairs", "", "pairs that worked at once"}, {                            \
         "fastest_s", "s", "time of one operation of the pair that was through first"              \
     }
 extern const struct column pair_columns[];
 
-// An exchange between two ranks, once for each size of the options: checked, repeated, checked
-// again. `begin` and `end` (may be NULL) post and drain what `go` keeps posted between calls.
+// An exchange between two ranks, once for each size of the options.
 struct pattern {
-    const char *operation;
-    double share; // as of struct work
-    void (*begin)(struct pair *pair);
-    void (*go)(void *pair, long calls);
-    void (*end)(struct pair *pair);
+    // As of the sampler; what is left out is the pair's: `enter` shapes the buffers, `check` sends
+    // one message each way in the chosen mode, `describe` fills PAIR_COLUMNS. The state is the
+    // pair.
+    struct operation operation;
+    double share; // of the time of a call that is one operation: 0.5 for a round trip
     // The rest may be left out.
-    int timed;        // the rank of the two whose time it is; of several pairs the slowest
-    size_t slots;     // messages that have buffers of their own at a time
-    long least_calls; // as of struct work
-    // One checked operation, agreed; NULL: one message each way in the chosen mode.
-    void (*check)(struct pair *pair, unsigned turn, struct failure *failure);
-    long (*calls)(const struct pair *pair); // in a sample of this size; NULL: by the rule
-    void (*fill)(const struct pair *pair, struct sample *sample); // columns behind the pair's
+    int moved;                              // messages of a call; 0: 1
+    int timed;                              // the rank of the two whose time it is
+    size_t slots;                           // messages that have buffers of their own at a time
+    long (*calls)(const struct pair *pair); // in a sample of this size; NULL: the sampler's
     // Changes the list of sizes before they are measured, e.g. drops what cannot be done.
     void (*choose)(struct bench *bench, struct pair *pair, struct sizes *sizes);
     void *variant; // the experiment's own
@@ -80,13 +79,17 @@ struct pattern {
 
 void pair_run(struct bench *bench, const struct pattern *pattern);
 
+// Of an operation of a pattern: shapes the buffers for its messages; fills the pair's columns.
+void pair_enter(const struct operation *operation);
+void pair_describe(const struct operation *operation, const struct timing *timing,
+                   struct sample *sample);
+
 // The pieces of a pattern: a send in the chosen mode, a receive posted, a blocking receive.
-void pair_send(struct pair *pair, MPI_Request *sent); // *sent is MPI_REQUEST_NULL when blocking
+// A blocking send is over when it returns, and has no request: nothing is to be waited for.
+void pair_send(struct pair *pair, MPI_Request *sent);
+void pair_send_whole(struct pair *pair); // until its end, in either case
 void pair_post(struct pair *pair, MPI_Request *received);
 void pair_receive(struct pair *pair);
-
-// Counts messages of the present size as moved by each pair.
-void pair_moved(struct pair *pair, double messages);
 
 // The failure of a message from `sender` (a rank) that is not what payload_fill put there.
 void pair_verify(const struct pair *pair, const char *bytes, size_t count, int sender,

@@ -2,13 +2,15 @@
 // Ping-ping: both ranks send at the same time, so that each message meets another.
 #include "pair.h"
 
-static void begin(struct pair *pair) {
+static void enter(const struct operation *operation) {
+    struct pair *pair = operation->state;
+    pair_enter(operation);
     if (pair->ready)
         pair_post(pair, &pair->posted);
 }
 
-static void turn(struct pair *pair) {
-    MPI_Request received, sent;
+static void once(struct pair *pair) {
+    MPI_Request received;
     if (pair->ready) {
         // The receive of the next message is posted before this one is sent: whoever has this
         // one may send the next.
@@ -17,32 +19,40 @@ static void turn(struct pair *pair) {
     } else {
         pair_post(pair, &received);
     }
-    pair_send(pair, &sent);
-    MPI_Wait(&received, MPI_STATUS_IGNORE);
-    MPI_Wait(&sent, MPI_STATUS_IGNORE);
+    if (pair->blocking) {
+        pair_send(pair, NULL);
+        MPI_Wait(&received, MPI_STATUS_IGNORE);
+    } else {
+        MPI_Request sent;
+        pair_send(pair, &sent);
+        MPI_Wait(&received, MPI_STATUS_IGNORE);
+        MPI_Wait(&sent, MPI_STATUS_IGNORE);
+    }
 }
 
 // One more message each way, for the receives that are still posted.
-static void end(struct pair *pair) {
-    MPI_Request sent;
+static void leave(const struct operation *operation) {
+    struct pair *pair = operation->state;
     if (!pair->ready)
         return;
-    pair_send(pair, &sent);
+    pair_send_whole(pair);
     MPI_Wait(&pair->posted, MPI_STATUS_IGNORE);
-    MPI_Wait(&sent, MPI_STATUS_IGNORE);
 }
 
-static void go(void *state, long calls) {
+static void run_calls(void *state, long calls) {
     struct pair *pair = state;
     for (long i = 0; i < calls; i++)
-        turn(pair);
-    pair_moved(pair, 2.0 * (double)calls);
+        once(pair);
 }
 
 static void run(struct bench *bench) {
-    pair_run(bench,
-             &(struct pattern){
-                 .operation = "pingping", .share = 1, .begin = begin, .go = go, .end = end});
+    pair_run(bench, &(struct pattern){.operation = {.name = "pingping",
+                                                    .step = 2,
+                                                    .enter = enter,
+                                                    .leave = leave,
+                                                    .run = run_calls},
+                                      .share = 1,
+                                      .moved = 2});
 }
 
 const struct experiment pingping = {
@@ -51,7 +61,7 @@ const struct experiment pingping = {
     .what =
         "Time until a rank has sent its message and received the other's; both ranks send at "
         "once.\nTaken at rank 0. Method: Intel MPI Benchmarks PingPing, receives posted first.",
-    .options = {pair_options, pairs_options, series_options, repeat_options},
+    .options = {pair_options, pair_start_options, PAIR_OPTION_TABLES},
     .columns = pair_columns,
     .run = run,
 };

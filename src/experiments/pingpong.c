@@ -6,6 +6,7 @@ static const struct option pingpong_options[] = {
     {"buffer", OPTION_CHOICE, "two", "", "two|one", 0, 0,
      "one: a rank sends from where it received, so that each message was written by the other "
      "core (NetPIPE); two: a buffer for each way, sent unchanged again and again (IMB, OSU)"},
+    SAMPLER_START_ROW("loop"),
     {0},
 };
 
@@ -14,58 +15,62 @@ static bool ahead(const struct pair *pair) {
     return pair->rank == 1 && (pair->ready || !pair->blocking);
 }
 
-static void begin(struct pair *pair) {
+static void enter(const struct operation *operation) {
+    struct pair *pair = operation->state;
+    pair_enter(operation);
     if (ahead(pair))
         pair_post(pair, &pair->posted);
 }
 
 // The last receive that was posted still waits for its message.
-static void end(struct pair *pair) {
-    MPI_Request sent = MPI_REQUEST_NULL;
+static void leave(const struct operation *operation) {
+    struct pair *pair = operation->state;
     if (ahead(pair))
         MPI_Wait(&pair->posted, MPI_STATUS_IGNORE);
     else if (pair->rank == 0 && (pair->ready || !pair->blocking))
-        pair_send(pair, &sent);
-    MPI_Wait(&sent, MPI_STATUS_IGNORE);
+        pair_send_whole(pair);
 }
 
 static void serve(struct pair *pair) {
-    if (pair->ready || !pair->blocking) {
-        MPI_Request requests[2];
+    MPI_Request requests[2];
+    if (!pair->ready && pair->blocking) {
+        pair_send(pair, NULL);
+        pair_receive(pair);
+    } else if (pair->blocking) {
+        pair_post(pair, &requests[0]);
+        pair_send(pair, NULL);
+        MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    } else {
         pair_post(pair, &requests[0]);
         pair_send(pair, &requests[1]);
         MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-    } else {
-        MPI_Request none;
-        pair_send(pair, &none);
-        pair_receive(pair);
     }
 }
 
 static void answer(struct pair *pair) {
-    MPI_Request sent;
     if (ahead(pair)) {
         MPI_Wait(&pair->posted, MPI_STATUS_IGNORE);
         pair_post(pair, &pair->posted);
     } else {
         pair_receive(pair);
     }
-    pair_send(pair, &sent);
-    MPI_Wait(&sent, MPI_STATUS_IGNORE);
+    pair_send_whole(pair);
 }
 
-static void go(void *state, long calls) {
+static void run_calls(void *state, long calls) {
     struct pair *pair = state;
-    void (*turn)(struct pair *) = pair->rank == 0 ? serve : answer;
+    void (*once)(struct pair *) = pair->rank == 0 ? serve : answer;
     for (long i = 0; i < calls; i++)
-        turn(pair);
-    pair_moved(pair, 2.0 * (double)calls);
+        once(pair);
 }
 
 static void run(struct bench *bench) {
-    pair_run(bench,
-             &(struct pattern){
-                 .operation = "pingpong", .share = 0.5, .begin = begin, .go = go, .end = end});
+    pair_run(
+        bench,
+        &(struct pattern){
+            .operation = {.name = "pingpong", .enter = enter, .leave = leave, .run = run_calls},
+            .share = 0.5,
+            .moved = 2});
 }
 
 const struct experiment pingpong = {
@@ -73,7 +78,7 @@ const struct experiment pingpong = {
     .summary = "a message to the other rank and one back",
     .what = "Time of one message, one way: half of a round trip between ranks 0 and 1, taken at "
             "rank 0.\nMethod: Intel MPI Benchmarks PingPong; modes after Stival (2006), ch. 3.",
-    .options = {pair_options, pingpong_options, pairs_options, series_options, repeat_options},
+    .options = {pair_options, pingpong_options, PAIR_OPTION_TABLES},
     .columns = pair_columns,
     .run = run,
 };

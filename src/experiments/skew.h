@@ -3,12 +3,11 @@
 #ifndef COTEJO_EXPERIMENTS_SKEW_H
 #define COTEJO_EXPERIMENTS_SKEW_H
 
-#include "schedule.h"
+#include "sampler.h"
 
 // Starts nothing --starts times in the way named `start`: samples `operation` on rank 0, whose
 // time is from the first rank's begin to the last one's. Collective; failure agreed.
-void skew_measure(struct bench *bench, struct schedule *schedule, const char *start,
-                  const char *operation);
+void skew_measure(struct sampler *sampler, const char *start, const char *operation);
 
 // Declares --starts.
 extern const struct option skew_options[];

@@ -8,28 +8,30 @@ static const struct option stream_options[] = {
     {"blocking", OPTION_CHOICE, "yes", "", "yes|no", 0, 0,
      "no: non-blocking operations, each waited for before the next"},
     PAIR_CACHE_ROW,
+    SAMPLER_START_ROW("loop"),
     {0},
 };
 
-static void go(void *state, long calls) {
+static void post_and_wait(struct pair *pair) {
+    MPI_Request request;
+    pair_post(pair, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void run_calls(void *state, long calls) {
     struct pair *pair = state;
-    for (long i = 0; i < calls; i++) {
-        MPI_Request request = MPI_REQUEST_NULL;
-        if (pair->rank == 0)
-            pair_send(pair, &request);
-        else if (pair->blocking)
-            pair_receive(pair);
-        else
-            pair_post(pair, &request);
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
-    }
-    pair_moved(pair, (double)calls);
+    void (*once)(struct pair *) = pair->rank == 0  ? pair_send_whole
+                                  : pair->blocking ? pair_receive
+                                                   : post_and_wait;
+    for (long i = 0; i < calls; i++)
+        once(pair);
 }
 
 static void run(struct bench *bench) {
     pair_run(bench,
-             &(struct pattern){
-                 .operation = "stream", .share = 1, .go = go, .timed = 1, .least_calls = 16});
+             &(struct pattern){.operation = {.name = "stream", .step = 16, .run = run_calls},
+                               .share = 1,
+                               .timed = 1});
 }
 
 const struct experiment stream = {
@@ -38,7 +40,7 @@ const struct experiment stream = {
     .what = "Time between the arrivals of two messages: rank 0 sends without a pause, rank 1 "
             "takes the time\nfrom having received one message to having received the last. "
             "Method: NetPIPE's streaming mode.",
-    .options = {stream_options, pairs_options, series_options, repeat_options},
+    .options = {stream_options, PAIR_OPTION_TABLES},
     .columns = pair_columns,
     .run = run,
 };

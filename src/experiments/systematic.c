@@ -9,6 +9,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static const struct option systematic_options[] = {
     {"sizes", OPTION_SIZES, "8,8Ki", "B", NULL, 1, INT_MAX, "message sizes"},
@@ -20,144 +21,166 @@ struct broadcast {
     MPI_Comm comm;
     int rank, size, count, root;
     struct buffer buffer;
-    double *payload_bytes;
+    char *place; // of the message
 };
 
-// Before each start: the counting is not in the time.
-static void count_payload(void *state, long repetition) {
-    struct broadcast *b = state;
+static void next_place(const struct operation *operation, long repetition) {
+    struct broadcast *b = operation->state;
     (void)repetition;
-    *b->payload_bytes += (double)b->count * (b->size - 1);
+    b->place = buffer_next(&b->buffer);
 }
 
-static void fixed_root(void *state) {
-    struct broadcast *b = state;
-    MPI_Bcast(buffer_next(&b->buffer), b->count, MPI_BYTE, b->root, b->comm);
-}
-
-static void rotate(void *state, long repetition) {
-    struct broadcast *b = state;
-    count_payload(state, repetition);
+static void rotate(const struct operation *operation, long repetition) {
+    struct broadcast *b = operation->state;
+    next_place(operation, repetition);
     b->root = repetition < 0 ? 0 : (int)(repetition % b->size);
 }
 
+static void bcast(void *state, long calls) {
+    const struct broadcast *b = state;
+    for (; calls > 0; calls--)
+        MPI_Bcast(b->place, b->count, MPI_BYTE, b->root, b->comm);
+}
+
 // Linear: the root sends to one rank after the other, so that rank i has it after i messages.
-static void linear(void *state) {
-    struct broadcast *b = state;
-    char *place = buffer_next(&b->buffer);
-    for (int r = 1; b->rank == 0 && r < b->size; r++)
-        MPI_Send(place, b->count, MPI_BYTE, r, 0, b->comm);
-    if (b->rank != 0)
-        MPI_Recv(place, b->count, MPI_BYTE, 0, 0, b->comm, MPI_STATUS_IGNORE);
+static void linear(void *state, long calls) {
+    const struct broadcast *b = state;
+    for (; calls > 0; calls--) {
+        for (int r = 1; b->rank == 0 && r < b->size; r++)
+            MPI_Send(b->place, b->count, MPI_BYTE, r, 0, b->comm);
+        if (b->rank != 0)
+            MPI_Recv(b->place, b->count, MPI_BYTE, 0, 0, b->comm, MPI_STATUS_IGNORE);
+    }
 }
 
 // One broadcast whose bytes are known; wrong ones are a failure, agreed.
-static void check(struct broadcast *b, void (*call)(void *), struct failure *failure) {
-    size_t count = (size_t)b->count;
-    char *place = buffer_slot(&b->buffer);
+static void check(const struct operation *operation, unsigned round, struct failure *failure) {
+    struct broadcast *b = operation->state;
+    size_t count = operation->bytes;
+    if (round > 0)
+        return;
     b->root = 0;
+    b->place = buffer_slot(&b->buffer);
     if (b->rank == 0)
-        payload_fill(place, count, 0, 0);
+        payload_fill(b->place, count, 0, 0);
     else
-        payload_poison(place, count, 0, 0);
-    call(b);
-    size_t wrong = payload_check(place, count, 0, 0);
+        payload_poison(b->place, count, 0, 0);
+    operation->run(b, 1);
+    size_t wrong = payload_check(b->place, count, 0, 0);
     if (wrong < count)
         failure_set(failure, STATUS_FAILED,
                     "wrong payload: byte %zu of a broadcast of %zu B at rank %d; do not trust "
                     "this MPI's transport",
                     wrong, count, b->rank);
-    ranks_agree(b->comm, failure, false);
-}
-
-static void measure(struct bench *bench, struct schedule *schedule, const struct act *act) {
-    const struct broadcast *b = act->state;
-    check(act->state, act->call, &bench->failure);
-    if (b->unwritten)
+    if (ranks_agree(b->comm, failure, false) == STATUS_OK && b->unwritten)
         buffer_forget(&b->buffer);
-    if (!failed(&bench->failure))
-        schedule_work(bench, schedule, act);
-    bench_print(bench);
 }
 
 static struct broadcast broadcast_of(struct bench *bench, size_t bytes) {
-    return (struct broadcast){.comm = bench->comm,
-                              .rank = bench->rank,
-                              .size = bench->size,
-                              .count = (int)bytes,
-                              .payload_bytes = &bench->payload_bytes};
+    return (struct broadcast){
+        .comm = bench->comm, .rank = bench->rank, .size = bench->size, .count = (int)bytes};
+}
+
+static struct operation operation_of(struct broadcast *b, const char *name,
+                                     void (*run)(void *, long)) {
+    return (struct operation){.name = name,
+                              .bytes = (size_t)b->count,
+                              .payload = (double)b->count * (b->size - 1),
+                              .prepare = next_place,
+                              .run = run,
+                              .check = check,
+                              .state = b};
 }
 
 // Errors 3 and 4: arguments that change between repetitions, buffers that stay in the cache; and
 // buffers that were never written. The warm broadcast from a fixed root is what the others are
 // held against; with `per_rank` error 2, one rank's time for all, is in it too.
-static void broadcasts(struct bench *bench, struct schedule *schedule, size_t bytes) {
+static void broadcasts(struct sampler *sampler, size_t bytes) {
     static const struct {
         const char *operation;
-        bool cold, per_rank, unwritten;
-        void (*prepare)(void *, long);
-    } ways[] = {{"bcast", false, true, false, count_payload},
-                {"bcast-rotating-root", false, false, false, rotate},
-                {"bcast-cold", true, false, false, count_payload},
-                {"bcast-unwritten", false, false, true, count_payload}};
+        bool cold, per_rank, unwritten, rotating;
+    } ways[] = {{"bcast", false, true, false, false},
+                {"bcast-rotating-root", false, false, false, true},
+                {"bcast-cold", true, false, false, false},
+                {"bcast-unwritten", false, false, true, false}};
+    struct bench *bench = sampler->bench;
     for (int i = 0; i < 4 && !failed(&bench->failure); i++) {
         struct broadcast b = broadcast_of(bench, bytes);
-        bool per_rank = schedule->per_rank;
+        struct operation operation = operation_of(&b, ways[i].operation, bcast);
+        bool per_rank = sampler->per_rank;
         b.unwritten = ways[i].unwritten;
-        schedule->per_rank |= ways[i].per_rank;
+        if (ways[i].rotating)
+            operation.prepare = rotate;
+        sampler->per_rank |= ways[i].per_rank;
         memory_ask(bench->comm, buffer_room(bytes, ways[i].cold, node_cache(), 1),
                    &bench->failure);
         buffer_open(&b.buffer, bytes, ways[i].cold, node_cache(), 1, &bench->failure);
         if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
-            measure(bench, schedule,
-                    &(struct act){ways[i].operation, bytes, ways[i].prepare, fixed_root, &b});
+            sampler_measure(sampler, &operation);
         buffer_close(&b.buffer);
-        schedule->per_rank = per_rank;
+        sampler->per_rank = per_rank;
     }
 }
 
-// Error 6: a loop without synchronised starts, held against the same operation started together.
-static void loops(struct bench *bench, struct schedule *schedule, size_t bytes) {
+// Error 6: calls in a row after one start, held against the same operation started together
+// each time.
+static void loops(struct sampler *sampler, size_t bytes) {
+    struct bench *bench = sampler->bench;
     struct broadcast b = broadcast_of(bench, bytes);
-    const struct start *asked = schedule->start;
-    bool per_rank = schedule->per_rank;
-    schedule->per_rank = true;
+    const struct sampler asked = *sampler;
+    sampler->per_rank = true;
     if (bench->rank == 0 && bench->size == 2)
         printf(
             "# linear-loop: by the formula a loop of 2 ranks has no error; what is seen is that "
             "calls of a loop overlap; start 3 or more ranks to see the formula's error\n");
     buffer_open(&b.buffer, bytes, false, node_cache(), 1, &bench->failure);
     if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK) {
-        measure(bench, schedule, &(struct act){"linear", bytes, count_payload, linear, &b});
-        schedule->start = start_find("none");
+        struct operation operation = operation_of(&b, "linear", linear);
+        sampler_measure(sampler, &operation);
+        operation.name = "linear-loop";
+        sampler->start = start_find("barrier");
+        sampler->calls = sampler->stage;
         if (!failed(&bench->failure))
-            measure(bench, schedule,
-                    &(struct act){"linear-loop", bytes, count_payload, linear, &b});
+            sampler_measure(sampler, &operation);
     }
     buffer_close(&b.buffer);
-    schedule->start = asked;
-    schedule->per_rank = per_rank;
+    sampler->start = asked.start;
+    sampler->calls = asked.calls;
+    sampler->per_rank = asked.per_rank;
+}
+
+// All ways of a size; sizes in the order that is drawn.
+static void measure_all(struct sampler *sampler, const struct sizes *sizes) {
+    struct bench *bench = sampler->bench;
+    int *list = malloc(sizes->count * sizeof *list);
+    if (!list)
+        failure_set(&bench->failure, STATUS_FAILED, "no memory for %zu sizes", sizes->count);
+    if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
+        order_list(&bench->order, list, (int)sizes->count);
+    for (size_t i = 0; i < sizes->count && !failed(&bench->failure); i++) {
+        broadcasts(sampler, sizes->bytes[list[i]]);
+        if (!failed(&bench->failure))
+            loops(sampler, sizes->bytes[list[i]]);
+    }
+    free(list);
 }
 
 static void run(struct bench *bench) {
     const struct sizes *sizes = options_sizes(&bench->options, "sizes");
-    struct schedule schedule;
+    struct sampler sampler;
     for (size_t i = 0; i < sizes->count && !failed(&bench->failure); i++)
         first_calls_measure(bench, sizes->bytes[i]);
     bench_print(bench);
-    schedule_open(bench, &schedule);
-    for (size_t i = 0; i < sizes->count && !failed(&bench->failure); i++) {
-        broadcasts(bench, &schedule, sizes->bytes[i]);
-        if (!failed(&bench->failure))
-            loops(bench, &schedule, sizes->bytes[i]);
-    }
+    sampler_open(&sampler, bench, false);
+    if (!failed(&bench->failure))
+        measure_all(&sampler, sizes);
     // Error 5: a barrier as the start line.
-    if (!failed(&bench->failure) && schedule.sync.method) {
-        skew_measure(bench, &schedule, "mpi-barrier", "skew-mpi-barrier");
-        skew_measure(bench, &schedule, "barrier", "skew-barrier");
-        skew_measure(bench, &schedule, "round-time", "skew-deadline");
+    if (!failed(&bench->failure) && sampler.sync.method) {
+        skew_measure(&sampler, "mpi-barrier", "skew-mpi-barrier");
+        skew_measure(&sampler, "barrier", "skew-barrier");
+        skew_measure(&sampler, "round-time", "skew-deadline");
     }
-    schedule_close(bench, &schedule);
+    sampler_close(&sampler);
     bench->payload_checked = !failed(&bench->failure);
 }
 
@@ -176,8 +199,8 @@ const struct experiment systematic_errors = {
         "  that is 1 too: what is seen there is that messages of a loop are under way together\n"
         "And one more: buffers never written, which are one page: bcast-unwritten against bcast\n"
         "Method: MPIPerf (Kurnosov 2012).",
-    .options = {systematic_options, first_calls_options, skew_options, schedule_options,
-                sync_options},
-    .columns = schedule_columns,
+    .options = {systematic_options, first_calls_options, skew_options, sampler_options,
+                stop_options, sync_options},
+    .columns = sampler_columns,
     .run = run,
 };

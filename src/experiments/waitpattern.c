@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks of the measuring itself: operations whose true time is known.
 #include "moments.h"
-#include "schedule.h"
+#include "sampler.h"
 
 static const struct option wait_options[] = {
     {"wait", OPTION_REAL, "1e-6", "s", NULL, 1e-7, 1, "up: rank i is busy for (i + 1) times this"},
+    SAMPLER_START_ROW("round-time"),
     {0},
 };
 
@@ -13,9 +14,10 @@ struct wait {
     double until_s; // after the first reading
 };
 
-static void be_busy(void *state) {
+static void be_busy(void *state, long calls) {
     const struct wait *wait = state;
-    clock_wait(wait->clock, clock_now(wait->clock) + wait->until_s);
+    for (; calls > 0; calls--)
+        clock_wait(wait->clock, clock_now(wait->clock) + wait->until_s);
 }
 
 // A call takes longer than from its first reading to the moment sought, for reading takes time.
@@ -29,29 +31,23 @@ static struct wait calibrate(const struct clock *clock, double wanted_s) {
     double means[BATCHES];
     for (int b = 0; b < BATCHES; b++) {
         double begin = clock_now(clock);
-        for (int i = 0; i < CALLS; i++)
-            be_busy(&wait);
+        be_busy(&wait, CALLS);
         means[b] = (clock_now(clock) - begin) / CALLS;
     }
     wait.until_s = wanted_s - (values_at(means, BATCHES, 0.5) - short_s);
     return wait;
 }
 
-static void nothing(void *state) {
-    (void)state;
-}
-
-static void run(struct bench *bench, const char *operation, void (*call)(void *)) {
-    struct schedule schedule;
-    schedule_open(bench, &schedule);
+static void run(struct bench *bench, const char *operation, void (*busy)(void *, long)) {
+    struct sampler sampler;
+    sampler_open(&sampler, bench, false);
     if (!failed(&bench->failure)) {
         double unit = options_real(&bench->options, "wait");
         struct wait wait = calibrate(&bench->clock, (bench->rank + 1) * unit);
-        schedule_work(bench, &schedule,
-                      &(struct act){.operation = operation, .call = call, .state = &wait});
-        bench_print(bench);
+        sampler_measure(&sampler,
+                        &(struct operation){.name = operation, .run = busy, .state = &wait});
     }
-    schedule_close(bench, &schedule);
+    sampler_close(&sampler);
     bench->payload_checked = true; // there is none
 }
 
@@ -60,7 +56,7 @@ static void run_up(struct bench *bench) {
 }
 
 static void run_null(struct bench *bench) {
-    run(bench, "waitpattern-null", nothing);
+    run(bench, "waitpattern-null", sampler_nothing);
 }
 
 const struct experiment waitpattern_up = {
@@ -69,8 +65,8 @@ const struct experiment waitpattern_up = {
     .what = "Time of an operation that is known: the last of n ranks is busy for n times --wait."
             "\nMethod: WaitPatternUp of MPIPerf (Kurnosov 2012); a start, a schedule or a timer "
             "that\ngives another time is wrong here.",
-    .options = {wait_options, schedule_options, sync_options},
-    .columns = schedule_columns,
+    .options = {wait_options, sampler_options, stop_options, sync_options},
+    .columns = sampler_columns,
     .run = run_up,
 };
 
@@ -79,7 +75,7 @@ const struct experiment waitpattern_null = {
     .summary = "check: nothing is done, so the time is the measuring's own",
     .what = "Time of no operation: what starting and reading the timer add to every sample.\n"
             "Method: WaitPatternNull of MPIPerf (Kurnosov 2012).",
-    .options = {wait_options, schedule_options, sync_options},
-    .columns = schedule_columns,
+    .options = {wait_options, sampler_options, stop_options, sync_options},
+    .columns = sampler_columns,
     .run = run_null,
 };

@@ -14,9 +14,9 @@ add_test(NAME sync-late-drift
   COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:test_sync> --sync hierarchical --sync-again 1e-6
     --sync-baseline 0.001 --sync-points 12 --inject-drift 1e-5)
 add_test(NAME barrier COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:test_barrier>)
-foreach(start windows round-time barrier mpi-barrier none)
+foreach(start windows round-time barrier mpi-barrier loop)
   add_test(NAME waitpattern-${start} COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:cotejo>
-    waitpattern-up --start ${start} --per-rank yes --stop precision)
+    waitpattern-up --start ${start} --per-rank yes)
 endforeach()
 foreach(experiment waitpattern-null start-skew systematic-errors)
   add_test(NAME ${experiment} COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:cotejo>

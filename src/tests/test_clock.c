@@ -28,8 +28,9 @@ static void agrees_with_the_system(enum clock_kind kind) {
     CHECK(end - begin <= (outer_end - outer) * 1.001);
 }
 
-static void take_1_ms(void *clock) {
-    clock_wait(clock, clock_now(clock) + 0.001);
+static void take_1_ms(void *clock, long calls) {
+    for (; calls > 0; calls--)
+        clock_wait(clock, clock_now(clock) + 0.001);
 }
 
 // In as much time a dilated clock finds so much less, by either way of timing.
@@ -45,7 +46,7 @@ static void runs_slower_when_dilated(enum clock_kind kind) {
     CHECK(clock.dilation == 10 && fabs(clock.overhead_s * 10 / overhead_s - 1) < 1e-9);
     double before = clock_now(&system), from = clock_now(&clock) + 0.001;
     double inner = clock_now(&system);
-    struct span span = clock_time(&clock, from, take_1_ms, &clock);
+    struct span span = clock_time(&clock, from, take_1_ms, &clock, 1);
     double inner_end = clock_now(&system);
     CHECK(span.begin_s >= from && span.end_s - span.begin_s >= 0.001 * 0.999);
     // 2 ms of it are 20 of the system's.
@@ -53,8 +54,9 @@ static void runs_slower_when_dilated(enum clock_kind kind) {
     CHECK(span.end_s - span.begin_s <= (inner_end - inner) / 10 * 1.001);
 }
 
-static void take_20_ms(void *clock) {
-    clock_wait(clock, clock_now(clock) + 0.02);
+static void take_20_ms(void *clock, long calls) {
+    for (; calls > 0; calls--)
+        clock_wait(clock, clock_now(clock) + 0.02);
 }
 
 // What is timed begins at the moment asked for and takes as long as it takes.
@@ -65,17 +67,35 @@ static void times_a_call(enum clock_kind kind) {
     if (failed(&failure))
         return; // said above
     double from = clock_now(&clock) + 0.01, before, after;
-    struct span span = clock_time(&clock, from, take_20_ms, &clock);
+    struct span span = clock_time(&clock, from, take_20_ms, &clock, 1);
     CHECK(span.begin_s >= from && span.end_s - span.begin_s >= 0.02 * 0.999);
     before = clock_now(&clock);
-    span = clock_time(&clock, -INFINITY, take_20_ms, &clock);
+    span = clock_time(&clock, -INFINITY, take_20_ms, &clock, 1);
     after = clock_now(&clock);
     CHECK(before <= span.begin_s && span.end_s <= after);
     CHECK(span.end_s - span.begin_s >= 0.02 * 0.999);
 }
 
-static void take_none(void *state) {
+static void take_none(void *state, long calls) {
     (void)state;
+    (void)calls;
+}
+
+// In a row each moment is the end of one and the begin of the next: nothing is lost between.
+static void times_a_row(enum clock_kind kind) {
+    enum { COUNT = 3, CALLS = 2 };
+    struct failure failure = {0};
+    struct clock clock;
+    double at[COUNT + 1];
+    clock_open(&clock, clock_name(kind), &failure);
+    if (failed(&failure))
+        return; // said above
+    double before = clock_now(&clock);
+    clock_row(&clock, take_20_ms, &clock, CALLS, at, COUNT);
+    double after = clock_now(&clock);
+    CHECK(before <= at[0] && at[COUNT] <= after);
+    for (int i = 0; i < COUNT; i++)
+        CHECK(at[i + 1] - at[i] >= CALLS * 0.02 * 0.999);
 }
 
 // Of many moments a whole number of ticks ahead some are met by the very tick, where a product
@@ -91,7 +111,7 @@ static void never_begins_early(enum clock_kind kind) {
     int early = 0;
     for (int i = 0; i < STARTS; i++) {
         double from = clock_now(&clock) + i % MOST_TICKS * tick_s;
-        struct span span = clock_time(&clock, from, take_none, NULL);
+        struct span span = clock_time(&clock, from, take_none, NULL, 1);
         early += span.begin_s < from;
     }
     CHECK(early == 0);
@@ -116,6 +136,8 @@ int main(void) {
         times_a_call(kind);
     for (enum clock_kind kind = 0; kind < CLOCK_KINDS; kind++)
         runs_slower_when_dilated(kind);
+    for (enum clock_kind kind = 0; kind < CLOCK_KINDS; kind++)
+        times_a_row(kind);
     for (enum clock_kind kind = 0; kind < CLOCK_KINDS; kind++)
         never_begins_early(kind);
     auto_is_the_finest_that_is_sound();

@@ -9,9 +9,10 @@ static const struct sync_method any = {.name = "any"};
 
 static struct verdict judge(const char *start, const double *begin, const double *end,
                             const struct sync_method *method) {
-    struct schedule schedule = {.start = start_find(start), .slot_s = 5, .late_s = 0.5};
-    schedule.sync.method = method;
-    return schedule.start->judge(&schedule, &(struct times){100, begin, end, 3, 1});
+    struct sampler sampler = {.start = start_find(start), .late_s = 0.5};
+    struct progress progress = {.slot_s = 5};
+    sampler.sync.method = method;
+    return sampler.start->judge(&sampler, &progress, &(struct times){100, begin, end, 3, 1});
 }
 
 static void the_last_end_counts(void) {
@@ -43,25 +44,30 @@ static void a_barrier_knows_only_each_ranks_own_time(void) {
     CHECK(none.time_s == 1.5 && none.late_s == 0 && none.valid);
 }
 
-// A quarter of a stage may be wrong; more, and the next one has a longer lead, up to a bound.
-static void lead_grows_when_too_many_are_late(void) {
-    struct bench bench = {0};
-    struct schedule schedule = {.start = start_find("round-time"),
-                                .stage = 8,
-                                .wrong_share = 0.25,
-                                .stretch = 1.5,
-                                .lead_s = 1e-6};
-    schedule_adapt(&bench, &schedule, 2);
-    CHECK(schedule.lead_s == 1e-6);
-    schedule_adapt(&bench, &schedule, 3);
-    CHECK(fabs(schedule.lead_s - 1.5e-6) < 1e-12);
+// What a rank takes that does not count is NaN: it is neither the slowest nor the fastest.
+static void bystanders_do_not_count(void) {
+    const double begin[] = {100.1, 100.3, 100.2}, end[] = {102, NAN, 101};
+    struct verdict round = judge("round-time", begin, end, &any);
+    struct verdict loop = judge("loop", begin, end, NULL);
+    CHECK(round.time_s == 2 && round.fastest_s == 1 && round.slowest == 0);
+    CHECK(fabs(round.late_s - 0.3) < 1e-9 && round.valid);
+    CHECK(fabs(loop.time_s - 1.9) < 1e-9 && fabs(loop.fastest_s - 0.8) < 1e-9);
+}
+
+// The lead grows up to a bound, and one that was asked for beyond the bound stays.
+static void a_lead_is_never_lowered(void) {
+    struct sampler sampler = {.stretch = 1.5};
+    double lead_s = 1e-6;
+    CHECK(fabs(start_longer_lead(&sampler, lead_s) - 1.5e-6) < 1e-12);
     for (int i = 0; i < 1000; i++)
-        schedule_adapt(&bench, &schedule, 8);
-    CHECK(schedule.lead_s < 1);
+        lead_s = start_longer_lead(&sampler, lead_s);
+    CHECK(lead_s < 1);
+    CHECK(start_longer_lead(&sampler, 0.5) == 0.5);
 }
 
 int main(void) {
-    lead_grows_when_too_many_are_late();
+    a_lead_is_never_lowered();
+    bystanders_do_not_count();
     the_last_end_counts();
     late_starts_are_marked();
     only_windows_can_be_left();

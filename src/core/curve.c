@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One operation over many sizes: which sizes, and in what order their samples are taken.
+#include "curve.h"
+
+#include "adaptive.h"
+#include "barrier.h"
+#include "ranks.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { TURN_SIZES_MOST = 2000, ROUNDS_MOST = 24, AGAIN_MOST = 2, LEAST_INTERVAL = 8 };
+
+const struct option curve_options[] = {
+    {"perturb", OPTION_INTEGER, "0", "B", NULL, 0, 1 << 20,
+     "measure n - N and n + N beside each size n"},
+    {"interleave", OPTION_CHOICE, "no", "", "yes|no", 0, 0,
+     "yes: every size has one sample in turn, instead of all at once"},
+    {"adaptive", OPTION_REAL, "0", "", NULL, 0, 1,
+     "add sizes where a straight line between neighbours misses by more than this share, most "
+     "first, until half of a dense grid is measured; 0: none"},
+    {"resolution", OPTION_REAL, "0.0625", "", NULL, 0.001, 1,
+     "--adaptive adds no size within an interval narrower than this share of its upper end"},
+    {0},
+};
+
+static int rising(const void *a, const void *b) {
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+struct sizes curve_sizes(const struct options *options, struct failure *failure) {
+    const struct sizes *given = options_sizes(options, "sizes");
+    size_t by = (size_t)options_integer(options, "perturb");
+    struct sizes all = {.bytes = malloc(3 * given->count * sizeof *all.bytes)};
+    if (!all.bytes) {
+        failure_set(failure, STATUS_USAGE, "no memory for %zu sizes", 3 * given->count);
+        return all;
+    }
+    for (size_t i = 0; i < given->count; i++) {
+        size_t n = given->bytes[i];
+        if (by && n > by)
+            all.bytes[all.count++] = n - by;
+        all.bytes[all.count++] = n;
+        if (by)
+            all.bytes[all.count++] = n + by;
+    }
+    if (!by)
+        return all;
+    qsort(all.bytes, all.count, sizeof *all.bytes, rising);
+    size_t kept = 0;
+    for (size_t i = 0; i < all.count; i++)
+        if (kept == 0 || all.bytes[kept - 1] != all.bytes[i])
+            all.bytes[kept++] = all.bytes[i];
+    all.count = kept;
+    return all;
+}
+
+static struct operation operation_of(const struct curve *curve, size_t bytes) {
+    struct operation operation = curve->operation;
+    operation.bytes = bytes;
+    if (curve->fit)
+        curve->fit(&operation);
+    return operation;
+}
+
+static void run_in_order(struct sampler *sampler, const struct curve *curve,
+                         const struct sizes *sizes) {
+    struct bench *bench = sampler->bench;
+    int *list = malloc((sizes->count + 1) * sizeof *list);
+    if (!list)
+        failure_set(&bench->failure, STATUS_USAGE, "no memory for %zu sizes", sizes->count);
+    if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
+        order_list(&bench->order, list, (int)sizes->count);
+    for (size_t i = 0; i < sizes->count && !failed(&bench->failure); i++) {
+        struct operation operation = operation_of(curve, sizes->bytes[list[i]]);
+        sampler_measure(sampler, &operation);
+    }
+    free(list);
+}
+
+// A size among those that take turns. All ranks have the same sizes in the same order; what the
+// samples say only rank 0 knows.
+struct turn {
+    size_t bytes;
+    int again; // times it was measured again
+    int tried; // of these, since its neighbours are what they are
+    struct progress progress;
+};
+
+struct turns {
+    struct sampler *sampler;
+    const struct curve *curve;
+    size_t count;
+    struct turn at[TURN_SIZES_MOST];
+    double list[TURN_SIZES_MOST]; // of turns to take, as they are announced
+};
+
+// One sample. False on all ranks: the size's first check failed.
+static bool take(struct turns *turns, struct turn *turn) {
+    const struct failure *failure = &turns->sampler->bench->failure;
+    struct operation operation = operation_of(turns->curve, turn->bytes);
+    if (turn->progress.calls == 0) {
+        sampler_check(turns->sampler, &operation, 0);
+        if (!failed(failure))
+            sampler_begin(turns->sampler, &operation, &turn->progress);
+        if (failed(failure))
+            return false;
+    }
+    sampler_stage(turns->sampler, &operation, &turn->progress, 1);
+    return true;
+}
+
+// One sample of each of the sizes that rank 0 lists, in an order drawn anew. False on all ranks:
+// there is none, or something failed.
+static bool take_all(struct turns *turns, int *list, int count) {
+    struct bench *bench = turns->sampler->bench;
+    double number = failed(&bench->failure) ? 0 : count; // only rank 0 knows of a lost sample
+    order_mix(&bench->order, list, count);
+    announce(bench->comm, &number, 1);
+    if (number == 0)
+        return false;
+    for (int i = 0; i < count; i++)
+        turns->list[i] = list[i];
+    announce(bench->comm, turns->list, (int)number);
+    for (int i = 0; i < (int)number; i++)
+        if (!take(turns, &turns->at[(size_t)turns->list[i]]))
+            return false;
+    return true;
+}
+
+// All sizes in turns, until each has what `wants` asks for.
+static void take_turns(struct turns *turns,
+                       bool (*wants)(const struct stop *stop, const struct turn *turn)) {
+    int list[TURN_SIZES_MOST], number;
+    do {
+        number = 0;
+        for (size_t i = 0; i < turns->count; i++)
+            if (wants(&turns->sampler->stop, &turns->at[i]))
+                list[number++] = (int)i;
+    } while (take_all(turns, list, number));
+}
+
+static bool wants_first(const struct stop *stop, const struct turn *turn) {
+    long wanted = stop->min + turn->again * (stop->min + 1) / 2;
+    return turn->progress.valid.n < wanted &&
+           turn->progress.repetitions < (STOP_WRONG_MOST + 1) * wanted;
+}
+
+static bool wants_more(const struct stop *stop, const struct turn *turn) {
+    return stop_next(stop, &turn->progress, 1) > 0;
+}
+
+// The curve of least times. How far the least of one half of the samples is from that of the
+// other tells how well the least time of a size is known.
+static void curve_of(const struct turns *turns, struct point *curve) {
+    for (size_t i = 0; i < turns->count; i++) {
+        const double *least = turns->at[i].progress.least_s;
+        curve[i] = (struct point){turns->at[i].bytes, fmin(least[0], least[1]),
+                                  fabs(least[0] - least[1])};
+    }
+}
+
+// How many sizes more have room in half of the samples that a dense grid would take. An unsteady
+// machine bends the curve everywhere: sizes without end would not make it known better.
+static size_t room_left(const struct turns *turns, const struct refinement *rule) {
+    size_t dense = adaptive_dense(turns->at[0].bytes, turns->at[turns->count - 1].bytes, rule);
+    long left = (long)dense * turns->sampler->stop.min / 2;
+    for (size_t i = 0; i < turns->count; i++)
+        left -= turns->at[i].progress.valid.n;
+    size_t room = left > 0 ? (size_t)(left / turns->sampler->stop.min) : 0;
+    size_t most = TURN_SIZES_MOST - turns->count;
+    return room < most ? room : most;
+}
+
+// Gives sizes that stand out half a set of samples more. Decided on rank 0.
+static void take_suspects(struct turns *turns, const struct refinement *rule) {
+    struct point curve[TURN_SIZES_MOST];
+    size_t room = 2 * room_left(turns, rule);
+    curve_of(turns, curve);
+    for (size_t i = 0; i < turns->count && room > 0; i++)
+        if (turns->at[i].tried < AGAIN_MOST && adaptive_suspect(curve, turns->count, rule, i)) {
+            turns->at[i].tried++;
+            turns->at[i].again++;
+            room--;
+        }
+    take_turns(turns, wants_first);
+}
+
+// The neighbours of a new size may be tried again: a machine that was slow for longer than all
+// their samples took is found out by sizes that are measured later.
+static void insert(struct turns *turns, size_t bytes) {
+    size_t i = turns->count++;
+    for (; i > 0 && turns->at[i - 1].bytes > bytes; i--)
+        turns->at[i] = turns->at[i - 1];
+    turns->at[i] = (struct turn){.bytes = bytes};
+    if (i > 0)
+        turns->at[i - 1].tried = 0;
+    if (i + 1 < turns->count)
+        turns->at[i + 1].tried = 0;
+}
+
+// Adds the sizes that rank 0 chooses; returns their number.
+static int refine(struct turns *turns, const struct refinement *rule, int round) {
+    struct point curve[TURN_SIZES_MOST];
+    size_t next[TURN_SIZES_MOST];
+    double number = 0;
+    struct bench *bench = turns->sampler->bench;
+    if (bench->rank == 0) {
+        curve_of(turns, curve);
+        number =
+            (double)adaptive_next(curve, turns->count, rule, round, next, room_left(turns, rule));
+        for (int i = 0; i < (int)number; i++)
+            turns->list[i] = (double)next[i];
+    }
+    announce(bench->comm, &number, 1);
+    announce(bench->comm, turns->list, (int)number);
+    for (int i = 0; i < (int)number; i++)
+        insert(turns, (size_t)turns->list[i]);
+    return (int)number;
+}
+
+static void run_in_turns(struct sampler *sampler, const struct curve *curve,
+                         const struct sizes *sizes) {
+    struct bench *bench = sampler->bench;
+    struct refinement refinement = {options_real(&bench->options, "adaptive"),
+                                    options_real(&bench->options, "resolution"), LEAST_INTERVAL};
+    struct turns *turns = malloc(sizeof *turns);
+    if (!turns || sizes->count > TURN_SIZES_MOST)
+        failure_set(&bench->failure, STATUS_USAGE,
+                    "--interleave and --adaptive take up to %d --sizes; %zu are asked for",
+                    TURN_SIZES_MOST, sizes->count);
+    // Where a pattern can do none of the sizes there is nothing to refine.
+    if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK && sizes->count > 0) {
+        turns->sampler = sampler;
+        turns->curve = curve;
+        turns->count = 0;
+        for (size_t i = 0; i < sizes->count; i++)
+            insert(turns, sizes->bytes[i]);
+        take_turns(turns, wants_first);
+        for (int round = 0; refinement.tolerance > 0 && round < ROUNDS_MOST; round++) {
+            for (int i = 0; round > 0 && i < AGAIN_MOST; i++)
+                take_suspects(turns, &refinement);
+            if (refine(turns, &refinement, round) == 0)
+                break;
+            take_turns(turns, wants_first);
+        }
+        take_turns(turns, wants_more);
+        ranks_agree(bench->comm, &bench->failure, false);
+        for (size_t i = 0; i < turns->count; i++) {
+            struct operation operation = operation_of(curve, turns->at[i].bytes);
+            sampler_check(sampler, &operation, 1);
+        }
+        bench_print(bench);
+    }
+    free(turns);
+}
+
+void curve_run(struct sampler *sampler, const struct curve *curve, const struct sizes *sizes) {
+    const struct options *options = &sampler->bench->options;
+    bool turns = options_is(options, "interleave", "yes") || options_real(options, "adaptive") > 0;
+    (turns ? run_in_turns : run_in_order)(sampler, curve, sizes);
+}

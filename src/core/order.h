@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The order in which operations and sizes are measured: drawn from a seed, so that no size always
+// finds the allocator and the caches as the same other one left them. Launches of one block have
+// one seed and so one order, whatever is compared in it.
+#ifndef COTEJO_CORE_ORDER_H
+#define COTEJO_CORE_ORDER_H
+
+#include "json.h"
+#include "options.h"
+
+#include <stdint.h>
+
+struct order {
+    enum { ORDER_DRAWN, ORDER_LISTED, ORDER_DECLARED } how;
+    long seed;
+    uint64_t state;
+};
+
+// Declares --order and --seed.
+extern const struct option order_options[];
+
+// `declared`: the experiment is about order, and keeps its own.
+void order_open(struct order *order, const struct options *options, bool declared);
+
+// Fills `list` with 0 to count - 1, in the order in which they are to be measured.
+void order_list(struct order *order, int *list, int count);
+
+// Mixes a list, whatever the order of the options is.
+void order_mix(struct order *order, int *list, int count);
+
+// The value of the member `observed.order`.
+void order_describe(const struct order *order, struct json *json);
+
+#endif

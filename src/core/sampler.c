@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The one place where times are taken: an operation x a start x a stop.
+#include "sampler.h"
+
+#include "barrier.h"
+#include "moments.h"
+#include "ranks.h"
+#include "start.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+// Some libraries set a collective up anew during its first hundreds of calls. Those not measured
+// come in batches that double; after SETUP_S no more are begun. LEAD_IN: calls that go before a
+// row, until the ranks' swinging about each other and the pipes' filling are over.
+enum { SETUP_BATCH_MOST = 256, LEAD_IN = 4, GROWTH_MOST = 40, TRIES = 3 };
+static const double SETUP_S = 5e-3;
+
+const struct option sampler_options[] = {
+    {"sample-time", OPTION_REAL, "50e-6", "s", NULL, 0, 100,
+     "loop: least duration of one sample; quick operations are timed several at once"},
+    {"calls", OPTION_INTEGER, "0", "", NULL, 0, 1e9,
+     "operations timed together in a sample; 0: one, and in a loop as many as --sample-time "
+     "needs"},
+    {"per-rank", OPTION_CHOICE, "no", "", "yes|no", 0, 0,
+     "yes: every rank's times too, as operations NAME.rankR"},
+    {"stage", OPTION_INTEGER, "8", "", NULL, 1, 10000, "samples between two looks at them"},
+    {"warm-up", OPTION_INTEGER, "4", "", NULL, 1, 10000,
+     "windows: repetitions that find the first window, not counted"},
+    {"wrong", OPTION_REAL, "0.25", "", NULL, 0, 1,
+     "share of a stage that may be invalid before windows or lead are stretched"},
+    {"stretch", OPTION_REAL, "1.1", "", NULL, 1.01, 2, "factor by which they are stretched"},
+    {"lead", OPTION_REAL, "5e-6", "s", NULL, 0, 1,
+     "least time from announcing a start to the start, and least window"},
+    {"late", OPTION_REAL, "100e-9", "s", NULL, 0, 1,
+     "a rank that begins later than this after the start makes a repetition invalid"},
+    {"sync-share", OPTION_REAL, "0.05", "", NULL, 0, 1,
+     "share of the least window that the clocks' error at the end may reach"},
+    {0},
+};
+
+const struct column sampler_columns[] = {SAMPLER_COLUMN_ROWS, {0}};
+
+void sampler_read(struct sampler *sampler, struct bench *bench) {
+    const struct options *options = &bench->options;
+    *sampler = (struct sampler){.bench = bench};
+    sampler->start = start_find(options_text(options, "start"));
+    sampler->stop = stop_read(options, &bench->failure);
+    sampler->per_rank = options_is(options, "per-rank", "yes");
+    sampler->stage = options_integer(options, "stage");
+    sampler->warm_up = options_integer(options, "warm-up");
+    sampler->calls = options_integer(options, "calls");
+    sampler->sample_s = options_real(options, "sample-time");
+    sampler->wrong_share = options_real(options, "wrong");
+    sampler->stretch = options_real(options, "stretch");
+    sampler->lead_s = options_real(options, "lead");
+    sampler->error_share = options_real(options, "sync-share");
+    sampler->tightest_s = INFINITY;
+    // A start is seen by reading the clock: one reading late is what it takes.
+    sampler->late_s = fmax(options_real(options, "late"),
+                           2 * (bench->clock.overhead_s + bench->clock.resolution_s));
+    if (sampler->start->clocked && options_is(options, "sync", "none"))
+        failure_set(&bench->failure, STATUS_USAGE,
+                    "--start %s needs one clock for all ranks; give --sync hierarchical, or "
+                    "--start barrier",
+                    sampler->start->name);
+}
+
+void sampler_open(struct sampler *sampler, struct bench *bench, bool clocks) {
+    sampler_read(sampler, bench);
+    if (ranks_agree(bench->comm, &bench->failure, false) != STATUS_OK)
+        return;
+    // A loop has no start that clocks could tell of.
+    if (clocks || !sampler->start->loop)
+        sync_open(&sampler->sync, bench->comm, &bench->clock, &bench->options, &bench->failure);
+    if (!failed(&bench->failure) && sampler->sync.method)
+        sampler->lead_s = fmax(sampler->lead_s, 2 * start_announcing(sampler));
+}
+
+static size_t per_sample(const struct operation *operation) {
+    return 2 + (size_t)operation->notes_count;
+}
+
+// Room for the times of a stage. Collective; failure agreed.
+static void find_room(struct sampler *sampler, const struct operation *operation) {
+    struct bench *bench = sampler->bench;
+    long most = sampler->stage > sampler->warm_up ? sampler->stage : sampler->warm_up;
+    size_t samples = (size_t)(most > TRIES ? most : TRIES);
+    size_t room = samples * per_sample(operation);
+    if (room <= sampler->room)
+        return;
+    free(sampler->target);
+    free(sampler->own);
+    free(sampler->all);
+    sampler->room = room;
+    sampler->target = malloc(samples * sizeof *sampler->target);
+    sampler->own = malloc(room * sizeof *sampler->own);
+    sampler->all =
+        bench->rank == 0 ? malloc(room * (size_t)bench->size * sizeof *sampler->all) : NULL;
+    if (!sampler->target || !sampler->own || (bench->rank == 0 && !sampler->all))
+        failure_set(&bench->failure, STATUS_USAGE,
+                    "no memory for the times of %zu samples of %d ranks; lower --stage", samples,
+                    bench->size);
+    ranks_agree(bench->comm, &bench->failure, false);
+}
+
+static long lead_in(const struct progress *progress) {
+    return progress->calls < LEAD_IN ? LEAD_IN : progress->calls;
+}
+
+void sampler_nothing(void *state, long calls) {
+    (void)state;
+    for (; calls > 0; calls--)
+        __asm__ volatile(""); // else no loop is left
+}
+
+static void prepare(const struct operation *operation, long repetition) {
+    if (operation->prepare)
+        operation->prepare(operation, repetition);
+}
+
+// One row: after a barrier and some calls that are in no sample, the samples follow each other,
+// so that what is timed is what one call more takes of an exchange that goes on.
+static void run_row(struct sampler *sampler, const struct operation *operation,
+                    const struct progress *progress, long from, long count) {
+    double *begin = sampler->own, *end = begin + count, *row = end - 1, *notes = end + count;
+    prepare(operation, from);
+    sampler->target[0] = sampler->start->meet(sampler, progress, 0);
+    operation->run(operation->state, lead_in(progress));
+    clock_row(&sampler->bench->clock, operation->run, operation->state, progress->calls, row,
+              count);
+    double first = row[0]; // the moments after it are the ends already
+    for (long i = count - 1; i > 0; i--)
+        begin[i] = end[i - 1];
+    begin[0] = first;
+    for (long n = 0; n < count * operation->notes_count; n++)
+        notes[n] = operation->notes[n % operation->notes_count];
+    for (long i = 0; i < count; i++)
+        sampler->target[i] = 0;
+}
+
+// Each sample after a start of its own.
+static void run_starts(struct sampler *sampler, const struct operation *operation,
+                       const struct progress *progress, long from, long count) {
+    double *begin = sampler->own, *end = begin + count, *notes = end + count;
+    const struct start *start = sampler->start;
+    const struct clock *clock = &sampler->bench->clock;
+    for (long i = 0; i < count; i++) {
+        prepare(operation, from < 0 ? -1 : from + i);
+        double target = sampler->target[i] = start->meet(sampler, progress, i);
+        double own = start->clocked ? sync_own(&sampler->sync, target) : -INFINITY;
+        struct span span =
+            clock_time(clock, own, operation->run, operation->state, progress->calls);
+        begin[i] = span.begin_s;
+        end[i] = span.end_s;
+        for (int n = 0; n < operation->notes_count; n++)
+            notes[i * operation->notes_count + n] = operation->notes[n];
+    }
+}
+
+// Runs `count` samples, the first of which has number `from` (-1: none is measured); their times
+// arrive on rank 0.
+static void run_stage(struct sampler *sampler, const struct operation *operation,
+                      const struct progress *progress, long from, long count) {
+    struct bench *bench = sampler->bench;
+    const struct model *model = &sampler->sync.model;
+    double *own = sampler->own;
+    int each = (int)((size_t)count * per_sample(operation));
+    if (operation->enter)
+        operation->enter(operation);
+    (sampler->start->loop ? run_row : run_starts)(sampler, operation, progress, from, count);
+    if (operation->leave)
+        operation->leave(operation);
+    for (long i = 0; i < count; i++) {
+        own[i] = model_shared(model, own[i]);
+        own[count + i] = operation->bystander ? NAN : model_shared(model, own[count + i]);
+    }
+    MPI_Gather(own, each, MPI_DOUBLE, sampler->all, each, MPI_DOUBLE, 0, bench->comm);
+    double calls = (double)(count * progress->calls);
+    if (sampler->start->loop)
+        calls += (double)lead_in(progress);
+    bench->payload_bytes += operation->payload * calls;
+}
+
+// The moments of sample `i`, on rank 0.
+static struct times times_of(const struct sampler *sampler, const struct operation *operation,
+                             long i, long count) {
+    int stride = (int)((size_t)count * per_sample(operation));
+    return (struct times){sampler->target[i], sampler->all + i, sampler->all + count + i,
+                          sampler->bench->size, stride};
+}
+
+// Time from one sample's end to the next one's in a stage, on rank 0. The median, where MPIPerf
+// has the mean: one interruption would make windows of milliseconds, for good.
+static double pace(struct sampler *sampler, const struct operation *operation, long count) {
+    double *steps = sampler->own, before = sampler->first_s; // gathered already: room to use
+    for (long i = 0; i < count; i++) {
+        struct times times = times_of(sampler, operation, i, count);
+        double end = -INFINITY;
+        for (int r = 0; r < times.ranks; r++)
+            end = fmax(end, times.end[r * times.stride]);
+        steps[i] = end - before;
+        before = end;
+    }
+    return values_at(steps, (size_t)count, 0.5);
+}
+
+static enum quantity quantity_of(const struct sampler *sampler, const struct operation *operation,
+                                 const struct progress *progress) {
+    if (operation->own || (!sampler->start->loop && progress->calls > 1))
+        return QUANTITY_OWN;
+    return sampler->start->loop ? QUANTITY_STEADY : QUANTITY_SINGLE;
+}
+
+static void add(struct sampler *sampler, struct sample sample, enum quantity quantity) {
+    struct bench *bench = sampler->bench;
+    samples_quantity(&bench->samples, sample.operation, quantity, &bench->failure);
+    samples_add(&bench->samples, sample, &bench->failure);
+}
+
+// What each rank alone would have told of the sample.
+static void add_ranks(struct sampler *sampler, const struct operation *operation,
+                      const struct progress *progress, const struct times *times,
+                      struct sample sample) {
+    struct bench *bench = sampler->bench;
+    for (int r = 0; r < times->ranks && !failed(&bench->failure); r++) {
+        struct times alone = {times->target, times->begin + r * times->stride,
+                              times->end + r * times->stride, 1, times->stride};
+        struct verdict verdict = sampler->start->judge(sampler, progress, &alone);
+        char name[80];
+        if (isnan(*alone.end))
+            continue;
+        snprintf(name, sizeof name, "%s.rank%d", operation->name, r);
+        sample.operation = samples_name(&bench->samples, name, &bench->failure);
+        sample.time_s = verdict.time_s / (double)sample.calls;
+        sample.extra[0] = verdict.late_s;
+        if (sample.operation)
+            add(sampler, sample, QUANTITY_OWN);
+    }
+}
+
+static void count_valid(struct progress *progress, double time_s, double sample_s) {
+    double *least = &progress->least_s[progress->valid.n % 2];
+    *least = fmin(*least, time_s);
+    moments_add(&progress->valid, time_s);
+    progress->shortest_s = fmin(progress->shortest_s, sample_s);
+}
+
+// Makes samples of a stage, on rank 0; returns how many of them are not valid.
+static long judge_stage(struct sampler *sampler, const struct operation *operation,
+                        struct progress *progress, long count) {
+    long wrong = 0;
+    double one = 1 / (double)progress->calls;
+    const double *notes = sampler->all + 2 * count;
+    for (long i = 0; i < count; i++) {
+        struct times times = times_of(sampler, operation, i, count);
+        struct verdict verdict = sampler->start->judge(sampler, progress, &times);
+        struct timing timing = {verdict.time_s * one, verdict.fastest_s * one,
+                                start_apart(&times),  verdict.late_s,
+                                verdict.slowest,      notes + i * operation->notes_count,
+                                times.ranks,          times.stride};
+        struct sample sample = {.operation = operation->name,
+                                .bytes = operation->bytes,
+                                .repetition = progress->repetitions++,
+                                .calls = progress->calls,
+                                .time_s = timing.time_s,
+                                .valid = verdict.valid,
+                                .extra = {verdict.late_s}};
+        if (operation->describe)
+            operation->describe(operation, &timing, &sample);
+        add(sampler, sample, quantity_of(sampler, operation, progress));
+        if (sampler->per_rank)
+            add_ranks(sampler, operation, progress, &times, sample);
+        if (verdict.valid)
+            count_valid(progress, sample.time_s, verdict.time_s);
+        else
+            wrong++;
+    }
+    return wrong;
+}
+
+// When too many of the last stage's samples are not valid, windows grow by what the stage took,
+// and the lead with them, which is never lowered; on rank 0.
+static void adapt(struct sampler *sampler, const struct operation *operation,
+                  struct progress *progress, long count, long wrong) {
+    if ((double)wrong <= sampler->wrong_share * (double)count)
+        return;
+    if (sampler->start->windows)
+        progress->slot_s = fmax(progress->slot_s, pace(sampler, operation, count));
+    progress->slot_s *= sampler->stretch;
+    progress->lead_s = start_longer_lead(sampler, progress->lead_s);
+}
+
+void sampler_stage(struct sampler *sampler, const struct operation *operation,
+                   struct progress *progress, long count) {
+    double begin_s = clock_now(&sampler->bench->clock), window = progress->slot_s;
+    run_stage(sampler, operation, progress, progress->repetitions, count);
+    if (sampler->bench->rank != 0) {
+        progress->repetitions += count;
+        return;
+    }
+    long wrong = judge_stage(sampler, operation, progress, count);
+    progress->spent_s += clock_now(&sampler->bench->clock) - begin_s;
+    if (!sampler->start->windows)
+        window = progress->lead_s + progress->shortest_s;
+    if (sampler->start->clocked) {
+        sampler->tightest_s = fmin(sampler->tightest_s, window);
+        adapt(sampler, operation, progress, count, wrong);
+    }
+}
+
+long sampler_next(struct sampler *sampler, struct progress *progress) {
+    const struct bench *bench = sampler->bench;
+    long count = 0;
+    if (bench->rank == 0 && !failed(&bench->failure))
+        count = stop_next(&sampler->stop, progress, sampler->stage);
+    double plan[] = {(double)count, progress->slot_s, progress->lead_s};
+    announce(bench->comm, plan, 3);
+    progress->slot_s = plan[1];
+    progress->lead_s = plan[2];
+    return (long)plan[0];
+}
+
+// Calls that are not measured.
+static void set_up(struct sampler *sampler, const struct operation *operation) {
+    const struct clock *clock = &sampler->bench->clock;
+    double begin_s = clock_now(clock), more = 1;
+    for (long batch = 2; more != 0 && batch <= SETUP_BATCH_MOST; batch *= 2) {
+        prepare(operation, -1);
+        operation->run(operation->state, batch);
+        sampler->bench->payload_bytes += (double)batch * operation->payload;
+        more = clock_now(clock) - begin_s < SETUP_S;
+        announce(sampler->bench->comm, &more, 1);
+    }
+}
+
+static long rounded_up(double calls, long step) {
+    return (long)ceil(calls / (double)step) * step;
+}
+
+// Calls of a loop that last sample_s, found by growing. The clocks of the ranks differ: rank 0
+// decides.
+static long enough_calls(struct sampler *sampler, const struct operation *operation) {
+    long step = operation->step ? operation->step : 1;
+    struct progress trial = {.calls = step};
+    for (int i = 0; i < GROWTH_MOST; i++) {
+        double next = (double)trial.calls;
+        run_stage(sampler, operation, &trial, -1, TRIES);
+        if (sampler->bench->rank == 0) {
+            // The least of several: one disturbed try would let calls that are too few pass.
+            double least = INFINITY;
+            for (long t = 0; t < TRIES; t++) {
+                struct times times = times_of(sampler, operation, t, TRIES);
+                least = fmin(least, sampler->start->judge(sampler, &trial, &times).time_s);
+            }
+            double factor = sampler->sample_s / fmax(least, 1e-9);
+            if (factor > 1 && trial.calls < 1L << 30)
+                next = (double)rounded_up(next * fmin(fmax(1.1 * factor, 1.2), 16), step);
+        }
+        announce(sampler->bench->comm, &next, 1);
+        if ((long)next == trial.calls)
+            break;
+        trial.calls = (long)next;
+    }
+    return trial.calls;
+}
+
+// The first window, by samples that are not measured.
+static void find_window(struct sampler *sampler, const struct operation *operation,
+                        struct progress *progress) {
+    run_stage(sampler, operation, progress, -1, sampler->warm_up);
+    if (sampler->bench->rank == 0)
+        progress->slot_s =
+            fmax(sampler->stretch * pace(sampler, operation, sampler->warm_up), progress->lead_s);
+}
+
+void sampler_begin(struct sampler *sampler, const struct operation *operation,
+                   struct progress *progress) {
+    *progress = (struct progress){
+        .shortest_s = INFINITY, .least_s = {INFINITY, INFINITY}, .lead_s = sampler->lead_s};
+    find_room(sampler, operation);
+    if (failed(&sampler->bench->failure))
+        return;
+    if (sampler->start->clocked) // no other start relies on the clocks
+        sync_renew(&sampler->sync);
+    if (!operation->program) {
+        if (operation->enter)
+            operation->enter(operation);
+        set_up(sampler, operation);
+        if (operation->leave)
+            operation->leave(operation);
+    }
+    progress->calls = sampler->calls         ? sampler->calls
+                      : operation->calls     ? operation->calls
+                      : sampler->start->loop ? enough_calls(sampler, operation)
+                                             : 1;
+    if (sampler->start->windows)
+        find_window(sampler, operation, progress);
+}
+
+void sampler_check(struct sampler *sampler, const struct operation *operation, unsigned round) {
+    if (operation->check && !failed(&sampler->bench->failure))
+        operation->check(operation, round, &sampler->bench->failure);
+}
+
+void sampler_measure(struct sampler *sampler, const struct operation *operation) {
+    struct bench *bench = sampler->bench;
+    struct progress progress;
+    sampler_check(sampler, operation, 0);
+    if (failed(&bench->failure))
+        return;
+    sampler_begin(sampler, operation, &progress);
+    for (long count; !failed(&bench->failure) && (count = sampler_next(sampler, &progress)) > 0;)
+        sampler_stage(sampler, operation, &progress, count);
+    ranks_agree(bench->comm, &bench->failure, false);
+    sampler_check(sampler, operation, 1);
+    bench_print(bench);
+}
+
+static void judge_clocks(struct sampler *sampler) {
+    struct bench *bench = sampler->bench;
+    announce(bench->comm, &sampler->tightest_s, 1);
+    double bound_s =
+        isfinite(sampler->tightest_s) ? sampler->error_share * sampler->tightest_s : INFINITY;
+    sync_check(&sampler->sync);
+    if (sampler->sync.most_s > bound_s)
+        failure_set(&bench->failure, STATUS_FAILED,
+                    "synchronisation '%s' failed its check: clocks drifted %.3g us apart, more "
+                    "than %g of the least window of %.3g us; nothing is reported; choose another "
+                    "--sync, a shorter run or --sync-again, or a quieter machine",
+                    sampler->sync.method->name, sampler->sync.most_s * 1e6, sampler->error_share,
+                    sampler->tightest_s * 1e6);
+}
+
+void sampler_close(struct sampler *sampler) {
+    struct bench *bench = sampler->bench;
+    ranks_agree(bench->comm, &bench->failure, false);
+    if (!failed(&bench->failure) && sampler->sync.clock)
+        judge_clocks(sampler);
+    json_free(&bench->sync); // of a sampler before, on fewer ranks
+    if (!failed(&bench->failure) && sampler->sync.clock)
+        sync_describe(&sampler->sync, sampler->tightest_s, sampler->error_share, &bench->sync,
+                      &bench->failure);
+    free(sampler->target);
+    free(sampler->own);
+    free(sampler->all);
+    *sampler = (struct sampler){0};
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The one place where times are taken: an operation x a start x a stop.
+//
+// A sample is one start and `calls` calls in a row. Samples come in stages: between two of them
+// rank 0 gathers the ranks' times, judges them and decides whether there is more.
+// docs/measuring.md tells the whole way of a sample.
+#ifndef COTEJO_CORE_SAMPLER_H
+#define COTEJO_CORE_SAMPLER_H
+
+#include "bench.h"
+#include "stop.h"
+#include "sync.h"
+
+// What a sample is known by on rank 0, beside what the operation tells of itself.
+struct timing {
+    double time_s;       // of one call on the rank that took longest
+    double fastest_s;    // on the rank that took least
+    double apart_s;      // from the first rank's begin to the last one's
+    double late_s;       // of the last rank's begin after the common start
+    int slowest;         // rank that took longest
+    const double *notes; // of rank r: from notes + r * stride on
+    int ranks, stride;
+};
+
+// What is measured, the same on every rank. Only `name`, `run` and `state` are always needed.
+struct operation {
+    const char *name; // a sample's `operation`: a constant, or of samples_name
+    size_t bytes;     // a sample's `bytes`
+    double payload;   // B that one call moves between ranks, all together
+    // Calls in a sample where the operation says it; 0: the sampler does. Of a loop the sampler
+    // takes multiples of `step` (0: 1): 2 where ranks swing about each other, more where the ends
+    // of a row are not to weigh.
+    long calls, step;
+    bool bystander; // this rank's own time does not count
+    bool program;   // a whole program, which its check warms up: no further call goes before
+    bool own;       // its time is a quantity of its own, neither `single` nor `steady`
+    // Around a stage: shape buffers that several operations share, post what stays posted between
+    // calls, and drain it. NULL: nothing.
+    void (*enter)(const struct operation *operation);
+    void (*leave)(const struct operation *operation);
+    // Before each start (of a loop: before its row), untimed; NULL: nothing. A repetition of -1 is
+    // not measured.
+    void (*prepare)(const struct operation *operation, long repetition);
+    // What is timed, and nothing else.
+    void (*run)(void *state, long calls);
+    // One call whose result is checked, before the first sample (round 0) and after the last one
+    // (1). All ranks must agree on the failure. NULL: there is nothing to check.
+    void (*check)(const struct operation *operation, unsigned round, struct failure *failure);
+    // Fills a sample's further columns behind the sampler's, on rank 0; may change its time.
+    void (*describe)(const struct operation *operation, const struct timing *timing,
+                     struct sample *sample);
+    void *state;
+    // What each rank notes of a sample while it runs, for `describe`. Of a loop only the last
+    // sample of a stage has notes: such operations are to be run in stages of one.
+    const double *notes;
+    int notes_count;
+};
+
+struct start; // a way to start (start.h)
+
+struct sampler {
+    struct bench *bench;
+    struct sync sync; // of the clocks; its method is NULL where none were synchronised
+    const struct start *start;
+    struct stop stop;
+    bool per_rank; // every rank's times are samples too
+    // The rules, as the options say them.
+    long stage, warm_up, calls;
+    double sample_s, wrong_share, stretch, late_s, error_share, lead_s;
+    // What was found.
+    double first_s;    // start of the stage that runs, on the shared clock; windows only
+    double tightest_s; // least window that any sample relied on; infinite: none did
+    // Of each sample of a stage: the common start; begin, end and notes of this rank; on rank 0
+    // those of all ranks, one rank after the other.
+    double *target, *own, *all;
+    size_t room; // doubles in `own`
+};
+
+// Declares the options of stages, samples and starts, and how ranks' times are told; beside it
+// belong stop_options, sync_options and, in a table of the experiment's own, SAMPLER_START_ROW
+// with the way to start that suits it.
+extern const struct option sampler_options[];
+#define SAMPLER_START_ROW(suited)                                                                 \
+    {                                                                                             \
+        "start", OPTION_CHOICE, suited, "", "windows|round-time|barrier|mpi-barrier|loop", 0, 0,  \
+            "how ranks start: in windows of the shared clock, at a moment of it that is "         \
+            "announced each time, after a barrier (ours, the library's), or in a loop: one row "  \
+            "of calls, cut into samples"                                                          \
+    }
+
+// The sampler's columns, first among those of every experiment that uses it. Where an operation's
+// `describe` begins to fill.
+enum { SAMPLER_COLUMNS = 1 };
+#define SAMPLER_COLUMN_ROWS                                                                       \
+    {                                                                                             \
+        "late_s", "s",                                                                            \
+            "how long after the common start the last rank began; after a barrier: after the "    \
+            "first rank; 0 when clocks are not synchronised"                                      \
+    }
+extern const struct column sampler_columns[];
+
+// Reads the options and, unless --sync is none, synchronises the clocks; for a loop, which has no
+// start that clocks could tell of, only when `clocks` are wanted. Collective over bench->comm,
+// which is the sampler's from here on; failure agreed.
+void sampler_open(struct sampler *sampler, struct bench *bench, bool clocks);
+
+// Reads the options only: no clock is synchronised, no message is sent.
+void sampler_read(struct sampler *sampler, struct bench *bench);
+
+// Ends with the clocks' error: a synchronisation that outgrew the windows is a failure
+// (STATUS_FAILED), agreed. To be called after sampler_open, whatever failed since. Collective.
+void sampler_close(struct sampler *sampler);
+
+// Checks an operation, takes all of its samples, checks it again and prints what they come to.
+// The first calls are set-up and never sampled. Collective; failure agreed.
+void sampler_measure(struct sampler *sampler, const struct operation *operation);
+
+// The same in steps, for those who measure several operations by turns; collective, too.
+// Makes the calls that are not measured, and finds how many a sample takes.
+void sampler_begin(struct sampler *sampler, const struct operation *operation,
+                   struct progress *progress);
+// A stage of `count` samples, at most sampler->stage.
+void sampler_stage(struct sampler *sampler, const struct operation *operation,
+                   struct progress *progress, long count);
+// The check of the operation, where it has one and nothing failed.
+void sampler_check(struct sampler *sampler, const struct operation *operation, unsigned round);
+// Samples of the next stage, as rank 0 decides and tells all; 0: enough, or something failed.
+long sampler_next(struct sampler *sampler, struct progress *progress);
+
+// The null operation: what it takes is the sampler's own.
+void sampler_nothing(void *state, long calls);
+
+#endif

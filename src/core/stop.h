@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// When the samples of an operation are enough: one rule for everything that is measured.
+#ifndef COTEJO_CORE_STOP_H
+#define COTEJO_CORE_STOP_H
+
+#include "failure.h"
+#include "moments.h"
+#include "options.h"
+
+// Enough are `min` samples whose mean is known to `rse`, or `max`, or what the budget has time
+// for, but `min` in any case. Only valid samples count; of those that are not, no more are taken
+// than STOP_WRONG_MOST for each that would be enough.
+struct stop {
+    long min, max;
+    double rse;      // standard error of the mean, as a share of it
+    double budget_s; // no sample is begun after this time, once there are `min`
+};
+
+enum { STOP_WRONG_MOST = 3 };
+
+// Declares --rse, --budget, --min-repetitions, --max-repetitions.
+extern const struct option stop_options[];
+
+struct stop stop_read(const struct options *options, struct failure *failure);
+
+// How far the measuring of one operation has come. What the samples say only rank 0 knows.
+struct progress {
+    long calls;            // in a sample; 0: not begun
+    long repetitions;      // taken, whether valid or not
+    struct moments valid;  // of the times of valid ones
+    double spent_s;        // on samples
+    double shortest_s;     // time of a whole sample
+    double least_s[2];     // the least times of one operation, of even and of odd samples
+    double lead_s, slot_s; // of the start: from announcing it to the start; a window
+};
+
+// Samples to take next, at most `most` of them; 0: enough.
+long stop_next(const struct stop *stop, const struct progress *progress, long most);
+
+#endif
