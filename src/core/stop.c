@@ -42,11 +42,12 @@ static long affordable(const struct stop *stop, const struct progress *progress,
 
 long stop_next(const struct stop *stop, const struct progress *progress, long most) {
     long valid = progress->valid.n, wrong = progress->repetitions - valid;
+    bool spent = progress->spent_s > stop->budget_s;
+    bool hopeless = wrong > STOP_WRONG_MOST * (spent ? stop->min : stop->max);
     if (valid < stop->min)
-        return wrong > STOP_WRONG_MOST * stop->min ? 0 : lesser(stop->min - valid, most);
+        return hopeless ? 0 : lesser(stop->min - valid, most);
     bool precise = stop->rse > 0 && moments_precise(&progress->valid, stop->rse);
-    if (precise || valid >= stop->max || progress->spent_s > stop->budget_s ||
-        wrong > STOP_WRONG_MOST * stop->max)
+    if (precise || valid >= stop->max || spent || hopeless)
         return 0;
     return lesser(affordable(stop, progress, lesser(stop->max - valid, most)), most);
 }

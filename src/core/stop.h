@@ -9,7 +9,8 @@
 
 // Enough are `min` samples whose mean is known to `rse`, or `max`, or what the budget has time
 // for, but `min` in any case. Only valid samples count; of those that are not, no more are taken
-// than STOP_WRONG_MOST for each that would be enough.
+// than STOP_WRONG_MOST for each that would be enough, and for each of `min` once the budget is
+// spent.
 struct stop {
     long min, max;
     double rse;      // standard error of the mean, as a share of it
