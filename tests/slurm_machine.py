@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A real Slurm on one machine, started and stopped by whoever uses it. Needs root.
 
+Its daemons listen on all addresses: they, and who uses them, are in a network of their own, which
+has a loopback and nothing else. They end with the process that started them, however it ends, and
+what they run on a node ends with the node.
+
 python3 -m tests.slurm_machine COMMAND... runs a command while it is up.
 """
 
 import contextlib
+import ctypes
 import os
 import pathlib
 import shutil
@@ -15,7 +20,11 @@ import sys
 import tempfile
 import time
 
+from reframe_tests.harness import removal
+
 NODES = ["node1", "node2"]
+# Before a command: it is killed when who started it ends.
+ENDS_WITH_US = ["setpriv", "--pdeathsig", "KILL"]
 PROGRAMS = ["munged", "slurmctld", "slurmd", "srun", "sinfo"]
 
 CONF = """\
@@ -115,9 +124,32 @@ def _wait_until_idle(environment, daemons):
 
 
 @contextlib.contextmanager
+def own_network():
+    """Puts this thread, and what it starts meanwhile, into a network of its own."""
+    libc, new_net = ctypes.CDLL(None, use_errno=True), 0x40000000  # CLONE_NEWNET
+    before = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        if libc.unshare(new_net) != 0:
+            raise RuntimeError(f"no network of its own: {os.strerror(ctypes.get_errno())}")
+        subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+        # Names are not looked up where there is no address but 127.0.0.1.
+        subprocess.run(["ip", "address", "add", "10.88.0.1/32", "dev", "lo"], check=True)
+        yield
+    finally:
+        libc.setns(before, new_net)
+        os.close(before)
+
+
+@contextlib.contextmanager
 def running():
-    """Slurm, up; gives the environment in which its commands find it."""
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="cotejo-slurm-"))
+    """Slurm, up; gives the environment in which its commands find it, to this thread alone."""
+    with own_network(), daemons_up() as environment:
+        yield environment
+
+
+@contextlib.contextmanager
+def daemons_up():
+    folder = removal.place_beside(pathlib.Path(tempfile.gettempdir()) / "slurm")
     folder.chmod(0o755)
     configure(folder)
     environment = {**os.environ, "PATH": search_path(), "SLURM_CONF": str(folder / "slurm.conf")}
@@ -125,8 +157,9 @@ def running():
 
     def start(*command):
         with open(folder / "daemons.log", "a") as log:
-            daemons.append(subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL,
-                                            stdout=log, stderr=log))
+            daemons.append(subprocess.Popen(
+                [*ENDS_WITH_US, *command], env=environment, stdin=subprocess.DEVNULL,
+                stdout=log, stderr=log))
 
     try:
         start("munged", "--foreground", "--force", f"--key-file={folder}/munge.key",
@@ -139,7 +172,8 @@ def running():
         start("slurmctld", "-D", "-f", f"{folder}/slurm.conf")
         for node in NODES:
             # A name of its own, which launchers within an allocation can look up.
-            start("unshare", "--uts", "--mount", "sh", "-c",
+            start("unshare", "--uts", "--mount-proc", "--pid", "--fork", "--kill-child",
+                  "sh", "-c",
                   'hostname "$0" && mount --bind "$1/hosts" /etc/hosts && '
                   'exec slurmd -D -N "$0" -f "$1/slurm.conf"', node, str(folder))
         _wait_until_idle(environment, daemons)
@@ -159,7 +193,7 @@ def running():
             except subprocess.TimeoutExpired:
                 daemon.kill()
                 daemon.wait()
-        shutil.rmtree(folder, ignore_errors=True)
+        removal.empty(folder)
 
 
 def main():
@@ -167,7 +201,7 @@ def main():
         return f"slurm: {why_not()}"
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     with running() as environment:
-        return subprocess.run(sys.argv[1:], env=environment).returncode
+        return subprocess.run([*ENDS_WITH_US, *sys.argv[1:]], env=environment).returncode
 
 
 if __name__ == "__main__":

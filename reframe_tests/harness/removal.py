@@ -20,9 +20,9 @@ import tempfile
 
 MARK = ".cotejo-stamp"
 WORDS = "Made by cotejo, which may replace or remove this folder with all that is in it.\n"
-#: Where a folder waits that a process (its number follows) removes: what it leaves when it is
-#: killed goes next time.
-WAITING = ".cotejo-removed."
+#: Places of a process (its number follows), where it makes something or removes it: what it leaves
+#: when it is killed goes next time.
+WAITING = ".cotejo-temporary."
 
 
 class NotOursError(ValueError):
@@ -136,8 +136,10 @@ def place_beside(folder):
 def empty(place):
     """Removes what `place_beside` made, its mark last."""
     for entry in place.iterdir():
-        if entry.name != MARK:
+        if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry)
+        elif entry.name != MARK:
+            entry.unlink()
     (place / MARK).unlink()
     place.rmdir()
 
