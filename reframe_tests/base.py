@@ -22,19 +22,11 @@ from reframe.core.builtins import (
 )
 from reframe.core.exceptions import SanityError
 from reframe.core.pipeline import RegressionTestPlugin
+from reframe.core.runtime import runtime
 
-from .harness import (
-    accidents,
-    backends,
-    cores,
-    families,
-    placements,
-    recording,
-    scales,
-    sessions,
-)
+from .harness import accidents, backends, cores, families, recording, scales, sessions
 from .harness.model import transport
-from .harness.request import CannotBeError, Request, ranks_for
+from .harness.request import CannotBeError, Request
 
 FAMILIES = families.of_site(sessions.site_folder(), simulators=True, layers=True)
 TRANSPORTS = transport.load()
@@ -50,8 +42,8 @@ def cores_refused():
     return ""
 
 
-def take_cores(dry):
-    if not dry and (reason := cores_refused()):
+def take_cores():
+    if reason := cores_refused():
         raise SanityError(reason)
 
 
@@ -123,6 +115,8 @@ class Experiment(rfm.RunOnlyRegressionTest):
     #: Threads of each rank, every one with a core of its own.
     threads = variable(int, value=1)
     num_tasks = 2
+    #: Name of what this is a launch of; empty before it is known.
+    cell = ""
 
     @classmethod
     def loggable_attrs(cls):
@@ -141,6 +135,43 @@ class Experiment(rfm.RunOnlyRegressionTest):
         self.valid_systems = [" ".join(f"+{name}" for name in features)] if features else ["*"]
         self.valid_prog_environs = [f"+{self.kind} +{self.transport}"]
 
+    @run_after("init", always_last=True)
+    def note_left_out(self):
+        """The cells that partitions of this site cannot have, for what they lack."""
+        if not sessions.listing():
+            return
+        wanted = {word[1:] for word in self.valid_systems[0].split() if word[0] == "+"}
+        for partition in runtime().system.partitions:
+            lacking = sorted(wanted - set(partition.features))
+            for environ in partition.environs if lacking else ():
+                if {self.kind, self.transport} <= set(environ.features):
+                    sessions.note(self.name_of(environ.name, partition),
+                                  skipped=f"the partition lacks {', '.join(lacking)}")
+
+    @classmethod
+    def telling(cls, settings, varied):
+        """Names of what tells variants apart beside launch, transport and placement: what the
+        class names, and every parameter of several values that it does not."""
+        named = [*settings, *varied]
+        return named + [name for name, found in cls.param_space.params.items()
+                        if name not in ("launch", "transport", "placement", *named)
+                        and len(found.values) > 1]
+
+    def name_of(self, family, partition):
+        """The name of a cell. What tells two variants of a class apart is in it, and the partition
+        too, unless its `extras` say that it is not `named`."""
+        values = [getattr(self, name)
+                  for name in self.telling(list(self.settings), list(self.varied))]
+        if partition.extras.get("named", True):
+            values.append(partition.name)
+        return ".".join(map(str, [type(self).__name__, family, self.transport, self.placement,
+                                  *values]))
+
+    def skip(self, msg=None):
+        if self.cell:
+            sessions.note(self.cell, skipped=msg)
+        super().skip(msg)
+
     def choose_ranks(self):
         """Sets `num_tasks` where it hangs on the partition."""
 
@@ -154,18 +185,22 @@ class Experiment(rfm.RunOnlyRegressionTest):
         partition = self.current_partition
         self.local = partition.scheduler.is_local
         self.family = FAMILIES[self.current_environ.name]
+        self.cell = self.name_of(self.family.name, partition)
         self.choose_ranks()
         self.request = Request(
             self.family, TRANSPORTS[self.transport], self.placement, self.num_tasks,
-            backends.of(partition.extras), partition.launcher_type.registered_name,
+            backends.of(partition.name, partition.extras, self.local),
+            partition.launcher_type.registered_name,
             partition.extras.get("srun_mpi", {}).get(self.family.name, ""), self.threads)
         try:
-            self.num_tasks = self.request.ranks = ranks_for(
-                partition.extras, self.num_tasks, self.every_host)
+            self.request.fit_hosts(partition.extras, self.every_host)
+            self.num_tasks = self.request.ranks
             self.request.set_values({name: getattr(self, name) for name in self.settings})
             self.request.resolve()
         except CannotBeError as err:
             self.skip(str(err))
+        if reason := self.request.backend.available():
+            self.skip(reason)
         dilation = self.request.backend.dilation
         self.skip_if(dilation > 1 and self.own_clock,
                      "the program has a clock of its own, which cannot be slowed")
@@ -173,15 +208,13 @@ class Experiment(rfm.RunOnlyRegressionTest):
         self.num_tasks_per_node = self.num_tasks // self.request.place.hosts
 
     @run_after("setup", always_last=True)
-    def name_cell(self):
-        values = [getattr(self, name) for name in [*self.settings, *self.varied]]
-        if not self.current_partition.extras["alone"]:
-            values.append(self.current_partition.name)
-        self.cell = ".".join(map(str, [type(self).__name__, self.family.name, self.transport,
-                                       self.placement, *values]))
-        sessions.note_cell(self.cell, inspect.getfile(type(self)), self.current_partition.fullname)
-        self.skip_if(sessions.measured(self.cell, self.launch), "already in this session")
-        self.skip_if(not sessions.wanted(self.cell), "not among the cells that this run is for")
+    def look_whether_it_is_wanted(self):
+        sessions.note(self.cell, file=inspect.getfile(type(self)),
+                      partition=self.current_partition.fullname)
+        cell, self.cell = self.cell, ""  # what follows is no lack of this site
+        self.skip_if(sessions.measured(cell, self.launch), "already in this session")
+        self.skip_if(not sessions.wanted(cell), "not among the cells that this run is for")
+        self.cell = cell
         self.skip_if(accidents.row.too_long(),
                      f"the last {accidents.MOST_IN_A_ROW} launches were lost to accidents")
 
@@ -197,8 +230,8 @@ class Experiment(rfm.RunOnlyRegressionTest):
             options["dilation"] = request.backend.dilation
         for name, value in options.items():
             self.executable_opts += [f"--{name}", str(value)]
-        if reason := request.backend.available():
-            self.skip(reason)
+        if self.is_dry_run():
+            return  # nothing is brought up for it
         try:
             request.backend.reach(request)
         except backends.BackendError as err:
@@ -213,7 +246,7 @@ class Experiment(rfm.RunOnlyRegressionTest):
         # launches run beside it.
         guard = [str(self.limit_s), "-r", "guard.json", "-s", cores.study()]
         if self.local:
-            take_cores(self.is_dry_run())
+            take_cores()
             guard += ["-w", str(os.getpid())]
             if request.backend.shares_files(request):
                 guard += ["-t"]
@@ -247,7 +280,7 @@ class EveryRankCount(Experiment):
     #: Number of ranks.
     #:
     #: :values: from the site's placements
-    ranks = parameter(placements.rank_counts())
+    ranks = parameter(backends.rank_counts())
     varied = ["ranks"]
 
     @run_after("init")

@@ -51,9 +51,9 @@ def systems():
         if partition["launcher"] == "srun":
             extras["srun_mpi"] = families.srun_interfaces(KNOWN, extras)
         partition["features"] = sorted({*partition.get("features", []),
-                                        *backends.of(extras).features()})
-        # ReFrame forgets those that --system leaves out; launches are named all the same.
-        extras["alone"] = len(SYSTEM["partitions"]) == 1
+                                        *backends.of(
+                                            partition["name"], extras,
+                                            partition["scheduler"] == "local").features()})
     return [SYSTEM]
 
 

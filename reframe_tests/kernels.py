@@ -6,11 +6,11 @@ from reframe.core.builtins import parameter, performance_function, run_after
 from reframe.core.pipeline import RegressionTestPlugin
 
 from .base import Experiment, Full, Quick, Smoke
-from .harness import exhibits, launches, placements
+from .harness import backends, exhibits, launches
 
 #: Ranks that divide the square of the FFT; one rank has nothing to send.
-POWERS = [1, *(n for n in placements.rank_counts() if n & (n - 1) == 0)]
-ALL_COUNTS = [1, *placements.rank_counts()]
+POWERS = [1, *(n for n in backends.rank_counts() if n & (n - 1) == 0)]
+ALL_COUNTS = [1, *backends.rank_counts()]
 #: Ranks and threads of each that fill the largest number of cores which is a power of two.
 SPLITS = [f"{ranks}x{POWERS[-1] // ranks}" for ranks in POWERS]
 

@@ -5,7 +5,7 @@ import reframe as rfm
 from reframe.core.builtins import parameter, run_after
 
 from .base import Full, Quick, Smoke
-from .harness import exhibits, placements
+from .harness import backends, exhibits
 from .transports import Layer
 
 SIZES = "1:64Ki:x4,256Ki,1Mi"
@@ -51,7 +51,7 @@ class Broadcast(Layer):
     #: Number of ranks.
     #:
     #: :values: from the site's placements
-    ranks = parameter(placements.rank_counts())
+    ranks = parameter(backends.rank_counts())
     varied = ["broadcast", "ranks"]
 
     @run_after("init")

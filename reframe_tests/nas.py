@@ -5,7 +5,7 @@ import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after, run_before, variable
 
 from .base import Experiment, Full, Quick, Smoke
-from .harness import exhibits, families, languages, launches, placements
+from .harness import backends, exhibits, families, languages, launches
 
 KERNELS = ["ep", "is", "cg", "mg", "ft", "sp-mz", "bt-mz"]
 #: Zones of the multi-zone kernels by class: a rank has at least one.
@@ -18,7 +18,7 @@ class Nas(Experiment):
     experiment = "nas"  # and the kernel
 
     #: How the cores are shared out: "RANKSxTHREADS".
-    split = parameter(placements.splits())
+    split = parameter(backends.splits())
     kernel = parameter(KERNELS)
 
     #: Size of the problem, as NAS names it.

@@ -5,7 +5,7 @@ import reframe as rfm
 from reframe.core.builtins import parameter, run_after, run_before
 
 from .base import Full, Quick, Smoke
-from .harness import exhibits, families, npb, placements
+from .harness import backends, exhibits, families, npb
 from .nas import Nas
 
 
@@ -46,7 +46,7 @@ class Npb(Original):
     """The kernels of NPB: ranks only."""
 
     kernel = parameter(["ep", "is", "cg", "mg", "ft"])
-    split = parameter([s for s in placements.splits() if s.endswith("x1")])
+    split = parameter([s for s in backends.splits() if s.endswith("x1")])
 
 
 class NpbZones(Original):

@@ -5,7 +5,7 @@ import reframe as rfm
 from reframe.core.builtins import parameter, run_after
 
 from .base import Experiment, Smoke
-from .harness import families, placements
+from .harness import backends, placements
 
 
 @rfm.simple_test
@@ -15,13 +15,13 @@ class placement_check(Smoke, Experiment):
     experiment = "collective"
     options = {"operation": "alltoall", "sizes": "1,1Ki,256Ki", "start": "mpi-barrier",
                "budget": 0.02}
-    placement = parameter(list(placements.declared(None)))
+    placement = parameter(placements.names())
 
     def choose_ranks(self):
         """As many ranks as show the placement, or one on each host of the partition."""
-        program = self.family.prefix(families.stack_prefix()) / "bin" / self.family.program
-        self.num_tasks = (self.current_partition.extras.get("hosts")
-                          or placements.ranks_that_tell(self.placement, program))
+        here = self.current_partition
+        nodes = backends.of(here.name, here.extras, self.local).nodes
+        self.num_tasks = here.extras.get("hosts") or nodes.ranks_that_tell(self.placement)
         if self.num_tasks > 2:
             # What many hosts can exchange over 10 Mbit/s in the time of a check.
             self.options = {**self.options, "sizes": "1,1Ki,16Ki"}

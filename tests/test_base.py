@@ -10,10 +10,7 @@ from reframe_tests.harness import backends, clusters, recording
 
 exceptions = pytest.importorskip("reframe.core.exceptions")
 base = pytest.importorskip("reframe_tests.base")
-
-
-class Skipped(Exception):
-    """The launch was skipped."""
+builtins = pytest.importorskip("reframe.core.builtins")
 
 
 class Launch:
@@ -26,30 +23,49 @@ class Launch:
 
     class request:  # noqa: N801
         prefix = pathlib.Path("/")
-        backend = backends.of({"cluster": "gigabit", "hosts": 2})
+        backend = backends.of("p", {"cluster": "gigabit", "hosts": 2}, True)
 
     class family:  # noqa: N801
         options = {}
 
-    def skip(self, reason):
-        raise Skipped(reason)
+    def is_dry_run(self):
+        return False
 
 
-def compose(monkeypatch, lacks, wrong):
+def compose(monkeypatch, wrong):
     def running(*words):
         raise clusters.ClusterError(wrong)
 
-    monkeypatch.setattr(clusters, "lacking", lambda guests: lacks)
     monkeypatch.setattr(clusters, "running", running)
     monkeypatch.setattr(recording, "lose", lambda test, kind, evidence: f"{kind}: {evidence}")
     base.Experiment.compose(Launch())
 
 
 def test_a_launch_is_skipped_only_where_there_can_be_no_hosts(monkeypatch):
-    with pytest.raises(Skipped, match="need root"):
-        compose(monkeypatch, "virtual hosts need root", "")
+    """What is missing is asked before anything is planned; what is there and wrong, fails."""
+    monkeypatch.setattr(clusters, "lacking", lambda guests: "virtual hosts need root")
+    assert Launch.request.backend.available() == "virtual hosts need root"
     with pytest.raises(exceptions.SanityError, match="^cluster: .* TCP streams at 50 Mbit/s"):
-        compose(monkeypatch, "", "TCP streams at 50 Mbit/s")
+        compose(monkeypatch, "TCP streams at 50 Mbit/s")
+
+
+def test_a_dry_run_brings_no_cluster_up(monkeypatch):
+    monkeypatch.setattr(Launch, "is_dry_run", lambda self: True)
+    compose(monkeypatch, "asked for a cluster")
+
+
+def test_a_parameter_that_was_forgotten_is_in_the_name_of_the_cell():
+    """Two variants of one name: the second was left out as measured already."""
+
+    class forgetful(base.Smoke, base.Experiment):  # noqa: N801
+        experiment = "pingpong"
+        shape = builtins.parameter(["round", "square"])
+        only = builtins.parameter(["one"])
+
+    assert forgetful.telling([], []) == ["shape"]
+    assert forgetful.telling([], ["only"]) == ["only", "shape"]
+
+
 
 
 def test_neither_tests_nor_their_base_ask_for_a_backend_by_name():

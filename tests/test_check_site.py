@@ -36,7 +36,7 @@ def launched(tmp_path, monkeypatch):
     (site / "reframe.py").write_text(SITE)
     (site / "placements.yaml").write_text(
         "near: {hosts: 1, cpus: [0, 1]}\nfar: {hosts: 1, cpus: [0, 4]}\n"
-        "spare: {hosts: 1, cpus: auto}\n")
+        "spare: {policy: compact, threads: 2}\n")
     monkeypatch.setattr(sessions, "REPO", tmp_path)
     monkeypatch.setenv("COTEJO_STACK", str(stack))
     placements.declared.cache_clear()

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from reframe_tests.harness import languages, placements
+from reframe_tests.harness import languages
 from stack import build
 from tests.launching import STACK, launch, said
 
@@ -53,9 +53,3 @@ def test_what_a_kernel_cannot_do_is_said_in_one_line(mpi):
     done = launch(mpi, "nas-mg", "--class", "X")
     assert done.returncode == 2
     assert "S|W|A|B|C" in said(done)[0]
-
-
-def test_splits_use_whole_powers_of_the_cores(monkeypatch):
-    monkeypatch.setattr(placements, "declared", lambda site: {
-        "near": {"hosts": 1, "cpus": [0, 1, 2, 3]}, "far": {"hosts": 2, "cpus": [0]}})
-    assert placements.splits() == ["1x1", "2x1", "1x2", "4x1", "2x2", "1x4"]

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from reframe_tests.harness import families, machine, new_site, placements, sessions, topology
+from reframe_tests.harness.model.placement import Place, Placement
 from reframe_tests.harness.site_files import file_problems
 
 TWO_SOCKETS = (sessions.REPO / "tests/topologies/two-sockets.xml").read_text()
@@ -33,14 +34,15 @@ def program(tmp_path, monkeypatch):
 
 
 def found_on(text=TWO_SOCKETS, scheduler=("slurm", ["batch", "debug"]), allowed=None, **more):
-    return {"host": "login3.cluster-a", "topology": topology.parse(text, allowed),
-            "scheduler": scheduler, "mpis": ["module: openmpi/5.0.7"], "externals": {}, **more}
+    return {"host": "login3.cluster-a", "topology": topology.parse(text, allowed), "xml": text,
+            "scheduler": scheduler, "nodes": 2, "mpis": ["module: openmpi/5.0.7"],
+            "externals": {}, **more}
 
 
 def made_of(*domains, cards=()):
     """A machine of such domains."""
-    units = sum(len(d.cores) for d in domains)
-    return topology.Topology(list(domains), list(cards), units, units)
+    cores = [topology.Core((core,), d.package, d.numa) for d in domains for core in d.cores]
+    return topology.Topology(cores, list(cards), len(cores), len(cores))
 
 
 # What hwloc tells
@@ -169,31 +171,47 @@ def read(site):
 def test_the_site_of_two_sockets_with_slurm(written):
     site = written(found_on())
     data = read(site)
-    assert data["near"] == {"hosts": 1, "cpus": [4, 5]}  # beside the card
-    assert data["far"] == {"hosts": 1, "cpus": [4, 0]}
-    assert data["scatter"]["cpus"] == [0, 4, 1, 5, 2, 6, 3, 7]
-    assert data["spare"] == {"hosts": 1, "cpus": [[4, 5], [6, 7]]}
-    assert data["one-per-host"] == {"hosts": 2, "cpus": [4]}
-    assert data["one-per-host-far"] == {"hosts": 2, "cpus": [0]}
+    assert data["near"] == {"policy": "compact"}
+    assert set(data) == {"near", "far", "per-numa", "packed", "spare", "one-per-host",
+                         "one-per-host-far"} - (set() if "packed" in data else {"packed"})
     (system,) = runpy.run_path(str(site / "reframe.py"))["site_configuration"]["systems"]
     assert (system["name"], system["hostnames"]) == ("big", [r"login\d+\.cluster-a"])
     (partition,) = system["partitions"]
     assert (partition["scheduler"], partition["launcher"]) == ("slurm", "srun")
     assert partition["access"] == ["--partition=batch", "--exclusive"]
+    assert partition["extras"] == {"nodes": 2}
     assert "module: openmpi/5.0.7" in (site / "reframe.py").read_text()
     assert file_problems("big") == []
     with pytest.raises(FileExistsError):
         written(found_on())
 
 
+def nodes(count=2):
+    return placements.Nodes("compute", {"nodes": count}, False, "big")
+
+
+def test_a_new_site_has_ranks_for_all_cores_of_all_nodes(written):
+    """Sites written by `make site` stopped at 2 ranks, without a word."""
+    written(found_on())
+    assert placements.counts(*nodes().rooms())[:3] == [2, 4, 8]
+    assert nodes().resolve("near", 2) == Place([4, 5], 1)  # beside the card
+    assert nodes().resolve("near", 8) == Place([4, 5, 6, 7, 0, 1, 2, 3], 1)
+    assert nodes().resolve("near", 16) == Place([4, 5, 6, 7, 0, 1, 2, 3], 2)
+    assert nodes().resolve("far", 2) == Place([4, 0], 1)
+    assert nodes().resolve("far", 4) == Place([4, 0, 5, 1], 1)
+    assert nodes().resolve("spare", 2) == Place([[4, 5], [6, 7]], 1)
+    assert nodes().resolve("one-per-host", 2) == Place([4], 2)
+    assert nodes().resolve("one-per-host-far", 2) == Place([0], 2)
+    with pytest.raises(placements.PlacementError, match="no room for 32 ranks"):
+        nodes().resolve("near", 32)
+
+
 def test_each_placement_of_two_sockets_is_told_from_the_others(written):
     written(found_on())
-    ranks = {name: placements.ranks_that_tell(name, None, site="big")
-             for name in placements.names("big")}
-    assert ranks == {"near": 2, "far": 2, "scatter": 8, "packed": 4, "spare": 2,
-                     "one-per-host": 2, "one-per-host-far": 2}
-    for name, count in ranks.items():
-        placements.resolve(name, count, None, "big")  # equals no other
+    for name in set(placements.names("big")) - {"per-numa"}:
+        nodes().resolve(name, nodes().ranks_that_tell(name))  # equals no other
+    with pytest.raises(placements.PlacementError, match="'per-numa' is 'far'"):
+        nodes().resolve("per-numa", 2)
 
 
 @pytest.mark.parametrize(("scheduler", "launcher"), [("pbs", "mpirun"), ("local", "mpirun")])
@@ -203,53 +221,64 @@ def test_other_schedulers(written, scheduler, launcher):
     assert system["partitions"][0]["launcher"] == launcher
     assert ("untried" in (site / "reframe.py").read_text()) == (scheduler == "pbs")
     assert ("one-per-host" in (site / "placements.yaml").read_text()) == (scheduler != "local")
+    assert (site / "topology/compute.xml").exists() == (scheduler != "local")
     assert file_problems("big") == []
 
 
-def test_numa_nodes_of_unequal_size_lose_no_core(written):
-    there = made_of(DOMAIN(0, 0, [0, 1]), DOMAIN(1, 1, [2, 3, 4, 5]))
-    data = read(written(found_on(topology=there)))
-    assert data["scatter"]["cpus"] == [0, 2, 1, 3, 4, 5]
-
-
-def test_far_is_in_another_package(written):
+def test_far_is_in_another_package():
     there = made_of(*(DOMAIN(n // 2, n, [2 * n, 2 * n + 1]) for n in range(4)),
                     cards=[topology.Card("mlx5_0", "InfiniBand", 3)])
-    assert read(written(found_on(topology=there)))["far"]["cpus"] == [6, 0]
+    assert Placement("far", policy="spread").cores(there, 4) == [6, 0, 2, 4]
+    assert Placement("near", policy="compact").cores(there, 3) == [6, 7, 0]
+    assert Placement("numa", policy="per-numa").room(there) == 4
+
+
+def test_numa_nodes_of_unequal_size_lose_no_core():
+    there = made_of(DOMAIN(0, 0, [0, 1]), DOMAIN(1, 1, [2, 3, 4, 5]))
+    assert Placement("far", policy="spread").cores(there, 6) == [0, 2, 1, 3, 4, 5]
+
+
+def test_hardware_threads_of_a_core_go_together():
+    cores = [topology.Core((0, 2), 0, 0), topology.Core((1, 3), 0, 0)]
+    there = topology.Topology(cores, [], 4, 4)
+    assert Placement("packed", policy="siblings").cores(there, 4) == [0, 2, 1, 3]
+    assert Placement("near", policy="compact").room(there) == 2
+
+
+def test_cores_below_one_cache_are_near_and_those_of_two_far():
+    cores = [topology.Core((n,), 0, 0, cache=n // 2) for n in range(4)]
+    there = topology.Topology(cores, [], 4, 4)
+    assert Placement("near", policy="compact").cores(there, 2) == [0, 1]
+    assert Placement("far", policy="spread").cores(there, 2) == [0, 2]
+    assert Placement("two", policy="spread").cores(there, 2, threads=2) == [[0, 1], [2, 3]]
 
 
 @pytest.mark.parametrize("scheduler", ["local", "slurm"])
 def test_one_numa_node(written, scheduler):
-    """hwloc chooses only what the benchmark knows, and only where ReFrame runs beside it."""
     there = made_of(DOMAIN(0, 0, [0, 1, 2, 3]))
     data = read(written(found_on(topology=there, scheduler=(scheduler, []))))
-    cpus = {name: entry["cpus"] for name, entry in data.items() if entry["hosts"] == 1}
-    assert cpus == (dict.fromkeys(("near", "far", "packed", "spare"), "auto")
-                    if scheduler == "local" else
-                    {"near": [0, 1], "packed": [0, 1, 2, 3], "spare": [[0, 1], [2, 3]]})
+    assert set(data) == {"near", "far", "spare"} | (
+        {"one-per-host"} if scheduler == "slurm" else set())
     assert file_problems("big") == []
 
 
 def test_a_shell_with_a_part_of_the_machine_is_told_of_it(written):
-    site = written(found_on(allowed={0, 1}))
-    text = (site / "placements.yaml").read_text()
+    text = (written(found_on(allowed={0, 1})) / "placements.yaml").read_text()
     assert "This shell may use 2 of the 16 hardware threads" in text
-    assert yaml.safe_load(text)["near"]["cpus"] == [0, 1]
 
 
-def test_hwloc_does_not_choose_beyond_what_the_shell_may_use(written):
-    there = topology.Topology([DOMAIN(0, 0, [2, 3])], [], units=4, allowed=2)
-    data = read(written(found_on(topology=there, scheduler=("local", []))))
-    assert data == {"near": {"hosts": 1, "cpus": [2, 3]}, "packed": {"hosts": 1, "cpus": [2, 3]}}
-
-
-def test_many_cores_are_written_in_lines_that_can_be_read(written):
+def test_what_was_found_is_written_in_lines_that_can_be_read(written):
     there = made_of(DOMAIN(0, 0, list(range(64))), DOMAIN(1, 1, list(range(64, 128))))
-    site = written(found_on(topology=there))
-    lines = (site / "placements.yaml").read_text().splitlines()
+    lines = (written(found_on(topology=there)) / "placements.yaml").read_text().splitlines()
     assert max(map(len, lines)) <= 99
     assert "# package 0, NUMA node 0: cores 0-63" in lines
-    assert read(site)["packed"]["cpus"] == list(range(64))
+
+
+def test_a_policy_without_a_topology_says_how_to_get_one(written):
+    site = written(found_on())
+    (site / "topology/compute.xml").unlink()
+    with pytest.raises(placements.PlacementError, match="`make site` on a node"):
+        nodes().resolve("near", 2)
 
 
 def test_externals_are_data_of_the_new_site(written):

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Placements: from the site's names to cores, with every refusal in words."""
 
+import types
+
 import pytest
 
-from reframe_tests.harness import placements, sessions
-from reframe_tests.harness.model.placement import Place
+from reframe_tests.harness import backends, placements, sessions
+from reframe_tests.harness.model import transport
+from reframe_tests.harness.model.placement import Place, PlacementError
+from reframe_tests.harness.request import CannotBeError, Request
 
 
 @pytest.fixture
@@ -22,78 +26,115 @@ def site(tmp_path, monkeypatch):
     placements.declared.cache_clear()
 
 
+def nodes(name, count=1, **extras):
+    return placements.Nodes("compute", {"nodes": count, **extras}, True, name)
+
+
+def emulated(name, hosts, **extras):
+    return backends.of("p", {"cluster": "gigabit", "hosts": hosts, **extras}, True, name)
+
+
+def asked(placement, ranks):
+    return types.SimpleNamespace(placement=placement, ranks=ranks, threads=1)
+
+
 def test_listed_cores(site):
-    name = site("near: {hosts: 1, cpus: [0, 1, 2]}\nacross: {hosts: 2, cpus: [4]}\n")
-    assert placements.resolve("near", 2, None, name) == Place([0, 1], 1)
-    assert placements.resolve("across", 2, None, name) == Place([4], 2)
+    here = nodes(site("near: {hosts: 1, cpus: [0, 1, 2]}\nacross: {hosts: 2, cpus: [4]}\n"))
+    assert here.resolve("near", 2) == Place([0, 1], 1)
+    assert here.resolve("across", 2) == Place([4], 2)
+    assert here.most_hosts() == 2
 
 
 def test_a_placement_that_equals_another_is_not_one(site):
-    name = site("near: {hosts: 1, cpus: [0, 1]}\nfar: {hosts: 1, cpus: [1, 0]}\n")
-    assert placements.resolve("near", 2, None, name) == Place([0, 1], 1)
-    with pytest.raises(placements.PlacementError, match="'far' is 'near' on this machine"):
-        placements.resolve("far", 2, None, name)
+    here = nodes(site("near: {hosts: 1, cpus: [0, 1]}\nfar: {hosts: 1, cpus: [1, 0]}\n"))
+    assert here.resolve("near", 2) == Place([0, 1], 1)
+    with pytest.raises(PlacementError, match="'far' is 'near' on this machine"):
+        here.resolve("far", 2)
 
 
 def test_several_cores_for_a_rank(site):
     name = site("near: {hosts: 1, cpus: [0, 1]}\nspare: {hosts: 1, cpus: [[0, 1], [2, 3]]}\n")
-    assert placements.resolve("spare", 2, None, name) == Place([[0, 1], [2, 3]], 1)
+    assert nodes(name).resolve("spare", 2) == Place([[0, 1], [2, 3]], 1)
     assert placements.names(name) == ["near", "spare"]
 
 
-def test_what_the_benchmark_finds_is_read(tmp_path):
-    program = tmp_path / "cotejo"
-    program.write_text("#!/bin/sh\nprintf 'near 0,1\\nspare 0+1,2+3\\n'\n")
-    program.chmod(0o755)
-    found = placements.detected(str(program), 2)
-    assert found == {"near": [0, 1], "spare": [[0, 1], [2, 3]]}
+def test_threads_take_the_cores_of_a_list_in_turn(site):
+    here = nodes(site("near: {hosts: 1, cpus: [0, 1, 2, 3]}\n"))
+    assert here.resolve("near", 2, threads=2) == Place([[0, 1], [2, 3]], 1)
+    with pytest.raises(PlacementError, match="no room for 4 ranks"):
+        here.resolve("near", 4, threads=2)
 
 
 def test_no_room(site):
-    name = site("near: {hosts: 1, cpus: [0]}\n")
-    with pytest.raises(placements.PlacementError, match="no room for 2 ranks"):
-        placements.resolve("near", 2, None, name)
+    here = nodes(site("near: {hosts: 1, cpus: [0]}\n"))
+    with pytest.raises(PlacementError, match="no room for 2 ranks"):
+        here.resolve("near", 2)
 
 
 def test_each_rank_on_a_host_with_a_core_of_its_own(site, monkeypatch):
     monkeypatch.setattr("os.sched_getaffinity", lambda process: {4, 6})
-    name = site("near: {hosts: each, most: 3, cpus: own}\n")
-    assert placements.resolve("near", 3, None, name) == Place([4, 6, 4], 3)
-    with pytest.raises(placements.PlacementError, match="no room for 4 ranks"):
-        placements.resolve("near", 4, None, name)
+    here = emulated(site("near: {hosts: each, most: 3, cpus: own}\n"), 3)
+    assert here.place(asked("near", 3)) == Place([4, 6, 4], 3)
+    with pytest.raises(PlacementError, match="no room for 4 ranks"):
+        here.place(asked("near", 4))
 
 
 def test_each_rank_on_a_host_that_lends_its_core_to_the_others(site, monkeypatch):
     monkeypatch.setattr("os.sched_getaffinity", lambda process: {4, 6})
-    name = site("near: {hosts: each, most: 2, cpus: own}\n"
-                "spare: {hosts: each, most: 2, cpus: any}\n")
-    assert placements.resolve("spare", 2, None, name) == Place([[4, 6], [6, 4]], 2)
-    assert placements.splits(name) == ["1x1"]
+    here = emulated(site("near: {hosts: each, most: 2, cpus: own}\n"
+                         "spare: {hosts: each, most: 2, cpus: any}\n"), 2)
+    assert here.place(asked("spare", 2)) == Place([[4, 6], [6, 4]], 2)
+    assert placements.splits(here.rooms()[0]) == ["1x1"]
     monkeypatch.setattr("os.sched_getaffinity", lambda process: {4})
-    with pytest.raises(placements.PlacementError, match="'spare' is 'near' on this machine"):
-        placements.resolve("spare", 2, None, name)
+    with pytest.raises(PlacementError, match="'spare' is `own` on this machine"):
+        here.place(asked("spare", 2))
+
+
+def test_a_guest_has_one_core(site):
+    here = emulated(site("near: {hosts: each, most: 8, cpus: guest}\n"), 2, guests=True)
+    assert here.place(asked("near", 2)) == Place([0, 0], 2)
 
 
 def test_unknown_name(site):
-    name = site("near: {hosts: 1, cpus: [0]}\n")
-    with pytest.raises(placements.PlacementError, match="not one of this site: near"):
-        placements.resolve("moon", 1, None, name)
+    with pytest.raises(PlacementError, match="not one of this site: near"):
+        nodes(site("near: {hosts: 1, cpus: [0]}\n")).resolve("moon", 1)
 
 
-@pytest.mark.parametrize(("text", "counts"), [
-    ("near: {hosts: 1, cpus: [0, 1]}", [2]),
-    ("near: {hosts: 1, cpus: [0, 1, 2, 3, 4, 5]}", [2, 4, 6]),
-    ("near: {hosts: 1, cpus: [0, 1]}\nall: {hosts: 4, cpus: [0, 1]}", [2, 4, 8]),
-    ("near: {hosts: 1, cpus: [0]}", [2]),
-    ("near: {hosts: each, most: 6, cpus: own}", [2, 4, 6]),
+@pytest.mark.parametrize(("text", "count", "expected"), [
+    ("near: {hosts: 1, cpus: [0, 1]}", 1, [2]),
+    ("near: {hosts: 1, cpus: [0, 1, 2, 3, 4, 5]}", 1, [2, 4, 6]),
+    ("near: {hosts: 1, cpus: [0, 1]}\nall: {hosts: 4, cpus: [0, 1]}", 1, [2, 4, 8]),
+    ("near: {hosts: 1, cpus: [0]}", 1, [2]),
+    ("near: {hosts: fill, cpus: [0, 1, 2, 3]}", 4, [2, 4, 8, 16]),
 ])
-def test_numbers_of_ranks_that_a_site_has_room_for(site, text, counts):
-    assert placements.rank_counts(site(text)) == counts
+def test_numbers_of_ranks_that_a_site_has_room_for(site, text, count, expected):
+    assert placements.counts(*nodes(site(text), count).rooms()) == expected
 
 
-@pytest.mark.parametrize("text", ["near: {hosts: 0, cpus: auto}", "near: {hosts: 1, cpus: two}",
-                                  "near: {hosts: 1, cpus: [[0, one]]}",
-                                  "near: {hosts: each, cpus: own}"])
+def test_numbers_of_ranks_go_to_all_cores_of_a_node_and_then_to_all_nodes():
+    assert placements.counts(48, 48 * 6) == [2, 4, 8, 16, 32, 48, 96, 192, 288]
+    assert placements.splits(4) == ["1x1", "2x1", "1x2", "4x1", "2x2", "1x4"]
+
+
+def test_one_rank_on_each_host_is_on_as_many_hosts_as_the_partition_has(site):
+    """One node was recorded as a network: nobody held the placement against the partition."""
+    here = backends.of("p", {"nodes": 2}, True, site("near: {hosts: 1, cpus: [0, 1]}\n"))
+    request = Request(None, transport.load()["tcp"], "near", 2, here)
+    request.fit_hosts({"nodes": 2}, every_host=True)
+    with pytest.raises(CannotBeError, match="ranks on 1 hosts, not one on each of 2"):
+        request.resolve()
+    placements.declared.cache_clear()
+    here = backends.of("p", {"nodes": 2}, True, site("near: {policy: compact}\n"))
+    request = Request(None, transport.load()["tcp"], "near", 2, here)
+    request.fit_hosts({"nodes": 2}, every_host=True)
+    request.resolve()
+    assert request.place.hosts == 2
+
+
+@pytest.mark.parametrize("text", ["near: {hosts: 0, policy: compact}",
+                                  "near: {hosts: 1, cpus: two}", "near: {policy: closest}",
+                                  "near: {hosts: 1, cpus: [[0, one]]}", "near: {cpus: [1]}",
+                                  "near: {hosts: 1}"])
 def test_bad_data_is_named(site, text):
     with pytest.raises(ValueError, match=r"placements\.yaml: near"):
         placements.declared(site(text))

@@ -16,7 +16,7 @@ from .model import site
 
 TESTS = "placement_check|simulated_pingpong_smoke"
 #: Why a launch may be left out on a sound site; whatever else skips a launch is wrong.
-SOUND = re.compile(r"placement '.*' is '.*' on this machine|does not reach another host|"
+SOUND = re.compile(r"placement '.*' is ['`].*['`] on this machine|does not reach another host|"
                    r"LLC cannot reach the own host|within a host, shared memory tells the same|"
                    r"has nothing far from its network card")
 NO_ROOM = re.compile(r"has no room for \d+ ranks here")
@@ -46,10 +46,10 @@ def skipped(output):
 
 
 def left_out(name, case, reason):
-    """Whether a sound site may leave a launch out for this reason. Where hwloc chooses, a small
+    """Whether a sound site may leave a launch out for this reason. Where a policy chooses, a small
     machine has no room for some placements, but any has for `near`."""
-    chosen = placements.declared(name).get(case["placement"], {}).get("cpus")
-    return bool(SOUND.search(reason) or (NO_ROOM.search(reason) and chosen == "auto"
+    chosen = placements.declared(name).get(case["placement"])
+    return bool(SOUND.search(reason) or (NO_ROOM.search(reason) and chosen and chosen.policy
                                          and case["placement"] != "near"))
 
 

@@ -48,6 +48,12 @@ def scheduler():
     return ("pbs", queues) if queues else ("local", [])
 
 
+def nodes(queues):
+    """How many nodes a Slurm partition has (1 where nothing tells)."""
+    said = _words("sinfo", "-h", "-p", queues[0], "-o", "%D").split() if queues else []
+    return sum(int(word) for word in said if word.isdigit()) or 1
+
+
 def _on_path():
     folders = {}  # /bin may be /usr/bin
     for folder in filter(None, os.environ.get("PATH", "").split(os.pathsep)):

@@ -16,7 +16,7 @@ LAUNCHERS = {"slurm": "srun", "pbs": "mpirun", "local": "mpirun"}
 WIDTH = 99
 
 
-def _partition(scheduler, queues):
+def _partition(scheduler, queues, nodes):
     """The lines of reframe.py that hang on the scheduler."""
     lines = [f'                    "scheduler": "{scheduler}",',
              f'                    "launcher": "{LAUNCHERS[scheduler]}",']
@@ -25,9 +25,11 @@ def _partition(scheduler, queues):
                   "add.",
                   f'                    "access": ["--partition={(queues or ["compute"])[0]}", '
                   '"--exclusive"],',
-                  "                    # srun starts each MPI by the interface that its family "
-                  "declares; another one:",
-                  '                    # "extras": {"srun_mpi": {"openmpi": "pmix_v4"}},']
+                  "                    # How many nodes launches may have. srun starts each MPI "
+                  "by the interface",
+                  "                    # that its family declares; another one: "
+                  '"srun_mpi": {MPI: INTERFACE}.',
+                  f'                    "extras": {{"nodes": {nodes}}},']
     elif scheduler == "pbs":
         lines += ["                    # PBS is untried: correct what does not fit.",
                   f'                    "access": ["-q {(queues or ["workq"])[0]}"],']
@@ -49,7 +51,7 @@ def reframe_py(name, found):
             f'            "hostnames": [r"{host}"],\n'
             '            "partitions": [\n                {\n'
             '                    "name": "compute",\n'
-            + "\n".join(_partition(scheduler, queues)) + "\n"
+            + "\n".join(_partition(scheduler, queues, found["nodes"])) + "\n"
             "                }\n            ],\n        }\n    ]\n}\n")
 
 
@@ -62,8 +64,7 @@ def spans(cores):
 
 def _seen(there):
     """What was found, as comments."""
-    lines = ["# Placements: `cpus` is one core (as Linux numbers them) per rank of a host.",
-             "# Found by hwloc:"]
+    lines = ["# Placements (docs/sites.md: policies, lists of cores). Found by hwloc:"]
     lines += [f"# package {d.package}, NUMA node {d.numa}: cores {spans(d.cores)}"
               for d in there.domains]
     if there.allowed < there.units:
@@ -74,58 +75,26 @@ def _seen(there):
                     for c in there.cards]
 
 
-def _homes(there):
-    """The domain beside the network card, and the one that is farthest from it, or None."""
-    numa = next((c.numa for c in there.cards if c.numa in {d.numa for d in there.domains}), None)
-    home = next((d for d in there.domains if d.numa == numa), there.domains[0])
-    others = [d for d in there.domains if d != home]
-    return home, max(others, key=lambda d: d.package != home.package, default=None)
-
-
-def _cores(name, cpus, hosts=1):
-    """A line of placements.yaml; several where the cores do not fit into one."""
-    text = f"{name}: {{hosts: {hosts}, cpus: {cpus}}}"
-    if len(text) <= WIDTH:
-        return [text]
-    rows = [cpus[i:i + 16] for i in range(0, len(cpus), 16)]
-    return [f"{name}:", f"  hosts: {hosts}", "  cpus: ["
-            + ",\n         ".join(str(row)[1:-1] for row in rows) + "]"]
-
-
-def _within_a_host(there, is_local):
-    """near, far, packed, scatter and spare, as far as the machine has them."""
-    home, away = _homes(there)
-    own = home.cores
-    if away is None and is_local and there.allowed == there.units:
-        return ["# One NUMA node: hwloc chooses when ranks are launched; nothing to scatter over.",
-                *(f"{name}: {{hosts: 1, cpus: auto}}"
-                  for name in ("near", "far", "packed", "spare"))]
-    lines = _cores("near", own[:2])
-    if away is None:
-        lines.append("# One NUMA node: there is no `far`, and nothing to scatter over.")
-    else:
-        spread = [core for turn in itertools.zip_longest(*(d.cores for d in there.domains))
-                  for core in turn if core is not None]
-        lines += ["# Between two NUMA nodes.", *_cores("far", [own[0], away.cores[0]]),
-                  "# In turns over all NUMA nodes.", *_cores("scatter", spread)]
-    lines += ["# All of one NUMA node.", *_cores("packed", own)]
-    if len(own) >= 4:
-        lines += ["# A second core for each rank, for a thread of the library.",
-                  *_cores("spare", [own[:2], own[2:4]])]
-    return lines
-
-
 def placements_yaml(found):
-    """Text of the site's placements.yaml. With a scheduler cores are listed, not found when ranks
-    are launched: ReFrame runs on another host than they."""
+    """Text of the site's placements.yaml: policies, as far as they differ on this machine."""
     there, is_local = found["topology"], found["scheduler"][0] == "local"
-    lines = _seen(there) + _within_a_host(there, is_local)
+    lines = _seen(there) + ["# Cores that share most, from those beside the network card on.",
+                            "near: {policy: compact}"]
+    if len(there.domains) > 1:
+        lines += ["# As far apart as the machine allows, and one rank on each NUMA node.",
+                  "far: {policy: spread}", "per-numa: {policy: per-numa}"]
+    else:
+        lines += ["# One NUMA node: what is far shares a cache less at most.",
+                  "far: {policy: spread}"]
+    if any(len(core.units) > 1 for core in there.cores):
+        lines += ["# The hardware threads of a core together.", "packed: {policy: siblings}"]
+    lines += ["# A second core for each rank, for a thread of the library.",
+              "spare: {policy: compact, threads: 2}"]
     if not is_local:
-        home, away = _homes(there)
         lines += ["# Across the network: beside the card, and away from it.",
-                  *_cores("one-per-host", home.cores[:1], 2)]
-        if away is not None:
-            lines += _cores("one-per-host-far", away.cores[:1], 2)
+                  "one-per-host: {policy: one-per-node}"]
+        if len(there.domains) > 1:
+            lines.append("one-per-host-far: {policy: one-per-node, card: far}")
     return HEAD + "\n".join(lines) + "\n"
 
 
@@ -143,9 +112,10 @@ def packages_yaml(found):
 
 
 def inspect():
-    return {"host": socket.gethostname(), "topology": topology.here(),
-            "scheduler": machine.scheduler(), "mpis": machine.mpis(),
-            "externals": machine.externals()}
+    scheduler, queues = machine.scheduler()
+    return {"host": socket.gethostname(), "topology": topology.here(), "xml": topology.xml(),
+            "scheduler": (scheduler, queues), "nodes": machine.nodes(queues[:1]),
+            "mpis": machine.mpis(), "externals": machine.externals()}
 
 
 def write(name, found, folder):
@@ -154,6 +124,10 @@ def write(name, found, folder):
              "spack/packages.yaml": packages_yaml(found)}
     folder.mkdir(parents=True)
     (folder / "spack").mkdir()
+    if found["scheduler"][0] != "local":
+        # ReFrame runs on another host than the ranks.
+        texts["topology/compute.xml"] = found["xml"]
+        (folder / "topology").mkdir()
     for file, text in texts.items():
         (folder / file).write_text(text)
 

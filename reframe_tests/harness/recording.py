@@ -25,7 +25,9 @@ def asked(test):
         "ranks": request.ranks,
         **({"places": request.place.each} if request.place.each else {}),
         "settings": request.settings,
-        "parameters": {name: getattr(test, name) for name in test.varied},
+        "parameters": {name: getattr(test, name)
+                       for name in test.telling(list(test.settings), list(test.varied))
+                       if name not in test.settings},
         "time_limit_s": test.limit_s}
 
 

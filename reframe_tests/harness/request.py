@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from . import families
 from .backends import Backend
 from .model.family import Family
-from .model.placement import Place
+from .model.placement import Place, PlacementError
 from .model.transport import Transport
-from .placements import PlacementError
 
 
 class CannotBeError(ValueError):
@@ -32,6 +31,8 @@ class Request:
     launcher: str = "mpirun"
     interface: str = ""
     threads: int = 1
+    #: Number of hosts of which each is to have one rank (0: as the placement says).
+    on_hosts: int = 0
     settings_asked: list = field(default_factory=list)
     settings: dict = field(default_factory=dict)
     place: Place | None = None
@@ -40,10 +41,6 @@ class Request:
     @property
     def prefix(self):
         return self.family.prefix(families.stack_prefix())
-
-    @property
-    def program(self):
-        return self.prefix / "bin" / self.family.program
 
     def set_values(self, wanted):
         """What is set by hand, by the words of a test (`default` sets nothing)."""
@@ -55,6 +52,19 @@ class Request:
         except ValueError as err:
             raise CannotBeError(f"{self.family.title} over {self.transport.name}: {err}") from None
 
+    def fit_hosts(self, extras, every_host):
+        """A partition of so many `hosts` measures what has one rank on each of them; what asks for
+        `every_host` has one on each of them, or of a real partition's `nodes`."""
+        hosts = extras.get("hosts", extras.get("nodes") if every_host else None)
+        if every_host:
+            if not hosts:
+                raise CannotBeError("the site does not say how many hosts this partition has "
+                                    "(extras: nodes)")
+            self.ranks = hosts
+        elif hosts and self.ranks != hosts:
+            raise CannotBeError(f"{self.ranks} ranks are not one on each of {hosts} hosts")
+        self.on_hosts = hosts or 0
+
     def resolve(self):
         """Finds where the ranks go; CannotBeError says why they cannot."""
         try:
@@ -63,10 +73,9 @@ class Request:
             raise CannotBeError(str(err)) from None
         if reason := self.transport.unreachable(place.hosts):
             raise CannotBeError(reason)
-        if self.threads > 1:
-            grouped = [place.cpus[i:i + self.threads]
-                       for i in range(0, len(place.cpus), self.threads)]
-            place = Place(grouped, place.hosts, place.each)
+        if self.on_hosts and place.hosts != self.on_hosts:
+            raise CannotBeError(f"placement {self.placement!r} has the ranks on {place.hosts} "
+                                f"hosts, not one on each of {self.on_hosts}")
         self.place = place
 
     def environment(self):
@@ -80,17 +89,3 @@ class Request:
         preloaded = [kept["LD_PRELOAD"] for kept in (more, found) if "LD_PRELOAD" in kept]
         found.update(more)
         return {**found, **({"LD_PRELOAD": ":".join(preloaded)} if preloaded else {})}
-
-
-def ranks_for(extras, ranks, every_host):
-    """Number of ranks in a partition: one that says how many hosts it has measures what uses all
-    of them."""
-    hosts = extras.get("hosts")
-    if every_host:
-        if not hosts:
-            raise CannotBeError("the site does not say how many hosts this partition has "
-                                "(extras: hosts)")
-        return hosts
-    if hosts and ranks != hosts:
-        raise CannotBeError(f"{ranks} ranks are not one on each of {hosts} hosts")
-    return ranks

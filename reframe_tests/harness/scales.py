@@ -3,16 +3,16 @@
 
 import os
 
-from .model import site
+from .model import site as model
 from .sessions import site_folder
 
 LAUNCHES = {"smoke": 1, "quick": 10, "full": 30, "bench": 30}
 
 
-def site_bounds():
+def site_bounds(site=None):
     """The site's `scale.yaml` (optional): `launches` by scale, `largest` message in B,
     `transports` that are compared."""
-    return site.read(site_folder(), "scale.yaml")
+    return model.read(site_folder(site), "scale.yaml")
 
 
 def transports():

@@ -118,9 +118,15 @@ def wanted(cell):
     return _only() is None or cell in _only()
 
 
-def note_cell(cell, file, partition):
-    """Adds a cell, the file of its test and its partition to the list that a dry run leaves."""
+def listing():
+    """Whether this run only lists cells."""
+    return bool(os.environ.get("COTEJO_CELLS"))
+
+
+def note(cell, **what):
+    """Adds a cell to the list that a dry run leaves: the `file` of its test and its `partition`,
+    or the reason why it was `skipped`."""
     path = os.environ.get("COTEJO_CELLS")
     if path:
         with open(path, "a") as out:
-            out.write(f"{cell} {partition} {file}\n")
+            out.write(json.dumps({"cell": cell, **what}) + "\n")

@@ -60,8 +60,8 @@ def partition_problems(partition, known):
 def placement_problems(folder, data):
     wrong = [] if "near" in data else ["no placement `near`, which every test uses by default"]
     for name, entry in data.items():
-        cpus = entry["cpus"]
-        if isinstance(cpus, list) and entry["hosts"] != "each" and entry["hosts"] * len(cpus) < 2:
+        cpus, hosts = entry.get("cpus"), entry.get("hosts")
+        if isinstance(cpus, list) and isinstance(hosts, int) and hosts * len(cpus) < 2:
             wrong.append(f"{name}: has no room for 2 ranks; name a second core")
     return wrong
 

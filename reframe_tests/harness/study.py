@@ -14,6 +14,7 @@ import argparse
 import collections
 import ctypes
 import itertools
+import json
 import os
 import random
 import re
@@ -80,23 +81,28 @@ def unfinished(tag, like=""):
 def list_cells(tag, like):
     """The cells of a tag in whose names the regular expression `like` is found, by a dry run.
 
-    Returns three sorted lists: their names, the files of their tests, and their partitions.
+    Returns three sorted lists, their names, the files of their tests, and their partitions; and
+    name -> reason of the cells that cannot be had here.
     """
     with tempfile.NamedTemporaryFile("r", suffix=".cells") as file:
         done = subprocess.run(
             [str(families.stack_prefix() / "tools/bin/reframe"), "--dry-run", "--tag", f"^{tag}$"],
             env={**os.environ, "COTEJO_CELLS": file.name, "COTEJO_BLOCK": "1"},
             capture_output=True, text=True)
-        noted = [line.split(maxsplit=2) for line in file.read().splitlines()]
+        listed = [json.loads(line) for line in file.read().splitlines()]
+    noted = [words for words in listed if "file" in words]
     if not noted:
         sys.stderr.write(done.stdout[-2000:] + done.stderr[-2000:])
         sys.exit(f"study: no test with tag {tag!r} can run on site {sessions.site_name()!r}")
-    found = [words for words in noted if re.search(like, words[0])]
+    found = [(words["cell"], words["file"], words["partition"]) for words in noted
+             if re.search(like, words["cell"])]
     if not found:
         sys.exit(f"study: no cell of tag {tag!r} has {like!r} in its name; "
                  f"`reframe --dry-run --tag {tag}` lists them")
-    cells, partitions, files = (sorted(set(column)) for column in zip(*found, strict=True))
-    return cells, [os.path.relpath(file, sessions.REPO) for file in files], partitions
+    cells, files, partitions = (sorted(set(column)) for column in zip(*found, strict=True))
+    skipped = {words["cell"]: words["skipped"] for words in listed
+               if "skipped" in words and re.search(like, words["cell"])}
+    return cells, [os.path.relpath(file, sessions.REPO) for file in files], partitions, skipped
 
 
 def plan_file():
@@ -109,12 +115,15 @@ def begin(tag, blocks, like="", tries=TRIES):
     Of the tag's cells those are measured in whose names the regular expression `like` is found.
     """
     say(f"new session: finding the cells of tag {tag!r}")
-    cells, files, partitions = list_cells(tag, like)
+    cells, files, partitions, skipped = list_cells(tag, like)
     sessions.begin()
     say(f"session {sessions.session_name()}: {len(cells)} cells")
+    for reason, count in collections.Counter(skipped.values()).most_common():
+        say(f"left out: {count} cells: {reason}")
     plan = {"schema": "cotejo-session/2", "tag": tag, "blocks": blocks,
             "seed": random.SystemRandom().randrange(1 << 31),
             "cells": cells, "files": files, "partitions": partitions, "like": like,
+            "skipped": [{"cell": cell, "reason": skipped[cell]} for cell in sorted(skipped)],
             "families": families.shown(families.of_site(
                 sessions.site_folder(), simulators=True, layers=True)),
             "tries": tries, "accidents": {}, "unrecorded": {},

@@ -2,6 +2,7 @@
 """What hwloc tells of this machine: cores by package and NUMA node, network cards."""
 
 import ctypes
+import functools
 import os
 import re
 import subprocess
@@ -30,6 +31,19 @@ class Card:
 
 
 @dataclass(frozen=True)
+class Core:
+    """A core: its hardware threads that may be used, and what it shares with others.
+
+    `cache` is the number of the last-level cache that it is below (-1: the machine does not say).
+    """
+
+    units: tuple
+    package: int
+    numa: int
+    cache: int = -1
+
+
+@dataclass(frozen=True)
 class Domain:
     """Cores that share a package and a NUMA node: of each one hardware thread."""
 
@@ -40,12 +54,30 @@ class Domain:
 
 @dataclass(frozen=True)
 class Topology:
-    """`units`: hardware threads of the machine; `allowed`: how many of them this shell may use."""
+    """Cores in hwloc's order, in which neighbours share most.
 
-    domains: list
+    `units`: hardware threads of the machine; `allowed`: how many of them this shell may use.
+    """
+
+    cores: list
     cards: list
     units: int
     allowed: int
+
+    @property
+    def domains(self):
+        found = {}
+        for core in self.cores:
+            found.setdefault((core.package, core.numa), []).append(core.units[0])
+        return [Domain(*place, units) for place, units in sorted(found.items())]
+
+    def home(self):
+        """The domain beside the network card, the first where the machine does not say, and the
+        one that is farthest from it, or None."""
+        numa = next((c.numa for c in self.cards if c.numa in {d.numa for d in self.domains}), None)
+        home = next((d for d in self.domains if d.numa == numa), self.domains[0])
+        others = [d for d in self.domains if d != home]
+        return home, max(others, key=lambda d: d.package != home.package, default=None)
 
 
 def _cpuset(element):
@@ -63,17 +95,20 @@ def _around(elements, bits):
     return next((int(e.get("os_index", "0")) for e in elements if bits & ~_cpuset(e) == 0), -1)
 
 
-def _domains(root, allowed):
-    """The domains in order; of each core the first hardware thread that is allowed."""
+def _cores(root, allowed):
+    """The cores in hwloc's order, each with those of its hardware threads that are allowed."""
     packages, nodes = _of_type(root, "Package"), _of_type(root, "NUMANode")
-    found = {}
+    caches = next((found for kind in ("L3Cache", "L2Cache") if (found := _of_type(root, kind))),
+                  [])
+    found = []
     for core in _of_type(root, "Core") or _of_type(root, "PU"):
+        bits = _cpuset(core)
         units = [int(e.get("os_index")) for e in _of_type(core, "PU")]
-        usable = [unit for unit in units if unit in allowed]
+        usable = tuple(unit for unit in units if unit in allowed)
+        cache = next((i for i, e in enumerate(caches) if bits & ~_cpuset(e) == 0), -1)
         if usable:
-            place = (_around(packages, _cpuset(core)), _around(nodes, _cpuset(core)))
-            found.setdefault(place, []).append(usable[0])
-    return [Domain(*place, sorted(cores)) for place, cores in sorted(found.items())]
+            found.append(Core(usable, _around(packages, bits), _around(nodes, bits), cache))
+    return found
 
 
 def _cards(root):
@@ -99,7 +134,7 @@ def parse(text, allowed=None):
         raise TopologyError("hwloc's XML is not of version 2: cotejo needs hwloc 2")
     units = {int(e.get("os_index")) for e in _of_type(root, "PU")}
     usable = units if allowed is None else units & set(allowed)
-    return Topology(_domains(root, usable), _cards(root), len(units), len(usable))
+    return Topology(_cores(root, usable), _cards(root), len(units), len(usable))
 
 
 def _of_stack():
@@ -137,6 +172,20 @@ def xml():
     return text.value.decode()  # this process ends soon: nothing is given back
 
 
+@functools.cache
+def of_file(path):
+    """The topology of a file that hwloc wrote."""
+    try:
+        return parse(path.read_text())
+    except (ET.ParseError, TopologyError) as err:
+        raise TopologyError(f"{path}: {err}") from None
+
+
+@functools.cache
+def _here(allowed):
+    return parse(xml(), allowed)
+
+
 def here():
-    """This machine, of which only what this shell may use (affinity, cgroup) has domains."""
-    return parse(xml(), os.sched_getaffinity(0))
+    """This machine, of which only what this shell may use (affinity, cgroup) has cores."""
+    return _here(frozenset(os.sched_getaffinity(0)))

@@ -15,6 +15,8 @@ site_configuration = {
                     "launcher": "mpirun",
                     # One launch at a time: two would disturb each other.
                     "max_jobs": 1,
+                    # Cells have no partition in their names: there is no other.
+                    "extras": {"named": False},
                 }
             ],
         }

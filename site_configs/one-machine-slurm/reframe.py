@@ -9,6 +9,8 @@ SHARED = {
     "scheduler": "squeue",
     "access": ["--partition=all", "--exclusive", "--licenses=cores:1"],
     "max_jobs": 1,
+    # Nodes are like the host of ReFrame: they are it.
+    "extras": {"topology": "here"},
 }
 
 site_configuration = {

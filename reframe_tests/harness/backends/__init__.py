@@ -5,16 +5,45 @@ A partition of a site chooses its own by what its `extras` say; nothing outside 
 asks which one it is.
 """
 
+import functools
+import math
+
+from .. import placements, scales
+from ..model import site as model
+from ..sessions import site_folder
 from . import guests, namespaces, real, simulated
 from .backend import Backend, BackendError
 
-__all__ = ["Backend", "BackendError", "KINDS", "of"]
+__all__ = ["KINDS", "Backend", "BackendError", "of", "of_site", "rank_counts", "splits"]
 
 #: The first whose key a partition's `extras` have; a real machine has none.
 KINDS = (simulated.Simulated, guests.Guests, namespaces.Namespaces, real.Real)
 
 
-def of(extras):
-    """The backend of a partition, by its `extras`."""
-    return next(kind for kind in KINDS if kind.fits(extras))(extras)
+def of(partition, extras, is_local, site=None):
+    """The backend of a partition, by its `extras`; `is_local`: ReFrame runs beside its ranks."""
+    kind = next(kind for kind in KINDS if kind.fits(extras))
+    return kind(extras, placements.Nodes(partition, extras, is_local, site))
+
+
+@functools.cache
+def of_site(site=None):
+    """The backends of a site's partitions."""
+    partitions = model.system(site_folder(site))["partitions"]
+    return [of(p["name"], p.get("extras", {}), p["scheduler"] == "local", site)
+            for p in partitions]
+
+
+def rank_counts(site=None):
+    """Numbers of ranks to measure with: 2, 4, 8, ... and all cores of a node, then all nodes, of
+    any partition; `scale.yaml` may bound them (`ranks`)."""
+    most = scales.site_bounds(site).get("ranks", math.inf)
+    return sorted({n for backend in of_site(site)
+                   for n in placements.counts(*backend.rooms()) if n <= most})
+
+
+def splits(site=None):
+    """Ways to share out the cores of a node, of any partition, as "RANKSxTHREADS"."""
+    return list(dict.fromkeys(split for backend in of_site(site)
+                              for split in placements.splits(backend.rooms()[0])))
 

@@ -21,8 +21,8 @@ class Backend:
     #: How many times slower than it stands for this machine runs; the benchmark's clock does too.
     dilation = 1
 
-    def __init__(self, extras):
-        self.extras = extras
+    def __init__(self, extras, nodes):
+        self.extras, self.nodes = extras, nodes
 
     @classmethod
     def fits(cls, extras):
@@ -35,6 +35,10 @@ class Backend:
     def place(self, request):
         """The `Place` of the ranks; PlacementError says why there is none."""
         raise NotImplementedError
+
+    def rooms(self):
+        """The most ranks of one node, and of all of them, by any placement."""
+        return self.nodes.rooms()
 
     def available(self):
         """Why this machine can have no such launches at all, or ''."""

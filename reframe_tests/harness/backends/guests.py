@@ -8,6 +8,9 @@ class Guests(Namespaces):
     key = "guests"
     guests = True
 
+    def cores(self, hosts, others):
+        return [0] * hosts  # of each guest's own kernel
+
     def shares_files(self, request):
         return False
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Clusters of network namespaces on this machine, joined by a switch that models Ethernet."""
 
-from .. import clusters, machine, placements
+from .. import clusters, machine
+from ..model.placement import Place, PlacementError
 from .backend import Backend, BackendError
 
 
@@ -10,8 +11,8 @@ class Namespaces(Backend):
     binds = False
     guests = False
 
-    def __init__(self, extras):
-        super().__init__(extras)
+    def __init__(self, extras, nodes):
+        super().__init__(extras, nodes)
         self.cluster = None
 
     @property
@@ -22,8 +23,22 @@ class Namespaces(Backend):
         return {"between", "emulated", *(["llc"] if machine.has_llc(self.extras) else [])}
 
     def place(self, request):
-        return placements.resolve(request.placement, request.ranks * request.threads,
-                                  request.program)
+        """Each rank on a host of its own: `own` gives it that host's core, `any` those of the
+        others too."""
+        placement, ranks = self.nodes.get(request.placement), request.ranks
+        if ranks > self.extras["hosts"] or request.threads > 1:
+            raise PlacementError(f"placement {placement.name!r} has no room for {ranks} ranks of "
+                                 f"{request.threads} threads here")
+        cpus = self.cores(ranks, placement.cpus == "any")
+        if placement.cpus == "any" and cpus == self.cores(ranks, False):
+            raise PlacementError(f"placement {placement.name!r} is `own` on this machine")
+        return Place(cpus, ranks)
+
+    def cores(self, hosts, others):
+        return clusters.cores(hosts, others=others)
+
+    def rooms(self):
+        return 1, self.extras["hosts"]
 
     def available(self):
         return clusters.lacking(self.guests)

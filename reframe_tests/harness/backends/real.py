@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Real machines: hosts and cores as they are, alone or behind a scheduler."""
 
-from .. import machine, placements
+from .. import machine
 from .backend import Backend
 
 
@@ -12,13 +12,13 @@ class Real(Backend):
 
     def features(self):
         """Several ranks fit a host (`within`); a network where any placement has several hosts."""
-        several = placements.most_hosts() > 1
+        several = self.nodes.most_hosts() > 1
         return {"within", *(["between"] if several else []),
                 *(["llc"] if machine.has_llc(self.extras) else [])}
 
     def place(self, request):
-        return placements.resolve(request.placement, request.ranks * request.threads,
-                                  request.program)
+        return self.nodes.resolve(request.placement, request.ranks, request.threads,
+                                  request.on_hosts)
 
     def options(self, request):
         words = []

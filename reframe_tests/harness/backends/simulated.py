@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Machines that SimGrid's SMPI simulates, from the platforms of the site `simulated`."""
 
-from .. import placements, simgrid
-from ..model.placement import Place
+from .. import simgrid
+from ..model.placement import Place, PlacementError
 from .backend import Backend
 
 
@@ -22,8 +22,13 @@ class Simulated(Backend):
         try:
             each = place(self.platform, request.placement, request.ranks)
         except simgrid.PlatformError as err:
-            raise placements.PlacementError(str(err)) from None
+            raise PlacementError(str(err)) from None
         return Place([], len({simgrid.node(host) for host in each}), each)
+
+    def rooms(self):
+        here = simgrid.platform(self.platform)
+        room = here["cells"] * here["cores"]
+        return room, room * min(here["nodes"], simgrid.MOST_NODES)
 
     def options(self, request):
         return simgrid.settings(self.platform)

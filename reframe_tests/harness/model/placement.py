@@ -1,7 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Placements: which core of which host each rank is on."""
+"""Placements: which core of which host each rank is on, by a list of cores or by a policy.
 
+A policy is resolved on the topology of a partition's nodes. `compact` takes cores in hwloc's
+order, from those beside the network card on; `spread` takes each next rank as far from the
+others as the machine allows; `per-numa` puts one rank on each NUMA node, `one-per-node` one on
+each node; `siblings` takes the hardware threads of a core together.
+"""
+
+import math
 from dataclasses import dataclass, field
+
+
+class PlacementError(ValueError):
+    """A placement that this site or this machine cannot give; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -14,3 +25,91 @@ class Place:
     cpus: list
     hosts: int
     each: list = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Placement:
+    """One entry of a site's placements."""
+
+    name: str
+    #: Cores as Linux numbers them, one a rank of a host or a list of several; a word of a kind of
+    #: machine that has them (`own`, `any`, `guest`, `simulated`); or None where there is a policy.
+    cpus: list | str | None = None
+    policy: str = ""
+    #: Number of hosts; `each`: as many as ranks; `fill`: no more than hold the ranks.
+    hosts: int | str = "fill"
+    most: int = 0
+    ranks_per_node: int = 0
+    #: Cores of each rank.
+    threads: int = 1
+    #: The cores that come first: `near` to the network card, or `far` from it.
+    card: str = "near"
+
+    def hosts_for(self, ranks, room, nodes):
+        """Number of hosts for so many ranks, `room` of which fit on one, of at most `nodes`."""
+        if self.hosts == "each":
+            return min(ranks, self.most or nodes)
+        if self.hosts != "fill":
+            return self.hosts
+        least = max(1, math.ceil(ranks / max(room, 1)))
+        return next((n for n in range(least, nodes + 1) if ranks % n == 0), least)
+
+    def room(self, topology, threads=1):
+        """How many ranks of so many threads fit on one node."""
+        if isinstance(self.cpus, list):
+            return len(self.cpus) // threads
+        width = max(self.threads, threads)
+        most = {"one-per-node": 1, "per-numa": len({c.numa for c in topology.cores}),
+                "siblings": sum(len(c.units) for c in topology.cores) // width}.get(
+                    self.policy, len(topology.cores) // width)
+        return min(most, self.ranks_per_node or most)
+
+    def cores(self, topology, ranks, threads=1):
+        """The core, or list of cores, of each of the ranks of one node."""
+        width = max(self.threads, threads)
+        if isinstance(self.cpus, list):
+            chosen = self.cpus[:ranks * threads]
+            grouped = [chosen[i:i + threads] for i in range(0, len(chosen), threads)]
+            return grouped if threads > 1 else chosen
+        if self.policy == "siblings":
+            units = [unit for core in _ordered(topology, self.card) for unit in core.units]
+            sets = [units[i * width:(i + 1) * width] for i in range(ranks)]
+        else:
+            sets = [[core.units[0] for core in taken] for taken in
+                    _taken(_ordered(topology, self.card), ranks, width,
+                           apart=self.policy in ("spread", "per-numa"))]
+        return sets if width > 1 else [one for (one,) in sets]
+
+
+def _ordered(topology, card):
+    """Cores in hwloc's order, those of the domain beside the network card (or far from it) first.
+    """
+    home, away = topology.home()
+    first = away if card == "far" else home
+    if first is None:
+        raise PlacementError("one NUMA node: no core is far from the network card")
+    place = (first.package, first.numa)
+    return sorted(topology.cores, key=lambda core: (core.package, core.numa) != place)
+
+
+def _taken(cores, ranks, width, apart):
+    """`width` cores for each rank: each next one after the others, or as far apart as can be."""
+    free, sets, used = list(cores), [], []
+
+    def crowd(core):
+        return tuple(sum(getattr(core, level) == getattr(other, level) for other in used)
+                     for level in ("package", "numa", "cache"))
+
+    for _ in range(ranks):
+        first = min(free, key=crowd) if apart else free[0]
+        free.remove(first)
+        taken = [first]
+        while len(taken) < width:
+            beside = min(free, key=lambda core: (core.package != first.package,
+                                                 core.numa != first.numa,
+                                                 core.cache != first.cache))
+            free.remove(beside)
+            taken.append(beside)
+        used.append(first)
+        sets.append(taken)
+    return sets
