@@ -28,7 +28,7 @@ OURS = """
 results <- cotejo::read_results("{dir}")
 summary <- cotejo::summarise_launches(results)
 compared <- cotejo::compare_configurations(summary)
-stopifnot(nrow(results$samples) == {rows}, nrow(compared) == {compared}, !anyNA(compared$p_holm))
+stopifnot(nrow(results$samples) == {rows}, nrow(compared) == {compared}, !anyNA(compared$p_joint))
 """
 
 PLAIN = """

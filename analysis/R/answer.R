@@ -14,13 +14,14 @@ answer <- function(comparison, delta) {
   if (!nrow(comparison)) {
     return(list())
   }
-  comparison <- by_test(comparison)
+  winners <- fastest_of(comparison)
   strata <- names(comparison)[seq_len(match("a", names(comparison)) - 1L)]
   lapply(unname(split_strata(comparison, strata)), function(part) {
     pairs <- split(part, by = c("a", "b"), sorted = FALSE)
     at <- function(row_of) vapply(pairs, function(pair) say_one(row_of(pair), delta), "")
     list(
-      title = title_of_stratum(part[1L]), fastest = say_fastest(part),
+      title = title_of_stratum(part[1L]),
+      fastest = say_fastest(winners[part[1L, strata, with = FALSE], on = strata]),
       smallest = at(function(pair) sized(pair)[which.min(bytes)]),
       largest = if (any(part$bytes > min(part$bytes))) at(function(p) p[which.max(bytes)]),
       ranges = unlist(lapply(pairs, say_ranges, delta = delta))
@@ -28,24 +29,12 @@ answer <- function(comparison, delta) {
   })
 }
 
-# A sentence with a verdict holds the ratio and the interval on which the verdict rests.
-by_test <- function(comparison) {
-  out <- copy(comparison)
-  known <- which(!is.na(out$hl_low))
-  for (column in c("ratio", "low", "high", "low90", "high90")) {
-    theirs <- out[[paste0("hl_", column)]]
-    set(out, known, column, fcoalesce(theirs, out[[column]])[known])
-  }
-  out[]
-}
-
 # Rows of more than zero bytes where there are any.
 sized <- function(pair) if (any(pair$bytes > 0)) pair[bytes > 0] else pair
 
 #' Which MPI is faster than every other, and at which sizes.
 #' @noRd
-say_fastest <- function(part) {
-  at <- part[, list(winner = winner_of(.SD)), keyby = "bytes"]
+say_fastest <- function(at) {
   runs <- over_runs(at$winner, function(winner, rows) say_sizes(at$bytes[rows]))
   sizes <- tapply(runs, factor(names(runs), unique(names(runs))), paste,
     collapse = " and "
@@ -57,15 +46,6 @@ say_fastest <- function(part) {
       sprintf("None is faster than every other %s.", sizes[names(sizes) == ""])
     }
   ), collapse = " ")
-}
-
-# The side that every comparison it is in calls faster; "" when there is none.
-winner_of <- function(rows) {
-  verdict <- fifelse(is.na(rows$verdict), "", rows$verdict)
-  won <- c(rows$a[verdict == "faster"], rows$b[verdict == "slower"])
-  sides <- unique(c(rows$a, rows$b))
-  best <- sides[tabulate(match(won, sides), length(sides)) == length(sides) - 1L]
-  if (length(best)) best else ""
 }
 
 # Say something of each run of equal values and the indices of the run; named by the value.
@@ -93,29 +73,34 @@ say_one <- function(row, delta) {
   if (is.na(row$verdict)) {
     return(sprintf("%s and %s %s: no verdict, %s.", a, b, place, row$note))
   }
+  more <- say_more(row$more_launches, row$more_sessions)
   switch(row$verdict,
     faster = say_faster(a, b, 1 / row$ratio, 1 / row$high, 1 / row$low, place, n, row),
     slower = say_faster(b, a, row$ratio, row$low, row$high, place, n, row),
     equivalent = sprintf(
-      "%s and %s are equivalent within %s %s: ratio of times %s (90 %% interval), %s.",
-      a, b, percent(delta), place, format_interval(row$ratio, row$low90, row$high90, 4L), n
+      "%s and %s are equivalent within %s %s, %s: ratio of times %s, %s.",
+      a, b, percent(delta), place, row$scope, format_interval(row$ratio, row$low, row$high, 4L), n
+    ),
+    differ = sprintf(
+      "The sessions of %s and %s differ %s: ratio of times %s, %s; %s.",
+      a, b, place, format_interval(row$ratio, row$low, row$high, 3L), n, row$note
     ),
     undecided = sprintf(
       paste(
-        "Undecided between %s and %s %s: neither a difference nor equivalence within %s is shown,",
-        "ratio of times %s, %s, corrected p = %s%s%s."
+        "Undecided between %s and %s %s %s: neither a difference nor equivalence within %s is",
+        "shown, ratio of times %s, %s, corrected p = %s%s%s."
       ),
-      a, b, place, percent(delta), format_interval(row$ratio, row$low, row$high, 3L), n,
-      format_p(row$p_holm), if (nzchar(row$note)) paste0(" (", row$note, ")") else "",
-      if (is.na(row$more_launches)) "" else paste("; ", say_more(row$more_launches), sep = "")
+      a, b, place, row$scope, percent(delta), format_interval(row$ratio, row$low, row$high, 3L),
+      n, format_p(row$p_joint), if (nzchar(row$note)) paste0(" (", row$note, ")") else "",
+      if (nzchar(more)) paste0("; ", more) else ""
     )
   )
 }
 
 say_faster <- function(fast, slow, times, low, high, place, n, row) {
   sprintf(
-    "%s is %s times as fast as %s %s, %s, corrected p = %s.",
-    fast, format_interval(times, low, high), slow, place, n, format_p(row$p_holm)
+    "%s is %s times as fast as %s %s, %s, %s, corrected p = %s.",
+    fast, format_interval(times, low, high), slow, place, row$scope, n, format_p(row$p_joint)
   )
 }
 
@@ -145,6 +130,7 @@ say_run <- function(verdict, rows, delta) {
     slower = sprintf("%s %s times as fast %s", title_of(rows$b[[1L]]), factor, sizes),
     equivalent = sprintf("equivalent within %s %s", percent(delta), sizes),
     undecided = sprintf("undecided %s (ratio of times %s)", sizes, factor),
+    differ = sprintf("the sessions differ %s (ratio of times %s)", sizes, factor),
     none = sprintf("too few launches %s", sizes)
   )
 }

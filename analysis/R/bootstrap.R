@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Bootstrap intervals over launches for a median and for a ratio of medians.
+# Intervals over launches of a median and of a ratio, and what bootstraps of fits draw.
 
 # Fewer launches than this carry no interval and no verdict.
 MIN_LAUNCHES <- 5L
@@ -22,89 +22,65 @@ with_seed <- function(seed, code) {
   force(code)
 }
 
-#' Medians of the columns of a matrix.
+#' Medians of the columns of a matrix, of what is known in each.
 #' @noRd
 column_medians <- function(values) {
-  n <- nrow(values)
+  n <- colSums(!is.na(values))
+  # What is not known sorts behind what is, within its column.
   sorted <- values[order(col(values), values, method = "radix")]
-  first <- (seq_len(ncol(values)) - 1L) * n
+  first <- (seq_len(ncol(values)) - 1L) * nrow(values)
   (sorted[first + (n + 1L) %/% 2L] + sorted[first + n %/% 2L + 1L]) / 2
-}
-
-#' Medians of the columns of `x[index]`, many times as quick: how often each launch was drawn is
-#' counted, and the counts are summed up in the order of the values.
-#'
-#' @param x values.
-#' @param index matrix of places in `x`, as [draw_indices()] makes it.
-#' @noRd
-drawn_medians <- function(x, index) {
-  n <- nrow(index)
-  columns <- seq_len(ncol(index)) - 1L
-  size <- length(x)
-  counts <- tabulate(index + rep(columns * size, each = n), size * ncol(index))
-  order <- order(x)
-  dim(counts) <- c(size, ncol(index))
-  # Each column adds n, so that the sums rise through all of them.
-  sums <- cumsum(counts[order, ])
-  at <- function(row) x[order[findInterval(columns * n + row - 0.5, sums) %% size + 1L]]
-  (at((n + 1L) %/% 2L) + at(n %/% 2L + 1L)) / 2
 }
 
 draw_indices <- function(n, replicates) {
   matrix(sample.int(n, n * replicates, replace = TRUE), nrow = n)
 }
 
-#' Bootstrap interval of the median over launches (percentile method).
+#' Interval of the median between order statistics of the launches.
+#'
+#' Exact whatever the distribution is (Hollander and Wolfe 1999, ch. 3): the narrowest pair of
+#' order statistics, as many from below as from above, that has the level; the range, where so few
+#' launches have none.
 #'
 #' @param x launch medians (s).
-#' @param level of the interval.
-#' @param replicates,seed of the bootstrap.
-#' @return list: `median`, `low`, `high` (s); the bounds are `NA` under five launches.
+#' @param level at least wanted.
+#' @return list: `median`, `low`, `high` (s) and the `level` it has; the bounds are `NA` under five
+#'   launches.
 #' @export
-bootstrap_median <- function(x, level = 0.95, replicates = 4000L, seed = 1L) {
-  bounds <- c(NA_real_, NA_real_)
-  if (length(x) >= MIN_LAUNCHES) {
-    index <- with_seed(seed, draw_indices(length(x), replicates))
-    drawn <- drawn_medians(x, index)
-    bounds <- stats::quantile(drawn, (1 + c(-level, level)) / 2, names = FALSE)
-  }
-  list(median = stats::median(x), low = bounds[[1L]], high = bounds[[2L]])
-}
-
-#' Bootstrap interval of the ratio of medians over launches.
-#'
-#' The ratio is median(x) / median(y). Launches are drawn with replacement within each side
-#' (stratified); when the sides come in complete blocks, whole blocks are drawn, so that what
-#' two launches of a block have in common stays common. Percentile intervals (Davison and
-#' Hinkley 1997, 5.3): of those tried on launch medians (log-normal, CV 3 to 10 %, with and
-#' without launches of twice the time, with and without block effects, n = 5 to 20) they cover
-#' best; BCa rests on the jackknife, which fails for medians, and covers less (the package's
-#' tests hold the figures).
-#'
-#' @param x,y launch medians of the two sides (s); with `blocked`, in the same order of blocks.
-#' @param blocked whether the sides are paired by block.
-#' @param levels of the intervals.
-#' @param replicates,seed of the bootstrap.
-#' @return list: `ratio`, and `low` and `high`, vectors as long as `levels`; `NA` under five
-#'   launches on either side or when a median of `y` is not positive.
-#' @export
-bootstrap_ratio <- function(x, y, blocked = FALSE, levels = c(0.95, 0.90),
-                            replicates = 4000L, seed = 1L) {
-  ratio <- stats::median(x) / stats::median(y)
-  unknown <- rep(NA_real_, length(levels))
-  out <- list(ratio = ratio, low = unknown, high = unknown)
-  if (min(length(x), length(y)) < MIN_LAUNCHES || min(y) <= 0) {
+median_interval <- function(x, level = 0.95) {
+  n <- length(x)
+  out <- list(median = stats::median(x), low = NA_real_, high = NA_real_, level = NA_real_)
+  if (n < MIN_LAUNCHES) {
     return(out)
   }
-  if (blocked && length(x) != length(y)) {
-    refuse("blocked sides must have one launch each in every block")
-  }
-  drawn <- with_seed(seed, {
-    index_x <- draw_indices(length(x), replicates)
-    index_y <- if (blocked) index_x else draw_indices(length(y), replicates)
-    drawn_medians(x, index_x) / drawn_medians(y, index_y)
-  })
-  out$low <- stats::quantile(drawn, (1 - levels) / 2, names = FALSE)
-  out$high <- stats::quantile(drawn, (1 + levels) / 2, names = FALSE)
+  sorted <- sort(x)
+  # One more than may be left out on a side, so that what is left out has at most the rest.
+  k <- max(1, stats::qbinom((1 - level) / 2, n, 0.5))
+  if (k > 1 && 2 * stats::pbinom(k - 1, n, 0.5) > 1 - level + 1e-12) k <- k - 1
+  out$low <- sorted[[k]]
+  out$high <- sorted[[n + 1 - k]]
+  out$level <- 1 - 2 * stats::pbinom(k - 1, n, 0.5)
   out
+}
+
+#' Interval of the ratio of two sides at one size, as comparisons have it.
+#'
+#' @param x,y launch medians of the sides (s), in the same order of blocks with `paired`.
+#' @param paired whether the sides come in blocks.
+#' @return list: `ratio`, `low`, `high`, `level`; the bounds are `NA` under five launches a side.
+#' @noRd
+ratio_interval <- function(x, y, paired = FALSE) {
+  out <- list(
+    ratio = stats::median(x) / stats::median(y), low = NA_real_, high = NA_real_, level = NA_real_
+  )
+  if (min(length(x), length(y)) < MIN_LAUNCHES || min(x, y) <= 0) {
+    return(out)
+  }
+  curve <- if (paired) {
+    paired_curve(matrix(log(x) - log(y)))
+  } else {
+    independent_curve(matrix(log(x)), matrix(log(y)))
+  }
+  found <- lapply(curve[, c("effect", "low", "high")], exp)
+  list(ratio = found$effect, low = found$low, high = found$high, level = curve$level)
 }

@@ -4,60 +4,55 @@
 #' Compare configurations.
 #'
 #' Within each stratum (all that makes a configuration but the factor `by`) every pair of levels
-#' of `by` is compared, size by size.
+#' of `by` is compared, at all sizes that both have.
 #'
-#' * Effect: `ratio` = median of a's launch medians / median of b's, with bootstrap intervals over
-#'   launches ([bootstrap_ratio()]), whole blocks where blocks are complete. Under 1, a is faster.
-#' * Tests: Welch on times at 99 %; Wilcoxon's rank-sum; Wilcoxon's signed-rank over blocks where
-#'   they are complete. `p` is that of the signed-rank test where the number of blocks lets it
-#'   reach `alpha` after Holm's correction, else of the rank-sum test. The choice rests on
-#'   the design alone (launches and sizes), never on the times.
-#' * Family: Holm's correction is over the sizes of one pair in one stratum.
-#' * Sessions: where launches are of several sessions whose ratios differ (Cochran's Q at 1 %), the
-#'   verdict must hold over sessions too ([ratio_over_sessions()]), and the `note` says so.
-#' * Verdict, said of a, rests on the interval that inverts the test
-#'   ([hodges_lehmann_interval()]): `equivalent` when the 90 % interval lies within
-#'   1/(1+delta)..1+delta (two one-sided tests at 5 %); else `faster` or `slower` when the
-#'   corrected p is at most `alpha` and the 95 % interval excludes 1; else `undecided`, and
-#'   `more_launches` says about how many more a side would likely decide
-#'   ([launches_to_decide()]). `NA` with a `note` when a side has
-#'   under five launches.
+#' * Pairing: by the blocks that both sides have, size by size. Sides without a common block
+#'   (two tools, measured one after the other) are compared as independent ones.
+#' * Effect: `ratio`, time of a over time of b, over blocks (Huber's estimate on the logarithm).
+#'   Under 1, a is faster. `low` and `high` hold every ratio that the test does not reject.
+#' * Test: sign flips of whole blocks, `p_joint` corrected over the sizes of the pair in one step
+#'   ([paired_curve()]); the family is stated in `family`.
+#' * Verdict, said of a: `equivalent` when the 90 % interval lies within 1/(1+delta)..1+delta;
+#'   else `faster` or `slower` when the interval excludes 1, which is when `p_joint` is at most
+#'   `alpha`; else `undecided`. `NA` with a `note` with under five blocks. Sides that share no
+#'   session only `differ`, unless each has three: then sessions are what is compared.
+#' * Sessions are a level: `scope` says for which sessions (and nodes) the verdict holds, which is
+#'   "over sessions" where the interval of launches within sessions ([ratio_over_sessions()])
+#'   gives the same one.
+#' * What is undecided has `more_launches` or, where sessions differ by more than launches do,
+#'   `more_sessions` that would likely decide ([launches_to_decide()]).
 #'
 #' @param summary what [summarise_launches()] returned.
 #' @param by factor to compare: `mpi`, `transport`, `placement`, `settings`, `operation`, ...
 #' @param ignoring columns of a configuration that may differ too (they follow from `by`).
 #' @param delta smallest relative difference of interest.
 #' @param alpha family-wise error rate of faster and slower.
-#' @param replicates,seed of the bootstrap.
 #' @param refused `"stop"`: an error of class `cotejo_not_comparable` when a pair may not be
 #'   compared; `"list"`: leave it out and list it in the attribute `refused`.
-#' @return data.table, one row a stratum, pair and size: strata, `bytes`, `a`, `b`, `n_a`, `n_b`,
-#'   `median_a_s`, `median_b_s`, `ratio`, `low`, `high` (95 %), `low90`, `high90`, `hl_ratio` and
-#'   its `hl_low`, `hl_high`, `hl_low90`, `hl_high90`, `cliffs_delta`, `welch_*`,
-#'   `p_ranksum`, `blocked`, `p_blocked`, `sessions`,
-#'   `session_ratio`, `session_low`, `session_high`, `session_spread`, `p_sessions`, `method`,
-#'   `p`, `p_holm`, `family_size`, `least_p`, `verdict`, `more_launches`, `note`.
+#' @return data.table, one row a stratum, pair and size: strata, `bytes`, `a`, `b`, `n_a`, `n_b`
+#'   (launches, of blocks that both sides have), `left_out` (launches of other blocks),
+#'   `median_a_s`, `median_b_s`, `ratio`, `low`, `high`, `confidence` (that the interval has, for
+#'   all sizes together where `joint`), `low90`, `high90`, `p` (of the size alone), `p_joint`,
+#'   `family`, `paired`, `method`, `cliffs_delta`, `welch_*`, `sessions`, `nodes` (numbers of
+#'   them), `session_ratio`, `session_low`, `session_high`, `session_spread`, `scope`, `verdict`,
+#'   `more_launches`, `more_sessions`, `note`.
 #' @export
 compare_configurations <- function(summary, by = "mpi", ignoring = character(), delta = 0.03,
-                                   alpha = 0.05, replicates = 4000L, seed = 1L,
-                                   refused = c("stop", "list")) {
+                                   alpha = 0.05, refused = c("stop", "list")) {
   refused <- match.arg(refused)
   strata <- setdiff(configuration_columns(summary), c(by, ignoring))
   need_columns(summary, c(strata, by, "bytes", "median_s", "key", "session"), "the summary")
-  used <- summary[!is.na(median_s)]
+  used <- summary[!is.na(median_s) & median_s > 0]
   used[, block := paste(session, launch)]
   used[, stratum := .GRP, by = strata]
   jobs <- list()
   words <- list()
-  for (s in unique(used$stratum)) {
-    part <- used[stratum == s]
+  for (part in split(used, by = "stratum", sorted = TRUE)) {
     levels <- sort(unique(part[[by]]), method = "radix")
     pairs <- if (length(levels) < 2L) list() else utils::combn(levels, 2L, simplify = FALSE)
     for (pair in pairs) {
-      of_a <- part[[by]] == pair[[1L]]
-      of_b <- part[[by]] == pair[[2L]]
-      a <- part[of_a]
-      b <- part[of_b]
+      a <- part[part[[by]] == pair[[1L]]]
+      b <- part[part[[by]] == pair[[2L]]]
       proof <- comparable(a, b, by, pair)
       here <- a[1L, strata, with = FALSE]
       if (!isTRUE(proof)) {
@@ -68,14 +63,13 @@ compare_configurations <- function(summary, by = "mpi", ignoring = character(), 
       jobs <- c(jobs, list(list(here = here, pair = pair, a = a, b = b)))
     }
   }
-  # A comparison takes some five times as long as a file.
-  work <- 5L * sum(vapply(jobs, function(job) uniqueN(job$a$bytes), 0L))
+  # A curve takes as long as some files.
   out <- rbindlist(unlist(over_cores(jobs, function(part) {
     lapply(part, function(job) {
-      rows <- compare_sizes(job$a, job$b, delta, alpha, replicates, seed)
+      rows <- compare_sizes(job$a, job$b, delta, alpha)
       if (nrow(rows)) cbind(job$here, a = job$pair[[1L]], b = job$pair[[2L]], rows)
     })
-  }, work), recursive = FALSE))
+  }, 10L * length(jobs)), recursive = FALSE))
   setattr(out, "refused", rbindlist(words))
   setattr(out, "by", by)
   out[]
@@ -92,71 +86,80 @@ stop_not_comparable <- function(pair, here, proof) {
   )
 }
 
-#' Compare two sides at every size that both have, then correct over the sizes.
+#' Compare two sides at every size that both have: the curve of a pair.
 #' @noRd
-compare_sizes <- function(a, b, delta, alpha, replicates, seed) {
+compare_sizes <- function(a, b, delta, alpha) {
   sizes <- sort(intersect(a$bytes, b$bytes))
-  a <- split(a[, c("session", "block", "median_s")], a$bytes)
-  b <- split(b[, c("session", "block", "median_s")], b$bytes)
-  rows <- rbindlist(lapply(sizes, function(size) {
-    name <- as.character(size)
-    c(list(bytes = size), compare_pair(a[[name]], b[[name]], replicates, seed))
-  }))
-  if (!nrow(rows)) {
-    return(rows)
+  if (!length(sizes)) {
+    return(data.table())
   }
-  rows[, family_size := .N]
-  reaches <- rows$blocked & least_p(rows$n_a, rows$n_b, TRUE) * rows$family_size <= alpha
-  rows[, method := fifelse(reaches, "signed-rank over blocks", "rank-sum")]
-  rows[, p := fifelse(reaches, p_blocked, p_ranksum)]
-  rows[, least_p := least_p(n_a, n_b, reaches)]
-  rows[, p_holm := stats::p.adjust(p, "holm")]
-  rows[, verdict := judge(
-    fcoalesce(hl_low, low), fcoalesce(hl_high, high), fcoalesce(hl_low90, low90),
-    fcoalesce(hl_high90, high90), p_holm, delta, alpha
+  sides <- list(a = log_times(a, sizes), b = log_times(b, sizes))
+  blocks <- intersect(rownames(sides$a), rownames(sides$b))
+  paired <- length(blocks) > 0L
+  if (paired) {
+    both <- lapply(sides, function(side) side[blocks, , drop = FALSE])
+    lacks <- is.na(both$a) | is.na(both$b)
+    both <- lapply(both, function(side) replace(side, lacks, NA))
+  } else {
+    both <- lapply(sides, whole_launches)
+  }
+  rows <- rbindlist(lapply(seq_along(sizes), function(i) {
+    describe_sides(both$a[, i], both$b[, i], paired)
+  }))
+  set(rows, j = "bytes", value = sizes)
+  setcolorder(rows, "bytes")
+  all <- colSums(!is.na(sides$a)) + colSums(!is.na(sides$b))
+  rows[, left_out := as.integer(all) - n_a - n_b]
+  sessions <- lapply(list(a, b), \(side) unique(side$session))
+  apart <- !length(intersect(sessions[[1L]], sessions[[2L]]))
+  enough <- apart && min(lengths(sessions)) >= MIN_SESSIONS
+  rows <- cbind(rows, if (enough) {
+    curve_between_sessions(a, b, sizes, alpha)
+  } else {
+    curve_of(both, paired, rows, alpha)
+  })
+  rows[, family_size := sum(!is.na(low))]
+  rows[, family := sprintf("%s of one pair", count_of(family_size, "size", "sizes"))]
+  method <- if (enough) {
+    "Welch's test over sessions"
+  } else if (paired) {
+    "sign flips of whole blocks"
+  } else {
+    "exchanges of whole launches"
+  }
+  set(rows, j = c("paired", "method"), value = list(paired, method))
+  rows[, verdict := judge(low, high, low90, high90, joint, joint90, delta)]
+  # Of sides that were never measured in one session a difference is one of the sessions.
+  if (apart && !enough) rows[verdict %in% c("faster", "slower"), verdict := "differ"]
+  rows <- cbind(rows, sessions_of(a, b, rows, blocks, delta))
+  rows[, note := note_on(n_a, n_b, left_out, joint, alpha)]
+  rows[verdict == "differ", note := sprintf(
+    "the sessions differ: measure both in the same blocks, or in %d sessions each", MIN_SESSIONS
   )]
-  rows[, note := note_on(n_a, n_b, least_p, family_size, alpha)]
-  differ <- which(rows$p_sessions <= SESSIONS_DIFFER & rows$verdict != "undecided")
-  if (length(differ)) set_by_sessions(rows, differ, delta, alpha)
-  rows[verdict == "undecided", more_launches := launches_to_decide(
-    hl_ratio, fcoalesce(hl_low, low), fcoalesce(hl_high, high), pmin(n_a, n_b), family_size,
-    delta, alpha
+  rows[, c("more_launches", "more_sessions") := list(NA_real_, NA_real_)]
+  rows[verdict == "undecided", c("more_launches", "more_sessions") := more_to_decide(
+    .SD, delta, alpha
   )]
   rows[]
 }
 
-# The p of Cochran's Q at which sessions differ: asked of every size, so stricter than alpha.
-SESSIONS_DIFFER <- 0.01
-
-#' Where sessions differ a verdict stays only if the interval over sessions gives the same.
+#' Logarithms of the times of a side: a row a block, a column a size. Of several launches of a
+#' block the mean.
 #' @noRd
-set_by_sessions <- function(rows, differ, delta, alpha) {
-  part <- rows[differ]
-  over <- judge(
-    part$session_low, part$session_high, part$session_low, part$session_high, part$p_holm, delta,
-    alpha
-  )
-  rows[differ, note := sprintf(
-    "sessions differ by %s %%: over them the ratio is %s", format_digits(100 * session_spread),
-    format_interval(session_ratio, session_low, session_high)
-  )]
-  set(rows, differ[over != part$verdict], "verdict", "undecided")
+log_times <- function(side, sizes) {
+  part <- side[bytes %in% sizes, list(value = mean(log(median_s))), by = c("block", "bytes")]
+  blocks <- sort(unique(part$block), method = "radix")
+  out <- matrix(NA_real_, length(blocks), length(sizes), dimnames = list(blocks, NULL))
+  out[cbind(match(part$block, blocks), match(part$bytes, sizes))] <- part$value
+  out
 }
 
-compare_pair <- function(a, b, replicates, seed) {
-  blocked <- !anyDuplicated(a$block) && !anyDuplicated(b$block) && setequal(a$block, b$block)
-  over <- ratio_over_sessions(a, b)
-  names(over) <- c(
-    "sessions", "session_ratio", "session_low", "session_high", "session_spread", "p_sessions"
-  )
-  x <- a$median_s
-  y <- if (blocked) b$median_s[match(a$block, b$block)] else b$median_s
-  # Sums and draws must not depend on the order in which the launches were read.
-  in_order <- if (blocked) order(x, y) else order(x)
-  x <- x[in_order]
-  y <- if (blocked) y[in_order] else sort(y)
-  interval <- bootstrap_ratio(x, y, blocked, c(0.95, 0.90), replicates, seed)
-  inverted <- hodges_lehmann_interval(x, y, blocked)
+# Launches that have every size: what is exchanged between sides is the whole launch.
+whole_launches <- function(side) side[!rowSums(is.na(side)), , drop = FALSE]
+
+describe_sides <- function(log_x, log_y, paired) {
+  x <- exp(log_x[!is.na(log_x)])
+  y <- exp(log_y[!is.na(log_y)])
   t_test <- welch(x, y)
   names(t_test) <- c(
     "welch_mean_a_s", "welch_mean_b_s", "welch_difference_s", "welch_low_s", "welch_high_s",
@@ -165,49 +168,128 @@ compare_pair <- function(a, b, replicates, seed) {
   c(
     list(
       n_a = length(x), n_b = length(y), median_a_s = stats::median(x),
-      median_b_s = stats::median(y), ratio = interval$ratio,
-      low = interval$low[[1L]], high = interval$high[[1L]],
-      low90 = interval$low[[2L]], high90 = interval$high[[2L]],
-      hl_ratio = inverted$ratio, hl_low = inverted$low[[1L]], hl_high = inverted$high[[1L]],
-      hl_low90 = inverted$low[[2L]], hl_high90 = inverted$high[[2L]],
-      cliffs_delta = cliffs_delta(x, y)
+      median_b_s = stats::median(y), cliffs_delta = cliffs_delta(x, y)
     ),
-    t_test,
-    list(
-      p_ranksum = wilcoxon_independent(x, y), blocked = blocked,
-      p_blocked = if (blocked) wilcoxon_blocked(x, y) else NA_real_
-    ),
-    over, list(more_launches = NA_real_)
+    t_test
   )
 }
 
-judge <- function(low, high, low90, high90, p, delta, alpha) {
+#' Effects, tests and intervals of the sizes with enough launches, `NA` for the others.
+#' @noRd
+curve_of <- function(both, paired, rows, alpha) {
+  enough <- which(pmin(rows$n_a, rows$n_b) >= MIN_LAUNCHES)
+  logs <- if (paired) both$a - both$b
+  out <- data.table(
+    ratio = if (paired) {
+      exp(apply(logs, 2L, stats::median, na.rm = TRUE))
+    } else {
+      rows$median_a_s / rows$median_b_s
+    },
+    low = NA_real_, high = NA_real_, confidence = NA_real_, joint = NA, low90 = NA_real_,
+    high90 = NA_real_, joint90 = NA, p = NA_real_, p_joint = NA_real_, alike = NA_real_
+  )
+  if (!length(enough)) {
+    return(out)
+  }
+  levels <- 1 - c(1, 2) * alpha
+  curve <- if (paired) {
+    paired_curve(logs[, enough, drop = FALSE], levels)
+  } else {
+    independent_curve(both$a[, enough, drop = FALSE], both$b[, enough, drop = FALSE], levels)
+  }
+  for (end in c("low", "high", "low90", "high90")) {
+    set(out, enough, end, exp(curve[[end]]))
+  }
+  set(out, enough, "ratio", exp(curve$effect))
+  same <- c("joint", "joint90", "p", "p_joint", "alike")
+  set(out, enough, c("confidence", same), curve[, c("level", same), with = FALSE])
+  out
+}
+
+# Sessions a side from which on sides that share none can be called different.
+MIN_SESSIONS <- 3L
+
+#' Sides of different sessions: the unit is the session, its value the mean over its launches;
+#' Bonferroni over the sizes.
+#' @noRd
+curve_between_sessions <- function(a, b, sizes, alpha) {
+  rbindlist(lapply(sizes, function(size) {
+    means <- lapply(list(a, b), function(side) {
+      here <- which(side$bytes == size)
+      side[here, list(value = mean(log(median_s))), by = "session"]$value
+    })
+    tests <- lapply(c(1, 2), function(times) {
+      welch(means[[1L]], means[[2L]], 1 - times * alpha / length(sizes))
+    })
+    list(
+      ratio = exp(tests[[1L]]$difference), low = exp(tests[[1L]]$low),
+      high = exp(tests[[1L]]$high), confidence = 1 - alpha, joint = TRUE,
+      low90 = exp(tests[[2L]]$low), high90 = exp(tests[[2L]]$high), joint90 = TRUE,
+      p = tests[[1L]]$p, p_joint = min(1, length(sizes) * tests[[1L]]$p),
+      alike = as.numeric(length(sizes))
+    )
+  }))
+}
+
+#' What of the sessions and nodes a verdict rests on.
+#' @noRd
+sessions_of <- function(a, b, rows, blocks, delta) {
+  rbindlist(lapply(seq_len(nrow(rows)), function(i) {
+    # Not inside of [], where names may be columns of the launches.
+    x <- a[a$bytes == rows$bytes[[i]] & (!length(blocks) | a$block %in% blocks)]
+    y <- b[b$bytes == rows$bytes[[i]] & (!length(blocks) | b$block %in% blocks)]
+    over <- ratio_over_sessions(x, y)
+    sessions <- uniqueN(c(x$session, y$session))
+    apart <- !length(intersect(x$session, y$session))
+    nodes <- length(distinct(c(x$observed_hosts, y$observed_hosts)))
+    again <- judge(over$low, over$high, over$low, over$high, TRUE, TRUE, delta)
+    repeated <- !is.na(again) && again != "undecided" && again %in% rows$verdict[[i]]
+    list(
+      sessions = sessions, nodes = nodes, session_ratio = over$ratio, session_low = over$low,
+      session_high = over$high, session_spread = over$spread,
+      scope = scope_of(sessions, nodes, max(x$hosts, 1L), repeated, apart)
+    )
+  }))
+}
+
+scope_of <- function(sessions, nodes, hosts, repeated, apart) {
+  when <- if (repeated) {
+    sprintf("over %d sessions", sessions)
+  } else if (apart) {
+    "between sessions"
+  } else if (sessions == 1L) {
+    "in this session"
+  } else {
+    sprintf("in these %d sessions", sessions)
+  }
+  where <- if (hosts > 1L) if (nodes <= 1L) "on these nodes" else sprintf("on %d node sets", nodes)
+  paste(c(when, where), collapse = ", ")
+}
+
+judge <- function(low, high, low90, high90, joint, joint90, delta) {
   fcase(
-    is.na(low) | is.na(high) | is.na(p), NA_character_,
-    low90 >= 1 / (1 + delta) & high90 <= 1 + delta, "equivalent",
-    p <= alpha & high < 1, "faster",
-    p <= alpha & low > 1, "slower",
+    is.na(low) | is.na(high), NA_character_,
+    joint90 & low90 >= 1 / (1 + delta) & high90 <= 1 + delta, "equivalent",
+    joint & high < 1, "faster",
+    joint & low > 1, "slower",
     rep(TRUE, length(low)), "undecided"
   )
 }
 
-note_on <- function(n_a, n_b, least, family, alpha) {
+note_on <- function(n_a, n_b, left_out, joint, alpha) {
   n <- pmin(n_a, n_b)
   fcase(
     n < MIN_LAUNCHES, sprintf("too few launches: %d and %d, at least %d", n_a, n_b, MIN_LAUNCHES),
-    least * family > alpha, sprintf(
-      "%d and %d launches cannot show a difference over %d sizes at %s %%: take at least %d",
-      n_a, n_b, family, format(100 * alpha), launches_needed(family, alpha)
+    !joint, sprintf(
+      "%d blocks cannot show a difference at %s %%: take at least %d",
+      n, format(100 * alpha), blocks_needed(alpha)
+    ),
+    left_out > 0, sprintf(
+      "%s of blocks that lack the other side %s left out",
+      count_of(left_out, "launch", "launches"), fifelse(left_out == 1, "is", "are")
     ),
     rep(TRUE, length(n)), ""
   )
-}
-
-#' Launches a side with which a rank-sum test can reach alpha after Holm over a family.
-#' @noRd
-launches_needed <- function(family, alpha) {
-  n <- MIN_LAUNCHES:200
-  vapply(family, function(m) n[which(least_p(n, n, FALSE) * m <= alpha)[1L]], 0L)
 }
 
 #' Do two tools agree on the same MPI?

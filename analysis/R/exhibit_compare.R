@@ -48,8 +48,8 @@ exhibit_relative <- function(exhibit) {
     relative, exhibit, if (length(panel)) panel else "transport",
     sprintf("performance, %% of %s", in_words(by, reference)), paste(
       sprintf("Points: time with %s %s over time with the other,", by, reference),
-      "in %, from the medians over launches; this is the relative bandwidth, and the inverse of",
-      "the relative latency. Bars: 95 % bootstrap interval. Under 100 % the other is slower."
+      "in %, over blocks; this is the relative bandwidth, the inverse of the relative latency.",
+      "Bars: 95 % interval, of all sizes of a curve together. Under 100 % the other is slower."
     ),
     none = 100
   )
@@ -181,8 +181,8 @@ draw_ratios <- function(table, exhibit, axis, what = WHAT_RATIOS_SHOW) {
 }
 
 WHAT_RATIOS_SHOW <- paste(
-  "Points: ratio of the medians over launches. Bars: 95 % bootstrap interval over launches. Under",
-  "1 the first of the pair is faster. Verdicts as in the report."
+  "Points: ratio of times over blocks. Bars: 95 % interval, of all sizes of a curve together, on",
+  "which verdicts rest. Under 1 the first of the pair is faster."
 )
 
 #' How wrong a way of measuring is: the ratio of a wrong operation's time to the right one's, by
@@ -194,8 +194,8 @@ exhibit_error <- function(exhibit) {
   table <- error_ratios(exhibit)
   table[, pair := paste(title_of(wrong), "/", title_of(right))]
   plot_ratios(table, exhibit, c("pair", "transport"), "ratio of times, wrong / right", paste(
-    "Points: ratio of the medians over launches, 1 where the error is none. Bars: 95 % bootstrap",
-    "interval over launches. Points of one size are set apart."
+    "Points: ratio of times over blocks, 1 where the error is none. Bars: 95 % interval, of all",
+    "sizes of a curve together. Points of one size are set apart."
   ))
 }
 

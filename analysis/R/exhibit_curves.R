@@ -3,7 +3,7 @@
 
 WHAT_CURVES_SHOW <- paste(
   "Small points: medians of single launches. Large points: median of the launch medians, with its",
-  "95 % bootstrap interval over launches."
+  "95 % interval over launches."
 )
 
 #' Time or bandwidth by message size.

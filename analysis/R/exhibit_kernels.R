@@ -49,7 +49,7 @@ exhibit_phases <- function(exhibit) {
     ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(exhibit, paste(
       "Bars: medians over launches of the phases of the slowest rank. Points: the whole time,",
       "with",
-      "its 95 % bootstrap interval. Phases that overlap rise above it."
+      "its 95 % interval. Phases that overlap rise above it."
     ), whole$n))
   with_data(plot, rbind(
     tidy_data(parts)[, !c("bar", "phase")], cbind(tidy_data(whole)[, !"bar"], measure = "time_s")
@@ -68,9 +68,9 @@ scaling_of <- function(points, per_rank) {
     first <- part$median_s[part$ranks == base]
     rbindlist(lapply(sort(unique(part$ranks)), function(ranks) {
       times <- part$median_s[part$ranks == ranks]
-      ratio <- bootstrap_ratio(first, times, levels = 0.95)
+      ratio <- ratio_interval(first, times)
       work <- if (per_rank) ranks / base else 1
-      speedup <- work * unlist(ratio)
+      speedup <- work * unlist(ratio[c("ratio", "low", "high")])
       if (ranks == base) speedup[] <- 1
       data.table(
         panel = part$panel[[1L]], level = part$level[[1L]], ranks, base, n = length(times),
@@ -111,7 +111,7 @@ exhibit_scaling <- function(exhibit) {
   plot <- draw_curves(shown[0L], shown, "free_y") + axis$scale + y_axis(NULL, "linear") +
     ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(exhibit, paste(
       "Time with the fewest ranks of a curve over the time; efficiency is that over the ratio of",
-      "ranks, 1 at best. 95 % bootstrap interval over launches."
+      "ranks, 1 at best. 95 % interval over launches."
     ), table$n))
   with_data(plot, table)
 }
@@ -151,7 +151,7 @@ exhibit_phase_table <- function(exhibit) {
     table$ranks == table$base, sprintf("1 (%d)", table$base), format_digits(table$speedup)
   ))
   with_table(shown, tidy_data(table[, !"i.n"]), caption_of_exhibit(exhibit, paste(
-    "Medians over launches, the time with its 95 % bootstrap interval. Phases are those of the",
+    "Medians over launches, the time with its 95 % interval. Phases are those of the",
     "slowest rank. Speed-up over the number of ranks in brackets."
   ), table$i.n))
 }
@@ -207,8 +207,8 @@ exhibit_gain_table <- function(exhibit) {
   setnames(shown, c("gain", "p"), c("Gain of the first (%)", "p (Welch)"))
   with_table(cbind(varying_strata(comparison), shown), comparison, caption_of_exhibit(
     exhibit, paste(
-      "Gain: by how much the first's time is less, in % of the second's, from the medians over",
-      "launches, with its 95 % bootstrap interval."
+      "Gain: by how much the first's time is less, in % of the second's, over blocks, with its",
+      "95 % interval."
     ), pmin(comparison$n_a, comparison$n_b)
   ))
 }

@@ -107,7 +107,7 @@ exhibit_overhead_table <- function(exhibit) {
     "Gap g (\u00b5s)", "Hidden computation C (\u00b5s)", "Overhead g - C (\u00b5s)"
   ))
   with_table(shown, rows, caption_of_exhibit(
-    exhibit, "Medians over launches with their 95 % bootstrap intervals.", rows$n
+    exhibit, "Medians over launches with their 95 % intervals.", rows$n
   ))
 }
 

@@ -2,7 +2,7 @@
 # Verbs that show what is estimated from curves: opportunity of overlap, protocol regimes,
 # crossovers, eager limits, parameters of LogP. Each number comes with its interval over launches.
 
-WHAT_TABLES_SHOW <- "Medians over launches with their 95 % bootstrap intervals."
+WHAT_TABLES_SHOW <- "Medians over launches with their 95 % intervals."
 
 #' Columns of the launch summary that its configurations have beside those of an estimate.
 #'
@@ -67,8 +67,8 @@ exhibit_opportunity <- function(exhibit) {
     ) +
     ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(exhibit, paste(c(
       "Points: the largest computation that is hidden, in % of the time without computation, from",
-      "a hinge fitted to the curve of each launch; median over launches. Bars: 95 % bootstrap",
-      "interval. 0: nothing is hidden; 100: the processor is free.",
+      "a hinge fitted to the curve of each launch; median over launches. Bars: 95 %",
+      "interval over launches. 0: nothing is hidden; 100: the processor is free.",
       if (!all(found$knee_seen)) {
         "Ringed: all computation that was tried is hidden, in a launch or more; at least so much."
       }
@@ -331,7 +331,7 @@ exhibit_logp_table <- function(exhibit) {
   by <- c("site", "simulated", "mpi", "transport", "placement", "settings", "parameters", "bytes")
   names <- c("eel", "g", "os_call", "or_call", "L_call", "os_overlap", "or_overlap", "L_overlap")
   found <- parameters[, c(list(n = .N), unlist(lapply(.SD, function(x) {
-    stats::setNames(bootstrap_median(x, replicates = 1000L), c("mid", "low", "high"))
+    stats::setNames(median_interval(x)[1:3], c("mid", "low", "high"))
   }), recursive = FALSE)), keyby = by, .SDcols = paste0(names, "_s")]
   setnames(found, sub(".mid", "", names(found), fixed = TRUE))
   setnames(found, gsub(".", "_", names(found), fixed = TRUE))

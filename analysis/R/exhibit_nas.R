@@ -99,7 +99,7 @@ exhibit_balance_table <- function(exhibit) {
   )
   with_table(shown, table, caption_of_exhibit(exhibit, paste(
     "Work of the mean rank over that of the busiest: planned in points of their zones, seen in",
-    "time inside of zones, with its 95 % bootstrap interval over launches. Exchange: time on the",
+    "time inside of zones, with its 95 % interval over launches. Exchange: time on the",
     "rank that waited longest."
   ), table$n))
 }

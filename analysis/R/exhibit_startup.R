@@ -31,7 +31,7 @@ exhibit_startup_table <- function(exhibit) {
     "Start-up (\u00b5s)", "Largest bandwidth (MB/s)", "Bandwidth at the largest size (MB/s)"
   ))
   with_table(shown, medians[, !c("level", "panel")], caption_of_exhibit(
-    exhibit, "Medians over launches with their 95 % bootstrap intervals.", medians$n
+    exhibit, "Medians over launches with their 95 % intervals.", medians$n
   ))
 }
 
@@ -85,11 +85,8 @@ exhibit_broadcast_table <- function(exhibit) {
   ]
   if (!nrow(rows)) await("both operations on one transport and placement")
   rows <- cbind(rows, rbindlist(Map(function(message, broadcast) {
-    interval <- bootstrap_ratio(message, broadcast)
-    list(
-      n = min(length(message), length(broadcast)), ratio = interval$ratio,
-      low = interval$low[[1L]], high = interval$high[[1L]]
-    )
+    interval <- ratio_interval(message, broadcast)
+    c(list(n = min(length(message), length(broadcast))), interval[c("ratio", "low", "high")])
   }, rows$message, rows$broadcast)))
   models <- rows[, list(
     `repeated sends` = 1 / (ranks - 1), `binomial tree` = 1 / ceiling(log2(ranks)),

@@ -21,7 +21,7 @@ exhibit_table <- function(exhibit) {
     wide[, !c("panel", "bytes")]
   )
   with_table(shown, tidy_data(medians), caption_of_exhibit(exhibit, sprintf(
-    "%s: median of the launch medians with its 95 %% bootstrap interval.",
+    "%s: median of the launch medians with its 95 %% interval.",
     sentence_case(unit$axis)
   ), medians$n))
 }
@@ -80,7 +80,7 @@ exhibit_error_table <- function(exhibit) {
     wide[, setdiff(names(wide), rows), with = FALSE]
   )
   with_table(shown, table[, !c("text", "level")], caption_of_exhibit(
-    exhibit, "Ratio of the medians over launches with its 95 % bootstrap interval.", table$n
+    exhibit, "Ratio of times over blocks with its 95 % interval.", table$n
   ))
 }
 

@@ -30,7 +30,7 @@ exhibit_variants_table <- function(exhibit) {
     "None is slower than the original by more than noise."
   }
   with_table(shown, tidy_data(table), caption_of_exhibit(exhibit, c(
-    "Median over launches, with its 95 % bootstrap interval; both times are of one launch.", said
+    "Median over launches, with its 95 % interval; both times are of one launch.", said
   ), table$n))
 }
 
@@ -51,8 +51,7 @@ variant_ratios <- function(summary, reference, size) {
   ]
   if (!nrow(paired)) await("another variant in the same launches")
   ratios <- paired[, {
-    ratio <- bootstrap_ratio(i.time_s, time_s, blocked = TRUE, levels = 0.95)
-    list(n = .N, ratio = ratio$ratio, low = ratio$low, high = ratio$high)
+    c(list(n = .N), ratio_interval(i.time_s, time_s, TRUE)[c("ratio", "low", "high")])
   }, by = columns]
   ratios[, verdict := fcase(
     is.na(low), "", low > 1, "slower", high < 1, "faster",

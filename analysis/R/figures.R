@@ -151,7 +151,7 @@ plot_latency <- function(summary, medians, by = "mpi") {
     "Time of one message by size",
     paste(
       "Small points: medians of single launches. Large points: median of the launch medians.",
-      "Bars: its 95 % bootstrap interval over launches. Points of one size are set apart."
+      "Bars: its 95 % interval over launches. Points of one size are set apart."
     )
   )
 }
@@ -170,7 +170,7 @@ plot_bandwidth <- function(summary, medians, by = "mpi") {
     paste(
       "Bandwidth: message size over its time; 1 MB is 10\u2076 B. Small points: from the medians",
       "of single launches. Large points: from the median of the launch medians. Bars: 95 %",
-      "bootstrap interval over launches. Points of one size are set apart."
+      "interval over launches. Points of one size are set apart."
     )
   )
 }
@@ -192,9 +192,9 @@ plot_difference <- function(comparison, delta = 0.03) {
   table[, shown := factor(VERDICTS[fifelse(is.na(verdict), "none", verdict)], VERDICTS)]
   labels <- caption_of(
     sprintf(paste(
-      "Points: ratio of the medians over launches. Bars: 95 %% bootstrap interval over launches.",
-      "Under 1 the first of the pair is faster. Grey band: \u00b1%s %%, within which they count",
-      "as equivalent. Verdicts after Holm's correction over the sizes of a panel's pair."
+      "Points: ratio of times over blocks. Bars: 95 %% interval, of all sizes of a pair together,",
+      "on which verdicts rest. Under 1 the first of the pair is faster. Grey band: \u00b1%s %%,",
+      "within which they count as equivalent."
     ), format(100 * delta)),
     pmin(table$n_a, table$n_b), table$simulated
   )
@@ -242,9 +242,9 @@ ratio_breaks <- function(limits) {
 # What a verdict, said of the first of a pair, is called on a figure.
 VERDICTS <- c(
   faster = "first faster", slower = "second faster", equivalent = "equivalent",
-  undecided = "undecided", none = "too few launches"
+  undecided = "undecided", differ = "the sessions differ", none = "too few launches"
 )
 VERDICT_COLOURS <- stats::setNames(
-  c("#0072B2", "#D55E00", "#000000", "grey50", "grey65"), VERDICTS
+  c("#0072B2", "#D55E00", "#000000", "grey50", "#CC79A7", "grey65"), VERDICTS
 )
-VERDICT_SHAPES <- stats::setNames(c(25, 24, 15, 1, 4), VERDICTS)
+VERDICT_SHAPES <- stats::setNames(c(25, 24, 15, 1, 5, 4), VERDICTS)

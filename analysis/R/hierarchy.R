@@ -4,22 +4,22 @@
 
 #' The ratio of two sides over sessions: launches within sessions, sessions from a population.
 #'
-#' Each session gives the mean log ratio of its blocks (of its sides, where blocks are not
-#' complete) and its standard error. The effect of a session is normal about the common one; the
-#' spread between sessions is the moment estimate of DerSimonian and Laird (1986), the interval of
-#' the common effect that of Hartung and Knapp (2001), with Student's t of one degree less than
+#' Each session gives the mean log ratio of the blocks that both sides have (of its sides, where
+#' there are none) and its standard error. The effect of a session is normal about the common one;
+#' the spread between sessions is the moment estimate of DerSimonian and Laird (1986), the interval
+#' of the common effect that of Hartung and Knapp (2001), with Student's t of one degree less than
 #' there are sessions: two sessions say little, and the interval says so.
 #'
 #' @param a,b data.tables with `session`, `block` and `median_s` (s) of the two sides.
 #' @param level of the interval.
 #' @return list: `sessions` (those with two launches a side or more), `ratio`, `low`, `high`,
-#'   `spread` (standard deviation between sessions, relative), `p` (of Cochran's Q: that the
-#'   sessions agree); `NA` for one session.
+#'   `spread` (standard deviation between sessions, relative), `between` (its variance, of log
+#'   ratios); `NA` for one session.
 #' @export
 ratio_over_sessions <- function(a, b, level = 0.95) {
   out <- list(
     sessions = 0L, ratio = NA_real_, low = NA_real_, high = NA_real_, spread = NA_real_,
-    p = NA_real_
+    between = NA_real_
   )
   effects <- rbindlist(lapply(intersect(a$session, b$session), function(one) {
     log_ratio_within(a[a$session == one], b[b$session == one])
@@ -42,19 +42,24 @@ ratio_over_sessions <- function(a, b, level = 0.95) {
   out$low <- exp(common - reach)
   out$high <- exp(common + reach)
   out$spread <- expm1(sqrt(between))
-  out$p <- stats::pchisq(q, k - 1, lower.tail = FALSE)
+  out$between <- between
   out
 }
 
 log_ratio_within <- function(a, b) {
+  common <- intersect(a$block, b$block)
+  if (length(common)) {
+    of <- function(side) {
+      side <- side[side$block %in% common, list(value = mean(log(median_s))), keyby = "block"]
+      side$value
+    }
+    d <- of(a) - of(b)
+    return(if (length(d) > 1L) list(effect = mean(d), error = stats::sd(d) / sqrt(length(d))))
+  }
   x <- log(a$median_s)
   y <- log(b$median_s)
   if (length(x) < 2L || length(y) < 2L) {
     return(NULL)
-  }
-  if (!anyDuplicated(a$block) && !anyDuplicated(b$block) && setequal(a$block, b$block)) {
-    d <- x - y[match(a$block, b$block)]
-    return(list(effect = mean(d), error = stats::sd(d) / sqrt(length(d))))
   }
   list(
     effect = mean(x) - mean(y),

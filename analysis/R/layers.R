@@ -18,7 +18,6 @@ LAYER_ORDER <- c("icmp", "raw", "udp", "unix", "llc", "tcp")
 #' have, on the same site, emulated network, placement and number of ranks.
 #'
 #' @param summary what [summarise_launches()] returned; its ping-pongs between 2 ranks count.
-#' @param seed,replicates of the bootstrap over launches.
 #' @return data.table, a row a configuration, the lowest layer first: `site`, `simulated`,
 #'   `placement`, `mpi`, `transport`, `settings`, `parameters`, `n` (launches), `startup_s`,
 #'   `startup_low_s`, `startup_high_s`, `best_bytes_per_s`, `best_bytes`, `last_bytes_per_s`,
@@ -26,7 +25,7 @@ LAYER_ORDER <- c("icmp", "raw", "udp", "unix", "llc", "tcp")
 #'   `startup_ratio_low`, `_high`, `added_s` (s, start-up), `bandwidth_ratio` with `_low`, `_high`
 #'   (at the largest common size, `common_bytes`).
 #' @export
-compare_layers <- function(summary, replicates = 4000L, seed = 1L) {
+compare_layers <- function(summary) {
   where <- c("site", "simulated", "placement")
   what <- c("mpi", "transport", "settings", "parameters")
   need_columns(summary, c(where, what, "operation", "ranks", "bytes", "median_s"), "the summary")
@@ -38,12 +37,12 @@ compare_layers <- function(summary, replicates = 4000L, seed = 1L) {
   if (!nrow(used)) await("ping-pongs between 2 ranks")
   cells <- used[, list(times = list(median_s)), keyby = c(where, what, "bytes")]
   groups <- split(cells, by = c(where, what), sorted = FALSE)
-  rows <- rbindlist(lapply(groups, layer_row, replicates, seed))
+  rows <- rbindlist(lapply(groups, layer_row))
   rows[, below := layer_below(mpi, transport)]
   rows <- cbind(rows, rbindlist(lapply(seq_len(nrow(rows)), function(i) {
     row <- rows[i]
     under <- cells[row, on = where][mpi == "sockets" & transport == row$below]
-    layer_overhead(groups[[i]], under, replicates, seed)
+    layer_overhead(groups[[i]], under)
   })))
   rows[is.na(startup_ratio), below := NA_character_]
   rows[, order := fifelse(mpi == "sockets", match(transport, LAYER_ORDER), 100L)]
@@ -56,12 +55,12 @@ layer_below <- function(mpi, transport) {
   as.character(found)
 }
 
-layer_row <- function(cells, replicates, seed) {
+layer_row <- function(cells) {
   medians <- vapply(cells$times, stats::median, 0)
   least <- which.min(cells$bytes)
   last <- which.max(cells$bytes)
   rate <- cells$bytes / medians
-  interval <- bootstrap_median(cells$times[[least]], 0.95, replicates, seed)
+  interval <- median_interval(cells$times[[least]])
   cbind(cells[1L, !c("bytes", "times")], data.table(
     n = min(lengths(cells$times)), startup_s = medians[[least]], startup_low_s = interval$low,
     startup_high_s = interval$high, best_bytes_per_s = max(rate),
@@ -71,7 +70,7 @@ layer_row <- function(cells, replicates, seed) {
 }
 
 # Ratios of times and of bandwidths at the sizes that both have.
-layer_overhead <- function(cells, under, replicates, seed) {
+layer_overhead <- function(cells, under) {
   common <- intersect(cells$bytes, under$bytes)
   none <- list(
     startup_ratio = NA_real_, startup_ratio_low = NA_real_, startup_ratio_high = NA_real_,
@@ -83,19 +82,15 @@ layer_overhead <- function(cells, under, replicates, seed) {
   }
   at <- function(table, size) table$times[[match(size, table$bytes)]]
   ends <- range(common)
-  start <- bootstrap_ratio(at(cells, ends[[1L]]), at(under, ends[[1L]]),
-    replicates = replicates, seed = seed
-  )
+  start <- ratio_interval(at(cells, ends[[1L]]), at(under, ends[[1L]]))
   # Bandwidths are the other way round.
-  large <- bootstrap_ratio(at(under, ends[[2L]]), at(cells, ends[[2L]]),
-    replicates = replicates, seed = seed
-  )
+  large <- ratio_interval(at(under, ends[[2L]]), at(cells, ends[[2L]]))
   list(
-    startup_ratio = start$ratio, startup_ratio_low = start$low[[1L]],
-    startup_ratio_high = start$high[[1L]],
+    startup_ratio = start$ratio, startup_ratio_low = start$low,
+    startup_ratio_high = start$high,
     added_s = stats::median(at(cells, ends[[1L]])) - stats::median(at(under, ends[[1L]])),
-    bandwidth_ratio = large$ratio, bandwidth_ratio_low = large$low[[1L]],
-    bandwidth_ratio_high = large$high[[1L]], common_bytes = ends[[2L]]
+    bandwidth_ratio = large$ratio, bandwidth_ratio_low = large$low,
+    bandwidth_ratio_high = large$high, common_bytes = ends[[2L]]
   )
 }
 
@@ -139,7 +134,7 @@ show_layers <- function(layers) {
 exhibit_layers_table <- function(exhibit) {
   layers <- compare_layers(exhibit$summary)
   with_table(show_layers(layers), layers, caption_of_exhibit(exhibit, paste(
-    "Medians over launches with their 95 % bootstrap intervals. Over: the layer below, at the",
+    "Medians over launches with their 95 % intervals. Over: the layer below, at the",
     "least and at the largest size that both have."
   ), layers$n))
 }

@@ -71,15 +71,15 @@ overlap_curves <- function(results) {
 #' Opportunity of overlap of each configuration and size, with intervals over launches.
 #'
 #' A curve is read for every launch; what is reported is the median over launches with its
-#' bootstrap interval.
+#' interval.
 #'
 #' @param curves what [overlap_curves()] returned.
-#' @param level,replicates,seed of the bootstrap.
+#' @param level of the intervals.
 #' @return data.table, one row a configuration, operation and size: `n` (launches), then
 #'   `base_s`, `overhead_s`, `hidden_s` (s) and `share`, each with `_low` and `_high` (`NA` under
 #'   five launches), `misfit` (median) and `knee_seen` (in every launch).
 #' @export
-estimate_overlap <- function(curves, level = 0.95, replicates = 4000L, seed = 1L) {
+estimate_overlap <- function(curves, level = 0.95) {
   by <- c(
     "site", "simulated", "mpi", "transport", "placement", "settings", "parameters", "operation",
     "bytes"
@@ -87,7 +87,7 @@ estimate_overlap <- function(curves, level = 0.95, replicates = 4000L, seed = 1L
   need_columns(curves, c(by, "key", "computation_s", "time_s"), "the curves of overlap")
   single <- curves[, overlap_opportunity(computation_s, time_s), keyby = c(by, "key")]
   interval <- function(x) {
-    unlist(bootstrap_median(x, level, replicates, seed)[c("median", "low", "high")])
+    unlist(median_interval(x, level)[c("median", "low", "high")])
   }
   measures <- c("base_s", "overhead_s", "hidden_s", "share")
   single[, c(

@@ -3,19 +3,18 @@
 
 #' Cells of a session whose intervals are still too wide.
 #'
-#' The width of a cell is half the 95 % bootstrap interval of the median over launches, relative to
+#' The width of a cell is half the 95 % interval of the median over launches, relative to
 #' the median, of the group (operation, size, factors) where it is greatest. It rests on the
 #' launches' own summaries, so that it is quick enough to be asked after every block; stopping by
 #' width, and never by a p value, favours no side of a comparison.
 #'
 #' @param session_dir `results/SITE/SESSION`.
 #' @param until width that is asked for, relative (0.03 is 3 %).
-#' @param replicates,seed of the bootstrap.
 #' @return data.table, one row a cell, widest first: `cell`, `launches` (usable), `width` (`NA`:
 #'   under five launches), `at` (the group, in words), `wide` (flag), `more` (launches that would
 #'   likely do: the width falls with the root of their number).
 #' @export
-wide_cells <- function(session_dir, until, replicates = 2000L, seed = 1L) {
+wide_cells <- function(session_dir, until) {
   groups <- read_summaries(session_dir)
   if (!nrow(groups)) {
     return(data.table(
@@ -24,7 +23,7 @@ wide_cells <- function(session_dir, until, replicates = 2000L, seed = 1L) {
     ))
   }
   widths <- groups[, {
-    interval <- bootstrap_median(median_s, 0.95, replicates, seed)
+    interval <- median_interval(median_s)
     list(launches = .N, width = (interval$high - interval$low) / 2 / interval$median)
   }, by = c("cell", "group")]
   cells <- widths[order(-width, na.last = FALSE)][, list(

@@ -7,14 +7,13 @@
 #'
 #' @param summary what [summarise_launches()] returned of launches of the proof.
 #' @param blocks numbers of the blocks to use; all by default.
-#' @param replicates of the bootstrap.
 #' @return as [compare_configurations()], `a` and `b` are names.
 #' @noRd
-compare_names <- function(summary, blocks = NULL, replicates = 1000L) {
+compare_names <- function(summary, blocks = NULL) {
   part <- if (is.null(blocks)) summary else summary[summary$launch %in% blocks]
   setattr(part, "factors", attr(summary, "factors"))
   compare_configurations(part,
-    by = "parameter_alias", ignoring = "parameters", replicates = replicates
+    by = "parameter_alias", ignoring = "parameters"
   )
 }
 
@@ -53,9 +52,9 @@ keep_account <- function(comparison, shares) {
 #' Both accounts of the launches of a summary: what is called different where nothing is, and what
 #' is found of what was planted, which depends on how far a site's launches agree.
 #' @noRd
-account_for <- function(summary, shares, draws, replicates) {
+account_for <- function(summary, shares, draws) {
   trials <- power_trials(
-    summary, shares, c(5L, 7L, 10L, 15L, 20L, FULL_LAUNCHES), draws, replicates, 1L
+    summary, shares, c(5L, 7L, 10L, 15L, 20L, FULL_LAUNCHES), draws, 1L
   )
   list(
     equal = prove_equal(summary, shares), trials = trials, power = power_of(trials, "site"),
@@ -71,7 +70,7 @@ account_for <- function(summary, shares, draws, replicates) {
 #' @param least blocks of a set.
 #' @return data.table of comparisons with `session`, `set`, `p` (not corrected) and `verdict`.
 #' @noRd
-prove_equal <- function(summary, shares, least = 7L, replicates = 500L) {
+prove_equal <- function(summary, shares, least = 7L) {
   accounts <- lapply(unique(summary$session), function(one) {
     part <- summary[summary$session == one]
     setattr(part, "factors", attr(summary, "factors"))
@@ -80,7 +79,7 @@ prove_equal <- function(summary, shares, least = 7L, replicates = 500L) {
     blocks <- sort(unique(part$launch))
     set <- (seq_along(blocks) - 1L) %% max(1L, length(blocks) %/% least)
     rbindlist(lapply(unique(set), function(i) {
-      cbind(session = one, set = i, compare_names(part, blocks[set == i], replicates))
+      cbind(session = one, set = i, compare_names(part, blocks[set == i]))
     }))
   })
   rbindlist(accounts)[!is.na(verdict)]
@@ -94,7 +93,7 @@ keep_rows_of <- function(summary, which) keep_rows(summary, base::which(which))
 #' @param launches numbers of launches a side to try; those beyond what a session has are left out.
 #' @return accounts ([keep_account()]) with `session`, `launches` and `draw`.
 #' @noRd
-power_trials <- function(summary, shares, launches, draws, replicates, seed) {
+power_trials <- function(summary, shares, launches, draws, seed) {
   with_seed(seed, rbindlist(lapply(unique(summary$session), function(one) {
     part <- keep_rows_of(summary, summary$session == one)
     of_session <- shares[shares$session == one]
@@ -104,7 +103,7 @@ power_trials <- function(summary, shares, launches, draws, replicates, seed) {
       count <- if (n == length(blocks)) 1L else draws
       rbindlist(lapply(seq_len(count), function(i) {
         chosen <- if (n == length(blocks)) blocks else sort(sample(blocks, n))
-        account <- keep_account(compare_names(part, chosen, replicates), of_session)
+        account <- keep_account(compare_names(part, chosen), of_session)
         cbind(session = one, launches = n, draw = i, account)
       }))
     }))
@@ -130,11 +129,11 @@ share_of <- function(hits, trials, level = 0.95) {
 #' @return data.table, one row a comparison decided in two sessions: strata, `bytes`, `a`, `b`,
 #'   `first`, `second` (verdicts), `agree`.
 #' @noRd
-prove_repetition <- function(summary, by = "mpi", replicates = 1000L) {
+prove_repetition <- function(summary, by = "mpi") {
   sessions <- sort(unique(summary$session))
   verdicts <- lapply(sessions, function(one) {
     part <- keep_rows_of(summary, summary$session == one)
-    compare_configurations(part, by = by, replicates = replicates, refused = "list")
+    compare_configurations(part, by = by, refused = "list")
   })
   verdicts <- Filter(nrow, verdicts)
   pairs <- if (length(verdicts) > 1L) utils::combn(length(verdicts), 2L, simplify = FALSE)

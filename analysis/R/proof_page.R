@@ -9,14 +9,14 @@ FULL_LAUNCHES <- 30L
 #' @param results_dir launches of the proof (`make proof` measures them).
 #' @param out_file the HTML file; its folder is made when needed.
 #' @param repeats simulated studies of each kind for the coverage.
-#' @param draws,replicates of the power curve and of the bootstrap there.
+#' @param draws of blocks for the power curve.
 #' @return the table of goals, invisibly: `goal`, `shown` (which says why where one cannot be
 #'   judged), `met` (`NA`: not judged).
 #'   Prints progress, and the path last. An error when no launch is usable.
 #' @export
-write_proof <- function(results_dir, out_file, repeats = 2000L, draws = 3L, replicates = 200L) {
+write_proof <- function(results_dir, out_file, repeats = 2000L, draws = 3L) {
   need_pandoc()
-  proof <- prove(results_dir, repeats, draws, replicates)
+  proof <- prove(results_dir, repeats, draws)
   proof$plots <- plot_proof(proof)
   folder <- tempfile("cotejo-proof")
   on.exit(unlink(folder, recursive = TRUE))
@@ -35,7 +35,7 @@ proof_mark <- function(met) {
 
 #' All parts of the proof from the launches of a folder.
 #' @noRd
-prove <- function(results_dir, repeats = 2000L, draws = 3L, replicates = 200L) {
+prove <- function(results_dir, repeats = 2000L, draws = 3L) {
   message("reading ", results_dir)
   results <- read_results(unpack_dataset(results_dir))
   summary <- summarise_launches(results)
@@ -50,8 +50,8 @@ prove <- function(results_dir, repeats = 2000L, draws = 3L, replicates = 200L) {
     launches = uniqueN(summary$key), sessions = sort(unique(summary$session)),
     blocks = summary[, list(n = uniqueN(launch)), by = "session"]$n, shares = shares,
     by = list(
-      `medians of launches` = account_for(summary, shares, draws, replicates),
-      `undisturbed times` = account_for(undisturbed(summary), shares, draws, replicates)
+      `medians of launches` = account_for(summary, shares, draws),
+      `undisturbed times` = account_for(undisturbed(summary), shares, draws)
     )
   )
   message("comparing sessions")
@@ -110,7 +110,7 @@ spread_of <- function(summary, shares) {
 }
 
 goals_of <- function(proof) {
-  judged <- proof$coverage[interval == "of the test"]
+  judged <- proof$coverage
   off <- judged[, pmax(0, abs(coverage - level) - (high - low) / 2)]
   agree <- proof$repetition$agree
   of_launches <- rbindlist(Map(goals_of_account, proof$by, names(proof$by),
@@ -123,11 +123,8 @@ goals_of <- function(proof) {
     ),
     shown = c(
       sprintf(
-        "%s to %s of 95 %%, %s to %s of 90 %%",
-        percent_of(min(judged[level == 0.95]$coverage)),
-        percent_of(max(judged[level == 0.95]$coverage)),
-        percent_of(min(judged[level == 0.9]$coverage)),
-        percent_of(max(judged[level == 0.9]$coverage))
+        "%s to %s points off", format_digits(100 * min(judged$coverage - judged$level)),
+        format_digits(100 * max(judged$coverage - judged$level))
       ),
       if (length(agree)) {
         sprintf("%d of %d", sum(agree), length(agree))
@@ -285,31 +282,27 @@ percent_text <- function(x) paste(format(100 * x, trim = TRUE), "%")
 
 plot_coverage <- function(coverage) {
   shown <- copy(coverage)
-  shown[, panel := sprintf("%s, %s", percent_text(level), interval)]
-  shown[, series := sprintf("%d launches", launches)]
-  shown[, series := factor(series, unique(series[order(launches)]))]
-  shown[, x := as.integer(factor(kind, unique(kind))) + 0.15 * (as.integer(series) - 1.5)]
+  shown[, series := sprintf("%d blocks", blocks)]
+  shown[, series := factor(series, unique(series[order(blocks)]))]
+  shown[, x := as.integer(factor(kind, unique(kind))) + 0.15 * (as.integer(series) - 2.5)]
   kinds <- unique(shown$kind)
-  plot <- ggplot(shown, aes(x, 100 * coverage, colour = series)) +
-    ggplot2::geom_hline(aes(yintercept = 100 * level), linewidth = 0.3, colour = "grey40") +
-    lapply(c(-2, 2), function(off) {
-      ggplot2::geom_hline(
-        aes(yintercept = 100 * level + off),
-        linetype = "dotted", colour = "grey40"
-      )
-    }) +
-    ggplot2::geom_linerange(aes(ymin = 100 * low, ymax = 100 * high), linewidth = 0.5) +
+  plot <- ggplot(shown, aes(x, 100 * (coverage - level), colour = series)) +
+    ggplot2::geom_hline(yintercept = 0, linewidth = 0.3, colour = "grey40") +
+    ggplot2::geom_hline(yintercept = c(-2, 2), linetype = "dotted", colour = "grey40") +
+    ggplot2::geom_linerange(
+      aes(ymin = 100 * (low - level), ymax = 100 * (high - level)), linewidth = 0.5
+    ) +
     ggplot2::geom_point(aes(shape = series), size = 1.8) +
-    ggplot2::facet_wrap(~panel, scales = "free_y") +
+    ggplot2::facet_wrap(~design) +
     level_scales(levels(shown$series)) +
     ggplot2::scale_x_continuous(NULL,
       breaks = seq_along(kinds), labels = gsub(" ", "\n", kinds),
       limits = c(0.5, length(kinds) + 0.5)
     ) +
-    ggplot2::ylab("holds the truth (% of simulated studies)") +
+    ggplot2::ylab("coverage less the level that intervals say they have (points)") +
     ggplot2::labs(
       title = "Coverage on simulated launches (SIMULATED DATA)", caption = paste(strwrap(paste(
-        "Bars: 95 % interval of the simulation. Line: nominal, dotted: 2 points to either side."
+        "Bars: 95 % interval of the simulation. Dotted: 2 points to either side."
       ), CAPTION_WIDTH), collapse = "\n")
     ) + theme_cotejo()
   with_data(plot, shown)

@@ -9,15 +9,14 @@
 #'   for to `exhibits`, as [draw_exhibits()] does.
 #' @param session names of sessions to choose from, see [choose_sessions()].
 #' @param delta smallest relative difference of interest (margin of equivalence).
-#' @param seed,replicates of the bootstrap.
 #' @param published folder of the printed numbers, see [draw_exhibits()].
 #' @return `out_file`, invisibly. Prints progress, and the path last. An error when no launch is
 #'   usable; then nothing is written.
 #' @export
-write_report <- function(results_dir, out_file, session = NULL, delta = 0.03, seed = 1L,
-                         replicates = 4000L, published = NULL) {
+write_report <- function(results_dir, out_file, session = NULL, delta = 0.03,
+                         published = NULL) {
   need_pandoc()
-  study <- analyse(unpack_dataset(results_dir), session, delta, seed, replicates)
+  study <- analyse(unpack_dataset(results_dir), session, delta)
   with_families(
     families_of(study$results$sessions), write_study(study, out_file, session, published)
   )
@@ -134,11 +133,9 @@ provenance_table <- function(study) {
     ),
     `Load before a launch (1 min)` = range_of("load_1min", "runnable tasks", 1),
     `Seed of the session` = if (nrow(study$sessions)) toString(study$sessions$seed) else "unknown",
-    `Seed and draws of the bootstrap` = paste(study$seed, study$replicates, sep = ", "),
     Analysis = paste0(
       "cotejo ", getNamespaceVersion("cotejo"), ", ", R.version.string, ", ggplot2 ",
-      utils::packageVersion("ggplot2"), ", data.table ", utils::packageVersion("data.table"),
-      ", coin ", utils::packageVersion("coin")
+      utils::packageVersion("ggplot2"), ", data.table ", utils::packageVersion("data.table")
     )
   )
   versions <- stats::setNames(libraries$library, paste("Library of", title_of(libraries$mpi)))

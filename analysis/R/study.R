@@ -6,13 +6,11 @@
 #' @param results_dir as for [read_results()].
 #' @param session names of sessions to choose from, see [choose_sessions()].
 #' @param delta margin of equivalence.
-#' @param seed,replicates of the bootstrap.
 #' @return list: `results` (what [read_results()] returned), `launches` (all), `account` (of the
 #'   sessions, see [choose_sessions()]), `whole` (summaries of all launches), `summary` (of those
 #'   used), `medians`, `comparison`, `drift`, and the settings.
 #' @noRd
-compare_results <- function(results_dir, session = NULL, delta = 0.03, seed = 1L,
-                            replicates = 4000L) {
+compare_results <- function(results_dir, session = NULL, delta = 0.03) {
   message("reading ", results_dir)
   results <- read_results(results_dir)
   launches <- results$launches
@@ -34,12 +32,12 @@ compare_results <- function(results_dir, session = NULL, delta = 0.03, seed = 1L
   list(
     results = results, launches = launches, account = account_with(chosen$account, launches),
     whole = whole, summary = summary,
-    medians = summarise_configurations(summary, seed = seed, replicates = replicates),
+    medians = summarise_configurations(summary),
     comparison = compare_configurations(
       summary,
-      delta = delta, seed = seed, replicates = replicates, refused = "list"
+      delta = delta, refused = "list"
     ),
-    drift = drift_of_blocks(summary), delta = delta, seed = seed, replicates = replicates
+    drift = drift_of_blocks(summary), delta = delta
   )
 }
 
@@ -61,11 +59,11 @@ analyse <- function(results_dir, session = NULL, ...) {
     older = launches[status == "ok" & !key %in% study$summary$key],
     undisturbed = compare_configurations(
       undisturbed(study$summary),
-      delta = study$delta, seed = study$seed, replicates = study$replicates, refused = "list"
+      delta = study$delta, refused = "list"
     ),
     agreement = compare_tools(
       study$whole, session,
-      delta = study$delta, seed = study$seed, replicates = study$replicates
+      delta = study$delta
     ),
     flags = flag_launches(study$summary),
     missing = missing_cells(of_sessions(plans$sessions, sessions), launches),
@@ -107,7 +105,7 @@ compare_tools <- function(whole, session, ...) {
   }), fill = TRUE)
 }
 
-count_of <- function(n, one, many) paste(n, if (n == 1L) one else many)
+count_of <- function(n, one, many) paste(n, ifelse(n == 1L, one, many))
 
 first_reason <- function(launches) {
   reasons <- launches$reason[launches$status != "ok"]

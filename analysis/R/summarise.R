@@ -123,21 +123,21 @@ configuration_columns <- function(summary) {
 #' Summarise configurations over their launches.
 #'
 #' @param summary what [summarise_launches()] returned.
-#' @param level of the bootstrap interval of the median over launches.
-#' @param replicates,seed of the bootstrap.
+#' @param level of the interval of the median over launches, at least ([median_interval()]).
 #' @return data.table, one row a configuration, operation and size: `n` (launches), `median_s`
-#'   (median of launch medians), `low_s`, `high_s` (interval, `NA` under five launches), `cv`
+#'   (median of launch medians), `low_s`, `high_s` (interval, `NA` under five launches) and
+#'   its `confidence`, `cv`
 #'   (coefficient of variation of launch medians), `bytes_per_s`, `bytes_per_s_low`, `_high`.
 #' @export
-summarise_configurations <- function(summary, level = 0.95, replicates = 4000L, seed = 1L) {
+summarise_configurations <- function(summary, level = 0.95) {
   by <- c(configuration_columns(summary), "bytes")
   need_columns(summary, c(by, "median_s"), "the launch summary")
   used <- summary[!is.na(median_s)]
   out <- used[, c(
     list(n = .N, median_s = stats::median(median_s), cv = stats::sd(median_s) / mean(median_s)),
-    bootstrap_median(median_s, level, replicates, seed)[c("low", "high")]
+    median_interval(median_s, level)[c("low", "high", "level")]
   ), keyby = by]
-  setnames(out, c("low", "high"), c("low_s", "high_s"))
+  setnames(out, c("low", "high", "level"), c("low_s", "high_s", "confidence"))
   out[, bytes_per_s := fifelse(median_s > 0, bytes / median_s, NA_real_)]
   out[, bytes_per_s_low := bytes / high_s]
   out[, bytes_per_s_high := fifelse(low_s > 0, bytes / low_s, NA_real_)]

@@ -87,11 +87,8 @@ table_comparison <- function(comparison) {
     first_us = format_us(comparison$median_a_s),
     second_us = format_us(comparison$median_b_s),
     `Ratio [95 %]` = format_interval(comparison$ratio, comparison$low, comparison$high, 4L),
-    `Hodges-Lehmann [95 %]` = format_interval(
-      comparison$hl_ratio, comparison$hl_low, comparison$hl_high, 4L
-    ),
     cliff = sprintf("%+.2f", comparison$cliffs_delta),
-    `p, Holm` = format_p(comparison$p_holm),
+    `p, all sizes` = format_p(comparison$p_joint),
     `Welch p` = format_p(comparison$welch_p),
     welch_us = ifelse(is.na(comparison$welch_low_s), "NA", sprintf(
       "%s .. %s", format_digits(comparison$welch_low_s * 1e6),
@@ -100,9 +97,10 @@ table_comparison <- function(comparison) {
     `First is` = fcase(
       is.na(comparison$verdict), comparison$note,
       comparison$verdict == "undecided", paste0(
-        "undecided: ", sub(" would.*", "", say_more(comparison$more_launches))
+        "undecided: ",
+        sub(" would.*", "", say_more(comparison$more_launches, comparison$more_sessions))
       ),
-      rep(TRUE, nrow(comparison)), comparison$verdict
+      rep(TRUE, nrow(comparison)), paste(comparison$verdict, comparison$scope)
     )
   )
   setnames(shown, c("first_us", "second_us", "cliff", "welch_us"), c(

@@ -91,7 +91,7 @@ test_that("two sessions of one state are used together, each with its own blocks
   study <- suppressMessages(analyse(folder))
   expect_identical(nrow(study$used), 22L)
   expect_identical(study$comparison$n_a, 11L)
-  expect_true(study$comparison$blocked)
+  expect_true(study$comparison$paired)
   expect_identical(nrow(study$older), 0L)
   expect_identical(study$drift$session, c("20261121T070000Z", LATER))
 })
@@ -100,8 +100,8 @@ test_that("two sessions that hold one MPI each are compared, without pairing", {
   folder <- write_study(fresh_folder(), MPIS["openmpi"], blocks = 6L, bytes = 1)
   write_study(folder, MPIS["mpich"], blocks = 6L, bytes = 1, session = LATER)
   study <- suppressMessages(analyse(folder))
-  expect_identical(study$comparison$verdict, "slower")
-  expect_false(study$comparison$blocked)
+  expect_identical(study$comparison$verdict, "differ")
+  expect_false(study$comparison$paired)
 })
 
 test_that("a later session on another emulated network hides no earlier one", {

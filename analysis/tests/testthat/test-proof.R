@@ -35,8 +35,8 @@ account_of <- function(folder) {
   summary <- summarise_launches(read_results(folder))
   shares <- planted_shares(unique(summary, by = "key"))
   list(
-    summary = summary, shares = shares, equal = prove_equal(summary, shares, replicates = 200L),
-    trials = power_trials(summary, shares, c(7L, 10L), 1L, 200L, 1L)
+    summary = summary, shares = shares, equal = prove_equal(summary, shares),
+    trials = power_trials(summary, shares, c(7L, 10L), 1L, 1L)
   )
 }
 
@@ -60,16 +60,21 @@ test_that("the account notices when a side is blamed that is not the slower one"
 test_that("sessions are held against each other by what was planted, not by the names", {
   summary <- summarise_launches(read_results(plant_proof()))
   shares <- planted_shares(unique(summary, by = "key"))
-  repeated <- prove_repetition(true_names(summary, shares), by = "parameter_alias", 200L)
+  repeated <- prove_repetition(true_names(summary, shares), by = "parameter_alias")
   expect_identical(repeated$agree, c(TRUE, TRUE))
   expect_identical(unique(repeated$first), "faster")
 })
 
-test_that("intervals cover within 2 points on a few simulated studies", {
-  # 400 studies have a standard error of 1.1 points: 2 points and three of those.
-  coverage <- prove_coverage(launches = 20L, repeats = 400L, replicates = 200L)
-  expect_identical(unique(coverage$kind), names(SIMULATED))
-  expect_true(all(abs(coverage$coverage - coverage$level) <= 0.02 + 3 * 0.015))
+test_that("intervals hold the truth as often as they say, on a few simulated studies", {
+  # 200 studies have a standard error of 1.6 points: 2 points and three of those.
+  designs <- COVERED[design == "one session" & blocks %in% c(5L, 7L, 10L) |
+    design != "one session" & blocks == 10L]
+  kinds <- c("log-normal", "two modes")
+  coverage <- prove_coverage(200L, sizes = 4L, kinds = kinds, designs = designs)
+  expect_identical(nrow(coverage), 10L)
+  expect_true(all(abs(coverage$coverage - coverage$level) <= 0.02 + 3 * 0.016))
+  expect_true(all(coverage$alarms <= 0.05 + 3 * 0.016))
+  expect_identical(unique(coverage$alarms[coverage$blocks == 5L]), 0)
 })
 
 test_that("the page says what is shown and what is not yet", {
@@ -77,7 +82,7 @@ test_that("the page says what is shown and what is not yet", {
   out <- file.path(fresh_folder(), "proof.html")
   goals <- NULL
   suppressMessages(utils::capture.output(
-    goals <- write_proof(folder, out, repeats = 20L, draws = 1L, replicates = 50L)
+    goals <- write_proof(folder, out, repeats = 20L, draws = 1L)
   ))
   # Five by medians, five by undisturbed times, and two.
   expect_identical(nrow(goals), 12L)

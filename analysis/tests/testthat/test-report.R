@@ -24,9 +24,9 @@ test_that("the words name the winner, the ratio, the interval and n", {
     said[[1L]]$smallest[[1L]],
     sprintf(
       paste(
-        "Open MPI is %.2f [%.2f, %.2f] times as fast as MPICH for 1 B in shared memory, n = 10,",
-        "corrected p = 0.00391."
-      ), row$hl_ratio, row$hl_low, row$hl_high
+        "Open MPI is %.2f [%.2f, %.2f] times as fast as MPICH for 1 B in shared memory, in this",
+        "session, n = 10, corrected p = 0.00195."
+      ), row$ratio, row$low, row$high
     )
   )
   expect_equal(row$ratio, 2, tolerance = 0.05)
@@ -40,7 +40,7 @@ test_that("the winner is named whichever side of the pair it is", {
   row <- study$comparison
   expect_match(said$smallest[[1L]], sprintf(
     "MPICH is %.2f [%.2f, %.2f] times as fast as Open MPI",
-    1 / row$hl_ratio, 1 / row$hl_high, 1 / row$hl_low
+    1 / row$ratio, 1 / row$high, 1 / row$low
   ), fixed = TRUE)
   expect_identical(said$fastest, "Fastest: MPICH at 1 B.")
 })
@@ -67,12 +67,15 @@ test_that("of three MPIs the fastest is named size by size", {
       "slower", "undecided", "faster", "equivalent", "slower", "slower"
     )
   )
+  rows[, ratio := c(faster = 0.5, slower = 2, equivalent = 1, undecided = 1)[verdict]]
+  rows[is.na(ratio), ratio := 1.2]
+  rows[, p_joint := data.table::fifelse(verdict %in% c("faster", "slower"), 0.01, 1)]
   expect_identical(
-    say_fastest(rows), "Fastest: x from 1 B to 4 B; y at 16 B; z at 64 B."
+    say_fastest(fastest_of(rows)), "Fastest: x from 1 B to 4 B; y at 16 B; z at 64 B."
   )
   rows[bytes == 4, verdict := "undecided"]
   expect_identical(
-    say_fastest(rows),
+    say_fastest(fastest_of(rows)),
     "Fastest: x at 1 B; y at 16 B; z at 64 B. None is faster than every other at 4 B."
   )
 })
@@ -169,7 +172,7 @@ test_that("the report is one file that says what the study found and what it res
   answer_at <- regexpr("The answer", text, fixed = TRUE)
   expect_lt(answer_at, regexpr("Fastest: Open MPI", text, fixed = TRUE))
   for (expected in c(
-    "times as fast as MPICH for 1 B in shared memory, n = 6", "over TCP",
+    "times as fast as MPICH for 1 B in shared memory, in this session, n = 6", "over TCP",
     "time limit of 60 s", "pingpong_quick.mpich.shm.near.007",
     "Cells with fewer usable launches than planned", "Drift over the blocks", "0123456789abcdef",
     "Seed of the session", "the build audit in which the MPIs differ", "-O3", "Frequency governor",

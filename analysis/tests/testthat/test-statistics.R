@@ -24,49 +24,9 @@ test_that("Welch's test and its 99 % interval are SciPy's", {
   })
 })
 
-test_that("both Wilcoxon tests are exact, with ties and zero differences too", {
-  each_case(function(x, y, known, name) {
-    expect_equal(wilcoxon_independent(x, y), known$p_ranksum, tolerance = EXACT, info = name)
-    if (length(x) == length(y)) {
-      expect_equal(wilcoxon_blocked(x, y), known$p_blocked, tolerance = EXACT, info = name)
-    }
-  })
-})
-
-test_that("effect sizes are SciPy's", {
+test_that("Cliff's delta is SciPy's", {
   each_case(function(x, y, known, name) {
     expect_equal(cliffs_delta(x, y), known$cliffs_delta, tolerance = EXACT, info = name)
-    expect_equal(hodges_lehmann_ratio(x, y), known$hl_ratio, tolerance = EXACT, info = name)
-    expect_equal(bootstrap_ratio(x, y)$ratio, known$ratio, tolerance = EXACT, info = name)
-  })
-})
-
-# SciPy's quantiles at the bound's probability minus and plus `slack` hold R's bound: with 20000
-# draws its probability has a standard error of 0.0011 (95 %) and 0.0015 (90 %), and slack is
-# over three of them.
-expect_between <- function(ours, known, name) {
-  for (i in 1:2) {
-    bracket <- known[[c("0.95", "0.90")[[i]]]]
-    rounding <- EXACT * abs(bracket$low)
-    expect_gte(ours$low[[i]], bracket$low[[1L]] - rounding[[1L]], label = name)
-    expect_lte(ours$low[[i]], bracket$low[[2L]] + rounding[[2L]], label = name)
-    expect_gte(ours$high[[i]], bracket$high[[1L]] - rounding[[1L]], label = name)
-    expect_lte(ours$high[[i]], bracket$high[[2L]] + rounding[[2L]], label = name)
-  }
-}
-
-test_that("bootstrap intervals over launches are SciPy's percentile intervals", {
-  levels <- c(0.95, 0.90)
-  each_case(function(x, y, known, name) {
-    ours <- bootstrap_ratio(x, y, FALSE, levels, replicates = 20000L)
-    expect_between(ours, known$bootstrap, name)
-    one <- lapply(levels, function(level) bootstrap_median(x, level, replicates = 20000L))
-    one <- list(low = sapply(one, `[[`, "low"), high = sapply(one, `[[`, "high"))
-    expect_between(one, known$bootstrap_median, name)
-    if (length(x) == length(y)) {
-      ours <- bootstrap_ratio(x, y, TRUE, levels, replicates = 20000L)
-      expect_between(ours, known$bootstrap_blocked, name)
-    }
   })
 })
 
@@ -98,67 +58,130 @@ summary_of <- function(sizes) {
   out
 }
 
-test_that("Holm's correction over the sizes is as by its definition", {
-  for (i in seq_along(given$p_values)) {
-    expect_equal(
-      stats::p.adjust(given$p_values[[i]], "holm"), scipy$holm[[i]], tolerance = EXACT
-    )
-  }
-  compared <- compare_configurations(summary_of(given$sizes), replicates = 200L)
+test_that("the joint test over the sizes is that of every sign flip", {
+  compared <- compare_configurations(summary_of(given$sizes))
   expect_identical(compared$a, rep("mpich", 5L))
-  expect_identical(compared$family_size, rep(5L, 5L))
-  expect_identical(unique(compared$method), "signed-rank over blocks")
-  expect_equal(compared$p_holm, scipy$sizes_p_holm, tolerance = EXACT)
+  expect_identical(compared$family, rep("5 sizes of one pair", 5L))
+  expect_identical(unique(compared$method), "sign flips of whole blocks")
+  expect_equal(compared$p_joint, scipy$sizes_p_joint, tolerance = EXACT)
+  expect_equal(log(compared$ratio), scipy$sizes_effect, tolerance = 1e-6)
   # a is mpich, which has the second of the two sides.
   medians <- vapply(given$sizes$x, stats::median, 0)
   expect_equal(compared$median_b_s, medians, tolerance = EXACT)
 })
 
-test_that("the intervals cover the true ratio as often as they say", {
-  truth <- 1.08
-  set.seed(4L)
-  covered <- replicate(400L, {
-    block <- stats::rnorm(10L, 0, 0.03)
-    x <- truth * exp(block + stats::rnorm(10L, 0, 0.04))
-    y <- exp(block + stats::rnorm(10L, 0, 0.04))
-    interval <- bootstrap_ratio(x, y, TRUE, replicates = 500L)
-    truth >= interval$low & truth <= interval$high
-  })
-  share <- rowMeans(covered)
-  # Standard error of a share of 400: 0.011 at 95 %, 0.015 at 90 %.
-  expect_gt(share[[1L]], 0.95 - 0.035)
-  expect_gt(share[[2L]], 0.90 - 0.045)
-  expect_lt(share[[2L]], 0.97)
+# Curves of blocks with a part in common, a launch of twice the time in some.
+curve_at <- function(n, sizes, effect) {
+  common <- stats::rnorm(n, 0, 0.04) + ifelse(stats::runif(n) < 0.1, 0.7, 0)
+  common + matrix(stats::rnorm(n * sizes, 0, 0.04), n) + effect
+}
+
+test_that("verdict and interval are each other's inverse, at every n from 5 on", {
+  set.seed(12L)
+  for (n in c(5:12, 15L, 30L, 60L)) {
+    for (effect in c(0, 0.03, 0.08)) {
+      d <- curve_at(n, 6L, effect)
+      d[1L, 2:3] <- NA
+      for (curve in list(
+        paired_curve(d), independent_curve(curve_at(n, 6L, effect), curve_at(n + 1L, 6L, 0))
+      )) {
+        outside <- (curve$low > 0 | curve$high < 0) & curve$joint
+        expect_identical(curve$p_joint <= 0.05 + 1e-12, outside, info = paste(n, effect))
+        # A value just inside of the interval is not rejected, one just outside is.
+        expect_true(all(curve$low <= curve$effect & curve$effect <= curve$high))
+        expect_true(all(curve$low <= curve$low90 | !curve$joint))
+        expect_true(all(curve$p_joint >= curve$p - 1e-12))
+      }
+    }
+  }
+  # Values that are taken away move effect and interval as they are.
+  d <- curve_at(11L, 4L, 0)
+  expect_equal(paired_curve(d + 0.5)$effect, paired_curve(d)$effect + 0.5, tolerance = 1e-6)
+  # Of the sides that change places, everything is turned about 1.
+  there <- paired_curve(d)
+  back <- paired_curve(-d)
+  expect_equal(back$low, -there$high, tolerance = 1e-6)
+  expect_identical(back$p_joint, there$p_joint)
+})
+
+test_that("a value is held exactly where it is not rejected", {
+  set.seed(13L)
+  d <- curve_at(9L, 1L, 0.05)
+  curve <- paired_curve(d)
+  rejected <- function(value) paired_curve(d - value)$p_joint <= 0.05
+  width <- curve$high - curve$low
+  # The level at the ends is that about the effect or about the value, whichever is less
+  # favourable: the value is rejected on neither side further than a twentieth of the width.
+  expect_false(rejected(curve$low + 0.05 * width))
+  expect_false(rejected(curve$high - 0.05 * width))
+  expect_true(rejected(curve$low - 0.05 * width))
+  expect_true(rejected(curve$high + 0.05 * width))
+})
+
+test_that("one launch of twice the time hides no difference", {
+  d <- matrix(0.1 + c(-2, -1, 0, 1, 2, 1, -1, 0, 0.5, -0.5, 1.5, -1.5) / 100)
+  d[[3L]] <- -0.6
+  # The mean of the blocks is 0.04 with a standard error of 0.06.
+  expect_lt(paired_curve(d)$p_joint, 0.05)
+  expect_gt(stats::t.test(d)$p.value, 0.4)
+  expect_equal(paired_curve(d)$effect, 0.1, tolerance = 0.15)
+})
+
+test_that("sizes that agree in their launches cost less than as many independent ones", {
+  set.seed(14L)
+  common <- stats::rnorm(10L, 0.05, 0.05)
+  alone <- paired_curve(matrix(common))
+  alike <- paired_curve(common + matrix(stats::rnorm(120L, 0, 1e-4), 10L))
+  apart <- paired_curve(matrix(stats::rnorm(120L, 0.05, 0.05), 10L))
+  expect_lt(max(alike$p_joint), 2 * alone$p_joint)
+  expect_lt(alike$alike[[1L]], 2)
+  expect_gt(apart$alike[[1L]], 6)
+})
+
+test_that("blocks that do not vary have an interval without width, and five have their range", {
+  flat <- paired_curve(matrix(0.1, 10L, 3L))
+  expect_equal(c(flat$low, flat$high), rep(0.1, 6L), tolerance = 1e-9)
+  expect_identical(unique(flat$p_joint), 2 / 2^10)
+  expect_identical(paired_curve(matrix(0, 10L, 2L))$p_joint, c(1, 1))
+  d <- c(0.05, 0.1, 0.02, 0.07, 0.04)
+  five <- paired_curve(matrix(d))
+  expect_identical(c(five$low, five$high, five$level), c(0.02, 0.1, 1 - 2 / 32))
+  expect_identical(c(five$joint, five$p_joint <= 0.05), c(FALSE, FALSE))
+})
+
+test_that("the interval of a median is between order statistics, with the level it has", {
+  expect_identical(
+    median_interval(c(3, 1, 5, 2, 4)), list(median = 3, low = 1, high = 5, level = 0.9375)
+  )
+  # Printed tables of the sign test: 10 launches 2nd and 9th, 30 launches 10th and 21st.
+  ten <- median_interval(as.numeric(10:1))
+  expect_identical(c(ten$low, ten$high), c(2, 9))
+  expect_equal(ten$level, 1 - 22 / 1024, tolerance = EXACT)
+  thirty <- median_interval(as.numeric(1:30))
+  expect_identical(c(thirty$low, thirty$high), c(10, 21))
+  for (n in 6:80) expect_gte(median_interval(as.numeric(seq_len(n)))$level, 0.95)
+  expect_identical(median_interval(1:4)$low, NA_real_)
 })
 
 test_that("ties, constant data and single launches give NA or 1, never an error", {
   expect_identical(welch(1, 2)$p, NA_real_)
   expect_identical(welch(c(1, 1, 1), c(1, 1, 1))$p, NA_real_)
   expect_identical(welch(c(0.1, 0.1, 0.1), c(0.3, 0.3, 0.3))$p, NA_real_)
-  expect_identical(wilcoxon_independent(numeric(), 1), NA_real_)
-  expect_identical(wilcoxon_independent(c(1, 1), c(1, 1)), 1)
-  expect_identical(wilcoxon_blocked(c(1, 2), c(1, 2)), 1)
-  expect_identical(wilcoxon_blocked(c(0, 2), c(1, 2)), NA_real_)
-  expect_identical(hodges_lehmann_ratio(c(0, 1), 1), NA_real_)
-  expect_error(wilcoxon_blocked(1:3, 1:2), class = "cotejo_refused")
-  few <- bootstrap_ratio(1:4 / 10, 1:9 / 10)
-  expect_identical(c(few$low, few$high), rep(NA_real_, 4L))
-  expect_identical(bootstrap_median(1:4)$low, NA_real_)
+  few <- ratio_interval(1:4 / 10, 1:9 / 10)
+  expect_identical(c(few$low, few$high), rep(NA_real_, 2L))
+  expect_identical(ratio_interval(c(0, 1:5), 1:6)$low, NA_real_)
 })
 
-test_that("the least p is what perfectly separated sides reach", {
-  x <- seq(1, 2, length.out = 6L)
-  expect_equal(least_p(6, 5, FALSE), wilcoxon_independent(x, 10 + x[1:5]), tolerance = EXACT)
-  expect_equal(least_p(6, 6, TRUE), wilcoxon_blocked(x, x * (3:8)), tolerance = EXACT)
-})
-
-test_that("the bootstrap leaves the caller's random numbers alone and repeats itself", {
+test_that("drawn flips leave the caller's random numbers alone and repeat themselves", {
+  d <- matrix(seq(-1, 1.5, length.out = 40L))
   set.seed(9L)
   expected <- stats::runif(3L)
   set.seed(9L)
-  first <- bootstrap_ratio(1:8 / 4, 2:9 / 4)
+  rm(list = ls(made), envir = made)
+  first <- paired_curve(d)
   expect_identical(stats::runif(3L), expected)
-  expect_identical(bootstrap_ratio(1:8 / 4, 2:9 / 4), first)
+  rm(list = ls(made), envir = made)
+  expect_identical(paired_curve(d), first)
 })
 
 test_that("a model of sessions is the textbook's", {
@@ -181,11 +204,11 @@ test_that("a model of sessions is the textbook's", {
   q <- sum((effect - 0.2)^2) / error^2
   between <- (q - 3) * error^2 / 3
   expect_equal(over$ratio, exp(0.2), tolerance = EXACT)
-  expect_equal(over$p, stats::pchisq(q, 3, lower.tail = FALSE), tolerance = EXACT)
+  expect_equal(over$between, between, tolerance = EXACT)
   expect_equal(over$spread, expm1(sqrt(between)), tolerance = EXACT)
   reach <- stats::qt(0.975, 3) * stats::sd(effect) / 2
   expect_equal(over$high, exp(0.2 + reach), tolerance = EXACT)
-  expect_identical(ratio_over_sessions(side(0.1), flat)$p, NA_real_)
+  expect_identical(ratio_over_sessions(side(0.1), flat)$low, NA_real_)
 })
 
 test_that("a slow first block is called warming up, and a trend is no warm-up", {
@@ -197,51 +220,9 @@ test_that("a slow first block is called warming up, and a trend is no warm-up", 
   expect_identical(first_of(c(0.2, 0, 0))$warm_up, FALSE)
 })
 
-test_that("above sixty launches the tests are coin's by the normal approximation, with ties", {
-  set.seed(6L)
-  x <- round(exp(stats::rnorm(80L, 0, 0.1)), 2)
-  y <- round(exp(stats::rnorm(80L, 0.02, 0.1)), 2)
-  value <- c(x, y)
-  side <- factor(rep(c("x", "y"), each = 80L))
-  block <- factor(rep(1:80, 2L))
-  expect_equal(
-    wilcoxon_independent(x, y), as.numeric(coin::pvalue(coin::wilcox_test(value ~ side))),
-    tolerance = EXACT
-  )
-  logs <- log(value)
-  expect_equal(
-    wilcoxon_blocked(x, y),
-    as.numeric(coin::pvalue(coin::wilcoxsign_test(logs ~ side | block, zero.method = "Pratt"))),
-    tolerance = EXACT
-  )
-})
-
-test_that("medians of draws are medians, with ties, of odd and even numbers", {
+test_that("medians of columns are medians of what is known", {
   set.seed(8L)
-  for (n in c(5L, 8L, 31L)) {
-    x <- round(stats::rnorm(n), 1)
-    index <- draw_indices(n, 40L)
-    expect_identical(
-      drawn_medians(x, index), apply(array(x[index], dim(index)), 2L, stats::median)
-    )
-  }
-})
-
-test_that("the interval of the Hodges-Lehmann ratio is that of R's own tests", {
-  set.seed(9L)
-  for (n in c(6L, 11L, 30L)) {
-    x <- exp(stats::rnorm(n, 0.05, 0.1))
-    y <- exp(stats::rnorm(n, 0, 0.1))
-    for (blocked in c(TRUE, FALSE)) {
-      ours <- hodges_lehmann_interval(x, y, blocked)
-      theirs <- stats::wilcox.test(
-        log(x), log(y), paired = blocked, conf.int = TRUE, conf.level = 0.95, exact = TRUE
-      )
-      expect_equal(c(ours$low[[1L]], ours$high[[1L]]), exp(as.vector(theirs$conf.int)))
-      expect_equal(ours$ratio, unname(exp(theirs$estimate)))
-    }
-  }
-  expect_true(is.na(hodges_lehmann_interval(1:4, 2:5, TRUE)$low[[1L]]))
-  # Five blocks cannot have 95 %.
-  expect_identical(is.na(hodges_lehmann_interval(1:5, c(2, 4, 5, 7, 9), TRUE)$low), c(TRUE, FALSE))
+  x <- matrix(round(stats::rnorm(60L), 1), 12L)
+  x[cbind(c(1, 5, 5), c(1, 2, 3))] <- NA
+  expect_identical(column_medians(x), apply(x, 2L, stats::median, na.rm = TRUE))
 })
