@@ -4,6 +4,9 @@
 #include "core/placement.h"
 #include "core/ranks.h"
 #include "experiments/table.h"
+#ifdef COTEJO_MACHINE
+#include "machine.h"
+#endif
 
 #include <math.h>
 #include <stdio.h>
@@ -43,6 +46,10 @@ static int usage(FILE *out) {
                  "       " COTEJO_PROGRAM " list                  experiments\n"
                  "       " COTEJO_PROGRAM
                  " timers                clocks of this machine, and which to trust\n"
+#ifdef COTEJO_MACHINE
+                 "       " COTEJO_PROGRAM
+                 " machine               what here can turn a comparison round, and cures\n"
+#endif
                  "       " COTEJO_PROGRAM
                  " placements --ranks N  cores for N ranks: near, far, packed, spare\n"
                  "       " COTEJO_PROGRAM " --version\n");
@@ -237,8 +244,8 @@ static int run(const struct experiment *experiment, int count, char **arguments)
 }
 
 static int unknown(const char *word) {
-    const char *names[64] = {"list", "timers", "placements"};
-    int count = 3;
+    const char *names[64] = {"list", "timers", "machine", "placements"};
+    int count = 4;
     for (const struct experiment *const *e = experiments; *e; e++)
         names[count++] = (*e)->name;
     const char *meant = nearest_name(word, names, count);
@@ -260,6 +267,10 @@ int main(int count, char **arguments) {
         return list();
     if (strcmp(word, "timers") == 0)
         return timers();
+#ifdef COTEJO_MACHINE
+    if (strcmp(word, "machine") == 0)
+        return machine_command(stdout);
+#endif
     if (strcmp(word, "placements") == 0)
         return placements(count - 2, arguments + 2);
     if (strcmp(word, "--help") == 0)

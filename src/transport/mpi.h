@@ -34,6 +34,9 @@ enum { MPI_MAX_LIBRARY_VERSION_STRING = 256, MPI_VERSION = 0, MPI_SUBVERSION = 0
 #define MPI_Comm_split world_split
 #define MPI_Comm_split_type world_split_type
 #define MPI_Comm_free world_free
+#define MPI_Abort world_abort
+#define MPI_Send world_send
+#define MPI_Recv world_receive
 #define MPI_Barrier world_barrier
 #define MPI_Bcast world_bcast
 #define MPI_Ibcast world_ibcast
@@ -63,6 +66,11 @@ int world_split(MPI_Comm comm, int colour, int key, MPI_Comm *part);
 // All ranks, where they are on one host; else only the own one, as a count.
 int world_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *part);
 int world_free(MPI_Comm *comm);
+int world_abort(MPI_Comm comm, int status);
+// One of the two ranks is rank 0.
+int world_send(const void *bytes, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm);
+int world_receive(void *bytes, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
+                  int status);
 int world_barrier(MPI_Comm comm);
 int world_bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm);
 // These two are done when they return.

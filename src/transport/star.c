@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The tree of ranks where there are connections to rank 0 only: it hears one rank after the other.
+#include "tree.h"
+
+int tree_rounds(int size) {
+    return size - 1;
+}
+
+struct tree_turn tree_turn(int rank, int size, int round) {
+    int other = size - 1 - round;
+    if (rank == other)
+        return (struct tree_turn){0, true};
+    return (struct tree_turn){rank == 0 ? other : -1, false};
+}
