@@ -174,6 +174,19 @@ def test_a_number_that_is_another_s_by_now_gets_no_signal(tmp_path, site):
     assert done.stderr == f"enter: no running cluster in {tmp_path}\n"
 
 
+def test_an_agent_enters_no_process_that_has_the_number_of_a_host(tmp_path):
+    other = subprocess.Popen(["sleep", "60"])
+    (tmp_path / "host1.host").write_text(f"{other.pid} 0\n")
+    done = subprocess.run([str(clusters.SITE / "agent"), "host1", "touch", "ran"], text=True,
+                          cwd=tmp_path, capture_output=True, timeout=20,
+                          env={**os.environ, "COTEJO_CLUSTER": str(tmp_path)})
+    other.kill()
+    other.wait()
+    assert (done.returncode, done.stderr) == (
+        255, f"agent: no host 'host1' in the cluster {tmp_path}\n")
+    assert not (tmp_path / "ran").exists()
+
+
 @needs_hosts
 @pytest.mark.parametrize(("words", "said"), [
     (["--rates", "fast"], "--rates 'fast': give numbers"),

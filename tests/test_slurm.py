@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Launches through a real Slurm of this machine: by srun, and by mpirun in an allocation."""
+"""Launches through a real Slurm over four hosts of this machine: by srun, and by mpirun in an
+allocation."""
 
 import contextlib
 import json
@@ -17,25 +18,41 @@ from tests import slurm_machine
 REFRAME = families.stack_prefix() / "tools/bin/reframe"
 REASON = slurm_machine.why_not() or ("" if REFRAME.exists() else "no stack: `make stack`")
 pytestmark = pytest.mark.skipif(bool(REASON), reason=REASON or "-")
+PRESENT = [f.name for f in families.load().values() if f.installed(families.stack_prefix())]
+#: Placement -> hosts, ranks on each.
+PLACEMENTS = {"near": (1, 2), "one-per-host": (2, 1), "two-per-host": (2, 2), "all-hosts": (4, 1)}
 
 
-def test_every_mpi_is_launched_both_ways(tmp_path):
-    with slurm_machine.running() as environment:
-        done = subprocess.run(
-            [str(REFRAME), "-r", "-n", "placement_check.*transport=shm"], text=True,
-            capture_output=True, timeout=200, cwd=tmp_path,
-            env={**environment, "COTEJO_SITE": "one-machine-slurm",
-                 "COTEJO_RESULTS": str(tmp_path / "results"),
-                 "RFM_CONFIG_FILES": str(sessions.REPO / "reframe_tests/config.py")})
-    records = [json.loads(p.read_text()) for p in (tmp_path / "results").glob("*/*/*.json")]
-    present = [f.name for f in families.load().values() if f.installed(families.stack_prefix())]
-    seen = {(r["asked"]["partition"], r["asked"]["mpi"]) for r in records}
-    assert seen == {(p, m) for p in ("srun", "mpirun") for m in present}, done.stdout[-3000:]
-    assert [r["reason"] for r in records] == [""] * len(records)
-    hosts = {rank["host"] for r in records for rank in r["observed"]["ranks"]}
-    assert hosts <= set(slurm_machine.NODES)
+@pytest.fixture(scope="module")
+def slurm():
+    with slurm_machine.running() as machine:
+        yield machine
+
+
+def reframe(slurm, results, *words, **variables):
+    return slurm.run(REFRAME, "-r", *words, COTEJO_SITE="one-machine-slurm",
+                     COTEJO_RESULTS=str(results),
+                     RFM_CONFIG_FILES=str(sessions.REPO / "reframe_tests/config.py"), **variables)
+
+
+def records_of(results):
+    return [json.loads(p.read_text()) for p in results.glob("*/*/*.json")]
+
+
+def test_every_mpi_is_launched_both_ways_in_every_placement(slurm, tmp_path):
+    done = reframe(slurm, tmp_path, "-n", "placement_check")
+    records = records_of(tmp_path)
+    asked = [tuple(r["asked"][k] for k in ("partition", "mpi", "placement")) for r in records]
+    assert sorted(asked) == sorted((p, m, place) for p in ("srun", "mpirun") for m in PRESENT
+                                   for place in PLACEMENTS), done.stdout[-3000:]
+    assert {r["id"]: r["reason"] for r in records if r["reason"]} == {}
     for record in records:
+        hosts, each = PLACEMENTS[record["asked"]["placement"]]
+        on = [rank["host"] for rank in record["observed"]["ranks"]]
+        assert set(on) <= set(slurm_machine.NODES)
+        assert (len(set(on)), len(on)) == (hosts, hosts * each)
         assert ("srun --" in record["command"]) == (record["asked"]["partition"] == "srun")
+        assert record["simulated"].startswith(f"emulated: {hosts} hosts on ")
 
 
 def processes_in(folder):
@@ -50,15 +67,19 @@ def processes_in(folder):
 
 def test_it_listens_for_nobody_else_and_a_kill_leaves_nothing(tmp_path):
     running = subprocess.Popen(
-        [sys.executable, "-m", "tests.slurm_machine", "sleep", "100"],
-        cwd=sessions.REPO, env={**os.environ, "TMPDIR": str(tmp_path)}, stdin=subprocess.DEVNULL)
+        [sys.executable, "-m", "tests.slurm_machine", "sleep", "100"], cwd=sessions.REPO,
+        env={**os.environ, "TMPDIR": str(tmp_path), "COTEJO_RUN": str(tmp_path / "run")},
+        stdin=subprocess.DEVNULL)
+    daemons = 2 + slurm_machine.HOSTS
     for _ in range(600):
-        if (up := list(tmp_path.glob("*/slurm.conf"))) and len(processes_in(up[0].parent)) > 4:
+        if (up := list(tmp_path.glob("*/slurm.conf"))) and len(
+                processes_in(up[0].parent)) >= daemons:
             break
         time.sleep(0.1)
     folder = up[0].parent
     theirs = {os.readlink(f"/proc/{pid}/ns/net") for pid in processes_in(folder)}
-    assert len(theirs) == 1 and os.readlink("/proc/self/ns/net") not in theirs
+    assert len(theirs) == 1 + slurm_machine.HOSTS
+    assert os.readlink("/proc/self/ns/net") not in theirs
     running.kill()
     running.wait()
     for _ in range(200):

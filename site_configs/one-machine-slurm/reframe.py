@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A whole Slurm on this machine, as the tests start it: two nodes which share its cores.
+"""A whole Slurm on this machine, as the tests start it: four hosts which share its cores.
 
 `python3 -m tests.slurm_machine COMMAND...` runs a command with it.
 """
@@ -9,8 +9,8 @@ SHARED = {
     "scheduler": "squeue",
     "access": ["--partition=all", "--exclusive", "--licenses=cores:1"],
     "max_jobs": 1,
-    # Nodes are like the host of ReFrame: they are it.
-    "extras": {"topology": "here"},
+    # Hosts are like that of ReFrame, and share its cores: they are it.
+    "extras": {"topology": "here", "nodes": 4, "shared_cores": True},
 }
 
 site_configuration = {

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Real machines: hosts and cores as they are, alone or behind a scheduler."""
 
+import os
+
 from .. import machine
 from .backend import Backend
 
@@ -10,10 +12,16 @@ class Real(Backend):
     def fits(cls, extras):
         return True
 
+    @property
+    def shared_cores(self):
+        """Whether the hosts are of one machine, as those of the Slurm in the tests."""
+        return self.extras.get("shared_cores", False)
+
     def features(self):
         """Several ranks fit a host (`within`); a network where any placement has several hosts."""
         several = self.nodes.most_hosts() > 1
         return {"within", *(["between"] if several else []),
+                *(["emulated"] if self.shared_cores else []),
                 *(["llc"] if machine.has_llc(self.extras) else [])}
 
     def place(self, request):
@@ -29,3 +37,15 @@ class Real(Backend):
                 words.append(f"--mpi={request.interface}")
         return words + request.family.flags(request.launcher, request.place.cpus,
                                             request.place.hosts)
+
+    def environment(self, request):
+        """Of hosts that share cores a rank that finds no message yields its own."""
+        if not self.shared_cores or request.family.kind != "mpi":
+            return {}
+        return {"LD_PRELOAD": f"{request.prefix}/lib/libcotejo_yield.so"}
+
+    def describe(self, request):
+        if not self.shared_cores:
+            return {}
+        return {"simulated": f"emulated: {request.place.hosts} hosts on {os.cpu_count()} cores, "
+                             "shared (all hosts are one machine)"}
