@@ -10,15 +10,28 @@ import random
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from reframe_tests.harness import backends, environment, families, launchers, sessions  # noqa: E402, F401
+from reframe_tests.harness import (  # noqa: E402, F401
+    backends,
+    environment,
+    families,
+    launchers,
+    removal,
+    scales,
+    sessions,
+)
 from reframe_tests.harness.model import site  # noqa: E402
 
 STACK = families.stack_prefix()
 try:
+    scales.check_environment()
     SYSTEM = site.system(sessions.site_folder())
     KNOWN = families.of_site(sessions.site_folder(), simulators=True, layers=True)
+    # ReFrame opens its log before it makes any folder.
+    removal.claim(STACK / "reframe")
 except ValueError as err:
     sys.exit(f"cotejo: {err}")
+except OSError as err:
+    sys.exit(f"cotejo: {err.filename}: {err.strerror}; give a COTEJO_STACK that you may write to")
 DECLARED = families.load(simulators=True, layers=True).values()
 PRESENT = {name: family for name, family in KNOWN.items() if family.installed(STACK)}
 
@@ -56,9 +69,6 @@ def systems():
                                             partition["scheduler"] == "local").features()})
     return [SYSTEM]
 
-
-# ReFrame opens its log before it makes any folder.
-(STACK / "reframe").mkdir(parents=True, exist_ok=True)
 
 # `--exec-order=random` shuffles with this module's generator: a recorded seed makes
 # the order of a block one that can be had again. A bare `reframe -r` draws its own.

@@ -28,30 +28,35 @@ FORMS = {
 }
 
 
+def shown(text):
+    """A text as it is said, on one line."""
+    return repr(text) if len(text) < 80 else f"{text[:77]!r}..."
+
+
 def path_problem(path):
     """Why a place cannot be worked with, in words; '' where it can."""
     wrong = OF_PATHS.match(path)
     if wrong and wrong.end() == len(path):
         return ""
     letter = path[wrong.end()] if wrong else path[:1]
-    return (f"{path!r} has {letter!r} in it; letters, digits, dots, dashes, underscores and plus "
-            "signs are understood by all that runs there")
+    return (f"{shown(path)} has {letter!r} in it; letters, digits, dots, dashes, underscores and "
+            "plus signs are understood by all that runs there")
 
 
 def regex_problem(text):
     if not text.isprintable():
-        return f"{text!r} is not one line of text"
+        return f"{shown(text)} is not one line of text"
     try:
         re.compile(text)
-    except re.error as err:
-        return f"{text!r} is no regular expression: {err}"
+    except (re.error, RecursionError, OverflowError) as err:
+        return f"{shown(text)} is no regular expression: {err}"
     return ""
 
 
 def part_problem(text):
     parts = sorted(p.stem.partition("_")[2] for p in (REPO / "tests").glob("bench_*.py")
                    if "def main(" in p.read_text())
-    return "" if text in parts else f"{text!r} is no bench; there are {', '.join(parts)}"
+    return "" if text in parts else f"{shown(text)} is no bench; there are {', '.join(parts)}"
 
 
 def problem(values):
@@ -64,7 +69,7 @@ def problem(values):
     for name, (form, said) in FORMS.items():
         value = values.get(name)
         if value and not re.fullmatch(form, value):
-            return f"{name}: {value!r} is not {said}"
+            return f"{name}: {shown(value)} is not {said}"
     if reason := regex_problem(values.get("CELLS", "")):
         return f"CELLS: {reason}"
     if reason := values.get("PART") and part_problem(values["PART"]):

@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Checks a site: its files, then one short launch per placement and MPI; one line each."""
 
-import argparse
 import collections
 import os
 import pathlib
 import re
 import socket
 import subprocess
-import sys
 import tempfile
 
-from . import families, placements, sessions, site_files
+from . import commands, families, placements, sessions, site_files
 from .model import site
 
 TESTS = "placement_check|simulated_pingpong_smoke"
@@ -149,7 +147,7 @@ def launch(name):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = commands.Parser(description=__doc__.splitlines()[0])
     parser.add_argument("name")
     name = parser.parse_args().name
     try:
@@ -168,4 +166,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    commands.run("site", main)

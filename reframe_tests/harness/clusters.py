@@ -5,7 +5,6 @@
 it from the site's `clusters.yaml` and holds what TCP finds against its model.
 """
 
-import argparse
 import contextlib
 import json
 import os
@@ -13,10 +12,9 @@ import pathlib
 import shutil
 import signal
 import subprocess
-import sys
 import time
 
-from . import families, removal, sessions
+from . import commands, families, removal, sessions
 from .model import site
 
 SITE = families.REPO / "site_configs/virtual-ethernet"
@@ -375,7 +373,7 @@ def wire_bytes(stage):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="virtual clusters of this machine")
+    parser = commands.Parser(description="virtual clusters of this machine")
     parser.add_argument("verb", choices=["up", "down", "list"])
     parser.add_argument("cluster", nargs="?", help="one of clusters.yaml")
     parser.add_argument("--name", help="to tell it from another of the same kind")
@@ -407,4 +405,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    commands.run("cluster", main)

@@ -9,7 +9,6 @@ version text. Packing the same results twice gives the same bytes.
 Results are read as if a stranger had written them (read_session), archives too (read_archive).
 """
 
-import argparse
 import collections
 import ctypes
 import hashlib
@@ -24,7 +23,7 @@ import stat
 import sys
 import tarfile
 
-from . import removal
+from . import commands, removal
 
 MOST_BYTES = 30_000_000
 PRESET = 9
@@ -397,15 +396,14 @@ def renew(new, known, folders, most, drop):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = commands.Parser(description=__doc__.splitlines()[0])
     parser.add_argument("results", type=pathlib.Path)
     parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--samples", type=int, default=20, help="of each group, at most")
+    parser.add_argument("--samples", type=commands.count, default=20,
+                        help="of each group, at most")
     parser.add_argument("--drop", action="append", default=[], metavar="SITE/SESSION",
                         help="take this session out of the dataset")
     args = parser.parse_args()
-    if args.samples < 1:
-        parser.error("--samples must be a number from 1 on")
     try:
         wrong = pack(args.results.resolve(), args.out.resolve(), args.samples, args.drop)
     except ValueError as err:
@@ -420,4 +418,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    commands.run("dataset", main)

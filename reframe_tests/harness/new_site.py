@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes the folder of a new site from what it finds on the machine, to be read and corrected."""
 
-import argparse
 import itertools
 import re
 import socket
-import sys
 
 import yaml
 
-from . import machine, sessions, topology
+from . import commands, machine, sessions, topology
 
 HEAD = "# SPDX-License-Identifier: BSD-3-Clause\n"
 LAUNCHERS = {"slurm": "srun", "pbs": "mpirun", "local": "mpirun"}
@@ -133,7 +131,7 @@ def write(name, found, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = commands.Parser(description=__doc__.splitlines()[0])
     parser.add_argument("name")
     name = parser.parse_args().name
     if not re.fullmatch(r"[a-z][a-z0-9-]*", name) or name == "generic":
@@ -150,4 +148,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    commands.run("site", main)

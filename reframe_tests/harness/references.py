@@ -7,14 +7,12 @@ prediction interval on the logarithm, Bonferroni over the groups. How much slowe
 launch is has an interval, too: its time over the upper and over the lower end.
 """
 
-import argparse
 import collections
 import functools
 import math
 import statistics
-import sys
 
-from . import sessions
+from . import commands, sessions
 
 SCHEMA = "cotejo-references/1"
 FEWEST = 5
@@ -171,7 +169,7 @@ def summed(records):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="writes references.json from a site's results")
+    parser = commands.Parser(description="writes references.json from a site's results")
     parser.add_argument("site")
     site = parser.parse_args().site
     try:
@@ -192,4 +190,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    commands.run("references", main)

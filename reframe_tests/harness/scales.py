@@ -9,6 +9,14 @@ from .sessions import site_folder
 LAUNCHES = {"smoke": 1, "quick": 10, "full": 30, "bench": 30}
 
 
+def check_environment():
+    """ValueError where a variable of the protocol is no number."""
+    for name in ("COTEJO_BLOCK", "COTEJO_LAUNCHES", "COTEJO_SEED"):
+        text = os.environ.get(name, "")
+        if text and not (text.isascii() and text.isdigit()):
+            raise ValueError(f"{name}={text!r} is no number")
+
+
 def site_bounds(site=None):
     """The site's `scale.yaml` (optional): `launches` by scale, `largest` message in B,
     `transports` that are compared."""

@@ -89,6 +89,9 @@ def read_json(path):
     except json.JSONDecodeError as err:
         raise ValueError(f"{path}:{err.lineno}: not JSON ({err.msg}); "
                          "move the file away to measure again") from err
+    except (UnicodeDecodeError, RecursionError) as err:
+        raise ValueError(f"{path}: not JSON ({type(err).__name__}); "
+                         "move the file away to measure again") from err
 
 
 def launch_name(cell, number):

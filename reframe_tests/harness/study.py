@@ -25,7 +25,7 @@ import sys
 import tempfile
 import time
 
-from . import accidents, cores, families, measuring, references, scales, sessions
+from . import accidents, commands, cores, families, measuring, references, scales, sessions
 from . import until as stopping
 
 
@@ -92,7 +92,8 @@ def list_cells(tag, like):
         listed = [json.loads(line) for line in file.read().splitlines()]
     noted = [words for words in listed if "file" in words]
     if not noted:
-        sys.stderr.write(done.stdout[-2000:] + done.stderr[-2000:])
+        if done.returncode:
+            sys.stderr.write(done.stdout[-2000:] + done.stderr[-2000:])
         sys.exit(f"study: no test with tag {tag!r} can run on site {sessions.site_name()!r}")
     found = [(words["cell"], words["file"], words["partition"]) for words in noted
              if re.search(like, words["cell"])]
@@ -319,9 +320,10 @@ def regex(text):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = commands.Parser(description=__doc__.splitlines()[0])
     parser.add_argument("--tag", default="quick", help="which tests (default: quick)")
-    parser.add_argument("--launches", type=int, help="blocks; the scale's number by default")
+    parser.add_argument("--launches", type=commands.count,
+                        help="blocks; the scale's number by default")
     parser.add_argument("--cells", default="", metavar="REGEX", type=regex,
                         help="only the cells that have this in their names (default: all)")
     parser.add_argument("--tries", type=int, default=TRIES, metavar="N",
@@ -333,8 +335,6 @@ def main():
                         help="with --until: begin no block that would end later (20m)")
     args = parser.parse_args()
     blocks = scales.launches(args.tag) if args.launches is None else args.launches
-    if blocks < 1:
-        parser.error("--launches must be a number from 1 on")
     if args.tries < 0:
         parser.error("--tries must be a number from 0 on")
     if args.until and args.launches:
@@ -423,4 +423,4 @@ def account(plan, stopped):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    commands.run("study", main)

@@ -87,7 +87,7 @@ def parse(path):
     """What a YAML file holds; DeclarationError where it is not YAML."""
     try:
         return yaml.load(path.read_text(), _Loader)  # noqa: S506 - it is a SafeLoader
-    except yaml.YAMLError as err:
+    except (yaml.YAMLError, ValueError, RecursionError) as err:
         raise DeclarationError(path, [f"not YAML: {' '.join(str(err).split())}"]) from None
 
 

@@ -15,7 +15,14 @@ SCHEMAS = {"mpis.yaml": "mpis", "placements.yaml": "placements", "scale.yaml": "
 def system(folder):
     """The system that a site's reframe.py declares, with its partitions."""
     path = folder / "reframe.py"
-    data = runpy.run_path(str(path)).get("site_configuration")
+    try:
+        data = runpy.run_path(str(path)).get("site_configuration")
+    except SystemExit as err:
+        raise declarations.DeclarationError(path, [" ".join(f"{err}".split()) or "SystemExit"]) \
+            from None
+    except Exception as err:  # it is a program: anything may be wrong with it
+        raise declarations.DeclarationError(
+            path, [f"{type(err).__name__}: {' '.join(str(err).split())}"]) from None
     if wrong := declarations.problems(data, "site"):
         raise declarations.DeclarationError(path, wrong)
     (found,) = data["systems"]
@@ -33,7 +40,7 @@ def read(folder, file):
     if path.suffix == ".json":
         try:
             data = json.loads(path.read_text())
-        except json.JSONDecodeError as err:
+        except (ValueError, RecursionError) as err:
             raise declarations.DeclarationError(path, [f"not JSON: {err}"]) from None
     else:
         data = declarations.parse(path)

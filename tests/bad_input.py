@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The readers of this project, a sound input of each, and ways to spoil it.
+
+What a reader says of bad input is one line that names the input; it is `Fault` when it is not.
+"""
+
+import json
+import pathlib
+import random
+import re
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from reframe_tests.harness import dataset, families, sessions
+from reframe_tests.harness.model import declarations, site
+from stack import variables
+
+REPO = families.REPO
+PROGRAM = families.load(layers=True)["sockets"].prefix(families.stack_prefix()) / (
+    "bin/cotejo-transport")
+#: What people and machines leave in files by mistake.
+PIECES = [b"\x00", b"\xff\xfe", b"'", b'"', b"{", b"}", b"[" * 3000, b"\n", b",", b":", b"- ",
+          b"1e999", b"-1", b"nan", b"null", b"$(id)", b"..", b"/", b"\t", b"\r\n", b"&a *a",
+          b"!!python/object:x", b"9" * 400, "é€".encode(), b"%", b"\\", b"true", b"(", b"?", b"*"]
+
+
+class Fault(AssertionError):
+    """A reader that did not say in one line what is wrong."""
+
+
+@dataclass(frozen=True)
+class Reader:
+    """`read` takes the input as bytes and a folder of its own. ValueError is how it refuses."""
+
+    sound: bytes
+    read: Callable
+    #: Inputs that must be refused, each with a part of what must be said.
+    bad: tuple
+
+
+def in_file(name, reader):
+    """Writes the input to a file and reads that."""
+    def read(data, folder):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        return reader(path)
+    return read
+
+
+def read_plan(path):
+    plan = sessions.read_json(path)
+    if not isinstance(plan, dict):
+        raise ValueError(f"{path}: no JSON object")
+    return plan
+
+
+def read_options(data, folder):
+    """Options of the benchmark, one a line: it ends with status 2 and one line, whatever they
+    are, for it has no other rank."""
+    words = [word for word in data.replace(b"\0", b"").split(b"\n") if word]
+    done = subprocess.run([str(PROGRAM), *words], cwd=folder, capture_output=True, timeout=20,
+                          stdin=subprocess.DEVNULL)
+    said = done.stderr.decode(errors="replace")
+    if words and done.returncode:
+        if done.returncode != 2:
+            raise Fault(f"status {done.returncode} of {words}: {said}")
+        raise ValueError(said.removesuffix("\n"))
+
+
+def read_make(data, folder):
+    values = dict(line.partition("=")[::2]
+                  for line in data.decode(errors="surrogateescape").split("\0"))
+    if found := variables.problem(values):
+        raise ValueError(found)
+
+
+def read_launch(path):
+    """A description and its samples, as the dataset reads them."""
+    description, _, samples = path.read_bytes().partition(b"\n---\n")
+    (path.parent / "cell.001.json").write_bytes(description)
+    (path.parent / "cell.001.csv").write_bytes(samples)
+    return dataset.packed_launch(path.parent / "cell.001.json", 5)
+
+
+COLUMNS = [{"name": name, "unit": unit, "meaning": name} for name, unit in (
+    ("operation", ""), ("bytes", "B"), ("repetition", ""), ("calls", ""), ("time_s", "s"),
+    ("valid", ""))]
+LAUNCH = json.dumps({"schema": "cotejo-launch/1", "id": "cell.001", "status": "ok", "samples": {
+    "file": "cell.001.csv", "rows": 2, "columns": COLUMNS}}).encode() + (
+    b"\n---\n# cotejo-samples/1\noperation,bytes,repetition,calls,time_s,valid\n"
+    b"pingpong,1,0,1,1e-06,1\npingpong,1,1,1,1e-06,1\n")
+FAMILY = (families.FOLDER / "mpich.yaml").read_bytes()
+PLACEMENTS = (REPO / "site_configs/local/placements.yaml").read_bytes()
+SITE = (REPO / "site_configs/example-slurm/reframe.py").read_bytes()
+ARCHIVE = dataset.archive({"cell.001.json": b"{}", "cell.001.csv": b"1,2\n" * 300})
+
+READERS = {
+    "C options": Reader(b"pingpong\n--sizes\n1,1Ki\n--budget\n1\n--transport\ntcp", read_options, (
+        (b"pingpong\n--sizes\nx", "--sizes 'x'"), (b"pingpong\n--nope", "unknown option --nope"),
+        (b"nothing", "unknown experiment 'nothing'"), (b"pingpong\n--budget\n-1", "--budget"),
+        (b"pingpong\n--sizes\n99999999999999999999", "--sizes"), (b"pingpong\n--sizes", "--sizes"),
+        (b"pingpong\n--budget\n1e999", "--budget"))),
+    "family": Reader(FAMILY, in_file("mpich.yaml", lambda p: declarations.read(p, "family")), (
+        (b"{", "not YAML"), (b"title: 7\n", "7 is not"), (b"", "mpich.yaml"),
+        (FAMILY + b"\nmisspelt: 1\n", "unknown key 'misspelt'"), (b"\xff", "mpich.yaml"))),
+    "site": Reader(SITE, in_file("example-slurm/reframe.py",
+                                 lambda p: site.system(p.parent)), (
+        (b"site_configuration = {", "SyntaxError"), (b"", "reframe.py"),
+        (b"site_configuration = 7", "7 is not"), (b"raise SystemExit(3)", "reframe.py: 3"),
+        (b"import nowhere", "nowhere"))),
+    "placements": Reader(PLACEMENTS, in_file("local/placements.yaml",
+                                             lambda p: site.read(p.parent, p.name)), (
+        (b"- near", "placements.yaml"), (b"near: {hosts: x}", "near"), (b"near: [", "not YAML"),
+        (b"near: &a [*a]", "placements.yaml"))),
+    "session": Reader(b'{"tag": "quick", "cells": []}', in_file("session.json", read_plan), (
+        (b"{", "session.json:1: not JSON"), (b"[]", "no JSON object"), (b"\xff", "not JSON"),
+        (b"[" * 100000, "not JSON"), (b"", "not JSON"))),
+    "launch": Reader(LAUNCH, in_file("both", read_launch), (
+        (b"{\n---\n", "cell.001.json: not JSON"), (LAUNCH[:-20], "cell.001.csv"),
+        (LAUNCH.replace(b"cell.001.csv", b"/etc/passwd"), "samples.file"),
+        (LAUNCH.replace(b'"rows": 2', b'"rows": 3'), "2 rows"),
+        (LAUNCH.replace(b"pingpong,1,0", b"pingpong,0"), "columns"))),
+    "archive": Reader(ARCHIVE, in_file("x.tar.xz", dataset.read_archive), (
+        (b"", "x.tar.xz"), (ARCHIVE[:40], "no tar.xz"), (b"PK\x03\x04", "no tar.xz"))),
+    "make": Reader(b"TAG=quick\0LAUNCHES=3\0STACK=/a/b\0CELLS=a|b", read_make, (
+        (b"LAUNCHES=0", "LAUNCHES: '0'"), (b"STACK=/a b", "STACK: '/a b'"),
+        (b"CELLS=(", "CELLS: '('"), (b"NAME=;id", "NAME: ';id'"), (b"DATA=x", "DATA: 'x'"))),
+}
+
+
+def spoiled(data, rng):
+    """The input with a few mistakes in it."""
+    for _ in range(rng.randint(1, 4)):
+        at, end = sorted((rng.randint(0, len(data)), rng.randint(0, len(data))))
+        how = rng.randrange(5)
+        if how == 0:
+            data = data[:at] + rng.choice(PIECES) + data[at:]
+        elif how == 1:
+            data = data[:at] + data[min(end, at + 40):]
+        elif how == 2:
+            data = data[:at]
+        elif how == 3:
+            lines = data.split(b"\n")
+            rng.shuffle(lines)
+            data = b"\n".join(lines)
+        else:
+            data = data[:at] + bytes([rng.randrange(256)]) + data[at + 1:]
+    return data
+
+
+def said_of(reader, data, folder):
+    """What a reader says of an input in its one line, or ''. Fault for anything else."""
+    try:
+        reader.read(data, folder)
+    except ValueError as err:
+        said = str(err)
+        if not said or "\n" in said or len(said) > 2000:
+            raise Fault(f"not one line: {said!r} of {data[:300]!r}") from err
+        return said
+    except (Exception, SystemExit) as err:
+        raise Fault(f"{type(err).__name__}: {err} of {data[:300]!r}") from err
+    return ""
+
+
+def fuzz(reader, folder, number, seed):
+    """Spoils the sound input so many times; returns how many of them were refused."""
+    rng = random.Random(seed)
+    return sum(bool(said_of(reader, spoiled(reader.sound, rng), pathlib.Path(folder)))
+               for _ in range(number))
+
+
+def fits(said, part):
+    return re.search(re.escape(part), said) is not None

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Holds every reader against bad input: the table of known mistakes, and many more by chance.
+
+Prints a line a reader: how many inputs there were, how many were read, and how many were refused
+in another way than by one line, which must be none.
+"""
+
+import argparse
+import pathlib
+import random
+import sys
+import tempfile
+
+from tests.bad_input import READERS, Fault, fits, said_of, spoiled
+from tests.benching import say
+
+
+def known(reader, folder):
+    """Inputs of the table that are not refused as they must be."""
+    wrong = []
+    for data, part in reader.bad:
+        try:
+            if not fits(said_of(reader, data, folder), part):
+                wrong.append(data)
+        except Fault:
+            wrong.append(data)
+    return wrong
+
+
+def by_chance(reader, folder, number, seed):
+    """How many spoiled inputs were read, and what was said of those that were refused badly."""
+    rng, read, wrong = random.Random(seed), 0, []
+    for _ in range(number):
+        try:
+            read += not said_of(reader, spoiled(reader.sound, rng), folder)
+        except Fault as err:
+            wrong.append(str(err)[:300])
+    return read, wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("stack", type=pathlib.Path)
+    parser.add_argument("--number", type=int, default=1000, help="inputs by chance a reader")
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as folder:
+        for name, reader in READERS.items():
+            place = pathlib.Path(folder) / name.replace(" ", "-")
+            place.mkdir()
+            table = known(reader, place)
+            read, wrong = by_chance(reader, place, args.number, args.seed)
+            say(f"bad input, {name}: one line",
+                f"{len(reader.bad)} known, {len(table)} wrong; {args.number} by chance, {read} "
+                f"read, {len(wrong)} wrong", not table and not wrong)
+            for line in wrong[:3]:
+                print(line, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

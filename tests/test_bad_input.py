@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Bad input ends in one line that says what is wrong, for every reader; also by chance."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from reframe_tests.harness import families
+from tests.bad_input import PROGRAM, READERS, fits, fuzz, said_of
+
+CASES = [(name, data, said) for name, reader in READERS.items() for data, said in reader.bad]
+
+
+def reader_of(name):
+    if name == "C options" and not PROGRAM.exists():
+        pytest.skip("no layers in the stack: `make build`")
+    return READERS[name]
+
+
+@pytest.mark.parametrize(("name", "data", "said"), CASES)
+def test_each_is_named_in_one_line(name, data, said, tmp_path):
+    assert fits(said_of(reader_of(name), data, tmp_path), said)
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_sound_input_is_read(name, tmp_path):
+    said = said_of(reader_of(name), READERS[name].sound, tmp_path)
+    assert said == "" or (name == "C options" and "needs 2 ranks" in said)
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_input_that_was_spoiled_by_chance_is_read_or_refused(name, tmp_path):
+    number = 80
+    assert 0 < fuzz(reader_of(name), tmp_path, number, seed=20261123) <= number
+
+
+@pytest.mark.parametrize(("module", "words", "variables", "said"), [
+    ("study", ["--launches", "0"], {}, "study: argument --launches: '0' is no number from 1 on"),
+    ("study", ["--cells", "("], {}, "study: argument --cells: '(' is no regular expression"),
+    ("study", ["--tag", "quick"], {"COTEJO_SITE": "no"}, "study: COTEJO_SITE=no: no site_configs"),
+    ("study", ["--until", "x"], {}, "study: argument --until: "),
+    ("references", ["nowhere"], {}, "references: COTEJO_SITE=nowhere: no site_configs"),
+    ("check_site", ["nowhere"], {}, "site: COTEJO_SITE=nowhere: no site_configs"),
+    ("new_site", ["a b"], {}, "site: NAME=a b: give"),
+    ("clusters", ["fly"], {}, "clusters: argument verb: invalid choice: 'fly'"),
+    ("dataset", ["/nowhere", "/tmp"], {}, "dataset: "),
+    ("dataset", ["a", "b", "--samples", "0"], {}, "dataset: argument --samples: '0' is no number"),
+])
+def test_commands_end_in_one_line(module, words, variables, said, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", f"reframe_tests.harness.{module}", *words], cwd=families.REPO,
+        text=True, capture_output=True, timeout=60,
+        env={**os.environ, "COTEJO_LOCKS": str(tmp_path), "COTEJO_RESULTS": str(tmp_path),
+             **variables})
+    assert done.returncode in (1, 2)
+    assert done.stderr.startswith(said) and done.stderr.count("\n") == 1, done.stderr
