@@ -112,7 +112,7 @@ class pingpong_bench(Bench, PointToPoint):
     experiment = "pingpong"
     transport = parameter(["shm"])
     options = {"sizes": "2,4,1,1Ki,64Ki,512Ki,1Mi", "rse": 0.001, "budget": 0.03,
-               "min-repetitions": 3, "sample-time": 10e-3, "offset": 16}
+               "min-repetitions": 3, "sample-time": 10e-3, "layout": "16"}
 
     @run_after("setup")
     def needs_its_peer(self):

@@ -63,6 +63,7 @@ static int help(const struct experiment *experiment) {
         options_help(experiment->options[i], stdout);
     options_help(common_options, stdout);
     options_help(order_options, stdout);
+    options_help(layout_options, stdout);
     return STATUS_OK;
 }
 
@@ -145,6 +146,9 @@ static void publish(struct bench *bench, const struct experiment *experiment,
                               .payload_checked = bench->payload_checked,
                               .sync = &bench->sync,
                               .threads = &bench->threads,
+                              .layout = &bench->layout,
+                              .order = &bench->order,
+                              .overhead = &bench->overhead,
                               .found = bench->found.text};
     json_open(&json, '{');
     json_name(&json, "schema");
@@ -181,6 +185,7 @@ static void measure(struct bench *bench, const struct experiment *experiment, in
         return;
     bool part = bench->comm != MPI_COMM_NULL;
     order_open(&bench->order, &bench->options, experiment->ordered);
+    bench->overhead = overhead_measure(&bench->clock);
     if (part)
         experiment->run(bench);
     if (ranks_agree(MPI_COMM_WORLD, &bench->failure, !part) != STATUS_OK)
@@ -192,11 +197,13 @@ static void measure(struct bench *bench, const struct experiment *experiment, in
 // The options are read first: they decide how many threads may call the library.
 static void read_options(struct bench *bench, const struct experiment *experiment, int count,
                          char **arguments) {
-    const struct option *tables[TABLES_MOST + 2] = {common_options, order_options};
-    int tables_count = 2;
+    const struct option *tables[TABLES_MOST + 3] = {common_options, order_options, layout_options};
+    int tables_count = 3;
     for (int i = 0; experiment->options[i]; i++)
         tables[tables_count++] = experiment->options[i];
     options_read(&bench->options, tables, tables_count, count - 2, arguments + 2, &bench->failure);
+    if (!failed(&bench->failure))
+        layout_read(&bench->layout, &bench->options, &bench->failure);
 }
 
 static void start_library(struct bench *bench, const struct experiment *experiment, int *count,

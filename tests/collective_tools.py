@@ -23,7 +23,7 @@ from tests.launching import FAMILIES, STACK, launch
 LIKE_IMB = ["--element", "float", "--per-rank", "yes", "--rse", "0",
             "--max-repetitions", "1000", "--stage", "1000", "--budget", "1"]
 # Buffers as malloc gives them, which nobody writes to before the first call.
-LIKE_MPIPERF = ["--offset", "16", "--written", "no"]
+LIKE_MPIPERF = ["--layout", "16", "--written", "no"]
 
 
 def present():

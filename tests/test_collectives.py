@@ -43,7 +43,7 @@ def test_a_broken_result_fails_the_launch(mpi, tmp_path, operation, words, expec
     (["--operation", "allreduce", "--sizes", "12"], "elements of 8 B"),
     (["--operation", "bcast", "--datatype", "struct", "--sizes", "65"], "elements of 64 B"),
     (["--operation", "alltoall", "--sizes", "2000M"], "larger than MPI's int"),
-    (["--operation", "bcast", "--offset", "8"], "a multiple of 16"),
+    (["--operation", "bcast", "--layout", "8"], "multiples of 16"),
 ])
 def test_what_cannot_be_is_said_in_one_line(mpi, words, expected):
     done = launch(mpi, "collective", *words)
@@ -56,7 +56,7 @@ def test_results_are_checked_on_buffers_that_were_never_written_and_begin_within
         mpi, tmp_path):
     broken = {"LD_PRELOAD": str(STACK / "build" / mpi.name / "tests/libflip.so")}
     words = ["collective", "--operation", "bcast,allreduce,alltoall,gatherv", "--sizes", "1000",
-             "--written", "no", "--offset", "16", *BRIEF]
+             "--written", "no", "--layout", "0,16", *BRIEF]
     assert launch(mpi, *words).returncode == 0
     assert launch(mpi, *words, COTEJO_FLIP_BYTES="1000", **broken).returncode == 1
 

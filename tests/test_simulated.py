@@ -70,14 +70,14 @@ def test_what_cannot_be_placed_is_said(name, placement, ranks, said):
         simgrid.place(name, placement, ranks)
 
 
-def one_way(tmp_path, name, sizes, count=2, hosts=None):
+def one_way(tmp_path, name, sizes, count=2, hosts=None, words="pingpong"):
     """Simulated times (s) by size between two hosts: the first and the last of `count` nodes."""
     hosts = hosts or [simgrid.host(0), simgrid.host(count - 1)]
     (tmp_path / "platform.xml").write_text(simgrid.xml(name))
     (tmp_path / "hosts.txt").write_text("".join(f"{host}\n" for host in hosts))
     words = " ".join(["smpirun -np 2 -platform platform.xml -hostfile hosts.txt",
                       *simgrid.settings(name), str(STACK / "mpi/simgrid/bin/cotejo"),
-                      "pingpong --timer wtime --budget 0.001 --min-repetitions 3",
+                      f"{words} --timer wtime --budget 0.001 --min-repetitions 3",
                       "--max-repetitions 3",
                       f"--sizes {','.join(map(str, sizes))} --output out"])
     done = subprocess.run(["sh", "-c", words], cwd=tmp_path, text=True, capture_output=True)
@@ -94,6 +94,19 @@ def test_platforms_meet_all_the_times_that_their_study_prints(tmp_path, name, co
         printed = {int(r["message_bytes"]): float(r[column]) for r in csv.DictReader(file)}
     assert len(printed) == 25
     assert one_way(tmp_path, name, printed) == pytest.approx(printed, rel=0.05)
+
+
+@pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")
+@pytest.mark.parametrize("experiment", ["pingping", "exchange --primitive sendrecv"])
+def test_a_steady_exchange_takes_the_same_however_many_calls_a_sample_has(tmp_path, experiment):
+    """Where both send first, a sample of one call could lose up to a latency."""
+    curves = []
+    for calls in (1, 2, 3, 20):
+        (tmp_path / str(calls)).mkdir()
+        curves.append(one_way(tmp_path / str(calls), "ufpr", [1, 1024, 65536],
+                              words=f"{experiment} --calls {calls}"))
+    for curve in curves[1:]:
+        assert curve == pytest.approx(curves[0], rel=0.003)
 
 
 @pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")

@@ -6,8 +6,10 @@
 #include "clock.h"
 #include "failure.h"
 #include "json.h"
+#include "layout.h"
 #include "options.h"
 #include "order.h"
+#include "overhead.h"
 #include "samples.h"
 #include "usage.h"
 
@@ -20,7 +22,9 @@ struct bench {
     int rank, size;
     struct options options;
     struct clock clock;
-    struct order order; // of operations and sizes
+    struct overhead overhead; // of the measuring
+    struct order order;       // of operations and sizes
+    struct layout layout;     // of buffers
     struct samples samples;
     size_t printed;             // samples that are in the table already
     double payload_bytes;       // moved between ranks so far, as rank 0 knows it

@@ -226,6 +226,8 @@ static void run_in_turns(struct sampler *sampler, const struct curve *curve,
     struct refinement refinement = {options_real(&bench->options, "adaptive"),
                                     options_real(&bench->options, "resolution"), LEAST_INTERVAL};
     struct turns *turns = malloc(sizeof *turns);
+    if (refinement.tolerance > 0) // the curve says which size is next
+        bench->order.how = ORDER_DECLARED;
     if (!turns || sizes->count > TURN_SIZES_MOST)
         failure_set(&bench->failure, STATUS_USAGE,
                     "--interleave and --adaptive take up to %d --sizes; %zu are asked for",

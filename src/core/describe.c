@@ -107,6 +107,16 @@ static void describe_subject(const struct subject *subject, struct json *json) {
     json_raw(json, subject->threads && subject->threads->text ? subject->threads->text : "null");
     json_name(json, "timer");
     clock_describe(subject->clock, json);
+    json_name(json, "order");
+    if (subject->order)
+        order_describe(subject->order, json);
+    else
+        json_null(json);
+    json_name(json, "overhead");
+    if (subject->overhead)
+        overhead_describe(subject->overhead, subject->clock, json);
+    else
+        json_null(json);
     json_name(json, "sync");
     json_raw(json, subject->sync && subject->sync->text ? subject->sync->text : "null");
 }

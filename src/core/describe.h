@@ -7,6 +7,8 @@
 #include "layout.h"
 #include "node.h"
 #include "options.h"
+#include "order.h"
+#include "overhead.h"
 #include "surroundings.h"
 
 #include <mpi.h>
@@ -28,10 +30,12 @@ struct subject {
     const struct clock *clock;
     double payload_bytes; // negative: not known
     bool payload_checked;
-    const struct json *sync;     // value of the member `sync`; NULL or empty: null
-    const struct json *threads;  // value of the member `threads`; NULL or empty: null
-    const char *found;           // a JSON object; NULL: nothing was looked for
-    const struct layout *layout; // of the buffers; NULL: not known; on all ranks or on none
+    const struct json *sync;         // value of the member `sync`; NULL or empty: null
+    const struct json *threads;      // value of the member `threads`; NULL or empty: null
+    const struct order *order;       // of what was measured; NULL: not known
+    const struct overhead *overhead; // of the measuring, by `clock`; NULL: not known
+    const char *found;               // a JSON object; NULL: nothing was looked for
+    const struct layout *layout;     // of the buffers; NULL: not known; on all ranks or on none
 };
 
 // Adds `observed` to an open JSON object, on rank 0; collective over MPI_COMM_WORLD.

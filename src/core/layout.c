@@ -3,20 +3,66 @@
 #include "layout.h"
 
 #include "fold.h"
+#include "sizes.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+const struct option layout_options[] = {
+    {"layout", OPTION_TEXT, "page", "", NULL, 0, 0,
+     "where buffers begin: page, malloc (where one call after the other puts them), or the bytes "
+     "by which each is shifted in its page: one number for all, or one for each (0,16)"},
+    {0},
+};
+
 static size_t page(void) {
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-void layout_note(struct layout *layout, const char *buffer, const void *address) {
+void layout_read(struct layout *layout, const struct options *options, struct failure *failure) {
+    const char *text = options_text(options, "layout"), *at = text;
+    *layout = (struct layout){.name = text, .by_malloc = strcmp(text, "malloc") == 0};
+    if (strcmp(text, "page") == 0 || layout->by_malloc)
+        return;
+    bool sound = true, more = true;
+    for (; sound && more; at += more) {
+        size_t shift = 0;
+        sound =
+            layout->shifts_count < LAYOUT_SHIFTS_MOST && size_read(&at, &shift) && shift < page();
+        if (sound)
+            layout->shifts[layout->shifts_count++] = shift;
+        more = sound && *at == ',';
+    }
+    if (!sound || *at)
+        failure_set(failure, STATUS_USAGE,
+                    "--layout '%s': page, malloc, or at most %d shifts of 0 to %zu bytes, joined "
+                    "by commas",
+                    text, LAYOUT_SHIFTS_MOST, page() - 1);
+}
+
+static int find(const struct layout *layout, const char *buffer) {
     int at = 0;
     while (at < layout->count && strcmp(layout->at[at].buffer, buffer) != 0)
         at++;
+    return at;
+}
+
+size_t layout_shift(const struct layout *layout, const char *buffer) {
+    int at = find(layout, buffer), last = layout->shifts_count - 1;
+    return last < 0 ? 0 : layout->shifts[at < last ? at : last];
+}
+
+bool layout_aligned(const struct layout *layout, size_t unit) {
+    for (int i = 0; i < layout->shifts_count; i++)
+        if (layout->shifts[i] % unit)
+            return false;
+    return true;
+}
+
+void layout_note(struct layout *layout, const char *buffer, const void *address) {
+    int at = find(layout, buffer);
     if (at == LAYOUT_BUFFERS_MOST)
         return;
     if (at == layout->count) {

@@ -1,25 +1,44 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where in their pages the buffers of an operation begin: by that alone its time may change.
+// Where in their pages the buffers of an operation begin: by that alone its time may change, by
+// sixteen bytes several times over.
 #ifndef COTEJO_CORE_LAYOUT_H
 #define COTEJO_CORE_LAYOUT_H
 
+#include "failure.h"
 #include "json.h"
+#include "options.h"
 
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { LAYOUT_BUFFERS_MOST = 32, LAYOUT_NAME_ROOM = 40 };
+enum { LAYOUT_BUFFERS_MOST = 32, LAYOUT_NAME_ROOM = 40, LAYOUT_SHIFTS_MOST = 8 };
 
 // Of one rank.
 struct layout {
     const char *name; // "page", "malloc" or the bytes of shift; NULL: it is the program's own
+    bool by_malloc;   // buffers lie where consecutive calls of malloc put them
+    size_t shifts[LAYOUT_SHIFTS_MOST]; // B, of the first buffer, the second, ...
+    int shifts_count;
     int count;
     struct {
         char buffer[LAYOUT_NAME_ROOM];
         size_t offset; // B, of its address modulo the page
     } at[LAYOUT_BUFFERS_MOST];
 };
+
+// Declares --layout.
+extern const struct option layout_options[];
+
+// Reads --layout; what it cannot mean is a failure (STATUS_USAGE).
+void layout_read(struct layout *layout, const struct options *options, struct failure *failure);
+
+// By how many bytes of its page the buffer of that name is shifted. Buffers are counted in the
+// order in which they are first named; those behind the last shift of the option take that one.
+size_t layout_shift(const struct layout *layout, const char *buffer);
+
+// Whether every shift is a multiple of `unit` bytes.
+bool layout_aligned(const struct layout *layout, size_t unit);
 
 // A buffer of that name is at that address. The last word on a name holds; more names than there
 // is room for are left out.

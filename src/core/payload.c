@@ -16,10 +16,14 @@ static size_t rounded(size_t bytes, size_t unit) {
     return (bytes + unit - 1) / unit * unit;
 }
 
-size_t buffer_room(size_t bytes, bool cold, size_t cache_bytes, size_t least) {
+static size_t needed(size_t bytes, bool cold, size_t cache_bytes, size_t least) {
     size_t step = rounded(bytes ? bytes : 1, LINE);
     size_t used = least * step, cached = cold ? cache_bytes + step : 0;
-    return rounded(used > cached ? used : cached, PAGE) + PAGE; // the last for buffer_offset
+    return used > cached ? used : cached;
+}
+
+size_t buffer_room(size_t bytes, bool cold, size_t cache_bytes, size_t least) {
+    return rounded(needed(bytes, cold, cache_bytes, least), PAGE) + PAGE; // the last for a shift
 }
 
 static size_t common_divisor(size_t a, size_t b) {
@@ -42,29 +46,32 @@ void buffer_shape(struct buffer *buffer, size_t bytes) {
     buffer->leap = buffer->slots * 618 / 1000 + 1;
     while (common_divisor(buffer->slots, buffer->leap) != 1)
         buffer->leap++;
+    buffer->leap %= buffer->slots; // so that moving on takes no division
     buffer->at = 0;
 }
 
-void buffer_open(struct buffer *buffer, size_t bytes, bool cold, size_t cache_bytes, size_t least,
-                 struct failure *failure) {
+void buffer_open(struct buffer *buffer, struct layout *layout, const char *name, size_t bytes,
+                 bool cold, size_t cache_bytes, size_t least, struct failure *failure) {
     size_t room = buffer_room(bytes, cold, cache_bytes, least);
-    *buffer =
-        (struct buffer){.room = room, .cold = cold, .cache_bytes = cache_bytes, .least = least};
-    buffer->pool = buffer->memory = aligned_alloc(PAGE, room);
+    *buffer = (struct buffer){.cold = cold, .cache_bytes = cache_bytes, .least = least};
+    buffer_shape(buffer, bytes);
+    // No more than the messages need: a program's own malloc asks for no more either.
+    buffer->room = layout->by_malloc ? needed(bytes, cold, cache_bytes, least) : room;
+    buffer->memory = layout->by_malloc ? malloc(buffer->room) : aligned_alloc(PAGE, room);
     if (!buffer->memory) {
         failure_set(failure, STATUS_USAGE, "no memory for a buffer of %zu B; ask for less", room);
         return;
     }
-    buffer_shape(buffer, bytes);
-    payload_fill(buffer->memory, room, 0, 0);
-}
-
-void buffer_offset(struct buffer *buffer, size_t bytes) {
-    buffer->pool = buffer->memory + bytes;
+    buffer->pool = buffer->memory + layout_shift(layout, name);
+    layout_note(layout, name, buffer->pool);
+    payload_fill(buffer->memory, buffer->room, 0, 0);
 }
 
 void buffer_forget(const struct buffer *buffer) {
-    madvise(buffer->memory, buffer->room, MADV_DONTNEED);
+    uintptr_t begin = rounded((uintptr_t)buffer->memory, PAGE);
+    uintptr_t end = ((uintptr_t)buffer->memory + buffer->room) / PAGE * PAGE;
+    if (end > begin)
+        madvise((void *)begin, end - begin, MADV_DONTNEED);
 }
 
 void buffer_close(struct buffer *buffer) {
@@ -80,7 +87,7 @@ char *buffer_next(struct buffer *buffer) {
     char *slot = buffer_slot(buffer);
     buffer->at += buffer->leap;
     if (buffer->at >= buffer->slots)
-        buffer->at %= buffer->slots;
+        buffer->at -= buffer->slots;
     return slot;
 }
 

@@ -4,6 +4,7 @@
 #define COTEJO_CORE_PAYLOAD_H
 
 #include "failure.h"
+#include "layout.h"
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -13,28 +14,26 @@
 // the last cache holds, visited in an order that no prefetcher follows, so that a slot has left
 // the caches when its turn comes again.
 struct buffer {
-    char *memory; // owned, aligned to a page
-    size_t room;  // of it, B; whole pages
-    char *pool;   // the slots; `buffer_offset` B behind the begin of a page, 0 at first
+    char *memory; // owned
+    size_t room;  // of it, B
+    char *pool;   // the slots, where the layout puts them
     size_t bytes, step, slots, leap, at;
     bool cold;
     size_t cache_bytes, least;
 };
 
-// Allocates and touches a buffer of messages of up to `bytes` B. Failure: STATUS_USAGE.
-// `least` is the number of slots that are in use at a time.
-void buffer_open(struct buffer *buffer, size_t bytes, bool cold, size_t cache_bytes, size_t least,
-                 struct failure *failure);
+// Allocates and touches a buffer of messages of up to `bytes` B where `layout` has it, and notes
+// there where that is. Failure: STATUS_USAGE. `least` is the number of slots that are in use at a
+// time.
+void buffer_open(struct buffer *buffer, struct layout *layout, const char *name, size_t bytes,
+                 bool cold, size_t cache_bytes, size_t least, struct failure *failure);
 void buffer_close(struct buffer *buffer);
 
 // Cuts the pool into slots for messages of `bytes` B, at most what it was opened for.
 void buffer_shape(struct buffer *buffer, size_t bytes);
 
-// Lets every slot begin `bytes` B behind a cache line, less than a page: an allocator's header
-// does that to the buffers of other tools.
-void buffer_offset(struct buffer *buffer, size_t bytes);
-
-// Gives the pages back to the system: until something is written they are all one, of zeros.
+// Gives the buffer's whole pages back to the system: until something is written they are all one,
+// of zeros.
 void buffer_forget(const struct buffer *buffer);
 
 // The slot to use now; buffer_next moves on.

@@ -109,12 +109,6 @@ static long lead_in(const struct progress *progress) {
     return progress->calls < LEAD_IN ? LEAD_IN : progress->calls;
 }
 
-void sampler_nothing(void *state, long calls) {
-    (void)state;
-    for (; calls > 0; calls--)
-        __asm__ volatile(""); // else no loop is left
-}
-
 static void prepare(const struct operation *operation, long repetition) {
     if (operation->prepare)
         operation->prepare(operation, repetition);

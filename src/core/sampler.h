@@ -127,7 +127,4 @@ void sampler_check(struct sampler *sampler, const struct operation *operation, u
 // Samples of the next stage, as rank 0 decides and tells all; 0: enough, or something failed.
 long sampler_next(struct sampler *sampler, struct progress *progress);
 
-// The null operation: what it takes is the sampler's own.
-void sampler_nothing(void *state, long calls);
-
 #endif

@@ -206,8 +206,8 @@ static void run(struct bench *bench) {
     size_t most = sizes_largest(sizes) * (size_t)bench->size, cache = node_cache();
     memory_ask(bench->comm, 2 * buffer_room(most, cold, cache, 1), &bench->failure);
     if (!failed(&bench->failure)) {
-        buffer_open(&all.out, most, cold, cache, 1, &bench->failure);
-        buffer_open(&all.in, most, cold, cache, 1, &bench->failure);
+        buffer_open(&all.out, &bench->layout, "send", most, cold, cache, 1, &bench->failure);
+        buffer_open(&all.in, &bench->layout, "receive", most, cold, cache, 1, &bench->failure);
         all.requests = malloc(2 * (size_t)bench->size * sizeof *all.requests);
         if (!all.requests)
             failure_set(&bench->failure, STATUS_FAILED, "no memory for %d ranks", bench->size);

@@ -127,8 +127,8 @@ struct coll {
     const struct form *form;
     const struct reduction *reduction;
     const struct peers *peers;
-    size_t bytes;  // message size
-    size_t offset; // of the buffers behind the begin of a page
+    size_t bytes; // message size
+    struct layout *layout;
     bool ragged, cold, packed;
     struct side loose_out, loose_in; // the elements that are packed and unpacked
     MPI_Request request;             // of the persistent variant

@@ -79,7 +79,7 @@ double coll_room(const struct coll *coll, size_t bytes) {
 
 // Blocks in order, side by side; ragged ones the other way round with holes between. `carrier`:
 // of packed bytes, not of elements.
-static void side_open(struct coll *coll, struct side *side, int blocks,
+static void side_open(struct coll *coll, struct side *side, const char *name, int blocks,
                       int (*count)(const struct coll *, int), bool carrier) {
     const struct flow *flow = coll->row->flow;
     size_t room = (size_t)larger(blocks, 1), step = carrier ? 1 : extent(coll);
@@ -105,9 +105,8 @@ static void side_open(struct coll *coll, struct side *side, int blocks,
         start += (size_t)side->counts[block] + scattered;
     }
     side->bytes = blocks ? start * step : 0;
-    buffer_open(&side->buffer, side->bytes, coll->cold, node_cache(), 1, coll->failure);
-    if (side->buffer.memory)
-        buffer_offset(&side->buffer, coll->offset);
+    buffer_open(&side->buffer, coll->layout, name, side->bytes, coll->cold, node_cache(), 1,
+                coll->failure);
     side->at = side->buffer.pool;
 }
 
@@ -128,8 +127,9 @@ static void free_sides(struct coll *coll) {
 static void open_sides(struct coll *coll, struct side *out, struct side *in, bool carrier) {
     const struct flow *flow = coll->row->flow;
     coll->type = carrier ? MPI_PACKED : flow->fold ? coll->reduction->type : coll->form->type;
-    side_open(coll, out, blocks_out(coll), count_out, carrier);
-    side_open(coll, in, blocks_in(coll), count_in, carrier);
+    bool loose = coll->packed && !carrier;
+    side_open(coll, out, loose ? "send loose" : "send", blocks_out(coll), count_out, carrier);
+    side_open(coll, in, loose ? "receive loose" : "receive", blocks_in(coll), count_in, carrier);
 }
 
 // What this rank receives from others in one call, at the least: that of a reduction's own

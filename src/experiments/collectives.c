@@ -34,8 +34,6 @@ static const struct option collective_options[] = {
      "to the ranks 1, 2, 4, ... ahead"},
     {"cache", OPTION_CHOICE, "warm", "", "warm|cold", 0, 0,
      "cold: every call has buffers that have left the caches"},
-    {"offset", OPTION_INTEGER, "0", "B", NULL, 0, 4095,
-     "buffers begin so far behind the begin of a page; a multiple of 16, for the elements' sake"},
     {"written", OPTION_CHOICE, "yes", "", "yes|no", 0, 0,
      "no: when the timing begins nothing was ever written to the buffers, as in some tools: "
      "what is sent is one page of zeros, again and again"},
@@ -138,7 +136,7 @@ static void choose(struct study *study, const struct collective *row, enum varia
         .form = &study->form,
         .reduction = &study->reduction,
         .peers = row->flow->neighbours ? &study->near : &study->all,
-        .offset = (size_t)options_integer(options, "offset"),
+        .layout = &study->bench->layout,
         .ragged = options_is(options, "counts", "ragged"),
         .cold = options_is(options, "cache", "cold"),
         .packed = options_is(options, "transfer", "packed"),
@@ -263,11 +261,10 @@ static void open_study(struct study *study) {
         failure_set(failure, STATUS_USAGE,
                     "--start loop --cache cold: calls of a loop share their buffers, which are "
                     "cold once; use --start barrier");
-    if (options_integer(options, "offset") % 16)
+    if (!layout_aligned(&bench->layout, 16))
         failure_set(failure, STATUS_USAGE,
-                    "--offset %ld: elements must be aligned; give a "
-                    "multiple of 16",
-                    options_integer(options, "offset"));
+                    "--layout %s: elements must be aligned; give multiples of 16",
+                    bench->layout.name);
     form_open(&study->form, options_text(options, "datatype"));
     reduction_open(&study->reduction, options_text(options, "op"),
                    options_text(options, "element"), failure);

@@ -183,8 +183,8 @@ static void run(struct bench *bench) {
     size_t most = sizes->bytes[sizes->count - 1];
     struct eager eager = {.bench = bench,
                           .polling = options_is(&bench->options, "receiver", "polling"),
-                          .window_s = options_real(&bench->options, "window") *
-                                      bench->clock.dilation,
+                          .window_s =
+                              options_real(&bench->options, "window") * bench->clock.dilation,
                           .tries = (int)options_integer(&bench->options, "tries")};
     if (!rising(sizes)) {
         failure_set(&bench->failure, STATUS_USAGE, "--sizes must rise; sort them");
@@ -192,7 +192,7 @@ static void run(struct bench *bench) {
     }
     memory_ask(bench->comm, most, &bench->failure);
     if (!failed(&bench->failure)) {
-        buffer_open(&eager.buffer, most, false, 0, 1, &bench->failure);
+        buffer_open(&eager.buffer, &bench->layout, "message", most, false, 0, 1, &bench->failure);
         ranks_agree(bench->comm, &bench->failure, false);
     }
     if (!failed(&bench->failure)) {
@@ -214,6 +214,7 @@ const struct experiment eager_limit = {
         "time until a send is\ncomplete; eager-alone: within --window, eager-held: only after "
         "the receive was posted.",
     .ranks = 2,
+    .ordered = true,
     .options = {eager_options},
     .run = run,
 };

@@ -176,8 +176,8 @@ void first_calls_measure(struct bench *bench, size_t bytes) {
     sampler.calls = 1;
     sampler.stop.max = options_integer(&bench->options, "communicators");
     memory_ask(bench->comm, 2 * room, &bench->failure);
-    buffer_open(&out, room, false, node_cache(), 1, &bench->failure);
-    buffer_open(&in, room, false, node_cache(), 1, &bench->failure);
+    buffer_open(&out, &bench->layout, "send", room, false, node_cache(), 1, &bench->failure);
+    buffer_open(&in, &bench->layout, "receive", room, false, node_cache(), 1, &bench->failure);
     if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK) {
         struct blocks blocks = {.all = bench->comm,
                                 .comm = MPI_COMM_NULL,

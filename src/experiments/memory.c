@@ -150,8 +150,8 @@ static void run(struct bench *bench) {
     store.readings = calloc(1 + 2 * sizes->count, sizeof *store.readings);
     if (!store.readings)
         failure_set(&bench->failure, STATUS_USAGE, "no memory for %zu sizes", sizes->count);
-    buffer_open(&store.out, bytes, false, 0, 1, &bench->failure);
-    buffer_open(&store.in, bytes, false, 0, 1, &bench->failure);
+    buffer_open(&store.out, &bench->layout, "send", bytes, false, 0, 1, &bench->failure);
+    buffer_open(&store.in, &bench->layout, "receive", bytes, false, 0, 1, &bench->failure);
     if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK) {
         note(&store, bench->init_s, bench->after, 0);
         for (size_t i = 0; i < sizes->count && !failed(&bench->failure); i++)
@@ -174,6 +174,7 @@ const struct experiment memory = {
         "of the first\nexchange, and the mean of the others. Method: Kurnosov, MPIPerf (2012), "
         "outlook.",
     .ranks = 0,
+    .ordered = true,
     .usage = true,
     .options = {memory_options},
     .columns = memory_columns,

@@ -16,9 +16,6 @@ const struct option pair_options[] = {
      "send mode; ready posts every receive one message ahead"},
     {"blocking", OPTION_CHOICE, "yes", "", "yes|no", 0, 0,
      "no: non-blocking sends, and receives posted before"},
-    {"offset", OPTION_INTEGER, "0", "B", NULL, 0, 4095,
-     "begin of every message behind that of a page (the first message, where --cache is cold); "
-     "16 is where malloc puts large buffers"},
     PAIR_CACHE_ROW,
     {0},
 };
@@ -177,13 +174,9 @@ static void open_pair(struct bench *bench, struct pair *pair, size_t most) {
                &bench->failure);
     if (failed(&bench->failure))
         return;
-    buffer_open(&pair->out, most, cold, cache, slots, &bench->failure);
-    buffer_open(&pair->in, most, cold, cache, slots_in, &bench->failure);
-    if (!failed(&bench->failure) && options_have(&bench->options, "offset")) {
-        size_t offset = (size_t)options_integer(&bench->options, "offset");
-        buffer_offset(&pair->out, offset);
-        buffer_offset(&pair->in, offset);
-    }
+    buffer_open(&pair->out, &bench->layout, "send", most, cold, cache, slots, &bench->failure);
+    buffer_open(&pair->in, &bench->layout, "receive", most, cold, cache, slots_in,
+                &bench->failure);
     if (buffered)
         attach(pair, most, &bench->failure);
     ranks_agree(bench->comm, &bench->failure, false);

@@ -2,6 +2,7 @@
 // Start skew: how far apart ranks begin, for each way to start.
 #include "skew.h"
 
+#include "overhead.h"
 #include "start.h"
 
 const struct option skew_options[] = {
@@ -25,7 +26,7 @@ void skew_measure(struct sampler *sampler, const char *start, const char *operat
     sampler->stop = (struct stop){.min = starts, .max = starts};
     sampler_measure(sampler, &(struct operation){.name = operation,
                                                  .own = true,
-                                                 .run = sampler_nothing,
+                                                 .run = overhead_nothing,
                                                  .describe = describe});
     sampler->start = asked;
     sampler->stop = stop;

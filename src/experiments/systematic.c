@@ -114,7 +114,8 @@ static void broadcasts(struct sampler *sampler, size_t bytes) {
         sampler->per_rank |= ways[i].per_rank;
         memory_ask(bench->comm, buffer_room(bytes, ways[i].cold, node_cache(), 1),
                    &bench->failure);
-        buffer_open(&b.buffer, bytes, ways[i].cold, node_cache(), 1, &bench->failure);
+        buffer_open(&b.buffer, &bench->layout, "message", bytes, ways[i].cold, node_cache(), 1,
+                    &bench->failure);
         if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
             sampler_measure(sampler, &operation);
         buffer_close(&b.buffer);
@@ -133,7 +134,8 @@ static void loops(struct sampler *sampler, size_t bytes) {
         printf(
             "# linear-loop: by the formula a loop of 2 ranks has no error; what is seen is that "
             "calls of a loop overlap; start 3 or more ranks to see the formula's error\n");
-    buffer_open(&b.buffer, bytes, false, node_cache(), 1, &bench->failure);
+    buffer_open(&b.buffer, &bench->layout, "message", bytes, false, node_cache(), 1,
+                &bench->failure);
     if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK) {
         struct operation operation = operation_of(&b, "linear", linear);
         sampler_measure(sampler, &operation);

@@ -150,8 +150,8 @@ static bool open_train(struct train *train, struct compute *compute, const struc
     memory_ask(bench->comm, 2 * buffer_room(most, cold, cache, 1), &bench->failure);
     if (failed(&bench->failure))
         return false;
-    buffer_open(&train->out, most, cold, cache, 1, &bench->failure);
-    buffer_open(&train->in, most, cold, cache, 1, &bench->failure);
+    buffer_open(&train->out, &bench->layout, "send", most, cold, cache, 1, &bench->failure);
+    buffer_open(&train->in, &bench->layout, "receive", most, cold, cache, 1, &bench->failure);
     bool chain = !options_have(&bench->options, "compute-bytes");
     compute_open(compute,
                  chain ? CHAIN_BYTES : (size_t)options_integer(&bench->options, "compute-bytes"),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks of the measuring itself: operations whose true time is known.
 #include "moments.h"
+#include "overhead.h"
 #include "sampler.h"
 
 static const struct option wait_options[] = {
@@ -56,7 +57,7 @@ static void run_up(struct bench *bench) {
 }
 
 static void run_null(struct bench *bench) {
-    run(bench, "waitpattern-null", sampler_nothing);
+    run(bench, "waitpattern-null", overhead_nothing);
 }
 
 const struct experiment waitpattern_up = {

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static struct layout at_pages;
+
 static void every_wrong_byte_is_found(void) {
     enum { MOST = 100 };
     char bytes[MOST];
@@ -37,7 +39,7 @@ static void another_message_is_wrong(void) {
 static void cold_slots_all_have_their_turn(size_t bytes, size_t cache) {
     struct failure failure = {0};
     struct buffer buffer;
-    buffer_open(&buffer, bytes, true, cache, 1, &failure);
+    buffer_open(&buffer, &at_pages, "buffer", bytes, true, cache, 1, &failure);
     CHECK(!failed(&failure));
     CHECK(buffer.slots * buffer.step >= cache);
     char *seen = calloc(buffer.slots, 1);
@@ -55,7 +57,7 @@ static void pools_are_cut_anew(bool cold, size_t least) {
     struct failure failure = {0};
     struct buffer buffer;
     size_t cache = 1 << 16, most = 50000;
-    buffer_open(&buffer, most, cold, cache, least, &failure);
+    buffer_open(&buffer, &at_pages, "buffer", most, cold, cache, least, &failure);
     CHECK(!failed(&failure));
     for (size_t bytes = most; bytes > 0; bytes /= 3) {
         buffer_shape(&buffer, bytes);
@@ -64,11 +66,43 @@ static void pools_are_cut_anew(bool cold, size_t least) {
         CHECK(!cold || buffer.slots * buffer.step >= cache);
         CHECK(buffer_slot(&buffer) == buffer.pool && buffer_next(&buffer) == buffer.pool);
     }
-    // Even with the largest offset the last slot ends within the memory.
-    buffer_offset(&buffer, 4095);
-    CHECK((uintptr_t)buffer.pool % 4096 == 4095);
-    CHECK(buffer.pool + buffer.slots * buffer.step <=
-          buffer.memory + buffer_room(most, cold, cache, least));
+    buffer_close(&buffer);
+}
+
+// Wherever a pool begins, its last slot ends within the memory.
+static void a_layout_moves_buffers(void) {
+    struct layout layout = {.shifts = {0, 4095}, .shifts_count = 2};
+    struct failure failure = {0};
+    struct buffer first, second;
+    buffer_open(&first, &layout, "first", 50000, true, 1 << 16, 1, &failure);
+    buffer_open(&second, &layout, "second", 50000, true, 1 << 16, 1, &failure);
+    CHECK(!failed(&failure));
+    CHECK((uintptr_t)first.pool % 4096 == 0 && (uintptr_t)second.pool % 4096 == 4095);
+    for (size_t bytes = 50000; bytes > 0; bytes /= 3) {
+        buffer_shape(&second, bytes);
+        CHECK(second.pool + second.slots * second.step <= second.memory + second.room);
+    }
+    CHECK(layout.count == 2 && layout.at[0].offset == 0 && layout.at[1].offset == 4095);
+    buffer_close(&first);
+    buffer_close(&second);
+}
+
+// As malloc gives them, and noted so.
+static void malloc_decides_where_it_is_asked(void) {
+    struct layout layout = {.by_malloc = true};
+    struct failure failure = {0};
+    struct buffer buffer;
+    buffer_open(&buffer, &layout, "buffer", 3000, false, 0, 2, &failure);
+    CHECK(!failed(&failure));
+    CHECK(buffer.room == 2 * 3008 && buffer.pool == buffer.memory);
+    CHECK(layout.at[0].offset == (uintptr_t)buffer.pool % 4096);
+    for (size_t bytes = 3000; bytes > 0; bytes /= 3) {
+        buffer_shape(&buffer, bytes);
+        CHECK(buffer.slots * buffer.step <= buffer.room);
+    }
+    buffer_forget(&buffer); // none of it need be a whole page
+    payload_fill(buffer.pool, 3000, 1, 7);
+    CHECK(payload_check(buffer.pool, 3000, 1, 7) == 3000);
     buffer_close(&buffer);
 }
 
@@ -78,7 +112,7 @@ static void buffers_have_pages_of_their_own(void) {
     struct failure failure = {0};
     struct buffer buffer;
     double before = usage_read().resident;
-    buffer_open(&buffer, bytes, false, 1 << 20, 1, &failure);
+    buffer_open(&buffer, &at_pages, "buffer", bytes, false, 1 << 20, 1, &failure);
     double taken = usage_read().resident - before;
     CHECK(isnan(taken) || taken >= 0.9 * (double)bytes); // NaN: the kernel does not tell
     buffer_close(&buffer);
@@ -89,7 +123,7 @@ static void a_forgotten_buffer_has_none(void) {
     const size_t bytes = 32u << 20;
     struct failure failure = {0};
     struct buffer buffer;
-    buffer_open(&buffer, bytes, false, 1 << 20, 1, &failure);
+    buffer_open(&buffer, &at_pages, "buffer", bytes, false, 1 << 20, 1, &failure);
     double before = usage_read().resident;
     buffer_forget(&buffer);
     double given_back = before - usage_read().resident;
@@ -102,6 +136,8 @@ static void a_forgotten_buffer_has_none(void) {
 }
 
 int main(void) {
+    a_layout_moves_buffers();
+    malloc_decides_where_it_is_asked();
     a_forgotten_buffer_has_none();
     buffers_have_pages_of_their_own();
     every_wrong_byte_is_found();
@@ -115,7 +151,7 @@ int main(void) {
     pools_are_cut_anew(false, 5);
     struct failure failure = {0};
     struct buffer warm;
-    buffer_open(&warm, 100, false, 1 << 20, 1, &failure);
+    buffer_open(&warm, &at_pages, "buffer", 100, false, 1 << 20, 1, &failure);
     CHECK(buffer_next(&warm) == buffer_next(&warm));
     buffer_close(&warm);
     return check_status();

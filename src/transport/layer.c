@@ -64,8 +64,8 @@ static void open_buffers(struct bench *bench, struct layer *layer, size_t most) 
     memory_ask(bench->comm, 2 * buffer_room(most, false, 0, 1), &bench->failure);
     if (failed(&bench->failure))
         return;
-    buffer_open(&layer->out, most, false, 0, 1, &bench->failure);
-    buffer_open(&layer->in, most, false, 0, 1, &bench->failure);
+    buffer_open(&layer->out, &bench->layout, "send", most, false, 0, 1, &bench->failure);
+    buffer_open(&layer->in, &bench->layout, "receive", most, false, 0, 1, &bench->failure);
     ranks_agree(bench->comm, &bench->failure, false);
 }
 

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the measuring itself adds to every sample, measured in every launch.
+#include "overhead.h"
+
+#include "moments.h"
+
+#include <math.h>
+
+void overhead_nothing(void *state, long calls) {
+    (void)state;
+    for (; calls > 0; calls--)
+        __asm__ volatile(""); // else no loop is left
+}
+
+// The median: an interrupted one says nothing of the others.
+static double sample(const struct clock *clock, long calls) {
+#ifdef COTEJO_SIMULATED
+    enum { SAMPLES = 2 }; // each reading is an event of the simulation, and all are alike
+#else
+    enum { SAMPLES = 101 };
+#endif
+    double taken[SAMPLES];
+    for (int i = 0; i < SAMPLES; i++) {
+        struct span span = clock_time(clock, -INFINITY, overhead_nothing, NULL, calls);
+        taken[i] = span.end_s - span.begin_s;
+    }
+    return values_at(taken, SAMPLES, 0.5);
+}
+
+struct overhead overhead_measure(const struct clock *clock) {
+    enum { CALLS = 1000 };
+    struct overhead overhead = {.sample_s = sample(clock, 1)};
+    overhead.call_s = fmax(sample(clock, CALLS) - overhead.sample_s, 0) / (CALLS - 1);
+    return overhead;
+}
+
+void overhead_describe(const struct overhead *overhead, const struct clock *clock,
+                       struct json *json) {
+    json_open(json, '{');
+    json_name(json, "sample_s");
+    json_real(json, overhead->sample_s);
+    json_name(json, "call_s");
+    json_real(json, overhead->call_s);
+    json_name(json, "clock_s");
+    json_real(json, clock->overhead_s);
+    json_close(json, '}');
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the measuring itself adds to every sample, measured in every launch.
+#ifndef COTEJO_CORE_OVERHEAD_H
+#define COTEJO_CORE_OVERHEAD_H
+
+#include "clock.h"
+
+// The null operation: takes the way of every other one, and does nothing.
+void overhead_nothing(void *state, long calls);
+
+struct overhead {
+    double sample_s; // a sample of one call of it; the reading of the clock is in it
+    double call_s;   // one call of a long batch
+};
+
+struct overhead overhead_measure(const struct clock *clock);
+
+// The value of the member `observed.overhead`.
+void overhead_describe(const struct overhead *overhead, const struct clock *clock,
+                       struct json *json);
+
+#endif

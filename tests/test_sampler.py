@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The sampler: order, layout and overhead are what was asked for, and stand in the description."""
+
+import csv
+import json
+
+import pytest
+
+from tests.launching import FAMILIES, STACK, launch, said
+
+PRESENT = [f for f in FAMILIES.values() if (f.prefix(STACK) / "bin/cotejo").exists()]
+
+# What is the same whatever the library is, is tried with one.
+one = pytest.mark.parametrize("mpi", PRESENT[:1], ids=lambda family: family.name)
+BRIEF = ["--budget", "0", "--min-repetitions", "1", "--max-repetitions", "1", "--sync-share", "1"]
+
+
+def measured(mpi, folder, *words, **variables):
+    """Description and samples of a launch that must succeed."""
+    folder.mkdir(exist_ok=True)
+    done = launch(mpi, *words, "--output", "samples", folder=folder, **variables)
+    assert done.returncode == 0, done.stderr
+    lines = (folder / "samples.csv").read_text().splitlines()[1:]
+    return json.loads((folder / "samples.json").read_text()), list(csv.DictReader(lines))
+
+
+def order_of(rows):
+    return list(dict.fromkeys((row["operation"], int(row["bytes"])) for row in rows))
+
+
+SIZES = [1, 2, 4, 8, 16, 32, 64, 128]
+
+
+@one
+@pytest.mark.parametrize("words", [
+    ["pingpong"], ["alltoall-variants", "--way", "sendrecv"],
+    ["collective", "--operation", "bcast,allgather"]])
+def test_one_seed_is_one_order_and_another_is_another(mpi, tmp_path, words):
+    words = [*words, "--sizes", ",".join(map(str, SIZES)), *BRIEF]
+    found = {}
+    for name, more in (("7", ["--seed", "7"]), ("again", ["--seed", "7"]), ("8", ["--seed", "8"]),
+                       ("listed", ["--order", "listed"])):
+        record, rows = measured(mpi, tmp_path / name, *words, *more)
+        found[name] = order_of(rows)
+        how, seed = ("listed", 0) if name == "listed" else ("drawn", int(more[1]))
+        assert record["observed"]["order"] == {"how": how, "seed": seed}
+    operations = list(dict.fromkeys(operation for operation, _ in found["listed"]))
+    assert found["listed"] == [(name, size) for name in operations for size in SIZES]
+    assert found["7"] == found["again"]
+    assert found["7"] != found["8"]
+    assert sorted(found["7"]) == sorted(found["8"]) == sorted(found["listed"])
+
+
+def test_the_order_does_not_depend_on_the_library(tmp_path):
+    """All configurations of a block have its seed, and so one order."""
+    words = ["pingpong", "--sizes", ",".join(map(str, SIZES)), "--seed", "3", *BRIEF]
+    orders = {tuple(order_of(measured(f, tmp_path / f.name, *words)[1])) for f in PRESENT}
+    assert len(orders) == 1
+
+
+@one
+def test_what_is_about_order_keeps_its_own(mpi, tmp_path):
+    record, _ = measured(mpi, tmp_path, "eager-limit", "--sizes", "1:1Mi:x64", "--tries", "1")
+    assert record["observed"]["order"]["how"] == "declared"
+
+
+@one
+@pytest.mark.parametrize(("words", "offsets"), [
+    ([], {"send": 0, "receive": 0}),
+    (["--layout", "16"], {"send": 16, "receive": 16}),
+    (["--layout", "0,32"], {"send": 0, "receive": 32}),
+])
+@pytest.mark.parametrize("experiment", [
+    ["pingping"], ["collective", "--operation", "alltoall"], ["alltoall-variants"]])
+def test_buffers_begin_where_the_layout_says(mpi, tmp_path, experiment, words, offsets):
+    record, _ = measured(mpi, tmp_path, *experiment, "--sizes", "64Ki", *words, *BRIEF)
+    layout = record["observed"]["layout"]
+    assert layout["name"] == (words[1] if words else "page")
+    assert {b["buffer"]: b["offset"] for b in layout["buffers"]} == offsets
+    assert {b["ranks"] for b in layout["buffers"]} == {"0-1"}
+    assert record["observed"]["payload_checked"]
+
+
+def test_malloc_s_own_layout_is_recorded_as_it_came(mpi, tmp_path):
+    record, _ = measured(mpi, tmp_path, "pingpong", "--sizes", "1Mi", "--layout", "malloc", *BRIEF)
+    layout = record["observed"]["layout"]
+    assert layout["name"] == "malloc"
+    assert all(b["offset"] % 16 == 0 for b in layout["buffers"])
+    assert any(b["offset"] for b in layout["buffers"])
+
+
+@one
+@pytest.mark.parametrize("layout", ["pages", "4096", "16,", "-16"])
+def test_a_layout_that_cannot_be_is_said(mpi, layout):
+    done = launch(mpi, "pingpong", f"--layout={layout}")
+    assert done.returncode == 2
+    assert "page, malloc, or at most 8 shifts" in said(done)[0]
+
+
+@one
+def test_the_sampler_s_own_time_is_in_every_description(mpi, tmp_path):
+    """The null operation adds little beside the clock: a share of it, whatever the machine does
+    meanwhile; a call of a batch adds next to nothing."""
+    for experiment in (["pingpong", "--sizes", "8"], ["memory", "--sizes", "8", "--calls", "1"]):
+        words = experiment if experiment[0] == "memory" else [*experiment, *BRIEF]
+        record, _ = measured(mpi, tmp_path / experiment[0], *words)
+        overhead = record["observed"]["overhead"]
+        assert overhead["clock_s"] == record["observed"]["timer"]["overhead_s"]
+        assert 0 < overhead["sample_s"] < 3 * overhead["clock_s"]
+        assert 0 <= overhead["call_s"] < 0.2 * overhead["clock_s"]
+
+
+@one
+def test_a_curve_is_one_quantity_and_says_which(mpi, tmp_path):
+    for start, quantity in (("loop", "steady"), ("barrier", "single")):
+        record, rows = measured(mpi, tmp_path / start, "pingping", "--sizes", "1,64Ki", "--start",
+                                start, *BRIEF)
+        assert record["samples"]["quantities"] == {"pingping": quantity}
+        assert start == "loop" or {row["calls"] for row in rows} == {"1"}
+    record, _ = measured(mpi, tmp_path / "own", "bandwidth", "--sizes", "1", "--queue", "2",
+                         *BRIEF)
+    assert record["samples"]["quantities"] == {"bandwidth-windows": "own"}
