@@ -70,7 +70,7 @@ def test_what_cannot_be_placed_is_said(name, placement, ranks, said):
         simgrid.place(name, placement, ranks)
 
 
-def one_way(tmp_path, name, sizes, count=2, hosts=None, words="pingpong"):
+def one_way(tmp_path, name, sizes, count=2, hosts=None, *, words="pingpong"):
     """Simulated times (s) by size between two hosts: the first and the last of `count` nodes."""
     hosts = hosts or [simgrid.host(0), simgrid.host(count - 1)]
     (tmp_path / "platform.xml").write_text(simgrid.xml(name))
