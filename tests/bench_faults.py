@@ -2,7 +2,7 @@
 """Holds every reader against bad input: the table of known mistakes, and many more by chance.
 
 Prints a line a reader: how many inputs there were, how many were read, and how many were refused
-in another way than by one line, which must be none.
+in another way than by one line, which must be none. Then come accidents (bench_accidents.py).
 """
 
 import argparse
@@ -11,6 +11,7 @@ import random
 import sys
 import tempfile
 
+from tests import bench_accidents
 from tests.bad_input import READERS, Fault, fits, said_of, spoiled
 from tests.benching import say
 
@@ -43,6 +44,7 @@ def main():
     parser.add_argument("stack", type=pathlib.Path)
     parser.add_argument("--number", type=int, default=1000, help="inputs by chance a reader")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kills", type=int, default=100, help="kills of studies")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as folder:
         for name, reader in READERS.items():
@@ -55,6 +57,7 @@ def main():
                 f"read, {len(wrong)} wrong", not table and not wrong)
             for line in wrong[:3]:
                 print(line, file=sys.stderr)
+    bench_accidents.hold(args.stack.resolve(), args.kills, args.seed)
 
 
 if __name__ == "__main__":

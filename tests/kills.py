@@ -202,8 +202,13 @@ def drawn(roles, count, seed):
 
 def run(study, kills, draw, limit_s=3600):
     """The whole: a study that is killed so often, its end, its account; removes its folder."""
-    hit, lost = strike(study, kills, draw, limit_s)
-    status = study.finish(limit_s)
+    try:
+        hit, lost = strike(study, kills, draw, limit_s)
+        status = study.finish(limit_s)
+    finally:
+        if study.process and study.process.poll() is None:
+            study.process.kill()
+            study.process.wait()
     lost += study.look()
     found = study.account(lost)
     log = (study.folder / "log").read_text()

@@ -19,6 +19,7 @@ def write_launch(folder, cell, number, median_s, status="ok"):
                 "min_s": median_s, "p95_s": median_s} for size in (1, 64)]
     sessions.write_json(folder / f"{sessions.launch_name(cell, number)}.json", {
         "schema": "cotejo-launch/1", "id": sessions.launch_name(cell, number), "status": status,
+        "started": f"2026-01-01T{number:02d}:00:00Z",
         "summary": summary if status == "ok" else None})
 
 
@@ -49,7 +50,8 @@ def faked(results, monkeypatch):
     """A study whose launches are written, not measured; returns its plan and its blocks."""
     folder, blocks = sessions.session_folder(), []
     plan = {"tag": "smoke", "blocks": 1, "seed": 1, "reframe_s": 0.0, "finished": "", "files": [],
-            "cells": ["calm", "restless", "broken"]}
+            "cells": ["calm", "restless", "broken"], "tries": 0, "accidents": {},
+            "unrecorded": {}, "further": {}}
 
     def measure(arguments, COTEJO_BLOCK, COTEJO_ONLY, **variables):
         only = pathlib.Path(COTEJO_ONLY).read_text().split()
@@ -67,7 +69,8 @@ def faked(results, monkeypatch):
 
 def test_only_what_is_still_too_wide_is_measured_on(faked, capsys):
     plan, blocks = faked
-    wide = study.run_until(plan, 0.03, None)
+    wide, stopped = study.run_until(plan, 0.03, None)
+    assert stopped == ""
     assert [cell.name for cell in wide] == ["restless"]
     assert [only for number, only in blocks if number <= 5] == [plan["cells"]] * 5
     assert [only for number, only in blocks if number > 5] == [["restless"]] * 4
@@ -81,11 +84,26 @@ def test_only_what_is_still_too_wide_is_measured_on(faked, capsys):
     assert 0.03 < wide[0].width < (max(medians) - min(medians)) / statistics.median(medians) / 2
 
 
+def test_what_is_compared_goes_on_together(faked, monkeypatch):
+    plan, blocks = faked
+    names = {"bcast.calm": "calm", "bcast.restless": "restless", "pingpong.calm": "calm"}
+    plan["cells"] = list(names)
+    monkeypatch.setitem(NOISE, "bcast.calm", NOISE["calm"])
+    monkeypatch.setitem(NOISE, "pingpong.calm", NOISE["calm"])
+    monkeypatch.setitem(NOISE, "bcast.restless", NOISE["restless"])
+    wide, _ = study.run_until(plan, 0.03, None)
+    assert [cell.name for cell in wide] == ["bcast.restless"]
+    # The calm one is measured on with what it is compared with; the other test is not.
+    together = ["bcast.calm", "bcast.restless"]
+    assert [only for number, only in blocks if number > 5] == [together] * 4
+    assert plan["reached"] == {"pingpong.calm": 5}
+
+
 def test_it_ends_when_all_are_narrow_and_goes_on_when_asked_for_more(faked):
     plan, blocks = faked
-    assert study.run_until(plan, 0.9, None) == []
+    assert study.run_until(plan, 0.9, None) == ([], "")
     assert len(blocks) == 5
-    again = study.run_until(plan, 0.03, None)
+    again, _ = study.run_until(plan, 0.03, None)
     assert [cell.name for cell in again] == ["restless"]
     assert {number for number, _ in blocks[5:]} == {6, 7, 8, 9}
 

@@ -206,16 +206,20 @@ def halted():
             f"({last['accident']['kind']}: {last['accident']['evidence']})")
 
 
-def complete_block(plan, block):
-    """Runs what a block lacks, again where a launch left no word; returns why it stopped."""
+def complete_block(plan, block, cells=None):
+    """Runs what a block lacks (of `cells`), again where a launch left no word; returns why it
+    stopped, or ''."""
+    def lack():
+        return [c for c in missing(plan, block) if cells is None or c in cells]
+
     for _ in range(1 + plan["tries"]):
-        lacking = missing(plan, block)
+        lacking = lack()
         if not lacking:
             return ""
         run_block(plan, block, lacking)
         if reason := halted():
             return reason
-    lacking = missing(plan, block)
+    lacking = lack()
     return (f"{len(lacking)} launches of block {block} leave no description, the first is "
             f"{lacking[0]}; ReFrame's words above say why" if lacking else "")
 
@@ -283,31 +287,40 @@ def next_number(cell):
 
 
 def still_wide(plan, found):
-    """Names of the cells to go on with; what never gives a usable launch is given up."""
-    return [c for c in plan["cells"]
-            if (found[c].wide if c in found else next_number(c) <= stopping.FIRST_BLOCKS)]
+    """Names of the cells to go on with: all that are compared with one that is still too wide, so
+    that blocks stay whole. What never gives a usable launch is given up."""
+    never = {c for c in plan["cells"]
+             if c not in found and next_number(c) > stopping.FIRST_BLOCKS}
+    groups = {group_of(c) for c in plan["cells"]
+              if c not in never and (c not in found or found[c].wide)}
+    return [c for c in plan["cells"] if group_of(c) in groups and c not in never]
 
 
 def run_until(plan, width, limit_s):
-    """Goes on with the cells whose interval is wider than `width`, block after block.
+    """Goes on with the groups in which an interval is wider than `width`, block after block.
 
-    Returns the cells that are still too wide when the time does not allow another block.
+    Returns the cells that are still too wide when the time does not allow another block, and why
+    it stopped before that, or ''.
     """
     folder, budget, per_launch = sessions.session_folder(), stopping.Budget(limit_s), 0.0
     while True:
         found = {c.name: c for c in stopping.cells(folder, width)}
-        wide = still_wide(plan, found)
+        on = still_wide(plan, found)
+        wide = [found[c] for c in on if c in found and found[c].wide]
         for line in stopping.report([*found.values()], width, budget) if found else []:
             say(line)
-        plan["reached"] = {c: next_number(c) - 1 for c in plan["cells"] if c not in wide}
-        block = min(map(next_number, wide), default=0)
-        only = [c for c in wide if not sessions.measured(c, block)]
+        plan["reached"] = {c: next_number(c) - 1 for c in plan["cells"] if c not in on}
+        block = min(map(next_number, on), default=0)
+        only = [c for c in on if not sessions.measured(c, block)]
         if not only or block > stopping.MOST_BLOCKS or not budget.allows(per_launch * len(only)):
             sessions.write_json(folder / "session.json", plan)
-            return [found[c] for c in wide if c in found]
+            return wide, ""
         plan["blocks"] = max(plan["blocks"], block)
         say(f"block {block}: {len(only)} of {len(plan['cells'])} cells")
-        per_launch = run_block(plan, block, only) / len(only)
+        begun = time.monotonic()
+        if reason := complete_block(plan, block, only):
+            return wide, reason
+        per_launch = (time.monotonic() - begun) / len(only)
 
 
 def regex(text):
@@ -375,11 +388,10 @@ def session(args, blocks):
 
 def until_known(plan, args):
     """Goes on until all is known well enough; returns why it stopped, or ''."""
-    wide = run_until(plan, args.until, args.budget)
+    wide, stopped = run_until(plan, args.until, args.budget)
     for cell in wide:
         say(f"still wide: {cell}, about {cell.more} more launches")
-    return (halted() or f"{len(wide)} cells are wider than {100 * args.until:g} %"
-            if wide else halted())
+    return stopped or (f"{len(wide)} cells are wider than {100 * args.until:g} %" if wide else "")
 
 
 def measure(args, blocks):

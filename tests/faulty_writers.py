@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writers of the project on a full disk, without permission, and killed before the name is given.
+
+A writer passes when each file with a name of its own is what it was before, or whole, and when it
+says in words, not by a traceback, that it failed.
+"""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+
+from reframe_tests.harness import families, sessions
+from stack.build import environment
+
+FAULTS = ("full disk", "no permission", "killed before the name")
+REPO = sessions.REPO
+FIXTURES = REPO / "analysis/tests/testthat/fixtures/v2"
+OLD = {"json": '{"old": 1}\n', "csv": "# cotejo-samples/1\na,b\n1,2\n", "svg": "<svg></svg>\n",
+       "html": "<html></html>\n"}
+
+#: Python: what is run with `folder`, `stage` and the harness' modules there.
+SCRIPT = """
+import json, os, pathlib, sys
+from reframe_tests.harness import launches, recording, removal, sessions
+folder, stage = map(pathlib.Path, sys.argv[1:3])
+record = {"status": "ok", "reason": "", "asked": {"launch": 1}, "accident": None,
+          "samples": {"file": "samples.csv", "rows": 1000}}
+os.environ["COTEJO_RESULTS"] = str(folder)
+sessions.session_folder = lambda: folder
+try:
+    exec(sys.argv[3])
+except (recording.UnrecordedError, OSError) as err:
+    sys.exit(f"writer: {err}")
+"""
+PYTHON = {
+    "plan of a session": "sessions.write_json(folder / 'session.json', {'cells': ['x'] * 9999})",
+    "audit of a session": "sessions.write_json(folder / 'audit.json', {'mpi': ['x'] * 9999})",
+    "samples and description": "recording.publish(record, stage, 'cell')",
+    "description of an accident": "recording.publish({**record, 'status': 'accident', "
+                                  "'samples': None}, None, 'cell')",
+    "samples that were cut": "recording.publish({**record, 'samples': None}, stage, 'cell')",
+    "references of a site": "sessions.write_json(folder / 'references.json', {'x': ['y'] * 9999})",
+    "stack's description": "removal.write_whole(folder / 'stack.json', json.dumps(['x'] * 9999))",
+}
+
+
+def commands(stack, folder, stage):
+    """Writers: name -> command that writes below `folder`, and its environment."""
+    python = [sys.executable, "-c", SCRIPT, str(folder), str(stage)]
+    found = {name: ([*python, text], {}) for name, text in PYTHON.items()}
+    found["dataset"] = ([sys.executable, "-m", "reframe_tests.harness.dataset", str(FIXTURES),
+                         str(folder / "reference")], {})
+    mpi = next(f for f in families.load().values() if (f.prefix(stack) / "bin/cotejo").exists())
+    bin_ = mpi.prefix(stack) / "bin"
+    found["samples of the benchmark"] = (
+        [str(bin_ / "mpirun"), "-np", "2", str(bin_ / "cotejo"), "pingpong", "--output",
+         str(folder / "samples")], environment(mpi, stack))
+    found["report of the guard"] = (
+        [str(bin_ / "cotejo-guard"), "20", "-r", str(folder / "guard.json"), "true"], {})
+    rscript = shutil.which("Rscript", path=f"{stack}/tools/bin:{os.environ['PATH']}")
+    if rscript:
+        for name, call in {
+                "figures": f'cotejo::draw_all("{FIXTURES}", "{folder}")',
+                "report": f'cotejo::write_report("{FIXTURES}", "{folder}/report.html")'}.items():
+            found[name] = ([rscript, "--vanilla", "-e", call], {"R_LIBS": f"{stack}/R"})
+    return found
+
+
+def before(folder):
+    """What is in a folder before a writer comes."""
+    folder.mkdir(parents=True)
+    for name, text in {"session.json": OLD["json"], "audit.json": OLD["json"],
+                       "references.json": OLD["json"], "stack.json": OLD["json"],
+                       "guard.json": OLD["json"], "report.html": OLD["html"],
+                       "cell.002.json": OLD["json"], "cell.002.csv": OLD["csv"]}.items():
+        (folder / name).write_text(text)
+
+
+def broken(path):
+    """Why a file is not whole, or ''."""
+    try:
+        if path.suffix == ".json":
+            json.loads(path.read_text())
+        elif path.suffix == ".xz":
+            with tarfile.open(path) as archive:
+                archive.getmembers()
+        elif path.stat().st_size == 0:
+            return "empty"
+    except (ValueError, OSError, EOFError, tarfile.TarError) as err:
+        return str(err)
+    ends = {".csv": b"\n", ".cut": b"\n", ".svg": b"</svg>", ".html": b"</html>",
+            ".pdf": b"%%EOF", ".md": b"\n"}
+    end = ends.get(path.suffix)
+    return "" if end is None or end in path.read_bytes()[-200:] else "its end is missing"
+
+
+def names_of(folder):
+    """Files that have a name of their own: what is under a temporary one nobody reads."""
+    return [p for p in sorted(folder.rglob("*")) if p.is_file()
+            and not any(part.startswith(".") for part in p.relative_to(folder).parts)
+            and p.suffix not in (".tmp", ".new")]
+
+
+def half(old, folder):
+    """What is neither as it was nor whole, or ''."""
+    were = {p.name: p.read_bytes() for p in names_of(old)}
+    there = {p.name: p for p in names_of(folder)}
+    found = [f"lost {name}" for name in sorted(were.keys() - there.keys())]
+    for name, path in there.items():
+        if path.read_bytes() == were.get(name):
+            continue
+        if reason := broken(path):
+            found.append(f"half {name} ({reason[:40]})")
+        elif path.suffix == ".json" and name.startswith(("cell.", "samples.")) and json.loads(
+                path.read_text()).get("samples") and not path.with_suffix(".csv").exists():
+            found.append(f"{name} without its samples")
+    return "; ".join(found)
+
+
+def unclear(done, fault):
+    """What is wrong with how a writer said that it failed, or ''."""
+    said = done.stdout + done.stderr
+    if done.returncode == 0:
+        return "was not struck" if fault == FAULTS[2] else "status 0"
+    if fault == FAULTS[2]:
+        return ""
+    if "Traceback" in said:
+        return "a traceback"
+    return "" if re.search(r"space|[Pp]ermission|cannot", said) else "says not why"
+
+
+def strike(command, variables, fault, place):
+    """Runs a writer with a fault in `place`, where `out` is what it writes to."""
+    env = {**os.environ, **variables, "COTEJO_LOCKS": str(place.parent)}
+    words = command
+    if fault == FAULTS[0]:
+        # A disk of its own, seen by the writer alone, full but for what was there.
+        script = ('mount -t tmpfs -o size=1m none "$0" && mkdir "$0/out" && '
+                  'cp -a "$0.old/." "$0/out" && '
+                  '{ dd if=/dev/zero of="$0/fill" bs=4k 2>/dev/null; "$@"; status=$?; '
+                  'cp -a "$0/out" "$0.after"; exit $status; }')
+        words = ["unshare", "--mount", "sh", "-c", script, str(place), *command]
+    elif fault == FAULTS[1]:
+        (place / "out").chmod(0o555)
+        place.chmod(0o555)
+        if os.geteuid() == 0:  # root without the right to pass over permissions
+            words = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search", *command]
+    else:
+        env.update(LD_PRELOAD=str(place.parent / "rename_kills.so"),
+                   FAULT_FOLDER=str(place.resolve()))
+    try:
+        return subprocess.run(words, cwd=REPO, env=env, text=True, capture_output=True,
+                              timeout=300, stdin=subprocess.DEVNULL)
+    finally:
+        place.chmod(0o755)
+        for path in place.glob("out"):
+            path.chmod(0o755)
+
+
+def every(folder, stack, only=None):
+    """Tries every writer with every fault: yields (writer, fault, why it did not pass or '')."""
+    folder = folder / "writers"
+    folder.mkdir()
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", folder / "rename_kills.so",
+                    REPO / "tests/rename_kills.c", "-ldl"], check=True)
+    stage = folder / "stage"
+    stage.mkdir()
+    rows = "pingpong,1,0,128,2.5e-07,1\n" * 1000
+    (stage / "samples.csv").write_text(
+        "# cotejo-samples/1\noperation,bytes,repetition,calls,time_s,valid\n" + rows)
+    names = commands(stack, folder, stage)
+    for number, name in enumerate(only or names):
+        for turn, fault in enumerate(FAULTS):
+            if fault == FAULTS[0] and os.geteuid() != 0:
+                continue
+            place = folder / f"{number}-{turn}"
+            before(place / "out")
+            before(pathlib.Path(f"{place}.old"))
+            command, variables = commands(stack, place / "out", stage)[name]
+            done = strike(command, variables, fault, place)
+            after = pathlib.Path(f"{place}.after") if fault == FAULTS[0] else place / "out"
+            yield name, fault, half(pathlib.Path(f"{place}.old"), after) or unclear(done, fault)
