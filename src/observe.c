@@ -5,7 +5,7 @@
 // nothing while the program measures. COTEJO_DESCRIPTION names the file to write.
 #include "core/describe.h"
 #include "core/ranks.h"
-#include "core/samples.h"
+#include "core/whole.h"
 
 #include <mpi.h>
 #include <stdio.h>

@@ -2,6 +2,8 @@
 // Samples: kept raw, written whole or not at all. docs/data.md is the contract.
 #include "samples.h"
 
+#include "whole.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -253,47 +255,23 @@ static void write_rows(const struct samples *samples) {
     }
 }
 
-static void cannot_write(const char *path, struct failure *failure) {
-    failure_set(failure, STATUS_USAGE, "cannot write %s (%s)", path, strerror(errno));
-}
-
-void write_whole(const char *path, const char *text, size_t length, struct failure *failure) {
-    char temporary[420];
-    snprintf(temporary, sizeof temporary, "%s.tmp", path);
-    FILE *file = fopen(temporary, "w");
-    bool whole = file && fwrite(text, 1, length, file) == length && fputc('\n', file) != EOF;
-    if ((file && fclose(file) != 0) || !whole || rename(temporary, path) != 0) {
-        cannot_write(path, failure);
-        unlink(temporary);
-    }
-}
-
 void samples_publish(struct samples *samples, const struct json *json, struct failure *failure) {
     if (!samples->file)
         return;
-    char temporary[sizeof samples->path + 8], description[sizeof samples->path + 8];
-    snprintf(temporary, sizeof temporary, "%s.tmp", samples->path);
+    char description[sizeof samples->path + 8];
     write_rows(samples);
-    bool whole = !ferror(samples->file);
-    whole = fclose(samples->file) == 0 && whole;
+    whole_publish(samples->file, samples->path, failure);
     samples->file = NULL;
-    if (!whole || rename(temporary, samples->path) != 0) {
-        cannot_write(samples->path, failure);
-        unlink(temporary);
+    if (failed(failure))
         return;
-    }
     snprintf(description, sizeof description, "%.*s.json", (int)(strlen(samples->path) - 4),
              samples->path);
     write_whole(description, json->text, json->length, failure);
 }
 
 void samples_close(struct samples *samples) {
-    if (samples->file) {
-        char temporary[sizeof samples->path + 8];
-        snprintf(temporary, sizeof temporary, "%s.tmp", samples->path);
-        fclose(samples->file);
-        unlink(temporary);
-    }
+    if (samples->file)
+        whole_abandon(samples->file, samples->path);
     for (size_t i = 0; i < samples->names_count; i++)
         free(samples->names[i]);
     free(samples->names);

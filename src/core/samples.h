@@ -91,7 +91,4 @@ void samples_publish(struct samples *samples, const struct json *json, struct fa
 // Forgets the samples; a file that was not published is removed.
 void samples_close(struct samples *samples);
 
-// Writes `text` as the file `path`, whole or not at all.
-void write_whole(const char *path, const char *text, size_t length, struct failure *failure);
-
 #endif

@@ -4,7 +4,7 @@
 #include "keeper.h"
 
 #include "core/json.h"
-#include "core/samples.h"
+#include "core/whole.h"
 #include "family.h"
 #include "own.h"
 

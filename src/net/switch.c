@@ -9,7 +9,7 @@
 #include "json.h"
 #include "model.h"
 #include "options.h"
-#include "samples.h"
+#include "whole.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The one way to give a file its name: what has a name is whole, and survives a power cut.
+#ifndef COTEJO_CORE_WHOLE_H
+#define COTEJO_CORE_WHOLE_H
+
+#include "failure.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+// Puts an open file that was written as `path`.tmp on the disk, closes it and gives it the name
+// `path`, which is on the disk, too, when this returns. Whatever fails, `path` is what it was.
+void whole_publish(FILE *file, const char *path, struct failure *failure);
+
+// Closes such a file and removes it.
+void whole_abandon(FILE *file, const char *path);
+
+// Writes a text and the end of its line so.
+void write_whole(const char *path, const char *text, size_t length, struct failure *failure);
+
+#endif
