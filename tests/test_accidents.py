@@ -188,7 +188,7 @@ def test_no_launches_at_all_are_refused(monkeypatch, capsys):
     with pytest.raises(SystemExit) as end:
         study.main()
     assert end.value.code == 2
-    assert "--launches must be a number from 1 on" in capsys.readouterr().err
+    assert "--launches" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("what", ["measuring_sha256", "stack", "machine"])
