@@ -184,6 +184,8 @@ class Experiment(rfm.RunOnlyRegressionTest):
         """
         partition = self.current_partition
         self.local = partition.scheduler.is_local
+        if not self.local:
+            self.max_pending_time = partition.extras.get("max_pending_time", "4h")
         self.family = FAMILIES[self.current_environ.name]
         self.cell = self.name_of(self.family.name, partition)
         self.choose_ranks()
@@ -234,8 +236,10 @@ class Experiment(rfm.RunOnlyRegressionTest):
             return  # nothing is brought up for it
         try:
             request.backend.reach(request)
-        except backends.BackendError as err:
+        except backends.BackendBusyError as err:
             raise SanityError(recording.lose(self, "cluster", str(err))) from None
+        except backends.BackendError as err:
+            raise SanityError(str(err)) from None
         for name, text in request.backend.files(request).items():
             (request.stage / name).write_text(text)
         self.env_vars.update(request.environment())

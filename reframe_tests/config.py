@@ -11,6 +11,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from reframe_tests.harness import (  # noqa: E402, F401
+    allocation,
     backends,
     environment,
     families,
@@ -51,6 +52,7 @@ def systems():
     for place in ("stage", "output"):
         SYSTEM.setdefault(f"{place}dir", str(STACK / "reframe" / place))
     SYSTEM.setdefault("max_local_jobs", 1)
+    SYSTEM["partitions"] = [allocation.fit(partition) for partition in SYSTEM["partitions"]]
     for partition in SYSTEM["partitions"]:
         wanted = partition.get("environs", [n for n, f in KNOWN.items() if not f.simulator])
         partition["environs"] = [name for name in wanted if name in PRESENT and (

@@ -32,9 +32,9 @@ class Launch:
         return False
 
 
-def compose(monkeypatch, wrong):
+def compose(monkeypatch, wrong, kind=clusters.ClusterError):
     def running(*words):
-        raise clusters.ClusterError(wrong)
+        raise kind(wrong)
 
     monkeypatch.setattr(clusters, "running", running)
     monkeypatch.setattr(recording, "lose", lambda test, kind, evidence: f"{kind}: {evidence}")
@@ -45,8 +45,13 @@ def test_a_launch_is_skipped_only_where_there_can_be_no_hosts(monkeypatch):
     """What is missing is asked before anything is planned; what is there and wrong, fails."""
     monkeypatch.setattr(clusters, "lacking", lambda guests: "virtual hosts need root")
     assert Launch.request.backend.available() == "virtual hosts need root"
-    with pytest.raises(exceptions.SanityError, match="^cluster: .* TCP streams at 50 Mbit/s"):
+    with pytest.raises(exceptions.SanityError, match="^no cluster .* TCP streams at 50 Mbit/s"):
         compose(monkeypatch, "TCP streams at 50 Mbit/s")
+
+
+def test_a_machine_too_busy_for_a_cluster_is_an_accident_and_a_wrong_cluster_is_none(monkeypatch):
+    with pytest.raises(exceptions.SanityError, match="^cluster: no cluster .*too busy"):
+        compose(monkeypatch, "the machine was too busy", clusters.ClusterBusyError)
 
 
 def test_a_dry_run_brings_no_cluster_up(monkeypatch):

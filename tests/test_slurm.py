@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -39,12 +40,13 @@ def records_of(results):
     return [json.loads(p.read_text()) for p in results.glob("*/*/*.json")]
 
 
-def test_every_mpi_is_launched_both_ways_in_every_placement(slurm, tmp_path):
-    done = reframe(slurm, tmp_path, "-n", "placement_check")
-    records = records_of(tmp_path)
-    asked = [tuple(r["asked"][k] for k in ("partition", "mpi", "placement")) for r in records]
-    assert sorted(asked) == sorted((p, m, place) for p in ("srun", "mpirun") for m in PRESENT
-                                   for place in PLACEMENTS), done.stdout[-3000:]
+def asked(records):
+    return sorted(tuple(r["asked"][k] for k in ("partition", "mpi", "placement"))
+                  for r in records)
+
+
+def check(records):
+    """Every rank is where it was asked to be, by the launcher of the partition."""
     assert {r["id"]: r["reason"] for r in records if r["reason"]} == {}
     for record in records:
         hosts, each = PLACEMENTS[record["asked"]["placement"]]
@@ -53,6 +55,33 @@ def test_every_mpi_is_launched_both_ways_in_every_placement(slurm, tmp_path):
         assert (len(set(on)), len(on)) == (hosts, hosts * each)
         assert ("srun --" in record["command"]) == (record["asked"]["partition"] == "srun")
         assert record["simulated"].startswith(f"emulated: {hosts} hosts on ")
+
+
+def test_outside_of_an_allocation_each_launch_is_submitted(slurm, tmp_path):
+    done = reframe(slurm, tmp_path, "-n", "placement_check.*placement=one-per-host")
+    records = records_of(tmp_path)
+    assert asked(records) == sorted((p, m, "one-per-host") for p in ("srun", "mpirun")
+                                    for m in PRESENT), done.stdout[-3000:]
+    check(records)
+    assert len({r["allocation"]["id"] for r in records}) == len(records)
+
+
+def test_in_an_allocation_every_mpi_is_launched_both_ways_in_every_placement(slurm, tmp_path):
+    """A bare reframe inside an allocation submits nothing; a launch has a part of its nodes."""
+    done = slurm.run(
+        "sbatch", "--wait", "--nodes=4", "--exclusive", "--licenses=cores:1",
+        f"--output={tmp_path}/out", "--wrap", f"{REFRAME} -r -n placement_check",
+        COTEJO_SITE="one-machine-slurm", COTEJO_RESULTS=str(tmp_path),
+        RFM_CONFIG_FILES=str(sessions.REPO / "reframe_tests/config.py"))
+    assert done.returncode == 0, done.stderr + (tmp_path / "out").read_text()[-3000:]
+    records = records_of(tmp_path)
+    assert asked(records) == sorted((p, m, place) for p in ("srun", "mpirun") for m in PRESENT
+                                    for place in PLACEMENTS)
+    check(records)
+    (number,) = re.findall(r"batch job (\d+)", done.stdout)
+    for record in records:
+        assert record["allocation"] == {"scheduler": "slurm", "id": number, "exclusive": True,
+                                        "nodes": slurm_machine.NODES}
 
 
 def processes_in(folder):

@@ -132,7 +132,7 @@ def _await(switch, folder):
             raise ClusterError(said or "cotejo-switch ended without a word")
         time.sleep(0.01)
     switch.terminate()
-    raise ClusterError(f"cotejo-switch was not ready within {READY_S} s")
+    raise ClusterBusyError(f"cotejo-switch was not ready within {READY_S} s")
 
 
 def on_host(found, host, *command, **kwargs):

@@ -5,7 +5,7 @@ import pathlib
 
 import reframe
 
-from . import accidents, launches, references, scales, sessions
+from . import accidents, allocation, launches, references, scales, sessions
 
 
 class UnrecordedError(RuntimeError):
@@ -43,6 +43,7 @@ def record(test):
         "environment": {**test.current_partition.local_env.env_vars,
                         **test.current_environ.env_vars, **test.env_vars},
         "provenance": launches.provenance(reframe.VERSION),
+        "allocation": allocation.of_launch(test.job),
         **test.request.backend.describe(test.request)}
     test.collect(stage)
     try:

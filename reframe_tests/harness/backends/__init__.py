@@ -8,13 +8,14 @@ asks which one it is.
 import functools
 import math
 
-from .. import placements, scales
+from .. import allocation, placements, scales
 from ..model import site as model
 from ..sessions import site_folder
 from . import guests, namespaces, real, simulated
-from .backend import Backend, BackendError
+from .backend import Backend, BackendBusyError, BackendError
 
-__all__ = ["KINDS", "Backend", "BackendError", "of", "of_site", "rank_counts", "splits"]
+__all__ = ["KINDS", "Backend", "BackendBusyError", "BackendError", "of", "of_site", "rank_counts",
+           "splits"]
 
 #: The first whose key a partition's `extras` have; a real machine has none.
 KINDS = (simulated.Simulated, guests.Guests, namespaces.Namespaces, real.Real)
@@ -29,7 +30,7 @@ def of(partition, extras, is_local, site=None):
 @functools.cache
 def of_site(site=None):
     """The backends of a site's partitions."""
-    partitions = model.system(site_folder(site))["partitions"]
+    partitions = map(allocation.fit, model.system(site_folder(site))["partitions"])
     return [of(p["name"], p.get("extras", {}), p["scheduler"] == "local", site)
             for p in partitions]
 

@@ -6,6 +6,10 @@ class BackendError(RuntimeError):
     """A machine that is there and not what it should be: a failure of the launch, in one line."""
 
 
+class BackendBusyError(BackendError):
+    """A machine that had no time for the launch: it is measured again."""
+
+
 class Backend:
     """A machine that can be launched on. `request` is the launch (`harness.request.Request`).
 

@@ -3,7 +3,7 @@
 
 from .. import clusters, machine
 from ..model.placement import Place, PlacementError
-from .backend import Backend, BackendError
+from .backend import Backend, BackendBusyError, BackendError
 
 
 class Namespaces(Backend):
@@ -47,6 +47,8 @@ class Namespaces(Backend):
         name, hosts = self.extras["cluster"], self.extras["hosts"]
         try:
             self.cluster = clusters.running(name, hosts, self.guests)
+        except clusters.ClusterBusyError as err:
+            raise BackendBusyError(f"no cluster {name}-{hosts}: {err}") from None
         except clusters.ClusterError as err:
             raise BackendError(f"no cluster {name}-{hosts}: {err}") from None
 
