@@ -6,6 +6,9 @@ EXHIBIT_COLUMNS <- c(
   "needs"
 )
 
+# Nothing, FROM..TO, or a list: 64Ki, 1Mi, 100.
+SIZES_FORM <- "^(|[0-9]+([KMG]i)?[.][.][0-9]+([KMG]i)?|[0-9]+([KMG]i)?( +[0-9]+([KMG]i)?)*)$"
+
 # What every verb takes from its row; a verb may ask for more.
 EXHIBIT_ARGUMENTS <- c(
   "series", "panel", "x", "unit", "scale", "by", "reference", "wrong", "right", "rows", "columns",
@@ -26,7 +29,8 @@ EXHIBIT_ARGUMENTS <- c(
 #'   of named lists, `name` is STUDY-EXHIBIT. An error of class `cotejo_bad_data` names the line.
 #' @export
 list_exhibits <- function(file = system.file("exhibits.csv", package = "cotejo")) {
-  table <- fread(file, colClasses = "character", na.strings = NULL, sep = ",")
+  table <- without_warning(fread(file, colClasses = "character", na.strings = NULL, sep = ","))
+  if (is.null(table)) bad_data(file, NA, "no CSV of so many columns", "see docs/exhibits.md")
   if (!identical(names(table), EXHIBIT_COLUMNS)) {
     bad_data(file, 1L, "other columns than the register's", toString(EXHIBIT_COLUMNS))
   }
@@ -41,18 +45,48 @@ list_exhibits <- function(file = system.file("exhibits.csv", package = "cotejo")
   table[]
 }
 
+# Columns that a filter may name: of every launch summary, of an experiment's samples, and what a
+# test, a setting or an option is told by.
+FILTER_COLUMNS <- c(
+  "site", "session", "simulated", "scale", "experiment", "test", "mpi", "transport", "placement",
+  "hosts", "ranks", "operation", "bytes", "settings", "parameters", "multiply_adds", "step",
+  "pairs", "burst", "queue", "log2_points", "keys", "threads", "rank", "switched", "algorithms"
+)
+
 check_exhibit <- function(row, file, line) {
   unknown <- setdiff(names(parse_members(row$arguments)), EXHIBIT_ARGUMENTS)
-  fault <- if (!row$kind %in% c("figure", "table")) {
-    sprintf("kind \"%s\" is neither figure nor table", row$kind)
-  } else if (is.null(find_verb(row$verb)) && nzchar(row$tests)) {
-    sprintf("no function exhibit_%s()", row$verb)
-  } else if (length(unknown)) {
-    paste("unknown argument", toString(unknown))
-  } else if (!nzchar(row$tests) && !nzchar(row$needs) && is.null(find_verb(row$verb))) {
-    "neither tests that give its data nor what is still needed for them"
-  }
-  if (!is.null(fault)) bad_data(file, line, fault, "see docs/exhibits.md")
+  drawn <- !is.null(find_verb(row$verb))
+  faults <- c(
+    if (anyNA(unlist(row))) "fewer columns than the register's",
+    if (!grepl("^[A-Za-z0-9][A-Za-z0-9.-]*$", row$name)) {
+      sprintf("name \"%s\" is no name of a file", row$name)
+    },
+    choice_faults(row),
+    if (!row$kind %in% c("figure", "table")) {
+      sprintf("kind \"%s\" is neither figure nor table", row$kind)
+    },
+    if (!drawn && nzchar(row$tests)) sprintf("no function exhibit_%s()", row$verb),
+    if (length(unknown)) paste("unknown argument", toString(unknown)),
+    if (!nzchar(row$tests) && !nzchar(row$needs) && !drawn) {
+      "neither tests that give its data nor what is still needed for them"
+    }
+  )
+  if (length(faults)) bad_data(file, line, faults[[1L]], "see docs/exhibits.md")
+}
+
+# What is wrong with the launches and sizes that a row asks for.
+choice_faults <- function(row) {
+  columns <- names(parse_members(row$filter))
+  odd <- columns[!columns %in% FILTER_COLUMNS &
+    !grepl("^(setting|parameter|option)_[a-z0-9_]+$", columns)]
+  c(
+    if (length(odd)) {
+      sprintf("filter: no column %s; there are %s", toString(odd), toString(FILTER_COLUMNS))
+    },
+    if (!grepl(SIZES_FORM, row$sizes)) {
+      sprintf("sizes \"%s\" are neither FROM..TO nor a list of sizes", row$sizes)
+    }
+  )
 }
 
 #' The function of a verb; NULL when there is none.

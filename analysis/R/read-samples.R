@@ -23,16 +23,28 @@ read_samples <- function(file, columns, rows) {
   text <- if (endsWith(file, ".gz")) inflate(file) else NULL
   check_head(file, text, columns$name)
   check_end(file, text)
-  samples <- tryCatch(
-    parse_samples(file, text, columns$name),
-    error = function(e) NULL, warning = function(w) NULL
-  )
+  samples <- without_warning(parse_samples(file, text, columns$name))
   patterns <- column_patterns(columns)
   if (is.null(samples) || nrow(samples) != rows || !plausible(samples, patterns)) {
     blame_line(file, text, patterns, rows)
   }
   set(samples, j = "valid", value = samples$valid == 1L)
   samples[]
+}
+
+#' What a call of fread() gives; NULL where it fails or warns. It must come to its end all the
+#' same: one that is left by a warning makes the next one fail, of another file.
+#' @noRd
+without_warning <- function(call) {
+  warned <- FALSE
+  found <- tryCatch(
+    withCallingHandlers(call, warning = function(w) {
+      warned <<- TRUE
+      invokeRestart("muffleWarning")
+    }),
+    error = function(e) NULL
+  )
+  if (!warned) found
 }
 
 #' Read a gzip file whole; a damaged one is refused.
@@ -74,7 +86,7 @@ check_head <- function(file, text, columns) {
       "read it with the version of cotejo that wrote it"
     )
   }
-  found <- strsplit(head[[2L]], ",", fixed = TRUE)[[1L]]
+  found <- strsplit(head[[2L]], ",", fixed = TRUE, useBytes = TRUE)[[1L]]
   lacking <- setdiff(columns, found)
   unknown <- setdiff(found, columns)
   fault <- if (length(lacking)) {

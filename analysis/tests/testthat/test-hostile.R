@@ -116,3 +116,65 @@ test_that("no page has markup from hosts, CPUs, commands or libraries", {
   expect_false(grepl(evil, page, fixed = TRUE))
   expect_match(page, "&lt;img src=x onerror=alert(1)&gt;", fixed = TRUE)
 })
+
+PIECES <- c("{", "\"", ",", "1e999", "-1", "\n", "nan", "[[", "9e9")
+
+# Bytes with a few mistakes in them, as hands and disks make them.
+spoiled <- function(bytes) {
+  for (i in seq_len(sample(3L, 1L))) {
+    ends <- sort(sample(0:length(bytes), 2L))
+    bytes <- switch(sample(4L, 1L),
+      append(bytes, charToRaw(sample(PIECES, 1L)), ends[[1L]]),
+      utils::head(bytes, ends[[1L]]),
+      bytes[-seq(ends[[1L]], min(ends[[2L]], ends[[1L]] + 30L))],
+      replace(bytes, max(1L, ends[[1L]]), as.raw(sample(1:255, 1L)))
+    )
+  }
+  bytes
+}
+
+one_line <- function(e) {
+  expect_s3_class(e, "cotejo_bad_data")
+  expect_no_match(conditionMessage(e), "\n")
+}
+
+test_that("a description or samples spoiled by chance are read, or named and left out", {
+  set.seed(20261124L)
+  for (i in 1:40) {
+    folder <- fresh_folder()
+    file.copy(file.path(test_path("fixtures", "v2"), "local"), folder, recursive = TRUE)
+    files <- list.files(folder, "[.](json|csv)$", recursive = TRUE, full.names = TRUE)
+    file <- sample(files, 1L)
+    writeBin(spoiled(readBin(file, "raw", file.size(file))), file)
+    read <- tryCatch(
+      suppressWarnings(suppressMessages(read_results(folder))),
+      error = one_line
+    )
+    if (is.list(read)) expect_gte(nrow(read$launches), 3L)
+  }
+})
+
+test_that("a register spoiled by chance is read, or refused in one line", {
+  set.seed(20261125L)
+  whole <- readLines(system.file("exhibits.csv", package = "cotejo"), n = 20L)
+  for (i in 1:60) {
+    file <- tempfile(fileext = ".csv")
+    writeBin(spoiled(charToRaw(paste0(paste(whole, collapse = "\n"), "\n"))), file)
+    tryCatch(suppressWarnings(list_exhibits(file)), error = one_line)
+  }
+  succeed()
+})
+
+test_that("a misspelt column of a filter and sizes that are none are refused", {
+  whole <- readLines(system.file("exhibits.csv", package = "cotejo"))
+  row <- grep("transport=", whole, fixed = TRUE)[[1L]]
+  for (wrong in list(
+    c("transport=", "tranport=", "filter: no column tranport"),
+    c("transport=", "option_=", "filter: no column option_"),
+    c("transport=", "=", "filter: no column")
+  )) {
+    file <- tempfile(fileext = ".csv")
+    writeLines(c(whole[[1L]], sub(wrong[[1L]], wrong[[2L]], whole[[row]], fixed = TRUE)), file)
+    expect_refused(list_exhibits(file), file, 2L, wrong[[3L]])
+  }
+})
