@@ -28,7 +28,7 @@ class Nas(Experiment):
 
     transport = parameter(["shm"])
     varied = ["kernel", "split"]
-    options = {"budget": 0.5, "max-repetitions": 3}
+    options = {"budget": 0.5, "min-repetitions": 1, "max-repetitions": 3}
 
     @run_after("init")
     def share_cores(self):

@@ -46,7 +46,8 @@ def ours(family, stack, case, split):
     with tempfile.TemporaryDirectory() as folder:
         run(family, stack, split,
             [str(family.prefix(stack) / "bin/cotejo"), f"nas-{kernel}", "--class", letter,
-             "--threads", str(split[1]), "--max-repetitions", "1", "--output", "s"], folder)
+             "--threads", str(split[1]), "--min-repetitions", "1", "--max-repetitions", "1",
+             "--output", "s"], folder)
         lines = pathlib.Path(folder, "s.csv").read_text().splitlines()[1:]
         return float(next(csv.DictReader(lines))["rate_mops"])
 

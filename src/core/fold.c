@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TAG = 0x7d };
+enum { TAG = 0x7e };
 
 static void clear(struct fold_entry *entry) {
     free(entry->text);

@@ -30,6 +30,7 @@ static const struct option fft_options[] = {
 };
 
 static const struct column fft_columns[] = {
+    SAMPLER_COLUMN_ROWS,
     {"log2_points", "", "the transform has 2^m points"},
     {"transposition_s", "s", "transposing: in the cache, sending and waiting"},
     {"rows_s", "s", "transforming rows"},
@@ -66,7 +67,7 @@ const struct experiment fft = {
         "in\nexternal or hierarchical memory (1990).",
     .ranks = 0,
     .least = 1,
-    .options = {fft_options, kernel_options},
+    .options = {fft_options, PROGRAM_OPTIONS},
     .columns = fft_columns,
     .threads = threads,
     .run = fft_study,

@@ -57,26 +57,26 @@ static void batch(struct pass *pass, size_t at, struct point *scratch, double ph
     struct fft *fft = pass->fft;
     size_t row = pass->chunk * fft->chunk + at, stride = fft->n + FFT_LINE;
     const struct point *lines = scratch;
-    double begin = clock_now(fft->clock);
+    double begin = program_mark(fft->clock);
     if (pass->tiled) {
         gather(fft, pass->from, row, fft->batch, scratch, stride);
     } else {
         lines = pass->from + row * fft->n;
         stride = fft->n;
     }
-    double gathered = clock_now(fft->clock), transformed = gathered, turned = gathered;
+    double gathered = program_mark(fft->clock), transformed = gathered, turned = gathered;
     if (pass->transform) {
         for (size_t r = 0; r < fft->batch; r++) {
             fftw_complex *line = (fftw_complex *)(scratch + r * stride);
             fftw_execute_dft(fft->plans[fft->backward], line, line);
         }
-        turned = transformed = clock_now(fft->clock);
+        turned = transformed = program_mark(fft->clock);
     }
     if (pass->twiddle) {
         for (size_t r = 0; r < fft->batch; r++)
             twiddle_row(&fft->twiddle, (size_t)fft->rank * fft->rows + row + r, fft->backward,
                         scratch + r * stride);
-        turned = clock_now(fft->clock);
+        turned = program_mark(fft->clock);
     }
     for (int peer = 0; peer < fft->size; peer++) {
         struct point *to = peer == fft->rank
@@ -84,7 +84,7 @@ static void batch(struct pass *pass, size_t at, struct point *scratch, double ph
                                : slot(fft, pass->chunk) + (size_t)peer * fft->rows * fft->chunk;
         scatter(fft, lines + (size_t)peer * fft->rows, stride, to + at);
     }
-    phase_s[FFT_TRANSPOSITION] += gathered - begin + clock_now(fft->clock) - turned;
+    phase_s[FFT_TRANSPOSITION] += gathered - begin + program_mark(fft->clock) - turned;
     phase_s[FFT_ROWS] += transformed - gathered;
     phase_s[FFT_TWIDDLE] += turned - transformed;
 }
@@ -134,18 +134,18 @@ static void through(struct pass *pass) {
     int each = 2 * (fft->size - 1);
     for (size_t c = 0; c < chunks + depth; c++) {
         MPI_Request *requests = fft->requests + c % depth * 2 * (size_t)fft->size;
-        double begin = clock_now(fft->clock);
+        double begin = program_mark(fft->clock);
         if (c >= depth && c - depth < chunks)
             MPI_Waitall(each, requests, MPI_STATUSES_IGNORE);
         if (c < chunks) {
             pass->chunk = c;
             int posted = post(pass, requests);
-            fft->account.phase_s[FFT_TRANSPOSITION] += clock_now(fft->clock) - begin;
+            fft->account.phase_s[FFT_TRANSPOSITION] += program_mark(fft->clock) - begin;
             compute(pass);
-            begin = clock_now(fft->clock);
+            begin = program_mark(fft->clock);
             sent(pass, requests + posted);
         }
-        fft->account.phase_s[FFT_TRANSPOSITION] += clock_now(fft->clock) - begin;
+        fft->account.phase_s[FFT_TRANSPOSITION] += program_mark(fft->clock) - begin;
     }
 }
 
@@ -157,11 +157,11 @@ void fft_fused(struct fft *fft) {
     };
     for (int i = 0; i < 3; i++)
         through(&passes[i]);
-    double begin = clock_now(fft->clock);
+    double begin = program_mark(fft->clock);
     long parts = (long)(fft->rows / fft->batch);
 #pragma omp parallel for num_threads(fft->threads) if (fft->threads > 1)
     for (long part = 0; part < parts; part++)
         gather(fft, fft->work, (size_t)part * fft->batch, fft->batch,
                fft->data + (size_t)part * fft->batch * fft->n, fft->n);
-    fft->account.phase_s[FFT_TRANSPOSITION] += clock_now(fft->clock) - begin;
+    fft->account.phase_s[FFT_TRANSPOSITION] += program_mark(fft->clock) - begin;
 }

@@ -114,8 +114,9 @@ static void run_variant(void *state) {
     fft->variant->run(fft);
 }
 
-static void measure(struct bench *bench, size_t log2, const struct fft_variant *variant,
+static void measure(struct sampler *sampler, size_t log2, const struct fft_variant *variant,
                     const struct fft_way *way) {
+    struct bench *bench = sampler->bench;
     struct fft fft;
     char name[80];
     double before = kernel_resident();
@@ -130,15 +131,15 @@ static void measure(struct bench *bench, size_t log2, const struct fft_variant *
              variant->any_way ? "-" : "", variant->any_way ? way->name : "");
     const char *operation = samples_name(&bench->samples, name, &bench->failure);
     if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
-        kernel_measure(bench, &(struct kernel){.operation = operation,
-                                               .bytes = message_of(&fft),
-                                               .factor = (double)log2,
-                                               .resident_before = before,
-                                               .account = &fft.account,
-                                               .prepare = fft_fill,
-                                               .run = run_variant,
-                                               .check = fft_check,
-                                               .state = &fft});
+        kernel_measure(sampler, &(struct kernel){.operation = operation,
+                                                 .bytes = message_of(&fft),
+                                                 .factor = (double)log2,
+                                                 .resident_before = before,
+                                                 .account = &fft.account,
+                                                 .prepare = fft_fill,
+                                                 .run = run_variant,
+                                                 .check = fft_check,
+                                                 .state = &fft});
     peer_close(&fft);
     close_fft(&fft);
 }
@@ -159,7 +160,8 @@ static bool way_chosen(const struct options *options, const struct fft_variant *
     return options_is(options, "way", way->name);
 }
 
-static void each(struct bench *bench, size_t log2, int *measured) {
+static void each(struct sampler *sampler, size_t log2, int *measured) {
+    struct bench *bench = sampler->bench;
     const struct options *options = &bench->options;
     for (const struct fft_variant *v = fft_variants; v->name; v++) {
         bool all = options_is(options, "variant", "all") && v->run != peer_run;
@@ -167,7 +169,7 @@ static void each(struct bench *bench, size_t log2, int *measured) {
             continue;
         for (const struct fft_way *way = fft_ways; way->name && !failed(&bench->failure); way++)
             if (way_chosen(options, v, way) && possible(v, way)) {
-                measure(bench, log2, v, way);
+                measure(sampler, log2, v, way);
                 ++*measured;
             }
     }
@@ -202,9 +204,14 @@ static void check_asked(struct bench *bench, const struct sizes *sizes) {
 void fft_study(struct bench *bench) {
     const struct sizes *sizes = options_sizes(&bench->options, "log2");
     int measured = 0;
+    struct sampler sampler;
     check_asked(bench, sizes);
+    if (failed(&bench->failure))
+        return;
+    program_open(&sampler, bench);
     for (size_t i = 0; i < sizes->count && !failed(&bench->failure); i++)
-        each(bench, sizes->bytes[i], &measured);
+        each(&sampler, sizes->bytes[i], &measured);
+    sampler_close(&sampler);
     if (!failed(&bench->failure) && !measured)
         failure_set(&bench->failure, STATUS_USAGE,
                     "--variant %s cannot send by --way %s; choose another one of the two",

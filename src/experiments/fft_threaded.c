@@ -41,14 +41,14 @@ static void *compute(void *argument) {
 }
 
 static void transpose(struct fft *fft, struct stage *stage) {
-    double begin = clock_now(fft->clock);
+    double begin = program_mark(fft->clock);
     for (size_t row = 0; row < fft->rows; row++) {
         struct blocks blocks = fft_row(fft, row);
         fft->way->whole(fft, &blocks);
         if (stage)
             tell(stage);
     }
-    fft->account.phase_s[FFT_TRANSPOSITION] += clock_now(fft->clock) - begin;
+    fft->account.phase_s[FFT_TRANSPOSITION] += program_mark(fft->clock) - begin;
 }
 
 static void both(struct fft *fft, bool twiddle) {
@@ -72,9 +72,9 @@ static void both(struct fft *fft, bool twiddle) {
 
 void fft_threaded(struct fft *fft) {
     for (int stage = 0; stage < 3; stage++) {
-        double begin = clock_now(fft->clock);
+        double begin = program_mark(fft->clock);
         fft_cut(fft, fft->work + (size_t)fft->rank * fft->rows, fft->n);
-        fft->account.phase_s[FFT_TRANSPOSITION] += clock_now(fft->clock) - begin;
+        fft->account.phase_s[FFT_TRANSPOSITION] += program_mark(fft->clock) - begin;
         if (stage < 2)
             both(fft, stage == 0);
         else

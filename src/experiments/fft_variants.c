@@ -26,7 +26,7 @@ void fft_cut(struct fft *fft, struct point *own, size_t stride) {
 }
 
 static double spent(const struct fft *fft, double begin) {
-    return clock_now(fft->clock) - begin;
+    return program_mark(fft->clock) - begin;
 }
 
 // The blocks of all ranks, side by side in `work`, become rows of `data`.
@@ -59,7 +59,7 @@ static void transpose_typed(struct fft *fft) {
 static void transpose_whole(struct fft *fft) {
     size_t block = fft->rows * fft->rows;
     struct blocks blocks = {fft->out, fft->work, block, block, (int)block, fft->way->own};
-    double begin = clock_now(fft->clock);
+    double begin = program_mark(fft->clock);
     if (!fft->way->whole) {
         transpose_typed(fft);
     } else {
@@ -89,7 +89,7 @@ struct blocks fft_row(const struct fft *fft, size_t row) {
 }
 
 static void cut_rows(struct fft *fft) {
-    double begin = clock_now(fft->clock);
+    double begin = program_mark(fft->clock);
     fft_cut(fft, fft->work + (size_t)fft->rank * fft->rows, fft->n);
     fft->account.phase_s[FFT_TRANSPOSITION] += spent(fft, begin);
 }
@@ -99,7 +99,7 @@ static void by_rows(struct fft *fft) {
         cut_rows(fft);
         for (size_t row = 0; row < fft->rows; row++) {
             struct blocks blocks = fft_row(fft, row);
-            double begin = clock_now(fft->clock);
+            double begin = program_mark(fft->clock);
             fft->way->whole(fft, &blocks);
             fft->account.phase_s[FFT_TRANSPOSITION] += spent(fft, begin);
             if (stage < 2)
@@ -117,7 +117,7 @@ static void nonblocking(struct fft *fft) {
         cut_rows(fft);
         for (size_t row = 0; row < fft->rows + depth; row++) {
             size_t slot = row % depth, before = row - depth;
-            double begin = clock_now(fft->clock);
+            double begin = program_mark(fft->clock);
             if (row >= depth)
                 MPI_Waitall(counts[slot], fft->requests + slot * room, MPI_STATUSES_IGNORE);
             if (row < fft->rows) {

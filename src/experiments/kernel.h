@@ -3,7 +3,7 @@
 #ifndef COTEJO_EXPERIMENTS_KERNEL_H
 #define COTEJO_EXPERIMENTS_KERNEL_H
 
-#include "bench.h"
+#include "program.h"
 
 #include <stddef.h>
 
@@ -14,9 +14,6 @@ struct account {
     double phase_s[KERNEL_PHASES];
     double messages, bytes; // sent to other ranks by this one
 };
-
-// Declares --rse, --budget, --min-repetitions, --max-repetitions.
-extern const struct option kernel_options[];
 
 // The columns behind those of a kernel's own factor and its three phases.
 #define KERNEL_COLUMN_ROWS                                                                        \
@@ -39,11 +36,10 @@ struct kernel {
     void *state;
 };
 
-// Takes samples of a kernel: one run each, begun after a barrier, timed until the last rank is
-// done. A sample's phases are those of the rank that took longest, so that they belong to its
-// time. The first run and the last one are checked, and the first is never a sample. Collective
-// over bench->comm; failure agreed.
-void kernel_measure(struct bench *bench, const struct kernel *kernel);
+// Takes samples of a kernel, a run each. A sample's phases are those of the rank that took
+// longest, so that they belong to its time. The first run and the last one are checked, and the
+// first is never a sample. Collective; failure agreed.
+void kernel_measure(struct sampler *sampler, const struct kernel *kernel);
 
 // B of this process in memory now; NaN where the kernel does not tell.
 double kernel_resident(void);

@@ -32,6 +32,7 @@ static const struct option radix_options[] = {
 };
 
 static const struct column radix_columns[] = {
+    SAMPLER_COLUMN_ROWS,
     {"keys", "", "keys on each rank"},
     {"histogram_s", "s", "counting digits"},
     {"scan_s", "s",
@@ -52,9 +53,9 @@ static const struct radix_variant radix_variants[] = {
 };
 
 void radix_alone(struct radix *radix) {
-    double begin = clock_now(radix->clock);
+    double begin = program_mark(radix->clock);
     radix_sort_local(radix->in, radix->out, radix->keys, radix->wide, &radix->digits);
-    radix->account.phase_s[RADIX_PERMUTATION] += clock_now(radix->clock) - begin;
+    radix->account.phase_s[RADIX_PERMUTATION] += program_mark(radix->clock) - begin;
 }
 
 static void run_variant(void *state) {
@@ -62,8 +63,9 @@ static void run_variant(void *state) {
     radix->variant->run(radix);
 }
 
-static void measure(struct bench *bench, const struct radix_variant *variant, size_t keys,
+static void measure(struct sampler *sampler, const struct radix_variant *variant, size_t keys,
                     size_t buffer) {
+    struct bench *bench = sampler->bench;
     const struct options *options = &bench->options;
     char name[40];
     double before = kernel_resident();
@@ -84,15 +86,15 @@ static void measure(struct bench *bench, const struct radix_variant *variant, si
     const char *operation = samples_name(&bench->samples, name, &bench->failure);
     radix_open(&radix, &bench->failure);
     if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
-        kernel_measure(bench, &(struct kernel){.operation = operation,
-                                               .bytes = buffer,
-                                               .factor = (double)keys,
-                                               .resident_before = before,
-                                               .account = &radix.account,
-                                               .prepare = radix_fill,
-                                               .run = run_variant,
-                                               .check = radix_check,
-                                               .state = &radix});
+        kernel_measure(sampler, &(struct kernel){.operation = operation,
+                                                 .bytes = buffer,
+                                                 .factor = (double)keys,
+                                                 .resident_before = before,
+                                                 .account = &radix.account,
+                                                 .prepare = radix_fill,
+                                                 .run = run_variant,
+                                                 .check = radix_check,
+                                                 .state = &radix});
     radix_close(&radix);
 }
 
@@ -102,7 +104,8 @@ static bool chosen(const struct options *options, const struct radix_variant *va
            (all && options_is(options, "variant", "all"));
 }
 
-static void each(struct bench *bench, size_t keys) {
+static void each(struct sampler *sampler, size_t keys) {
+    struct bench *bench = sampler->bench;
     const struct options *options = &bench->options;
     const struct sizes *buffers = options_sizes(options, "buffer");
     size_t width = options_is(options, "key", "64") ? 8 : 4;
@@ -112,7 +115,7 @@ static void each(struct bench *bench, size_t keys) {
         // Where all go at once a message is what one rank has for another.
         size_t message = v->alone ? 0 : keys * width / (size_t)bench->size;
         for (size_t i = 0; i < (v->buffered ? buffers->count : 1) && !failed(&bench->failure); i++)
-            measure(bench, v, keys, v->buffered ? buffers->bytes[i] : message);
+            measure(sampler, v, keys, v->buffered ? buffers->bytes[i] : message);
     }
 }
 
@@ -144,9 +147,14 @@ static void check_asked(struct bench *bench, const struct sizes *keys) {
 
 static void run(struct bench *bench) {
     const struct sizes *keys = options_sizes(&bench->options, "keys");
+    struct sampler sampler;
     check_asked(bench, keys);
+    if (failed(&bench->failure))
+        return;
+    program_open(&sampler, bench);
     for (size_t i = 0; i < keys->count && !failed(&bench->failure); i++)
-        each(bench, keys->bytes[i]);
+        each(&sampler, keys->bytes[i]);
+    sampler_close(&sampler);
     bench->payload_checked = !failed(&bench->failure);
 }
 
@@ -158,14 +166,14 @@ const struct experiment radix = {
     .name = "radix",
     .summary = "parallel radix sort in its variants, verified, with its phases",
     .what =
-        "Time of one sort, from a barrier until the last rank has its share: as many keys as it "
+        "Time of one sort, from its start until the last rank has its share: as many keys as it "
         "gave,\nin order over all ranks. Checked: order, the multiset of keys, and stability (by "
         "a sort of keys\nthat carry their place). The size is that of one message: --buffer, or "
         "what one rank has for\nanother where all is sent at once. Any number of ranks.\nMethod: "
         "Stival (2006), section 4.4; Woo et al., SPLASH-2 (1995); NAS IS (1994).",
     .ranks = 0,
     .least = 1,
-    .options = {radix_options, kernel_options},
+    .options = {radix_options, PROGRAM_OPTIONS},
     .columns = radix_columns,
     .threads = threads,
     .run = run,

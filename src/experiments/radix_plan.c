@@ -113,7 +113,7 @@ void radix_arrivals(const struct window *window, int size, uint64_t begin, uint6
 
 void radix_plan_pass(struct radix *radix) {
     struct plan *plan = &radix->plan;
-    double at = clock_now(radix->clock);
+    double at = program_mark(radix->clock);
     uint64_t begin = 0;
     radix_share(radix);
     radix_windows(plan->totals, radix_values(&radix->digits), radix->keys, radix->size,
@@ -123,7 +123,7 @@ void radix_plan_pass(struct radix *radix) {
         begin += plan->totals[d];
     radix_arrivals(&plan->windows[radix->rank], radix->size, begin,
                    (uint64_t)radix->rank * radix->keys, radix->keys, plan->comes, plan->next);
-    radix->account.phase_s[RADIX_SCAN] += clock_now(radix->clock) - at;
+    radix->account.phase_s[RADIX_SCAN] += program_mark(radix->clock) - at;
 }
 
 uint64_t radix_comes(const struct radix *radix, int source) {

@@ -56,14 +56,14 @@ static void cut(struct split *split) {
     struct digits high = {radix->digits.low + split->rest, split->top, split->top};
     size_t parts = parts_of(split);
     uint64_t *mine = radix->plan.counts, sum = 0;
-    double begin = clock_now(radix->clock);
+    double begin = program_mark(radix->clock);
     if (split->top)
         radix_histogram(radix->in, radix->keys, radix->wide, &high, 0, mine);
     else
         mine[0] = radix->keys;
-    double counted = clock_now(radix->clock);
+    double counted = program_mark(radix->clock);
     MPI_Allreduce(mine, radix->plan.totals, (int)parts, MPI_UINT64_T, MPI_SUM, radix->comm);
-    double told = clock_now(radix->clock);
+    double told = program_mark(radix->clock);
     for (size_t part = 0; part < parts; part++) {
         split->ends[part] = sum;
         sum += mine[part];
@@ -75,7 +75,7 @@ static void cut(struct split *split) {
     split->ends[parts - 1] = radix->keys;
     radix->account.phase_s[RADIX_HISTOGRAM] += counted - begin;
     radix->account.phase_s[RADIX_SCAN] += told - counted;
-    radix->account.phase_s[RADIX_PERMUTATION] += clock_now(radix->clock) - told;
+    radix->account.phase_s[RADIX_PERMUTATION] += program_mark(radix->clock) - told;
 }
 
 // The value of the next bits that holds the bound, by the histogram of all ranks.
@@ -276,15 +276,15 @@ static void sort_parts(struct split *split) {
 static void sort(struct split *split) {
     struct radix *radix = split->radix;
     cut(split);
-    double begin = clock_now(radix->clock);
+    double begin = program_mark(radix->clock);
     find_bounds(split);
     tell_parts(split);
-    double found = clock_now(radix->clock);
+    double found = program_mark(radix->clock);
     count_sends(split);
     exchange(split);
     sort_parts(split);
     radix->account.phase_s[RADIX_SCAN] += found - begin;
-    radix->account.phase_s[RADIX_PERMUTATION] += clock_now(radix->clock) - found;
+    radix->account.phase_s[RADIX_PERMUTATION] += program_mark(radix->clock) - found;
 }
 
 // One piece: bounds, runs, and the counters of the search. With many ranks fewer bits are looked

@@ -180,7 +180,7 @@ const struct experiment nas_cg = {
             "verified by the eigenvalue\nestimate. Rows are divided among the ranks, and each "
             "product gathers a whole vector.",
     .least = 1,
-    .options = {nas_options},
+    .options = {nas_options, PROGRAM_OPTIONS},
     .columns = nas_columns,
     .threads = nas_threads,
     .run = measure,

@@ -109,7 +109,7 @@ const struct experiment nas_ep = {
             "for each pair.\nMethod: Bailey et al., NAS Parallel Benchmarks, RNR-94-007 (1994), "
             "ch. 2; verified by its sums.",
     .least = 1,
-    .options = {nas_options},
+    .options = {nas_options, PROGRAM_OPTIONS},
     .columns = nas_columns,
     .threads = nas_threads,
     .run = measure,

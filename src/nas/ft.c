@@ -280,7 +280,7 @@ const struct experiment nas_ft = {
             "Bailey et al., NAS Parallel Benchmarks, RNR-94-007 (1994), ch. 2; verified by the\n"
             "checksum of each iteration. Ranks have slabs, exchanged once each transform.",
     .least = 1,
-    .options = {nas_options},
+    .options = {nas_options, PROGRAM_OPTIONS},
     .columns = nas_columns,
     .threads = nas_threads,
     .run = measure,

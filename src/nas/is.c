@@ -217,7 +217,7 @@ const struct experiment nas_is = {
             "Benchmarks, RNR-94-007 (1994), ch. 2; verified by the\nranks of test keys in each "
             "iteration, and by the keys put in order after the last.",
     .least = 1,
-    .options = {nas_options},
+    .options = {nas_options, PROGRAM_OPTIONS},
     .columns = nas_columns,
     .threads = nas_threads,
     .run = measure,

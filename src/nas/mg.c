@@ -152,7 +152,7 @@ const struct experiment nas_mg = {
             "residual. Ranks have slabs of the cube; grids of 8 points a side and less are "
             "computed by\nall ranks alike.",
     .least = 1,
-    .options = {nas_options},
+    .options = {nas_options, PROGRAM_OPTIONS},
     .columns = nas_columns,
     .threads = nas_threads,
     .run = measure,

@@ -258,7 +258,7 @@ const struct experiment nas_bt_mz = {
             "zone.\nMethod: Van der Wijngaart and Jin, NAS Parallel Benchmarks, Multi-Zone "
             "Versions, NAS-03-010 (2003);\nverified by the residual and the error.",
     .least = 1,
-    .options = {nas_options},
+    .options = {nas_options, PROGRAM_OPTIONS},
     .columns = mz_columns,
     .threads = nas_threads,
     .run = measure,

@@ -4,12 +4,12 @@
 #ifndef COTEJO_NAS_H
 #define COTEJO_NAS_H
 
-#include "bench.h"
+#include "program.h"
 
 #include <stdint.h>
 
 // Columns of a kernel's own, behind those of all.
-enum { NAS_COLUMNS = 3, NAS_OWN_MOST = COLUMNS_MOST - NAS_COLUMNS };
+enum { NAS_COLUMNS = SAMPLER_COLUMNS + 3, NAS_OWN_MOST = COLUMNS_MOST - NAS_COLUMNS };
 
 // One run of one kernel of one class on the ranks of `comm`, `threads` OpenMP threads each.
 struct nas {
@@ -41,11 +41,11 @@ struct nas_kernel {
     void (*close)(struct nas *nas); // also after a failed open
 };
 
-// Declares --class, --threads and how many runs are taken.
+// Declares --class and --threads.
 extern const struct option nas_options[];
 extern const struct column nas_columns[];
 #define NAS_COMMON_COLUMNS                                                                        \
-    {"threads", "", "threads of each rank"},                                                      \
+    SAMPLER_COLUMN_ROWS, {"threads", "", "threads of each rank"},                                 \
         {"mop", "",                                                                               \
          "operations of a run in millions, as NAS counts them, of all ranks together"},           \
     {                                                                                             \

@@ -24,7 +24,8 @@ foreach(kernel ep is cg mg ft sp-mz bt-mz)
     list(GET split_words 0 ranks)
     list(GET split_words 1 threads)
     add_test(NAME nas-${kernel}-${split} COMMAND ${COTEJO_MPIEXEC} -n ${ranks}
-      $<TARGET_FILE:cotejo> nas-${kernel} --class S --threads ${threads} --max-repetitions 1)
+      $<TARGET_FILE:cotejo> nas-${kernel} --class S --threads ${threads}
+        --min-repetitions 1 --max-repetitions 1)
     set_tests_properties(nas-${kernel}-${split} PROPERTIES ENVIRONMENT OMP_WAIT_POLICY=passive)
   endforeach()
 endforeach()

@@ -27,13 +27,13 @@ static double departure(struct nas *nas) {
 
 // Samples that a kernel leaves whose results depart so much; `status` gets how it ended.
 static size_t samples_of(double much, int *status) {
-    static const struct option *const tables[] = {nas_options};
+    static const struct option *const tables[] = {nas_options, PROGRAM_OPTIONS};
     static char *words[] = {"--class", "W", "--min-repetitions", "2", "--max-repetitions", "2"};
     struct bench bench = {.comm = MPI_COMM_WORLD};
     struct failure failure = {0};
     MPI_Comm_rank(bench.comm, &bench.rank);
     MPI_Comm_size(bench.comm, &bench.size);
-    options_read(&bench.options, tables, 1, 6, words, &failure);
+    options_read(&bench.options, tables, 5, 6, words, &failure);
     clock_open(&bench.clock, "monotonic", &failure);
     samples_open(&bench.samples, "", nas_columns, &failure);
     CHECK(!failed(&failure));
@@ -50,12 +50,14 @@ static size_t samples_of(double much, int *status) {
     CHECK(bench.payload_checked == (bench.failure.status == STATUS_OK));
     if (count) {
         CHECK(strcmp(bench.samples.at[0].operation, "nas-test-W") == 0);
-        CHECK(bench.samples.at[0].extra[1] == 3);
-        CHECK(fabs(bench.samples.at[0].extra[2] * bench.samples.at[0].time_s - 3) < 1e-9);
+        CHECK(bench.samples.at[0].extra[SAMPLER_COLUMNS + 1] == 3);
+        CHECK(fabs(bench.samples.at[0].extra[SAMPLER_COLUMNS + 2] * bench.samples.at[0].time_s -
+                   3) < 1e-9);
     }
     if (bench.rank == 0)
         CHECK(bench.threads.text && strstr(bench.threads.text, "\"rank\":1"));
     samples_close(&bench.samples);
+    json_free(&bench.sync);
     json_free(&bench.threads);
     options_free(&bench.options);
     return count;

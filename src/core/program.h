@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whole programs as operations of the sampler: a sample is one run from a start of its own.
+#ifndef COTEJO_CORE_PROGRAM_H
+#define COTEJO_CORE_PROGRAM_H
+
+#include "sampler.h"
+
+// How they start: not in a row of runs, since each needs its input again.
+extern const struct option program_options[];
+
+// Tables of options and columns, for those of an experiment.
+#define PROGRAM_OPTIONS program_options, sampler_options, stop_options, sync_options
+
+// Opens a sampler for programs; asks for what cannot be are failures, agreed. Collective.
+void program_open(struct sampler *sampler, struct bench *bench);
+
+// The clock at the end of a phase of a program, for the account of its parts. They are inside of
+// a sample: nothing but whole programs may read the clock there.
+static inline double program_mark(const struct clock *clock) {
+    return clock_now(clock);
+}
+
+#endif
