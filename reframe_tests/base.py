@@ -75,6 +75,14 @@ class Bench(RegressionTestPlugin):
     scale = "bench"
 
 
+def cell_name(test, family, chosen, values, partition):
+    """The name of a cell: the test, what is compared, the values that tell variants apart, and the
+    partition, unless its `extras` say that it is not `named`."""
+    if partition.extras.get("named", True):
+        values = [*values, partition.name]
+    return ".".join(map(str, [test, family, chosen["transport"], chosen["placement"], *values]))
+
+
 class Experiment(rfm.RunOnlyRegressionTest):
     """One launch of one experiment, recorded in the session whatever its end.
 
@@ -115,6 +123,10 @@ class Experiment(rfm.RunOnlyRegressionTest):
     #: Threads of each rank, every one with a core of its own.
     threads = variable(int, value=1)
     num_tasks = 2
+    #: Seed of the order in which the block was drawn; None where it was not.
+    seed = scales.seed()
+    #: The class that a single launch of it stands for.
+    named_after = ""
     #: Name of what this is a launch of; empty before it is known.
     cell = ""
 
@@ -158,14 +170,11 @@ class Experiment(rfm.RunOnlyRegressionTest):
                         and len(found.values) > 1]
 
     def name_of(self, family, partition):
-        """The name of a cell. What tells two variants of a class apart is in it, and the partition
-        too, unless its `extras` say that it is not `named`."""
-        values = [getattr(self, name)
-                  for name in self.telling(list(self.settings), list(self.varied))]
-        if partition.extras.get("named", True):
-            values.append(partition.name)
-        return ".".join(map(str, [type(self).__name__, family, self.transport, self.placement,
-                                  *values]))
+        """The name of this test's cell under a family in a partition."""
+        names = self.telling(list(self.settings), list(self.varied))
+        chosen = {name: getattr(self, name) for name in ("transport", "placement", *names)}
+        return cell_name(self.named_after or type(self).__name__, family, chosen,
+                         [chosen[name] for name in names], partition)
 
     def skip(self, msg=None):
         if self.cell:

@@ -7,6 +7,7 @@ holds only systems and partitions; environments and the rest are shared.
 
 import os
 import random
+import re
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -72,17 +73,36 @@ def systems():
     return [SYSTEM]
 
 
-# `--exec-order=random` shuffles with this module's generator: a recorded seed makes
-# the order of a block one that can be had again. A bare `reframe -r` draws its own.
-os.environ.setdefault("COTEJO_SEED", str(random.SystemRandom().randrange(1 << 31)))
-random.seed(int(os.environ["COTEJO_SEED"]))
+# `--exec-order=random` shuffles with this module's generator: a recorded seed makes the order one
+# that can be had again. Where nothing is shuffled, none is recorded.
+if re.search(r"--exec-order[= ]random", " ".join(sys.argv)):
+    os.environ.setdefault("COTEJO_SEED", str(random.SystemRandom().randrange(1 << 31)))
+    random.seed(int(os.environ["COTEJO_SEED"]))
+else:
+    os.environ.pop("COTEJO_SEED", None)
+
+
+def tests():
+    """The files of tests: the comparison where the command line chooses none, else all others."""
+    folder = families.REPO / "reframe_tests"
+    if not chosen(sys.argv[1:]):
+        return [folder / "comparison.py"]
+    return [path for path in sorted(folder.glob("*.py"))
+            if path.stem not in ("__init__", "base", "config", "comparison")]
+
+
+def chosen(words):
+    """Whether a command line of ReFrame says which tests it is for."""
+    short, long = ("t", "n", "E", "T", "x"), ("--tag", "--name", "--filter-expr", "--exclude")
+    return any(word.startswith(long) or (word[:1] == "-" and word[1:2] in short) for word in words)
+
 
 site_configuration = {
     "systems": systems(),
     "environments": [environ(f) for f in PRESENT.values()],
     "general": [
         {
-            "check_search_path": [str(families.REPO / "reframe_tests")],
+            "check_search_path": [str(path) for path in tests()],
             "topology_prefix": str(STACK / "reframe/topology"),
             "report_file": str(STACK / "reframe/reports/run-{sessionid}.json"),
             "git_timeout": 2,

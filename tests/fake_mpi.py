@@ -69,10 +69,11 @@ class Fake:
             (site / f"{name}.yaml").write_text(content)
         self.prefix = prefix
 
-    def run(self, *words, **variables):
-        """ReFrame on this site; returns what it printed."""
+    def run(self, *words, bare=False, **variables):
+        """ReFrame on this site; returns what it printed. `bare`: of all files, not of p2p."""
+        files = [] if bare else ["-c", str(families.REPO / "reframe_tests/p2p.py")]
         done = subprocess.run(
-            [str(REFRAME), "-c", str(families.REPO / "reframe_tests/p2p.py"), *words],
+            [str(REFRAME), *files, *words],
             text=True, capture_output=True, timeout=120, cwd=self.folder, env={
                 **os.environ, "PATH": f"{self.folder}/path:{os.environ['PATH']}",
                 "COTEJO_SITE": "fake", "COTEJO_SITES": str(self.folder / "sites"),

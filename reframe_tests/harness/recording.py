@@ -5,7 +5,7 @@ import pathlib
 
 import reframe
 
-from . import accidents, allocation, launches, references, scales, sessions
+from . import accidents, allocation, launches, references, sessions
 
 
 class UnrecordedError(RuntimeError):
@@ -18,9 +18,9 @@ def asked(test):
     return {
         "site": sessions.site_name(), "partition": test.current_partition.name,
         "session": sessions.session_name(),
-        "experiment": test.experiment, "test": type(test).__name__,
+        "experiment": test.experiment, "test": test.named_after or type(test).__name__,
         "scale": test.scale, "launch": test.launch,
-        "seed": scales.seed(), "mpi": request.family.name, "transport": request.transport.name,
+        "seed": test.seed, "mpi": request.family.name, "transport": request.transport.name,
         "placement": request.placement, "cpus": request.place.cpus, "hosts": request.place.hosts,
         "ranks": request.ranks,
         **({"places": request.place.each} if request.place.each else {}),

@@ -121,20 +121,29 @@ def begin(tag, blocks, like="", tries=TRIES):
     say(f"session {sessions.session_name()}: {len(cells)} cells")
     for reason, count in collections.Counter(skipped.values()).most_common():
         say(f"left out: {count} cells: {reason}")
-    plan = {"schema": "cotejo-session/2", "tag": tag, "blocks": blocks,
-            "seed": random.SystemRandom().randrange(1 << 31),
-            "cells": cells, "files": files, "partitions": partitions, "like": like,
-            "skipped": [{"cell": cell, "reason": skipped[cell]} for cell in sorted(skipped)],
+    plan = new_plan(
+        tag=tag, blocks=blocks, seed=random.SystemRandom().randrange(1 << 31), cells=cells,
+        files=files, partitions=partitions, like=like, tries=tries,
+        skipped=[{"cell": cell, "reason": skipped[cell]} for cell in sorted(skipped)])
+    write_plan(plan)
+    return plan
+
+
+def new_plan(**what):
+    """A plan with what every one has; `what`: tag, blocks, seed, cells, files, partitions."""
+    return {"schema": "cotejo-session/2", "like": "", "tries": TRIES, "skipped": [], **what,
             "families": families.shown(families.of_site(
                 sessions.site_folder(), simulators=True, layers=True)),
-            "tries": tries, "accidents": {}, "unrecorded": {},
-            "further": {}, **measuring.state(),
+            "accidents": {}, "unrecorded": {}, "further": {}, **measuring.state(),
             "begun": sessions.utc(), "finished": "", "ended": "", "reframe_s": 0.0}
+
+
+def write_plan(plan):
+    """Writes the plan of the session, and beside it the audit of the stack's builds."""
     sessions.write_json(plan_file(), plan)
-    audit = families.stack_prefix() / "audit.json"
-    if audit.exists():
-        sessions.write_json(sessions.session_folder() / "audit.json", sessions.read_json(audit))
-    return plan
+    audit, kept = families.stack_prefix() / "audit.json", sessions.session_folder() / "audit.json"
+    if audit.exists() and not kept.exists():
+        sessions.write_json(kept, sessions.read_json(audit))
 
 
 def resize(plan, launches):

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a bare `reframe -r` runs: the quick tests of the main job on this site, and their report.
+
+A test for each launch, in blocks: a block holds every configuration once, in an order drawn
+anew. ReFrame keeps the order in which tests are made. Further runs add launches.
+"""
+
+import atexit
+import inspect
+import itertools
+import os
+import pathlib
+import random
+import re
+import sys
+import time
+
+import reframe as rfm
+import reframe.utility.sanity as sn
+from reframe.core.builtins import parameter, run_after, sanity_function
+from reframe.core.meta import make_test
+from reframe.core.pipeline import RegressionTestPlugin
+from reframe.core.runtime import runtime
+
+from . import hosts, p2p, simulated
+from .base import FAMILIES, TRANSPORTS, cell_name
+from .harness import backends, reporting, scales, sessions, study
+from .harness.request import CannotBeError, Request
+
+
+class Row(RegressionTestPlugin):
+    """One launch of one configuration in one partition."""
+
+    mpi = partition = ""
+
+    @run_after("init", always_last=True)
+    def narrow(self):
+        self.valid_systems, self.valid_prog_environs = [self.partition], [self.mpi]
+        self.tags = {"comparison"}
+
+
+def jobs():
+    """The quick tests of the main job: of those that these files register with ReFrame."""
+    return [test for module in (p2p, hosts, simulated)
+            for test in module._rfm_test_registry
+            if getattr(test, "scale", "") == "quick" and test.main_job]
+
+
+def can_be(test, params, partition, environ):
+    """Whether a site can have a configuration: what it lacks, ReFrame would skip, and with it the
+    report, which waits for all."""
+    carrier, extras = TRANSPORTS[params["transport"]], partition.extras
+    if not (set(carrier.features()) <= set(partition.features)
+            and {test.kind, carrier.name} <= set(environ.features)):
+        return False
+    backend = backends.of(partition.name, extras, partition.scheduler.is_local)
+    request = Request(FAMILIES[environ.name], carrier, params["placement"],
+                      params.get("ranks", test.num_tasks), backend)
+    try:
+        request.fit_hosts(extras, test.every_host)
+        request.set_values({name: params[name] for name in test.settings})
+        request.resolve()
+    except CannotBeError:
+        return False
+    return not backend.available()
+
+
+def configurations():
+    """What this site can have: (test, its parameters, partition, MPI, name of the cell)."""
+    for test, partition in itertools.product(jobs(), runtime().system.partitions):
+        variants = [test.get_variant_info(n)["params"] for n in range(test.num_variants)]
+        first = min(params["launch"] for params in variants)
+        for params in (p for p in variants if p["launch"] == first):
+            for environ in partition.environs:
+                if can_be(test, params, partition, environ):
+                    values = [params[n] for n in test.telling(test.settings, test.varied)]
+                    yield test, params, partition, environ.name, cell_name(
+                        test.__name__, environ.name, params, values, partition)
+
+
+def rows(seed, blocks):
+    """All launches: (block, configuration), block after block in an order of its own."""
+    found = list(configurations())
+    for block in blocks:
+        yield from ((block, one) for one in random.Random(seed + block).sample(found, len(found)))
+
+
+def declare(found):
+    """Makes a test of each launch; returns the names that ReFrame has for them."""
+    names = []
+    for number, (block, (test, params, partition, mpi, cell)) in enumerate(found):
+        fixed = {name: parameter([value]) for name, value in params.items() if name != "launch"}
+        name = re.sub(r"\W", "_", f"launch_{number + 1:03d}_{cell}")
+        made = make_test(name, (test, Row),
+                         {"launch": parameter([block]), **fixed}, module=__name__)
+        made.partition, made.mpi, made.seed = partition.fullname, mpi, SEED + block
+        made.named_after = test.__name__
+        rfm.simple_test(made)
+        names.append(made.variant_name(0))
+    return names
+
+
+def begin(found):
+    """The plan of this session, which `make study` can go on with."""
+    cells = sorted({cell for _, (*_, cell) in found})
+    files = sorted({inspect.getfile(test) for _, (test, *_) in found})
+    sessions.begin()
+    study.write_plan(study.new_plan(
+        tag="quick", blocks=len(BLOCKS), seed=SEED, cells=cells,
+        files=[os.path.relpath(file, sessions.REPO) for file in files],
+        partitions=sorted({partition.fullname for _, (_, _, partition, *_) in found})))
+
+
+def finish():
+    """When ReFrame has ended: what is missing, and the report's path as the last line. A launch
+    that failed keeps ReFrame from running the test that writes it: then it is written here."""
+    plan = sessions.read_json(study.plan_file())
+    plan["reframe_s"] = round(time.monotonic() - BEGUN, 3)
+    left = sum(len(study.missing(plan, block)) for block in BLOCKS)
+    if not left:
+        plan["finished"] = sessions.utc()
+    study.write_plan(plan)
+    if left:
+        print(f"{left} launches are missing; `make study` goes on with them")
+    if not sessions.launch_files(sessions.session_folder()):
+        return
+    try:
+        if not report.written:
+            reporting.write()
+    except RuntimeError as err:
+        print(f"no report: {err}")
+        return
+    print(reporting.page())
+
+
+BEGUN = time.monotonic()
+SEED = random.SystemRandom().randrange(1 << 31)
+BLOCKS = scales.numbers("quick")
+LAUNCHES = list(rows(SEED, BLOCKS))
+NAMES = declare(LAUNCHES)
+
+if LAUNCHES:
+    @rfm.simple_test
+    class report(rfm.RunOnlyRegressionTest):  # noqa: N801
+        """Figures and tables of all launches that there are, when these have ended."""
+
+        valid_systems = [LAUNCHES[0][1][2].fullname]
+        valid_prog_environs = [LAUNCHES[0][1][3]]
+        local = True
+        tags = {"comparison"}
+        executable = sys.executable
+        executable_opts = ["-m", "reframe_tests.harness.reporting"]
+        env_vars = {"PYTHONPATH": str(sessions.REPO)}
+        time_limit = "30m"
+
+        @run_after("init")
+        def wait_for_launches(self):
+            for name in NAMES:
+                self.depends_on(name, how=lambda launch, own: True)
+
+        @sanity_function
+        def is_written(self):
+            said = (pathlib.Path(self.stagedir) / str(self.stdout.evaluate())).read_text()
+            type(self).written = str(reporting.page()) in said
+            return sn.assert_true(type(self).written, f"no report in {reporting.page()}")
+
+    report.written = False
+
+# Whether ReFrame runs tests now, and does not list them only.
+if LAUNCHES and {"-r", "--run"} & set(sys.argv) and "--dry-run" not in sys.argv:
+    begin(LAUNCHES)
+    atexit.register(finish)

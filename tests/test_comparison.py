@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A bare `reframe -r`: the comparison in blocks of random order, and the report as its end."""
+
+import collections
+import itertools
+import json
+import time
+
+import pytest
+
+from tests.fake_mpi import REFRAME, Fake, executable
+
+pytestmark = pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack`")
+SAID = ("Intel(R) MPI Library 2021.19", "I_MPI_FABRICS=shm libfabric provider: tcp",
+        [("a", 0), ("a", 1)])
+REPORTER = """#!/bin/sh
+case "$*" in *report.html*) mkdir -p "{folder}/report"; echo page > "{folder}/report/report.html";;
+esac
+"""
+
+
+@pytest.fixture
+def site(tmp_path):
+    fake = Fake(tmp_path, "intel-mpi", SAID)
+    executable(tmp_path / "path/Rscript", REPORTER.format(folder=tmp_path))
+    return fake
+
+
+def run(fake, *words, **variables):
+    return fake.run(*words, bare=True, COTEJO_LAUNCHES="3", COTEJO_BLOCK="", COTEJO_SESSION="",
+                    **variables)
+
+
+def launches(fake):
+    found = [json.loads(path.read_text())
+             for path in (fake.folder / "results/fake").glob("*/*.00?.json")]
+    return sorted(found, key=lambda r: (r["asked"]["session"], r["started"]))
+
+
+def test_blocks_in_an_order_of_their_own_and_the_report_at_the_end(site):
+    output = run(site, "-r")
+    assert output.splitlines()[-1] == f"{site.folder}/report/report.html", output[-3000:]
+    found = launches(site)
+    blocks = collections.Counter(r["asked"]["launch"] for r in found)
+    assert blocks == {1: 4, 2: 4, 3: 4}  # two tests over two transports
+    ends = sorted((r["asked"]["launch"], r["asked"]["seed"]) for r in found)
+    assert [len(list(group)) for _, group in itertools.groupby(ends)] == [4, 4, 4]
+    assert {r["asked"]["test"] for r in found} == {"pingpong_quick", "pingping_quick"}
+    assert len({r["id"] for r in found}) == 12
+    (session,) = {r["asked"]["session"] for r in found}
+    plan = json.loads((site.folder / f"results/fake/{session}/session.json").read_text())
+    assert plan["finished"]
+    assert (plan["tag"], plan["blocks"], len(plan["cells"])) == ("quick", 3, 4)
+    assert [f["name"] for f in plan["families"]][0] == "cray-mpich"
+    ran = [line.split("launch_")[1].partition(" ")[0] for line in output.splitlines()
+           if "OK" in line and "launch_" in line]
+    assert ran == sorted(ran), "tests are numbered in the order of their blocks"
+    run(site, "-r")
+    assert len({r["asked"]["session"] for r in launches(site)}) == 2  # a second one adds launches
+
+
+def test_a_launch_that_fails_costs_no_report(site):
+    text = (site.prefix / "bin/mpirun").read_text()
+    executable(site.prefix / "bin/mpirun", text.replace(
+        "import json", "import os; os.path.exists('/nowhere') or 'pingping' in "
+        "' '.join(__import__('sys').argv) and __import__('sys').exit(3)\nimport json", 1))
+    output = run(site, "-r")
+    assert output.splitlines()[-1] == f"{site.folder}/report/report.html", output[-3000:]
+    assert {r["status"] for r in launches(site)} == {"ok", "failed"}
+
+
+def test_a_list_runs_nothing_and_all_else_needs_a_word(site):
+    begun = time.monotonic()
+    output = run(site, "-l")
+    assert "Found 13 check(s)" in output
+    assert not (site.folder / "results").exists()
+    assert time.monotonic() - begun < 60  # seconds on a quiet machine
+    output = run(site, "-l", "--tag", "jobs")
+    assert "job %tag=collectives: 10 launches, not run here yet" in output
+    assert "launch_001" not in output
+
+
+def test_no_seed_where_no_order_was_drawn(tmp_path):
+    fake = Fake(tmp_path, "intel-mpi", SAID)
+    fake.run("-r", "-n", "pingpong_smoke.*transport=shm")
+    (record,) = fake.records()
+    assert record["asked"]["seed"] is None
