@@ -6,7 +6,7 @@
 # have such a name are not asked. A value is text: make expands nothing in it, and recipes have it
 # by their environment alone, where stack/variables.py has looked at it before anything is touched.
 GIVEN = STACK DATA RESULTS FIGURES REPORT PAPER PROOF REFERENCE SAMPLES DROP TAG CELLS LAUNCHES \
-        UNTIL BUDGET NAME SITE PART
+        UNTIL BUDGET NAME SITE PART PDF DELTA
 given = $(if $(filter command,$(firstword $(origin $1))),$(value $1),$2)
 $(foreach name,$(GIVEN),$(eval override $(name) := $$(call given,$(name))))
 # SPACK= (nothing) takes the wheels though Spack is there.
@@ -89,13 +89,13 @@ locked-study: stack
 analysis: checked # the R package alone: figures need no MPI
 	@python3 stack/analysis.py "$$STACK"
 
-figures: analysis ## draw every figure and exhibit that the data carry (DATA=reference, RESULTS, FIGURES)
+figures: analysis ## draw every figure and exhibit that the data carry (DATA=reference, RESULTS, FIGURES, PDF=yes)
 	@$(CLAIM) "$$FIGURES"
-	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::draw_all(Sys.getenv("RESULTS"), Sys.getenv("FIGURES"), published = Sys.getenv("PUBLISHED")))'
+	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::draw_all(Sys.getenv("RESULTS"), Sys.getenv("FIGURES"), published = Sys.getenv("PUBLISHED"), pdf = nzchar(Sys.getenv("PDF"))))'
 
-report: analysis ## write the report of the data that are there (DATA=reference, RESULTS, REPORT)
+report: analysis ## write the report of the data that are there (DATA=reference, RESULTS, REPORT, DELTA=3%)
 	@$(CLAIM) "$$(dirname "$$REPORT")"
-	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_report(Sys.getenv("RESULTS"), Sys.getenv("REPORT"), published = Sys.getenv("PUBLISHED")))'
+	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_report(Sys.getenv("RESULTS"), Sys.getenv("REPORT"), published = Sys.getenv("PUBLISHED"), delta = cotejo::share_of_text(Sys.getenv("DELTA"), 0.03)))'
 
 paper: analysis ## write the paper, every number of it computed (DATA=reference, RESULTS, PAPER)
 	@$(CLAIM) "$$(dirname "$$PAPER")"

@@ -19,6 +19,8 @@ FORMS = {
     "SAMPLES": (r"[1-9][0-9]{0,5}", "a number from 1 on"),
     "LAUNCHES": (r"[1-9][0-9]{0,5}", "a number from 1 on"),
     "UNTIL": (r"[0-9]*\.?[0-9]+%?", "a width such as 3% or 0.03"),
+    "DELTA": (r"[0-9]*\.?[0-9]+%?", "a relative difference such as 3% or 0.03"),
+    "PDF": (r"yes", "yes"),
     "BUDGET": (r"[0-9]*\.?[0-9]+[smh]", "a time such as 90s, 20m or 2h"),
     "TAG": (WORD, "a word such as quick"),
     "NAME": (WORD, "letters, digits, dots, dashes and underscores"),

@@ -106,6 +106,7 @@ BAD = [
     ("SAMPLES", "0", "SAMPLES: "), ("UNTIL", "3 percent", "UNTIL: "),
     ("BUDGET", "20 minutes", "BUDGET: "), ("DATA", "mine", "DATA: "),
     ("DROP", "../..", "DROP: "), ("PART", "nothing", "PART: "), ("PART", "a;b", "PART: "),
+    ("DELTA", "x", "DELTA: "), ("PDF", "1", "PDF: "),
     *[(name, value, f"{name}: ") for name in variables.FOLDERS for value in (
         "/tmp/a b", "/tmp/$(touch made)", "/tmp/it's", "/tmp/é", "/tmp/a\nb", "a:b", "~/x")],
 ]

@@ -101,7 +101,7 @@ def test_figures_and_report(resumed, tmp_path):
     for family in PRESENT:
         assert family.title in page
     assert not re.search(r'<(script|link|img)[^>]+(src|href)="(?!data:|#)', page)
-    assert {p.suffix for p in (tmp_path / "figures").iterdir()} >= {".svg", ".pdf"}
+    assert {p.suffix for p in (tmp_path / "figures").iterdir()} >= {".svg", ".csv"}
 
 
 def hanging_stack(folder, family):

@@ -40,6 +40,13 @@ choose_sessions <- function(rows, sides = SIDES, session = NULL) {
   if (!nrow(rows)) {
     return(list(rows = logical(), account = data.table()))
   }
+  chosen <- choose_states(rows, sides, session)
+  list(rows = chosen$used, account = account_of(chosen, rows, sides))
+}
+
+#' The choice without its account: which of `rows` are `used`, and what that rests on.
+#' @noRd
+choose_states <- function(rows, sides, session = NULL) {
   # Not data.table(): its argument `key` is no column.
   where <- as.data.table(list(
     row = seq_len(nrow(rows)), site = rows$site, test = rows$test, session = rows$session,
@@ -67,7 +74,7 @@ choose_sessions <- function(rows, sides = SIDES, session = NULL) {
   used <- where$usable & where$wanted & !where$needless &
     where$state == best$state[match(where$group, best$group)]
   used[is.na(used)] <- FALSE
-  list(rows = used, account = account_of(where, used, states, best, cells, rows, sides))
+  list(used = used, where = where, states = states, best = best, cells = cells)
 }
 
 # What tells groups apart: all that makes a configuration.
@@ -93,8 +100,11 @@ state_of <- function(launches) {
 
 #' What became of each session, and why.
 #' @noRd
-account_of <- function(where, used, states, best, cells, rows, sides) {
-  why <- reasons_of(where, states, best, cells, rows, sides)
+account_of <- function(chosen, rows, sides) {
+  where <- chosen$where
+  used <- chosen$used
+  best <- chosen$best
+  why <- reasons_of(where, chosen$states, best, chosen$cells, rows, sides)
   keyed <- where[, list(
     usable = usable[[1L]], wanted = wanted[[1L]], needless = all(needless), used = any(used[row])
   ), by = c("site", "test", "session", "key")]

@@ -4,16 +4,20 @@
 #' Draw all figures of a folder of results.
 #'
 #' @param results_dir as for [read_results()].
-#' @param out_dir folder for `NAME.svg`, `NAME.pdf` and `NAME.csv` (seconds, bytes), made when
-#'   needed.
+#' @param out_dir folder for `NAME.svg` and `NAME.csv` (seconds, bytes), made when needed.
 #' @param session names of sessions to choose from, see [choose_sessions()].
+#' @param pdf whether to draw `NAME.pdf` too.
 #' @return the paths, invisibly. Prints progress, and the folder last.
 #' @export
-draw_figures <- function(results_dir, out_dir, session = NULL) {
-  study <- compare_results(unpack_dataset(results_dir), session)
-  names <- with_families(families_of(study$results$sessions), save_study(study, out_dir))
+draw_figures <- function(results_dir, out_dir, session = NULL, pdf = FALSE) {
+  study <- compare_results(results_dir, session)
+  names <- with_pdf(
+    pdf, with_families(families_of(study$results$sessions), save_study(study, out_dir))
+  )
   cat(out_dir, "\n", sep = "")
-  drawn <- paste0(rep(names, each = 3L), c(".svg", ".pdf", ".csv"))
+  drawn <- outer(c("svg", if (pdf) "pdf", "csv"), names, function(end, name) {
+    paste0(name, ".", end)
+  })
   invisible(file.path(out_dir, c(drawn, "medians.csv")))
 }
 
@@ -22,14 +26,16 @@ draw_figures <- function(results_dir, out_dir, session = NULL) {
 #' @inheritParams draw_exhibits
 #' @return the coverage, as [draw_exhibits()] returns it, invisibly.
 #' @export
-draw_all <- function(results_dir, out_dir, session = NULL, published = NULL) {
-  study <- compare_results(unpack_dataset(results_dir), session)
-  coverage <- with_families(families_of(study$results$sessions), {
+draw_all <- function(results_dir, out_dir, session = NULL, published = NULL, pdf = FALSE) {
+  study <- compare_results(results_dir, session)
+  coverage <- with_pdf(pdf, with_families(families_of(study$results$sessions), {
     names <- save_study(study, out_dir)
-    coverage <- draw_all_exhibits(study$results, out_dir, session, published = published)
+    coverage <- draw_all_exhibits(
+      study$results, out_dir, session, published = published, summary = study$whole
+    )
     write_gallery(coverage, out_dir, names)
     coverage
-  })
+  }))
   say_coverage(coverage)
   cat(file.path(out_dir, "index.html"), "\n", sep = "")
   invisible(coverage)
@@ -54,10 +60,10 @@ save_numbered <- function(i, shared) {
 }
 
 save_plots <- function(plots, out_dir) {
-  unlist(lapply(names(plots), function(name) {
-    message("drawing ", name)
-    save_plot(plots[[name]], out_dir, name)
-  }))
+  unlist(over_processes(function(i, plots) {
+    message("drawing ", names(plots)[[i]])
+    save_plot(plots[[i]], out_dir, names(plots)[[i]])
+  }, rep(TRUE, length(plots)), plots))
 }
 
 #' Experiments with one time at each size: what has several (steps of computation, queues) is no
@@ -160,18 +166,31 @@ draw_pdf <- function(built, size, file) {
 
 # Text is measured anew for each device; what is built serves both.
 draw_built <- function(built) {
+  process$drew <- TRUE
   grid::grid.newpage()
   grid::grid.draw(ggplot2::ggplot_gtable(built))
 }
+
+#' Draw figures as PDF too, or not.
+#' @noRd
+with_pdf <- function(pdf, code) {
+  old <- options(cotejo.pdf = pdf)
+  on.exit(options(old))
+  force(code)
+}
+
+# The files of a figure.
+figure_endings <- function() c("svg", if (getOption("cotejo.pdf", FALSE)) "pdf", "csv")
 
 save_plot <- function(plot, out_dir, name) {
   path <- function(ending) file.path(out_dir, paste0(name, ".", ending))
   built <- ggplot2::ggplot_build(plot)
   size <- plot_size(built)
   write_whole(path("svg"), function(file) put_lines(svg_text(built, size), file))
-  write_whole(path("pdf"), function(file) draw_pdf(built, size, file))
+  endings <- figure_endings()
+  if ("pdf" %in% endings) write_whole(path("pdf"), function(file) draw_pdf(built, size, file))
   write_csv(attr(plot, "data"), path("csv"))
-  vapply(c("svg", "pdf", "csv"), path, "")
+  vapply(endings, path, "")
 }
 
 write_csv <- function(table, path) {

@@ -52,7 +52,7 @@ exhibit_hidden_share <- function(exhibit) {
 #' Memory of a rank: what is resident, what of it is shared, and what the library has taken.
 #' @noRd
 exhibit_memory_table <- function(exhibit) {
-  samples <- exhibit$results$samples
+  samples <- samples_of(exhibit$results, unique(exhibit$summary$key))
   needed <- c("resident_bytes", "shared_bytes", "before_bytes", "buffers_bytes")
   if (!all(needed %in% names(samples))) await("launches of the experiment memory")
   samples <- copy(samples)[, taken_bytes := resident_bytes - before_bytes - buffers_bytes]

@@ -31,10 +31,13 @@ rows_of_state <- function(summary, rows, spec, tests, session) {
   part <- summary[rows, intersect(
     c(GROUPED, names(STATE), "session", "key", "status", "bytes"), names(summary)
   ), with = FALSE]
-  chosen <- rows[choose_sessions(part, sides, session)$rows]
+  if (!nrow(part)) {
+    return(integer())
+  }
+  chosen <- rows[choose_states(part, sides, session)$used]
   if (!all(tests %in% summary$test[chosen])) {
     sides <- setdiff(sides, c("test", "experiment"))
-    chosen <- rows[choose_sessions(part, sides, session)$rows]
+    chosen <- rows[choose_states(part, sides, session)$used]
   }
   if (all(tests %in% summary$test[chosen])) chosen
 }
@@ -88,15 +91,16 @@ keep_rows <- function(summary, rows) {
 
 #' What a verb draws from.
 #'
-#' @param summary,medians of the whole study: [summarise_launches()] and
-#'   [summarise_configurations()].
+#' @param summary of the whole study: [summarise_launches()].
 #' @param rows of `summary` that the exhibit is about.
 #' @param spec row of the register.
 #' @param published folder of the printed numbers, or `NULL`.
-#' @return list: `spec`, `arguments`, `summary` (its rows), `results`, `published`.
+#' @return list: `spec`, `arguments`, `summary` (its rows), `medians` of them, `results`,
+#'   `published`.
 #' @noRd
-exhibit_data <- function(spec, summary, medians, rows, results = NULL, published = NULL) {
+exhibit_data <- function(spec, summary, rows, results = NULL, published = NULL) {
   summary <- keep_rows(summary, rows)
+  medians <- summarise_configurations(summary)
   if ("protocol" %in% unlist(spec$arguments)) summary <- add_protocol(summary)
   list(
     spec = spec, arguments = spec$arguments[[1L]], summary = summary, medians = medians,

@@ -8,10 +8,9 @@
 #' @return as [summarise_launches()], restricted to the exhibit's configurations.
 #' @noRd
 summary_of_measure <- function(exhibit, measure, only = NULL) {
-  samples <- exhibit$results$samples
+  samples <- samples_of(exhibit$results, unique(exhibit$summary$key))
   if (!measure %in% names(samples)) await("launches with the column ", measure)
-  wanted <- unique(as.character(exhibit$summary$key))
-  samples <- samples[key %in% wanted & !is.na(samples[[measure]])]
+  samples <- samples[!is.na(samples[[measure]])]
   if (!is.null(only)) samples <- samples[repetition == as.integer(only)]
   samples[, time_s := as.numeric(samples[[measure]])]
   summary <- summarise_launches(with_samples(exhibit$results, samples))
@@ -65,8 +64,7 @@ exhibit_overlap <- function(exhibit) {
 #' Results of an exhibit's launches alone.
 #' @noRd
 results_of <- function(exhibit) {
-  wanted <- unique(as.character(exhibit$summary$key))
-  with_samples(exhibit$results, exhibit$results$samples[key %in% wanted])
+  with_samples(exhibit$results, samples_of(exhibit$results, unique(exhibit$summary$key)))
 }
 
 #' Overheads by message size, by the time of calls and by overlap: see [logp_parameters()].

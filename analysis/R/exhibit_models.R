@@ -209,8 +209,8 @@ noise_of <- function(curve) {
 known_limits <- function(results, session = NULL) {
   tried <- results$launches[experiment == "eager-limit"]
   # Not inside [], where `session` is the column.
-  chosen <- choose_sessions(tried, session = session)
-  used <- tried[chosen$rows]
+  chosen <- if (nrow(tried)) choose_states(tried, SIDES, session)$used else logical()
+  used <- tried[which(chosen)]
   if (!nrow(used)) {
     return(data.table(
       site = character(), mpi = character(), transport = character(),
@@ -218,7 +218,7 @@ known_limits <- function(results, session = NULL) {
     ))
   }
   found <- eager_limits(list(
-    launches = used, samples = results$samples[as.character(key) %in% used$key]
+    launches = used, samples = samples_of(results, used$key)
   ))
   set <- as.numeric(value_or_na(found, "setting_eager_limit"))
   # Of a limit beyond the sizes tried nothing was seen.

@@ -4,7 +4,7 @@
 #' Draw the exhibits of a folder of results.
 #'
 #' @param results_dir as for [read_results()], or a packed dataset ([unpack_dataset()]).
-#' @param out_dir folder for `STUDY/EXHIBIT.svg`, `.pdf` and `.csv` (`.html` and `.csv` for
+#' @param out_dir folder for `STUDY/EXHIBIT.svg` and `.csv` (`.html` and `.csv` for
 #'   tables), `index.html`, `coverage.csv` and `coverage.md`; made when needed. What is drawn
 #'   from emulated or simulated launches says so in its name: `EXHIBIT-simulated.svg`.
 #' @param session names of sessions to choose from, see [choose_sessions()]; each panel of an
@@ -12,37 +12,35 @@
 #' @param exhibits the register, see [list_exhibits()].
 #' @param published folder of the printed numbers (`data/published`), which are put beside ours;
 #'   `NULL`: none are.
+#' @param pdf whether to draw `EXHIBIT.pdf` too.
 #' @return the coverage, invisibly: one row an exhibit and ground (`measured`, `emulated`,
 #'   `simulated`) that it has launches of, with its `file` (without ending), `state` (`drawn`,
 #'   `partly` or `waiting`), `launches` (number), `sites`, `tests` and `lacks` (what is missing).
 #'   Prints progress, and the folder last.
 #' @export
 draw_exhibits <- function(results_dir, out_dir, session = NULL, exhibits = list_exhibits(),
-                          published = NULL) {
+                          published = NULL, pdf = FALSE) {
   message("reading ", results_dir)
-  results_dir <- unpack_dataset(results_dir)
-  results <- read_results(results_dir)
-  coverage <- with_families(
+  results <- read_study(results_dir)
+  coverage <- with_pdf(pdf, with_families(
     families_of(results$sessions),
     draw_all_exhibits(results, out_dir, session, exhibits, published)
-  )
+  ))
   write_gallery(coverage, out_dir)
   say_coverage(coverage)
   cat(out_dir, "\n", sep = "")
   invisible(coverage)
 }
 
-#' As [draw_exhibits()], from what [read_results()] returned, without the index page.
+#' As [draw_exhibits()], from what [read_study()] returned, without the index page.
 #' @noRd
 draw_all_exhibits <- function(results, out_dir, session = NULL, exhibits = list_exhibits(),
-                              published = NULL) {
-  summary <- summarise_launches(results)
+                              published = NULL, summary = summarise_launches(results)) {
   rows <- lapply(seq_len(nrow(exhibits)), function(i) {
     rows_of_exhibit(summary, exhibits[i], session)
   })
-  medians <- summarise_configurations(keep_rows(summary, sort(unique(c(integer(), unlist(rows))))))
   shared <- list(
-    exhibits = exhibits, rows = rows, summary = summary, medians = medians,
+    exhibits = exhibits, rows = rows, summary = summary,
     grounds = ground_of(summary$simulated), results = results, published = published,
     overlays = read_overlays(published), out_dir = out_dir
   )
@@ -67,7 +65,7 @@ draw_numbered <- function(i, shared) {
     on_ground <- on_ground[lengths(on_ground) > 0L]
     for (found in if (length(on_ground)) on_ground else list(integer())) {
       exhibit <- exhibit_data(
-        shared$exhibits[i], shared$summary, shared$medians, found, shared$results, shared$published
+        shared$exhibits[i], shared$summary, found, shared$results, shared$published
       )
       line <- draw_exhibit(
         exhibit, ground, shared$results$launches, shared$out_dir, shared$overlays
@@ -112,7 +110,7 @@ say_coverage <- function(coverage) {
 #' @noRd
 summary_of_tests <- function(results, session) {
   summary <- summarise_launches(results)
-  keep_rows(summary, which(choose_sessions(summary, session = session)$rows))
+  keep_rows(summary, which(choose_states(summary, SIDES, session)$used))
 }
 
 #' Draw one exhibit, or say what it waits for.

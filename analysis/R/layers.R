@@ -148,12 +148,12 @@ exhibit_layers_table <- function(exhibit) {
 #' @return list of the tables `layers` and `broadcasts` (`NULL`: no data for it), invisibly.
 #' @export
 print_layers <- function(results_dir, site, session = NULL) {
-  results <- read_results(unpack_dataset(results_dir))
+  results <- read_study(results_dir)
   wanted <- site
   results$launches <- results$launches[site == wanted]
   # Found outside of the brackets: `key` is a column.
-  kept <- which(as.character(results$samples$key) %in% results$launches$key)
-  results <- with_samples(results, results$samples[kept])
+  kept <- which(as.character(results$summary$key) %in% results$launches$key)
+  results$summary <- results$summary[kept]
   if (!nrow(results$launches)) {
     bad_data(results_dir, NA, sprintf("no launch of site %s", site), sprintf(
       "COTEJO_SITE=%s make study TAG=transports, then TAG=libraries and TAG=quick", site

@@ -15,7 +15,7 @@ write_paper <- function(source, results_dir, out_file, session = NULL, published
   }
   if (!file.exists(source)) bad_data(source, NA, "not there", "name the folder's paper.Rmd")
   if (is.null(published)) refuse("the paper needs the printed numbers: published = data/published")
-  study <- analyse(unpack_dataset(results_dir), session)
+  study <- analyse(results_dir, session)
   with_families(families_of(study$results$sessions), {
     write_paper_of(study, source, out_file, session, published)
   })

@@ -1,41 +1,78 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Drawing in two processes. Not by fork: what sets text starts threads and takes locks, which a
-# forked child inherits locked.
+# Work in as many processes as there are cores: forks, which share what is read and bring nothing
+# along.
+#
+# What sets text starts threads and takes locks, which a forked child inherits locked: a process
+# that has drawn forks no more, and draws what is left by itself.
 
-#' Apply a function to numbers from 1 on, in two more processes of R where that is worth it.
+# What is true of this process: it is a fork, it has drawn.
+process <- new.env(parent = emptyenv())
+process$forked <- FALSE
+process$drew <- FALSE
+
+#' Processes that are worth starting now: cores, or 1 where none may be forked.
+#' @noRd
+cores_here <- function() {
+  if (process$forked || process$drew || .Platform$OS.type != "unix") {
+    return(1L)
+  }
+  as.integer(getOption("cotejo.cores", max(1L, length(parallel::mcaffinity(NULL)))))
+}
+
+#' Apply a function to each task, in forks.
 #'
-#' @param f function of the package: takes a number and `shared`.
+#' @param tasks list.
+#' @param f takes a task; its first error is this function's.
+#' @return list of what `f` returned, in order.
+#' @noRd
+in_forks <- function(tasks, f, cores = cores_here()) {
+  if (cores < 2L || length(tasks) < 2L) {
+    return(lapply(tasks, f))
+  }
+  done <- parallel::mclapply(tasks, function(task) {
+    process$forked <- TRUE
+    # One thread each: there are as many processes as cores.
+    setDTthreads(1L)
+    tryCatch(f(task), error = identity)
+  }, mc.cores = cores, mc.preschedule = FALSE, mc.set.seed = FALSE)
+  for (part in done) {
+    if (inherits(part, "condition")) stop(part)
+    if (is.null(part) || inherits(part, "try-error")) {
+      refuse("a process of the analysis was ended: is there enough memory?")
+    }
+  }
+  done
+}
+
+#' Apply a function to parts of a vector or list.
+#'
+#' @param parts_of what is cut into parts.
+#' @param f takes a part.
+#' @param work how much it is, in files.
+#' @param most elements of a part.
+#' @return list of what `f` returned, in order.
+#' @noRd
+over_cores <- function(parts_of, f, work = length(parts_of), most = Inf) {
+  # Fewer files than this are read sooner than processes are started.
+  cores <- if (work < getOption("cotejo.forking", 400L)) 1L else cores_here()
+  count <- min(length(parts_of), max(ceiling(length(parts_of) / most), if (cores > 1L) 4L * cores))
+  if (count < 2L) {
+    return(list(f(parts_of)))
+  }
+  turns <- sort(rep_len(seq_len(count), length(parts_of)))
+  unname(in_forks(split(parts_of, turns), f, cores))
+}
+
+#' Apply a function that draws to numbers from 1 on.
+#'
+#' @param f takes a number and `shared`.
 #' @param long which of the numbers take long.
-#' @param shared what all calls need; each process gets one copy.
+#' @param shared what all calls need.
 #' @return list of what `f` returned, in order; its first error is this function's.
 #' @noRd
 over_processes <- function(f, long, shared) {
-  # Two processes are ready to draw after some 2 s.
-  worth_it <- getOption("cotejo.drawing", 30L)
-  if (sum(long) < worth_it || length(parallel::mcaffinity(NULL)) == 1L) {
-    return(lapply(seq_along(long), f, shared))
-  }
-  workers <- parallel::makePSOCKcluster(2L, outfile = "")
-  on.exit(parallel::stopCluster(workers))
-  # By name: a function of this package could not be read before the package is found.
-  parallel::clusterCall(workers, ".libPaths", .libPaths())
-  parallel::clusterCall(workers, keep_shared, shared, said$families)
-  # What takes long first, so that both end together.
+  cores <- if (sum(long) < getOption("cotejo.drawing", 2L)) 1L else cores_here()
+  # What takes long first, so that all end together.
   turns <- order(!long)
-  done <- parallel::clusterApplyLB(workers, turns, apply_shared, f)
-  failed <- Filter(function(result) inherits(result, "condition"), done)
-  if (length(failed)) stop(failed[[1L]])
-  done[order(turns)]
+  in_forks(turns, function(i) f(i, shared), cores)[order(turns)]
 }
-
-# In a process of its own the package has this as a place for what is shared.
-kept <- new.env(parent = emptyenv())
-
-keep_shared <- function(shared, families) {
-  setDTthreads(1L)
-  kept$shared <- shared
-  said$families <- families
-  invisible()
-}
-
-apply_shared <- function(i, f) tryCatch(f(i, kept$shared), error = identity)

@@ -5,29 +5,47 @@
 #'
 #' @param dir `data/reference`, or another folder with `SHA256SUMS` and `SITE/SESSION.tar.xz`;
 #'   or a folder of results.
+#' @param only sessions to unpack, as `SITE/SESSION`; all by default.
 #' @return the folder to read: a temporary one for a packed dataset, which goes with R's own. An
 #'   error of class `cotejo_bad_data` when an archive is missing or is not what its checksum says.
 #' @export
-unpack_dataset <- function(dir) {
-  sums <- file.path(dir, "SHA256SUMS")
-  if (!file.exists(sums)) {
+unpack_dataset <- function(dir, only = NULL) {
+  if (!file.exists(file.path(dir, "SHA256SUMS"))) {
     return(dir)
   }
-  lines <- readLines(sums, warn = FALSE)
+  sessions <- check_sums(dir, only)
   to <- tempfile("dataset")
-  for (i in seq_along(lines)) {
-    form <- sprintf("^([0-9a-f]{64})  (%s/%s)[.]tar[.]xz$", DATASET_NAME, DATASET_NAME)
-    parts <- regmatches(lines[[i]], regexec(form, lines[[i]], useBytes = TRUE))[[1L]]
-    if (length(parts) != 3L) {
-      bad_data(sums, i, "no checksum of a SITE/SESSION.tar.xz", "restore the dataset")
-    }
-    archive <- file.path(dir, paste0(parts[[3L]], ".tar.xz"))
-    if (!file.exists(archive) || is_link(archive) || !identical(sha256(archive), parts[[2L]])) {
-      bad_data(archive, NA, "missing, or not what its checksum says", "restore the dataset")
-    }
-    unpack_archive(archive, file.path(to, parts[[3L]]))
-  }
+  in_forks(as.list(sessions), function(session) {
+    unpack_archive(file.path(dir, paste0(session, ".tar.xz")), file.path(to, session))
+    TRUE
+  })
   to
+}
+
+#' Check the archives of a packed dataset against their sums.
+#' @return the sessions, as `SITE/SESSION`.
+#' @noRd
+check_sums <- function(dir, only = NULL) {
+  sums <- file.path(dir, "SHA256SUMS")
+  form <- sprintf("^([0-9a-f]{64})  (%s/%s)[.]tar[.]xz$", DATASET_NAME, DATASET_NAME)
+  parts <- lapply(readLines(sums, warn = FALSE), function(line) {
+    regmatches(line, regexec(form, line, useBytes = TRUE))[[1L]]
+  })
+  odd <- which(lengths(parts) != 3L)
+  if (length(odd)) {
+    bad_data(sums, odd[[1L]], "no checksum of a SITE/SESSION.tar.xz", "restore the dataset")
+  }
+  sessions <- vapply(parts, `[[`, "", 3L)
+  wanted <- is.null(only) | sessions %in% only
+  archives <- file.path(dir, paste0(sessions, ".tar.xz"))
+  for (i in which(wanted)) {
+    whole <- file.exists(archives[[i]]) && !is_link(archives[[i]]) &&
+      identical(sha256(archives[[i]]), parts[[i]][[2L]])
+    if (!whole) {
+      bad_data(archives[[i]], NA, "missing, or not what its checksum says", "restore the dataset")
+    }
+  }
+  sessions[wanted]
 }
 
 # Names of sites and sessions, and of the files of a session: none of them leads elsewhere.

@@ -26,6 +26,15 @@
 #'   `broken`, the files that were left out: `file`, `what`.
 #' @export
 read_results <- function(dir) {
+  parts <- over_cores(launch_files(dir), read_launches)
+  results <- assemble(parts)
+  rm(parts)
+  results$summary <- NULL
+  if (!nrow(results$samples)) results$samples <- no_samples()
+  with_plans(results, dir)
+}
+
+launch_files <- function(dir) {
   if (!dir.exists(dir)) {
     bad_data(dir, NA, "no such folder", "name the folder that holds SITE/SESSION/*.json")
   }
@@ -34,30 +43,30 @@ read_results <- function(dir) {
   if (!length(files)) {
     bad_data(dir, NA, "no launch in it", "measure something first, or name another folder")
   }
-  parts <- over_cores(files, read_launches)
+  files
+}
+
+# Results with the plans and audits of their sessions.
+with_plans <- function(results, dir) {
+  plans <- read_sessions(dir)
+  results$sessions <- plans$sessions
+  results$audit <- plans$audit
+  results$broken <- rbind(results$broken, plans$broken)
+  results
+}
+
+#' The parts of results that were read, or read and summarised, as one.
+#'
+#' @param parts list of what [read_launches()] or [summarise_part()] returned: `samples` or
+#'   `summary` have the key of their launch.
+#' @noRd
+assemble <- function(parts) {
   bind <- function(name) rbindlist(lapply(parts, `[[`, name), use.names = TRUE, fill = TRUE)
   launches <- bind("launches")
   broken <- unlist(lapply(parts, `[[`, "broken"), recursive = FALSE)
   if (!nrow(launches)) stop(broken[[1L]])
-  lengths <- unlist(lapply(parts, `[[`, "lengths"))
   columns <- unlist(lapply(parts, `[[`, "columns"), recursive = FALSE)
-  samples <- bind("samples")
-  quantities <- bind("quantities")
-  rm(parts)
   roles <- roles_of(columns)
-  if (nrow(samples)) {
-    set(samples, j = "operation", value = as.character(samples$operation))
-  } else {
-    samples <- no_samples()
-  }
-  # A factor that has each launch once, whatever their order.
-  levels <- unique(launches$key)
-  key <- structure(
-    rep.int(match(launches$key, levels), lengths),
-    levels = levels, class = "factor"
-  )
-  set(samples, j = "key", value = key)
-  setcolorder(samples, "key")
   faults <- c(
     faults_of(launches, duplicated(launches$key), paste(
       "launch", launches$key, "is there twice; keep one copy of each session"
@@ -66,17 +75,28 @@ read_results <- function(dir) {
       "a column of its samples has another role than in other launches; give a column one meaning"
     ))
   )
-  if (length(faults)) {
-    out <- match(vapply(faults, `[[`, "", "file"), launches$file)
-    samples <- samples[!rep.int(seq_along(lengths), lengths) %in% out]
-    launches <- launches[-out]
-    broken <- c(broken, faults)
+  out <- match(vapply(faults, `[[`, "", "file"), launches$file)
+  keys <- unique(launches$key)
+  whole <- function(name) {
+    table <- bind(name)
+    if (!nrow(table)) {
+      return(table)
+    }
+    set(table, j = "operation", value = as.character(table$operation))
+    # `at` is the number of the launch in its part.
+    of_part <- rep.int(seq_along(parts), vapply(parts, function(part) NROW(part[[name]]), 0L))
+    before <- cumsum(c(0L, vapply(parts, function(part) NROW(part$launches), 0L)))
+    at <- table$at + before[of_part]
+    set(table, j = "at", value = NULL)
+    key <- structure(match(launches$key, keys)[at], levels = keys, class = "factor")
+    set(table, j = "key", value = key)
+    setcolorder(table, "key")
+    if (length(out)) table[!at %in% out] else table
   }
-  plans <- read_sessions(dir)
   list(
-    launches = launches, samples = samples, roles = roles, quantities = quantities,
-    sessions = plans$sessions, audit = plans$audit,
-    broken = rbind(list_broken(broken), plans$broken)
+    launches = if (length(out)) launches[-out] else launches,
+    samples = whole("samples"), summary = whole("summary"), roles = roles,
+    quantities = bind("quantities"), broken = list_broken(c(broken, faults))
   )
 }
 
@@ -120,8 +140,8 @@ as_fault <- function(fault, file) {
 #' Read some launches; those that cannot be read are left out.
 #'
 #' @param files paths of launch descriptions.
-#' @return list: `launches` (a row each), `samples` (of all, in their order, `operation` a factor),
-#'   `lengths` (rows of samples of each launch), `columns` (of each launch, roles by name: see
+#' @return list: `launches` (a row each), `samples` (of all, in their order, `operation` a factor,
+#'   `at` the number of the launch), `columns` (of each launch, roles by name: see
 #'   [roles_of_columns()]), `quantities`, `broken` (conditions).
 #' @noRd
 read_launches <- function(files) {
@@ -134,11 +154,14 @@ read_launches <- function(files) {
   samples <- lapply(read, `[[`, "samples")
   lengths <- vapply(samples, function(s) if (is.null(s)) 0L else nrow(s), 0L)
   samples <- rbindlist(samples, use.names = TRUE, fill = TRUE)
-  # Numbers pass between processes much faster than texts.
-  if (nrow(samples)) set(samples, j = "operation", value = factor(samples$operation))
+  if (nrow(samples)) {
+    # Numbers pass between processes much faster than texts.
+    set(samples, j = "operation", value = factor(samples$operation))
+    set(samples, j = "at", value = rep.int(seq_along(lengths), lengths))
+  }
   list(
     launches = rbindlist(lapply(read, `[[`, "row"), use.names = TRUE, fill = TRUE),
-    samples = samples, lengths = lengths, columns = lapply(read, `[[`, "columns"),
+    samples = samples, columns = lapply(read, `[[`, "columns"),
     quantities = rbindlist(lapply(read, `[[`, "quantities")), broken = broken
   )
 }
@@ -209,37 +232,6 @@ disagreeing <- function(columns, roles) {
       bare_role(one) != "measure")
   }, NA)
   !agrees[match(columns, said)]
-}
-
-#' Apply a function to parts of a vector or list, in as many processes as there are cores, two at
-#' most.
-#'
-#' @param parts_of what is cut in two.
-#' @param f takes a part; its first error is this function's.
-#' @param work how much it is, in files.
-#' @return list of what `f` returned, in order.
-#' @noRd
-over_cores <- function(parts_of, f, work = length(parts_of)) {
-  # Fewer files than this are read sooner than processes are started.
-  worth_it <- getOption("cotejo.forking", 400L)
-  cores <- if (work < worth_it || length(parts_of) < 2L || .Platform$OS.type != "unix") {
-    1L
-  } else {
-    min(2L, length(parallel::mcaffinity(NULL)), na.rm = TRUE)
-  }
-  if (cores < 2L) {
-    return(list(f(parts_of)))
-  }
-  half <- seq_along(parts_of) > length(parts_of) / 2
-  parts <- parallel::mclapply(split(parts_of, half), function(part) {
-    setDTthreads(1L)
-    tryCatch(f(part), error = identity)
-  }, mc.cores = cores)
-  for (part in parts) {
-    if (inherits(part, "condition")) stop(part)
-    if (is.null(part)) refuse("a process of the analysis was ended: is there enough memory?")
-  }
-  unname(parts)
 }
 
 #' The same results with other samples.

@@ -16,7 +16,7 @@
 write_report <- function(results_dir, out_file, session = NULL, delta = 0.03,
                          published = NULL) {
   need_pandoc()
-  study <- analyse(unpack_dataset(results_dir), session, delta)
+  study <- analyse(results_dir, session, delta)
   with_families(
     families_of(study$results$sessions), write_study(study, out_file, session, published)
   )
@@ -81,7 +81,7 @@ embed_plot <- function(plot, name) {
     htmltools::tags$img(
       src = paste0("data:image/svg+xml;base64,", gsub("\n", "", data)), alt = gsub("\n", " ", alt)
     ),
-    htmltools::tags$figcaption(sprintf("Files: figures/%s.svg, .pdf, .csv", name))
+    htmltools::tags$figcaption(sprintf("Files: figures/%s.svg, .csv", name))
   )
 }
 

@@ -12,7 +12,7 @@
 #' @noRd
 compare_results <- function(results_dir, session = NULL, delta = 0.03) {
   message("reading ", results_dir)
-  results <- read_results(results_dir)
+  results <- read_study(results_dir)
   launches <- results$launches
   if (!any(launches$status == "ok" & (is.null(session) | launches$session %in% session))) {
     bad_data(

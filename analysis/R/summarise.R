@@ -6,7 +6,7 @@
 #' Quantiles are of type 7 (Hyndman and Fan 1996), from the valid samples only, computed for all
 #' groups at once from one sort.
 #'
-#' @param results what [read_results()] returned.
+#' @param results what [read_results()] or [read_study()] returned.
 #' @return data.table, one row a launch, operation, further factor column and size: the columns
 #'   of `launches`, then `operation`, `bytes`, the factors, `n` (valid samples), `n_invalid`,
 #'   `quantity` (what the time is; `NA`: the launch does not say), `factors` (the factor columns
@@ -15,13 +15,35 @@
 #'   the median). A group without a valid sample has `n` 0 and `NA`.
 #' @export
 summarise_launches <- function(results) {
-  samples <- results$samples
-  # All cores for the one large sort.
-  threads <- setDTthreads(0L)
-  on.exit(setDTthreads(threads))
-  roles <- results$roles
-  by <- c("key", "operation", "bytes", names(roles)[roles == "factor"])
+  factors <- names(results$roles)[results$roles == "factor"]
+  summary <- if (is.null(results$samples)) {
+    copy(results$summary)
+  } else {
+    # All cores for the one large sort.
+    threads <- setDTthreads(0L)
+    on.exit(setDTthreads(threads))
+    summarise_samples(results$samples, "key", factors)
+  }
+  summary[, key := as.character(key)]
+  summary[, bytes_per_s := fifelse(median_s > 0, bytes / median_s, NA_real_)]
+  summary[, quantity := quantity_of(results$quantities, key, operation)]
+  set(summary, j = "factors", value = text_of_factors(summary, intersect(factors, names(summary))))
+  out <- results$launches[summary, on = "key"]
+  setattr(out, "factors", factors)
+  out[]
+}
+
+#' Summaries of groups of samples.
+#'
+#' @param launch name of the column that tells launches apart.
+#' @param factors names of the further columns that tell groups apart.
+#' @noRd
+summarise_samples <- function(samples, launch, factors) {
+  by <- c(launch, "operation", "bytes", factors)
   samples <- samples[, c(by, "time_s", "valid"), with = FALSE]
+  if (is.factor(samples$operation)) {
+    set(samples, j = "operation", value = as.character(samples$operation))
+  }
   all_groups <- samples[, list(n_all = .N), keyby = by]
   valid <- samples[samples$valid]
   setorderv(valid, c(by, "time_s"))
@@ -35,16 +57,9 @@ summarise_launches <- function(results) {
   summary <- groups[all_groups, on = by]
   summary[is.na(n), n := 0L]
   summary[, n_invalid := n_all - n]
-  summary[, bytes_per_s := fifelse(median_s > 0, bytes / median_s, NA_real_)]
   summary[, n_all := NULL]
-  summary[, key := as.character(key)]
   setcolorder(summary, c(by, "n", "n_invalid", "median_s", "min_s", "p10_s", "p95_s", "mean_s"))
-  summary[, quantity := quantity_of(results$quantities, key, operation)]
-  factors <- setdiff(by, c("key", "operation", "bytes"))
-  set(summary, j = "factors", value = text_of_factors(summary, factors))
-  out <- results$launches[summary, on = "key"]
-  setattr(out, "factors", setdiff(by, c("key", "operation", "bytes")))
-  out[]
+  summary[]
 }
 
 #' The columns of the samples that tell groups of them apart, as one text a row:

@@ -77,6 +77,23 @@ format_whole <- function(x) {
   vapply(x, format, "", scientific = FALSE, digits = 15L, trim = TRUE)
 }
 
+#' A share from text: `"3%"` and `"0.03"` are 0.03.
+#'
+#' @param text one text.
+#' @param default what no text stands for.
+#' @return a number above 0 and below 1.
+#' @export
+share_of_text <- function(text, default) {
+  if (!nzchar(text)) {
+    return(default)
+  }
+  value <- suppressWarnings(as.numeric(sub("%$", "", text))) / if (endsWith(text, "%")) 100 else 1
+  if (is.na(value) || value <= 0 || value >= 1) {
+    refuse(sprintf("\"%s\" is no share; give one such as 3%% or 0.03", text))
+  }
+  value
+}
+
 #' Digits after the point that leave at least `digits` significant ones.
 #' @noRd
 decimals_for <- function(x, digits = 3L) {

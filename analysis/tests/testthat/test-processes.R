@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-test_that("two processes draw the same bytes as one", {
+test_that("several processes draw the same bytes as one", {
   folder <- plant(fresh_folder(), design_of(bytes = 2^(0:3), mpi = c("openmpi", "mpich"))[
     , time := 1e-6 * bytes
   ])
@@ -8,7 +8,8 @@ test_that("two processes draw the same bytes as one", {
   writeLines(c(readLines(register), sub("fig-1", "fig-2", row)), register)
   draw <- function(worth_it) {
     out <- fresh_folder()
-    before <- options(cotejo.drawing = worth_it)
+    process$drew <- FALSE
+    before <- options(cotejo.drawing = worth_it, cotejo.cores = 2L)
     on.exit(options(before))
     quiet(coverage <- draw_exhibits(folder, out, exhibits = list_exhibits(register)))
     files <- list.files(out, recursive = TRUE)
@@ -21,9 +22,28 @@ test_that("two processes draw the same bytes as one", {
 })
 
 test_that("an error in another process keeps its class and its words", {
-  before <- options(cotejo.drawing = 1L)
+  process$drew <- FALSE
+  before <- options(cotejo.cores = 2L)
   on.exit(options(before))
   expect_error(over_processes(refuse, c(TRUE, TRUE), "cotejo_planted"), "^1$",
     class = "cotejo_planted"
   )
+})
+
+test_that("as many processes work as there are cores, none once text was set, none in a fork", {
+  process$drew <- FALSE
+  before <- options(cotejo.cores = 3L, cotejo.forking = 1L)
+  on.exit(options(before))
+  ids <- unlist(in_forks(as.list(1:6), function(i) c(Sys.getpid(), cores_here())))
+  expect_false(Sys.getpid() %in% ids[c(TRUE, FALSE)])
+  expect_identical(unique(ids[c(FALSE, TRUE)]), 1L)
+  expect_identical(unlist(over_cores(1:50, identity)), 1:50)
+  expect_identical(cores_here(), 3L)
+  plot <- ggplot2::ggplot(data.frame(x = 1), ggplot2::aes(x, x)) + ggplot2::geom_point()
+  grDevices::pdf(NULL)
+  draw_built(ggplot2::ggplot_build(plot))
+  grDevices::dev.off()
+  expect_identical(cores_here(), 1L)
+  expect_identical(unique(unlist(over_cores(1:4, \(i) Sys.getpid()))), Sys.getpid())
+  process$drew <- FALSE
 })

@@ -91,18 +91,18 @@ test_that("sizes, times and p are written with units and without loss", {
   expect_identical(format_p(c(1e-30, 0.5, NA)), c("1.0e-30", "0.500", "NA"))
 })
 
-test_that("figures are the same bytes twice, as SVG, PDF and CSV", {
+test_that("figures are the same bytes twice, as SVG and CSV, as PDF when asked for", {
   folder <- write_study(
     fresh_folder(), MPIS,
     bytes = c(0, 1, 1024), transports = c("shm", "tcp"), blocks = 6L, n = 5L
   )
   first <- fresh_folder()
   second <- fresh_folder()
-  expect_silent(quietly(draw_figures(folder, first)))
+  expect_silent(quietly(draw_figures(folder, first, pdf = TRUE)))
   # A PDF's date has seconds.
   Sys.sleep(1.1)
   set.seed(99L)
-  said <- quietly(draw_figures(folder, second))
+  said <- quietly(draw_figures(folder, second, pdf = TRUE))
   expect_identical(said, second)
   drawn <- list.files(first)
   stems <- c("bandwidth-pingpong", "difference-pingpong", "drift", "latency-pingpong")
@@ -112,6 +112,9 @@ test_that("figures are the same bytes twice, as SVG, PDF and CSV", {
   expect_identical(
     unname(tools::md5sum(file.path(first, drawn))), unname(tools::md5sum(file.path(second, drawn)))
   )
+  plain <- fresh_folder()
+  quietly(draw_figures(folder, plain))
+  expect_setequal(list.files(plain), grep("pdf$", drawn, value = TRUE, invert = TRUE))
   # Nothing but whole files, not even hidden ones.
   expect_identical(list.files(first, all.files = TRUE, no.. = TRUE), drawn)
 })
@@ -182,7 +185,7 @@ test_that("the report is one file that says what the study found and what it res
     expect_match(text, expected, fixed = TRUE)
   }
   figures <- list.files(file.path(dirname(out), "figures"))
-  for (ending in c("svg", "pdf", "csv")) {
+  for (ending in c("svg", "csv")) {
     expect_true(paste0("difference-pingpong.", ending) %in% figures)
   }
   exhibits <- list.files(file.path(dirname(out), "exhibits"), recursive = TRUE)
@@ -231,4 +234,11 @@ test_that("nothing is written when there is nothing to report", {
   )
   write_launch(empty, make_description(status = "failed", reason = "out of time"))
   refuse_both(empty, "none of 1 launch is usable (first reason: out of time)")
+})
+
+test_that("shares are read as per cent or as numbers, and nothing else is one", {
+  expect_identical(share_of_text("5%", 0.03), 0.05)
+  expect_identical(share_of_text("0.02", 0.03), 0.02)
+  expect_identical(share_of_text("", 0.03), 0.03)
+  for (text in c("5", "%", "x%", "0", "-1%")) expect_error(share_of_text(text, 0.03), "is no share")
 })

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# A dataset -> its launches and their summaries, kept by what the dataset is; raw samples only of
+# the launches of which something asks for them.
+
+#' Read the launches of a dataset and their summaries.
+#'
+#' As [read_results()], but samples are summarised as they are read, part by part in as many
+#' processes as there are cores, and not kept. What was read is kept in the user's cache folder
+#' (`tools::R_user_dir("cotejo", "cache")`) under what tells the dataset and this package apart:
+#' the checksums of a packed one, the names, sizes and times of the files of a folder of results.
+#'
+#' @param dir folder of results, or a packed dataset ([unpack_dataset()]).
+#' @return list as [read_results()] returns it, with `summary` (one row a launch, operation,
+#'   factors and size) in place of `samples`, the folder `dir` and, where it was read, `root`.
+#' @export
+read_study <- function(dir) {
+  kept <- kept_of(dir)
+  if (!is.null(kept) && file.exists(kept)) {
+    results <- tryCatch(readRDS(kept), error = function(e) NULL, warning = function(w) NULL)
+    if (!is.null(results)) {
+      # What is used stays; see keep_summaries().
+      Sys.setFileTime(kept, Sys.time())
+      return(c(results, list(dir = dir)))
+    }
+  }
+  root <- unpack_dataset(dir)
+  results <- read_summaries(root)
+  if (!is.null(kept)) keep_summaries(results, kept)
+  c(results, list(dir = dir, root = root))
+}
+
+read_summaries <- function(root) {
+  files <- launch_files(root)
+  parts <- over_cores(files, summarise_part, most = 250L)
+  grouped <- unique(unlist(lapply(parts, `[[`, "factors")))
+  results <- assemble(parts)
+  if (any(results$roles[grouped] != "factor")) {
+    # A column that one part had to suppose a factor is none.
+    results <- read_results(root)
+    results$summary <- summarise_samples(
+      results$samples, "key", names(results$roles)[results$roles == "factor"]
+    )
+  } else {
+    results <- with_plans(results, root)
+  }
+  results$samples <- NULL
+  results$launches[, file := substring(file, nchar(root) + 2L)]
+  results
+}
+
+#' Read some launches and keep the summaries of their samples.
+#' @noRd
+summarise_part <- function(files) {
+  part <- read_launches(files)
+  roles <- bare_role(roles_of(part$columns))
+  part$factors <- names(roles)[roles == "factor"]
+  if (nrow(part$samples)) {
+    part$summary <- summarise_samples(part$samples, "at", part$factors)
+  }
+  part$samples <- NULL
+  part
+}
+
+#' The samples of some launches of a study.
+#'
+#' @param results what [read_study()] or [read_results()] returned.
+#' @param keys of launches.
+#' @return data.table as `samples` of [read_results()].
+#' @noRd
+samples_of <- function(results, keys) {
+  if (!is.null(results$samples)) {
+    return(results$samples[which(as.character(results$samples$key) %in% keys)])
+  }
+  rows <- results$launches[results$launches$status == "ok" & results$launches$key %in% keys]
+  if (!nrow(rows)) {
+    return(no_samples())
+  }
+  root <- results$root
+  if (is.null(root)) {
+    root <- unpack_dataset(results$dir, unique(file.path(rows$site, rows$session)))
+  }
+  parts <- over_cores(file.path(root, rows$file), read_launches)
+  assemble(parts)$samples
+}
+
+# So many summaries of datasets are kept, the last used.
+MOST_KEPT <- 6L
+
+#' Where the summaries of a dataset are kept; NULL where they are not: of few files, which are read
+#' as quickly, and of a package that is not installed.
+#' @noRd
+kept_of <- function(dir) {
+  code <- system.file("R", "cotejo.rdb", package = "cotejo")
+  folder <- getOption("cotejo.cache", tools::R_user_dir("cotejo", "cache"))
+  if (isFALSE(folder) || !nzchar(code) || !dir.exists(dir)) {
+    return(NULL)
+  }
+  sums <- file.path(dir, "SHA256SUMS")
+  what <- if (file.exists(sums)) {
+    check_sums(dir)
+    readLines(sums, warn = FALSE)
+  } else {
+    files <- sort(list.files(dir, recursive = TRUE), method = "radix")
+    if (length(files) < getOption("cotejo.keeping", 800L)) {
+      return(NULL)
+    }
+    facts <- file.info(file.path(dir, files), extra_cols = FALSE)
+    paste(files, facts$size, format(as.numeric(facts$mtime), digits = 17L))
+  }
+  about <- tempfile()
+  on.exit(unlink(about))
+  writeLines(c(tools::md5sum(code), what), about)
+  file.path(folder, paste0(tools::md5sum(about), ".rds"))
+}
+
+#' Keep summaries; that it cannot be done is no error. The least lately used are deleted.
+#' @noRd
+keep_summaries <- function(results, path) {
+  tryCatch(
+    {
+      write_whole(path, function(file) saveRDS(results, file))
+      files <- list.files(dirname(path), "^[0-9a-f]{32}[.]rds$", full.names = TRUE)
+      old <- files[order(file.mtime(files), decreasing = TRUE)][-seq_len(MOST_KEPT)]
+      unlink(old)
+    },
+    error = function(e) message("summaries are not kept: ", conditionMessage(e))
+  )
+}
