@@ -253,7 +253,8 @@ class Experiment(rfm.RunOnlyRegressionTest):
             (request.stage / name).write_text(text)
         self.env_vars.update(request.environment())
         launcher = self.job.launcher
-        launcher.options += request.backend.options(request)
+        launcher.options += [*request.backend.options(request),
+                             *request.backend.each_rank(request, cores.study())]
         # The guard ends all ranks in time, and when ReFrame was killed; ReFrame's own limit only
         # backs it up. It has the cores of its machine for this study; so has ReFrame itself where
         # launches run beside it.

@@ -11,11 +11,12 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
 
 import pytest
 
-from reframe_tests.harness import cores, removal, sessions
-from tests.test_guard import GUARD, alive
+from reframe_tests.harness import backends, cores, families, removal, sessions
+from tests.test_guard import GUARD, alive, children
 
 ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can be two users")
 GUARDED = pytest.mark.skipif(GUARD is None, reason="the benchmarks are not built")
@@ -104,6 +105,34 @@ def test_launch_and_study_exclude_each_other(locks, tmp_path):
         launch.terminate()
         launch.wait()
     assert try_python().returncode == 0
+
+
+@GUARDED
+def test_ranks_on_other_hosts_hold_the_cores_there(locks):
+    """What starts a rank becomes it: no process of ours stays between it and its launcher."""
+    rank = subprocess.Popen([str(GUARD), "hold", "one", "sh", "-c",
+                             f"echo $$ $COTEJO_STUDY > {locks}/rank; sleep 60"])
+    try:
+        assert written(locks / "rank").split() == [str(rank.pid), "one"]
+        beside = subprocess.run([str(GUARD), "hold", "one", "true"], timeout=60)
+        other = subprocess.run([str(GUARD), "hold", "two", "echo", "measured"], timeout=60,
+                               text=True, capture_output=True)
+    finally:
+        for child in children(rank.pid):
+            os.kill(child, signal.SIGKILL)
+        end(rank)
+    assert beside.returncode == 0
+    assert (other.returncode, other.stdout) == (75, "")
+    assert f"process {rank.pid} of user {os.getuid()} measures" in other.stderr.splitlines()[-1]
+    assert subprocess.run([str(GUARD), "hold", "two", "true"], timeout=60).returncode == 0
+
+
+def test_only_hosts_beyond_the_guards_own_are_held_by_ranks(monkeypatch):
+    backend = backends.of("node", {}, True)
+    monkeypatch.setattr(families, "helper", lambda name: f"/bin/{name}")
+    for hosts, words in [(1, []), (2, ["/bin/cotejo-guard", "hold", "study"])]:
+        request = types.SimpleNamespace(place=types.SimpleNamespace(hosts=hosts))
+        assert backend.each_rank(request, "study") == words
 
 
 def test_the_lock_is_held_until_the_last_child_is_gone(locks):

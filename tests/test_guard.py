@@ -227,5 +227,5 @@ def test_wrong_use_is_one_line(tmp_path):
                           capture_output=True, timeout=10)
     assert done.returncode == 2
     assert done.stderr == ("cotejo-guard: usage: cotejo-guard SECONDS -r FILE [-w PID] [-s STUDY] "
-                           "[-t] COMMAND...\n")
+                           "[-t] COMMAND... | hold STUDY COMMAND...\n")
     assert os.listdir(tmp_path) == []

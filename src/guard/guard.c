@@ -3,6 +3,9 @@
 // cores of this machine, ends it with all its ranks when it takes too long or the process PID is
 // gone, and writes how it ended.
 //
+// cotejo-guard hold STUDY COMMAND...: has the cores of its own machine for a study, and becomes
+// the command. Ranks on other hosts than the launcher's are started by it.
+//
 // FILE gets {"exit": status, "wall_s": seconds, "reason": text, ...}; README.md tells the rest.
 // The guard's own status is the command's (128 + signal when it was killed), 124 when it took too
 // long, 75 when another study has the cores. Guard and keeper are subreapers: each stays the
@@ -122,6 +125,15 @@ static int run(const struct job *job, const char *study, bool own, struct failur
     return failed(failure) ? failure->status : guard(job, failure);
 }
 
+static int hold(const char *study, char **command, struct failure *failure) {
+    setenv("COTEJO_STUDY", study, 1);
+    if (cores_lock(study, lock_wait_s, failure) < 0)
+        return LOCKED;
+    execvp(command[0], command);
+    failure_set(failure, NOT_FOUND, "cannot start %s (%s)", command[0], strerror(errno));
+    return NOT_FOUND;
+}
+
 int main(int count, char **arguments) {
     struct failure failure = {0};
     struct job job = {0};
@@ -130,9 +142,13 @@ int main(int count, char **arguments) {
     int status = STATUS_USAGE;
     if (study && (!*study || strpbrk(study, " \n")))
         study = NULL;
-    if (!read_arguments(count, arguments, &job, &study, &own))
+    if (count > 3 && strcmp(arguments[1], "hold") == 0 && *arguments[2] &&
+        !strpbrk(arguments[2], " \n"))
+        status = hold(arguments[2], arguments + 3, &failure);
+    else if (!read_arguments(count, arguments, &job, &study, &own))
         failure_set(&failure, STATUS_USAGE,
-                    "usage: cotejo-guard SECONDS -r FILE [-w PID] [-s STUDY] [-t] COMMAND...");
+                    "usage: cotejo-guard SECONDS -r FILE [-w PID] [-s STUDY] [-t] COMMAND... | "
+                    "hold STUDY COMMAND...");
     else
         status = run(&job, study, own, &failure);
     if (failed(&failure))

@@ -48,7 +48,7 @@ def joint_p(sizes):
     d = [np.log(s["y"]) - np.log(s["x"]) for s in sizes]
     found = []
     for about in (np.zeros(len(d)), [effect(x) for x in d]):
-        away = [scores(x - value) for x, value in zip(d, about)]
+        away = [scores(x - value) for x, value in zip(d, about, strict=True)]
         greatest = [max(abs(np.dot(signs, x)) for x in away)
                     for signs in itertools.product([-1, 1], repeat=len(d[0]))]
         found.append([np.mean(np.array(greatest) >= abs(np.sum(scores(x))) - 1e-9) for x in d])

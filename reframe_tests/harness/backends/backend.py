@@ -55,6 +55,11 @@ class Backend:
         """Options of the launcher that put the ranks where `place` said."""
         raise NotImplementedError
 
+    def each_rank(self, request, study):
+        """Words before the program, on every rank: where hosts are beyond the guard's own, what
+        has the cores of each for the study."""
+        return []
+
     def prefix(self, request):
         """Words before the launcher: what starts it where it must run."""
         return []

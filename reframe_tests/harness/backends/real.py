@@ -3,7 +3,7 @@
 
 import os
 
-from .. import machine
+from .. import families, machine
 from .backend import Backend
 
 
@@ -37,6 +37,11 @@ class Real(Backend):
                 words.append(f"--mpi={request.interface}")
         return words + request.family.flags(request.launcher, request.place.cpus,
                                             request.place.hosts)
+
+    def each_rank(self, request, study):
+        if request.place.hosts == 1:
+            return []
+        return [families.helper("cotejo-guard"), "hold", study]
 
     def environment(self, request):
         """Of hosts that share cores a rank that finds no message yields its own."""
