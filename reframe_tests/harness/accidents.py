@@ -34,6 +34,12 @@ SAID = [(kind, re.compile(words, re.I)) for kind, words in (
 
 BUS_ERROR = 7
 
+#: Words by which program, library or launcher say that they failed by themselves.
+FAILED = re.compile(r"cotejo\S*:|error|fatal|abort|exited|terminat|detected|cannot|failed|usage|"
+                    r"no such|not found|exception|traceback|assert", re.I)
+#: What is said when the other side has gone, whatever took it.
+GONE = re.compile(r".*(?:PMIX_ERR_UNREACH|PMIX_ERR_LOST_CONNECTION).*")
+
 
 def _told(guard):
     """Of a launch that the guard ended because somebody told it to."""
@@ -49,6 +55,9 @@ def _signals(guard, output):
     found = {}
     if guard.get("end") == "signal":
         found[guard["signal"]] = guard["reason"]
+    # Launchers end with the status of a shell whose command was ended by a signal.
+    if guard.get("end") == "exit" and guard["exit"] - 128 in OUTSIDE:
+        found[guard["exit"] - 128] = guard["reason"]
     for match in SIGNALLED.finditer(output):
         number = int(match[1] or {"Killed": 9, "Terminated": 15}[match[2]])
         found.setdefault(number, " ".join(match[0].strip("(").split()))
@@ -95,11 +104,20 @@ def _killed(guard, output):
     return "signal", f"{signals[number]} ({OUTSIDE[number]}), which no program raises by itself"
 
 
+def _silent(guard, output):
+    """A launcher that is told to end may do so without a word; what fails by itself has some."""
+    said = _signals(guard, output) or FAILED.search(GONE.sub("", output))
+    if guard.get("end") != "exit" or said:
+        return None
+    return "signal", f"{guard['reason']} without a word, as of a launcher that was told to end"
+
+
 def of(guard, output):
     """`{"kind", "evidence"}` where a launch that did not end well died of something outside."""
-    if guard.get("end") == "time":
+    if guard.get("end") == "time" or guard["exit"] == 0:
         return None
-    cause = _said(guard, output) or _ended(guard, output) or _killed(guard, output)
+    cause = (_said(guard, output) or _ended(guard, output) or _killed(guard, output)
+             or _silent(guard, output))
     return {"kind": cause[0], "evidence": " ".join(cause[1].split())[:300]} if cause else None
 
 
