@@ -14,8 +14,10 @@ from reframe_tests.harness import families, references
 from tests.test_simulated import why_not as no_simulation
 
 
-def record(launch, times, kernel="6.1", cell="pingpong_quick.mpich.shm.near"):
-    return {"id": f"{cell}.{launch:03d}", "started": f"2026-01-01T00:00:{launch:02d}Z",
+def record(launch, times, kernel="6.1", cell="pingpong_quick.mpich.shm.near", session=None):
+    return {"id": f"{cell}.{launch:03d}",
+            "asked": {"session": session or f"session {launch % 3}", "scale": "quick"},
+            "started": f"2026-01-01T00:00:{launch:02d}Z",
             "observed": {"node": {"kernel": kernel, "cpu_model": "x"}},
             "provenance": {"stack": {"lock_sha256": "abc"}},
             "summary": [{"operation": "pingpong", "bytes": size, "pairs": 1, "n": 9,
@@ -25,18 +27,49 @@ def record(launch, times, kernel="6.1", cell="pingpong_quick.mpich.shm.near"):
 
 @pytest.mark.parametrize(("beyond", "freedom", "t"), [
     # Printed tables of Student's distribution.
-    (0.025, 1, 12.706), (0.025, 9, 2.262), (0.005, 4, 4.604), (0.001, 29, 3.396)])
+    (0.025, 1, 12.706), (0.0005, 2, 31.599), (0.025, 9, 2.262), (0.005, 4, 4.604),
+    (0.001, 29, 3.396)])
 def test_quantiles_of_students_distribution(beyond, freedom, t):
     assert references.t_quantile(beyond, freedom) == pytest.approx(t, abs=5e-4)
 
 
-def test_the_interval_holds_the_next_launch_as_often_as_it_says():
-    draw, misses, trials = random.Random(7), 0, 3000
+def false_alarms(sessions, launches, between, trials=1500):
+    """Share of launches of a new session outside of the interval, though nothing changed."""
+    draw, misses = random.Random(7), 0
     for _ in range(trials):
-        *seen, following = (draw.lognormvariate(-15, 0.05) for _ in range(9))
+        days = [draw.gauss(0, between) for _ in range(sessions + 1)]
+        seen = [[draw.lognormvariate(-15 + day, 0.05) for _ in range(launches)]
+                for day in days[:-1]]
         known = references.interval(seen, 1)
+        following = draw.lognormvariate(-15 + days[-1], 0.05)
         misses += not known["low_s"] <= following <= known["high_s"]
-    assert 0.004 < misses / trials < 0.018  # 1 % were meant
+    return misses / trials
+
+
+@pytest.mark.parametrize(("sessions", "launches", "between"), [
+    (1, 8, 0.0), (3, 5, 0.0), (3, 5, 0.05), (5, 10, 0.15), (10, 5, 0.1), (2, 10, 0.1)])
+def test_a_launch_of_the_next_day_is_no_false_alarm(sessions, launches, between):
+    assert false_alarms(sessions, launches, between) < 0.018  # 1 % is meant
+
+
+def test_a_session_alone_does_not_know_the_next_day():
+    # What the test above would see if days were taken for launches.
+    draw, misses = random.Random(7), 0
+    for _ in range(300):
+        known = references.interval([[draw.lognormvariate(-15, 0.01) for _ in range(10)]], 1)
+        misses += not known["low_s"] <= draw.lognormvariate(-15, 0.1) <= known["high_s"]
+    assert misses / 300 > 0.3
+    found = references.compute(record(i, {1: 1e-6 * (1 + i / 100)}, session="one")
+                               for i in range(6))
+    assert found[CELL]["groups"]["pingpong 1 B pairs=1"]["sessions"] == 1
+
+
+def test_references_of_one_session_call_nothing_a_regression(monkeypatch):
+    found = references.compute(record(i, {1: t}, session="one") for i, t in enumerate(USUAL))
+    monkeypatch.setattr(references, "load", lambda site: found)
+    said = references.against(record(9, {1: 9e-6}), CELL)
+    assert said["stale"] == "of one session, which does not tell how days differ"
+    assert said["slower"] and references.regression(said) == ""
 
 
 CELL = "pingpong_quick.mpich.shm.near"
@@ -61,15 +94,15 @@ def test_a_regression_says_by_how_much_with_its_interval(cells):
     known = cells[CELL]["groups"]["pingpong 1 B pairs=1"]
     least, most = (100 * (1.5e-6 / known[end] - 1) for end in ("high_s", "low_s"))
     assert said["slower"][0].startswith(
-        f"pingpong 1 B pairs=1: 1.5 us, +50 % [{least:+.3g}, {most:+.3g}] of 0.9999 us [0.9")
+        f"pingpong 1 B pairs=1: 1.5 us, +50 % [{least:+.3g}, {most:+.3g}] of 0.9999 us [0.")
     assert 0 < least < 50 < most
-    assert "6 launches to 2026-01-01T00:00:05Z" in said["slower"][0]
+    assert "6 launches of 3 sessions to 2026-01-01T00:00:05Z" in said["slower"][0]
     assert said["faster"][0].startswith("pingpong 8 B pairs=1: 1 us, -50 % [-5")
 
 
 def test_launches_that_are_all_alike_are_as_usual():
     for time in (1.234567891e-6, 79.3e-6, 3e-3):
-        known = references.interval([time] * 5, 9)
+        known = references.interval([[time] * 5], 9)
         assert known["low_s"] < time < known["high_s"]
         assert known["high_s"] < 1.00001 * known["low_s"]
 
@@ -88,6 +121,12 @@ def test_what_is_slower_fails_a_launch_unless_the_reference_is_stale(beside, sai
 def test_another_kernel_makes_references_stale(cells):
     said = references.against(record(9, {1: 1.5e-6}, kernel="6.2"), CELL)
     assert said["stale"] == "kernel was 6.1"
+
+
+def test_hosts_of_either_version_of_a_description_have_a_state():
+    new = record(1, {1: 1e-6})
+    new["observed"]["nodes"] = [{"hosts": ["a"], **new["observed"].pop("node")}, {"hosts": ["b"]}]
+    assert references.state_of(new) == references.state_of(record(1, {1: 1e-6}))
 
 
 def test_who_ran_launches_is_told_what_is_slower_and_what_is_stale(cells):
@@ -113,7 +152,7 @@ def test_who_has_too_few_launches_is_told_how_many_and_what_to_do(results, monke
     folder = results / "local/20260101T000000Z"
     folder.mkdir(parents=True)
     for i in range(3):
-        entry = {**record(i, {1: 1e-6}), "status": "ok", "asked": {"scale": "quick"}}
+        entry = {**record(i, {1: 1e-6}), "status": "ok"}
         (folder / f"{entry['id']}.json").write_text(json.dumps(entry))
     monkeypatch.setattr(sys, "argv", ["references", "local"])
     said = references.main()

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Studies that stop by themselves: only cells that are still too wide get more launches."""
+"""Studies that stop by themselves: only groups that are still too wide get more launches."""
 
 import json
 import pathlib
-import statistics
 
 import pytest
 
@@ -20,6 +19,8 @@ def write_launch(folder, cell, number, median_s, status="ok"):
     sessions.write_json(folder / f"{sessions.launch_name(cell, number)}.json", {
         "schema": "cotejo-launch/1", "id": sessions.launch_name(cell, number), "status": status,
         "started": f"2026-01-01T{number:02d}:00:00Z",
+        "asked": {"transport": "shm", "placement": "near", "hosts": 1, "ranks": 2,
+                  "mpi": cell.split(".")[1], "settings": {}, "parameters": {}},
         "summary": summary if status == "ok" else None})
 
 
@@ -40,9 +41,15 @@ def test_what_is_neither_is_refused(call, text):
         call(text)
 
 
-# Launches of a calm and of a restless cell; the third never works.
-NOISE = {"calm": [1, 1.001, 0.999, 1.002, 0.998, 1.001],
-         "restless": [1, 1.3, 0.8, 1.5, 0.9, 1.1, 0.7, 1.2, 1.0, 1.05]}
+# Times by block of two groups of two MPIs; the third group never works, nor does one cell of the
+# first. Both sides of a calm block are slow together: their ratio is known though no median is.
+TOGETHER = [1, 1.3, 0.8, 1.5, 0.9, 1.1, 0.7, 1.2, 1.0, 1.05]
+NOISE = {"calm.openmpi": TOGETHER,
+         "calm.mpich": [t * r for t, r in zip(
+             TOGETHER, [1, 1.001, 0.999, 1.002, 0.998] * 2, strict=True)],
+         "restless.openmpi": [1] * 10, "restless.mpich": TOGETHER}
+CELLS = [*NOISE, "calm.broken", "broken.openmpi"]
+RESTLESS = ["restless.openmpi", "restless.mpich"]
 
 
 @pytest.fixture
@@ -50,7 +57,7 @@ def faked(results, monkeypatch):
     """A study whose launches are written, not measured; returns its plan and its blocks."""
     folder, blocks = sessions.session_folder(), []
     plan = {"tag": "smoke", "blocks": 1, "seed": 1, "reframe_s": 0.0, "finished": "", "files": [],
-            "cells": ["calm", "restless", "broken"], "tries": 0, "accidents": {},
+            "cells": CELLS, "tries": 0, "accidents": {},
             "unrecorded": {}, "further": {}}
 
     def measure(arguments, COTEJO_BLOCK, COTEJO_ONLY, **variables):
@@ -67,45 +74,35 @@ def faked(results, monkeypatch):
     return plan, blocks
 
 
-def test_only_what_is_still_too_wide_is_measured_on(faked, capsys):
+def test_whole_groups_of_what_is_compared_go_on_by_the_width_of_their_effect(faked, capsys):
     plan, blocks = faked
     wide, stopped = study.run_until(plan, 0.03, None)
     assert stopped == ""
-    assert [cell.name for cell in wide] == ["restless"]
+    assert [group.name for group in wide] == ["restless shm near 1 2"]
+    assert wide[0].cells == ("restless.mpich", "restless.openmpi")
+    # What works goes on to seven blocks, the first with which stopping is judged twice; both
+    # sides of what is still too wide are in every later block.
     assert [only for number, only in blocks if number <= 5] == [plan["cells"]] * 5
-    assert [only for number, only in blocks if number > 5] == [["restless"]] * 4
-    assert plan["reached"] == {"calm": 5, "broken": 5}
+    assert [only for number, only in blocks if number in (6, 7)] == [[*NOISE]] * 2
+    assert [only for number, only in blocks if number > 7] == [RESTLESS] * 2
+    assert plan["reached"] == {"calm.openmpi": 7, "calm.mpich": 7, "calm.broken": 5,
+                               "broken.openmpi": 5}
     said = capsys.readouterr().out
-    assert "1 of 2 cells within 3 %" in said
-    assert "widest: restless" in said and "more launches would bring" in said
-    # Half the interval about the median, as the figures show it.
-    medians = [1e-6 * f for f in NOISE["restless"][:9]]
-    assert wide[0].launches == 9
-    assert 0.03 < wide[0].width < (max(medians) - min(medians)) / statistics.median(medians) / 2
-
-
-def test_what_is_compared_goes_on_together(faked, monkeypatch):
-    plan, blocks = faked
-    names = {"bcast.calm": "calm", "bcast.restless": "restless", "pingpong.calm": "calm"}
-    plan["cells"] = list(names)
-    monkeypatch.setitem(NOISE, "bcast.calm", NOISE["calm"])
-    monkeypatch.setitem(NOISE, "pingpong.calm", NOISE["calm"])
-    monkeypatch.setitem(NOISE, "bcast.restless", NOISE["restless"])
-    wide, _ = study.run_until(plan, 0.03, None)
-    assert [cell.name for cell in wide] == ["bcast.restless"]
-    # The calm one is measured on with what it is compared with; the other test is not.
-    together = ["bcast.calm", "bcast.restless"]
-    assert [only for number, only in blocks if number > 5] == [together] * 4
-    assert plan["reached"] == {"pingpong.calm": 5}
+    assert "1 of 2 groups within 3 %" in said
+    assert "widest: restless shm near 1 2" in said and "more launches would bring" in said
+    assert wide[0].blocks == 9
+    # Half the interval of the ratio, as figures show it.
+    assert 0.1 < wide[0].width < (max(TOGETHER[:9]) - min(TOGETHER[:9])) / 2
+    assert "restless.mpich / restless.openmpi at" in wide[0].at
 
 
 def test_it_ends_when_all_are_narrow_and_goes_on_when_asked_for_more(faked):
     plan, blocks = faked
     assert study.run_until(plan, 0.9, None) == ([], "")
-    assert len(blocks) == 5
+    assert len(blocks) == 7
     again, _ = study.run_until(plan, 0.03, None)
-    assert [cell.name for cell in again] == ["restless"]
-    assert {number for number, _ in blocks[5:]} == {6, 7, 8, 9}
+    assert [group.name for group in again] == ["restless shm near 1 2"]
+    assert {number for number, _ in blocks[7:]} == {8, 9}
 
 
 def test_a_budget_ends_it_between_blocks(faked, monkeypatch):

@@ -91,3 +91,34 @@ prove_coverage <- function(repeats = 1000L, sizes = 6L, kinds = names(SIMULATED)
   })))
   cbind(cells, out)
 }
+
+#' Coverage of the interval of a study that stops by its width, as [wide_groups()] does.
+#'
+#' @param until width at which it stops, in standard deviations of a block's log ratio.
+#' @param repeats simulated studies; `kind` of `SIMULATED`; `most` blocks of a study.
+#' @param seed of the simulation.
+#' @return data.table: `until`, `blocks` (mean), `coverage` with `low`, `high`, `level` (mean).
+#' @export
+prove_stopping <- function(until = c(1.2, 0.8, 0.5), repeats = 1000L, kind = "log-normal",
+                           most = 60L, seed = 1L) {
+  with_seed(seed, rbindlist(lapply(until, function(width) {
+    # The spread of a block's log ratio of this kind, both sides.
+    spread <- stats::mad(simulate_blocks(kind, 2000L, 0))
+    runs <- vapply(seq_len(repeats), function(k) {
+      d <- unclass(simulate_blocks(kind, most, 0))
+      before <- FALSE
+      for (n in seq(6L, most)) {
+        curve <- paired_curve(d[seq_len(n), , drop = FALSE])
+        narrow <- (curve$high - curve$low) / 2 <= width * spread
+        if (narrow && before) break
+        before <- narrow
+      }
+      c(n, curve$low <= 0 && 0 <= curve$high, curve$level)
+    }, numeric(3L))
+    rates <- share_of(sum(runs[2L, ]), repeats)
+    data.table(
+      until = width, blocks = mean(runs[1L, ]), level = mean(runs[3L, ]), coverage = rates[[1L]],
+      low = rates[[2L]], high = rates[[3L]]
+    )
+  })))
+}

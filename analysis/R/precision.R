@@ -1,78 +1,175 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Which cells of a session are known well enough: the rule by which a study stops by itself.
+# Which comparison groups of a session are known well enough: the rule by which a study stops by
+# itself.
 
-#' Cells of a session whose intervals are still too wide.
+#' Comparison groups of a session, and how wide the intervals of their effects are.
 #'
-#' The width of a cell is half the 95 % interval of the median over launches, relative to
-#' the median, of the group (operation, size, factors) where it is greatest. It rests on the
-#' launches' own summaries, so that it is quick enough to be asked after every block; stopping by
-#' width, and never by a p value, favours no side of a comparison.
+#' A group are the cells of one test, transport and placement: what is compared is in it, and it
+#' is measured on as a whole, so that every block holds all sides. The width of a group is half
+#' the joint 95 % interval of the ratio of the pair of cells, operation and size where it is
+#' greatest, of those pairs that differ in one of MPI, settings and parameters
+#' ([compare_configurations()] takes the same interval); of a group with one cell, half the
+#' interval of the median, relative to it. It rests on the launches' own summaries, so that it is
+#' quick enough to be asked after every block.
+#'
+#' Stopping by width, and never by a p, favours no side. What stops early is what looks narrower
+#' than it is: a group counts as narrow only when it is so with its last block and without it,
+#' with which intervals hold their level under stopping within 2 points (shown by the tests).
 #'
 #' @param session_dir `results/SITE/SESSION`.
 #' @param until width that is asked for, relative (0.03 is 3 %).
-#' @return data.table, one row a cell, widest first: `cell`, `launches` (usable), `width` (`NA`:
-#'   under five launches), `at` (the group, in words), `wide` (flag), `more` (launches that would
-#'   likely do: the width falls with the root of their number).
+#' @return data.table, one row a group, widest first: `group`, `cells` (names of those that work,
+#'   or may yet, by commas),
+#'   `blocks` (with a usable launch), `width` (`NA`: too few blocks for an interval), `at` (pair,
+#'   operation and size, in words), `wide` (flag), `more` (blocks that would likely do: the width
+#'   falls with the root of their number).
 #' @export
-wide_cells <- function(session_dir, until) {
-  groups <- read_summaries(session_dir)
-  if (!nrow(groups)) {
-    return(data.table(
-      cell = character(), launches = integer(), width = numeric(), at = character(),
-      wide = logical(), more = numeric()
-    ))
+wide_groups <- function(session_dir, until) {
+  times <- read_summaries(session_dir)
+  if (!nrow(times)) {
+    return(wide_groups_of_none())
   }
-  widths <- groups[, {
-    interval <- median_interval(median_s)
-    list(launches = .N, width = (interval$high - interval$low) / 2 / interval$median)
-  }, by = c("cell", "group")]
-  cells <- widths[order(-width, na.last = FALSE)][, list(
-    launches = max(launches), width = width[[1L]], at = group[[1L]]
-  ), by = "cell"]
-  # Groups that some launches lack must not hide behind those that all have.
-  cells[is.na(width), at := ""]
-  cells[, wide := is.na(width) | width > until]
-  cells[, more := fifelse(
-    is.na(width), pmax(1, MIN_LAUNCHES - launches),
-    fifelse(wide, pmax(1, ceiling(launches * ((width / until)^2 - 1))), 0)
+  groups <- rbindlist(lapply(split(times, by = "group"), function(part) {
+    cells <- unique(part[, c("group", "cell", "mpi", "settings", "parameters")])
+    usable <- part[!is.na(median_s)]
+    tried <- table(part$cell)
+    # A cell that never works is given up, and keeps no other from being known.
+    works <- cells$cell %in% usable$cell
+    cells <- cells[works | tried[cells$cell] < MIN_LAUNCHES]
+    if (!nrow(cells)) {
+      return(NULL)
+    }
+    widths <- widths_of(usable, cells[cells$cell %in% usable$cell])
+    names <- paste(sort(cells$cell, method = "radix"), collapse = ",")
+    c(list(group = part$group[[1L]], cells = names, blocks = uniqueN(usable$block)), widths)
+  }))
+  if (!nrow(groups)) {
+    return(wide_groups_of_none())
+  }
+  groups[, wide := is.na(width) | is.na(before) | pmax(width, before) > until]
+  groups[, more := fifelse(
+    is.na(width) | is.na(before), pmax(1, blocks_needed(0.05) + 1 - blocks),
+    fifelse(wide, pmax(1, ceiling(blocks * ((width / until)^2 - 1))), 0)
   )]
-  cells[order(-width, cell, na.last = FALSE)]
+  groups[, before := NULL]
+  groups[order(-width, group, na.last = FALSE)]
 }
 
-#' The summaries in the launch descriptions of a session: `cell`, `group`, `median_s`.
+wide_groups_of_none <- function() {
+  data.table(
+    group = character(), cells = character(), blocks = integer(), width = numeric(),
+    at = character(), wide = logical(), more = numeric()
+  )
+}
+
+# The widest of a group, with all blocks (`width`) and without the last one (`before`).
+widths_of <- function(times, cells) {
+  none <- list(width = NA_real_, at = "", before = NA_real_)
+  if (!nrow(cells)) {
+    return(none)
+  }
+  pairs <- if (nrow(cells) > 1L) utils::combn(nrow(cells), 2L, simplify = FALSE)
+  things <- cells[, c("mpi", "settings", "parameters")]
+  pairs <- Filter(function(p) sum(things[p[[1L]]] != things[p[[2L]]]) == 1L, pairs)
+  all <- times[, if (length(pairs)) {
+    rbindlist(lapply(pairs, function(pair) width_of_pair(.SD, cells$cell[pair])))
+  } else {
+    width_alone(.SD)
+  }, by = "operation"]
+  last <- all[order(-width, na.last = FALSE)][1L]
+  list(
+    width = last$width, at = if (is.na(last$width)) "" else paste(last$at, last$operation),
+    before = if (anyNA(all$before)) NA_real_ else max(all$before)
+  )
+}
+
+width_of_pair <- function(times, pair) {
+  sides <- lapply(pair, function(one) times[times$cell == one])
+  sizes <- sort(intersect(sides[[1L]]$bytes, sides[[2L]]$bytes))
+  if (!length(sizes)) {
+    return(NULL)
+  }
+  logs <- lapply(sides, log_times, sizes)
+  blocks <- intersect(rownames(logs[[1L]]), rownames(logs[[2L]]))
+  d <- logs[[1L]][blocks, , drop = FALSE] - logs[[2L]][blocks, , drop = FALSE]
+  d <- d[order(as.integer(blocks)), , drop = FALSE]
+  half <- lapply(list(d, d[-nrow(d), , drop = FALSE]), function(part) {
+    if (nrow(part) < MIN_LAUNCHES || min(colSums(!is.na(part))) < MIN_LAUNCHES) {
+      return(rep(NA_real_, length(sizes)))
+    }
+    curve <- paired_curve(part)
+    fifelse(curve$joint, expm1((curve$high - curve$low) / 2), NA_real_)
+  })
+  widest <- which.max(half[[1L]])
+  list(
+    width = max(half[[1L]]), before = max(half[[2L]]),
+    at = if (length(widest)) {
+      paste(pair[[1L]], "/", pair[[2L]], "at", format_bytes(sizes[[widest]]))
+    } else {
+      ""
+    }
+  )
+}
+
+width_alone <- function(times) {
+  half <- function(x) {
+    found <- median_interval(x)
+    if (found$level %in% NA || found$level < 0.95) {
+      return(NA_real_)
+    }
+    (found$high - found$low) / 2 / found$median
+  }
+  times <- times[order(as.integer(block))]
+  times[, list(
+    width = half(median_s), before = half(median_s[-.N]), at = format_bytes(bytes[[1L]])
+  ), by = "bytes"][, !"bytes"]
+}
+
+#' The summaries in the launch descriptions of a session; of launches that are not usable one row
+#' without a time.
 #' @noRd
 read_summaries <- function(session_dir) {
   files <- sort(list.files(session_dir, "[.][0-9]+[.]json$", full.names = TRUE), method = "radix")
-  groups <- rbindlist(lapply(files, function(file) {
+  out <- rbindlist(lapply(files, function(file) {
     launch <- parse_json_file(file)
+    asked <- launch$asked
+    text <- function(object) {
+      if (!length(object)) return("")
+      object <- object[order(names(object), method = "radix")]
+      paste(names(object), vapply(object, text_of, ""), sep = "=", collapse = ",")
+    }
+    here <- list(
+      cell = cell_of(launch$id), block = sub(".*[.]", "", launch$id),
+      group = paste(c(
+        sub("[.].*", "", launch$id), asked$transport, asked$placement, asked$hosts, asked$ranks
+      ), collapse = " "),
+      mpi = as.character(asked$mpi), settings = text(asked$settings),
+      parameters = text(asked$parameters)
+    )
     if (!identical(launch$status, "ok")) {
-      return(NULL)
+      return(c(here, list(operation = "", bytes = NA_real_, median_s = NA_real_)))
     }
     rbindlist(lapply(launch$summary, function(row) {
       factors <- row[setdiff(names(row), c(
         "operation", "bytes", "n", "median_s", "min_s", "p95_s"
       ))]
-      list(
-        cell = cell_of(launch$id),
-        group = paste(c(
-          row$operation, format_bytes(row$bytes), unlist(Map(function(name, value) {
-            paste(name, text_of(value))
-          }, names(factors), factors))
-        ), collapse = " "),
+      c(here, list(
+        operation = paste(c(row$operation, if (length(factors)) text(factors)), collapse = " "),
+        bytes = as.numeric(row$bytes),
         median_s = if (is.null(row$median_s)) NA_real_ else as.numeric(row$median_s)
-      )
+      ))
     }))
   }))
-  if (nrow(groups)) groups[!is.na(median_s) & median_s > 0] else groups
+  if (nrow(out)) out[is.na(median_s) | median_s > 0] else out
 }
 
-#' Print [wide_cells()] for the harness: a line a cell, fields apart by tabs.
+#' Print [wide_groups()] for the harness: a line a group, fields apart by tabs.
 #'
-#' @inheritParams wide_cells
+#' @inheritParams wide_groups
 #' @return the table, invisibly.
 #' @export
-print_wide_cells <- function(session_dir, until) {
-  cells <- wide_cells(session_dir, until)
-  fwrite(cells, sep = "\t", col.names = FALSE, quote = FALSE, na = "NA")
-  invisible(cells)
+print_wide_groups <- function(session_dir, until) {
+  groups <- wide_groups(session_dir, until)
+  fwrite(groups, sep = "\t", col.names = FALSE, quote = FALSE, na = "NA")
+  invisible(groups)
 }

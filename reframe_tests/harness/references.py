@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """References of a site: intervals computed from its launches, and what is outside of them.
 
-An interval is where the median of one further launch falls with a probability of
-99 % for all groups of the launch together, if nothing has changed: Student's
-prediction interval on the logarithm, Bonferroni over the groups. How much slower a
-launch is has an interval, too: its time over the upper and over the lower end.
+An interval is where the median of one launch of a further session falls with a
+probability of 99 % for all groups of the launch together, if nothing has changed: a
+prediction interval on the logarithm, Bonferroni over the groups. Sessions differ by
+more than their launches do, so that a new session's launch has the variance between
+sessions and that within. References of one session do not know the first, and call
+nothing a regression. How much slower a launch is has an interval, too: its time over
+the upper and over the lower end.
 """
 
 import collections
@@ -20,20 +23,23 @@ ALPHA = 0.01
 # Launches of a simulation are identical, and rounding alone would put the next one beside an
 # interval without width. Times are written with 9 digits and more.
 LEAST_REACH = 1e-6
+# Of logarithms: two sessions that differ leave the third nearly open.
+MOST_REACH = 20.0
 # What must be the same for a reference to hold.
 STATE = ("kernel", "cpu_model", "lock_sha256")
 
 
 def _probability_beyond(t, freedom):
-    """P(T > t) of Student's distribution, by Simpson's rule on its density (t >= 0)."""
-    scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)
-                     - 0.5 * math.log(freedom * math.pi))
+    """P(T > t) of Student's distribution (t >= 0), by Simpson's rule over the angle whose tangent
+    is t by the root of the degrees of freedom: the tail is finite there."""
+    gammas = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)
+    scale = math.exp(gammas) / math.sqrt(math.pi)
     steps = 400
-    width = t / steps
-    inner = sum((1 if i in (0, steps) else 4 if i % 2 else 2)
-                * (1 + (i * width) ** 2 / freedom) ** (-(freedom + 1) / 2)
-                for i in range(steps + 1))
-    return 0.5 - scale * inner * width / 3
+    begin = math.atan(t / math.sqrt(freedom))
+    width = (math.pi / 2 - begin) / steps
+    return scale * width / 3 * sum(
+        (1 if i in (0, steps) else 4 if i % 2 else 2)
+        * max(0.0, math.cos(begin + i * width)) ** (freedom - 1) for i in range(steps + 1))
 
 
 @functools.cache
@@ -49,14 +55,35 @@ def t_quantile(beyond, freedom):
     return high
 
 
-def interval(medians, groups):
-    """Centre and prediction interval (s) from the medians of at least FEWEST launches."""
-    logs = [math.log(value) for value in medians]
-    n, centre, spread = len(logs), statistics.fmean(logs), statistics.stdev(logs)
-    reach = max(t_quantile(ALPHA / groups / 2, n - 1) * spread * math.sqrt(1 + 1 / n),
-                LEAST_REACH)
+def interval(by_session, groups):
+    """Centre and prediction interval (s) from medians of launches, a list a session.
+
+    Of a launch of a further session, whose variance is that between sessions and that within. From
+    one session the interval is that of a further launch of it.
+    """
+    logs = [[math.log(value) for value in medians] for medians in by_session]
+    means = [statistics.fmean(values) for values in logs]
+    sessions_seen, launches = len(logs), sum(map(len, logs))
+    centre = statistics.fmean(means)
+    freedom = launches - sessions_seen
+    within = sum((x - mean) ** 2 for values, mean in zip(logs, means, strict=True)
+                 for x in values) / freedom if freedom else 0.0
+    if sessions_seen > 1:
+        # Means differ by the sessions, and by their launches.
+        each = statistics.fmean([1 / len(values) for values in logs])
+        parts = [(statistics.variance(means) * (1 + 1 / sessions_seen), sessions_seen - 1),
+                 (within * (1 - each), max(1, freedom))]
+    else:
+        parts = [(within * (1 + 1 / launches), freedom)]
+    # Each part at the quantile of its own degrees of freedom: what few sessions say of the
+    # variance between them may be far too little.
+    tail = ALPHA / groups / 2
+    reach = max(LEAST_REACH, math.sqrt(sum(
+        part * t_quantile(tail, degrees) ** 2 for part, degrees in parts if part)))
+    # Wider than any launch can be: what is not known has no end.
+    reach = min(reach, MOST_REACH)
     return {"median_s": math.exp(centre), "low_s": math.exp(centre - reach),
-            "high_s": math.exp(centre + reach), "launches": n}
+            "high_s": math.exp(centre + reach), "launches": launches, "sessions": sessions_seen}
 
 
 def group_name(row):
@@ -68,7 +95,9 @@ def group_name(row):
 
 
 def state_of(record):
-    node = record["observed"]["node"]
+    seen = record["observed"]
+    # Version 2 has an entry for each kind of host, the one of rank 0 first.
+    node = seen["nodes"][0] if "nodes" in seen else seen["node"]
     return {"kernel": node["kernel"], "cpu_model": node["cpu_model"],
             "lock_sha256": record["provenance"]["stack"]["lock_sha256"]}
 
@@ -96,11 +125,12 @@ def compute(records):
     """Cell -> its references, from descriptions that are ok; the newest launch's state decides."""
     found = {}
     for cell, launches in _alike(records).items():
-        times = collections.defaultdict(list)
+        times = collections.defaultdict(lambda: collections.defaultdict(list))
         for record in launches:
             for name, median in _groups(record).items():
-                times[name].append(median)
-        enough = {name: t for name, t in times.items() if len(t) >= FEWEST}
+                times[name][record["asked"]["session"]].append(median)
+        enough = {name: [*t.values()] for name, t in times.items()
+                  if sum(map(len, t.values())) >= FEWEST}
         if enough:
             found[cell] = {"date": launches[-1]["started"], "state": state_of(launches[-1]),
                            "groups": {n: interval(t, len(enough)) for n, t in enough.items()}}
@@ -132,7 +162,7 @@ def against(record, cell, site=None):
         return None
     now = state_of(record)
     stale = ", ".join(f"{k} was {entry['state'][k]}" for k in STATE if entry["state"][k] != now[k])
-    said = {"stale": stale, "slower": [], "faster": []}
+    said = {"stale": stale or _one_session(entry), "slower": [], "faster": []}
     for name, median in _groups(record).items():
         known = entry["groups"].get(name)
         if not known or known["low_s"] <= median <= known["high_s"]:
@@ -140,8 +170,17 @@ def against(record, cell, site=None):
         said["slower" if median > known["high_s"] else "faster"].append(
             f"{name}: {1e6 * median:.4g} us, {by_how_much(median, known)} of "
             f"{1e6 * known['median_s']:.4g} us [{1e6 * known['low_s']:.4g}, "
-            f"{1e6 * known['high_s']:.4g}], {known['launches']} launches to {entry['date']}")
+            f"{1e6 * known['high_s']:.4g}], {known['launches']} launches of "
+            f"{known.get('sessions', 1)} sessions to {entry['date']}")
     return said
+
+
+def _one_session(entry):
+    """Why nothing is held against references that are of one session, or ''. Of a simulation
+    launches are identical, and so are sessions."""
+    alone = [g for g in entry["groups"].values() if g.get("sessions", 1) == 1
+             and g["high_s"] > g["low_s"] * (1 + 4 * LEAST_REACH)]
+    return "of one session, which does not tell how days differ" if alone else ""
 
 
 def by_how_much(median, known):

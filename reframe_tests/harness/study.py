@@ -296,27 +296,25 @@ def next_number(cell):
 
 
 def still_wide(plan, found):
-    """Names of the cells to go on with: all that are compared with one that is still too wide, so
-    that blocks stay whole. What never gives a usable launch is given up."""
-    never = {c for c in plan["cells"]
-             if c not in found and next_number(c) > stopping.FIRST_BLOCKS}
-    groups = {group_of(c) for c in plan["cells"]
-              if c not in never and (c not in found or found[c].wide)}
-    return [c for c in plan["cells"] if group_of(c) in groups and c not in never]
+    """Names of the cells to go on with, whole groups of what is compared, so that blocks stay
+    whole. What never gives a usable launch is given up."""
+    wide = {cell: group.wide for group in found for cell in group.cells}
+    return [c for c in plan["cells"]
+            if wide.get(c, next_number(c) <= stopping.FIRST_BLOCKS)]
 
 
 def run_until(plan, width, limit_s):
-    """Goes on with the groups in which an interval is wider than `width`, block after block.
+    """Goes on with the groups that hold an effect with a wider interval than `width`.
 
-    Returns the cells that are still too wide when the time does not allow another block, and why
+    Returns the groups that are still too wide when the time does not allow another block, and why
     it stopped before that, or ''.
     """
     folder, budget, per_launch = sessions.session_folder(), stopping.Budget(limit_s), 0.0
     while True:
-        found = {c.name: c for c in stopping.cells(folder, width)}
+        found = stopping.groups(folder, width)
         on = still_wide(plan, found)
-        wide = [found[c] for c in on if c in found and found[c].wide]
-        for line in stopping.report([*found.values()], width, budget) if found else []:
+        wide = [group for group in found if group.wide]
+        for line in stopping.report(found, width, budget) if found else []:
             say(line)
         plan["reached"] = {c: next_number(c) - 1 for c in plan["cells"] if c not in on}
         block = min(map(next_number, on), default=0)
@@ -352,7 +350,7 @@ def main():
                         help="how often a launch lost to an accident may be measured again in a "
                              f"session that begins (default: {TRIES})")
     parser.add_argument("--until", type=stopping.share, metavar="WIDTH",
-                        help="go on until each cell's 95 %% interval is within this (3%%)")
+                        help="go on until each effect's 95 %% interval is within this (3%%)")
     parser.add_argument("--budget", type=stopping.seconds, metavar="TIME",
                         help="with --until: begin no block that would end later (20m)")
     args = parser.parse_args()
@@ -398,9 +396,10 @@ def session(args, blocks):
 def until_known(plan, args):
     """Goes on until all is known well enough; returns why it stopped, or ''."""
     wide, stopped = run_until(plan, args.until, args.budget)
-    for cell in wide:
-        say(f"still wide: {cell}, about {cell.more} more launches")
-    return stopped or (f"{len(wide)} cells are wider than {100 * args.until:g} %" if wide else "")
+    for group in wide:
+        say(f"still wide: {group}, about {group.more} more blocks of {len(group.cells)} launches")
+    return stopped or (f"{len(wide)} groups are wider than {100 * args.until:g} %"
+                       if wide else "")
 
 
 def measure(args, blocks):

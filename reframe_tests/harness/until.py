@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Studies that stop by themselves: launches go on where the interval is still too wide.
 
-The rule itself is the R package's (`wide_cells()`), so that what stops a study is
-what its figures show.
+The rule itself is the R package's (`wide_groups()`), so that what stops a study is
+what its figures show. Groups of cells that are compared go on as a whole.
 """
 
 import csv
@@ -39,11 +39,12 @@ def seconds(text):
 
 
 @dataclass(frozen=True)
-class Cell:
-    """How well a cell is known. `width` is relative, None with too few launches."""
+class Group:
+    """How well what is compared in a group is known. `width` is relative, None with too few."""
 
     name: str
-    launches: int
+    cells: tuple
+    blocks: int
     width: float | None
     at: str
     wide: bool
@@ -54,22 +55,22 @@ class Cell:
         return f"{self.name}: {known}" + (f" at {self.at}" if self.at else "")
 
 
-def cells(folder, until):
-    """Cells of a session, widest first. RuntimeError: R could not tell, with its words."""
+def groups(folder, until):
+    """Groups of a session, widest first. RuntimeError: R could not tell, with its words."""
     stack = families.stack_prefix()
     program = shutil.which("Rscript", path=f"{stack}/tools/bin:{os.environ['PATH']}")
     if not program:
         raise RuntimeError("no Rscript on PATH, which UNTIL needs; `make stack` installs it")
     done = subprocess.run(
         [program, "--vanilla", "-e",
-         f"cotejo::print_wide_cells({str(folder)!r}, {until!r})"],
+         f"cotejo::print_wide_groups({str(folder)!r}, {until!r})"],
         env={**os.environ, "R_LIBS": f"{stack}/R"}, text=True, capture_output=True)
     if done.returncode:
         said = [line for line in done.stderr.splitlines() if line != "Execution halted"]
         raise RuntimeError(" ".join(said[-2:]) or "R ended without a word")
-    return [Cell(name, int(launches), None if width == "NA" else float(width), at,
-                 wide == "TRUE", int(float(more)))
-            for name, launches, width, at, wide, more in csv.reader(
+    return [Group(name, tuple(cells.split(",")), int(blocks),
+                  None if width == "NA" else float(width), at, wide == "TRUE", int(float(more)))
+            for name, cells, blocks, width, at, wide, more in csv.reader(
                 done.stdout.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)]
 
 
@@ -92,9 +93,9 @@ class Budget:
 
 def report(found, until, budget):
     """Lines on how far a study is: what is still too wide, and what it would take."""
-    wide = [c for c in found if c.wide]
-    lines = [f"{len(found) - len(wide)} of {len(found)} cells within {100 * until:g} %, {budget}"]
+    wide = [g for g in found if g.wide]
+    lines = [f"{len(found) - len(wide)} of {len(found)} groups within {100 * until:g} %, {budget}"]
     if wide:
-        lines.append(f"widest: {wide[0]}; about {sum(c.more for c in wide)} more launches "
-                     f"would bring all {len(wide)} within")
+        lines.append(f"widest: {wide[0]}; about {sum(g.more * len(g.cells) for g in wide)} more "
+                     f"launches would bring all {len(wide)} within")
     return lines

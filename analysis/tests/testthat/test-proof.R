@@ -77,6 +77,14 @@ test_that("intervals hold the truth as often as they say, on a few simulated stu
   expect_identical(unique(coverage$alarms[coverage$blocks == 5L]), 0)
 })
 
+test_that("intervals hold the truth under stopping by their width", {
+  # 250 studies have a standard error of 1.4 points: 2 points and three of those.
+  stopped <- prove_stopping(0.8, 250L)
+  expect_gt(stopped$blocks, 7.5)
+  expect_lt(stopped$blocks, 20)
+  expect_gt(stopped$coverage, stopped$level - 0.02 - 3 * 0.014)
+})
+
 test_that("the page says what is shown and what is not yet", {
   folder <- plant_proof(blocks = 12L)
   out <- file.path(fresh_folder(), "proof.html")
