@@ -50,8 +50,9 @@ def environ(family):
 
 def systems():
     """The site's systems; a partition without `environs` gets every MPI of the stack."""
+    # Machines that share a stack measure at the same time: each has folders of its own.
     for place in ("stage", "output"):
-        SYSTEM.setdefault(f"{place}dir", str(STACK / "reframe" / place))
+        SYSTEM.setdefault(f"{place}dir", str(STACK / "reframe" / place / os.uname().nodename))
     SYSTEM.setdefault("max_local_jobs", 1)
     SYSTEM["partitions"] = [allocation.fit(partition) for partition in SYSTEM["partitions"]]
     for partition in SYSTEM["partitions"]:

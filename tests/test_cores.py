@@ -16,6 +16,7 @@ import types
 import pytest
 
 from reframe_tests.harness import backends, cores, families, removal, sessions
+from tests.launching import STACK
 from tests.test_guard import GUARD, alive, children
 
 ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can be two users")
@@ -244,3 +245,18 @@ def test_temporary_folders_of_guards_that_are_gone_are_removed(tmp_path, monkeyp
     assert sorted(p.name for p in tmp_path.iterdir()) == [
         "cotejo-alive1", "cotejo-linked", "cotejo-odd001", "cotejo-unmark", "theirs"]
     assert (theirs / removal.MARK).exists()
+
+
+@pytest.mark.skipif(not (STACK / "tools/bin/reframe").exists(), reason="no stack")
+def test_machines_that_share_a_stack_have_stages_of_their_own():
+    """Their locks are theirs, so both may measure at once."""
+    script = ("import os, runpy, sys\n"
+              "here = os.uname()\n"
+              "os.uname = lambda: os.uname_result((here[0], sys.argv[1], *here[2:]))\n"
+              "found = runpy.run_path('reframe_tests/config.py')\n"
+              "print(found['site_configuration']['systems'][0]['stagedir'])")
+    stages = [subprocess.run([str(STACK / "tools/bin/python"), "-c", script, name],
+                             cwd=sessions.REPO, text=True, capture_output=True, check=True,
+                             timeout=60, env={**os.environ, "COTEJO_STACK": str(STACK)}).stdout
+              for name in ("one", "two")]
+    assert stages[0] != stages[1]
