@@ -4,7 +4,7 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, run_after
 
-from .base import Experiment, Smoke
+from .base import TRANSPORTS, Experiment, Smoke
 from .harness import backends, placements
 
 
@@ -20,8 +20,10 @@ class placement_check(Smoke, Experiment):
     def choose_ranks(self):
         """As many ranks as show the placement, or one on each host of the partition."""
         here = self.current_partition
-        nodes = backends.of(here.name, here.extras, self.local).nodes
-        self.num_tasks = here.extras.get("hosts") or nodes.ranks_that_tell(self.placement)
+        backend = backends.of(here.name, here.extras, self.local)
+        most = 8 if TRANSPORTS[self.transport].reaches_hosts else min(8, backend.rooms()[0])
+        self.num_tasks = (here.extras.get("hosts")
+                          or backend.nodes.ranks_that_tell(self.placement, max(most, 2)))
         if self.num_tasks > 2:
             # What many hosts can exchange over 10 Mbit/s in the time of a check.
             self.options = {**self.options, "sizes": "1,1Ki,16Ki"}

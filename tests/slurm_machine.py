@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 
-from reframe_tests.harness import clusters, removal
+from reframe_tests.harness import clusters, removal, sessions
 
 HOSTS = 4
 NODES = [f"host{n}" for n in range(1, HOSTS + 1)]
@@ -97,7 +97,7 @@ class Machine:
         launchers are in reach."""
         pid = next(h["pid"] for h in self.found["hosts"] if h["name"] == host)
         spaces = ["-n", "-u", "-m"] if host == "head" else ["-n", "-u", "-i", "-p", "-m"]
-        return ["nsenter", "-t", str(pid), *spaces, f"--wd={os.getcwd()}", *map(str, command)]
+        return ["nsenter", "-t", str(pid), *spaces, f"--wd={sessions.REPO}", *map(str, command)]
 
     def run(self, *command, host="head", **variables):
         return subprocess.run(self.on(host, *command), env={**self.environment, **variables},

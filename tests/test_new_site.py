@@ -39,6 +39,29 @@ def found_on(text=TWO_SOCKETS, scheduler=("slurm", ["batch", "debug"]), allowed=
             "externals": {}, **more}
 
 
+def partition_of(tmp_path, **found):
+    (tmp_path / "reframe.py").write_text(new_site.reframe_py("x", found_on(**found)))
+    site = runpy.run_path(str(tmp_path / "reframe.py"))["site_configuration"]
+    return site["systems"][0]["partitions"][0]
+
+
+def test_slurm_without_accounting_is_asked_otherwise(tmp_path, program):
+    assert not machine.has_accounting()
+    program("sacct", "echo Slurm accounting storage is disabled >&2; exit 1")
+    assert not machine.has_accounting()
+    program("sacct", "exit 0")
+    assert machine.has_accounting()
+    assert partition_of(tmp_path, accounting=True)["scheduler"] == "slurm"
+    assert partition_of(tmp_path, accounting=False)["scheduler"] == "squeue"
+
+
+def test_hosts_that_are_one_machine_are_told(tmp_path):
+    assert not machine.is_virtual_host()
+    assert "shared_cores" not in partition_of(tmp_path)["extras"]
+    assert partition_of(tmp_path, shared_cores=True)["extras"] == {"nodes": 2,
+                                                                  "shared_cores": True}
+
+
 def made_of(*domains, cards=()):
     """A machine of such domains."""
     cores = [topology.Core((core,), d.package, d.numa) for d in domains for core in d.cores]

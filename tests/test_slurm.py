@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -30,10 +31,10 @@ def slurm():
         yield machine
 
 
-def reframe(slurm, results, *words, **variables):
-    return slurm.run(REFRAME, "-r", *words, COTEJO_SITE="one-machine-slurm",
-                     COTEJO_RESULTS=str(results),
-                     RFM_CONFIG_FILES=str(sessions.REPO / "reframe_tests/config.py"), **variables)
+def reframe(slurm, results, *words, **more):
+    return slurm.run(REFRAME, "-r", *words, **{
+        "COTEJO_SITE": "one-machine-slurm", "COTEJO_RESULTS": str(results),
+        "RFM_CONFIG_FILES": str(sessions.REPO / "reframe_tests/config.py"), **more})
 
 
 def records_of(results):
@@ -82,6 +83,28 @@ def test_in_an_allocation_every_mpi_is_launched_both_ways_in_every_placement(slu
     for record in records:
         assert record["allocation"] == {"scheduler": "slurm", "id": number, "exclusive": True,
                                         "nodes": slurm_machine.NODES}
+
+
+@pytest.fixture
+def new_site():
+    """A name for a site of the repository, which is gone after the test."""
+    name = f"slurm-{os.getpid()}"
+    yield name
+    shutil.rmtree(sessions.REPO / "site_configs" / name, ignore_errors=True)
+
+
+def test_a_site_that_is_written_on_a_node_launches_as_it_is(slurm, new_site, tmp_path):
+    """Within a node and between two, with no edit."""
+    done = slurm.run(sys.executable, "-m", "reframe_tests.harness.new_site", new_site,
+                     host="host1")
+    assert done.returncode == 0, done.stderr
+    done = reframe(slurm, tmp_path, "-n", "placement_check.*placement=(near.*shm|one-per-host)",
+                   "-p", "mpich", host="host1", COTEJO_SITE=new_site)
+    records = records_of(tmp_path)
+    assert sorted((r["asked"]["transport"], r["asked"]["hosts"]) for r in records) == [
+        ("shm", 1), ("tcp", slurm_machine.HOSTS)], done.stdout[-3000:]
+    assert {r["id"]: r["reason"] for r in records if r["reason"]} == {}
+    assert all(r["simulated"].startswith("emulated: ") for r in records)
 
 
 def processes_in(folder):

@@ -48,6 +48,23 @@ def scheduler():
     return ("pbs", queues) if queues else ("local", [])
 
 
+def has_accounting():
+    """Whether Slurm answers by sacct, which ReFrame's `slurm` asks; `squeue` does without."""
+    try:
+        return subprocess.run(["sacct", "-n", "-X"], capture_output=True, timeout=60,
+                              stdin=subprocess.DEVNULL).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+
+
+def is_virtual_host():
+    """Whether this is a host of a virtual Ethernet: all of them are one machine."""
+    try:
+        return os.path.basename(os.readlink("/proc/1/exe")) == "cotejo-switch"
+    except OSError:
+        return False
+
+
 def nodes(queues):
     """How many nodes a Slurm partition has (1 where nothing tells)."""
     said = _words("sinfo", "-h", "-p", queues[0], "-o", "%D").split() if queues else []

@@ -2,6 +2,7 @@
 """Writes the folder of a new site from what it finds on the machine, to be read and corrected."""
 
 import itertools
+import json
 import re
 import socket
 
@@ -14,9 +15,15 @@ LAUNCHERS = {"slurm": "srun", "pbs": "mpirun", "local": "mpirun"}
 WIDTH = 99
 
 
-def _partition(scheduler, queues, nodes):
+def _partition(found):
     """The lines of reframe.py that hang on the scheduler."""
-    lines = [f'                    "scheduler": "{scheduler}",',
+    scheduler, queues = found["scheduler"]
+    name, extras = scheduler, {"nodes": found["nodes"]}
+    if scheduler == "slurm" and not found.get("accounting", True):
+        name = "squeue"  # of ReFrame, for a Slurm whose sacct does not answer
+    if found.get("shared_cores"):
+        extras["shared_cores"] = True
+    lines = [f'                    "scheduler": "{name}",',
              f'                    "launcher": "{LAUNCHERS[scheduler]}",']
     if scheduler == "slurm":
         lines += ["                    # What sbatch must be given here; the account is yours to "
@@ -27,7 +34,9 @@ def _partition(scheduler, queues, nodes):
                   "by the interface",
                   "                    # that its family declares; another one: "
                   '"srun_mpi": {MPI: INTERFACE}.',
-                  f'                    "extras": {{"nodes": {nodes}}},']
+                  *(["                    # All nodes are one machine, whose cores they share."]
+                    if "shared_cores" in extras else []),
+                  f'                    "extras": {json.dumps(extras).replace("true", "True")},']
     elif scheduler == "pbs":
         lines += ["                    # PBS is untried: correct what does not fit.",
                   f'                    "access": ["-q {(queues or ["workq"])[0]}"],']
@@ -36,7 +45,7 @@ def _partition(scheduler, queues, nodes):
 
 def reframe_py(name, found):
     """Text of the site's reframe.py."""
-    scheduler, queues = found["scheduler"]
+    queues = found["scheduler"][1]
     seen = "".join(f"# {line}\n" for line in
                    [f"partitions: {', '.join(queues)}"] * bool(queues) + found["mpis"])
     host = re.sub(r"\d+", r"\\d+", re.escape(found["host"]).replace(r"\-", "-"))
@@ -49,7 +58,7 @@ def reframe_py(name, found):
             f'            "hostnames": [r"{host}"],\n'
             '            "partitions": [\n                {\n'
             '                    "name": "compute",\n'
-            + "\n".join(_partition(scheduler, queues, found["nodes"])) + "\n"
+            + "\n".join(_partition(found)) + "\n"
             "                }\n            ],\n        }\n    ]\n}\n")
 
 
@@ -113,6 +122,7 @@ def inspect():
     scheduler, queues = machine.scheduler()
     return {"host": socket.gethostname(), "topology": topology.here(), "xml": topology.xml(),
             "scheduler": (scheduler, queues), "nodes": machine.nodes(queues[:1]),
+            "accounting": machine.has_accounting(), "shared_cores": machine.is_virtual_host(),
             "mpis": machine.mpis(), "externals": machine.externals()}
 
 
