@@ -175,6 +175,26 @@ def test_processes_that_carry_the_name_of_a_living_study_are_left_alone(locks):
         end(other)
 
 
+def test_a_study_ends_with_the_make_that_began_it(locks, tmp_path):
+    tools = tmp_path / "tools/bin"
+    tools.mkdir(parents=True)
+    (tools / "reframe").write_text(f"#!/bin/sh\necho $$ > {locks}/reframe\nexec sleep 100\n")
+    (tools / "reframe").chmod(0o755)
+    run = ("from reframe_tests.harness import cores, study; cores.hold('study'); "
+           "study.reframe([])")
+    script = f'{sys.executable} -c "{run}"; sleep 100'
+    make, _, _ = holder(locks, script, env={**os.environ, "COTEJO_STACK": str(tmp_path)},
+                        stderr=subprocess.PIPE, text=True)
+    reframe = int(written(locks / "reframe"))
+    end(make)
+    for _ in range(1000):
+        if not alive(reframe):
+            break
+        time.sleep(0.01)
+    assert not alive(reframe)
+    assert "the process that began it was" in make.stderr.read()
+
+
 @ROOT
 @pytest.mark.parametrize("first", ["root", "nobody"])
 def test_root_and_users_exclude_each_other(locks, first):

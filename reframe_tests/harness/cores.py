@@ -15,6 +15,7 @@ import fcntl
 import os
 import pathlib
 import pwd
+import select
 import signal
 import stat
 import sys
@@ -233,6 +234,27 @@ def hold(words, wait_s=WAIT_S):
     os.environ["COTEJO_STUDY"] = name
     _held.append(file)
     sweep_folders()
+
+
+def founder():
+    """The process that took the lock which this one shares, where that is another; else 0."""
+    _, pid, start = _founder(_line(_held[0])) if _held else ("", 0, 0)
+    return pid if pid != os.getpid() and started_at(pid) == start else 0
+
+
+def gone_before(process):
+    """Waits for a child; true when the founder of the study ended before it."""
+    try:
+        ends = [os.pidfd_open(pid) for pid in (process.pid, founder()) if pid]
+    except OSError:  # an old kernel, or it has just ended
+        ends = []
+    poll = select.poll()
+    for end in ends:
+        poll.register(end, select.POLLIN)
+    ended = [end for end, _ in poll.poll()] if len(ends) > 1 else ends[:1]
+    for end in ends:
+        os.close(end)
+    return bool(ends) and ends[0] not in ended
 
 
 def main():

@@ -51,8 +51,15 @@ def reframe(arguments, **variables):
     if not os.path.exists(command[0]):
         command[0] = shutil.which("reframe") or sys.exit(
             "study: no reframe in the stack nor on PATH; run `make stack`")
-    return subprocess.run(command, env={**os.environ, **variables},
-                          preexec_fn=end_with_parent).returncode
+    process = subprocess.Popen(command, env={**os.environ, **variables},
+                               preexec_fn=end_with_parent)  # noqa: PLW1509 - no threads
+    try:
+        if cores.gone_before(process):
+            sys.exit("study: ended, since the process that began it was")
+        return process.wait()
+    finally:
+        process.kill()
+        process.wait()
 
 
 def unfinished(tag, like=""):
