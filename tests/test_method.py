@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 
+from tests import quiet
 from tests.launching import STACK, environment, launch, said
 
 MANY = {"OMPI_MCA_rmaps_default_mapping_policy": ":oversubscribe",
@@ -25,13 +26,15 @@ def measured(mpi, folder, *words):
 
 @pytest.mark.parametrize("start", ["windows", "round-time", "barrier", "mpi-barrier", "loop"])
 def test_a_known_time_is_found(mpi, tmp_path, start):
-    record, _ = measured(mpi, tmp_path, "waitpattern-up", "--wait", "200e-6", "--start", start,
+    record, rows = measured(mpi, tmp_path, "waitpattern-up", "--wait", "200e-6", "--start", start,
                          "--per-rank", "yes", "--budget", "10")
     least = {row["operation"]: row["min_s"] for row in record["summary"]}
     # Waits end by the clock, never early; a busy machine may interrupt every round of a loop.
     most = 2 if start == "loop" else 1.1
     for operation, true in (("", 400e-6), (".rank0", 200e-6), (".rank1", 400e-6)):
-        assert 0.98 * true <= least[f"waitpattern-up{operation}"] <= most * true
+        found = least[f"waitpattern-up{operation}"]
+        assert 0.98 * true <= found
+        assert quiet.holds(found <= most * true, true, most, len(rows))
 
 
 def test_a_collective_takes_what_its_last_rank_takes(mpi, tmp_path):

@@ -102,3 +102,34 @@ def test_writers_in_python_leave_what_was_there(tmp_path, writer, how):
                    str(tmp_path / "disk"))
     assert "status 1" in done.stdout and done.stdout.count("old\n") == 5
     assert "No space left" in done.stderr or "Read-only" in done.stderr
+
+
+LAYER = families.load(layers=True)["sockets"].prefix(STACK) / "bin"
+
+
+@needs_root
+@pytest.mark.skipif(not (LAYER / "cotejo-transport").exists(), reason="no layers in the stack")
+@pytest.mark.parametrize("how", ["full", "nearly", "read-only"])
+def test_the_writer_in_c(tmp_path, how):
+    """Samples of 3000 repetitions are some 100 kB."""
+    (tmp_path / "disk").mkdir()
+    done = on_disk(tmp_path / "disk", how, str(LAYER / "mpirun"), "-np", "2",
+                   str(LAYER / "cotejo-transport"), "pingpong", "--transport", "tcp", "--sizes",
+                   "1", "--min-repetitions", "3000", "--max-repetitions", "3000", "--output",
+                   str(tmp_path / "disk/out"))
+    lines = done.stdout.splitlines()
+    assert any(line.startswith("status ") and line != "status 0" for line in lines), done.stdout
+    assert done.stderr.count("\n") == 1 and "disk/out" in done.stderr, done.stderr
+    assert lines.count("old") == 5
+    left = lines[-6:] if how != "read-only" else lines[-5:]
+    assert {line for line in left if line.startswith(".") or "tmp" in line} == set()
+
+
+@needs_root
+def test_a_stack_on_a_full_disk_is_one_line(tmp_path):
+    """`make stack` before it has made anything."""
+    (tmp_path / "disk").mkdir()
+    done = on_disk(tmp_path / "disk", "full", sys.executable, "stack/analysis.py",
+                   str(tmp_path / "disk/stack"))
+    assert "status 1" in done.stdout.splitlines()
+    assert done.stderr.count("\n") == 1 and "No space left" in done.stderr, done.stderr
