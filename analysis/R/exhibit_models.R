@@ -252,11 +252,11 @@ exhibit_crossover_table <- function(exhibit) {
       say_limit(found$eager_limit_bytes, found$tried_bytes)
     ),
     set = variables_in_words(found, " = "),
-    gain = sprintf("%.0f %%", 100 * found$gain)
+    gain = format_interval(100 * found$gain, 100 * found$gain_low, 100 * found$gain_high, 2L)
   )
   setnames(shown, c("faster", "interval", "own", "set", "gain"), c(
     "Eager is faster up to", "95 % interval", "The library's own limit", "What to set",
-    "Saves"
+    "Saves (%)"
   ))
   with_table(shown, found, caption_of_exhibit(exhibit, paste(
     "The limit that makes the times of these messages least; saves: of the time of the worse",

@@ -3,8 +3,8 @@
 
 #' Time of each variant over that of the reference, both of the same launches.
 #'
-#' Of a variant that was measured with several sizes of messages the fastest counts, in each
-#' launch. Arguments: `reference` (an operation), `x` (column of the size of the problem).
+#' Of a variant that was measured with several sizes of messages that one counts which is fastest in
+#' the other launches. Arguments: `reference` (an operation), `x` (column of the size of the problem).
 #' @noRd
 exhibit_variants_table <- function(exhibit) {
   reference <- argument(exhibit, "reference")
@@ -42,7 +42,7 @@ exhibit_variants_table <- function(exhibit) {
 variant_ratios <- function(summary, reference, size) {
   need_columns(summary, size, "the launches of this program")
   columns <- configuration_columns(summary)
-  times <- summary[, list(time_s = min(median_s)), by = c("key", columns)]
+  times <- summary[!is.na(median_s), chosen_by_others(.SD), by = columns]
   base <- times[operation == reference]
   if (!nrow(base)) await("launches of ", as.character(in_words("operation", reference)))
   same <- setdiff(c("key", columns), "operation")
@@ -59,4 +59,16 @@ variant_ratios <- function(summary, reference, size) {
   )]
   setattr(ratios, "factors", attr(summary, "factors"))
   ratios[]
+}
+
+# The time of each launch with the size of messages that is fastest in the others. The least of its
+# own times would be chance the more sizes there are.
+chosen_by_others <- function(part) {
+  wide <- dcast(part, key ~ bytes, value.var = "median_s", fun.aggregate = stats::median)
+  times <- as.matrix(wide[, -1L])
+  time_s <- vapply(seq_len(nrow(times)), function(i) {
+    others <- if (nrow(times) > 1L) times[-i, , drop = FALSE] else times
+    times[i, order(column_medians(others))[[1L]]]
+  }, 0)
+  list(key = wide$key, time_s = time_s)
 }

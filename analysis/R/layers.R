@@ -179,7 +179,9 @@ layer_broadcasts <- function(summary) {
   if (!nrow(sent[ranks > 2L])) {
     return(NULL)
   }
-  sent[, settings := paste0(settings, way_of_broadcast(sent))]
+  # A time from another start line is another quantity.
+  start <- if ("option_start" %in% names(sent)) fcoalesce(sent$option_start, "") else ""
+  sent[, settings := trimws(paste(paste0(settings, way_of_broadcast(sent)), start))]
   found <- which_broadcast(sent)
   data.table(
     Network = ifelse(nzchar(found$simulated), found$simulated, found$site),

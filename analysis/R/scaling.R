@@ -72,11 +72,13 @@ fit_scaling <- function(ranks, bytes, time_s, model) {
 #' @export
 which_broadcast <- function(summary, replicates = 400L, seed = 1L) {
   by <- c("site", "simulated", "operation", "mpi", "transport", "placement", "settings")
-  need_columns(summary, c(by, "ranks", "bytes", "median_s"), "the summary")
+  need_columns(summary, c(by, "ranks", "bytes", "launch", "median_s"), "the summary")
   used <- summary[!is.na(median_s) & median_s > 0 & bytes > 0]
   used[, simulated := network_of(simulated)]
   used[, sizes := size_class(bytes)]
-  used[, judge_scaling(ranks, bytes, median_s, replicates, seed), keyby = c(by, "sizes")]
+  # All sizes of a launch are drawn together.
+  used[, block := do.call(paste, .SD), .SDcols = intersect(c("session", "launch"), names(used))]
+  used[, judge_scaling(ranks, bytes, median_s, block, replicates, seed), keyby = c(by, "sizes")]
 }
 
 size_class <- function(bytes) {
@@ -86,13 +88,15 @@ size_class <- function(bytes) {
   )
 }
 
-judge_scaling <- function(ranks, bytes, median_s, replicates, seed) {
-  cells <- data.table(ranks, bytes, median_s)[, list(times = list(median_s)),
-    keyby = c("ranks", "bytes")
-  ]
+judge_scaling <- function(ranks, bytes, median_s, block, replicates, seed) {
+  data <- data.table(ranks, bytes, median_s, block)
+  wide <- dcast(data, ranks + bytes ~ block, value.var = "median_s", fun.aggregate = stats::median)
+  cells <- wide[, c("ranks", "bytes")]
+  # A row a block, a column a cell.
+  times <- t(as.matrix(wide[, -(1:2)]))
   counts <- unique(cells$ranks)
   out <- list(
-    ranks = toString(counts), n = min(lengths(cells$times)), best = NA_character_,
+    ranks = toString(counts), n = min(colSums(!is.na(times))), best = NA_character_,
     sure = NA_real_, latency_s = NA_real_, bytes_per_s = NA_real_, misfit = NA_real_,
     next_best = NA_character_, next_misfit = NA_real_,
     verdict = "two numbers of ranks, one of them above 2, tell the models apart"
@@ -104,7 +108,7 @@ judge_scaling <- function(ranks, bytes, median_s, replicates, seed) {
     lapply(SCALING_MODELS, function(m) fit_scaling(cells$ranks, cells$bytes, times, m))
   }
   misfits <- function(found) vapply(found, `[[`, 0, "misfit")
-  found <- fits(vapply(cells$times, stats::median, 0))
+  found <- fits(column_medians(times))
   order <- order(misfits(found))
   best <- found[[order[[1L]]]]
   out$best <- names(found)[[order[[1L]]]]
@@ -113,12 +117,14 @@ judge_scaling <- function(ranks, bytes, median_s, replicates, seed) {
   out[c("latency_s", "bytes_per_s", "misfit")] <- best
   if (out$n >= MIN_LAUNCHES) {
     won <- with_seed(seed, vapply(seq_len(replicates), function(i) {
-      drawn <- vapply(cells$times, function(t) {
-        stats::median(t[sample.int(length(t), replace = TRUE)])
-      }, 0)
-      which.min(misfits(fits(drawn)))
+      drawn <- times[sample.int(nrow(times), replace = TRUE), , drop = FALSE]
+      # Where none of the drawn blocks has a cell the draw tells nothing.
+      if (any(colSums(!is.na(drawn)) == 0L)) {
+        return(NA_integer_)
+      }
+      which.min(misfits(fits(column_medians(drawn))))
     }, 0L))
-    out$sure <- mean(won == order[[1L]])
+    out$sure <- mean(won == order[[1L]], na.rm = TRUE)
   }
   out$verdict <- say_scaling(out)
   out

@@ -17,9 +17,10 @@
 #' @return list: `crossover_bytes` with `low_bytes`, `high_bytes` (`NA` under five launches):
 #'   0 when rendezvous, `Inf` when eager is the better one at every size measured;
 #'   `eager_to_bytes` the largest size measured at which eager is to be taken (0, or the least
-#'   size, ...); `from_bytes`, `to_bytes`: the sizes measured; `gain`: time that the best limit
-#'   saves against the worse of only eager and only rendezvous (geometric mean over sizes, 0.1 is
-#'   10 %); `level`; `n` launches.
+#'   size, ...); `from_bytes`, `to_bytes`: the sizes measured; `gain`: time that a limit saves
+#'   against the worse of only eager and only rendezvous (geometric mean over sizes, 0.1 is
+#'   10 %), both chosen from the other launches than the one in which it is taken, with `gain_low`,
+#'   `gain_high` (95 %; `NA` under five launches); `level`; `n` launches.
 #' @export
 protocol_crossover <- function(eager, rendezvous, level = 0.95, replicates = 2000L, seed = 1L) {
   sides <- lapply(list(eager, rendezvous), \(side) {
@@ -40,6 +41,7 @@ protocol_crossover <- function(eager, rendezvous, level = 0.95, replicates = 200
   n <- nrow(sides[[1L]])
   whole <- ratio(seq_len(n))
   found <- cut_of(bytes, whole)
+  gain <- gain_of_others(sides[[1L]], sides[[2L]])
   bounds <- c(NA_real_, NA_real_)
   if (n >= MIN_LAUNCHES) {
     index <- with_seed(seed, draw_indices(n, replicates))
@@ -51,8 +53,26 @@ protocol_crossover <- function(eager, rendezvous, level = 0.95, replicates = 200
     crossover_bytes = found$crossover, low_bytes = bounds[[1L]], high_bytes = bounds[[2L]],
     eager_to_bytes = if (found$at) bytes[[found$at]] else 0,
     from_bytes = bytes[[1L]], to_bytes = bytes[[length(bytes)]],
-    gain = gain_of(whole, found$at), level = level, n = n
+    gain = gain$ratio, gain_low = gain$low, gain_high = gain$high, level = level, n = n
   )
+}
+
+# What a limit saves, with its interval: the limit, and what it is held against, are those of the
+# other launches. A best cut gains in its own launches even where there is nothing to gain.
+gain_of_others <- function(eager, rendezvous) {
+  n <- nrow(eager)
+  own <- log(rendezvous) - log(eager)
+  saved <- vapply(seq_len(n), function(i) {
+    rest <- if (n > 1L) -i else i
+    others <- log(column_medians(rendezvous[rest, , drop = FALSE])) -
+      log(column_medians(eager[rest, , drop = FALSE]))
+    at <- cut_of(seq_along(others), others)$at
+    cut <- -sum(own[i, seq_len(at)])
+    worse <- if (sum(others) < 0) -sum(own[i, ]) else 0
+    (cut - worse) / length(others)
+  }, 0)
+  known <- ratio_interval(exp(saved), rep(1, n), TRUE)
+  list(ratio = 1 - known$ratio, low = 1 - known$high, high = 1 - known$low)
 }
 
 # Best cut of log ratios (rendezvous over eager): eager for the first `at` sizes.
@@ -70,13 +90,6 @@ cut_of <- function(bytes, ratio) {
     2^(log2(bytes[[at]]) + share * (log2(bytes[[at + 1L]]) - log2(bytes[[at]])))
   }
   list(at = at, crossover = crossover)
-}
-
-# What the cut saves against the worse one of "always eager" and "always rendezvous".
-gain_of <- function(ratio, at) {
-  cut <- -sum(ratio[seq_len(at)])
-  worse <- max(0, -sum(ratio))
-  -expm1((cut - worse) / length(ratio))
 }
 
 #' Crossovers of every MPI, transport and placement of a study.
@@ -256,11 +269,21 @@ advice_of <- function(row) {
   } else {
     sprintf("eager is faster up to %s", format_bytes(round(row$crossover_bytes)))
   }
+  if (is.na(row$gain_low) || row$gain_low <= 0) {
+    return(sprintf(
+      "undecided, %s (%s): that a limit saves time against the worse protocol is not shown, %s",
+      faster, interval, say_gain(row)
+    ))
+  }
   sprintf(
-    "%s (%s): set %s for messages of %s to %s; %.0f %% quicker than the worse protocol",
+    "%s (%s): set %s for messages of %s to %s; %s quicker than the worse protocol",
     faster, interval, variables_in_words(row, " to "),
-    format_bytes(row$from_bytes), format_bytes(row$to_bytes), 100 * row$gain
+    format_bytes(row$from_bytes), format_bytes(row$to_bytes), say_gain(row)
   )
+}
+
+say_gain <- function(row) {
+  paste(format_interval(100 * row$gain, 100 * row$gain_low, 100 * row$gain_high, 2L), "%")
 }
 
 #' Value (B) to set. Nothing is known of sizes that were not measured; what the library takes of

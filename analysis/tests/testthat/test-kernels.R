@@ -121,3 +121,18 @@ test_that("a variant that is slower than the original is said to be, and no othe
     "another variant in the same launches"
   )
 })
+
+test_that("a variant with more sizes of messages is not quicker for that alone", {
+  set.seed(6L)
+  # Nothing differs: one size of the original, eight of the variant.
+  ratios <- vapply(1:40, function(i) {
+    parts <- data.table::CJ(key = sprintf("k%02d", 1:10), bytes = 2^(0:7))
+    variant <- chosen_by_others(parts[, list(key, bytes, median_s = exp(stats::rnorm(.N, 0, 0.1)))])
+    original <- chosen_by_others(
+      parts[bytes == 1, list(key, bytes, median_s = exp(stats::rnorm(.N, 0, 0.1)))]
+    )
+    mean(log(variant$time_s)) - mean(log(original$time_s))
+  }, 0)
+  # The least of eight would be 14 % below.
+  expect_lt(abs(mean(ratios)), 0.03)
+})

@@ -7,7 +7,7 @@ layer <- function(mpi, transport, startup_us, rate, site = "local", parameters =
   rbindlist(lapply(1:6, function(launch) {
     bytes <- c(1, 1024, 65536)
     data.table(
-      site = site, simulated = simulated,
+      site = site, simulated = simulated, launch = launch,
       placement = "near", mpi = mpi, transport = transport, settings = "",
       parameters = parameters, operation = operation, ranks = ranks, bytes = bytes,
       median_s = (startup_us * 1e-6 + bytes / (rate * 1e6)) * (1 + launch / 200), ...

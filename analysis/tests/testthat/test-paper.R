@@ -41,15 +41,44 @@ test_that("a claim holds, is contradicted or undecided by the verdicts", {
     a = "mpich", b = "openmpi", transport = "tcp", bytes = c(1, 16), ratio = c(0.8, 0.9),
     verdict = c("faster", "faster")
   )
-  judge_with <- function(verdicts) {
+  judge_with <- function(verdicts, by = 0.17) {
     rows[, verdict := verdicts]
-    claim_on_libraries(rows, "s", "c", "mpich", function(b) b <= 32)$Verdict
+    claim_on_libraries(rows, "s", "c", "mpich", function(b) b <= 32, by, 0.03)$Verdict
   }
   expect_identical(judge_with(c("faster", "faster")), "holds")
   expect_identical(judge_with(c("faster", "undecided")), "holds in part")
   expect_identical(judge_with(c("slower", "undecided")), "contradicted")
-  expect_identical(judge_with(c("undecided", "equivalent")), "undecided")
+  expect_identical(judge_with(c("undecided", "undecided")), "undecided")
+  # Equal within 3 % is not 17 % apart, and may be 2 %.
+  expect_identical(judge_with(c("equivalent", "equivalent")), "contradicted")
+  expect_identical(judge_with(c("equivalent", "faster")), "holds in part")
+  expect_identical(judge_with(c("equivalent", "equivalent"), by = 0.02), "undecided")
   expect_identical(
-    claim_on_libraries(rows[0L], "s", "c", "mpich", function(b) b <= 32)$Verdict, "no data"
+    claim_on_libraries(rows[0L], "s", "c", "mpich", function(b) b <= 32, 0.17, 0.03)$Verdict,
+    "no data"
   )
+})
+
+test_that("a winner that changes with the transport is not one of the start line", {
+  starts_of <- function(faster) {
+    rbindlist(lapply(names(faster), function(case) {
+      where <- strsplit(case, " ")[[1L]]
+      summary <- summarise_launches(read_results(write_study(
+        fresh_folder(), c(openmpi = 1e-6, mpich = 1e-6 * faster[[case]]),
+        bytes = 8, transports = where[[1L]], experiment = "bcast", operation = "bcast"
+      )))
+      set(summary, j = "option_start", value = where[[2L]])
+      summary
+    }))
+  }
+  claim <- function(faster) {
+    starts <- starts_of(faster)
+    data.table::setattr(starts, "factors", "option_start")
+    claim_on_start(starts)
+  }
+  same <- claim(c("shm barrier" = 2, "shm clock" = 2, "tcp barrier" = 0.5, "tcp clock" = 0.5))
+  expect_identical(same$Verdict, "not shown")
+  expect_match(same$Here, "changes in 0 of 2 pairs", fixed = TRUE)
+  turned <- claim(c("shm barrier" = 2, "shm clock" = 0.5))
+  expect_identical(turned$Verdict, "holds")
 })

@@ -49,3 +49,17 @@ test_that("what cannot be told is said not to be", {
   few <- which_broadcast(planted(SCALING_MODELS[["binomial tree"]], launches = 3L))
   expect_identical(few$verdict[[1L]], "too few launches: 3, at least 5")
 })
+
+test_that("blocks are drawn whole: what moves a launch at all sizes makes no model surer", {
+  # Each launch is slow or quick at every size alike; drawn size by size that would average out.
+  moved <- planted(SCALING_MODELS[["binomial tree"]], ranks = c(4, 8), noise = 0, launches = 7L)
+  set.seed(3L)
+  factor <- exp(stats::rnorm(14L, 0, 0.5))
+  moved[, median_s := median_s * factor[launch + 7L * (ranks == 8)]]
+  shuffled <- copy(moved)
+  shuffled[, launch := sample(launch), by = c("ranks", "bytes")]
+  together <- which_broadcast(moved, replicates = 200L)
+  apart <- which_broadcast(shuffled, replicates = 200L)
+  expect_identical(together$best, apart$best)
+  expect_false(identical(together$sure, apart$sure))
+})

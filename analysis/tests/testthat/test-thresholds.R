@@ -58,6 +58,20 @@ test_that("a protocol that wins everywhere is said so, with what it saves", {
   expect_equal(never$gain, 0.5)
 })
 
+test_that("where protocols are the same no limit is advised, and none gains", {
+  gains <- vapply(1:40, \(seed) {
+    same <- protocol_crossover(
+      protocol(1e-6, 5e-10, cv = 0.05, seed = seed),
+      protocol(1e-6, 5e-10, cv = 0.05, seed = 100L + seed), replicates = 20L
+    )
+    c(same$gain, same$gain_low > 0)
+  }, c(0, 0))
+  # The best cut of the same launches would gain every time, by a percent or two.
+  expect_lt(abs(mean(gains[1L, ])), 0.004)
+  # 5 % of 40 at one side is one; more than six have a chance under 1 in 1000.
+  expect_lte(sum(gains[2L, ]), 6)
+})
+
 test_that("few launches give a crossover without interval; sides that do not match are refused", {
   found <- protocol_crossover(eager_side(n = 3L), rendezvous_side(n = 3L))
   expect_true(is.na(found$low_bytes))
@@ -189,4 +203,12 @@ test_that("the eager limit is read from the sends that were watched", {
   found <- eager_limits(list(launches = launches, samples = samples))
   expect_equal(found$eager_limit_bytes, c(4016, Inf, 0))
   expect_equal(found$tried_bytes, c(8192, 64, 64))
+})
+
+test_that("advice is undecided where nothing is shown to be saved", {
+  same <- threshold_summary()
+  set.seed(5L)
+  same[, median_s := 1e-6 * exp(stats::rnorm(.N, 0, 0.05))]
+  said <- threshold_advice(find_crossovers(same, replicates = 50L))
+  expect_match(said, "undecided, .*worse protocol is not shown, -?[0-9.]+ \\[")
 })
