@@ -24,7 +24,7 @@ from reframe.core.exceptions import SanityError
 from reframe.core.pipeline import RegressionTestPlugin
 from reframe.core.runtime import runtime
 
-from .harness import accidents, backends, cores, families, recording, scales, sessions
+from .harness import accidents, backends, cores, counters, families, recording, scales, sessions
 from .harness.model import transport
 from .harness.request import CannotBeError, Request
 
@@ -237,6 +237,8 @@ class Experiment(rfm.RunOnlyRegressionTest):
         self.executable = str(request.prefix / "bin" / self.program)
         self.executable_opts = [self.experiment, "--output", "samples"]
         options = {**self.family.options, **scales.bounded(self.options)}
+        if self.seed is not None:  # one order of sizes for all of a block
+            options = {"seed": self.seed, **options}
         if request.backend.dilation > 1:
             options["dilation"] = request.backend.dilation
         for name, value in options.items():
@@ -252,6 +254,9 @@ class Experiment(rfm.RunOnlyRegressionTest):
         for name, text in request.backend.files(request).items():
             (request.stage / name).write_text(text)
         self.env_vars.update(request.environment())
+        before, after = counters.commands(request.transport)
+        self.prerun_cmds, self.postrun_cmds = ([*self.prerun_cmds, *before],
+                                               [*after, *self.postrun_cmds])
         launcher = self.job.launcher
         launcher.options += [*request.backend.options(request),
                              *request.backend.each_rank(request, cores.study())]

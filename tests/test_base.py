@@ -17,6 +17,7 @@ class Launch:
     """As much of a test of ReFrame as comes before its hosts are reached."""
 
     executable = experiment = ""
+    seed = None
     program = "cotejo"
     options = {}
     stagedir = "."

@@ -5,7 +5,7 @@ import pathlib
 
 import reframe
 
-from . import accidents, allocation, launches, references, sessions
+from . import accidents, allocation, counters, launches, references, sessions
 
 
 class UnrecordedError(RuntimeError):
@@ -51,7 +51,11 @@ def record(test):
     except launches.LockedError as err:
         raise UnrecordedError(str(err)) from None
     if found["status"] == "ok":
-        reason = test.doubt(found["observed"])
+        carrier, seen = test.request.transport, found["observed"]
+        found["proof"] = counters.counted(stage, carrier, seen)
+        card = test.current_partition.extras.get("card", "")
+        reason = (counters.problem(found["proof"], carrier, found["asked"], seen, card)
+                  or test.doubt(seen))
         found.update(status="marked" if reason else "ok", reason=reason)
     beside = references.against(found, test.cell) if found["status"] == "ok" else None
     found["references"] = beside
