@@ -4,6 +4,9 @@
 # The quick way parses the whole file at once and looks at types and ranges by the column. Only
 # when that finds anything amiss are the lines looked at one by one, to name the first bad one.
 
+# No operation takes eleven days (s): a longer one is a mistake of the file.
+LONGEST_S <- 1e6
+
 REMEASURE <- "delete the launch's two files and measure it again"
 
 #' Read the samples of one launch.
@@ -147,7 +150,7 @@ plausible <- function(samples, patterns) {
   nrow(samples) > 0L && all(
     grepl(patterns[["operation"]], unique(samples$operation)),
     is_whole(samples$bytes), is_whole(samples$repetition), is_whole(samples$calls, least = 1),
-    is_real(samples$time_s, least = 0), is_whole(samples$valid, most = 1),
+    is_real(samples$time_s, 0, LONGEST_S), is_whole(samples$valid, most = 1),
     vapply(measures, function(name) is_real(samples[[name]]), NA),
     vapply(flags, function(name) is_whole(samples[[name]], most = 1), NA)
   )
@@ -183,6 +186,9 @@ blame_line <- function(file, text, patterns, rows) {
   for (column in which(nzchar(patterns))) {
     values <- vapply(fields[seq_len(first - 1L)], `[`, "", column)
     bad <- which(!grepl(patterns[[column]], values))
+    if (!length(bad) && names(patterns)[[column]] == "time_s") {
+      bad <- which(as.numeric(values) > LONGEST_S)
+    }
     if (length(bad)) {
       first <- bad[[1L]]
       fault <- sprintf("bad value \"%s\" in column %s", values[[first]], names(patterns)[[column]])

@@ -90,6 +90,7 @@ test_that("values of another type or out of range are refused at their line", {
   spoil(row("pingpong,1,2,0,1e-7,1"), "column calls", 5L)
   spoil(row("pingpong,1,2,10,-1e-7,1"), "column time_s", 5L)
   spoil(row("pingpong,1,2,10,nan,1"), "column time_s", 5L)
+  spoil(row("pingpong,1,2,10,1e300,1"), "column time_s", 5L)
   spoil(row("pingpong,1,2,10,NA,1"), "column time_s", 5L)
   spoil(row("pingpong,1,2,10,inf,1"), "column time_s", 5L)
   spoil(row("pingpong,1,2,10,1e-7,2"), "bad value \"2\" in column valid", 5L)
