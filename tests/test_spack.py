@@ -48,6 +48,16 @@ def test_every_family_has_its_mpi_in_the_environment():
     assert {spec.split()[0] for spec in mpis()} == wanted
 
 
+def test_the_recipes_are_found_by_whoever_adds_the_repository_by_its_url():
+    """What is listed is a repository of Spack's, named after its folder as Spack 1 wants it, and
+    the one that the environment uses."""
+    index = yaml.safe_load((REPO / "spack-repo-index.yaml").read_text())["repo_index"]["paths"]
+    assert index == [*ENVIRONMENT["repos"].values()]
+    for path in map(pathlib.PurePath, index):
+        repo = yaml.safe_load((REPO / path / "repo.yaml").read_text())["repo"]
+        assert path.parts[-2:] == ("spack_repo", repo["namespace"])
+
+
 def test_every_family_has_a_view_with_the_mpi_itself():
     for family in FAMILIES.values():
         package = package_of(family.spack)
