@@ -266,7 +266,7 @@ static long judge_stage(struct sampler *sampler, const struct operation *operati
         add(sampler, sample, quantity_of(sampler, operation, progress));
         if (sampler->per_rank)
             add_ranks(sampler, operation, progress, &times, sample);
-        if (verdict.valid)
+        if (sample.valid)
             count_valid(progress, sample.time_s, verdict.time_s);
         else
             wrong++;

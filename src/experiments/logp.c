@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-enum { ROW = 16 };
-
 static const struct option logp_options[] = {
     {"reach", OPTION_REAL, "1.25", "", NULL, 1, 100,
      "computation of the overlap method, in times that the other rank needs for its part"},
@@ -14,22 +12,21 @@ static const struct option logp_options[] = {
 
 static const struct column columns[] = {TRAIN_COLUMN_ROWS, {0}};
 
-static const struct move eel = {"logp-eel", 0.5, 0, false, train_go_pingpong};
-static const struct move gap = {"logp-g", 1, ROW, false, train_go_gap_send};
-static const struct move os_call = {"logp-os-call", 1, 0, true, train_go_local_send};
-static const struct move or_call = {"logp-or-call", 1, 0, true, train_go_delayed_receive};
-static const struct move os_overlap = {"logp-os-overlap", 1, ROW, false, train_go_gap_send};
-static const struct move or_overlap = {"logp-or-overlap", 1, ROW, false, train_go_asked_receive};
-static const struct move words = {"logp-words", 1, ROW, false, train_go_words};
+static const struct move eel = {"logp-eel", 0.5, false, train_go_pingpong};
+static const struct move gap = {"logp-g", 1, false, train_go_gap_send};
+static const struct move os_call = {"logp-os-call", 1, true, train_go_local_send};
+static const struct move or_call = {"logp-or-call", 1, true, train_go_delayed_receive};
+static const struct move os_overlap = {"logp-os-overlap", 1, false, train_go_gap_send};
+static const struct move or_overlap = {"logp-or-overlap", 1, false, train_go_asked_receive};
+static const struct move words = {"logp-words", 1, false, train_go_words};
 
 static long work_of(const struct train *train, double seconds) {
     return (long)ceil(seconds / train->multiply_add_s);
 }
 
-static void size(struct train *train, const struct repeat *rule, size_t bytes) {
+static void size(struct train *train) {
     double reach = options_real(&train->bench->options, "reach");
     double latency = train_least_time(train, &eel), send_gap = train_least_time(train, &gap);
-    (void)bytes;
     // Long enough for the slowest of messages that are on their way already.
     train->delay_s = 5e-6 + 3 * latency;
     // While one rank computes the other finishes its part and waits, as it does in a ping-pong:
@@ -43,7 +40,7 @@ static void size(struct train *train, const struct repeat *rule, size_t bytes) {
                            {.move = &os_overlap, .work = sending},
                            {.move = &or_overlap, .work = receiving},
                            {.move = &words, .work = receiving}};
-    train_measure(train, rule, turns, sizeof turns / sizeof *turns);
+    train_measure(train, turns, sizeof turns / sizeof *turns);
 }
 
 static void run(struct bench *bench) {
@@ -55,7 +52,9 @@ const struct experiment logp = {
     .summary = "LogP by message size: latency, gap, overheads by two methods",
     .what =
         "logp-eel: end-to-end latency, half of a round trip. logp-g: gap between messages sent "
-        "one after the\nother. logp-os-call, logp-or-call: time inside the calls that send a "
+        "one after the\nother. Times in rows are slopes: what a row of four times as many "
+        "messages "
+        "takes more. logp-os-call, logp-or-call: time inside the calls that send a "
         "message, and that receive one\nwhich has come already (T. Kielmann, H. Bal, K. Verstoep, "
         "\"Fast Measurement of LogP Parameters for\nMessage Passing Platforms\", 2000). "
         "logp-os-overlap, logp-or-overlap: time of a message in a row, with\nmore computation "
@@ -66,7 +65,7 @@ const struct experiment logp = {
         "first cache: messages find the caches as in logp-eel,\nand it runs as fast beside them "
         "as alone.",
     .ranks = 2,
-    .options = {train_options, logp_options, repeat_options},
+    .options = {train_options, logp_options, PROGRAM_OPTIONS},
     .columns = columns,
     .run = run,
 };

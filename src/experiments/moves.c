@@ -5,7 +5,7 @@
 enum { TAG = 1, TOKEN = 2 };
 
 static double now(const struct train *train) {
-    return train->stamped ? clock_now(&train->bench->clock) : 0;
+    return train->stamped ? program_mark(&train->bench->clock) : 0;
 }
 
 static void begin(struct train *train) {
@@ -242,9 +242,7 @@ void train_go_delayed_receive(void *state, long calls) {
     for (long i = 0; i < calls; i++) {
         MPI_Request request;
         tell(train, 1);
-        double end = clock_now(clock) + train->delay_s;
-        while (clock_now(clock) < end)
-            ;
+        clock_wait(clock, program_mark(clock) + train->delay_s);
         double a = now(train);
         start_receive(train, 1, &request);
         double b = now(train);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROW = 16, STEPS_MOST = 1000 };
+enum { STEPS_MOST = 1000 };
 
 static const struct option overlap_options[] = {
     {"pattern", OPTION_CHOICE, "gap-send", "",
@@ -29,11 +29,11 @@ static const struct {
     const char *pattern;
     struct move move;
 } patterns[] = {
-    {"pingpong", {"overlap-pingpong", 1, 0, false, train_go_pingpong}},
-    {"local-send", {"overlap-local-send", 1, 0, true, train_go_local_send}},
-    {"local-receive", {"overlap-local-receive", 1, 0, true, train_go_local_receive}},
-    {"gap-send", {"overlap-gap-send", 1, ROW, false, train_go_gap_send}},
-    {"gap-receive", {"overlap-gap-receive", 1, ROW, false, train_go_gap_receive}},
+    {"pingpong", {"overlap-pingpong", 1, false, train_go_pingpong}},
+    {"local-send", {"overlap-local-send", 1, true, train_go_local_send}},
+    {"local-receive", {"overlap-local-receive", 1, true, train_go_local_receive}},
+    {"gap-send", {"overlap-gap-send", 1, false, train_go_gap_send}},
+    {"gap-receive", {"overlap-gap-receive", 1, false, train_go_gap_receive}},
 };
 
 static const struct move *chosen(const struct options *options) {
@@ -57,16 +57,15 @@ static long *amounts(struct train *train, const struct move *move, int *count) {
     return work;
 }
 
-static void size(struct train *train, const struct repeat *rule, size_t bytes) {
+static void size(struct train *train) {
     const struct move *move = chosen(&train->bench->options);
     int count;
     long *work = amounts(train, move, &count);
     struct turn *turns = calloc((size_t)count, sizeof *turns);
-    (void)bytes;
     if (work && turns) {
         for (int i = 0; i < count; i++)
             turns[i] = (struct turn){.move = move, .work = work[i], .step = i};
-        train_measure(train, rule, turns, count);
+        train_measure(train, turns, count);
     } else {
         failure_set(&train->bench->failure, STATUS_FAILED, "no memory for %d steps", count);
     }
@@ -103,7 +102,7 @@ const struct experiment overlap = {
             "goes;\npatterns but local have them from a row of their own, so that no clock is in "
             "time_s.",
     .ranks = 2,
-    .options = {train_options, overlap_options, repeat_options},
+    .options = {train_options, overlap_options, PROGRAM_OPTIONS},
     .columns = columns,
     .run = run,
 };

@@ -3,14 +3,16 @@
 // checked and sampled. The moves themselves are in moves.c.
 #include "train.h"
 
+#include "barrier.h"
 #include "node.h"
 #include "ranks.h"
-#include "series.h"
 
 #include <limits.h>
 #include <math.h>
+#include <stdlib.h>
 
-enum { TAG = 1, TOKEN = 2, TRIALS = 7, CHAIN_BYTES = 8192 };
+enum { TAG = 1, TOKEN = 2, TRIALS = 7, CHAIN_BYTES = 8192, ROW_LEAST = 2, ROW_MOST = 1000 };
+enum { NOTES = sizeof(struct train_notes) / sizeof(double) };
 
 const struct option train_options[] = {
     {"sizes", OPTION_SIZES, "1:1Mi:x4", "B", NULL, 0, INT_MAX - (1 << 20),
@@ -54,93 +56,133 @@ static void check(struct train *train, unsigned turn) {
     ranks_agree(train->bench->comm, failure, false);
 }
 
-static double alone(const struct train *train, long calls) {
+// A sample: of messages whose parts are summed up one row, else two of different lengths; and, on
+// rank 0, the computation of a row alone, after them.
+static void run(void *state, long calls) {
+    struct train *train = state;
+    struct train_notes *notes = &train->notes;
     const struct clock *clock = &train->bench->clock;
-    double begin = clock_now(clock);
+    if (train->move->sum_of_parts) {
+        train->stamped = true;
+        train->move->go(train, calls);
+        notes->parts = train->parts;
+    } else {
+        train->stamped = false;
+        double begin = program_mark(clock);
+        train->move->go(train, calls);
+        double middle = program_mark(clock);
+        train->move->go(train, TRAIN_LONGER * calls);
+        notes->rows_s[1] = program_mark(clock) - middle;
+        notes->rows_s[0] = middle - begin;
+    }
+    notes->alone_s = 0;
+    if (train->bench->rank != 0 || train->work == 0)
+        return;
+    double begin = program_mark(clock);
     for (long i = 0; i < calls; i++)
         compute_do(train->compute, train->work);
-    return clock_now(clock) - begin;
-}
-
-static void fill(const void *state, double fastest_s, struct sample *sample) {
-    const struct train *train = state;
-    const struct parts *parts = &train->parts;
-    double one = train->move->share / (double)sample->calls;
-    (void)fastest_s;
-    if (train->move->sum_of_parts)
-        sample->time_s = (parts->start_s + parts->compute_s + parts->wait_s) * one;
-    double extra[] = {(double)train->work,
-                      parts->start_s * one,
-                      parts->compute_s * one,
-                      parts->wait_s * one,
-                      train->work ? alone(train, sample->calls) * one : 0,
-                      train->step};
-    for (size_t i = 0; i < sizeof extra / sizeof *extra; i++)
-        sample->extra[i] = extra[i];
+    notes->alone_s = program_mark(clock) - begin;
 }
 
 // The parts of operations that are timed whole: clocks inside them would be in their time.
-static void take_parts(struct train *train, long calls) {
-    if (train->move->sum_of_parts)
+static void take_parts(const struct operation *operation, long repetition) {
+    struct train *train = operation->state;
+    if (train->move->sum_of_parts || repetition < 0)
         return;
     train->stamped = true;
-    MPI_Barrier(train->bench->comm);
-    train->move->go(train, calls);
-    train->stamped = false;
+    barrier_enter(train->bench->comm);
+    train->move->go(train, train->calls);
+    train->notes.parts = train->parts;
 }
 
-static struct work work_of(struct train *train, const struct turn *turn) {
+// Time of one operation.
+static double time_of(const struct train *train, const struct train_notes *notes, long calls) {
+    const struct parts *parts = &notes->parts;
+    double all = train->move->sum_of_parts
+                     ? parts->start_s + parts->compute_s + parts->wait_s
+                     : (notes->rows_s[1] - notes->rows_s[0]) / (TRAIN_LONGER - 1);
+    return all / (double)calls * train->move->share;
+}
+
+// A row that was interrupted may make the shorter one the longer.
+static void describe(const struct operation *operation, const struct timing *timing,
+                     struct sample *sample) {
+    const struct train *train = operation->state;
+    const struct train_notes *notes = (const struct train_notes *)timing->notes; // rank 0's
+    double one = train->move->share / (double)sample->calls;
+    double time_s = time_of(train, notes, sample->calls);
+    double extra[] = {(double)train->work,          notes->parts.start_s * one,
+                      notes->parts.compute_s * one, notes->parts.wait_s * one,
+                      notes->alone_s * one,         train->step};
+    for (size_t i = 0; i < sizeof extra / sizeof *extra; i++)
+        sample->extra[SAMPLER_COLUMNS + i] = extra[i];
+    sample->valid = sample->valid && time_s > 0;
+    sample->time_s = fmax(time_s, 0);
+}
+
+static struct operation operation_of(struct train *train, const struct turn *turn) {
     train->move = turn->move;
     train->work = turn->work;
     train->step = turn->step;
-    train->stamped = turn->move->sum_of_parts;
-    return (struct work){.operation = turn->move->operation,
-                         .bytes = (size_t)train->count,
-                         .share = turn->move->share,
-                         .least_calls = turn->move->least_calls,
-                         .go = turn->move->go,
-                         .fill = fill,
-                         .state = train};
+    train->calls = turn->progress.calls;
+    return (struct operation){.name = turn->move->operation,
+                              .bytes = (size_t)train->count,
+                              .bystander = train->bench->rank != 0,
+                              .own = true,
+                              .calls = train->calls,
+                              .prepare = take_parts,
+                              .run = run,
+                              .describe = describe,
+                              .state = train,
+                              .notes = (const double *)&train->notes,
+                              .notes_count = NOTES};
 }
 
-void train_measure(struct train *train, const struct repeat *rule, struct turn *turns, int count) {
-    struct bench *bench = train->bench;
-    for (int t = 0; t < count; t++)
-        if (turns[t].progress.calls == 0) {
-            struct work work = work_of(train, &turns[t]);
-            repeat_begin(bench, rule, &work, &turns[t].progress);
-        }
-    for (int left = count; left > 0;) {
-        left = 0;
-        for (int t = 0; t < count; t++) {
-            int more = repeat_unfinished(rule, &turns[t].progress) && !failed(&bench->failure);
-            MPI_Bcast(&more, 1, MPI_INT, 0, bench->comm);
-            if (!more)
-                continue;
-            struct work work = work_of(train, &turns[t]);
-            take_parts(train, turns[t].progress.calls);
-            repeat_sample(bench, &work, &turns[t].progress);
-            left++;
-        }
+// The least time of one operation in some samples that are not kept.
+static double least_time(struct train *train, long calls) {
+    double least = INFINITY;
+    for (int i = 0; i < TRIALS; i++) {
+        barrier_enter(train->bench->comm);
+        run(train, calls);
+        double time_s = time_of(train, &train->notes, calls);
+        least = time_s > 0 ? fmin(least, time_s) : least;
     }
-    bench_print(bench);
+    announce(train->bench->comm, &least, 1);
+    return isfinite(least) ? least : 1e-6;
 }
 
 double train_least_time(struct train *train, const struct move *move) {
-    const struct clock *clock = &train->bench->clock;
-    long calls = move->least_calls ? move->least_calls : 8;
-    double least = INFINITY;
+    train->move = move;
     train->work = 0;
-    train->stamped = move->sum_of_parts;
-    for (int i = 0; i < TRIALS; i++) {
-        MPI_Barrier(train->bench->comm);
-        double begin = clock_now(clock);
-        move->go(train, calls);
-        const struct parts *p = &train->parts;
-        double took = move->sum_of_parts ? p->start_s + p->wait_s : clock_now(clock) - begin;
-        least = fmin(least, took / (double)calls * move->share);
+    return least_time(train, ROW_LEAST);
+}
+
+// Operations in a row: both rows of a sample together last --sample-time.
+static long row_of(struct train *train) {
+    double calls = train->sampler.sample_s / least_time(train, ROW_LEAST) / (1 + TRAIN_LONGER);
+    return (long)fmin(fmax(ceil(calls), ROW_LEAST), ROW_MOST);
+}
+
+void train_measure(struct train *train, struct turn *turns, int count) {
+    struct bench *bench = train->bench;
+    for (int t = 0; t < count && !failed(&bench->failure); t++) {
+        struct operation operation = operation_of(train, &turns[t]);
+        operation.calls = train->calls = row_of(train);
+        sampler_begin(&train->sampler, &operation, &turns[t].progress);
     }
-    return least;
+    for (int left = count; left > 0;) {
+        left = 0;
+        for (int t = 0; t < count; t++) {
+            long samples = sampler_next(&train->sampler, &turns[t].progress);
+            if (samples == 0)
+                continue;
+            struct operation operation = operation_of(train, &turns[t]);
+            sampler_stage(&train->sampler, &operation, &turns[t].progress, samples);
+            left++;
+        }
+    }
+    ranks_agree(bench->comm, &bench->failure, false);
+    bench_print(bench);
 }
 
 static bool open_train(struct train *train, struct compute *compute, const struct sizes *sizes) {
@@ -163,8 +205,20 @@ static bool open_train(struct train *train, struct compute *compute, const struc
     return true;
 }
 
-void train_run(struct bench *bench,
-               void (*size)(struct train *train, const struct repeat *rule, size_t bytes)) {
+// One size, between two checks of the payload.
+static void measure(struct train *train, size_t bytes, void (*size)(struct train *)) {
+    struct failure *failure = &train->bench->failure;
+    train->count = (int)bytes;
+    buffer_shape(&train->out, bytes);
+    buffer_shape(&train->in, bytes);
+    check(train, 0);
+    if (!failed(failure))
+        size(train);
+    if (ranks_agree(train->bench->comm, failure, false) == STATUS_OK)
+        check(train, 1);
+}
+
+void train_run(struct bench *bench, void (*size)(struct train *train)) {
     const struct sizes *sizes = options_sizes(&bench->options, "sizes");
     bool synchronous = options_is(&bench->options, "mode", "synchronous");
     struct compute compute = {0};
@@ -173,21 +227,20 @@ void train_run(struct bench *bench,
                           .send = synchronous ? MPI_Ssend : MPI_Send,
                           .isend = synchronous ? MPI_Issend : MPI_Isend,
                           .compute = &compute};
-    struct repeat rule = repeat_read(&bench->options, &bench->failure);
+    int *order = malloc(sizes->count * sizeof *order);
+    if (!order)
+        failure_set(&bench->failure, STATUS_FAILED, "no memory for %zu sizes", sizes->count);
+    sampler_open(&train.sampler, bench, false);
+    train.sampler.stage = 1; // by turns
     if (!failed(&bench->failure) && open_train(&train, &compute, sizes)) {
         if (bench->rank == 0)
             bench_found(bench, "multiply_add_s", train.multiply_add_s);
-        for (size_t i = 0; i < sizes->count && !failed(&bench->failure); i++) {
-            train.count = (int)sizes->bytes[i];
-            buffer_shape(&train.out, sizes->bytes[i]);
-            buffer_shape(&train.in, sizes->bytes[i]);
-            check(&train, 0);
-            if (!failed(&bench->failure))
-                size(&train, &rule, sizes->bytes[i]);
-            if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
-                check(&train, 1);
-        }
+        order_list(&bench->order, order, (int)sizes->count);
+        for (size_t i = 0; i < sizes->count && !failed(&bench->failure); i++)
+            measure(&train, sizes->bytes[order[i]], size);
     }
+    sampler_close(&train.sampler);
+    free(order);
     compute_close(&compute);
     buffer_close(&train.out);
     buffer_close(&train.in);

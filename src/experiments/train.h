@@ -3,10 +3,9 @@
 #ifndef COTEJO_EXPERIMENTS_TRAIN_H
 #define COTEJO_EXPERIMENTS_TRAIN_H
 
-#include "bench.h"
 #include "compute.h"
 #include "payload.h"
-#include "repeat.h"
+#include "program.h"
 
 // Seconds that went into the parts of operations: inside the call that starts one (all of it when
 // it blocks), computing, and inside the call that waits for its end.
@@ -14,8 +13,20 @@ struct parts {
     double start_s, compute_s, wait_s;
 };
 
+// What rank 0 notes of one sample.
+struct train_notes {
+    double rows_s[2]; // times of a row of messages and of one that is TRAIN_LONGER times as long
+    struct parts parts;
+    double alone_s; // of a row's computation without messages
+};
+
+// What ends a row (the last message's way, the receiver's word) is in both rows of a sample once:
+// the time of a message is what the longer one takes more, over its further messages.
+enum { TRAIN_LONGER = 4 };
+
 struct train {
     struct bench *bench;
+    struct sampler sampler;
     int count; // B of a message
     bool blocking, stamped;
     int (*send)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
@@ -27,14 +38,15 @@ struct train {
     const struct move *move;
     long work;          // multiply-adds in each operation
     int step;           // among the amounts of computation
+    long calls;         // in a row
     struct parts parts; // sums over the operations of the last call of `go` with stamps
+    struct train_notes notes;
 };
 
 // What rank 0 does with rank 1's help, `work` multiply-adds in each operation.
 struct move {
     const char *operation;
-    double share;     // of a call that is one operation
-    long least_calls; // in a sample: of a row of messages the ends are not to weigh
+    double share; // of a call that is one operation
     // Time is the sum of the parts: what is between the operations is none of theirs. The others
     // are timed whole, without a clock inside; their parts are of a row of their own.
     bool sum_of_parts;
@@ -47,7 +59,8 @@ extern const struct option train_options[];
 
 // The columns that train_measure fills. Without the last one `step` is not told.
 #define TRAIN_COLUMN_ROWS                                                                         \
-    {"multiply_adds", "multiply-adds", "computation put into each operation"},                    \
+    SAMPLER_COLUMN_ROWS,                                                                          \
+        {"multiply_adds", "multiply-adds", "computation put into each operation"},                \
         {"start_s", "s", "time inside the call that starts a message, or does all of it"},        \
         {"compute_s", "s", "time computing, among messages"},                                     \
         {"wait_s", "s", "time inside the call that waits for a message"}, {                       \
@@ -73,17 +86,16 @@ struct turn {
     const struct move *move;
     long work;
     int step;
-    struct progress progress; // calls 0: to be found
+    struct progress progress;
 };
 
 // Calls `size` for each of --sizes, between two checks of the payload.
-void train_run(struct bench *bench,
-               void (*size)(struct train *train, const struct repeat *rule, size_t bytes));
+void train_run(struct bench *bench, void (*size)(struct train *train));
 
 // Least time of one operation of a move without computation, s, as rank 0 sees it. Collective.
 double train_least_time(struct train *train, const struct move *move);
 
-// Takes samples of all turns by turns until the rule has enough of each. Collective.
-void train_measure(struct train *train, const struct repeat *rule, struct turn *turns, int count);
+// Takes samples of all turns by turns until there are enough of each. Collective.
+void train_measure(struct train *train, struct turn *turns, int count);
 
 #endif
