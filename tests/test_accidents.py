@@ -135,6 +135,19 @@ def test_what_is_lost_again_and_again_is_given_up_and_said(faked):
     assert f"given up: {CELLS[0]} was lost more than 2 times" in lines
 
 
+@pytest.mark.parametrize(("fails", "blocks_run"), [((1,), 3), ((1, 3), 4), ((1, 2, 3, 4), 4)])
+def test_what_fails_now_and_then_is_measured_again_so_often(faked, fails, blocks_run):
+    prepare, blocks = faked
+    fate = {n: "failed" for n in fails}
+    plan = prepare(lambda cell, n: fate.get(n, "ok") if cell == CELLS[0] and n != 5 else "ok",
+                   blocks_wanted=2)
+    if fails == (1, 2, 3, 4):  # it works once, and then never again
+        fate = {2: "failed", 3: "failed", 4: "failed"}
+    assert study.run(plan) == ""
+    assert len(blocks) == blocks_run
+    assert study.account(plan, "")[0] == study.COMPLETE
+
+
 def test_what_fails_by_itself_stays_failed_and_does_not_block_the_end(faked):
     prepare, blocks = faked
     plan = prepare(lambda cell, n: "failed" if cell == CELLS[0] else "ok")

@@ -25,7 +25,7 @@
 #'   falls with the root of their number).
 #' @export
 wide_groups <- function(session_dir, until) {
-  times <- read_summaries(session_dir)
+  times <- read_medians(session_dir)
   if (!nrow(times)) {
     return(wide_groups_of_none())
   }
@@ -128,7 +128,7 @@ width_alone <- function(times) {
 #' The summaries in the launch descriptions of a session; of launches that are not usable one row
 #' without a time.
 #' @noRd
-read_summaries <- function(session_dir) {
+read_medians <- function(session_dir) {
   files <- sort(list.files(session_dir, "[.][0-9]+[.]json$", full.names = TRUE), method = "radix")
   out <- rbindlist(lapply(files, function(file) {
     launch <- parse_json_file(file)

@@ -245,29 +245,37 @@ def group_of(cell):
     return cell.partition(".")[0]
 
 
-def further_block(plan):
-    """Cells of a block that makes good for what accidents cost, and which it gives up.
+def lost_launches(found):
+    """Of records those that are owed: lost to an accident, or failed where others of the cell did
+    not. What fails each time does so by itself."""
+    usable = {r["id"].rpartition(".")[0] for r in found if r["status"] == "ok"}
+    return [r for r in found if r["status"] == "accident"
+            or (r["status"] == "failed" and r["id"].rpartition(".")[0] in usable)]
 
-    A group that lost a launch in so many blocks is owed as many further ones; one of whose cells
-    was lost more often than it may be tried again is given up.
+
+def further_block(plan):
+    """Cells of a block that makes good for what was lost, and which were lost to accidents more
+    often than they may be tried again.
+
+    A group that lost a launch in so many blocks is owed as many further ones, as long as none of
+    its cells was lost more often than that.
     """
     lost, fell = collections.defaultdict(set), collections.Counter()
-    for record in records():
-        if record["status"] == "accident":
-            cell, _, number = record["id"].rpartition(".")
-            lost[group_of(cell)].add(int(number))
-            fell[cell] += 1
-    given_up = {group_of(cell) for cell, count in fell.items() if count > plan["tries"]}
+    for record in lost_launches(records()):
+        cell, _, number = record["id"].rpartition(".")
+        lost[group_of(cell)].add(int(number))
+        fell[cell, record["status"]] += 1
+    too_often = {key for key, count in fell.items() if count > plan["tries"]}
     had = collections.Counter(
         group for cells in plan["further"].values() for group in {group_of(c) for c in cells})
-    owed = {group for group, blocks in lost.items()
-            if len(blocks) > had[group] and group not in given_up}
+    owed = {group for group, blocks in lost.items() if len(blocks) > had[group]
+            and group not in {group_of(cell) for cell, _ in too_often}}
     return ([c for c in plan["cells"] if group_of(c) in owed],
-            sorted(c for c, count in fell.items() if count > plan["tries"]))
+            sorted(cell for cell, status in too_often if status == "accident"))
 
 
 def make_good(plan):
-    """Measures again what accidents cost; returns why it stopped, or ''."""
+    """Measures again what was lost; returns why it stopped, or ''."""
     while True:
         cells, _ = further_block(plan)
         if not cells:
@@ -275,7 +283,7 @@ def make_good(plan):
         block = max([plan["blocks"], *map(int, plan["further"])]) + 1
         plan["further"][str(block)] = cells
         sessions.write_json(plan_file(), plan)
-        say(f"block {block}: {len(cells)} launches again, in place of what accidents cost")
+        say(f"block {block}: {len(cells)} launches again, in place of what was lost")
         if reason := complete_block(plan, block):
             return reason
 

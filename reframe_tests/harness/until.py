@@ -13,7 +13,7 @@ import subprocess
 import time
 from dataclasses import dataclass
 
-from . import families
+from . import families, sessions
 
 # Under so many launches no interval is made; a cell of which none of them is usable is given up.
 FIRST_BLOCKS = 5
@@ -57,6 +57,8 @@ class Group:
 
 def groups(folder, until):
     """Groups of a session, widest first. RuntimeError: R could not tell, with its words."""
+    if not sessions.launch_files(folder):
+        return []
     stack = families.stack_prefix()
     program = shutil.which("Rscript", path=f"{stack}/tools/bin:{os.environ['PATH']}")
     if not program:
