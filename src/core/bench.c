@@ -21,6 +21,7 @@ static void print_group(const struct samples *samples, size_t from) {
 
 void bench_print(struct bench *bench) {
     size_t from = bench->printed;
+    samples_flush(&bench->samples);
     if (bench->rank != 0 || from == bench->samples.count)
         return;
     if (from == 0)

@@ -6,9 +6,12 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+const char column_flag[] = "";
 
 static const struct column common[] = {
     {"operation", "", "what was timed"},
@@ -51,6 +54,128 @@ void samples_open(struct samples *samples, const char *prefix, const struct colu
         return;
     }
     memcpy(samples->path, path, sizeof path);
+    fputs("# cotejo-samples/2\noperation,bytes,repetition,calls,time_s,valid", samples->file);
+    for (const struct column *c = columns; c && c->name; c++)
+        fprintf(samples->file, ",%s", c->name);
+    fputc('\n', samples->file);
+}
+
+static bool is_factor(const struct column *column) {
+    return !*column->unit && column->unit != column_flag;
+}
+
+static uint64_t hashed(uint64_t hash, const void *bytes, size_t count) { // FNV-1a
+    for (size_t i = 0; i < count; i++)
+        hash = (hash ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static uint64_t text_hash(const char *text) {
+    return hashed(UINT64_C(0xcbf29ce484222325), text, strlen(text));
+}
+
+static uint64_t group_hash(const struct samples *samples, const struct sample *sample) {
+    uint64_t hash = text_hash(sample->operation);
+    const struct column *column = samples->columns;
+    hash = hashed(hash, &sample->bytes, sizeof sample->bytes);
+    for (int e = 0; column && column[e].name; e++)
+        if (is_factor(&column[e])) {
+            double value = sample->extra[e] + 0.0; // one zero, whatever its sign
+            hash = hashed(hash, &value, sizeof value);
+        }
+    return hash;
+}
+
+static bool same_group(const struct samples *samples, const struct sample *a,
+                       const struct sample *b) {
+    if (a->bytes != b->bytes || strcmp(a->operation, b->operation) != 0)
+        return false;
+    const struct column *column = samples->columns;
+    for (int e = 0; column && column[e].name; e++)
+        if (is_factor(&column[e]) && a->extra[e] != b->extra[e])
+            return false;
+    return true;
+}
+
+// Room for one entry more, of which half stays empty. False: no memory.
+static bool index_grow(struct index *index, size_t count, const void *entries, size_t size,
+                       size_t hash_at) {
+    if (2 * (count + 1) <= index->room)
+        return true;
+    size_t room = index->room ? 2 * index->room : 64;
+    size_t *places = calloc(room, sizeof *places);
+    if (!places)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t hash;
+        memcpy(&hash, (const char *)entries + i * size + hash_at, sizeof hash);
+        size_t at = hash & (room - 1);
+        while (places[at])
+            at = (at + 1) & (room - 1);
+        places[at] = i + 1;
+    }
+    free(index->places);
+    *index = (struct index){places, room};
+    return true;
+}
+
+// The place of a name, or an empty one; NULL: no memory.
+static size_t *name_place(struct samples *samples, const char *text, uint64_t hash) {
+    struct index *index = &samples->names_index;
+    if (!index_grow(index, samples->names_count, samples->names, sizeof *samples->names,
+                    offsetof(struct name, hash)))
+        return NULL;
+    size_t at = hash & (index->room - 1);
+    for (; index->places[at]; at = (at + 1) & (index->room - 1)) {
+        const struct name *name = &samples->names[index->places[at] - 1];
+        if (name->hash == hash && strcmp(name->text, text) == 0)
+            break;
+    }
+    return &index->places[at];
+}
+
+static size_t *group_place(struct samples *samples, const struct sample *sample, uint64_t hash) {
+    struct index *index = &samples->groups_index;
+    if (!index_grow(index, samples->groups_count, samples->groups, sizeof *samples->groups,
+                    offsetof(struct group, hash)))
+        return NULL;
+    size_t at = hash & (index->room - 1);
+    for (; index->places[at]; at = (at + 1) & (index->room - 1)) {
+        const struct group *group = &samples->groups[index->places[at] - 1];
+        if (group->hash == hash && same_group(samples, &samples->at[group->last], sample))
+            break;
+    }
+    return &index->places[at];
+}
+
+// A list that has room for one entry more; NULL: no memory.
+static void *grown(void *list, size_t count, size_t size) {
+    bool full = (count & (count - 1)) == 0; // room is the next power of two
+    return full ? realloc(list, (count ? 2 * count : 1) * size) : list;
+}
+
+// Whether sample number `i` has its place in its group.
+static bool join_group(struct samples *samples, size_t i) {
+    struct sample *sample = &samples->at[i];
+    uint64_t hash = group_hash(samples, sample);
+    size_t *place = group_place(samples, sample, hash);
+    sample->before = sample->next = SAMPLE_NONE;
+    if (!place)
+        return false;
+    if (!*place) {
+        void *larger = grown(samples->groups, samples->groups_count, sizeof *samples->groups);
+        if (!larger)
+            return false;
+        samples->groups = larger;
+        samples->groups[samples->groups_count++] = (struct group){i, hash};
+        *place = samples->groups_count;
+        return true;
+    }
+    struct group *group = &samples->groups[*place - 1];
+    sample->before = group->last;
+    samples->at[group->last].next = i;
+    group->last = i;
+    return true;
 }
 
 void samples_add(struct samples *samples, struct sample sample, struct failure *failure) {
@@ -64,40 +189,45 @@ void samples_add(struct samples *samples, struct sample sample, struct failure *
         samples->at = larger;
         samples->room = room;
     }
-    samples->at[samples->count++] = sample;
+    samples->at[samples->count] = sample;
+    if (join_group(samples, samples->count))
+        samples->count++;
+    else
+        failure_set(failure, STATUS_FAILED, "no memory for the groups of %zu samples",
+                    samples->count);
 }
 
-const char *samples_name(struct samples *samples, const char *name, struct failure *failure) {
-    for (size_t i = 0; i < samples->names_count; i++)
-        if (strcmp(samples->names[i], name) == 0)
-            return samples->names[i];
-    char **larger = realloc(samples->names, (samples->names_count + 1) * sizeof *larger);
-    if (larger)
-        samples->names = larger;
-    char *copy = larger ? strdup(name) : NULL;
-    if (!copy) {
-        failure_set(failure, STATUS_FAILED, "no memory for the name %s", name);
+// The entry of a name, made where there is none; NULL: no memory, failure set.
+static struct name *find_name(struct samples *samples, const char *text, struct failure *failure) {
+    uint64_t hash = text_hash(text);
+    size_t *place = name_place(samples, text, hash);
+    if (place && !*place) {
+        void *larger = grown(samples->names, samples->names_count, sizeof *samples->names);
+        char *copy = larger ? strdup(text) : NULL;
+        if (larger)
+            samples->names = larger;
+        if (copy) {
+            samples->names[samples->names_count++] = (struct name){copy, hash, -1};
+            *place = samples->names_count;
+        }
+    }
+    if (!place || !*place) {
+        failure_set(failure, STATUS_FAILED, "no memory for the name %s", text);
         return NULL;
     }
-    return samples->names[samples->names_count++] = copy;
+    return &samples->names[*place - 1];
+}
+
+const char *samples_name(struct samples *samples, const char *text, struct failure *failure) {
+    const struct name *name = find_name(samples, text, failure);
+    return name ? name->text : NULL;
 }
 
 void samples_quantity(struct samples *samples, const char *operation, enum quantity quantity,
                       struct failure *failure) {
-    for (size_t i = 0; i < samples->quantities_count; i++)
-        if (samples->quantities[i].operation == operation) {
-            samples->quantities[i].quantity = quantity;
-            return;
-        }
-    void *larger = realloc(samples->quantities,
-                           (samples->quantities_count + 1) * sizeof *samples->quantities);
-    if (!larger) {
-        failure_set(failure, STATUS_FAILED, "no memory for the name %s", operation);
-        return;
-    }
-    samples->quantities = larger;
-    samples->quantities[samples->quantities_count].operation = operation;
-    samples->quantities[samples->quantities_count++].quantity = quantity;
+    struct name *name = find_name(samples, operation, failure);
+    if (name)
+        name->quantity = quantity;
 }
 
 static int ascending(const void *a, const void *b) {
@@ -114,26 +244,14 @@ static double quantile(const double *sorted, size_t n, double p) {
     return sorted[low] + (at - (double)low) * (sorted[low + 1] - sorted[low]);
 }
 
-static bool is_factor(const struct column *column) {
-    return !*column->unit;
-}
-
-static bool same_group(const struct samples *samples, const struct sample *a,
-                       const struct sample *b) {
-    if (a->bytes != b->bytes || strcmp(a->operation, b->operation) != 0)
-        return false;
-    const struct column *column = samples->columns;
-    for (int e = 0; column && column[e].name; e++)
-        if (is_factor(&column[e]) && a->extra[e] != b->extra[e])
-            return false;
-    return true;
-}
-
 struct summary samples_summary(const struct samples *samples, size_t from) {
     struct summary summary = {&samples->at[from], 0, NAN, NAN, NAN, false};
-    double *times = malloc((samples->count - from) * sizeof *times);
-    for (size_t i = from; times && i < samples->count; i++)
-        if (samples->at[i].valid && same_group(samples, &samples->at[i], summary.first))
+    size_t count = 0;
+    for (size_t i = from; i != SAMPLE_NONE; i = samples->at[i].next)
+        count++;
+    double *times = malloc(count * sizeof *times);
+    for (size_t i = from; times && i != SAMPLE_NONE; i = samples->at[i].next)
+        if (samples->at[i].valid)
             times[summary.n++] = samples->at[i].time_s;
     if (summary.n) {
         qsort(times, summary.n, sizeof *times, ascending);
@@ -147,19 +265,22 @@ struct summary samples_summary(const struct samples *samples, size_t from) {
 }
 
 bool samples_first(const struct samples *samples, size_t from, size_t i) {
-    // The sample before is most often of the same group.
-    for (size_t j = i; j > from; j--)
-        if (same_group(samples, &samples->at[j - 1], &samples->at[i]))
-            return false;
-    return true;
+    size_t before = samples->at[i].before;
+    return before == SAMPLE_NONE || before < from;
 }
 
 struct samples samples_group(const struct samples *samples, size_t i) {
-    struct samples group = {.at = malloc((samples->count - i) * sizeof *group.at),
-                            .columns = samples->columns};
-    for (size_t j = i; group.at && j < samples->count; j++)
-        if (same_group(samples, &samples->at[j], &samples->at[i]))
-            group.at[group.count++] = samples->at[j];
+    struct samples group = {.columns = samples->columns};
+    size_t count = 0;
+    for (size_t j = i; j != SAMPLE_NONE; j = samples->at[j].next)
+        count++;
+    group.at = malloc(count * sizeof *group.at);
+    for (size_t j = i; group.at && j != SAMPLE_NONE; j = samples->at[j].next) {
+        group.at[group.count] = samples->at[j];
+        group.at[group.count].before = group.count ? group.count - 1 : SAMPLE_NONE;
+        group.at[group.count].next = group.count + 1 < count ? group.count + 1 : SAMPLE_NONE;
+        group.count++;
+    }
     return group;
 }
 
@@ -187,7 +308,7 @@ static void describe_summary(const struct samples *samples, const struct summary
     json_close(json, '}');
 }
 
-static void describe_columns(const struct column *column, struct json *json) {
+static void describe_columns(const struct column *column, bool roles, struct json *json) {
     for (; column && column->name; column++) {
         json_open(json, '{');
         json_name(json, "name");
@@ -196,6 +317,12 @@ static void describe_columns(const struct column *column, struct json *json) {
         json_string(json, column->unit);
         json_name(json, "meaning");
         json_string(json, column->meaning);
+        if (roles) {
+            json_name(json, "role");
+            json_string(json, column->unit == column_flag ? "flag"
+                              : *column->unit             ? "measure"
+                                                          : "factor");
+        }
         json_close(json, '}');
     }
 }
@@ -204,10 +331,11 @@ static void describe_quantities(const struct samples *samples, struct json *json
     static const char *const names[] = {"single", "steady", "own"};
     json_name(json, "quantities");
     json_open(json, '{');
-    for (size_t i = 0; i < samples->quantities_count; i++) {
-        json_name(json, samples->quantities[i].operation);
-        json_string(json, names[samples->quantities[i].quantity]);
-    }
+    for (size_t i = 0; i < samples->names_count; i++)
+        if (samples->names[i].quantity >= 0) {
+            json_name(json, samples->names[i].text);
+            json_string(json, names[samples->names[i].quantity]);
+        }
     json_close(json, '}');
 }
 
@@ -221,8 +349,8 @@ void samples_describe(const struct samples *samples, struct json *json, struct f
     json_integer(json, (long long)samples->count);
     json_name(json, "columns");
     json_open(json, '[');
-    describe_columns(common, json);
-    describe_columns(samples->columns, json);
+    describe_columns(common, false, json);
+    describe_columns(samples->columns, true, json);
     json_close(json, ']');
     describe_quantities(samples, json);
     json_close(json, '}');
@@ -238,14 +366,14 @@ void samples_describe(const struct samples *samples, struct json *json, struct f
     json_close(json, ']');
 }
 
-static void write_rows(const struct samples *samples) {
+void samples_flush(struct samples *samples) {
     FILE *out = samples->file;
     int extra = 0;
-    fputs("# cotejo-samples/1\noperation,bytes,repetition,calls,time_s,valid", out);
-    for (const struct column *c = samples->columns; c && c->name; c++, extra++)
-        fprintf(out, ",%s", c->name);
-    fputc('\n', out);
-    for (size_t i = 0; i < samples->count; i++) {
+    if (!out || samples->written == samples->count)
+        return;
+    for (const struct column *c = samples->columns; c && c->name; c++)
+        extra++;
+    for (size_t i = samples->written; i < samples->count; i++) {
         const struct sample *s = &samples->at[i];
         fprintf(out, "%s,%zu,%ld,%ld,%.10e,%d", s->operation, s->bytes, s->repetition, s->calls,
                 s->time_s, s->valid);
@@ -253,13 +381,15 @@ static void write_rows(const struct samples *samples) {
             fprintf(out, ",%.10g", s->extra[e]);
         fputc('\n', out);
     }
+    samples->written = samples->count;
+    fflush(out);
 }
 
 void samples_publish(struct samples *samples, const struct json *json, struct failure *failure) {
     if (!samples->file)
         return;
     char description[sizeof samples->path + 8];
-    write_rows(samples);
+    samples_flush(samples);
     whole_publish(samples->file, samples->path, failure);
     samples->file = NULL;
     if (failed(failure))
@@ -273,9 +403,11 @@ void samples_close(struct samples *samples) {
     if (samples->file)
         whole_abandon(samples->file, samples->path);
     for (size_t i = 0; i < samples->names_count; i++)
-        free(samples->names[i]);
+        free(samples->names[i].text);
     free(samples->names);
-    free(samples->quantities);
+    free(samples->groups);
+    free(samples->names_index.places);
+    free(samples->groups_index.places);
     free(samples->at);
     *samples = (struct samples){0};
 }

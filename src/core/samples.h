@@ -8,13 +8,16 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 // A column that an experiment adds behind the six that every file has. One without a unit is a
-// factor: samples that differ in it are not of one group; one with a unit is another measure.
+// factor: samples that differ in it are not of one group; one with a unit is another measure. A
+// flag is 0 or 1 and tells samples apart without making groups of them.
 struct column {
     const char *name, *unit, *meaning;
 };
+extern const char column_flag[]; // the unit of a flag
 
 enum { COLUMNS_MOST = 12 };
 
@@ -30,6 +33,27 @@ struct sample {
     double time_s; // of one call
     bool valid;
     double extra[COLUMNS_MOST];
+    size_t before, next; // of its group; SAMPLE_NONE: it is the first, the last so far
+};
+
+#define SAMPLE_NONE ((size_t)-1)
+
+// Finds entries of a list by their hash: 0 is an empty place, n is entry n - 1.
+struct index {
+    size_t *places; // owned
+    size_t room;    // a power of two
+};
+
+// A name, kept as long as the samples, and what the times of that operation are.
+struct name {
+    char *text; // owned
+    uint64_t hash;
+    int quantity; // -1: not said
+};
+
+struct group {
+    size_t last; // its last sample
+    uint64_t hash;
 };
 
 struct samples {
@@ -38,13 +62,11 @@ struct samples {
     const struct column *columns; // ends with a row without name; NULL: none
     char path[400];               // the CSV's final name; "" when nothing is written
     FILE *file;                   // its temporary file, open from the start
-    char **names;                 // of samples_name; owned
-    size_t names_count;
-    struct {
-        const char *operation;
-        enum quantity quantity;
-    } * quantities; // owned
-    size_t quantities_count;
+    size_t written;               // samples that are in it
+    struct name *names;           // owned
+    struct group *groups;         // owned
+    size_t names_count, groups_count;
+    struct index names_index, groups_index;
 };
 
 // Opens the temporary file of `prefix`.csv, so that an unwritable place is found before anything
@@ -53,11 +75,15 @@ struct samples {
 void samples_open(struct samples *samples, const char *prefix, const struct column *columns,
                   struct failure *failure);
 
-// Keeps a sample; the order is that of measuring.
+// Keeps a sample; the order is that of measuring. Its place in its group is found here.
 void samples_add(struct samples *samples, struct sample sample, struct failure *failure);
 
 // A name made up while measuring, kept as long as the samples. NULL: no memory, failure set.
 const char *samples_name(struct samples *samples, const char *name, struct failure *failure);
+
+// Writes the samples that are not in the temporary file yet. What a launch that dies leaves there
+// is for a look at what went wrong, and never a result. Not while anything is timed.
+void samples_flush(struct samples *samples);
 
 // Says what the times of an operation are, however often.
 void samples_quantity(struct samples *samples, const char *operation, enum quantity quantity,

@@ -83,13 +83,13 @@ static void whole_files(void) {
     samples_describe(&samples, &json, &failure);
     json_close(&json, '}');
     CHECK(strstr(json.text, "\"rows\":1,"));
-    CHECK(strstr(json.text, "{\"name\":\"rank\",\"unit\":\"\",\"meaning\":\"the rank\"}"));
+    CHECK(strstr(json.text, "{\"name\":\"rank\",\"unit\":\"\",\"meaning\":\"the rank\",\"role\":\"factor\"}"));
     samples_publish(&samples, &json, &failure);
     CHECK(!failed(&failure));
     samples_close(&samples);
     json_free(&json);
     FILE *file = fopen(path("good.csv"), "r");
-    CHECK(file && fgets(line, sizeof line, file) && strcmp(line, "# cotejo-samples/1\n") == 0);
+    CHECK(file && fgets(line, sizeof line, file) && strcmp(line, "# cotejo-samples/2\n") == 0);
     CHECK(file && fgets(line, sizeof line, file) &&
           strcmp(line, "operation,bytes,repetition,calls,time_s,valid,rank\n") == 0);
     CHECK(file && fgets(line, sizeof line, file) &&
