@@ -10,23 +10,27 @@ STACK = families.stack_prefix()
 FAMILIES = families.load()
 
 
-def launch(family, *words, ranks=2, folder=None, timeout=60, guard_s=None, program=None,
-           **variables):
-    """Runs the benchmark, or another program, under a family's launcher; transport: shared memory.
-
-    With `guard_s` the guard ends all ranks after so many seconds (status 124) and says so in
-    the folder's `guard.json`.
-    """
+def command_of(family, *words, ranks=2, guard_s=None, program=None, **variables):
+    """Command line and environment of the benchmark, or another program, under a family's
+    launcher; transport: shared memory."""
     launcher = test_launcher(family).split(";") if ranks == 2 else ["mpirun"]
     if guard_s:
         launcher = [str(family.prefix(STACK) / "bin/cotejo-guard"), str(guard_s), "-r",
                     "guard.json", *launcher]
     env = {**environment(family, STACK), **family.transports["shm"].environment, **variables}
     program = program or family.prefix(STACK) / "bin/cotejo"
-    return subprocess.run(
-        [*launcher, "-np", str(ranks), str(program), *words],
-        env=env, cwd=folder, text=True, capture_output=True, timeout=timeout,
-        stdin=subprocess.DEVNULL)
+    return [*launcher, "-np", str(ranks), str(program), *words], env
+
+
+def launch(family, *words, folder=None, timeout=60, **options):
+    """Runs what `command_of` says.
+
+    With `guard_s` the guard ends all ranks after so many seconds (status 124) and says so in
+    the folder's `guard.json`.
+    """
+    command, env = command_of(family, *words, **options)
+    return subprocess.run(command, env=env, cwd=folder, text=True, capture_output=True,
+                          timeout=timeout, stdin=subprocess.DEVNULL)
 
 
 def said(done, program="cotejo"):

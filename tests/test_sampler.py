@@ -3,15 +3,16 @@
 
 import csv
 import json
+import subprocess
 
 import pytest
 
-from tests.launching import FAMILIES, STACK, launch, said
+from tests.launching import FAMILIES, STACK, command_of, launch, said
 
 PRESENT = [f for f in FAMILIES.values() if (f.prefix(STACK) / "bin/cotejo").exists()]
 
 # What is the same whatever the library is, is tried with one.
-one = pytest.mark.parametrize("mpi", PRESENT[:1], ids=lambda family: family.name)
+one = pytest.mark.parametrize("mpi", PRESENT[-1:], ids=lambda family: family.name)
 BRIEF = ["--budget", "0", "--min-repetitions", "1", "--max-repetitions", "1", "--sync-share", "1"]
 
 
@@ -120,3 +121,23 @@ def test_a_curve_is_one_quantity_and_says_which(mpi, tmp_path):
     record, _ = measured(mpi, tmp_path / "own", "bandwidth", "--sizes", "1", "--queue", "2",
                          *BRIEF)
     assert record["samples"]["quantities"] == {"bandwidth-windows": "own"}
+
+
+@one
+def test_what_a_killed_launch_had_measured_stays_for_a_look(mpi, tmp_path):
+    """In the temporary file only: a file of samples is whole or not there."""
+    words = ["pingpong", "--sizes", "1,8", "--order", "listed", "--rse", "0", "--max-repetitions",
+             "100000000", "--budget", "3", "--output", "samples"]
+    command, env = command_of(mpi, *words)
+    with subprocess.Popen(command, env=env, cwd=tmp_path, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as run:
+        for line in run.stdout:
+            if line.startswith("pingpong"):  # the first size is through
+                break
+        run.terminate()
+        run.communicate(timeout=60)
+    assert run.returncode != 0
+    assert [p.name for p in tmp_path.iterdir()] == ["samples.csv.tmp"]
+    lines = (tmp_path / "samples.csv.tmp").read_text().splitlines()
+    assert lines[0] == "# cotejo-samples/2"
+    assert len(lines) > 2 and all(line.startswith("pingpong,1,") for line in lines[2:])

@@ -11,7 +11,7 @@ static void print_group(const struct samples *samples, size_t from) {
     int length = snprintf(name, sizeof name, "%s", s.first->operation);
     const struct column *column = samples->columns;
     for (int e = 0; column && column[e].name; e++)
-        if (!*column[e].unit && length < (int)sizeof name)
+        if (column_is_factor(&column[e]) && length < (int)sizeof name)
             length += snprintf(name + length, sizeof name - (size_t)length, " %s=%g",
                                column[e].name, s.first->extra[e]);
     printf("%-24s %12zu %8zu %8ld %14.4f %14.4f %14.4f %12.2f\n", name, s.first->bytes, s.n,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The one place where times are taken: an operation x a start x a stop.
+#define _GNU_SOURCE // RUSAGE_THREAD
 #include "sampler.h"
 
 #include "barrier.h"
@@ -10,6 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 // Some libraries set a collective up anew during its first hundreds of calls. Those not measured
 // come in batches that double; after SETUP_S no more are begun. LEAD_IN: calls that go before a
@@ -78,8 +80,21 @@ void sampler_open(struct sampler *sampler, struct bench *bench, bool clocks) {
         sampler->lead_s = fmax(sampler->lead_s, 2 * start_announcing(sampler));
 }
 
+// Of each sample: begin, end, switches, notes.
+enum { MOMENTS = 3 };
+
 static size_t per_sample(const struct operation *operation) {
-    return 2 + (size_t)operation->notes_count;
+    return MOMENTS + (size_t)operation->notes_count;
+}
+
+// How often this thread lost its core so far.
+static double switches(void) {
+#ifdef COTEJO_SIMULATED
+    return 0; // ranks are threads of one simulation, which switches them as it likes
+#else
+    struct rusage usage;
+    return getrusage(RUSAGE_THREAD, &usage) == 0 ? (double)usage.ru_nivcsw : 0;
+#endif
 }
 
 // Room for the times of a stage. Collective; failure agreed.
@@ -118,7 +133,8 @@ static void prepare(const struct operation *operation, long repetition) {
 // so that what is timed is what one call more takes of an exchange that goes on.
 static void run_row(struct sampler *sampler, const struct operation *operation,
                     const struct progress *progress, long from, long count) {
-    double *begin = sampler->own, *end = begin + count, *row = end - 1, *notes = end + count;
+    double *begin = sampler->own, *end = begin + count, *row = end - 1;
+    double *switched = end + count, *notes = switched + count, before = switches();
     prepare(operation, from);
     sampler->target[0] = sampler->start->meet(sampler, progress, 0);
     operation->run(operation->state, lead_in(progress));
@@ -130,24 +146,29 @@ static void run_row(struct sampler *sampler, const struct operation *operation,
     begin[0] = first;
     for (long n = 0; n < count * operation->notes_count; n++)
         notes[n] = operation->notes[n % operation->notes_count];
-    for (long i = 0; i < count; i++)
+    for (long i = 0; i < count; i++) {
         sampler->target[i] = 0;
+        switched[i] = switches() - before;
+    }
 }
 
 // Each sample after a start of its own.
 static void run_starts(struct sampler *sampler, const struct operation *operation,
                        const struct progress *progress, long from, long count) {
-    double *begin = sampler->own, *end = begin + count, *notes = end + count;
+    double *begin = sampler->own, *end = begin + count, *switched = end + count;
+    double *notes = switched + count;
     const struct start *start = sampler->start;
     const struct clock *clock = &sampler->bench->clock;
     for (long i = 0; i < count; i++) {
         prepare(operation, from < 0 ? -1 : from + i);
+        double before = switches();
         double target = sampler->target[i] = start->meet(sampler, progress, i);
         double own = start->clocked ? sync_own(&sampler->sync, target) : -INFINITY;
         struct span span =
             clock_time(clock, own, operation->run, operation->state, progress->calls);
         begin[i] = span.begin_s;
         end[i] = span.end_s;
+        switched[i] = switches() - before;
         for (int n = 0; n < operation->notes_count; n++)
             notes[i * operation->notes_count + n] = operation->notes[n];
     }
@@ -185,6 +206,14 @@ static struct times times_of(const struct sampler *sampler, const struct operati
                           sampler->bench->size, stride};
 }
 
+// Whether a rank whose time counts lost its core during a sample, which lie `count` apart.
+static bool any_switched(const struct times *times, long count) {
+    for (int r = 0; r < times->ranks; r++)
+        if (!isnan(times->end[r * times->stride]) && times->end[r * times->stride + count] > 0)
+            return true;
+    return false;
+}
+
 // Time from one sample's end to the next one's in a stage, on rank 0. The median, where MPIPerf
 // has the mean: one interruption would make windows of milliseconds, for good.
 static double pace(struct sampler *sampler, const struct operation *operation, long count) {
@@ -215,7 +244,7 @@ static void add(struct sampler *sampler, struct sample sample, enum quantity qua
 
 // What each rank alone would have told of the sample.
 static void add_ranks(struct sampler *sampler, const struct operation *operation,
-                      const struct progress *progress, const struct times *times,
+                      const struct progress *progress, const struct times *times, long count,
                       struct sample sample) {
     struct bench *bench = sampler->bench;
     for (int r = 0; r < times->ranks && !failed(&bench->failure); r++) {
@@ -229,6 +258,7 @@ static void add_ranks(struct sampler *sampler, const struct operation *operation
         sample.operation = samples_name(&bench->samples, name, &bench->failure);
         sample.time_s = verdict.time_s / (double)sample.calls;
         sample.extra[0] = verdict.late_s;
+        sample.extra[1] = any_switched(&alone, count);
         if (sample.operation)
             add(sampler, sample, QUANTITY_OWN);
     }
@@ -246,7 +276,7 @@ static long judge_stage(struct sampler *sampler, const struct operation *operati
                         struct progress *progress, long count) {
     long wrong = 0;
     double one = 1 / (double)progress->calls;
-    const double *notes = sampler->all + 2 * count;
+    const double *notes = sampler->all + MOMENTS * count;
     for (long i = 0; i < count; i++) {
         struct times times = times_of(sampler, operation, i, count);
         struct verdict verdict = sampler->start->judge(sampler, progress, &times);
@@ -260,12 +290,12 @@ static long judge_stage(struct sampler *sampler, const struct operation *operati
                                 .calls = progress->calls,
                                 .time_s = timing.time_s,
                                 .valid = verdict.valid,
-                                .extra = {verdict.late_s}};
+                                .extra = {verdict.late_s, any_switched(&times, count)}};
         if (operation->describe)
             operation->describe(operation, &timing, &sample);
         add(sampler, sample, quantity_of(sampler, operation, progress));
         if (sampler->per_rank)
-            add_ranks(sampler, operation, progress, &times, sample);
+            add_ranks(sampler, operation, progress, &times, count, sample);
         if (sample.valid)
             count_valid(progress, sample.time_s, verdict.time_s);
         else

@@ -90,12 +90,14 @@ extern const struct option sampler_options[];
 
 // The sampler's columns, first among those of every experiment that uses it. Where an operation's
 // `describe` begins to fill.
-enum { SAMPLER_COLUMNS = 1 };
+enum { SAMPLER_COLUMNS = 2 };
 #define SAMPLER_COLUMN_ROWS                                                                       \
+    {"late_s", "s",                                                                               \
+     "how long after the common start the last rank began; after a barrier: after the first "     \
+     "rank; 0 when clocks are not synchronised"},                                                 \
     {                                                                                             \
-        "late_s", "s",                                                                            \
-            "how long after the common start the last rank began; after a barrier: after the "    \
-            "first rank; 0 when clocks are not synchronised"                                      \
+        "switched", column_flag,                                                                  \
+            "1: a rank whose time counts lost its core meanwhile; of a loop: during its stage"    \
     }
 extern const struct column sampler_columns[];
 

@@ -60,7 +60,7 @@ void samples_open(struct samples *samples, const char *prefix, const struct colu
     fputc('\n', samples->file);
 }
 
-static bool is_factor(const struct column *column) {
+bool column_is_factor(const struct column *column) {
     return !*column->unit && column->unit != column_flag;
 }
 
@@ -79,7 +79,7 @@ static uint64_t group_hash(const struct samples *samples, const struct sample *s
     const struct column *column = samples->columns;
     hash = hashed(hash, &sample->bytes, sizeof sample->bytes);
     for (int e = 0; column && column[e].name; e++)
-        if (is_factor(&column[e])) {
+        if (column_is_factor(&column[e])) {
             double value = sample->extra[e] + 0.0; // one zero, whatever its sign
             hash = hashed(hash, &value, sizeof value);
         }
@@ -92,7 +92,7 @@ static bool same_group(const struct samples *samples, const struct sample *a,
         return false;
     const struct column *column = samples->columns;
     for (int e = 0; column && column[e].name; e++)
-        if (is_factor(&column[e]) && a->extra[e] != b->extra[e])
+        if (column_is_factor(&column[e]) && a->extra[e] != b->extra[e])
             return false;
     return true;
 }
@@ -293,7 +293,7 @@ static void describe_summary(const struct samples *samples, const struct summary
     json_integer(json, (long long)summary->first->bytes);
     const struct column *column = samples->columns;
     for (int e = 0; column && column[e].name; e++)
-        if (is_factor(&column[e])) {
+        if (column_is_factor(&column[e])) {
             json_name(json, column[e].name);
             json_real(json, summary->first->extra[e]);
         }

@@ -18,6 +18,7 @@ struct column {
     const char *name, *unit, *meaning;
 };
 extern const char column_flag[]; // the unit of a flag
+bool column_is_factor(const struct column *column);
 
 enum { COLUMNS_MOST = 12 };
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static char folder[] = "cotejo-test-XXXXXX";
@@ -69,6 +70,39 @@ static void factors_make_groups(void) {
     samples_close(&samples);
 }
 
+// What ten thousand ranks tell is found by name and group without looking at all others: many
+// times the samples take about as many times as long, where comparing all would take its square.
+static double seconds_for(int ranks) {
+    static const struct column columns[] = {
+        {"late_s", "s", ""}, {"switched", column_flag, ""}, {0}};
+    struct samples samples = {.columns = columns};
+    struct failure failure = {0};
+    clock_t begin = clock();
+    for (int repetition = 0; repetition < 4; repetition++)
+        for (int r = 0; r < ranks; r++) {
+            char name[32];
+            snprintf(name, sizeof name, "bcast.rank%d", r);
+            const char *kept = samples_name(&samples, name, &failure);
+            samples_quantity(&samples, kept, QUANTITY_OWN, &failure);
+            add(&samples, kept, 8, r + 1, true);
+            samples.at[samples.count - 1].extra[1] = r % 2;
+        }
+    size_t groups = 0;
+    for (size_t i = 0; i < samples.count; i++)
+        if (samples_first(&samples, 0, i)) {
+            groups++;
+            CHECK(samples_summary(&samples, i).n == 4);
+        }
+    CHECK(groups == (size_t)ranks && !failed(&failure));
+    samples_close(&samples);
+    return (double)(clock() - begin) / CLOCKS_PER_SEC;
+}
+
+static void many_names_take_no_square(void) {
+    double few = seconds_for(2000), many = seconds_for(64000);
+    CHECK(many < 32 * 8 * few);
+}
+
 static void whole_files(void) {
     static const struct column extra[] = {{"rank", "", "the rank"}, {0}};
     struct failure failure = {0};
@@ -78,12 +112,22 @@ static void whole_files(void) {
     CHECK(!failed(&failure));
     CHECK(access(path("good.csv"), F_OK) != 0); // not there before it is whole
     add(&samples, "a", 8, 2.5e-7, true);
+    samples_flush(&samples);
+    FILE *begun = fopen(path("good.csv.tmp"), "r"); // what is there when a launch is killed
+    int lines = 0;
+    while (begun && fgets(line, sizeof line, begun))
+        lines++;
+    CHECK(lines == 3);
+    if (begun)
+        fclose(begun);
     struct json json = {0};
     json_open(&json, '{');
     samples_describe(&samples, &json, &failure);
     json_close(&json, '}');
     CHECK(strstr(json.text, "\"rows\":1,"));
-    CHECK(strstr(json.text, "{\"name\":\"rank\",\"unit\":\"\",\"meaning\":\"the rank\",\"role\":\"factor\"}"));
+    CHECK(
+        strstr(json.text,
+               "{\"name\":\"rank\",\"unit\":\"\",\"meaning\":\"the rank\",\"role\":\"factor\"}"));
     samples_publish(&samples, &json, &failure);
     CHECK(!failed(&failure));
     samples_close(&samples);
@@ -120,6 +164,7 @@ int main(void) {
         return 1;
     summaries();
     factors_make_groups();
+    many_names_take_no_square();
     whole_files();
     nothing_is_overwritten_or_left();
     unlink(path("good.csv"));
