@@ -16,17 +16,19 @@ answer <- function(comparison, delta) {
   }
   winners <- fastest_of(comparison)
   strata <- names(comparison)[seq_len(match("a", names(comparison)) - 1L)]
-  lapply(unname(split_strata(comparison, strata)), function(part) {
+  parts <- unname(split_strata(comparison, strata))
+  titles <- unique_titles(lapply(parts, function(part) part[1L]))
+  Map(function(part, title) {
     pairs <- split(part, by = c("a", "b"), sorted = FALSE)
     at <- function(row_of) vapply(pairs, function(pair) say_one(row_of(pair), delta), "")
     list(
-      title = title_of_stratum(part[1L]),
+      title = title,
       fastest = say_fastest(winners[part[1L, strata, with = FALSE], on = strata]),
       smallest = at(function(pair) sized(pair)[which.min(bytes)]),
       largest = if (any(part$bytes > min(part$bytes))) at(function(p) p[which.max(bytes)]),
       ranges = unlist(lapply(pairs, say_ranges, delta = delta))
     )
-  })
+  }, parts, titles, USE.NAMES = FALSE)
 }
 
 # Rows of more than zero bytes where there are any.

@@ -96,13 +96,13 @@ with_table <- function(shown, data, caption) {
 #' @noRd
 save_table <- function(table, title, out_dir, name, printed = list()) {
   path <- function(ending) file.path(out_dir, paste0(name, ".", ending))
-  css <- readLines(system.file("report", "report.css", package = "cotejo"))
   numbers <- setdiff(names(table), c("Configuration", "First", "Second", "Nearest"))
   page <- htmltools::tags$html(
     lang = "en",
     htmltools::tags$head(
       htmltools::tags$meta(charset = "utf-8"), htmltools::tags$title(title),
-      htmltools::tags$style(htmltools::HTML(paste(css, collapse = "\n")))
+      htmltools::tags$style(report_part("report.css")),
+      htmltools::tags$script(report_part("tables.js"))
     ),
     htmltools::tags$body(
       htmltools::tags$h2(title), html_table(table, attr(table, "caption"), numbers),
@@ -110,7 +110,7 @@ save_table <- function(table, title, out_dir, name, printed = list()) {
     )
   )
   write_whole(path("html"), function(file) {
-    put_lines(c("<!DOCTYPE html>", as.character(page)), file)
+    put_lines(page_text(page), file)
   })
   write_csv(attr(table, "data"), path("csv"))
   vapply(c("html", "csv"), path, "")

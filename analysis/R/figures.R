@@ -3,10 +3,15 @@
 
 panel_of <- function(table) {
   many <- function(column) length(unique(table[[column]])) > 1L
-  strata <- c("site", "test", "placement", "hosts", "ranks", "settings", "parameters")
+  # All that makes a configuration: no line may lead through two of them.
+  strata <- intersect(names(table), c(
+    "site", "simulated", "scale", "test", "placement", "hosts", "ranks", "settings", "parameters"
+  ))
   varying <- Filter(many, strata)
   extra <- if (length(varying)) {
-    Reduce(join_words, lapply(table[, varying, with = FALSE], as.character))
+    Reduce(join_words, lapply(varying, function(column) {
+      as.character(in_words(column, table[[column]]))
+    }))
   }
   text <- paste0(
     title_of(table$operation), ", ", title_of(table$transport),
@@ -71,7 +76,9 @@ plot_by_size <- function(points, medians, by, value, low, high, unit, factor, ti
 #' @noRd
 draw_curves <- function(points, medians, scales = "fixed", columns = 2L, lines = TRUE,
                         jitter = 0.05) {
-  several <- medians[, list(count = .N), by = c("panel", "level")][lines & count > 1L]
+  # A line needs two points, and leads through one configuration: one point at each place.
+  several <- medians[, list(count = .N, places = uniqueN(x)), by = c("panel", "level")]
+  several <- several[lines & count > 1L & count == places]
   ggplot(medians, aes(x, y, colour = level)) +
     ggplot2::geom_point(
       aes(shape = level),

@@ -2,7 +2,8 @@
 # The index page of figures: thumbnails of what is drawn, and for the rest the command that would
 # measure it.
 
-#' Write `index.html` beside the exhibits.
+#' Write `index.html` beside the exhibits: contents, search, a card each with its class (what it
+#' was measured on) and number of launches, and what the others wait for.
 #'
 #' @param coverage what [draw_all_exhibits()] returned.
 #' @param figures names of the study's own figures in `out_dir`.
@@ -10,57 +11,80 @@
 write_gallery <- function(coverage, out_dir, figures = character()) {
   tags <- htmltools::tags
   best <- best_of(coverage)
-  published <- best[best$study != "cotejo"]
-  css <- readLines(system.file("report", "report.css", package = "cotejo"))
+  studies <- split(coverage, by = "study", sorted = FALSE)
+  contents <- lapply(studies, function(rows) {
+    all <- best_of(rows)
+    tags$li(
+      tags$a(href = paste0("#", rows$study[[1L]]), title_of_study(rows$study[[1L]])),
+      sprintf(" %d of %d", sum(all$state != "waiting"), nrow(all))
+    )
+  })
   page <- tags$html(
     lang = "en",
     tags$head(
-      tags$meta(charset = "utf-8"), tags$title("Exhibits"),
-      tags$style(htmltools::HTML(paste(c(css, GALLERY_CSS), collapse = "\n")))
+      tags$meta(charset = "utf-8"),
+      tags$meta(name = "viewport", content = "width=device-width, initial-scale=1"),
+      tags$title("Exhibits"), tags$style(report_part("report.css")),
+      tags$style(report_part("gallery.css")),
+      tags$script(report_part("tables.js"))
     ),
     tags$body(
       tags$h1("Exhibits"),
-      tags$p(sprintf(
-        paste(
-          "Of %d published figures and tables %d are drawn, %d of them in part; of our own %d of",
-          "%d. What is not drawn says which command measures its data."
-        ),
-        nrow(published), sum(published$state != "waiting"), sum(published$state == "partly"),
-        sum(best$state != "waiting" & best$study == "cotejo"), sum(best$study == "cotejo")
-      )),
+      tags$p(say_gallery(best)),
+      tags$div(
+        class = "search", tags$label(`for` = "search", "Search"),
+        tags$input(id = "search", type = "search", placeholder = "words, such as: bcast 16 ranks"),
+        tags$span(id = "count", `aria-live` = "polite")
+      ),
+      tags$nav(tags$ul(unname(contents), if (length(figures)) {
+        tags$li(tags$a(href = "#results", "All times of these results"), length(figures))
+      })),
+      lapply(studies, gallery_of_study),
       if (length(figures)) {
-        list(tags$h2("These results"), tags$div(class = "grid", lapply(figures, function(name) {
-          tile(paste0(name, ".svg"), paste0(name, ".svg"), gsub("-", " ", name), "")
-        })))
-      },
-      lapply(split(coverage, by = "study", sorted = FALSE), gallery_of_study)
+        list(
+          tags$h2(id = "results", "All times of these results"),
+          tags$div(class = "grid", lapply(figures, function(name) {
+            tile(paste0(name, ".svg"), paste0(name, ".svg"), sentence_case(gsub("-", " ", name)))
+          }))
+        )
+      }
     )
   )
   write_whole(file.path(out_dir, "index.html"), function(file) {
-    put_lines(c("<!DOCTYPE html>", as.character(page)), file)
+    put_lines(page_text(page), file)
   })
 }
 
-GALLERY_CSS <- c(
-  "body { max-width: 80rem; }",
-  ".grid { display: grid; grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr));",
-  "  gap: 1rem; }",
-  ".tile { border: 1px solid #ddd; padding: .5rem; font: .72rem/1.35 \"DejaVu Sans\", sans-serif;",
-  "  overflow-wrap: anywhere; }",
-  ".tile img, .tile iframe { width: 100%; height: 10rem; object-fit: contain; border: 0; }",
-  ".table { display: block; height: 10rem; overflow: hidden; background: #f6f6f6; }",
-  ".partly { color: #8a3b00; }"
-)
+# A style or script of the pages, to stand in one.
+report_part <- function(name) {
+  file <- system.file("report", name, package = "cotejo", mustWork = TRUE)
+  htmltools::HTML(paste(readLines(file, encoding = "UTF-8"), collapse = "\n"))
+}
+
+say_gallery <- function(best) {
+  published <- best$study != "cotejo"
+  drawn <- best$state != "waiting"
+  sprintf(
+    paste(
+      "Of %d published figures and tables %d are drawn, %d of them in part; of our own %d of %d.",
+      "What is not drawn names the command that measures its data."
+    ),
+    sum(published), sum(published & drawn), sum(published & best$state == "partly"),
+    sum(!published & drawn), sum(!published)
+  )
+}
+
+title_of_study <- function(study) {
+  if (study == "cotejo") "Of this project" else paste("Counterparts of", study)
+}
 
 gallery_of_study <- function(part) {
   tags <- htmltools::tags
   drawn <- part[part$state != "waiting"]
   waiting <- part[part$state == "waiting"]
+  study <- part$study[[1L]]
   list(
-    tags$h2(sprintf(
-      "%s: %d of %d", part$study[[1L]], sum(best_of(part)$state != "waiting"),
-      nrow(best_of(part))
-    )),
+    tags$h2(id = study, title_of_study(study)),
     if (nrow(drawn)) {
       tags$div(class = "grid", lapply(seq_len(nrow(drawn)), function(i) {
         row <- drawn[i]
@@ -68,8 +92,15 @@ gallery_of_study <- function(part) {
         table <- row$kind == "table"
         tile(
           paste0(file, if (table) ".html" else ".svg"), if (!table) paste0(file, ".svg"),
-          paste0(row$file, ": ", row$title),
-          if (row$state == "partly") paste("in part: lacks", row$lacks) else ""
+          row$title, c(
+            row$exhibit, if (row$launches > 0L) {
+              c(row$ground, count_of(row$launches, "launch", "launches"))
+            } else {
+              "printed numbers"
+            }
+          ),
+          if (row$state == "partly") paste("in part: lacks", row$lacks) else "",
+          paste(row$study, row$tests, row$sites)
         )
       }))
     },
@@ -84,19 +115,22 @@ gallery_of_study <- function(part) {
   )
 }
 
-tile <- function(link, image, title, remark) {
+#' A card of the index page.
+#'
+#' @param facts short texts: name, class, launches.
+#' @param remark what it lacks.
+#' @param words further ones by which it is found.
+#' @noRd
+tile <- function(link, image, title, facts = character(), remark = "", words = "") {
   tags <- htmltools::tags
   tags$div(
-    class = "tile",
+    class = "tile found", `data-words` = paste(c(title, facts, remark, words), collapse = " "),
     tags$a(
-      href = link,
-      if (is.null(image)) {
-        tags$iframe(src = link, loading = "lazy", tabindex = "-1", scrolling = "no", title = title)
-      } else {
-        tags$img(src = image, alt = title, loading = "lazy")
-      }
+      href = link, class = "thumb",
+      if (is.null(image)) "table" else tags$img(src = image, alt = title, loading = "lazy")
     ),
-    tags$div(tags$a(href = link, title)),
+    tags$a(href = link, class = "name", title),
+    if (length(facts)) tags$div(class = "facts", lapply(facts, tags$span)),
     if (nzchar(remark)) tags$div(class = "partly", remark)
   )
 }

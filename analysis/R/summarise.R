@@ -147,12 +147,22 @@ configuration_columns <- function(summary) {
 summarise_configurations <- function(summary, level = 0.95) {
   by <- c(configuration_columns(summary), "bytes")
   need_columns(summary, c(by, "median_s"), "the launch summary")
-  used <- summary[!is.na(median_s)]
-  out <- used[, c(
-    list(n = .N, median_s = stats::median(median_s), cv = stats::sd(median_s) / mean(median_s)),
-    median_interval(median_s, level)[c("low", "high", "level")]
+  used <- summary[!is.na(median_s), c(by, "median_s"), with = FALSE]
+  setorderv(used, c(by, "median_s"))
+  # Plain functions alone, which data.table computes for all groups at once.
+  out <- used[, list(
+    n = .N, median_s = median(median_s), deviation = sd(median_s), mean = mean(median_s)
   ), keyby = by]
-  setnames(out, c("low", "high", "level"), c("low_s", "high_s", "confidence"))
+  out[, cv := deviation / mean]
+  out[, c("deviation", "mean") := NULL]
+  # The bounds are order statistics, whose places depend on n alone.
+  counts <- unique(c(1L, out$n))
+  place <- rbindlist(lapply(counts, function(n) median_interval(as.numeric(seq_len(n)), level)))
+  place <- place[match(out$n, counts)]
+  start <- cumsum(out$n) - out$n
+  out[, c("low_s", "high_s", "confidence") := list(
+    used$median_s[start + place$low], used$median_s[start + place$high], place$level
+  )]
   out[, bytes_per_s := fifelse(median_s > 0, bytes / median_s, NA_real_)]
   out[, bytes_per_s_low := bytes / high_s]
   out[, bytes_per_s_high := fifelse(low_s > 0, bytes / low_s, NA_real_)]

@@ -39,11 +39,16 @@ html_table <- function(table, caption, right = character()) {
     htmltools::tags$tr(unname(cell("td", vapply(table[i], as.character, ""), side)))
   })
   htmltools::tags$table(
+    class = if (nrow(table) > 3L) "sortable",
     htmltools::tags$caption(caption),
     htmltools::tags$thead(htmltools::tags$tr(unname(cell("th", names(table), side)))),
     htmltools::tags$tbody(body)
   )
 }
+
+#' A whole page as lines. as.character() would leave out its head, and so its style.
+#' @noRd
+page_text <- function(page) c("<!DOCTYPE html>", as.character(htmltools::doRenderTags(page)))
 
 #' Text from data within the text of a page: no sign in it is taken for HTML or Markdown.
 #' @noRd

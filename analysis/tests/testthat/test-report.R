@@ -240,5 +240,7 @@ test_that("shares are read as per cent or as numbers, and nothing else is one", 
   expect_identical(share_of_text("5%", 0.03), 0.05)
   expect_identical(share_of_text("0.02", 0.03), 0.02)
   expect_identical(share_of_text("", 0.03), 0.03)
-  for (text in c("5", "%", "x%", "0", "-1%")) expect_error(share_of_text(text, 0.03), "is no share")
+  for (text in c("5", "%", "x%", "0", "-1%")) {
+    expect_error(share_of_text(text, 0.03), "is no share")
+  }
 })

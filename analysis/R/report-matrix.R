@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What a report opens with: one matrix of questions by classes of sizes, and three sentences.
+
+# Ends of the classes of sizes, and how they are said: see size_class().
+CLASS_TITLES <- c(
+  small = "Small (to 4 KiB)", medium = "Medium (to 80 KiB)", large = "Large (above 80 KiB)"
+)
+
+#' Who is fastest, by question and class of sizes.
+#'
+#' A question is an operation over a transport on a site; a cell counts its comparisons of all MPIs
+#' at each size of each placement, number of ranks and so on that was measured. An MPI wins where
+#' it is faster than every other ([fastest_of()]: corrected over the whole study).
+#'
+#' @param comparison what [compare_configurations()] returned, `by = "mpi"`.
+#' @return data.table, a row a question, class and outcome: `site`, `simulated`, `operation`,
+#'   `transport`, `sizes` (class), `winner` (`""`: none), `cells` (sizes of this outcome), `of`
+#'   (all), `least`, `most` (factors by which the winner is ahead of the next, or that are between the
+#'   sides where none wins), `equivalent` (cells in which all sides are), `n` (launches, least).
+#' @noRd
+winners_by_class <- function(comparison) {
+  strata <- names(comparison)[seq_len(match("a", names(comparison)) - 1L)]
+  decided <- comparison[!is.na(verdict)]
+  if (!nrow(decided)) {
+    return(data.table())
+  }
+  fastest <- fastest_of(comparison)
+  by <- c(strata, "bytes")
+  facts <- decided[, list(
+    n = min(n_a, n_b), equal = all(verdict == "equivalent"),
+    apart = max(pmax(ratio, 1 / ratio)), a = list(a), b = list(b), ratio = list(ratio)
+  ), by = by]
+  cells <- fastest[facts, on = by]
+  # How far the winner is ahead of the one that comes next.
+  cells[, ahead := mapply(function(winner, a, b, ratio) {
+    ours <- c(1 / ratio[a == winner], ratio[b == winner])
+    if (length(ours)) min(ours) else NA_real_
+  }, winner, a, b, ratio)]
+  cells[, factor := fifelse(nzchar(winner), ahead, apart)]
+  cells[, sizes := size_class(bytes)]
+  question <- c("site", "simulated", "operation", "transport", "sizes")
+  out <- cells[, list(
+    cells = .N, least = min(factor), most = max(factor), equivalent = sum(equal), n = min(n)
+  ), keyby = c(question, "winner")]
+  out[, of := sum(cells), by = question]
+  out[]
+}
+
+#' The matrix for readers: a row a question, a column a class of sizes.
+#' @noRd
+table_matrix <- function(winners) {
+  question <- c("site", "simulated", "operation", "transport")
+  said <- winners[, list(text = say_outcomes(.SD), n = min(n)), by = c(question, "sizes")]
+  wide <- dcast(said, site + simulated + operation + transport ~ sizes,
+    value.var = "text", fill = ""
+  )
+  least <- said[, list(n = min(n)), by = question]
+  wide <- least[wide, on = question]
+  # Foreign tools' benchmarks after our own.
+  wide <- wide[order(startsWith(operation, "imb-"))]
+  shown <- data.table(
+    Question = sentence_case(paste0(title_of(wide$operation), ", ", title_of(wide$transport)))
+  )
+  if (uniqueN(wide$site) > 1L) set(shown, j = "Site", value = wide$site)
+  if (any(nzchar(wide$simulated))) {
+    set(shown, j = "Not real hardware", value = short_label(wide$simulated))
+  }
+  for (class in intersect(names(CLASS_TITLES), names(wide))) {
+    set(shown, j = CLASS_TITLES[[class]], value = wide[[class]])
+  }
+  set(shown, j = "n", value = wide$n)
+  shown[]
+}
+
+# One cell of the matrix: who wins where, by how much; the most frequent outcome first.
+say_outcomes <- function(rows) {
+  rows <- rows[order(-cells, winner)]
+  parts <- vapply(seq_len(nrow(rows)), function(i) {
+    row <- rows[i]
+    count <- if (row$cells == row$of) {
+      sprintf("all %d", row$of)
+    } else {
+      sprintf("%d of %d", row$cells, row$of)
+    }
+    if (nzchar(row$winner)) {
+      factors <- paste(unique(format_digits(c(row$least, row$most))), collapse = " to ")
+      sprintf("%s, %s times (%s)", title_of(row$winner), factors, count)
+    } else if (row$equivalent == row$cells) {
+      sprintf("equivalent (%s)", count)
+    } else {
+      sprintf("none fastest (%s)", count)
+    }
+  }, "")
+  paste(parts, collapse = "; ")
+}
+
+#' Three sentences: who wins overall, whether that depends on the size, how sure it is.
+#' @noRd
+three_sentences <- function(comparison, winners, used) {
+  if (!nrow(winners)) {
+    return(character())
+  }
+  count <- winners[, list(cells = sum(cells)), by = "winner"][order(-cells)]
+  all <- sum(count$cells)
+  won <- count[nzchar(winner)]
+  overall <- if (nrow(won)) {
+    sprintf(
+      "Of %d comparisons of all MPIs at one size, %s.", all,
+      paste(c(
+        sprintf("%s is fastest in %d", title_of(won$winner), won$cells),
+        if (all > sum(won$cells)) sprintf("none is in %d", all - sum(won$cells))
+      ), collapse = ", ")
+    )
+  } else {
+    sprintf("Of %d comparisons of all MPIs at one size, none shows a fastest one.", all)
+  }
+  leaders <- winners[nzchar(winner), list(cells = sum(cells)), by = c("sizes", "winner")]
+  leaders <- leaders[order(sizes, -cells)][, .SD[1L], by = "sizes"]
+  leading <- if (nrow(leaders)) {
+    of <- winners[, list(of = sum(cells)), by = "sizes"]
+    leaders <- of[leaders, on = "sizes"]
+    sprintf("%s.", sentence_case(paste(sprintf(
+      "for %s messages %s leads (%d of %d)", leaders$sizes, title_of(leaders$winner),
+      leaders$cells, leaders$of
+    ), collapse = ", ")))
+  } else {
+    "No class of sizes has a leader."
+  }
+  verdicts <- table(factor(comparison$verdict, c("faster", "slower", "equivalent", "undecided")))
+  differ <- verdicts[["faster"]] + verdicts[["slower"]]
+  sure <- sprintf(
+    paste(
+      "Of %d pairs of MPIs at one size, %d differ, %d are equivalent and %d are undecided, from",
+      "%s launches a side in %s on %s."
+    ),
+    sum(verdicts), differ, verdicts[["equivalent"]], verdicts[["undecided"]],
+    paste(unique(range(c(comparison$n_a, comparison$n_b))), collapse = " to "),
+    count_of(uniqueN(used[, c("site", "session")]), "session", "sessions"),
+    count_of(uniqueN(used$site), "site", "sites")
+  )
+  c(overall, leading, sure)
+}
+
+#' Titles of strata that are all different: what else tells them apart is added where two would be
+#' the same.
+#'
+#' @param rows first row of each stratum, as a list of tables.
+#' @return texts.
+#' @noRd
+unique_titles <- function(rows) {
+  titles <- vapply(rows, title_of_stratum, "")
+  same <- titles %in% titles[duplicated(titles)]
+  if (!any(same)) {
+    return(titles)
+  }
+  table <- rbindlist(rows[same], fill = TRUE)
+  columns <- intersect(c("site", "simulated", "scale", "hosts", "ranks", "factors"), names(table))
+  columns <- Filter(function(column) uniqueN(table[[column]]) > 1L, columns)
+  if (length(columns)) {
+    titles[same] <- paste(titles[same], level_of(table, columns), sep = ", ")
+  }
+  make.unique(titles, sep = ", part ")
+}

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The matrix that a report opens with, its sentences, and headings that are unique.
+
+MPIS <- c(openmpi = 3e-7, mpich = 6e-7)
+
+compared <- function(folder) {
+  compare_configurations(summarise_launches(read_results(folder)), refused = "list")
+}
+
+test_that("the matrix names who wins in each class of sizes, by how much and how often", {
+  # Faster by a factor of two at small sizes, the same at large ones, where bytes decide.
+  folder <- write_study(
+    fresh_folder(), MPIS,
+    bytes = c(1, 1024, 16384, 4194304), blocks = 12L, cv = 0.002
+  )
+  comparison <- compared(folder)
+  winners <- winners_by_class(comparison)
+  small <- winners[sizes == "small"]
+  expect_identical(small$winner, "openmpi")
+  expect_identical(c(small$cells, small$of), c(2L, 2L))
+  expect_gt(small$most, 1.9)
+  expect_identical(winners[sizes == "large"]$winner, "")
+  shown <- table_matrix(winners)
+  expect_identical(shown$Question, "Ping-pong, shared memory")
+  expect_match(shown[["Small (to 4 KiB)"]], "^Open MPI, 1[.][0-9]+ to .* times \\(all 2\\)$")
+  expect_identical(shown[["Large (above 80 KiB)"]], "equivalent (all 1)")
+  expect_identical(shown$n, 12L)
+  said <- three_sentences(comparison, winners, summarise_launches(read_results(folder)))
+  expect_length(said, 3L)
+  expect_match(said[[1L]], "Of 4 comparisons of all MPIs at one size, Open MPI is fastest in")
+  expect_match(said[[2L]], "For small messages Open MPI leads (2 of 2)", fixed = TRUE)
+  expect_match(said[[3L]], "12 launches a side in 1 session on 1 site", fixed = TRUE)
+})
+
+test_that("who wins where differs is said in one cell, the more frequent first", {
+  rows <- data.table::data.table(
+    winner = c("mpich", "", "openmpi"), cells = c(1L, 2L, 5L), of = 8L, least = c(1.1, 1, 1.5),
+    most = c(1.1, 1.2, 2), equivalent = 0L, n = 10L
+  )
+  expect_identical(
+    say_outcomes(rows),
+    "Open MPI, 1.50 to 2.00 times (5 of 8); none fastest (2 of 8); MPICH, 1.10 times (1 of 8)"
+  )
+})
+
+test_that("headings are unique, by what tells their strata apart", {
+  folder <- write_study(fresh_folder(), MPIS, bytes = 1, blocks = 5L)
+  for (cpus in list(0:1, 0:3)) {
+    write_study(folder, MPIS, bytes = 1, blocks = 5L, test = "t", cpus = cpus, session = sprintf(
+      "2026112%dT070000Z", length(cpus)
+    ))
+  }
+  titles <- vapply(answer(compared(folder), 0.03), `[[`, "", "title")
+  expect_length(titles, 3L)
+  expect_identical(anyDuplicated(titles), 0L)
+  expect_match(titles, "4 ranks", all = FALSE)
+})
+
+test_that("no line leads through two configurations", {
+  medians <- data.table::data.table(
+    x = c(1, 2, 1, 2, 1, 1, 2), y = 1, y_low = 1, y_high = 1,
+    level = factor(c("a", "a", "b", "b", "c", "c", "c")), panel = factor("p")
+  )
+  plot <- draw_curves(medians[0L], medians)
+  lines <- Filter(function(layer) inherits(layer$geom, "GeomLine"), plot$layers)
+  expect_setequal(as.character(lines[[1L]]$data$level), c("a", "b"))
+  # Simulated machines have panels of their own.
+  table <- data.table::data.table(
+    operation = "bcast", transport = "shm", simulated = c("simulated by X: A, 2 nodes", ""),
+    site = "s", test = "t"
+  )
+  expect_identical(nlevels(panel_of(table)), 2L)
+})
+
+test_that("the index page has contents, search, and class and launches of each exhibit", {
+  design <- design_of(bytes = c(1, 1024), mpi = c("openmpi", "mpich"))[, time := 1e-6]
+  made <- drawn_from(plant(fresh_folder(), design), one_row("by_size"))
+  page <- paste(readLines(file.path(made$out, "index.html")), collapse = "\n")
+  for (text in c(
+    "id=\"search\"", "href=\"#stival\"", "A planted figure", "<span>measured</span>",
+    "<span>12 launches</span>", "addEventListener", "<title>Exhibits</title>", "charset"
+  )) {
+    expect_match(page, text, fixed = TRUE)
+  }
+  # A file: nothing is fetched.
+  expect_false(grepl("https?://", page))
+})
