@@ -2,8 +2,8 @@
 """Counters of network cards: what the host where the launcher starts received during a launch.
 
 They count everybody's bytes: that a card carried the payload is shown by no less than it, on a
-host that the launch has for itself. What a transport must *not* have carried is shown by the ranks' own
-TCP connections alone (`observed.tcp_bytes`).
+host that the launch has for itself. What a transport must *not* have carried is shown by the
+ranks' own TCP connections alone (`observed.tcp_bytes`).
 """
 
 import re

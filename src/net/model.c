@@ -85,8 +85,7 @@ static bool share_medium(struct model *model, int from, double now, const unsign
 
 // IPv4 without tags; the last two bits are the network's own (congestion).
 static bool unmodelled(const unsigned char *bytes, size_t length) {
-    return length > 15 && bytes[12] == 8 && bytes[13] == 0 &&
-           (bytes[15] & ~3) == MODEL_UNMODELLED;
+    return length > 15 && bytes[12] == 8 && bytes[13] == 0 && (bytes[15] & ~3) == MODEL_UNMODELLED;
 }
 
 bool model_send(struct model *model, int from, double now, const unsigned char *bytes,

@@ -56,7 +56,8 @@ static int fail(const char *what) {
 
 // A socket that does not wait for ever, and sends at once.
 static int open_socket(int way) {
-    int on = 1, mark = way == CONTROL ? MODEL_UNMODELLED : 0, made = socket(AF_INET, SOCK_STREAM, 0);
+    int on = 1, mark = way == CONTROL ? MODEL_UNMODELLED : 0,
+        made = socket(AF_INET, SOCK_STREAM, 0);
     struct timeval limit = {LIMIT_S, 0};
     if (made < 0)
         return -1;
@@ -266,6 +267,7 @@ int main(int count, char **arguments) {
     dilation = count == 4 ? strtod(arguments[3], NULL) : 1;
     if (bytes > 0 && dilation >= 1)
         return measure(arguments[1], bytes);
-    fprintf(stderr, "cotejo-probe: usage: cotejo-probe serve | cotejo-probe ADDRESS BYTES DILATION\n");
+    fprintf(stderr,
+            "cotejo-probe: usage: cotejo-probe serve | cotejo-probe ADDRESS BYTES DILATION\n");
     return STATUS_USAGE;
 }
