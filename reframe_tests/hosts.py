@@ -44,7 +44,7 @@ class hosts_quick(Quick, EveryHost):
 
 @rfm.simple_test
 class hosts_full(Full, EveryHost):
-    options = {"operation": "blocking", "sizes": "8:1Mi:x4", **TOGETHER, "budget": 0.1}
+    options = {"operation": "blocking", "sizes": "8:1Mi:x4,1Ki", **TOGETHER, "budget": 0.1}
     limit_s = 600
 
 

@@ -21,6 +21,8 @@ class Pattern(Experiment):
     pairs = parameter([1])
     #: Operation whose time is the test's performance; the experiment's own name by default.
     operation = ""
+    #: Size at which, B.
+    shown_bytes = 1
 
     @run_after("init")
     def set_limit(self):
@@ -36,7 +38,7 @@ class Pattern(Experiment):
     @performance_function("us")
     def latency(self):
         return 1e6 * launches.summary_value(
-            self.record, self.operation or self.experiment, 1, "median_s")
+            self.record, self.operation or self.experiment, self.shown_bytes, "median_s")
 
 
 class Pairs(Pattern):
@@ -139,6 +141,7 @@ class Bisection(Pairs):
 
 @rfm.simple_test
 class mpptest_bisect(Full, Bisection):
+    shown_bytes = 300
     options = {"sizes": "0:4200:+300", "adaptive": 0.02, "min-repetitions": 50,
                "max-repetitions": 50, "budget": 2}
     tags = exhibits.tags(*exhibits.figures("watter", "5.4", "5.5", "5.6", "5.7", "5.8"))
@@ -147,6 +150,7 @@ class mpptest_bisect(Full, Bisection):
 @rfm.simple_test
 class mpptest_nocache(Full, Pattern):
     experiment = "pingpong"
+    shown_bytes = 300
     options = {**mpptest_bisect.options, "cache": "cold"}
     tags = exhibits.tags("watter-fig-5.9")
 

@@ -72,6 +72,16 @@ def test_roots_are_concretized_apart_and_per_mpi():
     assert ["$^mpis"] in matrices[0]
 
 
+@pytest.mark.parametrize("site", SITES)
+def test_a_site_builds_what_its_family_selects(site):
+    """MPICH of ucx alone cannot be told to take OFI."""
+    if not (REPO / "site_configs" / site / "spack/packages.yaml").exists():
+        return
+    built = " ".join(site_packages(site).get("mpich", {}).get("variants", []))
+    wanted = FAMILIES["mpich"].transports["tcp"].environment["MPIR_CVAR_CH4_NETMOD"]
+    assert "netmod=" not in built or f"netmod={wanted}" in built
+
+
 def test_a_missing_site_is_an_error():
     for include in ENVIRONMENT["include"]:
         assert not include.get("optional"), "Spack would build everything in silence"

@@ -43,6 +43,12 @@ def launches(tag):
     return _launches(word if word in LAUNCHES else "quick")
 
 
+def launches_of(found):
+    """Blocks of a study whose tests are of such scales; an exhibit is asked for by its own tag,
+    and takes as many launches as the scale of its tests."""
+    return max(map(_launches, found))
+
+
 def numbers(scale):
     """Launch numbers of a scale: the block in `COTEJO_BLOCK`, else 1 to `COTEJO_LAUNCHES`.
 
@@ -63,6 +69,21 @@ def _bytes(word):
         if word.endswith(unit):
             return int(word.removesuffix(unit)) * value
     return int(word)
+
+
+def sizes_of(text):
+    """The sizes (B) of a list of the benchmark: `8`, `8:1Ki:x4`, `0:900:+300`, with commas."""
+    found = set()
+    for part in text.split(","):
+        first, *rest = part.split(":")
+        size, last = _bytes(first), _bytes(rest[0]) if rest else _bytes(first)
+        step = rest[1] if len(rest) > 1 else "x2"
+        while size <= last:
+            found.add(size)
+            size = size * int(step[1:]) if step[0] == "x" else size + _bytes(step[1:])
+            if not rest:
+                break
+    return found
 
 
 def within(sizes, largest):
