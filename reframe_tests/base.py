@@ -220,7 +220,7 @@ class Experiment(rfm.RunOnlyRegressionTest):
 
     @run_after("setup", always_last=True)
     def look_whether_it_is_wanted(self):
-        sessions.note(self.cell, file=inspect.getfile(type(self)),
+        sessions.note(self.cell, file=inspect.getfile(type(self)), scale=self.scale,
                       partition=self.current_partition.fullname)
         cell, self.cell = self.cell, ""  # what follows is no lack of this site
         self.skip_if(sessions.measured(cell, self.launch), "already in this session")

@@ -88,8 +88,8 @@ def unfinished(tag, like=""):
 def list_cells(tag, like):
     """The cells of a tag in whose names the regular expression `like` is found, by a dry run.
 
-    Returns three sorted lists, their names, the files of their tests, and their partitions; and
-    name -> reason of the cells that cannot be had here.
+    Returns three sorted lists, their names, the files of their tests, and their partitions; name
+    -> reason of the cells that cannot be had here; and the number of blocks by their scale.
     """
     with tempfile.NamedTemporaryFile("r", suffix=".cells") as file:
         done = subprocess.run(
@@ -110,7 +110,9 @@ def list_cells(tag, like):
     cells, files, partitions = (sorted(set(column)) for column in zip(*found, strict=True))
     skipped = {words["cell"]: words["skipped"] for words in listed
                if "skipped" in words and re.search(like, words["cell"])}
-    return cells, [os.path.relpath(file, sessions.REPO) for file in files], partitions, skipped
+    files = [os.path.relpath(file, sessions.REPO) for file in files]
+    blocks = scales.launches_of({words["scale"] for words in noted if words["cell"] in cells})
+    return cells, files, partitions, skipped, blocks
 
 
 def plan_file():
@@ -123,14 +125,14 @@ def begin(tag, blocks, like="", tries=TRIES):
     Of the tag's cells those are measured in whose names the regular expression `like` is found.
     """
     say(f"new session: finding the cells of tag {tag!r}")
-    cells, files, partitions, skipped = list_cells(tag, like)
+    cells, files, partitions, skipped, usual = list_cells(tag, like)
     sessions.begin()
     say(f"session {sessions.session_name()}: {len(cells)} cells")
     for reason, count in collections.Counter(skipped.values()).most_common():
         say(f"left out: {count} cells: {reason}")
     plan = new_plan(
-        tag=tag, blocks=blocks, seed=random.SystemRandom().randrange(1 << 31), cells=cells,
-        files=files, partitions=partitions, like=like, tries=tries,
+        tag=tag, blocks=blocks or usual, seed=random.SystemRandom().randrange(1 << 31),
+        cells=cells, files=files, partitions=partitions, like=like, tries=tries,
         skipped=[{"cell": cell, "reason": skipped[cell]} for cell in sorted(skipped)])
     write_plan(plan)
     return plan
@@ -369,7 +371,7 @@ def main():
     parser.add_argument("--budget", type=stopping.seconds, metavar="TIME",
                         help="with --until: begin no block that would end later (20m)")
     args = parser.parse_args()
-    blocks = scales.launches(args.tag) if args.launches is None else args.launches
+    blocks = args.launches
     if args.tries < 0:
         parser.error("--tries must be a number from 0 on")
     if args.until and args.launches:
