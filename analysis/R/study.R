@@ -34,11 +34,25 @@ compare_results <- function(results_dir, session = NULL, delta = 0.03) {
     whole = whole, summary = summary,
     medians = summarise_configurations(summary),
     comparison = compare_configurations(
-      summary,
+      narrow(summary),
       delta = delta, refused = "list"
     ),
-    drift = drift_of_blocks(summary), delta = delta
+    drift = drift_of_blocks(narrow(summary)), delta = delta
   )
+}
+
+#' Those columns of launch summaries that comparisons look at: launches have hundreds of others
+#' (every option), and each copy of the table would bring them along.
+#' @noRd
+narrow <- function(summary) {
+  columns <- c(
+    configuration_columns(summary), names(HELD_FIXED), "library", "allocation",
+    "allocation_nodes", "key", "id", "session", "launch", "status", "bytes",
+    "n", "n_invalid", "median_s", "min_s", "p10_s", "p95_s", "mean_s", "bytes_per_s"
+  )
+  out <- summary[, intersect(unique(columns), names(summary)), with = FALSE]
+  setattr(out, "factors", attr(summary, "factors"))
+  out[]
 }
 
 #' All that a report shows: what [compare_results()] returns, further comparisons, and the account
@@ -58,7 +72,7 @@ analyse <- function(results_dir, session = NULL, ...) {
     unusable = launches[key %in% in_session & status != "ok"],
     older = launches[status == "ok" & !key %in% study$summary$key],
     undisturbed = compare_configurations(
-      undisturbed(study$summary),
+      undisturbed(narrow(study$summary)),
       delta = study$delta, refused = "list"
     ),
     agreement = compare_tools(

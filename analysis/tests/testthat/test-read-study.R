@@ -44,3 +44,12 @@ test_that("a cache that cannot be written or read is no error", {
   file.create(file)
   expect_message(keep_summaries(list(), file.path(file, "x.rds")), "summaries are not kept")
 })
+
+test_that("comparisons need no more of a summary than a few columns", {
+  folder <- write_study(fresh_folder(), MPIS, bytes = c(1, 1024), blocks = 6L)
+  summary <- summarise_launches(read_results(folder))
+  few <- narrow(summary)
+  expect_lt(ncol(few), 60L)
+  expect_identical(compare_configurations(few), compare_configurations(summary))
+  expect_identical(drift_of_blocks(few), drift_of_blocks(summary))
+})
