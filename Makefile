@@ -6,7 +6,7 @@
 # have such a name are not asked. A value is text: make expands nothing in it, and recipes have it
 # by their environment alone, where stack/variables.py has looked at it before anything is touched.
 GIVEN = STACK DATA RESULTS FIGURES REPORT PAPER PROOF REFERENCE SAMPLES DROP TAG CELLS LAUNCHES \
-        UNTIL BUDGET NAME SITE PART PDF DELTA
+        UNTIL BUDGET NAME SITE PART PDF DELTA BEFORE AFTER CHANGED
 given = $(if $(filter command,$(firstword $(origin $1))),$(value $1),$2)
 $(foreach name,$(GIVEN),$(eval override $(name) := $$(call given,$(name))))
 # SPACK= (nothing) takes the wheels though Spack is there.
@@ -21,6 +21,8 @@ override RESULTS := $(call place,$(RESULTS),$(if $(filter reference,$(DATA)),dat
 override FIGURES := $(call place,$(FIGURES),figures)
 override REPORT := $(call place,$(REPORT),report/report.html)
 override PAPER := $(call place,$(PAPER),report/paper.html)
+override BEFORE := $(if $(BEFORE),$(call place,$(BEFORE)))
+override AFTER := $(if $(AFTER),$(call place,$(AFTER)))
 override PROOF := $(call place,$(PROOF),proof)
 override REFERENCE := $(call place,$(REFERENCE),data/reference)
 override SAMPLES := $(or $(SAMPLES),20)
@@ -47,7 +49,8 @@ BENCHES = bench bench_analysis bench_sites bench_kernels bench_faults
 .DEFAULT_GOAL := help
 .PHONY: help checked stack test-packages build verify study locked-study \
         locked-proof analysis figures report paper proof \
-        proof-page reference compare-layers site check-site references test bench clean distclean
+        proof-page reference compare compare-layers site check-site references test bench clean \
+        distclean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -115,6 +118,10 @@ proof-page: analysis ## write the page of the proof from the sessions that are t
 reference: checked ## add results to the dataset of the repository (RESULTS, REFERENCE, SAMPLES=20 of each group, DROP=SITE/SESSION)
 	@$(PYTHON) -m reframe_tests.harness.dataset "$$RESULTS" "$$REFERENCE" --samples="$$SAMPLES" \
 	  $${DROP:+--drop="$$DROP"}
+
+compare: analysis ## what changed between two folders of results (BEFORE, AFTER, CHANGED=mpi, REPORT, DELTA=3%)
+	@$(call needs,BEFORE)$(call needs,AFTER)$(CLAIM) "$$(dirname "$$REPORT")"
+	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_comparison(Sys.getenv("BEFORE"), Sys.getenv("AFTER"), file.path(dirname(Sys.getenv("REPORT")), "compare.html"), changed = strsplit(Sys.getenv("CHANGED"), "[ ,]+")[[1]], delta = cotejo::share_of_text(Sys.getenv("DELTA"), 0.03)))'
 
 compare-layers: analysis ## hold each layer of a site against the one below (SITE=local; DATA, RESULTS)
 	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::print_layers(Sys.getenv("RESULTS"), Sys.getenv("SITE", "local")))'

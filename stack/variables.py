@@ -9,7 +9,8 @@ import re
 import sys
 
 REPO = pathlib.Path(__file__).resolve().parent.parent
-FOLDERS = ("STACK", "RESULTS", "FIGURES", "REPORT", "PAPER", "PROOF", "REFERENCE")
+FOLDERS = ("STACK", "RESULTS", "FIGURES", "REPORT", "PAPER", "PROOF", "REFERENCE",
+           "BEFORE", "AFTER")
 # Compilers' wrappers, launchers and command lines of remote shells bear no others.
 OF_PATHS = re.compile(r"/[A-Za-z0-9._+/-]*")
 WORD = r"[A-Za-z0-9][A-Za-z0-9._-]*"
@@ -21,6 +22,7 @@ FORMS = {
     "UNTIL": (r"[0-9]*\.?[0-9]+%?", "a width such as 3% or 0.03"),
     "DELTA": (r"[0-9]*\.?[0-9]+%?", "a relative difference such as 3% or 0.03"),
     "PDF": (r"yes", "yes"),
+    "CHANGED": (rf"{WORD}([ ,]+{WORD})*", "what changed, such as mpi, stack or kernel"),
     "BUDGET": (r"[0-9]*\.?[0-9]+[smh]", "a time such as 90s, 20m or 2h"),
     "TAG": (WORD, "a word such as quick"),
     "NAME": (WORD, "letters, digits, dots, dashes and underscores"),

@@ -44,10 +44,11 @@ MUST_BE_OBSERVED <- c("observed_hosts", "observed_cpus")
 #' @param a,b data.tables of launches of the two sides (rows of `read_results()$launches`).
 #' @param by what is being compared, a column name such as `mpi`.
 #' @param names of the two sides, for the words.
+#' @param allowing columns that are known to differ between the sides.
 #' @return `TRUE`, or the differences, one text each.
 #' @export
-comparable <- function(a, b, by = "mpi", names = c("a", "b")) {
-  fixed <- setdiff(names(HELD_FIXED), c(by, unlist(EXEMPT[by])))
+comparable <- function(a, b, by = "mpi", names = c("a", "b"), allowing = character()) {
+  fixed <- setdiff(names(HELD_FIXED), c(by, unlist(EXEMPT[by]), allowing))
   needed <- setdiff(c(fixed, "library"), MAY_BE_UNKNOWN)
   need_columns(a, needed, "the table of launches")
   need_columns(b, needed, "the table of launches")

@@ -29,6 +29,7 @@
 #' @param alpha family-wise error rate of faster and slower.
 #' @param refused `"stop"`: an error of class `cotejo_not_comparable` when a pair may not be
 #'   compared; `"list"`: leave it out and list it in the attribute `refused`.
+#' @param allowing columns that are known to differ between the sides ([comparable()]).
 #' @return data.table, one row a stratum, pair and size: strata, `bytes`, `a`, `b`, `n_a`, `n_b`
 #'   (launches, of blocks that both sides have), `left_out` (launches of other blocks),
 #'   `median_a_s`, `median_b_s`, `ratio`, `low`, `high`, `confidence` (that the interval has, for
@@ -38,7 +39,8 @@
 #'   `more_launches`, `more_sessions`, `note`.
 #' @export
 compare_configurations <- function(summary, by = "mpi", ignoring = character(), delta = 0.03,
-                                   alpha = 0.05, refused = c("stop", "list")) {
+                                   alpha = 0.05, refused = c("stop", "list"),
+                                   allowing = character()) {
   refused <- match.arg(refused)
   strata <- setdiff(configuration_columns(summary), c(by, ignoring))
   need_columns(summary, c(strata, by, "bytes", "median_s", "key", "session"), "the summary")
@@ -53,7 +55,7 @@ compare_configurations <- function(summary, by = "mpi", ignoring = character(), 
     for (pair in pairs) {
       a <- part[part[[by]] == pair[[1L]]]
       b <- part[part[[by]] == pair[[2L]]]
-      proof <- comparable(a, b, by, pair)
+      proof <- comparable(a, b, by, pair, allowing)
       here <- a[1L, strata, with = FALSE]
       if (!isTRUE(proof)) {
         if (refused == "stop") stop_not_comparable(pair, here, proof)

@@ -148,6 +148,7 @@ title_of_stratum <- function(row) {
 describe_stratum <- function(row) {
   extra <- c(row$settings, row$parameters)
   parts <- c(
+    if (!is.null(row$mpi)) title_of(row$mpi),
     title_of(row$operation), title_of(row$transport), paste("placement", row$placement),
     extra[nzchar(extra)], if (nzchar(row$simulated)) row$simulated
   )

@@ -311,3 +311,52 @@ test_that("undisturbed times find what medians of a restless machine do not", {
   both <- compare_verdicts(medians, quiet)
   expect_identical(c(both$open, both$settled, both$turned), c(TRUE, TRUE, FALSE))
 })
+
+test_that("before and after are compared cell by cell, with exactly the named difference", {
+  version <- function(factor, library, sessions = 1L, kernel = "6.1.0") {
+    folder <- fresh_folder()
+    for (i in seq_len(sessions)) {
+      write_study(folder, MPIS * factor * (1 + i / 500),
+        bytes = c(1, 64), blocks = 6L, seed = i + round(100 * factor),
+        session = sprintf("2026112%dT070000Z", i)
+      )
+    }
+    for (file in list.files(folder, "json$", recursive = TRUE, full.names = TRUE)) {
+      edit_json(file, function(d) {
+        d$observed$mpi$library <- paste(d$asked$mpi, library)
+        d$provenance$stack$lock_sha256 <- library
+        d$observed$node$kernel <- kernel
+        d
+      })
+    }
+    folder
+  }
+  old <- version(1, "1.0")
+  new <- version(0.8, "2.0")
+  found <- suppressMessages(compare_folders(old, new, "mpi"))
+  expect_identical(nrow(found), 4L)
+  expect_identical(unique(c(found$a, found$b)), c("after", "before"))
+  expect_equal(found[bytes == 1]$ratio, c(0.8, 0.8), tolerance = 0.05)
+  # One session a side: what differs may be the day.
+  expect_identical(unique(found$verdict), "differ")
+  nothing <- suppressMessages(compare_folders(old, new))
+  expect_identical(nrow(nothing), 0L)
+  expect_match(attr(nothing, "refused")$why[[1L]], "MPI library: mpich 2.0 (after)", fixed = TRUE)
+  kernel <- suppressMessages(compare_folders(old, version(0.8, "2.0", kernel = "6.2.0"), "mpi"))
+  expect_match(
+    attr(kernel, "refused")$why[[1L]], "kernel: 6.2.0 (after), 6.1.0 (before)",
+    fixed = TRUE
+  )
+  expect_error(compare_folders(old, new, "weather"), "weather is nothing that may be named")
+  three <- suppressMessages(compare_folders(
+    version(1, "1.0", 3L), version(0.8, "2.0", 3L), "mpi"
+  ))
+  expect_identical(unique(three$verdict), "faster")
+  out <- file.path(fresh_folder(), "compare.html")
+  said <- suppressMessages(utils::capture.output(write_comparison(old, new, out, "mpi")))
+  expect_match(said, "the sessions differ from 1 B to 64 B", all = FALSE)
+  expect_match(paste(readLines(out), collapse = "\n"), "Said to have changed: mpi", fixed = TRUE)
+  # The same folder on both sides is no pair of blocks, and no difference.
+  same <- suppressMessages(compare_folders(old, old))
+  expect_false(any(same$verdict %in% c("faster", "slower", "differ")))
+})
