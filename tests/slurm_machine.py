@@ -116,6 +116,10 @@ class Machine:
         priority = ["chrt", "-r", "5"] if self.found["realtime"] else []
         self.start(name, *priority, "slurmd", "-D", "-N", name, "-f", self.folder / "slurm.conf")
 
+    def kill_node(self, name):
+        """Ends a host with all that runs on it, as a machine that loses its power."""
+        os.kill(next(h["pid"] for h in self.found["hosts"] if h["name"] == name), signal.SIGKILL)
+
     def states(self):
         """Node -> state."""
         lines = self.run("sinfo", "-h", "-N", "-o", "%N %T").stdout.splitlines()
@@ -147,7 +151,7 @@ def running():
     folder = removal.place_beside(pathlib.Path(tempfile.gettempdir()) / "slurm")
     folder.chmod(0o755)
     configure(folder)
-    name = f"slurm.{os.getpid()}"
+    name = f"slurm{folder.name}"  # two at once are two clusters
     machine = Machine(folder, clusters.up("gigabit", name, hosts=HOSTS, companion=os.getpid(),
                                           verified=False))
     try:

@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 
 import pytest
@@ -38,7 +39,7 @@ def reframe(slurm, results, *words, **more):
 
 
 def records_of(results):
-    return [json.loads(p.read_text()) for p in results.glob("*/*/*.json")]
+    return [json.loads(p.read_text()) for p in results.glob("*/*/*.[0-9]*.json")]
 
 
 def asked(records):
@@ -59,10 +60,10 @@ def check(records):
 
 
 def test_outside_of_an_allocation_each_launch_is_submitted(slurm, tmp_path):
-    done = reframe(slurm, tmp_path, "-n", "placement_check.*placement=one-per-host")
+    done = reframe(slurm, tmp_path, "-n", "placement_check.*placement=one-per-host", "-p", "mpich")
     records = records_of(tmp_path)
-    assert asked(records) == sorted((p, m, "one-per-host") for p in ("srun", "mpirun")
-                                    for m in PRESENT), done.stdout[-3000:]
+    assert asked(records) == [(p, "mpich", "one-per-host") for p in ("mpirun", "srun")], (
+        done.stdout[-3000:])
     check(records)
     assert len({r["allocation"]["id"] for r in records}) == len(records)
 
@@ -105,6 +106,42 @@ def test_a_site_that_is_written_on_a_node_launches_as_it_is(slurm, new_site, tmp
         ("shm", 1), ("tcp", slurm_machine.HOSTS)], done.stdout[-3000:]
     assert {r["id"]: r["reason"] for r in records if r["reason"]} == {}
     assert all(r["simulated"].startswith("emulated: ") for r in records)
+
+
+def study(slurm, results, *words):
+    return subprocess.Popen(
+        slurm.on("head", sys.executable, "-m", "reframe_tests.harness.study", *words),
+        cwd=sessions.REPO, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, env={
+            **slurm.environment, "COTEJO_SITE": "one-machine-slurm",
+            "COTEJO_RESULTS": str(results),
+            "RFM_CONFIG_FILES": str(sessions.REPO / "reframe_tests/config.py")})
+
+
+def nodes_of_next_job(slurm):
+    """Nodes of the first job that runs from now on."""
+    for _ in range(600):
+        if said := slurm.run("squeue", "-h", "-t", "R", "-o", "%N").stdout.split():
+            return slurm.run("scontrol", "show", "hostnames", said[0]).stdout.split()
+        time.sleep(0.1)
+    raise AssertionError("no job ran within a minute")
+
+
+def test_a_node_that_dies_in_mid_study_costs_one_launch_and_the_others_go_on():
+    """The launch is recorded as an accident, and measured again on the nodes that are left."""
+    with slurm_machine.running() as slurm, tempfile.TemporaryDirectory() as name:
+        results = pathlib.Path(name)
+        running = study(slurm, results, "--tag", "site-check", "--launches", "2",
+                        "--cells", "mpich.tcp.one-per-host.*srun")
+        dead = nodes_of_next_job(slurm)[-1]
+        slurm.kill_node(dead)
+        output = running.communicate(timeout=250)[0]
+        records = sorted(records_of(results), key=lambda r: r["id"])
+    assert running.returncode == 0, output[-3000:]
+    assert [r["status"] for r in records] == ["accident", "ok", "ok"], output[-3000:]
+    assert records[0]["accident"]["kind"] in ("node", "signal")
+    for record in records[1:]:
+        assert dead not in {rank["host"] for rank in record["observed"]["ranks"]}
 
 
 def processes_in(folder):

@@ -7,7 +7,7 @@
 SHARED = {
     # No accounting here: its state is asked of squeue. Real clusters have "slurm".
     "scheduler": "squeue",
-    "access": ["--partition=all", "--exclusive", "--licenses=cores:1"],
+    "access": ["--partition=all", "--exclusive", "--licenses=cores:1", "--no-requeue"],
     "max_jobs": 1,
     # Hosts are like that of ReFrame, and share its cores: they are it.
     "extras": {"topology": "here", "nodes": 4, "shared_cores": True},
