@@ -3,6 +3,7 @@
 
 import csv
 import json
+import os
 
 import pytest
 
@@ -42,7 +43,8 @@ def test_a_broken_result_fails_the_launch(mpi, tmp_path, operation, words, expec
     (["--operation", "bcast", "--root", "2"], "ranks 0 to 1"),
     (["--operation", "allreduce", "--sizes", "12"], "elements of 8 B"),
     (["--operation", "bcast", "--datatype", "struct", "--sizes", "65"], "elements of 64 B"),
-    (["--operation", "alltoall", "--sizes", "2000M"], "larger than MPI's int"),
+    (["--operation", "alltoallv", "--sizes", "2000M"], "larger than MPI's int"),
+    (["--operation", "reduce_scatter_block", "--sizes", "2000M"], "larger than MPI's int"),
     (["--operation", "bcast", "--layout", "8"], "multiples of 16"),
 ])
 def test_what_cannot_be_is_said_in_one_line(mpi, words, expected):
@@ -50,6 +52,15 @@ def test_what_cannot_be_is_said_in_one_line(mpi, words, expected):
     assert len(said(done)) == 1, done.stderr
     assert expected in said(done)[0]
     assert done.returncode == 2
+
+
+@pytest.mark.skipif(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") > 20 << 30,
+                    reason="this host has room for what is to be refused")
+def test_only_the_count_of_a_block_must_be_an_int(mpi):
+    """Blocks of 2000 MB for each of two ranks: a call can say them, a small host has no room."""
+    done = launch(mpi, "collective", "--operation", "alltoall", "--sizes", "2000M")
+    assert done.returncode == 2
+    assert "MB available; ask for smaller" in said(done)[0]
 
 
 def test_results_are_checked_on_buffers_that_were_never_written_and_begin_within_a_page(

@@ -65,11 +65,22 @@ static double side_room(const struct coll *coll, int blocks, double count) {
     return blocks * (coll->ragged ? 2 * count + 1 : count) * (double)extent(coll);
 }
 
+// Whether MPI's int can say what the call needs: of most operations the count of one block; of
+// those with places of their own, and of reductions, the end of the last block, too.
+static bool sayable(const struct coll *coll, size_t bytes, double out, double in) {
+    const struct flow *flow = coll->row->flow;
+    double count = (double)bytes / (coll->packed ? 1 : (double)unit(coll));
+    if (coll->ragged ? 2 * count > INT_MAX : count > INT_MAX)
+        return false;
+    bool placed = flow->own_counts || flow->fold != FOLD_NONE || coll->packed;
+    return !placed || (out <= INT_MAX && in <= INT_MAX);
+}
+
 double coll_room(const struct coll *coll, size_t bytes) {
     double count = (double)bytes / (double)unit(coll);
     double out = side_room(coll, blocks_out(coll), count);
     double in = side_room(coll, blocks_in(coll), count);
-    if (bytes / unit(coll) > INT_MAX || out > INT_MAX || in > INT_MAX)
+    if (!sayable(coll, bytes, out, in))
         return -1;
     size_t cache = node_cache();
     size_t room = buffer_room((size_t)out, coll->cold, cache, 1) +
@@ -98,9 +109,10 @@ static void side_open(struct coll *coll, struct side *side, const char *name, in
     for (size_t i = 0; i < room; i++) {
         size_t block = scattered ? room - 1 - i : i;
         side->counts[block] = count(coll, (int)block) * (carrier ? (int)unit(coll) : 1);
-        side->starts[block] = (int)start;
         side->far_starts[block] = (MPI_Aint)(start * step);
-        side->byte_starts[block] = (int)(start * step);
+        // Nobody is asked for places that an int cannot say (coll_room).
+        side->starts[block] = start <= INT_MAX ? (int)start : -1;
+        side->byte_starts[block] = start * step <= INT_MAX ? (int)(start * step) : -1;
         side->types[block] = coll->type;
         start += (size_t)side->counts[block] + scattered;
     }

@@ -155,7 +155,7 @@ static void check_size(struct study *study, size_t bytes, struct failure *failur
     if (room < 0)
         failure_set(
             failure, STATUS_USAGE,
-            "--sizes %zu: the buffers of %s on %d ranks are larger than MPI's int can say; "
+            "--sizes %zu: counts or places of %s on %d ranks are larger than MPI's int can say; "
             "ask for smaller --sizes",
             bytes, name, study->bench->size);
     if (room > study->room)
