@@ -62,6 +62,7 @@ def test_a_bus_error_on_full_shared_memory_is_its_fault(monkeypatch):
     ({"exit": 2}, "cotejo: unknown option --x", None),
     # Open MPI's launcher, told to end; a shell whose command was killed; one that was not.
     ({}, "[vm:1] PMIX ERROR: PMIX_ERR_UNREACH in file x.c at line 121\n", "signal"),
+    ({"exit": 255}, "error checking    : enabled\n", "signal"),
     ({"exit": 137, "reason": "exit status 137"}, "", "signal"),
     ({"exit": 139}, "Segmentation fault detected", None), ({"exit": 0}, "", None)])
 def test_each_cause_has_its_kind(guard, output, kind):

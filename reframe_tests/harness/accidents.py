@@ -37,8 +37,8 @@ BUS_ERROR = 7
 #: Words by which program, library or launcher say that they failed by themselves.
 FAILED = re.compile(r"cotejo\S*:|error|fatal|abort|exited|terminat|detected|cannot|failed|usage|"
                     r"no such|not found|exception|traceback|assert", re.I)
-#: What is said when the other side has gone, whatever took it.
-GONE = re.compile(r".*(?:PMIX_ERR_UNREACH|PMIX_ERR_LOST_CONNECTION).*")
+#: What is said when the other side has gone, whatever took it; and a line of MPICH's about itself.
+GONE = re.compile(r".*(?:PMIX_ERR_UNREACH|PMIX_ERR_LOST_CONNECTION|error checking +:).*")
 
 
 def _told(guard):
