@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """LogP's gap, held against a transport whose gap and drain are planted."""
 
-import json
+import csv
 
 import pytest
 
@@ -10,14 +10,17 @@ from tests.launching import STACK, launch
 GAP_S = 20e-6
 
 
-@pytest.mark.parametrize("drain_s", [0, 500e-6])
+@pytest.mark.parametrize("drain_s", [0, 100e-6])
 def test_the_drain_of_a_row_is_not_in_the_gap(mpi, tmp_path, drain_s):
-    """Rows of 16 messages with their drain would tell 51 us."""
+    """Rows of 16 messages with their drain would tell 26 us, and none of the samples 20."""
     planted = STACK / "build" / mpi.name / "tests/libdrain.so"
-    done = launch(mpi, "logp", "--sizes", "1", "--budget", "0.05", "--output", "samples",
-                  folder=tmp_path, LD_PRELOAD=str(planted), COTEJO_GAP_S=str(GAP_S),
-                  COTEJO_DRAIN_S=str(drain_s))
+    done = launch(mpi, "logp", "--sizes", "1", "--budget", "0.05", "--min-repetitions", "40",
+                  "--output", "samples", folder=tmp_path, LD_PRELOAD=str(planted),
+                  COTEJO_GAP_S=str(GAP_S), COTEJO_DRAIN_S=str(drain_s))
     assert done.returncode == 0, done.stderr
-    found = {row["operation"]: row["median_s"]
-             for row in json.loads((tmp_path / "samples.json").read_text())["summary"]}
-    assert GAP_S * 0.97 < found["logp-g"] < GAP_S * 1.3
+    lines = (tmp_path / "samples.csv").read_text().splitlines()[1:]
+    gaps = [float(row["time_s"]) for row in csv.DictReader(lines)
+            if row["operation"] == "logp-g" and row["valid"] == "1"]
+    # On a busy machine most rows may be interrupted: those that were not tell the gap.
+    quiet = [gap for gap in gaps if 0.97 * GAP_S < gap < 1.1 * GAP_S]
+    assert len(quiet) >= 3, sorted(gaps)
