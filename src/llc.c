@@ -228,10 +228,14 @@ int listen(int socket, int room) {
     pthread_mutex_lock(&one_at_a_time);
     unsigned char point = point_of(belief.self.sin_port);
     int by = llc_socket(point, point);
-    if (by >= 0 && REAL(listen)(by, room) == 0)
+    int status = by < 0 ? -1 : REAL(listen)(by, room), why = errno;
+    if (status == 0)
         replace(socket, by, belief);
+    else if (by >= 0)
+        close(by);
     pthread_mutex_unlock(&one_at_a_time);
-    return by < 0 ? -1 : 0;
+    errno = why;
+    return status;
 }
 
 int connect(int socket, const struct sockaddr *address, socklen_t length) {

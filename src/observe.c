@@ -57,7 +57,7 @@ static void describe(const char *path, struct failure *failure) {
                               .payload_bytes = -1};
     json_open(&json, '{');
     json_name(&json, "schema");
-    json_string(&json, "cotejo-launch/1");
+    json_string(&json, "cotejo-launch/2");
     describe_launch(&launch, &subject, &json, failure);
     json_close(&json, '}');
     if (rank == 0 && !failed(failure) && !json.lost)

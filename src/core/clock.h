@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum clock_kind { CLOCK_WTIME, CLOCK_MONO, CLOCK_MONO_RAW, CLOCK_TSC, CLOCK_KINDS };
+enum clock_kind { CLOCK_WTIME, CLOCK_MONO, CLOCK_MONO_RAW, CLOCK_DAY, CLOCK_TSC, CLOCK_KINDS };
 
 struct clock {
     enum clock_kind kind;

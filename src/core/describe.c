@@ -138,16 +138,6 @@ static char *describe_ranks(int rank, struct failure *failure) {
     return all;
 }
 
-// Version 1 of the schema has rank 0's host alone.
-static void describe_node(double load, struct json *json) {
-    json_name(json, "node");
-    json_open(json, '{');
-    node_describe(json);
-    json_name(json, "load_1min");
-    json_real(json, load);
-    json_close(json, '}');
-}
-
 void describe_launch(const struct launch *launch, const struct subject *subject, struct json *json,
                      struct failure *failure) {
     struct interfaces after; // before the description's own messages
@@ -174,7 +164,6 @@ void describe_launch(const struct launch *launch, const struct subject *subject,
         json_open(json, '[');
         json_raw(json, ranks);
         json_close(json, ']');
-        describe_node(launch->surroundings.load, json);
         json_raw(json, around.text ? around.text : "");
         json_name(json, "layout");
         json_raw(json, layout.text ? layout.text : "null");

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Times are taken in one place: who else may read a clock, and what for."""
+
+import re
+
+from reframe_tests.harness import families
+
+READS = re.compile(
+    r"\b(clock_now|clock_time|clock_row|clock_wait|MPI_Wtime|clock_gettime|gettimeofday|"
+    r"machine_seconds)\s*\(")
+MARKS = re.compile(r"\bprogram_mark\s*\(")
+
+#: The clock, the sampler, and what both stand on.
+MEASURING = {"core/clock.c", "core/clock.h", "core/sampler.c", "core/program.h", "core/sync.c",
+             "core/reading.c", "core/start.c", "core/overhead.c"}
+#: What a computation takes alone, or how long a wait takes: found before anything is measured, and
+#: no sample.
+CALIBRATION = {"core/compute.c", "experiments/coll_overlap.c", "experiments/waitpattern.c"}
+#: Deadlines, and times of MPI_Init.
+DEADLINES = {"experiments/deadlock.c", "cotejo.c"}
+#: Separate programs and libraries, and what a machine is like.
+PROGRAMS = {"machine.c", "core/machine.c", "core/machine.h", "slow.c"}
+PROGRAM_FOLDERS = ("net/", "guard/", "tests/", "transport/")
+#: Waits that belong to the operation.
+WAITS = {"experiments/moves.c"}
+#: Still with clocks of their own.
+LEFT = {"core/repeat.c", "experiments/eager.c", "experiments/memory.c"}
+
+
+def readers(pattern):
+    """Files of src/ whose code has it, comments left out."""
+    found = set()
+    for path in (families.REPO / "src").rglob("*.[ch]"):
+        code = re.sub(r"//.*", "", path.read_text())
+        name = path.relative_to(families.REPO / "src").as_posix()
+        if pattern.search(code) and not name.startswith(PROGRAM_FOLDERS):
+            found.add(name)
+    return found
+
+
+def test_no_other_file_reads_a_clock():
+    allowed = MEASURING | CALIBRATION | DEADLINES | PROGRAMS | WAITS | LEFT
+    assert readers(READS) - allowed == set()
+
+
+def test_the_list_names_none_that_does_not():
+    """So that it shrinks as what is left moves to the sampler."""
+    assert (CALIBRATION | DEADLINES | WAITS | LEFT) - readers(READS) == set()
+
+
+def test_marks_are_of_whole_programs_alone():
+    programs = re.compile(r"core/program\.h|experiments/(fft|radix|train|moves).*\.c|nas/mz\.c")
+    assert [name for name in readers(MARKS) if not programs.fullmatch(name)] == []
