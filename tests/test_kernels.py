@@ -2,6 +2,7 @@
 """FFT and radix sort: what they send is what the formulas say, and wrong results are errors."""
 
 import csv
+import os
 
 import pytest
 
@@ -58,6 +59,17 @@ def test_a_wrong_byte_of_a_transposition_is_an_error(fft):
                       COTEJO_FLIP_BYTES=str(size), **broken)
         assert done.returncode == 1, (variant, way)
         assert "wrong result" in said(done)[0] and variant in said(done)[0]
+
+
+def test_the_most_memory_is_told_of_every_sample(mpi, tmp_path):
+    """At least the keys themselves, twice."""
+    done = launch(mpi, "radix", "--keys", "100k", "--variant", "original", "--min-repetitions",
+                  "2", "--max-repetitions", "2", "--output", "samples", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    rows = list(csv.DictReader((tmp_path / "samples.csv").read_text().splitlines()[1:]))
+    if not os.access("/proc/self/clear_refs", os.W_OK):
+        pytest.skip("the kernel does not tell")
+    assert [row for row in rows if float(row["peak_bytes"]) < 2 * 4 * 100e3] == []
 
 
 def test_a_wrong_key_is_an_error(mpi):

@@ -37,6 +37,7 @@ static bool forget_peak(void) {
 struct measured {
     struct bench *bench;
     const struct kernel *kernel;
+    size_t from; // its first sample
     bool peak_known;
 };
 
@@ -55,12 +56,26 @@ static void run(void *state, long calls) {
     measured->kernel->run(measured->kernel->state);
 }
 
+// The most memory is known when all samples have been taken, before they are written.
+static void keep_peak(const struct measured *measured) {
+    const struct kernel *kernel = measured->kernel;
+    struct bench *bench = measured->bench;
+    double mine = measured->peak_known ? status_of("VmHWM") - kernel->resident_before : NAN, most;
+    if (isnan(mine))
+        mine = 0;
+    MPI_Reduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, 0, bench->comm);
+    for (size_t i = measured->from; bench->rank == 0 && i < bench->samples.count; i++)
+        bench->samples.at[i].extra[SAMPLER_COLUMNS + 1 + NOTES] = most;
+}
+
 // The first run is for the check alone; the most memory counts from there on.
 static void check(const struct operation *operation, unsigned round, struct failure *failure) {
     struct measured *measured = operation->state;
     if (round == 0) {
         prepare(operation, -1);
         run(measured, 1);
+    } else {
+        keep_peak(measured);
     }
     measured->kernel->check(measured->kernel->state, failure);
     if (round == 0)
@@ -85,20 +100,9 @@ static void describe(const struct operation *operation, const struct timing *tim
     measured->bench->payload_bytes += sent;
 }
 
-// The most memory is known when all samples have been taken.
-static void keep_peak(struct bench *bench, const struct kernel *kernel, size_t from, bool known) {
-    double mine = known ? status_of("VmHWM") - kernel->resident_before : NAN, most;
-    if (isnan(mine))
-        mine = 0;
-    MPI_Reduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, 0, bench->comm);
-    for (size_t i = from; bench->rank == 0 && i < bench->samples.count; i++)
-        bench->samples.at[i].extra[SAMPLER_COLUMNS + 1 + NOTES] = most;
-}
-
 void kernel_measure(struct sampler *sampler, const struct kernel *kernel) {
     struct bench *bench = sampler->bench;
-    struct measured measured = {bench, kernel, false};
-    size_t from = bench->samples.count;
+    struct measured measured = {bench, kernel, bench->samples.count, false};
     sampler_measure(sampler, &(struct operation){.name = kernel->operation,
                                                  .bytes = kernel->bytes,
                                                  .program = true,
@@ -110,6 +114,4 @@ void kernel_measure(struct sampler *sampler, const struct kernel *kernel) {
                                                  .state = &measured,
                                                  .notes = (const double *)kernel->account,
                                                  .notes_count = NOTES});
-    if (!failed(&bench->failure))
-        keep_peak(bench, kernel, from, measured.peak_known);
 }
