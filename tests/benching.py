@@ -64,7 +64,7 @@ def all_at_once(found, seconds=0.5):
     size = int(rate * seconds / 8 / slower)
     servers = [clusters.on_host(found, host["name"], probe, "serve") for host in hosts]
     clients = [clusters.on_host(found, host["name"], probe, peer["address"], str(size),
-                                str(slower), stdout=subprocess.PIPE)
+                                str(slower), "alone", stdout=subprocess.PIPE)
                for host, peer in zip(hosts, [*hosts[1:], hosts[0]], strict=True)]
     said = [client.communicate(timeout=60)[0] for client in clients]
     for server in servers:

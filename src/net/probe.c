@@ -8,6 +8,8 @@
 //
 // Its clock is D times slower than the system's, as the network that it measures.
 //
+//   cotejo-probe ADDRESS N D alone    without the control, for several at once
+//
 // The control is the same by frames that the switch passes on without its model. The two take
 // turns, trip by trip and slice by slice, so that they find the same machine: the share of time
 // that it takes from the control's round trips it takes from the network, too.
@@ -42,6 +44,7 @@ struct lost {
 };
 
 static double dilation = 1;
+static bool alone; // without the control
 
 static double now(void) {
     struct timespec t;
@@ -213,10 +216,10 @@ static int make_slices(struct way ways[WAYS], long long bytes, double usual, str
     double begin = now(), most = most_s / dilation;
     int count = 0;
     for (; count < SLICES && (count < FEW || now() - begin < most); count++) {
-        for (int way = 0; way < WAYS; way++)
+        for (int way = 0; way < (alone ? CONTROL : WAYS); way++)
             if (!slice(&ways[way], bytes, &ways[way].slices[count]))
                 return 0;
-        if (!watch(&ways[CONTROL], ways[NETWORK].slices[count], usual, lost))
+        if (!alone && !watch(&ways[CONTROL], ways[NETWORK].slices[count], usual, lost))
             return 0;
     }
     return count;
@@ -252,9 +255,12 @@ static int measure(const char *address, long long bytes) {
         return fail("stream");
     printf("{");
     tell(&ways[NETWORK], trips, slices, bytes);
-    printf(", \"control\": {");
-    tell(&ways[CONTROL], trips, slices, bytes);
-    printf(", \"lost\": %.4f}}\n", lost.s / lost.of_s);
+    if (!alone) {
+        printf(", \"control\": {");
+        tell(&ways[CONTROL], trips, slices, bytes);
+        printf(", \"lost\": %.4f}", lost.s / lost.of_s);
+    }
+    printf("}\n");
     for (int way = 0; way < WAYS; way++)
         close(ways[way].socket); // which ends the server
     return STATUS_OK;
@@ -263,11 +269,13 @@ static int measure(const char *address, long long bytes) {
 int main(int count, char **arguments) {
     if (count == 2 && strcmp(arguments[1], "serve") == 0)
         return serve();
-    long long bytes = count == 4 ? strtoll(arguments[2], NULL, 10) : 0;
-    dilation = count == 4 ? strtod(arguments[3], NULL) : 1;
+    alone = count == 5 && strcmp(arguments[4], "alone") == 0;
+    bool asked = count == 4 || alone;
+    long long bytes = asked ? strtoll(arguments[2], NULL, 10) : 0;
+    dilation = asked ? strtod(arguments[3], NULL) : 1;
     if (bytes > 0 && dilation >= 1)
         return measure(arguments[1], bytes);
-    fprintf(stderr,
-            "cotejo-probe: usage: cotejo-probe serve | cotejo-probe ADDRESS BYTES DILATION\n");
+    fprintf(stderr, "cotejo-probe: usage: cotejo-probe serve | "
+                    "cotejo-probe ADDRESS BYTES DILATION [alone]\n");
     return STATUS_USAGE;
 }
