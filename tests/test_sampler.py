@@ -3,12 +3,10 @@
 
 import csv
 import json
-import re
 import subprocess
 
 import pytest
 
-from reframe_tests.harness import sessions
 from tests.launching import FAMILIES, STACK, command_of, launch, said
 
 PRESENT = [f for f in FAMILIES.values() if (f.prefix(STACK) / "bin/cotejo").exists()]
@@ -143,22 +141,3 @@ def test_what_a_killed_launch_had_measured_stays_for_a_look(mpi, tmp_path):
     lines = (tmp_path / "samples.csv.tmp").read_text().splitlines()
     assert lines[0] == "# cotejo-samples/2"
     assert len(lines) > 2 and all(line.startswith("pingpong,1,") for line in lines[2:])
-
-
-# Who reads a clock outside of the sampler, and why no sample's start or end is taken there.
-CLOCK_READERS = {
-    "src/experiments/coll_overlap.c": "finds how quickly a rank computes; no samples",
-    "src/experiments/deadlock.c": "a deadline",
-    "src/experiments/eager.c": "watches a send against deadlines, whose end is no common one",
-    "src/experiments/memory.c": "readings of memory, with the time of what they follow",
-    "src/experiments/moves.c": "a delay within an operation",
-    "src/experiments/waitpattern.c": "is busy until a moment",
-}
-READS = re.compile(r"\b(clock_now|clock_time|clock_row|clock_wait|MPI_Wtime)\(")
-
-
-def test_no_sample_s_time_is_taken_outside_of_the_sampler():
-    sources = [*sessions.REPO.glob("src/experiments/*.c"), *sessions.REPO.glob("src/nas/*.c")]
-    readers = {str(path.relative_to(sessions.REPO)) for path in sources
-               if READS.search(path.read_text())}
-    assert readers == set(CLOCK_READERS)
