@@ -371,6 +371,7 @@ def main():
     parser.add_argument("--budget", type=stopping.seconds, metavar="TIME",
                         help="with --until: begin no block that would end later (20m)")
     args = parser.parse_args()
+    sessions.site_folder()  # one that is not there is said before anything begins
     blocks = args.launches
     if args.tries < 0:
         parser.error("--tries must be a number from 0 on")
