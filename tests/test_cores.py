@@ -253,10 +253,13 @@ def test_the_folder_of_the_system_is_for_all_users_and_local(monkeypatch):
 def test_temporary_folders_of_guards_that_are_gone_are_removed(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     me = f"study {os.getpid()} {cores.started_at(os.getpid())}\n"
-    for name, mark in [("alive1", me), ("gone01", f"study {os.getpid()} 1\n"), ("odd001", "x\n")]:
+    for name, mark in [("alive1", me), ("gone01", f"study {os.getpid()} 1\n"), ("odd001", "x\n"),
+                       ("old001", "x\n")]:
         (tmp_path / f"cotejo-{name}").mkdir()
         (tmp_path / f"cotejo-{name}" / removal.MARK).write_text(mark)
+    os.utime(tmp_path / "cotejo-old001", (1, 1))
     (tmp_path / "cotejo-unmark").mkdir()
+    os.utime(tmp_path / "cotejo-unmark", (1, 1))
     theirs = tmp_path / "theirs"
     theirs.mkdir()
     (theirs / removal.MARK).write_text(f"study {os.getpid()} 1\n")

@@ -28,6 +28,8 @@ PLACES = ("/run/lock", "/dev/shm", "/tmp")
 LINE_MOST = 400
 #: A study that ends leaves the cores within this.
 WAIT_S = 5
+#: The mark of a temporary folder names its maker within this.
+NAMED_WITHIN_S = 60
 
 #: The open file of the lock, once this process has it.
 _held = []
@@ -187,7 +189,9 @@ def sweep_folders():
             if os.lstat(folder).st_uid != os.getuid():
                 continue
             _, pid, start = _founder((folder / removal.MARK).read_text().splitlines()[-1])
-            if pid and started_at(pid) != start:
+            # Its maker was killed before it was named in the mark.
+            nobodys = not pid and time.time() - os.lstat(folder).st_mtime > NAMED_WITHIN_S
+            if nobodys or (pid and started_at(pid) != start):
                 removal.remove(folder.parent, folder)
 
 
