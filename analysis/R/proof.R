@@ -57,32 +57,45 @@ account_for <- function(summary, shares, draws) {
     summary, shares, c(5L, 7L, 10L, 15L, 20L, FULL_LAUNCHES), draws, 1L
   )
   list(
-    equal = prove_equal(summary, shares), trials = trials, power = power_of(trials, "site"),
+    equal = rbindlist(lapply(proof_criteria()$designs, function(n) {
+      prove_equal(summary, shares, n)
+    })), trials = trials, power = power_of(trials, "site"),
     power_by_mpi = power_of(trials, c("site", "mpi")), spread = spread_of(summary, shares)
   )
 }
 
 #' A against A: comparisons of the two names under which nothing was planted.
 #'
-#' Each session's blocks are cut into disjoint sets, so that no launch is in two of them; a set
-#' has the fewest blocks with which a test can still reach 5 % after Holm over some ten sizes.
+#' Each session's blocks are cut into disjoint sets of a shipped design's number of launches, so
+#' that no launch is in two of them; blocks that are left over go into the sets.
 #'
-#' @param least blocks of a set.
-#' @return data.table of comparisons with `session`, `set`, `p` (not corrected) and `verdict`.
+#' @param design blocks of a set, at least; sessions with fewer have none.
+#' @return data.table of comparisons with `design`, `session`, `set`, `p` (of a size alone) and
+#'   `verdict`.
 #' @noRd
-prove_equal <- function(summary, shares, least = 7L) {
+prove_equal <- function(summary, shares, design) {
   accounts <- lapply(unique(summary$session), function(one) {
     part <- summary[summary$session == one]
     setattr(part, "factors", attr(summary, "factors"))
     names <- shares$parameter_alias[shares$session == one & shares$share == 0]
     part <- keep_rows_of(part, part$parameter_alias %in% names)
     blocks <- sort(unique(part$launch))
-    set <- (seq_along(blocks) - 1L) %% max(1L, length(blocks) %/% least)
+    if (length(blocks) < design) {
+      return(NULL)
+    }
+    set <- (seq_along(blocks) - 1L) %% (length(blocks) %/% design)
     rbindlist(lapply(unique(set), function(i) {
-      cbind(session = one, set = i, compare_names(part, blocks[set == i]))
+      cbind(design = design, session = one, set = i, compare_names(part, blocks[set == i]))
     }))
   })
-  rbindlist(accounts)[!is.na(verdict)]
+  accounts <- rbindlist(accounts)
+  if (nrow(accounts)) accounts[!is.na(verdict)] else accounts
+}
+
+#' The criteria of the proof, as they were frozen.
+#' @noRd
+proof_criteria <- function() {
+  yaml::read_yaml(system.file("proof-criteria.yaml", package = "cotejo", mustWork = TRUE))
 }
 
 keep_rows_of <- function(summary, which) keep_rows(summary, base::which(which))
@@ -119,6 +132,24 @@ share_of <- function(hits, trials, level = 0.95) {
     ifelse(hits == 0, 0, stats::qbeta(tail, hits, trials - hits + 1)),
     ifelse(hits == trials, 1, stats::qbeta(1 - tail, hits + 1, trials - hits))
   )
+}
+
+#' A share with its 95 % interval where trials of one cluster are not independent.
+#'
+#' The design effect, how much more the clusters' shares vary than independent trials would, takes
+#' as many trials away (Kish 1965); never does it add any.
+#' @noRd
+share_of_clusters <- function(hit, cluster) {
+  n <- length(hit)
+  rate <- mean(hit)
+  sums <- data.table(hit = as.numeric(hit), cluster)[, list(off = sum(hit) - .N * rate),
+    by = "cluster"
+  ]
+  independent <- n * rate * (1 - rate)
+  k <- nrow(sums)
+  effect <- if (independent > 0 && k > 1L) sum(sums$off^2) * k / (k - 1) / independent else n / k
+  trials <- n / max(1, effect)
+  share_of(rate * trials, trials)
 }
 
 #' Do sessions give the same verdicts? Of comparisons that were decided in both of two sessions,

@@ -11,7 +11,7 @@ FULL_LAUNCHES <- 30L
 #' @param repeats simulated studies of each kind for the coverage.
 #' @param draws of blocks for the power curve.
 #' @return the table of goals, invisibly: `goal`, `shown` (which says why where one cannot be
-#'   judged), `met` (`NA`: not judged).
+#'   judged), `met`.
 #'   Prints progress, and the path last. An error when no launch is usable.
 #' @export
 write_proof <- function(results_dir, out_file, repeats = 2000L, draws = 3L) {
@@ -30,7 +30,7 @@ write_proof <- function(results_dir, out_file, repeats = 2000L, draws = 3L) {
 }
 
 proof_mark <- function(met) {
-  fcase(is.na(met), "not judged", met, "shown", rep(TRUE, length(met)), "NOT SHOWN")
+  fifelse(met, "shown", "NOT SHOWN")
 }
 
 #' All parts of the proof from the launches of a folder.
@@ -132,7 +132,11 @@ goals_of <- function(proof) {
         "one session: run make proof again on another day"
       }
     ),
-    met = c(all(off <= 0.02), if (length(agree)) mean(agree) >= 0.95 else NA)
+    met = c(
+      all(off <= proof_criteria()$coverage$within) &&
+        all(judged$alarms_low <= proof_criteria()$false_alarms_simulated$at_most),
+      length(agree) > 0L && mean(agree) >= proof_criteria()$repetition$agree
+    )
   ))
 }
 
@@ -141,28 +145,12 @@ percent_of <- function(x) paste0(format_digits(100 * x), " %")
 #' What the launches have to show, by one time of each launch (`name`).
 #' @noRd
 goals_of_account <- function(account, name, blocks) {
-  equal <- account$equal
-  rate <- share_of(sum(equal$p <= 0.05), nrow(equal))
-  called <- sum(equal$verdict %in% c("faster", "slower"))
+  criteria <- proof_criteria()
   wrong <- account$trials$wrong
   # 5 beside 2 % is equivalent within 3 %.
   missed <- account$trials[abs(share_a - share_b) > 0.04]$verdict == "equivalent"
   goals <- rbind(
-    data.table(
-      goal = c(
-        "A against A, at least 200 comparisons: p of 5 % no more often than in 5 %",
-        "A against A: no more than 5 % are called different after correction"
-      ),
-      shown = c(
-        sprintf(
-          "%s [%s, %s] of %d", percent_of(rate[[1L]]), percent_of(rate[[2L]]),
-          percent_of(rate[[3L]]), nrow(equal)
-        ),
-        sprintf("%d of %d", called, nrow(equal))
-      ),
-      # The rate itself, or what chance may leave above it.
-      met = c(nrow(equal) >= 200L & rate[[2L]] <= 0.05, called <= 0.05 * nrow(equal))
-    ),
+    rbindlist(lapply(criteria$designs, function(n) goal_of_alarms(account$equal, n, criteria))),
     goals_of_power(account$power, account$spread, blocks),
     data.table(
       goal = c(
@@ -174,15 +162,44 @@ goals_of_account <- function(account, name, blocks) {
         sprintf("%d of %d trials do", sum(missed), length(missed))
       ),
       # Of the trials at 5 %, corrected: what chance may do.
-      met = c(mean(wrong) <= 0.05, mean(missed) <= 0.05)
+      met = c(mean(wrong) <= criteria$blamed$at_most, mean(missed) <= criteria$missed$at_most)
     )
   )
   goals[, goal := paste0(name, ": ", goal)]
   goals[]
 }
 
-#' One goal a site. Where launches differ too much for 5 % to be found in so few, by whatever
-#' statistics, it is not judged, and says what can be found there.
+# False alarms of a shipped design: a family is a pair of names with all its sizes.
+goal_of_alarms <- function(equal, n, criteria) {
+  most <- criteria$false_alarms
+  part <- if (nrow(equal)) equal[equal$design == n] else equal
+  families <- if (nrow(part)) {
+    part[, list(alarm = any(verdict %in% c("faster", "slower"))),
+      by = setdiff(names(part)[seq_len(match("b", names(part)))], "bytes")
+    ]
+  }
+  enough <- NROW(families) >= most$families
+  rate <- if (NROW(families)) {
+    share_of_clusters(families$alarm, paste(families$session, families$set))
+  }
+  data.table(
+    goal = sprintf(
+      "A against A with %d launches, at least %d families: false alarms, upper end under %s",
+      n, most$families, percent_of(most$at_most)
+    ),
+    shown = if (is.null(rate)) {
+      sprintf("no session has %d blocks", n)
+    } else {
+      sprintf(
+        "%s [%s, %s] of %s", percent_of(rate[[1L]]), percent_of(rate[[2L]]),
+        percent_of(rate[[3L]]), count_of(nrow(families), "family", "families")
+      )
+    },
+    met = enough && rate[[3L]] < most$at_most
+  )
+}
+
+#' One goal a site: what is found there of what was planted, and what could be.
 #' @noRd
 goals_of_power <- function(power, spread, blocks) {
   of_site <- spread[, list(
@@ -204,7 +221,8 @@ goals_of_power <- function(power, spread, blocks) {
         percent_of(five$smallest)
       )
     ),
-    met = fifelse(five$smallest > 0.05 & five$found < 0.95, NA, five$found >= 0.95)
+    # What cannot be judged is not shown.
+    met = fcoalesce(five$found, 0) >= proof_criteria()$power$at_least
   )
 }
 

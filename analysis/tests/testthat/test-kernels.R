@@ -127,7 +127,9 @@ test_that("a variant with more sizes of messages is not quicker for that alone",
   # Nothing differs: one size of the original, eight of the variant.
   ratios <- vapply(1:40, function(i) {
     parts <- data.table::CJ(key = sprintf("k%02d", 1:10), bytes = 2^(0:7))
-    variant <- chosen_by_others(parts[, list(key, bytes, median_s = exp(stats::rnorm(.N, 0, 0.1)))])
+    variant <- chosen_by_others(
+      parts[, list(key, bytes, median_s = exp(stats::rnorm(.N, 0, 0.1)))]
+    )
     original <- chosen_by_others(
       parts[bytes == 1, list(key, bytes, median_s = exp(stats::rnorm(.N, 0, 0.1)))]
     )

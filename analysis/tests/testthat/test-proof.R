@@ -35,7 +35,7 @@ account_of <- function(folder) {
   summary <- summarise_launches(read_results(folder))
   shares <- planted_shares(unique(summary, by = "key"))
   list(
-    summary = summary, shares = shares, equal = prove_equal(summary, shares),
+    summary = summary, shares = shares, equal = prove_equal(summary, shares, 7L),
     trials = power_trials(summary, shares, c(7L, 10L), 1L, 1L)
   )
 }
@@ -95,10 +95,12 @@ test_that("the page says what is shown and what is not yet", {
   # Five by medians, five by undisturbed times, and two.
   expect_identical(nrow(goals), 12L)
   # 30 launches were not made, 200 comparisons neither.
-  expect_identical(goals$met[c(1L, 3L, 6L, 8L)], c(FALSE, NA, FALSE, NA))
-  expect_true(all(goals$met[c(2L, 4L, 5L, 7L, 9L, 10L, 12L)]))
+  # What cannot be judged is not shown.
+  expect_identical(goals$met[c(1:3, 6:8)], rep(FALSE, 6L))
+  expect_match(goals$shown[[2L]], "no session has 30 blocks")
+  expect_true(all(goals$met[c(4L, 5L, 9L, 10L, 12L)]))
   page <- paste(readLines(out), collapse = "\n")
-  said <- c("A against A", "not judged", "Coverage of the intervals", "of [0-9]+ comparisons")
+  said <- c("A against A", "NOT SHOWN", "Coverage of the intervals", "of [0-9]+ comparisons")
   for (text in said) {
     expect_match(page, text)
   }
@@ -114,7 +116,7 @@ test_that("power is judged where launches agree well enough for it, and says wha
     site = c("calm", "noisy", "weak"), mpi = "openmpi", bytes = 8, percent = c(1, 16, 1)
   )
   goals <- goals_of_power(power, spread, "30")
-  expect_identical(goals$met, c(TRUE, NA, FALSE))
+  expect_identical(goals$met, c(TRUE, FALSE, FALSE))
   expect_match(goals$shown[[2L]], "differ by 16.0 %, with which 1[0-9].[0-9] % can be found")
   # As often as it says, on launches of which the truth is known.
   set.seed(4L)
@@ -129,4 +131,16 @@ test_that("power is judged where launches agree well enough for it, and says wha
 test_that("a launch that does not say what was planted is no launch of a proof", {
   launches <- read_results(write_study(fresh_folder(), c(openmpi = 1e-6), blocks = 1L))$launches
   expect_error(planted_shares(launches), "COTEJO_SLOW")
+})
+
+test_that("false alarms of one set of blocks are one, not as many as its families", {
+  # Ten sets of twenty families: in one set all of them, or as many alarms by themselves.
+  set <- rep(1:10, each = 20L)
+  together <- share_of_clusters(set == 1L, set)
+  apart <- share_of_clusters(rep(c(TRUE, rep(FALSE, 9L)), 20L), set)
+  expect_equal(c(together[[1L]], apart[[1L]]), c(0.1, 0.1))
+  expect_gt(together[[3L]], 0.35)
+  expect_lt(apart[[3L]], 0.16)
+  # No alarm in one cluster alone is one trial's worth.
+  expect_gt(share_of_clusters(rep(FALSE, 50L), rep(1L, 50L))[[3L]], 0.9)
 })
