@@ -43,7 +43,6 @@ class Cotejo(Package):
     with default_args(type=("build", "run"), when="+analysis"):
         depends_on("pandoc")
         depends_on("r@4.2:")
-        depends_on("r-coin")
         depends_on("r-data-table@1.14.2:")
         depends_on("r-diptest")
         depends_on("r-ggplot2@3.4:")
@@ -53,6 +52,7 @@ class Cotejo(Package):
         depends_on("r-rmarkdown")
         depends_on("r-scales")
         depends_on("r-svglite")
+        depends_on("r-yaml")
 
     def starter(self, name, program, variable, settings=""):
         """Writes `bin/NAME`; the program finds what the build found through `variable`."""
