@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Preloaded into a foreign MPI program: describes its launch as ours describe themselves.
 //
-// It stands between the program and MPI_Init, MPI_Init_thread and MPI_Finalize only, so it costs
-// nothing while the program measures. COTEJO_DESCRIPTION names the file to write.
+// It stands between the program and MPI_Init, MPI_Init_thread and MPI_Finalize, and before the
+// calls that move most programs' data, of which it keeps where their buffers were: a store or two
+// a call. COTEJO_DESCRIPTION names the file to write.
 #include "core/describe.h"
 #include "core/ranks.h"
 #include "core/whole.h"
@@ -26,6 +27,91 @@ int MPI_Init_thread(int *count, char ***arguments, int required, int *provided) 
     return status;
 }
 
+// Where the buffers of the last call of each kind were. Programs in Fortran may enter the library
+// below these names: then nothing is known of theirs.
+enum kind {
+    SEND,
+    RECEIVE,
+    BCAST,
+    REDUCE_FROM,
+    REDUCE_INTO,
+    ALLREDUCE_FROM,
+    ALLREDUCE_INTO,
+    ALLTOALL_FROM,
+    ALLTOALL_INTO,
+    ALLGATHER_FROM,
+    ALLGATHER_INTO,
+    KINDS
+};
+static const void *volatile seen[KINDS];
+
+int MPI_Send(const void *bytes, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+    seen[SEND] = bytes;
+    return PMPI_Send(bytes, count, type, to, tag, comm);
+}
+
+int MPI_Isend(const void *bytes, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+              MPI_Request *request) {
+    seen[SEND] = bytes;
+    return PMPI_Isend(bytes, count, type, to, tag, comm, request);
+}
+
+int MPI_Recv(void *bytes, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
+             MPI_Status *status) {
+    seen[RECEIVE] = bytes;
+    return PMPI_Recv(bytes, count, type, from, tag, comm, status);
+}
+
+int MPI_Irecv(void *bytes, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
+              MPI_Request *request) {
+    seen[RECEIVE] = bytes;
+    return PMPI_Irecv(bytes, count, type, from, tag, comm, request);
+}
+
+int MPI_Bcast(void *bytes, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+    seen[BCAST] = bytes;
+    return PMPI_Bcast(bytes, count, type, root, comm);
+}
+
+int MPI_Reduce(const void *from, void *into, int count, MPI_Datatype type, MPI_Op op, int root,
+               MPI_Comm comm) {
+    seen[REDUCE_FROM] = from;
+    seen[REDUCE_INTO] = into;
+    return PMPI_Reduce(from, into, count, type, op, root, comm);
+}
+
+int MPI_Allreduce(const void *from, void *into, int count, MPI_Datatype type, MPI_Op op,
+                  MPI_Comm comm) {
+    seen[ALLREDUCE_FROM] = from;
+    seen[ALLREDUCE_INTO] = into;
+    return PMPI_Allreduce(from, into, count, type, op, comm);
+}
+
+int MPI_Alltoall(const void *from, int count, MPI_Datatype type, void *into, int counts,
+                 MPI_Datatype types, MPI_Comm comm) {
+    seen[ALLTOALL_FROM] = from;
+    seen[ALLTOALL_INTO] = into;
+    return PMPI_Alltoall(from, count, type, into, counts, types, comm);
+}
+
+int MPI_Allgather(const void *from, int count, MPI_Datatype type, void *into, int counts,
+                  MPI_Datatype types, MPI_Comm comm) {
+    seen[ALLGATHER_FROM] = from;
+    seen[ALLGATHER_INTO] = into;
+    return PMPI_Allgather(from, count, type, into, counts, types, comm);
+}
+
+// Before the description's own calls come by.
+static void note_buffers(struct layout *layout) {
+    static const char *const names[KINDS] = {"send",           "receive",       "bcast",
+                                             "reduce from",    "reduce into",   "allreduce from",
+                                             "allreduce into", "alltoall from", "alltoall into",
+                                             "allgather from", "allgather into"};
+    for (int kind = 0; kind < KINDS; kind++)
+        if (seen[kind] && seen[kind] != MPI_IN_PLACE && seen[kind] != MPI_BOTTOM)
+            layout_note(layout, names[kind], seen[kind]);
+}
+
 // This process's own arguments, as the kernel keeps them; returns how many.
 static int own_arguments(char *text, size_t room, char **arguments, int most) {
     FILE *file = fopen("/proc/self/cmdline", "r");
@@ -43,7 +129,9 @@ static void describe(const char *path, struct failure *failure) {
     char text[4096], *arguments[128];
     int rank, count = own_arguments(text, sizeof text, arguments, 128);
     struct clock clock;
+    struct layout layout = {0};
     struct json json = {0};
+    note_buffers(&layout);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     clock_open(&clock, "wtime", failure);
     // A timer that goes backwards is for the reader to judge: it is the program's, not ours.
@@ -54,7 +142,8 @@ static void describe(const char *path, struct failure *failure) {
                               .argument_count = count,
                               .arguments = arguments,
                               .clock = &clock,
-                              .payload_bytes = -1};
+                              .payload_bytes = -1,
+                              .layout = &layout};
     json_open(&json, '{');
     json_name(&json, "schema");
     json_string(&json, "cotejo-launch/2");

@@ -36,3 +36,15 @@ def test_variables_that_differ_are_told_with_their_ranks(mpi, tmp_path):
     assert done.returncode == 0, done.stderr
     assert observed(tmp_path)["environment"]["UCX_PLANTED"] == [
         {"ranks": "0", "value": "of-0"}, {"ranks": "1", "value": "of-1"}]
+
+
+def test_the_observer_tells_where_a_program_had_its_buffers(mpi, tmp_path):
+    """Ours begin at a page, which the observer is not told."""
+    done = launch(mpi, *WORDS[:5], folder=tmp_path, COTEJO_DESCRIPTION="seen.json",
+                  LD_PRELOAD=f"{mpi.prefix(STACK)}/lib/libcotejo_observe.so")
+    assert done.returncode == 0, done.stderr
+    layout = json.loads((tmp_path / "seen.json").read_text())["observed"]["layout"]
+    assert layout["name"] == "own" and layout["page_bytes"] == os.sysconf("SC_PAGESIZE")
+    found = {entry["buffer"]: entry for entry in layout["buffers"]}
+    assert all(0 <= entry["offset"] < layout["page_bytes"] for entry in layout["buffers"])
+    assert {"send", "receive"} <= found.keys()
