@@ -13,6 +13,7 @@ import pathlib
 import time
 
 import reframe as rfm
+import reframe.utility.sanity as sn
 from reframe.core.builtins import (
     parameter,
     run_after,
@@ -24,7 +25,17 @@ from reframe.core.exceptions import SanityError
 from reframe.core.pipeline import RegressionTestPlugin
 from reframe.core.runtime import runtime
 
-from .harness import accidents, backends, cores, counters, families, recording, scales, sessions
+from .harness import (
+    accidents,
+    backends,
+    cores,
+    counters,
+    families,
+    recording,
+    references,
+    scales,
+    sessions,
+)
 from .harness.model import transport
 from .harness.request import CannotBeError, Request
 
@@ -223,6 +234,7 @@ class Experiment(rfm.RunOnlyRegressionTest):
         sessions.note(self.cell, file=inspect.getfile(type(self)), scale=self.scale,
                       partition=self.current_partition.fullname)
         cell, self.cell = self.cell, ""  # what follows is no lack of this site
+        self.skip_if(sessions.listing(), "listed")
         self.skip_if(sessions.measured(cell, self.launch), "already in this session")
         self.skip_if(not sessions.wanted(cell), "not among the cells that this run is for")
         self.cell = cell
@@ -291,6 +303,19 @@ class Experiment(rfm.RunOnlyRegressionTest):
         if reason := recording.failure(self.record):
             raise SanityError(reason)
         return True
+
+    @run_before("performance")
+    def hold_against_references(self):
+        """A launch outside of its references is unusual, which is a failure of performance: it is
+        recorded, logged and reported as such. A regression is stated of a session."""
+        share = references.share_of_usual(self.record, self.cell)
+        if share is not None:
+            self.perf_variables["of_the_usual_most"] = sn.make_performance_function(
+                sn.defer(share), "")
+            self.reference = {self.current_partition.fullname: {
+                "of_the_usual_most": (1, None, 0, "")}}
+        if said := references.unusual(self.record["references"]):
+            print(f"unusual: {self.cell}: {said}", flush=True)
 
 
 class EveryRankCount(Experiment):

@@ -190,11 +190,23 @@ def by_how_much(median, known):
     return f"{share} % [{least}, {most}]"
 
 
-def regression(beside):
-    """Why a launch fails beside its references (as `against` gives them), or ''."""
+def unusual(beside):
+    """Which times of a launch are unusually long beside its references (as `against` gives them),
+    or ''. It takes a session of them to be a regression."""
     if not beside or beside["stale"] or not beside["slower"]:
         return ""
     return f"slower than the references: {'; '.join(beside['slower'])}"
+
+
+def share_of_usual(record, cell, site=None):
+    """The largest of a launch's times over the upper ends of their references' intervals: above 1
+    it is unusual; None where nothing is held against references."""
+    beside, entry = record["references"], load(site).get(cell)
+    if not beside or beside["stale"]:
+        return None
+    shares = [median / entry["groups"][name]["high_s"]
+              for name, median in _groups(record).items() if name in entry["groups"]]
+    return max(shares, default=None)
 
 
 def summed(records):
