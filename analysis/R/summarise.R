@@ -22,12 +22,14 @@ summarise_launches <- function(results) {
     # All cores for the one large sort.
     threads <- setDTthreads(0L)
     on.exit(setDTthreads(threads))
-    summarise_samples(results$samples, "key", factors)
+    summarise_samples(results$samples, "key", intersect(factors, names(results$samples)))
   }
+  # Samples of some launches have not the columns of others.
+  for (name in setdiff(factors, names(summary))) set(summary, j = name, value = NA)
   summary[, key := as.character(key)]
   summary[, bytes_per_s := fifelse(median_s > 0, bytes / median_s, NA_real_)]
   summary[, quantity := quantity_of(results$quantities, key, operation)]
-  set(summary, j = "factors", value = text_of_factors(summary, intersect(factors, names(summary))))
+  set(summary, j = "factors", value = text_of_factors(summary, factors))
   out <- results$launches[summary, on = "key"]
   setattr(out, "factors", factors)
   out[]

@@ -30,6 +30,11 @@ test_that("the paper has its sections and computes what it says", {
   }
   text <- gsub("\\s+", " ", gsub("<[^>]*>", "", html))
   expect_match(text, "in 24 launches", fixed = TRUE)
+  expect_match(text, "Of 6 comparisons of all MPIs at one size, Open MPI is fastest", fixed = TRUE)
+  # A paper that is read: few words and headings, none of which is there twice.
+  expect_lt(length(strsplit(text, " ")[[1L]]), 8000L)
+  headings <- regmatches(html, gregexpr("<h[23][^>]*>[^<]*", html))[[1L]]
+  expect_identical(anyDuplicated(sub("^<[^>]*>", "", headings)), 0L)
   expect_match(text, "for 1 to 32 B over TCP MPICH is faster than Open MPI", fixed = TRUE)
   expect_match(text, "contradicted", fixed = TRUE)
   expect_match(text, "0.2662", fixed = TRUE)

@@ -53,3 +53,17 @@ test_that("comparisons need no more of a summary than a few columns", {
   expect_identical(compare_configurations(few), compare_configurations(summary))
   expect_identical(drift_of_blocks(few), drift_of_blocks(summary))
 })
+
+test_that("samples of some launches are summarised though others have more columns", {
+  folder <- write_study(fresh_folder(), MPIS["mpich"], bytes = 1, blocks = 1L)
+  file.copy(test_path("fixtures", "v1", "local"), folder, recursive = TRUE)
+  study <- read_study(folder)
+  expect_identical(study$roles[["pairs"]], "factor")
+  whole <- summarise_launches(study)
+  key <- whole$key[is.na(whole$pairs)][[1L]]
+  part <- summarise_launches(with_samples(study, samples_of(study, key)))
+  expect_identical(part$median_s, whole$median_s[whole$key == key])
+  expect_identical(part$factors, "")
+  by <- c("key", "operation", "bytes", "pairs")
+  expect_identical(nrow(part[whole[, by, with = FALSE], on = by, nomatch = NULL]), 1L)
+})
