@@ -15,8 +15,8 @@ CLASS_TITLES <- c(
 #' @param comparison what [compare_configurations()] returned, `by = "mpi"`.
 #' @return data.table, a row a question, class and outcome: `site`, `simulated`, `operation`,
 #'   `transport`, `sizes` (class), `winner` (`""`: none), `cells` (sizes of this outcome), `of`
-#'   (all), `least`, `most` (factors by which the winner is ahead of the next, or that are between the
-#'   sides where none wins), `equivalent` (cells in which all sides are), `n` (launches, least).
+#'   (all), `least`, `most` (factors by which the winner is ahead of the next, or that are between
+#'   the sides where none wins), `equivalent` (cells in which all sides are), `n` (launches, least).
 #' @noRd
 winners_by_class <- function(comparison) {
   strata <- names(comparison)[seq_len(match("a", names(comparison)) - 1L)]
