@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """An MPI that this machine does not have, by its file alone: from the site to the record."""
 
+import ast
+import re
+
 import pytest
 
 from reframe_tests.harness import families
@@ -88,3 +91,33 @@ def test_what_a_family_is_like_must_be_one(tmp_path):
     (tmp_path / "mpis.yaml").write_text("a: {like: b}\nb: {like: a}\n")
     with pytest.raises(declarations.DeclarationError, match="not another family"):
         families.of_site(tmp_path)
+
+
+#: Files that decide something by an MPI's name, and what; none may be added.
+EXEMPT = {
+    "reframe_tests/simulated.py": "whose algorithms SimGrid simulates",
+    "stack/ctest.py": "the MPI that is tested with sanitizers",
+    "stack/split_prefix.py": "Debian's two MPIs, which share a prefix",
+    "stack/spack_complete.py": "programs that belong to an MPI in a shared bin",
+    "reframe_tests/harness/machine.py": "names of modules that look like an MPI's",
+}
+
+
+def texts(path):
+    """The texts in a file of Python that are no docstrings."""
+    tree = ast.parse(path.read_text())
+    said = {id(node.body[0].value) for node in ast.walk(tree)
+            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and node.body
+            and isinstance(node.body[0], ast.Expr)}
+    return [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)
+            and isinstance(node.value, str) and id(node) not in said]
+
+
+def test_no_file_that_decides_anything_knows_the_name_of_an_mpi():
+    words = "|".join([*map(re.escape, families.load()), "ompi", "impi"])
+    names = re.compile(rf"(?<![\w-])({words})(?![\w-])")
+    files = [path for folder in ("reframe_tests", "stack")
+             for path in (families.REPO / folder).rglob("*.py")]
+    knowing = {str(path.relative_to(families.REPO)) for path in files
+               if any(names.search(text) for text in texts(path))}
+    assert knowing - set(EXEMPT) == set()
