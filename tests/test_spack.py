@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from reframe_tests.harness import families
-from stack import split_prefix
+from stack import spack_environments, split_prefix
 
 REPO = families.REPO
 SPACK = shutil.which("spack")
@@ -25,10 +25,6 @@ FAMILIES = {name: f for name, f in families.load().items() if f.default}
 SITES = sorted(p.name for p in (REPO / "site_configs").iterdir())
 BASE_R = {"grDevices", "grid", "parallel", "stats", "utils"}
 needs_spack = pytest.mark.skipif(SPACK is None, reason="no Spack on PATH")
-
-
-def mpis():
-    return next(d["mpis"] for d in ENVIRONMENT["definitions"] if "mpis" in d)
 
 
 def package_of(spec):
@@ -43,9 +39,29 @@ def site_packages(site):
 
 # What can be told without Spack
 
-def test_every_family_has_its_mpi_in_the_environment():
-    wanted = {f.spack for f in FAMILIES.values()}
-    assert {spec.split()[0] for spec in mpis()} == wanted
+@pytest.mark.parametrize("name", sorted(spack_environments.wanted()))
+def test_environments_follow_from_the_families(name):
+    assert (REPO / name).read_text() == spack_environments.wanted()[name], (
+        "run `python3 -m stack.spack_environments`")
+
+
+def test_a_new_family_is_in_every_environment(tmp_path):
+    """Adding an MPI is one file: nothing of Spack's is written by hand."""
+    for path in families.FOLDER.glob("*.yaml"):
+        shutil.copy(path, tmp_path)
+    text = (tmp_path / "openmpi.yaml").read_text()
+    (tmp_path / "older-openmpi.yaml").write_text(text.replace("openmpi@5", "openmpi@4"))
+    found = list(families.load(tmp_path, simulators=True, layers=True).values())
+    made = spack_environments.checkout(found)
+    assert "openmpi@4" in made["definitions"][0]["mpis"]
+    assert made["view"]["older-openmpi"]["root"] == ".spack-env/mpi/older-openmpi"
+
+
+def test_a_family_of_one_architecture_is_in_no_other_lock():
+    for target in spack_environments.TARGETS:
+        asked = spack_environments.wanted()[f"spack_repo/environments/{target}/spack.yaml"]
+        for family in FAMILIES.values():
+            assert (package_of(family.spack) in asked) == target.startswith(family.architecture)
 
 
 def test_the_recipes_are_found_by_whoever_adds_the_repository_by_its_url():
@@ -69,7 +85,42 @@ def test_every_family_has_a_view_with_the_mpi_itself():
 def test_roots_are_concretized_apart_and_per_mpi():
     assert ENVIRONMENT["concretizer"]["unify"] is False
     matrices = [spec["matrix"] for spec in ENVIRONMENT["specs"] if "matrix" in spec]
-    assert ["$^mpis"] in matrices[0]
+    assert [["$programs"], ["$^mpis"]] in matrices
+
+
+def test_a_site_may_replace_what_is_pinned():
+    """Of included files an earlier one prevails: a site without network names its own copy."""
+    paths = [include["path"] for include in ENVIRONMENT["include"]]
+    assert paths.index("site_configs/local/spack") < paths.index("spack_repo/pinned")
+    pinned = yaml.safe_load((REPO / "spack_repo/pinned/repos.yaml").read_text())
+    assert re.fullmatch(r"[0-9a-f]{40}", pinned["repos"]["builtin"]["commit"])
+
+
+LOCKS = sorted((REPO / "spack_repo/environments").glob("*/spack.lock"))
+
+
+@pytest.mark.parametrize("path", LOCKS, ids=lambda p: p.parent.name)
+def test_lock_takes_only_the_compiler_and_its_library_from_a_machine(path):
+    specs = json.loads(path.read_text())["concrete_specs"].values()
+    assert {s["name"] for s in specs if "external" in s} == {"gcc", "glibc"}
+    assert {s["arch"]["target"] if isinstance(s["arch"]["target"], str)
+            else s["arch"]["target"]["name"] for s in specs} == {path.parent.name}
+    assert "dev_path" not in path.read_text()
+
+
+@pytest.mark.parametrize("target", spack_environments.TARGETS)
+def test_each_target_has_a_lock_of_its_environment(target):
+    folder = REPO / "spack_repo/environments" / target
+    asked = yaml.safe_load((folder / "spack.yaml").read_text())["spack"]
+    roots = [r["spec"] for r in json.loads((folder / "spack.lock").read_text())["roots"]]
+    definitions = {k: v for d in asked["definitions"] for k, v in d.items()}
+    wanted = [s for s in asked["specs"] if isinstance(s, str)] + [
+        f"{program} ^{mpi}" for program in definitions["programs"]
+        for mpi in definitions["mpis"]]
+
+    def parts(spec):  # Spack sorts variants, and prints them without blanks
+        return sorted(re.findall(r"[+~^]?[\w.:@=-]+", spec))
+    assert sorted(map(parts, roots)) == sorted(map(parts, wanted))
 
 
 @pytest.mark.parametrize("site", SITES)
@@ -114,7 +165,7 @@ def test_recipe_has_every_r_package_that_the_analysis_imports():
     imports = next(f for f in fields if f.startswith("Imports:")).partition(":")[2]
     names = {re.match(r"\s*([\w.]+)", entry).group(1) for entry in imports.split(",")}
     wanted = {f"r-{n.lower().replace('.', '-')}" for n in names - BASE_R}
-    recipe = (REPO / "spack_repo/cotejo/packages/cotejo/package.py").read_text()
+    recipe = (REPO / "spack_repo/cotejo/packages/r_cotejo/package.py").read_text()
     assert wanted <= set(re.findall(r'depends_on\("(r-[a-z0-9-]+)', recipe))
 
 

@@ -75,6 +75,8 @@ class Family:
     per_host: list = field(default_factory=list)
     remote: list = field(default_factory=list)
     environment: dict = field(default_factory=dict)
+    #: The only processors that it is for, as Spack calls them (`x86_64`); empty: any.
+    architecture: str = ""
     #: Where the MPI itself is, when that is not where our programs for it are.
     home: str = ""
     modules: list = field(default_factory=list)

@@ -39,20 +39,10 @@ class Cotejo(Package):
     variant("analysis", default=True, description="R from Spack, rather than the machine's own")
 
     # Needed to build as well: the environment of the build is what the starters keep.
-    depends_on("reframe@4.10:", type=("build", "run"))
-    with default_args(type=("build", "run"), when="+analysis"):
-        depends_on("pandoc")
-        depends_on("r@4.2:")
-        depends_on("r-data-table@1.14.2:")
-        depends_on("r-diptest")
-        depends_on("r-ggplot2@3.4:")
-        depends_on("r-htmltools")
-        depends_on("r-jsonlite")
-        depends_on("r-knitr")
-        depends_on("r-rmarkdown")
-        depends_on("r-scales")
-        depends_on("r-svglite")
-        depends_on("r-yaml")
+    depends_on("reframe@4.10:4", type=("build", "run"))
+    # With all that it draws by; its own recipe says what.
+    depends_on("r-cotejo", type=("build", "run"), when="+analysis")
+    depends_on("pandoc", type=("build", "run"), when="+analysis")
 
     def starter(self, name, program, variable, settings=""):
         """Writes `bin/NAME`; the program finds what the build found through `variable`."""

@@ -4,19 +4,13 @@
 from pathlib import Path
 
 from spack_repo.builtin.build_systems.cmake import CMakePackage
+from spack_repo.cotejo.source import CotejoSource
 
 from spack.package import *
 
 
-class CotejoBench(CMakePackage):
+class CotejoBench(CotejoSource, CMakePackage):
     """Benchmarks of MPI that keep every sample and observe what really ran."""
-
-    # The checkout that holds this recipe; spack.yaml develops its src/ in place.
-    git = Path(__file__).resolve().parents[4].as_uri()
-
-    license("BSD-3-Clause")
-
-    version("main", branch="main")
 
     depends_on("c", type="build")
     depends_on("pkgconfig", type="build")
@@ -24,6 +18,9 @@ class CotejoBench(CMakePackage):
     # Rows of the FFT; the transposition is ours, so no MPI of FFTW's own.
     depends_on("fftw@3.3:~mpi precision=double")
     depends_on("mpi@3:")
+
+    conflicts("platform=darwin", msg="placement and proofs read Linux's /proc and /sys")
+    conflicts("platform=windows", msg="placement and proofs read Linux's /proc and /sys")
 
     @property
     def root_cmakelists_dir(self):

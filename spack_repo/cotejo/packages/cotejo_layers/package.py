@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is below MPI and beside it: the benchmark over sockets, and over PVM."""
+
+from pathlib import Path
+
+from spack_repo.builtin.build_systems.cmake import CMakePackage
+from spack_repo.cotejo.source import CotejoSource
+
+from spack.package import *
+
+
+class CotejoLayers(CotejoSource, CMakePackage):
+    """The benchmark without an MPI, in the shape of one: `bin/mpirun`, `bin/cotejo-transport`."""
+
+    variant(
+        "library",
+        default="sockets",
+        values=("sockets", "pvm"),
+        multi=False,
+        description="what carries the messages: the kernel's sockets, or a library beside MPI",
+    )
+
+    depends_on("c", type="build")
+    depends_on("pkgconfig", type="build")
+    depends_on("hwloc@2:")
+    depends_on("pvm", when="library=pvm")
+
+    conflicts("platform=darwin", msg="frames and echoes need Linux's sockets")
+    conflicts("platform=windows", msg="frames and echoes need Linux's sockets")
+
+    @property
+    def root_cmakelists_dir(self):
+        source = Path(self.stage.source_path)
+        return str((source / "src" if (source / "src").is_dir() else source) / "transport")
+
+    def install(self, spec, prefix):
+        """Of what CMake lays side by side, this library's part."""
+        everything = Path(self.stage.path, "everything")
+        cmake("--install", self.builder.build_directory, "--prefix", str(everything))
+        install_tree(str(everything / spec.variants["library"].value), prefix)

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The benchmarks of this repository on machines that are simulated."""
+
+from pathlib import Path
+
+from spack_repo.builtin.build_systems.cmake import CMakePackage
+from spack_repo.cotejo.source import CotejoSource
+
+from spack.package import *
+
+
+class CotejoSimulator(CotejoSource, CMakePackage):
+    """The benchmark compiled by SimGrid's SMPI, with `mpicc` and `mpirun` beside it."""
+
+    depends_on("c", type="build")
+    depends_on("pkgconfig", type="build")
+    depends_on("hwloc@2:")
+    depends_on("fftw@3.3:~mpi precision=double")
+    depends_on("simgrid@3.32: +smpi")
+
+    @property
+    def root_cmakelists_dir(self):
+        source = Path(self.stage.source_path)
+        return str(source / "src" if (source / "src").is_dir() else source)
+
+    def cmake_args(self):
+        return [
+            self.define("CMAKE_C_COMPILER", self.spec["simgrid"].prefix.bin.smpicc),
+            self.define("COTEJO_SIMULATED", True),
+        ]
+
+    @run_after("install")
+    def shape_like_an_mpi(self):
+        for name, program in (("mpicc", "smpicc"), ("mpirun", "smpirun")):
+            symlink(join_path(self.spec["simgrid"].prefix.bin, program),
+                    join_path(self.prefix.bin, name))

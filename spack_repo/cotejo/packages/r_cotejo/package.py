@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The R package of this repository: statistics, figures, report."""
+
+from pathlib import Path
+
+from spack_repo.builtin.build_systems.r import RPackage
+from spack_repo.cotejo.source import CotejoSource
+
+from spack.package import *
+
+
+class RCotejo(CotejoSource, RPackage):
+    """From samples of launches to comparisons, every figure and the report."""
+
+    with default_args(type=("build", "run")):
+        depends_on("pandoc")
+        depends_on("r@4.2:")
+        depends_on("r-data-table@1.14.2:")
+        depends_on("r-diptest")
+        depends_on("r-ggplot2@3.4:")
+        depends_on("r-htmltools")
+        depends_on("r-jsonlite")
+        depends_on("r-knitr")
+        depends_on("r-rmarkdown")
+        depends_on("r-scales")
+        depends_on("r-svglite")
+        depends_on("r-yaml")
+
+    def install(self, spec, prefix):
+        source = Path(self.stage.source_path)
+        folder = source / "analysis" if (source / "analysis").is_dir() else source
+        mkdirp(self.module.r_lib_dir)
+        R = which("R", required=True)
+        R("CMD", "INSTALL", f"--library={self.module.r_lib_dir}", str(folder))
