@@ -3,8 +3,9 @@
 
 #' Time of each variant over that of the reference, both of the same launches.
 #'
-#' Of a variant that was measured with several sizes of messages that one counts which is fastest in
-#' the other launches. Arguments: `reference` (an operation), `x` (column of the size of the problem).
+#' Of a variant that was measured with several sizes of messages that one counts which is fastest
+#' in the other launches. Arguments: `reference` (an operation), `x` (column of the size of the
+#' problem).
 #' @noRd
 exhibit_variants_table <- function(exhibit) {
   reference <- argument(exhibit, "reference")

@@ -16,7 +16,8 @@ CLASS_TITLES <- c(
 #' @return data.table, a row a question, class and outcome: `site`, `simulated`, `operation`,
 #'   `transport`, `sizes` (class), `winner` (`""`: none), `cells` (sizes of this outcome), `of`
 #'   (all), `least`, `most` (factors by which the winner is ahead of the next, or that are between
-#'   the sides where none wins), `equivalent` (cells in which all sides are), `n` (launches, least).
+#'   the sides where none wins), `equivalent` (cells in which all sides are), `n` (launches,
+#'   least).
 #' @noRd
 winners_by_class <- function(comparison) {
   strata <- names(comparison)[seq_len(match("a", names(comparison)) - 1L)]
