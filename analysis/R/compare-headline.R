@@ -6,7 +6,8 @@
 #' Of the configurations of a stratum the one that leads is named where every comparison it is in
 #' says so: the p of the claim is the largest of theirs (an intersection-union test). Over all such
 #' claims of the study, whatever their operation, place or size, the false discovery rate is
-#' controlled (Benjamini and Hochberg 1995).
+#' controlled (Benjamini and Hochberg 1995). Claims that so few launches cannot make, whatever their
+#' times, are not of the family (Tarone 1990).
 #'
 #' @param comparison what [compare_configurations()] returned: the whole study's.
 #' @param rate false discovery rate.
@@ -32,8 +33,15 @@ leader_of <- function(rows) {
   leader <- sides[[which.max(wins)]]
   of_leader <- rows$a == leader | rows$b == leader
   said <- fifelse(rows$a == leader, "faster", "slower")
+  p <- if (!all(rows$joint[of_leader] %in% TRUE)) {
+    NA_real_
+  } else if (max(wins) == length(sides) - 1L) {
+    max(rows$p_joint[of_leader])
+  } else {
+    1
+  }
   list(
-    winner = leader, p = if (max(wins) == length(sides) - 1L) max(rows$p_joint[of_leader]) else 1,
+    winner = leader, p = p,
     clear = all((rows$verdict == said)[of_leader] %in% TRUE)
   )
 }

@@ -240,8 +240,8 @@ sessions_of <- function(a, b, rows, blocks, delta) {
     # Not inside of [], where names may be columns of the launches.
     x <- a[a$bytes == rows$bytes[[i]] & (!length(blocks) | a$block %in% blocks)]
     y <- b[b$bytes == rows$bytes[[i]] & (!length(blocks) | b$block %in% blocks)]
-    over <- ratio_over_sessions(x, y)
     sessions <- uniqueN(c(x$session, y$session))
+    over <- if (sessions > 1L) ratio_over_sessions(x, y) else ratio_of_one_session()
     apart <- !length(intersect(x$session, y$session))
     nodes <- length(distinct(c(x$observed_hosts, y$observed_hosts)))
     again <- judge(over$low, over$high, over$low, over$high, TRUE, TRUE, delta)

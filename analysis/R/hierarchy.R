@@ -17,10 +17,7 @@
 #'   ratios); `NA` for one session.
 #' @export
 ratio_over_sessions <- function(a, b, level = 0.95) {
-  out <- list(
-    sessions = 0L, ratio = NA_real_, low = NA_real_, high = NA_real_, spread = NA_real_,
-    between = NA_real_
-  )
+  out <- ratio_of_one_session()
   effects <- rbindlist(lapply(intersect(a$session, b$session), function(one) {
     log_ratio_within(a[a$session == one], b[b$session == one])
   }))
@@ -44,6 +41,14 @@ ratio_over_sessions <- function(a, b, level = 0.95) {
   out$spread <- expm1(sqrt(between))
   out$between <- between
   out
+}
+
+# One session says nothing of another.
+ratio_of_one_session <- function() {
+  list(
+    sessions = 0L, ratio = NA_real_, low = NA_real_, high = NA_real_, spread = NA_real_,
+    between = NA_real_
+  )
 }
 
 log_ratio_within <- function(a, b) {

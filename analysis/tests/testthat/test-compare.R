@@ -274,7 +274,7 @@ test_that("the fastest of a study is said at a false discovery rate over all its
   rows <- function(bytes, p) {
     data.table::data.table(
       test = "t", bytes = bytes, a = "mpich", b = "openmpi", ratio = 0.9, p_joint = p,
-      verdict = "faster"
+      verdict = "faster", joint = TRUE
     )
   }
   alone <- fastest_of(rows(1, 0.04))
@@ -286,6 +286,11 @@ test_that("the fastest of a study is said at a false discovery rate over all its
   expect_identical(unique(many$winner), "")
   expect_identical(unique(many$claims), 30L)
   expect_equal(many$q[[1L]], 1, tolerance = 1e-9)
+  # Claims of five launches, which cannot be made, cost the others nothing.
+  others[, joint := FALSE]
+  can <- fastest_of(rbind(rows(1, 0.04), others))
+  expect_identical(can$winner[[1L]], "mpich")
+  expect_identical(unique(can$claims), 1L)
 })
 
 test_that("undisturbed times find what medians of a restless machine do not", {

@@ -69,6 +69,7 @@ test_that("of three MPIs the fastest is named size by size", {
   )
   rows[, ratio := c(faster = 0.5, slower = 2, equivalent = 1, undecided = 1)[verdict]]
   rows[is.na(ratio), ratio := 1.2]
+  rows[, joint := TRUE]
   rows[, p_joint := data.table::fifelse(verdict %in% c("faster", "slower"), 0.01, 1)]
   expect_identical(
     say_fastest(fastest_of(rows)), "Fastest: x from 1 B to 4 B; y at 16 B; z at 64 B."
