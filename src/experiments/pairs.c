@@ -25,6 +25,8 @@ static void measure_pairs(struct bench *bench, int count,
     MPI_Comm all = bench->comm, part;
     int rank = bench->rank, size = bench->size;
     bool active = rank < 2 * count;
+    // Ranks that sit out draw nothing: each number of pairs begins where all of them are.
+    uint64_t drawn = bench->order.state;
     MPI_Comm_split(all, active ? 0 : MPI_UNDEFINED, rank, &part);
     if (active) {
         struct pairing pairing =
@@ -35,6 +37,7 @@ static void measure_pairs(struct bench *bench, int count,
         MPI_Comm_free(&part);
         bench->comm = all;
         bench->size = size;
+        bench->order.state = drawn;
     }
     ranks_agree(all, &bench->failure, !active);
 }
