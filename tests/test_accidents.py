@@ -40,14 +40,18 @@ def test_a_bus_error_on_full_shared_memory_is_its_fault(monkeypatch):
     assert found["kind"] == "shared-memory"
 
 
+#: A process that is neither this one nor its parent, whoever that is.
+ELSE = 1 << 22
+
+
 @pytest.mark.parametrize(("guard", "output", "kind"), [
     ({"oom_kills": 1}, WORDS["mpich"].format(9, "Killed"), "memory"),
     ({"end": "signal", "signal": 9, "reason": "the launcher was killed"}, "", "signal"),
     ({"end": "signal", "signal": 11, "reason": "the launcher was killed"}, "", None),
-    ({"end": "told", "signal": 15, "sender": 1}, "", "signal"),
+    ({"end": "told", "signal": 15, "sender": ELSE}, "", "signal"),
     ({"end": "told", "signal": 15, "sender": os.getpid()}, "", "cut"),
     ({"end": "alone"}, "", "cut"), ({"end": "guard"}, "", "signal"),
-    ({"end": "told", "signal": 15, "sender": 1},
+    ({"end": "told", "signal": 15, "sender": ELSE},
      "slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT 2026-11-21T07:00:00 DUE TO TIME LIMIT",
      "scheduler"),
     ({"end": "time", "exit": 124}, WORDS["mpich"].format(9, "Killed"), None),

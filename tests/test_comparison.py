@@ -63,7 +63,8 @@ def test_a_launch_that_fails_costs_no_report(site):
     text = (site.prefix / "bin/mpirun").read_text()
     executable(site.prefix / "bin/mpirun", text.replace(
         "import json", "import os; os.path.exists('/nowhere') or 'pingping' in "
-        "' '.join(__import__('sys').argv) and __import__('sys').exit(3)\nimport json", 1))
+        "' '.join(__import__('sys').argv) and __import__('sys').exit('cotejo: failed')\n"
+        "import json", 1))
     output = run(site, "-r")
     assert output.splitlines()[-1] == f"{site.folder}/report/report.html", output[-3000:]
     assert {r["status"] for r in launches(site)} == {"ok", "failed"}

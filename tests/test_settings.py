@@ -62,10 +62,17 @@ def test_the_eager_limit_that_is_set_is_seen(mpi, transport, value, tmp_path):
     setting = mpi.setting("eager_limit", transport)
     if setting.reason:
         pytest.skip(setting.reason)
-    found = watch(mpi, transport, tmp_path, setting.receiver, "1Ki:1Mi:x4",
-                  **setting.variables(setting.value_of(str(value))))
-    assert found["eager_limit_bytes"] == value - setting.header
-    assert found["held_from_bytes"] == value - setting.header + 1
+    wanted = {"eager_limit_bytes": value - setting.header,
+              "held_from_bytes": value - setting.header + 1}
+    # A message that a busy machine delays looks held; another limit is another one each time.
+    for number in range(3):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        found = watch(mpi, transport, folder, setting.receiver, "1Ki:1Mi:x4",
+                      **setting.variables(setting.value_of(str(value))))
+        if wanted.items() <= found.items():
+            break
+    assert wanted.items() <= found.items(), found
 
 
 def test_ranks_keep_their_cores_beside_a_thread_that_makes_progress(mpi, tmp_path):
