@@ -6,8 +6,8 @@
 #' Of the configurations of a stratum the one that leads is named where every comparison it is in
 #' says so: the p of the claim is the largest of theirs (an intersection-union test). Over all such
 #' claims of the study, whatever their operation, place or size, the false discovery rate is
-#' controlled (Benjamini and Hochberg 1995). Claims that so few launches cannot make, whatever their
-#' times, are not of the family (Tarone 1990).
+#' controlled (Benjamini and Hochberg 1995). Claims that so few launches cannot make, whatever
+#' their times, are not of the family (Tarone 1990).
 #'
 #' @param comparison what [compare_configurations()] returned: the whole study's.
 #' @param rate false discovery rate.
