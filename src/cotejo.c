@@ -5,7 +5,7 @@
 #include "core/ranks.h"
 #include "experiments/table.h"
 #ifdef COTEJO_MACHINE
-#include "machine.h"
+#include "traps.h"
 #endif
 
 #include <math.h>

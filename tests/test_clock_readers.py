@@ -15,16 +15,16 @@ MEASURING = {"core/clock.c", "core/clock.h", "core/sampler.c", "core/program.h",
              "core/reading.c", "core/start.c", "core/overhead.c"}
 #: What a computation takes alone, or how long a wait takes: found before anything is measured, and
 #: no sample.
-CALIBRATION = {"core/compute.c", "experiments/coll_overlap.c", "experiments/waitpattern.c"}
+CALIBRATION = {"core/compute.c", "experiments/collectives/coll_overlap.c", "experiments/method/waitpattern.c"}
 #: Deadlines, and times of MPI_Init.
-DEADLINES = {"experiments/deadlock.c", "cotejo.c"}
+DEADLINES = {"experiments/p2p/deadlock.c", "cotejo.c"}
 #: Separate programs and libraries, and what a machine is like.
-PROGRAMS = {"machine.c", "core/machine.c", "core/machine.h", "slow.c"}
-PROGRAM_FOLDERS = ("net/", "guard/", "tests/", "transport/")
+PROGRAMS = {"traps.c", "core/machine.c", "core/machine.h", "preload/slow.c"}
+PROGRAM_FOLDERS = ("tools/", "tests/", "transport/")
 #: Waits that belong to the operation.
-WAITS = {"experiments/moves.c"}
+WAITS = {"experiments/p2p/moves.c"}
 #: Still with clocks of their own.
-LEFT = {"core/repeat.c", "experiments/eager.c", "experiments/memory.c"}
+LEFT = {"core/repeat.c", "experiments/p2p/eager.c", "experiments/method/memory.c"}
 
 
 def readers(pattern):
@@ -49,5 +49,5 @@ def test_the_list_names_none_that_does_not():
 
 
 def test_marks_are_of_whole_programs_alone():
-    programs = re.compile(r"core/program\.h|experiments/(fft|radix|train|moves).*\.c|nas/mz\.c")
+    programs = re.compile(r"core/program\.h|experiments/(kernels/.*|p2p/(train|moves)|nas/mz)\.c")
     assert [name for name in readers(MARKS) if not programs.fullmatch(name)] == []

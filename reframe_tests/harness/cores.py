@@ -4,7 +4,7 @@
 `python3 -m reframe_tests.harness.cores COMMAND...` takes it and becomes the command. It needs
 nothing of the stack, so that nothing compiles or launches before. Whoever has the lock has it in
 an open file, which children inherit, and its name, the study, in COTEJO_STUDY: with it they share
-the lock. src/guard/lock.c keeps to the same rules, and says how the file is used.
+the lock. src/tools/guard/lock.c keeps to the same rules, and says how the file is used.
 
 COTEJO_LOCKS names another folder for the file. Tests have one of their own; who measures never
 sets it.

@@ -168,7 +168,7 @@ def samples_problem(summary):
 
 
 def read_guard(path):
-    """What `cotejo-guard` left of the launch's end: src/guard/README.md."""
+    """What `cotejo-guard` left of the launch's end: src/tools/guard/README.md."""
     try:
         return sessions.read_json(path)
     except (OSError, ValueError):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Every NAS kernel by ranks and by threads: each run verifies itself by the published values.
-add_executable(test_nas test_nas.c ../nas/measure.c ../nas/numbers.c ../nas/threads.c
-  ../nas/mz_zone.c ../nas/mz_rhs.c ../nas/is_rank.c)
-target_include_directories(test_nas PRIVATE ../nas)
+add_executable(test_nas test_nas.c ../experiments/nas/measure.c ../experiments/nas/numbers.c ../experiments/nas/threads.c
+  ../experiments/nas/mz_zone.c ../experiments/nas/mz_rhs.c ../experiments/nas/is_rank.c)
+target_include_directories(test_nas PRIVATE ../experiments/nas ../experiments/kernels)
 target_link_libraries(test_nas PRIVATE core m)
 if(OpenMP_C_FOUND)
   target_link_libraries(test_nas PRIVATE OpenMP::OpenMP_C)

@@ -2,7 +2,7 @@
 // A cache line between two cores: stretches that are made up, real ones, and cores that are none.
 #include "check.h"
 #include "core/machine.h"
-#include "machine.h"
+#include "traps.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The modelled Ethernet in a time of its own: no clock, no interface.
-#include "../net/model.h"
+#include "../tools/net/model.h"
 #include "check.h"
 
 #include <math.h>

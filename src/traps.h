@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `cotejo machine`: what on this machine can turn a comparison round, with a verdict and a cure.
-#ifndef COTEJO_MACHINE_COMMAND_H
-#define COTEJO_MACHINE_COMMAND_H
+#ifndef COTEJO_TRAPS_H
+#define COTEJO_TRAPS_H
 
 #include <stdbool.h>
 #include <stddef.h>

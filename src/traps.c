@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `cotejo machine`: what on this machine can turn a comparison round, with a verdict and a cure.
 #define _GNU_SOURCE // affinity of threads
-#include "machine.h"
+#include "traps.h"
 
 #include "core/machine.h"
 #include "core/node.h"
