@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The planted slowdown is as large as it says, and which name has it is drawn by session."""
 
+import re
+
 import pytest
 
+from reframe_tests.harness import families
 from tests.launching import STACK, launch, said
 
 
@@ -48,3 +51,26 @@ def test_names_hide_what_is_planted():
         assert sorted(proof.drawn(session).values()) == sorted(proof.PLANTED)
         assert proof.drawn(session) == proof.drawn(session)
     assert len({tuple(proof.drawn(s).values()) for s in sessions}) > 3
+
+
+#: Types, and calls that are made outside of every timed zone or only ask.
+UNTIMED = re.compile(
+    r"MPI_(Datatype|Comm|Status|Request|Op|Aint|Group|Info|Win|Message|User_function|Session|Count|"
+    r"Errhandler|Offset|T_\w+|(Comm|Type|Op|Group|Info|Buffer|Cart|Dist|Dims|Session|Win)_\w+|"
+    r"Init|Init_thread|Finalize|Abort|Request_free|Cancel|Get_\w+|Wtime|Query_thread|Free_mem|"
+    r"Alloc_mem|P(send|recv)_init|\w*[a-z]_init)")
+
+
+def test_the_plant_slows_every_call_that_operations_make():
+    """One list of calls: an operation made of another one would be slowed by nothing."""
+    listed = re.sub(r"//.*", "", (families.REPO / "src/preload/calls.def").read_text())
+    slowed = {f"MPI_{name}" for name in re.findall(r"^CALL\((\w+)", listed, re.M)}
+    for name, lower in re.findall(r"^COLLECTIVE\((\w+), (\w+)", listed, re.M):
+        slowed |= {f"MPI_{name}", f"MPI_I{lower}"}
+    for path in (families.REPO / "src/experiments").rglob("*.[ch]"):
+        code = re.sub(r'//.*|"[^"\n]*"', "", path.read_text())
+        made = set(re.findall(r"\bMPI_[A-Z][a-z]+\w*", code)) - slowed
+        one_sided = {name for name in made
+                     if re.match(r"MPI_(Get_accumulate|Win_(?!create|allocate|shared|free|attach|"
+                                 r"detach|set|get)\w+)", name)}
+        assert {name for name in made if not UNTIMED.fullmatch(name)} | one_sided == set(), path
