@@ -35,6 +35,9 @@ except ValueError as err:
 except OSError as err:
     sys.exit(f"cotejo: {err.filename}: {err.strerror}; give a COTEJO_STACK that you may write to")
 DECLARED = families.load(simulators=True, layers=True).values()
+#: Tests that a dry run has under way at once: nothing of it waits for a core, and ReFrame looks at
+#: all that are ready each time that one has ended.
+DRY_RUN = 10_000 if "--dry-run" in sys.argv else 0
 PRESENT = {name: family for name, family in KNOWN.items() if family.installed(STACK)}
 
 
@@ -54,6 +57,8 @@ def systems():
     for place in ("stage", "output"):
         SYSTEM.setdefault(f"{place}dir", str(STACK / "reframe" / place / os.uname().nodename))
     SYSTEM.setdefault("max_local_jobs", 1)
+    if DRY_RUN:
+        SYSTEM["max_local_jobs"] = DRY_RUN
     SYSTEM["partitions"] = [allocation.fit(partition) for partition in SYSTEM["partitions"]]
     for partition in SYSTEM["partitions"]:
         wanted = partition.get("environs", [n for n, f in KNOWN.items() if not f.simulator])
@@ -64,6 +69,8 @@ def systems():
                                      *partition.get("prepare_cmds", [])]
         # Two launches at once would disturb each other.
         partition.setdefault("max_jobs", 1)
+        if DRY_RUN:
+            partition["max_jobs"] = DRY_RUN
         extras = partition.setdefault("extras", {})
         if partition["launcher"] == "srun":
             extras["srun_mpi"] = families.srun_interfaces(KNOWN, extras)
@@ -98,6 +105,11 @@ def chosen(words):
     return any(word.startswith(long) or (word[:1] == "-" and word[1:2] in short) for word in words)
 
 
+def wordy(words):
+    """Whether a command line of ReFrame asks for more words of its own."""
+    return any(word == "--verbose" or re.fullmatch(r"-[a-zA-Z]*v[a-zA-Z]*", word) for word in words)
+
+
 site_configuration = {
     "systems": systems(),
     "environments": [environ(f) for f in PRESENT.values()],
@@ -115,6 +127,9 @@ site_configuration = {
     ],
     "logging": [
         {
+            # For each line, written or not, ReFrame looks at all of a test: 1 ms, and dozens of
+            # lines a launch. So what nobody asked for (-v) is not even thought of.
+            "level": "undefined" if wordy(sys.argv[1:]) else "info",
             "handlers": [
                 {
                     "type": "file",

@@ -17,7 +17,7 @@ import tempfile
 import time
 
 from reframe_tests.harness import clusters, families, simgrid
-from tests import bench_dilation
+from tests import bench_dilation, bench_planning
 from tests.benching import launch_on_hosts, say
 from tests.test_clusters import why_not as no_clusters
 from tests.test_simulated import why_not as no_simulation
@@ -159,6 +159,7 @@ def main():
         folder = pathlib.Path(name)
         os.environ["COTEJO_RUN"] = str(folder / "run")
         new_site()
+        bench_planning.hold()
         if reason := no_clusters():
             print(f"bench: skipped: virtual Ethernet: {reason}")
         else:

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What ReFrame does before it launches anything: how long it takes is held by `bench PART=sites`."""
+
+import pytest
+
+from tests.fake_mpi import REFRAME, Fake
+
+pytestmark = pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack`")
+SAID = ("Intel(R) MPI Library 2021.19", "I_MPI_FABRICS=shm libfabric provider: tcp",
+        [("a", 0), ("a", 1)])
+
+
+@pytest.fixture
+def site(tmp_path):
+    return Fake(tmp_path, "intel-mpi", SAID)
+
+
+def test_a_dry_run_of_tests_with_figures_ends_well(site):
+    """Each failed for want of a launch's record, and the run with them."""
+    output = site.run("--dry-run", "-n", "pingpong_modes.*shm")
+    assert "Ran 8/8 test case(s) from 8 check(s) (0 failure(s)" in output, output[-2000:]
+
+
+def test_reframe_thinks_of_no_line_that_nobody_asked_for(site):
+    """It looks at all of a test for each: 1 ms, dozens of times a launch."""
+    assert "Selecting subconfig" not in site.run("--dry-run", "-n", "pingpong_smoke.*shm")
+    site.run("--dry-run", "-vvvv", "-n", "pingpong_smoke.*shm")
+    assert "Entering stage" in site.run("--dry-run", "-vvvv", "-n", "pingpong_smoke.*shm")
+
+
+def test_no_test_has_the_variable_that_costs_half_of_its_making():
+    base = pytest.importorskip("reframe_tests.base")
+    assert "variables" not in base.Quick.var_space.vars
+    assert "variables" not in base.Experiment.var_space.vars
+    assert "env_vars" in base.EveryRankCount.var_space.vars
