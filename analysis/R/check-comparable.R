@@ -48,22 +48,35 @@ MUST_BE_OBSERVED <- c("observed_hosts", "observed_cpus")
 #' @return `TRUE`, or the differences, one text each.
 #' @export
 comparable <- function(a, b, by = "mpi", names = c("a", "b"), allowing = character()) {
-  fixed <- setdiff(names(HELD_FIXED), c(by, unlist(EXEMPT[by]), allowing))
-  needed <- setdiff(c(fixed, "library"), MAY_BE_UNKNOWN)
-  need_columns(a, needed, "the table of launches")
-  need_columns(b, needed, "the table of launches")
-  differences <- c(
-    unlist(lapply(fixed, difference_in, a, b, names)),
-    several_libraries(a, names[[1L]]), several_libraries(b, names[[2L]])
-  )
+  differences <- differences_of(facts_of(a, by, allowing), facts_of(b, by, allowing), names)
   if (length(differences)) differences else TRUE
 }
 
-#' How two sides differ in one column, in words; NULL when they do not.
+#' What of a side must be the same on the other one: the distinct values of each column.
+#'
+#' @param side launches: a table or a list of columns.
 #' @noRd
-difference_in <- function(column, a, b, names) {
-  left <- distinct(a[[column]])
-  right <- distinct(b[[column]])
+facts_of <- function(side, by, allowing = character()) {
+  fixed <- setdiff(names(HELD_FIXED), c(by, unlist(EXEMPT[by]), allowing))
+  need_columns(side, setdiff(c(fixed, "library"), MAY_BE_UNKNOWN), "the table of launches")
+  list(
+    fixed = lapply(stats::setNames(fixed, fixed), function(column) distinct(side[[column]])),
+    libraries = distinct(side$library)
+  )
+}
+
+#' How two sides differ, in words; nothing when they do not.
+#' @noRd
+differences_of <- function(a, b, names) {
+  c(
+    unlist(lapply(names(a$fixed), function(column) {
+      difference_in(column, a$fixed[[column]], b$fixed[[column]], names)
+    })),
+    several_libraries(a$libraries, names[[1L]]), several_libraries(b$libraries, names[[2L]])
+  )
+}
+
+difference_in <- function(column, left, right, names) {
   observed <- length(left) > 0L && length(right) > 0L
   if (!observed) {
     return(if (column %in% MUST_BE_OBSERVED) paste0(HELD_FIXED[[column]], ": not observed"))
@@ -76,8 +89,7 @@ difference_in <- function(column, a, b, names) {
   }
 }
 
-several_libraries <- function(side, name) {
-  libraries <- distinct(side$library)
+several_libraries <- function(libraries, name) {
   if (length(libraries) > 1L) {
     sprintf("%s is %d MPI libraries: %s", name, length(libraries), toString(libraries))
   }
@@ -85,6 +97,7 @@ several_libraries <- function(side, name) {
 
 # What was observed: `||` is what an unknown value of every rank looks like.
 distinct <- function(values) {
+  values <- unique(values)
   known <- !is.na(values) & grepl("[^|]", values)
   sort(unique(as.character(values[known])), method = "radix")
 }

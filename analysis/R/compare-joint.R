@@ -61,7 +61,8 @@ exchanges <- function(n_a, n_b) {
 #' @noRd
 scores_of <- function(x, centre, exchanged = FALSE) {
   n <- nrow(x)
-  x <- x - rep(centre, each = n)
+  # Of more values than columns the columns come again.
+  x <- matrix(x, n, length(centre)) - rep(centre, each = n)
   spread <- 1.4826 * column_medians(abs(x))
   most <- rep(CUT * spread, each = n)
   # Without a spread only the sides count.
@@ -99,7 +100,9 @@ independent_curve <- function(x, y, levels = c(0.95, 0.90)) {
     apply(x, 2L, min) - apply(y, 2L, max), apply(x, 2L, max) - apply(y, 2L, min)
   )
   settle_curve(function(value) {
-    both <- rbind(x - rep(value, each = n_a), y)
+    both <- rbind(
+      matrix(x, n_a, length(value)) - rep(value, each = n_a), matrix(y, n_b, length(value))
+    )
     scores_of(both, column_medians(both), TRUE)
   }, exchanges(n_a, n_b), levels, ends, rep(min(n_a, n_b), ncol(x)))
 }
@@ -132,40 +135,56 @@ settle_curve <- function(scores, flips, levels, ends, n) {
     effect, n, p = colMeans(about[[1L]] >= rep(least, each = nrow(flips))),
     p_joint = do.call(pmax, lapply(greatest, share))
   )
+  found <- intervals_of(statistic, effect, ends, greatest, 1 - levels, here)
   for (i in seq_along(levels)) {
-    found <- interval_of(statistic, effect, ends, greatest, 1 - levels[[i]], here)
     name <- c("", "90")[[i]]
     set(out, j = paste0(c("low", "high", "level", "joint"), name),
-      value = found[c("low", "high", "level", "joint")]
+      value = found[[i]][c("low", "high", "level", "joint")]
     )
-    if (i == 1L) {
-      alone <- mean(about[[2L]] > found$limit)
-      alike <- if (found$joint) (1 - found$level) / max(alone, 1e-9) else Inf
-      set(out, j = "alike", value = min(length(n), max(1, alike)))
-    }
   }
+  alone <- mean(about[[2L]] > found[[1L]]$limit)
+  alike <- if (found[[1L]]$joint) (1 - found[[1L]]$level) / max(alone, 1e-9) else Inf
+  set(out, j = "alike", value = min(length(n), max(1, alike)))
   out[]
 }
 
-# Of so many flips this share rejects. Where not even one may, the interval is the range.
-interval_of <- function(statistic, effect, ends, greatest, tail, here) {
+#' The intervals of all sizes at each level. Of so many flips a share (`tails`) rejects; where not
+#' even one may, the interval is the range.
+#' @noRd
+intervals_of <- function(statistic, effect, ends, greatest, tails, here) {
   flips <- lengths(greatest)[[1L]]
-  most <- floor(tail * flips + 1e-9)
-  if (most < 1L) {
-    return(list(
-      low = ends[1L, ], high = ends[2L, ], level = 1 - 1 / flips, joint = FALSE, limit = Inf
-    ))
-  }
-  limit <- max(vapply(greatest, function(g) g[[flips - most]], 0)) * (1 + 1e-9)
+  most <- floor(tails * flips + 1e-9)
+  limits <- vapply(most, function(m) {
+    if (m < 1L) Inf else max(vapply(greatest, function(g) g[[flips - m]], 0)) * (1 + 1e-9)
+  }, 0)
   width <- pmax(ends[2L, ] - ends[1L, ], 1e-12)
-  low <- cross(statistic, effect - BEYOND * width, effect, rep(limit, length(effect)))
-  high <- cross(statistic, effect, effect + BEYOND * width, rep(-limit, length(effect)))
-  # The statistic falls with the value but for cuts that move with it: 1 is held where it is not
-  # rejected.
-  kept <- abs(here) <= limit
-  low <- fifelse(kept & low > 0, 0, low)
-  high <- fifelse(kept & high < 0, 0, high)
-  list(low = low, high = high, level = 1 - most / flips, joint = TRUE, limit = limit)
+  sizes <- length(effect)
+  wanted <- which(is.finite(limits))
+  # Both ends of all levels at once.
+  bounds <- if (length(wanted)) {
+    level <- rep(limits[wanted], each = sizes)
+    times <- length(wanted)
+    from <- c(rep(effect - BEYOND * width, times), rep(effect, times))
+    to <- c(rep(effect, times), rep(effect + BEYOND * width, times))
+    cross(statistic, from, to, c(level, -level))
+  }
+  lapply(seq_along(tails), function(i) {
+    if (most[[i]] < 1L) {
+      return(list(
+        low = ends[1L, ], high = ends[2L, ], level = 1 - 1 / flips, joint = FALSE, limit = Inf
+      ))
+    }
+    at <- (match(i, wanted) - 1L) * sizes + seq_len(sizes)
+    low <- bounds[at]
+    high <- bounds[length(wanted) * sizes + at]
+    # The statistic falls with the value but for cuts that move with it: 1 is held where it is not
+    # rejected.
+    kept <- abs(here) <= limits[[i]]
+    list(
+      low = fifelse(kept & low > 0, 0, low), high = fifelse(kept & high < 0, 0, high),
+      level = 1 - most[[i]] / flips, joint = TRUE, limit = limits[[i]]
+    )
+  })
 }
 
 # Intervals that would reach further than so many times the range of the blocks have no end.

@@ -44,37 +44,108 @@ compare_configurations <- function(summary, by = "mpi", ignoring = character(), 
   refused <- match.arg(refused)
   strata <- setdiff(configuration_columns(summary), c(by, ignoring))
   need_columns(summary, c(strata, by, "bytes", "median_s", "key", "session"), "the summary")
-  used <- summary[!is.na(median_s) & median_s > 0]
-  used[, block := paste(session, launch)]
-  used[, stratum := .GRP, by = strata]
-  jobs <- list()
-  words <- list()
-  for (part in split(used, by = "stratum", sorted = TRUE)) {
-    levels <- sort(unique(part[[by]]), method = "radix")
-    pairs <- if (length(levels) < 2L) list() else utils::combn(levels, 2L, simplify = FALSE)
-    for (pair in pairs) {
-      a <- part[part[[by]] == pair[[1L]]]
-      b <- part[part[[by]] == pair[[2L]]]
-      proof <- comparable(a, b, by, pair, allowing)
-      here <- a[1L, strata, with = FALSE]
-      if (!isTRUE(proof)) {
-        if (refused == "stop") stop_not_comparable(pair, here, proof)
-        words <- c(words, list(cbind(here, a = pair[1L], b = pair[2L], why = toString(proof))))
-        next
-      }
-      jobs <- c(jobs, list(list(here = here, pair = pair, a = a, b = b)))
-    }
+  pairs <- pairs_of(summary, strata, by, ignoring = ignoring, allowing = allowing)
+  odd <- which(lengths(pairs$why) > 0L)
+  if (length(odd) && refused == "stop") {
+    pair <- pairs$pairs[odd[[1L]]]
+    stop_not_comparable(
+      c(pair$a, pair$b), pairs$strata[pair$stratum], pairs$why[[odd[[1L]]]]
+    )
   }
+  good <- setdiff(seq_along(pairs$why), odd)
   # A curve takes as long as some files.
-  out <- rbindlist(unlist(over_cores(jobs, function(part) {
-    lapply(part, function(job) {
-      rows <- compare_sizes(job$a, job$b, delta, alpha)
-      if (nrow(rows)) cbind(job$here, a = job$pair[[1L]], b = job$pair[[2L]], rows)
+  found <- unlist(over_cores(good, function(part) {
+    lapply(part, function(i) {
+      compare_sizes(pairs$sides[[pairs$pairs$left[[i]]]], pairs$sides[[pairs$pairs$right[[i]]]],
+        delta, alpha
+      )
     })
-  }, 10L * length(jobs)), recursive = FALSE))
-  setattr(out, "refused", rbindlist(words))
+  }, 10L * length(good)), recursive = FALSE)
+  out <- settle_rows(pairs, good, found, delta, alpha)
+  words <- pairs$pairs[odd]
+  setattr(out, "refused", if (length(odd)) {
+    cbind(pairs$strata[words$stratum], words[, c("a", "b")],
+      why = vapply(pairs$why[odd], toString, "")
+    )
+  } else {
+    data.table()
+  })
   setattr(out, "by", by)
   out[]
+}
+
+#' The pairs of sides that share a stratum.
+#' @return list: `strata` (a row each), `sides` (launches of each side, as lists of columns),
+#'   `pairs` (`stratum`, `a`, `b`, and the numbers of their sides, `left` and `right`), `why` (of
+#'   each pair, why it may not be compared; empty: it may).
+#' @noRd
+pairs_of <- function(summary, strata, by, ignoring, allowing) {
+  columns <- intersect(unique(c(
+    strata, by, names(HELD_FIXED), "library", "bytes", "median_s", "key", "session", "launch"
+  )), names(summary))
+  used <- which(!is.na(summary$median_s) & summary$median_s > 0)
+  used <- as.data.table(lapply(stats::setNames(columns, columns), \(name) summary[[name]][used]))
+  used[, block := paste(session, launch)]
+  used[, stratum := .GRP, by = strata]
+  setorderv(used, c("stratum", by), na.last = TRUE)
+  first <- used[, list(row = .I[[1L]], n = .N), by = c("stratum", by)]
+  setnames(first, by, "level")
+  rows <- used[, .I[[1L]], by = "stratum"]
+  table <- used[rows$V1[order(rows$stratum)], strata, with = FALSE]
+  several <- first[!is.na(level), list(count = .N), by = "stratum"][count > 1L]$stratum
+  pairs <- rbindlist(lapply(several, function(one) {
+    here <- which(first$stratum == one & !is.na(first$level))
+    two <- utils::combn(here, 2L)
+    list(
+      stratum = one, left = two[1L, ], right = two[2L, ], a = first$level[two[1L, ]],
+      b = first$level[two[2L, ]]
+    )
+  }))
+  sides <- vector("list", nrow(first))
+  facts <- vector("list", nrow(first))
+  for (i in unique(c(pairs$left, pairs$right))) {
+    at <- seq.int(first$row[[i]], length.out = first$n[[i]])
+    side <- lapply(unclass(used), `[`, at)
+    facts[[i]] <- facts_of(side, by, allowing)
+    sides[[i]] <- side[c("bytes", "median_s", "session", "block", "observed_hosts", "hosts")]
+  }
+  why <- lapply(seq_len(nrow(pairs)), function(i) {
+    differences_of(
+      facts[[pairs$left[[i]]]], facts[[pairs$right[[i]]]], c(pairs$a[[i]], pairs$b[[i]])
+    )
+  })
+  list(strata = table, sides = sides, pairs = pairs, why = why)
+}
+
+#' Rows of all curves as one table, with their verdicts and words.
+#' @noRd
+settle_rows <- function(pairs, good, found, delta, alpha) {
+  rows <- rbindlist(found)
+  if (!nrow(rows)) {
+    return(data.table())
+  }
+  of <- pairs$pairs[rep(good, vapply(found, function(one) length(one$bytes), 0L))]
+  rows[, family := sprintf("%s of one pair", count_of(family_size, "size", "sizes"))]
+  rows[, verdict := judge(low, high, low90, high90, joint, joint90, delta)]
+  # Of sides that were never measured in one session a difference is one of the sessions.
+  rows[apart & verdict %in% c("faster", "slower"), verdict := "differ"]
+  again <- rows[, judge(
+    session_low, session_high, session_low, session_high, TRUE, TRUE, delta
+  )]
+  rows[, scope := scope_of(
+    sessions, nodes, spread_over, !is.na(again) & again != "undecided" & again == verdict,
+    sessions_differ
+  )]
+  rows[, note := note_on(n_a, n_b, left_out, joint, alpha)]
+  rows[verdict == "differ", note := sprintf(
+    "the sessions differ: measure both in the same blocks, or in %d sessions each", MIN_SESSIONS
+  )]
+  rows[, c("more_launches", "more_sessions") := list(NA_real_, NA_real_)]
+  rows[verdict == "undecided", c("more_launches", "more_sessions") := more_to_decide(
+    .SD, delta, alpha
+  )]
+  rows[, c("apart", "sessions_differ", "spread_over") := NULL]
+  cbind(pairs$strata[of$stratum], of[, c("a", "b")], rows)
 }
 
 stop_not_comparable <- function(pair, here, proof) {
@@ -89,11 +160,14 @@ stop_not_comparable <- function(pair, here, proof) {
 }
 
 #' Compare two sides at every size that both have: the curve of a pair.
+#'
+#' @param a,b lists of columns of the launches of each side.
+#' @return list of columns, a row a size; `NULL` without a common size.
 #' @noRd
 compare_sizes <- function(a, b, delta, alpha) {
   sizes <- sort(intersect(a$bytes, b$bytes))
   if (!length(sizes)) {
-    return(data.table())
+    return(NULL)
   }
   sides <- list(a = log_times(a, sizes), b = log_times(b, sizes))
   blocks <- intersect(rownames(sides$a), rownames(sides$b))
@@ -105,23 +179,16 @@ compare_sizes <- function(a, b, delta, alpha) {
   } else {
     both <- lapply(sides, whole_launches)
   }
-  rows <- rbindlist(lapply(seq_along(sizes), function(i) {
-    describe_sides(both$a[, i], both$b[, i], paired)
-  }))
-  set(rows, j = "bytes", value = sizes)
-  setcolorder(rows, "bytes")
+  rows <- describe_sides(both$a, both$b)
   all <- colSums(!is.na(sides$a)) + colSums(!is.na(sides$b))
-  rows[, left_out := as.integer(all) - n_a - n_b]
   sessions <- lapply(list(a, b), \(side) unique(side$session))
   apart <- !length(intersect(sessions[[1L]], sessions[[2L]]))
   enough <- apart && min(lengths(sessions)) >= MIN_SESSIONS
-  rows <- cbind(rows, if (enough) {
+  curve <- if (enough) {
     curve_between_sessions(a, b, sizes, alpha)
   } else {
     curve_of(both, paired, rows, alpha)
-  })
-  rows[, family_size := sum(!is.na(low))]
-  rows[, family := sprintf("%s of one pair", count_of(family_size, "size", "sizes"))]
+  }
   method <- if (enough) {
     "Welch's test over sessions"
   } else if (paired) {
@@ -129,51 +196,66 @@ compare_sizes <- function(a, b, delta, alpha) {
   } else {
     "exchanges of whole launches"
   }
-  set(rows, j = c("paired", "method"), value = list(paired, method))
-  rows[, verdict := judge(low, high, low90, high90, joint, joint90, delta)]
-  # Of sides that were never measured in one session a difference is one of the sessions.
-  if (apart && !enough) rows[verdict %in% c("faster", "slower"), verdict := "differ"]
-  rows <- cbind(rows, sessions_of(a, b, rows, blocks, delta))
-  rows[, note := note_on(n_a, n_b, left_out, joint, alpha)]
-  rows[verdict == "differ", note := sprintf(
-    "the sessions differ: measure both in the same blocks, or in %d sessions each", MIN_SESSIONS
-  )]
-  rows[, c("more_launches", "more_sessions") := list(NA_real_, NA_real_)]
-  rows[verdict == "undecided", c("more_launches", "more_sessions") := more_to_decide(
-    .SD, delta, alpha
-  )]
-  rows[]
+  n <- length(sizes)
+  c(
+    list(bytes = sizes), rows, list(left_out = as.integer(all) - rows$n_a - rows$n_b), curve,
+    list(
+      family_size = rep(sum(!is.na(curve$low)), n), paired = rep(paired, n),
+      method = rep(method, n), apart = rep(apart && !enough, n)
+    ),
+    sessions_of(a, b, sizes, blocks)
+  )
 }
 
 #' Logarithms of the times of a side: a row a block, a column a size. Of several launches of a
 #' block the mean.
 #' @noRd
 log_times <- function(side, sizes) {
-  part <- side[bytes %in% sizes, list(value = mean(log(median_s))), by = c("block", "bytes")]
-  blocks <- sort(unique(part$block), method = "radix")
+  column <- match(side$bytes, sizes)
+  kept <- which(!is.na(column))
+  of <- as.character(side$block[kept])
+  blocks <- sort(unique(of), method = "radix")
   out <- matrix(NA_real_, length(blocks), length(sizes), dimnames = list(blocks, NULL))
-  out[cbind(match(part$block, blocks), match(part$bytes, sizes))] <- part$value
+  cell <- match(of, blocks) + (column[kept] - 1L) * length(blocks)
+  value <- log(side$median_s[kept])
+  if (anyDuplicated(cell)) {
+    sums <- rowsum(cbind(value, 1), cell)
+    out[as.integer(rownames(sums))] <- sums[, 1L] / sums[, 2L]
+  } else {
+    out[cell] <- value
+  }
   out
 }
 
 # Launches that have every size: what is exchanged between sides is the whole launch.
 whole_launches <- function(side) side[!rowSums(is.na(side)), , drop = FALSE]
 
-describe_sides <- function(log_x, log_y, paired) {
-  x <- exp(log_x[!is.na(log_x)])
-  y <- exp(log_y[!is.na(log_y)])
-  t_test <- welch(x, y)
-  names(t_test) <- c(
-    "welch_mean_a_s", "welch_mean_b_s", "welch_difference_s", "welch_low_s", "welch_high_s",
-    "welch_t", "welch_df", "welch_p"
-  )
-  c(
-    list(
-      n_a = length(x), n_b = length(y), median_a_s = stats::median(x),
-      median_b_s = stats::median(y), cliffs_delta = cliffs_delta(x, y)
-    ),
-    t_test
-  )
+WELCH_COLUMNS <- c(
+  "welch_mean_a_s", "welch_mean_b_s", "welch_difference_s", "welch_low_s", "welch_high_s",
+  "welch_t", "welch_df", "welch_p"
+)
+
+#' What is said of two sides size by size, each for itself.
+#' @noRd
+describe_sides <- function(logs_a, logs_b) {
+  found <- vapply(seq_len(ncol(logs_a)), function(i) {
+    x <- logs_a[, i]
+    y <- logs_b[, i]
+    x <- exp(x[!is.na(x)])
+    y <- exp(y[!is.na(y)])
+    c(
+      length(x), length(y), cliffs_delta(x, y), unlist(welch(x, y), use.names = FALSE)
+    )
+  }, numeric(11L))
+  out <- lapply(seq_len(nrow(found)), function(i) found[i, ])
+  names(out) <- c("n_a", "n_b", "cliffs_delta", WELCH_COLUMNS)
+  middle <- function(logs) {
+    if (nrow(logs)) column_medians(exp(logs)) else rep(NA_real_, ncol(logs))
+  }
+  out <- append(out, list(median_a_s = middle(logs_a), median_b_s = middle(logs_b)), 2L)
+  out$n_a <- as.integer(out$n_a)
+  out$n_b <- as.integer(out$n_b)
+  out
 }
 
 #' Effects, tests and intervals of the sizes with enough launches, `NA` for the others.
@@ -181,14 +263,15 @@ describe_sides <- function(log_x, log_y, paired) {
 curve_of <- function(both, paired, rows, alpha) {
   enough <- which(pmin(rows$n_a, rows$n_b) >= MIN_LAUNCHES)
   logs <- if (paired) both$a - both$b
-  out <- data.table(
+  none <- rep(NA_real_, length(rows$n_a))
+  out <- list(
     ratio = if (paired) {
       exp(apply(logs, 2L, stats::median, na.rm = TRUE))
     } else {
       rows$median_a_s / rows$median_b_s
     },
-    low = NA_real_, high = NA_real_, confidence = NA_real_, joint = NA, low90 = NA_real_,
-    high90 = NA_real_, joint90 = NA, p = NA_real_, p_joint = NA_real_, alike = NA_real_
+    low = none, high = none, confidence = none, joint = is.na(none) & NA, low90 = none,
+    high90 = none, joint90 = is.na(none) & NA, p = none, p_joint = none, alike = none
   )
   if (!length(enough)) {
     return(out)
@@ -199,12 +282,10 @@ curve_of <- function(both, paired, rows, alpha) {
   } else {
     independent_curve(both$a[, enough, drop = FALSE], both$b[, enough, drop = FALSE], levels)
   }
-  for (end in c("low", "high", "low90", "high90")) {
-    set(out, enough, end, exp(curve[[end]]))
-  }
-  set(out, enough, "ratio", exp(curve$effect))
-  same <- c("joint", "joint90", "p", "p_joint", "alike")
-  set(out, enough, c("confidence", same), curve[, c("level", same), with = FALSE])
+  for (end in c("low", "high", "low90", "high90")) out[[end]][enough] <- exp(curve[[end]])
+  out$ratio[enough] <- exp(curve$effect)
+  out$confidence[enough] <- curve$level
+  for (name in c("joint", "joint90", "p", "p_joint", "alike")) out[[name]][enough] <- curve[[name]]
   out
 }
 
@@ -215,10 +296,10 @@ MIN_SESSIONS <- 3L
 #' Bonferroni over the sizes.
 #' @noRd
 curve_between_sessions <- function(a, b, sizes, alpha) {
-  rbindlist(lapply(sizes, function(size) {
+  as.list(rbindlist(lapply(sizes, function(size) {
     means <- lapply(list(a, b), function(side) {
       here <- which(side$bytes == size)
-      side[here, list(value = mean(log(median_s))), by = "session"]$value
+      as.vector(tapply(log(side$median_s[here]), side$session[here], mean))
     })
     tests <- lapply(c(1, 2), function(times) {
       welch(means[[1L]], means[[2L]], 1 - times * alpha / length(sizes))
@@ -230,42 +311,52 @@ curve_between_sessions <- function(a, b, sizes, alpha) {
       p = tests[[1L]]$p, p_joint = min(1, length(sizes) * tests[[1L]]$p),
       alike = as.numeric(length(sizes))
     )
-  }))
+  })))
 }
 
 #' What of the sessions and nodes a verdict rests on.
 #' @noRd
-sessions_of <- function(a, b, rows, blocks, delta) {
-  rbindlist(lapply(seq_len(nrow(rows)), function(i) {
-    # Not inside of [], where names may be columns of the launches.
-    x <- a[a$bytes == rows$bytes[[i]] & (!length(blocks) | a$block %in% blocks)]
-    y <- b[b$bytes == rows$bytes[[i]] & (!length(blocks) | b$block %in% blocks)]
+sessions_of <- function(a, b, sizes, blocks) {
+  count <- length(sizes)
+  all <- unique(c(a$session, b$session))
+  places <- distinct(unique(c(a$observed_hosts, b$observed_hosts)))
+  hosts <- max(a$hosts, 1L)
+  if (length(all) == 1L && length(places) < 2L) {
+    one <- ratio_of_one_session()
+    return(lapply(list(
+      sessions = 1L, nodes = length(places), session_ratio = one$ratio, session_low = one$low,
+      session_high = one$high, session_spread = one$spread, spread_over = hosts,
+      sessions_differ = FALSE
+    ), rep, count))
+  }
+  as.list(rbindlist(lapply(sizes, function(size) {
+    x <- as.data.table(pick(a, a$bytes == size & (!length(blocks) | a$block %in% blocks)))
+    y <- as.data.table(pick(b, b$bytes == size & (!length(blocks) | b$block %in% blocks)))
     sessions <- uniqueN(c(x$session, y$session))
     over <- if (sessions > 1L) ratio_over_sessions(x, y) else ratio_of_one_session()
-    apart <- !length(intersect(x$session, y$session))
-    nodes <- length(distinct(c(x$observed_hosts, y$observed_hosts)))
-    again <- judge(over$low, over$high, over$low, over$high, TRUE, TRUE, delta)
-    repeated <- !is.na(again) && again != "undecided" && again %in% rows$verdict[[i]]
     list(
-      sessions = sessions, nodes = nodes, session_ratio = over$ratio, session_low = over$low,
-      session_high = over$high, session_spread = over$spread,
-      scope = scope_of(sessions, nodes, max(x$hosts, 1L), repeated, apart)
+      sessions = sessions, nodes = length(distinct(c(x$observed_hosts, y$observed_hosts))),
+      session_ratio = over$ratio, session_low = over$low, session_high = over$high,
+      session_spread = over$spread, spread_over = max(x$hosts, 1L),
+      sessions_differ = !length(intersect(x$session, y$session))
     )
-  }))
+  })))
 }
 
+# Rows of a list of columns.
+pick <- function(columns, which) lapply(columns, `[`, which)
+
 scope_of <- function(sessions, nodes, hosts, repeated, apart) {
-  when <- if (repeated) {
-    sprintf("over %d sessions", sessions)
-  } else if (apart) {
-    "between sessions"
-  } else if (sessions == 1L) {
-    "in this session"
-  } else {
-    sprintf("in these %d sessions", sessions)
-  }
-  where <- if (hosts > 1L) if (nodes <= 1L) "on these nodes" else sprintf("on %d node sets", nodes)
-  paste(c(when, where), collapse = ", ")
+  when <- fcase(
+    repeated, sprintf("over %d sessions", sessions), apart, "between sessions",
+    sessions == 1L, "in this session",
+    rep(TRUE, length(sessions)), sprintf("in these %d sessions", sessions)
+  )
+  where <- fcase(
+    hosts <= 1L, "", nodes <= 1L, ", on these nodes",
+    rep(TRUE, length(nodes)), sprintf(", on %d node sets", nodes)
+  )
+  paste0(when, where)
 }
 
 judge <- function(low, high, low90, high90, joint, joint90, delta) {
