@@ -15,16 +15,15 @@ MEASURING = {"core/clock.c", "core/clock.h", "core/sampler.c", "core/program.h",
              "core/reading.c", "core/start.c", "core/overhead.c"}
 #: What a computation takes alone, or how long a wait takes: found before anything is measured, and
 #: no sample.
-CALIBRATION = {"core/compute.c", "experiments/collectives/coll_overlap.c", "experiments/method/waitpattern.c"}
+CALIBRATION = {"core/compute.c", "experiments/collectives/coll_overlap.c",
+               "experiments/method/waitpattern.c"}
 #: Deadlines, and times of MPI_Init.
 DEADLINES = {"experiments/p2p/deadlock.c", "cotejo.c"}
 #: Separate programs and libraries, and what a machine is like.
 PROGRAMS = {"traps.c", "core/machine.c", "core/machine.h", "preload/delay.c"}
 PROGRAM_FOLDERS = ("tools/", "tests/", "transport/")
 #: Waits that belong to the operation.
-WAITS = {"experiments/p2p/moves.c"}
-#: Still with clocks of their own.
-LEFT = {"core/repeat.c", "experiments/p2p/eager.c", "experiments/method/memory.c"}
+WAITS = {"experiments/p2p/moves.c", "experiments/p2p/eager.c"}
 
 
 def readers(pattern):
@@ -39,13 +38,13 @@ def readers(pattern):
 
 
 def test_no_other_file_reads_a_clock():
-    allowed = MEASURING | CALIBRATION | DEADLINES | PROGRAMS | WAITS | LEFT
+    allowed = MEASURING | CALIBRATION | DEADLINES | PROGRAMS | WAITS
     assert readers(READS) - allowed == set()
 
 
 def test_the_list_names_none_that_does_not():
     """So that it shrinks as what is left moves to the sampler."""
-    assert (CALIBRATION | DEADLINES | WAITS | LEFT) - readers(READS) == set()
+    assert (CALIBRATION | DEADLINES | WAITS) - readers(READS) == set()
 
 
 def test_marks_are_of_whole_programs_alone():

@@ -42,7 +42,7 @@ def test_messages_of_every_transport_are_right(transport, tmp_path):
     observed, transports = record["observed"], LAYERS["sockets"].transports
     assert launches.evidence(done.stdout, transports[transport].evidence)
     assert observed["payload_checked"]
-    assert [row["bytes"] for row in record["summary"]] == [1, 1499, 1501, 60000]
+    assert sorted(row["bytes"] for row in record["summary"]) == [1, 1499, 1501, 60000]
     assert all(row["median_s"] > 0 for row in record["summary"])
     assert len(observed["ranks"]) == observed["size"] == 2
     # All of it went by TCP, or next to nothing.
@@ -73,6 +73,22 @@ def test_what_cannot_be_is_one_line(words, said):
     assert done.returncode == 2
     assert said in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("transport", ["tcp", "udp", "unix"])
+def test_ranks_that_take_no_part_hold_nobody_up(transport):
+    done = ranks("sockets", "pingpong", "--transport", transport, "--sizes", "8", *SHORT, number=3)
+    assert done.returncode == 0, done.stderr
+    assert f"transport {transport}:" in done.stdout
+
+
+def test_a_layers_samples_are_those_of_the_sampler(tmp_path):
+    done = ranks("sockets", "pingpong", "--sizes", "8,64", "--output", str(tmp_path / "x"), *SHORT)
+    assert done.returncode == 0, done.stderr
+    record = json.loads((tmp_path / "x.json").read_text())
+    header = (tmp_path / "x.csv").read_text().splitlines()[1]
+    assert {"late_s", "switched"} <= set(header.split(","))
+    assert record["samples"]["quantities"] == {"pingpong": "steady"}
 
 
 def test_one_rank_alone_is_told_how_to_start():

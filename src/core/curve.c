@@ -144,7 +144,7 @@ static void take_turns(struct turns *turns,
 static bool wants_first(const struct stop *stop, const struct turn *turn) {
     long wanted = stop->min + turn->again * (stop->min + 1) / 2;
     return turn->progress.valid.n < wanted &&
-           turn->progress.repetitions < (STOP_WRONG_MOST + 1) * wanted;
+           turn->progress.repetitions < (stop->wrong + 1) * wanted;
 }
 
 static bool wants_more(const struct stop *stop, const struct turn *turn) {

@@ -69,12 +69,22 @@ void sampler_read(struct sampler *sampler, struct bench *bench) {
                     sampler->start->name);
 }
 
+struct sampler sampler_plain(struct bench *bench, struct stop stop) {
+    return (struct sampler){.bench = bench,
+                            .start = start_find("barrier"),
+                            .stop = stop,
+                            .stage = 1,
+                            .calls = 1,
+                            .tightest_s = INFINITY};
+}
+
 void sampler_open(struct sampler *sampler, struct bench *bench, bool clocks) {
     sampler_read(sampler, bench);
     if (ranks_agree(bench->comm, &bench->failure, false) != STATUS_OK)
         return;
-    // A loop has no start that clocks could tell of.
-    if (clocks || !sampler->start->loop)
+    // A loop has no start that clocks could tell of; where there is no --sync, they have no way
+    // to each other.
+    if (options_have(&bench->options, "sync") && (clocks || !sampler->start->loop))
         sync_open(&sampler->sync, bench->comm, &bench->clock, &bench->options, &bench->failure);
     if (!failed(&bench->failure) && sampler->sync.method)
         sampler->lead_s = fmax(sampler->lead_s, 2 * start_announcing(sampler));
@@ -423,6 +433,15 @@ void sampler_begin(struct sampler *sampler, const struct operation *operation,
         find_window(sampler, operation, progress);
 }
 
+double sampler_once(struct sampler *sampler, const struct operation *operation, long calls) {
+    prepare(operation, 0);
+    sampler->start->meet(sampler, NULL, 0);
+    struct span span =
+        clock_time(&sampler->bench->clock, -INFINITY, operation->run, operation->state, calls);
+    sampler->bench->payload_bytes += (double)calls * operation->payload;
+    return (span.end_s - span.begin_s) / (double)calls;
+}
+
 void sampler_check(struct sampler *sampler, const struct operation *operation, unsigned round) {
     if (operation->check && !failed(&sampler->bench->failure))
         operation->check(operation, round, &sampler->bench->failure);
@@ -435,7 +454,10 @@ void sampler_measure(struct sampler *sampler, const struct operation *operation)
     if (failed(&bench->failure))
         return;
     sampler_begin(sampler, operation, &progress);
-    for (long count; !failed(&bench->failure) && (count = sampler_next(sampler, &progress)) > 0;)
+    if (failed(&bench->failure))
+        return;
+    // What fails on rank 0 alone meanwhile, the others hear of by the plan.
+    for (long count; (count = sampler_next(sampler, &progress)) > 0;)
         sampler_stage(sampler, operation, &progress, count);
     ranks_agree(bench->comm, &bench->failure, false);
     sampler_check(sampler, operation, 1);

@@ -109,6 +109,10 @@ void sampler_open(struct sampler *sampler, struct bench *bench, bool clocks);
 // Reads the options only: no clock is synchronised, no message is sent.
 void sampler_read(struct sampler *sampler, struct bench *bench);
 
+// A sampler of one call a sample after our own barrier, for an experiment with rules of its own:
+// reads no option, synchronises no clock, sends no message.
+struct sampler sampler_plain(struct bench *bench, struct stop stop);
+
 // Ends with the clocks' error: a synchronisation that outgrew the windows is a failure
 // (STATUS_FAILED), agreed. To be called after sampler_open, whatever failed since. Collective.
 void sampler_close(struct sampler *sampler);
@@ -126,6 +130,9 @@ void sampler_stage(struct sampler *sampler, const struct operation *operation,
                    struct progress *progress, long count);
 // The check of the operation, where it has one and nothing failed.
 void sampler_check(struct sampler *sampler, const struct operation *operation, unsigned round);
+// One sample of this rank alone, which makes no row: for what each rank tells of itself. What one
+// of `calls` calls took, s.
+double sampler_once(struct sampler *sampler, const struct operation *operation, long calls);
 // Samples of the next stage, as rank 0 decides and tells all; 0: enough, or something failed.
 long sampler_next(struct sampler *sampler, struct progress *progress);
 

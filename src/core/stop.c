@@ -18,6 +18,7 @@ struct stop stop_read(const struct options *options, struct failure *failure) {
     struct stop stop = {
         .min = options_integer(options, "min-repetitions"),
         .max = options_integer(options, "max-repetitions"),
+        .wrong = 3,
         .rse = options_real(options, "rse"),
         .budget_s = options_real(options, "budget"),
     };
@@ -43,7 +44,7 @@ static long affordable(const struct stop *stop, const struct progress *progress,
 long stop_next(const struct stop *stop, const struct progress *progress, long most) {
     long valid = progress->valid.n, wrong = progress->repetitions - valid;
     bool spent = progress->spent_s > stop->budget_s;
-    bool hopeless = wrong > STOP_WRONG_MOST * (spent ? stop->min : stop->max);
+    bool hopeless = wrong > stop->wrong * (spent ? stop->min : stop->max);
     if (valid < stop->min)
         return hopeless ? 0 : lesser(stop->min - valid, most);
     bool precise = stop->rse > 0 && moments_precise(&progress->valid, stop->rse);

@@ -9,15 +9,12 @@
 
 // Enough are `min` samples whose mean is known to `rse`, or `max`, or what the budget has time
 // for, but `min` in any case. Only valid samples count; of those that are not, no more are taken
-// than STOP_WRONG_MOST for each that would be enough, and for each of `min` once the budget is
-// spent.
+// than `wrong` for each that would be enough, and for each of `min` once the budget is spent.
 struct stop {
-    long min, max;
+    long min, max, wrong;
     double rse;      // standard error of the mean, as a share of it
     double budget_s; // no sample is begun after this time, once there are `min`
 };
-
-enum { STOP_WRONG_MOST = 3 };
 
 // Declares --rse, --budget, --min-repetitions, --max-repetitions.
 extern const struct option stop_options[];

@@ -3,7 +3,7 @@
 #include "check.h"
 #include "stop.h"
 
-static const struct stop rule = {.min = 10, .max = 100, .rse = 0.01, .budget_s = 1};
+static const struct stop rule = {.min = 10, .max = 100, .wrong = 3, .rse = 0.01, .budget_s = 1};
 
 // `valid` samples that alternate by `spread` about 1, and `wrong` that do not count.
 static struct progress after(long valid, double spread, long wrong, double spent_s) {
@@ -42,7 +42,7 @@ static void only_valid_ones_count_but_not_for_ever(void) {
 }
 
 static void without_a_precision_the_number_decides(void) {
-    struct stop fixed = {.min = 5, .max = 20, .rse = 0, .budget_s = 1};
+    struct stop fixed = {.min = 5, .max = 20, .wrong = 3, .rse = 0, .budget_s = 1};
     struct progress progress = after(12, 0, 0, 0.1);
     CHECK(stop_next(&fixed, &progress, 100) == 8);
 }

@@ -42,37 +42,39 @@ static void to_all(struct layer *layer) {
     }
 }
 
+static const struct option pair_options[] = {LAYER_START_ROW("loop"), {0}};
+
 static const struct option broadcast_options[] = {
+    LAYER_START_ROW("barrier"),
     {"broadcast", OPTION_CHOICE, "sends", "", "sends|library", 0, 0,
      "sends: one to each rank in turn; library: what it has for that, where it has it"},
     {0},
 };
 
 static void run_pingpong(struct bench *bench) {
-    layer_run(
-        bench,
-        &(struct act_of_layer){
-            .operation = "pingpong", .share = 0.5, .once = to_and_fro, .moved = 2, .both = true});
+    layer_run(bench, &(struct act){.operation = {.name = "pingpong"},
+                                   .share = 0.5,
+                                   .once = to_and_fro,
+                                   .moved = 2,
+                                   .both = true});
 }
 
 static void run_stream(struct bench *bench) {
-    layer_run(bench, &(struct act_of_layer){.operation = "stream",
-                                            .share = 1,
-                                            .receiver = true,
-                                            .needs_answer = true,
-                                            .least_calls = 16,
-                                            .once = one_way,
-                                            .moved = 1});
+    layer_run(bench, &(struct act){.operation = {.name = "stream", .step = 16},
+                                   .share = 1,
+                                   .timed = 1,
+                                   .needs_answer = true,
+                                   .once = one_way,
+                                   .moved = 1});
 }
 
 static void run_broadcast(struct bench *bench) {
-    layer_run(bench, &(struct act_of_layer){.operation = "bcast",
-                                            .share = 1,
-                                            .all = true,
-                                            .needs_answer = true,
-                                            .calls = 1,
-                                            .once = to_all,
-                                            .moved = bench->size - 1});
+    layer_run(bench, &(struct act){.operation = {.name = "bcast"},
+                                   .share = 1,
+                                   .timed = TIMED_ALL,
+                                   .needs_answer = true,
+                                   .once = to_all,
+                                   .moved = bench->size - 1});
 }
 
 static const struct experiment pingpong = {
@@ -81,7 +83,8 @@ static const struct experiment pingpong = {
     .what = "Time of one message, one way: half of a round trip between ranks 0 and 1, taken at "
             "rank 0.\nOf ICMP the other host's kernel sends it back.",
     .ranks = 2,
-    .options = {layer_options, carrier_options, series_options, repeat_options},
+    .options = {pair_options, LAYER_OPTION_TABLES},
+    .columns = sampler_columns,
     .run = run_pingpong,
 };
 
@@ -91,7 +94,8 @@ static const struct experiment stream = {
     .what = "Time between the arrivals of two messages: rank 0 sends without a pause, rank 1 "
             "takes the time.",
     .ranks = 2,
-    .options = {layer_options, carrier_options, series_options, repeat_options},
+    .options = {pair_options, LAYER_OPTION_TABLES},
+    .columns = sampler_columns,
     .run = run_stream,
 };
 
@@ -101,7 +105,8 @@ static const struct experiment broadcast = {
     .what = "Time from a barrier until the last rank has the message, each by its own clock. "
             "The barrier lets\nranks go one after the other, by TCP. Method: Tinetti and "
             "Barbieri, broadcast.",
-    .options = {layer_options, broadcast_options, carrier_options, series_options, repeat_options},
+    .options = {broadcast_options, LAYER_OPTION_TABLES},
+    .columns = sampler_columns,
     .run = run_broadcast,
 };
 

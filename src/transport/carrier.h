@@ -6,6 +6,7 @@
 #include "failure.h"
 #include "options.h"
 
+#include <mpi.h>
 #include <stddef.h>
 
 enum { RANKS_MOST = 16 };
@@ -15,6 +16,7 @@ struct carrier;
 // The ways of one rank to the others. Every rank can reach rank 0, and rank 0 every rank; each
 // direction keeps its order.
 struct ways {
+    MPI_Comm comm; // the ranks that take part, which need not be all
     int rank, size;
     const struct options *options;
     const struct carrier *carrier;
@@ -53,7 +55,7 @@ int library_rank(void);
 
 // Opens the carrier that --transport names between the ranks; prints, on rank 0, which it is.
 // Collective, agreed.
-void ways_open(struct ways *ways, const struct options *options, int rank, int size,
+void ways_open(struct ways *ways, MPI_Comm comm, const struct options *options,
                struct failure *failure);
 void ways_close(struct ways *ways);
 

@@ -40,7 +40,7 @@ static void udp_open(struct ways *ways) {
         int used = ways->rank == 0 ? ways->to[i] : ways->rank == i ? ways->to[0] : -1;
         if (ways->rank == 0)
             getsockname(used, (struct sockaddr *)&place, &length);
-        MPI_Bcast(&place, sizeof place, MPI_BYTE, 0, MPI_COMM_WORLD);
+        MPI_Bcast(&place, sizeof place, MPI_BYTE, 0, ways->comm);
         if (used >= 0 &&
             connect(used, (struct sockaddr *)(ways->rank ? &place : &all[i]), length) != 0)
             failure_set(ways->failure, STATUS_FAILED, "--transport udp: %s", strerror(errno));

@@ -13,18 +13,29 @@ const struct option layer_options[] = {
     {0},
 };
 
-static void shape(void *state, size_t bytes) {
-    struct layer *layer = state;
-    layer->bytes = bytes;
-    buffer_shape(&layer->out, bytes);
-    buffer_shape(&layer->in, bytes);
+static void enter(const struct operation *operation) {
+    struct layer *layer = operation->state;
+    layer->bytes = operation->bytes;
+    buffer_shape(&layer->out, layer->bytes);
+    buffer_shape(&layer->in, layer->bytes);
 }
 
-static void go(void *state, long calls) {
+static void run_calls(void *state, long calls) {
     struct layer *layer = state;
     for (long i = 0; i < calls && !failed(layer->ways->failure); i++)
         layer->act->once(layer);
-    *layer->payload_bytes += layer->act->moved * (double)calls * (double)layer->bytes;
+}
+
+static void fit(struct operation *operation) {
+    const struct layer *layer = operation->state;
+    operation->payload = layer->act->moved * (double)operation->bytes;
+}
+
+static void describe(const struct operation *operation, const struct timing *timing,
+                     struct sample *sample) {
+    const struct layer *layer = operation->state;
+    (void)timing;
+    sample->time_s *= layer->act->share;
 }
 
 static void verify(struct layer *layer, int sender, unsigned message) {
@@ -37,22 +48,19 @@ static void verify(struct layer *layer, int sender, unsigned message) {
 
 // The operation once, into places that held the complement of what must arrive. An echo brings
 // back what rank 0 sent; of a ping-pong each rank sent its own.
-static void check(void *state, unsigned turn, struct failure *failure) {
-    struct layer *layer = state;
+static void check(const struct operation *operation, unsigned round, struct failure *failure) {
+    struct layer *layer = operation->state;
+    enter(operation);
     int rank = layer->ways->rank;
     bool echo = layer->ways->carrier->echo;
     int sender = rank == 0 && layer->act->both && !echo ? 1 : 0;
-    payload_fill(buffer_slot(&layer->out), layer->bytes, rank, turn);
-    payload_poison(buffer_slot(&layer->in), layer->bytes, sender, turn);
+    payload_fill(buffer_slot(&layer->out), layer->bytes, rank, round);
+    payload_poison(buffer_slot(&layer->in), layer->bytes, sender, round);
     if (!echo || rank == 0)
         layer->act->once(layer);
     if (!failed(failure) && (rank == 0 ? layer->act->both : !echo))
-        verify(layer, sender, turn);
-    ranks_agree(MPI_COMM_WORLD, failure, false);
-}
-
-static long fixed_calls(const void *state) {
-    return ((const struct layer *)state)->act->calls;
+        verify(layer, sender, round);
+    ranks_agree(layer->ways->comm, failure, false);
 }
 
 static void open_buffers(struct bench *bench, struct layer *layer, size_t most) {
@@ -76,32 +84,35 @@ static void close_all(void) {
     ways_close(&ways);
 }
 
-void layer_run(struct bench *bench, const struct act_of_layer *act) {
-    struct layer layer = {.act = act, .ways = &ways, .payload_bytes = &bench->payload_bytes};
-    struct series series = {.work = {.operation = act->operation,
-                                     .share = act->share,
-                                     .least_calls = act->least_calls,
-                                     .calls = act->calls ? fixed_calls : NULL,
-                                     .slowest = act->all || act->receiver,
-                                     .clocked = act->all || bench->rank == 1,
-                                     .go = go,
-                                     .state = &layer},
-                            .shape = shape,
-                            .check = check};
-    struct repeat rule = repeat_read(&bench->options, &bench->failure);
-    struct sizes sizes = series_sizes(&bench->options, &bench->failure);
-    if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
+static struct operation operation_of(struct layer *layer) {
+    struct operation operation = layer->act->operation;
+    int timed = layer->act->timed;
+    operation.bystander = timed != TIMED_ALL && timed != layer->ways->rank;
+    operation.enter = enter;
+    operation.run = run_calls;
+    operation.check = check;
+    operation.describe = describe;
+    operation.state = layer;
+    return operation;
+}
+
+void layer_run(struct bench *bench, const struct act *act) {
+    struct layer layer = {.act = act, .ways = &ways};
+    struct sampler sampler;
+    struct sizes sizes = curve_sizes(&bench->options, &bench->failure);
+    sampler_open(&sampler, bench, false);
+    if (!failed(&bench->failure))
         atexit(close_all);
     if (!failed(&bench->failure))
-        ways_open(layer.ways, &bench->options, bench->rank, bench->size, &bench->failure);
+        ways_open(layer.ways, bench->comm, &bench->options, &bench->failure);
     if (!failed(&bench->failure) && layer.ways->carrier->echo && act->needs_answer)
         failure_set(&bench->failure, STATUS_USAGE, "%s: --transport %s only echoes; use pingpong",
-                    act->operation, layer.ways->carrier->name);
+                    act->operation.name, layer.ways->carrier->name);
     if (!failed(&bench->failure))
         open_buffers(bench, &layer, sizes_largest(&sizes));
     if (!failed(&bench->failure))
-        series_run(bench, &rule, &series, &sizes);
-    ranks_agree(bench->comm, &bench->failure, false);
+        curve_run(&sampler, &(struct curve){operation_of(&layer), fit}, &sizes);
+    sampler_close(&sampler);
     buffer_close(&layer.out);
     buffer_close(&layer.in);
     sizes_free(&sizes);

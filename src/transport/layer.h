@@ -3,36 +3,42 @@
 #ifndef COTEJO_TRANSPORT_LAYER_H
 #define COTEJO_TRANSPORT_LAYER_H
 
-#include "bench.h"
 #include "carrier.h"
+#include "curve.h"
 #include "payload.h"
-#include "repeat.h"
-#include "series.h"
 
 struct layer {
     struct ways *ways;
     struct buffer out, in;
     size_t bytes; // of the present message
-    double *payload_bytes;
-    const struct act_of_layer *act;
+    const struct act *act;
 };
 
-struct act_of_layer {
-    const char *operation;
-    double share;      // of a call's time that is one operation
-    bool all;          // every rank takes part and the slowest one's time counts; else rank 0's
-    bool receiver;     // it is the time of rank 1
-    bool needs_answer; // cannot be where only the other kernel answers
-    long least_calls, calls; // in a sample; 0: as --sample-time says
+// Which rank's time counts: one, or of all the one that took longest.
+enum { TIMED_ALL = -1 };
+
+struct act {
+    struct operation operation; // its name, and how its calls are counted
+    double share;               // of a call's time that is one operation
+    int timed;                  // rank, or TIMED_ALL
+    bool needs_answer;          // cannot be where only the other kernel answers
     void (*once)(struct layer *layer);
     double moved; // messages of one call
     // Who sends one message to whom in the check: from rank 0 to all, and back where `both`.
     bool both;
 };
 
-// Declares --sizes; the carrier's options are beside it.
+// Declares --sizes; the carrier's options are beside it, and those of every layer.
 extern const struct option layer_options[];
+#define LAYER_OPTION_TABLES                                                                       \
+    layer_options, carrier_options, curve_options, sampler_options, stop_options
+// Ranks know of each other's clocks by way of rank 0 alone: no start is a moment of a shared one.
+#define LAYER_START_ROW(suited)                                                                   \
+    {                                                                                             \
+        "start", OPTION_CHOICE, suited, "", "barrier|loop", 0, 0,                                 \
+            "how ranks start: after a barrier, or in a loop: one row of calls, cut into samples"  \
+    }
 
-void layer_run(struct bench *bench, const struct act_of_layer *act);
+void layer_run(struct bench *bench, const struct act *act);
 
 #endif

@@ -32,9 +32,9 @@ static void pvm_open(struct ways *ways) {
                     "no daemon of PVM on this host (error %d); ranks are started by the mpirun "
                     "beside this program",
                     own);
-    if (ranks_agree(MPI_COMM_WORLD, ways->failure, false) != STATUS_OK)
+    if (ranks_agree(ways->comm, ways->failure, false) != STATUS_OK)
         return;
-    MPI_Allgather(&own, 1, MPI_INT, tasks, 1, MPI_INT, MPI_COMM_WORLD);
+    MPI_Allgather(&own, 1, MPI_INT, tasks, 1, MPI_INT, ways->comm);
     pvm_setopt(PvmRoute,
                strcmp(ways->carrier->name, "direct") == 0 ? PvmRouteDirect : PvmDontRoute);
 }

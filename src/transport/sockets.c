@@ -90,18 +90,17 @@ static void choose(int control, char *name, size_t room) {
 }
 
 // Ranks of one host reach each other by the loopback only.
-static bool one_host(void) {
+static bool one_host(const struct ways *ways) {
     MPI_Comm host;
-    int size, here;
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+    int here;
+    MPI_Comm_split_type(ways->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
     MPI_Comm_size(host, &here);
-    return here == size;
+    return here == ways->size;
 }
 
 void interface_find(struct ways *ways, struct interface *interface) {
     *interface = (struct interface){.mtu = 1500};
-    bool together = one_host();
+    bool together = one_host(ways);
     const char *given = options_text(ways->options, "interface");
     int control = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (*given)
@@ -138,8 +137,8 @@ void interface_ipv4(struct ways *ways, const struct interface *interface,
 }
 
 void tell_all(struct ways *ways, const void *mine, void *all, size_t bytes) {
-    if (ranks_agree(MPI_COMM_WORLD, ways->failure, false) == STATUS_OK)
-        MPI_Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, MPI_COMM_WORLD);
+    if (ranks_agree(ways->comm, ways->failure, false) == STATUS_OK)
+        MPI_Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, ways->comm);
 }
 
 void sockets_close(struct ways *ways) {

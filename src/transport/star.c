@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tree of ranks where there are connections to rank 0 only: it hears one rank after the other.
+// The tree of ranks, and how they meet, where there are connections to rank 0 only: it hears one
+// rank after the other.
+#include "barrier.h"
 #include "tree.h"
 
 int tree_rounds(int size) {
@@ -11,4 +13,12 @@ struct tree_turn tree_turn(int rank, int size, int round) {
     if (rank == other)
         return (struct tree_turn){0, true};
     return (struct tree_turn){rank == 0 ? other : -1, false};
+}
+
+void barrier_enter(MPI_Comm comm) {
+    MPI_Barrier(comm);
+}
+
+void announce(MPI_Comm comm, double *values, int count) {
+    MPI_Bcast(values, count, MPI_DOUBLE, 0, comm);
 }

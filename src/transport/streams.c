@@ -37,6 +37,7 @@ static void meet(struct ways *ways, int listening, struct place *place) {
     struct meeting meeting;
     if (!meeting_read(&meeting)) // alone
         return;
+    meeting.size = ways->size;
     bool met = ways->rank == 0 ? meeting_accept(&meeting, listening, ways->to)
                                : connect(ways->to[0], (struct sockaddr *)&all[0].address,
                                          all[0].length) == 0 &&

@@ -16,16 +16,18 @@ void ways_fail(struct ways *ways, const char *what, int other) {
                     other, said);
 }
 
-void ways_open(struct ways *ways, const struct options *options, int rank, int size,
+void ways_open(struct ways *ways, MPI_Comm comm, const struct options *options,
                struct failure *failure) {
-    *ways = (struct ways){.rank = rank, .size = size, .options = options, .failure = failure};
+    *ways = (struct ways){.comm = comm, .options = options, .failure = failure};
+    MPI_Comm_rank(comm, &ways->rank);
+    MPI_Comm_size(comm, &ways->size);
     for (int i = 0; i < RANKS_MOST; i++)
         ways->to[i] = -1;
     for (const struct carrier *const *c = carriers; *c; c++)
         if (options_is(options, "transport", (*c)->name))
             ways->carrier = *c;
     ways->carrier->open(ways);
-    if (ranks_agree(MPI_COMM_WORLD, failure, false) == STATUS_OK && rank == 0)
+    if (ranks_agree(comm, failure, false) == STATUS_OK && ways->rank == 0)
         printf("transport %s: %s\n", ways->carrier->name, ways->carrier->summary);
 }
 

@@ -266,6 +266,29 @@ int world_allreduce(const void *mine, void *all, int count, MPI_Datatype type, M
     return world_bcast(all, count, type, 0, comm);
 }
 
+int world_scan(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op op,
+               MPI_Comm comm) {
+    double other[64];
+    size_t bytes = (size_t)count * size_of(type);
+    if (type != MPI_DOUBLE || bytes > sizeof other)
+        abort(); // a mistake in the program
+    memcpy(all, mine, bytes);
+    if (world.rank != 0 && comm != 1) {
+        put(0, mine, bytes);
+        get(0, all, bytes);
+        return 0;
+    }
+    // Before rank 0 goes on with its own part, it hears and answers the others by turns.
+    double sum[64];
+    memcpy(sum, mine, bytes);
+    for (int i = 1; i < ranks_of(comm); i++) {
+        get(i, other, bytes);
+        combine(sum, other, count, type, op);
+        put(i, sum, bytes);
+    }
+    return 0;
+}
+
 int world_barrier(MPI_Comm comm) {
     int mine = 0, all;
     return world_allreduce(&mine, &all, 1, MPI_INT, MPI_MAX, comm);

@@ -4,6 +4,7 @@
 #include "bench.h"
 #include "payload.h"
 #include "ranks.h"
+#include "sampler.h"
 
 #include <limits.h>
 #include <math.h>
@@ -28,33 +29,33 @@ static const struct column memory_columns[] = {
 };
 
 // One reading on one rank, as it goes to rank 0.
-struct reading {
+struct footprint {
     double time_s;
     struct usage usage;
     double before, buffers;
 };
 
-enum { READING_DOUBLES = sizeof(struct reading) / sizeof(double) };
+enum { FOOTPRINT_DOUBLES = sizeof(struct footprint) / sizeof(double) };
 
 struct store {
     struct bench *bench;
+    struct sampler sampler;
     struct buffer out, in;
-    struct reading *readings; // the first one after MPI_Init, then two for each size
+    int block;                    // B, from each rank to each other
+    struct footprint *footprints; // the first one after MPI_Init, then two for each size
     int count;
 };
 
 static void note(struct store *store, double time_s, struct usage usage, double buffers) {
-    store->readings[store->count++] =
-        (struct reading){time_s, usage, store->bench->before.resident, buffers};
+    store->footprints[store->count++] =
+        (struct footprint){time_s, usage, store->bench->before.resident, buffers};
 }
 
-static void swap(struct store *store, int bytes, long calls, double *time_s) {
-    const struct bench *bench = store->bench;
-    double begin = clock_now(&bench->clock);
-    for (long i = 0; i < calls; i++)
-        MPI_Alltoall(store->out.pool, bytes, MPI_BYTE, store->in.pool, bytes, MPI_BYTE,
-                     bench->comm);
-    *time_s = (clock_now(&bench->clock) - begin) / (double)calls;
+static void swap(void *state, long calls) {
+    const struct store *store = state;
+    for (; calls > 0; calls--)
+        MPI_Alltoall(store->out.pool, store->block, MPI_BYTE, store->in.pool, store->block,
+                     MPI_BYTE, store->bench->comm);
 }
 
 // The block from rank `i` is what `i` sent to us.
@@ -75,24 +76,28 @@ static void check(struct store *store, size_t bytes) {
 
 static void measure(struct store *store, size_t bytes) {
     struct bench *bench = store->bench;
-    double time_s, own = 2 * (double)buffer_room(store->out.bytes, false, 0, 1);
+    long calls = options_integer(&bench->options, "calls");
+    struct operation exchange = {.name = "alltoall",
+                                 .payload = (double)bytes * bench->size * (bench->size - 1),
+                                 .run = swap,
+                                 .state = store};
+    double own = 2 * (double)buffer_room(store->out.bytes, false, 0, 1);
     for (int i = 0; i < bench->size; i++) {
         payload_fill(store->out.pool + (size_t)i * bytes, bytes, bench->rank, (unsigned)i);
         payload_poison(store->in.pool + (size_t)i * bytes, bytes, i, (unsigned)bench->rank);
     }
-    swap(store, (int)bytes, 1, &time_s);
-    note(store, time_s, usage_read(), own);
+    store->block = (int)bytes;
+    double first_s = sampler_once(&store->sampler, &exchange, 1);
+    note(store, first_s, usage_read(), own);
     check(store, bytes);
-    swap(store, (int)bytes, options_integer(&bench->options, "calls"), &time_s);
-    note(store, time_s, usage_read(), own);
-    bench->payload_bytes += (double)(options_integer(&bench->options, "calls") + 1) *
-                            (double)bytes * bench->size * (bench->size - 1);
+    double each_s = sampler_once(&store->sampler, &exchange, calls);
+    note(store, each_s, usage_read(), own);
 }
 
-static void keep(struct bench *bench, const struct reading *all, const char *operation,
+static void keep(struct bench *bench, const struct footprint *all, const char *operation,
                  size_t bytes, int index, int count, long calls) {
     for (int rank = 0; rank < bench->size; rank++) {
-        const struct reading *r = &all[rank * count + index];
+        const struct footprint *r = &all[rank * count + index];
         samples_add(&bench->samples,
                     (struct sample){.operation = operation,
                                     .bytes = bytes,
@@ -112,14 +117,14 @@ static void keep(struct bench *bench, const struct reading *all, const char *ope
 static void collect(struct store *store, const struct sizes *sizes) {
     struct bench *bench = store->bench;
     int count = store->count;
-    size_t room = (size_t)bench->size * (size_t)count * sizeof(struct reading);
-    struct reading *all = bench->rank == 0 ? malloc(room) : NULL;
+    size_t room = (size_t)bench->size * (size_t)count * sizeof(struct footprint);
+    struct footprint *all = bench->rank == 0 ? malloc(room) : NULL;
     if (bench->rank == 0 && !all)
         failure_set(&bench->failure, STATUS_FAILED, "no memory for the readings of %d ranks",
                     bench->size);
     if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK) {
-        MPI_Gather(store->readings, count * READING_DOUBLES, MPI_DOUBLE, all,
-                   count * READING_DOUBLES, MPI_DOUBLE, 0, bench->comm);
+        MPI_Gather(store->footprints, count * FOOTPRINT_DOUBLES, MPI_DOUBLE, all,
+                   count * FOOTPRINT_DOUBLES, MPI_DOUBLE, 0, bench->comm);
         if (bench->rank == 0) {
             printf("%-16s %12s %6s %14s %14s %16s\n", "# after", "size [B]", "rank",
                    "resident [B]", "shared [B]", "library [B]");
@@ -138,7 +143,7 @@ static void collect(struct store *store, const struct sizes *sizes) {
 
 static void run(struct bench *bench) {
     const struct sizes *sizes = options_sizes(&bench->options, "sizes");
-    struct store store = {.bench = bench};
+    struct store store = {.bench = bench, .sampler = sampler_plain(bench, (struct stop){0})};
     size_t bytes = sizes_largest(sizes) * (size_t)bench->size;
     if (isnan(bench->after.resident + bench->after.shared + bench->after.proportional))
         failure_set(&bench->failure, STATUS_USAGE,
@@ -147,8 +152,8 @@ static void run(struct bench *bench) {
     memory_ask(bench->comm, 2 * buffer_room(bytes, false, 0, 1), &bench->failure);
     if (failed(&bench->failure))
         return;
-    store.readings = calloc(1 + 2 * sizes->count, sizeof *store.readings);
-    if (!store.readings)
+    store.footprints = calloc(1 + 2 * sizes->count, sizeof *store.footprints);
+    if (!store.footprints)
         failure_set(&bench->failure, STATUS_USAGE, "no memory for %zu sizes", sizes->count);
     buffer_open(&store.out, &bench->layout, "send", bytes, false, 0, 1, &bench->failure);
     buffer_open(&store.in, &bench->layout, "receive", bytes, false, 0, 1, &bench->failure);
@@ -162,7 +167,7 @@ static void run(struct bench *bench) {
     }
     buffer_close(&store.out);
     buffer_close(&store.in);
-    free(store.readings);
+    free(store.footprints);
 }
 
 const struct experiment memory = {

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Eager limit by its effect: up to which size a send is complete before its receive is posted.
-#include "bench.h"
+#include "barrier.h"
 #include "payload.h"
 #include "ranks.h"
+#include "start.h"
 
 #include <limits.h>
+#include <math.h>
+#include <stdio.h>
 #include <time.h>
 
-enum { TAG = 1, READY = 2, NEVER_SENT = 3, ATTEMPTS_A_TRY = 20, STAY_WINDOWS = 8 };
+enum { TAG = 1, READY = 2, NEVER_SENT = 3, WRONG_A_TRY = 19, STAY_WINDOWS = 8 };
 
 static const struct option eager_options[] = {
     {"sizes", OPTION_SIZES, "1:4Mi:x2", "B", NULL, 1, INT_MAX,
@@ -25,108 +28,156 @@ static const struct option eager_options[] = {
 
 struct eager {
     struct bench *bench;
+    struct sampler sampler;
     bool polling;
     double window_s;
     int tries;
     struct buffer buffer;
+    int count; // B of the present message
     unsigned message;
+    size_t right; // bytes of the last wrong message before its first wrong one
+    bool wrong;
+    // Of the last send, on the sender:
+    double asked_s; // the receiver goes away later than this
+    bool alone;     // it was complete within the window, before the receive was posted
+    bool counts;    // a sender that lost its core may have met a receiver that was back
 };
 
-static double seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+static double seconds(const struct eager *eager) {
+    return clock_now(&eager->bench->clock);
 }
 
-// The receiver, from its word that it goes away until the receive. It stays away longer than a
-// sender that watches ever takes to decide, so that neither has to wait for a word.
+// The receiver is back from the message before, and so is the buffer.
+static void prepare(const struct operation *operation, long repetition) {
+    struct eager *eager = operation->state;
+    (void)repetition;
+    (eager->bench->rank == 0 ? payload_fill : payload_poison)(
+        eager->buffer.pool, (size_t)eager->count, 0, eager->message);
+    barrier_enter(eager->bench->comm);
+    eager->asked_s = seconds(eager);
+}
+
+// The start: after a barrier a receiver that burnt its time there waiting may be without its core;
+// one that has just answered is not.
+static double meet(struct sampler *sampler, const struct progress *progress, long i) {
+    MPI_Comm comm = sampler->bench->comm;
+    int sender = sampler->bench->rank == 0;
+    (void)progress;
+    (void)i;
+    if (sender)
+        MPI_Send(NULL, 0, MPI_BYTE, 1, READY, comm);
+    MPI_Recv(NULL, 0, MPI_BYTE, sender, READY, comm, MPI_STATUS_IGNORE);
+    if (!sender)
+        MPI_Send(NULL, 0, MPI_BYTE, 0, READY, comm);
+    return 0;
+}
+
+// The receiver, from the start until the receive. It stays away longer than a sender that watches
+// ever takes to decide, so that neither has to wait for a word.
 static void stay_away(const struct eager *eager) {
-    MPI_Comm comm = eager->bench->comm;
-    double end = seconds() + STAY_WINDOWS * eager->window_s;
-    MPI_Send(NULL, 0, MPI_BYTE, 0, READY, comm);
-    while (seconds() < end) {
+    double end = seconds(eager) + STAY_WINDOWS * eager->window_s;
+    while (seconds(eager) < end) {
         const struct timespec pause = {.tv_nsec = 50000};
         int found;
         if (eager->polling)
-            MPI_Iprobe(0, NEVER_SENT, comm, &found, MPI_STATUS_IGNORE);
+            MPI_Iprobe(0, NEVER_SENT, eager->bench->comm, &found, MPI_STATUS_IGNORE);
         else
             nanosleep(&pause, NULL);
     }
 }
 
-static void receive(struct eager *eager, int count) {
-    char *place = eager->buffer.pool;
-    MPI_Comm comm = eager->bench->comm;
-    payload_poison(place, (size_t)count, 0, eager->message);
-    MPI_Barrier(comm);
-    MPI_Recv(NULL, 0, MPI_BYTE, 0, READY, comm, MPI_STATUS_IGNORE);
-    stay_away(eager);
-    MPI_Recv(place, count, MPI_BYTE, 0, TAG, comm, MPI_STATUS_IGNORE);
-    size_t wrong = payload_check(place, (size_t)count, 0, eager->message);
-    if (wrong < (size_t)count)
-        failure_set(&eager->bench->failure, STATUS_FAILED,
-                    "wrong payload: byte %zu of a message of %d B; do not trust this MPI's "
-                    "transport",
-                    wrong, count);
-}
-
-// One watched send. *alone: it was complete within the window, before the receive was posted.
-// Returns whether it counts: a sender that lost its core may have met a receiver that was back.
-static bool send(struct eager *eager, int count, bool *alone) {
-    struct bench *bench = eager->bench;
+static void watch_send(struct eager *eager) {
     MPI_Request request;
     int done = 0;
-    payload_fill(eager->buffer.pool, (size_t)count, 0, eager->message);
-    MPI_Barrier(bench->comm); // the receiver is back from the message before
-    double asked = seconds(); // the receiver goes away later than this
-    MPI_Send(NULL, 0, MPI_BYTE, 1, READY, bench->comm);
-    MPI_Recv(NULL, 0, MPI_BYTE, 1, READY, bench->comm, MPI_STATUS_IGNORE);
-    double begin = clock_now(&bench->clock), watched = seconds();
-    MPI_Isend(eager->buffer.pool, count, MPI_BYTE, 1, TAG, bench->comm, &request);
+    double watched = seconds(eager);
+    MPI_Isend(eager->buffer.pool, eager->count, MPI_BYTE, 1, TAG, eager->bench->comm, &request);
     do {
         MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    } while (!done && seconds() < watched + eager->window_s);
-    *alone = done;
-    bool counts = seconds() < asked + (STAY_WINDOWS - 1) * eager->window_s;
+    } while (!done && seconds(eager) < watched + eager->window_s);
+    eager->alone = done;
+    eager->counts = seconds(eager) < eager->asked_s + (STAY_WINDOWS - 1) * eager->window_s;
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-    double time = clock_now(&bench->clock) - begin;
-    samples_add(&bench->samples,
-                (struct sample){.operation = *alone ? "eager-alone" : "eager-held",
-                                .bytes = (size_t)count,
-                                .repetition = eager->message,
-                                .calls = 1,
-                                .time_s = time,
-                                .valid = counts},
-                &bench->failure);
-    return counts;
 }
 
-// Whether messages of `bytes` are complete without their receiver; collective, agreed.
-static bool goes_alone(struct eager *eager, size_t bytes) {
-    struct bench *bench = eager->bench;
-    int votes = 0, counted = 0, more = 1;
-    for (int attempt = 1; more; attempt++, eager->message++) {
-        bool alone = false;
-        if (bench->rank == 1)
-            receive(eager, (int)bytes);
-        else if (send(eager, (int)bytes, &alone)) {
-            counted++;
-            votes += alone;
+static void run_calls(void *state, long calls) {
+    struct eager *eager = state;
+    for (; calls > 0; calls--)
+        if (eager->bench->rank == 0) {
+            watch_send(eager);
+        } else {
+            stay_away(eager);
+            MPI_Recv(eager->buffer.pool, eager->count, MPI_BYTE, 0, TAG, eager->bench->comm,
+                     MPI_STATUS_IGNORE);
         }
-        bench->payload_bytes += (double)bytes;
-        more = counted < eager->tries && attempt < ATTEMPTS_A_TRY * eager->tries;
-        MPI_Bcast(&more, 1, MPI_INT, 0, bench->comm);
+}
+
+// Every message is checked, by the receiver.
+static void leave(const struct operation *operation) {
+    struct eager *eager = operation->state;
+    size_t count = (size_t)eager->count;
+    if (eager->bench->rank == 1) {
+        size_t right = payload_check(eager->buffer.pool, count, 0, eager->message);
+        if (right < count) {
+            eager->right = right;
+            eager->wrong = true;
+        }
     }
-    if (bench->rank == 0 && counted < eager->tries)
+    eager->message++;
+}
+
+static void describe(const struct operation *operation, const struct timing *timing,
+                     struct sample *sample) {
+    const struct eager *eager = operation->state;
+    (void)timing;
+    sample->operation = eager->alone ? "eager-alone" : "eager-held";
+    sample->valid = eager->counts;
+}
+
+// Takes samples of one size; returns how many of the sends that count went alone, on rank 0.
+// Failures are those of each rank.
+static long votes_of(struct eager *eager, size_t bytes) {
+    struct bench *bench = eager->bench;
+    struct operation operation = {.name = "eager",
+                                  .bytes = bytes,
+                                  .payload = (double)bytes,
+                                  .bystander = bench->rank == 1,
+                                  .program = true,
+                                  .own = true,
+                                  .prepare = prepare,
+                                  .run = run_calls,
+                                  .leave = leave,
+                                  .describe = describe,
+                                  .state = eager};
+    struct progress progress;
+    long votes = 0;
+    eager->count = (int)bytes;
+    sampler_begin(&eager->sampler, &operation, &progress);
+    if (failed(&bench->failure))
+        return 0;
+    while (sampler_next(&eager->sampler, &progress) > 0) {
+        sampler_stage(&eager->sampler, &operation, &progress, 1);
+        votes += eager->counts && eager->alone;
+    }
+    if (bench->rank == 0 && progress.valid.n < eager->tries)
         failure_set(&bench->failure, STATUS_FAILED,
                     "the sender lost its core too often to watch a send of %zu B for %g s; use "
                     "quieter cores or a longer --window",
                     bytes, eager->window_s);
-    ranks_agree(bench->comm, &bench->failure, false);
-    int alone = 2 * votes > counted;
-    MPI_Bcast(&alone, 1, MPI_INT, 0, bench->comm);
-    bench_print(bench);
-    return alone;
+    if (eager->wrong)
+        failure_set(&bench->failure, STATUS_FAILED,
+                    "wrong payload: byte %zu of a message of %zu B; do not trust this MPI's "
+                    "transport",
+                    eager->right, bytes);
+    return votes;
+}
+
+// Whether messages of `bytes` are complete without their receiver; collective, agreed.
+static bool goes_alone(struct eager *eager, size_t bytes) {
+    double alone = 2 * votes_of(eager, bytes) > eager->tries;
+    ranks_agree(eager->bench->comm, &eager->bench->failure, false);
+    announce(eager->bench->comm, &alone, 1);
+    bench_print(eager->bench);
+    return alone != 0;
 }
 
 // What is found: `most` B go alone, `least` B do not. 0: no size was seen that does (does not).
@@ -181,11 +232,16 @@ static bool rising(const struct sizes *sizes) {
 static void run(struct bench *bench) {
     const struct sizes *sizes = options_sizes(&bench->options, "sizes");
     size_t most = sizes->bytes[sizes->count - 1];
+    long tries = options_integer(&bench->options, "tries");
+    struct stop stop = {.min = tries, .max = tries, .wrong = WRONG_A_TRY, .budget_s = INFINITY};
+    struct start answered = *start_find("barrier");
     struct eager eager = {.bench = bench,
+                          .sampler = sampler_plain(bench, stop),
                           .polling = options_is(&bench->options, "receiver", "polling"),
-                          .window_s =
-                              options_real(&bench->options, "window") * bench->clock.dilation,
-                          .tries = (int)options_integer(&bench->options, "tries")};
+                          .window_s = options_real(&bench->options, "window"),
+                          .tries = (int)tries};
+    answered.meet = meet;
+    eager.sampler.start = &answered;
     if (!rising(sizes)) {
         failure_set(&bench->failure, STATUS_USAGE, "--sizes must rise; sort them");
         return;
@@ -201,6 +257,7 @@ static void run(struct bench *bench) {
         if (!failed(&bench->failure))
             tell(bench, &limit);
     }
+    sampler_close(&eager.sampler);
     buffer_close(&eager.buffer);
     bench->payload_checked = !failed(&bench->failure);
 }
@@ -216,5 +273,6 @@ const struct experiment eager_limit = {
     .ranks = 2,
     .ordered = true,
     .options = {eager_options},
+    .columns = sampler_columns,
     .run = run,
 };
