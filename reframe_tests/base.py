@@ -30,6 +30,7 @@ from .harness import (
     backends,
     cores,
     counters,
+    factors,
     families,
     recording,
     references,
@@ -129,6 +130,11 @@ class Experiment(rfm.RunOnlyRegressionTest):
     kind = variable(str, value="mpi")
     #: Names of the parameters that are `settings` of the families; the value `default` sets none.
     settings = variable(list, value=[])
+    #: Variables given by name (`make study SET=`), each combination a configuration of its own.
+    if factors.levels() != [factors.NONE]:
+        set_by_name = parameter(factors.levels())
+    else:
+        set_by_name = factors.NONE
     #: One rank on each host of the partition, however many it has.
     every_host = variable(bool, value=False)
     #: Threads of each rank, every one with a core of its own.
@@ -212,6 +218,7 @@ class Experiment(rfm.RunOnlyRegressionTest):
             self.request.fit_hosts(partition.extras, self.every_host)
             self.num_tasks = self.request.ranks
             self.request.set_values({name: getattr(self, name) for name in self.settings})
+            self.request.set_by_name(self.set_by_name)
             self.request.resolve()
         except CannotBeError as err:
             self.skip(str(err))

@@ -59,6 +59,7 @@ def can_be(test, params, partition, environ):
     try:
         request.fit_hosts(extras, test.every_host)
         request.set_values({name: params[name] for name in test.settings})
+        request.set_by_name(params.get("set_by_name", test.set_by_name))
         request.resolve()
     except CannotBeError:
         return False

@@ -23,12 +23,20 @@ class EagerLimit(Experiment):
 
     def doubt(self, observed):
         found = observed["found"]["eager_limit_bytes"]
-        for name, value in self.values_set().items():
-            header = self.family.setting(name, self.transport).header
-            if found != int(value) - header:
+        for name, value in self.limits_set().items():
+            header = self.family.setting("eager_limit", self.transport).header
+            if found != value - header:
                 return (f"{name} was set to {value} B, of which the library takes {header} B, "
                         f"but messages of up to {found:.0f} B were sent without waiting")
         return ""
+
+    def limits_set(self):
+        """Limits that were set, in B: as a setting, or by the variable that is the setting's."""
+        setting = self.family.setting("eager_limit", self.transport)
+        by_name = {name: value for name, value in self.request.level.values
+                   if setting.environment.get(name) == "{value}"}
+        return {name: int(value) for name, value in {**self.request.settings, **by_name}.items()
+                if value.isdigit() and setting.least <= int(value) <= setting.most}
 
     @performance_function("B")
     def largest_unheld(self):

@@ -9,6 +9,9 @@ import re
 import sys
 
 REPO = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(REPO))
+from reframe_tests.harness import factors  # noqa: E402
+
 FOLDERS = ("STACK", "RESULTS", "FIGURES", "REPORT", "PAPER", "PROOF", "REFERENCE",
            "BEFORE", "AFTER")
 # Compilers' wrappers, launchers and command lines of remote shells bear no others.
@@ -57,6 +60,10 @@ def regex_problem(text):
     return ""
 
 
+def set_problem(text):
+    return (reason := factors.problem(text)) and f"{shown(text)}: {reason}"
+
+
 def part_problem(text):
     parts = sorted(p.stem.partition("_")[2] for p in (REPO / "tests").glob("bench_*.py")
                    if "def main(" in p.read_text())
@@ -74,10 +81,10 @@ def problem(values):
         value = values.get(name)
         if value and not re.fullmatch(form, value):
             return f"{name}: {shown(value)} is not {said}"
-    if reason := regex_problem(values.get("CELLS", "")):
-        return f"CELLS: {reason}"
-    if reason := values.get("PART") and part_problem(values["PART"]):
-        return f"PART: {reason}"
+    parsed = {"CELLS": regex_problem, "SET": set_problem, "PART": part_problem}
+    for name, reader in parsed.items():
+        if reason := values.get(name) and reader(values[name]):
+            return f"{name}: {reason}"
     return ""
 
 

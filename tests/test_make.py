@@ -27,6 +27,7 @@ def checkout(tmp_path):
     def at(name):
         folder = tmp_path / name / "cotejo"
         for part in ("Makefile", "stack", "reframe_tests/harness/removal.py",
+                     "reframe_tests/harness/factors.py",
                      "reframe_tests/__init__.py", "reframe_tests/harness/__init__.py"):
             target = folder / part
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -106,6 +107,9 @@ BAD = [
     ("SAMPLES", "0", "SAMPLES: "), ("UNTIL", "3 percent", "UNTIL: "),
     ("BUDGET", "20 minutes", "BUDGET: "), ("DATA", "mine", "DATA: "),
     ("DROP", "../..", "DROP: "), ("PART", "nothing", "PART: "), ("PART", "a;b", "PART: "),
+    *[("SET", value, "SET: ") for value in (
+        "A", "A=", "A=1|", "A=1|1", "a b=1", "A=$(touch made)", "A=`x`", "A='1'", "A=1 A=2",
+        "PATH=/tmp", "LD_PRELOAD=x.so|y.so", "COTEJO_SEED=1", "A=1\nB=2", "1A=2", "A=é")],
     ("DELTA", "x", "DELTA: "), ("PDF", "1", "PDF: "),
     *[(name, value, f"{name}: ") for name in variables.FOLDERS for value in (
         "/tmp/a b", "/tmp/$(touch made)", "/tmp/it's", "/tmp/é", "/tmp/a\nb", "a:b", "~/x")],

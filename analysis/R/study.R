@@ -59,7 +59,7 @@ narrow <- function(summary) {
 #' of the launches.
 #'
 #' @return as [compare_results()], and `used`, `unusable`, `older` (launches), `undisturbed` (the
-#'   same comparison by [undisturbed()]), `agreement`, `flags`, `missing`, `sessions`, `audit`.
+#'   same comparison by [undisturbed()]), `settings` ([compare_settings()]), `agreement`, `flags`, `missing`, `sessions`, `audit`.
 #' @noRd
 analyse <- function(results_dir, session = NULL, ...) {
   study <- compare_results(results_dir, session, ...)
@@ -75,6 +75,7 @@ analyse <- function(results_dir, session = NULL, ...) {
       undisturbed(narrow(study$summary)),
       delta = study$delta, refused = "list"
     ),
+    settings = compare_settings(narrow(study$summary), study$delta),
     agreement = compare_tools(
       study$whole, session,
       delta = study$delta

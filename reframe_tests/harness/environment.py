@@ -14,6 +14,15 @@ def steering(families):
     return sorted({*SHARED, *(name for family in families for name in family.steered_by)})
 
 
+def of_others(name, family, known):
+    """Whether a variable steers other MPIs of those `known` (name -> family) and not this one."""
+    def steers(one):
+        return name.startswith(tuple(one.steered_by)) if one.steered_by else False
+
+    return (not name.startswith(SHARED) and not steers(family)
+            and any(steers(one) for one in known.values()))
+
+
 def clearing(families):
     """The command of bash that clears it."""
     names = "|".join(f"{name}*" for name in steering(families))

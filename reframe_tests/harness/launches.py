@@ -12,7 +12,7 @@ import json
 import re
 import subprocess
 
-from . import accidents, families, measuring, sessions
+from . import accidents, factors, families, measuring, sessions
 from .machine import cpu_list
 from .model import transport as transports
 
@@ -160,6 +160,14 @@ def threads_problem(cpus, threads):
     return ""
 
 
+def variables_problem(level, record):
+    """Why variables that were set by name were not taken, or ''."""
+    if not level.names:
+        return ""
+    return (factors.unseen(level, record["observed"].get("environment", {}))
+            or factors.unsaid(level, record["reported"]["variables"]))
+
+
 def samples_problem(summary):
     """Why the samples tell nothing, or ''. Some experiments have groups that are never valid."""
     if summary and not any(row["n"] for row in summary):
@@ -198,8 +206,9 @@ def lost(asked, kind, evidence, **known):
             "accident": {"kind": kind, "evidence": evidence}}
 
 
-def describe(stage, asked, family, output, **known):
-    """The whole description of a launch that ended in the folder `stage`.
+def describe(stage, asked, family, output, level=factors.NONE, **known):
+    """The whole description of a launch that ended in the folder `stage`; `level`: variables that
+    were set by name.
 
     `known` are the members that the caller has: started, command, environment,
     provenance, and of what is no real machine simulated and cluster. `output` is all
@@ -219,7 +228,11 @@ def describe(stage, asked, family, output, **known):
     record["reported"] = {
         "transport": asked["transport"],
         "evidence": evidence(output, family.transports[asked["transport"]].evidence)}
+    if level.names:
+        told = {name: family.taken_at(name, value, output) for name, value in level.values}
+        record["reported"]["variables"] = {n: line for n, line in told.items() if line is not None}
     reason = (problem(asked, record["observed"], record["reported"], family)
+              or variables_problem(level, record)
               or crossing_problem(record["cluster"], record["observed"])
               or samples_problem(record["summary"]))
     return {**record, "status": "marked" if reason else "ok", "reason": reason}

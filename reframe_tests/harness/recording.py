@@ -24,10 +24,10 @@ def asked(test):
         "placement": request.placement, "cpus": request.place.cpus, "hosts": request.place.hosts,
         "ranks": request.ranks,
         **({"places": request.place.each} if request.place.each else {}),
-        "settings": request.settings,
+        "settings": {**request.settings, **dict(request.level.values)},
         "parameters": {name: getattr(test, name)
                        for name in test.telling(list(test.settings), list(test.varied))
-                       if name not in test.settings},
+                       if name not in (*test.settings, "set_by_name")},
         "time_limit_s": test.limit_s}
 
 
@@ -47,7 +47,8 @@ def record(test):
         **test.request.backend.describe(test.request)}
     test.collect(stage)
     try:
-        found = launches.describe(stage, asked(test), test.family, output, **known)
+        found = launches.describe(stage, asked(test), test.family, output, test.request.level,
+                                  **known)
     except launches.LockedError as err:
         raise UnrecordedError(str(err)) from None
     if found["status"] == "ok":

@@ -5,7 +5,7 @@ its ranks go, what its launcher is told, and the variables that it gets."""
 import pathlib
 from dataclasses import dataclass, field
 
-from . import families
+from . import environment, factors, families
 from .backends import Backend
 from .model.family import Family
 from .model.placement import Place, PlacementError
@@ -35,6 +35,8 @@ class Request:
     on_hosts: int = 0
     settings_asked: list = field(default_factory=list)
     settings: dict = field(default_factory=dict)
+    #: Variables given by name.
+    level: factors.Level = factors.NONE
     place: Place | None = None
     stage: pathlib.Path | None = None
 
@@ -51,6 +53,20 @@ class Request:
                 for name, value in wanted.items() if value != "default"}
         except ValueError as err:
             raise CannotBeError(f"{self.family.title} over {self.transport.name}: {err}") from None
+
+    def set_by_name(self, level):
+        """Variables of a study's own (`harness.factors`), where they are this MPI's to heed."""
+        family, transport = self.family, self.transport.name
+        ours = {**family.environment, **family.transports[transport].environment}
+        for name in level.names:
+            _, telling = family.telling(name)
+            if name in ours:
+                raise CannotBeError(f"{family.title} over {transport} is set up by {name}")
+            if telling and telling.transports and transport not in telling.transports:
+                raise CannotBeError(f"{family.title} over {transport} does not heed {name}")
+            if not telling and environment.of_others(name, family, families.load()):
+                raise CannotBeError(f"{name} is no variable of {family.title}")
+        self.level = level
 
     def fit_hosts(self, extras, every_host):
         """A partition of so many `hosts` measures what has one rank on each of them; what asks for
@@ -85,6 +101,9 @@ class Request:
         cpus = self.place.cpus if self.backend.binds else []
         for name, value in self.settings.items():
             found.update(family.setting(name, transport).variables(value, cpus))
+        for name in self.level.names:
+            found.update(telling.environment if (telling := family.telling(name)[1]) else {})
+        found.update(factors.environment(self.level))
         more = self.backend.environment(self)
         preloaded = [kept["LD_PRELOAD"] for kept in (more, found) if "LD_PRELOAD" in kept]
         found.update(more)

@@ -25,7 +25,17 @@ import sys
 import tempfile
 import time
 
-from . import accidents, commands, cores, families, measuring, references, scales, sessions
+from . import (
+    accidents,
+    commands,
+    cores,
+    factors,
+    families,
+    measuring,
+    references,
+    scales,
+    sessions,
+)
 from . import until as stopping
 
 
@@ -62,8 +72,9 @@ def reframe(arguments, **variables):
         process.wait()
 
 
-def unfinished(tag, like=""):
-    """Name of the newest session of this tag and these cells that is not finished, or None.
+def unfinished(tag, like="", asked=""):
+    """Name of the newest session of this tag, these cells and variables (`SET`) that is not
+    finished, or None.
 
     One that was begun with other sources, another stack or on another machine is never gone on
     with.
@@ -72,11 +83,11 @@ def unfinished(tag, like=""):
     for path in sorted(folder.glob("*/session.json"), reverse=True):
         try:
             plan = sessions.read_json(path)
-            found = (plan["tag"], plan.get("like", ""), plan["finished"])
+            found = (plan["tag"], plan.get("like", ""), plan.get("set", ""), plan["finished"])
         except (ValueError, KeyError, TypeError, OSError) as err:
             say(f"left out: {path}: not a plan of a session ({' '.join(str(err).split())})")
             continue
-        if found != (tag, like, ""):
+        if found != (tag, like, asked, ""):
             continue
         if changed := measuring.changes(plan):
             say(f"session {path.parent.name} is not gone on with: {changed} changed since")
@@ -140,7 +151,8 @@ def begin(tag, blocks, like="", tries=TRIES):
 
 def new_plan(**what):
     """A plan with what every one has; `what`: tag, blocks, seed, cells, files, partitions."""
-    return {"schema": "cotejo-session/2", "like": "", "tries": TRIES, "skipped": [], **what,
+    return {"schema": "cotejo-session/2", "like": "", "set": os.environ.get("COTEJO_SET", ""),
+            "tries": TRIES, "skipped": [], **what,
             "families": families.shown(families.of_site(
                 sessions.site_folder(), simulators=True, layers=True)),
             "accidents": {}, "unrecorded": {}, "further": {}, **measuring.state(),
@@ -356,6 +368,13 @@ def regex(text):
     return text
 
 
+def variables(text):
+    """Factors of the command line, or one line of what is wrong with them."""
+    if reason := factors.problem(text):
+        raise argparse.ArgumentTypeError(reason)
+    return text
+
+
 def main():
     parser = commands.Parser(description=__doc__.splitlines()[0])
     parser.add_argument("--tag", default="quick", help="which tests (default: quick)")
@@ -370,7 +389,10 @@ def main():
                         help="go on until each effect's 95 %% interval is within this (3%%)")
     parser.add_argument("--budget", type=stopping.seconds, metavar="TIME",
                         help="with --until: begin no block that would end later (20m)")
+    parser.add_argument("--set", default=os.environ.get("COTEJO_SET", ""), metavar="NAME=A|B",
+                        type=variables, help="variables of libraries, each value a level")
     args = parser.parse_args()
+    os.environ["COTEJO_SET"] = args.set
     sessions.site_folder()  # one that is not there is said before anything begins
     blocks = args.launches
     if args.tries < 0:
@@ -399,7 +421,7 @@ def main():
 
 def session(args, blocks):
     """The plan of the session to go on with, else of a new one."""
-    name = unfinished(args.tag, args.cells)
+    name = unfinished(args.tag, args.cells, args.set)
     if not name:
         return begin(args.tag, blocks, args.cells, args.tries)
     os.environ["COTEJO_SESSION"] = name

@@ -42,6 +42,17 @@ bool surroundings_steers(const char *name) {
     return begins(name, steering) && !begins(name, identity);
 }
 
+bool surroundings_named(const char *setting, const char *names) {
+    size_t length = strcspn(setting, "=");
+    while (names && *names) {
+        size_t here = strcspn(names, ",");
+        if (length > 0 && here == length && strncmp(setting, names, length) == 0)
+            return true;
+        names += here + (names[here] == ',');
+    }
+    return false;
+}
+
 // Everything went well on all ranks, or nothing is written.
 static bool gathered(struct fold *fold, MPI_Comm comm, struct failure *failure) {
     if (fold_ranks(fold, comm))
@@ -232,8 +243,10 @@ static size_t describe_variable(const struct fold *fold, size_t at, int size, st
 static void describe_environment(MPI_Comm comm, int rank, int size, struct json *json,
                                  struct failure *failure) {
     struct fold fold = {0};
+    const char *asked = getenv("COTEJO_TELL");
     for (char **setting = environ; setting && *setting; setting++)
-        if (strchr(*setting, '=') && surroundings_steers(*setting))
+        if (strchr(*setting, '=') &&
+            (surroundings_steers(*setting) || surroundings_named(*setting, asked)))
             fold_add(&fold, rank, NULL, *setting, 0);
     if (!gathered(&fold, comm, failure))
         return;

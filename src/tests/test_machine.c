@@ -80,6 +80,12 @@ static void steering_is_known(void) {
         CHECK(!surroundings_steers(no[i]));
 }
 
+static void a_study_may_ask_for_more(void) {
+    CHECK(surroundings_named("APP=1", "APP") && surroundings_named("APP=", "X,APP,Y"));
+    CHECK(!surroundings_named("APP=1", "APPLE,XAPP,,AP") && !surroundings_named("=1", ",,"));
+    CHECK(!surroundings_named("APP=1", "") && !surroundings_named("APP=1", NULL));
+}
+
 static void *plain(void *to, const void *from, size_t count) {
     for (size_t i = 0; i < count / sizeof(long); i++)
         ((volatile long *)to)[i] = ((const long *)from)[i];
@@ -124,6 +130,7 @@ int main(void) {
     first_groups();
     the_kernel_tells();
     steering_is_known();
+    a_study_may_ask_for_more();
     pits_are_found();
     faults_are_counted();
     char command[64];

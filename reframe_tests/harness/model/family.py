@@ -63,6 +63,16 @@ class Setting:
 
 
 @dataclass(frozen=True)
+class Telling:
+    """How a library tells that it took a variable: in which words, and what makes it tell."""
+
+    words: str = ""
+    environment: dict = field(default_factory=dict)
+    #: Transports over which it heeds such variables; empty: all.
+    transports: list = field(default_factory=list)
+
+
+@dataclass(frozen=True)
 class Family:
     """One MPI as its YAML declares it; `docs/mpi-families.md` explains the keys."""
 
@@ -95,6 +105,8 @@ class Family:
     srun: str = ""
     audit: dict = field(default_factory=dict)
     settings: dict = field(default_factory=dict)
+    #: Beginnings of names of variables that a study may set -> `Telling`.
+    variables: dict = field(default_factory=dict)
     wrong: list = field(default_factory=list)
     #: Options of the benchmark that this MPI needs.
     options: dict = field(default_factory=dict)
@@ -145,6 +157,23 @@ class Family:
         """The `Setting` of that name over a transport; one that is not declared has a reason."""
         found = self.settings.get(name, {}).get(transport)
         return found or Setting(reason=f"{self.title} declares no {name} over {transport}")
+
+    def telling(self, name):
+        """The beginning of a variable's name that is declared, and its `Telling`; ('', None)."""
+        found = max((begin for begin in self.variables if name.startswith(begin)),
+                    key=len, default="")
+        return found, self.variables.get(found)
+
+    def taken_at(self, name, value, output):
+        """What of the library's own output says that it took a variable; '' where nothing does,
+        None where it is not known to tell."""
+        begin, telling = self.telling(name)
+        if not telling or not telling.words:
+            return None
+        fill = {"{name}": name, "{tail}": name[len(begin):], "{value}": value}
+        pattern = re.sub(r"\{(name|tail|value)\}", lambda m: re.escape(fill[m[0]]), telling.words)
+        seen = re.search(pattern, output)
+        return seen[0].strip() if seen else ""
 
     def start(self, ranks):
         """The words that start so many ranks with the launcher there is."""
@@ -210,4 +239,5 @@ def made(name, declared, path):
                   for carrier, entry in {**added, **data.pop("transports")}.items()}
     settings = {what: {by: Setting(**entry) for by, entry in entries.items()}
                 for what, entries in data.pop("settings", {}).items()}
-    return Family(name=name, transports=transports, settings=settings, **data)
+    variables = {begin: Telling(**entry) for begin, entry in data.pop("variables", {}).items()}
+    return Family(name=name, transports=transports, settings=settings, variables=variables, **data)

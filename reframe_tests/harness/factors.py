@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Variables of libraries as factors of a study: `SET='UCX_RNDV_THRESH=8k|64k'`.
+
+Variables are separated by blanks, the values of one by `|`, since values hold commas. Every
+combination is a configuration of its own. The value `default` leaves a variable unset; one value
+alone is held against that. Standard library alone, since make asks before anything is installed.
+"""
+
+import functools
+import hashlib
+import itertools
+import os
+import re
+import shlex
+from dataclasses import dataclass
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+#: Printable ASCII, but what shells and launchers would take for more than a text.
+VALUE = re.compile(r"[!#%-&(-\[\]-_a-{}~]{1,200}")
+#: Variables, by the beginnings of their names, that decide which programs and libraries run, or
+#: that this harness sets itself.
+KEPT = ("COTEJO_", "RFM_", "LD_", "PATH", "PYTHON", "BASH", "ENV", "SHELL", "IFS", "HOME", "PWD",
+        "TMPDIR", "R_LIBS", "SLURM_", "GCONV_PATH")
+MOST = 64
+DEFAULT = "default"
+
+
+@dataclass(frozen=True)
+class Level:
+    """One combination: pairs of a name and the value that it is set to."""
+
+    values: tuple = ()
+    names: tuple = ()
+
+    def __str__(self):
+        """A word that tells it from the others in the name of a cell, which is that of a file."""
+        given = dict(self.values)
+        text = ",".join(f"{name}={given.get(name, DEFAULT)}" for name in self.names)
+        word = re.sub(r"[^A-Za-z0-9_=,+-]", "_", text)
+        if word == text and len(word) < 80:
+            return word
+        return f"{word[:80]}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+def read(text):
+    """The factors of a text: name -> list of values; ValueError says in one line what is wrong."""
+    found = {}
+    for word in text.split(" ") if text else []:
+        name, equals, values = word.partition("=")
+        if not word:
+            continue
+        if not equals or not NAME.fullmatch(name):
+            raise ValueError(f"{word[:60]!r} is not NAME=VALUE|VALUE with the name of a variable")
+        if name.startswith(KEPT):
+            raise ValueError(f"{name} decides what runs, and is not for a study to set")
+        if name in found:
+            raise ValueError(f"{name} is given twice; separate its values by |")
+        levels = values.split("|")
+        for value in levels:
+            if not VALUE.fullmatch(value):
+                raise ValueError(f"{name}: {value[:60]!r} is no value: one to 200 letters, digits "
+                                 "and signs, without blanks, quotes, $, ` and \\")
+        if len(set(levels)) < len(levels):
+            raise ValueError(f"{name}: the same value is given twice")
+        found[name] = [DEFAULT, *levels] if levels != [DEFAULT] and len(levels) == 1 else levels
+    if text and not found:
+        raise ValueError("no variable is given")
+    if len(list(itertools.islice(itertools.product(*found.values()), MOST + 1))) > MOST:
+        raise ValueError(f"over {MOST} combinations of values; give fewer")
+    return found
+
+
+def problem(text):
+    """What is wrong with a text, or ''."""
+    try:
+        read(text)
+    except ValueError as err:
+        return str(err)
+    return ""
+
+
+#: Sets nothing.
+NONE = Level()
+
+
+@functools.cache
+def levels():
+    """All combinations of the factors in `COTEJO_SET`; one that sets nothing where none are."""
+    found = read(os.environ.get("COTEJO_SET", ""))
+    names = tuple(found)
+    return [Level(tuple((name, value) for name, value in zip(names, chosen, strict=True)
+                        if value != DEFAULT), names)
+            for chosen in itertools.product(*found.values())]
+
+
+def environment(level):
+    """The variables of a level as a shell reads them, and which of all the ranks are to tell."""
+    if not level.names:
+        return {}
+    return {**{name: shlex.quote(value) for name, value in level.values},
+            "COTEJO_TELL": ",".join(level.names)}
+
+
+def unseen(level, environment):
+    """Why what the ranks saw (`observed.environment`) is not what was set, or ''. What is left
+    unset may be the launcher's own to set; what the user's shell has is not."""
+    wanted = dict(level.values)
+    for name in level.names:
+        seen = environment.get(name)
+        inherited = name not in wanted and seen is not None and seen == os.environ.get(name)
+        if inherited or seen != wanted.get(name, seen):
+            told = "unset" if seen is None else f"{seen!r}"
+            return f"{name} was asked for as {wanted.get(name, 'unset')}, ranks saw it {told}"
+    return ""
+
+
+def unsaid(level, told):
+    """The first variable that a library which tells what it takes did not tell, in words, or ''.
+
+    `told`: name -> what of its output says so (`Family.tells`), '' where nothing does.
+    """
+    lacking = next((name for name, line in told.items() if not line), "")
+    return (f"the library did not say that it took {lacking}={dict(level.values)[lacking]}"
+            if lacking else "")

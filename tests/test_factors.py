@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Variables of libraries as factors: read or refused, set, seen by the ranks, and told."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from reframe_tests.harness import factors, families, launches, sessions
+from reframe_tests.harness.model import transport
+from reframe_tests.harness.request import CannotBeError, Request
+from tests.fake_mpi import REFRAME, Fake
+from tests.launching import STACK
+
+FAMILIES = families.load()
+
+
+def levels(text, monkeypatch):
+    monkeypatch.setenv("COTEJO_SET", text)
+    factors.levels.cache_clear()
+    try:
+        return factors.levels()
+    finally:
+        factors.levels.cache_clear()
+
+
+def test_every_combination_is_a_level(monkeypatch):
+    found = levels("UCX_RNDV_THRESH=8k|64k FI_X=a,b", monkeypatch)
+    assert [dict(level.values) for level in found] == [
+        {"UCX_RNDV_THRESH": "8k"}, {"UCX_RNDV_THRESH": "8k", "FI_X": "a,b"},
+        {"UCX_RNDV_THRESH": "64k"}, {"UCX_RNDV_THRESH": "64k", "FI_X": "a,b"}]
+    assert str(found[0]) == "UCX_RNDV_THRESH=8k,FI_X=default"
+
+
+def test_words_that_look_alike_name_different_cells(monkeypatch):
+    names = [str(level) for level in levels("A=a/b|a:b|a.b", monkeypatch)]
+    assert len(set(names)) == 3
+    assert not [name for name in names if set(name) & set("/:. ")]
+
+
+def test_a_value_reaches_the_shell_as_a_text():
+    (level,) = [factors.Level((("A", "1:0-9;2:*"),), ("A",))]
+    (line,) = [f"{k}={v}" for k, v in factors.environment(level).items() if k == "A"]
+    done = subprocess.run(["bash", "-c", f'export {line}; printf %s "$A"'],
+                          text=True, capture_output=True, check=True)
+    assert done.stdout == "1:0-9;2:*"
+
+
+def test_too_many_combinations_are_refused():
+    assert "over 64" in factors.problem(" ".join(f"A{i}=1|2|3" for i in range(4)))
+
+
+def test_what_ranks_did_not_see_is_said(monkeypatch):
+    level = factors.Level((("A", "1"),), ("A", "B"))
+    assert factors.unseen(level, {"A": "1"}) == ""
+    assert "A was asked for as 1, ranks saw it unset" in factors.unseen(level, {})
+    assert factors.unseen(level, {"A": "1", "B": "of the launcher"}) == ""
+    monkeypatch.setenv("B", "9")
+    assert "B was asked for as unset, ranks saw it '9'" in factors.unseen(
+        level, {"A": "1", "B": "9"})
+    assert "ranks saw it [" in factors.unseen(level, {"A": [{"ranks": "0", "value": "1"}]})
+
+
+@pytest.mark.parametrize(("mpi", "carrier", "name", "why"), [
+    ("mpich", "tcp", "UCX_TLS", "over tcp does not heed UCX_TLS"),
+    ("openmpi", "shm", "MPIR_CVAR_X", "is no variable of Open MPI"),
+    ("openmpi", "shm", "OMPI_MCA_pml", "is set up by OMPI_MCA_pml"),
+    ("mpich", "tcp", "FI_PROVIDER", "is set up by FI_PROVIDER"),
+])
+def test_what_an_mpi_does_not_heed_is_left_out(mpi, carrier, name, why):
+    request = Request(FAMILIES[mpi], transport.load()[carrier], "near", 2, None)
+    with pytest.raises(CannotBeError, match=why):
+        request.set_by_name(factors.Level(((name, "1"),), (name,)))
+
+
+def test_the_librarys_own_words_are_the_evidence():
+    record = {"observed": {"environment": {"OMPI_MCA_btl_sm_eager_limit": "8192"}},
+              "reported": {}}
+    level = factors.Level((("OMPI_MCA_btl_sm_eager_limit", "8192"),),
+                          ("OMPI_MCA_btl_sm_eager_limit",))
+    for output, reason in (("[vm:1] btl_sm_eager_limit=8192 (environment)", ""),
+                           ("[vm:1] btl_sm_eager_limit=81920 (environment)", "did not say"),
+                           ("", "did not say that it took OMPI_MCA_btl_sm_eager_limit=8192")):
+        told = FAMILIES["openmpi"].taken_at(*level.values[0], output)
+        record["reported"]["variables"] = {level.names[0]: told}
+        assert reason in launches.variables_problem(level, record)
+        assert bool(launches.variables_problem(level, record)) is bool(reason)
+
+
+@pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack`")
+def test_a_variable_goes_into_launch_and_record(tmp_path):
+    fake = Fake(tmp_path, "mpich", ("MPICH Version: 5.0.2", "libfabric provider: tcp",
+                                    [("n1", 0), ("n1", 1)]))
+    output = fake.run("-r", "-n", "pingpong_smoke.*transport=shm", "--keep-stage-files",
+                      COTEJO_SET="MPIR_CVAR_X=1;2|3")
+    found = fake.records()
+    assert {r["asked"]["settings"]["MPIR_CVAR_X"] for r in found} == {"1;2", "3"}, output[-2000:]
+    # The program that stands in for ours tells of no variable.
+    assert {r["status"] for r in found} == {"marked"}
+    assert all("ranks saw it unset" in r["reason"] for r in found)
+    given = [json.loads(path.read_text())["environment"]
+             for path in fake.stack.glob("reframe/**/received.json")]
+    assert {seen["MPIR_CVAR_X"] for seen in given} == {"1;2", "3"}
+    assert {seen["COTEJO_TELL"] for seen in given} == {"MPIR_CVAR_X"}
+
+
+def study(results, *words):
+    """A study of the eager limits' smoke tests over shared memory; its log and records."""
+    kept = {k: v for k, v in os.environ.items()
+            if not k.startswith("COTEJO_") or k == "COTEJO_LOCKS"}
+    done = subprocess.run(
+        [sys.executable, "-m", "reframe_tests.harness.study", "--tag", "thresholds-check", *words],
+        cwd=sessions.REPO, text=True, capture_output=True, timeout=300, env={
+            **kept, "COTEJO_STACK": str(STACK), "COTEJO_RESULTS": str(results),
+            "COTEJO_SITE": "local",
+            "RFM_CONFIG_FILES": str(sessions.REPO / "reframe_tests/config.py")})
+    found = [json.loads(p.read_text()) for folder in results.glob("local/*")
+             for p in sessions.launch_files(folder)]
+    (plan,) = [json.loads(p.read_text()) for p in results.glob("local/*/session.json")]
+    return done.stdout + done.stderr, found, plan
+
+
+@pytest.mark.skipif(not (FAMILIES["openmpi"].prefix(STACK) / "bin/cotejo").exists(),
+                    reason="Open MPI is not in the stack")
+def test_a_study_of_a_variable_believes_its_effect_and_the_librarys_words(tmp_path):
+    limit, nonsense = "OMPI_MCA_btl_sm_eager_limit", "OMPI_MCA_btl_sm_nonsense"
+    # One that no component has is seen by the ranks, and taken by nobody.
+    log, found, plan = study(tmp_path, "--set", f"{limit}=65536 {nonsense}=default|1",
+                             "--cells", "eager_limit.*openmpi.shm.near.default")
+    assert plan["set"].startswith(limit), log[-3000:]
+    by = {(r["asked"]["settings"].get(limit), r["asked"]["settings"].get(nonsense)): r
+          for r in found}
+    taken, unknown = by["65536", None], by["65536", "1"]
+    assert "btl_sm_eager_limit=65536" in taken["reported"]["variables"][limit]
+    assert unknown["status"] == "marked" and nonsense in unknown["reason"], unknown["reason"]
+    # On a busy machine a message may look held: then the launch is marked by its effect.
+    assert (taken["status"], taken["reason"]) == ("ok", "") or (
+        "were sent without waiting" in taken["reason"])
+    assert taken["observed"]["environment"][limit] == "65536"
+    assert limit not in by[None, None]["observed"]["environment"]
