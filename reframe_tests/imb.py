@@ -5,7 +5,7 @@ import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after, run_before, variable
 
 from .base import Bench, Experiment, Full, Quick, Smoke
-from .harness import families, imb, launches
+from .harness import foreign, imb, launches
 
 
 class Imb(Experiment):
@@ -31,17 +31,13 @@ class Imb(Experiment):
 
     @run_before("run", always_last=True)
     def replace_command(self):
-        prefix = self.family.prefix(families.stack_prefix())
         self.prerun_cmds = [f"printf '%s\\n' {' '.join(map(str, self.sizes))} > sizes.txt"]
-        # A binary of the same ABI must find this MPI's library before its own.
-        self.executable = "env"
-        self.executable_opts = [
-            f"LD_PRELOAD={prefix}/lib/libcotejo_observe.so", "COTEJO_DESCRIPTION=samples.json",
-            f"LD_LIBRARY_PATH={prefix}/lib", str(self.imb_program), self.benchmark,
-            "-msglen", "sizes.txt", "-iter", f"{self.repetitions},{self.volume_mb}"]
+        self.executable, self.executable_opts = foreign.command(self.family, [
+            self.imb_program, self.benchmark,
+            "-msglen", "sizes.txt", "-iter", f"{self.repetitions},{self.volume_mb}"])
 
     def collect(self, stage):
-        imb.write_samples(stage, (stage / str(self.stdout.evaluate())).read_text())
+        return imb.write_samples(stage, (stage / str(self.stdout.evaluate())).read_text())
 
     @performance_function("us")
     def latency(self):

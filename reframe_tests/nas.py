@@ -5,7 +5,7 @@ import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after, run_before, variable
 
 from .base import Experiment, Full, Quick, Smoke
-from .harness import backends, exhibits, families, languages, launches
+from .harness import backends, exhibits, families, foreign, languages, launches
 
 KERNELS = ["ep", "is", "cg", "mg", "ft", "sp-mz", "bt-mz"]
 #: Zones of the multi-zone kernels by class: a rank has at least one.
@@ -82,16 +82,12 @@ class Language(Nas):
     def replace_command(self):
         if not self.words:
             return
-        prefix = self.family.prefix(families.stack_prefix())
-        self.executable = "env"
-        self.executable_opts = [
-            f"LD_PRELOAD={prefix}/lib/libcotejo_observe.so", "COTEJO_DESCRIPTION=samples.json",
-            f"LD_LIBRARY_PATH={prefix}/lib", *self.words, self.letter, str(self.threads),
-            str(self.options["min-repetitions"]), "samples.csv"]
+        self.executable, self.executable_opts = foreign.command(self.family, [
+            *self.words, self.letter, self.threads, self.options["min-repetitions"],
+            "samples.csv"])
 
     def collect(self, stage):
-        if self.words:
-            languages.complete(stage, self.language)
+        return languages.complete(stage, self.language) if self.words else ""
 
     def doubt(self, observed):
         # Java has no say in where its threads are; the rank's cores were checked.

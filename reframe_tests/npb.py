@@ -5,7 +5,7 @@ import reframe as rfm
 from reframe.core.builtins import parameter, run_after, run_before
 
 from .base import Full, Quick, Smoke
-from .harness import backends, exhibits, families, npb
+from .harness import backends, exhibits, families, foreign, npb
 from .nas import Nas
 
 
@@ -29,14 +29,11 @@ class Original(Nas):
 
     @run_before("run", always_last=True)
     def replace_command(self):
-        prefix = self.family.prefix(families.stack_prefix())
-        self.executable = "env"
-        self.executable_opts = [
-            f"LD_PRELOAD={prefix}/lib/libcotejo_observe.so", "COTEJO_DESCRIPTION=samples.json",
-            f"LD_LIBRARY_PATH={prefix}/lib", self.original]
+        self.executable, self.executable_opts = foreign.command(self.family, [self.original])
 
     def collect(self, stage):
-        npb.write_samples(stage, (stage / str(self.stdout.evaluate())).read_text(), self.threads)
+        output = (stage / str(self.stdout.evaluate())).read_text()
+        return npb.write_samples(stage, output, self.threads)
 
     def doubt(self, observed):
         return ""  # the ranks' cores were checked; the programs tell nothing of their threads

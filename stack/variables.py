@@ -6,6 +6,7 @@ is touched: the first one that no recipe could bear ends with one line. Standard
 import os
 import pathlib
 import re
+import shlex
 import sys
 
 REPO = pathlib.Path(__file__).resolve().parent.parent
@@ -22,6 +23,10 @@ FORMS = {
     "DATA": (r"results|reference", "results or reference"),
     "SAMPLES": (r"[1-9][0-9]{0,5}", "a number from 1 on"),
     "LAUNCHES": (r"[1-9][0-9]{0,5}", "a number from 1 on"),
+    "RANKS": (r"[1-9][0-9]{0,5}", "a number from 1 on"),
+    "THREADS": (r"[1-9][0-9]{0,2}", "a number from 1 on"),
+    "BETTER": (r"less|more", "less or more"),
+    "UNIT": (r"[A-Za-z0-9/%^_*-]{1,20}", "a unit such as GFLOP/s"),
     "UNTIL": (r"[0-9]*\.?[0-9]+%?", "a width such as 3% or 0.03"),
     "DELTA": (r"[0-9]*\.?[0-9]+%?", "a relative difference such as 3% or 0.03"),
     "PDF": (r"yes", "yes"),
@@ -60,6 +65,21 @@ def regex_problem(text):
     return ""
 
 
+def metric_problem(text):
+    reason = regex_problem(text)
+    return reason or (f"{shown(text)} has no group ( ) around the value"
+                      if re.compile(text).groups < 1 else "")
+
+
+def command_problem(text):
+    """Of a command line: no shell will look at it, so it must be words by itself."""
+    try:
+        words = shlex.split(text)
+    except ValueError as err:
+        return f"{shown(text)} is no command line: {err}"
+    return "" if words and text.isprintable() else f"{shown(text)} is not one line of words"
+
+
 def set_problem(text):
     return (reason := factors.problem(text)) and f"{shown(text)}: {reason}"
 
@@ -81,7 +101,9 @@ def problem(values):
         value = values.get(name)
         if value and not re.fullmatch(form, value):
             return f"{name}: {shown(value)} is not {said}"
-    parsed = {"CELLS": regex_problem, "SET": set_problem, "PART": part_problem}
+    parsed = {"CELLS": regex_problem, "SET": set_problem, "PART": part_problem,
+              "METRIC": metric_problem, "CHECK": regex_problem,
+              "PROGRAM": command_problem, "BUILD": command_problem}
     for name, reader in parsed.items():
         if reason := values.get(name) and reader(values[name]):
             return f"{name}: {reason}"

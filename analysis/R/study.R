@@ -8,7 +8,7 @@
 #' @param delta margin of equivalence.
 #' @return list: `results` (what [read_results()] returned), `launches` (all), `account` (of the
 #'   sessions, see [choose_sessions()]), `whole` (summaries of all launches), `summary` (of those
-#'   used), `medians`, `comparison`, `drift`, and the settings.
+#'   used), `medians`, `comparison`, `drift`, the settings, and `merits` ([with_merits()]).
 #' @noRd
 compare_results <- function(results_dir, session = NULL, delta = 0.03) {
   message("reading ", results_dir)
@@ -29,7 +29,7 @@ compare_results <- function(results_dir, session = NULL, delta = 0.03) {
   chosen <- choose_sessions(whole, session = session)
   summary <- keep_rows(whole, which(chosen$rows))
   message("comparing")
-  list(
+  with_merits(list(
     results = results, launches = launches, account = account_with(chosen$account, launches),
     whole = whole, summary = summary,
     medians = summarise_configurations(summary),
@@ -38,7 +38,7 @@ compare_results <- function(results_dir, session = NULL, delta = 0.03) {
       delta = delta, refused = "list"
     ),
     drift = drift_of_blocks(narrow(summary)), delta = delta
-  )
+  ))
 }
 
 #' Those columns of launch summaries that comparisons look at: launches have hundreds of others
@@ -67,14 +67,14 @@ analyse <- function(results_dir, session = NULL, ...) {
   plans <- study$results
   sessions <- unique(study$summary[, c("site", "session")])
   in_session <- launches[sessions, on = c("site", "session")]$key
-  c(study, list(
+  rest <- list(
     used = launches[key %in% study$summary$key],
     unusable = launches[key %in% in_session & status != "ok"],
     older = launches[status == "ok" & !key %in% study$summary$key],
-    undisturbed = compare_configurations(
+    undisturbed = timed_only(compare_configurations(
       undisturbed(narrow(study$summary)),
       delta = study$delta, refused = "list"
-    ),
+    )),
     settings = compare_settings(narrow(study$summary), study$delta),
     agreement = compare_tools(
       study$whole, session,
@@ -83,7 +83,8 @@ analyse <- function(results_dir, session = NULL, ...) {
     flags = flag_launches(study$summary),
     missing = missing_cells(of_sessions(plans$sessions, sessions), launches),
     sessions = of_sessions(plans$sessions, sessions), audit = of_sessions(plans$audit, sessions)
-  ))
+  )
+  c(study, rest)
 }
 
 of_sessions <- function(table, sessions) {

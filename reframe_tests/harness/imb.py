@@ -3,16 +3,13 @@
 
 import re
 
-from . import families, sessions
+from . import families, foreign
 
-COLUMNS = [
-    {"name": "operation", "unit": "", "meaning": "benchmark of IMB-MPI1, in lower case"},
-    {"name": "bytes", "unit": "B", "meaning": "message size"},
-    {"name": "repetition", "unit": "", "meaning": "always 0: IMB prints one mean a launch"},
-    {"name": "calls", "unit": "", "meaning": "repetitions that IMB averaged"},
-    {"name": "time_s", "unit": "s", "meaning": "mean time of one message, one way"},
-    {"name": "valid", "unit": "", "meaning": "1: IMB does not judge its samples"},
-]
+COLUMNS = foreign.columns(
+    operation="benchmark of IMB-MPI1, in lower case",
+    bytes="message size", repetition="always 0: IMB prints one mean a launch",
+    calls="repetitions that IMB averaged", time_s="mean time of one message, one way",
+    valid="1: IMB does not judge its samples")
 
 
 def find(family, stack):
@@ -66,25 +63,11 @@ def rows(output):
 
 
 def write_samples(stage, output):
-    """Writes `samples.csv` and completes `samples.json` from what IMB printed.
-
-    Without a table nothing is completed, and the launch counts as failed.
-    """
-    table, description = rows(output), stage / "samples.json"
-    if not table or not description.exists():
-        description.unlink(missing_ok=True)
-        return
-    with open(stage / "samples.csv", "w") as file:
-        file.write("# cotejo-samples/1\n" + ",".join(c["name"] for c in COLUMNS) + "\n")
-        for operation, size, calls, time_s in table:
-            file.write(f"{operation},{size},0,{calls},{time_s:.9e},1\n")
-    record = sessions.read_json(description)
-    record["observed"]["program"] = "IMB-MPI1"
+    """Completes a launch from what IMB printed; why there is none, or ''."""
+    table = rows(output)
     # Two messages a repetition: there and back, or both ways at once.
-    record["observed"]["payload_bytes"] = sum(2 * size * calls for _, size, calls, _ in table)
-    record["samples"] = {"file": "samples.csv", "rows": len(table), "columns": COLUMNS}
-    record["summary"] = [
-        {"operation": operation, "bytes": size, "n": 1,
-         "median_s": time_s, "min_s": time_s, "p95_s": time_s}
-        for operation, size, _, time_s in table]
-    sessions.write_json(description, record)
+    payload = sum(2 * size * calls for _, size, calls, _ in table)
+    whole = foreign.complete(stage, [
+        {"operation": operation, "bytes": size, "calls": calls, "time_s": time_s}
+        for operation, size, calls, time_s in table], COLUMNS, "IMB-MPI1", payload_bytes=payload)
+    return "" if whole else "IMB-MPI1 printed no table"

@@ -1,27 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """NAS kernels in other languages: how each is found and started, and their samples read."""
 
-import csv
-import pathlib
 import shutil
-import statistics
 
-from . import families, sessions
+from . import families, foreign
 
 SOURCES = families.REPO / "src/languages"
 
-COLUMNS = [
-    {"name": "operation", "unit": "", "meaning": "kernel and class"},
-    {"name": "bytes", "unit": "B", "meaning": "always 0: a kernel sends messages of many sizes"},
-    {"name": "repetition", "unit": "", "meaning": "number of the run"},
-    {"name": "calls", "unit": "", "meaning": "always 1"},
-    {"name": "time_s", "unit": "s", "meaning": "time of the run on the slowest rank"},
-    {"name": "valid", "unit": "", "meaning": "always 1: a run that is wrong ends the program"},
-    {"name": "threads", "unit": "", "meaning": "threads of each rank"},
-    {"name": "mop", "unit": "", "meaning": "operations of a run in millions, as NAS counts them, "
-                                           "of all ranks together"},
-    {"name": "rate_mops", "unit": "Mop/s", "meaning": "operations a second"},
-]
+COLUMNS = foreign.columns(
+    ("threads", "", "threads of each rank"),
+    ("mop", "", "operations of a run in millions, as NAS counts them, of all ranks together"),
+    ("rate_mops", "Mop/s", "operations a second"),
+    operation="kernel and class",
+    bytes="always 0: a kernel sends messages of many sizes", repetition="number of the run",
+    calls="always 1", time_s="time of the run on the slowest rank",
+    valid="always 1: a run that is wrong ends the program")
 
 
 class NotThereError(ValueError):
@@ -78,28 +71,12 @@ def upc(family, stack, kernel, threads):
 STARTED = {"python": python, "java": java, "fortran": fortran, "openshmem": openshmem, "upc": upc}
 
 
-def complete(stage, language):
-    """Completes `samples.json`, which the observer left, from the program's `samples.csv`.
+#: What such a program does not tell: its payload, and where its language puts its buffers, which
+#: is a part of what is compared. A run that is wrong ends the program.
+UNTOLD = {"payload_bytes": 0, "layout": None, "payload_checked": True}
 
-    Without either nothing is completed, and the launch counts as failed.
-    """
-    stage = pathlib.Path(stage)
-    table, description = stage / "samples.csv", stage / "samples.json"
-    if not table.exists() or not description.exists():
-        description.unlink(missing_ok=True)
-        return
-    rows = list(csv.DictReader(table.read_text().splitlines()[1:]))
-    times = sorted(float(row["time_s"]) for row in rows)
-    record = sessions.read_json(description)
-    record["observed"]["program"] = language
-    record["observed"]["payload_bytes"] = 0  # such a program does not tell
-    # Where a language puts its buffers is a part of what is compared.
-    record["observed"]["layout"] = None
-    record["observed"]["payload_checked"] = True
-    record["samples"] = {"file": "samples.csv", "rows": len(rows), "columns": COLUMNS}
-    record["summary"] = [{
-        "operation": rows[0]["operation"], "bytes": 0, "threads": float(rows[0]["threads"]),
-        "mop": float(rows[0]["mop"]), "n": len(rows), "median_s": statistics.median(times),
-        "min_s": times[0], "p95_s": times[-1] if len(times) < 20 else
-        statistics.quantiles(times, n=20, method="inclusive")[-1]}]
-    sessions.write_json(description, record)
+
+def complete(stage, language):
+    """Completes a launch from the program's own `samples.csv`; why there is none, or ''."""
+    whole = foreign.complete(stage, foreign.read(stage), COLUMNS, language, **UNTOLD)
+    return "" if whole else "the program left no samples"

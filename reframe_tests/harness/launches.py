@@ -183,8 +183,11 @@ def read_guard(path):
         return {"exit": None, "wall_s": None, "reason": "the launch left no word of its end"}
 
 
-def failure(guard, output):
-    """One line on why a launch failed: the guard's reason and the program's last words."""
+def failure(guard, output, lacking=""):
+    """One line on why a launch failed: the guard's reason and the program's last words; `lacking`:
+    why one that ended well has no samples."""
+    if guard["exit"] == 0 and lacking:
+        return lacking[:300]
     said = [line.strip() for line in output.splitlines()
             if re.match(r"\s*(cotejo\b|error|fatal|abort)", line, re.I)]
     reason = guard["reason"] or f"exit status {guard['exit']}"
@@ -206,9 +209,9 @@ def lost(asked, kind, evidence, **known):
             "accident": {"kind": kind, "evidence": evidence}}
 
 
-def describe(stage, asked, family, output, level=factors.NONE, **known):
+def describe(stage, asked, family, output, *, level=factors.NONE, lacking="", **known):
     """The whole description of a launch that ended in the folder `stage`; `level`: variables that
-    were set by name.
+    were set by name; `lacking`: why a program that ended well has no samples.
 
     `known` are the members that the caller has: started, command, environment,
     provenance, and of what is no real machine simulated and cluster. `output` is all
@@ -222,7 +225,7 @@ def describe(stage, asked, family, output, level=factors.NONE, **known):
     if guard["exit"] != 0 or not found.exists():
         accident = accidents.of(guard, output)
         return {**record, "status": "accident" if accident else "failed", "accident": accident,
-                "reason": accident["evidence"] if accident else failure(guard, output)}
+                "reason": accident["evidence"] if accident else failure(guard, output, lacking)}
     record.update(sessions.read_json(found))
     record["machine"]["hosts"] = sorted({rank["host"] for rank in record["observed"]["ranks"]})
     record["reported"] = {

@@ -7,7 +7,7 @@ import os
 import pathlib
 import re
 
-from . import families, sessions
+from . import families, programs, sessions
 
 #: Written by us, and read by nothing that measures.
 BESIDE = {"references.json"}
@@ -27,11 +27,12 @@ def measuring_files(site=None):
 
 @functools.cache
 def measuring_sha256():
-    """One hash over names and contents of `measuring_files()`."""
+    """One hash over names and contents of `measuring_files()`, and a program that is compared."""
     whole = hashlib.sha256()
     for path in measuring_files():
         content = hashlib.sha256(path.read_bytes()).hexdigest()
         whole.update(f"{os.path.relpath(path, families.REPO)} {content}\n".encode())
+    whole.update(programs.digest())
     return whole.hexdigest()
 
 

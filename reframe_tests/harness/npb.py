@@ -4,7 +4,7 @@
 import math
 import re
 
-from . import languages, sessions
+from . import foreign, languages
 
 CLASSES = "SWABC"
 
@@ -78,21 +78,13 @@ def sample(output):
 
 
 def write_samples(stage, output, threads):
-    """Writes `samples.csv` and completes `samples.json`, which the observer left.
-
-    Without a verified result nothing is completed, and the launch counts as failed.
-    """
-    description = stage / "samples.json"
+    """Completes a launch from a verified result; why there is none, or ''."""
     try:
         operation, time_s, count, version = sample(output)
-    except ValueError:
-        description.unlink(missing_ok=True)
-        return
-    names = ",".join(column["name"] for column in languages.COLUMNS)
-    (stage / "samples.csv").write_text(
-        f"# cotejo-samples/1\n{names}\n"
-        f"{operation},0,0,1,{time_s:.9e},1,{threads},{count:.9e},{count / time_s:.9e}\n")
-    languages.complete(stage, "NPB")
-    record = sessions.read_json(description)
-    record["observed"]["program"] = f"NPB {version}"
-    sessions.write_json(description, record)
+    except ValueError as err:
+        foreign.complete(stage, [], languages.COLUMNS, "NPB")
+        return str(err)
+    whole = foreign.complete(stage, [{
+        "operation": operation, "bytes": 0, "time_s": time_s, "threads": threads, "mop": count,
+        "rate_mops": count / time_s}], languages.COLUMNS, f"NPB {version}", **languages.UNTOLD)
+    return "" if whole else "NPB was not observed"

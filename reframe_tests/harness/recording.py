@@ -45,10 +45,10 @@ def record(test):
         "provenance": launches.provenance(reframe.VERSION),
         "allocation": allocation.of_launch(test.job),
         **test.request.backend.describe(test.request)}
-    test.collect(stage)
+    lacking = test.collect(stage)
     try:
-        found = launches.describe(stage, asked(test), test.family, output, test.request.level,
-                                  **known)
+        found = launches.describe(stage, asked(test), test.family, output,
+                                  level=test.request.level, lacking=lacking, **known)
     except launches.LockedError as err:
         raise UnrecordedError(str(err)) from None
     if found["status"] == "ok":

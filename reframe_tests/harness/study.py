@@ -16,6 +16,7 @@ import ctypes
 import itertools
 import json
 import os
+import pathlib
 import random
 import re
 import shutil
@@ -32,6 +33,7 @@ from . import (
     factors,
     families,
     measuring,
+    programs,
     references,
     scales,
     sessions,
@@ -72,9 +74,15 @@ def reframe(arguments, **variables):
         process.wait()
 
 
-def unfinished(tag, like="", asked=""):
-    """Name of the newest session of this tag, these cells and variables (`SET`) that is not
-    finished, or None.
+def asked():
+    """What a study was asked for beside its tag and cells: variables, program."""
+    return {"set": os.environ.get("COTEJO_SET", ""),
+            "program": pathlib.Path(os.environ.get("COTEJO_PROGRAM", "")).stem}
+
+
+def unfinished(tag, like=""):
+    """Name of the newest session of this tag, these cells, variables (`SET`) and program that is
+    not finished, or None.
 
     One that was begun with other sources, another stack or on another machine is never gone on
     with.
@@ -83,11 +91,12 @@ def unfinished(tag, like="", asked=""):
     for path in sorted(folder.glob("*/session.json"), reverse=True):
         try:
             plan = sessions.read_json(path)
-            found = (plan["tag"], plan.get("like", ""), plan.get("set", ""), plan["finished"])
+            found = (plan["tag"], plan.get("like", ""), plan["finished"],
+                     {key: plan.get(key, "") for key in asked()})
         except (ValueError, KeyError, TypeError, OSError) as err:
             say(f"left out: {path}: not a plan of a session ({' '.join(str(err).split())})")
             continue
-        if found != (tag, like, asked, ""):
+        if found != (tag, like, "", asked()):
             continue
         if changed := measuring.changes(plan):
             say(f"session {path.parent.name} is not gone on with: {changed} changed since")
@@ -151,8 +160,8 @@ def begin(tag, blocks, like="", tries=TRIES):
 
 def new_plan(**what):
     """A plan with what every one has; `what`: tag, blocks, seed, cells, files, partitions."""
-    return {"schema": "cotejo-session/2", "like": "", "set": os.environ.get("COTEJO_SET", ""),
-            "tries": TRIES, "skipped": [], **what,
+    return {"schema": "cotejo-session/2", "like": "", **asked(), "tries": TRIES,
+            "skipped": [], **what,
             "families": families.shown(families.of_site(
                 sessions.site_folder(), simulators=True, layers=True)),
             "accidents": {}, "unrecorded": {}, "further": {}, **measuring.state(),
@@ -391,8 +400,10 @@ def main():
                         help="with --until: begin no block that would end later (20m)")
     parser.add_argument("--set", default=os.environ.get("COTEJO_SET", ""), metavar="NAME=A|B",
                         type=variables, help="variables of libraries, each value a level")
+    programs.add_options(parser)
     args = parser.parse_args()
     os.environ["COTEJO_SET"] = args.set
+    args.tag = programs.choose(args)
     sessions.site_folder()  # one that is not there is said before anything begins
     blocks = args.launches
     if args.tries < 0:
@@ -421,7 +432,7 @@ def main():
 
 def session(args, blocks):
     """The plan of the session to go on with, else of a new one."""
-    name = unfinished(args.tag, args.cells, args.set)
+    name = unfinished(args.tag, args.cells)
     if not name:
         return begin(args.tag, blocks, args.cells, args.tries)
     os.environ["COTEJO_SESSION"] = name
@@ -444,6 +455,7 @@ def until_known(plan, args):
 
 def measure(args, blocks):
     """Begins a session, or goes on with one; returns the exit status."""
+    programs.build()
     plan = session(args, blocks)
     stopped = until_known(plan, args) if args.until else run(plan)
     status, lines = account(plan, stopped)

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Figures of merit of programs that are not ours, in their own units. Samples hold them as times
+# (docs/data.md), so that they are compared like all else; here they are turned back.
+
+MERIT_TIMES <- c(s = 1, ms = 1e-3, us = 1e-6, ns = 1e-9, min = 60, h = 3600)
+# Other figures of which less is better are so many seconds a unit in the samples.
+MERIT_LESS <- 1e-9
+
+#' Rows of a table that are no figures of merit, with its attributes.
+#' @noRd
+timed_only <- function(table) {
+  if (is.null(table$figure_unit)) {
+    return(table)
+  }
+  part_of_table(table, is.na(table$figure_unit))
+}
+
+part_of_table <- function(table, rows) {
+  out <- table[which(rows)]
+  for (name in c("factors", "refused", "by")) setattr(out, name, attr(table, name))
+  out[]
+}
+
+#' A study with its figures of merit apart from its times.
+#'
+#' @param study what [compare_results()] makes.
+#' @return `study` with `merits`: list of `medians` and `comparison`, the rows of those tables that
+#'   are figures of merit, which its own `medians`, `comparison` and `summary` are then without.
+#' @noRd
+with_merits <- function(study) {
+  merits <- function(table) {
+    part_of_table(table, if (is.null(table$figure_unit)) FALSE else !is.na(table$figure_unit))
+  }
+  study$merits <- lapply(study[c("medians", "comparison")], merits)
+  study$medians <- timed_only(study$medians)
+  study$comparison <- timed_only(study$comparison)
+  study
+}
+
+#' The figure that a time stands for.
+#'
+#' @param time_s times of the samples, s.
+#' @param unit,better of the figure.
+#' @return numbers in `unit`.
+#' @noRd
+merit_of <- function(time_s, unit, better) {
+  scale <- fcoalesce(unname(MERIT_TIMES[unit]), MERIT_LESS)
+  fifelse(better == "more", 1 / time_s, time_s / scale)
+}
+
+#' Medians of figures of merit as readers want them.
+#' @noRd
+table_merits <- function(medians) {
+  value <- function(times) merit_of(times, medians$figure_unit, medians$figure_better)
+  more <- medians$figure_better == "more"
+  low <- value(fifelse(more, medians$high_s, medians$low_s))
+  high <- value(fifelse(more, medians$low_s, medians$high_s))
+  out <- data.table(
+    Figure = medians$operation, MPI = title_of(medians$mpi),
+    Transport = title_of(medians$transport), Placement = medians$placement
+  )
+  if (any(medians$bytes > 0)) set(out, j = "Size", value = format_bytes(medians$bytes))
+  if (any(nzchar(medians$settings))) set(out, j = "Settings", value = medians$settings)
+  set(out, j = c("Median [95 %]", "Unit", "Better", "n"), value = list(
+    format_interval(value(medians$median_s), low, high, 4L), medians$figure_unit,
+    medians$figure_better, medians$n
+  ))
+  out[]
+}
+
+# Ratio of figures, first over second, with its interval: of what is better the more there is the
+# reciprocal of the ratio of times.
+merit_ratios <- function(comparison) {
+  more <- comparison$figure_better == "more"
+  list(
+    ratio = fifelse(more, 1 / comparison$ratio, comparison$ratio),
+    low = fifelse(more, 1 / comparison$high, comparison$low),
+    high = fifelse(more, 1 / comparison$low, comparison$high)
+  )
+}
+
+# What a verdict on times is on figures: of a rate nobody says "faster".
+MERIT_WORDS <- c(
+  faster = "better", slower = "worse", equivalent = "equivalent", undecided = "undecided",
+  differ = "the sessions differ"
+)
+
+#' Ratios of figures of merit as readers want them.
+#' @noRd
+table_merit_ratios <- function(comparison) {
+  found <- merit_ratios(comparison)
+  data.table(
+    Figure = comparison$operation, Transport = title_of(comparison$transport),
+    Placement = comparison$placement, First = title_of(comparison$a),
+    Second = title_of(comparison$b), n = pmin(comparison$n_a, comparison$n_b),
+    `Ratio [95 %]` = format_interval(found$ratio, found$low, found$high, 4L),
+    p = format_p(comparison$p_joint),
+    `First is` = fifelse(
+      is.na(comparison$verdict), comparison$note,
+      paste(MERIT_WORDS[comparison$verdict], comparison$scope)
+    )
+  )
+}
+
+#' A sentence for each comparison of figures of merit.
+#' @noRd
+say_merits <- function(comparison, delta) {
+  if (!nrow(comparison)) {
+    return(character())
+  }
+  found <- merit_ratios(comparison)
+  vapply(seq_len(nrow(comparison)), function(i) {
+    row <- comparison[i]
+    where <- sprintf(
+      "%s%s %s, placement %s", row$operation,
+      if (row$bytes > 0) paste(" of", format_bytes(row$bytes)) else "", over(row$transport),
+      row$placement
+    )
+    if (is.na(row$verdict)) {
+      return(sprintf(
+        "%s: no verdict on %s and %s, %s.", where, title_of(row$a), title_of(row$b), row$note
+      ))
+    }
+    ratio <- format_interval(found$ratio[[i]], found$low[[i]], found$high[[i]], 3L)
+    sprintf(
+      "%s: %s %s %s (%s is better): ratio of %s %s, %s, %s%s.", where, title_of(row$a),
+      switch(row$verdict,
+        faster = "is better than", slower = "is worse than", differ = "differs between sessions from",
+        equivalent = sprintf("is equivalent within %s to", percent(delta)),
+        "is undecided against"
+      ), title_of(row$b), row$figure_better,
+      if (row$figure_unit == "1") "figures" else row$figure_unit, ratio, row$scope,
+      format_count(row$n_a, row$n_b),
+      if (row$verdict == "undecided") {
+        more <- say_more(row$more_launches, row$more_sessions)
+        if (nzchar(more)) paste0("; ", more) else ""
+      } else {
+        ""
+      }
+    )
+  }, "")
+}

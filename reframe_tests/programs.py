@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Any program under every MPI, transport and placement of the site: `make study PROGRAM=`."""
+
+import re
+
+import reframe as rfm
+from reframe.core.builtins import parameter, run_after, run_before
+from reframe.core.meta import make_test
+
+from .base import Experiment, Full, Quick, Smoke
+from .harness import foreign, launches, placements, programs
+
+CHOSEN = programs.chosen()
+
+
+class Program(Experiment):
+    """One launch of the program with our observer preloaded, and its figures of merit."""
+
+    own_clock = True
+    placement = parameter(placements.names())
+
+    @run_after("setup")
+    def find_program(self):
+        if reason := programs.cannot_run(CHOSEN, self.family):
+            self.skip(reason)
+
+    @run_before("run", always_last=True)
+    def replace_command(self):
+        if self.threads > 1:
+            self.env_vars["OMP_NUM_THREADS"] = self.threads
+        words = CHOSEN.words(**programs.places(CHOSEN, self.family))
+        self.executable, self.executable_opts = foreign.command(self.family, words)
+
+    def collect(self, stage):
+        output = (stage / str(self.stdout.evaluate())).read_text(errors="replace")
+        wall_s = launches.read_guard(stage / "guard.json")["wall_s"]
+        return programs.collect(CHOSEN, stage, output, wall_s)
+
+
+def declare():
+    """A test of each scale, which has the program's name."""
+    word = re.sub(r"\W", "_", CHOSEN.name)
+    what = {"experiment": CHOSEN.name, "num_tasks": CHOSEN.ranks, "threads": CHOSEN.threads,
+            "limit_s": CHOSEN.limit_s}
+    for scale, ending in ((Smoke, "_check"), (Quick, ""), (Full, "_full")):
+        made = make_test(f"program_{word}{ending}", (scale, Program), dict(what), module=__name__)
+        rfm.simple_test(made)
+
+
+if CHOSEN:
+    declare()

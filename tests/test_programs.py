@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Any program: its declaration, what its output becomes, and launches that fail sometimes."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from reframe_tests.harness import families, programs, sessions
+from reframe_tests.harness.model import declarations, program
+from tests.launching import STACK
+
+MPI = families.load()["openmpi"]
+needs_stack = pytest.mark.skipif(not (MPI.prefix(STACK) / "bin/mpicc").exists(),
+                                 reason="Open MPI is not in the stack")
+
+
+def made(**data):
+    return program.made("app", {"command": "./app", **data}, "app.yaml")
+
+
+def test_a_figure_becomes_a_time_and_stays_a_figure():
+    one = made(figures=[{"metric": "rate ([0-9.]+)", "unit": "GFLOP/s", "better": "more"}])
+    (row,) = one.rows("rate 4.0\n", 1.0)
+    assert (row["time_s"], row["figure"], row["figure_unit"]) == (0.25, 4.0, "GFLOP/s")
+    one = made(figures=[{"metric": "took ([0-9.]+)", "unit": "ms"}])
+    assert one.rows("took 4.0\n", 1.0)[0]["time_s"] == pytest.approx(4e-3)
+    one = made(figures=[{"metric": "used ([0-9.]+)", "unit": "B"}])
+    assert one.rows("used 4000\n", 1.0)[0]["time_s"] == pytest.approx(4e-6)
+    (row,) = made().rows("", 1.5)
+    assert (row["operation"], row["time_s"], row["figure_unit"]) == ("app.wall", 1.5, "s")
+
+
+def test_a_table_has_a_row_for_each_size_and_a_repetition_for_each_of_a_size():
+    one = made(figures=[{"metric": r"^ +(?P<bytes>\d+) (?P<value>\S+)$", "unit": "us"}])
+    rows = one.rows("  1 0.5\n  8 0.7\n  1 0.6\n", 1.0)
+    assert [(r["bytes"], r["repetition"]) for r in rows] == [(1, 0), (8, 0), (1, 1)]
+
+
+@pytest.mark.parametrize(("output", "said"), [
+    ("", "printed nothing that METRIC"), ("rate -1", "not above 0"), ("rate x", "no number"),
+    ("rate 1e-9 ok", "beyond what can be held"), ("rate inf", "not above 0")])
+def test_output_that_is_no_figure_is_said(output, said):
+    one = made(figures=[{"metric": r"rate (\S+)", "better": "more"}])
+    with pytest.raises(ValueError, match=said):
+        one.rows(output, 1.0)
+
+
+def test_what_lacks_its_check_is_said():
+    with pytest.raises(ValueError, match="lacks what CHECK looks for"):
+        made(check="^VERIFIED").rows("not VERIFIED\n", 1.0)
+
+
+@pytest.mark.parametrize(("data", "said"), [
+    ({"figures": [{"metric": "rate"}]}, "has no group"),
+    ({"figures": [{"metric": "(("}]}, "no regular expression"),
+    ({"command": "a 'b"}, "command: No closing quotation"),
+    ({"comand": "a"}, "unknown key 'comand'"), ({"ranks": 0}, "ranks: 0 is not a number from 1"),
+    ({"figures": [{"metric": "(a)"}, {"metric": "(b)"}]}, "two of one name")])
+def test_a_declaration_that_is_wrong_names_its_key(data, said):
+    with pytest.raises(declarations.DeclarationError, match=said) as caught:
+        made(**data)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("path", sorted(programs.FOLDER.glob("*.yaml")), ids=lambda p: p.stem)
+def test_programs_of_the_repository_are_sound(path):
+    assert programs.load(path).name == path.stem
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (["--program", "./a", "--metric", "x"], "has no group"),
+    (["--program", "./a '"], "No closing quotation"),
+    (["--program", "{mpy}/a"], "{mpy} is not known"),
+    (["--metric", "(x)"], "METRIC: only with a PROGRAM"),
+    (["--program", "./a", "--unit", "s"], "UNIT and BETTER are of a METRIC"),
+    (["--program", "imb-pingpong", "--ranks", "4"], "leave out RANKS"),
+])
+def test_a_command_line_that_is_wrong_is_one_line(words, said, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "reframe_tests.harness.study", *words], cwd=families.REPO,
+        text=True, capture_output=True, timeout=60,
+        env={**os.environ, "COTEJO_STACK": str(tmp_path), "COTEJO_LOCKS": str(tmp_path),
+             "COTEJO_RESULTS": str(tmp_path)})
+    assert done.returncode in (1, 2) and said in done.stderr
+    assert done.stderr.count("\n") == 1, done.stderr
+
+
+def test_files_of_the_command_line_become_paths(tmp_path):
+    (tmp_path / "script.py").write_text("")
+    found = programs.absolute("{stack}/python script.py 'a b' nowhere.py", tmp_path)
+    assert found == f"{{stack}}/python {tmp_path}/script.py 'a b' nowhere.py"
+
+
+@pytest.mark.skipif(not shutil.which("gcc"), reason="no gcc")
+def test_what_is_linked_statically_is_known(tmp_path):
+    source = tmp_path / "a.c"
+    source.write_text("int main(void) { return 0; }\n")
+    for name, flags, static in (("s", ["-static"], True), ("d", [], False)):
+        subprocess.run(["gcc", *flags, source, "-o", tmp_path / name], check=True)
+        assert programs.linked_statically(tmp_path / name) is static
+    assert not programs.linked_statically(source)
+
+
+#: Fails by itself in the second launch, is killed from outside in the third.
+FAILS_SOMETIMES = r"""
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+    int rank, number = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0) {
+        FILE *file = fopen(argv[1], "r+");
+        if (fscanf(file, "%d", &number) != 1) return 9;
+        rewind(file);
+        fprintf(file, "%d\n", number + 1);
+        fclose(file);
+    }
+    MPI_Bcast(&number, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (number == 1) { fprintf(stderr, "error: it fails sometimes\n"); exit(3); }
+    if (number == 2 && rank == 1) raise(SIGKILL);
+    if (rank == 0) printf("rate: %d\nVERIFIED\n", 100 + number);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+@needs_stack
+def test_a_program_that_fails_sometimes_is_told_from_one_that_was_killed(tmp_path):
+    source, count = tmp_path / "app.c", tmp_path / "count"
+    source.write_text(FAILS_SOMETIMES)
+    count.write_text("0\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "reframe_tests.harness.study", "--tag", "smoke", "--launches", "3",
+         "--cells", "openmpi.shm.near", "--program", f"{{out}}/app {count}",
+         "--build", f"mpicc {source} -o {{out}}/app", "--metric", "rate: ([0-9]+)",
+         "--unit", "Mop/s", "--better", "more", "--check", "^VERIFIED"],
+        cwd=tmp_path, text=True, capture_output=True, timeout=400, env={
+            **os.environ, "PYTHONPATH": str(families.REPO), "COTEJO_STACK": str(STACK),
+            "COTEJO_RESULTS": str(tmp_path / "results"), "COTEJO_SITE": "local",
+            "RFM_CONFIG_FILES": str(families.REPO / "reframe_tests/config.py")})
+    records = [json.loads(path.read_text())
+               for folder in (tmp_path / "results").glob("local/*")
+               for path in sessions.launch_files(folder)]
+    log = done.stdout[-3000:] + done.stderr[-2000:]
+    assert done.returncode == 0, log
+    assert [r["status"] for r in records] == ["ok", "failed", "accident", "ok", "ok"], log
+    assert "it fails sometimes" in records[1]["reason"]
+    assert records[2]["accident"]["kind"] == "signal"
+    sound = [r for r in records if r["status"] == "ok"]
+    assert {r["summary"][0]["figure_unit"] for r in sound} == {"Mop/s"}
+    assert {rank["cpus"] for rank in sound[0]["observed"]["ranks"]} == {
+        str(cpu) for cpu in sound[0]["asked"]["cpus"]}
+    assert sound[0]["reported"]["evidence"] and sound[0]["proof"]["tcp"]
