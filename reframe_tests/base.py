@@ -10,6 +10,7 @@ import inspect
 import math
 import os
 import pathlib
+import shlex
 import time
 
 import reframe as rfm
@@ -282,6 +283,8 @@ class Experiment(rfm.RunOnlyRegressionTest):
             guard += ["-w", str(os.getpid())]
             if request.backend.shares_files(request):
                 guard += ["-t"]
+        for pattern in request.family.shared_memory:
+            guard += ["-m", shlex.quote(pattern)]
         launcher.modifier = families.helper("cotejo-guard")
         launcher.modifier_options = [*guard, *request.backend.prefix(request)]
         self.time_limit = self.limit_s + 30

@@ -18,6 +18,9 @@ from reframe_tests.harness import sessions
 SIGNALS = [signal.SIGTERM, signal.SIGINT, signal.SIGKILL]
 ROLES = ["study", "reframe", "launcher", "guard", "rank", "switch"]
 LAUNCHERS = {"prterun", "mpirun", "mpiexec.hydra", "hydra_pmi_proxy", "mpiexec"}
+#: Becomes what follows, with a folder in place of /dev/shm for it and all that it starts.
+OWN_SHARED = ('unshare|--mount|--propagation|slave|sh|-c|mount --bind "$0" /dev/shm && exec "$@"'
+              '|{}')
 #: Lines of the account; each must be 0.
 LOSSES = ["samples lost", "samples counted twice", "launches burnt", "processes left",
           "shared memory left", "temporary folders left", "network namespaces left"]
@@ -30,7 +33,7 @@ class Study:
     def __init__(self, folder, stack, cells, blocks, *, site="local", tag="smoke"):
         self.folder, self.process = folder, None
         folder.mkdir()
-        for name in ("locks", "tmp"):
+        for name in ("locks", "tmp", "shm"):
             (folder / name).mkdir()
         self.words = ["--tag", tag, "--launches", str(blocks), "--tries", "1000", "--cells", cells]
         self.blocks, self.site, self.published = blocks, site, {}
@@ -42,12 +45,14 @@ class Study:
             "COTEJO_RUN": str(folder / "run"), "TMPDIR": str(folder / "tmp"),
             "RFM_CONFIG_FILES": str(sessions.REPO / "reframe_tests/config.py")}
         self.mark = f"COTEJO_LOCKS={folder}/locks".encode()
+        # Of root the study has a /dev/shm of its own: what is left there is its own for certain.
+        self.prefix = OWN_SHARED.format(folder / "shm").split("|") if os.geteuid() == 0 else []
         self.shared = set(os.listdir("/dev/shm"))
 
     def start(self):
         with open(self.folder / "log", "a") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "reframe_tests.harness.study", *self.words],
+                [*self.prefix, sys.executable, "-m", "reframe_tests.harness.study", *self.words],
                 cwd=sessions.REPO, env=self.environment, stdin=subprocess.DEVNULL, stdout=log,
                 stderr=subprocess.STDOUT, start_new_session=True)
 
@@ -146,6 +151,8 @@ class Study:
 
     def own_shared(self):
         """Shared memory that is new and which no process of anybody has mapped."""
+        if self.prefix:
+            return os.listdir(self.folder / "shm")
         new = set(os.listdir("/dev/shm")) - self.shared
         for maps in pathlib.Path("/proc").glob("[0-9]*/maps"):
             if not new:

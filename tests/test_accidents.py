@@ -7,13 +7,14 @@ import itertools
 import json
 import os
 import pathlib
+import subprocess
 
 import pytest
 
-from reframe_tests.harness import accidents, launches, measuring, sessions, study
+from reframe_tests.harness import accidents, cores, launches, measuring, sessions, study
 
 EXIT = {"exit": 1, "wall_s": 1.0, "reason": "exit status 1", "end": "exit", "signal": 0,
-        "sender": 0, "oom_kills": 0}
+        "sender": 0, "sender_start": 0, "oom_kills": 0}
 
 # The launchers' own words for a rank that ended by a signal.
 WORDS = {
@@ -49,7 +50,7 @@ ELSE = 1 << 22
     ({"end": "signal", "signal": 9, "reason": "the launcher was killed"}, "", "signal"),
     ({"end": "signal", "signal": 11, "reason": "the launcher was killed"}, "", None),
     ({"end": "told", "signal": 15, "sender": ELSE}, "", "signal"),
-    ({"end": "told", "signal": 15, "sender": os.getpid()}, "", "cut"),
+    ({"end": "told", "signal": 15, "sender": 1, "sender_start": 1}, "", "signal"),
     ({"end": "alone"}, "", "cut"), ({"end": "guard"}, "", "signal"),
     ({"end": "told", "signal": 15, "sender": ELSE},
      "slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT 2026-11-21T07:00:00 DUE TO TIME LIMIT",
@@ -73,6 +74,23 @@ def test_each_cause_has_its_kind(guard, output, kind):
     found = accidents.of({**EXIT, **guard}, output)
     assert (found and found["kind"]) == kind
     assert not found or (found["evidence"] and "\n" not in found["evidence"])
+
+
+@pytest.mark.parametrize(("sender", "start", "kind"), [
+    ("self", 0, "cut"), ("self", 1, "signal"), ("founder", 0, "cut"), ("founder", 1, "signal"),
+    ("parent", 0, "signal")])
+def test_the_study_is_known_by_number_and_start(monkeypatch, sender, start, kind):
+    """A parent is nobody's study: where that is gone, it is the first process of the machine."""
+    other = subprocess.Popen(["sleep", "60"])
+    try:
+        pid = {"self": os.getpid(), "founder": other.pid, "parent": os.getppid()}[sender]
+        monkeypatch.setenv("COTEJO_STUDY", f"{other.pid}-{cores.started_at(other.pid)}")
+        found = accidents.of({**EXIT, "end": "told", "signal": 15, "sender": pid,
+                              "sender_start": cores.started_at(pid) + start}, "")
+    finally:
+        other.kill()
+        other.wait()
+    assert found["kind"] == kind
 
 
 CELLS = [f"pingpong_quick.{mpi}.shm.near" for mpi in ("mpich", "openmpi")]

@@ -3,6 +3,7 @@
 
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import time
 
 import pytest
 
+from reframe_tests.harness import cores
 from tests.launching import FAMILIES, STACK
 
 GUARDS = [f.prefix(STACK) / "bin/cotejo-guard" for f in FAMILIES.values()]
@@ -161,6 +163,7 @@ def test_who_told_the_guard_to_end_is_recorded(tmp_path):
     assert guard.wait(timeout=20) == 128 + signal.SIGTERM
     record = json.loads((tmp_path / "guard.json").read_text())
     assert (record["end"], record["signal"], record["sender"]) == ("told", 15, os.getpid())
+    assert record["sender_start"] == cores.started_at(os.getpid())
     assert record["reason"] == "interrupted by signal 15"
     assert not alive(rank)
 
@@ -190,6 +193,29 @@ def test_shared_memory_of_what_was_ended_goes_with_it(tmp_path):
         bystander.kill()
         bystander.wait()
         os.unlink(f"/dev/shm/{names[1]}")
+
+
+def test_shared_memory_of_ranks_that_are_gone_is_known_by_its_name(tmp_path):
+    """A launcher ends by itself after its ranks were killed: nobody has their files mapped."""
+    mark = f"cotejo-test-{os.getpid()}"
+    before, left, other, held = (pathlib.Path("/dev/shm") / name for name in (
+        f"{mark}_before", f"{mark}_left", f"other-{mark}", f"{mark}_held"))
+    before.touch()
+    bystander = subprocess.Popen(
+        ["sh", "-c", 'until [ -e "$0" ]; do sleep 0.01; done; exec 3<"$0"; touch here; '
+         'exec sleep 60', str(held)], cwd=tmp_path)
+    try:
+        done = subprocess.run(
+            [str(GUARD), "20", "-r", "guard.json", "-m", "no-such-*", "-m", f"{mark}_*", "sh",
+             "-c", 'touch "$@"; until [ -e here ]; do sleep 0.01; done; exit 3', "sh", str(left),
+             str(other), str(held)], cwd=tmp_path, timeout=60)
+        assert done.returncode == 3
+        assert [p.exists() for p in (before, left, other, held)] == [True, False, True, True]
+    finally:
+        bystander.kill()
+        bystander.wait()
+        for path in (before, left, other, held):
+            path.unlink(missing_ok=True)
 
 
 def test_a_temporary_folder_of_its_own_goes_with_the_launch(tmp_path):
@@ -227,5 +253,5 @@ def test_wrong_use_is_one_line(tmp_path):
                           capture_output=True, timeout=10)
     assert done.returncode == 2
     assert done.stderr == ("cotejo-guard: usage: cotejo-guard SECONDS -r FILE [-w PID] [-s STUDY] "
-                           "[-t] COMMAND... | hold STUDY COMMAND...\n")
+                           "[-t] [-m PATTERN]... COMMAND... | hold STUDY COMMAND...\n")
     assert os.listdir(tmp_path) == []

@@ -10,6 +10,8 @@ import collections
 import os
 import re
 
+from . import cores
+
 #: After so many in a row a study stops: whatever it is, it does not pass by itself.
 MOST_IN_A_ROW = 5
 
@@ -41,11 +43,18 @@ FAILED = re.compile(r"cotejo\S*:|error|fatal|abort|exited|terminat|detected|cann
 GONE = re.compile(r".*(?:PMIX_ERR_UNREACH|PMIX_ERR_LOST_CONNECTION|error checking +:).*")
 
 
+def _by_the_study(guard):
+    """Whether this process, or the first one of its study, told the guard to end the launch: by
+    number and start, since another process may have the number by now."""
+    told = guard.get("sender"), guard.get("sender_start")
+    return told in ((os.getpid(), cores.started_at(os.getpid())), cores.founder_named())
+
+
 def _told(guard):
     """Of a launch that the guard ended because somebody told it to."""
     if guard["end"] == "alone":
         return "cut", guard["reason"]
-    if guard.get("sender") in (os.getpid(), os.getppid()):
+    if _by_the_study(guard):
         return "cut", f"ended by the study itself: {guard['reason']}"
     return "signal", f"{guard['reason']}, sent to the guard by process {guard.get('sender')}"
 

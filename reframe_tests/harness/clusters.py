@@ -264,10 +264,20 @@ def boot(found):
     return found
 
 
-def all_there(found):
-    """False when a guest has ended: one takes its console with it."""
-    return all((pathlib.Path(found["folder"]) / f"{host['name']}.console").exists()
-               for host in found["hosts"] if host["name"] != "head")
+def gone(found, guests=False):
+    """Names of the hosts of a cluster that have ended: a host with its first process, which is
+    named after it; a guest with its console."""
+    def there(host):
+        if guests and host["name"] != "head":
+            return (pathlib.Path(found["folder"]) / f"{host['name']}.console").exists()
+        place = pathlib.Path(f"/proc/{host['pid']}")
+        try:
+            return ((place / "comm").read_text().strip() == host["name"]
+                    and (place / "stat").read_text().rpartition(")")[2].split()[0] not in "ZX")
+        except OSError:
+            return False
+
+    return [host["name"] for host in found["hosts"] if not there(host)]
 
 
 def tool(name, guests=False):
@@ -328,7 +338,7 @@ def running(cluster, hosts, guests=False):
         return found
     own = f"{name}-{hosts}.{os.getpid()}"
     if there := state(own):
-        if not guests or all_there(there):
+        if not gone(there, guests):
             return there
         down(own)
     found = up(cluster, own, hosts, companion=os.getpid())

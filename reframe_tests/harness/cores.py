@@ -216,6 +216,12 @@ def study():
     return os.environ.get("COTEJO_STUDY") or f"{os.getpid()}-{started_at(os.getpid())}"
 
 
+def founder_named():
+    """Process and start of the first process of this study, by the study's name."""
+    pid, _, start = study().partition("-")
+    return (int(pid), int(start)) if pid.isdigit() and start.isdigit() else (0, 0)
+
+
 def hold(words, wait_s=WAIT_S):
     """Takes the lock for this process and its children, or shares that of its study; Busy when
     another study has it. The study is named by COTEJO_STUDY from then on."""

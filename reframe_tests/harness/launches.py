@@ -209,9 +209,17 @@ def lost(asked, kind, evidence, **known):
             "accident": {"kind": kind, "evidence": evidence}}
 
 
-def describe(stage, asked, family, output, *, level=factors.NONE, lacking="", **known):
+def accident_of(guard, output, gone):
+    """What of outside a launch died of, as accidents.of has it; `gone`: hosts that ended."""
+    if gone and guard.get("end") != "alone":
+        return {"kind": "node", "evidence": gone}
+    return accidents.of(guard, output)
+
+
+def describe(stage, asked, family, output, *, level=factors.NONE, lacking="", gone="", **known):
     """The whole description of a launch that ended in the folder `stage`; `level`: variables that
-    were set by name; `lacking`: why a program that ended well has no samples.
+    were set by name; `lacking`: why a program that ended well has no samples; `gone`: hosts that
+    ended (Backend.lost).
 
     `known` are the members that the caller has: started, command, environment,
     provenance, and of what is no real machine simulated and cluster. `output` is all
@@ -223,7 +231,7 @@ def describe(stage, asked, family, output, *, level=factors.NONE, lacking="", **
     record = {**_blank(asked, known), "wall_s": guard["wall_s"]}
     found = stage / "samples.json"
     if guard["exit"] != 0 or not found.exists():
-        accident = accidents.of(guard, output)
+        accident = accident_of(guard, output, gone)
         return {**record, "status": "accident" if accident else "failed", "accident": accident,
                 "reason": accident["evidence"] if accident else failure(guard, output, lacking)}
     record.update(sessions.read_json(found))

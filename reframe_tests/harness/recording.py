@@ -48,7 +48,8 @@ def record(test):
     lacking = test.collect(stage)
     try:
         found = launches.describe(stage, asked(test), test.family, output,
-                                  level=test.request.level, lacking=lacking, **known)
+                                  level=test.request.level, lacking=lacking,
+                                  gone=test.request.backend.lost(test.request), **known)
     except launches.LockedError as err:
         raise UnrecordedError(str(err)) from None
     if found["status"] == "ok":

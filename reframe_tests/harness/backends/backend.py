@@ -76,6 +76,11 @@ class Backend:
         """What the launcher reads from the stage folder: name -> text."""
         return {}
 
+    def lost(self, request):
+        """Which of its hosts ended while it was launched on, in one line, or ''. Of real hosts the
+        scheduler and the launcher say so."""
+        return ""
+
     def describe(self, request):
         """Members of the description that tell how this is not a machine of its own."""
         return {}

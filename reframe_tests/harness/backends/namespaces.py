@@ -80,6 +80,10 @@ class Namespaces(Backend):
             found["LD_PRELOAD"] = f"{request.prefix}/lib/libcotejo_yield.so"
         return found
 
+    def lost(self, request):
+        gone = clusters.gone(self.cluster, self.guests) if self.cluster else []
+        return f"{', '.join(gone)} of the cluster ended meanwhile" if gone else ""
+
     def describe(self, request):
         if not self.cluster:
             return {}

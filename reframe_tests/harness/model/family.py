@@ -108,6 +108,8 @@ class Family:
     #: Beginnings of names of variables that a study may set -> `Telling`.
     variables: dict = field(default_factory=dict)
     wrong: list = field(default_factory=list)
+    #: Patterns of the names of its files in /dev/shm, which go with a launch that is killed.
+    shared_memory: list = field(default_factory=list)
     #: Options of the benchmark that this MPI needs.
     options: dict = field(default_factory=dict)
     #: Part of the stack that Spack builds; else a site has it.

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "family.h"
 
+#include "shared.h"
+
 #include <ctype.h>
 #include <dirent.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { PROCESSES_MOST = 65536, ROUNDS_MOST = 200, SEGMENTS_MOST = 1024, NAME_MOST = 256 };
-
-#define SHARED "/dev/shm/"
+enum { PROCESSES_MOST = 65536, ROUNDS_MOST = 200 };
 
 struct process {
     pid_t parent;
@@ -58,8 +56,7 @@ static bool descends(pid_t pid, pid_t ancestor) {
     return false;
 }
 
-// Calls `each` with every process of this machine.
-static void for_processes(void (*each)(pid_t, void *), void *data) {
+void for_processes(void (*each)(pid_t, void *), void *data) {
     DIR *proc = opendir("/proc");
     for (struct dirent *entry; proc && (entry = readdir(proc));)
         if (isdigit((unsigned char)entry->d_name[0]))
@@ -68,101 +65,67 @@ static void for_processes(void (*each)(pid_t, void *), void *data) {
         closedir(proc);
 }
 
-struct descendants {
-    pid_t at[PROCESSES_MOST];
+// All processes as they were seen one after the other, in the order of their numbers.
+static struct {
+    pid_t pid[PROCESSES_MOST], parent[PROCESSES_MOST];
+    bool ours[PROCESSES_MOST];
     int count;
-};
-
-static struct descendants found;
-
-static void note_descendant(pid_t pid, void *unused) {
-    (void)unused;
-    if (found.count < PROCESSES_MOST && descends(pid, getpid()))
-        found.at[found.count++] = pid;
-}
-
-static void find_descendants(void) {
-    found.count = 0;
-    for_processes(note_descendant, NULL);
-}
-
-struct segment {
-    char name[NAME_MOST];
-    dev_t device;
-    ino_t inode;
-    bool needed; // by a process that is not of the launch
-};
+} seen;
 
 static struct {
-    struct segment at[SEGMENTS_MOST];
+    pid_t at[PROCESSES_MOST];
     int count;
-} segments;
+} found;
 
-// Calls `each` with the name and inode of every file of /dev/shm that a process has mapped.
-static void for_mapped(pid_t pid, void (*each)(const char *, ino_t)) {
-    char path[40], line[1024];
-    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
-    FILE *file = fopen(path, "r");
-    if (!file)
-        return;
-    while (fgets(line, sizeof line, file)) {
-        char *name = strchr(line, '/');
-        unsigned long inode;
-        line[strcspn(line, "\n")] = '\0';
-        if (name && strncmp(name, SHARED, sizeof SHARED - 1) == 0 && !strstr(name, " (deleted)") &&
-            sscanf(line, "%*s %*s %*s %*s %lu", &inode) == 1)
-            each(name + sizeof SHARED - 1, (ino_t)inode);
-    }
-    fclose(file);
-}
-
-// A process in a namespace of its own may have another file by that name.
-static void note_segment(const char *name, ino_t inode) {
-    struct stat entry;
-    char path[sizeof SHARED + NAME_MOST];
-    for (int i = 0; i < segments.count; i++)
-        if (strcmp(segments.at[i].name, name) == 0)
-            return;
-    if (segments.count == SEGMENTS_MOST || strlen(name) >= NAME_MOST || strstr(name, ".."))
-        return;
-    snprintf(path, sizeof path, SHARED "%s", name);
-    if (lstat(path, &entry) != 0 || entry.st_ino != inode || !S_ISREG(entry.st_mode) ||
-        entry.st_uid != geteuid())
-        return;
-    struct segment *new = &segments.at[segments.count++];
-    *new = (struct segment){.device = entry.st_dev, .inode = entry.st_ino};
-    memcpy(new->name, name, strlen(name) + 1);
-}
-
-static void note_need(const char *name, ino_t inode) {
-    for (int i = 0; i < segments.count; i++)
-        if (segments.at[i].inode == inode && strcmp(segments.at[i].name, name) == 0)
-            segments.at[i].needed = true;
-}
-
-static void note_need_of(pid_t pid, void *unused) {
+static void note_process(pid_t pid, void *unused) {
     (void)unused;
-    for_mapped(pid, note_need);
+    const struct process process = look_at(pid);
+    if (!process.start || seen.count == PROCESSES_MOST)
+        return;
+    seen.pid[seen.count] = pid;
+    seen.parent[seen.count] = process.parent;
+    seen.ours[seen.count++] = false;
 }
 
-// Removes the segments that nobody has mapped any more: their launcher had no time for it.
-static void remove_segments(void) {
-    if (segments.count)
-        for_processes(note_need_of, NULL);
-    for (int i = 0; i < segments.count; i++) {
-        struct stat entry;
-        char path[sizeof SHARED + NAME_MOST];
-        snprintf(path, sizeof path, SHARED "%s", segments.at[i].name);
-        if (!segments.at[i].needed && lstat(path, &entry) == 0 &&
-            entry.st_dev == segments.at[i].device && entry.st_ino == segments.at[i].inode)
-            unlink(path);
+static int compare(const void *key, const void *at) {
+    const pid_t a = *(const pid_t *)key, b = *(const pid_t *)at;
+    return (a > b) - (a < b);
+}
+
+// Whether the process at `i` is of the launch, as far as is known of its parent.
+static bool is_ours(int i, pid_t self) {
+    const pid_t parent = seen.parent[i];
+    if (parent == self || parent == 0)
+        return parent == self;
+    const pid_t *at = bsearch(&parent, seen.pid, (size_t)seen.count, sizeof *seen.pid, compare);
+    // A parent that ended between two looks has left its child to an ancestor.
+    return at ? seen.ours[at - seen.pid] : descends(seen.pid[i], self);
+}
+
+// Each process is looked at once, however deep it is; again and again only what is remembered.
+static void find_descendants(void) {
+    const pid_t self = getpid();
+    found.count = seen.count = 0;
+    for_processes(note_process, NULL);
+    // Children mostly have greater numbers than their parents: one turn does for those.
+    for (bool more = true; more;) {
+        more = false;
+        for (int i = 0; i < seen.count; i++)
+            if (!seen.ours[i] && is_ours(i, self)) {
+                more = seen.ours[i] = true;
+                found.at[found.count++] = seen.pid[i];
+            }
     }
+}
+
+static void note_shared(void) {
+    for (int i = 0; i < found.count; i++)
+        shared_note(found.at[i]);
 }
 
 void note_shared_memory(void) {
     find_descendants();
-    for (int i = 0; i < found.count; i++)
-        for_mapped(found.at[i], note_segment);
+    note_shared();
 }
 
 void end_descendants(void) {
@@ -173,12 +136,12 @@ void end_descendants(void) {
         // Stopped first: a process that starts others as fast as they are ended cannot win.
         for (int i = 0; i < found.count; i++)
             kill(found.at[i], SIGSTOP);
-        note_shared_memory();
+        note_shared();
         for (int i = 0; i < found.count; i++)
             kill(found.at[i], SIGKILL);
         nanosleep(&(struct timespec){0, 5000000}, NULL);
         while (waitpid(-1, NULL, WNOHANG) > 0)
             ;
     }
-    remove_segments();
+    shared_remove();
 }

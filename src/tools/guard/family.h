@@ -9,11 +9,14 @@
 // this names a process for good, the number alone does not.
 long long started_at(pid_t pid);
 
+// Calls `each` with every process of this machine.
+void for_processes(void (*each)(pid_t, void *), void *data);
+
 // Notes which files of /dev/shm the launch has mapped, before it is asked to end.
 void note_shared_memory(void);
 
-// Ends what is left of the launch, and removes the shared memory that it had mapped and nobody
-// else has. Children that are born meanwhile are found in the next round.
+// Ends what is left of the launch, and removes its shared memory (shared.h). Children that are
+// born meanwhile are found in the next round.
 void end_descendants(void);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// cotejo-guard SECONDS -r FILE [-w PID] [-s STUDY] [-t] COMMAND...: runs a launch, alone on the
-// cores of this machine, ends it with all its ranks when it takes too long or the process PID is
-// gone, and writes how it ended.
+// cotejo-guard SECONDS -r FILE [-w PID] [-s STUDY] [-t] [-m PATTERN]... COMMAND...: runs a launch,
+// alone on the cores of this machine, ends it with all its ranks when it takes too long or the
+// process PID is gone, and writes how it ended. PATTERN: names that its MPI gives to shared
+// memory.
 //
 // cotejo-guard hold STUDY COMMAND...: has the cores of its own machine for a study, and becomes
 // the command. Ranks on other hosts than the launcher's are started by it.
@@ -53,6 +54,7 @@ static int wait_for(pid_t keeper, int signals) {
 
 static int guard(const struct job *job, struct failure *failure) {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
+    shared_before(job->shared);
     int signals = read_signals();
     pid_t self = getpid(), keeper = fork();
     if (keeper == 0)
@@ -82,6 +84,7 @@ static int guard(const struct job *job, struct failure *failure) {
 // Reads the command line; false when it is not one.
 static bool read_arguments(int count, char **arguments, struct job *job, const char **study,
                            bool *own) {
+    int known = 0;
     char *end = "";
     int option;
     job->limit_s = count > 1 ? strtod(arguments[1], &end) : 0;
@@ -89,13 +92,15 @@ static bool read_arguments(int count, char **arguments, struct job *job, const c
         return false;
     optind = 2;
     opterr = 0;
-    while ((option = getopt(count, arguments, "+r:w:s:t")) != -1)
+    while ((option = getopt(count, arguments, "+r:w:s:tm:")) != -1)
         if (option == 'r')
             job->report = optarg;
         else if (option == 's' && *optarg && !strpbrk(optarg, " \n"))
             *study = optarg;
         else if (option == 't')
             *own = true;
+        else if (option == 'm' && known < PATTERNS_MOST)
+            job->shared[known++] = optarg;
         else if (option == 'w') {
             job->companion = (pid_t)strtol(optarg, &end, 10);
             if (*end || job->companion < 1)
@@ -147,8 +152,8 @@ int main(int count, char **arguments) {
         status = hold(arguments[2], arguments + 3, &failure);
     else if (!read_arguments(count, arguments, &job, &study, &own))
         failure_set(&failure, STATUS_USAGE,
-                    "usage: cotejo-guard SECONDS -r FILE [-w PID] [-s STUDY] [-t] COMMAND... | "
-                    "hold STUDY COMMAND...");
+                    "usage: cotejo-guard SECONDS -r FILE [-w PID] [-s STUDY] [-t] "
+                    "[-m PATTERN]... COMMAND... | hold STUDY COMMAND...");
     else
         status = run(&job, study, own, &failure);
     if (failed(&failure))

@@ -69,6 +69,8 @@ void report_ending(const char *path, const struct ending *ending, struct failure
     json_integer(&json, ending->signal);
     json_name(&json, "sender");
     json_integer(&json, ending->sender);
+    json_name(&json, "sender_start");
+    json_integer(&json, ending->sender_start);
     json_name(&json, "oom_kills");
     json_integer(&json, ending->oom_kills);
     json_close(&json, '}');
@@ -110,6 +112,7 @@ static bool heed(const struct watch *watch, struct ending *ending) {
         ending->signal = (int)got.ssi_signo;
         // The guard passes on from whom it has it.
         ending->sender = got.ssi_code == SI_QUEUE ? got.ssi_int : (int)got.ssi_pid;
+        ending->sender_start = started_at(ending->sender);
         ending->status = 128 + ending->signal;
         snprintf(ending->reason, sizeof ending->reason, "interrupted by signal %d",
                  ending->signal);

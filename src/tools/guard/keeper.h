@@ -5,6 +5,7 @@
 #define COTEJO_GUARD_KEEPER_H
 
 #include "core/failure.h"
+#include "shared.h"
 
 #include <sys/types.h>
 
@@ -13,7 +14,8 @@ enum { TOO_LONG = 124, NOT_FOUND = 127, GUARD_GONE = SIGUSR1 };
 struct job {
     double limit_s;
     const char *report;
-    pid_t companion; // with whose end the launch ends; 0: none
+    pid_t companion;                       // with whose end the launch ends; 0: none
+    const char *shared[PATTERNS_MOST + 1]; // patterns of names of its shared memory, then NULL
     char **command;
 };
 
@@ -21,8 +23,9 @@ struct job {
 struct ending {
     const char *end; // exit, signal, time, told, alone, guard, locked: README.md
     int status;
-    int signal; // that killed the launcher, or by which the guard was told; 0: none
-    int sender; // of that signal, where somebody sent it to the guard; 0: unknown
+    int signal;             // that killed the launcher, or by which the guard was told; 0: none
+    int sender;             // of that signal, where somebody sent it to the guard; 0: unknown
+    long long sender_start; // with it the number names one process; 0: it was gone already
     double wall_s;
     long long oom_kills; // of the whole machine meanwhile
     char reason[200];

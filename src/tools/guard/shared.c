@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "shared.h"
+
+#include "family.h"
+
+#include <dirent.h>
+#include <fnmatch.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SEGMENTS_MOST = 4096, NAME_MOST = 256 };
+
+#define SHARED "/dev/shm/"
+
+struct segment {
+    char name[NAME_MOST];
+    dev_t device;
+    ino_t inode;
+    bool needed; // by a process that is not of the launch
+};
+
+struct segments {
+    struct segment at[SEGMENTS_MOST];
+    int count;
+};
+
+static struct segments before, found;
+static const char *const *known;
+
+static struct segment *find(struct segments *all, const char *name, ino_t inode) {
+    for (int i = 0; i < all->count; i++)
+        if (all->at[i].inode == inode && strcmp(all->at[i].name, name) == 0)
+            return &all->at[i];
+    return NULL;
+}
+
+// What the name is now; false where that is no file of this user.
+static bool look_at(const char *name, struct segment *seen) {
+    struct stat entry;
+    char path[sizeof SHARED + NAME_MOST];
+    if (strlen(name) >= NAME_MOST || strchr(name, '/'))
+        return false;
+    snprintf(path, sizeof path, SHARED "%s", name);
+    if (lstat(path, &entry) != 0 || !S_ISREG(entry.st_mode) || entry.st_uid != geteuid())
+        return false;
+    *seen = (struct segment){.device = entry.st_dev, .inode = entry.st_ino};
+    memcpy(seen->name, name, strlen(name) + 1);
+    return true;
+}
+
+static void add(struct segments *all, const struct segment *seen) {
+    if (all->count < SEGMENTS_MOST && !find(all, seen->name, seen->inode))
+        all->at[all->count++] = *seen;
+}
+
+static bool is_known(const char *name) {
+    for (const char *const *pattern = known; pattern && *pattern; pattern++)
+        if (fnmatch(*pattern, name, FNM_PERIOD) == 0)
+            return true;
+    return false;
+}
+
+// Adds what has a name like one of the patterns, and was not there before.
+static void add_known(struct segments *all) {
+    struct segment seen;
+    DIR *folder = known && *known ? opendir(SHARED) : NULL;
+    for (struct dirent *entry; folder && (entry = readdir(folder));)
+        if (is_known(entry->d_name) && look_at(entry->d_name, &seen) &&
+            !find(&before, seen.name, seen.inode))
+            add(all, &seen);
+    if (folder)
+        closedir(folder);
+}
+
+void shared_before(const char *const *patterns) {
+    known = patterns;
+    add_known(&before);
+    // What had no room would be taken for the launch's.
+    if (before.count == SEGMENTS_MOST)
+        known = NULL;
+}
+
+// Calls `each` with the name and inode of every file of /dev/shm that a process has mapped.
+static void for_mapped(pid_t pid, void (*each)(const char *, ino_t)) {
+    char path[40], line[1024];
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return;
+    while (fgets(line, sizeof line, file)) {
+        char *name = strchr(line, '/');
+        unsigned long inode;
+        line[strcspn(line, "\n")] = '\0';
+        if (name && strncmp(name, SHARED, sizeof SHARED - 1) == 0 && !strstr(name, " (deleted)") &&
+            sscanf(line, "%*s %*s %*s %*s %lu", &inode) == 1)
+            each(name + sizeof SHARED - 1, (ino_t)inode);
+    }
+    fclose(file);
+}
+
+// The same with every one that it has open.
+static void for_open(pid_t pid, void (*each)(const char *, ino_t)) {
+    char path[40], target[sizeof SHARED + NAME_MOST];
+    struct stat entry;
+    snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
+    DIR *folder = opendir(path);
+    for (struct dirent *open; folder && (open = readdir(folder));) {
+        ssize_t length = readlinkat(dirfd(folder), open->d_name, target, sizeof target - 1);
+        target[length > 0 ? length : 0] = '\0';
+        if (strncmp(target, SHARED, sizeof SHARED - 1) == 0 &&
+            fstatat(dirfd(folder), open->d_name, &entry, 0) == 0)
+            each(target + sizeof SHARED - 1, entry.st_ino);
+    }
+    if (folder)
+        closedir(folder);
+}
+
+// A process in a namespace of its own may have another file by that name.
+static void note(const char *name, ino_t inode) {
+    struct segment seen;
+    if (look_at(name, &seen) && seen.inode == inode)
+        add(&found, &seen);
+}
+
+void shared_note(pid_t pid) {
+    for_mapped(pid, note);
+}
+
+static void note_need(const char *name, ino_t inode) {
+    struct segment *segment = find(&found, name, inode);
+    if (segment)
+        segment->needed = true;
+}
+
+static void note_need_of(pid_t pid, void *unused) {
+    (void)unused;
+    for_mapped(pid, note_need);
+    for_open(pid, note_need);
+}
+
+void shared_remove(void) {
+    struct segment now;
+    char path[sizeof SHARED + NAME_MOST];
+    add_known(&found);
+    if (found.count)
+        for_processes(note_need_of, NULL);
+    for (int i = 0; i < found.count; i++) {
+        const struct segment *segment = &found.at[i];
+        if (segment->needed || !look_at(segment->name, &now) || now.inode != segment->inode ||
+            now.device != segment->device)
+            continue;
+        snprintf(path, sizeof path, SHARED "%s", segment->name);
+        unlink(path);
+    }
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Shared memory of a launch: files of /dev/shm that it leaves when it is killed.
+#ifndef COTEJO_GUARD_SHARED_H
+#define COTEJO_GUARD_SHARED_H
+
+#include <sys/types.h>
+
+enum { PATTERNS_MOST = 16 };
+
+// Notes what is there before the launch of all that has a name like one of `patterns` (as a
+// shell has them), which end with NULL. What has such a name and comes later is the launch's.
+void shared_before(const char *const *patterns);
+
+// Notes which files a process of the launch has mapped, whatever their names.
+void shared_note(pid_t pid);
+
+// Removes what is the launch's, of this user, and which no process has mapped or open.
+void shared_remove(void);
+
+#endif
