@@ -29,7 +29,7 @@ def under_each(present, stack):
     return failed
 
 
-def under_sanitizers(present, stack):
+def under_sanitizers(present, stack, only_build=False):
     """Builds with AddressSanitizer and UndefinedBehaviorSanitizer for one MPI and tests.
 
     MPICH is preferred: it keeps no memory at its end that the leak check would report.
@@ -38,6 +38,8 @@ def under_sanitizers(present, stack):
     print(f"ctest: {family.title}, with sanitizers", flush=True)
     folder = stack / "build/sanitize"
     compile_benchmarks(family, stack, folder, ["-DCOTEJO_SANITIZE=ON"])
+    if only_build:
+        return []
     leaks = "1" if family.name == "mpich" else "0"
     good = run_tests(family, stack, folder, ASAN_OPTIONS=f"detect_leaks={leaks}")
     return [] if good else ["the sanitizers"]
@@ -47,13 +49,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("stack", type=pathlib.Path)
     parser.add_argument("--sanitize", action="store_true", help="once, with the sanitizers")
+    parser.add_argument("--only-build", action="store_true", help="for the sanitizers, no test")
     args = parser.parse_args()
     stack = args.stack.resolve()
     present = [f for f in families.load().values()
                if (stack / "build" / f.name / "CTestTestfile.cmake").exists()]
     if not present:
         return f"ctest: no build in {stack}/build; run `make build` first"
-    failed = (under_sanitizers if args.sanitize else under_each)(present, stack)
+    failed = (under_sanitizers(present, stack, args.only_build) if args.sanitize
+              else under_each(present, stack))
     return f"ctest: tests failed under {', '.join(failed)}" if failed else 0
 
 

@@ -12,7 +12,8 @@ import signal
 import sys
 import tempfile
 
-from tests import faulty_writers, kills
+from reframe_tests.harness import clusters, families
+from tests import faulty_writers, injected, kills, slurm_machine, slurm_studies
 from tests.benching import say, skip
 
 #: Of all kills, those of a study on virtual hosts, in per cent: the switch is there alone.
@@ -72,12 +73,63 @@ def fail_writers(folder, stack):
         wrong == 0)
 
 
+def let_happen(folder, stack):
+    """Every kind of accident, for real: a table of what each was told as."""
+    present = [f for f in families.load().values() if (f.prefix(stack) / "bin/cotejo").exists()]
+    told, wrong = {}, []
+    for kind in injected.SURROUNDINGS:
+        for family in present:
+            place = folder / f"{kind}-{family.name}"
+            place.mkdir()
+            told[kind, family.title], said = injected.happen(kind, family, stack, place)
+            if told[kind, family.title] not in (kind, None):
+                wrong.append(said)
+    if None in told.values():
+        skip("no memory, no disk", "this user may not take them away")
+    table([[kind, *(told[kind, f.title] or "-" for f in present)]
+           for kind in injected.SURROUNDINGS], ["happened", *(f.title for f in present)])
+    far = {}
+    if clusters.lacking():
+        skip("a host that dies", clusters.lacking())
+    else:
+        far["a virtual host dies: node"] = injected.host_dies(stack, folder)
+    if reason := slurm_machine.why_not():
+        skip("a node of Slurm that dies, a job that is cancelled", reason)
+    else:
+        far.update({f"Slurm, {what}": slurm_studies.wrong(what) for what in slurm_studies.CAUSES})
+    table([[what, "as it must be" if not said else "wrong"] for what, said in far.items()],
+          ["happened", "recorded, and measured again"])
+    wrong += [said for said in far.values() if said]
+    for said in wrong:
+        print(said[-2000:], file=sys.stderr)
+    say("accidents that happen are told as what they are", f"{len(told) + len(far)} happened, "
+        f"{len(wrong)} told otherwise", not wrong)
+
+
+def allocate(folder):
+    """Slurm: every MPI, both ways, in every placement (tests/test_slurm.py has two of them)."""
+    if reason := slurm_machine.why_not():
+        skip("launches in an allocation", reason)
+        return
+    (folder / "allocation").mkdir()
+    with slurm_machine.running() as slurm:
+        try:
+            slurm_studies.launch_in_allocation(slurm, folder / "allocation",
+                                               slurm_studies.PLACEMENTS)
+            said = ""
+        except AssertionError as err:
+            said = str(err)[:500]
+    say("launches in an allocation, every MPI and placement", said or "as asked", not said)
+
+
 def hold(stack, count, seed):
-    """Kills studies so often, and lets every writer fail."""
+    """Kills studies so often, lets every writer fail and every accident happen."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that no study outlives it
     folder = pathlib.Path(tempfile.mkdtemp(prefix="cotejo-faults-"))
     try:
-        kill_studies(folder, stack, count, seed)
+        let_happen(folder, stack)
         fail_writers(folder, stack)
+        kill_studies(folder, stack, count, seed)
+        allocate(folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -13,8 +13,18 @@ export PATH=${TOOLS:-$STACK/tools/bin}:$PATH
 if [ -z "${COTEJO_LOCKS:-}" ]; then
   COTEJO_LOCKS=$(mktemp -d)
   export COTEJO_LOCKS
-  trap 'rm -f "$COTEJO_LOCKS/cotejo-cores"; rmdir "$COTEJO_LOCKS"' EXIT
+  own_locks=$COTEJO_LOCKS
 fi
+beside=$(mktemp -d)
+declare -A pids
+# What was begun ends with us.
+leave() {
+  [ ${#pids[@]} -eq 0 ] || kill "${pids[@]}" 2>/dev/null
+  rm -rf "$beside"
+  [ -z "${own_locks:-}" ] || { rm -f "$own_locks/cotejo-cores" && rmdir "$own_locks"; }
+}
+trap leave EXIT
+trap 'exit 143' TERM INT HUP
 passed=0
 failed=()
 skipped=()
@@ -31,7 +41,7 @@ have() {
 suite() {
   local name=$1 need=$2
   shift 2
-  echo "== $name"
+  echo "== $name ($((SECONDS / 60)) min $((SECONDS % 60)) s)"
   if ! have "$need"; then
     skipped+=("$name: no $need in $STACK/tools or on this system")
     return
@@ -43,15 +53,36 @@ suite() {
   fi
 }
 
+# What measures nothing and starts no ranks runs side by side, its output in a file of $beside:
+# begin NAME COMMAND... starts it, `suite ... ended NAME` waits for it.
+begin() {
+  "${@:2}" >"$beside/$1" 2>&1 </dev/null &
+  pids[$1]=$!
+}
+ended() {
+  local status=0
+  wait "${pids[$1]}" || status=$?
+  unset "pids[$1]"
+  cat "$beside/$1"
+  return "$status"
+}
+
+begin R-style Rscript --vanilla -e \
+  'found <- lintr::lint_dir("analysis"); print(found); quit(status = length(found) > 0)'
+begin R Rscript --vanilla -e \
+  'testthat::test_local("analysis", reporter = "summary", stop_on_failure = TRUE)'
+begin sanitizers python3 -m stack.ctest "$STACK" --sanitize --only-build
 suite "style of Python" ruff ruff check .
 suite "style of C" clang-format sh -c \
   'find src -name "*.[ch]" -exec clang-format --dry-run -Werror {} +'
-suite "style of R" R:lintr Rscript --vanilla -e \
-  'found <- lintr::lint_dir("analysis"); print(found); quit(status = length(found) > 0)'
-suite "C under every MPI" ctest python3 -m stack.ctest "$STACK"
+suite "style of R" R:lintr ended R-style
+suite "R" R:testthat ended R
+suite "build for sanitizers" ctest ended sanitizers
+# From here on a suite has the machine for itself.
+wait
+pids=()
 suite "C under sanitizers" ctest python3 -m stack.ctest "$STACK" --sanitize
-suite "R" R:testthat Rscript --vanilla -e \
-  'testthat::test_local("analysis", reporter = "summary", stop_on_failure = TRUE)'
+suite "C under every MPI" ctest python3 -m stack.ctest "$STACK"
 suite "Python, and from launch to report" pytest python3 -m pytest -q -rs tests
 
 for reason in "${skipped[@]+"${skipped[@]}"}"; do
@@ -60,5 +91,5 @@ done
 for name in "${failed[@]+"${failed[@]}"}"; do
   echo "failed suite: $name"
 done
-echo "suites: $passed passed, ${#failed[@]} failed, ${#skipped[@]} skipped"
+echo "suites, in $((SECONDS / 60)) min $((SECONDS % 60)) s: $passed passed, ${#failed[@]} failed, ${#skipped[@]} skipped"
 [ ${#failed[@]} -eq 0 ]

@@ -12,6 +12,8 @@ import subprocess
 import pytest
 
 from reframe_tests.harness import accidents, cores, launches, measuring, sessions, study
+from tests import injected
+from tests.launching import FAMILIES, STACK
 
 EXIT = {"exit": 1, "wall_s": 1.0, "reason": "exit status 1", "end": "exit", "signal": 0,
         "sender": 0, "sender_start": 0, "oom_kills": 0}
@@ -35,10 +37,11 @@ def test_signals_from_outside_are_told_from_crashes(words, number, name, kind):
         assert str(number) in found["evidence"]
 
 
-def test_a_bus_error_on_full_shared_memory_is_its_fault(monkeypatch):
-    monkeypatch.setattr(accidents, "shared_memory_full", lambda: True)
-    found = accidents.of(EXIT, WORDS["openmpi"].format(7, "Bus error"))
-    assert found["kind"] == "shared-memory"
+@pytest.mark.parametrize(("room", "kind"), [
+    (0, "shared-memory"), (64 << 20, "shared-memory"), (-1, "shared-memory"), (1 << 30, None)])
+def test_a_bus_error_where_shared_memory_has_little_room_is_its_fault(room, kind):
+    found = accidents.of({**EXIT, "shared_room": room}, WORDS["openmpi"].format(7, "Bus error"))
+    assert (found and found["kind"]) == kind
 
 
 #: A process that is neither this one nor its parent, whoever that is.
@@ -55,6 +58,12 @@ ELSE = 1 << 22
     ({"end": "told", "signal": 15, "sender": ELSE},
      "slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT 2026-11-21T07:00:00 DUE TO TIME LIMIT",
      "scheduler"),
+    ({"end": "told", "signal": 15, "sender": ELSE},
+     "slurmstepd-host1: error: *** JOB 1 ON host1 CANCELLED AT 2026-11-23T13:35:29 ***",
+     "scheduler"),
+    ({"end": "told", "signal": 15, "sender": ELSE},
+     "slurmstepd-n1: error: *** JOB 1 ON n1 CANCELLED AT 2026-11-23T13:37:28 DUE TO NODE FAILURE, "
+     "SEE SLURMCTLD LOG FOR DETAILS ***", "node"),
     ({"end": "time", "exit": 124}, WORDS["mpich"].format(9, "Killed"), None),
     ({}, "cotejo: cannot write samples.csv (No space left on device)", "disk"),
     ({}, "cotejo: cannot write samples.csv (Read-only file system)", "disk"),
@@ -65,6 +74,7 @@ ELSE = 1 << 22
     ({}, "slurmstepd: error: Detected 1 oom_kill event in StepId=7.0.", "memory"),
     ({}, "cotejo: payload is wrong at byte 7", None),
     ({"exit": 2}, "cotejo: unknown option --x", None),
+    ({"exit": 2}, "words of MPICH\ncotejo pingpong: --budget -1 is less than 0", None),
     # Open MPI's launcher, told to end; a shell whose command was killed; one that was not.
     ({}, "[vm:1] PMIX ERROR: PMIX_ERR_UNREACH in file x.c at line 121\n", "signal"),
     ({"exit": 255}, "error checking    : enabled\n", "signal"),
@@ -340,3 +350,15 @@ def test_samples_of_a_cut_launch_are_kept_beside(left_by_launch, results):
     path = launches.publish(record, stage, "cell")
     assert sorted(p.name for p in path.parent.iterdir()) == ["cell.001.cut", "cell.001.json"]
     assert json.loads(path.read_text())["samples"] is None
+
+
+@pytest.mark.parametrize("kind", injected.SURROUNDINGS)
+def test_what_really_happens_is_told(kind, tmp_path):
+    """`make bench PART=faults` lets all of it happen to every MPI."""
+    present = [f for f in FAMILIES.values() if (f.prefix(STACK) / "bin/cotejo").exists()]
+    if not present:
+        pytest.skip("the benchmarks are not built")
+    told, said = injected.happen(kind, present[0], STACK, tmp_path)
+    if told is None:
+        pytest.skip("this user may not take away memory or disks")
+    assert told == kind, said

@@ -1,29 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Launches through a real Slurm over four hosts of this machine: by srun, and by mpirun in an
-allocation."""
+allocation. `make bench PART=faults` has what Slurm does to launches: a node that dies, a job that
+is cancelled."""
 
 import contextlib
-import json
 import os
 import pathlib
-import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 
 import pytest
 
-from reframe_tests.harness import families, removal, sessions
+from reframe_tests.harness import removal, sessions
 from tests import slurm_machine
+from tests.slurm_studies import REFRAME, asked, check, launch_in_allocation, records_of
 
-REFRAME = families.stack_prefix() / "tools/bin/reframe"
 REASON = slurm_machine.why_not() or ("" if REFRAME.exists() else "no stack: `make stack`")
 pytestmark = pytest.mark.skipif(bool(REASON), reason=REASON or "-")
-PRESENT = [f.name for f in families.load().values() if f.installed(families.stack_prefix())]
-#: Placement -> hosts, ranks on each.
-PLACEMENTS = {"near": (1, 2), "one-per-host": (2, 1), "two-per-host": (2, 2), "all-hosts": (4, 1)}
 
 
 @pytest.fixture(scope="module")
@@ -38,27 +33,6 @@ def reframe(slurm, results, *words, **more):
         "RFM_CONFIG_FILES": str(sessions.REPO / "reframe_tests/config.py"), **more})
 
 
-def records_of(results):
-    return [json.loads(p.read_text()) for p in results.glob("*/*/*.[0-9]*.json")]
-
-
-def asked(records):
-    return sorted(tuple(r["asked"][k] for k in ("partition", "mpi", "placement"))
-                  for r in records)
-
-
-def check(records):
-    """Every rank is where it was asked to be, by the launcher of the partition."""
-    assert {r["id"]: r["reason"] for r in records if r["reason"]} == {}
-    for record in records:
-        hosts, each = PLACEMENTS[record["asked"]["placement"]]
-        on = [rank["host"] for rank in record["observed"]["ranks"]]
-        assert set(on) <= set(slurm_machine.NODES)
-        assert (len(set(on)), len(on)) == (hosts, hosts * each)
-        assert ("srun --" in record["command"]) == (record["asked"]["partition"] == "srun")
-        assert record["simulated"].startswith(f"emulated: {hosts} hosts on ")
-
-
 def test_outside_of_an_allocation_each_launch_is_submitted(slurm, tmp_path):
     done = reframe(slurm, tmp_path, "-n", "placement_check.*placement=one-per-host", "-p", "mpich")
     records = records_of(tmp_path)
@@ -68,22 +42,9 @@ def test_outside_of_an_allocation_each_launch_is_submitted(slurm, tmp_path):
     assert len({r["allocation"]["id"] for r in records}) == len(records)
 
 
-def test_in_an_allocation_every_mpi_is_launched_both_ways_in_every_placement(slurm, tmp_path):
-    """A bare reframe inside an allocation submits nothing; a launch has a part of its nodes."""
-    done = slurm.run(
-        "sbatch", "--wait", "--nodes=4", "--exclusive", "--licenses=cores:1",
-        f"--output={tmp_path}/out", "--wrap", f"{REFRAME} -r -n placement_check",
-        COTEJO_SITE="one-machine-slurm", COTEJO_RESULTS=str(tmp_path),
-        RFM_CONFIG_FILES=str(sessions.REPO / "reframe_tests/config.py"))
-    assert done.returncode == 0, done.stderr + (tmp_path / "out").read_text()[-3000:]
-    records = records_of(tmp_path)
-    assert asked(records) == sorted((p, m, place) for p in ("srun", "mpirun") for m in PRESENT
-                                    for place in PLACEMENTS)
-    check(records)
-    (number,) = re.findall(r"batch job (\d+)", done.stdout)
-    for record in records:
-        assert record["allocation"] == {"scheduler": "slurm", "id": number, "exclusive": True,
-                                        "nodes": slurm_machine.NODES}
+def test_in_an_allocation_every_mpi_is_launched_both_ways(slurm, tmp_path):
+    """`make bench PART=faults` does it in every placement."""
+    launch_in_allocation(slurm, tmp_path, ["near", "all-hosts"])
 
 
 @pytest.fixture
@@ -106,42 +67,6 @@ def test_a_site_that_is_written_on_a_node_launches_as_it_is(slurm, new_site, tmp
         ("shm", 1), ("tcp", slurm_machine.HOSTS)], done.stdout[-3000:]
     assert {r["id"]: r["reason"] for r in records if r["reason"]} == {}
     assert all(r["simulated"].startswith("emulated: ") for r in records)
-
-
-def study(slurm, results, *words):
-    return subprocess.Popen(
-        slurm.on("head", sys.executable, "-m", "reframe_tests.harness.study", *words),
-        cwd=sessions.REPO, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, env={
-            **slurm.environment, "COTEJO_SITE": "one-machine-slurm",
-            "COTEJO_RESULTS": str(results),
-            "RFM_CONFIG_FILES": str(sessions.REPO / "reframe_tests/config.py")})
-
-
-def nodes_of_next_job(slurm):
-    """Nodes of the first job that runs from now on."""
-    for _ in range(600):
-        if said := slurm.run("squeue", "-h", "-t", "R", "-o", "%N").stdout.split():
-            return slurm.run("scontrol", "show", "hostnames", said[0]).stdout.split()
-        time.sleep(0.1)
-    raise AssertionError("no job ran within a minute")
-
-
-def test_a_node_that_dies_in_mid_study_costs_one_launch_and_the_others_go_on():
-    """The launch is recorded as an accident, and measured again on the nodes that are left."""
-    with slurm_machine.running() as slurm, tempfile.TemporaryDirectory() as name:
-        results = pathlib.Path(name)
-        running = study(slurm, results, "--tag", "site-check", "--launches", "2",
-                        "--cells", "mpich.tcp.one-per-host.*srun")
-        dead = nodes_of_next_job(slurm)[-1]
-        slurm.kill_node(dead)
-        output = running.communicate(timeout=250)[0]
-        records = sorted(records_of(results), key=lambda r: r["id"])
-    assert running.returncode == 0, output[-3000:]
-    assert [r["status"] for r in records] == ["accident", "ok", "ok"], output[-3000:]
-    assert records[0]["accident"]["kind"] in ("node", "signal")
-    for record in records[1:]:
-        assert dead not in {rank["host"] for rank in record["observed"]["ranks"]}
 
 
 def processes_in(folder):

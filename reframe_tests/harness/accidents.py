@@ -24,7 +24,8 @@ SIGNALLED = re.compile(r"(?:exited on\s+signal|KILLED BY SIGNAL:|\(signal) *([0-
 
 #: What is said of an outside cause, in the order of asking: kind and words.
 SAID = [(kind, re.compile(words, re.I)) for kind, words in (
-    ("scheduler", r"slurmstepd: error: .*(?:CANCELLED|PREEMPT|TIME LIMIT).*"),
+    ("node", r"slurmstepd(?:-\S+)?: error: .*NODE FAIL.*"),
+    ("scheduler", r"slurmstepd(?:-\S+)?: error: .*(?:CANCELLED|PREEMPT|TIME LIMIT).*"),
     ("node", r".*(?:NODE[ _]FAIL|lost communication with a remote daemon|"
              r"node failure).*"),
     ("memory", r".*(?:oom[-_]kill|out of memory handler|oom event).*"),
@@ -34,11 +35,17 @@ SAID = [(kind, re.compile(words, re.I)) for kind, words in (
                       r"(?:/dev/shm|shared.memory|shmem).*"),
     ("disk", r".*(?:No space left on device|Disk quota exceeded|Read-only file system).*"))]
 
+#: The first of them are a scheduler's own, who also tells the guard to end.
+SCHEDULERS = 2
+
 BUS_ERROR = 7
+#: A library that finds less room than this in /dev/shm (B) may end by a bus error: files there have
+#: their size before they have their memory. 64 MiB is what containers have by default.
+SHARED_ROOM = (64 << 20) + 1
 
 #: Words by which program, library or launcher say that they failed by themselves.
-FAILED = re.compile(r"cotejo\S*:|error|fatal|abort|exited|terminat|detected|cannot|failed|usage|"
-                    r"no such|not found|exception|traceback|assert", re.I)
+FAILED = re.compile(r"^cotejo\b|error|fatal|abort|exited|terminat|detected|cannot|failed|usage|"
+                    r"no such|not found|exception|traceback|assert", re.I | re.M)
 #: What is said when the other side has gone, whatever took it; and a line of MPICH's about itself.
 GONE = re.compile(r".*(?:PMIX_ERR_UNREACH|PMIX_ERR_LOST_CONNECTION|error checking +:).*")
 
@@ -73,18 +80,14 @@ def _signals(guard, output):
     return found
 
 
-def shared_memory_full():
-    """Whether /dev/shm is not there or has no room for a page of every process."""
-    try:
-        found = os.statvfs("/dev/shm")
-    except OSError:
-        return True
-    return found.f_bavail * found.f_frsize < 1 << 20
+def shared_memory_full(guard):
+    """Whether /dev/shm was not there or had little room, before the launch or after it."""
+    return guard.get("shared_room", SHARED_ROOM) < SHARED_ROOM
 
 
 def _said(guard, output):
     """What launcher, library or scheduler said of an outside cause."""
-    for kind, words in SAID[:1] if guard.get("end") in ("told", "alone") else SAID:
+    for kind, words in SAID[:SCHEDULERS] if guard.get("end") in ("told", "alone") else SAID:
         if said := words.search(output):
             return kind, said[0]
     return None
@@ -102,8 +105,9 @@ def _ended(guard, _):
 def _killed(guard, output):
     """By which signals launcher or ranks ended."""
     signals = _signals(guard, output)
-    if BUS_ERROR in signals and shared_memory_full():
-        return "shared-memory", f"{signals[BUS_ERROR]}, and /dev/shm has no room"
+    if BUS_ERROR in signals and shared_memory_full(guard):
+        return "shared-memory", (f"{signals[BUS_ERROR]}, and /dev/shm had room for "
+                                 f"{max(0, guard['shared_room']) / 2**20:.1f} MiB")
     # A launcher ends the others, too, when one rank fails by itself.
     if not signals or signals.keys() - OUTSIDE.keys():
         return None

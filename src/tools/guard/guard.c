@@ -72,7 +72,8 @@ static int guard(const struct job *job, struct failure *failure) {
                             .status = 128 + WTERMSIG(raw),
                             .signal = WTERMSIG(raw),
                             .wall_s = monotonic() - begin,
-                            .oom_kills = oom_kills() - before};
+                            .oom_kills = oom_kills() - before,
+                            .shared_room = shared_room()};
     snprintf(ending.reason, sizeof ending.reason, "the guard was killed by signal %d",
              ending.signal);
     end_descendants();

@@ -73,6 +73,8 @@ void report_ending(const char *path, const struct ending *ending, struct failure
     json_integer(&json, ending->sender_start);
     json_name(&json, "oom_kills");
     json_integer(&json, ending->oom_kills);
+    json_name(&json, "shared_room");
+    json_integer(&json, ending->shared_room);
     json_close(&json, '}');
     if (!json.lost)
         write_whole(path, json.text, json.length, failure);
@@ -210,7 +212,7 @@ int keep(const struct job *job, pid_t guard) {
         watch.process = (int)syscall(SYS_pidfd_open, job->companion, 0);
 #endif
     double begin = monotonic();
-    long long before = oom_kills();
+    long long before = oom_kills(), room = shared_room();
     watch.child = start(job->command);
     if (watch.child < 0)
         failure_set(&failure, STATUS_USAGE, "cannot start a process (%s)", strerror(errno));
@@ -223,6 +225,7 @@ int keep(const struct job *job, pid_t guard) {
     }
     ending.wall_s = monotonic() - begin;
     ending.oom_kills = oom_kills() - before;
+    ending.shared_room = shared_room() < room ? shared_room() : room;
     end_descendants();
     own_folder_remove();
     if (!failed(&failure))

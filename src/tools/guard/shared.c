@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum { SEGMENTS_MOST = 4096, NAME_MOST = 256 };
@@ -128,6 +129,11 @@ static void note(const char *name, ino_t inode) {
 
 void shared_note(pid_t pid) {
     for_mapped(pid, note);
+}
+
+long long shared_room(void) {
+    struct statvfs room;
+    return statvfs(SHARED, &room) == 0 ? (long long)room.f_bavail * (long long)room.f_frsize : -1;
 }
 
 static void note_need(const char *name, ino_t inode) {

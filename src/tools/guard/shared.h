@@ -14,6 +14,9 @@ void shared_before(const char *const *patterns);
 // Notes which files a process of the launch has mapped, whatever their names.
 void shared_note(pid_t pid);
 
+// Room in /dev/shm in bytes; -1: there is none.
+long long shared_room(void);
+
 // Removes what is the launch's, of this user, and which no process has mapped or open.
 void shared_remove(void);
 

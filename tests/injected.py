@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Accidents that really happen: no memory, no disk, no shared memory, a host that dies.
+
+The first are launches of two ranks under the guard, in a surrounding that lacks what they need;
+what they died of is told as for every launch (harness/accidents.py).
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+from reframe_tests.harness import launches
+from stack.build import environment
+from tests import kills
+
+MIB = 1 << 20
+#: What the group of processes may have where it must not suffice: launchers take a fifth of it.
+GROUP_BYTES = 160 * MIB
+MESSAGE = "256Mi"
+
+
+def memory_groups():
+    """The folder of this process's group of processes that limits memory, and the name of the
+    file with its limit; None where this user may make none below."""
+    for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controllers == "memory":
+            place = pathlib.Path("/sys/fs/cgroup/memory") / path.lstrip("/")
+            limit = "memory.limit_in_bytes"
+        elif not controllers:
+            place = pathlib.Path("/sys/fs/cgroup") / path.lstrip("/")
+            limit = "memory.max"
+        else:
+            continue
+        if (place / limit).exists() and os.access(place, os.W_OK):
+            return place, limit
+    return None
+
+
+@contextlib.contextmanager
+def little_memory():
+    """Words that run a command where there is little memory; None where that cannot be had."""
+    found = memory_groups()
+    if not found:
+        yield None
+        return
+    place, limit = found[0] / f"cotejo-test-{os.getpid()}", found[1]
+    try:
+        place.mkdir()
+        (place / limit).write_text(str(GROUP_BYTES))
+        words = ["sh", "-c", 'echo $$ >"$0/cgroup.procs" && exec "$@"', str(place)]
+        tried = subprocess.run([*words, "true"], capture_output=True).returncode
+        yield words if tried == 0 else None
+    except OSError:
+        yield None
+    finally:
+        with contextlib.suppress(OSError):
+            place.rmdir()
+
+
+@contextlib.contextmanager
+def small_disk(place, size):
+    """Words that run a command where a folder is a disk of so little room."""
+    mount = ["unshare", "--mount", "--propagation", "private", "sh", "-c",
+             f'mount -t tmpfs -o size={size} none "$0" && cd "$PWD" && exec "$@"', str(place)]
+    tried = subprocess.run([*mount, "true"], capture_output=True).returncode
+    yield mount if tried == 0 else None
+
+
+#: Kind of the accident -> its surrounding, for a launch in a folder that writes to `out` there.
+SURROUNDINGS = {
+    "memory": lambda folder: little_memory(),
+    "disk": lambda folder: small_disk(folder / "out", "4k"),
+    "shared-memory": lambda folder: small_disk("/dev/shm", "16k")}
+
+
+def happen(kind, family, stack, folder):
+    """Lets an accident happen to a launch of an MPI; its kind as it was told (None: the launch
+    failed by itself, or went well) and all that was said. None, '' where it cannot be had here."""
+    (folder / "out").mkdir(exist_ok=True)
+    bin_ = family.prefix(stack) / "bin"
+    size = ["--sizes", MESSAGE, "--min-repetitions", "3"] if kind == "memory" else ["--sizes", "1"]
+    with SURROUNDINGS[kind](folder) as words:
+        if words is None:
+            return None, ""
+        done = subprocess.run(
+            [*words, str(bin_ / "cotejo-guard"), "60", "-r", "guard.json", str(bin_ / "mpirun"),
+             "-np", "2", str(bin_ / "cotejo"), "pingpong", *size, "--budget", "0.05", "--output",
+             "out/samples"], cwd=folder, text=True, capture_output=True, timeout=120,
+            stdin=subprocess.DEVNULL,
+            env={**environment(family, stack), **family.transports["shm"].environment})
+    said = done.stdout + done.stderr
+    accident = launches.accident_of(launches.read_guard(folder / "guard.json"), said, "")
+    return (accident or {"kind": ""})["kind"], f"status {done.returncode}: {said}"
+
+
+def kill_a_host(study, patience_s=60):
+    """Kills a virtual host of a running study as soon as it has ranks; False: it never had."""
+    end = time.monotonic() + patience_s
+    while "rank" not in study.processes().values():
+        if time.monotonic() > end or study.process.poll() is not None:
+            return False
+        time.sleep(0.01)
+    found = [json.loads(path.read_text()) for path in study.folder.glob("run/*/cluster.json")]
+    os.kill(next(h["pid"] for h in found[0]["hosts"] if h["name"] == "host2"), signal.SIGKILL)
+    return True
+
+
+def host_dies(stack, folder):
+    """What is not as it must be where a virtual host dies in mid-study, in words, or '': that
+    launch is lost with its node, and measured again on a cluster that is whole."""
+    study = kills.Study(folder / "host", stack, r"^pingpong_smoke\.mpich\.tcp\..*fast-ethernet-2$",
+                        2, site="virtual-ethernet")
+    study.start()
+    killed = kill_a_host(study)
+    status = study.finish(300)
+    study.look()
+    records = sorted((json.loads(text) for text in study.published.values()),
+                     key=lambda r: r["id"])
+    found = [(r["status"], (r["accident"] or {}).get("kind")) for r in records]
+    if killed and not status and found == [("accident", "node"), ("ok", None), ("ok", None)]:
+        return ""
+    return (f"killed {killed}, status {status}, {found}: "
+            f"{(study.folder / 'log').read_text()[-1500:]}")
