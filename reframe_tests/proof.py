@@ -1,62 +1,105 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Proof of the statistics on real launches: one configuration under five names.
+"""Proof of the statistics on real launches: one configuration under several names.
 
-Two of the names are the same in all; in three a slowdown is planted. Which, is drawn anew for
-each session, so that the analysis cannot know it: only the account of the proof reads it, from
-the environment of the launches.
+Under some names a slowdown is planted (src/preload/delay.c). Which, is drawn anew for each session
+and test, so that the analysis cannot know it: only the account of the proof reads it, from the
+environment of the launches.
 """
 
 import random
+import zlib
 
 import reframe as rfm
-from reframe.core.builtins import parameter, run_after, run_before
+from reframe.core.builtins import parameter, run_after, run_before, variable
 
 from .base import Experiment, Quick
 from .harness import families, sessions
 
-PLANTED = [0, 0, 0.02, 0.05, 0.10]
-NAMES = "abcde"
+#: What is planted where it is no other: nothing. The clock reads are those of all names.
+NONE = "0"
+
+#: What is planted under the names of a test, one text each (COTEJO_SLOW).
+PLANTS = {
+    "proof_equal": [NONE] * 4,
+    "proof_planted": [NONE, NONE, "0.1", "fixed:2e-6", "tail:0.1:5e-5", "launch:0.5:0.3",
+                      "levels:0.02:0.3"],
+    "proof_network": [NONE, NONE, "0.05", "0.1"],
+}
 
 
-def drawn(session):
-    """What is planted under each name in a session: name -> share of the time."""
-    shares = random.Random(session).sample(PLANTED, len(PLANTED))
-    return dict(zip(NAMES, shares, strict=True))
+def names(test):
+    """The names of a test, under which the analysis sees its launches."""
+    return list("abcdefgh"[:len(PLANTS[test])])
+
+
+def drawn(session, test):
+    """What is planted under each name of a test in a session: name -> plant."""
+    plants = PLANTS[test]
+    shuffled = random.Random(f"{session} {test}").sample(plants, len(plants))
+    return dict(zip(names(test), shuffled, strict=True))
 
 
 class Planted(Quick, Experiment):
-    """Ping-pong with the calls of rank 0 delayed by a share of their own time."""
+    """Calls of rank 0 delayed by what is planted under the name."""
 
-    experiment = "pingpong"
-    #: The name of the configuration, under which the analysis sees it.
-    alias = parameter(list(NAMES))
     varied = ["alias"]
 
     @run_before("run", always_last=True)
     def plant(self):
         prefix = self.family.prefix(families.stack_prefix())
-        self.env_vars["COTEJO_SLOW"] = str(drawn(sessions.session_name())[self.alias])
+        planted = drawn(sessions.session_name(), type(self).__name__)[self.alias]
+        self.env_vars["COTEJO_SLOW"] = planted
+        self.env_vars["COTEJO_SLOW_SEED"] = str(zlib.crc32(
+            f"{sessions.session_name()} {self.cell} {self.launch}".encode()))
         # Under all names: the library's own cost is no difference.
         self.executable_opts = [f"LD_PRELOAD={prefix}/lib/libcotejo_slow.so", self.executable,
                                 *self.executable_opts]
         self.executable = "env"
 
 
+class PlantedCollective(Planted):
+    """Of collectives, whose time is what a launch needs to hold many families of comparisons."""
+
+    experiment = "collective"
+    transport = parameter(["shm"])
+    #: Operations, joined by commas; what this MPI is known to do wrong is left out.
+    operation = variable(str)
+
+    @run_after("setup")
+    def leave_out_wrong(self):
+        wrong = "".join(f",-{name}" for name in self.family.wrong)
+        self.options = {**self.options, "operation": self.operation + wrong}
+
+
 # Sizes take turns, so that a noisy moment does not fall on one size alone.
 
 @rfm.simple_test
-class proof_pingpong(Planted):
-    """Within a host, where launches differ by what else the machine does."""
+class proof_equal(PlantedCollective):
+    """Nothing is planted, under any name: what is called different is a false alarm."""
 
-    transport = parameter(["shm"])
-    options = {"sizes": "1:4Mi:x4", "interleave": "yes", "rse": 0.003, "budget": 0.06,
-               "sample-time": 200e-6, "max-repetitions": 300}
+    alias = parameter(names("proof_equal"))
+    operation = "blocking,nonblocking"
+    options = {"sizes": "8:2Mi:x4", "interleave": "yes", "compute": 0, "rse": 0, "budget": 0.002,
+               "min-repetitions": 9, "max-repetitions": 60}
+
+
+@rfm.simple_test
+class proof_planted(PlantedCollective):
+    """Plants of every kind, in operations of which rank 0 is among the last to be done."""
+
+    alias = parameter(names("proof_planted"))
+    operation = ("allreduce,alltoall,alltoallv,allgather,allgatherv,reduce_scatter,"
+                 "reduce_scatter_block")
+    options = {"sizes": "8,1Ki,64Ki,256Ki,1Mi", "interleave": "yes", "rse": 0, "budget": 0.012,
+               "min-repetitions": 30, "max-repetitions": 100}
 
 
 @rfm.simple_test
 class proof_network(Planted):
     """Between hosts, of sizes whose time is mostly that of the network."""
 
+    experiment = "pingpong"
+    alias = parameter(names("proof_network"))
     transport = parameter(["tcp"])
     options = {"sizes": "1Ki:256Ki:x2", "interleave": "yes", "rse": 0.003, "budget": 0.06,
                "max-repetitions": 300}

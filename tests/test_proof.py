@@ -4,18 +4,30 @@
 import re
 
 import pytest
+import yaml
 
 from reframe_tests.harness import families
 from tests.launching import STACK, launch, said
 
 
-def waited(mpi, share):
-    """Time (s) that rank 0 waits for a message sent a known time later, slowed by `share`."""
+def waited(mpi, slow, seed=1):
+    """Times (s) that rank 0 waits for messages sent a known time later, slowed: their quantiles
+    0.1, 0.25, 0.5, 0.75 and 0.97."""
     done = launch(mpi, program=STACK / "build" / mpi.name / "tests/test_slow",
-                  COTEJO_SLOW=str(share),
+                  COTEJO_SLOW=str(slow), COTEJO_SLOW_SEED=str(seed),
                   LD_PRELOAD=str(mpi.prefix(STACK) / "lib/libcotejo_slow.so"))
     assert done.returncode == 0, done.stderr
-    return float(done.stdout.split()[-1])  # the MPIs introduce themselves before it
+    # The MPIs introduce themselves before it.
+    return dict(zip((0.1, 0.25, 0.5, 0.75, 0.97), map(float, done.stdout.split()[-5:]),
+                    strict=True))
+
+
+def thrice(found):
+    """A busy machine can spoil one pair of launches; a plant of another size spoils all."""
+    tries = []
+    while len(tries) < 3 and not any(ok for ok, _ in tries):
+        tries.append(found())
+    assert any(ok for ok, _ in tries), tries
 
 
 @pytest.fixture(autouse=True)
@@ -26,31 +38,87 @@ def no_launcher_in_it(monkeypatch):
 
 @pytest.mark.parametrize("share", [0.5, 1])
 def test_a_planted_share_slows_by_as_much(mpi, share):
-    """A busy machine can spoil one pair of launches; a plant of another size spoils all."""
-    ratios = []
-    while len(ratios) < 3 and not any(abs(r / (1 + share) - 1) < 0.05 for r in ratios):
-        ratios.append(waited(mpi, share) / waited(mpi, 0))
-    assert any(abs(r / (1 + share) - 1) < 0.05 for r in ratios), ratios
+    def pair():
+        ratio = waited(mpi, share)[0.25] / waited(mpi, 0)[0.25]
+        return abs(ratio / (1 + share) - 1) < 0.05, ratio
+    thrice(pair)
 
 
-@pytest.mark.parametrize("share", ["", "a lot", "-1", "11", "0.05x", "nan"])
-def test_a_share_that_is_none_ends_the_launch(mpi, share):
-    done = launch(mpi, "pingpong", "--sizes", "1", COTEJO_SLOW=share,
+def test_a_fixed_delay_adds_as_much_to_every_call(mpi):
+    def pair():
+        slow, none = waited(mpi, "fixed:5e-4"), waited(mpi, 0)
+        added = [slow[at] - none[at] for at in (0.1, 0.25, 0.5)]
+        return all(abs(s / 5e-4 - 1) < 0.1 for s in added), added
+    thrice(pair)
+
+
+def test_a_tail_is_seen_by_late_quantiles_alone(mpi):
+    """One call in ten; of a hundred at least four, else the odds are 1 to 100."""
+    def pair():
+        slow, none = waited(mpi, "tail:0.1:2e-3"), waited(mpi, 0)
+        middle = slow[0.5] / none[0.5]
+        late = slow[0.97] - none[0.5]
+        return abs(middle - 1) < 0.05 and late > 1.8e-3, (middle, late)
+    thrice(pair)
+
+
+def test_a_launch_is_slow_as_a_whole_or_not_at_all(mpi):
+    """By its seed: chance is asked for each launch anew, and gives the same for one seed."""
+    def launches():
+        none = waited(mpi, 0)[0.5]
+        slow = [waited(mpi, "launch:0.5:1", seed)[0.1] / none > 1.5 for seed in (1, 2, 3, 4, 5, 1)]
+        return any(slow) and not all(slow) and slow[0] == slow[-1], slow
+    thrice(launches)
+
+
+def test_levels_take_turns_within_a_launch(mpi):
+    def pair():
+        slow, none = waited(mpi, "levels:0.1:1"), waited(mpi, 0)
+        ends = slow[0.1] / none[0.1], slow[0.97] / none[0.5]
+        return ends[0] < 1.1 and ends[1] > 1.8, ends
+    thrice(pair)
+
+
+@pytest.mark.parametrize("slow", ["", "a lot", "-1", "11", "0.05x", "nan", "tail:0.1", "tail:2:1",
+                                  "fixed:2", "launch::1", "levels:0.1:11", "level:0.1:1"])
+def test_a_delay_that_is_none_ends_the_launch(mpi, slow):
+    done = launch(mpi, "pingpong", "--sizes", "1", COTEJO_SLOW=slow,
                   LD_PRELOAD=str(mpi.prefix(STACK) / "lib/libcotejo_slow.so"))
     assert done.returncode != 0
     lines = said(done, "cotejo-slow")
-    assert lines and all(f"COTEJO_SLOW={share} is no share from 0 to 10" in line
-                         for line in lines)
+    assert lines and all(f"COTEJO_SLOW={slow} is no delay" in line for line in lines)
+
+
+def test_a_seed_that_is_none_ends_the_launch(mpi):
+    done = launch(mpi, "pingpong", "--sizes", "1", COTEJO_SLOW="0", COTEJO_SLOW_SEED="1.5",
+                  LD_PRELOAD=str(mpi.prefix(STACK) / "lib/libcotejo_slow.so"))
+    assert done.returncode != 0
+    assert any("COTEJO_SLOW_SEED=1.5 is no whole number" in line
+               for line in said(done, "cotejo-slow"))
 
 
 def test_names_hide_what_is_planted():
     sessions = [f"2026010{day}T000000Z" for day in range(1, 10)]
     proof = pytest.importorskip("reframe_tests.proof", reason="no ReFrame beside this Python")
-    for session in sessions:
-        assert sorted(proof.drawn(session)) == sorted(proof.NAMES)
-        assert sorted(proof.drawn(session).values()) == sorted(proof.PLANTED)
-        assert proof.drawn(session) == proof.drawn(session)
-    assert len({tuple(proof.drawn(s).values()) for s in sessions}) > 3
+    for test, plants in proof.PLANTS.items():
+        for session in sessions:
+            planted = proof.drawn(session, test)
+            assert sorted(planted) == proof.names(test)
+            assert sorted(planted.values()) == sorted(plants)
+            assert planted == proof.drawn(session, test)
+    assert len({tuple(proof.drawn(s, "proof_planted").values()) for s in sessions}) > 3
+
+
+def test_every_plant_that_is_measured_has_its_verdict_frozen():
+    proof = pytest.importorskip("reframe_tests.proof", reason="no ReFrame beside this Python")
+    criteria = yaml.safe_load(
+        (families.REPO / "analysis/inst/proof-criteria.yaml").read_text())
+    planted = proof.PLANTS["proof_planted"]
+    for summary in ("median", "p95"):
+        expected = {row["plant"] for row in criteria["expected"] if row["summary"] == summary}
+        assert expected == set(planted) - {proof.NONE}
+    assert str(criteria["power"]["share"]) in proof.PLANTS["proof_network"]
+    assert f"{criteria['power_within']['share']:g}" in planted
 
 
 #: Types, and calls that are made outside of every timed zone or only ask.

@@ -56,6 +56,13 @@ errors_to_decide <- function(ratio, alike, delta, alpha, power) {
   )
 }
 
+#' The power with which so many blocks would show an effect: what [launches_to_decide()] holds
+#' against 80 %.
+#' @noRd
+power_of_launches <- function(ratio, spread, n, alike = 1, alpha = 0.05) {
+  stats::pnorm(abs(log(ratio)) * sqrt(n) / spread - stats::qnorm(1 - alpha / (2 * alike)))
+}
+
 #' What would decide undecided rows of a comparison: launches of the same sessions, or, where the
 #' spread between sessions alone would leave them undecided, sessions.
 #' @noRd

@@ -106,13 +106,8 @@ prove_stopping <- function(until = c(1.2, 0.8, 0.5), repeats = 1000L, kind = "lo
     spread <- stats::mad(simulate_blocks(kind, 2000L, 0))
     runs <- vapply(seq_len(repeats), function(k) {
       d <- unclass(simulate_blocks(kind, most, 0))
-      before <- FALSE
-      for (n in seq(6L, most)) {
-        curve <- paired_curve(d[seq_len(n), , drop = FALSE])
-        narrow <- (curve$high - curve$low) / 2 <= width * spread
-        if (narrow && before) break
-        before <- narrow
-      }
+      n <- stops_at(d, function(curve) (curve$high - curve$low) / 2 <= width * spread)
+      curve <- paired_curve(d[seq_len(n), , drop = FALSE])
       c(n, curve$low <= 0 && 0 <= curve$high, curve$level)
     }, numeric(3L))
     rates <- share_of(sum(runs[2L, ]), repeats)

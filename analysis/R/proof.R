@@ -1,7 +1,55 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Proof of the method on real launches: one configuration under five names, two of them the same,
-# three with a planted slowdown. The verdicts are made from the names alone; what was planted is
-# read afterwards, to keep the account.
+# Proof of the method on real launches: one configuration under several names, under some of which
+# a slowdown is planted. The verdicts are made from the names alone, by the function of every
+# report; what was planted is read afterwards, to keep the account.
+
+#' The criteria of the proof, as they were frozen.
+#' @noRd
+proof_criteria <- function() {
+  yaml::read_yaml(system.file("proof-criteria.yaml", package = "cotejo", mustWork = TRUE))
+}
+
+#' Is a session (its name is its beginning) newer than the criteria?
+#' @noRd
+after_criteria <- function(session, frozen = proof_criteria()$frozen) {
+  utc <- function(text, format) as.POSIXct(text, format = format, tz = "UTC")
+  utc(session, "%Y%m%dT%H%M%SZ") >= utc(frozen, "%Y-%m-%dT%H:%M:%SZ")
+}
+
+# Nothing planted.
+NO_PLANT <- "0"
+
+# Times of a launch by which verdicts are made: name -> column of summaries.
+LAUNCH_TIMES <- c(median = "median_s", p95 = "p95_s", `undisturbed time` = "p10_s")
+
+#' Summaries with one of their times in place of the median, for the comparison by it.
+#' @noRd
+by_time <- function(summary, time) {
+  out <- copy(summary)
+  set(out, j = "median_s", value = summary[[LAUNCH_TIMES[[time]]]])
+  setattr(out, "factors", attr(summary, "factors"))
+  out[]
+}
+
+#' What was planted under each name of each test: `site`, `session`, `test`, `parameter_alias`,
+#' `plant` (text of COTEJO_SLOW), `share` (of the time; `NA`: a plant of another kind).
+#' @noRd
+planted_names <- function(launches) {
+  found <- regmatches(launches$environment, regexpr("COTEJO_SLOW=[^ ,;]+", launches$environment))
+  if (length(found) != nrow(launches)) {
+    refuse("a launch of the proof does not say in its environment what was planted (COTEJO_SLOW)")
+  }
+  out <- unique(data.table(
+    site = launches$site, session = launches$session, test = launches$test,
+    parameter_alias = launches$parameter_alias, plant = sub(".*=", "", found)
+  ))
+  share <- suppressWarnings(as.numeric(out$plant))
+  out[, share := share]
+  out[, plant := fifelse(is.na(share), plant, format(share, trim = TRUE, drop0trailing = TRUE))]
+  out[share %in% 0, plant := NO_PLANT]
+  setorderv(out, c("site", "session", "test", "parameter_alias"))
+  out[]
+}
 
 #' Compare the names of a proof with one another, as any configurations are compared.
 #'
@@ -10,117 +58,166 @@
 #' @return as [compare_configurations()], `a` and `b` are names.
 #' @noRd
 compare_names <- function(summary, blocks = NULL) {
-  part <- if (is.null(blocks)) summary else summary[summary$launch %in% blocks]
-  setattr(part, "factors", attr(summary, "factors"))
-  compare_configurations(part,
-    by = "parameter_alias", ignoring = "parameters"
-  )
+  part <- if (is.null(blocks)) summary else keep_rows(summary, which(summary$launch %in% blocks))
+  compare_configurations(part, by = "parameter_alias", ignoring = "parameters")
 }
 
-#' What was planted under each name of each session: `site`, `session`, `parameter_alias`, `share`.
+#' Blocks in disjoint sets of consecutive ones, as a study of so many launches would have been.
+#'
+#' @return list of numbers of blocks; what is left over is in none.
 #' @noRd
-planted_shares <- function(launches) {
-  found <- regmatches(launches$environment, regexpr("COTEJO_SLOW=[0-9.]+", launches$environment))
-  if (length(found) != nrow(launches)) {
-    refuse("a launch of the proof does not say in its environment what was planted (COTEJO_SLOW)")
+sets_of_blocks <- function(blocks, n) {
+  blocks <- sort(unique(blocks))
+  sets <- length(blocks) %/% n
+  split(blocks[seq_len(sets * n)], rep(seq_len(sets), each = n))
+}
+
+#' Comparisons of pairs of names on disjoint sets of blocks.
+#'
+#' @param names what [planted_names()] returned.
+#' @param n blocks of a set.
+#' @param pairs function of the names of a test: list of pairs of names.
+#' @param prepare what is done to the launches of a set before they are compared.
+#' @return data.table of comparisons with `plant_a`, `plant_b`, `design`, `set` and `cluster`: those
+#'   of the same launches have the same.
+#' @noRd
+compare_sets <- function(summary, names, n, pairs, prepare = identity) {
+  tests <- unique(names[, c("site", "session", "test")])
+  jobs <- unlist(lapply(seq_len(nrow(tests)), function(i) {
+    of_test <- names[tests[i], on = c("site", "session", "test")]
+    here <- which(summary$site == tests$site[[i]] & summary$session == tests$session[[i]] &
+      summary$test == tests$test[[i]])
+    sets <- sets_of_blocks(summary$launch[here], n)
+    unlist(lapply(seq_along(sets), function(set) {
+      lapply(pairs(of_test), function(pair) {
+        rows <- here[summary$launch[here] %in% sets[[set]] &
+          summary$parameter_alias[here] %in% pair]
+        list(names = of_test, set = set, rows = rows)
+      })
+    }), recursive = FALSE)
+  }), recursive = FALSE)
+  if (!length(jobs)) {
+    return(data.table())
   }
-  unique(data.table(
-    site = launches$site, session = launches$session, parameter_alias = launches$parameter_alias,
-    share = as.numeric(sub(".*=", "", found))
-  ))
-}
-
-#' Verdicts with what was planted on either side.
-#'
-#' @return the comparisons with `share_a`, `share_b`, and `found`: of a pair with one slower side,
-#'   whether that side was called slower; `wrong`: whether a side was called slower that has no
-#'   more planted than the other.
-#' @noRd
-keep_account <- function(comparison, shares) {
-  of <- function(names) shares$share[match(names, shares$parameter_alias)]
-  out <- copy(comparison)[!is.na(verdict)]
-  out[, `:=`(share_a = of(a), share_b = of(b))]
-  out[, found := fifelse(
-    share_a == share_b, NA,
-    verdict == fifelse(share_a > share_b, "slower", "faster")
-  )]
-  out[, wrong := (verdict == "slower" & share_a <= share_b) |
-    (verdict == "faster" & share_b <= share_a)]
-  out[]
-}
-
-#' Both accounts of the launches of a summary: what is called different where nothing is, and what
-#' is found of what was planted, which depends on how far a site's launches agree.
-#' @noRd
-account_for <- function(summary, shares, draws) {
-  trials <- power_trials(
-    summary, shares, c(5L, 7L, 10L, 15L, 20L, FULL_LAUNCHES), draws, 1L
-  )
-  list(
-    equal = rbindlist(lapply(proof_criteria()$designs, function(n) {
-      prove_equal(summary, shares, n)
-    })), trials = trials, power = power_of(trials, "site"),
-    power_by_mpi = power_of(trials, c("site", "mpi")), spread = spread_of(summary, shares)
-  )
-}
-
-#' A against A: comparisons of the two names under which nothing was planted.
-#'
-#' Each session's blocks are cut into disjoint sets of a shipped design's number of launches, so
-#' that no launch is in two of them; blocks that are left over go into the sets.
-#'
-#' @param design blocks of a set, at least; sessions with fewer have none.
-#' @return data.table of comparisons with `design`, `session`, `set`, `p` (of a size alone) and
-#'   `verdict`.
-#' @noRd
-prove_equal <- function(summary, shares, design) {
-  accounts <- lapply(unique(summary$session), function(one) {
-    part <- summary[summary$session == one]
-    setattr(part, "factors", attr(summary, "factors"))
-    names <- shares$parameter_alias[shares$session == one & shares$share == 0]
-    part <- keep_rows_of(part, part$parameter_alias %in% names)
-    blocks <- sort(unique(part$launch))
-    if (length(blocks) < design) {
+  out <- rbindlist(lapply(jobs, function(job) {
+    found <- compare_names(prepare(keep_rows(summary, job$rows)))
+    if (!nrow(found)) {
       return(NULL)
     }
-    set <- (seq_along(blocks) - 1L) %% (length(blocks) %/% design)
-    rbindlist(lapply(unique(set), function(i) {
-      cbind(design = design, session = one, set = i, compare_names(part, blocks[set == i]))
-    }))
-  })
-  accounts <- rbindlist(accounts)
-  if (nrow(accounts)) accounts[!is.na(verdict)] else accounts
+    plant <- function(alias) job$names$plant[match(alias, job$names$parameter_alias)]
+    session <- job$names$session[[1L]]
+    found[, `:=`(
+      session = session, design = n, set = job$set, plant_a = plant(a), plant_b = plant(b)
+    )]
+    found[, cluster := paste(session, test, mpi, a, b, set)]
+  }), fill = TRUE)
+  if (nrow(out)) out[!is.na(verdict)] else out
 }
 
-#' The criteria of the proof, as they were frozen.
+#' Names with nothing planted, in pairs that share none.
 #' @noRd
-proof_criteria <- function() {
-  yaml::read_yaml(system.file("proof-criteria.yaml", package = "cotejo", mustWork = TRUE))
+equal_pairs <- function(names) {
+  equal <- names$parameter_alias[names$plant == NO_PLANT]
+  lapply(seq_len(length(equal) %/% 2L), function(i) equal[2L * i - 1:0])
 }
 
-keep_rows_of <- function(summary, which) keep_rows(summary, base::which(which))
+#' Each name of some plant with each that has nothing planted.
+#' @noRd
+pairs_with <- function(wanted) {
+  function(names) {
+    equal <- names$parameter_alias[names$plant == NO_PLANT]
+    other <- names$parameter_alias[names$plant %in% wanted]
+    unlist(lapply(other, function(x) lapply(equal, function(y) c(x, y))), recursive = FALSE)
+  }
+}
 
-#' Trials of the power: every MPI, size and session, all names against one another, on `draws`
-#' random choices of blocks. A family of Holm's correction is that of the sizes, as in any study.
+#' Families of comparisons in which nothing differs, and whether any of their sizes was called
+#' different.
+#' @noRd
+alarms_of <- function(comparisons) {
+  if (!nrow(comparisons)) {
+    return(comparisons)
+  }
+  keys <- setdiff(names(comparisons)[seq_len(match("b", names(comparisons)))], "bytes")
+  comparisons[, list(alarm = any(verdict %in% c("faster", "slower"))),
+    by = c(keys, "session", "design", "set", "cluster")
+  ]
+}
+
+#' Launches without some of them, drawn for each side and set: what is lost to accidents.
+#' @noRd
+lose_launches <- function(share, seed = 1L) {
+  function(summary) {
+    keys <- unique(summary, by = "key")[, c("key", "id")]
+    lost <- with_seed(
+      seed + sum(utf8ToInt(paste(sort(keys$id, method = "radix"), collapse = ""))) %% 10000L,
+      sample(keys$key, round(share * nrow(keys)))
+    )
+    keep_rows(summary, which(!summary$key %in% lost))
+  }
+}
+
+#' Families in which nothing differs, each judged where a study would stop: at the first number of
+#' blocks with which the widest interval is narrow enough, with the last block and without it.
 #'
-#' @param launches numbers of launches a side to try; those beyond what a session has are left out.
-#' @return accounts ([keep_account()]) with `session`, `launches` and `draw`.
+#' @param until half the width of the interval of a ratio.
+#' @return as [alarms_of()], with `stopped`, blocks.
 #' @noRd
-power_trials <- function(summary, shares, launches, draws, seed) {
-  with_seed(seed, rbindlist(lapply(unique(summary$session), function(one) {
-    part <- keep_rows_of(summary, summary$session == one)
-    of_session <- shares[shares$session == one]
-    blocks <- sort(unique(part$launch))
-    rbindlist(lapply(launches[launches <= length(blocks)], function(n) {
-      # All blocks can be chosen in one way only.
-      count <- if (n == length(blocks)) 1L else draws
-      rbindlist(lapply(seq_len(count), function(i) {
-        chosen <- if (n == length(blocks)) blocks else sort(sample(blocks, n))
-        account <- keep_account(compare_names(part, chosen), of_session)
-        cbind(session = one, launches = n, draw = i, account)
-      }))
+stop_families <- function(summary, names, n, until) {
+  curves <- unlist(lapply(split(names, by = c("site", "session", "test")), function(of_test) {
+    here <- which(summary$site == of_test$site[[1L]] & summary$session == of_test$session[[1L]] &
+      summary$test == of_test$test[[1L]])
+    sets <- sets_of_blocks(summary$launch[here], n)
+    unlist(lapply(equal_pairs(of_test), function(pair) {
+      part <- summary[here][parameter_alias %in% pair & launch %in% unlist(sets)]
+      part[, block := as.character(launch)]
+      lapply(split(part, by = c("mpi", "operation")), function(rows) {
+        d <- curve_of_pair(rows, pair)
+        lapply(sets, function(set) list(
+          d = d[rownames(d) %in% set, , drop = FALSE],
+          cluster = paste(rows$session[[1L]], rows$test[[1L]], rows$mpi[[1L]], toString(pair))
+        ))
+      })
+    }), recursive = FALSE)
+  }), recursive = FALSE)
+  curves <- unlist(curves, recursive = FALSE)
+  out <- over_cores(curves, function(part) {
+    rbindlist(lapply(part, function(curve) {
+      at <- stops_at(curve$d, function(found) max(expm1((found$high - found$low) / 2)) <= until)
+      found <- paired_curve(curve$d[seq_len(at), , drop = FALSE])
+      list(
+        cluster = curve$cluster, stopped = at, design = n,
+        alarm = any(found$joint & (found$low > 0 | found$high < 0))
+      )
     }))
-  })))
+  }, 10L * length(curves))
+  rbindlist(out)
+}
+
+# Log ratios of a pair by blocks that have both, in their order, at sizes that both have.
+curve_of_pair <- function(rows, pair) {
+  sides <- lapply(pair, function(one) rows[parameter_alias == one])
+  sizes <- sort(intersect(sides[[1L]]$bytes, sides[[2L]]$bytes))
+  logs <- lapply(sides, log_times, sizes)
+  blocks <- intersect(rownames(logs[[1L]]), rownames(logs[[2L]]))
+  blocks <- blocks[order(as.integer(blocks))]
+  logs[[1L]][blocks, , drop = FALSE] - logs[[2L]][blocks, , drop = FALSE]
+}
+
+#' The number of blocks at which a study stops whose interval is narrow enough with its last block
+#' and without it; all where it never is.
+#' @noRd
+stops_at <- function(d, narrow) {
+  before <- FALSE
+  for (n in seq_len(nrow(d))) {
+    if (n < blocks_needed(0.05)) next
+    now <- narrow(paired_curve(d[seq_len(n), , drop = FALSE]))
+    if (now && before) {
+      return(n)
+    }
+    before <- now
+  }
+  nrow(d)
 }
 
 #' A share with its 95 % interval after Clopper and Pearson (1934).
@@ -163,7 +260,7 @@ share_of_clusters <- function(hit, cluster) {
 prove_repetition <- function(summary, by = "mpi") {
   sessions <- sort(unique(summary$session))
   verdicts <- lapply(sessions, function(one) {
-    part <- keep_rows_of(summary, summary$session == one)
+    part <- keep_rows(summary, which(summary$session == one))
     compare_configurations(part, by = by, refused = "list")
   })
   verdicts <- Filter(nrow, verdicts)

@@ -2,6 +2,8 @@
 // The order in which operations and sizes are measured.
 #include "order.h"
 
+#include "random.h"
+
 const struct option order_options[] = {
     {"order", OPTION_CHOICE, "drawn", "", "drawn|listed", 0, 0,
      "of operations and sizes: drawn from --seed, or as they are listed"},
@@ -9,14 +11,6 @@ const struct option order_options[] = {
      "from which the order is drawn: one for all launches of a block"},
     {0},
 };
-
-// A generator of 64 bits whose state may be any number (splitmix64; Steele, Lea and Flood 2014).
-static uint64_t draw(struct order *order) {
-    uint64_t z = order->state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
 
 void order_open(struct order *order, const struct options *options, bool declared) {
     *order = (struct order){.how = declared                                ? ORDER_DECLARED
@@ -28,7 +22,7 @@ void order_open(struct order *order, const struct options *options, bool declare
 
 void order_mix(struct order *order, int *list, int count) {
     for (int i = count - 1; i > 0; i--) {
-        int j = (int)(draw(order) % (uint64_t)(i + 1)), swapped = list[i];
+        int j = (int)(random_next(&order->state) % (uint64_t)(i + 1)), swapped = list[i];
         list[i] = list[j];
         list[j] = swapped;
     }

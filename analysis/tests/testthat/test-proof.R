@@ -2,28 +2,28 @@
 # The account of the proof on launches whose truth is planted here, and the coverage on a few
 # simulated studies.
 
-# Launches of a proof: names with shares planted by session, times as they then are.
-plant_proof <- function(blocks = 10L, cv = 0.01, lie = 0, bytes = c(1, 1024)) {
+# Launches of a proof: names with plants by session, times as they then are. Of a plant that is no
+# share, `as_if` says by which share launches are slower.
+plant_proof <- function(blocks = 10L, cv = 0.01, lie = 0, bytes = c(1, 1024), plants = c(
+                          a = "0", b = "0.1", c = "0"
+                        ), sessions = c("20271121T070000Z", "20271122T070000Z"),
+                        test = "proof_planted", as_if = as.numeric) {
   folder <- fresh_folder()
   set.seed(2L)
-  sessions <- list(
-    `20261121T070000Z` = c(a = 0, b = 0.1, c = 0), `20261122T070000Z` = c(a = 0.1, b = 0, c = 0)
-  )
-  for (session in names(sessions)) {
-    shares <- sessions[[session]]
+  for (session in sessions) {
+    here <- if (session == sessions[[1L]]) plants else stats::setNames(rev(plants), names(plants))
     for (block in seq_len(blocks)) {
-      for (alias in names(shares)) {
-        share <- shares[[alias]]
-        # With a lie, a name with nothing planted is slow.
-        real <- if (alias == "c") lie else share
+      for (alias in names(here)) {
+        # With a lie, the last name with nothing planted is slow.
+        lies <- here[[alias]] == "0" && alias == max(names(here)[here == "0"])
+        real <- if (lies) lie else as_if(here[[alias]])
         times <- vapply(bytes, function(size) {
           (3e-7 + size / 6e9) * (1 + real) * exp(stats::rnorm(1L, 0, cv)) * c(0.999, 1, 1.001)
         }, numeric(3L))
         description <- make_description(
-          launch = block, session = session, test = "proof_pingpong",
-          parameters = list(alias = alias)
+          launch = block, session = session, test = test, parameters = list(alias = alias)
         )
-        description$environment <- list(COTEJO_SLOW = as.character(share))
+        description$environment <- list(COTEJO_SLOW = here[[alias]])
         write_launch(folder, description, make_samples(bytes, times))
       }
     }
@@ -31,38 +31,71 @@ plant_proof <- function(blocks = 10L, cv = 0.01, lie = 0, bytes = c(1, 1024)) {
   folder
 }
 
-account_of <- function(folder) {
+proof_of <- function(folder) {
   summary <- summarise_launches(read_results(folder))
-  shares <- planted_shares(unique(summary, by = "key"))
-  list(
-    summary = summary, shares = shares, equal = prove_equal(summary, shares, 7L),
-    trials = power_trials(summary, shares, c(7L, 10L), 1L, 1L)
-  )
+  list(summary = summary, names = planted_names(unique(summary, by = "key")))
 }
 
 test_that("planted slowdowns are found whatever their names, and nothing else is", {
-  account <- account_of(plant_proof())
-  expect_identical(sort(unique(account$shares$share)), c(0, 0.1))
-  power <- power_of(account$trials, character())
-  expect_identical(power$found[power$launches == 10L], 1)
-  expect_identical(sum(account$trials$wrong), 0L)
-  # Two sessions, two sizes, one pair of names with nothing planted.
-  expect_identical(nrow(account$equal), 4L)
-  expect_false(any(account$equal$verdict %in% c("faster", "slower")))
+  proof <- proof_of(plant_proof())
+  expect_identical(sort(unique(proof$names$plant)), c("0", "0.1"))
+  trials <- planted_trials(proof$summary, proof$names, "0.1", 10L)
+  # Two sessions, two names with nothing planted, two sizes.
+  expect_identical(trials$verdict_of_slow, rep("slower", 8L))
+  equal <- compare_sets(proof$summary, proof$names, 10L, equal_pairs)
+  # One pair of names with nothing planted.
+  expect_identical(nrow(equal), 4L)
+  families <- alarms_of(equal)
+  expect_identical(families$alarm, c(FALSE, FALSE))
 })
 
 test_that("the account notices when a side is blamed that is not the slower one", {
-  account <- account_of(plant_proof(lie = 0.3))
-  expect_gt(sum(account$trials$wrong), 0L)
-  expect_true(all(account$equal$verdict %in% c("faster", "slower")))
+  proof <- proof_of(plant_proof(lie = 0.3))
+  trials <- planted_trials(proof$summary, proof$names, "0.1", 10L)
+  expect_identical(sum(trials$verdict_of_slow == "faster"), 4L)
+  families <- alarms_of(compare_sets(proof$summary, proof$names, 10L, equal_pairs))
+  expect_identical(families$alarm, c(TRUE, TRUE))
+  stopped <- stop_families(proof$summary, proof$names, 10L, 0.2)
+  expect_identical(stopped$alarm, c(TRUE, TRUE))
+})
+
+test_that("sets of blocks are disjoint, consecutive and whole", {
+  expect_identical(unname(sets_of_blocks(c(3L, 1L, 2L, 9L, 7L), 2L)), list(1:2, c(3L, 7L)))
+  expect_length(sets_of_blocks(1:9, 10L), 0L)
+})
+
+test_that("launches that are lost are others on either side, the same each time", {
+  proof <- proof_of(plant_proof(sessions = "20271121T070000Z"))
+  lost <- lose_launches(0.2)(proof$summary)
+  expect_identical(uniqueN(lost$key), 24L)
+  expect_identical(lost$key, lose_launches(0.2)(proof$summary)$key)
+  families <- alarms_of(compare_sets(
+    proof$summary, proof$names, 10L, equal_pairs, lose_launches(0.2)
+  ))
+  expect_identical(families$alarm, FALSE)
+})
+
+test_that("a study stops when its width is narrow twice, else with its last block", {
+  set.seed(3L)
+  d <- matrix(stats::rnorm(20L, 0, 0.01), 20L)
+  narrow <- stops_at(d, function(curve) TRUE)
+  expect_identical(narrow, 7L)
+  expect_identical(stops_at(d, function(curve) FALSE), 20L)
 })
 
 test_that("sessions are held against each other by what was planted, not by the names", {
-  summary <- summarise_launches(read_results(plant_proof()))
-  shares <- planted_shares(unique(summary, by = "key"))
-  repeated <- prove_repetition(true_names(summary, shares), by = "parameter_alias")
+  proof <- proof_of(plant_proof())
+  repeated <- prove_repetition(true_names(proof$summary, proof$names), by = "parameter_alias")
   expect_identical(repeated$agree, c(TRUE, TRUE))
   expect_identical(unique(repeated$first), "faster")
+})
+
+test_that("sessions that are older than the criteria are not used", {
+  frozen <- "2026-11-23T13:30:00Z"
+  expect_identical(after_criteria("20261123T132959Z", frozen), FALSE)
+  expect_identical(after_criteria("20261123T133000Z", frozen), TRUE)
+  folder <- plant_proof(sessions = "20261121T070000Z", blocks = 1L)
+  expect_error(suppressMessages(prove(folder)), "newer than its criteria")
 })
 
 test_that("intervals hold the truth as often as they say, on a few simulated studies", {
@@ -85,52 +118,115 @@ test_that("intervals hold the truth under stopping by their width", {
   expect_gt(stopped$coverage, stopped$level - 0.02 - 3 * 0.014)
 })
 
+# Criteria that few launches can judge.
+few <- function() {
+  criteria <- proof_criteria()
+  criteria$false_alarms <- list(designs = c(6L, 10L), families = 2L, at_most = 0.9)
+  criteria$incomplete <- list(design = 10L, lost = 0.1, families = 2L, at_most = 0.9)
+  criteria$stopping_real <- list(until = 0.03, blocks = 10L, families = 2L, at_most = 0.9)
+  criteria$power_within <- list(
+    share = 0.1, launches = 10L, bytes = 1024, studies = 2L, variation = 0.06, at_least = 0.8,
+    points = 0.1
+  )
+  criteria$power <- list(share = 0.05, launches = 10L, at_least = 0.95)
+  criteria$expected <- list(list(
+    plant = "0.1", summary = "median", from = 1024, verdict = "slower", at_least = 0.8,
+    never = list("faster", "equivalent"), at_most = 0.05
+  ))
+  criteria$repetition <- list(agree = 0.95)
+  criteria
+}
+
+# The goals of trials made of launches, with the simulation left out.
+goals_on <- function(folder, criteria = few()) {
+  proof <- proof_of(folder)
+  found <- suppressMessages(trials_of(proof$summary, proof$names, criteria))
+  # Plants of this test have no 30 blocks.
+  found$expected <- cbind(time = "median", found$within)
+  proof <- c(found, list(repetition = data.table(agree = c(TRUE, TRUE))))
+  rbind(
+    goals_of_alarms(proof$alarms, criteria),
+    goal_of_few("with launches lost", proof$incomplete, criteria$incomplete, 10L),
+    goal_of_few("stopping by the width", proof$stopped, criteria$stopping_real, 10L),
+    goals_within(proof$within, criteria$power_within),
+    goals_expected(proof$expected, criteria$expected),
+    goal_of_blame(proof$expected, proof$between, list(at_most = 0.7)),
+    goal_of_repetition(proof$repetition, criteria$repetition)
+  )
+}
+
+test_that("each goal on launches is met where it holds, and can fail", {
+  good <- goals_on(plant_proof(bytes = c(1024, 4096)))
+  expect_identical(good$goal[!good$met], character())
+  # All of them wrong: what differs is a name with nothing planted, and not the plant.
+  bad <- goals_on(
+    plant_proof(bytes = c(1024, 4096), lie = 0.5, as_if = function(plant) -0.2)
+  )
+  expect_identical(
+    bad$goal[bad$met], grep("two sessions", bad$goal, value = TRUE)
+  )
+  expect_false(goal_of_repetition(
+    data.table(agree = c(TRUE, FALSE)), few()$repetition
+  )$met)
+  noisy <- goals_on(plant_proof(bytes = c(1024, 4096), cv = 0.3))
+  vary <- grepl("vary more", noisy$goal)
+  expect_match(noisy$shown[vary], "the report predicts")
+})
+
+test_that("a power that is predicted is found", {
+  set.seed(5L)
+  hits <- replicate(150L, {
+    d <- matrix(stats::rnorm(10L, log(1.1), 0.1), 10L)
+    paired_curve(d)$low > 0
+  })
+  expect_lt(abs(mean(hits) - power_of_launches(1.1, 0.1, 10L)), 0.12)
+})
+
+test_that("between hosts a plant that is not found fails, and one that is not there too", {
+  trials <- data.table(
+    verdict_of_slow = rep(c("slower", "undecided"), c(94L, 6L)), cluster = rep(1:10, 10L)
+  )
+  criteria <- list(share = 0.05, launches = 30L, at_least = 0.95)
+  expect_false(goal_of_power(trials, criteria)$met)
+  expect_true(goal_of_power(trials[-(1:4)][, verdict_of_slow := "slower"], criteria)$met)
+  none <- goal_of_power(trials[0L], criteria)
+  expect_false(none$met)
+  expect_match(none$shown, "no session between hosts has 30 blocks")
+})
+
+test_that("goals on simulated launches can fail", {
+  proof <- list(
+    coverage = data.table(
+      coverage = 0.95, level = 0.95, low = 0.94, high = 0.96, alarms = 0.05, alarms_high = 0.059
+    ),
+    stopping = data.table(coverage = 0.94, level = 0.95, low = 0.93, high = 0.95)
+  )
+  expect_identical(goals_of_simulation(proof, proof_criteria())$met, c(TRUE, TRUE, TRUE))
+  proof$coverage[, c("coverage", "alarms_high") := list(0.91, 0.07)]
+  proof$stopping[, coverage := 0.9]
+  expect_identical(goals_of_simulation(proof, proof_criteria())$met, c(FALSE, FALSE, FALSE))
+})
+
 test_that("the page says what is shown and what is not yet", {
-  folder <- plant_proof(blocks = 12L)
+  folder <- plant_proof(blocks = 11L)
   out <- file.path(fresh_folder(), "proof.html")
   goals <- NULL
-  suppressMessages(utils::capture.output(
-    goals <- write_proof(folder, out, repeats = 20L, draws = 1L)
-  ))
-  # Five by medians, five by undisturbed times, and two.
-  expect_identical(nrow(goals), 12L)
-  # 30 launches were not made, 200 comparisons neither.
-  # What cannot be judged is not shown.
-  expect_identical(goals$met[c(1:3, 6:8)], rep(FALSE, 6L))
-  expect_match(goals$shown[[2L]], "no session has 30 blocks")
-  expect_true(all(goals$met[c(4L, 5L, 9L, 10L, 12L)]))
+  suppressMessages(utils::capture.output(goals <- write_proof(folder, out, repeats = 20L)))
+  # What cannot be judged is not shown: 200 families, 30 launches and hosts are missing.
+  unjudged <- grepl("no session|no such|no other", goals$shown) | grepl("200 families", goals$goal)
+  expect_gt(sum(unjudged), 20L)
+  expect_false(any(goals$met[unjudged]))
+  expect_true(goals$met[grepl("two sessions", goals$goal)])
   page <- paste(readLines(out), collapse = "\n")
-  said <- c("A against A", "NOT SHOWN", "Coverage of the intervals", "of [0-9]+ comparisons")
-  for (text in said) {
+  for (text in c("Nothing differs", "NOT SHOWN", "Coverage of the intervals", "criteria frozen")) {
     expect_match(page, text)
   }
   expect_false(grepl("(src|href)=\"(http|//)", page))
 })
 
-test_that("power is judged where launches agree well enough for it, and says what is in reach", {
-  power <- data.table(
-    site = c("calm", "noisy", "weak"), share = 0.05, launches = 30L, found = c(1, 0.1, 0.5),
-    trials = 24L
-  )
-  spread <- data.table(
-    site = c("calm", "noisy", "weak"), mpi = "openmpi", bytes = 8, percent = c(1, 16, 1)
-  )
-  goals <- goals_of_power(power, spread, "30")
-  expect_identical(goals$met, c(TRUE, FALSE, FALSE))
-  expect_match(goals$shown[[2L]], "differ by 16.0 %, with which 1[0-9].[0-9] % can be found")
-  # As often as it says, on launches of which the truth is known.
-  set.seed(4L)
-  share <- smallest_found(0.1, 30L, 1L)
-  found <- replicate(1000L, stats::wilcox.test(
-    stats::rnorm(30L, log1p(share), 0.1), stats::rnorm(30L, 0, 0.1)
-  )$p.value <= 0.05)
-  expect_gt(mean(found), 0.93)
-  expect_lt(mean(found), 0.97)
-})
-
 test_that("a launch that does not say what was planted is no launch of a proof", {
   launches <- read_results(write_study(fresh_folder(), c(openmpi = 1e-6), blocks = 1L))$launches
-  expect_error(planted_shares(launches), "COTEJO_SLOW")
+  expect_error(planted_names(launches), "COTEJO_SLOW")
 })
 
 test_that("false alarms of one set of blocks are one, not as many as its families", {

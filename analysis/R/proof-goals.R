@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The goals of the proof: what was to be shown, what was found, and whether that shows it. What
+# cannot be judged is not shown.
+
+percent_of <- function(x) paste0(format_digits(100 * x), " %")
+
+#' One goal: `goal` and `shown` in words, `met`; of nothing found it is not met.
+#' @noRd
+goal_of <- function(goal, shown, met) {
+  data.table(goal = goal, shown = shown, met = isTRUE(met))
+}
+
+say_rate <- function(rate, count) {
+  sprintf("%s [%s, %s] of %s", percent_of(rate[[1L]]), percent_of(rate[[2L]]),
+    percent_of(rate[[3L]]), count)
+}
+
+#' All goals of the proof.
+#' @noRd
+goals_of <- function(proof, criteria = proof_criteria()) {
+  rbind(
+    goals_of_alarms(proof$alarms, criteria),
+    goal_of_few("with launches lost", proof$incomplete, criteria$incomplete,
+      criteria$incomplete$design),
+    goal_of_few("stopping by the width", proof$stopped, criteria$stopping_real,
+      criteria$stopping_real$blocks),
+    goal_of_power(proof$between, criteria$power),
+    goals_within(proof$within, criteria$power_within),
+    goals_expected(proof$expected, criteria$expected),
+    goal_of_blame(proof$expected, proof$between, criteria$blamed),
+    goals_of_simulation(proof, criteria),
+    goal_of_repetition(proof$repetition, criteria$repetition)
+  )
+}
+
+#' Nothing is called different where nothing differs: a goal a design and time of the launches.
+#' @noRd
+goals_of_alarms <- function(alarms, criteria) {
+  most <- criteria$false_alarms
+  rbindlist(lapply(names(alarms), function(time) {
+    designs <- if (time == "median") most$designs else intersect(most$designs, SHIPPED)
+    rbindlist(lapply(designs, function(n) {
+      part <- alarms[[time]]
+      if (NROW(part)) part <- part[part$design == n]
+      goal_of_few(paste0("by the ", time), part, most, n)
+    }))
+  }))
+}
+# Launches of each configuration in a quick and in a full study.
+SHIPPED <- c(10L, 30L)
+
+goal_of_few <- function(what, families, most, n) {
+  enough <- NROW(families) >= most$families
+  rate <- if (NROW(families)) share_of_clusters(families$alarm, families$cluster)
+  goal_of(
+    sprintf(
+      "nothing differs, %d launches, %s: called different, upper end under %s (%d families)",
+      n, what, percent_of(most$at_most), most$families
+    ),
+    if (is.null(rate)) {
+      sprintf("no session has %d blocks", n)
+    } else {
+      say_rate(rate, count_of(nrow(families), "family", "families"))
+    },
+    enough && rate[[3L]] < most$at_most
+  )
+}
+
+#' Between hosts: what is found of what was planted.
+#' @noRd
+goal_of_power <- function(trials, criteria) {
+  rate <- if (NROW(trials)) share_of_clusters(trials$verdict_of_slow == "slower", trials$cluster)
+  goal_of(
+    sprintf(
+      "between hosts a planted %s is found in at least %s of comparisons with %d launches",
+      percent_text(criteria$share), percent_of(criteria$at_least), criteria$launches
+    ),
+    if (is.null(rate)) {
+      sprintf("no session between hosts has %d blocks", criteria$launches)
+    } else {
+      say_rate(rate, nrow(trials))
+    },
+    length(rate) > 0L && rate[[1L]] >= criteria$at_least
+  )
+}
+
+#' Within a host: where launches agree well, and where they do not.
+#' @noRd
+goals_within <- function(trials, criteria) {
+  part <- if (NROW(trials)) trials[bytes >= criteria$bytes] else trials
+  studies <- if (NROW(part)) uniqueN(part[, c("session", "mpi", "operation", "set")]) else 0L
+  what <- sprintf(
+    "within a host a planted %s from %s on with %d launches, at least %d studies",
+    percent_text(criteria$share), format_bytes(criteria$bytes), criteria$launches, criteria$studies
+  )
+  if (!NROW(part)) {
+    return(goal_of(what, "no such launches", FALSE))
+  }
+  one <- function(which, of, hold) {
+    here <- part[which(part), ]
+    if (!nrow(here)) {
+      return(NULL)
+    }
+    rate <- share_of_clusters(here$verdict_of_slow == "slower", here$cluster)
+    goal_of(
+      paste(what, of, sep = ", "), sprintf(
+        "%s in %d studies; the report predicts %s", say_rate(rate, nrow(here)), studies,
+        percent_of(mean(here$predicted))
+      ),
+      studies >= criteria$studies && hold(rate[[1L]], mean(here$predicted))
+    )
+  }
+  rbind(
+    one(
+      function(t) t$variation <= criteria$variation,
+      sprintf(
+        "is found in at least %s where blocks vary by at most %s", percent_of(criteria$at_least),
+        percent_of(criteria$variation)
+      ), function(found, predicted) found >= criteria$at_least
+    ),
+    one(
+      function(t) t$variation > criteria$variation,
+      sprintf(
+        "is found as often as predicted, within %s points, where they vary more",
+        format_digits(100 * criteria$points)
+      ), function(found, predicted) found >= predicted - criteria$points
+    )
+  )
+}
+
+#' Plants of other kinds: the verdict that each summary is to give of them, and those it must not.
+#' @noRd
+goals_expected <- function(trials, expected) {
+  rbindlist(lapply(expected, function(row) {
+    sizes <- c(if (is.null(row$from)) 0 else row$from, if (is.null(row$to)) Inf else row$to)
+    here <- if (NROW(trials)) {
+      trials[plant == row$plant & time == row$summary & bytes >= sizes[[1L]] & bytes <= sizes[[2L]]]
+    } else {
+      trials
+    }
+    name <- sprintf(
+      "planted %s, by the %s, %s", row$plant, row$summary, size_range(sizes[[1L]], sizes[[2L]])
+    )
+    rbind(
+      if (!is.null(row$verdict)) {
+        goal_of_verdict(name, here, row$verdict, "in at least", row$at_least, 1L, `>=`)
+      },
+      goal_of_verdict(name, here, unlist(row$never), "in at most", row$at_most, 1L, `<=`)
+    )
+  }))
+}
+
+size_range <- function(from, to) {
+  if (from <= 0 && is.infinite(to)) {
+    "all sizes"
+  } else if (is.infinite(to)) {
+    paste("from", format_bytes(from), "on")
+  } else if (from <= 0) {
+    paste("up to", format_bytes(to))
+  } else {
+    paste(format_bytes(from), "to", format_bytes(to))
+  }
+}
+
+goal_of_verdict <- function(name, here, verdicts, how, bound, which, holds) {
+  rate <- if (NROW(here)) share_of_clusters(here$verdict_of_slow %in% verdicts, here$cluster)
+  goal_of(
+    sprintf("%s: %s %s %s", name, paste(verdicts, collapse = " or "), how, percent_of(bound)),
+    if (is.null(rate)) "no such launches" else say_rate(rate, nrow(here)),
+    length(rate) > 0L && holds(rate[[which]], bound)
+  )
+}
+
+goal_of_blame <- function(expected, between, criteria) {
+  trials <- rbind(
+    if (NROW(expected)) expected[, c("verdict_of_slow", "cluster")],
+    if (NROW(between)) between[, c("verdict_of_slow", "cluster")]
+  )
+  rate <- if (NROW(trials)) share_of_clusters(trials$verdict_of_slow == "faster", trials$cluster)
+  goal_of(
+    sprintf(
+      "a side with nothing planted is called slower than one with, upper end at most %s",
+      percent_of(criteria$at_most)
+    ),
+    if (is.null(rate)) "no such launches" else say_rate(rate, nrow(trials)),
+    length(rate) > 0L && rate[[3L]] <= criteria$at_most
+  )
+}
+
+#' Simulated launches: coverage, stopping and false alarms.
+#' @noRd
+goals_of_simulation <- function(proof, criteria) {
+  judged <- proof$coverage
+  off <- judged[, pmax(0, abs(coverage - level) - (high - low) / 2)]
+  under <- proof$stopping[, pmax(0, level - coverage - (high - low) / 2)]
+  points <- function(x) format_digits(100 * x)
+  rbind(
+    goal_of(
+      "simulated: intervals cover within 2 points of what they say, in each design and kind",
+      sprintf(
+        "%s to %s points off", points(min(judged$coverage - judged$level)),
+        points(max(judged$coverage - judged$level))
+      ), all(off <= criteria$coverage$within)
+    ),
+    goal_of(
+      "simulated: intervals of studies that stop by their width cover within 2 points",
+      sprintf("%s points under at most", points(max(0, proof$stopping[, level - coverage]))),
+      all(under <= criteria$stopping$within)
+    ),
+    goal_of(
+      sprintf(
+        "simulated: nothing differs: called different, upper end under %s over all designs",
+        percent_of(criteria$false_alarms_simulated$at_most)
+      ),
+      percent_of(max(judged$alarms_high)),
+      all(judged$alarms_high < criteria$false_alarms_simulated$at_most)
+    )
+  )
+}
+
+goal_of_repetition <- function(repetition, criteria) {
+  agree <- repetition$agree
+  goal_of(
+    sprintf("verdicts that two sessions both reach agree in at least %s", percent_of(
+      criteria$agree
+    )),
+    if (length(agree)) {
+      sprintf("%d of %d", sum(agree), length(agree))
+    } else {
+      "one session: run make proof again on another day"
+    },
+    length(agree) > 0L && mean(agree) >= criteria$agree
+  )
+}

@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The page of the proof: what was to be shown, what was shown, with figures.
+
+#' Write the page of the proof.
+#'
+#' @param results_dir launches of the proof (`make proof` measures them).
+#' @param out_file the HTML file; its folder is made when needed.
+#' @param repeats simulated studies of each kind for the coverage.
+#' @return the table of goals, invisibly: `goal`, `shown` (which says why where one cannot be
+#'   judged), `met`.
+#'   Prints progress, and the path last. An error when no launch is usable.
+#' @export
+write_proof <- function(results_dir, out_file, repeats = 1000L) {
+  need_pandoc()
+  proof <- prove(results_dir, repeats)
+  proof$plots <- plot_proof(proof)
+  folder <- tempfile("cotejo-proof")
+  on.exit(unlink(folder, recursive = TRUE))
+  render_page("proof", list(proof = proof), proof$plots, folder, out_file)
+  for (i in seq_len(nrow(proof$goals))) {
+    cat(proof_mark(proof$goals$met[[i]]), ": ", proof$goals$goal[[i]], ": ",
+      proof$goals$shown[[i]], "\n", sep = "")
+  }
+  cat(out_file, "\n", sep = "")
+  invisible(proof$goals)
+}
+
+proof_mark <- function(met) {
+  fifelse(met, "shown", "NOT SHOWN")
+}
+
+#' All parts of the proof from the launches of a folder.
+#' @noRd
+prove <- function(results_dir, repeats = 2000L, criteria = proof_criteria()) {
+  message("reading ", results_dir)
+  results <- read_study(results_dir)
+  summary <- summarise_launches(results)
+  summary <- keep_rows(summary, which(summary$status == "ok" & !is.na(summary$parameter_alias)))
+  older <- setdiff(summary$session, Filter(
+    \(one) after_criteria(one, criteria$frozen), unique(summary$session)
+  ))
+  summary <- keep_rows(summary, which(!summary$session %in% older))
+  if (!nrow(summary)) {
+    bad_data(results_dir, NA, sprintf(
+      "no launch of the proof that is newer than its criteria (%s)", criteria$frozen
+    ), "measure some: make proof")
+  }
+  # Read here for the account only: no comparison sees it.
+  names <- planted_names(unique(summary, by = "key"))
+  proof <- c(
+    list(
+      launches = uniqueN(summary$key), sessions = sort(unique(summary$session)),
+      older = sort(older), names = names,
+      blocks = summary[, list(n = uniqueN(launch)), by = c("site", "session", "test")]
+    ),
+    trials_of(summary, names, criteria)
+  )
+  message("comparing sessions")
+  proof$repetition <- rbind(
+    prove_repetition(under_one_name(summary, names)),
+    prove_repetition(true_names(summary, names), by = "parameter_alias"),
+    fill = TRUE
+  )
+  message("simulating")
+  proof$coverage <- prove_coverage(repeats = repeats)
+  proof$stopping <- prove_stopping(repeats = max(5L, repeats %/% 4L))
+  proof$goals <- goals_of(proof, criteria)
+  proof
+}
+
+#' All trials on real launches that the criteria ask for.
+#' @noRd
+trials_of <- function(summary, names, criteria) {
+  aliases <- summary$parameter_alias
+  summary <- narrow(summary)
+  set(summary, j = "parameter_alias", value = aliases)
+  message("comparing what does not differ")
+  times <- c("median", "undisturbed time", "p95")
+  alarms <- lapply(times, function(time) {
+    designs <- criteria$false_alarms$designs
+    if (time != "median") designs <- intersect(designs, SHIPPED)
+    part <- by_time(summary, time)
+    rbindlist(lapply(designs, function(n) alarms_of(compare_sets(part, names, n, equal_pairs))),
+      fill = TRUE)
+  })
+  base::names(alarms) <- times
+  lost <- criteria$incomplete
+  incomplete <- alarms_of(compare_sets(
+    summary, names, lost$design, equal_pairs, lose_launches(lost$lost)
+  ))
+  message("stopping")
+  stopped <- stop_families(
+    summary, names, criteria$stopping_real$blocks, criteria$stopping_real$until
+  )
+  message("comparing what was planted")
+  between <- planted_trials(
+    keep_rows(summary, which(summary$hosts > 1L)), names,
+    format(criteria$power$share), criteria$power$launches
+  )
+  on_host <- keep_rows(summary, which(summary$hosts == 1L))
+  within <- planted_trials(
+    on_host, names, format(criteria$power_within$share), criteria$power_within$launches
+  )
+  plants <- unique(vapply(criteria$expected, `[[`, "", "plant"))
+  expected <- rbindlist(lapply(c("median", "p95"), function(time) {
+    found <- planted_trials(by_time(on_host, time), names, plants, max(SHIPPED))
+    if (nrow(found)) cbind(time = time, found)
+  }))
+  list(
+    alarms = alarms, incomplete = incomplete, stopped = stopped, between = between,
+    within = within, expected = expected
+  )
+}
+
+#' Names with something planted against those with nothing, on disjoint sets of blocks.
+#'
+#' @return comparisons with `plant`; `verdict_of_slow`, said of the planted side; `variation`, the
+#'   robust standard deviation of the blocks' log ratios as the interval has it; and the power that
+#'   the report predicts for so large a plant (`NA`: it is no share of the time).
+#' @noRd
+planted_trials <- function(summary, names, plants, n) {
+  found <- compare_sets(summary, names, n, pairs_with(plants))
+  if (!nrow(found)) {
+    return(found)
+  }
+  found[, plant := fifelse(plant_a == NO_PLANT, plant_b, plant_a)]
+  other <- c(faster = "slower", slower = "faster")
+  found[, verdict_of_slow := fifelse(
+    plant_b == NO_PLANT | !verdict %in% base::names(other), verdict, other[verdict]
+  )]
+  found[, variation := spread_of_interval(low, high, pmin(n_a, n_b), joint, alike)]
+  share <- suppressWarnings(as.numeric(found$plant))
+  found[, predicted := power_of_launches(1 + share, variation, pmin(n_a, n_b), alike)]
+  found[]
+}
+
+#' Launches with nothing planted, under one name, for the comparison of MPIs.
+#' @noRd
+under_one_name <- function(summary, names) {
+  first <- names[plant == NO_PLANT, list(parameter_alias = min(parameter_alias)),
+    by = c("site", "session", "test")
+  ]
+  renamed(summary[first, on = base::names(first), nomatch = NULL], "nothing planted", summary)
+}
+
+#' What was planted in place of the names, which each session draws anew; of several names with the
+#' same the first.
+#' @noRd
+true_names <- function(summary, names) {
+  first <- names[, list(parameter_alias = min(parameter_alias)),
+    by = c("site", "session", "test", "plant")
+  ]
+  out <- summary[first, on = setdiff(base::names(first), "plant"), nomatch = NULL]
+  renamed(out, paste("planted", out$plant), summary)
+}
+
+renamed <- function(out, names, summary) {
+  set(out, j = "parameter_alias", value = names)
+  set(out, j = "parameters", value = "")
+  setattr(out, "factors", attr(summary, "factors"))
+  out[]
+}
+
+#' Power by plant and size, and the variation of the blocks.
+#' @noRd
+power_table <- function(trials) {
+  if (!NROW(trials)) {
+    return(NULL)
+  }
+  out <- trials[, c(
+    share_of_clusters(verdict_of_slow == "slower", cluster),
+    list(.N, stats::median(variation), stats::median(predicted))
+  ), keyby = c("plant", "site", "design", "bytes")]
+  setnames(out, c("V1", "V2", "V3", "V4", "V5", "V6"), c(
+    "found", "low", "high", "trials", "variation", "predicted"
+  ))
+  out[]
+}
+
+#' Figures of the proof.
+#' @noRd
+plot_proof <- function(proof) {
+  list(
+    `proof-alarms` = plot_alarms(proof), `proof-power` = plot_power(proof),
+    `proof-coverage` = plot_coverage(proof$coverage)
+  )
+}
+
+#' False alarms by design, against the level.
+#' @noRd
+plot_alarms <- function(proof) {
+  most <- proof_criteria()$false_alarms$at_most
+  rates <- function(families, of, n = families$design[[1L]]) {
+    if (!NROW(families)) {
+      return(NULL)
+    }
+    found <- share_of_clusters(families$alarm, families$cluster)
+    data.table(
+      of = of, launches = n, rate = found[[1L]], low = found[[2L]], high = found[[3L]],
+      families = nrow(families)
+    )
+  }
+  shown <- rbind(
+    rbindlist(lapply(names(proof$alarms), function(time) {
+      rbindlist(lapply(split(proof$alarms[[time]], by = "design"), rates, time))
+    })),
+    rates(proof$incomplete, "median, launches lost"), rates(proof$stopped, "median, stopping")
+  )
+  shown[, of := factor(of, unique(of))]
+  shown[, x := as.integer(factor(launches)) + 0.12 * (as.integer(of) - 3)]
+  at <- sort(unique(shown$launches))
+  plot <- ggplot(shown, aes(x, 100 * rate, colour = of)) +
+    ggplot2::geom_hline(yintercept = c(5, 100 * most), linewidth = 0.3, colour = "grey40") +
+    ggplot2::geom_linerange(aes(ymin = 100 * low, ymax = 100 * high), linewidth = 0.5) +
+    ggplot2::geom_point(aes(shape = of), size = 1.8) +
+    level_scales(levels(shown$of)) +
+    ggplot2::scale_x_continuous("launches of each side", breaks = seq_along(at), labels = at) +
+    ggplot2::scale_y_continuous("called different (% of families)", limits = c(0, NA)) +
+    ggplot2::labs(
+      title = "Nothing differs: how often something is called different",
+      caption = paste(strwrap(paste(
+        "A family: two names, one operation, all sizes. Bars: 95 % interval, clustered by",
+        "launches. Lines: 5 %, and the end that no bar may reach."
+      ), CAPTION_WIDTH), collapse = "\n")
+    ) + theme_cotejo()
+  with_data(plot, shown)
+}
+
+plot_power <- function(proof) {
+  shown <- rbind(
+    if (NROW(proof$between)) cbind(of = "between hosts", power_table(proof$between)),
+    if (NROW(proof$within)) cbind(of = "within a host", power_table(proof$within)),
+    if (NROW(proof$expected)) {
+      cbind(of = "within a host", power_table(proof$expected[time == "median" & plant != "0.1"]))
+    }
+  )
+  if (!NROW(shown)) {
+    return(NULL)
+  }
+  shown[, series := sprintf("%s, %d launches", plant, design)]
+  shown[, series := factor(series, unique(series))]
+  plot <- ggplot(shown, aes(bytes, 100 * found, colour = series)) +
+    ggplot2::geom_line(linewidth = 0.4) +
+    ggplot2::geom_linerange(aes(ymin = 100 * low, ymax = 100 * high), linewidth = 0.4) +
+    ggplot2::geom_point(aes(shape = series), size = 1.7) +
+    ggplot2::facet_wrap(~of) +
+    level_scales(levels(shown$series)) +
+    ggplot2::scale_x_log10("message (B)") +
+    ggplot2::scale_y_continuous("called slower (% of comparisons)", limits = c(0, 100)) +
+    ggplot2::labs(
+      title = "How often what was planted is called slower, by the median",
+      caption = paste(strwrap(paste(
+        "Over MPIs, operations and disjoint sets of blocks. Bars: 95 % interval, clustered by",
+        "launches."
+      ), CAPTION_WIDTH), collapse = "\n")
+    ) + theme_cotejo()
+  with_data(plot, shown)
+}
+
+percent_text <- function(x) paste(format(100 * x, trim = TRUE), "%")
+
+plot_coverage <- function(coverage) {
+  shown <- copy(coverage)
+  shown[, series := sprintf("%d blocks", blocks)]
+  shown[, series := factor(series, unique(series[order(blocks)]))]
+  shown[, x := as.integer(factor(kind, unique(kind))) + 0.15 * (as.integer(series) - 2.5)]
+  kinds <- unique(shown$kind)
+  plot <- ggplot(shown, aes(x, 100 * (coverage - level), colour = series)) +
+    ggplot2::geom_hline(yintercept = 0, linewidth = 0.3, colour = "grey40") +
+    ggplot2::geom_hline(yintercept = c(-2, 2), linetype = "dotted", colour = "grey40") +
+    ggplot2::geom_linerange(
+      aes(ymin = 100 * (low - level), ymax = 100 * (high - level)), linewidth = 0.5
+    ) +
+    ggplot2::geom_point(aes(shape = series), size = 1.8) +
+    ggplot2::facet_wrap(~design) +
+    level_scales(levels(shown$series)) +
+    ggplot2::scale_x_continuous(NULL,
+      breaks = seq_along(kinds), labels = gsub(" ", "\n", kinds),
+      limits = c(0.5, length(kinds) + 0.5)
+    ) +
+    ggplot2::ylab("coverage less the level that intervals say they have (points)") +
+    ggplot2::labs(
+      title = "Coverage on simulated launches (SIMULATED DATA)", caption = paste(strwrap(paste(
+        "Bars: 95 % interval of the simulation. Dotted: 2 points to either side."
+      ), CAPTION_WIDTH), collapse = "\n")
+    ) + theme_cotejo()
+  with_data(plot, shown)
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A generator of 64 bits whose state may be any number (splitmix64; Steele, Lea and Flood 2014).
+#ifndef COTEJO_CORE_RANDOM_H
+#define COTEJO_CORE_RANDOM_H
+
+#include <stdint.h>
+
+static inline uint64_t random_next(uint64_t *state) {
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+#endif
