@@ -12,13 +12,14 @@ from tests.launching import STACK, launch, said
 
 def waited(mpi, slow, seed=1):
     """Times (s) that rank 0 waits for messages sent a known time later, slowed: their quantiles
-    0.1, 0.25, 0.5, 0.75 and 0.97."""
+    0.02, 0.25, 0.5, 0.75 and 0.97. What is planted into every call is in the quickest, too, which
+    no busy machine interrupted."""
     done = launch(mpi, program=STACK / "build" / mpi.name / "tests/test_slow",
                   COTEJO_SLOW=str(slow), COTEJO_SLOW_SEED=str(seed),
                   LD_PRELOAD=str(mpi.prefix(STACK) / "lib/libcotejo_slow.so"))
     assert done.returncode == 0, done.stderr
     # The MPIs introduce themselves before it.
-    return dict(zip((0.1, 0.25, 0.5, 0.75, 0.97), map(float, done.stdout.split()[-5:]),
+    return dict(zip((0.02, 0.25, 0.5, 0.75, 0.97), map(float, done.stdout.split()[-5:]),
                     strict=True))
 
 
@@ -39,7 +40,7 @@ def no_launcher_in_it(monkeypatch):
 @pytest.mark.parametrize("share", [0.5, 1])
 def test_a_planted_share_slows_by_as_much(mpi, share):
     def pair():
-        ratio = waited(mpi, share)[0.25] / waited(mpi, 0)[0.25]
+        ratio = waited(mpi, share)[0.02] / waited(mpi, 0)[0.02]
         return abs(ratio / (1 + share) - 1) < 0.05, ratio
     thrice(pair)
 
@@ -47,8 +48,8 @@ def test_a_planted_share_slows_by_as_much(mpi, share):
 def test_a_fixed_delay_adds_as_much_to_every_call(mpi):
     def pair():
         slow, none = waited(mpi, "fixed:5e-4"), waited(mpi, 0)
-        added = [slow[at] - none[at] for at in (0.1, 0.25, 0.5)]
-        return all(abs(s / 5e-4 - 1) < 0.1 for s in added), added
+        added = slow[0.02] - none[0.02]
+        return abs(added / 5e-4 - 1) < 0.1, added
     thrice(pair)
 
 
@@ -56,25 +57,25 @@ def test_a_tail_is_seen_by_late_quantiles_alone(mpi):
     """One call in ten; of a hundred at least four, else the odds are 1 to 100."""
     def pair():
         slow, none = waited(mpi, "tail:0.1:2e-3"), waited(mpi, 0)
-        middle = slow[0.5] / none[0.5]
-        late = slow[0.97] - none[0.5]
-        return abs(middle - 1) < 0.05 and late > 1.8e-3, (middle, late)
+        early = slow[0.02] / none[0.02]
+        late = slow[0.97] - none[0.02]
+        return abs(early - 1) < 0.05 and late > 1.8e-3, (early, late)
     thrice(pair)
 
 
 def test_a_launch_is_slow_as_a_whole_or_not_at_all(mpi):
     """By its seed: chance is asked for each launch anew, and gives the same for one seed."""
     def launches():
-        none = waited(mpi, 0)[0.5]
-        slow = [waited(mpi, "launch:0.5:1", seed)[0.1] / none > 1.5 for seed in (1, 2, 3, 4, 5, 1)]
+        none = waited(mpi, 0)[0.02]
+        slow = [waited(mpi, "launch:0.5:1", seed)[0.02] / none > 1.5 for seed in (1, 2, 3, 4, 5, 1)]
         return any(slow) and not all(slow) and slow[0] == slow[-1], slow
     thrice(launches)
 
 
 def test_levels_take_turns_within_a_launch(mpi):
     def pair():
-        slow, none = waited(mpi, "levels:0.1:1"), waited(mpi, 0)
-        ends = slow[0.1] / none[0.1], slow[0.97] / none[0.5]
+        slow, none = waited(mpi, "levels:0.3:1"), waited(mpi, 0)
+        ends = slow[0.02] / none[0.02], slow[0.97] / none[0.02]
         return ends[0] < 1.1 and ends[1] > 1.8, ends
     thrice(pair)
 
