@@ -164,6 +164,20 @@ def test_what_a_killed_study_left_running_is_ended_and_nothing_else(locks):
         end(bystander)
 
 
+def test_a_study_of_another_container_is_not_taken_for_gone(locks):
+    """Its numbers mean nothing here, though both see the lock."""
+    name = f"999999999-1-{removal.processes() + 1}"
+    study, _, _ = holder(locks, env={**os.environ, "COTEJO_STUDY": name})
+    lock = locks / "cotejo-cores"
+    lock.write_text(lock.read_text().replace(f" {study.pid} ", " 999999999 "))
+    try:
+        second = try_python()
+        assert second.returncode == 1 and "is gone" not in second.stderr
+        assert study.poll() is None
+    finally:
+        end(study)
+
+
 def test_processes_that_carry_the_name_of_a_living_study_are_left_alone(locks):
     study, _, name = holder(locks)
     other = subprocess.Popen(["sleep", "100"], env={**os.environ, "COTEJO_STUDY": name})
@@ -253,8 +267,10 @@ def test_the_folder_of_the_system_is_for_all_users_and_local(monkeypatch):
 def test_temporary_folders_of_guards_that_are_gone_are_removed(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     me = f"study {os.getpid()} {cores.started_at(os.getpid())}\n"
+    here = removal.processes()
     for name, mark in [("alive1", me), ("gone01", f"study {os.getpid()} 1\n"), ("odd001", "x\n"),
-                       ("old001", "x\n")]:
+                       ("old001", "x\n"), ("gone02", f"study {os.getpid()} 1 {here}\n"),
+                       ("other1", f"study {os.getpid()} 1 {here + 1}\n")]:
         (tmp_path / f"cotejo-{name}").mkdir()
         (tmp_path / f"cotejo-{name}" / removal.MARK).write_text(mark)
     os.utime(tmp_path / "cotejo-old001", (1, 1))
@@ -266,7 +282,8 @@ def test_temporary_folders_of_guards_that_are_gone_are_removed(tmp_path, monkeyp
     (tmp_path / "cotejo-linked").symlink_to(theirs)
     cores.sweep_folders()
     assert sorted(p.name for p in tmp_path.iterdir()) == [
-        "cotejo-alive1", "cotejo-linked", "cotejo-odd001", "cotejo-unmark", "theirs"]
+        "cotejo-alive1", "cotejo-linked", "cotejo-odd001", "cotejo-other1", "cotejo-unmark",
+        "theirs"]
     assert (theirs / removal.MARK).exists()
 
 

@@ -93,16 +93,17 @@ def test_a_folder_with_something_in_it_is_not_taken(tmp_path):
 
 def test_what_a_killed_removal_left_goes_with_the_next(ours):
     """As after each step of `remove`: the folder moved aside, part of it gone, its mark too."""
-    waiting = ours.parent / f"{removal.WAITING}999999999.x"
+    waiting = ours.parent / f"{removal.WAITING}999999999.{removal.processes()}.x"
     removal.claim(waiting)
     ours.rename(waiting / "build")
     (waiting / "build" / removal.MARK).unlink()
     assert not removal.remove(ours.parent, ours)
     assert list(ours.parent.iterdir()) == []
-    # Of a process that lives it is not touched.
-    removal.claim(ours.parent / f"{removal.WAITING}{os.getppid()}.x")
+    # Of a process that lives it is not touched, nor of one of another container.
+    removal.claim(ours.parent / f"{removal.WAITING}{os.getppid()}.{removal.processes()}.x")
+    removal.claim(ours.parent / f"{removal.WAITING}999999999.1.x")
     removal.remove(ours.parent, ours)
-    assert len(list(ours.parent.iterdir())) == 1
+    assert len(list(ours.parent.iterdir())) == 2
 
 
 def test_a_folder_that_was_made_and_not_yet_marked_is_taken_again(tmp_path):

@@ -39,8 +39,8 @@ SAID = [(kind, re.compile(words, re.I)) for kind, words in (
 SCHEDULERS = 2
 
 BUS_ERROR = 7
-#: A library that finds less room than this in /dev/shm (B) may end by a bus error: files there have
-#: their size before they have their memory. 64 MiB is what containers have by default.
+#: A library that finds less room than this in /dev/shm (B) may end by a bus error: files there
+#: have their size before they have their memory. 64 MiB is what containers have by default.
 SHARED_ROOM = (64 << 20) + 1
 
 #: Words by which program, library or launcher say that they failed by themselves.

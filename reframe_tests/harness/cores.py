@@ -151,8 +151,20 @@ def who(line):
         user = pwd.getpwuid(int(number)).pw_name
     except (KeyError, ValueError):
         user = f"user {number}"
-    left = "" if started_at(pid) == start else ", and is gone, but left processes behind"
+    left = "" if is_there(pid, start, among(line)) else ", and is gone, but left processes behind"
     return f"process {pid} of {user} measures on this machine's cores ({words}){left}"
+
+
+def among(line):
+    """Among which processes the study of a line has its numbers (removal.processes), by its name;
+    0 where that does not tell."""
+    *_, last = ["", *line.partition(" ")[0].split("-")[2:3]]
+    return int(last) if last.isdigit() else 0
+
+
+def is_there(pid, start, where):
+    """Whether a process lives. One of another container is taken to: nobody here can tell."""
+    return where not in (0, removal.processes()) or started_at(pid) == start
 
 
 def end_left(line):
@@ -161,7 +173,7 @@ def end_left(line):
     Only what has the study's name in its environment, which it has from that process alone.
     """
     name, pid, start = _founder(line)
-    if not pid or started_at(pid) == start or not name.startswith(f"{pid}-{start}"):
+    if not pid or is_there(pid, start, among(line)) or not name.startswith(f"{pid}-{start}"):
         return
     mark = f"COTEJO_STUDY={name}".encode()
     for _ in range(50):
@@ -188,10 +200,12 @@ def sweep_folders():
         with contextlib.suppress(OSError, removal.NotOursError):
             if os.lstat(folder).st_uid != os.getuid():
                 continue
-            _, pid, start = _founder((folder / removal.MARK).read_text().splitlines()[-1])
+            line = (folder / removal.MARK).read_text().splitlines()[-1]
+            (_, pid, start), where = _founder(line), [*line.split(), *"0000"][3]
             # Its maker was killed before it was named in the mark.
             nobodys = not pid and time.time() - os.lstat(folder).st_mtime > NAMED_WITHIN_S
-            if nobodys or (pid and started_at(pid) != start):
+            where = int(where) if where.isdigit() else 0
+            if nobodys or (pid and not is_there(pid, start, where)):
                 removal.remove(folder.parent, folder)
 
 
@@ -202,7 +216,8 @@ def own_folder():
     before = tempfile.gettempdir()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="cotejo-"))
     removal.claim(folder)
-    removal.stamp(folder, f"{study()} {os.getpid()} {started_at(os.getpid())}")
+    removal.stamp(folder, f"{study()} {os.getpid()} {started_at(os.getpid())} "
+                          f"{removal.processes()}")
     tempfile.tempdir = os.environ["TMPDIR"] = str(folder)
     try:
         yield folder
@@ -213,12 +228,13 @@ def own_folder():
 
 def study():
     """Name of the study that this process is of."""
-    return os.environ.get("COTEJO_STUDY") or f"{os.getpid()}-{started_at(os.getpid())}"
+    return (os.environ.get("COTEJO_STUDY")
+            or f"{os.getpid()}-{started_at(os.getpid())}-{removal.processes()}")
 
 
 def founder_named():
     """Process and start of the first process of this study, by the study's name."""
-    pid, _, start = study().partition("-")
+    pid, start, *_ = [*study().split("-"), "", ""]
     return (int(pid), int(start)) if pid.isdigit() and start.isdigit() else (0, 0)
 
 

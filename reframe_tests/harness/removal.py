@@ -20,8 +20,8 @@ import tempfile
 
 MARK = ".cotejo-stamp"
 WORDS = "Made by cotejo, which may replace or remove this folder with all that is in it.\n"
-#: Places of a process (its number follows), where it makes something or removes it: what it leaves
-#: when it is killed goes next time.
+#: Places of a process (its number and `processes()` follow), where it makes something or removes
+#: it: what it leaves when it is killed goes next time.
 WAITING = ".cotejo-temporary."
 
 
@@ -120,15 +120,26 @@ def why_not(below, folder):
     return ""
 
 
+def processes():
+    """What tells the processes that this one sees from those of another container: their numbers
+    mean nothing to each other, though both may see one folder. 0 where the kernel does not say."""
+    try:
+        return os.stat("/proc/self/ns/pid").st_ino
+    except OSError:
+        return 0
+
+
 def place_beside(folder):
     """A marked place in the folder of `folder`, on the same file system, to make something in or
     to remove it from. What earlier processes left of such places when they were killed goes."""
     place = pathlib.Path(os.path.abspath(folder)).parent
     for left in place.glob(f"{WAITING}*"):
-        owner = left.name.removeprefix(WAITING).partition(".")[0]
-        if not os.path.exists(f"/proc/{owner}") and not why_not(place, left):
+        owner, among = left.name.removeprefix(WAITING).split(".")[:2]
+        if (among == str(processes()) and not os.path.exists(f"/proc/{owner}")
+                and not why_not(place, left)):
             empty(left)
-    made = pathlib.Path(tempfile.mkdtemp(prefix=f"{WAITING}{os.getpid()}.", dir=place))
+    made = pathlib.Path(tempfile.mkdtemp(prefix=f"{WAITING}{os.getpid()}.{processes()}.",
+                                         dir=place))
     claim(made)
     return made
 

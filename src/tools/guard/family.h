@@ -9,6 +9,10 @@
 // this names a process for good, the number alone does not.
 long long started_at(pid_t pid);
 
+// Among which processes this one's number is known: those of another container have numbers of
+// their own. 0 where the kernel does not say.
+unsigned long processes_here(void);
+
 // Calls `each` with every process of this machine.
 void for_processes(void (*each)(pid_t, void *), void *data);
 

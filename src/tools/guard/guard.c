@@ -115,7 +115,8 @@ static bool read_arguments(int count, char **arguments, struct job *job, const c
 static int run(const struct job *job, const char *study, bool own, struct failure *failure) {
     char alone[80];
     if (!study) {
-        snprintf(alone, sizeof alone, "%d-%lld", (int)getpid(), started_at(getpid()));
+        snprintf(alone, sizeof alone, "%d-%lld-%lu", (int)getpid(), started_at(getpid()),
+                 processes_here());
         study = alone;
     }
     setenv("COTEJO_STUDY", study, 1); // by this mark what outlives all of us is found

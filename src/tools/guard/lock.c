@@ -122,6 +122,14 @@ static bool try_lock(int file, const char *study, char *line) {
     return false;
 }
 
+// Whether who took the lock is gone; of another container nobody here can tell.
+static bool gone(const char *line, pid_t pid, long long start) {
+    unsigned long among;
+    if (sscanf(line, "%*d-%*d-%lu", &among) == 1 && among != processes_here())
+        return false;
+    return started_at(pid) != start;
+}
+
 static void say_who(const char *path, const char *line, struct failure *failure) {
     int pid = 0, uid = 0, words = 0;
     long long start;
@@ -133,7 +141,7 @@ static void say_who(const char *path, const char *line, struct failure *failure)
                     "process %d of user %d measures on this machine's cores (%s)%s; wait for its "
                     "end",
                     pid, uid, line + words,
-                    started_at(pid) == start ? "" : ", and is gone, but left processes behind");
+                    gone(line, pid, start) ? ", and is gone, but left processes behind" : "");
 }
 
 int cores_lock(const char *study, double wait_s, struct failure *failure) {

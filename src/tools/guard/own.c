@@ -30,8 +30,9 @@ void own_folder_make(const char *study, struct failure *failure) {
     FILE *file = fopen(mark, "w");
     bool whole =
         file &&
-        fprintf(file, "Made by cotejo for a launch of the study on the next line.\n%s %d %lld\n",
-                study, (int)getpid(), started_at(getpid())) > 0;
+        fprintf(file,
+                "Made by cotejo for a launch of the study on the next line.\n%s %d %lld %lu\n",
+                study, (int)getpid(), started_at(getpid()), processes_here()) > 0;
     if ((file && fclose(file) != 0) || !whole || setenv("TMPDIR", own, 1) != 0) {
         failure_set(failure, STATUS_USAGE, "cannot write %s (%s)", mark, strerror(errno));
         own_folder_remove();
