@@ -4,18 +4,21 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after, variable
 
-from .base import EveryRankCount, Full, Quick, Smoke
-from .harness import exhibits, launches
+from .base import Experiment, Full, Quick, Smoke
+from .harness import exhibits
+from .mixins.figures import BcastLatency, median_s
+from .mixins.ranks import EveryRankCount
 
 TEN_SIZES = "8:2Mi:x4"
 MOVING = "bcast,gather,scatter,allgather,alltoall"
 REDUCING = "reduce,allreduce,reduce_scatter,reduce_scatter_block,scan,exscan"
 
 
-class Collective(EveryRankCount):
+class Collective(EveryRankCount, Experiment):
     """The time is that from the common start until the last rank is done."""
 
     experiment = "collective"
+    varied = ["ranks"]
 
 
 class OneVariant(Collective):
@@ -31,17 +34,13 @@ class OneVariant(Collective):
 
 
 @rfm.simple_test
-class collective_smoke(Smoke, Collective):
+class collective_smoke(BcastLatency, Smoke, Collective):
     options = {"operation": "bcast,iallreduce,alltoall,neighbor_alltoall", "sizes": "8,64Ki",
                "budget": 0.02}
 
-    @performance_function("us")
-    def bcast(self):
-        return 1e6 * launches.summary_value(self.record, "bcast", 8, "median_s")
-
 
 @rfm.simple_test
-class collective_quick(Quick, Collective):
+class collective_quick(BcastLatency, Quick, Collective):
     """The winner may depend on the start line: so each is measured."""
 
     start = parameter(["windows", "barrier", "mpi-barrier"])
@@ -51,10 +50,6 @@ class collective_quick(Quick, Collective):
     def set_options(self):
         self.options = {"operation": "bcast,allreduce,alltoall,barrier",
                         "sizes": "8,1Ki,64Ki,1Mi", "start": self.start, "budget": 0.05}
-
-    @performance_function("us")
-    def bcast(self):
-        return 1e6 * launches.summary_value(self.record, "bcast", 8, "median_s")
 
 
 class Affinity(Collective):
@@ -131,14 +126,15 @@ class collective_datatypes(Full, Collective):
                         "datatype": self.datatype, "transfer": self.transfer}
 
 
-class Memory(EveryRankCount):
+class Memory(EveryRankCount, Experiment):
     """Memory of each rank after MPI_Init, after the first all-to-all and at the end."""
 
     experiment = "memory"
+    varied = ["ranks"]
 
     @performance_function("ms")
     def mpi_init(self):
-        return 1e3 * launches.summary_value(self.record, "init", 0, "median_s")
+        return 1e3 * median_s(self, "init", 0)
 
 
 @rfm.simple_test

@@ -23,8 +23,8 @@ from reframe.core.pipeline import RegressionTestPlugin
 from reframe.core.runtime import runtime
 
 from . import hosts, p2p, simulated
-from .base import FAMILIES, TRANSPORTS, cell_name
-from .harness import backends, reporting, scales, sessions, study
+from .base import FAMILIES, TRANSPORTS
+from .harness import backends, planning, reporting, scales, sessions, study
 from .harness.request import CannotBeError, Request
 
 
@@ -57,13 +57,11 @@ def can_be(test, params, partition, environ):
     request = Request(FAMILIES[environ.name], carrier, params["placement"],
                       params.get("ranks", test.num_tasks), backend)
     try:
-        request.fit_hosts(extras, test.every_host)
-        request.set_values({name: params[name] for name in test.settings})
-        request.set_by_name(params.get("set_by_name", test.set_by_name))
-        request.resolve()
+        request.settle(extras, test.every_host, {name: params[name] for name in test.settings},
+                       params.get("set_by_name", test.set_by_name))
     except CannotBeError:
         return False
-    return not backend.available()
+    return True
 
 
 def configurations():
@@ -74,8 +72,9 @@ def configurations():
         for params in (p for p in variants if p["launch"] == first):
             for environ in partition.environs:
                 if can_be(test, params, partition, environ):
-                    values = [params[n] for n in test.telling(test.settings, test.varied)]
-                    yield test, params, partition, environ.name, cell_name(
+                    values = [params[name] for name in
+                              planning.telling(test, test.settings, test.varied)]
+                    yield test, params, partition, environ.name, planning.cell_name(
                         test.__name__, environ.name, params, values, partition)
 
 

@@ -107,7 +107,8 @@ def chosen(words):
 
 def wordy(words):
     """Whether a command line of ReFrame asks for more words of its own."""
-    return any(word == "--verbose" or re.fullmatch(r"-[a-zA-Z]*v[a-zA-Z]*", word) for word in words)
+    return any(word == "--verbose" or re.fullmatch(r"-[a-zA-Z]*v[a-zA-Z]*", word)
+               for word in words)
 
 
 site_configuration = {

@@ -2,16 +2,17 @@
 """Collective operations with one rank on each host of a partition, over its network."""
 
 import reframe as rfm
-from reframe.core.builtins import parameter, performance_function
+from reframe.core.builtins import parameter
 
 from .base import Experiment, Full, Quick, Smoke
-from .harness import exhibits, launches
+from .harness import exhibits
+from .mixins.figures import HostsLatency
 
 # Hosts of a network have clocks of their own, which a barrier does not need.
 TOGETHER = {"start": "barrier", "sync": "none"}
 
 
-class EveryHost(Experiment):
+class EveryHost(HostsLatency, Experiment):
     """The time is the longest of the ranks' own, each from our barrier on: the library's own
     barrier lets ranks go at moments that differ from MPI to MPI."""
 
@@ -19,14 +20,6 @@ class EveryHost(Experiment):
     main_job = True
     every_host = True
     transport = parameter(["tcp"])
-
-    @performance_function("us")
-    def bcast(self):
-        return 1e6 * launches.summary_value(self.record, "bcast", 8, "median_s")
-
-    @performance_function("us")
-    def alltoall(self):
-        return 1e6 * launches.summary_value(self.record, "alltoall", 1024, "median_s")
 
 
 @rfm.simple_test
@@ -56,11 +49,4 @@ class hosts_errors(Full, EveryHost):
     options = {"sizes": "8Ki", **TOGETHER, "starts": 100, "budget": 0.05}
     limit_s = 300
     tags = exhibits.tags("mpiperf-tab-1")
-
-    @performance_function("us")
-    def bcast(self):
-        return 1e6 * launches.summary_value(self.record, "bcast-first", 8192, "median_s")
-
-    @performance_function("us")
-    def alltoall(self):
-        return 1e6 * launches.summary_value(self.record, "alltoall-first", 8192, "median_s")
+    shown = (("bcast-first", 8192), ("alltoall-first", 8192))

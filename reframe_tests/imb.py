@@ -2,13 +2,14 @@
 """The real Intel MPI Benchmarks beside ours, launched and recorded in the same way."""
 
 import reframe as rfm
-from reframe.core.builtins import parameter, performance_function, run_after, run_before, variable
+from reframe.core.builtins import parameter, run_after, run_before, variable
 
 from .base import Bench, Experiment, Full, Quick, Smoke
-from .harness import foreign, imb, launches
+from .harness import foreign, imb
+from .mixins.figures import Latency
 
 
-class Imb(Experiment):
+class Imb(Latency, Experiment):
     """IMB-MPI1 with our observer preloaded: it records what IMB does not tell."""
 
     main_job = True
@@ -39,10 +40,9 @@ class Imb(Experiment):
     def collect(self, stage):
         return imb.write_samples(stage, (stage / str(self.stdout.evaluate())).read_text())
 
-    @performance_function("us")
-    def latency(self):
-        operation = f"imb-{self.benchmark.lower()}"
-        return 1e6 * launches.summary_value(self.record, operation, 1, "median_s")
+    @property
+    def operation(self):
+        return f"imb-{self.benchmark.lower()}"
 
 
 @rfm.simple_test

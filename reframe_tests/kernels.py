@@ -7,6 +7,7 @@ from reframe.core.pipeline import RegressionTestPlugin
 
 from .base import Experiment, Full, Quick, Smoke
 from .harness import backends, exhibits, launches
+from .mixins.ranks import Ranks
 
 #: Ranks that divide the square of the FFT; one rank has nothing to send.
 POWERS = [1, *(n for n in backends.rank_counts() if n & (n - 1) == 0)]
@@ -18,7 +19,7 @@ FULL = {"budget": 0.5, "min-repetitions": 5}
 QUICK = {"budget": 0.2, "min-repetitions": 3}
 
 
-class Kernel(Experiment):
+class Kernel(Ranks, Experiment):
     """One program, verified, on a number of ranks."""
 
     ranks = parameter(POWERS)
@@ -27,8 +28,7 @@ class Kernel(Experiment):
     size = ""
 
     @run_after("init")
-    def set_ranks(self):
-        self.num_tasks = self.ranks
+    def set_limit(self):
         self.limit_s = 300 if self.scale == "full" else 120
 
     @run_after("setup")

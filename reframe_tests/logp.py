@@ -5,21 +5,20 @@ import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
 from .base import Bench, Experiment, Full, Quick, Smoke
-from .harness import exhibits, launches, placements
+from .harness import exhibits, placements
+from .mixins.figures import Latency, median_s
 
 
-class LogP(Experiment):
+class LogP(Latency, Experiment):
     """Six operations at each size; the analysis makes the parameters of them."""
 
     experiment = "logp"
 
-    @performance_function("us")
-    def latency(self):
-        return 1e6 * launches.summary_value(self.record, "logp-eel", 1, "median_s")
+    operation = "logp-eel"
 
     @performance_function("us")
     def gap(self):
-        return 1e6 * launches.summary_value(self.record, "logp-g", 1, "median_s")
+        return 1e6 * median_s(self, "logp-g", 1)
 
 
 @rfm.simple_test

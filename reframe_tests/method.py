@@ -5,27 +5,20 @@
 """
 
 import reframe as rfm
-from reframe.core.builtins import parameter, performance_function, run_after, variable
+from reframe.core.builtins import parameter, run_after
 
-from .base import EveryRankCount, Full, Quick, Smoke
-from .harness import launches
+from .base import Experiment, Full, Quick, Smoke
+from .mixins.figures import Wait
+from .mixins.ranks import EveryRankCount
 
 MANY = {"min-repetitions": 200, "max-repetitions": 200, "budget": 1}
 
 
-class Method(EveryRankCount):
+class Method(EveryRankCount, Wait, Experiment):
     """What the measuring adds to what is measured."""
 
     transport = parameter(["shm"])
-
-    #: Operation whose median ReFrame shows.
-    #:
-    #: :required: Yes
-    watched = variable(str)
-
-    @performance_function("ns")
-    def median(self):
-        return 1e9 * launches.summary_value(self.record, self.watched, 0, "median_s")
+    varied = ["ranks"]
 
 
 class SmokeMethod(Smoke, Method):

@@ -5,25 +5,21 @@ import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
 from .base import Bench, Experiment, Full, Quick, Smoke
-from .harness import exhibits, imb, launches, placements
+from .harness import exhibits, imb, placements
+from .mixins.figures import Latency, median_s
 
 # Launches differ by more than the samples of one do: time goes into many of them.
 FULL = {"sizes": "1:4Mi:x2", "rse": 0.01, "budget": 0.05}
 
 
-class PointToPoint(Experiment):
+class PointToPoint(Latency, Experiment):
     """Two ranks exchange messages; the time is that of one message, one way."""
 
     main_job = True
 
-    @performance_function("us")
-    def latency(self):
-        return 1e6 * launches.summary_value(self.record, self.experiment, 1, "median_s")
-
     @performance_function("MB/s")
     def bandwidth(self):
-        return 1.048576 / launches.summary_value(
-            self.record, self.experiment, 1 << 20, "median_s")
+        return 1.048576 / median_s(self, self.experiment, 1 << 20)
 
 
 class SmokePair(Smoke, PointToPoint):

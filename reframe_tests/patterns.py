@@ -8,37 +8,21 @@ import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
 from .base import Experiment, Full, Quick, Smoke
-from .harness import exhibits, launches, placements
+from .harness import exhibits, placements
+from .mixins.figures import Latency, median_s
+from .mixins.ranks import PairsOfRanks, Ranks
 
 FULL = {"rse": 0.01, "budget": 0.2}
 NETPIPE = {**FULL, "sizes": "1:1Mi:x2", "perturb": 3}
 
 
-class Pattern(Experiment):
+class Pattern(PairsOfRanks, Latency, Experiment):
     """Messages between two ranks, or two halves of the ranks."""
-
-    #: Pairs that work at once, each of two ranks.
-    pairs = parameter([1])
-    #: Operation whose time is the test's performance; the experiment's own name by default.
-    operation = ""
-    #: Size at which, B.
-    shown_bytes = 1
 
     @run_after("init")
     def set_limit(self):
         """Many sizes on a busy machine take longer than one ping-pong."""
         self.limit_s = 300 if self.scale == "full" else 90
-
-    @run_after("init")
-    def set_ranks(self):
-        self.num_tasks = 2 * self.pairs
-        if self.pairs > 1:
-            self.options = {**self.options, "pairs": self.pairs}
-
-    @performance_function("us")
-    def latency(self):
-        return 1e6 * launches.summary_value(
-            self.record, self.operation or self.experiment, self.shown_bytes, "median_s")
 
 
 class Pairs(Pattern):
@@ -249,7 +233,7 @@ class message_rate(Full, Pairs):
 
     @performance_function("1/s")
     def rate(self):
-        return self.pairs / launches.summary_value(self.record, self.operation, 1, "median_s")
+        return self.pairs / median_s(self, self.operation, 1)
 
 
 # Exchange: the blocking form deadlocks from some size on, which the launch finds and records.
@@ -283,18 +267,10 @@ class exchange_affinity(AnyPlacement):
 
 # All-to-all by five ways, any number of ranks.
 
-class AllToAll(Experiment):
+class AllToAll(Ranks, Latency, Experiment):
     experiment = "alltoall-variants"
-    ranks = parameter([2])
+    operation = "alltoall-collective"
     varied = ["ranks"]
-
-    @run_after("init")
-    def set_ranks(self):
-        self.num_tasks = self.ranks
-
-    @performance_function("us")
-    def latency(self):
-        return 1e6 * launches.summary_value(self.record, "alltoall-collective", 1, "median_s")
 
 
 @rfm.simple_test

@@ -13,7 +13,7 @@ import reframe as rfm
 from reframe.core.builtins import parameter, run_after, run_before, variable
 
 from .base import Experiment, Quick
-from .harness import families, sessions
+from .harness import foreign, sessions
 
 #: What is planted where it is no other: nothing. The clock reads are those of all names.
 NONE = "0"
@@ -46,13 +46,12 @@ class Planted(Quick, Experiment):
 
     @run_before("run", always_last=True)
     def plant(self):
-        prefix = self.family.prefix(families.stack_prefix())
         planted = drawn(sessions.session_name(), type(self).__name__)[self.alias]
         self.env_vars["COTEJO_SLOW"] = planted
         self.env_vars["COTEJO_SLOW_SEED"] = str(zlib.crc32(
             f"{sessions.session_name()} {self.cell} {self.launch}".encode()))
         # Under all names: the library's own cost is no difference.
-        self.executable_opts = [f"LD_PRELOAD={prefix}/lib/libcotejo_slow.so", self.executable,
+        self.executable_opts = [foreign.preloading(self.family, "slow"), self.executable,
                                 *self.executable_opts]
         self.executable = "env"
 

@@ -4,10 +4,13 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
-from .base import Experiment, Full, Quick, Smoke
-from .harness import exhibits, launches
+from .base import FAMILIES, Experiment, Full, Quick, Smoke
+from .harness import exhibits
+from .mixins.figures import Latency, Wait, median_s
+from .mixins.ranks import PairsOfRanks, Ranks
 
-SELECTORS = ["ompi", "mpich", "mvapich2", "impi"]
+CHOICE = next(f for f in FAMILIES.values() if f.simulator).setting("coll_selector", "simulated")
+SELECTORS = CHOICE.values
 
 
 class Simulated(Experiment):
@@ -19,29 +22,20 @@ class Simulated(Experiment):
     #: How the machine is reached.
     transport = parameter(["simulated"])
     #: Whose choice of algorithms the collective operations take.
-    coll_selector = parameter(["ompi"])
+    coll_selector = parameter(SELECTORS[:1])
     settings = ["coll_selector"]
     repetitions = {"budget": 0.001, "min-repetitions": 3, "max-repetitions": 3}
 
 
-class SimulatedPair(Simulated):
+class SimulatedPair(Latency, Simulated):
     """Between two nodes: what the platform's latency and bandwidth come to."""
 
     experiment = "pingpong"
 
-    @performance_function("us")
-    def latency(self):
-        return 1e6 * launches.summary_value(self.record, self.experiment, 1, "median_s")
 
-
-class SimulatedRanks(Simulated):
-    #: Number of ranks.
+class SimulatedRanks(Ranks, Simulated):
     ranks = parameter([16])
     varied = ["ranks"]
-
-    @run_after("init")
-    def set_ranks(self):
-        self.num_tasks = self.ranks
 
 
 class SimulatedCollective(SimulatedRanks):
@@ -52,7 +46,7 @@ class SimulatedCollective(SimulatedRanks):
     @performance_function("us")
     def at_16_bytes(self):
         operation = self.options["operation"].partition(",")[0]
-        return 1e6 * launches.summary_value(self.record, operation, 16, "median_s")
+        return 1e6 * median_s(self, operation, 16)
 
 
 # Simulated times are the same at every repetition.
@@ -106,7 +100,8 @@ class LargeScale(Scale):
     def sizes(self, operation):
         """Those of the study (4 KiB, 64 KiB, 8 MiB) as far as they go."""
         sizes = f"1:{LARGEST[operation].get(self.ranks, '64Ki')}:x4"
-        return f"{sizes},8Mi" if self.ranks <= 8 and self.coll_selector != "ompi" else sizes
+        segments = self.coll_selector in CHOICE.segments
+        return f"{sizes},8Mi" if self.ranks <= 8 and not segments else sizes
 
 
 @rfm.simple_test
@@ -164,17 +159,11 @@ class simulated_pingping_memory(SimulatedMemory):
     tags = exhibits.tags(*exhibits.figures("finisterrae", "5.3", "5.4", "5.6"))
 
 
-class SimulatedPairs(Full, SimulatedPair):
+class SimulatedPairs(Full, PairsOfRanks, SimulatedPair):
     """One half of the ranks with the other, all at once."""
 
     pairs = parameter([1, 2, 4])
     varied = ["pairs"]
-
-    @run_after("init")
-    def set_pairs(self):
-        self.num_tasks = 2 * self.pairs
-        if self.pairs > 1:
-            self.options = {**self.options, "pairs": self.pairs}
 
 
 @rfm.simple_test
@@ -199,28 +188,21 @@ class simulated_bisect(SimulatedPairs):
 
 
 @rfm.simple_test
-class simulated_alltoall_variants(Full, SimulatedRanks):
+class simulated_alltoall_variants(Full, Latency, SimulatedRanks):
     """The collective operation and four ways without it (stival 3)."""
 
     experiment = "alltoall-variants"
+    operation = "alltoall-collective"
     ranks = parameter([2, 4, 8])
     options = {"sizes": "1:1Mi:x2", **START}
     tags = exhibits.tags(*exhibits.figures("stival", "4.25", "4.26", "4.27"))
 
-    @performance_function("us")
-    def latency(self):
-        return 1e6 * launches.summary_value(self.record, "alltoall-collective", 1, "median_s")
 
-
-class SimulatedWait(Full, SimulatedRanks):
+class SimulatedWait(Full, Wait, SimulatedRanks):
     """A known wait of many ranks: what is measured beyond it is the measuring's own."""
 
     ranks = parameter([2, 4, 8, 16, 32, 64])
     options = WINDOWS
-
-    @performance_function("ns")
-    def median(self):
-        return 1e9 * launches.summary_value(self.record, self.experiment, 0, "median_s")
 
 
 @rfm.simple_test

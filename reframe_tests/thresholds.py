@@ -5,7 +5,8 @@ import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
 from .base import Experiment, Full, Quick, Smoke
-from .harness import exhibits, launches, placements
+from .harness import exhibits, placements
+from .mixins.figures import Latency
 
 
 class EagerLimit(Experiment):
@@ -58,16 +59,14 @@ class eager_limit_full(Full, EagerLimit):
     eager_limit = parameter(["default", "least", "16384", "65536", "262144", "most"])
 
 
-class Protocol(Experiment):
+class Protocol(Latency, Experiment):
     """The same sizes with the least and the largest eager limit: where the two protocols cross."""
 
     #: `least`: rendezvous wherever it can be; `most`: eager wherever it can be.
     eager_limit = parameter(["default", "least", "most"])
     settings = ["eager_limit"]
 
-    @performance_function("us")
-    def latency(self):
-        return 1e6 * launches.summary_value(self.record, self.experiment, 1 << 15, "median_s")
+    shown_bytes = 1 << 15
 
 
 @rfm.simple_test

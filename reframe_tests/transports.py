@@ -2,13 +2,14 @@
 """What is below MPI: messages over sockets, frames and echoes, without any library."""
 
 import reframe as rfm
-from reframe.core.builtins import parameter, performance_function, run_after
+from reframe.core.builtins import parameter, run_after
 
 from .base import Experiment, Full, Quick, Smoke
-from .harness import exhibits, launches
+from .harness import exhibits
+from .mixins.figures import Latency
 
 
-class Layer(Experiment):
+class Layer(Latency, Experiment):
     """Two ranks without an MPI; the time is that of one message, one way."""
 
     kind = "sockets"
@@ -18,10 +19,6 @@ class Layer(Experiment):
     @run_after("init")
     def choose_transport(self):
         self.options = {**self.options, "transport": self.transport}
-
-    @performance_function("us")
-    def latency(self):
-        return 1e6 * launches.summary_value(self.record, self.experiment, 1, "median_s")
 
 
 class Transport(Layer):

@@ -17,8 +17,9 @@ import re
 import sys
 
 NEEDED = ["mpicc", "mpirun", "cotejo", "cotejo-guard"]
-# What belongs to an MPI in a `bin` that it shares with a whole system.
-OF_AN_MPI = re.compile(r"(mpi|hydra_|ompi|opal|orte|prte|pmix|impi)")
+# What belongs to an MPI in a `bin` that it shares with a whole system; from the MPI families.
+SHARED = json.loads((pathlib.Path(__file__).parent / "shared_prefix.json").read_text())
+OF_AN_MPI = re.compile("|".join(["mpi", *map(re.escape, SHARED["programs"])]))
 SYSTEM = [pathlib.Path("/usr"), pathlib.Path("/usr/local"), pathlib.Path("/")]
 
 

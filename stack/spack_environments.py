@@ -7,6 +7,7 @@ repository. Run after a family was added or changed; `--lock` needs Spack and ta
 """
 
 import argparse
+import json
 import re
 import subprocess
 import sys
@@ -108,6 +109,11 @@ def wanted():
     out = {"spack.yaml": text(checkout(found)),
            "spack_repo/pinned/repos.yaml":
                NOTE + yaml.safe_dump({"repos": {"builtin": {"commit": BUILTIN}}})}
+    out["stack/shared_prefix.json"] = json.dumps({
+        "note": "Written by `python3 -m stack.spack_environments` from the MPI families.",
+        "programs": sorted({begin for f in found for begin in f.shared.get("programs", [])}),
+        "version": {package(f.spack): f.shared["version"] for f in found
+                    if "version" in f.shared}}, indent=1) + "\n"
     out.update({f"spack_repo/environments/{target}/spack.yaml": text(release(found, target))
                 for target in TARGETS})
     return out

@@ -7,13 +7,15 @@ two MPIs would be one. Prints the entries of the site's packages.yaml.
 """
 
 import argparse
+import json
 import pathlib
 import re
 import subprocess
 import sys
 
-VERSION = {"openmpi": (["ompi_info", "--version"], r"Open MPI v(\S+)"),
-           "mpich": (["mpichversion"], r"MPICH Version:\s+(\S+)")}
+# Package -> command and regular expression of its version; from the MPI families.
+SHARED = json.loads((pathlib.Path(__file__).parent / "shared_prefix.json").read_text())
+VERSION = {name: (words.split(), pattern) for name, (words, pattern) in SHARED["version"].items()}
 NEEDED = ["mpicc", "mpicxx", "mpiexec", "mpirun"]
 
 
@@ -47,7 +49,8 @@ def main():
     folder = parser.parse_args().folder.resolve()
     versions = {name: version for name in VERSION if (version := version_of(name))}
     if not versions:
-        return "split: no Open MPI (ompi_info) and no MPICH (mpichversion) on PATH"
+        programs = " and no ".join(words[0] for words, _ in VERSION.values())
+        return f"split: no {programs} on PATH"
     print("packages:")
     for name, version in versions.items():
         lacking = split(name, pathlib.Path("/usr/bin"), folder / name)

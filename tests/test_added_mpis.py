@@ -93,16 +93,6 @@ def test_what_a_family_is_like_must_be_one(tmp_path):
         families.of_site(tmp_path)
 
 
-#: Files that decide something by an MPI's name, and what; none may be added.
-EXEMPT = {
-    "reframe_tests/simulated.py": "whose algorithms SimGrid simulates",
-    "stack/ctest.py": "the MPI that is tested with sanitizers",
-    "stack/split_prefix.py": "Debian's two MPIs, which share a prefix",
-    "stack/spack_complete.py": "programs that belong to an MPI in a shared bin",
-    "reframe_tests/harness/machine.py": "names of modules that look like an MPI's",
-}
-
-
 def texts(path):
     """The texts in a file of Python that are no docstrings."""
     tree = ast.parse(path.read_text())
@@ -120,4 +110,4 @@ def test_no_file_that_decides_anything_knows_the_name_of_an_mpi():
              for path in (families.REPO / folder).rglob("*.py")]
     knowing = {str(path.relative_to(families.REPO)) for path in files
                if any(names.search(text) for text in texts(path))}
-    assert knowing - set(EXEMPT) == set()
+    assert knowing == set()

@@ -6,7 +6,9 @@ import re
 
 import pytest
 
-from reframe_tests.harness import backends, clusters, recording
+from reframe_tests.harness import backends, clusters, families, planning, recording
+from reframe_tests.harness.model import transport
+from reframe_tests.harness.request import Request
 
 exceptions = pytest.importorskip("reframe.core.exceptions")
 base = pytest.importorskip("reframe_tests.base")
@@ -21,16 +23,14 @@ class Launch:
     program = "cotejo"
     options = {}
     stagedir = "."
-
-    class request:  # noqa: N801
-        prefix = pathlib.Path("/")
-        backend = backends.of("p", {"cluster": "gigabit", "hosts": 2}, True)
-
-    class family:  # noqa: N801
-        options = {}
+    request = Request(families.load()["mpich"], transport.load()["tcp"], "near", 2,
+                      backends.of("p", {"cluster": "gigabit", "hosts": 2}, True))
 
     def is_dry_run(self):
         return False
+
+    def reach_machine(self):
+        base.Experiment.reach_machine(self)
 
 
 def compose(monkeypatch, wrong, kind=clusters.ClusterError):
@@ -68,10 +68,8 @@ def test_a_parameter_that_was_forgotten_is_in_the_name_of_the_cell():
         shape = builtins.parameter(["round", "square"])
         only = builtins.parameter(["one"])
 
-    assert forgetful.telling([], []) == ["shape"]
-    assert forgetful.telling([], ["only"]) == ["only", "shape"]
-
-
+    assert planning.telling(forgetful, [], []) == ["shape"]
+    assert planning.telling(forgetful, [], ["only"]) == ["only", "shape"]
 
 
 def test_neither_tests_nor_their_base_ask_for_a_backend_by_name():

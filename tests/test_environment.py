@@ -5,7 +5,10 @@ import subprocess
 
 import pytest
 
-from reframe_tests.harness import environment, families
+from reframe_tests.harness import backends, environment, families
+from reframe_tests.harness.model import transport
+from reframe_tests.harness.model.placement import Place
+from reframe_tests.harness.request import Request
 from tests.fake_mpi import REFRAME, Fake
 
 needs_stack = pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack`")
@@ -53,3 +56,26 @@ def test_libraries_come_before_those_of_the_shell(tmp_path):
     assert with_one["LD_LIBRARY_PATH"].endswith("/lib:/x")
     assert without["LD_LIBRARY_PATH"].endswith("/lib")
     assert without["PATH"].endswith("/bin:/bin")
+
+
+@needs_stack
+def test_what_a_site_preloads_is_preloaded_beside_what_the_transport_does(tmp_path):
+    """It was overwritten: a site's own library was not in the ranks, and no record said so."""
+    fake = Fake(tmp_path, "intel-mpi", (
+        "Intel(R) MPI Library 2021.19", "I_MPI_FABRICS=shm", [("a", 0), ("a", 1)]),
+        more=', "env_vars": [["LD_PRELOAD", "/site/its.so"]]',
+        mpis="intel-mpi: {transports: {shm: {environment: {LD_PRELOAD: '{prefix}/ours.so'}}}}\n")
+    output = fake.run("-r", "-n", "pingpong_smoke.*transport=shm", "--keep-stage-files",
+                      LD_PRELOAD="/shell/its.so")
+    assert [r["reason"] for r in fake.records()] == [""], output[-2000:]
+    _, seen = fake.received("pingpong_smoke")
+    assert seen["LD_PRELOAD"] == f"{fake.prefix}/ours.so:/site/its.so"
+
+
+def test_all_parts_of_a_launch_are_preloaded():
+    request = Request(families.load()["mpich"], transport.load()["llc"], "near", 2,
+                      backends.of("p", {"shared_cores": True}, True), place=Place([], 2))
+    loaded = request.environment({"LD_PRELOAD": "/a/test.so"})["LD_PRELOAD"]
+    names = [word.rpartition("/")[2] for word in loaded.partition("$")[0].split(":")]
+    assert names == ["libcotejo_yield.so", "libcotejo_llc.so", "test.so"]
+    assert loaded.endswith("${LD_PRELOAD:+:$LD_PRELOAD}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What ReFrame does before it launches anything: how long it takes is held by `bench PART=sites`."""
+"""What ReFrame does before it launches anything; `bench PART=sites` holds how long that takes."""
 
 import pytest
 
@@ -29,7 +29,6 @@ def test_reframe_thinks_of_no_line_that_nobody_asked_for(site):
 
 
 def test_no_test_has_the_variable_that_costs_half_of_its_making():
-    base = pytest.importorskip("reframe_tests.base")
-    assert "variables" not in base.Quick.var_space.vars
-    assert "variables" not in base.Experiment.var_space.vars
-    assert "env_vars" in base.EveryRankCount.var_space.vars
+    p2p = pytest.importorskip("reframe_tests.p2p")
+    assert "variables" not in p2p.pingpong_quick.var_space.vars
+    assert "env_vars" in p2p.pingpong_quick.var_space.vars

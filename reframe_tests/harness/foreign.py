@@ -9,6 +9,7 @@ import shlex
 import statistics
 
 from . import families, sessions
+from .request import before_others
 
 SCHEMA = "# cotejo-samples/1"
 #: The six columns that samples begin with, as foreign programs fill them.
@@ -30,13 +31,18 @@ def columns(*further, **meanings):
         {"name": name, "unit": unit, "meaning": meaning} for name, unit, meaning in further]
 
 
+def preloading(family, library):
+    """The word before a program that has libLIBRARY.so of ours loaded before all others."""
+    prefix = family.prefix(families.stack_prefix())
+    return f"LD_PRELOAD={before_others(f'{prefix}/lib/libcotejo_{library}.so')}"
+
+
 def command(family, words):
     """Executable and options that start a program of an MPI: its library before any other of the
     same ABI, and the observer beside what the machine preloads."""
     prefix = family.prefix(families.stack_prefix())
     return "env", [
-        f"LD_PRELOAD={prefix}/lib/libcotejo_observe.so${{LD_PRELOAD:+:$LD_PRELOAD}}",
-        "COTEJO_DESCRIPTION=samples.json",
+        preloading(family, "observe"), "COTEJO_DESCRIPTION=samples.json",
         f"LD_LIBRARY_PATH={prefix}/lib${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}",
         *map(shlex.quote, map(str, words))]
 

@@ -5,7 +5,7 @@ import pathlib
 
 import reframe
 
-from . import accidents, allocation, counters, launches, references, sessions
+from . import accidents, allocation, counters, launches, planning, references, sessions
 
 
 class UnrecordedError(RuntimeError):
@@ -25,8 +25,7 @@ def asked(test):
         "ranks": request.ranks,
         **({"places": request.place.each} if request.place.each else {}),
         "settings": {**request.settings, **dict(request.level.values)},
-        "parameters": {name: getattr(test, name)
-                       for name in test.telling(list(test.settings), list(test.varied))
+        "parameters": {name: value for name, value in planning.values_told(test).items()
                        if name not in (*test.settings, "set_by_name")},
         "time_limit_s": test.limit_s}
 
@@ -62,6 +61,8 @@ def record(test):
     beside = references.against(found, test.cell) if found["status"] == "ok" else None
     found["references"] = beside
     publish(found, stage, test.cell)
+    if said := references.unusual(beside):
+        print(f"unusual: {test.cell}: {said}", flush=True)
     return found
 
 

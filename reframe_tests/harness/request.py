@@ -2,10 +2,12 @@
 """One launch as it is asked for: from an MPI, a transport, a placement and a partition to where
 its ranks go, what its launcher is told, and the variables that it gets."""
 
+import math
 import pathlib
+import shlex
 from dataclasses import dataclass, field
 
-from . import environment, factors, families
+from . import backends, cores, counters, environment, factors, families, scales
 from .backends import Backend
 from .model.family import Family
 from .model.placement import Place, PlacementError
@@ -14,6 +16,20 @@ from .model.transport import Transport
 
 class CannotBeError(ValueError):
     """Why a launch cannot be asked for here, in one line: it is left out, which is no failure."""
+
+
+class MachineError(RuntimeError):
+    """A machine that is there and not ready; `busy`: for want of time, so it is tried again."""
+
+    def __init__(self, err):
+        super().__init__(str(err))
+        self.busy = isinstance(err, backends.BackendBusyError)
+
+
+def before_others(*libraries):
+    """A value of LD_PRELOAD, for a shell: these, and what is preloaded already by then. What the
+    user's shell brought is cleared before, so this is the site's, its modules' or a test's."""
+    return ":".join(map(str, libraries)) + "${LD_PRELOAD:+:$LD_PRELOAD}"
 
 
 @dataclass
@@ -39,6 +55,29 @@ class Request:
     level: factors.Level = factors.NONE
     place: Place | None = None
     stage: pathlib.Path | None = None
+
+    @classmethod
+    def of(cls, test, family, transport):
+        """The request of a test of ReFrame in its partition; CannotBeError: it is left out."""
+        partition = test.current_partition
+        extras, launcher = partition.extras, partition.launcher_type.registered_name
+        asked = cls(family, transport, test.placement, test.num_tasks,
+                    backends.of(partition.name, extras, partition.scheduler.is_local), launcher,
+                    extras.get("srun_mpi", {}).get(family.name, ""), test.threads)
+        asked.settle(extras, test.every_host, {n: getattr(test, n) for n in test.settings},
+                     test.set_by_name)
+        if asked.backend.dilation > 1 and test.own_clock:
+            raise CannotBeError("the program has a clock of its own, which cannot be slowed")
+        return asked
+
+    def settle(self, extras, every_host, settings, level):
+        """All that a request must have; CannotBeError says what the machine has no room for."""
+        self.fit_hosts(extras, every_host)
+        self.set_values(settings)
+        self.set_by_name(level)
+        self.resolve()
+        if reason := self.backend.available():
+            raise CannotBeError(reason)
 
     @property
     def prefix(self):
@@ -94,17 +133,63 @@ class Request:
                                 f"hosts, not one on each of {self.on_hosts}")
         self.place = place
 
-    def environment(self):
-        """Variables of the launch: the transport's, those of settings, and the machine's."""
+    def dilated(self, seconds):
+        """How long that is on a machine whose time goes slower."""
+        return math.ceil(seconds * self.backend.dilation)
+
+    def benchmark_options(self, options, seed):
+        """Words of the benchmark's options (name -> value), within the site's bounds. `seed` makes
+        one order of sizes for all of a block."""
+        found = {**self.family.options, **scales.bounded(options)}
+        if seed is not None:
+            found = {"seed": seed, **found}
+        if self.backend.dilation > 1:
+            found["dilation"] = self.backend.dilation
+        return [word for name, value in found.items() for word in (f"--{name}", str(value))]
+
+    def reach(self):
+        """Has the machine ready, and its files in the stage folder; MachineError: it is not."""
+        self.stage = pathlib.Path(self.stage)
+        try:
+            self.backend.reach(self)
+        except backends.BackendError as err:
+            raise MachineError(err) from None
+        for name, text in self.backend.files(self).items():
+            (self.stage / name).write_text(text)
+
+    def counting(self):
+        """Commands before and after the launcher, by which its cards' counters are read."""
+        return counters.commands(self.transport)
+
+    def launcher_options(self):
+        return [*self.backend.options(self), *self.backend.each_rank(self, cores.study())]
+
+    def guarded(self, limit_s, beside):
+        """Options of the guard and what it starts: it ends all ranks in time, and when ReFrame
+        (process `beside`, where launches run beside it) was killed. It has the cores of its
+        machine for this study."""
+        words = [str(limit_s), "-r", "guard.json", "-s", cores.study()]
+        if beside:
+            words += ["-w", str(beside)]
+            if self.backend.shares_files(self):
+                words += ["-t"]
+        for pattern in self.family.shared_memory:
+            words += ["-m", shlex.quote(pattern)]
+        return [*words, *self.backend.prefix(self)]
+
+    def environment(self, set_before=()):
+        """Variables of the launch: the transport's, those of settings, and the machine's. What is
+        preloaded, by these and by what was `set_before` (name -> value), is all preloaded."""
         family, transport = self.family, self.transport.name
-        found = family.transports[transport].variables(self.prefix)
         cpus = self.place.cpus if self.backend.binds else []
-        for name, value in self.settings.items():
-            found.update(family.setting(name, transport).variables(value, cpus))
-        for name in self.level.names:
-            found.update(telling.environment if (telling := family.telling(name)[1]) else {})
-        found.update(factors.environment(self.level))
-        more = self.backend.environment(self)
-        preloaded = [kept["LD_PRELOAD"] for kept in (more, found) if "LD_PRELOAD" in kept]
-        found.update(more)
-        return {**found, **({"LD_PRELOAD": ":".join(preloaded)} if preloaded else {})}
+        machine = self.backend.environment(self)
+        parts = [family.transports[transport].variables(self.prefix),
+                 *(family.setting(name, transport).variables(value, cpus)
+                   for name, value in self.settings.items()),
+                 *(telling.environment for name in self.level.names
+                   if (telling := family.telling(name)[1])),
+                 factors.environment(self.level), machine]
+        found = {name: value for part in parts for name, value in part.items()}
+        preloaded = [part["LD_PRELOAD"] for part in (machine, *parts[:-1], dict(set_before))
+                     if "LD_PRELOAD" in part]
+        return {**found, **({"LD_PRELOAD": before_others(*preloaded)} if preloaded else {})}

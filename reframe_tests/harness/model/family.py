@@ -34,6 +34,9 @@ class Setting:
     most: int = 0
     header: int = 0
     receiver: str = "polling"
+    #: Those that studies compare, the usual one first; and those of them that cut messages.
+    values: list = field(default_factory=list)
+    segments: list = field(default_factory=list)
     #: Value -> numbers of ranks with which it gives wrong results.
     wrong: dict = field(default_factory=dict)
 
@@ -104,6 +107,11 @@ class Family:
     #: Interface by which Slurm's srun starts ranks (`--mpi`), where a site names no other.
     srun: str = ""
     audit: dict = field(default_factory=dict)
+    #: In a `bin` that it shares with a whole system: how its `programs` begin, and by which
+    #: command, in which words, it tells its `version` there.
+    shared: dict = field(default_factory=dict)
+    #: It frees all of its memory at its end: what is left is ours.
+    keeps_no_memory: bool = False
     settings: dict = field(default_factory=dict)
     #: Beginnings of names of variables that a study may set -> `Telling`.
     variables: dict = field(default_factory=dict)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which cells there are, what each is called, and which of them this run is for."""
+
+import inspect
+import pathlib
+
+from . import accidents, scales, sessions
+
+
+def tags(test):
+    """Tags of a test: its job's of its scale, and the main job's own."""
+    job = pathlib.Path(inspect.getfile(type(test))).stem
+    main = test.main_job or test.scale == "full"
+    return {scales.tag(job, test.scale), *([test.scale] if main else [])}
+
+
+def telling(test, settings, varied):
+    """Names of what tells variants of a class of tests apart beside launch, transport and
+    placement: what the class names, and every parameter of several values that it does not."""
+    named = [*settings, *varied]
+    return named + [name for name, found in test.param_space.params.items()
+                    if name not in ("launch", "transport", "placement", *named)
+                    and len(found.values) > 1]
+
+
+def cell_name(test, family, chosen, values, partition):
+    """The name of a cell: the test, what is compared, the values that tell variants apart, and the
+    partition, unless its `extras` say that it is not `named`."""
+    if partition.extras.get("named", True):
+        values = [*values, partition.name]
+    return ".".join(map(str, [test, family, chosen["transport"], chosen["placement"], *values]))
+
+
+def values_told(test):
+    """What tells a test's variants apart: name -> its value."""
+    names = telling(type(test), list(test.settings), list(test.varied))
+    return {name: getattr(test, name) for name in names}
+
+
+def name_of(test, family, partition):
+    """The name of a test's cell under a family in a partition."""
+    chosen = {"transport": test.transport, "placement": test.placement}
+    return cell_name(test.named_after or type(test).__name__, family, chosen,
+                     values_told(test).values(), partition)
+
+
+def note_lacking(test, partitions):
+    """Notes the cells that partitions cannot have, for the features that they lack."""
+    if not sessions.listing():
+        return
+    wanted = {word[1:] for word in test.valid_systems[0].split() if word[0] == "+"}
+    for partition in partitions:
+        lacking = sorted(wanted - set(partition.features))
+        for environ in partition.environs if lacking else ():
+            if {test.kind, test.transport} <= set(environ.features):
+                sessions.note(name_of(test, environ.name, partition),
+                              skipped=f"the partition lacks {', '.join(lacking)}")
+
+
+def note(test):
+    """Notes a cell that there is."""
+    sessions.note(test.cell, file=inspect.getfile(type(test)), scale=test.scale,
+                  partition=test.current_partition.fullname)
+
+
+def why_not_now(cell, launch):
+    """Why this run does not launch a cell that there is, or ''."""
+    if sessions.listing():
+        return "listed"
+    if sessions.measured(cell, launch):
+        return "already in this session"
+    return "" if sessions.wanted(cell) else "not among the cells that this run is for"
+
+
+def why_stop():
+    """Why it makes no sense to launch any more, or ''."""
+    if accidents.row.too_long():
+        return f"the last {accidents.MOST_IN_A_ROW} launches were lost to accidents"
+    return ""
