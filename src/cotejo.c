@@ -145,6 +145,7 @@ static void publish(struct bench *bench, const struct experiment *experiment,
                               .payload_bytes = bench->payload_bytes,
                               .payload_checked = bench->payload_checked,
                               .sync = &bench->sync,
+                              .arrival = &bench->arrival,
                               .threads = &bench->threads,
                               .layout = &bench->layout,
                               .order = &bench->order,
@@ -239,6 +240,7 @@ static int run(const struct experiment *experiment, int count, char **arguments)
     measure(&bench, experiment, count, arguments);
     samples_close(&bench.samples);
     json_free(&bench.sync);
+    json_free(&bench.arrival);
     json_free(&bench.threads);
     json_free(&bench.found);
     options_free(&bench.options);

@@ -32,6 +32,7 @@ struct bench {
     struct usage before, after; // of this rank's memory: MPI_Init
     double init_s;              // that MPI_Init took on this rank
     struct json sync;           // value of `observed.sync`, on rank 0; empty: no shared clock
+    struct json arrival; // value of `observed.arrival`, on rank 0; empty: all ranks together
     struct json threads; // a list of where threads may run; rank 0's counts; empty: not observed
     struct json found;   // an object of what was found beside samples; rank 0's counts
     struct failure failure; // an experiment that sets it must see to it that all ranks do

@@ -117,8 +117,12 @@ static void describe_subject(const struct subject *subject, struct json *json) {
         overhead_describe(subject->overhead, subject->clock, json);
     else
         json_null(json);
-    json_name(json, "sync");
-    json_raw(json, subject->sync && subject->sync->text ? subject->sync->text : "null");
+    const struct json *values[] = {subject->sync, subject->arrival};
+    const char *const names[] = {"sync", "arrival"};
+    for (int i = 0; i < 2; i++) {
+        json_name(json, names[i]);
+        json_raw(json, values[i] && values[i]->text ? values[i]->text : "null");
+    }
 }
 
 // Ranks of all hosts as one JSON list; to be freed, on rank 0 only.

@@ -31,6 +31,7 @@ struct subject {
     double payload_bytes; // negative: not known
     bool payload_checked;
     const struct json *sync;         // value of the member `sync`; NULL or empty: null
+    const struct json *arrival;      // value of the member `arrival`; NULL or empty: null
     const struct json *threads;      // value of the member `threads`; NULL or empty: null
     const struct order *order;       // of what was measured; NULL: not known
     const struct overhead *overhead; // of the measuring, by `clock`; NULL: not known

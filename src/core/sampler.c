@@ -67,6 +67,11 @@ void sampler_read(struct sampler *sampler, struct bench *bench) {
                     "--start %s needs one clock for all ranks; give --sync hierarchical, or "
                     "--start barrier",
                     sampler->start->name);
+    if (!sampler->start->clocked && arrival_asked(options))
+        failure_set(&bench->failure, STATUS_USAGE,
+                    "--arrival %s: offsets are from a common start, which --start %s has not; use "
+                    "--start round-time or windows",
+                    options_text(options, "arrival"), sampler->start->name);
 }
 
 struct sampler sampler_plain(struct bench *bench, struct stop stop) {
@@ -86,6 +91,8 @@ void sampler_open(struct sampler *sampler, struct bench *bench, bool clocks) {
     // to each other.
     if (options_have(&bench->options, "sync") && (clocks || !sampler->start->loop))
         sync_open(&sampler->sync, bench->comm, &bench->clock, &bench->options, &bench->failure);
+    if (!failed(&bench->failure) && options_have(&bench->options, "arrival"))
+        arrival_open(&sampler->arrival, bench->comm, &bench->options, &bench->failure);
     if (!failed(&bench->failure) && sampler->sync.method)
         sampler->lead_s = fmax(sampler->lead_s, 2 * start_announcing(sampler));
 }
@@ -173,7 +180,8 @@ static void run_starts(struct sampler *sampler, const struct operation *operatio
         prepare(operation, from < 0 ? -1 : from + i);
         double before = switches();
         double target = sampler->target[i] = start->meet(sampler, progress, i);
-        double own = start->clocked ? sync_own(&sampler->sync, target) : -INFINITY;
+        double own =
+            start->clocked ? sync_own(&sampler->sync, target + sampler->arrival.own_s) : -INFINITY;
         struct span span =
             clock_time(clock, own, operation->run, operation->state, progress->calls);
         begin[i] = span.begin_s;
@@ -212,8 +220,8 @@ static void run_stage(struct sampler *sampler, const struct operation *operation
 static struct times times_of(const struct sampler *sampler, const struct operation *operation,
                              long i, long count) {
     int stride = (int)((size_t)count * per_sample(operation));
-    return (struct times){sampler->target[i], sampler->all + i, sampler->all + count + i,
-                          sampler->bench->size, stride};
+    return (struct times){sampler->target[i],       sampler->all + i,     sampler->all + count + i,
+                          sampler->arrival.offsets, sampler->bench->size, stride};
 }
 
 // Whether a rank whose time counts lost its core during a sample, which lie `count` apart.
@@ -258,8 +266,12 @@ static void add_ranks(struct sampler *sampler, const struct operation *operation
                       struct sample sample) {
     struct bench *bench = sampler->bench;
     for (int r = 0; r < times->ranks && !failed(&bench->failure); r++) {
-        struct times alone = {times->target, times->begin + r * times->stride,
-                              times->end + r * times->stride, 1, times->stride};
+        struct times alone = {times->target,
+                              times->begin + r * times->stride,
+                              times->end + r * times->stride,
+                              times->offsets ? times->offsets + r : NULL,
+                              1,
+                              times->stride};
         struct verdict verdict = sampler->start->judge(sampler, progress, &alone);
         char name[80];
         if (isnan(*alone.end))
@@ -488,6 +500,10 @@ void sampler_close(struct sampler *sampler) {
     if (!failed(&bench->failure) && sampler->sync.clock)
         sync_describe(&sampler->sync, sampler->tightest_s, sampler->error_share, &bench->sync,
                       &bench->failure);
+    json_free(&bench->arrival);
+    if (!failed(&bench->failure) && sampler->arrival.offsets)
+        arrival_describe(&sampler->arrival, &bench->arrival);
+    arrival_close(&sampler->arrival);
     free(sampler->target);
     free(sampler->own);
     free(sampler->all);

@@ -7,6 +7,7 @@
 #ifndef COTEJO_CORE_SAMPLER_H
 #define COTEJO_CORE_SAMPLER_H
 
+#include "arrival.h"
 #include "bench.h"
 #include "stop.h"
 #include "sync.h"
@@ -62,6 +63,7 @@ struct sampler {
     struct bench *bench;
     struct sync sync; // of the clocks; its method is NULL where none were synchronised
     const struct start *start;
+    struct arrival arrival;
     struct stop stop;
     bool per_rank; // every rank's times are samples too
     // The rules, as the options say them.
@@ -77,8 +79,8 @@ struct sampler {
 };
 
 // Declares the options of stages, samples and starts, and how ranks' times are told; beside it
-// belong stop_options, sync_options and, in a table of the experiment's own, SAMPLER_START_ROW
-// with the way to start that suits it.
+// belong stop_options, sync_options, where ranks may arrive apart arrival_options and, in a table
+// of the experiment's own, SAMPLER_START_ROW with the way to start that suits it.
 extern const struct option sampler_options[];
 #define SAMPLER_START_ROW(suited)                                                                 \
     {                                                                                             \
@@ -93,8 +95,8 @@ extern const struct option sampler_options[];
 enum { SAMPLER_COLUMNS = 2 };
 #define SAMPLER_COLUMN_ROWS                                                                       \
     {"late_s", "s",                                                                               \
-     "how long after the common start the last rank began; after a barrier: after the first "     \
-     "rank; 0 when clocks are not synchronised"},                                                 \
+     "how long after the common start the last rank began (with --arrival: after its own); "      \
+     "after a barrier: after the first rank; 0 when clocks are not synchronised"},                \
     {                                                                                             \
         "switched", column_flag,                                                                  \
             "1: a rank whose time counts lost its core meanwhile; of a loop: during its stage"    \

@@ -76,7 +76,8 @@ static struct verdict judge_clocked(const struct sampler *sampler, const struct 
     struct verdict verdict = longest(times, times->target);
     double last = -INFINITY;
     for (int r = 0; r < times->ranks; r++)
-        last = fmax(last, times->begin[r * times->stride]);
+        last =
+            fmax(last, times->begin[r * times->stride] - (times->offsets ? times->offsets[r] : 0));
     verdict.late_s = last - times->target;
     bool inside = !sampler->start->windows || verdict.time_s <= progress->slot_s;
     verdict.valid = inside && verdict.late_s <= sampler->late_s;

@@ -18,6 +18,7 @@ struct verdict {
 struct times {
     double target; // the common start
     const double *begin, *end;
+    const double *offsets; // from the common start to each rank's arrival; NULL: none
     int ranks, stride;
 };
 

@@ -12,7 +12,7 @@ static struct verdict judge(const char *start, const double *begin, const double
     struct sampler sampler = {.start = start_find(start), .late_s = 0.5};
     struct progress progress = {.slot_s = 5};
     sampler.sync.method = method;
-    return sampler.start->judge(&sampler, &progress, &(struct times){100, begin, end, 3, 1});
+    return sampler.start->judge(&sampler, &progress, &(struct times){100, begin, end, NULL, 3, 1});
 }
 
 static void the_last_end_counts(void) {
@@ -65,7 +65,20 @@ static void a_lead_is_never_lowered(void) {
     CHECK(start_longer_lead(&sampler, 0.5) == 0.5);
 }
 
+// Who arrives later by intention is not late; who is late after its arrival is.
+static void arrivals_are_not_late_starts(void) {
+    const double begin[] = {100.1, 103.2, 101.1}, end[] = {101, 104, 103}, due[] = {0, 3, 1};
+    struct sampler sampler = {.start = start_find("round-time"), .late_s = 0.5};
+    struct times times = {100, begin, end, due, 3, 1};
+    struct verdict verdict = sampler.start->judge(&sampler, &(struct progress){0}, &times);
+    CHECK(verdict.valid && verdict.time_s == 4 && fabs(verdict.late_s - 0.2) < 1e-9);
+    const double early[] = {100.1, 103.2, 102.1};
+    times.begin = early;
+    CHECK(!sampler.start->judge(&sampler, &(struct progress){0}, &times).valid);
+}
+
 int main(void) {
+    arrivals_are_not_late_starts();
     a_lead_is_never_lowered();
     bystanders_do_not_count();
     the_last_end_counts();

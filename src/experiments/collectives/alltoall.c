@@ -226,7 +226,7 @@ const struct experiment alltoall_variants = {
     .what = "Time from the common start until the slowest rank has sent its blocks and received "
             "all others'.\nMethod: Stival (2006), all-to-all; partners meet in rounds, for "
             "any number of ranks.",
-    .options = {alltoall_options, sampler_options, stop_options, sync_options},
+    .options = {alltoall_options, sampler_options, arrival_options, stop_options, sync_options},
     .columns = sampler_columns,
     .run = run,
 };

@@ -309,7 +309,8 @@ const struct experiment collective = {
         "NAME.compute, a computation alone; NAME.both, the two at the same time.\n"
         "Method: Kurnosov, MPIPerf (2012); overlap as in IMB-NBC.",
     .ranks = 0,
-    .options = {collective_options, sampler_options, stop_options, sync_options, report_options},
+    .options = {collective_options, sampler_options, arrival_options, stop_options, sync_options,
+                report_options},
     .columns = sampler_columns,
     .run = run,
 };

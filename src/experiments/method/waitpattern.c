@@ -66,7 +66,7 @@ const struct experiment waitpattern_up = {
     .what = "Time of an operation that is known: the last of n ranks is busy for n times --wait."
             "\nMethod: WaitPatternUp of MPIPerf (Kurnosov 2012); a start, a schedule or a timer "
             "that\ngives another time is wrong here.",
-    .options = {wait_options, sampler_options, stop_options, sync_options},
+    .options = {wait_options, sampler_options, arrival_options, stop_options, sync_options},
     .columns = sampler_columns,
     .run = run_up,
 };
@@ -76,7 +76,7 @@ const struct experiment waitpattern_null = {
     .summary = "check: nothing is done, so the time is the measuring's own",
     .what = "Time of no operation: what starting and reading the timer add to every sample.\n"
             "Method: WaitPatternNull of MPIPerf (Kurnosov 2012).",
-    .options = {wait_options, sampler_options, stop_options, sync_options},
+    .options = {wait_options, sampler_options, arrival_options, stop_options, sync_options},
     .columns = sampler_columns,
     .run = run_null,
 };

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ranks that do not arrive together: patterns and files, proved by waits whose time is known."""
+
+import pytest
+
+from tests import quiet
+from tests.launching import launch, said
+from tests.test_sampler import BRIEF, measured, one
+
+WAIT, SPREAD = 200e-6, 1e-3
+
+
+@pytest.fixture
+def pattern(request, tmp_path):
+    """Words of the option and the offsets that they stand for; of a file, the file."""
+    name, offsets = request.param
+    if name == "file":
+        path = tmp_path / "arrivals.csv"
+        lines = [f"{rank},{offset}" for rank, offset in enumerate(offsets)]
+        path.write_text("# error_s 2e-7\nrank,offset_s\n" + "\n".join(reversed(lines)) + "\n")
+        return str(path), offsets
+    return name, offsets
+
+
+PATTERNS = [("together", (0, 0)), ("ramp", (0, SPREAD)), ("one-late", (0, SPREAD)),
+            ("file", (SPREAD, 0.0))]
+
+
+def ends_of(offsets):
+    """Moments at which the ranks are done, after the common start; the last rank's first."""
+    ends = [offset + (rank + 1) * WAIT for rank, offset in enumerate(offsets)]
+    return {"": max(ends), ".rank0": ends[0], ".rank1": ends[1]}
+
+
+@one
+@pytest.mark.parametrize("pattern", PATTERNS, indirect=True, ids=lambda p: p[0])
+def test_a_rank_is_done_its_wait_after_its_arrival(mpi, tmp_path, pattern):
+    """Rank r is busy for r + 1 waits from its arrival on; the time is that of the last one."""
+    words, offsets = pattern
+    record, rows = measured(mpi, tmp_path / "out", "waitpattern-up", "--wait", str(WAIT),
+                            "--arrival", words, "--spread", str(SPREAD), "--per-rank", "yes",
+                            "--budget", "0.3", "--sync-share", "1")
+    for operation, true in ends_of(offsets).items():
+        found = min(float(row["time_s"]) for row in rows
+                    if row["operation"] == f"waitpattern-up{operation}")
+        assert 0.98 * true <= found
+        assert quiet.holds(found <= 1.1 * true, true, 1.1, len(rows))
+    arrival = record["observed"]["arrival"]
+    if words == "together":
+        assert arrival is None
+    else:
+        assert arrival["offsets_s"] == list(offsets)
+        assert arrival["last_s"] == SPREAD
+        assert (arrival["error_s"] == 2e-7) == (arrival["pattern"] == "file")
+
+
+@one
+def test_windows_have_arrivals_too(mpi, tmp_path):
+    """However late a busy machine makes a start: no rank is done before its arrival and wait."""
+    _, rows = measured(mpi, tmp_path, "waitpattern-up", "--wait", str(WAIT), "--arrival", "ramp",
+                       "--spread", str(SPREAD), "--per-rank", "yes", "--start", "windows", *BRIEF)
+    for operation, true in ends_of((0, SPREAD)).items():
+        assert all(float(row["time_s"]) >= 0.98 * true for row in rows
+                   if row["operation"] == f"waitpattern-up{operation}")
+
+
+@one
+def test_late_is_who_misses_its_own_arrival(mpi, tmp_path):
+    """Not who arrives late by intention: else no sample at all would be valid."""
+    _, rows = measured(mpi, tmp_path, "waitpattern-up", "--wait", "1e-6", "--arrival", "ramp",
+                       "--spread", "1e-3", "--late", "500e-6", "--sync-share", "1", "--budget",
+                       "0.05")
+    assert any(row["valid"] == "1" for row in rows)
+    assert all(float(row["late_s"]) < SPREAD for row in rows if row["valid"] == "1")
+
+
+@one
+@pytest.mark.parametrize("experiment", [
+    ["collective", "--operation", "allreduce,iallreduce,barrier,allreduce_init"],
+    ["alltoall-variants", "--way", "collective"]])
+def test_collectives_wait_for_the_last_rank_to_arrive(mpi, tmp_path, experiment):
+    record, rows = measured(mpi, tmp_path, *experiment, "--arrival", "one-late", "--spread",
+                            "2e-3", *(["--sizes", "8"]), *BRIEF)
+    timed = [row for row in rows if not row["operation"].endswith(".compute")]
+    assert timed and all(float(row["time_s"]) >= 2e-3 for row in timed)
+    assert record["observed"]["payload_checked"]
+
+
+@one
+def test_one_seed_is_one_random_pattern(mpi, tmp_path):
+    offsets = {}
+    for name, seed in (("a", "5"), ("b", "5"), ("c", "6")):
+        record, _ = measured(mpi, tmp_path / name, "waitpattern-up", "--arrival", "random",
+                             "--seed", seed, *BRIEF)
+        offsets[name] = record["observed"]["arrival"]["offsets_s"]
+    assert offsets["a"] == offsets["b"] != offsets["c"]
+    assert all(0 <= offset <= 50e-6 for offset in offsets["a"])
+
+
+@one
+@pytest.mark.parametrize(("words", "told"), [
+    (["--arrival", "ramp", "--start", "barrier"], "which --start barrier has not"),
+    (["--arrival", "one-late", "--start", "mpi-barrier"], "which --start mpi-barrier has not"),
+    (["--arrival", "random", "--start", "loop"], "which --start loop has not"),
+    (["--arrival", "rampp"], "no pattern (together, ramp, one-late, random)"),
+    (["--arrival", "three.csv"], "three.csv, line 4: rank 2, but there are ranks 0 to 1"),
+])
+def test_what_cannot_be_is_one_line(mpi, tmp_path, words, told):
+    (tmp_path / "three.csv").write_text("rank,offset_s\n0,0\n1,0\n2,0\n")
+    done = launch(mpi, "waitpattern-up", *words, folder=tmp_path)
+    assert done.returncode == 2
+    assert len(said(done)) == 1 and told in said(done)[0]
