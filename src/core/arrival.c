@@ -3,7 +3,7 @@
 #include "arrival.h"
 
 #include "barrier.h"
-#include "order.h"
+#include "random.h"
 #include "ranks.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ const struct option arrival_options[] = {
 };
 
 bool arrival_fill(const char *pattern, double spread_s, long seed, double *offsets, int ranks) {
-    struct order random = {.state = (uint64_t)seed};
+    uint64_t state = (uint64_t)seed;
     for (int r = 0; r < ranks; r++)
         if (strcmp(pattern, "together") == 0)
             offsets[r] = 0;
@@ -33,7 +33,7 @@ bool arrival_fill(const char *pattern, double spread_s, long seed, double *offse
         else if (strcmp(pattern, "one-late") == 0)
             offsets[r] = r == ranks - 1 ? spread_s : 0;
         else if (strcmp(pattern, "random") == 0)
-            offsets[r] = spread_s * order_share(&random);
+            offsets[r] = spread_s * random_share(&state);
         else
             return false;
     return true;

@@ -28,10 +28,6 @@ void order_mix(struct order *order, int *list, int count) {
     }
 }
 
-double order_share(struct order *order) {
-    return (double)(draw(order) >> 11) * 0x1p-53;
-}
-
 void order_list(struct order *order, int *list, int count) {
     for (int i = 0; i < count; i++)
         list[i] = i;

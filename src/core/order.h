@@ -28,9 +28,6 @@ void order_list(struct order *order, int *list, int count);
 // Mixes a list, whatever the order of the options is.
 void order_mix(struct order *order, int *list, int count);
 
-// The next number drawn, from 0 to less than 1.
-double order_share(struct order *order);
-
 // The value of the member `observed.order`.
 void order_describe(const struct order *order, struct json *json);
 

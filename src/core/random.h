@@ -12,4 +12,9 @@ static inline uint64_t random_next(uint64_t *state) {
     return z ^ z >> 31;
 }
 
+// From 0 to less than 1.
+static inline double random_share(uint64_t *state) {
+    return (double)(random_next(state) >> 11) * 0x1p-53;
+}
+
 #endif
