@@ -32,7 +32,8 @@ write_paper_of <- function(study, source, out_file, session, published) {
   message("writing ", out_file)
   file.copy(c(source, system.file("report", "report.css", package = "cotejo")), folder)
   given <- list(
-    study = study, coverage = coverage, audit = audit_published(published), folder = exhibits
+    study = study, coverage = coverage, audit = audit_published(published), folder = exhibits,
+    claims = judge_claims(study$whole, read_claims(file.path(published, "claims.csv")), study$delta)
   )
   html <- render_paper(folder, basename(source), given, "svg")
   copy_whole(html, out_file)
@@ -117,86 +118,6 @@ embed_exhibit <- function(row, folder, ending = "svg") {
       alt = row$title, style = if (ending == "pdf") "width: 100%"
     ),
     htmltools::tags$figcaption(paste("Counterpart of", row$study, row$exhibit))
-  )
-}
-
-#' Claims of the studies against these data, judged by the verdicts of the comparison.
-#'
-#' @return data.table of texts: `Study`, `Claim`, `Here`, `Verdict`.
-#' @noRd
-paper_claims <- function(study) {
-  ours <- study$comparison[study$comparison$operation %in% "pingpong"]
-  rbind(
-    claim_on_libraries(
-      ours, "stival", "for 1 to 32 B over TCP MPICH is faster than Open MPI (by 17 %)",
-      "mpich", function(bytes) bytes >= 1 & bytes <= 32, 0.17, study$delta
-    ),
-    claim_on_libraries(
-      ours, "stival", "for 256 kB over TCP Open MPI is faster than MPICH (by 7 %)",
-      "openmpi", function(bytes) bytes == 262144, 0.07, study$delta
-    ),
-    claim_on_start(study$summary)
-  )
-}
-
-# `by`: the difference that the study printed. Sides that are equivalent within a smaller margin
-# contradict it.
-claim_on_libraries <- function(comparison, study, claim, winner, sizes, by, delta) {
-  rows <- comparison[
-    comparison$a == "mpich" & comparison$b == "openmpi" & comparison$transport == "tcp" &
-      sizes(comparison$bytes) & !is.na(comparison$verdict)
-  ]
-  if (!nrow(rows)) {
-    return(data.table(
-      Study = study, Claim = claim, Here = "not measured", Verdict = "no data"
-    ))
-  }
-  good <- if (winner == "mpich") "faster" else "slower"
-  bad <- c(setdiff(c("faster", "slower"), good), if (by > delta) "equivalent")
-  verdict <- if (all(rows$verdict == good)) {
-    "holds"
-  } else if (any(rows$verdict %in% bad) && !any(rows$verdict == good)) {
-    "contradicted"
-  } else if (any(rows$verdict == good)) {
-    "holds in part"
-  } else {
-    "undecided"
-  }
-  data.table(
-    Study = study, Claim = claim,
-    Here = sprintf(
-      "MPICH's time over Open MPI's %s (%s)",
-      paste(unique(format_digits(range(rows$ratio))), collapse = " to "),
-      toString(unique(rows$verdict))
-    ),
-    Verdict = verdict
-  )
-}
-
-# The errors of method that mpiperf names: does the start line change the winner?
-claim_on_start <- function(summary) {
-  claim <- "how ranks are started decides which library looks faster"
-  starts <- if ("option_start" %in% names(summary)) {
-    summary[summary$operation == "bcast" & !is.na(summary$option_start) & summary$bytes == 8]
-  }
-  if (is.null(starts) || uniqueN(starts$option_start) < 2L || uniqueN(starts$mpi) < 2L) {
-    return(data.table(
-      Study = "mpiperf", Claim = claim, Here = "not measured", Verdict = "no data"
-    ))
-  }
-  setattr(starts, "factors", attr(summary, "factors"))
-  found <- compare_configurations(starts, refused = "list")
-  # Nothing but the start line may differ: another transport is another question.
-  same <- setdiff(names(found)[seq_len(match("b", names(found)))], c("option_start", "settings"))
-  found <- found[found$verdict %in% c("faster", "slower")]
-  flips <- found[, list(flip = uniqueN(verdict) > 1L, n = uniqueN(option_start)), by = same]
-  flips <- flips[n > 1L]
-  data.table(
-    Study = "mpiperf", Claim = claim,
-    Here = sprintf(
-      "the winner changes in %d of %d pairs (Bcast, 8 B)", sum(flips$flip), nrow(flips)
-    ),
-    Verdict = if (any(flips$flip)) "holds" else "not shown"
   )
 }
 

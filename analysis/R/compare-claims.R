@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Conclusions of the studies, each put to our launches as one comparison.
+
+CLAIM_COLUMNS <- c(
+  "study", "claim", "where", "says", "exhibit", "tests", "filter", "factor", "a", "b", "sizes",
+  "direction", "low", "high", "circular", "note"
+)
+CLAIM_VERDICTS <- c(
+  "holds", "holds by another amount", "contradicted", "undecided", "not comparable"
+)
+
+#' Read the register of claims.
+#'
+#' @param file `claims.csv`: `study`, `claim` (its name), `where` it is said, what it `says`, the
+#'   `exhibit` it stands on; `tests`, in the order in which they are preferred, `filter` and
+#'   `sizes` as of an exhibit's rows; `factor` (a column, or several joined by a colon) of which
+#'   level `a` (joined likewise; empty: unset) is held against `b`; `direction` of the time of `a`
+#'   (`less`, `more`, `same`); `low` and `high`, the ratio of the times that the study printed (of
+#'   `same`: the margin); `circular`, the sites whose model was fitted to this very conclusion; and
+#'   a `note`.
+#' @return data.table, a row a claim; `filter` and `factor` are lists.
+#' @export
+read_claims <- function(file) {
+  table <- fread(file, colClasses = list(
+    character = c("a", "b", "sizes", "filter", "circular", "note")
+  ))
+  lacking <- setdiff(CLAIM_COLUMNS, names(table))
+  if (length(lacking)) bad_data(file, 1L, paste("no column", toString(lacking)), "add it")
+  odd <- which(!table$direction %in% c("less", "more", "same"))
+  if (length(odd)) {
+    bad_data(file, odd[[1L]] + 1L, "the direction is none", "use less, more or same")
+  }
+  twice <- anyDuplicated(table, by = c("study", "claim"))
+  if (twice) {
+    bad_data(file, twice + 1L, paste(table$claim[[twice]], "is there twice"), "name it otherwise")
+  }
+  table[, c("low", "high") := list(as.numeric(low), as.numeric(high))]
+  table[, filter := list(lapply(filter, parse_members))]
+  table[, factor := list(strsplit(factor, ":", fixed = TRUE))]
+  table[]
+}
+
+#' Hold claims against launches.
+#'
+#' A claim is about one or several cells: sizes, MPIs, transports that its filter leaves. In each
+#' block the ratio of the two sides' times is averaged (geometrically) over the cells, and these
+#' means of blocks are compared as a single size is ([compare_configurations()]): one effect, one
+#' interval, one verdict a claim. Of the places where it was measured (test, site) the first that
+#' has it decides: in the order of `tests`, then real before emulated before simulated, then by the
+#' number of blocks.
+#'
+#' @param summary what [summarise_launches()] returned.
+#' @param claims what [read_claims()] returned.
+#' @param delta margin of equivalence, where the claim has none of its own.
+#' @param alpha level of the test.
+#' @return data.table, a row a claim: `study`, `claim`, `where`, `says`, `exhibit`, `direction`,
+#'   `printed_low`, `printed_high`, `ratio` with `low`, `high`, `level` (time of `a` over time of
+#'   `b`), `n` (blocks, or launches of the smaller side), `cells`, `least`, `most` (ratios of the
+#'   single cells), `place`, `verdict`, `more_launches`, `more_sessions`, `why` (in words: what
+#'   else differs, what is lacking).
+#' @export
+judge_claims <- function(summary, claims, delta = 0.03, alpha = 0.05) {
+  rbindlist(lapply(seq_len(nrow(claims)), function(i) {
+    claim <- as.list(claims[i])
+    claim$filter <- claims$filter[[i]]
+    claim$factor <- claims$factor[[i]]
+    found <- judge_claim(summary, claim, delta, alpha)
+    cbind(
+      claims[i, c("study", "claim", "where", "says", "exhibit"), with = FALSE],
+      printed_low = claim$low, printed_high = claim$high, direction = claim$direction, found
+    )
+  }), fill = TRUE)
+}
+
+judge_claim <- function(summary, claim, delta, alpha) {
+  rows <- rows_of_claim(summary, claim)
+  lacking <- setdiff(c("a", "b"), rows$side)
+  if (length(lacking)) {
+    return(no_verdict(paste("no launches with", side_in_words(claim, unlist(claim[lacking])))))
+  }
+  places <- places_of(rows, claim)
+  if (!length(places)) {
+    return(no_verdict("the two sides were never measured in one place"))
+  }
+  whys <- character()
+  for (here in places) {
+    if (here$site[[1L]] %in% strsplit(claim$circular, " +")[[1L]]) {
+      whys <- c(whys, "circular: the simulated machine was fitted to this conclusion")
+      next
+    }
+    found <- compare_claim(here, claim, delta, alpha)
+    if (is.character(found)) {
+      whys <- c(whys, found)
+      next
+    }
+    found[, place := name_of_place(here)]
+    return(with_verdict(found, claim))
+  }
+  no_verdict(whys[[1L]])
+}
+
+no_verdict <- function(why) {
+  data.table(
+    ratio = NA_real_, low = NA_real_, high = NA_real_, level = NA_real_, n = NA_integer_,
+    cells = NA_integer_, least = NA_real_, most = NA_real_, place = NA_character_,
+    verdict = "not comparable", more_launches = NA_real_, more_sessions = NA_real_, why = why
+  )
+}
+
+side_in_words <- function(claim, levels) {
+  levels[!nzchar(levels)] <- "unset"
+  paste(paste(word_of_column(claim$factor), collapse = ":"), toString(levels))
+}
+
+#' The usable rows that a claim is about, with the column `side`.
+#' @noRd
+rows_of_claim <- function(summary, claim) {
+  tests <- strsplit(claim$tests, " +")[[1L]]
+  kept <- which(summary$test %in% tests & !is.na(summary$median_s) & summary$median_s > 0)
+  kept <- kept[in_sizes(summary$bytes[kept], claim$sizes)]
+  kept <- kept[matches(summary[kept], claim$filter)]
+  part <- keep_rows(summary, kept)
+  asked <- strsplit(c(claim$a, claim$b), ":", fixed = TRUE)
+  levels <- lapply(seq_along(claim$factor), function(i) {
+    column <- claim$factor[[i]]
+    values <- part[[column]]
+    if (is.null(values)) values <- rep(NA, nrow(part))
+    if (column == "bytes") {
+      values <- as_size(values, vapply(asked, `[[`, "", i))
+    }
+    fcoalesce(as.character(values), "")
+  })
+  part[, side := do.call(paste, c(levels, sep = ":"))]
+  part <- keep_rows(part, which(part$side %in% c(claim$a, claim$b)))
+  if (!nrow(part)) {
+    return(part)
+  }
+  chosen <- choose_states(part, c(SIDES, "side", claim$factor, follows_from(part)))
+  part <- keep_rows(part, which(chosen$used))
+  # An unset level has no name of its own.
+  part[, side := fifelse(side == claim$a, "a", "b")]
+}
+
+#' Sizes by the words in which a claim asks for them: 16384 is "16Ki" where that is asked for.
+#' @noRd
+as_size <- function(values, asked) {
+  found <- match(as.numeric(values), parse_size(asked))
+  fifelse(is.na(found), as.character(values), asked[found])
+}
+
+# Columns by which cells may differ.
+cell_columns <- function(rows) {
+  out <- c(
+    "site", "simulated", "test", "operation", "mpi", "transport", "placement", "hosts", "ranks",
+    "bytes", attr(rows, "factors"),
+    grep("^(parameter|setting)_|^option_(mode|blocking)$", names(rows), value = TRUE)
+  )
+  intersect(unique(out), names(rows))
+}
+
+#' Columns that follow from the side: one value on each, another on the other.
+#' @noRd
+follows_from <- function(rows) {
+  sides <- split(rows, by = "side")
+  if (length(sides) != 2L) {
+    return(character())
+  }
+  values <- function(side, column) unique(as.character(side[[column]]))
+  Filter(function(column) {
+    a <- values(sides[[1L]], column)
+    b <- values(sides[[2L]], column)
+    length(a) == 1L && length(b) == 1L && !identical(a, b)
+  }, cell_columns(rows))
+}
+
+#' The rows of each place where both sides were measured, the preferred place first.
+#' @noRd
+places_of <- function(rows, claim) {
+  tests <- strsplit(claim$tests, " +")[[1L]]
+  places <- unlist(lapply(split(rows, by = "site"), function(part) {
+    # Of one site; what follows from the side there does not make another place.
+    columns <- setdiff(c("simulated", "test"), c(claim$factor, follows_from(part)))
+    if (length(columns)) split(part, by = columns) else list(part)
+  }), recursive = FALSE)
+  places <- Filter(function(part) uniqueN(part$side) == 2L, places)
+  rank <- rbindlist(lapply(places, function(part) {
+    list(
+      test = min(match(part$test, tests)),
+      kind = max(nzchar(part$simulated) + startsWith(part$simulated, "simulated")),
+      blocks = -uniqueN(paste(part$session, part$launch))
+    )
+  }))
+  lapply(unname(places)[do.call(order, unname(as.list(rank)))], function(part) {
+    keep_rows(setattr(part, "factors", attr(rows, "factors")), seq_len(nrow(part)))
+  })
+}
+
+name_of_place <- function(rows) {
+  words <- c(
+    toString(unique(rows$test)), paste("on", toString(unique(rows$site))),
+    unique(rows$simulated[nzchar(rows$simulated)])
+  )
+  paste(words, collapse = ", ")
+}
+
+#' One place: the mean log ratio of its cells, or why there is none.
+#' @noRd
+compare_claim <- function(rows, claim, delta, alpha) {
+  implied <- setdiff(follows_from(rows), claim$factor)
+  both <- cells_with_both(rows, c(claim$factor, implied))
+  if (!length(both)) {
+    # Programs exchange messages of the sizes that they are made of: what is held is the program.
+    implied <- union(implied, "bytes")
+    both <- cells_with_both(rows, c(claim$factor, implied))
+  }
+  if (!length(both)) {
+    return("no cell has both sides")
+  }
+  refused <- character()
+  kept <- both[vapply(both, function(one) {
+    part <- rows[cell == one]
+    proof <- comparable(
+      part[side == "a"], part[side == "b"], c(claim$factor, implied),
+      c(paste("side", claim$a), paste("side", claim$b))
+    )
+    if (!isTRUE(proof)) refused <<- c(refused, proof)
+    isTRUE(proof)
+  }, NA)]
+  if (!length(kept)) {
+    return(paste("not measured alike:", refused[[1L]]))
+  }
+  means <- mean_over_cells(rows[cell %in% kept])
+  if (uniqueN(means$launches$side) < 2L) {
+    return("no launch has all of the cells")
+  }
+  found <- compare_configurations(means$launches, by = "side", delta = delta, alpha = alpha)
+  if (all(startsWith(rows$simulated, "simulated"))) found <- as_exact(found, delta)
+  found[, c("cells", "least", "most") := means$range]
+  found[, why := if (length(implied)) {
+    paste("also differ:", toString(word_of_column(implied)))
+  } else {
+    ""
+  }]
+  found[]
+}
+
+#' Numbers the cells of `rows` in its column `cell`; those that have both sides.
+#' @noRd
+cells_with_both <- function(rows, free) {
+  rows[, cell := .GRP, by = setdiff(cell_columns(rows), free)]
+  rows[, list(both = uniqueN(side) == 2L), by = "cell"][both == TRUE]$cell
+}
+
+#' Of a simulator, whose launches are all the same: the ratio is what it is.
+#' @noRd
+as_exact <- function(found, delta) {
+  exact <- c("low", "high", "joint", "level", "note")
+  found[, (exact) := list(ratio, ratio, TRUE, NA_real_, "exact")]
+  found[, verdict := judge(ratio, ratio, ratio, ratio, TRUE, TRUE, delta)]
+}
+
+#' Launches of the two sides as if of one size, whose time is the geometric mean over the cells
+#' that nearly all launches have; launches that lack one of these are left out.
+#' @noRd
+mean_over_cells <- function(rows) {
+  rows[, block := paste(session, launch)]
+  counts <- rows[, list(blocks = uniqueN(block)), by = c("side", "cell")]
+  counts <- counts[, list(blocks = if (.N == 2L) min(blocks) else 0L), by = "cell"]
+  cells <- counts[blocks >= 0.8 * max(blocks)]$cell
+  rows <- rows[cell %in% cells]
+  each <- rows[, list(log_s = mean(log(median_s))), by = c("side", "block", "session", "cell")]
+  medians <- dcast(
+    each[, list(log_s = stats::median(log_s)), by = c("side", "cell")],
+    cell ~ side,
+    value.var = "log_s"
+  )
+  ratios <- exp(medians$a - medians$b)
+  means <- each[, list(
+    median_s = exp(mean(log_s)), found = uniqueN(cell)
+  ), by = c("side", "block", "session")]
+  means <- means[found == length(cells)]
+  # That the cells may be compared is proved; what tells them apart is averaged over.
+  launches <- rows[!duplicated(paste(side, block))]
+  told <- intersect(c(configuration_columns(rows), names(HELD_FIXED), "library"), names(launches))
+  for (column in setdiff(told, "observed_hosts")) {
+    set(launches, j = column, value = launches[[column]][[1L]])
+  }
+  set(launches, j = "observed_hosts", value = toString(unique(launches$observed_hosts)))
+  launches[, median_s := NULL]
+  set(launches, j = "bytes", value = 0)
+  launches <- launches[means[, c("side", "block", "median_s")], on = c("side", "block")]
+  setattr(launches, "factors", attr(rows, "factors"))
+  list(launches = launches, range = list(length(cells), min(ratios), max(ratios)))
+}
+
+#' A comparison in the words of the claim.
+#' @noRd
+with_verdict <- function(found, claim) {
+  row <- found[1L]
+  toward <- c(less = "faster", more = "slower")[claim$direction]
+  if (claim$direction == "same") {
+    inside <- row$joint & row$low >= claim$low & row$high <= claim$high
+    verdict <- fcase(
+      inside | row$verdict %in% "equivalent", "holds",
+      row$joint & (row$low > claim$high | row$high < claim$low), "contradicted",
+      rep(TRUE, 1L), "undecided"
+    )
+  } else {
+    verdict <- fcase(
+      row$verdict %in% toward, "holds",
+      row$verdict %in% c("faster", "slower", "equivalent"), "contradicted",
+      rep(TRUE, 1L), "undecided"
+    )
+    printed <- !is.na(claim$low)
+    apart <- printed && (row$low > claim$high || row$high < claim$low)
+    if (verdict == "holds" && isTRUE(apart)) verdict <- "holds by another amount"
+  }
+  data.table(
+    ratio = row$ratio, low = row$low, high = row$high, level = row$level,
+    n = min(row$n_a, row$n_b), cells = row$cells, least = row$least, most = row$most,
+    place = row$place, verdict = verdict,
+    more_launches = row$more_launches, more_sessions = row$more_sessions,
+    why = toString(Filter(nzchar, c(row$why, row$note)))
+  )
+}

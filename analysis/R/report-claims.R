@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The studies' conclusions as readers see them: a table and a figure.
+
+#' Claims as a table for readers.
+#'
+#' @param judged what [judge_claims()] returned.
+#' @return data.table of texts.
+#' @noRd
+claims_table <- function(judged) {
+  more <- fcase(
+    !is.na(judged$more_sessions), sprintf(
+      "about %s more", count_of(judged$more_sessions, "session", "sessions")
+    ),
+    is.finite(judged$more_launches), sprintf(
+      "about %s more", count_of(judged$more_launches, "launch", "launches")
+    ),
+    rep(TRUE, nrow(judged)), ""
+  )
+  range <- function(low, high) {
+    fifelse(is.na(low), "", fifelse(
+      low == high, format_digits(low), paste(format_digits(low), "to", format_digits(high))
+    ))
+  }
+  data.table(
+    Study = judged$study, Where = judged$where, Conclusion = judged$says,
+    Printed = range(judged$printed_low, judged$printed_high),
+    `Here, ratio of times` = fifelse(
+      is.na(judged$ratio), "", paste0(format_digits(judged$ratio), fifelse(
+        is.na(judged$low), "", sprintf(
+          " [%s, %s]", format_digits(judged$low), format_digits(judged$high)
+        )
+      ))
+    ),
+    n = fifelse(is.na(judged$n), "", as.character(judged$n)),
+    Measured = fcoalesce(judged$place, ""), Verdict = judged$verdict,
+    Remark = paste0(judged$why, fifelse(nzchar(judged$why) & nzchar(more), "; ", ""), more)
+  )
+}
+
+#' A figure of all claims: the ratio here with its interval beside the printed one.
+#'
+#' @param judged what [judge_claims()] returned.
+#' @return a ggplot. Claims without a ratio stand on their line without a point.
+#' @export
+plot_claims <- function(judged) {
+  rows <- copy(judged)
+  rows[, name := factor(paste(study, claim), levels = rev(paste(study, claim)))]
+  rows[, printed := sqrt(printed_low * printed_high)]
+  rows[, verdict := factor(verdict, levels = CLAIM_VERDICTS)]
+  ggplot2::ggplot(rows, ggplot2::aes(y = name)) +
+    ggplot2::geom_vline(xintercept = 1, colour = "grey60") +
+    ggplot2::geom_linerange(
+      ggplot2::aes(xmin = low, xmax = high, colour = verdict),
+      data = rows[!is.na(low)], orientation = "y"
+    ) +
+    ggplot2::geom_point(ggplot2::aes(x = ratio, colour = verdict), data = rows[!is.na(ratio)]) +
+    ggplot2::geom_point(ggplot2::aes(x = printed), data = rows[!is.na(printed)], shape = 5) +
+    ggplot2::facet_grid(study ~ ., scales = "free_y", space = "free_y", drop = FALSE) +
+    ggplot2::scale_y_discrete(labels = function(names) sub("^\\S+ ", "", names)) +
+    ggplot2::scale_x_log10() +
+    ggplot2::labs(
+      x = "ratio of the two times that the conclusion compares (diamond: printed)", y = NULL,
+      colour = NULL
+    ) +
+    theme_cotejo()
+}

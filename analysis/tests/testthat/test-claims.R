@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# A conclusion is judged by one comparison, and every verdict can come out.
+
+# A register of one claim: of two MPIs, unless something else is asked for.
+claim_of <- function(...) {
+  row <- utils::modifyList(list(
+    study = "stival", claim = "c", where = "text", says = "s", exhibit = "fig-1",
+    tests = "planted", filter = "", factor = "mpi", a = "mpich", b = "openmpi", sizes = "",
+    direction = "less", low = NA, high = NA, circular = "", note = ""
+  ), list(...))
+  file <- tempfile(fileext = ".csv")
+  data.table::fwrite(row, file)
+  read_claims(file)
+}
+
+summary_of <- function(ratio, blocks = 8L, ...) {
+  design <- design_of(bytes = c(1, 1024), mpi = c("mpich", "openmpi"), ...)
+  design[, time := 1e-6 * data.table::fifelse(mpi == "mpich", ratio, 1)]
+  summarise_launches(read_results(plant(fresh_folder(), design, blocks)))
+}
+
+verdict_of <- function(summary, ...) judge_claims(summary, claim_of(...))$verdict
+
+test_that("a direction holds, by the printed amount or another, or is contradicted", {
+  faster <- summary_of(0.8)
+  expect_identical(verdict_of(faster), "holds")
+  expect_identical(verdict_of(faster, low = 0.79, high = 0.81), "holds")
+  expect_identical(verdict_of(faster, low = 0.5, high = 0.6), "holds by another amount")
+  expect_identical(verdict_of(faster, direction = "more"), "contradicted")
+  found <- judge_claims(faster, claim_of())
+  expect_equal(found$ratio, 0.8, tolerance = 0.01)
+  expect_identical(c(found$n, found$cells), c(8L, 2L))
+})
+
+test_that("what is the same contradicts a difference, and a difference what should be the same", {
+  same <- summary_of(1)
+  expect_identical(verdict_of(same), "contradicted")
+  expect_identical(verdict_of(same, direction = "same", low = 0.97, high = 1.03), "holds")
+  other <- summary_of(1.3)
+  expect_identical(verdict_of(other, direction = "same", low = 0.97, high = 1.03), "contradicted")
+})
+
+test_that("five blocks cannot decide, and it is said what would", {
+  found <- judge_claims(summary_of(0.8, blocks = 5L), claim_of())
+  expect_identical(found$verdict, "undecided")
+  expect_match(found$why, "at least 6", fixed = TRUE)
+})
+
+test_that("what was not measured, or not alike, is not comparable", {
+  rows <- summary_of(0.8)
+  none <- judge_claims(rows, claim_of(a = "intel-mpi"))
+  expect_identical(none$verdict, "not comparable")
+  expect_match(none$why, "intel-mpi", fixed = TRUE)
+  rows[mpi == "mpich", observed_cores := "elsewhere"]
+  apart <- judge_claims(rows, claim_of())
+  expect_identical(apart$verdict, "not comparable")
+  expect_match(apart$why, "cores", fixed = TRUE)
+})
+
+test_that("a simulation is exact, and circular where its machine was fitted to the claim", {
+  rows <- summary_of(0.8, blocks = 1L)
+  rows[, simulated := "simulated by SimGrid: a machine"]
+  expect_identical(verdict_of(rows), "holds")
+  found <- judge_claims(rows, claim_of(circular = rows$site[[1L]]))
+  expect_identical(found$verdict, "not comparable")
+  expect_match(found$why, "circular", fixed = TRUE)
+})
+
+test_that("sizes and joined columns can be sides", {
+  rows <- summary_of(0.8)
+  rows[, median_s := median_s * data.table::fifelse(bytes == 1024, 3, 1)]
+  found <- judge_claims(rows, claim_of(factor = "bytes", a = "1Ki", b = "1", direction = "more"))
+  expect_identical(found$verdict, "holds")
+  expect_equal(found$ratio, 3, tolerance = 0.01)
+  both <- judge_claims(rows, claim_of(factor = "mpi:bytes", a = "mpich:1Ki", b = "openmpi:1"))
+  expect_equal(both$ratio, 2.4, tolerance = 0.01)
+})
+
+test_that("a register with a wrong direction or twice the same claim is refused", {
+  expect_error(claim_of(direction = "up"), "less, more or same")
+  file <- tempfile(fileext = ".csv")
+  row <- c(as.list(claim_of()[, !c("filter", "factor")]), filter = "", factor = "mpi")
+  data.table::fwrite(rbind(data.table::as.data.table(row), row), file)
+  expect_error(read_claims(file), "twice")
+})
+
+test_that("the studies' claims are forty or more, each with a place and an exhibit of ours", {
+  claims <- read_claims(testthat::test_path("../../../data/published/claims.csv"))
+  expect_gte(nrow(claims), 40L)
+  expect_setequal(claims$study, names(STUDIES))
+  exhibits <- list_exhibits()
+  expect_identical(setdiff(claims$exhibit, exhibits$name), character())
+})
+
+test_that("the figure of all claims draws every verdict", {
+  rows <- summary_of(0.8)
+  judged <- rbind(
+    judge_claims(rows, claim_of(low = 0.7, high = 0.75)),
+    judge_claims(rows, claim_of(claim = "d", a = "intel-mpi")), fill = TRUE
+  )
+  built <- ggplot2::ggplot_build(plot_claims(judged))
+  expect_identical(nrow(built$data[[3L]]), 1L)
+  expect_match(claims_table(judged)$Verdict[[2L]], "not comparable")
+})
