@@ -177,6 +177,8 @@ static void measure(struct bench *bench, const struct experiment *experiment, in
                          &bench->failure);
         clock_dilate(&bench->clock, options_real(&bench->options, "dilation"));
         bench->init_s /= bench->clock.dilation;
+        bench->first_barrier_s /= bench->clock.dilation;
+        bench->first_alltoall_s /= bench->clock.dilation;
     }
     if (!failed(&bench->failure) && rank == 0)
         samples_open(&bench->samples, options_text(&bench->options, "output"), experiment->columns,
@@ -207,28 +209,50 @@ static void read_options(struct bench *bench, const struct experiment *experimen
         layout_read(&bench->layout, &bench->options, &bench->failure);
 }
 
+static double now(void) {
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return (double)at.tv_sec + 1e-9 * (double)at.tv_nsec;
+}
+
+// A byte from each rank to each: it opens every connection.
+static void first_calls(struct bench *bench) {
+    int size;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    char *bytes = calloc(2, (size_t)size);
+    double begin = now();
+    MPI_Barrier(MPI_COMM_WORLD);
+    double met = now();
+    if (bytes)
+        MPI_Alltoall(bytes, 1, MPI_BYTE, bytes + size, 1, MPI_BYTE, MPI_COMM_WORLD);
+    else
+        failure_set(&bench->failure, STATUS_USAGE, "no memory for a byte to each rank");
+    bench->first_barrier_s = met - begin;
+    bench->first_alltoall_s = now() - met;
+    free(bytes);
+}
+
 static void start_library(struct bench *bench, const struct experiment *experiment, int *count,
                           char ***arguments) {
-    struct timespec begin, end;
     int level = MPI_THREAD_SINGLE, given;
     if (experiment->threads && !failed(&bench->failure))
         level = experiment->threads(&bench->options);
     const struct usage unread = {NAN, NAN, NAN};
     bench->before = experiment->usage ? usage_read() : unread;
-    clock_gettime(CLOCK_MONOTONIC, &begin);
+    double begin = now();
     if (level == MPI_THREAD_SINGLE)
         MPI_Init(count, arguments);
     else
         MPI_Init_thread(count, arguments, level, &given);
-    clock_gettime(CLOCK_MONOTONIC, &end);
+    bench->init_s = now() - begin;
     if (level != MPI_THREAD_SINGLE && given < level)
         failure_set(&bench->failure, STATUS_USAGE,
                     "this needs %s and the MPI library gives less; choose another variant, or a "
                     "build of the library with threads",
                     level == MPI_THREAD_MULTIPLE ? "MPI_THREAD_MULTIPLE" : "MPI_THREAD_FUNNELED");
     bench->after = experiment->usage ? usage_read() : unread;
-    bench->init_s =
-        (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+    if (experiment->startup)
+        first_calls(bench);
 }
 
 static int run(const struct experiment *experiment, int count, char **arguments) {

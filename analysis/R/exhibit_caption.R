@@ -9,7 +9,7 @@
 #' @noRd
 caption_of_exhibit <- function(exhibit, what, n) {
   launches <- unique(exhibit$summary, by = "key")
-  warnings <- c(shared_cores(launches), launches$simulated)
+  warnings <- c(shared_cores(launches), crowded_threads(exhibit$summary), launches$simulated)
   caption_of(
     paste(c(what, origin_of(exhibit, launches), exhibit$spec$differs), collapse = " "), n, warnings
   )
@@ -40,6 +40,26 @@ shared_cores <- function(launches) {
   if (any(crowded)) "ranks share processors"
 }
 
+#' Threads that have to take turns on the cores of their rank, in words; nothing when none do.
+#'
+#' @param summary launch summaries; where a test has threads the columns `threads` and
+#'   `thread_cores` (cores that the rank with fewest may use).
+#' @noRd
+crowded_threads <- function(summary) {
+  if (!all(c("threads", "thread_cores") %in% names(summary))) {
+    return(NULL)
+  }
+  threads <- as.numeric(summary$threads)
+  cores <- as.numeric(summary$thread_cores)
+  crowded <- which(threads > cores)
+  if (length(crowded)) {
+    sprintf(
+      "from %g threads on they take turns on the %s of their rank", min(threads[crowded]),
+      if (max(cores[crowded]) == 1) "one core" else sprintf("%g cores", max(cores[crowded]))
+    )
+  }
+}
+
 # How a time or a rate is shown: columns of points and of medians, factor, axis title.
 UNITS <- list(
   ns = list(
@@ -63,7 +83,7 @@ UNITS <- list(
   "%" = list(
     columns = c("median_s", "low_s", "high_s"), factor = 100, axis = "hidden share (%)"
   ),
-  # Each pair of ranks moves one message in the time of an operation.
+  # Each pair of ranks, or of their threads, moves one message in the time of an operation.
   "messages/s" = list(
     columns = c("median_s", "high_s", "low_s"), factor = 1e-6, rate = TRUE,
     axis = "rate of all pairs (million messages/s)"
@@ -85,9 +105,10 @@ unit_of <- function(exhibit) {
 #' @noRd
 add_values <- function(table, unit) {
   columns <- intersect(unit$columns, names(table))
+  threads <- if ("threads" %in% names(table)) fcoalesce(as.numeric(table$threads), 1) else 1
   for (i in seq_along(columns)) {
     value <- table[[columns[[i]]]]
-    if (isTRUE(unit$rate)) value <- as.numeric(table$ranks) / 2 / value
+    if (isTRUE(unit$rate)) value <- as.numeric(table$ranks) / 2 * threads / value
     set(table, j = c("y", "y_low", "y_high")[[i]], value = value * unit$factor)
   }
   table[]

@@ -50,7 +50,8 @@ list_exhibits <- function(file = system.file("exhibits.csv", package = "cotejo")
 FILTER_COLUMNS <- c(
   "site", "session", "simulated", "scale", "experiment", "test", "mpi", "transport", "placement",
   "hosts", "ranks", "operation", "bytes", "settings", "parameters", "multiply_adds", "step",
-  "pairs", "burst", "queue", "log2_points", "keys", "threads", "rank", "switched", "algorithms"
+  "pairs", "burst", "queue", "log2_points", "keys", "threads", "rank", "switched", "algorithms",
+  "partitions", "thread_cores"
 )
 
 check_exhibit <- function(row, file, line) {

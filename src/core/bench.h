@@ -31,7 +31,9 @@ struct bench {
     bool payload_checked;       // every payload was checked, and found right
     struct usage before, after; // of this rank's memory: MPI_Init
     double init_s;              // that MPI_Init took on this rank
-    struct json sync;           // value of `observed.sync`, on rank 0; empty: no shared clock
+    // What the first calls of all ranks took behind it, where the experiment is about that, s.
+    double first_barrier_s, first_alltoall_s;
+    struct json sync;    // value of `observed.sync`, on rank 0; empty: no shared clock
     struct json arrival; // value of `observed.arrival`, on rank 0; empty: all ranks together
     struct json threads; // a list of where threads may run; rank 0's counts; empty: not observed
     struct json found;   // an object of what was found beside samples; rank 0's counts
@@ -46,6 +48,7 @@ struct experiment {
     int ranks;        // that take part; the others wait quietly. 0: all of them
     int least;        // ranks that it can be started with; 0: 2
     bool ordered;     // it is about order, and keeps its own
+    bool startup;     // the first calls of all ranks are timed, right behind MPI_Init
     bool usage;       // what the process takes of memory is read before and after MPI_Init
     const struct option *options[TABLES_MOST + 1]; // beside the common one; NULL ends them
     const struct column *columns;                  // beside the common ones; NULL: none

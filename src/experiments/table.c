@@ -8,6 +8,9 @@
 extern const struct experiment pingpong;
 extern const struct experiment pingping;
 extern const struct experiment stream;
+extern const struct experiment threads;
+extern const struct experiment partitioned;
+extern const struct experiment datatypes;
 extern const struct experiment bandwidth;
 extern const struct experiment exchange;
 extern const struct experiment alltoall_variants;
@@ -16,6 +19,7 @@ extern const struct experiment overlap;
 extern const struct experiment eager_limit;
 extern const struct experiment collective;
 extern const struct experiment memory;
+extern const struct experiment startup;
 extern const struct experiment fft;
 extern const struct experiment radix;
 extern const struct experiment nas_ep;
@@ -31,10 +35,34 @@ extern const struct experiment start_skew;
 extern const struct experiment systematic_errors;
 
 const struct experiment *const experiments[] = {
-    &pingpong,  &pingping,  &stream,         &bandwidth,        &exchange,   &alltoall_variants,
-    &logp,      &overlap,   &eager_limit,    &collective,       &memory,     &fft,
-    &radix,     &nas_ep,    &nas_is,         &nas_cg,           &nas_mg,     &nas_ft,
-    &nas_sp_mz, &nas_bt_mz, &waitpattern_up, &waitpattern_null, &start_skew, &systematic_errors,
+    &pingpong,
+    &pingping,
+    &stream,
+    &threads,
+    &partitioned,
+    &datatypes,
+    &bandwidth,
+    &exchange,
+    &alltoall_variants,
+    &logp,
+    &overlap,
+    &eager_limit,
+    &collective,
+    &memory,
+    &startup,
+    &fft,
+    &radix,
+    &nas_ep,
+    &nas_is,
+    &nas_cg,
+    &nas_mg,
+    &nas_ft,
+    &nas_sp_mz,
+    &nas_bt_mz,
+    &waitpattern_up,
+    &waitpattern_null,
+    &start_skew,
+    &systematic_errors,
     NULL,
 };
 

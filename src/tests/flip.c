@@ -25,12 +25,28 @@ static int contiguous(MPI_Datatype type) {
     return least == 0 && extent == size;
 }
 
+// Data with gaps: the first byte of the middle element that is no gap. What lies behind the last
+// element's payload may not be there.
+static char *wrong_spread(const char *bytes, int count, MPI_Datatype type) {
+    MPI_Aint least, extent, first, true_extent;
+    MPI_Type_get_extent(type, &least, &extent);
+    MPI_Type_get_true_extent(type, &first, &true_extent);
+    size_t room = (size_t)((count - 1) * extent + first + true_extent);
+    char *copy = malloc(room);
+    if (copy) {
+        memcpy(copy, bytes, room);
+        copy[count / 2 * extent + first] ^= 4;
+    }
+    return copy;
+}
+
 // What is sent instead of `bytes`; NULL: nothing else.
 static char *wrong_copy(const void *bytes, int count, MPI_Datatype type) {
     int size;
     MPI_Type_size(type, &size);
-    char *copy =
-        wanted(count, type) && contiguous(type) ? malloc((size_t)count * (size_t)size) : NULL;
+    if (wanted(count, type) && !contiguous(type))
+        return wrong_spread(bytes, count, type);
+    char *copy = wanted(count, type) ? malloc((size_t)count * (size_t)size) : NULL;
     if (copy) {
         memcpy(copy, bytes, (size_t)count * (size_t)size);
         flip(copy, count, size);
@@ -50,6 +66,48 @@ int MPI_Isend(const void *bytes, int count, MPI_Datatype type, int target, int t
               MPI_Request *request) {
     char *copy = wrong_copy(bytes, count, type);
     return PMPI_Isend(copy ? copy : bytes, count, type, target, tag, comm, request);
+}
+
+// Of what is started again and again, where it arrives.
+static struct {
+    char *bytes;
+    int count, size;
+    MPI_Request request;
+} armed;
+
+static void arm(char *bytes, int count, MPI_Datatype type, MPI_Request request) {
+    int size;
+    MPI_Type_size(type, &size);
+    if (wanted(count, type)) {
+        armed.bytes = bytes;
+        armed.count = count;
+        armed.size = size;
+        armed.request = request;
+    }
+}
+
+int MPI_Recv_init(void *bytes, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                  MPI_Request *request) {
+    int result = PMPI_Recv_init(bytes, count, type, source, tag, comm, request);
+    arm(bytes, count, type, *request);
+    return result;
+}
+
+#ifdef COTEJO_PARTITIONED
+int MPI_Precv_init(void *bytes, int parts, MPI_Count count, MPI_Datatype type, int source, int tag,
+                   MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    int result = PMPI_Precv_init(bytes, parts, count, type, source, tag, comm, info, request);
+    arm(bytes, parts * (int)count, type, *request);
+    return result;
+}
+#endif
+
+int MPI_Wait(MPI_Request *request, MPI_Status *status) {
+    MPI_Request before = *request;
+    int result = PMPI_Wait(request, status);
+    if (armed.bytes && before == armed.request)
+        flip(armed.bytes, armed.count, armed.size);
+    return result;
 }
 
 int MPI_Sendrecv(const void *out, int out_count, MPI_Datatype out_type, int target, int out_tag,

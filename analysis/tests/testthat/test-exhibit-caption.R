@@ -55,3 +55,19 @@ test_that("a rate of messages counts every pair, and its interval keeps its orde
   add_values(table, UNITS[["messages/s"]])
   expect_equal(unlist(table[, list(y, y_low, y_high)]), c(y = 2, y_low = 1, y_high = 4))
 })
+
+test_that("threads that take turns on cores are said, and all of them make the rate", {
+  few <- data.table(threads = c(1, 2, 4), thread_cores = c(2, 2, 2))
+  expect_identical(
+    crowded_threads(few), "from 4 threads on they take turns on the 2 cores of their rank"
+  )
+  expect_match(crowded_threads(copy(few)[, thread_cores := 1]), "from 2 threads on .* one core")
+  expect_null(crowded_threads(few[threads <= thread_cores]))
+  expect_null(crowded_threads(few[, !"thread_cores"]))
+  table <- data.table(
+    ranks = 4L, threads = c("1", "4"), median_s = 1e-6, low_s = 1e-6, high_s = 2e-6
+  )
+  add_values(table, UNITS[["messages/s"]])
+  expect_equal(table$y, c(2, 8))
+  expect_equal(table$y_low, c(1, 4))
+})

@@ -60,6 +60,8 @@ void form_open(struct form *form, const char *name);
 void form_close(struct form *form);
 // Payload of `count` elements, `packed` and side by side, into their places in `memory`.
 void form_spread(const struct form *form, char *memory, const char *packed, size_t count);
+// And the other way.
+void form_gather(const struct form *form, char *packed, const char *memory, size_t count);
 
 // A value that every element of a reduction fits into; pairs use both parts.
 struct wide {

@@ -32,6 +32,11 @@ static const struct form forms[] = {
      .extent = sizeof(struct record),
      .pieces = 4,
      .piece = {{0, 4}, {8, 24}, {32, 20}, {52, 16}}},
+    {.name = "subarray",
+     .unit = 64,
+     .extent = 128,
+     .pieces = 4,
+     .piece = {{8, 16}, {40, 16}, {72, 16}, {104, 16}}},
 };
 
 _Static_assert(sizeof(struct record) == 72 && offsetof(struct record, kind) == 52,
@@ -51,6 +56,9 @@ static MPI_Datatype build(const char *name) {
             (MPI_Aint[]){offsetof(struct record, identity), offsetof(struct record, position),
                          offsetof(struct record, weight), offsetof(struct record, kind)},
             (MPI_Datatype[]){MPI_INT, MPI_DOUBLE, MPI_FLOAT, MPI_CHAR}, &type);
+    if (strcmp(name, "subarray") == 0) // two columns of a matrix of four
+        MPI_Type_create_subarray(2, (int[]){4, 4}, (int[]){4, 2}, (int[]){0, 1}, MPI_ORDER_C,
+                                 MPI_DOUBLE, &type);
     return type;
 }
 
@@ -80,6 +88,18 @@ void form_spread(const struct form *form, char *memory, const char *packed, size
     for (size_t i = 0; i < count; i++, memory += form->extent)
         for (int p = 0; p < form->pieces; p++) {
             memcpy(memory + form->piece[p].at, packed, (size_t)form->piece[p].bytes);
+            packed += form->piece[p].bytes;
+        }
+}
+
+void form_gather(const struct form *form, char *packed, const char *memory, size_t count) {
+    if (form->unit == form->extent) {
+        memcpy(packed, memory, count * form->unit);
+        return;
+    }
+    for (size_t i = 0; i < count; i++, memory += form->extent)
+        for (int p = 0; p < form->pieces; p++) {
+            memcpy(packed, memory + form->piece[p].at, (size_t)form->piece[p].bytes);
             packed += form->piece[p].bytes;
         }
 }

@@ -5,6 +5,7 @@
 
 #include "ranks.h"
 #include "report.h"
+#include "words.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -22,7 +23,7 @@ static const struct option collective_options[] = {
      "operator of reductions; user: a sum of our own, compose: one that does not commute"},
     {"element", OPTION_CHOICE, "double", "", reduce_element_choices, 0, 0,
      "elements of reductions"},
-    {"datatype", OPTION_CHOICE, "byte", "", "byte|contiguous|vector|indexed|struct", 0, 0,
+    {"datatype", OPTION_CHOICE, "byte", "", "byte|contiguous|vector|indexed|struct|subarray", 0, 0,
      "elements of all others: bytes, or 64 B in a derived datatype"},
     {"transfer", OPTION_CHOICE, "typed", "", "typed|packed", 0, 0,
      "packed: MPI_Pack before and MPI_Unpack after, both timed, instead of a typed call"},
@@ -64,22 +65,14 @@ struct study {
     int planned;
 };
 
-static bool word_in(const char *list, const char *word) {
-    size_t length = strlen(word);
-    for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
-        if (strncmp(at, word, length) == 0 && (at[length] == ',' || !at[length]))
-            return true;
-    return false;
-}
-
 static bool grouped(const char *list, const struct collective *row, enum variant variant) {
     static const char *const groups[] = {"blocking", "nonblocking", "persistent"};
     char without[64];
     snprintf(without, sizeof without, "-%s", row->name[variant]);
-    if (word_in(list, without))
+    if (words_have(list, without))
         return false;
-    return word_in(list, "all") || word_in(list, groups[variant]) ||
-           (variant == BLOCKING && row->flow->neighbours && word_in(list, "neighbor"));
+    return words_have(list, "all") || words_have(list, groups[variant]) ||
+           (variant == BLOCKING && row->flow->neighbours && words_have(list, "neighbor"));
 }
 
 // Every word must be a group or an operation.
@@ -221,7 +214,7 @@ static void plan_all(struct study *study) {
         enum variant variant = (enum variant)(i / collectives_count);
         const struct collective *row = &collectives[i % collectives_count];
         const char *name = row->name[variant];
-        bool named = word_in(list, name);
+        bool named = words_have(list, name);
         if (!named && !grouped(list, row, variant))
             continue;
         const char *why = impossible(study, row, variant);

@@ -56,9 +56,10 @@ static char *next_out(struct pair *pair) {
 
 void pair_send(struct pair *pair, MPI_Request *sent) {
     if (pair->blocking)
-        pair->send(next_out(pair), pair->count, MPI_BYTE, pair->peer, PAIR_TAG, pair->comm);
+        pair->send(next_out(pair), pair->count, MPI_BYTE, pair->peer, pair->tag, pair->comm);
     else
-        pair->isend(next_out(pair), pair->count, MPI_BYTE, pair->peer, PAIR_TAG, pair->comm, sent);
+        pair->isend(next_out(pair), pair->count, MPI_BYTE, pair->peer, pair->tag, pair->comm,
+                    sent);
 }
 
 void pair_send_whole(struct pair *pair) {
@@ -69,13 +70,13 @@ void pair_send_whole(struct pair *pair) {
 }
 
 void pair_post(struct pair *pair, MPI_Request *received) {
-    MPI_Irecv(buffer_next(&pair->in), pair->count, MPI_BYTE, pair->peer, PAIR_TAG, pair->comm,
+    MPI_Irecv(buffer_next(&pair->in), pair->count, MPI_BYTE, pair->peer, pair->tag, pair->comm,
               received);
 }
 
 void pair_receive(struct pair *pair) {
     pair->received = buffer_next(&pair->in);
-    MPI_Recv(pair->received, pair->count, MPI_BYTE, pair->peer, PAIR_TAG, pair->comm,
+    MPI_Recv(pair->received, pair->count, MPI_BYTE, pair->peer, pair->tag, pair->comm,
              MPI_STATUS_IGNORE);
 }
 
@@ -164,7 +165,9 @@ static void attach(struct pair *pair, size_t bytes, struct failure *failure) {
 
 // Buffers for messages of up to `most` B.
 static void open_pair(struct bench *bench, struct pair *pair, size_t most) {
-    bool cold = options_is(&bench->options, "cache", "cold"), buffered = pair->send == MPI_Bsend;
+    const struct options *options = &bench->options;
+    bool cold = options_have(options, "cache") && options_is(options, "cache", "cold");
+    bool buffered = pair->send == MPI_Bsend;
     size_t cache = node_cache(), slots = pair->pattern->slots ? pair->pattern->slots : 1;
     // Ready mode has two receives posted at a time.
     size_t slots_in = pair->ready ? slots + 1 : slots;
@@ -212,6 +215,7 @@ static void measure(struct bench *bench, const struct pairing *pairing, void *st
                         .rank = pairing->role,
                         .self = bench->rank,
                         .peer = pairing->peer,
+                        .tag = PAIR_TAG,
                         .pairs = pairing->count,
                         .posted = MPI_REQUEST_NULL,
                         .pattern = state};
@@ -227,6 +231,8 @@ static void measure(struct bench *bench, const struct pairing *pairing, void *st
     if (!failed(&bench->failure))
         curve_run(&sampler, &curve, &sizes);
     sampler_close(&sampler);
+    if (pair.pattern->close)
+        pair.pattern->close(&pair);
     close_pair(&pair);
     sizes_free(&sizes);
 }

@@ -17,6 +17,7 @@ struct pair {
     MPI_Comm comm;
     int rank; // 0 or 1: which of the two
     int self, peer, count;
+    int tag;       // of its messages
     int pairs;     // that work at once
     bool blocking; // of the send; its receive is posted before when it is not
     bool ready;
@@ -31,8 +32,9 @@ struct pair {
 };
 
 // Declares --sizes, --mode, --blocking and --cache. An experiment that has not all of the modes
-// makes a table of its own from the rows that it shares; without --mode or --blocking, sends are
-// standard and blocking. An experiment whose ranks never send while they receive can declare
+// makes a table of its own from the rows that it shares; without --mode, --blocking or --cache,
+// sends are standard and blocking, and buffers warm. An experiment whose ranks never send while
+// they receive can declare
 // --buffer (two|one), too.
 extern const struct option pair_options[];
 #define PAIR_SIZES_ROW                                                                            \
@@ -74,7 +76,8 @@ struct pattern {
     long (*calls)(const struct pair *pair); // in a sample of this size; NULL: the sampler's
     // Changes the list of sizes before they are measured, e.g. drops what cannot be done.
     void (*choose)(struct bench *bench, struct pair *pair, struct sizes *sizes);
-    void *variant; // the experiment's own
+    void (*close)(struct pair *pair); // gives back what `choose` took; also after a failure
+    void *variant;                    // the experiment's own
 };
 
 void pair_run(struct bench *bench, const struct pattern *pattern);

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Persistent and partitioned messages (MPI 4), and what parts that leave early gain."""
+
+import reframe as rfm
+from reframe.core.builtins import parameter, run_after
+
+from .base import Experiment, Full, Quick, Smoke
+from .harness import exhibits
+
+
+class Partitioned(Experiment):
+    """A message that is made part by part. An MPI without partitioned messages is measured with
+    those of the other ways, and its launch says so."""
+
+    experiment = "partitioned"
+
+    #: Computation that makes a byte, ns.
+    #:
+    #: :values: 0 (none: from start to completion), 0.2 (about the rate of a copy), ...
+    compute = parameter(["0", "0.2"])
+    varied = ["compute"]
+    limit_s = 240
+
+    @run_after("init")
+    def choose_computation(self):
+        self.options = {**self.options, "compute": self.compute}
+
+
+@rfm.simple_test
+class partitioned_smoke(Smoke, Partitioned):
+    compute = parameter(["0"])
+    options = {"sizes": "1Ki,64Ki", "partitions": "1,4", "budget": 0.02}
+
+
+@rfm.simple_test
+class partitioned_quick(Quick, Partitioned):
+    options = {"sizes": "1Ki,64Ki,1Mi", "partitions": "1,4,16", "budget": 0.05}
+    tags = exhibits.tags("cotejo-partitioned", "cotejo-early-bird")
+
+
+@rfm.simple_test
+class partitioned_full(Full, Partitioned):
+    compute = parameter(["0", "0.05", "0.2", "1"])
+    options = {"sizes": "1Ki:4Mi:x4", "partitions": "1,2,4,8,16,32", "budget": 0.1}
+    tags = exhibits.tags("cotejo-partitioned", "cotejo-early-bird")

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a program pays before its own work: MPI_Init, first communication, sessions; by ranks."""
+
+import reframe as rfm
+from reframe.core.builtins import parameter
+
+from .base import EveryRankCount, Full, Quick, Smoke
+from .harness import exhibits
+
+
+class Startup(EveryRankCount):
+    """One sample a launch of what happens once."""
+
+    experiment = "startup"
+
+    options = {"budget": 0.1}
+
+
+@rfm.simple_test
+class startup_smoke(Smoke, Startup):
+    ranks = parameter([2])
+
+
+@rfm.simple_test
+class startup_quick(Quick, Startup):
+    tags = exhibits.tags("cotejo-startup")
+
+
+@rfm.simple_test
+class startup_full(Full, Startup):
+    tags = exhibits.tags("cotejo-startup")

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Several threads of each rank at once, with MPI_THREAD_MULTIPLE."""
+
+import reframe as rfm
+from reframe.core.builtins import parameter, run_after
+
+from .base import Experiment, Full, Quick, Smoke
+from .harness import exhibits
+
+SIZES = "8,1Ki,16Ki,256Ki"
+
+
+class Threads(Experiment):
+    """Threads of two ranks in pairs. Ranks have the cores of a launch of one thread each: where
+    that is fewer than threads, samples (`thread_cores`) and figures say so."""
+
+    experiment = "threads"
+
+    #: What threads share.
+    #:
+    #: :values: one (communicator), each (its own), hints (its own, with a wish for an endpoint)
+    communicators = parameter(["one", "each", "hints"])
+    varied = ["communicators"]
+    limit_s = 240
+
+    @run_after("init")
+    def choose_communicators(self):
+        self.options = {**self.options, "communicators": self.communicators}
+
+
+@rfm.simple_test
+class threads_smoke(Smoke, Threads):
+    communicators = parameter(["one"])
+    options = {"sizes": "8,1Ki", "threads": "1,2", "budget": 0.02, "min-repetitions": 3}
+
+
+@rfm.simple_test
+class threads_quick(Quick, Threads):
+    options = {"sizes": SIZES, "threads": "1,2", "budget": 0.1, "min-repetitions": 5}
+    tags = exhibits.tags("cotejo-threads-latency", "cotejo-threads-rate")
+
+
+@rfm.simple_test
+class threads_full(Full, Threads):
+    options = {"sizes": "1:1Mi:x4", "threads": "1,2,4,8", "budget": 0.2, "min-repetitions": 5}
+    tags = exhibits.tags("cotejo-threads-latency", "cotejo-threads-rate")

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Several threads of two ranks at once: each thread of one rank exchanges messages with the thread
+// of its number in the other.
+#include "node.h"
+#include "pair.h"
+#include "ranks.h"
+#include "team.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { THREADS_MOST = 256, QUEUE_MOST = 4096, TAGS = 2 }; // tags of a thread
+
+static const struct option threads_options[] = {
+    PAIR_SIZES_ROW,
+    {"threads", OPTION_SIZES, "1,2", "", NULL, 1, THREADS_MOST,
+     "threads of each rank that work at once, as a list"},
+    {"pattern", OPTION_CHOICE, "both", "", "pingpong|window|both", 0, 0,
+     "pingpong: a message and one back; window: --queue messages one way and a message of 0 B "
+     "back when all are there, whose inverse is the message rate of a thread"},
+    {"queue", OPTION_INTEGER, "64", "", NULL, 1, QUEUE_MOST, "messages of a window"},
+    {"places", OPTION_CHOICE, "each", "", "each|one", 0, 0,
+     "each message of a window has a buffer of its own, or all of them have one (as in OSU's and "
+     "Intel's benchmarks)"},
+    {"communicators", OPTION_CHOICE, "one", "", "one|each|hints", 0, 0,
+     "one for all threads, which tags tell apart; each thread its own; hints: its own, made with "
+     "what libraries take as a wish for an endpoint of its own"},
+    PAIR_CACHE_ROW,
+    SAMPLER_START_ROW("loop"),
+    {0},
+};
+
+static const struct column columns[] = {
+    PAIR_COLUMN_ROWS,
+    {"threads", "", "threads of each rank that worked at once"},
+    {"queue", "", "messages of a thread's window; 0: ping-pong"},
+    {"thread_cores", "",
+     "cores that the rank with fewest may use; where they are fewer than threads, these take "
+     "turns"},
+    {0},
+};
+
+// What one thread has for itself.
+struct lane {
+    struct pair pair;
+    MPI_Request *requests;
+    bool own; // communicator
+};
+
+struct lanes {
+    int count, queue; // queue 0: ping-pong
+    int cores;
+    struct team *team;
+    struct lane *at;
+};
+
+static void pingpong_once(struct pair *pair) {
+    if (pair->rank == 0)
+        pair_send_whole(pair);
+    pair_receive(pair);
+    if (pair->rank == 1)
+        pair_send_whole(pair);
+}
+
+static void window_once(struct lane *lane, int queue) {
+    struct pair *pair = &lane->pair;
+    for (int i = 0; i < queue; i++)
+        if (pair->rank == 0)
+            MPI_Isend(buffer_next(&pair->out), pair->count, MPI_BYTE, pair->peer, pair->tag,
+                      pair->comm, &lane->requests[i]);
+        else
+            pair_post(pair, &lane->requests[i]);
+    MPI_Waitall(queue, lane->requests, MPI_STATUSES_IGNORE);
+    // The receiver's word that all of it is there.
+    if (pair->rank == 0)
+        MPI_Recv(NULL, 0, MPI_BYTE, pair->peer, pair->tag + 1, pair->comm, MPI_STATUS_IGNORE);
+    else
+        MPI_Send(NULL, 0, MPI_BYTE, pair->peer, pair->tag + 1, pair->comm);
+}
+
+// Of one thread.
+static void work(void *state, int thread, long calls) {
+    const struct lanes *lanes = state;
+    struct lane *lane = &lanes->at[thread];
+    for (long i = 0; i < calls; i++)
+        if (lanes->queue == 0)
+            pingpong_once(&lane->pair);
+        else
+            window_once(lane, lanes->queue);
+}
+
+static struct lanes *lanes_of(const struct operation *operation) {
+    const struct pair *pair = operation->state;
+    return pair->pattern->variant;
+}
+
+static void run_calls(void *state, long calls) {
+    const struct pair *pair = state;
+    const struct lanes *lanes = pair->pattern->variant;
+    team_run(lanes->team, calls);
+}
+
+static void enter(const struct operation *operation) {
+    struct lanes *lanes = lanes_of(operation);
+    for (int i = 0; i < lanes->count; i++) {
+        struct operation own = *operation;
+        own.state = &lanes->at[i].pair;
+        pair_enter(&own);
+    }
+    team_wake(lanes->team);
+}
+
+static void leave(const struct operation *operation) {
+    team_sleep(lanes_of(operation)->team);
+}
+
+static void describe(const struct operation *operation, const struct timing *timing,
+                     struct sample *sample) {
+    const struct lanes *lanes = lanes_of(operation);
+    pair_describe(operation, timing, sample);
+    sample->extra[PAIR_COLUMNS] = lanes->count;
+    sample->extra[PAIR_COLUMNS + 1] = lanes->queue;
+    sample->extra[PAIR_COLUMNS + 2] = lanes->cores;
+}
+
+// The number of message `i` of a thread, for its payload.
+static unsigned message(const struct lanes *lanes, unsigned round, int thread, size_t i) {
+    size_t each = lanes->at[thread].pair.in.least;
+    return (unsigned)((round * (size_t)lanes->count + (size_t)thread) * each + i);
+}
+
+static void fill(const struct lanes *lanes, unsigned round, int thread) {
+    struct pair *pair = &lanes->at[thread].pair;
+    size_t bytes = (size_t)pair->count;
+    for (size_t i = 0; i < pair->out.slots; i++)
+        payload_fill(pair->out.pool + i * pair->out.step, bytes, pair->self,
+                     message(lanes, round, thread, i));
+    for (size_t i = 0; i < pair->in.slots; i++)
+        payload_poison(pair->in.pool + i * pair->in.step, bytes, pair->peer,
+                       message(lanes, round, thread, i));
+}
+
+// All threads at once, each message with a payload of its own.
+static void check(const struct operation *operation, unsigned round, struct failure *failure) {
+    struct lanes *lanes = lanes_of(operation);
+    enter(operation);
+    for (int t = 0; t < lanes->count; t++)
+        fill(lanes, round, t);
+    MPI_Barrier(lanes->at[0].pair.comm); // no message of a thread before all buffers are made
+    team_run(lanes->team, 1);
+    leave(operation);
+    for (int t = 0; t < lanes->count; t++) {
+        const struct pair *pair = &lanes->at[t].pair;
+        size_t arrived = lanes->queue == 0 ? 1 : pair->rank == 1 ? pair->in.least : 0;
+        size_t at = 0; // slots are visited in leaps
+        for (size_t i = 0; i < arrived; i++, at = (at + pair->in.leap) % pair->in.slots)
+            pair_verify(pair, pair->in.pool + at * pair->in.step, operation->bytes, pair->peer,
+                        message(lanes, round, t, at), failure);
+    }
+    ranks_agree(lanes->at[0].pair.comm, failure, false);
+}
+
+// A communicator of a thread's own; with what libraries read as a wish for its own endpoint:
+// MPICH `vci` (and as many as MPIR_CVAR_CH4_NUM_VCIS says), Intel MPI `thread_id` (with
+// I_MPI_THREAD_SPLIT=1), Open MPI and MPICH that no wildcard will be used. MPI drops keys that a
+// library does not know.
+static MPI_Comm own_comm(MPI_Comm parent, int thread, bool hints) {
+    MPI_Comm comm;
+    MPI_Info info;
+    char number[16];
+    if (!hints) {
+        MPI_Comm_dup(parent, &comm);
+        return comm;
+    }
+    snprintf(number, sizeof number, "%d", thread);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "vci", number);
+    MPI_Info_set(info, "thread_id", number);
+    MPI_Info_set(info, "mpi_assert_no_any_source", "true");
+    MPI_Info_set(info, "mpi_assert_no_any_tag", "true");
+    MPI_Comm_dup_with_info(parent, info, &comm);
+    MPI_Info_free(&info);
+    return comm;
+}
+
+// How many of the hints the library says it keeps.
+static int hints_kept(MPI_Comm comm) {
+    static const char *const keys[] = {"vci", "thread_id", "mpi_assert_no_any_source",
+                                       "mpi_assert_no_any_tag"};
+    MPI_Info info;
+    int kept = 0;
+    MPI_Comm_get_info(comm, &info);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        int length, there;
+        MPI_Info_get_valuelen(info, keys[i], &length, &there);
+        kept += there != 0;
+    }
+    MPI_Info_free(&info);
+    return kept;
+}
+
+// Room for `count` threads; the first one has the pair's own buffers.
+static void open_lanes(struct bench *bench, struct pair *pair, size_t most) {
+    struct lanes *lanes = pair->pattern->variant;
+    bool cold = options_is(&bench->options, "cache", "cold");
+    bool apart = !options_is(&bench->options, "communicators", "one");
+    bool hints = options_is(&bench->options, "communicators", "hints");
+    size_t cache = node_cache(), slots = pair->pattern->slots;
+    memory_ask(bench->comm, 2 * (size_t)(lanes->count - 1) * buffer_room(most, cold, cache, slots),
+               &bench->failure);
+    if (failed(&bench->failure))
+        return;
+    for (int i = 0; i < lanes->count; i++) {
+        struct lane *lane = &lanes->at[i];
+        *lane = (struct lane){.pair = *pair, .own = apart};
+        lane->pair.tag = PAIR_TAG + TAGS * i;
+        lane->requests = malloc((size_t)(lanes->queue + 1) * sizeof *lane->requests);
+        if (!lane->requests)
+            failure_set(&bench->failure, STATUS_USAGE, "no memory for a queue of %d",
+                        lanes->queue);
+        if (apart)
+            lane->pair.comm = own_comm(pair->comm, i, hints);
+        if (i == 0)
+            continue;
+        buffer_open(&lane->pair.out, &bench->layout, "send", most, cold, cache, slots,
+                    &bench->failure);
+        buffer_open(&lane->pair.in, &bench->layout, "receive", most, cold, cache, slots,
+                    &bench->failure);
+    }
+    if (hints)
+        bench_found(bench, "endpoint_hints_kept", hints_kept(lanes->at[0].pair.comm));
+}
+
+static void choose(struct bench *bench, struct pair *pair, struct sizes *sizes) {
+    struct lanes *lanes = pair->pattern->variant;
+    int cores = team_cores();
+    open_lanes(bench, pair, sizes_largest(sizes));
+    if (failed(&bench->failure))
+        return; // agreed: of memory
+    MPI_Allreduce(&cores, &lanes->cores, 1, MPI_INT, MPI_MIN, bench->comm);
+    lanes->team = team_open(lanes->count, work, lanes, &bench->failure);
+    ranks_agree(bench->comm, &bench->failure, false);
+}
+
+static void close_lanes(struct pair *pair) {
+    struct lanes *lanes = pair->pattern->variant;
+    team_close(lanes->team);
+    for (int i = 0; i < lanes->count; i++) {
+        struct lane *lane = &lanes->at[i];
+        if (lane->own)
+            MPI_Comm_free(&lane->pair.comm);
+        if (i > 0) {
+            buffer_close(&lane->pair.out);
+            buffer_close(&lane->pair.in);
+        }
+        free(lane->requests);
+        *lane = (struct lane){0};
+    }
+    lanes->team = NULL;
+}
+
+static void measure(struct bench *bench, int threads, int queue) {
+    struct lanes lanes = {.count = threads, .queue = queue};
+    bool each = options_is(&bench->options, "places", "each");
+    lanes.at = calloc((size_t)threads, sizeof *lanes.at);
+    if (!lanes.at)
+        failure_set(&bench->failure, STATUS_USAGE, "no memory for %d threads", threads);
+    if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
+        pair_run(bench, &(struct pattern){
+                            .operation = {.name = queue ? "threads-window" : "threads-pingpong",
+                                          .enter = enter,
+                                          .leave = leave,
+                                          .run = run_calls,
+                                          .check = check,
+                                          .describe = describe},
+                            .share = queue ? 1 / (double)queue : 0.5,
+                            .moved = threads * (queue ? queue : 2),
+                            .slots = queue && each ? (size_t)queue : 1,
+                            .choose = choose,
+                            .close = close_lanes,
+                            .variant = &lanes});
+    free(lanes.at);
+}
+
+static void run(struct bench *bench) {
+    const struct options *options = &bench->options;
+    const struct sizes *threads = options_sizes(options, "threads");
+    int queue = (int)options_integer(options, "queue");
+    for (size_t i = 0; i < threads->count; i++) {
+        if (!options_is(options, "pattern", "window") && !failed(&bench->failure))
+            measure(bench, (int)threads->bytes[i], 0);
+        if (!options_is(options, "pattern", "pingpong") && !failed(&bench->failure))
+            measure(bench, (int)threads->bytes[i], queue);
+    }
+}
+
+static int level(const struct options *options) {
+    (void)options;
+    return MPI_THREAD_MULTIPLE;
+}
+
+const struct experiment threads = {
+    .name = "threads",
+    .summary = "several threads of each rank at once",
+    .what =
+        "Time of one message of a thread, while the others of its rank exchange messages, too, "
+        "with\nMPI_THREAD_MULTIPLE: half of a round trip (threads-pingpong), or the time of a "
+        "window over its messages\n(threads-window); until the last thread is through. "
+        "Threads over time is the message rate of a rank.\nThreads are made before anything "
+        "is timed. Where they outnumber the cores of the rank (column\n`thread_cores`) they take "
+        "turns on them: that is what is measured then, and no speed of the library.\nMethod: "
+        "Thakur and Gropp, \"Test suite for evaluating performance of multithreaded MPI "
+        "communication\", 2009.",
+    .options = {threads_options, PAIR_OPTION_TABLES},
+    .columns = columns,
+    .threads = level,
+    .run = run,
+};

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Preloaded into any MPI program: notes when each rank arrives at each collective call of all
+// ranks, on one clock, and writes the pattern that `--arrival FILE` replays.
+//
+// COTEJO_ARRIVALS names the file: how long behind the first rank each one arrives, the median over
+// the calls of one operation and size, of those that were called most or of COTEJO_ARRIVALS_OF
+// (allreduce, or allreduce:8). FILE.calls has a line for each operation and size. The clocks are
+// learnt in MPI_Init and checked in MPI_Finalize; what they have drifted apart meanwhile is shared
+// out evenly, and both files say how wrong they may be. Calls on communicators of fewer ranks are
+// counted only. Collectives are to be called by one thread at a time.
+#include "core/clock.h"
+#include "core/failure.h"
+#include "core/moments.h"
+#include "core/options.h"
+#include "core/ranks.h"
+#include "core/sync.h"
+#include "core/whole.h"
+
+#include <math.h>
+#include <mpi.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CALLS_MOST = 1 << 20, TEXT_MOST = 1 << 17, GROUPS_MOST = 1000, PART = 1024 };
+
+struct call {
+    const char *operation; // a constant
+    double bytes;          // of one rank's message; 0 where counts are many, or none
+    double at_s;           // of this rank's clock
+    int group;             // found at the end
+};
+
+// Of this process: the hooks have no argument to carry it in.
+static struct {
+    bool active;
+    int rank, size;
+    MPI_Comm comm;
+    struct options options;
+    struct clock clock;
+    struct sync sync;
+    struct call *calls;
+    long count, room, fewer, lost; // fewer: on communicators of fewer ranks
+} recorder;
+
+static bool of_all(MPI_Comm comm) {
+    int size = 0;
+    PMPI_Comm_size(comm, &size);
+    return size == recorder.size;
+}
+
+static bool find_room(void) {
+    if (recorder.count < recorder.room)
+        return true;
+    long room = recorder.room ? 2 * recorder.room : 4096;
+    struct call *larger = recorder.count < CALLS_MOST
+                              ? realloc(recorder.calls, (size_t)room * sizeof *larger)
+                              : NULL;
+    if (!larger)
+        return false;
+    recorder.calls = larger;
+    recorder.room = room;
+    return true;
+}
+
+static void arrive(const char *operation, int n, MPI_Datatype type, MPI_Comm comm) {
+    double at_s = clock_now(&recorder.clock);
+    int unit = 0;
+    if (!of_all(comm)) {
+        recorder.fewer++;
+        return;
+    }
+    if (!find_room()) {
+        recorder.lost++;
+        return;
+    }
+    if (type != MPI_DATATYPE_NULL)
+        PMPI_Type_size(type, &unit);
+    recorder.calls[recorder.count++] = (struct call){operation, (double)n * unit, at_s, 0};
+}
+
+static void complain(const struct failure *failure) {
+    if (recorder.rank == 0)
+        fprintf(stderr, "cotejo-arrivals: %s\n", failure->text);
+}
+
+static void begin(void) {
+    static const struct option *const tables[] = {sync_options};
+    const char *path = getenv("COTEJO_ARRIVALS");
+    struct failure failure = {0};
+    PMPI_Comm_rank(MPI_COMM_WORLD, &recorder.rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &recorder.size);
+    if (!path || !*path)
+        failure_set(&failure, STATUS_USAGE, "COTEJO_ARRIVALS names no file; nothing is recorded");
+    options_read(&recorder.options, tables, 1, 0, NULL, &failure);
+    if (!failed(&failure)) {
+        PMPI_Comm_dup(MPI_COMM_WORLD, &recorder.comm);
+        clock_open_alike(&recorder.clock, "auto", recorder.comm, &failure);
+        ranks_agree(recorder.comm, &failure, false);
+        if (!failed(&failure))
+            sync_open(&recorder.sync, recorder.comm, &recorder.clock, &recorder.options, &failure);
+        ranks_agree(recorder.comm, &failure, false);
+    }
+    recorder.active = !failed(&failure);
+    if (failed(&failure))
+        complain(&failure);
+}
+
+// The moments of all calls on the clock of rank 0. What the clocks drifted apart between the two
+// checks is taken to have come evenly. Returns how wrong a moment may be, s. Collective.
+static double put_right(void) {
+    struct sync *sync = &recorder.sync;
+    double begin_s = sync->begin_s, from_s = sync->checked_s;
+    sync_check(sync);
+    double rate = sync->found_s > from_s ? (sync->end_s - begin_s) / (sync->found_s - from_s) : 0;
+    for (long i = 0; i < recorder.count; i++) {
+        struct call *call = &recorder.calls[i];
+        double wrong_s = begin_s + rate * (call->at_s - from_s);
+        call->at_s = model_shared(&sync->model, call->at_s) -
+                     (sync->exact || recorder.rank == 0 ? 0 : wrong_s);
+    }
+    double mine = sync->exact || recorder.rank == 0 ? 0 : sync->round_trip_s / 2, most;
+    PMPI_Allreduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, recorder.comm);
+    return most + recorder.clock.overhead_s;
+}
+
+// An operation of a size, with the calls that were of it; rank 0's sizes count.
+struct group {
+    char operation[40];
+    double bytes;
+    long calls;
+};
+
+static bool is_of(const struct call *call, const struct group *group) {
+    return strcmp(call->operation, group->operation) == 0 && call->bytes == group->bytes;
+}
+
+// The groups in the order of their first calls, on rank 0, and the group of each call.
+static int find_groups(struct group *groups) {
+    int count = 0;
+    for (long i = 0; i < recorder.count; i++) {
+        struct call *call = &recorder.calls[i];
+        int g = 0;
+        while (g < count && !is_of(call, &groups[g]))
+            g++;
+        if (g == count && count < GROUPS_MOST) {
+            groups[count].bytes = call->bytes;
+            snprintf(groups[count++].operation, sizeof groups->operation, "%s", call->operation);
+        }
+        if (g < count)
+            groups[g].calls++;
+        call->group = g < count ? g : -1;
+    }
+    return count;
+}
+
+// The same on all ranks, which must have called what rank 0 did, one after the other. Collective;
+// failure agreed.
+static int share_groups(struct group *groups, struct failure *failure) {
+    int count = recorder.rank == 0 ? find_groups(groups) : 0;
+    PMPI_Bcast(&count, 1, MPI_INT, 0, recorder.comm);
+    PMPI_Bcast(groups, count * (int)sizeof *groups, MPI_BYTE, 0, recorder.comm);
+    for (long from = 0; from < recorder.count; from += PART) {
+        int part[PART], n = recorder.count - from < PART ? (int)(recorder.count - from) : PART;
+        for (int i = 0; i < n; i++)
+            part[i] = recorder.calls[from + i].group;
+        PMPI_Bcast(part, n, MPI_INT, 0, recorder.comm);
+        for (int i = 0; i < n; i++) {
+            struct call *call = &recorder.calls[from + i];
+            call->group = part[i];
+            if (call->group >= 0 && strcmp(call->operation, groups[call->group].operation) != 0)
+                failure_set(failure, STATUS_FAILED,
+                            "call %ld of all ranks is %s on rank %d and %s on rank 0; nothing is "
+                            "written",
+                            from + i, call->operation, recorder.rank,
+                            groups[call->group].operation);
+        }
+    }
+    ranks_agree(recorder.comm, failure, false);
+    return count;
+}
+
+// Whether all ranks called the same, in number; what differs in a call is seen by its group.
+static bool agree_on_calls(void) {
+    long least[2], mine[2] = {recorder.count, -recorder.count};
+    PMPI_Allreduce(mine, least, 2, MPI_LONG, MPI_MIN, recorder.comm);
+    return least[0] == -least[1];
+}
+
+// What the calls of one group come to: `behind[r]` is how long behind the first rank rank r
+// arrives, the median over calls; `spread` of each call is that of its last rank. On rank 0.
+struct pattern {
+    double *behind;
+    double spread_s, p95_s;
+};
+
+// Gathers the group's calls and judges them. Collective; false on all ranks: no memory.
+static bool find_pattern(const struct group *groups, int g, struct pattern *pattern) {
+    const struct group *group = &groups[g];
+    size_t calls = (size_t)group->calls, ranks = (size_t)recorder.size, n = 0;
+    double *mine = malloc(calls * sizeof *mine), *one = malloc(calls * sizeof *one), *all = NULL;
+    if (recorder.rank == 0)
+        all = malloc(calls * ranks * sizeof *all);
+    struct failure lost = {0};
+    if (!mine || !one || (recorder.rank == 0 && (!all || !pattern->behind)))
+        failure_set(&lost, STATUS_FAILED, "no memory for %zu calls of %zu ranks", calls, ranks);
+    if (ranks_agree(recorder.comm, &lost, false) == STATUS_OK) {
+        for (long i = 0; i < recorder.count; i++)
+            if (recorder.calls[i].group == g)
+                mine[n++] = recorder.calls[i].at_s;
+        PMPI_Gather(mine, (int)calls, MPI_DOUBLE, all, (int)calls, MPI_DOUBLE, 0, recorder.comm);
+    } else {
+        complain(&lost);
+    }
+    for (size_t c = 0; recorder.rank == 0 && !failed(&lost) && c < calls; c++) {
+        double first = INFINITY;
+        for (size_t r = 0; r < ranks; r++)
+            first = fmin(first, all[r * calls + c]);
+        one[c] = 0;
+        for (size_t r = 0; r < ranks; r++) {
+            all[r * calls + c] -= first;
+            one[c] = fmax(one[c], all[r * calls + c]);
+        }
+    }
+    if (recorder.rank == 0 && !failed(&lost)) {
+        pattern->spread_s = values_at(one, calls, 0.5);
+        pattern->p95_s = values_at(one, calls, 0.95);
+        for (size_t r = 0; r < ranks; r++)
+            pattern->behind[r] = values_at(all + r * calls, calls, 0.5);
+    }
+    free(mine);
+    free(one);
+    free(all);
+    return !failed(&lost);
+}
+
+// A barrier is often of who measures: its pattern counts where there is no other.
+static double weight(const struct group *group) {
+    return strcmp(group->operation, "barrier") == 0 ? 1 / (double)CALLS_MOST
+                                                    : (double)group->calls;
+}
+
+// The group whose pattern the file has: the one asked for, else the one that was called most.
+static int chosen(const struct group *groups, int count) {
+    const char *asked = getenv("COTEJO_ARRIVALS_OF");
+    int best = -1;
+    for (int g = 0; g < count; g++) {
+        char name[80], sized[120];
+        snprintf(name, sizeof name, "%s", groups[g].operation);
+        snprintf(sized, sizeof sized, "%s:%.0f", name, groups[g].bytes);
+        if (asked && *asked && strcmp(asked, name) != 0 && strcmp(asked, sized) != 0)
+            continue;
+        if (best < 0 || weight(&groups[g]) > weight(&groups[best]))
+            best = g;
+    }
+    return best;
+}
+
+// Text that grows; what does not fit is a failure.
+struct text {
+    char *bytes;
+    size_t length, room;
+};
+
+static void add(struct text *text, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int n = vsnprintf(text->bytes + text->length, text->room - text->length, format, arguments);
+    va_end(arguments);
+    if (n > 0)
+        text->length += (size_t)n < text->room - text->length ? (size_t)n : 0;
+}
+
+static void write_pattern(const char *path, const struct group *group,
+                          const struct pattern *pattern, double error_s, struct failure *failure) {
+    struct text text = {.room = 400 + 40 * (size_t)recorder.size};
+    text.bytes = malloc(text.room);
+    if (!text.bytes) {
+        failure_set(failure, STATUS_FAILED, "no memory for %d ranks", recorder.size);
+        return;
+    }
+    add(&text, "# medians of %ld calls of %s with %.0f B\n# error_s %.3g\nrank,offset_s\n",
+        group->calls, group->operation, group->bytes, error_s);
+    double first = INFINITY; // of medians none need be 0
+    for (int r = 0; r < recorder.size; r++)
+        first = fmin(first, pattern->behind[r]);
+    for (int r = 0; r < recorder.size; r++)
+        add(&text, "%d,%.9g\n", r, pattern->behind[r] - first);
+    write_whole(path, text.bytes, text.length - 1, failure); // which ends the last line
+    free(text.bytes);
+}
+
+// Both files, on rank 0; collective.
+static void tell(const char *path, double error_s, struct failure *failure) {
+    struct text table = {malloc(TEXT_MOST), 0, TEXT_MOST};
+    struct pattern pattern = {calloc((size_t)recorder.size, sizeof(double)), 0, 0};
+    struct group *groups = calloc(GROUPS_MOST, sizeof *groups);
+    int count = 0, kept = -1;
+    if (!table.bytes || !groups || !pattern.behind)
+        failure_set(failure, STATUS_FAILED, "no memory for a table of calls");
+    if (ranks_agree(recorder.comm, failure, false) == STATUS_OK) {
+        count = share_groups(groups, failure);
+        kept = chosen(groups, count);
+    }
+    if (kept < 0)
+        failure_set(failure, STATUS_FAILED,
+                    "no collective call of all %d ranks%s was seen; nothing is written",
+                    recorder.size, getenv("COTEJO_ARRIVALS_OF") ? " of that name" : "");
+    ranks_agree(recorder.comm, failure, false);
+    if (!failed(failure))
+        add(&table,
+            "# moments to within %.3g s; %ld calls of fewer ranks and %ld beyond the room for "
+            "them "
+            "are not in it\n"
+            "operation,bytes,calls,spread_s,spread_p95_s\n",
+            error_s, recorder.fewer, recorder.lost);
+    for (int g = 0; g < count && !failed(failure); g++) {
+        bool found = find_pattern(groups, g, &pattern);
+        if (!found)
+            failure_set(failure, STATUS_FAILED, "no memory for the calls");
+        if (found && recorder.rank == 0)
+            add(&table, "%s,%.0f,%ld,%.9g,%.9g\n", groups[g].operation, groups[g].bytes,
+                groups[g].calls, pattern.spread_s, pattern.p95_s);
+        if (found && recorder.rank == 0 && g == kept)
+            write_pattern(path, &groups[g], &pattern, error_s, failure);
+    }
+    char beside[4096];
+    snprintf(beside, sizeof beside, "%s.calls", path);
+    if (recorder.rank == 0 && !failed(failure))
+        write_whole(beside, table.bytes, table.length - 1, failure);
+    free(table.bytes);
+    free(pattern.behind);
+    free(groups);
+}
+
+static void end(void) {
+    struct failure failure = {0};
+    if (!recorder.active)
+        return;
+    recorder.active = false;
+    if (!agree_on_calls())
+        failure_set(&failure, STATUS_FAILED,
+                    "ranks called different numbers of collectives of all ranks; nothing is "
+                    "written");
+    else
+        tell(getenv("COTEJO_ARRIVALS"), put_right(), &failure);
+    if (failed(&failure))
+        complain(&failure);
+    options_free(&recorder.options);
+    free(recorder.calls);
+    PMPI_Comm_free(&recorder.comm);
+}
+
+int MPI_Init(int *count, char ***arguments) {
+    int status = PMPI_Init(count, arguments);
+    begin();
+    return status;
+}
+
+int MPI_Init_thread(int *count, char ***arguments, int required, int *provided) {
+    int status = PMPI_Init_thread(count, arguments, required, provided);
+    begin();
+    return status;
+}
+
+int MPI_Finalize(void) {
+    end();
+    return PMPI_Finalize();
+}
+
+// What a call without one count and type has in their place: parameters of these names hide them.
+static const int n = 0;
+static MPI_Datatype type = MPI_DATATYPE_NULL;
+
+#define CALL(name, parameters, arguments, role)
+#define COLLECTIVE(Name, name, parameters, on)                                                    \
+    int MPI_##Name parameters {                                                                   \
+        if (recorder.active)                                                                      \
+            arrive(#name, n, type, comm);                                                         \
+        return PMPI_##Name on;                                                                    \
+    }                                                                                             \
+    int MPI_I##name(OPEN parameters, MPI_Request *request) {                                      \
+        if (recorder.active)                                                                      \
+            arrive("i" #name, n, type, comm);                                                     \
+        return PMPI_I##name(OPEN on, request);                                                    \
+    }
+#include "calls.def"

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Threads, messages made part by part, data with gaps, start-up, and when ranks arrive."""
+
+import csv
+
+import pytest
+
+from tests import quiet
+from tests.launching import STACK, launch, said
+from tests.test_patterns import ONCE, record, rows
+
+#: Threads that outnumber cores take turns on them: what is checked is not measured.
+FEW = ["--budget", "0.01", "--min-repetitions", "1", "--max-repetitions", "2", "--calls", "1",
+       "--stage", "1"]
+
+
+def summary(folder):
+    return record(folder)["summary"]
+
+
+def lists_partitioned(mpi):
+    """Whether this MPI's header has partitioned messages, by asking its compiler."""
+    text = "".join(path.read_text(errors="replace")
+                   for path in (mpi.prefix(STACK) / "include").glob("mpi*.h"))
+    return "MPI_Psend_init" in text
+
+
+@pytest.mark.parametrize("communicators", ["one", "each", "hints"])
+def test_each_number_of_threads_is_measured(mpi, tmp_path, communicators):
+    done = launch(mpi, "threads", "--sizes", "8", "--threads", "1,2", "--queue", "4",
+                  "--communicators", communicators, *FEW, "--output", "samples", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = {(row["operation"], row["bytes"], row["threads"]) for row in summary(tmp_path)}
+    assert found == {(f"threads-{pattern}", size, count) for pattern in ("pingpong", "window")
+                     for size in (8,) for count in (1, 2)}
+    assert {row["thread_cores"] for row in summary(tmp_path)} == {1}  # ranks are bound to one
+
+
+@pytest.mark.parametrize("words", [
+    ["threads", "--threads", "2", "--pattern", "pingpong"],
+    ["threads", "--threads", "2", "--pattern", "window", "--queue", "3"],
+    ["partitioned", "--way", "message", "--partitions", "1"],
+    ["partitioned", "--way", "persistent", "--partitions", "1"],
+    ["partitioned", "--way", "partitioned", "--partitions", "2"],
+    *(["datatypes", "--transfer", way, "--datatype", form]
+      for way, form in (("typed", "contiguous"), ("typed", "subarray"), ("packed", "vector"),
+                        ("hand", "struct"))),
+], ids=" ".join)
+def test_a_wrong_byte_is_seen(mpi, words):
+    if "partitioned" in words[2:] and not lists_partitioned(mpi):
+        pytest.skip(f"{mpi.title} has no partitioned messages")
+    done = launch(mpi, *words, "--sizes", "1024", *ONCE, "--stage", "1",
+                  LD_PRELOAD=str(STACK / "build" / mpi.name / "tests/libflip.so"),
+                  COTEJO_FLIP_BYTES="1024")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "of a message of 1024 B" in said(done)[0]
+
+
+def test_parts_gain_or_are_left_out_in_words(mpi, tmp_path):
+    done = launch(mpi, "partitioned", "--sizes", "64Ki", "--partitions", "4", "--compute", "0.5",
+                  *FEW, "--output", "samples", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = {operation for operation, _ in rows(tmp_path)}
+    always = {"partitioned-message", "partitioned-persistent"}
+    if lists_partitioned(mpi):
+        assert found == always | {"partitioned"}
+    else:
+        assert found == always
+        assert "# partitioned left out: this MPI has no partitioned messages" in done.stdout
+    for row in summary(tmp_path):  # the computation is in the time
+        assert row["median_s"] > 0.4 * 64 * 1024 * 0.5e-9
+
+
+def test_sizes_that_parts_do_not_divide_are_left_out(mpi, tmp_path):
+    done = launch(mpi, "partitioned", "--way", "message", "--sizes", "6,8", "--partitions", "4",
+                  *FEW, "--output", "samples", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert {size for _, size in rows(tmp_path)} == {8}
+
+
+@pytest.mark.parametrize(("words", "expected"), [
+    (["partitioned", "--way", "parts"], "--way: no 'parts'"),
+    (["datatypes", "--sizes", "100"], "multiples of that"),
+    (["datatypes", "--transfer", "tped"], "did you mean typed?"),
+    (["datatypes", "--datatype", "contiguous", "--transfer", "typed", "--sizes", "127Gi"],
+     "ask for smaller --sizes"),
+    (["threads", "--threads", "0"], "--threads"),
+])
+def test_what_cannot_be_done_is_said_in_one_line(mpi, words, expected):
+    done = launch(mpi, *words)
+    assert len(said(done)) == 1, done.stderr
+    assert expected in said(done)[0]
+    assert done.returncode == 2
+
+
+def test_startup_tells_its_times(mpi, tmp_path):
+    done = launch(mpi, "startup", "--output", "samples", *FEW, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = {row["operation"]: row["median_s"] for row in summary(tmp_path)}
+    assert {"startup-init", "startup-first-barrier", "startup-first-alltoall"} <= set(found)
+    assert found["startup-init"] > found["startup-first-alltoall"] > 0
+    assert "startup-session" in found or "sessions left out" in done.stdout
+
+
+def arrivals(mpi, folder, *words, **variables):
+    preload = mpi.prefix(STACK) / "lib/libcotejo_arrivals.so"
+    return launch(mpi, *words, program=STACK / "build" / mpi.name / "tests/known_waits",
+                  folder=folder, LD_PRELOAD=str(preload), **variables)
+
+
+def test_known_waits_are_recorded(mpi, tmp_path):
+    wait_s = 300e-6
+    done = arrivals(mpi, tmp_path, str(wait_s), "60", COTEJO_ARRIVALS="pattern.csv")
+    assert done.returncode == 0, done.stderr
+    lines = (tmp_path / "pattern.csv").read_text().splitlines()
+    assert lines[0] == "# medians of 60 calls of allreduce with 8 B"
+    found = {int(row["rank"]): float(row["offset_s"]) for row in csv.DictReader(lines[2:])}
+    # The program's own clock is the control: a busy machine makes it late, too.
+    late = {int(words[1]): float(words[2]) for words in map(str.split, done.stdout.splitlines())
+            if words[:1] == ["late"]}
+    assert found[0] == 0
+    assert quiet.holds(abs(found[1] - late[1]) < 2e-6, wait_s, 1.1), (found, late)
+    assert quiet.holds(abs(found[1] - wait_s) < 50e-6, wait_s, 1.1), found
+    calls = (tmp_path / "pattern.csv.calls").read_text().splitlines()
+    assert {row["operation"]: row["calls"] for row in csv.DictReader(calls[1:])} == {
+        "barrier": "60", "allreduce": "60", "gather": "1"}
+    again = launch(mpi, "collective", "--operation", "allreduce", "--sizes", "8", "--arrival",
+                   "pattern.csv", "--output", "samples", *FEW, folder=tmp_path)
+    assert again.returncode == 0, again.stderr
+    replayed = record(tmp_path)["observed"]["arrival"]
+    assert replayed["offsets_s"] == [found[0], found[1]]
+    assert replayed["error_s"] == float(lines[1].split()[-1])
+    assert all(row["median_s"] > found[1] for row in summary(tmp_path))
+
+
+def test_a_pattern_of_no_such_call_is_refused(mpi, tmp_path):
+    done = arrivals(mpi, tmp_path, "1e-5", "3", COTEJO_ARRIVALS="pattern.csv",
+                    COTEJO_ARRIVALS_OF="bcast:8")
+    assert "cotejo-arrivals: no collective call of all 2 ranks of that name" in done.stderr
+    assert not list(tmp_path.iterdir())
