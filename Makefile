@@ -6,7 +6,7 @@
 # have such a name are not asked. A value is text: make expands nothing in it, and recipes have it
 # by their environment alone, where stack/variables.py has looked at it before anything is touched.
 GIVEN = STACK DATA RESULTS FIGURES REPORT PAPER PROOF REFERENCE SAMPLES DROP TAG CELLS LAUNCHES \
-        UNTIL BUDGET NAME SITE PART PDF DELTA BEFORE AFTER CHANGED SET \
+        UNTIL BUDGET ALLOCATIONS NAME SITE PART PDF DELTA BEFORE AFTER CHANGED SET \
         PROGRAM METRIC UNIT BETTER CHECK BUILD RANKS THREADS
 given = $(if $(filter command,$(firstword $(origin $1))),$(value $1),$2)
 $(foreach name,$(GIVEN),$(eval override $(name) := $$(call given,$(name))))
@@ -79,7 +79,7 @@ verify: checked ## check that each MPI compiles and runs 2 ranks; audit the buil
 # The cores of this machine are taken before anything compiles or launches on them.
 LOCKED = @$(PYTHON) -m reframe_tests.harness.cores $(AGAIN)
 # Figures and report of what is there are made however the study ended; its status is kept.
-study: checked ## run the study (TAG=quick, CELLS=regex, LAUNCHES=n, UNTIL=3% BUDGET=20m, SET='NAME=a|b', PROGRAM='./app args' METRIC=regex), figures, report
+study: checked ## run the study (TAG=quick, CELLS=regex, LAUNCHES=n, UNTIL=3% BUDGET=20m, ALLOCATIONS=n, SET='NAME=a|b', PROGRAM='./app args' METRIC=regex), figures, report
 	$(LOCKED) locked-study
 
 locked-study: stack
@@ -88,7 +88,7 @@ locked-study: stack
 	  --set="$$SET" --program="$$PROGRAM" --metric="$$METRIC" --unit="$$UNIT" --better="$$BETTER" \
 	  --check="$$CHECK" --build="$$BUILD" $${RANKS:+--ranks="$$RANKS"} \
 	  $${THREADS:+--threads="$$THREADS"} $${LAUNCHES:+--launches="$$LAUNCHES"} $${UNTIL:+--until="$$UNTIL"} \
-	  $${BUDGET:+--budget="$$BUDGET"} || status=$$?; \
+	  $${BUDGET:+--budget="$$BUDGET"} $${ALLOCATIONS:+--allocations="$$ALLOCATIONS"} || status=$$?; \
 	case $$status in 0|3|4) $(AGAIN) figures report || status=$$?;; esac; \
 	exit $$status
 

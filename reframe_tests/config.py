@@ -20,6 +20,7 @@ from reframe_tests.harness import (  # noqa: E402, F401
     removal,
     scales,
     sessions,
+    submission,
 )
 from reframe_tests.harness.model import site  # noqa: E402
 
@@ -59,11 +60,15 @@ def systems():
     SYSTEM.setdefault("max_local_jobs", 1)
     if DRY_RUN:
         SYSTEM["max_local_jobs"] = DRY_RUN
-    SYSTEM["partitions"] = [allocation.fit(partition) for partition in SYSTEM["partitions"]]
+    served = [name for name in os.environ.get("COTEJO_PARTITIONS", "").split(",") if name]
+    SYSTEM["partitions"] = [allocation.fit(partition) for partition in SYSTEM["partitions"]
+                            if not served or partition["name"] in served]
     for partition in SYSTEM["partitions"]:
         wanted = partition.get("environs", [n for n, f in KNOWN.items() if not f.simulator])
         partition["environs"] = [name for name in wanted if name in PRESENT and (
             PRESENT[name].launcher or partition["launcher"] == "srun")]
+        if submission.needed():  # the job around a study is of no MPI
+            partition["environs"].append("builtin")
         # Before modules, variables of the site, and the launcher have their say.
         partition["prepare_cmds"] = [environment.clearing([*DECLARED, *KNOWN.values()]),
                                      *partition.get("prepare_cmds", [])]
@@ -94,9 +99,9 @@ def tests():
     """The files of tests: the comparison where the command line chooses none, else all others."""
     folder = families.REPO / "reframe_tests"
     if not chosen(sys.argv[1:]):
-        return [folder / "comparison.py"]
+        return [folder / ("allocated.py" if submission.needed() else "comparison.py")]
     return [path for path in sorted(folder.glob("*.py"))
-            if path.stem not in ("__init__", "base", "config", "comparison")]
+            if path.stem not in scales.NO_JOBS or path.stem == "jobs"]
 
 
 def chosen(words):

@@ -10,7 +10,7 @@ from reframe.core.builtins import parameter, run_after
 from .harness import scales, sessions
 
 FILES = sorted(path.stem for path in pathlib.Path(__file__).parent.glob("*.py")
-               if path.stem not in ("__init__", "base", "comparison", "config", "jobs"))
+               if path.stem not in scales.NO_JOBS)
 TAGS = ["quick", "smoke", "full", *(scales.tag(job, scale) for job in FILES
                                     for scale in ("smoke", "quick", "full"))]
 

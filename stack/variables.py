@@ -22,6 +22,7 @@ WORD = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 FORMS = {
     "DATA": (r"results|reference", "results or reference"),
     "SAMPLES": (r"[1-9][0-9]{0,5}", "a number from 1 on"),
+    "ALLOCATIONS": (r"[1-9][0-9]{0,2}", "a number from 1 on"),
     "LAUNCHES": (r"[1-9][0-9]{0,5}", "a number from 1 on"),
     "RANKS": (r"[1-9][0-9]{0,5}", "a number from 1 on"),
     "THREADS": (r"[1-9][0-9]{0,2}", "a number from 1 on"),

@@ -15,7 +15,7 @@ from reframe_tests.harness import families
 REFRAME = families.stack_prefix() / "tools/bin/reframe"
 
 SITE = """site_configuration = {{"systems": [{{"name": "fake", "hostnames": [".*"], "partitions": [
-    {{"name": "compute", "scheduler": "local", "launcher": "{launcher}"{more}}}]}}]}}
+    {{"name": "compute", "scheduler": "{scheduler}", "launcher": "{launcher}"{more}}}]}}]}}
 """
 
 LAUNCHER = """#!/usr/bin/env python3
@@ -52,7 +52,8 @@ def real(name):
 class Fake:
     """A stack and a site with one MPI; `said`: library, evidence, (host, core) of each rank."""
 
-    def __init__(self, folder, mpi, said, *, launcher="mpirun", more="", **files):
+    def __init__(self, folder, mpi, said, *, launcher="mpirun", scheduler="local", more="",
+                 **files):
         self.folder, self.mpi, self.stack = folder, mpi, folder / "stack"
         prefix = self.stack / "mpi" / mpi
         executable(prefix / "bin/cotejo", "#!/bin/sh\n")
@@ -64,7 +65,8 @@ class Fake:
             executable(prefix / "bin/mpirun", text)
         site = folder / "sites/fake"
         site.mkdir(parents=True)
-        (site / "reframe.py").write_text(SITE.format(launcher=launcher, more=more))
+        (site / "reframe.py").write_text(SITE.format(
+            launcher=launcher, scheduler=scheduler, more=more))
         for name, content in {"placements": "near: {hosts: 1, cpus: [0, 1]}\n", **files}.items():
             (site / f"{name}.yaml").write_text(content)
         self.prefix = prefix

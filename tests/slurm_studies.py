@@ -72,17 +72,39 @@ def study(slurm, results, *words):
             "RFM_CONFIG_FILES": str(sessions.REPO / "reframe_tests/config.py")})
 
 
-def next_job(slurm):
-    """Number and nodes of the first job that runs from now on."""
-    for _ in range(600):
-        if said := slurm.run("squeue", "-h", "-t", "R", "-o", "%A %N").stdout.split():
-            return said[0], slurm.run("scontrol", "show", "hostnames", said[1]).stdout.split()
-        time.sleep(0.1)
-    raise RuntimeError("no job ran within a minute")
+def next_launch(slurm):
+    """Number of the job, and nodes, of the first launch that runs on several from now on."""
+    for _ in range(900):
+        for said in slurm.run("squeue", "-s", "-h", "-o", "%i %N").stdout.splitlines():
+            number, nodes = said.split()
+            job, _, step = number.partition(".")
+            if step.isdigit() and "[" in nodes:
+                return job, slurm.run("scontrol", "show", "hostnames", nodes).stdout.split()
+        time.sleep(0.05)
+    raise RuntimeError("no launch ran within a minute")
 
 
 def kill_last_node(slurm, job, nodes):
+    """Not the first, on which the study itself runs."""
     slurm.kill_node(nodes[-1])
+
+
+def allocate_a_study(slurm, results):
+    """A study from outside: one job for each part of its blocks, of all nodes; in the second it
+    goes on where the first one left it."""
+    running = study(slurm, results, "--tag", "site-check", "--launches", "2",
+                    "--allocations", "2", "--cells", "mpich.tcp.one-per-host")
+    said = running.communicate(timeout=250)[0]
+    assert running.returncode == 0, said[-3000:]
+    records = records_of(results)
+    assert [r["status"] for r in records] == ["ok"] * 4, said[-3000:]
+    check(records)
+    first, second = ({r["allocation"]["id"] for r in records if r["asked"]["block"] == block}
+                     for block in (1, 2))
+    assert len(first) == len(second) == 1 and first != second
+    assert all(r["allocation"]["nodes"] == slurm_machine.NODES for r in records)
+    (plan,) = (json.loads(path.read_text()) for path in results.glob("*/*/session.json"))
+    assert (plan["split"], plan["ended"]) == ({}, "complete")
 
 
 def has_ranks(slurm):
@@ -110,13 +132,14 @@ CAUSES = {"node": kill_last_node, "scheduler": cancel}
 
 
 def happen(kind):
-    """Lets an accident happen to the first launch of a study of two. Returns the study's status,
-    its launches' descriptions in order, the nodes of the first one, and all that was said."""
+    """Lets an accident happen to the first launch of a study of two, in an allocation. Returns the
+    study's status, its launches' descriptions in order, the nodes of the first one, and all that
+    was said."""
     with slurm_machine.running() as slurm, tempfile.TemporaryDirectory() as name:
         results = pathlib.Path(name)
         running = study(slurm, results, "--tag", "site-check", "--launches", "2",
                         "--cells", "mpich.tcp.one-per-host.*srun")
-        job, nodes = next_job(slurm)
+        job, nodes = next_launch(slurm)
         CAUSES[kind](slurm, job, nodes)
         said = running.communicate(timeout=280)[0]
         records = records_of(results)
@@ -124,11 +147,11 @@ def happen(kind):
 
 
 def wrong(kind):
-    """What is not as it must be, in words, or '': one launch is lost, recorded as such and
-    measured again, on the nodes that are left."""
+    """What is not as it must be, in words, or '': what was lost is recorded as such, and measured
+    again: on the nodes that are left, or where the job is gone in another."""
     status, records, nodes, said = happen(kind)
     found = [(r["status"], (r["accident"] or {}).get("kind")) for r in records]
-    if status or found != [("accident", kind), ("ok", None), ("ok", None)]:
+    if status or found[0] != ("accident", kind) or found[-2:] != [("ok", None)] * 2:
         return f"status {status}, {found}, {records[0]['reason']}: {said[-1500:]}"
     on = {rank["host"] for r in records[1:] for rank in r["observed"]["ranks"]}
     if kind == "node" and nodes[-1] in on:

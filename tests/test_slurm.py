@@ -14,7 +14,7 @@ import time
 import pytest
 
 from reframe_tests.harness import removal, sessions
-from tests import slurm_machine
+from tests import slurm_machine, slurm_studies
 from tests.slurm_studies import REFRAME, asked, check, launch_in_allocation, records_of
 
 REASON = slurm_machine.why_not() or ("" if REFRAME.exists() else "no stack: `make stack`")
@@ -40,6 +40,10 @@ def test_outside_of_an_allocation_each_launch_is_submitted(slurm, tmp_path):
         done.stdout[-3000:])
     check(records)
     assert len({r["allocation"]["id"] for r in records}) == len(records)
+
+
+def test_a_study_outside_of_an_allocation_has_one_for_each_part_of_its_blocks(slurm, tmp_path):
+    slurm_studies.allocate_a_study(slurm, tmp_path)
 
 
 def test_in_an_allocation_every_mpi_is_launched_both_ways(slurm, tmp_path):

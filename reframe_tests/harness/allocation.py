@@ -3,8 +3,10 @@
 after the other, on the same nodes."""
 
 import functools
+import math
 import os
 import pathlib
+import re
 import subprocess
 from dataclasses import asdict, dataclass
 
@@ -59,8 +61,53 @@ def around():
     return None
 
 
+#: What each of ReFrame's schedulers is asked for, to have whole nodes in one job. Who takes a job
+#: away does not begin it anew: the study does, which knows what it has.
+ASKED = {
+    # Of a node that dies the others go on: a launch on it is lost, and measured again.
+    "slurm": ["--nodes={nodes}", "--no-requeue", "--no-kill"],
+    "squeue": ["--nodes={nodes}", "--no-requeue", "--no-kill"],
+    "pbs": ["-l select={nodes}:ncpus={cores}", "-l place=scatter:excl", "-r n"],
+    "torque": ["-l nodes={nodes}:ppn={cores}", "-r n"]}
 #: ReFrame's schedulers, by what gives the allocation.
 SCHEDULERS = {"slurm": ("slurm", "squeue"), "pbs": ("pbs", "torque")}
+
+
+def kind_of(scheduler):
+    """What gives the allocations of one of ReFrame's schedulers; None where none does."""
+    return next((kind for kind, names in SCHEDULERS.items() if scheduler in names), None)
+
+
+def seconds_of(text):
+    """Seconds of Slurm's [DAYS-][[HOURS:]MINUTES:]SECONDS; what is no time has no end."""
+    found = re.fullmatch(r"(?:(\d+)-)?((?:\d+:){0,2}\d+)", text)
+    if not found:
+        return math.inf
+    parts = [0, 0, 0, *map(int, found[2].split(":"))][-3:]
+    return ((int(found[1] or 0) * 24 + parts[0]) * 60 + parts[1]) * 60 + parts[2]
+
+
+def _queue(partition):
+    """Options of sinfo that name what a site's partition submits to."""
+    queue = re.search(r"(?:--partition[= ]|-p *)(\S+)", " ".join(partition.get("access", [])))
+    return ["-p", queue[1]] if queue else []
+
+
+def nodes_up(partition):
+    """How many nodes a job of a site's partition could have now; inf where nothing tells."""
+    if kind_of(partition["scheduler"]) != "slurm":
+        return math.inf
+    said = _words("sinfo", "-h", *_queue(partition), "-t", "idle,alloc,mix,comp", "-o", "%D")
+    return sum(int(word) for word in said if word.isdigit()) or math.inf
+
+
+def longest_s(partition):
+    """Seconds that a job of a site's partition may take at most; a study that takes longer goes on
+    in the next one."""
+    if kind_of(partition["scheduler"]) != "slurm":
+        return math.inf
+    said = _words("sinfo", "-h", *_queue(partition), "-o", "%l")
+    return min(map(seconds_of, said), default=math.inf)
 
 
 def fit(partition):
@@ -78,8 +125,7 @@ def of_launch(job):
     """The member `allocation` of the description of a launch, a job of ReFrame."""
     if found := around():
         return found.describe()
-    kind = next((kind for kind, names in SCHEDULERS.items()
-                 if job.scheduler.registered_name in names), None)
+    kind = kind_of(job.scheduler.registered_name)
     if not kind or not job.jobid:
         return None
     exclusive = True if "--exclusive" in [*job.sched_access, *job.options] else None

@@ -283,12 +283,22 @@ def gone_before(process):
     return bool(ends) and ends[0] not in ended
 
 
+def elsewhere():
+    """Whether launches of this site are in an allocation, whose cores are others."""
+    try:
+        from . import submission  # noqa: PLC0415 - it needs what the stack brings
+        return submission.needed()
+    except (ImportError, ValueError):
+        return False
+
+
 def main():
     command = sys.argv[1:]
     if not command:
         sys.exit("cores: usage: python3 -m reframe_tests.harness.cores COMMAND...")
     try:
-        hold(os.path.basename(command[0]) + "".join(f" {word}" for word in command[1:]))
+        if not elsewhere():
+            hold(os.path.basename(command[0]) + "".join(f" {word}" for word in command[1:]))
     except Busy as err:
         sys.exit(f"cores: {err}")
     try:

@@ -7,7 +7,7 @@ import os
 import pathlib
 import re
 
-from . import families, programs, sessions
+from . import allocation, families, programs, sessions
 
 #: Written by us, and read by nothing that measures.
 BESIDE = {"references.json"}
@@ -46,10 +46,13 @@ def _text(path):
 @functools.cache
 def machine_id():
     """Tells machines apart by what each says of itself to every user: no name alone does, since
-    images are copied and hosts renamed."""
+    images are copied and hosts renamed. Nodes of a cluster are alike: a study goes on in another
+    allocation, on others, and each launch names its own."""
     model = re.search(r"model name\s*:\s*(.*)", _text("/proc/cpuinfo"))
-    said = [_text("/etc/machine-id"), os.uname().nodename, model[1] if model else "",
-            str(os.cpu_count())]
+    here = [_text("/etc/machine-id"), os.uname().nodename]
+    if allocation.around():
+        here = [sessions.site_name(), os.environ.get("SLURM_CLUSTER_NAME", "")]
+    said = [*here, model[1] if model else "", str(os.cpu_count())]
     return hashlib.sha256("\n".join(said).encode()).hexdigest()[:16]
 
 

@@ -33,6 +33,7 @@ class Nodes:
     """
 
     def __init__(self, partition, extras, is_local, site=None):
+        self.partition = partition
         self.path = site_folder(site) / f"topology/{partition}.xml"
         self.count = extras.get("nodes", 1)
         self.here = is_local or extras.get("topology") == "here"

@@ -6,6 +6,8 @@ import os
 from .model import site as model
 from .sessions import site_folder
 
+#: Files beside the tests that are no job of their own.
+NO_JOBS = ("__init__", "allocated", "base", "comparison", "config", "jobs")
 LAUNCHES = {"smoke": 1, "quick": 10, "full": 30, "bench": 30}
 
 

@@ -37,6 +37,7 @@ from . import (
     references,
     scales,
     sessions,
+    submission,
 )
 from . import until as stopping
 
@@ -57,13 +58,16 @@ def end_with_parent():
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
+def program():
+    """ReFrame of the stack, else of PATH."""
+    ours = families.stack_prefix() / "tools/bin/reframe"
+    return str(ours) if ours.exists() else shutil.which("reframe") or sys.exit(
+        "study: no reframe in the stack nor on PATH; run `make stack`")
+
+
 def reframe(arguments, **variables):
     """Runs ReFrame with its output shown; returns its exit status."""
-    command = [str(families.stack_prefix() / "tools/bin/reframe"), *arguments]
-    if not os.path.exists(command[0]):
-        command[0] = shutil.which("reframe") or sys.exit(
-            "study: no reframe in the stack nor on PATH; run `make stack`")
-    process = subprocess.Popen(command, env={**os.environ, **variables},
+    process = subprocess.Popen([program(), *arguments], env={**os.environ, **variables},
                                preexec_fn=end_with_parent)  # noqa: PLW1509 - no threads
     try:
         if cores.gone_before(process):
@@ -113,7 +117,7 @@ def list_cells(tag, like):
     """
     with tempfile.NamedTemporaryFile("r", suffix=".cells") as file:
         done = subprocess.run(
-            [str(families.stack_prefix() / "tools/bin/reframe"), "--dry-run", "--tag", f"^{tag}$"],
+            [program(), "--dry-run", "--tag", f"^{tag}$"],
             env={**os.environ, "COTEJO_CELLS": file.name, "COTEJO_BLOCK": "1"},
             capture_output=True, text=True)
         listed = [json.loads(line) for line in file.read().splitlines()]
@@ -311,14 +315,18 @@ def make_good(plan):
             return reason
 
 
-def run(plan):
-    """Runs the blocks that are not complete yet; returns why it stopped, or ''."""
+def run(plan, part=(1, 1)):
+    """Runs the blocks that are not complete yet, as far as this part of them; returns why it
+    stopped, or ''."""
+    last = -(-plan["blocks"] * part[0] // part[1])
     total = len(plan["cells"]) * plan["blocks"]
     todo = sum(len(missing(plan, b)) for b in range(1, plan["blocks"] + 1))
     begun, at_start = time.monotonic(), todo
     for block in [*range(1, plan["blocks"] + 1), *sorted(map(int, plan["further"]))]:
         if not missing(plan, block):
             continue
+        if block > last and part[0] < part[1]:
+            return f"blocks from {block} on are for further allocations"
         left = (time.monotonic() - begun) / (at_start - todo) * todo if todo < at_start else None
         say(f"block {block} of {plan['blocks']}: {total - todo} of {total} launches done"
             + (f", about {left / 60:.1f} min left" if left else ""))
@@ -400,6 +408,10 @@ def main():
                         help="with --until: begin no block that would end later (20m)")
     parser.add_argument("--set", default=os.environ.get("COTEJO_SET", ""), metavar="NAME=A|B",
                         type=variables, help="variables of libraries, each value a level")
+    parser.add_argument("--allocations", type=commands.count, default=1, metavar="N",
+                        help="over how many allocations of a scheduler blocks are spread (1)")
+    parser.add_argument("--part", type=part, default=os.environ.get("COTEJO_PART", "1/1"),
+                        metavar="K/N", help="bring the K-th of N parts of the blocks to its end")
     programs.add_options(parser)
     args = parser.parse_args()
     os.environ["COTEJO_SET"] = args.set
@@ -414,6 +426,8 @@ def main():
         parser.error("--budget bounds a study --until a width; a plain one has --launches")
     if args.until:
         blocks = 1
+    if submission.needed():
+        return submit(args)
     try:
         cores.hold("study")
     except cores.Busy as err:
@@ -428,6 +442,28 @@ def main():
         sys.exit(f"study: {err}")
     except OSError as err:
         sys.exit(f"study: {err.filename}: {err.strerror}")
+
+
+def part(text):
+    """K and N of a part of the blocks."""
+    if not re.fullmatch(r"[1-9][0-9]{0,3}/[1-9][0-9]{0,3}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not K/N, such as 1/3")
+    number, of = map(int, text.split("/"))
+    return min(number, of), of
+
+
+def submit(args):
+    """Has the study run in an allocation; what it would measure is listed here."""
+    try:
+        cells, *_, usual = list_cells(args.tag, args.cells)
+        say(f"{len(cells)} cells of tag {args.tag!r}, in an allocation of "
+            f"{sessions.site_name()}'s scheduler")
+        return submission.submit(
+            submission.command("reframe_tests.harness.study", *sys.argv[1:]), args.tag,
+            len(cells) * (args.launches or usual), args.allocations, reframe)
+    except KeyboardInterrupt:
+        say("interrupted; start again to go on")
+        return INTERRUPTED
 
 
 def session(args, blocks):
@@ -457,15 +493,26 @@ def measure(args, blocks):
     """Begins a session, or goes on with one; returns the exit status."""
     programs.build()
     plan = session(args, blocks)
-    stopped = until_known(plan, args) if args.until else run(plan)
+    stopped = until_known(plan, args) if args.until else run(plan, args.part)
     status, lines = account(plan, stopped)
     for line in lines:
         say(line)
     plan["ended"] = ENDED[status]
+    plan["split"] = {str(block): ids for block, ids in split_blocks(records()).items()}
     if not stopped:
         plan["finished"] = sessions.utc()
     sessions.write_json(plan_file(), plan)
     return status
+
+
+def split_blocks(found):
+    """Blocks whose launches are of several allocations, which may have other nodes: block -> their
+    numbers."""
+    of = collections.defaultdict(set)
+    for record in found:
+        if record.get("allocation"):
+            of[record["asked"]["block"]].add(record["allocation"]["id"])
+    return {block: sorted(ids) for block, ids in sorted(of.items()) if len(ids) > 1}
 
 
 def account(plan, stopped):
@@ -482,6 +529,8 @@ def account(plan, stopped):
     usable = {r["id"].rpartition(".")[0] for r in found if r["status"] == "ok"}
     never = [cell for cell in plan["cells"] if cell not in usable]
     lines += references.summed(found)
+    lines += [f"block {block} is split over allocations {' and '.join(ids)}"
+              for block, ids in split_blocks(found).items()]
     folder = sessions.session_folder()
     if stopped or given_up:
         more = f"incomplete: {stopped or 'accidents cost more than could be measured again'}"

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One allocation of the site's scheduler, in which a whole study runs (harness/submission.py).
+
+A bare `reframe -r` and `make study` run it where there is none around them.
+"""
+
+import os
+import pathlib
+import shlex
+import sys
+
+import reframe as rfm
+from reframe.core.backends import getlauncher
+from reframe.core.builtins import parameter, run_after, run_before, sanity_function
+from reframe.core.exceptions import SanityError
+
+from .harness import allocation, reporting, sessions, study, submission
+
+GROUPS = submission.groups()
+BARE = [study.program(), "-r"]
+WORDS = os.environ.get("COTEJO_WORDS", "").split("\n") if "COTEJO_WORDS" in os.environ else BARE
+
+
+@rfm.simple_test
+class one_allocation(rfm.RunOnlyRegressionTest):  # noqa: N801
+    """All blocks of a study, one launch after the other on the nodes of one job."""
+
+    #: Which of the site's ways to its nodes.
+    group = parameter(range(len(GROUPS)), fmt=lambda n: GROUPS[n][0]["name"])
+    executable = shlex.quote(WORDS[0])
+    executable_opts = list(map(shlex.quote, WORDS[1:]))
+    valid_prog_environs = ["builtin"]  # of no MPI, whose libraries all launches would find
+    #: The scheduler is asked for nodes; ranks are the launches' own.
+    num_tasks = None
+    tags = {"allocation"}
+
+    @run_after("init")
+    def choose_partition(self):
+        first = GROUPS[self.group][0]["name"]
+        self.valid_systems = [f"{sessions.site_name()}:{first}"]
+        self.descr = f"{len(GROUPS[self.group])} partitions of {sessions.site_name()}"
+
+    @run_after("setup")
+    def wait_for_nodes(self):
+        self.max_pending_time = self.current_partition.extras.get("max_pending_time", "4h")
+
+    @run_before("run")
+    def ask_for_nodes(self):
+        group = GROUPS[self.group]
+        self.job.options += submission.options(group)
+        self.job.launcher = getlauncher("local")()
+        self.env_vars = {
+            **{name: shlex.quote(value) for name, value in submission.variables().items()},
+            "PYTHONPATH": str(sessions.REPO),
+            "COTEJO_PARTITIONS": ",".join(partition["name"] for partition in group)}
+        self.prerun_cmds = ["unset COTEJO_STUDY COTEJO_WORDS"]
+        self.postrun_cmds = ['echo $? > "${COTEJO_STATUS:-status}"']
+        seconds = float(os.environ.get("COTEJO_WALL") or self.quick_wall_s())
+        self.time_limit = min(seconds, allocation.longest_s(group[0]))
+
+    def quick_wall_s(self):
+        if self.is_dry_run():
+            return submission.START_S
+        cells, *_, blocks = study.list_cells("quick", "")
+        return submission.wall_s("quick", len(cells) * blocks)
+
+    @sanity_function
+    def it_ended(self):
+        """Shows what was said in it; the study that submitted it judges its status."""
+        stage = pathlib.Path(self.stagedir)
+        for name in (self.stdout, self.stderr):
+            sys.stdout.write((stage / str(name.evaluate())).read_text(errors="replace"))
+        sys.stdout.flush()
+        status = pathlib.Path(os.environ.get("COTEJO_STATUS") or stage / "status")
+        if not status.exists():
+            raise SanityError("the scheduler ended the allocation before the study in it; start "
+                              "again to go on")
+        if WORDS == BARE and reporting.page().exists():
+            print(reporting.page(), flush=True)
+        return True

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A study from outside of an allocation: one job of the scheduler, here of a PBS that is not here.
+
+Slurm itself: tests/test_slurm.py."""
+
+import json
+import math
+import re
+
+import pytest
+
+from reframe_tests.harness import allocation, study, submission
+from tests.fake_mpi import REFRAME, Fake, executable
+
+INTEL = ("Intel(R) MPI Library 2021.19", "I_MPI_FABRICS=shm libfabric provider: tcp",
+         [("a", 0), ("a", 1)])
+REPORTER = """#!/bin/sh
+case "$*" in *report.html*) mkdir -p "{folder}/report"; echo page > "{folder}/report/report.html";;
+esac
+"""
+#: It runs a job at once, and tells of it as PBS does.
+QSUB = """#!/bin/bash
+echo "$*" >> {folder}/submitted
+cp "$5" {folder}/job.sh
+(PBS_JOBID=7.fake PBS_NODEFILE={folder}/nodes bash "$5" > "$2.part" 2> "$4"; mv "$2.part" "$2"
+ touch {folder}/ended) > /dev/null 2>&1 < /dev/null &
+echo 7.fake
+"""
+QSTAT = """#!/bin/sh
+case "$1" in -xf) echo "    Exit_status = 0"; exit;; esac
+[ -e {folder}/ended ] && exit 153
+printf 'Job Id: 7.fake\\n    job_state = R\\n    exec_host = n1/0*2+n2/0*2\\n'
+"""
+
+
+@pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack`")
+def test_a_bare_reframe_submits_one_job_that_runs_all_blocks_and_ends_with_the_report(tmp_path):
+    """Each launch was a job of its own, on nodes of its own."""
+    fake = Fake(tmp_path, "intel-mpi", INTEL, scheduler="pbs",
+                more=', "access": ["-q work"], "extras": {"nodes": 2}')
+    for name, text in {"qsub": QSUB, "qstat": QSTAT, "Rscript": REPORTER}.items():
+        executable(tmp_path / "path" / name, text.format(folder=tmp_path))
+    (tmp_path / "nodes").write_text("n1\nn1\nn2\nn2\n")
+    output = fake.run("-r", bare=True, COTEJO_LAUNCHES="2", COTEJO_BLOCK="", COTEJO_SESSION="")
+    assert f"\n{tmp_path}/report/report.html\n" in output, output[-3000:]
+    assert len((tmp_path / "submitted").read_text().splitlines()) == 1
+    script = (tmp_path / "job.sh").read_text()
+    for line in ("-q work", "-l select=2:ncpus=2", "-l place=scatter:excl", "-r n"):
+        assert f"#PBS {line}\n" in script
+    assert re.search(r"#PBS -l walltime=0:\d+:0\n", script)
+    assert "export I_MPI_" not in script
+    found = [json.loads(path.read_text())
+             for path in (tmp_path / "results/fake").glob("*/*.00?.json")]
+    assert sorted({r["asked"]["launch"] for r in found}) == [1, 2]
+    assert {(r["status"], r["reason"]) for r in found} == {("ok", "")}
+    assert [r["allocation"] for r in found] == len(found) * [
+        {"scheduler": "pbs", "id": "7.fake", "nodes": ["n1", "n2"], "exclusive": None}]
+
+
+def test_partitions_that_have_the_same_way_to_their_nodes_share_an_allocation():
+    def partition(name, scheduler, *access):
+        return {"name": name, "scheduler": scheduler, "access": list(access)}
+
+    system = {"partitions": [partition("a", "slurm", "-p x"), partition("b", "slurm", "-p x"),
+                             partition("gpu", "slurm", "-p y"), partition("login", "local")]}
+    assert [[p["name"] for p in group] for group in submission.groups(system)] == [
+        ["a", "b"], ["gpu"]]
+
+
+def test_times_of_slurm_are_read():
+    assert [allocation.seconds_of(text) for text in ("10:00", "1:00:00", "2-03:00:00", "30")] == [
+        600, 3600, 183600, 30]
+    assert allocation.seconds_of("infinite") == math.inf
+
+
+def test_the_time_that_is_asked_for_is_of_the_launches_that_there_are(monkeypatch):
+    monkeypatch.setattr(submission, "launch_s", lambda tag: 2.0)
+    assert submission.wall_s("quick", 100) == 60 * 7  # 120 s + 1.5 * 200 s
+    assert submission.wall_s("quick", 0) == submission.START_S
+
+
+def test_a_block_that_is_split_over_allocations_says_so():
+    def record(block, number):
+        return {"asked": {"block": block},
+                "allocation": number and {"scheduler": "slurm", "id": number, "nodes": []}}
+
+    found = [record(1, "4"), record(1, "4"), record(2, "4"), record(2, "5"), record(3, None)]
+    assert study.split_blocks(found) == {2: ["4", "5"]}
+
+
+def test_an_allocation_that_is_taken_away_is_followed_by_another(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("COTEJO_RESULTS", str(tmp_path))
+    said, parts = iter(["", "3", "0"]), []
+
+    def reframe(words, **variables):
+        parts.append(variables["COTEJO_PART"])
+        text = next(said)
+        if text:
+            with open(variables["COTEJO_STATUS"], "w") as file:
+                file.write(text)
+
+    assert submission.submit(["true"], "quick", 10, 2, reframe) == 0
+    assert parts == ["1/2", "2/2", "2/2"]
+    assert "allocation 1 ended after 0 s, before the study in it did" in capsys.readouterr().out
+    assert list(tmp_path.glob("*/.allocation*")) == []
