@@ -4,15 +4,16 @@
 import reframe as rfm
 from reframe.core.builtins import parameter
 
-from .base import EveryRankCount, Full, Quick, Smoke
+from .base import Experiment, Full, Quick, Smoke
 from .harness import exhibits
+from .mixins.ranks import EveryRankCount
 
 
-class Startup(EveryRankCount):
+class Startup(EveryRankCount, Experiment):
     """One sample a launch of what happens once."""
 
     experiment = "startup"
-
+    varied = ["ranks"]
     options = {"budget": 0.1}
 
 
