@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The benchmark's command line: finds the experiment, runs it on all ranks, publishes.
 #include "core/describe.h"
+#include "core/errors.h"
 #include "core/placement.h"
 #include "core/ranks.h"
 #include "experiments/table.h"
@@ -260,6 +261,7 @@ static int run(const struct experiment *experiment, int count, char **arguments)
     int rank;
     read_options(&bench, experiment, count, arguments);
     start_library(&bench, experiment, &count, &arguments);
+    errors_open(COTEJO_PROGRAM, experiment->name);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     measure(&bench, experiment, count, arguments);
     samples_close(&bench.samples);

@@ -12,6 +12,17 @@ from tests.launching import STACK, launch, said
 BRIEF = ["--budget", "0", "--min-repetitions", "1", "--max-repetitions", "1", "--sync-share", "1"]
 
 
+def test_what_the_library_refuses_is_one_line_that_says_where(mpi, tmp_path):
+    """Program, rank, operation and size, and the launch ends: no library's own words do that."""
+    broken = {"LD_PRELOAD": str(STACK / "build" / mpi.name / "tests/librefuse.so")}
+    done = launch(mpi, "collective", "--operation", "allgather", "--sizes", "64", "--output",
+                  "samples", folder=tmp_path, **broken)
+    assert done.returncode != 0
+    line, = said(done)
+    assert line.startswith("cotejo collective: rank 1 of 2, during allgather of 64 B: the MPI ")
+    assert list(tmp_path.glob("samples.csv")) == list(tmp_path.glob("samples.json")) == []
+
+
 @pytest.mark.parametrize(("operation", "words", "expected"), [
     ("bcast", ["--sizes", "64,1000"],
      "byte 500 of the 1000 B that rank 1 received in bcast of 1000 B"),

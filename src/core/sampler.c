@@ -4,6 +4,7 @@
 #include "sampler.h"
 
 #include "barrier.h"
+#include "errors.h"
 #include "moments.h"
 #include "ranks.h"
 #include "start.h"
@@ -341,6 +342,7 @@ static void adapt(struct sampler *sampler, const struct operation *operation,
 void sampler_stage(struct sampler *sampler, const struct operation *operation,
                    struct progress *progress, long count) {
     double begin_s = clock_now(&sampler->bench->clock), window = progress->slot_s;
+    errors_during(operation->name, operation->bytes);
     run_stage(sampler, operation, progress, progress->repetitions, count);
     if (sampler->bench->rank != 0) {
         progress->repetitions += count;
@@ -428,6 +430,7 @@ void sampler_begin(struct sampler *sampler, const struct operation *operation,
     find_room(sampler, operation);
     if (failed(&sampler->bench->failure))
         return;
+    errors_during(operation->name, operation->bytes);
     if (sampler->start->clocked) // no other start relies on the clocks
         sync_renew(&sampler->sync);
     if (!operation->program) {
@@ -455,6 +458,7 @@ double sampler_once(struct sampler *sampler, const struct operation *operation, 
 }
 
 void sampler_check(struct sampler *sampler, const struct operation *operation, unsigned round) {
+    errors_during(operation->name, operation->bytes);
     if (operation->check && !failed(&sampler->bench->failure))
         operation->check(operation, round, &sampler->bench->failure);
 }
@@ -504,6 +508,7 @@ void sampler_close(struct sampler *sampler) {
     if (!failed(&bench->failure) && sampler->arrival.offsets)
         arrival_describe(&sampler->arrival, &bench->arrival);
     arrival_close(&sampler->arrival);
+    errors_during(NULL, 0);
     free(sampler->target);
     free(sampler->own);
     free(sampler->all);

@@ -46,6 +46,7 @@ enum { MPI_MAX_LIBRARY_VERSION_STRING = 256, MPI_VERSION = 0, MPI_SUBVERSION = 0
 #define MPI_Gather world_gather
 #define MPI_Gatherv world_gatherv
 #define MPI_Allgather world_allgather
+#define MPI_Alltoall world_alltoall
 #define MPI_Scan world_scan
 #define MPI_Test world_test
 #define MPI_Wait world_wait
@@ -83,6 +84,8 @@ int world_allreduce(const void *mine, void *all, int count, MPI_Datatype type, M
                     MPI_Comm comm);
 int world_reduce(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op op, int root,
                  MPI_Comm comm);
+int world_alltoall(const void *mine, int count, MPI_Datatype type, void *all, int counts,
+                   MPI_Datatype types, MPI_Comm comm);
 // Of doubles.
 int world_scan(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op op,
                MPI_Comm comm);

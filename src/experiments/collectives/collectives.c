@@ -3,6 +3,7 @@
 // a common start, checked again.
 #include "coll_overlap.h"
 
+#include "errors.h"
 #include "ranks.h"
 #include "report.h"
 #include "words.h"
@@ -160,6 +161,7 @@ static void measure(struct study *study, const struct plan *plan) {
     struct coll *coll = &study->coll;
     bool unwritten = options_is(&bench->options, "written", "no");
     choose(study, plan->row, plan->variant);
+    errors_during(coll->row->name[coll->variant], plan->bytes);
     coll_open(coll, plan->bytes, &bench->failure);
     if (failed(&bench->failure))
         return;

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the MPI library reports as wrong ends the launch, with one line that says during what.
+#include "errors.h"
+
+#include "failure.h"
+
+#include <mpi.h>
+#include <stdio.h>
+
+// A handler of MPI is given no more than communicator and code.
+static struct {
+    const char *program, *experiment, *operation;
+    size_t bytes;
+} now;
+
+// By default each library says this in a way of its own, and none knows of operations.
+static void tell(MPI_Comm *comm, int *code, ...) {
+    char said[MPI_MAX_ERROR_STRING] = "", during[120] = "outside of all operations";
+    int length = 0, rank, size;
+    (void)comm;
+    MPI_Error_string(*code, said, &length);
+    for (char *c = said; *c; c++)
+        if (*c == '\n')
+            *c = ' ';
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (now.operation)
+        snprintf(during, sizeof during, "%s of %zu B", now.operation, now.bytes);
+    fprintf(stderr,
+            "%s %s: rank %d of %d, during %s: the MPI library reports '%s'; nothing is reported, "
+            "try another size, transport or version of it\n",
+            now.program, now.experiment, rank, size, during, said);
+    fflush(stderr);
+    MPI_Abort(MPI_COMM_WORLD, STATUS_FAILED);
+}
+
+void errors_open(const char *program, const char *experiment) {
+    MPI_Errhandler handler;
+    now.program = program;
+    now.experiment = experiment;
+    MPI_Comm_create_errhandler(tell, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    MPI_Errhandler_free(&handler); // goes with the communicators
+}
+
+void errors_during(const char *operation, size_t bytes) {
+    now.operation = operation;
+    now.bytes = bytes;
+}
