@@ -11,11 +11,25 @@ import pytest
 from reframe_tests.harness import sessions
 from tests.launching import FAMILIES, STACK
 
+#: Files of tests that measure nothing, and need no core for themselves: tests/run.sh runs them
+#: beside other suites.
+BESIDE = {f"test_{name}.py" for name in (
+    "accidents", "bad_input", "base", "clock_readers", "closed", "comparison", "cores", "counters",
+    "dataset", "environment", "exhibits", "guard", "make", "new_site", "npb", "planning",
+    "references", "removal", "scales", "setup", "simulated", "site_files", "sites", "spack",
+    "until", "writers")}
+
 # Tests neither wait for a study of this machine nor hold one up.
 if not os.environ.get("COTEJO_LOCKS"):
     OWN_LOCKS = os.environ["COTEJO_LOCKS"] = tempfile.mkdtemp(prefix="cotejo-locks-")
 else:
     OWN_LOCKS = None
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.path.name in BESIDE:
+            item.add_marker("beside")
 
 
 def pytest_unconfigure():

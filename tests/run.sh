@@ -72,18 +72,20 @@ begin R-style Rscript --vanilla -e \
 begin R Rscript --vanilla -e \
   'testthat::test_local("analysis", reporter = "summary", stop_on_failure = TRUE)'
 begin sanitizers python3 -m stack.ctest "$STACK" --sanitize --only-build
+begin Python python3 -m pytest -q -rs -m beside tests
 suite "style of Python" ruff ruff check .
 suite "style of C" clang-format sh -c \
   'find src -name "*.[ch]" -exec clang-format --dry-run -Werror {} +'
 suite "style of R" R:lintr ended R-style
 suite "R" R:testthat ended R
 suite "build for sanitizers" ctest ended sanitizers
+suite "Python that measures nothing" pytest ended Python
 # From here on a suite has the machine for itself.
 wait
 pids=()
 suite "C under sanitizers" ctest python3 -m stack.ctest "$STACK" --sanitize
 suite "C under every MPI" ctest python3 -m stack.ctest "$STACK"
-suite "Python, and from launch to report" pytest python3 -m pytest -q -rs tests
+suite "Python, and from launch to report" pytest python3 -m pytest -q -rs -m "not beside" tests
 
 for reason in "${skipped[@]+"${skipped[@]}"}"; do
   echo "skipped suite: $reason"

@@ -5,6 +5,7 @@ launch cannot join it, hold it up or read its secrets."""
 import os
 import pathlib
 import re
+import signal
 import socket
 import subprocess
 import time
@@ -19,7 +20,7 @@ COOKIE = "0123456789abcdef" * 2
 SHORT = ["--sizes", "1", "--budget", "0.005", "--min-repetitions", "3", "--max-repetitions", "5"]
 needs_layer = pytest.mark.skipif(not (BIN / "cotejo-transport").exists(),
                                  reason="no layers in the stack: `make build`")
-LISTENS, CONNECTED = "0A", "01"
+LISTENS, CONNECTED, CLOSED = "0A", "01", "07"
 
 
 def port():
@@ -35,14 +36,14 @@ def rank(number, at, cookie=COOKIE, **kwargs):
         env={**os.environ, "COTEJO_WORLD": f"{number} 2 127.0.0.1 {at} {cookie}"}, **kwargs)
 
 
-def sockets_of(pid, state):
-    """Local addresses of a process's TCP sockets in a state."""
+def sockets_of(pid, state, kind="tcp"):
+    """Local addresses of a process's sockets in a state; those of UDP are CLOSED while open."""
     inodes = set()
     for handle in pathlib.Path(f"/proc/{pid}/fd").iterdir():
         if found := re.fullmatch(r"socket:\[(\d+)\]", os.readlink(handle)):
             inodes.add(found[1])
     lines = [line.split() for line in
-             pathlib.Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]]
+             pathlib.Path(f"/proc/{pid}/net/{kind}").read_text().splitlines()[1:]]
     return [socket.inet_ntoa(bytes.fromhex(words[1].split(":")[0])[::-1])
             for words in lines if words[3] == state and words[9] in inodes]
 
@@ -122,6 +123,65 @@ def test_messages_on_one_host_go_by_its_loopback():
     finally:
         running.terminate()
         running.wait()
+
+
+def beside(name, transport):
+    """A launch over a library beside MPI that lasts until it is ended."""
+    bin_ = BIN.parents[1] / name / "bin"
+    if not (bin_ / "cotejo-transport").exists():
+        pytest.skip(f"no {name} in the stack")
+    return subprocess.Popen(
+        [str(bin_ / "mpirun"), "-np", "2", str(bin_ / "cotejo-transport"), "pingpong",
+         "--transport", transport, "--sizes", "1", "--budget", "60", "--min-repetitions",
+         "100000", "--max-repetitions", "100000"], start_new_session=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        env={**os.environ, "COTEJO_BESIDE": f"{os.getpid()}", "COTEJO_LAM_RPI": transport})
+
+
+def started_for_us(*names):
+    """Processes of these names that a launch of `beside` has started."""
+    mark, found = f"COTEJO_BESIDE={os.getpid()}".encode(), []
+    for place in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if ((place / "comm").read_text().strip() in names
+                    and mark in (place / "environ").read_bytes().split(b"\0")):
+                found.append(int(place.name))
+        except OSError:
+            continue
+    return found
+
+
+def wait_for_ranks(daemon):
+    for _ in range(1000):
+        found = started_for_us("cotejo-transpor")
+        if len(found) == 2 and (daemons := started_for_us(daemon)):
+            return [*found, *daemons]
+        time.sleep(0.02)
+    raise AssertionError("no ranks, or no daemon")
+
+
+@pytest.mark.parametrize("transport", ["direct", "daemon"])
+def test_pvm_on_one_host_listens_on_its_loopback_alone(transport):
+    running = beside("pvm", transport)
+    try:
+        for pid in wait_for_ranks("pvmd"):
+            assert {at.split(".")[0] for state in (LISTENS, CLOSED)
+                    for kind in ("tcp", "udp") for at in sockets_of(pid, state, kind)} <= {"127"}
+    finally:
+        os.killpg(running.pid, signal.SIGTERM)
+        running.wait(30)
+
+
+def test_lam_on_one_host_has_a_network_of_its_own():
+    running = beside("lam", "lamd")
+    try:
+        for pid in wait_for_ranks("lamd"):
+            assert os.readlink(f"/proc/{pid}/ns/net") != os.readlink("/proc/self/ns/net")
+            cards = pathlib.Path(f"/proc/{pid}/net/dev").read_text().splitlines()[2:]
+            assert [card.split(":")[0].strip() for card in cards] == ["lo"]
+    finally:
+        os.killpg(running.pid, signal.SIGTERM)
+        running.wait(30)
 
 
 def test_the_environment_of_a_guest_s_job_is_private(tmp_path):

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(not PRESENT or not (STACK / "tools/bin/reframe")
 
 def test_a_study_that_is_killed_here_and_there_loses_nothing(tmp_path):
     cells = f"^pingpong_smoke.({'|'.join(PRESENT[:2])}).shm"
-    few = [("study", signal.SIGKILL), ("guard", signal.SIGKILL), ("rank", signal.SIGTERM)]
+    few = [("study", signal.SIGKILL), ("rank", signal.SIGTERM)]
     _, draw = kills.drawn(["rank"], 1, seed=1)
     study = kills.Study(tmp_path / "study", STACK, cells, 2)
     hit, status, found, log = kills.run(study, few, draw, limit_s=200)

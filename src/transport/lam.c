@@ -1,32 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // LAM/MPI 7: an MPI of the first standard, too old for the benchmark itself.
 #include "carrier.h"
-
-#include <lam/mpi.h> // its names are its own: those of ours are macros of another file
-#include <stdio.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <unistd.h>
-
-enum { TAG = 7 };
-
-// A message to its daemon without a body goes as a head and an empty vector whose address LAM
-// never set; where that address is none of the process, the kernel says errno 14 and MPI_Init
-// ends. LAM finds these two before the C library's.
-static int filled(const struct iovec *vectors, int count) {
-    while (count > 1 && vectors[count - 1].iov_len == 0) {
-        count--;
-    }
-    return count;
-}
-
-ssize_t writev(int file, const struct iovec *vectors, int count) {
-    return syscall(SYS_writev, file, vectors, filled(vectors, count));
-}
-
-ssize_t readv(int file, const struct iovec *vectors, int count) {
-    return syscall(SYS_readv, file, vectors, filled(vectors, count));
-}
+#include "lam_calls.h"
 
 static void lam_open(struct ways *ways) {
     (void)ways; // the library's own launcher has done it
@@ -34,28 +9,27 @@ static void lam_open(struct ways *ways) {
 
 static void lam_close(struct ways *ways) {
     (void)ways;
-    MPI_Finalize();
+    lam_end();
 }
 
 static void lam_send(struct ways *ways, int to, const char *bytes, size_t count) {
     (void)ways;
-    MPI_Send((void *)bytes, (int)count, MPI_BYTE, to, TAG, MPI_COMM_WORLD);
+    lam_give(to, bytes, count);
 }
 
 static void lam_receive(struct ways *ways, int from, char *bytes, size_t count) {
-    MPI_Status status;
     (void)ways;
-    MPI_Recv(bytes, (int)count, MPI_BYTE, from, TAG, MPI_COMM_WORLD, &status);
+    lam_take(from, bytes, count);
 }
 
 static void lam_send_all(struct ways *ways, const char *bytes, size_t count) {
     (void)ways;
-    MPI_Bcast((void *)bytes, (int)count, MPI_BYTE, 0, MPI_COMM_WORLD);
+    lam_share((char *)bytes, count);
 }
 
 static void lam_receive_all(struct ways *ways, char *bytes, size_t count) {
     (void)ways;
-    MPI_Bcast(bytes, (int)count, MPI_BYTE, 0, MPI_COMM_WORLD);
+    lam_share(bytes, count);
 }
 
 // Which one it is decides the launcher (-ssi rpi), before the program starts.
@@ -80,16 +54,9 @@ const struct option carrier_options[] = {
 };
 
 const char *library_version(void) {
-    static char text[64];
-    snprintf(text, sizeof text, "LAM/MPI %d.%d.%d", LAM_MAJOR_VERSION, LAM_MINOR_VERSION,
-             LAM_RELEASE_VERSION);
-    return text;
+    return lam_version();
 }
 
 int library_rank(void) {
-    static char name[] = "cotejo-transport", *words[] = {name, NULL}, **arguments = words;
-    int rank, count = 1;
-    MPI_Init(&count, &arguments);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    return rank;
+    return lam_start();
 }

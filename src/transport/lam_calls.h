@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What lam.c has of LAM's library. Messages are counted in B.
+#ifndef COTEJO_TRANSPORT_LAM_CALLS_H
+#define COTEJO_TRANSPORT_LAM_CALLS_H
+
+#include <stddef.h>
+
+int lam_start(void); // this process's rank
+void lam_end(void);
+void lam_give(int to, const char *bytes, size_t count);
+void lam_take(int from, char *bytes, size_t count);
+void lam_share(char *bytes, size_t count); // from rank 0 to all
+const char *lam_version(void);
+
+#endif
