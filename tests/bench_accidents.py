@@ -13,7 +13,15 @@ import sys
 import tempfile
 
 from reframe_tests.harness import clusters, families
-from tests import faulty_writers, injected, kills, slurm_machine, slurm_studies
+from tests import (
+    bench_setup,
+    faulty_writers,
+    injected,
+    kills,
+    plain_user,
+    slurm_machine,
+    slurm_studies,
+)
 from tests.benching import say, skip
 
 #: Of all kills, those of a study on virtual hosts, in per cent: the switch is there alone.
@@ -122,6 +130,18 @@ def allocate(folder):
     say("launches in an allocation, every MPI and placement", said or "as asked", not said)
 
 
+def as_plain_user(stack):
+    """A study, figures and report as a user who is not root (tests/plain_user.py)."""
+    with tempfile.TemporaryDirectory(prefix="cotejo-user-") as name:
+        pathlib.Path(name).chmod(0o755)
+        if os.geteuid() != 0 or not (plain_user.reachable(name) and plain_user.reachable(
+                plain_user.REPO)):
+            skip("an ordinary user", "only root can try it, in a checkout that others may read")
+            return
+        wrong = plain_user.wrong(stack, pathlib.Path(name))
+    say("study, figures and report as an ordinary user", wrong or "as for root", not wrong)
+
+
 def hold(stack, count, seed):
     """Kills studies so often, lets every writer fail and every accident happen."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that no study outlives it
@@ -129,7 +149,10 @@ def hold(stack, count, seed):
     try:
         let_happen(folder, stack)
         fail_writers(folder, stack)
+        as_plain_user(stack)
         kill_studies(folder, stack, count, seed)
         allocate(folder)
+        (folder / "setup").mkdir()
+        bench_setup.hold(5, seed, folder / "setup")
     finally:
         shutil.rmtree(folder, ignore_errors=True)

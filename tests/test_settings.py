@@ -8,9 +8,12 @@ import pytest
 
 from reframe_tests.harness import families
 from reframe_tests.harness.model.family import Setting
+from tests import quiet
 from tests.launching import launch
 
 TRANSPORTS = ["shm", "tcp"]
+#: How long `eager-limit` watches a send.
+WATCHED_S = 0.003
 
 
 def test_values_have_a_range_and_names():
@@ -64,7 +67,8 @@ def test_the_eager_limit_that_is_set_is_seen(mpi, transport, value, tmp_path):
         pytest.skip(setting.reason)
     wanted = {"eager_limit_bytes": value - setting.header,
               "held_from_bytes": value - setting.header + 1}
-    # A message that a busy machine delays looks held; another limit is another one each time.
+    # A message that a busy machine delays looks held; another limit is another one each time. The
+    # same waits without the benchmark tell a machine that is busy all the time.
     for number in range(3):
         folder = tmp_path / str(number)
         folder.mkdir()
@@ -72,7 +76,7 @@ def test_the_eager_limit_that_is_set_is_seen(mpi, transport, value, tmp_path):
                       **setting.variables(setting.value_of(str(value))))
         if wanted.items() <= found.items():
             break
-    assert wanted.items() <= found.items(), found
+    assert quiet.holds(wanted.items() <= found.items(), WATCHED_S, 1.5), found
 
 
 def test_ranks_keep_their_cores_beside_a_thread_that_makes_progress(mpi, tmp_path):

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The set-up, killed at random moments and started again: what it ends with is what one that was
+left alone has. Then the set-up on a disk that is too small.
+
+`make bench PART=setup`, as part of PART=faults with fewer kills. The stack is one of its own; what
+was downloaded before comes from pip's cache.
+"""
+
+import argparse
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from reframe_tests.harness import removal, sessions
+from tests.benching import say, skip
+
+REPO = sessions.REPO
+#: The commands of `make stack` in their order, each with the longest time before it is killed (s).
+STEPS = {"wheels": (["stack/wheels.py"], 40), "R package": (["stack/analysis.py"], 15)}
+SMALL = "40m"
+
+
+def begin(step, stack):
+    return subprocess.Popen([sys.executable, *STEPS[step][0], str(stack)], cwd=REPO, text=True,
+                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, start_new_session=True)
+
+
+def kill(step, stack, draw):
+    """Begins a step and kills all of it at a random moment; False: it had ended before."""
+    running = begin(step, stack)
+    time.sleep(draw.uniform(0, STEPS[step][1]))
+    there = running.poll() is None
+    if there:
+        os.killpg(running.pid, draw.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGINT]))
+    running.communicate()
+    return there
+
+
+def contents(stack):
+    """What a stack has: files by size, but for what carries a time or is compiled when used."""
+    return {str(path.relative_to(stack)): path.stat().st_size
+            for path in sorted(stack.rglob("*")) if path.is_file() and not path.is_symlink()
+            and "__pycache__" not in path.parts
+            and path.suffix not in (".pyc", ".rds", ".rdb", ".rdx", ".json")
+            and path.name not in ("DESCRIPTION", "MD5")}
+
+
+def left_over(stack):
+    """What a killed set-up may leave on its way, and a whole one must not."""
+    names = ("wheels/*", f"**/{removal.WAITING}*", "R.new", "**/00LOCK*", "**/*.new")
+    return [str(path.relative_to(stack)) for name in names for path in stack.glob(name)]
+
+
+def heal(stack, kills, seed):
+    """Kills the set-up of a stack so often, then lets it end. Returns hits and the last words."""
+    draw, hits = random.Random(seed), 0
+    for _ in range(kills):
+        hits += kill(draw.choices(list(STEPS), weights=(3, 1))[0], stack, draw)
+    said = []
+    for step in STEPS:
+        done = begin(step, stack)
+        said.append(done.communicate(timeout=900)[0])
+        if done.returncode:
+            return hits, f"{step}: status {done.returncode}: {said[-1][-500:]}"
+    return hits, ""
+
+
+def on_a_small_disk(folder):
+    """What `make stack` says where the disk is full, in one line and no traceback; else why it is
+    not as it must be. '' where all is well."""
+    place = folder / "small"
+    place.mkdir()
+    script = (f'mount -t tmpfs -o size={SMALL} none "$0" && cd "$1" && '
+              '"$2" stack/wheels.py "$0/stack"; status=$?; ls "$0/stack/mpi" 2>/dev/null >&2; '
+              'exit $status')
+    done = subprocess.run(
+        ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, str(place),
+         str(REPO), sys.executable], text=True, capture_output=True, timeout=600,
+        stdin=subprocess.DEVNULL)
+    said = done.stdout + done.stderr
+    if done.returncode == 0 or "Traceback" in said or not any(
+            line.startswith("stack: ") and ("failed" in line or "space" in line)
+            for line in said.splitlines()):
+        return f"status {done.returncode}: {said[-800:]}"
+    return ""
+
+
+def hold(kills, seed, folder):
+    whole, killed = folder / "whole", folder / "killed"
+    began = time.monotonic()
+    _, wrong = heal(whole, 0, seed)
+    if wrong:
+        skip("a set-up that is killed", f"one that is left alone fails here: {wrong}")
+        return
+    once = time.monotonic() - began
+    hits, wrong = heal(killed, kills, seed)
+    left = left_over(killed)
+    missing = contents(whole).items() ^ contents(killed).items()
+    names = sorted({name for name, _ in missing})
+    say(f"set-up of {once:.0f} s is whole after {hits} kills",
+        wrong or f"{len(names)} files otherwise, {len(left)} left over"
+        + "".join(f"; {name}" for name in (names + left)[:5]), not (wrong or names or left))
+    if os.geteuid() == 0:
+        wrong = on_a_small_disk(folder)
+        say("set-up on a full disk ends in one line", wrong or "as it must", not wrong)
+    else:
+        skip("set-up on a full disk", "a disk of its own needs root")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("stack", type=pathlib.Path, help="taken as all benches do, not touched")
+    parser.add_argument("--kills", type=int, default=30)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="cotejo-setup-") as name:
+        hold(args.kills, args.seed, pathlib.Path(name))
+
+
+if __name__ == "__main__":
+    main()
