@@ -10,7 +10,9 @@ import random
 import re
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+# At the end: while it loads this file ReFrame has a folder of its own at the end of the list, and
+# takes away by its number what is there afterwards. Before, that was all that pip had installed.
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from reframe_tests.harness import (  # noqa: E402, F401
     allocation,
     backends,
@@ -119,6 +121,8 @@ def wordy(words):
 site_configuration = {
     "systems": systems(),
     "environments": [environ(f) for f in PRESENT.values()],
+    # `--list-stored-sessions`, `--performance-compare`; what is published is in results/.
+    "storage": [{"enable": True, "sqlite_db_file": str(STACK / "reframe/results.db")}],
     "general": [
         {
             "check_search_path": [str(path) for path in tests()],

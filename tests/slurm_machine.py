@@ -99,9 +99,9 @@ class Machine:
         spaces = ["-n", "-u", "-m"] if host == "head" else ["-n", "-u", "-i", "-p", "-m"]
         return ["nsenter", "-t", str(pid), *spaces, f"--wd={sessions.REPO}", *map(str, command)]
 
-    def run(self, *command, host="head", **variables):
+    def run(self, *command, host="head", limit_s=280, **variables):
         return subprocess.run(self.on(host, *command), env={**self.environment, **variables},
-                              text=True, capture_output=True, timeout=280,
+                              text=True, capture_output=True, timeout=limit_s,
                               stdin=subprocess.DEVNULL)
 
     def start(self, host, *command):

@@ -157,3 +157,20 @@ def wrong(kind):
     if kind == "node" and nodes[-1] in on:
         return f"{nodes[-1]} is dead, and was measured on"
     return ""
+
+
+def whole_way(slurm, name, results):
+    """From nothing to a report on a node of this Slurm: the commands of docs/sites.md, with no
+    file edited between. Returns (status, what was said) of each command, and the plan."""
+    def run(*words):
+        done = slurm.run(sys.executable, "-m", *words, host="host1", limit_s=600,
+                         COTEJO_SITE=name, COTEJO_RESULTS=str(results),
+                         RFM_CONFIG_FILES=str(sessions.REPO / "reframe_tests/config.py"))
+        return done.returncode, done.stdout + done.stderr
+
+    said = [run("reframe_tests.harness.new_site", name),
+            run("reframe_tests.harness.check_site", name),
+            run("reframe_tests.harness.study", "--tag", "smoke", "--launches", "2")]
+    said.append(run("reframe_tests.harness.reporting"))  # the end of `make study`
+    plans = [json.loads(path.read_text()) for path in results.glob("*/*/session.json")]
+    return said, plans
