@@ -67,7 +67,8 @@ def test_a_launch_is_slow_as_a_whole_or_not_at_all(mpi):
     """By its seed: chance is asked for each launch anew, and gives the same for one seed."""
     def launches():
         none = waited(mpi, 0)[0.02]
-        slow = [waited(mpi, "launch:0.5:1", seed)[0.02] / none > 1.5 for seed in (1, 2, 3, 4, 5, 1)]
+        seeds = (1, 2, 3, 4, 5, 1)
+        slow = [waited(mpi, "launch:0.5:1", seed)[0.02] / none > 1.5 for seed in seeds]
         return any(slow) and not all(slow) and slow[0] == slow[-1], slow
     thrice(launches)
 

@@ -18,7 +18,7 @@
 #'   session only `differ`, unless each has three: then sessions are what is compared.
 #' * Sessions are a level: `scope` says for which sessions (and nodes) the verdict holds, which is
 #'   "over sessions" where the interval of launches within sessions ([ratio_over_sessions()])
-#'   gives the same one.
+#'   gives the same one; so for the node sets that allocations gave.
 #' * What is undecided has `more_launches` or, where sessions differ by more than launches do,
 #'   `more_sessions` that would likely decide ([launches_to_decide()]).
 #'
@@ -35,7 +35,8 @@
 #'   `median_a_s`, `median_b_s`, `ratio`, `low`, `high`, `confidence` (that the interval has, for
 #'   all sizes together where `joint`), `low90`, `high90`, `p` (of the size alone), `p_joint`,
 #'   `family`, `paired`, `method`, `cliffs_delta`, `welch_*`, `sessions`, `nodes` (numbers of
-#'   them), `session_ratio`, `session_low`, `session_high`, `session_spread`, `scope`, `verdict`,
+#'   them: sets of them), `session_ratio`, `session_low`, `session_high`, `session_spread`,
+#'   `nodes_low`, `nodes_high` (interval over node sets), `scope`, `verdict`,
 #'   `more_launches`, `more_sessions`, `note`.
 #' @export
 compare_configurations <- function(summary, by = "mpi", ignoring = character(), delta = 0.03,
@@ -129,12 +130,13 @@ settle_rows <- function(pairs, good, found, delta, alpha) {
   rows[, verdict := judge(low, high, low90, high90, joint, joint90, delta)]
   # Of sides that were never measured in one session a difference is one of the sessions.
   rows[apart & verdict %in% c("faster", "slower"), verdict := "differ"]
-  again <- rows[, judge(
-    session_low, session_high, session_low, session_high, TRUE, TRUE, delta
-  )]
+  repeated <- function(low, high, verdict) {
+    again <- judge(low, high, low, high, TRUE, TRUE, delta)
+    !is.na(again) & again != "undecided" & again == verdict
+  }
   rows[, scope := scope_of(
-    sessions, nodes, spread_over, !is.na(again) & again != "undecided" & again == verdict,
-    sessions_differ
+    sessions, nodes, spread_over, repeated(session_low, session_high, verdict), sessions_differ,
+    repeated(nodes_low, nodes_high, verdict)
   )]
   rows[, note := note_on(n_a, n_b, left_out, joint, alpha)]
   rows[verdict == "differ", note := sprintf(
@@ -319,25 +321,29 @@ curve_between_sessions <- function(a, b, sizes, alpha) {
 sessions_of <- function(a, b, sizes, blocks) {
   count <- length(sizes)
   all <- unique(c(a$session, b$session))
-  places <- distinct(unique(c(a$observed_hosts, b$observed_hosts)))
+  a$node_set <- node_set_of(a$observed_hosts)
+  b$node_set <- node_set_of(b$observed_hosts)
+  places <- known_sets(a, b)
   hosts <- max(a$hosts, 1L)
+  one <- ratio_of_one_session()
   if (length(all) == 1L && length(places) < 2L) {
-    one <- ratio_of_one_session()
     return(lapply(list(
       sessions = 1L, nodes = length(places), session_ratio = one$ratio, session_low = one$low,
-      session_high = one$high, session_spread = one$spread, spread_over = hosts,
-      sessions_differ = FALSE
+      session_high = one$high, session_spread = one$spread, nodes_low = one$low,
+      nodes_high = one$high, spread_over = hosts, sessions_differ = FALSE
     ), rep, count))
   }
   as.list(rbindlist(lapply(sizes, function(size) {
     x <- as.data.table(pick(a, a$bytes == size & (!length(blocks) | a$block %in% blocks)))
     y <- as.data.table(pick(b, b$bytes == size & (!length(blocks) | b$block %in% blocks)))
     sessions <- uniqueN(c(x$session, y$session))
-    over <- if (sessions > 1L) ratio_over_sessions(x, y) else ratio_of_one_session()
+    over <- if (sessions > 1L) ratio_over_sessions(x, y) else one
+    nodes <- length(known_sets(x, y))
+    on <- if (nodes > 1L) ratio_over_sessions(x, y, unit = "node_set") else one
     list(
-      sessions = sessions, nodes = length(distinct(c(x$observed_hosts, y$observed_hosts))),
-      session_ratio = over$ratio, session_low = over$low, session_high = over$high,
-      session_spread = over$spread, spread_over = max(x$hosts, 1L),
+      sessions = sessions, nodes = nodes, session_ratio = over$ratio, session_low = over$low,
+      session_high = over$high, session_spread = over$spread, nodes_low = on$low,
+      nodes_high = on$high, spread_over = max(x$hosts, 1L),
       sessions_differ = !length(intersect(x$session, y$session))
     )
   })))
@@ -346,15 +352,24 @@ sessions_of <- function(a, b, sizes, blocks) {
 # Rows of a list of columns.
 pick <- function(columns, which) lapply(columns, `[`, which)
 
-scope_of <- function(sessions, nodes, hosts, repeated, apart) {
+known_sets <- function(a, b) Filter(nzchar, unique(c(a$node_set, b$node_set)))
+
+#' For which sessions and node sets a verdict holds, in words.
+#'
+#' @param repeated,again whether the interval of launches within sessions, and that of launches
+#'   within node sets, gives the same verdict.
+#' @noRd
+scope_of <- function(sessions, nodes, hosts, repeated, apart, again) {
   when <- fcase(
     repeated, sprintf("over %d sessions", sessions), apart, "between sessions",
     sessions == 1L, "in this session",
     rep(TRUE, length(sessions)), sprintf("in these %d sessions", sessions)
   )
   where <- fcase(
-    hosts <= 1L, "", nodes <= 1L, ", on these nodes",
-    rep(TRUE, length(nodes)), sprintf(", on %d node sets", nodes)
+    again, sprintf(", over %d node sets", nodes),
+    nodes > 1L, sprintf(", on these %d node sets", nodes),
+    hosts > 1L, ", on these nodes",
+    rep(TRUE, length(nodes)), ""
   )
   paste0(when, where)
 }

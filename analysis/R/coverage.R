@@ -64,7 +64,8 @@ COVERED <- rbind(
 #' @param designs rows of `COVERED`.
 #' @param seed of the simulation.
 #' @return data.table: the design, `kind`, `level` (that the intervals say they have), `coverage`
-#'   with `low`, `high` (95 %, Clopper and Pearson), and `alarms` with `alarms_low`, `alarms_high`.
+#'   with `low`, `high` (95 %, Clopper and Pearson), and `alarms` with `alarms_low`, `alarms_high`;
+#'   `studies` that were simulated.
 #' @export
 prove_coverage <- function(repeats = 1000L, sizes = 6L, kinds = names(SIMULATED),
                            designs = COVERED, seed = 1L) {
@@ -86,7 +87,8 @@ prove_coverage <- function(repeats = 1000L, sizes = 6L, kinds = names(SIMULATED)
     alarms <- share_of(sum(held[2L, ]), repeats)
     data.table(
       level = held[3L, 1L], coverage = rates[[1L]], low = rates[[2L]], high = rates[[3L]],
-      alarms = alarms[[1L]], alarms_low = alarms[[2L]], alarms_high = alarms[[3L]]
+      alarms = alarms[[1L]], alarms_low = alarms[[2L]], alarms_high = alarms[[3L]],
+      studies = repeats
     )
   })))
   cbind(cells, out)
@@ -116,4 +118,29 @@ prove_stopping <- function(until = c(1.2, 0.8, 0.5), repeats = 1000L, kind = "lo
       low = rates[[2L]], high = rates[[3L]]
     )
   })))
+}
+
+#' False alarms over all designs and kinds of [prove_coverage()] together: share, low, high.
+#' @noRd
+pooled_alarms <- function(coverage) {
+  share_of(coverage[, sum(round(alarms * studies))], sum(coverage$studies))
+}
+
+#' The power to call a planted share slower, on simulated launches: of sizes, all corrected for.
+#'
+#' @param share planted, of the time, at all sizes.
+#' @param blocks of a study.
+#' @param spread standard deviation of the logarithm of a launch's median; of two sides between
+#'   hosts about 3 %.
+#' @param repeats simulated studies; `sizes` of a curve; `seed` of the simulation.
+#' @return list: share of sizes called slower, with its 95 % interval, clustered by studies.
+#' @export
+prove_power <- function(share = 0.05, blocks = 30L, spread = 0.03, repeats = 500L, sizes = 9L,
+                        seed = 1L) {
+  called <- with_seed(seed, vapply(seq_len(repeats), function(k) {
+    side <- function() together(stats::rnorm, blocks, sizes, spread)
+    curve <- paired_curve(side() - side() + log1p(share))
+    curve$joint & curve$low > 0
+  }, logical(sizes)))
+  share_of_clusters(as.vector(called), rep(seq_len(repeats), each = sizes))
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Launches within sessions: an effect that differs from session to session is known no better
-# than the sessions agree, however many launches each of them has.
+# Launches within sessions, and within node sets: an effect that differs from one to the next is
+# known no better than they agree, however many launches each of them has.
 
 #' The ratio of two sides over sessions: launches within sessions, sessions from a population.
 #'
@@ -10,16 +10,17 @@
 #' of the common effect that of Hartung and Knapp (2001), with Student's t of one degree less than
 #' there are sessions: two sessions say little, and the interval says so.
 #'
-#' @param a,b data.tables with `session`, `block` and `median_s` (s) of the two sides.
+#' @param a,b data.tables with `unit`, `block` and `median_s` (s) of the two sides.
 #' @param level of the interval.
+#' @param unit `session`, or `node_set`: the nodes that an allocation gave ([node_set_of()]).
 #' @return list: `sessions` (those with two launches a side or more), `ratio`, `low`, `high`,
 #'   `spread` (standard deviation between sessions, relative), `between` (its variance, of log
 #'   ratios); `NA` for one session.
 #' @export
-ratio_over_sessions <- function(a, b, level = 0.95) {
+ratio_over_sessions <- function(a, b, level = 0.95, unit = "session") {
   out <- ratio_of_one_session()
-  effects <- rbindlist(lapply(intersect(a$session, b$session), function(one) {
-    log_ratio_within(a[a$session == one], b[b$session == one])
+  effects <- rbindlist(lapply(intersect(a[[unit]], b[[unit]]), function(one) {
+    log_ratio_within(a[a[[unit]] %in% one], b[b[[unit]] %in% one])
   }))
   if (nrow(effects)) effects <- effects[is.finite(error) & error > 0]
   k <- nrow(effects)
@@ -41,6 +42,17 @@ ratio_over_sessions <- function(a, b, level = 0.95) {
   out$spread <- expm1(sqrt(between))
   out$between <- between
   out
+}
+
+#' The set of nodes of launches, whatever the order of their ranks on them: `a|b|a` is "a b".
+#' @noRd
+node_set_of <- function(observed_hosts) {
+  known <- unique(observed_hosts)
+  sets <- vapply(strsplit(known, "|", fixed = TRUE), function(hosts) {
+    paste(sort(unique(hosts[nzchar(hosts)]), method = "radix"), collapse = " ")
+  }, "")
+  sets[is.na(known)] <- ""
+  sets[match(observed_hosts, known)]
 }
 
 # One session says nothing of another.

@@ -235,6 +235,33 @@ test_that("a verdict says of which sessions it is", {
   expect_equal(agree$session_ratio, 1.5, tolerance = 0.03)
 })
 
+test_that("node sets are a level as sessions are: a verdict says on which it holds", {
+  # Launches of two hosts each, the sides of a block on the same nodes, in any order of ranks.
+  on_sets <- function(sets, factors = rep(1.5, length(sets)), blocks = 18L) {
+    summary <- summary_from(write_study(
+      fresh_folder(), c(openmpi = 3e-7, mpich = 3e-7), bytes = 1, blocks = blocks
+    ))
+    at <- summary$launch %% length(sets) + 1L
+    set(summary, j = "observed_hosts", value = sets[at])
+    set(summary, j = "hosts", value = 2L)
+    slow <- which(summary$mpi == "mpich")
+    set(summary, slow, "median_s", summary$median_s[slow] * factors[at[slow]])
+    compare_configurations(summary)
+  }
+  one <- on_sets(c("a|b", "b|a"))
+  expect_identical(c(one$nodes, one$verdict), c("1", "slower"))
+  expect_identical(one$scope, "in this session, on these nodes")
+  three <- on_sets(c("a|b", "c|d", "e|f"))
+  expect_identical(c(three$verdict, three$scope), c("slower", "in this session, over 3 node sets"))
+  expect_gt(three$nodes_low, 1)
+  # Nodes that do not agree: these are slower, what others show is not known.
+  differ <- on_sets(c("a|b", "c|d"), c(1.1, 1.9))
+  expect_identical(
+    c(differ$verdict, differ$scope), c("slower", "in this session, on these 2 node sets")
+  )
+  expect_lt(differ$nodes_low, 1)
+})
+
 test_that("sides that share no session differ as their sessions do, until each has three", {
   apart <- function(sessions, factor = 1.5) {
     folder <- fresh_folder()
