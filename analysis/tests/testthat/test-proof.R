@@ -197,7 +197,7 @@ test_that("between hosts a plant that is not found fails, and one that is not th
 test_that("goals on simulated launches can fail", {
   proof <- list(
     coverage = data.table(
-      coverage = 0.95, level = 0.95, low = 0.94, high = 0.96, alarms = 0.05, studies = 2000L
+      coverage = 0.95, level = 0.95, low = 0.94, high = 0.96, alarms = 0.05, studies = 20000L
     ),
     stopping = data.table(coverage = 0.94, level = 0.95, low = 0.93, high = 0.95)
   )
