@@ -10,6 +10,7 @@ import concurrent.futures
 import os
 import pathlib
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -17,7 +18,7 @@ import tempfile
 import time
 
 from reframe_tests.harness import clusters, families, simgrid
-from tests import bench_dilation, bench_planning
+from tests import bench_dilation, bench_planning, slurm_machine, slurm_studies
 from tests.benching import launch_on_hosts, say
 from tests.test_clusters import why_not as no_clusters
 from tests.test_simulated import why_not as no_simulation
@@ -109,6 +110,25 @@ def new_site():
     say("a new site by hand takes at most 40 lines of data", f"{lines} lines", lines <= 40)
 
 
+def way_to_a_report(folder):
+    """From `make site` on a node of a Slurm of four to the report, as docs/sites.md says it."""
+    if reason := slurm_machine.why_not():
+        print(f"bench: skipped: a site of Slurm from nothing to a report: {reason}")
+        return
+    name = f"slurm-{os.getpid()}"
+    try:
+        with slurm_machine.running() as slurm:
+            said, plans = slurm_studies.whole_way(slurm, name, folder / "way/results")
+    finally:
+        shutil.rmtree(families.REPO / "site_configs" / name, ignore_errors=True)
+    for _, words in (one for one in said if one[0]):
+        print(words[-1500:], file=sys.stderr)
+    ended = [plan["ended"] for plan in plans]
+    say("a new site over 4 nodes: a complete report by 3 commands and no edited line",
+        f"statuses {[status for status, _ in said]}, study {ended}",
+        not any(status for status, _ in said) and ended == ["complete"])
+
+
 def forwarding():
     """The switch is one thread: whatever it forwards, it does on one core."""
     found = clusters.up("ideal", "forward", hosts=2, verified=False)
@@ -173,6 +193,7 @@ def main():
             print(f"bench: skipped: simulated machines: {reason}")
         else:
             simulate(folder)
+        way_to_a_report(folder)
 
 
 if __name__ == "__main__":

@@ -111,3 +111,13 @@ def test_no_file_that_decides_anything_knows_the_name_of_an_mpi():
     knowing = {str(path.relative_to(families.REPO)) for path in files
                if any(names.search(text) for text in texts(path))}
     assert knowing == set()
+
+
+def test_what_is_added_is_one_short_file():
+    """An MPI that the stack does not build, a transport; a site: tests/test_sites.py."""
+    folder = families.REPO / "reframe_tests"
+    added = [folder / f"mpi_families/{name}.yaml" for name, f in families.load().items()
+             if not f.default]
+    assert added
+    for path in [*added, *folder.glob("mpi_transports/*.yaml")]:
+        assert len(path.read_text().splitlines()) <= 40, path
