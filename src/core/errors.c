@@ -6,6 +6,7 @@
 
 #include <mpi.h>
 #include <stdio.h>
+#include <time.h>
 
 // A handler of MPI is given no more than communicator and code.
 static struct {
@@ -30,7 +31,8 @@ static void tell(MPI_Comm *comm, int *code, ...) {
             "%s %s: rank %d of %d, during %s: the MPI library reports '%s'; nothing is reported, "
             "try another size, transport or version of it\n",
             now.program, now.experiment, rank, size, during, said);
-    fflush(stderr);
+    // A launcher that hears of the end first may lose what was said.
+    nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
     MPI_Abort(MPI_COMM_WORLD, STATUS_FAILED);
 }
 
