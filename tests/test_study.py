@@ -150,6 +150,15 @@ def test_a_study_of_some_cells_measures_those_alone(tmp_path):
     assert names and all(n.startswith(mine) for n in names)
 
 
+def test_one_core_only_is_said(tmp_path):
+    done = subprocess.run(
+        ["taskset", "-c", str(min(os.sched_getaffinity(0))), sys.executable, "-m",
+         "reframe_tests.harness.study", "--tag", "smoke"], cwd=sessions.REPO, text=True,
+        capture_output=True, env=environment(tmp_path), timeout=250)
+    assert done.returncode == 1
+    assert re.search("one core only, and ranks need one each$", done.stderr.splitlines()[-1]), done.stderr
+
+
 def test_cells_that_no_test_has_are_refused(tmp_path):
     for regex, said in [("pingpang", "no cell of tag 'smoke' has 'pingpang'"),
                         ("(", "'(' is no regular expression")]:

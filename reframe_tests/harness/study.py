@@ -109,6 +109,15 @@ def unfinished(tag, like=""):
     return None
 
 
+def why_none(listed):
+    """The commonest reason why there are no cells, where one is known."""
+    reasons = collections.Counter(words["skipped"] for words in listed if "skipped" in words)
+    found = [reason for reason, _ in reasons.most_common(1)]
+    if len(os.sched_getaffinity(0)) < 2:
+        found.append("this process may use one core only, and ranks need one each")
+    return f": {'; '.join(found)}" if found else ""
+
+
 def list_cells(tag, like):
     """The cells of a tag in whose names the regular expression `like` is found, by a dry run.
 
@@ -125,7 +134,8 @@ def list_cells(tag, like):
     if not noted:
         if done.returncode:
             sys.stderr.write(done.stdout[-2000:] + done.stderr[-2000:])
-        sys.exit(f"study: no test with tag {tag!r} can run on site {sessions.site_name()!r}")
+        sys.exit(f"study: no test with tag {tag!r} can run on site {sessions.site_name()!r}"
+                 f"{why_none(listed)}")
     found = [(words["cell"], words["file"], words["partition"]) for words in noted
              if re.search(like, words["cell"])]
     if not found:
