@@ -48,7 +48,7 @@ def launch_in_allocation(slurm, results, placements):
     done = slurm.run(
         "sbatch", "--wait", "--nodes=4", "--exclusive", "--licenses=cores:1",
         f"--output={results}/out", "--wrap",
-        f"{REFRAME} -r -n 'placement_check.*placement=({'|'.join(placements)}) '",
+        f"{REFRAME} -r -n 'placement_check.*placement=({'|'.join(placements)})%'",
         COTEJO_SITE="one-machine-slurm", COTEJO_RESULTS=str(results),
         RFM_CONFIG_FILES=str(sessions.REPO / "reframe_tests/config.py"))
     assert done.returncode == 0, done.stderr + (results / "out").read_text()[-3000:]
