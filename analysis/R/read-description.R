@@ -169,6 +169,7 @@ flatten_description <- function(launch, file) {
     observed_hosts = per_rank(seen$ranks, "host"), timer = scalar(seen$timer$name),
     timer_resolution_s = number(seen$timer$resolution_s),
     timer_overhead_s = number(seen$timer$overhead_s),
+    arrival_last_s = number(seen$arrival$last_s),
     payload_bytes = number(seen$payload_bytes), payload_checked = flag(seen$payload_checked)
   )
   c(

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Collectives whose ranks arrive apart.
+
+#' The ratio of each pair of MPIs by when ranks arrive, of times from the last arrival on.
+#'
+#' What passes until the last rank arrives is a wait in both of a pair, and would draw ratios to 1.
+#' Where an operation is over before the last rank comes, as a broadcast's root may be, the time
+#' from there on is that of the ranks that are still in it. Arguments: as [exhibit_ratio()].
+#' @noRd
+exhibit_arrivals <- function(exhibit) {
+  summary <- copy(exhibit$summary)
+  if (!"arrival_last_s" %in% names(summary)) await("launches whose ranks arrive apart")
+  summary[, median_s := median_s - fcoalesce(as.numeric(arrival_last_s), 0)]
+  summary <- summary[median_s > 0]
+  setattr(summary, "factors", attr(exhibit$summary, "factors"))
+  exhibit$summary <- summary
+  exhibit_ratio(exhibit)
+}

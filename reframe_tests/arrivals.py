@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Collectives whose ranks arrive apart, as they do in programs: does the faster MPI change?"""
+
+import reframe as rfm
+from reframe.core.builtins import parameter, run_after
+
+from .base import Experiment, Full, Quick, Smoke
+from .harness import exhibits
+from .mixins.ranks import EveryRankCount
+
+
+class Arrivals(EveryRankCount, Experiment):
+    """Ranks begin at offsets from the common start."""
+
+    experiment = "collective"
+
+    #: When ranks arrive.
+    #:
+    #: :values: together, ramp, one-late, random, or a file that libcotejo_arrivals.so wrote
+    arrival = parameter(["together", "ramp", "one-late", "random"])
+    varied = ["ranks", "arrival"]
+
+    @run_after("init")
+    def choose_arrival(self):
+        self.options = {**self.options, "arrival": self.arrival}
+
+
+@rfm.simple_test
+class arrivals_smoke(Smoke, Arrivals):
+    arrival = parameter(["together", "one-late"])
+    options = {"operation": "bcast,allreduce", "sizes": "8", "budget": 0.02}
+
+
+@rfm.simple_test
+class arrivals_quick(Quick, Arrivals):
+    options = {"operation": "bcast,reduce,allreduce,alltoall", "sizes": "8,64Ki", "budget": 0.05}
+    tags = exhibits.tags("cotejo-arrival-winner")
+
+
+@rfm.simple_test
+class arrivals_full(Full, Arrivals):
+    options = {"operation": "blocking", "sizes": "8,1Ki,64Ki,1Mi", "budget": 0.05}
+    limit_s = 240
+    tags = exhibits.tags("cotejo-arrival-winner")
