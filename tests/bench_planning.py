@@ -26,7 +26,43 @@ def took(*words, **variables):
     return spent() - before, done.stdout
 
 
+#: Runs ReFrame and tells what it took of processors itself, without its launches.
+ALONE = """import resource, sys
+from reframe.frontend import cli
+sys.argv[0] = "reframe"
+try:
+    cli.main()
+except SystemExit:
+    pass
+used = resource.getrusage(resource.RUSAGE_SELF)
+print("alone", used.ru_utime + used.ru_stime)"""
+
+
+def alone(launches, folder):
+    """Processor time (s) of ReFrame with the harness in it, for so many launches of each MPI."""
+    stack = families.stack_prefix()
+    done = subprocess.run(
+        [str(stack / "tools/bin/python"), "-c", ALONE, "-r", "-c",
+         str(families.REPO / "reframe_tests/p2p.py"), "-n", "pingpong_quick.*shm"],
+        text=True, capture_output=True, timeout=600, cwd=folder, env={
+            **os.environ, "COTEJO_LAUNCHES": str(launches), "COTEJO_RESULTS": f"{folder}/results",
+            "COTEJO_SESSION": f"of-{launches}", "PYTHONPATH": str(families.REPO),
+            "RFM_CONFIG_FILES": str(families.REPO / "reframe_tests/config.py")})
+    count = re.search(r"Ran (\d+)/", done.stdout)
+    told = re.search(r"^alone (.*)", done.stdout, re.M)
+    return float(told[1]), int(count[1])
+
+
+def overhead():
+    """By two runs of different length, so that what comes before the first launch is not in it."""
+    with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as folder:
+        (few_s, few), (many_s, many) = alone(1, folder), alone(4, folder)
+    each = (many_s - few_s) / max(many - few, 1)
+    say("the harness takes under 0.5 s of a core a launch", f"{each:.3f} s", each < 0.5)
+
+
 def hold():
+    overhead()
     wall, _ = took("-l")
     say("the list of a bare reframe under 5 s", f"{wall:.1f} s", wall < 5)
     wall, output = took("--dry-run", "-n", ".")
