@@ -5,13 +5,13 @@
 
 #include <stdio.h>
 
+#ifdef COTEJO_SESSIONS
 // A session and what can be made of it, so many times in a row.
 struct session {
     int size;     // ranks that must be in its communicator
     bool counted; // whether they were
 };
 
-#ifdef COTEJO_SESSIONS
 static MPI_Session begin_session(void) {
     MPI_Session session;
     MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
@@ -42,7 +42,6 @@ static void run_world(void *state, long calls) {
         MPI_Session_finalize(&session);
     }
 }
-#endif
 
 static void check_world(const struct operation *operation, unsigned round,
                         struct failure *failure) {
@@ -55,6 +54,7 @@ static void check_world(const struct operation *operation, unsigned round,
                     "started; do not trust this MPI's sessions",
                     own->size);
 }
+#endif
 
 // One row: the time of the rank that took longest. Collective.
 static void keep(struct bench *bench, const char *operation, double own_s) {

@@ -286,7 +286,11 @@ static void run(struct bench *bench) {
     const struct options *options = &bench->options;
     const struct sizes *threads = options_sizes(options, "threads");
     int queue = (int)options_integer(options, "queue");
-    for (size_t i = 0; i < threads->count; i++) {
+#ifdef COTEJO_SIMULATED
+    failure_set(&bench->failure, STATUS_USAGE,
+                "a simulated rank has no threads of its own; use a real machine");
+#endif
+    for (size_t i = 0; i < threads->count && !failed(&bench->failure); i++) {
         if (!options_is(options, "pattern", "window") && !failed(&bench->failure))
             measure(bench, (int)threads->bytes[i], 0);
         if (!options_is(options, "pattern", "pingpong") && !failed(&bench->failure))
