@@ -22,12 +22,15 @@ audit_published <- function(dir) {
   checks <- list(
     audit_overheads(dir), audit_netpipe(dir), audit_fft(dir), audit_phase(dir),
     audit_fft_gains(dir), audit_welch(dir), audit_mpiperf(dir), audit_finisterrae(dir),
-    audit_tinetti(dir)
+    audit_tinetti(dir), audit_watter_text(dir), audit_stival_text(dir)
   )
   found <- rbindlist(checks, fill = TRUE)
   sources <- read_published(dir, "sources")
   found <- sources[, c("file", "study", "where", "page")][found, on = "file"]
   found[is.na(remark), remark := ""]
+  # Of numbers in the text each has its own place.
+  found[!is.na(at), c("where", "page") := list(at, at_page)]
+  found[, c("at", "at_page") := NULL]
   found[, file := NULL]
   found[]
 }
@@ -147,7 +150,7 @@ audit_mpiperf <- function(dir) {
   lost <- long[!grepl(".", value, fixed = TRUE)]
   data.table(
     file = "mpiperf-tab-1.csv",
-    what = sprintf("ratio of IMB's time, %s, %s", lost$collective, sub("_.*", "", lost$variable)),
+    what = sprintf("first call over second call, %s, %s", lost$collective, sub("_.*", "", lost$variable)),
     printed = lost$value, recomputed = NA_real_, low = NA_real_, high = NA_real_, unit = "",
     verdict = "unreadable", remark = "no decimal comma in the scan, where all others have one"
   )

@@ -38,11 +38,43 @@ test_that("the known misprints are found, with page and value", {
   expect_match(sign$what, "8192 B", fixed = TRUE)
   expect_identical(sign$remark, "a minus sign of the upper end was lost")
   # All other intervals and p of the four tables follow from means and n.
-  welch <- audit[audit$study == "watter" & grepl("table A", audit$where)]
+  welch <- audit[audit$study == "watter" & grepl("table A", audit$where) &
+    !grepl("resolution", audit$what)]
   expect_identical(sum(welch$verdict != "agrees"), 1L)
   sizes <- audit[audit$where == "table 4.13"]
   expect_identical(unique(sizes$verdict), "agrees")
   expect_identical(nrow(sizes), 30L)
+})
+
+test_that("what the text says is held against the tables, each with its place", {
+  audit <- audit_published(published())
+  text <- audit[audit$study == "watter" & audit$where == "conclusion"]
+  small <- text[grepl("13 B, least", text$what)]
+  expect_identical(c(small$printed, small$verdict), c("16", "disagrees"))
+  # (73.0252 - 64.1824) / 73.0252 us, by hand.
+  expect_equal(small$recomputed, 12.109, tolerance = 1e-3)
+  expect_match(small$remark, "of LLC's it is 13.8 to 16.7 %", fixed = TRUE)
+  expect_identical(text[grepl("1 to 16 B", text$what)]$verdict, "disagrees")
+  level <- audit[audit$where == "section 5.6.2"]
+  expect_identical(c(level$page, level$printed, level$verdict), c("66", "0.01", "disagrees"))
+  clock <- audit[grepl("resolution", audit$what)]
+  expect_match(clock$what, "8 of 8 means")
+  daxpy <- audit[audit$where == "section 4.2.3.5"]
+  expect_equal(daxpy$recomputed, 0.448, tolerance = 1e-9)
+  expect_identical(daxpy$verdict, "disagrees")
+  expect_identical(audit[audit$where == "section 4.2.3.2"]$printed, "160")
+  table_1 <- audit[audit$study == "mpiperf"]
+  expect_match(table_1$what, "^first call over second call")
+})
+
+test_that("a clock that resolves more is not blamed", {
+  folder <- fresh_folder()
+  file.copy(list.files(published(), full.names = TRUE), folder)
+  edit_lines(file.path(folder, "watter-tab-A.4.csv"), function(lines) {
+    sub("12.20,12.16", "12.21,12.16", lines, fixed = TRUE)
+  })
+  audit <- audit_published(folder)
+  expect_identical(audit[grepl("resolution", audit$what)]$verdict, "agrees")
 })
 
 test_that("a planted misprint is found where there was none", {

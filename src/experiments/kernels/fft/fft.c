@@ -63,7 +63,7 @@ const struct experiment fft = {
         "are FFTW's in all variants.\nEvery result is held against FFTW's own and transformed "
         "back; relative L2 error at most\n2 epsilon log2 N. The size is that of one message. "
         "Phases are those of the slowest rank; of\n`threaded` they overlap.\n"
-        "Ranks: a power of two, at most 2^(m/2). Method: Stival (2006), section 4.4; Bailey, FFTs "
+        "Ranks: a power of two, at most 2^(m/2). Method: Stival (2006), section 4.3; Bailey, FFTs "
         "in\nexternal or hierarchical memory (1990).",
     .ranks = 0,
     .least = 1,

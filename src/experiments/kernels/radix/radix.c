@@ -170,7 +170,7 @@ const struct experiment radix = {
         "gave,\nin order over all ranks. Checked: order, the multiset of keys, and stability (by "
         "a sort of keys\nthat carry their place). The size is that of one message: --buffer, or "
         "what one rank has for\nanother where all is sent at once. Any number of ranks.\nMethod: "
-        "Stival (2006), section 4.4; Woo et al., SPLASH-2 (1995); NAS IS (1994).",
+        "Stival (2006), section 4.3; Woo et al., SPLASH-2 (1995); NAS IS (1994).",
     .ranks = 0,
     .least = 1,
     .options = {radix_options, PROGRAM_OPTIONS},

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What the text of a study says against the numbers of its own tables.
+
+#' Check `watter`'s text: gains against table A.1, what the clock resolves, the level of a test.
+#' @noRd
+audit_watter_text <- function(dir) {
+  text <- read_published(dir, "watter-text-figures")
+  said <- function(start) text[startsWith(text$measure, start)]
+  table <- read_published(dir, "watter-tab-A.1")
+  bytes <- as.numeric(table$message_bytes)
+  # Of TCP's time; of LLC's it is more, and still below what the text says.
+  gain <- recompute(
+    function(llc, tcp) 100 * (tcp - llc) / tcp, printed(table$mean_llc_s), printed(table$mean_tcp_s)
+  )
+  of_llc <- 100 * (as.numeric(table$mean_tcp_s) / as.numeric(table$mean_llc_s) - 1)
+  extreme <- function(rows, which) {
+    at <- rows[which(gain$value[rows])]
+    list(value = gain$value[at], low = gain$low[at], high = gain$high[at])
+  }
+  small <- which(bytes <= 13)
+  large <- which(bytes >= 1500)
+  ends <- c("least", "greatest")
+  bounds <- c(which.min, which.max)
+  row_of <- function(name, rows, remark) {
+    given <- said(name)
+    rbindlist(lapply(1:2, function(i) {
+      audit_rows(
+        "watter-text-figures", sprintf("%s, from table A.1", given$measure[[i]]),
+        given$value[[i]], extreme(rows, bounds[[i]]), "%", 0, remark
+      )[, c("at", "at_page") := list(given$where[[i]], given$page[[i]])]
+    }))
+  }
+  rises <- gain$value[bytes == 16] - gain$value[bytes == 1]
+  level <- said("level to which")
+  rbind(
+    row_of("gain of LLC over TCP, NetPIPE, up to 13 B", small, sprintf(
+      "of TCP's time; of LLC's it is %s to %s %%", format_digits(min(of_llc[small])),
+      format_digits(max(of_llc[small]))
+    )),
+    row_of("gain of LLC over TCP, NetPIPE, large", large, "sizes from 1536 B on"),
+    data.table(
+      file = "watter-text-figures.csv", what = "gain of LLC from 1 to 16 B, from table A.1",
+      printed = "falls with the size", recomputed = rises, low = rises, high = rises,
+      unit = "points", verdict = if (rises > 0) "disagrees" else "agrees",
+      remark = "it rises up to 16 B, and falls then", at = "conclusion", at_page = ""
+    ),
+    audit_rows(
+      "watter-text-figures", "level of the test, from its 99 % interval", level$value,
+      list(value = 1, low = 1, high = 1), "%"
+    )[, c("at", "at_page") := list(level$where, level$page)],
+    audit_whole_units(dir)
+  )
+}
+
+#' Means of 50 launches that are whole numbers times 1/50: the clock had no finer unit.
+#' @noRd
+audit_whole_units <- function(dir) {
+  table <- read_published(dir, "watter-tab-A.4")
+  means <- c(table$mean_llc_s, table$mean_tcp_s)
+  sums <- WATTER_N * as.numeric(means)
+  whole <- abs(sums - round(sums)) < 1e-6
+  # Of means with two decimals every second one would be so by chance.
+  chance <- 0.5^length(means)
+  data.table(
+    file = "watter-tab-A.4.csv", what = sprintf(
+      "resolution of the radix sort's clock: %d of %d means times %d are whole seconds", sum(whole),
+      length(whole), WATTER_N
+    ),
+    printed = paste(range(as.numeric(means)), collapse = " .. "), recomputed = 1, low = 1,
+    high = 1, unit = "s", verdict = if (all(whole)) "disagrees" else "agrees",
+    remark = sprintf(
+      "timed in whole seconds (by chance %s): \"no difference\" is what such a clock shows",
+      format_digits(chance)
+    ), at = "table A.4", at_page = "74"
+  )
+}
+
+#' Check `stival`'s text: the size of a bandwidth, and what an operation of DAXPY takes.
+#' @noRd
+audit_stival_text <- function(dir) {
+  text <- read_published(dir, "stival-text-figures")
+  said <- function(name) printed(text$value[text$measure == name])
+  operation <- recompute(`/`, said("local overlap 72 kB, no progress thread, hidden"), said(
+    "local overlap 72 kB, no progress thread, hidden operations"
+  ))
+  hidden <- said("local overlap 72 kB, progress thread, hidden operations")
+  size <- text$value[text$measure == "size of the largest bandwidth, C3SL pair"]
+  rows <- rbind(
+    audit_rows(
+      "stival-text-figures", "time of 420,000 operations, from that of 90,000",
+      text$value[text$measure == "local overlap 72 kB, progress thread, hidden"],
+      list(
+        value = operation$value * hidden$value, low = operation$low * hidden$low,
+        high = operation$high * hidden$high
+      ), "ms", 0.05, "both are of one computation, on the same machine"
+    ),
+    audit_rows(
+      "stival-text-figures", "size at which the largest bandwidth was reached: sizes end at 1 MB",
+      size, list(value = 1, low = 0, high = 1), "MB", 0, "a unit or two digits too many"
+    )
+  )
+  rows[, c("at", "at_page") := list(c("section 4.2.3.5", "section 4.2.3.2"), "")]
+  rows
+}
