@@ -150,7 +150,7 @@ ifneq ($(SPACK),)
 endif
 	@TOOLS="$$CLONE/.stack/tools/bin" bash tests/run.sh
 
-bench: stack ## hold the project against its goals, in ratios (PART=analysis, sites, kernels, faults, setup: one part)
+bench: stack ## hold the project against its goals, in ratios (PART=analysis, sites, kernels, faults, threads, setup: one part)
 	@for part in $(if $(PART),bench_$(PART),$(BENCHES)); do \
 	  $(PYTHON) -m tests.$$part "$$STACK" || exit; done
 
