@@ -102,6 +102,8 @@ def tests():
     folder = families.REPO / "reframe_tests"
     if not chosen(sys.argv[1:]):
         return [folder / ("allocated.py" if submission.needed() else "comparison.py")]
+    if re.search(r"(^| )(-t|--tag)[= ]?\^?jobs\$?( |$)", " ".join(sys.argv[1:])):
+        return [folder / "jobs.py"]  # to load all tests takes seconds
     return [path for path in sorted(folder.glob("*.py"))
             if path.stem not in scales.NO_JOBS or path.stem == "jobs"]
 
