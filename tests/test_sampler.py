@@ -124,6 +124,14 @@ def test_a_curve_is_one_quantity_and_says_which(mpi, tmp_path):
 
 
 @one
+def test_windows_say_that_they_cut_the_slow_tail(mpi, tmp_path):
+    for start, told in (("windows", True), ("round-time", False)):
+        done = launch(mpi, "waitpattern-null", "--start", start, *BRIEF)
+        assert done.returncode == 0, done.stderr
+        assert ("mean and p95 are of the rest" in done.stdout) == told
+
+
+@one
 def test_what_a_killed_launch_had_measured_stays_for_a_look(mpi, tmp_path):
     """In the temporary file only: a file of samples is whole or not there."""
     words = ["pingpong", "--sizes", "1,8", "--order", "listed", "--rse", "0", "--max-repetitions",

@@ -87,7 +87,8 @@ extern const struct option sampler_options[];
         "start", OPTION_CHOICE, suited, "", "windows|round-time|barrier|mpi-barrier|loop", 0, 0,  \
             "how ranks start: in windows of the shared clock, at a moment of it that is "         \
             "announced each time, after a barrier (ours, the library's), or in a loop: one row "  \
-            "of calls, cut into samples"                                                          \
+            "of calls, cut into samples; windows leave out what does not end within its own: "    \
+            "mean and p95 are of the rest"                                                        \
     }
 
 // The sampler's columns, first among those of every experiment that uses it. Where an operation's
