@@ -173,12 +173,13 @@ def install_languages(stack):
 
 def install_mpi(stack, name):
     """One MPI in STACK/mpi/NAME, a prefix of its own: their wrappers would collide."""
-    prefix, stamp = stack / "mpi" / name, lock_hash(name)
+    prefix, stamp, wheels = stack / "mpi" / name, lock_hash(name), stack / "wheels" / name
     if removal.stamped(prefix, stamp):
+        removal.remove(stack, wheels)  # of one that was killed when only that was left to do
         return
     say(f"installing {name}")
     pip = [str(stack / "tools/bin/python"), "-m", "pip"]
-    lock, wheels = ["-r", str(LOCKS / f"{name}.txt")], stack / "wheels" / name
+    lock = ["-r", str(LOCKS / f"{name}.txt")]
     common = ["-q", "--require-hashes", "--no-deps", "--only-binary", ":all:"]
     removal.claim(wheels)
     run([*pip, "download", *common, *RETRIES, "--resume-retries", "10",
@@ -202,6 +203,8 @@ def install(stack):
         # The others are found on the system, where `make build` looks for them.
         if (LOCKS / f"{name}.txt").exists():
             install_mpi(stack, name)
+    for folder in (stack, stack / "mpi", stack / "wheels"):
+        removal.sweep(folder)
 
 
 def main():

@@ -53,7 +53,7 @@ def contents(stack):
 
 def left_over(stack):
     """What a killed set-up may leave on its way, and a whole one must not."""
-    names = ("wheels/*", f"**/{removal.WAITING}*", "R.new", "**/00LOCK*", "**/*.new")
+    names = ("wheels/*", f"**/{removal.WAITING}*", "**/00LOCK*")
     return [str(path.relative_to(stack)) for name in names for path in stack.glob(name)]
 
 
@@ -92,7 +92,8 @@ def on_a_small_disk(folder):
 
 
 def hold(kills, seed, folder):
-    whole, killed = folder / "whole", folder / "killed"
+    # Scripts name their folder: both have as long a name.
+    whole, killed = folder / "whole", folder / "kills"
     began = time.monotonic()
     _, wrong = heal(whole, 0, seed)
     if wrong:
@@ -105,7 +106,7 @@ def hold(kills, seed, folder):
     names = sorted({name for name, _ in missing})
     say(f"set-up of {once:.0f} s is whole after {hits} kills",
         wrong or f"{len(names)} files otherwise, {len(left)} left over"
-        + "".join(f"; {name}" for name in (names + left)[:5]), not (wrong or names or left))
+        + "".join(f"; {name}" for name in (left + names)[:5]), not (wrong or names or left))
     if os.geteuid() == 0:
         wrong = on_a_small_disk(folder)
         say("set-up on a full disk ends in one line", wrong or "as it must", not wrong)

@@ -90,6 +90,24 @@ def test_a_part_that_was_cut_short_is_made_anew(tmp_path, pip, part):
     assert not list(tmp_path.glob("wheels/*"))
 
 
+def test_what_a_killed_installation_downloaded_goes_in_the_end(tmp_path, pip):
+    PARTS["mpi/mpich"](tmp_path)
+    removal.claim(tmp_path / "wheels/mpich")  # killed after the part was whole
+    PARTS["mpi/mpich"](tmp_path)
+    assert not list(tmp_path.glob("wheels/*"))
+
+
+def test_places_of_a_killed_installation_go_in_the_end(tmp_path, pip, monkeypatch):
+    monkeypatch.setattr(wheels, "system_packages", lambda: None)
+    places = [tmp_path / folder / f"{removal.WAITING}999999999.{removal.processes()}.x"
+              for folder in (".", "mpi")]
+    removal.claim(tmp_path)
+    for place in places:
+        removal.claim(place)
+    wheels.install(tmp_path)
+    assert not any(place.exists() for place in places)
+
+
 @pytest.mark.parametrize("part", PARTS)
 def test_a_folder_of_others_is_never_replaced(tmp_path, pip, part):
     (tmp_path / part / "bin").mkdir(parents=True)

@@ -129,15 +129,20 @@ def processes():
         return 0
 
 
-def place_beside(folder):
-    """A marked place in the folder of `folder`, on the same file system, to make something in or
-    to remove it from. What earlier processes left of such places when they were killed goes."""
-    place = pathlib.Path(os.path.abspath(folder)).parent
+def sweep(place):
+    """Removes what processes that were killed left of such places (`place_beside`) in a folder."""
     for left in place.glob(f"{WAITING}*"):
         owner, among = left.name.removeprefix(WAITING).split(".")[:2]
         if (among == str(processes()) and not os.path.exists(f"/proc/{owner}")
                 and not why_not(place, left)):
             empty(left)
+
+
+def place_beside(folder):
+    """A marked place in the folder of `folder`, on the same file system, to make something in or
+    to remove it from. What earlier processes left of such places when they were killed goes."""
+    place = pathlib.Path(os.path.abspath(folder)).parent
+    sweep(place)
     made = pathlib.Path(tempfile.mkdtemp(prefix=f"{WAITING}{os.getpid()}.{processes()}.",
                                          dir=place))
     claim(made)
