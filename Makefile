@@ -45,7 +45,7 @@ RSCRIPT = R_LIBS="$$STACK/R" Rscript --vanilla
 AGAIN   = $(MAKE) --no-print-directory
 REMOVE  = python3 -m reframe_tests.harness.removal
 CLAIM   = $(REMOVE) --claim /
-BENCHES = bench bench_analysis bench_sites bench_kernels bench_faults
+BENCHES = bench bench_sampler bench_analysis bench_sites bench_kernels bench_faults
 
 .DEFAULT_GOAL := help
 .PHONY: help checked stack test-packages build verify study locked-study \
@@ -150,7 +150,7 @@ ifneq ($(SPACK),)
 endif
 	@TOOLS="$$CLONE/.stack/tools/bin" bash tests/run.sh
 
-bench: stack ## hold the project against its goals, in ratios (PART=analysis, sites, kernels, faults, threads, setup: one part)
+bench: stack ## hold the project against its goals, in ratios (PART=sampler, analysis, sites, kernels, faults, threads, setup: one part)
 	@for part in $(if $(PART),bench_$(PART),$(BENCHES)); do \
 	  $(PYTHON) -m tests.$$part "$$STACK" || exit; done
 

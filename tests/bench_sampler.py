@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Goals of the sampler: its own time, the pit of the layout at will, and no effect of the order.
 
-`python3 -m tests.bench_sampler [null|layout|order ...]` runs some of them; all: about 8 minutes.
+`python3 -m tests.bench_sampler STACK [null|layout|order ...]` runs some of them; all: about 8
+minutes.
 """
 
+import argparse
 import csv
 import json
 import math
 import pathlib
 import statistics
-import sys
 import tempfile
 
 from tests.benching import say, skip
@@ -125,5 +126,15 @@ def hold(names=tuple(GOALS)):
         GOALS[name]()
 
 
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("stack", type=pathlib.Path)  # that of the environment, COTEJO_STACK
+    parser.add_argument("goals", nargs="*", metavar="GOAL", help=" ".join(GOALS))
+    args = parser.parse_args()
+    if not set(args.goals) <= set(GOALS):
+        parser.error(f"goals are {', '.join(GOALS)}")
+    hold(args.goals or GOALS)
+
+
 if __name__ == "__main__":
-    hold(sys.argv[1:] or GOALS)
+    main()
