@@ -70,15 +70,13 @@ class PlantedCollective(Planted):
         self.options = {**self.options, "operation": self.operation + wrong}
 
 
-# Sizes take turns, so that a noisy moment does not fall on one size alone.
-
 @rfm.simple_test
 class proof_equal(PlantedCollective):
     """Nothing is planted, under any name: what is called different is a false alarm."""
 
     alias = parameter(names("proof_equal"))
     operation = "blocking,nonblocking"
-    options = {"sizes": "8:2Mi:x4", "interleave": "yes", "compute": 0, "rse": 0, "budget": 0.002,
+    options = {"sizes": "8:2Mi:x4", "compute": 0, "rse": 0, "budget": 0.002,
                "min-repetitions": 9, "max-repetitions": 60}
 
 
@@ -89,9 +87,11 @@ class proof_planted(PlantedCollective):
     alias = parameter(names("proof_planted"))
     operation = ("allreduce,alltoall,alltoallv,allgather,allgatherv,reduce_scatter,"
                  "reduce_scatter_block")
-    options = {"sizes": "8,1Ki,64Ki,256Ki,1Mi", "interleave": "yes", "rse": 0, "budget": 0.012,
+    options = {"sizes": "8,1Ki,64Ki,256Ki,1Mi", "rse": 0, "budget": 0.012,
                "min-repetitions": 30, "max-repetitions": 100}
 
+
+# Sizes take turns, so that a noisy moment does not fall on one size alone.
 
 @rfm.simple_test
 class proof_network(Planted):

@@ -123,6 +123,14 @@ def test_every_plant_that_is_measured_has_its_verdict_frozen():
     assert f"{criteria['power_within']['share']:g}" in planted
 
 
+def test_the_program_knows_the_options_of_every_proof(mpi):
+    proof = pytest.importorskip("reframe_tests.proof", reason="no ReFrame beside this Python")
+    for test in (proof.proof_equal, proof.proof_planted, proof.proof_network):
+        asked = launch(mpi, str(test.experiment), "--help").stdout
+        for name in test.options.default_value:
+            assert f"--{name} " in asked, (test.__name__, name)
+
+
 #: Types, and calls that are made outside of every timed zone or only ask.
 UNTIMED = re.compile(
     r"MPI_(Datatype|Comm|Status|Request|Op|Aint|Group|Info|Win|Message|User_function|Session|Count|"
