@@ -79,7 +79,7 @@ class Study:
             return "launcher"
         return {"cotejo-guard": "guard", "cotejo": "rank", "cotejo-switch": "switch"}.get(name, "")
 
-    def kill_one(self, role, number, draw, patience_s=20):
+    def kill_one(self, role, number, draw, patience_s=60):
         """Kills a process of that role as soon as there is one; False where there was none."""
         end = time.monotonic() + patience_s
         while time.monotonic() < end and self.process.poll() is None:

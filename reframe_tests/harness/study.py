@@ -128,7 +128,8 @@ def list_cells(tag, like):
         done = subprocess.run(
             [program(), "--dry-run", "--tag", f"^{tag}$"],
             env={**os.environ, "COTEJO_CELLS": file.name, "COTEJO_BLOCK": "1"},
-            capture_output=True, text=True)
+            capture_output=True, text=True,
+            preexec_fn=end_with_parent)  # noqa: PLW1509 - no threads
         listed = [json.loads(line) for line in file.read().splitlines()]
     noted = [words for words in listed if "file" in words]
     if not noted:
