@@ -213,7 +213,7 @@ audit_tinetti <- function(dir) {
 
 #' The audit as an exhibit: what does not agree first, then all of it, counted by study.
 #' @noRd
-exhibit_audit <- function(exhibit) {
+exhibit_audit_table <- function(exhibit) {
   if (is.null(exhibit$published)) await("the folder of the printed numbers (PUBLISHED)")
   audit <- audit_published(exhibit$published)
   rank <- match(audit$verdict, c("disagrees", "unreadable", "last digit", "agrees"))

@@ -29,7 +29,7 @@ draw_figures <- function(results_dir, out_dir, session = NULL, pdf = FALSE) {
 draw_all <- function(results_dir, out_dir, session = NULL, published = NULL, pdf = FALSE) {
   study <- compare_results(results_dir, session)
   coverage <- with_pdf(pdf, with_families(families_of(study$results$sessions), {
-    names <- save_study(study, out_dir)
+    names <- save_study(study, out_dir, thumbs = TRUE)
     coverage <- draw_all_exhibits(
       study$results, out_dir, session, published = published, summary = study$whole
     )
@@ -43,11 +43,11 @@ draw_all <- function(results_dir, out_dir, session = NULL, published = NULL, pdf
 
 #' Draw the figures of a study and write its medians (`medians.csv`); the figures' names.
 #' @noRd
-save_study <- function(study, out_dir) {
+save_study <- function(study, out_dir, thumbs = FALSE) {
   # Not the samples, and not the plots: each of these would bring all tables along.
   study <- study[c("summary", "medians", "comparison", "drift", "delta")]
   figures <- list_figures(study)
-  shared <- list(study = study, figures = figures, out_dir = out_dir)
+  shared <- list(study = study, figures = figures, out_dir = out_dir, thumbs = thumbs)
   over_processes(save_numbered, rep(TRUE, nrow(figures)), shared)
   write_csv(table_medians(study$medians), file.path(out_dir, "medians.csv"))
   figures$name
@@ -56,8 +56,12 @@ save_study <- function(study, out_dir) {
 save_numbered <- function(i, shared) {
   figure <- shared$figures[i]
   message("drawing ", figure$name)
-  save_plot(plot_figure(shared$study, figure), shared$out_dir, figure$name)
+  thumb <- if (shared$thumbs) file.path(shared$out_dir, thumb_of(figure$name))
+  save_plot(plot_figure(shared$study, figure), shared$out_dir, figure$name, thumb)
 }
+
+# Where the small picture of a figure is, from the index.
+thumb_of <- function(name) file.path("thumbs", paste0(gsub("/", "-", name, fixed = TRUE), ".svg"))
 
 save_plots <- function(plots, out_dir) {
   unlist(over_processes(function(i, plots) {
@@ -119,58 +123,6 @@ plot_study <- function(study) {
   stats::setNames(plots, figures$name)
 }
 
-#' Width and height of a plot from its panels, inches.
-#'
-#' @param built the plot as [ggplot2::ggplot_build()] returns it.
-#' @noRd
-plot_size <- function(built) {
-  rows <- max(built$layout$layout$ROW)
-  caption <- length(strsplit(built$plot$labels$caption, "\n", fixed = TRUE)[[1L]])
-  height <- 1 + 0.16 * caption + 0.25 * (legend_rows(built$plot) - 1) +
-    rows * if (rows > 1L) 2.05 else 2.9
-  c(width = 7.2, height = height)
-}
-
-# Rows of the legend of levels, 1 where there is another or none.
-legend_rows <- function(plot) {
-  scale <- plot$scales$get_scales("colour")
-  columns <- if (inherits(scale$guide, "guide")) scale$guide$ncol
-  if (is.null(columns)) 1 else ceiling(length(scale$limits) / columns)
-}
-
-# One family in all files. Where it is not installed, the system puts another in its place.
-FONT <- "DejaVu Sans"
-
-#' Draw a plot as SVG text. Text stays text, to be searched and edited.
-#' @noRd
-svg_text <- function(built, size) {
-  svg <- svglite::svgstring(
-    width = size[["width"]], height = size[["height"]], fix_text_size = FALSE,
-    system_fonts = list(sans = FONT)
-  )
-  tryCatch(draw_built(built), finally = grDevices::dev.off())
-  as.character(svg())
-}
-
-#' Draw a plot as PDF, with its fonts inside where R has cairo.
-#' @noRd
-draw_pdf <- function(built, size, file) {
-  if (capabilities("cairo")) {
-    grDevices::cairo_pdf(file, width = size[["width"]], height = size[["height"]], family = FONT)
-  } else {
-    grDevices::pdf(file, width = size[["width"]], height = size[["height"]])
-  }
-  tryCatch(draw_built(built), finally = grDevices::dev.off())
-  remove_dates(file)
-}
-
-# Text is measured anew for each device; what is built serves both.
-draw_built <- function(built) {
-  process$drew <- TRUE
-  grid::grid.newpage()
-  grid::grid.draw(ggplot2::ggplot_gtable(built))
-}
-
 #' Draw figures as PDF too, or not.
 #' @noRd
 with_pdf <- function(pdf, code) {
@@ -182,13 +134,17 @@ with_pdf <- function(pdf, code) {
 # The files of a figure.
 figure_endings <- function() c("svg", if (getOption("cotejo.pdf", FALSE)) "pdf", "csv")
 
-save_plot <- function(plot, out_dir, name) {
+#' Write a plot's files; `thumb`: path of its small picture for an index.
+#' @noRd
+save_plot <- function(plot, out_dir, name, thumb = NULL) {
   path <- function(ending) file.path(out_dir, paste0(name, ".", ending))
-  built <- ggplot2::ggplot_build(plot)
-  size <- plot_size(built)
-  write_whole(path("svg"), function(file) put_lines(svg_text(built, size), file))
+  picture <- picture_of(plot)
+  write_whole(path("svg"), function(file) put_lines(svg_text(picture), file))
+  if (!is.null(thumb)) {
+    write_whole(thumb, function(file) put_lines(thumb_text(picture), file))
+  }
   endings <- figure_endings()
-  if ("pdf" %in% endings) write_whole(path("pdf"), function(file) draw_pdf(built, size, file))
+  if ("pdf" %in% endings) write_whole(path("pdf"), function(file) draw_pdf(picture, file))
   write_csv(attr(plot, "data"), path("csv"))
   vapply(endings, path, "")
 }

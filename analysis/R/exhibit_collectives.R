@@ -52,14 +52,13 @@ exhibit_hidden_share <- function(exhibit) {
 #' Memory of a rank: what is resident, what of it is shared, and what the library has taken.
 #' @noRd
 exhibit_memory_table <- function(exhibit) {
-  samples <- samples_of(exhibit$results, unique(exhibit$summary$key))
+  samples <- samples_of_exhibit(exhibit)
   needed <- c("resident_bytes", "shared_bytes", "before_bytes", "buffers_bytes")
   if (!all(needed %in% names(samples))) await("launches of the experiment memory")
-  samples <- copy(samples)[, taken_bytes := resident_bytes - before_bytes - buffers_bytes]
-  exhibit$results <- with_samples(exhibit$results, samples)
+  samples[, taken_bytes := resident_bytes - before_bytes - buffers_bytes]
   measures <- c("resident_bytes", "shared_bytes", "taken_bytes")
   tables <- lapply(measures, function(measure) {
-    medians <- summarise_configurations(summary_of_measure(exhibit, measure))
+    medians <- summarise_configurations(summary_from_samples(exhibit, samples, measure))
     setorderv(medians, c("site", "mpi", "transport", "ranks", "operation", "bytes", "rank"))
     medians
   })

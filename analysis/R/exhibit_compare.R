@@ -206,7 +206,10 @@ exhibit_error <- function(exhibit) {
 #' @noRd
 error_ratios <- function(exhibit) {
   only <- argument(exhibit, "repetition")
-  if (!is.null(only)) exhibit$summary <- summary_of_measure(exhibit, "time_s", only)
+  if (!is.null(only)) {
+    samples <- samples_of_exhibit(exhibit)
+    exhibit$summary <- summary_from_samples(exhibit, samples[repetition == as.integer(only)])
+  }
   pairs <- data.table(
     wrong = argument(exhibit, "wrong"), right = argument(exhibit, "right")
   )

@@ -25,7 +25,8 @@ exhibit_by_parameter <- function(exhibit) plot_exhibit(exhibit, argument(exhibit
 plot_exhibit <- function(exhibit, x) {
   unit <- unit_of(exhibit)
   tables <- lapply(exhibit_curves(exhibit, x), add_values, unit)
-  axes <- argument(exhibit, "scale", c("log", "log"))
+  # One scale is that of x.
+  axes <- c(argument(exhibit, "scale", "log"), "log")[1:2]
   # Nothing has no place on a log axis, and no bandwidth.
   shown <- lapply(tables, function(table) {
     table[is.finite(y) & (y > 0 | axes[[2L]] == "linear")]

@@ -14,7 +14,7 @@ rows_of_exhibit <- function(summary, spec, session = NULL) {
     tests <- strsplit(alternative, "+", fixed = TRUE)[[1L]]
     rows <- which(summary$test %in% tests & !is.na(summary$median_s))
     rows <- rows[in_sizes(summary$bytes[rows], spec$sizes)]
-    rows <- rows[matches(summary[rows], spec$filter[[1L]])]
+    rows <- rows[matches(column_rows(summary, names(spec$filter[[1L]]), rows), spec$filter[[1L]])]
     if (all(tests %in% summary$test[rows])) rows_of_state(summary, rows, spec, tests, session)
   })
   found[lengths(found) > 0L]
@@ -42,14 +42,21 @@ rows_of_state <- function(summary, rows, spec, tests, session) {
   if (all(tests %in% summary$test[chosen])) chosen
 }
 
+# Rows of some columns, as a list: a summary has hundreds of columns.
+column_rows <- function(summary, columns, rows) {
+  columns <- intersect(columns, names(summary))
+  c(list(rows = rows), lapply(stats::setNames(columns, columns), \(name) summary[[name]][rows]))
+}
+
 # Which rows have one of the wanted values in every column of the filter. Values may have stars;
 # those that begin with ! are the unwanted ones, and a row without any value has none of them.
 # Those in brackets are shown where they are, and not missed where they are not.
 matches <- function(table, filter) {
-  kept <- rep(TRUE, nrow(table))
+  count <- length(table[[1L]])
+  kept <- rep(TRUE, count)
   for (column in names(filter)) {
     found <- as.character(table[[column]])
-    if (!length(found)) found <- rep(NA_character_, nrow(table))
+    if (!length(found)) found <- rep(NA_character_, count)
     unwanted <- startsWith(filter[[column]], "!")
     wanted <- filter[[column]][!unwanted]
     kept <- kept & !found %in% substring(filter[[column]][unwanted], 2L)
@@ -178,10 +185,19 @@ unexplained <- function(points, named, x) {
     "site", "simulated", "operation", "test", "mpi", "transport", "placement", "ranks", "hosts",
     attr(points, "factors"), if (x != "bytes") "bytes", "settings", "parameters"
   )
+  candidates <- intersect(setdiff(candidates, c(named, x)), names(points))
   added <- character()
-  for (column in intersect(setdiff(candidates, c(named, x)), names(points))) {
-    within <- points[, list(n = uniqueN(.SD[[1L]])), by = c(named, added, x), .SDcols = column]
-    if (any(within$n > 1L)) added <- c(added, column)
+  count <- NULL
+  for (column in candidates) {
+    values <- points[[column]]
+    # What is the same everywhere tells nothing apart.
+    if (!length(values) || all(values == values[[1L]], na.rm = TRUE) && !anyNA(values)) next
+    keys <- c(named, added, x)
+    if (is.null(count)) count <- uniqueN(points, by = keys)
+    if (uniqueN(points, by = c(keys, column)) > count) {
+      added <- c(added, column)
+      count <- NULL
+    }
   }
   added
 }

@@ -3,21 +3,32 @@
 
 #' Launch medians of a measure in place of the time, for the launches and rows of an exhibit.
 #'
-#' @param measure a column of the samples in seconds, such as `alone_s`, or `time_s` itself.
-#' @param only number of the one repetition to take; all by default.
-#' @return as [summarise_launches()], restricted to the exhibit's configurations.
+#' @param measure a column of the samples, such as `alone_s`, or `time_s` itself.
+#' @return as [summarise_launches()], restricted to the rows of the exhibit that have it.
 #' @noRd
-summary_of_measure <- function(exhibit, measure, only = NULL) {
-  samples <- samples_of(exhibit$results, unique(exhibit$summary$key))
-  if (!measure %in% names(samples)) await("launches with the column ", measure)
+summary_of_measure <- function(exhibit, measure) {
+  values <- exhibit$summary[[column_of_measure(measure)]]
+  if (is.null(values)) await("launches with the column ", measure)
+  out <- keep_rows(exhibit$summary, which(!is.na(values)))
+  out[, median_s := values[!is.na(values)]]
+  out[, bytes_per_s := fifelse(median_s > 0, bytes / median_s, NA_real_)]
+  set(out, j = c("min_s", "p10_s", "p95_s", "mean_s"), value = NA_real_)
+  out[]
+}
+
+#' As [summary_of_measure()], from samples: one repetition alone, or a column that was computed.
+#' @noRd
+summary_from_samples <- function(exhibit, samples, measure = "time_s") {
   samples <- samples[!is.na(samples[[measure]])]
-  if (!is.null(only)) samples <- samples[repetition == as.integer(only)]
   samples[, time_s := as.numeric(samples[[measure]])]
   summary <- summarise_launches(with_samples(exhibit$results, samples))
   by <- c("key", "operation", "bytes", attr(summary, "factors"))
   keys <- unique(exhibit$summary[, by, with = FALSE])
-  rows <- summary[keys, on = by, nomatch = NULL, which = TRUE]
-  keep_rows(summary, rows)
+  keep_rows(summary, summary[keys, on = by, nomatch = NULL, which = TRUE])
+}
+
+samples_of_exhibit <- function(exhibit) {
+  copy(samples_of(exhibit$results, unique(exhibit$summary$key)))
 }
 
 #' Time against computation: the operation, its parts, the computation alone.
@@ -64,7 +75,16 @@ exhibit_overlap <- function(exhibit) {
 #' Results of an exhibit's launches alone.
 #' @noRd
 results_of <- function(exhibit) {
-  with_samples(exhibit$results, samples_of(exhibit$results, unique(exhibit$summary$key)))
+  results_of_launches(exhibit$results, unique(exhibit$summary$key))
+}
+
+results_of_launches <- function(results, keys) {
+  summary <- summary_of_samples(results)
+  # Not inside [], where `keys` may be a column.
+  rows <- which(as.character(summary$key) %in% keys)
+  results$samples <- NULL
+  results$summary <- summary[rows]
+  results
 }
 
 #' Overheads by message size, by the time of calls and by overlap: see [logp_parameters()].

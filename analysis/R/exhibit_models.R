@@ -217,9 +217,8 @@ known_limits <- function(results, session = NULL) {
       eager_limit_bytes = numeric(), tried_bytes = numeric(), header_bytes = numeric()
     ))
   }
-  found <- eager_limits(list(
-    launches = used, samples = samples_of(results, used$key)
-  ))
+  results$launches <- used
+  found <- eager_limits(results_of_launches(results, used$key))
   set <- as.numeric(value_or_na(found, "setting_eager_limit"))
   # Of a limit beyond the sizes tried nothing was seen.
   found[, header := fifelse(is.finite(eager_limit_bytes), set - eager_limit_bytes, NA_real_)]

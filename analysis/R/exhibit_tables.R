@@ -6,7 +6,7 @@
 #'
 #' Arguments: `rows` (`bytes`), `columns` (`mpi`), `unit`; what else differs has rows of its own.
 #' @noRd
-exhibit_table <- function(exhibit) {
+exhibit_medians_table <- function(exhibit) {
   unit <- unit_of(exhibit)
   rows <- argument(exhibit, "rows", "bytes")
   exhibit$arguments$series <- argument(exhibit, "columns", "mpi")
@@ -30,7 +30,7 @@ exhibit_table <- function(exhibit) {
 #'
 #' Arguments: `by` (what is compared), `unit` (times only).
 #' @noRd
-exhibit_welch <- function(exhibit) {
+exhibit_welch_table <- function(exhibit) {
   by <- argument(exhibit, "by", "mpi")
   comparison <- compare_exhibit(exhibit, by)
   us <- function(seconds) format_us(seconds)

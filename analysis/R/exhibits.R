@@ -139,7 +139,10 @@ draw_exhibit <- function(exhibit, ground, launches, out_dir, overlays = read_ove
     } else if (spec$kind == "table") {
       save_table(drawn, spec$title, folder, name, published_tables(printed))
     } else {
-      save_plot(overlay_published(drawn, exhibit, printed), folder, name)
+      save_plot(
+        overlay_published(drawn, exhibit, printed), folder, name,
+        file.path(out_dir, thumb_of(paste0(spec$study, "/", name)))
+      )
     }
   }
   data.table(

@@ -36,7 +36,7 @@ caption_of <- function(shown, n, simulated) {
     "%s n\u00a0=\u00a0%s %s.", shown, range, if (range == "1") "launch" else "launches"
   )
   warning <- if (length(labels)) paste("NOT REAL HARDWARE:", toString(labels))
-  paste(strwrap(c(text, warning), CAPTION_WIDTH), collapse = "\n")
+  paste(c(text, warning), collapse = "\n")
 }
 
 #' Points of launches, medians and intervals over message size, log-log.
@@ -113,7 +113,7 @@ fit_titles <- function(columns) {
   }
 }
 
-# What is wider than the figure, in characters of the caption's size.
+# Characters of a caption's line where it is wrapped before it is drawn.
 CAPTION_WIDTH <- 120L
 
 format_axis <- function(v) {

@@ -25,13 +25,16 @@
 #'   `L_overlap_s`.
 #' @export
 logp_parameters <- function(results) {
-  samples <- results$samples
-  need_columns(samples, "alone_s", "samples of the experiment logp")
-  used <- samples[samples$valid & startsWith(samples$operation, "logp-")]
+  summary <- summary_of_samples(results)
+  net <- column_of_measure("net_s")
+  if (!net %in% names(summary)) {
+    refuse("samples of the experiment logp lack the column(s) alone_s")
+  }
+  used <- summary[n > 0L & startsWith(operation, "logp-")]
   if (!nrow(used)) {
     refuse("no valid sample of the experiment logp; measure it first")
   }
-  net <- used[, list(s = stats::median(time_s - alone_s)), keyby = c("key", "bytes", "operation")]
+  net <- setnames(used[, c("key", "bytes", "operation", net), with = FALSE], net, "s")
   out <- dcast(net, key + bytes ~ operation, value.var = "s")
   need_columns(
     out, paste0("logp-", c(
@@ -143,6 +146,9 @@ best_partitions <- function(cost, most) {
 find_breaks <- function(bytes, seconds, most = 4L, pieces = NULL, noise = 0.01, least = 3L,
                         span = 4) {
   n <- length(bytes)
+  if (identical(as.integer(pieces), 1L)) {
+    return(integer())
+  }
   found <- best_partitions(run_costs(bytes, seconds, least, span), min(most, n %/% least))
   if (!is.null(pieces)) {
     return(as.integer(found[[min(pieces, length(found))]]))
@@ -207,8 +213,8 @@ loggp_of <- function(parameters, regimes, level = 0.95, replicates = 1000L, seed
   found <- parts(seq_len(n))
   bounds <- list(found * NA, found * NA)
   if (n >= MIN_LAUNCHES) {
-    index <- with_seed(seed, draw_indices(n, replicates))
-    drawn <- simplify2array(lapply(seq_len(replicates), \(i) parts(index[, i])))
+    draws <- distinct_draws(with_seed(seed, draw_indices(n, replicates)))
+    drawn <- simplify2array(lapply(draws$rows, parts)[draws$of])
     bounds <- lapply((1 + c(-level, level)) / 2, \(p) {
       apply(drawn, 1:2, stats::quantile, p, names = FALSE)
     })
@@ -261,7 +267,7 @@ fit_regimes <- function(data, most = 4L, noise = 0.01, level = 0.95, replicates 
   breaks_of <- \(t) find_breaks(bytes, t, most, length(from), noise)
   drawn <- draw_fits(nrow(times), middle, lines, breaks_of, replicates, seed)
   list(
-    regimes = regime_table(bytes[from], bytes[to], lines(seconds), drawn$lines, level),
+    regimes = table_of_regimes(bytes[from], bytes[to], lines(seconds), drawn$lines, level),
     changes = change_table(bytes, breaks, drawn$breaks, level)
   )
 }
@@ -271,15 +277,25 @@ draw_fits <- function(launches, middle, lines, breaks_of, replicates, seed) {
   if (launches < MIN_LAUNCHES) {
     return(list(lines = NULL, breaks = NULL))
   }
-  index <- with_seed(seed, draw_indices(launches, replicates))
-  medians <- lapply(seq_len(replicates), \(i) middle(index[, i]))
+  draws <- distinct_draws(with_seed(seed, draw_indices(launches, replicates)))
+  medians <- lapply(draws$rows, middle)
   list(
-    lines = simplify2array(lapply(medians, lines)),
-    breaks = do.call(rbind, lapply(medians, breaks_of))
+    lines = simplify2array(lapply(medians, lines)[draws$of]),
+    breaks = do.call(rbind, lapply(medians, breaks_of)[draws$of])
   )
 }
 
-regime_table <- function(from, to, lines, drawn, level) {
+#' Draws of a bootstrap, each set of launches once: five launches can be drawn in 126 ways.
+#' @return list: `rows` (of each set), `of` (the set of each draw).
+#' @noRd
+distinct_draws <- function(index) {
+  sorted <- matrix(index[order(col(index), index)], nrow(index))
+  name <- do.call(paste, lapply(seq_len(nrow(sorted)), \(i) sorted[i, ]))
+  first <- !duplicated(name)
+  list(rows = lapply(which(first), \(i) sorted[, i]), of = match(name, name[first]))
+}
+
+table_of_regimes <- function(from, to, lines, drawn, level) {
   bound <- function(row, side) {
     if (is.null(drawn)) {
       return(rep(NA_real_, length(from)))

@@ -52,19 +52,21 @@ hinge_at <- function(c_s, t_s, knee) {
 #'   (alone), `time_s`, `start_s`, `compute_s`, `wait_s` (s).
 #' @export
 overlap_curves <- function(results) {
-  samples <- results$samples
-  need_columns(samples, c("step", "alone_s", "wait_s"), "samples of the experiment overlap")
-  used <- samples[samples$valid & startsWith(samples$operation, "overlap-")]
+  summary <- summary_of_samples(results)
+  measures <- c("multiply_adds", "alone_s", "time_s", "start_s", "compute_s", "wait_s")
+  columns <- column_of_measure(measures)
+  need_columns(summary, c("step", columns[-1L]), "samples of the experiment overlap")
+  used <- summary[n > 0L & startsWith(operation, "overlap-")]
   if (!nrow(used)) {
     refuse("no valid sample of the experiment overlap; measure it first")
   }
-  # The median of whole numbers is whole or not, as their number is odd or even.
-  out <- used[, lapply(.SD, \(x) stats::median(as.numeric(x))),
-    keyby = c("key", "operation", "bytes", "step"),
-    .SDcols = c("multiply_adds", "alone_s", "time_s", "start_s", "compute_s", "wait_s")
-  ]
+  by <- c("key", "operation", "bytes", "step")
+  # Version 1 does not say that amounts of computation are measured.
+  if (!columns[[1L]] %in% names(used)) columns[[1L]] <- "multiply_adds"
+  out <- setnames(used[, c(by, columns), with = FALSE], columns, measures)
   setnames(out, "alone_s", "computation_s")
   out[, key := as.character(key)]
+  setkeyv(out, by)
   results$launches[out, on = "key"]
 }
 

@@ -86,7 +86,7 @@ overlay_published <- function(plot, exhibit, printed) {
     toString(unique(printed$source))
   )
   plot$labels$caption <- paste(
-    c(plot$labels$caption, strwrap(words, CAPTION_WIDTH)),
+    c(plot$labels$caption, words),
     collapse = "\n"
   )
   plot

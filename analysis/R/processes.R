@@ -2,10 +2,10 @@
 # Work in as many processes as there are cores: forks, which share what is read and bring nothing
 # along.
 #
-# What sets text starts threads and takes locks, which a forked child inherits locked: a process
-# that has drawn forks no more, and draws what is left by itself.
+# What sets text (for a PDF; SVG needs nothing that does) starts threads and takes locks, which a
+# forked child inherits locked: a process that has done so forks no more.
 
-# What is true of this process: it is a fork, it has drawn.
+# What is true of this process: it is a fork, it has set text.
 process <- new.env(parent = emptyenv())
 process$forked <- FALSE
 process$drew <- FALSE
@@ -72,7 +72,15 @@ over_cores <- function(parts_of, f, work = length(parts_of), most = Inf) {
 #' @noRd
 over_processes <- function(f, long, shared) {
   cores <- if (sum(long) < getOption("cotejo.drawing", 2L)) 1L else cores_here()
-  # What takes long first, so that all end together.
+  # What takes long first, dealt out to few processes: each of them brings its own copy of what
+  # it touches.
   turns <- order(!long)
-  in_forks(turns, function(i) f(i, shared), cores)[order(turns)]
+  if (cores < 2L) {
+    return(lapply(turns, f, shared)[order(turns)])
+  }
+  count <- min(length(turns), PROCESSES_A_CORE * cores)
+  hands <- split(turns, rep_len(seq_len(count), length(turns)))
+  done <- in_forks(unname(hands), function(hand) lapply(hand, f, shared), cores)
+  unlist(done, recursive = FALSE)[order(unlist(hands))]
 }
+PROCESSES_A_CORE <- 4L

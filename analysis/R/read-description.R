@@ -174,8 +174,9 @@ flatten_description <- function(launch, file) {
   )
   c(
     row, observed, flatten_nodes(seen), flatten_circumstances(seen),
-    spread(asked$settings, "setting_"), spread(asked$parameters, "parameter_"),
-    spread(seen$options, "option_"), spread(seen$found, "found_"), list(file = file)
+    spread_members(asked$settings, "setting_"), spread_members(asked$parameters, "parameter_"),
+    spread_members(seen$options, "option_"), spread_members(seen$found, "found_"),
+    list(file = file)
   )
 }
 
@@ -302,7 +303,7 @@ canonical <- function(object) {
   paste0(names(object), "=", vapply(object, text_of, ""), collapse = "; ")
 }
 
-spread <- function(object, prefix) {
+spread_members <- function(object, prefix) {
   if (!length(object)) {
     return(list())
   }

@@ -37,9 +37,7 @@ read_summaries <- function(root) {
   if (any(results$roles[grouped] != "factor")) {
     # A column that one part had to suppose a factor is none.
     results <- read_results(root)
-    results$summary <- summarise_samples(
-      results$samples, "key", names(results$roles)[results$roles == "factor"]
-    )
+    results$summary <- summary_of_samples(results)
   } else {
     results <- with_plans(results, root)
   }
@@ -55,7 +53,9 @@ summarise_part <- function(files) {
   roles <- bare_role(roles_of(part$columns))
   part$factors <- names(roles)[roles == "factor"]
   if (nrow(part$samples)) {
-    part$summary <- summarise_samples(part$samples, "at", part$factors)
+    part$summary <- summarise_samples(
+      part$samples, "at", part$factors, names(roles)[roles == "measure"]
+    )
   }
   part$samples <- NULL
   part

@@ -12,18 +12,12 @@
 #'   `quantity` (what the time is; `NA`: the launch does not say), `factors` (the factor columns
 #'   as one text),
 #'   `median_s`, `min_s`, `p10_s`, `p95_s`, `mean_s` (s, one operation), `bytes_per_s` (B/s, from
-#'   the median). A group without a valid sample has `n` 0 and `NA`.
+#'   the median), and a column `measure_NAME` for each further measure of the samples: its median,
+#'   in the unit that the samples have. A group without a valid sample has `n` 0 and `NA`.
 #' @export
 summarise_launches <- function(results) {
   factors <- names(results$roles)[results$roles == "factor"]
-  summary <- if (is.null(results$samples)) {
-    copy(results$summary)
-  } else {
-    # All cores for the one large sort.
-    threads <- setDTthreads(0L)
-    on.exit(setDTthreads(threads))
-    summarise_samples(results$samples, "key", intersect(factors, names(results$samples)))
-  }
+  summary <- copy(summary_of_samples(results))
   # Samples of some launches have not the columns of others.
   for (name in setdiff(factors, names(summary))) set(summary, j = name, value = NA)
   summary[, key := as.character(key)]
@@ -35,14 +29,49 @@ summarise_launches <- function(results) {
   out[]
 }
 
+#' The summaries of results that were read without their samples, or those of their samples.
+#' @noRd
+summary_of_samples <- function(results) {
+  if (is.null(results$samples)) {
+    return(results$summary)
+  }
+  # All cores for the one large sort.
+  threads <- setDTthreads(0L)
+  on.exit(setDTthreads(threads))
+  of_role <- function(role) {
+    intersect(names(results$roles)[results$roles == role], names(results$samples))
+  }
+  summarise_samples(results$samples, "key", of_role("factor"), of_role("measure"))
+}
+
+#' The column of a summary that holds a further measure.
+#' @noRd
+column_of_measure <- function(measure) {
+  ifelse(measure == "time_s", "median_s", paste0("measure_", measure))
+}
+
+#' Medians of further measures by groups. Beside a computation alone the rest of the time is one.
+#' @noRd
+medians_by <- function(valid, by, measures) {
+  for (name in measures) set(valid, j = name, value = as.numeric(valid[[name]]))
+  if ("alone_s" %in% measures) {
+    valid[, net_s := time_s - alone_s]
+    measures <- c(measures, "net_s")
+  }
+  out <- valid[, lapply(.SD, median, na.rm = TRUE), keyby = by, .SDcols = measures]
+  setnames(out, measures, column_of_measure(measures))
+  out
+}
+
 #' Summaries of groups of samples.
 #'
 #' @param launch name of the column that tells launches apart.
 #' @param factors names of the further columns that tell groups apart.
+#' @param measures names of the further columns that are measured.
 #' @noRd
-summarise_samples <- function(samples, launch, factors) {
+summarise_samples <- function(samples, launch, factors, measures = character()) {
   by <- c(launch, "operation", "bytes", factors)
-  samples <- samples[, c(by, "time_s", "valid"), with = FALSE]
+  samples <- samples[, c(by, "time_s", "valid", measures), with = FALSE]
   if (is.factor(samples$operation)) {
     set(samples, j = "operation", value = as.character(samples$operation))
   }
@@ -56,6 +85,7 @@ summarise_samples <- function(samples, launch, factors) {
     value <- sorted_quantile(valid$time_s, start, groups$n, as.numeric(q[[2L]]))
     set(groups, j = q[[1L]], value = value)
   }
+  if (length(measures)) groups <- groups[medians_by(valid, by, measures), on = by]
   summary <- groups[all_groups, on = by]
   summary[is.na(n), n := 0L]
   summary[, n_invalid := n_all - n]

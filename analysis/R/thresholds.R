@@ -201,12 +201,14 @@ environment_of <- function(rows) {
 #'   was held the limit is beyond that, and `Inf` here.
 #' @export
 eager_limits <- function(results) {
-  samples <- results$samples
-  used <- samples[samples$valid & operation %in% c("eager-alone", "eager-held")]
+  used <- summary_of_samples(results)
+  used <- used[n > 0L & operation %in% c("eager-alone", "eager-held")]
   if (!nrow(used)) {
     refuse("no valid sample of the experiment eager-limit; measure it first")
   }
-  sizes <- used[, list(alone = mean(operation == "eager-alone") > 0.5), keyby = c("key", "bytes")]
+  sizes <- used[, list(
+    alone = sum(n[operation == "eager-alone"]) > sum(n) / 2
+  ), keyby = c("key", "bytes")]
   out <- sizes[, list(
     eager_limit_bytes = if (all(alone)) Inf else max(0, bytes[alone & bytes < min(bytes[!alone])]),
     tried_bytes = max(bytes)

@@ -3,17 +3,24 @@
 
 quiet <- function(code) suppressMessages(utils::capture.output(code))
 
-# A register of one row, for draw_exhibits().
+# A register of one exhibit, for draw_exhibits(): what a call of exhibit() would make.
 one_row <- function(verb, tests = "planted", arguments = "", filter = "", sizes = "",
-                    kind = "figure", study = "stival", differs = "", needs = "") {
-  file <- tempfile(fileext = ".csv")
-  row <- c(
-    study, "fig-1", kind, "A planted figure", tests, filter, sizes, verb, arguments, differs, needs
-  )
-  writeLines(c(
-    paste(EXHIBIT_COLUMNS, collapse = ","), paste0("\"", row, "\"", collapse = ",")
-  ), file)
-  file
+                    study = "stival", exhibit = "fig-1", differs = "", needs = "",
+                    title = "A planted figure") {
+  data <- if (nzchar(tests)) {
+    alternatives <- strsplit(strsplit(tests, " +")[[1L]], "+", fixed = TRUE)
+    do.call(launches_of, c(alternatives, parse_members(filter), list(sizes = sizes)))
+  }
+  draw <- if (nzchar(verb)) {
+    do.call(get(verb, asNamespace("cotejo"), mode = "function"), parse_members(arguments))
+  }
+  exhibit_row(paste0(study, "-", exhibit), title, data, draw, differs, needs)
+}
+
+# The words of a figure, its lines joined.
+words_of <- function(svg) {
+  text <- paste(readLines(svg), collapse = " ")
+  gsub(" +", " ", gsub("<[^>]*>", " ", text))
 }
 
 # Plant launches of the test `planted`: a data.table of `time` (s) by operation, size and what
@@ -51,7 +58,7 @@ design_of <- function(..., operation = "pingpong", mpi = "openmpi", transport = 
 drawn_from <- function(folder, register) {
   out <- fresh_folder()
   coverage <- NULL
-  quiet(coverage <- draw_exhibits(folder, out, exhibits = list_exhibits(register)))
+  quiet(coverage <- draw_exhibits(folder, out, exhibits = register))
   file <- file.path(out, "stival", "fig-1.csv")
   list(coverage = coverage, out = out, data = if (file.exists(file)) data.table::fread(file))
 }

@@ -41,7 +41,7 @@ test_that("of the memory of a rank the library's part is told", {
       buffers_bytes = 2^20 * c(0, 0, 1, 1)
     ))
   }
-  drawn <- drawn_from(folder, one_row("memory_table", kind = "table"))
+  drawn <- drawn_from(folder, one_row("memory_table"))
   expect_equal(drawn$data$taken_bytes / 2^20, c(11, 12, 8, 9))
   expect_match(page_of(drawn), "after MPI_Init", fixed = TRUE)
 })

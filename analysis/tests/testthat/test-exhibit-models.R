@@ -25,15 +25,15 @@ test_that("what was hidden to the last step is ringed and said to be a bound", {
   for (launch in 1:6) write_overlap(folder, launch, 0:3, rep(10e-6, 4L), alone)
   drawn <- drawn_from(folder, one_row("opportunity"))
   expect_false(any(drawn$data$knee_seen))
-  svg <- paste(readLines(file.path(drawn$out, "stival", "fig-1.svg")), collapse = " ")
+  svg <- words_of(file.path(drawn$out, "stival", "fig-1.svg"))
   expect_match(svg, "Ringed: all computation that was tried is hidden", fixed = TRUE)
-  table <- drawn_from(folder, one_row("overhead_table", kind = "table"))
+  table <- drawn_from(folder, one_row("overhead_table"))
   expect_match(page_of(table), "\u2265 5.00", fixed = TRUE)
   expect_match(page_of(table), "\u2264 5.00", fixed = TRUE)
   seen <- fresh_folder()
   for (launch in 1:6) write_overlap(seen, launch, 0:3, pmax(10e-6, 8e-6 + alone), alone)
   drawn <- drawn_from(seen, one_row("opportunity"))
-  svg <- paste(readLines(file.path(drawn$out, "stival", "fig-1.svg")), collapse = " ")
+  svg <- words_of(file.path(drawn$out, "stival", "fig-1.svg"))
   expect_false(grepl("Ringed", svg, fixed = TRUE))
 })
 
@@ -59,7 +59,7 @@ write_protocols <- function(folder, limit = 4096, seen = limit, setting = list()
 
 test_that("regimes come with their lines, the change, and the library's own limit", {
   folder <- write_protocols(fresh_folder())
-  drawn <- drawn_from(folder, one_row("regime_table", kind = "table"))
+  drawn <- drawn_from(folder, one_row("regime_table"))
   expect_identical(nrow(drawn$data), 2L)
   expect_equal(drawn$data$alpha_s, c(1e-6, 5e-6), tolerance = 0.01)
   expect_equal(drawn$data$beta_s_per_byte, c(1e-10, 2e-10), tolerance = 0.02)
@@ -69,14 +69,14 @@ test_that("regimes come with their lines, the change, and the library's own limi
   expect_identical(drawn$data$explained[[1L]], TRUE)
   expect_match(page_of(drawn), "4 KiB: here", fixed = TRUE)
   elsewhere <- drawn_from(
-    write_protocols(fresh_folder(), seen = 64), one_row("regime_table", kind = "table")
+    write_protocols(fresh_folder(), seen = 64), one_row("regime_table")
   )
   expect_identical(elsewhere$data$explained[[1L]], FALSE)
 })
 
 test_that("limits set by hand are held against those that are seen", {
   folder <- write_protocols(fresh_folder(), seen = 4016, setting = list(eager_limit = "4096"))
-  drawn <- drawn_from(folder, one_row("limit_table", "eager_limit_quick", kind = "table"))
+  drawn <- drawn_from(folder, one_row("limit_table", "eager_limit_quick"))
   expect_identical(drawn$data$setting_eager_limit, 4096L)
   expect_identical(drawn$data$least_bytes, 4016L)
   known <- known_limits(read_results(folder))
@@ -86,11 +86,11 @@ test_that("limits set by hand are held against those that are seen", {
 
 test_that("where no size was held, none is told as the limit", {
   folder <- write_protocols(fresh_folder(), seen = 2^22, held = FALSE)
-  drawn <- drawn_from(folder, one_row("limit_table", "eager_limit_quick", kind = "table"))
+  drawn <- drawn_from(folder, one_row("limit_table", "eager_limit_quick"))
   expect_identical(drawn$data$most_bytes, Inf)
   expect_match(page_of(drawn), "no limit up to 4 MiB", fixed = TRUE)
   expect_identical(known_limits(read_results(folder))$eager_limit_bytes, Inf)
-  regimes <- drawn_from(folder, one_row("regime_table", kind = "table"))
+  regimes <- drawn_from(folder, one_row("regime_table"))
   expect_match(page_of(regimes), "none up to 4 MiB", fixed = TRUE)
   expect_false(regimes$data$explained[[1L]])
   # A limit that was set, and not seen, says nothing of what the library takes of it.
@@ -155,12 +155,12 @@ write_thresholds <- function(folder, launches = 6L) {
 
 test_that("the crossover is told with what to set, in the table and in the report's words", {
   folder <- write_thresholds(fresh_folder())
-  drawn <- drawn_from(folder, one_row("crossover_table", kind = "table"))
+  drawn <- drawn_from(folder, one_row("crossover_table"))
   expect_equal(drawn$data$crossover_bytes, 32000, tolerance = 0.01)
   expect_equal(drawn$data$low_bytes, drawn$data$crossover_bytes)
   expect_match(page_of(drawn), sprintf("EAGER_SIZE = %.0f", round(drawn$data$crossover_bytes)))
   few <- drawn_from(
-    write_thresholds(fresh_folder(), 3L), one_row("crossover_table", kind = "table")
+    write_thresholds(fresh_folder(), 3L), one_row("crossover_table")
   )
   expect_equal(few$data$crossover_bytes, drawn$data$crossover_bytes)
   expect_true(is.na(few$data$low_bytes))
@@ -200,7 +200,7 @@ test_that("LogP is told by both methods, with the share of sizes whose overheads
       operations
     )
   }
-  drawn <- drawn_from(folder, one_row("logp_table", kind = "table"))
+  drawn <- drawn_from(folder, one_row("logp_table"))
   expect_equal(drawn$data$L_call_s, 4e-6)
   expect_equal(drawn$data$L_overlap_s, 2e-6)
   expect_equal(drawn$data$os_overlap_s_low, 4e-6)
@@ -229,7 +229,7 @@ test_that("LogGP is told in each regime, its parts adding up to the line of the 
     write_launch(folder, description, samples)
   }
   drawn <- drawn_from(folder, one_row(
-    "loggp_table", filter = "operation=logp-eel", kind = "table"
+    "loggp_table", filter = "operation=logp-eel"
   ))
   expect_identical(nrow(drawn$data), 1L)
   expect_equal(drawn$data$os_s, 4e-6, tolerance = 1e-6)
@@ -251,7 +251,7 @@ test_that("the size at which blocking sends deadlock is told, and that there is 
       write_launch(folder, description, make_samples(1024, matrix(1e-6)))
     }
   }
-  drawn <- drawn_from(folder, one_row("deadlock_table", kind = "table"))
+  drawn <- drawn_from(folder, one_row("deadlock_table"))
   expect_equal(drawn$data[mpi == "mpich"]$deadlock_bytes, 4002)
   expect_match(page_of(drawn), "none up to 1 KiB", fixed = TRUE)
 })

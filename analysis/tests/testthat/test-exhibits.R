@@ -22,19 +22,56 @@ test_that("the register holds every published exhibit once and names verbs that 
   expect_true(all(columns %in% known | grepl("^(option|parameter|setting)_", columns)))
 })
 
-test_that("a row of the register that is wrong is refused with its line", {
-  refused <- function(file, what) {
-    expect_refused(list_exhibits(file), file, 2L, what)
+test_that("a wrong call of exhibit() is refused with its name, and registers nothing", {
+  before <- nrow(list_exhibits())
+  refused <- function(call, what) {
+    error <- expect_error(call, class = "cotejo_bad_data")
+    expect_match(conditionMessage(error), "stival-fig-1", fixed = TRUE)
+    expect_match(conditionMessage(error), what, fixed = TRUE)
   }
-  refused(one_row("no_such_verb"), "no function exhibit_no_such_verb()")
-  refused(one_row("by_size", kind = "drawing"), "neither figure nor table")
-  refused(one_row("by_size", arguments = "colour=mpi"), "unknown argument colour")
-  refused(one_row("", tests = ""), "neither tests that give its data nor what is still needed")
-  file <- one_row("by_size")
-  edit_lines(file, function(lines) c(lines, lines[[2L]]))
-  expect_refused(list_exhibits(file), file, 3L, "stival-fig-1 is there twice")
-  edit_lines(file, function(lines) sub("study", "studio", lines))
-  expect_refused(list_exhibits(file), file, 1L, "other columns")
+  draw <- function(data, drawn) exhibit("stival-fig-1", "A figure", data, drawn)
+  refused(draw(launches_of("a"), by_size(series = operaton)), "no column operaton")
+  refused(draw(launches_of("a"), by_size(colour = operation)), "unused argument")
+  refused(draw(launches_of("a"), by_size(unit = "hours")), "no unit hours; there are ns, us")
+  refused(draw(launches_of("a", tranport = "shm"), by_size()), "no column tranport")
+  refused(draw(launches_of("a", option_ = "shm"), by_size()), "no column option_")
+  refused(draw(launches_of("a", sizes = "1-4Ki"), by_size()), "neither FROM..TO nor a list")
+  refused(draw(launches_of("a b"), by_size()), "no names of tests")
+  refused(draw(launches_of("a"), NULL), "no verb to draw them")
+  refused(draw(launches_of("a"), "by_size"), "draw is no verb")
+  refused(draw(NULL, NULL), "nor what is still needed")
+  expect_error(
+    exhibit(list_exhibits()$name[[1L]], "Twice", needs = "it"), "there already",
+    class = "cotejo_bad_data"
+  )
+  expect_error(exhibit("nostudy", "A figure"), "STUDY-EXHIBIT", class = "cotejo_bad_data")
+  expect_identical(nrow(list_exhibits()), before)
+})
+
+test_that("one call adds an exhibit, which is drawn like the others", {
+  row <- exhibit("ours-fig-1", "Ours",
+    data = launches_of("planted", mpi = not("mpich"), sizes = c("1", "1Ki")),
+    draw = by_size(series = c(mpi, transport), panel = placement, scale = "linear")
+  )
+  on.exit(registered$rows$`ours-fig-1` <- NULL)
+  expect_identical(utils::tail(list_exhibits()$name, 1L), "ours-fig-1")
+  expect_identical(row$arguments[[1L]]$series, c("mpi", "transport"))
+  design <- design_of(bytes = c(1, 2, 1024), mpi = c("openmpi", "mpich"))[, time := 1e-6]
+  out <- fresh_folder()
+  quiet(draw_exhibits(plant(fresh_folder(), design), out))
+  data <- data.table::fread(file.path(out, "ours", "fig-1.csv"))
+  expect_identical(unique(data$mpi), "openmpi")
+  expect_identical(data$bytes, c(1L, 1024L))
+})
+
+test_that("every verb of the register has its function, and its arguments are formals", {
+  exhibits <- list_exhibits()
+  verbs <- setdiff(unique(exhibits$verb), "")
+  for (verb in verbs) {
+    expect_true(verb %in% getNamespaceExports("cotejo"))
+    used <- unique(unlist(lapply(exhibits$arguments[exhibits$verb == verb], names)))
+    expect_length(setdiff(used, names(formals(get(verb, asNamespace("cotejo"))))), 0L)
+  }
 })
 
 test_that("filters and sizes choose what they say", {
@@ -75,7 +112,8 @@ test_that("what is there is drawn the same bytes twice, and the rest waits and s
   files <- list.files(first$out, all.files = TRUE, no.. = TRUE, recursive = TRUE)
   expect_setequal(
     files, c(
-      paste0("stival/fig-1.", c("svg", "csv")), "coverage.csv", "coverage.md", "index.html"
+      paste0("stival/fig-1.", c("svg", "csv")), "thumbs/stival-fig-1.svg", "coverage.csv",
+      "coverage.md", "index.html"
     )
   )
   expect_identical(
@@ -90,7 +128,7 @@ test_that("what is there is drawn the same bytes twice, and the rest waits and s
   expect_identical(lone$lacks, "another number of ranks")
   expect_identical(first$coverage$launches, 12L)
   expect_equal(first$data[bytes == 1024 & mpi == "mpich"]$median_s, 2.024e-6, tolerance = 1e-3)
-  svg <- paste(readLines(file.path(first$out, "stival", "fig-1.svg")), collapse = " ")
+  svg <- words_of(file.path(first$out, "stival", "fig-1.svg"))
   expect_match(svg, "Counterpart of stival fig-1. Site local, test planted.", fixed = TRUE)
   waiting <- drawn_from(folder, one_row("by_size", tests = "other", sizes = "1..8"))
   expect_identical(waiting$coverage$state, "waiting")
@@ -124,7 +162,7 @@ test_that("a lone MPI or transport in the panels of real machines is missed, and
   asked <- "operation=*; transport=shm"
   expect_identical(state(design, arguments = panels, filter = asked)$state, "drawn")
   expect_identical(
-    state(design, arguments = "columns=mpi; rows=transport", verb = "table", kind = "table")$lacks,
+    state(design, arguments = "columns=mpi; rows=transport", verb = "medians_table")$lacks,
     "another transport"
   )
   both <- rbind(design, copy(design)[, transport := "tcp"])
@@ -227,7 +265,7 @@ test_that("the error of a method is the ratio of the wrong to the right, as figu
   data <- drawn_from(folder, one_row("error", arguments = arguments))$data
   expect_equal(data$ratio, c(3, 3), tolerance = 0.01)
   expect_identical(data$verdict, c("slower", "slower"))
-  out <- drawn_from(folder, one_row("error_table", arguments = arguments, kind = "table"))$out
+  out <- drawn_from(folder, one_row("error_table", arguments = arguments))$out
   html <- paste(readLines(file.path(out, "stival", "fig-1.html")), collapse = " ")
   expect_match(html, "<td class=\"num\">3.0[0-9] \\[[23].[0-9]{2}, 3.[0-9]{2}\\]</td>|>3.00 \\[")
   # One repetition alone: the first, which is planted slower than all others.
@@ -255,7 +293,7 @@ test_that("hidden computation and overhead come out of a planted curve", {
   # Several times at one size are no curve over sizes.
   medians <- summarise_configurations(summarise_launches(read_results(folder)))
   expect_length(measured_by_size(medians), 0L)
-  out <- drawn_from(folder, one_row("overhead_table", kind = "table"))
+  out <- drawn_from(folder, one_row("overhead_table"))
   expect_equal(out$data$base_s, 10e-6)
   expect_equal(out$data$overhead_s, 4e-6)
   expect_equal(out$data$hidden_s, 6e-6)
@@ -307,7 +345,7 @@ test_that("tables hold Welch's test, start-up with bandwidth, and the nearest br
   design <- design_of(bytes = c(1, 2^20), mpi = c("mpich", "openmpi"))
   design[, time := fifelse(mpi == "mpich", 1e-6, 2e-6) + bytes * 1e-9]
   folder <- plant(fresh_folder(), design)
-  welch <- drawn_from(folder, one_row("welch", arguments = "by=mpi", kind = "table"))
+  welch <- drawn_from(folder, one_row("welch_table", arguments = "by=mpi"))
   test <- t.test(
     summarise_launches(read_results(folder))[mpi == "mpich" & bytes == 1]$median_s,
     summarise_launches(read_results(folder))[mpi == "openmpi" & bytes == 1]$median_s,
@@ -315,7 +353,7 @@ test_that("tables hold Welch's test, start-up with bandwidth, and the nearest br
   )
   expect_equal(welch$data[bytes == 1]$welch_p, test$p.value, tolerance = 1e-6)
   expect_equal(welch$data[bytes == 1]$welch_low_s, test$conf.int[[1L]], tolerance = 1e-6)
-  startup <- drawn_from(folder, one_row("startup_table", kind = "table"))$out
+  startup <- drawn_from(folder, one_row("startup_table"))$out
   html <- paste(readLines(file.path(startup, "stival", "fig-1.html")), collapse = " ")
   expect_match(html, "Open MPI, shared memory, near, 2 ranks", fixed = TRUE)
   expect_match(html, "at 1 MiB", fixed = TRUE)
@@ -324,7 +362,7 @@ test_that("tables hold Welch's test, start-up with bandwidth, and the nearest br
   broadcast <- design_of(bytes = 1024, operation = "bcast")[, `:=`(time = 3e-6, variant = 4L)]
   both <- rbind(message, broadcast)[, cpus := lapply(variant, function(n) seq_len(n) - 1L)]
   folder <- plant(fresh_folder(), both, parameters = function(row) list(ranks = row$variant))
-  table <- drawn_from(folder, one_row("broadcast_table", kind = "table"))
+  table <- drawn_from(folder, one_row("broadcast_table"))
   expect_equal(table$data$ratio, 1 / 3, tolerance = 0.01)
   html <- paste(readLines(file.path(table$out, "stival", "fig-1.html")), collapse = " ")
   expect_match(html, ">repeated sends</td>", fixed = TRUE)

@@ -153,28 +153,3 @@ test_that("a description or samples spoiled by chance are read, or named and lef
     if (is.list(read)) expect_gte(nrow(read$launches), 3L)
   }
 })
-
-test_that("a register spoiled by chance is read, or refused in one line", {
-  set.seed(20261125L)
-  whole <- readLines(system.file("exhibits.csv", package = "cotejo"), n = 20L)
-  for (i in 1:60) {
-    file <- tempfile(fileext = ".csv")
-    writeBin(spoiled(charToRaw(paste0(paste(whole, collapse = "\n"), "\n"))), file)
-    tryCatch(suppressWarnings(list_exhibits(file)), error = one_line)
-  }
-  succeed()
-})
-
-test_that("a misspelt column of a filter and sizes that are none are refused", {
-  whole <- readLines(system.file("exhibits.csv", package = "cotejo"))
-  row <- grep("transport=", whole, fixed = TRUE)[[1L]]
-  for (wrong in list(
-    c("transport=", "tranport=", "filter: no column tranport"),
-    c("transport=", "option_=", "filter: no column option_"),
-    c("transport=", "=", "filter: no column")
-  )) {
-    file <- tempfile(fileext = ".csv")
-    writeLines(c(whole[[1L]], sub(wrong[[1L]], wrong[[2L]], whole[[row]], fixed = TRUE)), file)
-    expect_refused(list_exhibits(file), file, 2L, wrong[[3L]])
-  }
-})

@@ -30,14 +30,10 @@ write_kernel <- function(folder, ranks, time, transport = "shm", launches = 1:6,
 }
 
 # What one row of a register makes of a folder: its state and its numbers.
-drawn <- function(folder, verb, arguments, kind = "figure") {
-  register <- tempfile(fileext = ".csv")
-  row <- c("stival", "fig-1", kind, "A planted figure", "planted", "", "", verb, arguments, "", "")
-  writeLines(c(
-    paste(EXHIBIT_COLUMNS, collapse = ","), paste0("\"", row, "\"", collapse = ",")
-  ), register)
+drawn <- function(folder, verb, arguments) {
+  register <- one_row(verb, arguments = arguments)
   out <- fresh_folder()
-  quiet(coverage <- draw_exhibits(folder, out, exhibits = list_exhibits(register)))
+  quiet(coverage <- draw_exhibits(folder, out, exhibits = register))
   file <- file.path(out, "stival", "fig-1.csv")
   page <- file.path(out, "stival", "fig-1.html")
   list(
@@ -68,7 +64,7 @@ test_that("phases and the share of computation come out, as figure and as table"
   phases <- drawn(folder, "phases", measures)$data
   expect_equal(phases[ranks == 2L & measure == "rows_s"]$median_s, 10e-3)
   expect_equal(phases[ranks == 4L & measure == "time_s"]$median_s, 40e-3)
-  table <- drawn(folder, "phase_table", paste0(measures, "; share=rows_s twiddle_s"), "table")
+  table <- drawn(folder, "phase_table", paste0(measures, "; share=rows_s twiddle_s"))
   expect_equal(table$data$share, c(0.3, 0.3))
   expect_equal(table$data[ranks == 4L]$speedup, 1.25, tolerance = 1e-6)
   expect_match(table$page, "28.0", fixed = TRUE)
@@ -80,16 +76,16 @@ test_that("messages are listed as they were counted", {
   folder <- fresh_folder()
   write_kernel(folder, 2L, 50e-3)
   write_kernel(folder, 4L, 40e-3)
-  table <- drawn(folder, "message_table", "rows=operation log2_points", "table")
+  table <- drawn(folder, "message_table", "rows=operation log2_points")
   expect_match(table$page, "3 x 4 MiB", fixed = TRUE)
   expect_match(table$page, "9 x 1 MiB", fixed = TRUE)
   # What a program sends has nothing to do with what carries it: still one row.
   write_kernel(folder, 2L, 70e-3, transport = "tcp")
-  table <- drawn(folder, "message_table", "rows=operation log2_points", "table")
+  table <- drawn(folder, "message_table", "rows=operation log2_points")
   expect_identical(nrow(table$data), 2L)
   write_kernel(folder, 4L, 40e-3, launches = 7:12, messages = 10)
   expect_error(
-    quiet(drawn(folder, "message_table", "rows=operation log2_points", "table")),
+    quiet(drawn(folder, "message_table", "rows=operation log2_points")),
     "different number"
   )
 })
@@ -98,7 +94,7 @@ test_that("a planted gain of a transport comes out in %", {
   folder <- fresh_folder()
   write_kernel(folder, 2L, 40e-3)
   write_kernel(folder, 2L, 50e-3, transport = "tcp")
-  table <- drawn(folder, "gain_table", "by=transport", "table")
+  table <- drawn(folder, "gain_table", "by=transport")
   expect_match(table$page, ">20.0 [", fixed = TRUE)
 })
 
@@ -108,7 +104,7 @@ test_that("a variant that is slower than the original is said to be, and no othe
     "fft-original-sendrecv" = 1, "fft-rows-sendrecv" = 1.2, "fft-fused" = 0.5
   ))
   arguments <- "reference=fft-original-sendrecv; x=log2_points"
-  table <- drawn(folder, "variants_table", arguments, "table")
+  table <- drawn(folder, "variants_table", arguments)
   expect_identical(nrow(table$data), 2L)
   expect_equal(table$data[operation == "fft-rows-sendrecv"]$ratio, 1.2)
   expect_identical(table$data[operation == "fft-rows-sendrecv"]$verdict, "slower")
@@ -117,7 +113,7 @@ test_that("a variant that is slower than the original is said to be, and no othe
   alone <- fresh_folder()
   write_kernel(alone, 2L, 50e-3)
   expect_identical(
-    drawn(alone, "variants_table", arguments, "table")$coverage$lacks,
+    drawn(alone, "variants_table", arguments)$coverage$lacks,
     "another variant in the same launches"
   )
 })

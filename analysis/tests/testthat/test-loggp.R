@@ -183,7 +183,9 @@ test_that("LogP parameters are those that were planted", {
     logp_samples(4096, eel = 10, g = 4, os_call = 3, or_call = 3, os = 9, or = -1),
     logp_samples(8, eel = 1, g = 4, os_call = 3, or_call = 3, os = 2, or = 3)
   )
-  found <- logp_parameters(list(launches = launches, samples = samples))
+  found <- logp_parameters(list(
+    launches = launches, samples = samples, roles = c(alone_s = "measure")
+  ))
   at <- found[bytes == 2048]
   expect_equal(at$os_overlap_s, 2e-6, tolerance = 1e-9)
   expect_equal(at$or_overlap_s, 3e-6, tolerance = 1e-9)

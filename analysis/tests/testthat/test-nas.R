@@ -25,13 +25,8 @@ plant_kernel <- function(folder, times, blocks = 6L, operation = "nas-cg-A", lan
   folder
 }
 
-nas_row <- function(verb, arguments = "", kind = "figure") {
-  file <- tempfile(fileext = ".csv")
-  row <- c("cotejo", "fig-1", kind, "Planted", "planted", "", "", verb, arguments, "", "")
-  writeLines(c(
-    paste(EXHIBIT_COLUMNS, collapse = ","), paste0("\"", row, "\"", collapse = ",")
-  ), file)
-  list_exhibits(file)
+nas_row <- function(verb, arguments = "") {
+  one_row(verb, arguments = arguments, study = "cotejo", title = "Planted")
 }
 
 drawn_nas <- function(folder, ...) {
@@ -41,7 +36,7 @@ drawn_nas <- function(folder, ...) {
   ))
   path <- file.path(out, "cotejo", "fig-1")
   list(
-    coverage = coverage, svg = paste(readLines(paste0(path, ".svg")), collapse = " "),
+    coverage = coverage, svg = words_of(paste0(path, ".svg")),
     data = data.table::fread(paste0(path, ".csv"))
   )
 }
@@ -97,7 +92,7 @@ test_that("balance of zones is told as planned and as seen, and what exchanging 
   }
   out <- fresh_folder()
   suppressMessages(utils::capture.output(
-    draw_exhibits(folder, out, exhibits = nas_row("balance_table", kind = "table"))
+    draw_exhibits(folder, out, exhibits = nas_row("balance_table"))
   ))
   data <- data.table::fread(file.path(out, "cotejo", "fig-1.csv"))
   expect_identical(nrow(data), 1L)

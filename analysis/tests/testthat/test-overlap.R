@@ -67,7 +67,9 @@ overlap_results <- function(n, base = 1e-5, overhead = 3e-6, cv = 0.03, seed = 1
     )
   }))
   samples[, key := factor(key)]
-  list(launches = launches, samples = samples)
+  measures <- c("multiply_adds", "alone_s", "start_s", "compute_s", "wait_s")
+  roles <- c(step = "factor", stats::setNames(rep("measure", 5L), measures))
+  list(launches = launches, samples = samples, roles = roles)
 }
 
 test_that("the interval over launches holds the planted opportunity in nine of ten studies", {

@@ -3,15 +3,13 @@ test_that("several processes draw the same bytes as one", {
   folder <- plant(fresh_folder(), design_of(bytes = 2^(0:3), mpi = c("openmpi", "mpich"))[
     , time := 1e-6 * bytes
   ])
-  register <- one_row("by_size")
-  row <- readLines(register)[[2L]]
-  writeLines(c(readLines(register), sub("fig-1", "fig-2", row)), register)
+  register <- rbind(one_row("by_size"), one_row("by_size", exhibit = "fig-2"))
   draw <- function(worth_it) {
     out <- fresh_folder()
     process$drew <- FALSE
     before <- options(cotejo.drawing = worth_it, cotejo.cores = 2L)
     on.exit(options(before))
-    quiet(coverage <- draw_exhibits(folder, out, exhibits = list_exhibits(register)))
+    quiet(coverage <- draw_exhibits(folder, out, exhibits = register))
     files <- list.files(out, recursive = TRUE)
     list(coverage, stats::setNames(tools::md5sum(file.path(out, files)), files))
   }
@@ -40,9 +38,9 @@ test_that("as many processes work as there are cores, none once text was set, no
   expect_identical(unlist(over_cores(1:50, identity)), 1:50)
   expect_identical(cores_here(), 3L)
   plot <- ggplot2::ggplot(data.frame(x = 1), ggplot2::aes(x, x)) + ggplot2::geom_point()
-  grDevices::pdf(NULL)
-  draw_built(ggplot2::ggplot_build(plot))
-  grDevices::dev.off()
+  expect_match(svg_text(picture_of(plot)), "<svg", fixed = TRUE)
+  expect_identical(cores_here(), 3L)
+  draw_pdf(picture_of(plot), tempfile(fileext = ".pdf"))
   expect_identical(cores_here(), 1L)
   expect_identical(unique(unlist(over_cores(1:4, \(i) Sys.getpid()))), Sys.getpid())
   process$drew <- FALSE

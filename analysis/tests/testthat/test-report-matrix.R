@@ -82,6 +82,10 @@ test_that("the index page has contents, search, and class and launches of each e
   )) {
     expect_match(page, text, fixed = TRUE)
   }
+  # Thumbnails are small pictures, not the figures.
+  thumb <- file.path(made$out, "thumbs", "stival-fig-1.svg")
+  expect_match(page, "src=\"thumbs/stival-fig-1.svg\"", fixed = TRUE)
+  expect_lt(file.size(thumb), file.size(file.path(made$out, "stival", "fig-1.svg")) / 2)
   # A file: nothing is fetched.
   expect_false(grepl("https?://", page))
 })

@@ -137,7 +137,7 @@ test_that("each panel of an exhibit is of one state, the newest that has all of 
   write(folder, MPIS["mpich"], transports = "tcp", session = SECOND)
   at_commit(folder, SECOND, "later")
   summary <- summarise_launches(read_results(folder))
-  spec <- list_exhibits(one_row("by_size", tests = "pingpong_quick"))[1L]
+  spec <- one_row("by_size", tests = "pingpong_quick")
   rows <- rows_of_exhibit(summary, spec)[[1L]]
   used <- unique(summary[rows, c("transport", "session")])
   data.table::setkeyv(used, "transport")

@@ -190,7 +190,7 @@ test_that("the eager limit is read from the sends that were watched", {
   tries <- function(key, bytes, alone) {
     data.table::as.data.table(list(
       key = factor(rep(key, length(bytes))), bytes = bytes, valid = rep(TRUE, length(bytes)),
-      operation = ifelse(alone, "eager-alone", "eager-held")
+      operation = ifelse(alone, "eager-alone", "eager-held"), time_s = rep(1e-6, length(bytes))
     ))
   }
   samples <- rbind(

@@ -22,8 +22,6 @@ class RCotejo(CotejoSource, RPackage):
         depends_on("r-jsonlite")
         depends_on("r-knitr")
         depends_on("r-rmarkdown")
-        depends_on("r-scales")
-        depends_on("r-svglite")
         depends_on("r-yaml")
 
     def install(self, spec, prefix):

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Layers of a plot -> marks: lines, dots and texts in points (1/72 inch), down from the top left.
+#
+# Equal marks of a layer are one element of a file, however many there are: every point stays
+# drawn, and a thousand of them cost what one does.
+
+# Millimetres of ggplot2 in points; its widths of lines are these in 1/96 inch.
+MM <- 72.27 / 25.4
+LINE <- MM * 72 / 96
+
+#' Lines or areas: those of one `id` are joined.
+#' @noRd
+mark_lines <- function(x, y, id, stroke = NA, width = 0.5, dash = "solid", fill = NA,
+                       closed = FALSE, opacity = 1) {
+  list(
+    kind = "lines", x = x, y = y, id = id, stroke = stroke, width = width, dash = dash,
+    fill = fill, closed = closed, opacity = opacity
+  )
+}
+
+mark_dots <- function(x, y, diameter, colour, opacity = 1) {
+  list(kind = "dots", x = x, y = y, diameter = diameter, colour = colour, opacity = opacity)
+}
+
+#' Texts; `anchor` is 0 (begins at x), 0.5 or 1 (ends there), `y` their base line.
+#' @noRd
+mark_text <- function(x, y, label, size, colour = "#000000", anchor = 0, bold = FALSE,
+                      angle = 0) {
+  list(
+    kind = "text", x = x, y = y, label = as.character(label), size = size, colour = colour,
+    anchor = anchor, bold = bold, angle = angle
+  )
+}
+
+segments <- function(x, y, xend, yend, ...) {
+  n <- length(x)
+  mark_lines(
+    as.vector(rbind(x, xend)), as.vector(rbind(y, yend)), rep(seq_len(n), each = 2L), ...
+  )
+}
+
+boxes <- function(left, top, right, bottom, ...) {
+  mark_lines(
+    as.vector(rbind(left, right, right, left)), as.vector(rbind(top, top, bottom, bottom)),
+    rep(seq_along(left), each = 4L), closed = TRUE, ...
+  )
+}
+
+#' The marks of points of one look.
+#'
+#' @param shape number of R's symbols.
+#' @param size font size of the symbol, points; `stroke` width of its line.
+#' @noRd
+point_marks <- function(x, y, shape, size, colour, fill, opacity, stroke = 0.5) {
+  r <- 0.375 * size
+  outline <- function(dx, dy, closed = TRUE, filled = colour, line = NA) {
+    n <- length(dx)
+    mark_lines(
+      rep(x, each = n) + dx, rep(y, each = n) + dy, rep(seq_along(x), each = n),
+      stroke = line, width = stroke * LINE * 0.5, fill = filled, closed = closed,
+      opacity = opacity
+    )
+  }
+  up <- list(x = c(0, 1.347, -1.347) * r, y = c(-1.555, 0.778, 0.778) * r)
+  square <- list(x = c(-1, 1, 1, -1) * r, y = c(-1, -1, 1, 1) * r)
+  diamond <- list(x = c(0, 1, 0, -1) * r, y = c(-1, 0, 1, 0) * r)
+  cross <- function(dx, dy) {
+    n <- length(dx) / 2L
+    mark_lines(
+      rep(x, each = 2L * n) + dx, rep(y, each = 2L * n) + dy,
+      rep(seq_len(length(x) * n), each = 2L),
+      stroke = colour, width = stroke * LINE, opacity = opacity
+    )
+  }
+  plus <- list(x = c(-1.41, 1.41, 0, 0) * r, y = c(0, 0, -1.41, 1.41) * r)
+  times <- list(x = c(-1, 1, -1, 1) * r, y = c(-1, 1, 1, -1) * r)
+  ring <- seq(0, 2 * pi, length.out = 13L)[-13L]
+  switch(as.character(shape),
+    "15" = outline(square$x, square$y),
+    "17" = outline(up$x, up$y),
+    "18" = outline(diamond$x, diamond$y),
+    "24" = outline(up$x, up$y, filled = fill, line = colour),
+    "25" = outline(up$x, -up$y, filled = fill, line = colour),
+    "22" = outline(square$x, square$y, filled = fill, line = colour),
+    "23" = outline(1.41 * diamond$x, 1.41 * diamond$y, filled = fill, line = colour),
+    "5" = outline(1.41 * diamond$x, 1.41 * diamond$y, filled = NA, line = colour),
+    "0" = outline(square$x, square$y, filled = NA, line = colour),
+    "2" = outline(up$x, up$y, filled = NA, line = colour),
+    "1" = , "21" = outline(r * cos(ring), r * sin(ring), filled = NA, line = colour),
+    "3" = cross(plus$x, plus$y),
+    "4" = cross(times$x, times$y),
+    "8" = cross(c(plus$x, times$x), c(plus$y, times$y)),
+    mark_dots(x, y, 2 * r, colour, opacity)
+  )
+}
+
+# Marks of equal look, made by `make` from the rows of each look.
+by_look <- function(data, columns, make) {
+  if (!nrow(data)) {
+    return(list())
+  }
+  look <- do.call(paste, unclass(data)[columns])
+  lapply(split(seq_len(nrow(data)), factor(look, unique(look))), function(rows) {
+    make(lapply(unclass(data)[], `[`, rows))
+  })
+}
+
+opacity_of <- function(alpha) if (is.null(alpha) || is.na(alpha[[1L]])) 1 else alpha[[1L]]
+
+#' The marks of a layer in one panel.
+#'
+#' @param geom class of the layer's geometry.
+#' @param data what [ggplot2::ggplot_build()] made of it, rows of the panel.
+#' @param place functions `x` and `y` from the panel's axes to points.
+#' @param edges list `x`, `y`: the ends of the axes.
+#' @noRd
+layer_marks <- function(geom, data, place, edges) {
+  data <- as.data.frame(data, stringsAsFactors = FALSE)
+  make <- LAYER_MARKS[[geom]]
+  if (is.null(make)) {
+    refuse(sprintf(
+      "figures have no marks for %s; there are %s", geom, toString(names(LAYER_MARKS))
+    ))
+  }
+  # Infinite places are the edges.
+  for (axis in c("x", "y")) {
+    for (column in intersect(names(data), PLACES[[axis]])) {
+      value <- as.numeric(data[[column]])
+      value[value %in% Inf] <- edges[[axis]][[2L]]
+      value[value %in% -Inf] <- edges[[axis]][[1L]]
+      data[[column]] <- place[[axis]](value)
+    }
+  }
+  make(data, place, edges)
+}
+
+PLACES <- list(
+  x = c("x", "xmin", "xmax", "xend", "xintercept"),
+  y = c("y", "ymin", "ymax", "yend", "yintercept")
+)
+
+points_of_layer <- function(data, ...) {
+  data <- data[!is.na(data$x) & !is.na(data$y) & !is.na(data$shape), , drop = FALSE]
+  by_look(data, c("shape", "size", "colour", "fill", "alpha", "stroke"), function(d) {
+    point_marks(
+      d$x, d$y, d$shape[[1L]], d$size[[1L]] * MM + d$stroke[[1L]] * LINE * 1.3, d$colour[[1L]],
+      d$fill[[1L]], opacity_of(d$alpha), d$stroke[[1L]]
+    )
+  })
+}
+
+lines_of_layer <- function(data, ...) {
+  data <- data[!is.na(data$x) & !is.na(data$y), , drop = FALSE]
+  by_look(data, c("colour", "linewidth", "linetype", "alpha"), function(d) {
+    mark_lines(d$x, d$y, d$group,
+      stroke = d$colour[[1L]], width = d$linewidth[[1L]] * LINE,
+      dash = d$linetype[[1L]], opacity = opacity_of(d$alpha)
+    )
+  })
+}
+
+segments_of <- function(data, columns) {
+  data <- data[stats::complete.cases(data[columns]), , drop = FALSE]
+  by_look(data, c("colour", "linewidth", "linetype", "alpha"), function(d) {
+    segments(d[[columns[[1L]]]], d[[columns[[2L]]]], d[[columns[[3L]]]], d[[columns[[4L]]]],
+      stroke = d$colour[[1L]], width = d$linewidth[[1L]] * LINE, dash = d$linetype[[1L]],
+      opacity = opacity_of(d$alpha)
+    )
+  })
+}
+
+# Ranges stand, or lie where the plot has them along x.
+ranges_of <- function(data) {
+  lie <- isTRUE(data$flipped_aes[[1L]])
+  segments_of(data, if (lie) c("xmin", "y", "xmax", "y") else c("x", "ymin", "x", "ymax"))
+}
+
+areas_of_layer <- function(data, ...) {
+  data <- data[stats::complete.cases(data[c("xmin", "xmax", "ymin", "ymax")]), , drop = FALSE]
+  by_look(data, c("colour", "fill", "linewidth", "alpha"), function(d) {
+    boxes(d$xmin, d$ymax, d$xmax, d$ymin,
+      stroke = d$colour[[1L]], width = d$linewidth[[1L]] * LINE, fill = d$fill[[1L]],
+      opacity = opacity_of(d$alpha)
+    )
+  })
+}
+
+texts_of_layer <- function(data, ...) {
+  data <- data[!is.na(data$x) & !is.na(data$y) & nzchar(data$label), , drop = FALSE]
+  by_look(data, c("size", "colour", "hjust", "vjust", "angle"), function(d) {
+    size <- d$size[[1L]] * MM
+    mark_text(
+      d$x, d$y + (as.numeric(d$vjust[[1L]])) * size * 0.72, d$label, size, d$colour[[1L]],
+      as.numeric(d$hjust[[1L]]), FALSE, d$angle[[1L]]
+    )
+  })
+}
+
+ribbons_of_layer <- function(data, ...) {
+  data <- data[stats::complete.cases(data[c("x", "ymin", "ymax")]), , drop = FALSE]
+  by_look(data, c("fill", "alpha", "group"), function(d) {
+    mark_lines(c(d$x, rev(d$x)), c(d$ymax, rev(d$ymin)), rep(1L, 2L * length(d$x)),
+      fill = d$fill[[1L]], closed = TRUE, opacity = opacity_of(d$alpha)
+    )
+  })
+}
+
+# Steps go along first, then up or down.
+steps_of_layer <- function(data, ...) {
+  parts <- lapply(split(data, data$group), function(d) {
+    n <- nrow(d)
+    out <- d[rep(seq_len(n), each = 2L)[-1L], , drop = FALSE]
+    out$y <- d$y[rep(seq_len(n), each = 2L)[-2L * n]]
+    out
+  })
+  lines_of_layer(do.call(rbind, parts))
+}
+
+LAYER_MARKS <- list(
+  GeomPoint = points_of_layer,
+  GeomLine = lines_of_layer,
+  GeomPath = lines_of_layer,
+  GeomStep = steps_of_layer,
+  GeomRibbon = ribbons_of_layer,
+  GeomText = texts_of_layer,
+  GeomCol = areas_of_layer, GeomBar = areas_of_layer, GeomRect = areas_of_layer,
+  GeomTile = areas_of_layer,
+  GeomLinerange = function(data, ...) ranges_of(data),
+  GeomErrorbar = function(data, ...) ranges_of(data),
+  GeomSegment = function(data, ...) segments_of(data, c("x", "y", "xend", "yend")),
+  GeomPointrange = function(data, ...) {
+    points <- data
+    # The point of a range is four times as large as its line is wide.
+    points$size <- 4 * data$size
+    c(ranges_of(data), points_of_layer(points))
+  },
+  GeomHline = function(data, place, edges) {
+    data$from <- place$x(edges$x[[1L]])
+    data$to <- place$x(edges$x[[2L]])
+    segments_of(data, c("from", "yintercept", "to", "yintercept"))
+  },
+  GeomVline = function(data, place, edges) {
+    data$from <- place$y(edges$y[[1L]])
+    data$to <- place$y(edges$y[[2L]])
+    segments_of(data, c("xintercept", "from", "xintercept", "to"))
+  },
+  GeomAbline = function(data, place, edges) {
+    data$from <- place$x(edges$x[[1L]])
+    data$to <- place$x(edges$x[[2L]])
+    data$low <- place$y(data$intercept + data$slope * edges$x[[1L]])
+    data$high <- place$y(data$intercept + data$slope * edges$x[[2L]])
+    segments_of(data, c("from", "low", "to", "high"))
+  }
+)

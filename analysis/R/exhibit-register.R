@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The register of exhibits: one call of exhibit() each, checked when it is made. Those of this
+# package are in register-*.R.
+
+registered <- new.env(parent = emptyenv())
+registered$rows <- list()
+
+#' Add an exhibit to the register.
+#'
+#' A call at the top of a file of `analysis/R/register-*.R`, or in a script of yours before
+#' [draw_all()], is all that an exhibit needs.
+#'
+#' @param name STUDY-EXHIBIT, such as `"stival-fig-4.24"`; files are named by it.
+#' @param title what it shows, in our own words.
+#' @param data what it is drawn from: [launches_of()]; `NULL` where it is made of printed numbers
+#'   or waits for something.
+#' @param draw how it is drawn, a verb such as [by_size()]; `NULL`: not drawn yet.
+#' @param differs how it differs from the published one, a sentence for the caption.
+#' @param needs what a site or an experiment must have, where that is not there yet.
+#' @return the row, invisibly, as [list_exhibits()] has it. An error of class `cotejo_bad_data`
+#'   names the exhibit and what is wrong with it: a column that no launch has, an argument that
+#'   the verb does not take, sizes that are none, a name that is there already.
+#' @examples
+#' \dontrun{
+#' exhibit("ours-exchange", "Exchange of messages by primitive",
+#'   data = launches_of("exchange_full", operation = "exchange-*", sizes = "1..1Mi"),
+#'   draw = by_size(series = operation, panel = c(mpi, transport))
+#' )
+#' }
+#' @export
+exhibit <- function(name, title, data = NULL, draw = NULL, differs = "", needs = "") {
+  row <- exhibit_row(name, title, data, draw, differs, needs)
+  if (name %in% names(registered$rows)) wrong_exhibit(name, "it is there already")
+  registered$rows[[name]] <- row
+  invisible(row)
+}
+
+#' An exhibit as a row of the register, checked and not registered.
+#' @noRd
+exhibit_row <- function(name, title, data = NULL, draw = NULL, differs = "", needs = "") {
+  check_texts(list(name = name, title = title, differs = differs, needs = needs))
+  draw <- in_exhibit(name, draw)
+  data <- in_exhibit(name, data)
+  faults <- c(
+    if (!is.null(draw) && !inherits(draw, "cotejo_drawing")) "draw is no verb, such as by_size()",
+    if (!is.null(data) && !inherits(data, "cotejo_launches")) {
+      "data is not what launches_of() gives"
+    },
+    if (is.null(data) && is.null(draw) && !nzchar(needs)) {
+      "neither launches nor a verb, nor what is still needed for them"
+    },
+    if (!is.null(data) && is.null(draw)) "launches and no verb to draw them"
+  )
+  if (length(faults)) wrong_exhibit(name, faults[[1L]])
+  if (is.null(data)) data <- list(tests = "", filter = list(), sizes = "")
+  if (is.null(draw)) draw <- list(kind = "figure", verb = "", arguments = list())
+  data.table(
+    study = sub("-.*", "", name), exhibit = sub("^[^-]*-", "", name), name = name,
+    kind = draw$kind, title = title, tests = data$tests, filter = list(data$filter),
+    sizes = data$sizes, verb = draw$verb, arguments = list(draw$arguments), differs = differs,
+    needs = needs
+  )
+}
+
+check_texts <- function(texts) {
+  name <- toString(texts$name)
+  odd <- !vapply(texts, function(text) is.character(text) && length(text) == 1L, NA)
+  if (any(odd)) wrong_exhibit(name, paste(names(texts)[odd][[1L]], "is no text"))
+  if (!grepl("^[a-z0-9]+-[A-Za-z0-9][A-Za-z0-9.-]*$", name)) {
+    wrong_exhibit(name, "the name is not STUDY-EXHIBIT, as in stival-fig-4.24")
+  }
+}
+
+wrong_exhibit <- function(name, what) {
+  bad_data(paste("exhibit", name), NA, what, "see docs/exhibits.md")
+}
+
+# What goes wrong in an argument of an exhibit is said with its name.
+in_exhibit <- function(name, argument) {
+  tryCatch(argument, error = function(fault) {
+    wrong_exhibit(name, sub("^exhibit: ", "", conditionMessage(fault)))
+  })
+}
+
+#' The register of exhibits.
+#'
+#' @return data.table, a row an exhibit in the order of their calls: `study`, `exhibit`, `name`,
+#'   `kind` (`figure` or `table`), `title`, `tests`, `filter` (list), `sizes`, `verb`, `arguments`
+#'   (list), `differs`, `needs`.
+#' @export
+list_exhibits <- function() rbindlist(unname(registered$rows))
+
+#' The launches that an exhibit is drawn from.
+#'
+#' @param ... names of ReFrame tests: alternatives, of which the first with data counts; a vector
+#'   of several is needed together. Named arguments choose rows: the column and the values wanted,
+#'   which may have stars; see [not()] and [if_there()].
+#' @param sizes a range `"1..4Ki"`, a list `"16Ki 1Mi"`, or all (B).
+#' @return for [exhibit()].
+#' @examples
+#' launches_of("netpipe_uni", c("stream_quick", "pingpong_quick"),
+#'   transport = c("tcp", "llc", if_there("shm")), sizes = "1..4Ki"
+#' )
+#' @export
+launches_of <- function(..., sizes = "") {
+  given <- list(...)
+  named <- nzchar(if (is.null(names(given))) rep("", length(given)) else names(given))
+  filter <- lapply(given[named], as.character)
+  odd <- setdiff(names(filter), FILTER_COLUMNS)
+  odd <- odd[!grepl(VARIED_COLUMN, odd)]
+  if (length(odd)) {
+    wrong_argument("no column ", toString(odd), "; there are ", toString(FILTER_COLUMNS))
+  }
+  sizes <- paste(sizes, collapse = " ")
+  if (!grepl(SIZES_FORM, sizes)) {
+    wrong_argument("sizes \"", sizes, "\" are neither FROM..TO nor a list of sizes")
+  }
+  tests <- vapply(given[!named], paste, "", collapse = "+")
+  if (!length(tests) || any(grepl("[^A-Za-z0-9_+]", tests))) wrong_argument("no names of tests")
+  structure(
+    list(tests = paste(tests, collapse = " "), filter = filter, sizes = sizes),
+    class = "cotejo_launches"
+  )
+}
+
+#' Values that are not wanted, and values that are shown where they are.
+#'
+#' @param values of a column, for [launches_of()]: of `not()` no row has them; those of
+#'   `if_there()` are not missed where no launch has them.
+#' @return for [launches_of()].
+#' @export
+not <- function(values) paste0("!", values)
+
+#' @rdname not
+#' @export
+if_there <- function(values) paste0("(", values, ")")
+
+wrong_argument <- function(...) refuse(paste0("exhibit: ", ...))
+
+# Nothing, FROM..TO, or a list: 64Ki, 1Mi, 100.
+SIZES_FORM <- "^(|[0-9]+([KMG]i)?[.][.][0-9]+([KMG]i)?|[0-9]+([KMG]i)?( +[0-9]+([KMG]i)?)*)$"
+
+# Columns that an exhibit may name: of every launch summary, of an experiment's samples; and what a
+# test, a setting or an option is told by.
+FILTER_COLUMNS <- c(
+  "site", "session", "simulated", "scale", "experiment", "test", "mpi", "transport", "placement",
+  "hosts", "ranks", "operation", "bytes", "settings", "parameters", "multiply_adds", "step",
+  "pairs", "burst", "queue", "log2_points", "keys", "threads", "rank", "switched", "algorithms",
+  "protocol", "timer", "library", "kernel", "governor", "cpu_model", "quantity", "program",
+  "partitions", "thread_cores"
+)
+VARIED_COLUMN <- "^(setting|parameter|option)_[a-z0-9_]+$"
+
+#' How an exhibit is drawn: a verb with its arguments, checked.
+#'
+#' @param verb the function `exhibit_VERB()` draws it.
+#' @param columns list of expressions: names of columns, or `c()` of them.
+#' @param ... further arguments, as they are.
+#' @noRd
+drawing <- function(verb, columns = list(), ..., kind = "figure") {
+  named <- Filter(length, lapply(columns, columns_named))
+  odd <- unique(unlist(named))
+  odd <- odd[!odd %in% FILTER_COLUMNS & !grepl(VARIED_COLUMN, odd)]
+  if (length(odd)) wrong_argument("no column ", toString(odd), " to draw by")
+  given <- Filter(length, list(...))
+  known <- list(unit = UNIT_NAMES, scale = c("log", "linear"), truth = c("up", "null"),
+    work = c("fixed", "per-rank"))
+  for (name in intersect(names(known), names(given))) {
+    odd <- setdiff(given[[name]], known[[name]])
+    if (length(odd)) {
+      wrong_argument("no ", name, " ", toString(odd), "; there are ", toString(known[[name]]))
+    }
+  }
+  structure(
+    list(verb = verb, kind = kind, arguments = c(named, lapply(given, as.character))),
+    class = "cotejo_drawing"
+  )
+}
+
+UNIT_NAMES <- c("ns", "us", "ms", "MB/s", "Mbit/s", "%", "messages/s")
+
+# The columns that an expression names.
+columns_named <- function(expression) {
+  if (is.null(expression)) {
+    NULL
+  } else if (is.character(expression)) {
+    expression
+  } else if (is.symbol(expression)) {
+    as.character(expression)
+  } else if (is.call(expression) && identical(expression[[1L]], quote(c))) {
+    unlist(lapply(as.list(expression)[-1L], columns_named))
+  } else {
+    wrong_argument(deparse(expression)[[1L]], " names no columns")
+  }
+}
+
+#' The function that draws a verb; NULL when there is none.
+#' @noRd
+find_verb <- function(verb) {
+  get0(paste0("exhibit_", verb), envir = topenv(), mode = "function", inherits = FALSE)
+}
+
+#' `"a=b c; d=e"` as list(a = c("b", "c"), d = "e").
+#' @noRd
+parse_members <- function(text) {
+  members <- trimws(strsplit(text, ";", fixed = TRUE)[[1L]])
+  members <- members[nzchar(members)]
+  values <- strsplit(sub("^[^=]*=", "", members), " +")
+  stats::setNames(values, sub("=.*", "", members))
+}
+
+#' Sizes as the benchmark writes them: 64Ki, 1Mi, 100; B.
+#' @noRd
+parse_size <- function(text) {
+  unit <- c(Ki = 2^10, Mi = 2^20, Gi = 2^30)[sub("^[0-9]+", "", text)]
+  as.numeric(sub("[KMG]i$", "", text)) * fifelse(is.na(unit), 1, unname(unit))
+}
+
+#' Which sizes an exhibit shows: a range `1..4Ki`, a list `16Ki 1Mi`, or all.
+#' @noRd
+in_sizes <- function(bytes, text) {
+  if (!nzchar(text)) {
+    return(rep(TRUE, length(bytes)))
+  }
+  if (grepl("..", text, fixed = TRUE)) {
+    ends <- parse_size(strsplit(text, "..", fixed = TRUE)[[1L]])
+    return(bytes >= ends[[1L]] & bytes <= ends[[2L]])
+  }
+  bytes %in% parse_size(strsplit(text, " +")[[1L]])
+}
+
+#' What an exhibit does when its data are not there: it waits, and says for what.
+#' @noRd
+await <- function(...) refuse(paste0(...), class = c("cotejo_waiting", "cotejo_refused"))

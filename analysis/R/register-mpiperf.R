@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Exhibits: counterparts of mpiperf.
+
+exhibit("mpiperf-tab-1", "First call of a collective against its second",
+  data = launches_of("systematic_errors_full", "systematic_errors_quick", "hosts_errors"),
+  draw = error_table(
+    wrong = c(
+      "bcast-first", "allreduce-first", "gather-first", "allgather-first", "alltoall-first",
+      "reduce-first", "barrier-first"
+    ),
+    right = c(
+      "bcast-second", "allreduce-second", "gather-second", "allgather-second", "alltoall-second",
+      "reduce-second", "barrier-second"
+    ),
+    repetition = "0"
+  ),
+  differs = "The first call is the first of its size in the launch."
+)
+
+exhibit("mpiperf-fig-8", "Check: the last of n ranks is busy for n waits",
+  data = launches_of("waitpattern_up_full", "waitpattern_up_quick", "simulated_waitpattern_up"),
+  draw = wait_pattern(x = ranks, series = option_start, panel = c(mpi, timer), truth = "up")
+)
+
+exhibit("mpiperf-fig-9", "Check: n waits, by timer",
+  data = launches_of("waitpattern_up_full", "waitpattern_up_quick", "simulated_waitpattern_up"),
+  draw = wait_pattern(x = ranks, series = timer, panel = c(option_start, mpi), truth = "up"),
+  differs = "The peer of the study is left out."
+)
+
+exhibit("mpiperf-fig-10", "Check: an operation that does nothing, by timer",
+  data = launches_of(
+    "waitpattern_null_full", "waitpattern_null_quick", "simulated_waitpattern_null"
+  ),
+  draw = wait_pattern(
+    x = ranks, series = timer, panel = c(option_start, mpi), unit = "ns", truth = "null"
+  )
+)
+
+exhibit("mpiperf-fig-11", "Broadcast by message size",
+  data = launches_of(
+    "collective_full", "collective_quick", "hosts_full", "hosts_quick", operation = "bcast",
+    parameter_start = c(not("barrier"), not("mpi-barrier"), not("none")), sizes = "0..32Ki"
+  ),
+  draw = by_size(series = mpi, panel = c(transport, ranks)),
+  differs = "The peer of the study is left out."
+)
+
+exhibit("mpiperf-fig-12", "Spread of a barrier's time over launches, by ranks",
+  data = launches_of(
+    "collective_full", "collective_quick", "hosts_full", "hosts_quick", operation = "barrier",
+    parameter_start = c(not("barrier"), not("mpi-barrier"), not("none"))
+  ),
+  draw = spread(x = ranks, series = mpi, panel = transport),
+  differs = "The peer of the study is left out."
+)

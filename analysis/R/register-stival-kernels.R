@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Exhibits: counterparts of stival.
+
+exhibit("stival-fig-4.42", "FFT by MPI, ranks and problem size",
+  data = launches_of(
+    c("fft_strong", "fft_large"), "fft_strong", "fft_quick", operation = "fft-original-sendrecv",
+    log2_points = c("16", "18", "20", "22", "24"), ranks = c("2", "4", "8")
+  ),
+  draw = by_parameter(x = ranks, series = mpi, panel = c(transport, log2_points), unit = "ms"),
+  differs = "The study had 2, 4 and 8 nodes of a cluster."
+)
+
+exhibit("stival-fig-4.43", "FFT row by row without blocking, 2^20 points, by MPI",
+  data = launches_of(
+    "fft_strong", "fft_quick", operation = "fft-nonblocking-isend", log2_points = "20",
+    ranks = c("2", "4", "8")
+  ),
+  draw = by_parameter(x = ranks, series = mpi, panel = transport, unit = "ms")
+)
+
+exhibit("stival-tab-4.13", "Size of the transposition's messages by problem size and ranks",
+  data = launches_of(
+    "fft_strong", "fft_quick", operation = c("fft-original-sendrecv", "fft-rows-sendrecv"),
+    ranks = c("2", "4", "8")
+  ),
+  draw = message_table(rows = c(operation, log2_points)),
+  differs = "Counted at the calls, beside the size."
+)
+
+exhibit("stival-tab-4.14", "Time of the FFT, share of computation, gain from 2 to 8 ranks",
+  data = launches_of(
+    c("fft_strong", "fft_large"), "fft_strong", "fft_quick", operation = "fft-original-sendrecv",
+    ranks = not("1"), log2_points = c("16", "18", "20", "22", "24")
+  ),
+  draw = phase_table(
+    measures = c("transposition_s", "rows_s", "twiddle_s"), share = c("rows_s", "twiddle_s"),
+    panel = c(transport, log2_points)
+  )
+)
+
+exhibit("stival-fig-4.44", "Transposition with and without combined send and receive",
+  data = launches_of(
+    "fft_ways", operation = c("fft-original-sendrecv", "fft-original-separate"), ranks = not("1")
+  ),
+  draw = phases(
+    measures = "transposition_s", x = operation, series = mpi, panel = c(transport, log2_points)
+  )
+)
+
+exhibit("stival-fig-4.45", "Variants of the FFT by ranks, 2^16 and 2^20 points",
+  data = launches_of(
+    "fft_strong", "fft_quick",
+    operation = c(
+      "fft-original-sendrecv", "fft-rows-sendrecv", "fft-threaded-sendrecv",
+      "fft-nonblocking-isend", "fft-fused"
+    ),
+    log2_points = c("16", "20"), ranks = c("2", "4", "8")
+  ),
+  draw = by_parameter(
+    x = ranks, series = operation, panel = c(mpi, transport, log2_points), unit = "ms"
+  ),
+  differs = "The fused variant is ours."
+)
+
+exhibit("stival-fig-4.46", "Variants of the FFT by ranks, 2^22 and 2^24 points",
+  data = launches_of(
+    "fft_large", "fft_strong",
+    operation = c(
+      "fft-original-sendrecv", "fft-rows-sendrecv", "fft-threaded-sendrecv",
+      "fft-nonblocking-isend", "fft-fused"
+    ),
+    log2_points = c("22", "24"), ranks = c("2", "4", "8")
+  ),
+  draw = by_parameter(
+    x = ranks, series = operation, panel = c(mpi, transport, log2_points), unit = "ms"
+  ),
+  differs = "The fused variant is ours."
+)
+
+exhibit("stival-fig-4.47", "Multi-threaded and non-blocking FFT by MPI",
+  data = launches_of(
+    "fft_strong", "fft_quick", operation = c("fft-threaded-sendrecv", "fft-nonblocking-isend"),
+    ranks = c("2", "4", "8")
+  ),
+  draw = by_parameter(
+    x = ranks, series = c(operation, mpi), panel = c(transport, log2_points), unit = "ms"
+  )
+)
+
+exhibit("stival-fig-4.48", "Variants of the FFT under MPICH",
+  data = launches_of(
+    c("fft_strong", "fft_large"), "fft_strong", "fft_quick", mpi = "mpich",
+    operation = c(
+      "fft-original-sendrecv", "fft-rows-sendrecv", "fft-threaded-sendrecv",
+      "fft-nonblocking-isend", "fft-fused"
+    ),
+    ranks = c("2", "4", "8")
+  ),
+  draw = by_parameter(
+    x = ranks, series = operation, panel = c(transport, log2_points), unit = "ms"
+  ),
+  differs = "The fused variant is ours."
+)
+
+exhibit(
+  "stival-fig-4.49",
+  "Variants of the FFT with asynchronous progress on nodes of two processors",
+  data = launches_of(
+    "fft_progress",
+    operation = c("fft-original-sendrecv", "fft-threaded-sendrecv", "fft-nonblocking-isend")
+  ),
+  draw = values(
+    x = operation, series = setting_async_progress, panel = c(mpi, transport, ranks, log2_points),
+    unit = "ms"
+  ),
+  differs = paste(
+    "The study had nodes of two processors; here a rank has one core, which a thread that",
+    "makes progress shares."
+  )
+)
+
+exhibit("stival-tab-4.15", "First phase of the FFT: transposition, computation, whole",
+  data = launches_of(
+    "fft_strong", "fft_quick",
+    operation = c(
+      "fft-original-sendrecv", "fft-rows-sendrecv", "fft-threaded-sendrecv",
+      "fft-nonblocking-isend"
+    ),
+    ranks = not("1")
+  ),
+  draw = phase_table(
+    measures = c("transposition_s", "rows_s", "twiddle_s"), share = c("rows_s", "twiddle_s"),
+    panel = c(operation, transport, log2_points)
+  ),
+  differs = paste(
+    "The study timed the first phase; here all three transpositions and both computations."
+  )
+)
+
+exhibit("stival-fig-4.52", "Variants of the radix sort by ranks and buffer size",
+  data = launches_of(
+    c("radix_weak", "radix_threaded"), "radix_weak", "radix_quick",
+    operation = c("radix-original", "radix-posted", "radix-threaded")
+  ),
+  draw = by_size(series = operation, panel = c(mpi, transport, ranks), unit = "ms")
+)
+
+exhibit("stival-fig-4.53", "Variants of the radix sort by ranks, 512 B and 16 KiB",
+  data = launches_of(
+    c("radix_weak", "radix_threaded"), "radix_weak", "radix_quick",
+    operation = c("radix-original", "radix-posted", "radix-threaded"), ranks = c("2", "4", "8"),
+    sizes = "512 16Ki"
+  ),
+  draw = by_parameter(x = ranks, series = operation, panel = c(mpi, transport), unit = "ms")
+)

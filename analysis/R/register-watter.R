@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Exhibits: counterparts of watter.
+
+exhibit("watter-fig-5.1", "Time of a message by transport and what one gains",
+  data = launches_of(
+    "netpipe_frames", transport = c("tcp", "llc", if_there("shm")), sizes = "1..8Ki"
+  ),
+  draw = gain(by = transport, panel = mpi, unit = "us"),
+  differs = paste(
+    "The study held LLC against TCP on 100 Mbit/s Ethernet; guests that have LLC do so here;",
+    "shared memory is of one host."
+  )
+)
+
+exhibit("watter-fig-5.2", "Bandwidth of a message by transport and what one gains",
+  data = launches_of(
+    "netpipe_frames", transport = c("tcp", "llc", if_there("shm")), sizes = "1..8Ki"
+  ),
+  draw = gain(by = transport, panel = mpi, unit = "Mbit/s"),
+  differs = paste(
+    "The study held LLC against TCP on 100 Mbit/s Ethernet; guests that have LLC do so here;",
+    "shared memory is of one host."
+  )
+)
+
+exhibit("watter-fig-5.4", "Bisection with 2 ranks: time by transport and what one gains",
+  data = launches_of("mpptest_bisect", "simulated_bisect", pairs = "1", sizes = "0..4200"),
+  draw = gain(by = c(transport, mpi, simulated), panel = mpi, unit = "us", scale = "linear"),
+  differs = paste(
+    "The study held LLC against TCP on 100 Mbit/s Ethernet; guests that have LLC do so here;",
+    "shared memory is of one host; where there is one transport, the MPIs. The study took the",
+    "least of 50 repetitions; here medians of launch medians."
+  )
+)
+
+exhibit("watter-fig-5.5", "Bisection with 4 ranks: time by transport and what one gains",
+  data = launches_of("mpptest_bisect", "simulated_bisect", pairs = "2", sizes = "0..4200"),
+  draw = gain(by = c(transport, mpi, simulated), panel = mpi, unit = "us", scale = "linear"),
+  differs = paste(
+    "The study held LLC against TCP on 100 Mbit/s Ethernet; guests that have LLC do so here;",
+    "shared memory is of one host; where there is one transport, the MPIs. The study took the",
+    "least of 50 repetitions; here medians of launch medians."
+  ),
+  needs = "a site where 4 ranks have a core each"
+)
+
+exhibit("watter-fig-5.6", "Bisection with 8 ranks: time by transport and what one gains",
+  data = launches_of("mpptest_bisect", "simulated_bisect", pairs = "4", sizes = "0..4200"),
+  draw = gain(by = c(transport, mpi, simulated), panel = mpi, unit = "us", scale = "linear"),
+  differs = paste(
+    "The study held LLC against TCP on 100 Mbit/s Ethernet; guests that have LLC do so here;",
+    "shared memory is of one host; where there is one transport, the MPIs. The study took the",
+    "least of 50 repetitions; here medians of launch medians."
+  ),
+  needs = "a site where 8 ranks have a core each"
+)
+
+exhibit("watter-fig-5.7", "Bisection with 16 ranks: time by transport and what one gains",
+  data = launches_of("mpptest_bisect", "simulated_bisect", pairs = "8", sizes = "0..4200"),
+  draw = gain(by = c(transport, mpi, simulated), panel = mpi, unit = "us", scale = "linear"),
+  differs = paste(
+    "The study held LLC against TCP on 100 Mbit/s Ethernet; guests that have LLC do so here;",
+    "shared memory is of one host; where there is one transport, the MPIs. The study took the",
+    "least of 50 repetitions; here medians of launch medians."
+  ),
+  needs = "a site where 16 ranks have a core each"
+)
+
+exhibit("watter-fig-5.8", "What one transport gains over the other, by the number of pairs",
+  data = launches_of(
+    "mpptest_bisect", "simulated_bisect", pairs = c("1", "2", "4", "8"), sizes = "1..4200"
+  ),
+  draw = relative(
+    by = c(transport, mpi, simulated), reference = c("tcp", "openmpi", "*TCP*"), series = pairs,
+    panel = mpi
+  ),
+  differs = paste(
+    "The study held LLC against TCP on 100 Mbit/s Ethernet; guests that have LLC do so here;",
+    "shared memory is of one host; where there is one transport, the MPIs. The study took the",
+    "least of 50 repetitions; here medians of launch medians."
+  )
+)
+
+exhibit("watter-fig-5.9", "Bisection with 2 ranks, buffers out of the caches",
+  data = launches_of("mpptest_nocache", sizes = "0..4200"),
+  draw = by_size(series = transport, panel = mpi, scale = c("linear", "log")),
+  differs = paste(
+    "The study held LLC against TCP on Ethernet; here the site's transports. The study took",
+    "the least of 50 repetitions; here medians of launch medians."
+  )
+)
+
+exhibit("watter-tab-5.1", "What a transport gains in the FFT, by ranks",
+  data = launches_of(
+    "fft_transports", "fft_quick", operation = "fft-original-sendrecv", log2_points = "20",
+    transport = c("tcp", "llc", if_there("shm"))
+  ),
+  draw = gain_table(by = transport),
+  differs = paste(
+    "The study held LLC against TCP on 100 Mbit/s Ethernet; guests that have LLC do so here;",
+    "shared memory is of one host."
+  )
+)
+
+exhibit("watter-fig-5.10", "Time of the FFT and what a transport gains",
+  data = launches_of(
+    "fft_transports", "fft_quick", operation = "fft-original-sendrecv", log2_points = "20",
+    transport = c("tcp", "llc", if_there("shm")), ranks = not("1")
+  ),
+  draw = by_parameter(x = ranks, series = transport, panel = mpi, unit = "ms"),
+  differs = paste(
+    "The study held LLC against TCP on 100 Mbit/s Ethernet; guests that have LLC do so here;",
+    "shared memory is of one host. The gains are table 5.1."
+  )
+)
+
+exhibit("watter-fig-5.11", "Time of the radix sort by transport",
+  data = launches_of(
+    "radix_transports", "radix_quick", operation = "radix-original",
+    transport = c("tcp", "llc", if_there("shm")), ranks = not("1")
+  ),
+  draw = by_parameter(x = ranks, series = transport, panel = mpi, unit = "ms"),
+  differs = paste(
+    "The study held LLC against TCP on 100 Mbit/s Ethernet; guests that have LLC do so here;",
+    "shared memory is of one host."
+  )
+)
+
+exhibit("watter-tab-A.1", "Welch's test of the time of a message, one transport against the other",
+  data = launches_of(
+    "netpipe_frames", transport = c("tcp", "llc", if_there("shm")), sizes = "1..8Ki"
+  ),
+  draw = welch_table(by = transport),
+  differs = paste(
+    "The study held LLC against TCP on 100 Mbit/s Ethernet; guests that have LLC do so here;",
+    "shared memory is of one host."
+  )
+)
+
+exhibit("watter-tab-A.2", "Welch's test of the bandwidth, one transport against the other",
+  data = launches_of(
+    "netpipe_frames", transport = c("tcp", "llc", if_there("shm")), sizes = "1..8Ki"
+  ),
+  draw = welch_table(by = transport, unit = "Mbit/s"),
+  differs = paste(
+    "The study held LLC against TCP on 100 Mbit/s Ethernet; guests that have LLC do so here;",
+    "shared memory is of one host."
+  )
+)
+
+exhibit("watter-tab-A.3", "Welch's test of the FFT, one transport against the other",
+  data = launches_of(
+    "fft_transports", "fft_quick", operation = "fft-original-sendrecv", log2_points = "20",
+    transport = c("tcp", "llc", if_there("shm"))
+  ),
+  draw = welch_table(by = transport),
+  differs = paste(
+    "The study held LLC against TCP on 100 Mbit/s Ethernet; guests that have LLC do so here;",
+    "shared memory is of one host."
+  )
+)
+
+exhibit("watter-tab-A.4", "Welch's test of the radix sort, one transport against the other",
+  data = launches_of(
+    "radix_transports", "radix_quick", operation = "radix-original",
+    transport = c("tcp", "llc", if_there("shm"))
+  ),
+  draw = welch_table(by = transport),
+  differs = paste(
+    "The study held LLC against TCP on 100 Mbit/s Ethernet; guests that have LLC do so here;",
+    "shared memory is of one host."
+  )
+)

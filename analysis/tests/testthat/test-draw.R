@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Pictures: every point is in the file, texts stand where they belong, and nothing but the plot
+# decides the bytes.
+
+drawn_svg <- function(plot) svg_text(picture_of(plot))
+
+# How many subpaths, points or lines, the paths of an SVG have that match.
+count_marks <- function(svg, pattern) {
+  paths <- grep(pattern, regmatches(svg, gregexpr("<path [^>]*>", svg))[[1L]], value = TRUE)
+  sum(lengths(gregexpr("M", sub("\" .*$", "", sub("^<path d=\"", "", paths)), fixed = TRUE)))
+}
+
+many <- function(n, shape = 16) {
+  data <- data.frame(x = seq_len(n), y = sqrt(seq_len(n)))
+  ggplot2::ggplot(data, ggplot2::aes(x, y)) +
+    ggplot2::geom_point(shape = shape, colour = "#0072B2") + theme_cotejo()
+}
+
+test_that("every point is drawn, as a mark of one element", {
+  for (shape in c(16, 17, 15, 18, 5, 1, 24)) {
+    svg <- drawn_svg(many(500L, shape))
+    expect_identical(count_marks(svg, "#0072B2"), 500L)
+    expect_identical(lengths(regmatches(svg, gregexpr("#0072B2", svg)))[[1L]], 1L)
+  }
+  # A star is four lines, a cross two.
+  expect_identical(count_marks(drawn_svg(many(30L, 8)), "#0072B2"), 120L)
+  expect_identical(count_marks(drawn_svg(many(30L, 4)), "#0072B2"), 60L)
+})
+
+test_that("lines keep their points and their groups, intervals their ends", {
+  data <- data.table(x = rep(1:4, 3L), y = 1:12, g = rep(c("a", "b", "c"), each = 4L))
+  plot <- ggplot2::ggplot(data, ggplot2::aes(x, y, group = g)) +
+    ggplot2::geom_line(colour = "#D55E00") +
+    ggplot2::geom_linerange(ggplot2::aes(ymin = y - 1, ymax = y + 1), colour = "#009E73") +
+    ggplot2::geom_hline(yintercept = 3, colour = "#CC79A7") + theme_cotejo()
+  svg <- drawn_svg(plot)
+  expect_identical(count_marks(svg, "#D55E00"), 3L)
+  expect_identical(count_marks(svg, "#009E73"), 12L)
+  expect_identical(count_marks(svg, "#CC79A7"), 1L)
+  lying <- ggplot2::ggplot(data[1:4], ggplot2::aes(y = y)) +
+    ggplot2::geom_linerange(ggplot2::aes(xmin = x - 1, xmax = x + 1), colour = "#009E73")
+  marks <- picture_of(lying)$panels[[1L]]$marks
+  range <- Filter(function(mark) mark$stroke %in% "#009E73", marks)[[1L]]
+  expect_equal(range$y[c(TRUE, FALSE)], range$y[c(FALSE, TRUE)])
+  expect_true(all(range$x[c(TRUE, FALSE)] < range$x[c(FALSE, TRUE)]))
+})
+
+test_that("panels, axes, legend and caption have their texts, escaped and not cut", {
+  data <- data.table(
+    x = c("one & two", "three"), y = 1:2, level = c("<a>", "b"), panel = c("left", "right")
+  )
+  plot <- ggplot2::ggplot(data, ggplot2::aes(x, y, colour = level)) + ggplot2::geom_point() +
+    ggplot2::facet_wrap(~panel) + level_scales(c("<a>", "b")) +
+    ggplot2::labs(title = "Title", caption = strrep("a long caption ", 30L)) +
+    ggplot2::scale_y_continuous("height (m)") + theme_cotejo()
+  picture <- picture_of(plot)
+  svg <- svg_text(picture)
+  for (text in c("one &amp; two", "three", "&lt;a&gt;", "b", "left", "right", "Title", "height (m)")) {
+    expect_match(svg, paste0(">", text, "<"), fixed = TRUE)
+  }
+  texts <- Filter(function(mark) mark$kind == "text" && !mark$angle, picture$marks)
+  ends <- unlist(lapply(texts, function(mark) {
+    mark$x + (1 - mark$anchor) * text_width(mark$label, mark$size, mark$bold)
+  }))
+  expect_lte(max(ends), picture$width)
+  # Ticks stand under their points: the panel's dot and the text have one place.
+  dots <- Filter(function(mark) mark$kind == "dots", picture$panels[[1L]]$marks)[[1L]]
+  label <- Filter(function(mark) any(mark$label == "one & two"), texts)[[1L]]
+  expect_equal(label$x[label$label == "one & two"][[1L]], dots$x[[1L]], tolerance = 0.01)
+})
+
+test_that("the same plot gives the same bytes, whatever the random numbers and the fonts", {
+  first <- drawn_svg(many(20L))
+  set.seed(7L)
+  expect_identical(drawn_svg(many(20L)), first)
+  expect_equal(text_width("0.1 \u00b5s", 10), sum(c(636, 318, 636, 318, 636, 521)) / 100)
+  expect_identical(wrap_text("aa bb cc", text_width("aa bb", 9), 9), c("aa bb", "cc"))
+})
+
+test_that("what has no marks is refused, not lost", {
+  plot <- ggplot2::ggplot(data.frame(x = 1:9), ggplot2::aes(x)) + ggplot2::geom_density()
+  expect_error(picture_of(plot), "no marks for GeomDensity", class = "cotejo_refused")
+})
