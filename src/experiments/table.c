@@ -17,6 +17,11 @@ extern const struct experiment alltoall_variants;
 extern const struct experiment logp;
 extern const struct experiment overlap;
 extern const struct experiment eager_limit;
+extern const struct experiment fans;
+extern const struct experiment matching_posted;
+extern const struct experiment matching_unexpected;
+extern const struct experiment onesided;
+extern const struct experiment onesided_progress;
 extern const struct experiment collective;
 extern const struct experiment memory;
 extern const struct experiment startup;
@@ -50,6 +55,11 @@ const struct experiment *const experiments[] = {
     &collective,
     &memory,
     &startup,
+    &fans,
+    &matching_posted,
+    &matching_unexpected,
+    &onesided,
+    &onesided_progress,
     &fft,
     &radix,
     &nas_ep,

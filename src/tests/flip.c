@@ -188,3 +188,44 @@ int MPI_Allgatherv(const void *from, int count, MPI_Datatype type, void *into, c
         ((char *)into)[starts[0] + counts[0]] ^= 4;
     return result;
 }
+
+// One-sided: what arrives in the window, or is fetched from it. The copy outlives the access.
+int MPI_Put(const void *bytes, int count, MPI_Datatype type, int target, MPI_Aint at, int at_count,
+            MPI_Datatype at_type, MPI_Win window) {
+    char *copy = wrong_copy(bytes, count, type);
+    return PMPI_Put(copy ? copy : bytes, count, type, target, at, at_count, at_type, window);
+}
+
+int MPI_Accumulate(const void *bytes, int count, MPI_Datatype type, int target, MPI_Aint at,
+                   int at_count, MPI_Datatype at_type, MPI_Op op, MPI_Win window) {
+    char *copy = wrong_copy(bytes, count, type);
+    return PMPI_Accumulate(copy ? copy : bytes, count, type, target, at, at_count, at_type, op,
+                           window);
+}
+
+int MPI_Get_accumulate(const void *bytes, int count, MPI_Datatype type, void *into, int into_count,
+                       MPI_Datatype into_type, int target, MPI_Aint at, int at_count,
+                       MPI_Datatype at_type, MPI_Op op, MPI_Win window) {
+    char *copy = wrong_copy(bytes, count, type);
+    return PMPI_Get_accumulate(copy ? copy : bytes, count, type, into, into_count, into_type,
+                               target, at, at_count, at_type, op, window);
+}
+
+int MPI_Fetch_and_op(const void *bytes, void *into, MPI_Datatype type, int target, MPI_Aint at,
+                     MPI_Op op, MPI_Win window) {
+    char *copy = wrong_copy(bytes, 1, type);
+    return PMPI_Fetch_and_op(copy ? copy : bytes, into, type, target, at, op, window);
+}
+
+int MPI_Compare_and_swap(const void *bytes, const void *expected, void *into, MPI_Datatype type,
+                         int target, MPI_Aint at, MPI_Win window) {
+    char *copy = wrong_copy(bytes, 1, type);
+    return PMPI_Compare_and_swap(copy ? copy : bytes, expected, into, type, target, at, window);
+}
+
+// From the byte behind the one that is asked for: of a window of bytes, all are wrong.
+int MPI_Get(void *bytes, int count, MPI_Datatype type, int target, MPI_Aint at, int at_count,
+            MPI_Datatype at_type, MPI_Win window) {
+    return PMPI_Get(bytes, count, type, target, wanted(count, type) ? at + 1 : at, at_count,
+                    at_type, window);
+}

@@ -15,6 +15,8 @@ static const struct option bandwidth_options[] = {
     {"split", OPTION_CHOICE, "windows", "", "windows|parts", 0, 0,
      "windows: the queue is of messages, each with a buffer of its own; parts: each message is "
      "cut into as many parts as the queue is long"},
+    {"ways", OPTION_CHOICE, "one", "", "one|both", 0, 0,
+     "both: each rank has a queue of sends and one of receives, as long, at the same time"},
     {"burst", OPTION_SIZES, "0", "", NULL, 0, 1 << 24,
      "messages of a sample, as a list; 0: 1024 up to 1 kB, 512 to 4 kB, 64 to 32 kB, 24 to "
      "128 kB, 16 above"},
@@ -32,11 +34,23 @@ static const struct column columns[] = {
     {0},
 };
 
+// The sends or the receives of a rank.
+struct lane {
+    struct buffer *buffer;
+    bool sends;
+    MPI_Request *requests; // one for each place in the queue
+    MPI_Request *now;      // the half whose turn it is
+    size_t part;           // of a message, the next
+};
+
 struct burst {
     size_t queue, half, messages;
-    bool parts;            // messages are cut
-    size_t *begins;        // of the parts of a message, and its end
-    MPI_Request *requests; // one for each place in the queue
+    bool parts;     // messages are cut
+    bool both;      // ways at once
+    size_t *begins; // of the parts of a message, and its end
+    struct lane lanes[2];
+    int lanes_count;
+    MPI_Request *requests; // of all lanes
 };
 
 // What moves at once: a message or a part of one.
@@ -46,31 +60,38 @@ struct unit {
 };
 
 // A message's parts are as equal as can be; where they begin is worked out before anything is
-// timed.
+// timed. Receives are posted before sends.
 static void enter(const struct operation *operation) {
     struct pair *pair = operation->state;
-    const struct burst *burst = pair->pattern->variant;
+    struct burst *burst = pair->pattern->variant;
     pair_enter(operation);
     for (size_t part = 0; part <= burst->queue && burst->queue > 0; part++)
         burst->begins[part] = operation->bytes * part / burst->queue;
+    burst->lanes_count = 0;
+    for (int sends = 0; sends < 2; sends++)
+        if (burst->both || (pair->rank == 0) == (sends == 1))
+            burst->lanes[burst->lanes_count++] =
+                (struct lane){.buffer = sends ? &pair->out : &pair->in,
+                              .sends = sends == 1,
+                              .requests = burst->requests + (size_t)sends * burst->queue};
 }
 
 // The next unit; of parts the one that `part` says, which moves on.
-static struct unit next_unit(struct pair *pair, const struct burst *burst, size_t *part) {
-    struct buffer *buffer = pair->rank == 0 ? &pair->out : &pair->in;
+static struct unit next_unit(struct pair *pair, const struct burst *burst, struct lane *lane) {
     if (!burst->parts)
-        return (struct unit){buffer_next(buffer), pair->count};
-    size_t from = burst->begins[*part], to = burst->begins[*part + 1];
-    char *message = buffer_slot(buffer);
-    if (++*part == burst->queue) {
-        *part = 0;
-        buffer_next(buffer);
+        return (struct unit){buffer_next(lane->buffer), pair->count};
+    size_t from = burst->begins[lane->part], to = burst->begins[lane->part + 1];
+    char *message = buffer_slot(lane->buffer);
+    if (++lane->part == burst->queue) {
+        lane->part = 0;
+        buffer_next(lane->buffer);
     }
     return (struct unit){message + from, (int)(to - from)};
 }
 
-static void post(struct pair *pair, struct unit unit, MPI_Request *request) {
-    if (pair->rank == 0)
+static void post(struct pair *pair, const struct lane *lane, struct unit unit,
+                 MPI_Request *request) {
+    if (lane->sends)
         pair->isend(unit.bytes, unit.count, MPI_BYTE, pair->peer, PAIR_TAG, pair->comm, request);
     else
         MPI_Irecv(unit.bytes, unit.count, MPI_BYTE, pair->peer, PAIR_TAG, pair->comm, request);
@@ -83,27 +104,34 @@ static void move_blocking(struct pair *pair, long messages) {
 }
 
 // One half of the queue is posted, then the other is waited for, and so on by turns.
-static void move_queued(struct pair *pair, const struct burst *burst, long messages) {
-    size_t units = (size_t)messages * (burst->parts ? burst->queue : 1), part = 0;
-    MPI_Request *requests = burst->requests, *other = requests + burst->queue - burst->half;
-    for (size_t i = 0; i < units; i += burst->half) {
-        MPI_Waitall((int)burst->half, requests, MPI_STATUSES_IGNORE);
-        for (size_t k = 0; k < burst->half && i + k < units; k++)
-            post(pair, next_unit(pair, burst, &part), &requests[k]);
-        MPI_Request *swapped = requests;
-        requests = other;
-        other = swapped;
+static void move_queued(struct pair *pair, struct burst *burst, long messages) {
+    size_t units = (size_t)messages * (burst->parts ? burst->queue : 1);
+    size_t half = burst->half, further = burst->queue - half;
+    struct lane *last = burst->lanes + burst->lanes_count;
+    for (struct lane *lane = burst->lanes; lane < last; lane++) {
+        lane->now = lane->requests;
+        lane->part = 0;
     }
-    MPI_Waitall((int)burst->queue, burst->requests, MPI_STATUSES_IGNORE);
+    for (size_t i = 0; i < units; i += half)
+        for (struct lane *lane = burst->lanes; lane < last; lane++) {
+            MPI_Waitall((int)half, lane->now, MPI_STATUSES_IGNORE);
+            for (size_t k = 0; k < half && i + k < units; k++)
+                post(pair, lane, next_unit(pair, burst, lane), &lane->now[k]);
+            lane->now = lane->now == lane->requests ? lane->requests + further : lane->requests;
+        }
+    for (struct lane *lane = burst->lanes; lane < last; lane++)
+        MPI_Waitall((int)burst->queue, lane->requests, MPI_STATUSES_IGNORE);
 }
 
 static void run_burst(void *state, long messages) {
     struct pair *pair = state;
-    const struct burst *burst = pair->pattern->variant;
+    struct burst *burst = pair->pattern->variant;
     if (burst->queue == 0)
         move_blocking(pair, messages);
     else
         move_queued(pair, burst, messages);
+    if (burst->both) // what a rank has received tells it that the other one sent all
+        return;
     // The receiver's word that all of it is there.
     if (pair->rank == 0)
         MPI_Recv(NULL, 0, MPI_BYTE, pair->peer, PAIR_TOKEN, pair->comm, MPI_STATUS_IGNORE);
@@ -134,53 +162,74 @@ static void describe(const struct operation *operation, const struct timing *tim
     sample->extra[PAIR_COLUMNS + 1] = (double)burst->messages;
 }
 
-// A whole queue, each message with a payload of its own.
-static void check(const struct operation *operation, unsigned round, struct failure *failure) {
-    struct pair *pair = operation->state;
-    struct buffer *buffer = pair->rank == 0 ? &pair->out : &pair->in;
-    size_t messages = pair->pattern->slots, count = operation->bytes;
-    enter(operation);
+// A whole queue, each message with a payload of its own: filled and poisoned, or looked at.
+static void each_payload(struct pair *pair, const struct lane *lane, size_t count, unsigned first,
+                         struct failure *verify) {
+    struct buffer *buffer = lane->buffer;
     size_t at = buffer->at;
-    for (size_t i = 0; i < messages; i++) {
-        unsigned message = (unsigned)(round * messages + i);
-        if (pair->rank == 0)
-            payload_fill(buffer_next(buffer), count, pair->self, message);
-        else
-            payload_poison(buffer_next(buffer), count, pair->peer, message);
+    for (unsigned i = 0; i < pair->pattern->slots; i++) {
+        char *bytes = buffer_next(buffer);
+        if (lane->sends && !verify)
+            payload_fill(bytes, count, pair->self, first + i);
+        else if (!verify)
+            payload_poison(bytes, count, pair->peer, first + i);
+        else if (!lane->sends)
+            pair_verify(pair, bytes, count, pair->peer, first + i, verify);
     }
     buffer->at = at;
+}
+
+static void check(const struct operation *operation, unsigned round, struct failure *failure) {
+    struct pair *pair = operation->state;
+    const struct burst *burst = pair->pattern->variant;
+    size_t messages = pair->pattern->slots, count = operation->bytes;
+    unsigned first = (unsigned)(round * messages);
+    size_t at[2];
+    enter(operation);
+    for (int l = 0; l < burst->lanes_count; l++) {
+        each_payload(pair, &burst->lanes[l], count, first, NULL);
+        at[l] = burst->lanes[l].buffer->at;
+    }
     run_burst(pair, (long)messages);
-    buffer->at = at;
-    for (size_t i = 0; pair->rank == 1 && i < messages; i++)
-        pair_verify(pair, buffer_next(buffer), count, pair->peer, (unsigned)(round * messages + i),
-                    failure);
+    for (int l = 0; l < burst->lanes_count; l++) {
+        burst->lanes[l].buffer->at = at[l];
+        each_payload(pair, &burst->lanes[l], count, first, failure);
+    }
     ranks_agree(pair->comm, failure, false);
 }
 
+static const char *name_of(bool parts, bool both) {
+    if (both)
+        return parts ? "bandwidth-both-parts" : "bandwidth-both-windows";
+    return parts ? "bandwidth-parts" : "bandwidth-windows";
+}
+
 static void measure(struct bench *bench, size_t queue, size_t messages) {
+    bool parts = options_is(&bench->options, "split", "parts");
     struct burst burst = {.queue = queue,
                           .half = queue > 1 ? queue / 2 : queue,
                           .messages = messages,
-                          .parts = queue > 1 && options_is(&bench->options, "split", "parts"),
-                          .requests = malloc((queue + 1) * sizeof *burst.requests),
+                          .parts = queue > 1 && parts,
+                          .both = options_is(&bench->options, "ways", "both"),
+                          .requests = malloc(2 * (queue + 1) * sizeof *burst.requests),
                           .begins = malloc((queue + 1) * sizeof *burst.begins)};
-    for (size_t i = 0; burst.requests && i < queue; i++)
+    for (size_t i = 0; burst.requests && i < 2 * queue; i++)
         burst.requests[i] = MPI_REQUEST_NULL;
     if (!burst.requests || !burst.begins)
         failure_set(&bench->failure, STATUS_FAILED, "no memory for a queue of %zu", queue);
-    bool parts = options_is(&bench->options, "split", "parts");
     if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
-        pair_run(bench, &(struct pattern){
-                            .operation = {.name = parts ? "bandwidth-parts" : "bandwidth-windows",
-                                          .own = true,
-                                          .enter = enter,
-                                          .run = run_burst,
-                                          .check = check,
-                                          .describe = describe},
-                            .share = 1,
-                            .slots = parts || queue == 0 ? 1 : queue,
-                            .calls = calls,
-                            .variant = &burst});
+        pair_run(bench, &(struct pattern){.operation = {.name = name_of(parts, burst.both),
+                                                        .own = true,
+                                                        .enter = enter,
+                                                        .run = run_burst,
+                                                        .check = check,
+                                                        .describe = describe},
+                                          .share = 1,
+                                          .moved = burst.both ? 2 : 1,
+                                          .timed = burst.both ? PAIR_BOTH : 0,
+                                          .slots = parts || queue == 0 ? 1 : queue,
+                                          .calls = calls,
+                                          .variant = &burst});
     free(burst.requests);
     free(burst.begins);
 }
@@ -188,8 +237,13 @@ static void measure(struct bench *bench, size_t queue, size_t messages) {
 static void run(struct bench *bench) {
     const struct sizes *queues = options_sizes(&bench->options, "queue");
     const struct sizes *bursts = options_sizes(&bench->options, "burst");
+    bool both = options_is(&bench->options, "ways", "both");
     for (size_t i = 0; i < queues->count; i++)
-        if (queues->bytes[i] > 1 && queues->bytes[i] % 2)
+        if (both && queues->bytes[i] == 0)
+            failure_set(&bench->failure, STATUS_USAGE,
+                        "--ways both --queue 0: two blocking sends that meet may wait for each "
+                        "other for ever; give a --queue of 1 or an even number");
+        else if (queues->bytes[i] > 1 && queues->bytes[i] % 2)
             failure_set(&bench->failure, STATUS_USAGE,
                         "--queue %zu cannot be halved; give 0, 1 or an even number",
                         queues->bytes[i]);

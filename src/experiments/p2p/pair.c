@@ -200,7 +200,7 @@ static struct operation operation_of(struct pair *pair) {
     const struct pattern *pattern = pair->pattern;
     struct operation operation = pattern->operation;
     operation.state = pair;
-    operation.bystander = pair->rank != pattern->timed;
+    operation.bystander = pattern->timed != PAIR_BOTH && pair->rank != pattern->timed;
     if (!operation.enter)
         operation.enter = pair_enter;
     if (!operation.check)
@@ -222,12 +222,18 @@ static void measure(struct bench *bench, const struct pairing *pairing, void *st
     struct curve curve = {operation_of(&pair), fit};
     struct sampler sampler;
     struct sizes sizes = curve_sizes(&bench->options, &bench->failure);
+    if (pair.pattern->only && !failed(&bench->failure)) {
+        sizes.bytes[0] = pair.pattern->only;
+        sizes.count = 1;
+    }
     choose_mode(&pair, &bench->options, &bench->failure);
     sampler_open(&sampler, bench, false);
     if (!failed(&bench->failure))
         open_pair(bench, &pair, sizes_largest(&sizes));
     if (!failed(&bench->failure) && pair.pattern->choose)
         pair.pattern->choose(bench, &pair, &sizes);
+    if (!failed(&bench->failure) && pair.pattern->open)
+        pair.pattern->open(bench, &pair, sizes_largest(&sizes));
     if (!failed(&bench->failure))
         curve_run(&sampler, &curve, &sizes);
     sampler_close(&sampler);

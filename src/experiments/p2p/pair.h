@@ -10,6 +10,7 @@
 #include <limits.h>
 
 enum { PAIR_TAG = 1, PAIR_TOKEN = 2 };
+enum { PAIR_BOTH = -1 }; // as the rank whose time it is: the slower of both
 
 struct pattern;
 
@@ -74,9 +75,12 @@ struct pattern {
     int timed;                              // the rank of the two whose time it is
     size_t slots;                           // messages that have buffers of their own at a time
     long (*calls)(const struct pair *pair); // in a sample of this size; NULL: the sampler's
+    size_t only; // size that it takes, whatever the options say, B; 0: theirs
     // Changes the list of sizes before they are measured, e.g. drops what cannot be done.
     void (*choose)(struct bench *bench, struct pair *pair, struct sizes *sizes);
-    void (*close)(struct pair *pair); // gives back what `choose` took; also after a failure
+    // What the pattern needs beside the buffers, for messages of up to `most` B; failure agreed.
+    void (*open)(struct bench *bench, struct pair *pair, size_t most);
+    void (*close)(struct pair *pair); // gives back what these took; also after a failure
     void *variant;                    // the experiment's own
 };
 

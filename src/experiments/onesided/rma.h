@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One-sided operations between two ranks: what is called, how it is synchronised, and the window.
+#ifndef COTEJO_EXPERIMENTS_RMA_H
+#define COTEJO_EXPERIMENTS_RMA_H
+
+#include "pair.h"
+
+// How an access is opened and completed: each is a column of the table of operations.
+enum rma_sync { FENCE, PSCW, LOCK, LOCK_ALL, FLUSH, FLUSH_LOCAL, RMA_SYNCS };
+extern const char *const rma_sync_names[];
+
+struct rma_operation;
+
+// State of a pattern's operations (pair.h: `variant`), on one of the two ranks.
+struct rma {
+    struct pair *pair;
+    const struct rma_operation *row;
+    enum rma_sync sync;
+    const char *kind; // of window
+    bool both;        // each rank is origin and target
+    size_t queue;     // operations of an access
+    MPI_Datatype type;
+    size_t element; // B of it
+    MPI_Op op;      // of accumulates
+    // Fixed while a stage runs.
+    bool origin, target; // what this rank is
+    int count, peer;     // elements of an operation; the other rank
+    size_t step;         // B from one operation's place to the next one's, on all sides
+    char *out, *in;      // what is sent, what is fetched
+    MPI_Aint place;      // of the first operation, in the peer's window
+    MPI_Win window;
+    MPI_Group partner; // the peer alone
+    MPI_Comm comm;     // of the two
+    char *memory;      // this rank's part of the window, where operations are
+    void *attached;    // what a dynamic window holds
+    struct buffer own, expected;
+};
+
+struct rma_operation {
+    const char *name;
+    bool writes, fetches; // the window; from it
+    bool adds, compares;  // to what is there; with it
+    bool single;          // takes one element
+    void (*run[RMA_SYNCS])(void *state, long calls);
+};
+
+extern const struct rma_operation rma_operations[]; // ends with a row without name
+
+// Before and after a stage.
+void rma_enter(const struct operation *operation);
+void rma_leave(const struct operation *operation);
+
+// One access whose results are compared on both ranks.
+void rma_check(const struct operation *operation, unsigned round, struct failure *failure);
+
+// A window for operations of up to `most` B. What the library does not make is a failure in one
+// line (STATUS_FAILED), agreed; rma_close is needed in any case.
+void rma_open(struct bench *bench, struct pair *pair, size_t most);
+void rma_close(struct pair *pair);
+
+// Refuses sizes that are not of whole elements.
+void rma_choose(struct bench *bench, struct pair *pair, struct sizes *sizes);
+
+// Declares --operation, --window, --element.
+extern const struct option rma_options[];
+
+// Calls `measure` for each operation, synchronisation and window that the options name, with a
+// name for it; `passive`: of synchronisations
+// those in which the target makes no call and all is complete there. Words that mean nothing are
+// failures.
+void rma_each(struct bench *bench, bool passive,
+              void (*measure)(struct bench *bench, struct rma *rma, const char *name));
+
+#endif

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which one-sided operations are measured, by which synchronisation, in which windows.
+#include "rma.h"
+
+#include "words.h"
+
+#include <stdio.h>
+
+enum { NAME_ROOM = 80, OPERATIONS_MOST = 16 };
+
+static const char *const kinds[] = {"allocate", "create", "shared", "dynamic", "all"};
+enum { KINDS = sizeof kinds / sizeof *kinds - 1 };
+
+const struct option rma_options[] = {
+    {"operation", OPTION_TEXT, "put,get", "", NULL, 0, 0,
+     "names, joined by commas: put, get, accumulate, get_accumulate, fetch_and_op, "
+     "compare_and_swap; or all"},
+    {"synchronisation", OPTION_TEXT, "flush", "", NULL, 0, 0,
+     "how an access is completed, joined by commas: fence, pscw (post, start, complete, wait), "
+     "lock, lock_all, flush, flush_local (at the origin only); or all"},
+    {"window", OPTION_TEXT, "allocate", "", NULL, 0, 0,
+     "kinds of windows, joined by commas: allocate, create, shared, dynamic; or all"},
+    {"element", OPTION_CHOICE, "word", "", "word|byte", 0, 0,
+     "of atomic operations: 8 B, which are added; or 1 B, of which bits are (MPI_BXOR: Open MPI "
+     "5 adds 64 of them and more with saturation)"},
+    {0},
+};
+
+void rma_choose(struct bench *bench, struct pair *pair, struct sizes *sizes) {
+    const struct rma *rma = pair->pattern->variant;
+    for (size_t i = 0; i < sizes->count; i++)
+        if (sizes->bytes[i] % rma->element)
+            failure_set(&bench->failure, STATUS_USAGE,
+                        "--sizes %zu: %s moves elements of %zu B; give multiples of that, or "
+                        "--element byte",
+                        sizes->bytes[i], rma->row->name, rma->element);
+}
+
+// An operation as asked for; its elements are bytes where it only moves them.
+static struct rma rma_of(const struct options *options, const struct rma_operation *row,
+                         enum rma_sync sync, const char *kind) {
+    bool atomic = row->adds || row->compares, word = options_is(options, "element", "word");
+    return (struct rma){.row = row,
+                        .sync = sync,
+                        .kind = kind,
+                        .queue = 1,
+                        .op = word ? MPI_SUM : MPI_BXOR,
+                        .type = !atomic ? MPI_BYTE
+                                : word  ? MPI_UINT64_T
+                                        : MPI_UINT8_T,
+                        .element = atomic && word ? 8 : 1};
+}
+
+static bool asked(const struct options *options, const char *option, const char *name) {
+    const char *list = options_text(options, option);
+    return words_have(list, name) || words_have(list, "all");
+}
+
+static void check_words(const struct options *options, enum rma_sync first, enum rma_sync last,
+                        struct failure *failure) {
+    const char *names[OPERATIONS_MOST];
+    int count = 0;
+    for (const struct rma_operation *row = rma_operations; row->name; row++)
+        names[count++] = row->name;
+    names[count++] = "all";
+    words_check("operation", options_text(options, "operation"), names, count, failure);
+    count = 0;
+    for (int sync = (int)first; sync < (int)last; sync++)
+        names[count++] = rma_sync_names[sync];
+    names[count++] = "all";
+    words_check("synchronisation", options_text(options, "synchronisation"), names, count,
+                failure);
+    words_check("window", options_text(options, "window"), kinds, KINDS + 1, failure);
+}
+
+void rma_each(struct bench *bench, bool passive,
+              void (*measure)(struct bench *bench, struct rma *rma, const char *name)) {
+    const struct options *options = &bench->options;
+    struct failure *failure = &bench->failure;
+    // Those that need the target's calls come first, the one that does not reach it last.
+    int first = passive ? LOCK : 0, last = passive ? FLUSH_LOCAL : RMA_SYNCS, syncs = last - first;
+    check_words(options, (enum rma_sync)first, (enum rma_sync)last, failure);
+    for (const struct rma_operation *row = rma_operations; row->name; row++)
+        for (int i = 0; i < syncs * KINDS && !failed(failure); i++) {
+            int sync = first + i / KINDS;
+            const char *kind = kinds[i % KINDS];
+            if (!asked(options, "operation", row->name) || !asked(options, "window", kind) ||
+                !asked(options, "synchronisation", rma_sync_names[sync]))
+                continue;
+            struct rma rma = rma_of(options, row, (enum rma_sync)sync, kind);
+            char text[NAME_ROOM];
+            snprintf(text, sizeof text, "%s.%s.%s", row->name, rma_sync_names[sync], kind);
+            const char *name = samples_name(&bench->samples, text, failure);
+            if (name)
+                measure(bench, &rma, name);
+        }
+}

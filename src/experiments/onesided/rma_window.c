@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Windows of two ranks, by each of the ways in which MPI makes one.
+#include "rma.h"
+
+#include "ranks.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static size_t page(void) {
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+// The first place of a page in memory that the library gave, shifted as --layout says: libraries
+// begin it where they like, and where it begins is not to be what is compared.
+static char *placed(const struct layout *layout, void *base) {
+    uintptr_t begin = ((uintptr_t)base + page() - 1) / page() * page();
+    return (char *)begin + layout_shift(layout, "window");
+}
+
+// Each makes the window, of `room` B a rank, and says where memory begins. Returns MPI's code.
+static int make_allocate(struct rma *rma, size_t room, void **base) {
+    return MPI_Win_allocate((MPI_Aint)room, 1, MPI_INFO_NULL, rma->comm, base, &rma->window);
+}
+
+static int make_shared(struct rma *rma, size_t room, void **base) {
+    return MPI_Win_allocate_shared((MPI_Aint)room, 1, MPI_INFO_NULL, rma->comm, base,
+                                   &rma->window);
+}
+
+static int make_create(struct rma *rma, size_t room, void **base) {
+    *base = rma->own.memory;
+    return MPI_Win_create(*base, (MPI_Aint)room, 1, MPI_INFO_NULL, rma->comm, &rma->window);
+}
+
+static int make_dynamic(struct rma *rma, size_t room, void **base) {
+    int code = MPI_Win_create_dynamic(MPI_INFO_NULL, rma->comm, &rma->window);
+    if (code == MPI_SUCCESS)
+        code = MPI_Win_attach(rma->window, rma->own.memory, (MPI_Aint)room);
+    rma->attached = code == MPI_SUCCESS ? rma->own.memory : NULL;
+    *base = NULL; // places are addresses
+    return code;
+}
+
+static const struct {
+    const char *name;
+    bool ours; // memory
+    int (*make)(struct rma *rma, size_t room, void **base);
+} kinds[] = {{"allocate", false, make_allocate},
+             {"create", true, make_create},
+             {"shared", false, make_shared},
+             {"dynamic", true, make_dynamic}};
+
+// Two ranks of different hosts have no memory in common: the library would abort.
+static void refuse_apart(struct rma *rma, struct failure *failure) {
+    MPI_Comm host;
+    int size;
+    MPI_Comm_split_type(rma->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+    MPI_Comm_size(host, &size);
+    MPI_Comm_free(&host);
+    if (size < 2)
+        failure_set(failure, STATUS_USAGE,
+                    "--window shared: ranks %d and %d are on different hosts; use --window "
+                    "allocate",
+                    rma->pair->self, rma->pair->peer);
+}
+
+static void make(struct rma *rma, size_t room, struct layout *layout, struct failure *failure) {
+    void *base = NULL;
+    size_t k = 0;
+    while (strcmp(kinds[k].name, rma->kind) != 0)
+        k++;
+    if (kinds[k].ours)
+        buffer_open(&rma->own, layout, "window", room - 2 * page(), false, 0, 1, failure);
+    if (ranks_agree(rma->pair->comm, failure, false) != STATUS_OK)
+        return;
+    int code = kinds[k].make(rma, kinds[k].ours ? rma->own.room : room, &base);
+    if (code != MPI_SUCCESS) {
+        char text[MPI_MAX_ERROR_STRING];
+        int length;
+        MPI_Error_string(code, text, &length);
+        text[strcspn(text, "\n")] = 0;
+        failure_set(failure, STATUS_FAILED, "--window %s: this MPI made none: %s", rma->kind,
+                    text);
+    }
+    if (ranks_agree(rma->pair->comm, failure, false) != STATUS_OK)
+        return;
+    rma->memory = kinds[k].ours ? rma->own.pool : placed(layout, base);
+    layout_note(layout, "window", rma->memory);
+    MPI_Aint mine;
+    if (base)
+        mine = (MPI_Aint)(rma->memory - (char *)base);
+    else
+        MPI_Get_address(rma->memory, &mine);
+    MPI_Sendrecv(&mine, 1, MPI_AINT, rma->peer, 0, &rma->place, 1, MPI_AINT, rma->peer, 0,
+                 rma->comm, MPI_STATUS_IGNORE);
+}
+
+void rma_open(struct bench *bench, struct pair *pair, size_t most) {
+    struct rma *rma = pair->pattern->variant;
+    struct failure *failure = &bench->failure;
+    rma->pair = pair;
+    rma->origin = rma->both || pair->rank == 0;
+    rma->target = rma->both || pair->rank == 1;
+    rma->peer = 1 - pair->rank;
+    rma->window = MPI_WIN_NULL;
+    int first = pair->rank == 0 ? pair->self : pair->peer;
+    MPI_Group both;
+    MPI_Comm_split(pair->comm, first, pair->rank, &rma->comm);
+    MPI_Comm_set_errhandler(rma->comm, MPI_ERRORS_RETURN);
+    MPI_Comm_group(rma->comm, &both);
+    MPI_Group_incl(both, 1, &rma->peer, &rma->partner);
+    MPI_Group_free(&both);
+    // Bytes that a window's slots take: as those of the pair's own buffers.
+    size_t room = buffer_room(most, false, 0, rma->queue) + 2 * page();
+    memory_ask(bench->comm, 2 * room, failure);
+    if (!failed(failure) && strcmp(rma->kind, "shared") == 0)
+        refuse_apart(rma, failure);
+    if (!layout_aligned(&bench->layout, rma->element))
+        failure_set(failure, STATUS_USAGE,
+                    "--layout %s: elements of %zu B must be aligned; give multiples of that",
+                    bench->layout.name, rma->element);
+    if (ranks_agree(pair->comm, failure, false) != STATUS_OK)
+        return;
+    buffer_open(&rma->expected, &bench->layout, "expected", rma->element, false, 0, rma->queue,
+                failure);
+    make(rma, room, &bench->layout, failure);
+}
+
+void rma_close(struct pair *pair) {
+    struct rma *rma = pair->pattern->variant;
+    if (!rma->pair)
+        return;
+    if (rma->attached)
+        MPI_Win_detach(rma->window, rma->attached);
+    if (rma->window != MPI_WIN_NULL)
+        MPI_Win_free(&rma->window);
+    MPI_Group_free(&rma->partner);
+    MPI_Comm_free(&rma->comm);
+    buffer_close(&rma->own);
+    buffer_close(&rma->expected);
+    rma->pair = NULL;
+    rma->attached = NULL;
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Matching: the time of a message that meets a queue of receives which are not for it, or of a
+// receive that meets a queue of messages, by the queue's length and the place of the match in it.
+#include "matching.h"
+
+#include "ranks.h"
+#include "usage.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PLANS_MOST = 4096, POSITIONS = 3, WILDCARDS = 4 };
+
+static const struct option matching_options[] = {
+    {"sizes", OPTION_SIZES, "0", "B", NULL, 0, 4096, "message sizes, as a list"},
+    {"depth", OPTION_SIZES, "0,1,4,16,64,256,1024,4096", "", NULL, 0, MATCHING_DEPTH_MOST,
+     "entries of the queue beside the one that matches, as a list"},
+    {"position", OPTION_CHOICE, "all", "", "all|first|middle|last", 0, 0,
+     "of the match in the queue"},
+    {"wildcard", OPTION_CHOICE, "all", "", "all|none|source|tag|both", 0, 0,
+     "what receives leave open: MPI_ANY_SOURCE, MPI_ANY_TAG. Of an unexpected queue an open tag "
+     "takes the first message"},
+    {0},
+};
+
+static const struct option posted_options[] = {SAMPLER_START_ROW("loop"), {0}};
+static const struct option unexpected_options[] = {SAMPLER_START_ROW("barrier"), {0}};
+
+static const struct column columns[] = {
+    PAIR_COLUMN_ROWS,
+    {"depth", "", "entries of the queue beside the match"},
+    {"before", "", "of them before the match"},
+    {"any_source", "", "1: receives with MPI_ANY_SOURCE"},
+    {"any_tag", "", "1: receives with MPI_ANY_TAG"},
+    {"resident_bytes", "B",
+     "by how much the receiver's resident set grew when its first queue of this depth was made, "
+     "after all shorter ones"},
+    {0},
+};
+
+// What is to be measured.
+struct plans {
+    struct matching at[PLANS_MOST];
+    int count;
+    bool posted;
+    double grown[MATCHING_DEPTH_MOST + 1]; // B, of the process by depth
+    MPI_Request *requests;
+};
+
+static void enter(const struct operation *operation) {
+    struct pair *pair = operation->state;
+    pair_enter(operation);
+    matching_fill(pair, pair->pattern->variant);
+}
+
+static void leave(const struct operation *operation) {
+    struct pair *pair = operation->state;
+    matching_drain(pair, pair->pattern->variant);
+}
+
+static void open_queue(struct bench *bench, struct pair *pair, size_t most) {
+    struct matching *queue = pair->pattern->variant;
+    (void)bench;
+    (void)most;
+    MPI_Comm_dup(pair->comm, &queue->comm);
+}
+
+static void close_queue(struct pair *pair) {
+    struct matching *queue = pair->pattern->variant;
+    if (queue->comm != MPI_COMM_NULL)
+        MPI_Comm_free(&queue->comm);
+}
+
+// One message through the whole queue.
+static void check(const struct operation *operation, unsigned round, struct failure *failure) {
+    struct pair *pair = operation->state;
+    struct matching *queue = pair->pattern->variant;
+    size_t bytes = operation->bytes;
+    pair_enter(operation);
+    queue->next = 0;
+    char *landing = matching_place(pair, queue);
+    if (pair->rank == 0)
+        payload_fill(buffer_slot(&pair->out), bytes, pair->self, round);
+    else
+        payload_poison(landing, bytes, pair->peer, round);
+    matching_fill(pair, queue);
+    operation->run(pair, 1);
+    if (pair->rank == 1)
+        pair_verify(pair, landing, bytes, pair->peer, round, failure);
+    matching_drain(pair, queue);
+    ranks_agree(pair->comm, failure, false);
+}
+
+static void describe(const struct operation *operation, const struct timing *timing,
+                     struct sample *sample) {
+    const struct pair *pair = operation->state;
+    const struct matching *queue = pair->pattern->variant;
+    pair_describe(operation, timing, sample);
+    double *extra = sample->extra + PAIR_COLUMNS;
+    extra[0] = (double)queue->depth;
+    extra[1] = (double)queue->before;
+    extra[2] = queue->any_source;
+    extra[3] = queue->any_tag;
+    extra[4] = queue->resident_bytes;
+}
+
+static void measure(struct bench *bench, struct matching *queue) {
+    pair_run(bench,
+             &(struct pattern){
+                 .operation = {.name = queue->posted ? "matching-posted" : "matching-unexpected",
+                               .own = true,
+                               .calls = queue->posted ? 0 : 1,
+                               .enter = enter,
+                               .leave = leave,
+                               .prepare = queue->posted ? NULL : matching_put_back,
+                               .run = queue->posted ? matching_answer : matching_take,
+                               .check = check,
+                               .describe = describe},
+                 .share = 1,
+                 .timed = queue->posted ? 0 : 1,
+                 .moved = 1,
+                 .slots = queue->depth + 1,
+                 .open = open_queue,
+                 .close = close_queue,
+                 .variant = queue});
+}
+
+static int rising(const void *a, const void *b) {
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+// Queues of all depths, the shortest first, made once each before anything is measured: what they
+// take of memory is what the library had not had before.
+static void weigh(struct bench *bench, const struct pairing *pairing, void *state) {
+    struct plans *plans = state;
+    const struct sizes *depths = options_sizes(&bench->options, "depth");
+    struct pair pair = {.comm = bench->comm,
+                        .rank = pairing->role,
+                        .self = bench->rank,
+                        .peer = pairing->peer,
+                        .count = (int)sizes_largest(options_sizes(&bench->options, "sizes"))};
+    size_t *sorted = malloc(depths->count * sizeof *sorted), slots = sizes_largest(depths) + 1;
+    if (!sorted)
+        failure_set(&bench->failure, STATUS_USAGE, "no memory for %zu depths", depths->count);
+    buffer_open(&pair.out, &bench->layout, "send", (size_t)pair.count, false, 0, 1,
+                &bench->failure);
+    buffer_open(&pair.in, &bench->layout, "receive", (size_t)pair.count, false, 0, slots,
+                &bench->failure);
+    if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK) {
+        memcpy(sorted, depths->bytes, depths->count * sizeof *sorted);
+        qsort(sorted, depths->count, sizeof *sorted, rising);
+        struct matching queue = {
+            .posted = plans->posted, .comm = bench->comm, .requests = plans->requests};
+        double before = usage_read().resident;
+        for (size_t d = 0; d < depths->count; d++) {
+            double *grown = &plans->grown[sorted[d]];
+            queue.depth = queue.before = sorted[d];
+            matching_fill(&pair, &queue);
+            *grown = usage_read().resident - before;
+            matching_drain(&pair, &queue);
+            MPI_Sendrecv_replace(grown, 1, MPI_DOUBLE, pair.peer, PAIR_TOKEN, pair.peer,
+                                 PAIR_TOKEN, pair.comm, MPI_STATUS_IGNORE);
+        }
+    }
+    buffer_close(&pair.out);
+    buffer_close(&pair.in);
+    free(sorted);
+}
+
+// Every position but those that are another one of a short queue.
+static void plan_depth(struct plans *plans, const struct options *options, struct matching queue) {
+    static const char *const names[POSITIONS] = {"last", "first", "middle"};
+    size_t before[POSITIONS] = {queue.depth, 0, queue.depth / 2};
+    bool one = queue.any_tag && !queue.posted; // place, where the match can be
+    for (int i = 0; i < POSITIONS; i++) {
+        bool named = options_is(options, "position", names[i]);
+        bool another = (i > 0 && before[i] == before[0]) || (i > 1 && before[i] == before[1]);
+        if ((!named && (another || !options_is(options, "position", "all"))) ||
+            (one && before[i] > 0) || plans->count == PLANS_MOST)
+            continue;
+        queue.before = before[i];
+        queue.ring = queue.depth + 1 - before[i];
+        plans->at[plans->count++] = queue;
+    }
+}
+
+static void plan_all(struct plans *plans, struct bench *bench) {
+    static const char *const names[WILDCARDS] = {"none", "source", "tag", "both"};
+    const struct options *options = &bench->options;
+    const struct sizes *depths = options_sizes(options, "depth");
+    for (int open = 0; open < WILDCARDS; open++) {
+        if (!options_is(options, "wildcard", "all") &&
+            !options_is(options, "wildcard", names[open]))
+            continue;
+        for (size_t d = 0; d < depths->count; d++)
+            plan_depth(plans, options,
+                       (struct matching){.posted = plans->posted,
+                                         .comm = MPI_COMM_NULL,
+                                         .any_source = open & 1,
+                                         .any_tag = open & 2,
+                                         .depth = depths->bytes[d],
+                                         .resident_bytes = plans->grown[depths->bytes[d]],
+                                         .requests = plans->requests});
+    }
+    if (plans->count == 0)
+        failure_set(&bench->failure, STATUS_USAGE,
+                    "nothing is left to measure: of an unexpected queue an open tag takes the "
+                    "first message; use --position first");
+}
+
+static void run(struct bench *bench, bool posted) {
+    struct failure *failure = &bench->failure;
+    struct plans *plans = calloc(1, sizeof *plans);
+    if (plans)
+        plans->requests = malloc((MATCHING_DEPTH_MOST + 1) * sizeof(MPI_Request));
+    if (!posted && options_is(&bench->options, "start", "loop"))
+        failure_set(failure, STATUS_USAGE,
+                    "--start loop: in a row of calls a message may not have come yet; use --start "
+                    "barrier");
+    if (plans)
+        plans->posted = posted;
+    if (!plans || !plans->requests)
+        failure_set(failure, STATUS_USAGE, "no memory for queues");
+    if (ranks_agree(bench->comm, failure, false) == STATUS_OK)
+        pairs_each(bench, weigh, plans);
+    if (!failed(failure))
+        plan_all(plans, bench);
+    int *list = failed(failure) ? NULL : malloc((size_t)plans->count * sizeof *list);
+    if (list)
+        order_list(&bench->order, list, plans->count);
+    for (int i = 0; list && i < plans->count && !failed(failure); i++)
+        measure(bench, &plans->at[list[i]]);
+    free(list);
+    free(plans ? plans->requests : NULL);
+    free(plans);
+}
+
+static void run_posted(struct bench *bench) {
+    run(bench, true);
+}
+
+static void run_unexpected(struct bench *bench) {
+    run(bench, false);
+}
+
+const struct experiment matching_posted = {
+    .name = "matching-posted",
+    .summary = "messages that meet a long queue of posted receives",
+    .what = "Time of a message and its answer, at its sender. The receiver has --depth receives "
+            "posted beside the one\nthat matches, which is posted again before the answer. What "
+            "an entry costs is what the time grows by, over\ntheir number. Entries before the "
+            "match are never matched: where tags are open they are of the receiver\nitself, with "
+            "both open of other tags.",
+    .options = {matching_options, posted_options, PAIR_OPTION_TABLES},
+    .columns = columns,
+    .run = run_posted,
+};
+
+const struct experiment matching_unexpected = {
+    .name = "matching-unexpected",
+    .summary = "receives that meet a long queue of messages which have come",
+    .what =
+        "Time of a receive of a message that has come already, with --depth others that nobody "
+        "has asked for,\ntaken at the receiver after a barrier. What was taken is sent again "
+        "before the next start. What an entry\ncosts is what the time grows by, over their "
+        "number.",
+    .options = {matching_options, unexpected_options, PAIR_OPTION_TABLES},
+    .columns = columns,
+    .run = run_unexpected,
+};

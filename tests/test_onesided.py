@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One-sided operations, queues of matching, both ways at once: what is wrong is seen, what cannot
+be is refused, and what is preloaded finds its calls."""
+
+import csv
+import json
+
+import pytest
+
+from tests.launching import STACK, launch, said
+
+ONCE = ["--min-repetitions", "1", "--max-repetitions", "1", "--calls", "1", "--sync-share", "1"]
+
+
+@pytest.mark.parametrize("words", [
+    ["onesided", "--operation", "put"],
+    ["onesided", "--operation", "get", "--synchronisation", "fence"],
+    ["onesided", "--operation", "accumulate", "--ways", "both", "--queue", "2"],
+    ["onesided", "--operation", "get_accumulate", "--window", "dynamic"],
+    ["bandwidth", "--ways", "both", "--queue", "2"], ["fans"],
+    ["matching-posted", "--depth", "4"], ["matching-unexpected", "--depth", "4"]],
+    ids=lambda words: "-".join(words[:3]))
+def test_a_wrong_byte_is_seen(mpi, words):
+    done = launch(mpi, *words, "--sizes", "64,1000", *ONCE, COTEJO_FLIP_BYTES="1000",
+                  LD_PRELOAD=str(STACK / "build" / mpi.name / "tests/libflip.so"))
+    assert done.returncode == 1
+    assert "of a message of 1000 B" in said(done)[0]
+
+
+@pytest.mark.parametrize(("words", "expected"), [
+    (["onesided", "--operation", "puts"], "--operation: no 'puts'; did you mean put?"),
+    (["onesided", "--operation", "accumulate", "--sizes", "7"], "give multiples of that"),
+    (["onesided-progress", "--synchronisation", "fence"], "--synchronisation: no 'fence'"),
+    (["onesided-progress", "--start", "loop"], "use --start round-time or barrier"),
+    (["matching-unexpected", "--start", "loop"], "use --start barrier"),
+    (["bandwidth", "--ways", "both", "--queue", "0"], "give a --queue of 1 or an even number"),
+])
+def test_what_cannot_be_done_is_said_in_one_line(mpi, words, expected):
+    done = launch(mpi, *words)
+    assert len(said(done)) == 1, done.stderr
+    assert expected in said(done)[0]
+    assert done.returncode == 2
+
+
+def test_positions_of_a_match_are_each_measured_once(mpi, tmp_path):
+    done = launch(mpi, "matching-posted", "--depth", "0,1,8", "--wildcard", "none", *ONCE[:-2],
+                  "--output", "samples", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    rows = csv.DictReader((tmp_path / "samples.csv").read_text().splitlines()[1:])
+    found = sorted((int(float(row["depth"])), int(float(row["before"]))) for row in rows)
+    assert found == [(0, 0), (1, 0), (1, 1), (8, 0), (8, 4), (8, 8)]
+    assert json.loads((tmp_path / "samples.json").read_text())["observed"]["payload_checked"]
