@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Both ways at once, many to one, one to many."""
+
+import reframe as rfm
+from reframe.core.builtins import parameter, performance_function, run_after
+
+from .base import Experiment, Full, Quick, Smoke
+from .harness import placements
+from .mixins.figures import Latency, median_s
+from .mixins.ranks import EveryRankCount, PairsOfRanks
+
+
+class BothWays(PairsOfRanks, Experiment):
+    """Queues of sends and of receives at the same time, by pairs."""
+
+    experiment = "bandwidth"
+    limit_s = 120
+
+    @run_after("init")
+    def set_ways(self):
+        self.options = {**self.options, "ways": "both"}
+
+    @performance_function("MB/s")
+    def both(self):
+        size = 65536
+        return 2e-6 * size * self.pairs / median_s(self, "bandwidth-both-windows", size)
+
+
+@rfm.simple_test
+class both_ways_smoke(Smoke, BothWays):
+    options = {"sizes": "1,64Ki", "queue": "1,16", "budget": 0.01}
+
+
+@rfm.simple_test
+class both_ways_quick(Quick, BothWays):
+    options = {"sizes": "1:1Mi:x16", "queue": "1,16,64", "budget": 0.03}
+
+
+@rfm.simple_test
+class both_ways_pairs(Full, BothWays):
+    pairs = parameter([1, 2, 4, 8])
+    varied = ["pairs"]
+    options = {"sizes": "1:4Mi:x4", "queue": "1,4,16,64", "rse": 0.01, "budget": 0.1}
+    limit_s = 300
+
+
+@rfm.simple_test
+class both_ways_affinity(Full, BothWays):
+    placement = parameter(placements.names())
+    options = {"sizes": "1:4Mi:x4", "queue": "1,64", "rse": 0.01, "budget": 0.1}
+    limit_s = 300
+
+
+class Fans(Latency, Experiment):
+    """Messages of all ranks that meet at one, or leave it; with a queue of several: incast."""
+
+    experiment = "fans"
+    operation = "fan-in"
+    limit_s = 120
+
+
+@rfm.simple_test
+class fans_smoke(Smoke, Fans):
+    options = {"sizes": "1,64Ki", "queue": "1,16", "budget": 0.01}
+
+
+@rfm.simple_test
+class fans_quick(Quick, Fans):
+    options = {"sizes": "1,4Ki,64Ki", "queue": "1,16", "budget": 0.03}
+
+
+@rfm.simple_test
+class fans_ranks(EveryRankCount, Full, Fans):
+    """By ranks, as many as the site has room for."""
+
+    options = {"sizes": "1:1Mi:x8", "queue": "1,4,16,64", "rse": 0.01, "budget": 0.1}
+    limit_s = 300
+
+
+@rfm.simple_test
+class fans_affinity(Full, Fans):
+    placement = parameter(placements.names())
+    options = {"sizes": "1:1Mi:x8", "queue": "1,64", "rse": 0.01, "budget": 0.1}

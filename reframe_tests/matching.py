@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Matching: what long queues of posted receives and of unexpected messages cost, in time and
+memory, by depth, place of the match, and wildcards."""
+
+import reframe as rfm
+from reframe.core.builtins import parameter, run_after
+
+from .base import Experiment, Full, Quick, Smoke
+from .harness import placements
+from .mixins.figures import Latency
+
+
+class Matching(Latency, Experiment):
+    """Depths up to the largest; every place and wildcard in each launch."""
+
+    experiment = "matching-posted"
+
+    #: Which queue is long.
+    queue = parameter(["posted", "unexpected"])
+    varied = ["queue"]
+    limit_s = 180
+    shown_bytes = 0
+
+    @run_after("init")
+    def set_queue(self):
+        self.experiment = f"matching-{self.queue}"
+
+
+@rfm.simple_test
+class matching_smoke(Smoke, Matching):
+    options = {"depth": "0,16", "budget": 0.005, "min-repetitions": 3}
+
+
+@rfm.simple_test
+class matching_quick(Quick, Matching):
+    options = {"depth": "0,16,256,1024,4096", "position": "last", "budget": 0.03}
+
+
+@rfm.simple_test
+class matching_full(Full, Matching):
+    options = {"depth": "0,1:4096:x2", "rse": 0.01, "budget": 0.05}
+    limit_s = 600
+
+
+@rfm.simple_test
+class matching_affinity(Full, Matching):
+    """Every placement of the site."""
+
+    placement = parameter(placements.names())
+    options = {"depth": "0,64,1024,4096", "wildcard": "none", "rse": 0.01, "budget": 0.1}

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One-sided operations: latency, bandwidth, rate, both ways at once, and what needs the target."""
+
+import reframe as rfm
+from reframe.core.builtins import parameter, run_after
+
+from .base import Experiment, Full, Quick, Smoke
+from .harness import placements
+from .mixins.figures import Latency
+from .mixins.ranks import PairsOfRanks
+
+ALL = {"operation": "all", "synchronisation": "all"}
+
+
+class OneSided(Latency, Experiment):
+    """A window of two ranks; every operation and synchronisation in each launch."""
+
+    experiment = "onesided"
+    #: Kind of window. `shared` is for ranks that have memory in common: of shm alone. What
+    #: `allocate` gives to ranks of a host Open MPI keeps in shared memory, too.
+    window = parameter(["create"])
+    varied = ["window"]
+    limit_s = 120
+    shown_bytes = 8
+
+    @run_after("init")
+    def set_window(self):
+        self.options = {**self.options, "window": self.window}
+        self.operation = f"put.flush.{self.window}"
+
+    @run_after("setup")
+    def look_for_common_memory(self):
+        self.skip_if(self.window == "shared" and self.transport != "shm",
+                     "a shared window is memory that ranks have in common, whatever the transport")
+
+
+@rfm.simple_test
+class onesided_smoke(Smoke, OneSided):
+    options = {**ALL, "sizes": "8,4Ki", "budget": 0.005, "min-repetitions": 3}
+
+
+@rfm.simple_test
+class onesided_quick(Quick, OneSided):
+    """Latency of all, by synchronisation."""
+
+    options = {**ALL, "sizes": "8,4Ki,256Ki", "budget": 0.01, "min-repetitions": 5}
+
+
+@rfm.simple_test
+class onesided_rate_quick(Quick, OneSided):
+    """64 operations an access: message rate of small ones, bandwidth of large ones."""
+
+    options = {"operation": "put,get,accumulate", "sizes": "8,4Ki,64Ki", "queue": "1,8,64",
+               "budget": 0.02}
+
+
+@rfm.simple_test
+class onesided_latency(Full, OneSided):
+    window = parameter(["allocate", "create", "shared", "dynamic"])
+    options = {**ALL, "sizes": "8:1Mi:x8", "rse": 0.01, "budget": 0.05}
+    limit_s = 600
+
+
+@rfm.simple_test
+class onesided_bandwidth(Full, OneSided):
+    """By operations of an access, one way and both ways at once."""
+
+    window = parameter(["allocate", "create", "shared", "dynamic"])
+    ways = parameter(["one", "both"])
+    varied = ["window", "ways"]
+    options = {"operation": "put,get,accumulate", "synchronisation": "fence,pscw,lock,flush",
+               "sizes": "8:256Ki:x8", "queue": "1,4,16,64", "rse": 0.01, "budget": 0.05}
+    limit_s = 900
+
+    @run_after("init")
+    def set_ways(self):
+        self.options = {**self.options, "ways": self.ways}
+
+
+@rfm.simple_test
+class onesided_pairs(Full, PairsOfRanks, OneSided):
+    """Windows of several pairs at once."""
+
+    pairs = parameter([1, 2, 4, 8])
+    varied = ["window", "pairs"]
+    options = {"operation": "put,get", "sizes": "8,4Ki,64Ki", "queue": "1,64", "rse": 0.01,
+               "budget": 0.1}
+
+
+@rfm.simple_test
+class onesided_affinity(Full, OneSided):
+    """Every placement of the site."""
+
+    placement = parameter(placements.names())
+    options = {"operation": "put,get,accumulate,fetch_and_op", "sizes": "8,4Ki,256Ki",
+               "rse": 0.01, "budget": 0.1}
+
+
+# Asynchronous progress: does an operation end at a target that computes and makes no call?
+
+class Progress(OneSided):
+    """Left to itself, and with the library's asynchronous progress, where it has one."""
+
+    experiment = "onesided-progress"
+    async_progress = parameter(["default", "yes"])
+    settings = ["async_progress"]
+    varied = ["window"]
+    #: A thread that makes progress polls the core of its rank where no other is free.
+    limit_s = 240
+    options = {"operation": "all", "synchronisation": "all", "compute": "0,1000",
+               "sizes": "8,4Ki,256Ki", "budget": 0.01, "min-repetitions": 5}
+
+
+@rfm.simple_test
+class onesided_progress_smoke(Smoke, Progress):
+    async_progress = parameter(["default"])
+    options = {**Progress.options, "sizes": "8", "min-repetitions": 3}
+
+
+@rfm.simple_test
+class onesided_progress_quick(Quick, Progress):
+    async_progress = parameter(["default"])
+
+
+@rfm.simple_test
+class onesided_progress_full(Full, Progress):
+    window = parameter(["allocate", "create", "shared", "dynamic"])
+    placement = parameter(["near", "spare"])
+    options = {**Progress.options, "sizes": "8,4Ki,64Ki,1Mi", "compute": "0,100,1000",
+               "budget": 0.03}
+    limit_s = 600
