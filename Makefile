@@ -7,7 +7,7 @@
 # by their environment alone, where stack/variables.py has looked at it before anything is touched.
 GIVEN = STACK DATA RESULTS FIGURES REPORT PAPER PROOF REFERENCE SAMPLES DROP TAG CELLS LAUNCHES \
         UNTIL BUDGET ALLOCATIONS NAME SITE PART PDF DELTA BEFORE AFTER CHANGED SET \
-        PROGRAM METRIC UNIT BETTER CHECK BUILD RANKS THREADS
+        PROGRAM METRIC UNIT BETTER CHECK BUILD RANKS THREADS MPI MPIS FROM TO
 given = $(if $(filter command,$(firstword $(origin $1))),$(value $1),$2)
 $(foreach name,$(GIVEN),$(eval override $(name) := $$(call given,$(name))))
 # SPACK= (nothing) takes the wheels though Spack is there.
@@ -24,6 +24,7 @@ override REPORT := $(call place,$(REPORT),report/report.html)
 override PAPER := $(call place,$(PAPER),report/paper.html)
 override BEFORE := $(if $(BEFORE),$(call place,$(BEFORE)))
 override AFTER := $(if $(AFTER),$(call place,$(AFTER)))
+override MPIS := $(if $(MPIS),$(call place,$(MPIS)))
 override PROOF := $(call place,$(PROOF),proof)
 override REFERENCE := $(call place,$(REFERENCE),data/reference)
 override SAMPLES := $(or $(SAMPLES),20)
@@ -48,7 +49,7 @@ CLAIM   = $(REMOVE) --claim /
 BENCHES = bench bench_sampler bench_analysis bench_sites bench_kernels bench_faults
 
 .DEFAULT_GOAL := help
-.PHONY: help checked stack test-packages build verify study locked-study \
+.PHONY: history abi locked-abi abi-page releases locked-releases releases-page help checked stack test-packages build verify study locked-study \
         locked-proof analysis figures report paper proof \
         proof-page reference compare compare-layers site check-site references test bench clean \
         distclean
@@ -125,6 +126,38 @@ reference: checked ## add results to the dataset of the repository (RESULTS, REF
 compare: analysis ## what changed between two folders of results (BEFORE, AFTER, CHANGED=mpi, REPORT, DELTA=3%)
 	@$(call needs,BEFORE)$(call needs,AFTER)$(CLAIM) "$$(dirname "$$REPORT")"
 	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_comparison(Sys.getenv("BEFORE"), Sys.getenv("AFTER"), file.path(dirname(Sys.getenv("REPORT")), "compare.html"), changed = strsplit(Sys.getenv("CHANGED"), "[ ,]+")[[1]], delta = cotejo::share_of_text(Sys.getenv("DELTA"), 0.03)))'
+
+history: analysis ## all sessions of a site over time: changes, what changed with them (SITE=local; DATA, RESULTS, REPORT)
+	@$(CLAIM) "$$(dirname "$$REPORT")"
+	@$(RSCRIPT) -e 'site <- Sys.getenv("SITE"); cotejo::run_command(cotejo::write_history(Sys.getenv("RESULTS"), dirname(Sys.getenv("REPORT")), if (nzchar(site)) site else "local"))'
+
+abi: checked ## native MPIs against one binary of the standard ABI (TAG=quick, CELLS, LAUNCHES, DELTA=3%)
+	$(LOCKED) locked-abi
+
+locked-abi: stack
+	@$(PYTHON) -m stack.abi "$$STACK"
+	@status=0; \
+	$(PYTHON) -m reframe_tests.harness.study --mpis=abi --tag="$$TAG" --cells="$$CELLS" \
+	  $${LAUNCHES:+--launches="$$LAUNCHES"} || status=$$?; \
+	case $$status in 0|3|4) $(AGAIN) abi-page || status=$$?;; esac; exit $$status
+
+abi-page: analysis # the exhibit of the sessions that are there
+	@$(CLAIM) "$$(dirname "$$REPORT")"
+	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_abi(Sys.getenv("RESULTS"), file.path(dirname(Sys.getenv("REPORT")), "abi.html"), cotejo::share_of_text(Sys.getenv("DELTA"), 0.03)))'
+
+releases: checked ## which release of an MPI changed it (MPI=mpich, FROM=, TO=, TAG=quick, CELLS=regex; or MPIS=file)
+	$(if $(MPIS),,$(call needs,MPI))$(LOCKED) locked-releases
+
+locked-releases: stack
+	@status=0; \
+	$(PYTHON) -m reframe_tests.harness.releases $${MPI:+"$$MPI"} $${MPIS:+--declared="$$MPIS"} \
+	  $${FROM:+--from="$$FROM"} $${TO:+--to="$$TO"} --tag="$$TAG" --cells="$$CELLS" \
+	  $${LAUNCHES:+--launches="$$LAUNCHES"} || status=$$?; \
+	case $$status in 0|3|4) $(AGAIN) releases-page || status=$$?;; esac; exit $$status
+
+releases-page: analysis # the report of the last search
+	@$(CLAIM) "$$(dirname "$$REPORT")"
+	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_releases(readLines(file.path(Sys.getenv("STACK"), "releases/last")), file.path(dirname(Sys.getenv("REPORT")), "releases.html")))'
 
 compare-layers: analysis ## hold each layer of a site against the one below (SITE=local; DATA, RESULTS)
 	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::print_layers(Sys.getenv("RESULTS"), Sys.getenv("SITE", "local")))'

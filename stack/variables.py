@@ -14,7 +14,7 @@ sys.path.insert(0, str(REPO))
 from reframe_tests.harness import factors  # noqa: E402
 
 FOLDERS = ("STACK", "RESULTS", "FIGURES", "REPORT", "PAPER", "PROOF", "REFERENCE",
-           "BEFORE", "AFTER")
+           "BEFORE", "AFTER", "MPIS")
 # Compilers' wrappers, launchers and command lines of remote shells bear no others.
 OF_PATHS = re.compile(r"/[A-Za-z0-9._+/-]*")
 WORD = r"[A-Za-z0-9][A-Za-z0-9._-]*"
@@ -34,6 +34,9 @@ FORMS = {
     "CHANGED": (rf"{WORD}([ ,]+{WORD})*", "what changed, such as mpi, stack or kernel"),
     "BUDGET": (r"[0-9]*\.?[0-9]+[smh]", "a time such as 90s, 20m or 2h"),
     "TAG": (WORD, "a word such as quick"),
+    "MPI": (WORD, "the name of an MPI"),
+    "FROM": (r"[0-9][0-9.]{0,30}", "a version such as 4.3.2"),
+    "TO": (r"[0-9][0-9.]{0,30}", "a version such as 5.0.2"),
     "NAME": (WORD, "letters, digits, dots, dashes and underscores"),
     "SITE": (WORD, "the name of a folder in site_configs"),
     "DROP": (f"{WORD}/{WORD}", "SITE/SESSION"),

@@ -56,7 +56,11 @@ def check(family, stack, folder):
     source, program = folder / "check.c", folder / f"check-{family.name}"
     source.write_text(PROGRAM)
     words([prefix / "bin" / family.compiler, "-O2", source, "-o", program], env)
-    out = words([*family.start(2), program], env)
+    return version_of(family, words([*family.start(2), program], env))
+
+
+def version_of(family, out):
+    """The library's version by what 2 ranks printed; ends with one line where they are not 2."""
     found = re.findall(r"size (\d+) library (.*)", out)
     version = re.search(family.library, found[0][1]) if found else None
     if [size for size, _ in found] != ["2", "2"] or not version:

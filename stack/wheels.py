@@ -173,13 +173,18 @@ def install_languages(stack):
 
 def install_mpi(stack, name):
     """One MPI in STACK/mpi/NAME, a prefix of its own: their wrappers would collide."""
-    prefix, stamp, wheels = stack / "mpi" / name, lock_hash(name), stack / "wheels" / name
+    install_locked(stack, name, LOCKS / f"{name}.txt", lock_hash(name))
+
+
+def install_locked(stack, name, path, stamp):
+    """What a lock holds in STACK/mpi/NAME, unless it is there with this stamp."""
+    prefix, wheels = stack / "mpi" / name, stack / "wheels" / name
     if removal.stamped(prefix, stamp):
         removal.remove(stack, wheels)  # of one that was killed when only that was left to do
         return
     say(f"installing {name}")
     pip = [str(stack / "tools/bin/python"), "-m", "pip"]
-    lock = ["-r", str(LOCKS / f"{name}.txt")]
+    lock = ["-r", str(path)]
     common = ["-q", "--require-hashes", "--no-deps", "--only-binary", ":all:"]
     removal.claim(wheels)
     run([*pip, "download", *common, *RETRIES, "--resume-retries", "10",

@@ -149,6 +149,7 @@ flatten_description <- function(launch, file) {
     allocation_nodes = scalar(launch$allocation$nodes),
     machine = scalar(launch$machine$id), machine_hosts = scalar(launch$machine$hosts),
     proof = canonical(launch$proof), measuring = measuring_of(launch$provenance),
+    program_sha256 = scalar(launch$provenance$program_sha256),
     commit = scalar(launch$provenance$commit), dirty = scalar(launch$provenance$dirty),
     provider = scalar(launch$provenance$stack$provider),
     lock_sha256 = scalar(launch$provenance$stack$lock_sha256),

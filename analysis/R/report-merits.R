@@ -125,7 +125,8 @@ say_merits <- function(comparison, delta) {
     sprintf(
       "%s: %s %s %s (%s is better): ratio of %s %s, %s, %s%s.", where, title_of(row$a),
       switch(row$verdict,
-        faster = "is better than", slower = "is worse than", differ = "differs between sessions from",
+        faster = "is better than", slower = "is worse than",
+        differ = "differs between sessions from",
         equivalent = sprintf("is equivalent within %s to", percent(delta)),
         "is undecided against"
       ), title_of(row$b), row$figure_better,

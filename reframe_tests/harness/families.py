@@ -39,10 +39,32 @@ def load(folder=FOLDER, simulators=False, layers=False):
 
 def of_site(folder, simulators=False, layers=False):
     """The families of a site: those that its `mpis.yaml` lists, with what it says of them; all
-    where it has no such file."""
-    listed, path = site.read(folder, "mpis.yaml"), folder / "mpis.yaml"
-    if not listed:
-        return load(FOLDER, simulators, layers)
+    where it has no such file. A study of others has a file of them (`COTEJO_MPIS`)."""
+    here, path = site.read(folder, "mpis.yaml"), folder / "mpis.yaml"
+    if given := os.environ.get("COTEJO_MPIS"):
+        return _chosen(declared_in(given, here), simulators, layers)
+    return _chosen(_listed(here, here, path), simulators, layers) if here else load(
+        FOLDER, simulators, layers)
+
+
+def set_of(name):
+    """The file of a set of MPIs: one of reframe_tests/mpi_sets by its name, or any by its path."""
+    path = REPO / "reframe_tests/mpi_sets" / f"{name}.yaml"
+    path = path if path.exists() else pathlib.Path(name).absolute()
+    if not path.is_file():
+        known = sorted(p.stem for p in (REPO / "reframe_tests/mpi_sets").glob("*.yaml"))
+        raise ValueError(f"MPIS={name}: no such file, and no set; there are {', '.join(known)}")
+    return str(path)
+
+
+def declared_in(path, site_wide=None):
+    """The families that a file lists, in the keys of a site's `mpis.yaml`; `site_wide`: what the
+    site says of those that they are like."""
+    listed = declarations.read(pathlib.Path(path), "mpis")
+    return _listed(listed, {**(site_wide or {}), **listed}, path)
+
+
+def _listed(listed, said, path):
     below = _declared(FOLDER)
     unknown = [name for name in listed if name not in below and "like" not in listed[name]]
     if unknown:
@@ -50,8 +72,8 @@ def of_site(folder, simulators=False, layers=False):
             path, [f"no MPI {name!r} is declared; there are {', '.join(below)}, or say which of "
                    "them it is `like`" for name in unknown])
     above = {**below, **{name: declarations.merged(below.get(name, {}), entry)
-                         for name, entry in listed.items()}}
-    return _chosen({name: family.made(name, above, path) for name in listed}, simulators, layers)
+                         for name, entry in said.items()}}
+    return {name: family.made(name, above, path) for name in listed}
 
 
 def shown(families):

@@ -8,6 +8,7 @@ that can be told apart is checked here, in one place, for every experiment.
 import collections
 import contextlib
 import functools
+import hashlib
 import json
 import re
 import subprocess
@@ -40,6 +41,17 @@ def provenance(reframe_version):
             "dirty": changed is None or bool(changed),
             "measuring_sha256": measuring.measuring_sha256(),
             "stack": measuring.stack(), "reframe": reframe_version}
+
+
+@functools.cache
+def _sha256(path, changed):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def program_sha256(request):
+    """The hash of the benchmark that a launch starts, or `null`: one hash is one binary."""
+    path = request.prefix / "bin" / request.family.program
+    return _sha256(path, path.stat().st_mtime_ns) if path.is_file() else None
 
 
 class LockedError(RuntimeError):

@@ -41,7 +41,8 @@ def record(test):
                              *test.executable_opts]),
         "environment": {**test.current_partition.local_env.env_vars,
                         **test.current_environ.env_vars, **test.env_vars},
-        "provenance": launches.provenance(reframe.VERSION),
+        "provenance": {**launches.provenance(reframe.VERSION),
+                       "program_sha256": launches.program_sha256(test.request)},
         "allocation": allocation.of_launch(test.job),
         **test.request.backend.describe(test.request)}
     lacking = test.collect(stage)

@@ -79,8 +79,9 @@ def reframe(arguments, **variables):
 
 
 def asked():
-    """What a study was asked for beside its tag and cells: variables, program."""
+    """What a study was asked for beside its tag and cells: variables, MPIs, program."""
     return {"set": os.environ.get("COTEJO_SET", ""),
+            "mpis": pathlib.Path(os.environ.get("COTEJO_MPIS", "")).stem,
             "program": pathlib.Path(os.environ.get("COTEJO_PROGRAM", "")).stem}
 
 
@@ -314,14 +315,20 @@ def further_block(plan):
 
 def make_good(plan):
     """Measures again what was lost; returns why it stopped, or ''."""
+    return further_blocks(plan, lambda: further_block(plan)[0], "again, in place of what was lost")
+
+
+def further_blocks(plan, choose, what):
+    """Measures further blocks of the cells that `choose` names, until it names none; `what` those
+    are, in words. Returns why it stopped, or ''."""
     while True:
-        cells, _ = further_block(plan)
+        cells = choose()
         if not cells:
             return ""
         block = max([plan["blocks"], *map(int, plan["further"])]) + 1
         plan["further"][str(block)] = cells
         sessions.write_json(plan_file(), plan)
-        say(f"block {block}: {len(cells)} launches again, in place of what was lost")
+        say(f"block {block}: {len(cells)} launches {what}")
         if reason := complete_block(plan, block):
             return reason
 
@@ -423,9 +430,14 @@ def main():
                         help="over how many allocations of a scheduler blocks are spread (1)")
     parser.add_argument("--part", type=part, default=os.environ.get("COTEJO_PART", "1/1"),
                         metavar="K/N", help="bring the K-th of N parts of the blocks to its end")
+    parser.add_argument("--mpis", default="", metavar="FILE",
+                        help="the MPIs that are compared, as a site's mpis.yaml; or a name of "
+                             "reframe_tests/mpi_sets")
     programs.add_options(parser)
     args = parser.parse_args()
     os.environ["COTEJO_SET"] = args.set
+    if args.mpis:
+        os.environ["COTEJO_MPIS"] = families.set_of(args.mpis)
     args.tag = programs.choose(args)
     sessions.site_folder()  # one that is not there is said before anything begins
     blocks = args.launches
@@ -504,7 +516,11 @@ def measure(args, blocks):
     """Begins a session, or goes on with one; returns the exit status."""
     programs.build()
     plan = session(args, blocks)
-    stopped = until_known(plan, args) if args.until else run(plan, args.part)
+    return finish(plan, until_known(plan, args) if args.until else run(plan, args.part))
+
+
+def finish(plan, stopped):
+    """Says how a session ended, and why it `stopped` where it is not complete; its status."""
     status, lines = account(plan, stopped)
     for line in lines:
         say(line)

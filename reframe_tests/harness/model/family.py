@@ -120,6 +120,8 @@ class Family:
     shared_memory: list = field(default_factory=list)
     #: Options of the benchmark that this MPI needs.
     options: dict = field(default_factory=dict)
+    #: Beginnings of versions -> what releases of them have otherwise, in these keys.
+    releases: dict = field(default_factory=dict)
     #: Part of the stack that Spack builds; else a site has it.
     default: bool = True
     #: Runs programs on machines that are simulated, and nowhere else.
@@ -144,10 +146,14 @@ class Family:
         """Whether the stack has it: its launcher, or where it has none of its own its compiler."""
         return (self.prefix(stack) / "bin" / (self.launcher or self.compiler)).exists()
 
+    def home_in(self, stack):
+        """Where the MPI itself is."""
+        return self.home.replace("{stack}", str(stack)) or str(self.prefix(stack))
+
     def run_environment(self, stack):
         """Variables (name -> value, as a shell reads it) under which its programs run in place."""
         prefix = self.prefix(stack)
-        home = self.home or str(prefix)
+        home = self.home_in(stack)
         places = dict.fromkeys([f"{prefix}/bin", f"{home}/bin"])
         variables = {k: v.format(prefix=prefix, home=home) for k, v in self.environment.items()}
         if "LD_LIBRARY_PATH" in variables:  # the site's modules have their libraries in it, too

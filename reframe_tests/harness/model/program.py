@@ -50,10 +50,7 @@ class Figure:
     def seconds(self, value, unit):
         """The value as the time that samples hold: a time itself, 1 / value of what is better the
         more there is, and `LESS` times the value else."""
-        if self.better == "more":
-            time_s = 1 / value
-        else:
-            time_s = value * TIMES.get(unit, LESS)
+        time_s = 1 / value if self.better == "more" else value * TIMES.get(unit, LESS)
         if not time_s <= MOST_S:
             raise ValueError(f"METRIC finds {value:g}, which is beyond what can be held")
         return time_s
@@ -106,8 +103,8 @@ def filled(text, places):
     """The words of a command line with `{name}` filled in; no shell looks at them."""
     def place(match):
         if match[1] not in places:
-            raise ValueError(f"{match[0]} is not known; there are "
-                             f"{', '.join('{%s}' % name for name in places)}")
+            known = ", ".join(f"{{{name}}}" for name in places)
+            raise ValueError(f"{match[0]} is not known; there are {known}")
         return str(places[match[1]])
 
     return [PLACES.sub(place, word) for word in shlex.split(text)]

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# When a series of sessions changed: all ways to cut it into stretches of one level, by exact
+# recursions (Fearnhead 2006), each point with its own variance.
+#
+# A point is a session: the median of its launches' medians, as a logarithm, with the standard
+# error that its launches give it. What sessions differ by beyond that is estimated from the
+# differences of neighbours, which a few changes hardly touch, and added. A stretch has the
+# likelihood of a normal level about the series' median; every boundary the same prior probability,
+# of which all boundaries of all series together expect EXPECTED_CHANGES (see fit-changes.R).
+
+# Standard deviation of the levels of stretches: changes are about so large.
+LEVEL_SPREAD <- 0.1
+# A stretch has so many points at least: one point alone is a session that stands out.
+LEAST_STRETCH <- 2L
+# Points about a boundary within which its probability counts as one change's.
+ABOUT <- 3L
+
+#' Log likelihoods of all stretches `i..j` of a series.
+#'
+#' @param x logarithms less their median.
+#' @param v variances of the points.
+#' @return matrix, `[i, j]`; `-Inf` where a stretch would be too short.
+#' @noRd
+stretch_likelihoods <- function(x, v) {
+  n <- length(x)
+  sums <- function(y) c(0, cumsum(y))
+  w <- sums(1 / v)
+  wx <- sums(x / v)
+  wxx <- sums(x^2 / v)
+  lv <- sums(log(v))
+  out <- matrix(-Inf, n, n)
+  for (i in seq_len(n)) {
+    j <- i:n
+    a <- w[j + 1L] - w[i]
+    b <- wx[j + 1L] - wx[i]
+    prior <- 1 / LEVEL_SPREAD^2
+    value <- -0.5 * (lv[j + 1L] - lv[i] + wxx[j + 1L] - wxx[i] - b^2 / (a + prior) +
+      log1p(a / prior))
+    value[j - i + 1L < LEAST_STRETCH] <- -Inf
+    out[i, j] <- value
+  }
+  out
+}
+
+log_sum <- function(x) {
+  most <- max(x)
+  if (is.finite(most)) most + log(sum(exp(x - most))) else -Inf
+}
+
+#' The posterior of the boundaries of a series.
+#'
+#' @param x logarithms of the points; `se` their standard errors (0 where unknown).
+#' @param prior probability that a boundary is a change.
+#' @return list: `change` (of each point: that a stretch begins there), `best` (points at which
+#'   stretches begin in the most probable cut), `spread` (standard deviation of a point).
+#' @noRd
+series_posterior <- function(x, se, prior) {
+  n <- length(x)
+  if (n < 2L * LEAST_STRETCH) {
+    return(list(change = numeric(n), best = integer(), spread = NA_real_))
+  }
+  spread <- 1.4826 * median(abs(diff(x))) / sqrt(2)
+  # Few differences tell little of their spread.
+  spread <- spread * (1 + 3 / n)
+  v <- pmax(spread^2, se^2, 1e-8)
+  near <- stats::runmed(x, min(5L, n - (n + 1L) %% 2L), endrule = "median")
+  x <- near + pmax(pmin(x - near, FAR * sqrt(v)), -FAR * sqrt(v))
+  like <- stretch_likelihoods(x - median(x), v)
+  lp <- log(prior)
+  lq <- log1p(-prior)
+  # Of a stretch i..j: j - i boundaries that are none, and one at its begin but for the first.
+  step <- like + outer(seq_len(n), seq_len(n), function(i, j) pmax(j - i, 0) * lq + (i > 1L) * lp)
+  forward <- c(0, rep(-Inf, n))
+  best <- c(0, rep(-Inf, n))
+  from <- integer(n)
+  for (j in seq_len(n)) {
+    all <- forward[seq_len(j)] + step[seq_len(j), j]
+    forward[[j + 1L]] <- log_sum(all)
+    ways <- best[seq_len(j)] + step[seq_len(j), j]
+    from[[j]] <- which.max(ways)
+    best[[j + 1L]] <- max(ways)
+  }
+  backward <- c(rep(-Inf, n), 0)
+  for (i in rev(seq_len(n))) {
+    backward[[i]] <- log_sum(step[i, i:n] + backward[(i:n) + 1L])
+  }
+  change <- exp(forward[seq_len(n)] + backward[seq_len(n)] - forward[[n + 1L]])
+  change[[1L]] <- 0
+  begins <- integer()
+  at <- n
+  while (at > 0L) {
+    begins <- c(from[[at]], begins)
+    at <- from[[at]] - 1L
+  }
+  list(change = change, best = setdiff(begins, 1L), spread = spread)
+}
+
+#' The changes of a series.
+#'
+#' @inheritParams series_posterior
+#' @return data.table, a row a change that is at least `NAMED` probable: `at` (point at which the
+#'   new level begins), `probability` (of a change within `ABOUT` points of it), `first`, `last`
+#'   (points between which it is with 95 %), `ratio`, `low`, `high` (level after over level before,
+#'   normal approximation).
+#' @export
+series_changes <- function(x, se = numeric(length(x)), prior = 0.5 / max(1, length(x) - 1)) {
+  found <- series_posterior(x, se, min(0.5, prior))
+  n <- length(x)
+  rows <- lapply(seq_along(found$best), function(i) {
+    at <- found$best[[i]]
+    begin <- if (i > 1L) found$best[[i - 1L]] else 1L
+    end <- if (i < length(found$best)) found$best[[i + 1L]] - 1L else n
+    around <- max(2L, at - ABOUT, begin + 1L):min(n, at + ABOUT, end)
+    mass <- found$change[around]
+    v <- pmax(found$spread^2, se^2, 1e-8)
+    level <- function(points) {
+      w <- 1 / v[points]
+      c(sum(w * x[points]) / sum(w), 1 / sum(w))
+    }
+    before <- level(begin:(at - 1L))
+    after <- level(at:end)
+    half <- stats::qnorm(0.975) * sqrt(before[[2L]] + after[[2L]])
+    # The fewest points about the most probable one that hold 95 % of what there is.
+    place <- order(mass, decreasing = TRUE)
+    held <- around[place[seq_len(which(cumsum(mass[place]) >= 0.95 * sum(mass))[[1L]])]]
+    data.table(
+      at = at, probability = min(1, sum(mass)), first = min(held), last = max(held),
+      ratio = exp(after[[1L]] - before[[1L]]), low = exp(after[[1L]] - before[[1L]] - half),
+      high = exp(after[[1L]] - before[[1L]] + half)
+    )
+  })
+  rows <- rbindlist(rows)
+  if (nrow(rows)) {
+    rows <- rows[probability >= NAMED & abs(log(ratio)) >= log1p(LEAST_CHANGE)]
+  }
+  rows
+}
+
+# What may change from session to session: column -> its name in words.
+MAY_CHANGE <- c(
+  library = "MPI library", lock_sha256 = "stack", kernel = "kernel", commit = "commit of cotejo",
+  measuring = "what measures", governor = "frequency governor", cpu_model = "CPU",
+  machine = "machine", compiler = "compiler", reframe = "ReFrame"
+)
+
+#' Points of all series: a row a configuration, size and session.
+#'
+#' @param summary what [summarise_launches()] returned: of all sessions.
+#' @return data.table: the columns of a configuration, `bytes`, `session`, `started`, `n`
+#'   (launches), `median_s`, `low_s`, `high_s` (95 %), `x` (its logarithm), `se`, what may change
+#'   ([MAY_CHANGE]) and `series` (its number).
+#' @export
+series_of_sessions <- function(summary) {
+  by <- c(configuration_columns(summary), "bytes")
+  known <- intersect(names(MAY_CHANGE), names(summary))
+  used <- summary[!is.na(median_s) & median_s > 0 & status == "ok"]
+  out <- used[, {
+    x <- log(median_s)
+    centre <- median_interval(median_s)
+    c(
+      list(
+        started = min(started), n = .N, median_s = median(median_s), low_s = centre$low,
+        high_s = centre$high, x = median(x),
+        # Of a median of normal values, by their median deviation.
+        se = if (.N > 1L) 1.2533 * 1.4826 * median(abs(x - median(x))) / sqrt(.N) else 0
+      ), lapply(.SD, function(value) toString(distinct(value)))
+    )
+  }, keyby = c(by, "session"), .SDcols = known]
+  out[, series := .GRP, by = by]
+  out[]
+}
+
+#' Changes of all series of a site's sessions, and what changed at the same time.
+#'
+#' @param points what [series_of_sessions()] returned.
+#' @return data.table, a row a change: what makes the series, `series`, what [series_changes()]
+#'   gives, `session` (the first of the new level), `before` (the session before it), `from`, `to`
+#'   (sessions between which it is), and `causes` (what the records say changed between those two).
+#' @export
+history_changes <- function(points) {
+  count <- points[, .N, by = "series"]
+  boundaries <- sum(pmax(0L, count$N - 1L))
+  prior <- EXPECTED_CHANGES / max(1, boundaries)
+  what <- setdiff(names(points)[seq_len(match("session", names(points)) - 1L)], "series")
+  rbindlist(lapply(split(points, by = "series"), function(series) {
+    found <- series_changes(series$x, series$se, prior)
+    if (!nrow(found)) {
+      return(NULL)
+    }
+    cbind(
+      series[1L, c(what, "series"), with = FALSE], found,
+      session = series$session[found$at], before = series$session[found$at - 1L],
+      from = series$session[found$first], to = series$session[found$last],
+      causes = vapply(found$at, function(at) causes_at(series, at), "")
+    )
+  }))
+}
+
+causes_at <- function(series, at) {
+  known <- intersect(names(MAY_CHANGE), names(series))
+  differs <- vapply(known, function(name) series[[name]][at] != series[[name]][at - 1L], NA)
+  toString(unname(MAY_CHANGE[known[differs %in% TRUE]]))
+}

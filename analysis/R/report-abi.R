@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# One binary under several MPIs: what is left of a difference when compiler, flags and our own code
+# are the same, and what the standard ABI costs.
+
+#' Families of the standard ABI: which native one each is, by its name (`X-abi` is `X`).
+#' @noRd
+abi_pairs <- function(mpis) {
+  abi <- mpis[endsWith(mpis, "-abi")]
+  native <- sub("-abi$", "", abi)
+  data.table(abi = abi, native = native)[native %in% mpis]
+}
+
+#' Compare each MPI's native build with the one binary of the standard ABI.
+#'
+#' @param summary what [summarise_launches()] returned.
+#' @param delta margin of equivalence.
+#' @return list: `native` (rows of [compare_configurations()], each MPI against itself: `a` is the
+#'   ABI's, so that a ratio above 1 is what the ABI costs), `one` (the MPIs against each other
+#'   under the one binary), `hashes` (`mpi`, `program_sha256`).
+#' @export
+compare_abi <- function(summary, delta = 0.03) {
+  pairs <- abi_pairs(unique(summary$mpi))
+  hashes <- unique(summary[summary$mpi %in% pairs$abi, c("mpi", "program_sha256"), with = FALSE])
+  if (nrow(pairs) < 2L || anyNA(hashes$program_sha256) || uniqueN(hashes$program_sha256) != 1L) {
+    refuse(sprintf(
+      "%d binaries under %d MPIs of the standard ABI: one under two is needed (`make abi`)",
+      uniqueN(hashes$program_sha256), nrow(pairs)
+    ))
+  }
+  all <- compare_configurations(
+    part_of_table(summary, summary$mpi %in% c(pairs$abi, pairs$native)),
+    delta = delta, refused = "list"
+  )
+  is_pair <- paste(all$a, all$b) %in% paste(pairs$native, pairs$abi) |
+    paste(all$b, all$a) %in% paste(pairs$native, pairs$abi)
+  list(
+    native = turned_to(all[is_pair], pairs$abi),
+    one = all[all$a %in% pairs$abi & all$b %in% pairs$abi], hashes = hashes
+  )
+}
+
+# Rows whose first side is one of `first`: a pair's order is that of the names.
+turned_to <- function(rows, first) {
+  turn <- !rows$a %in% first
+  out <- copy(rows)
+  out[turn, `:=`(
+    a = rows$b[turn], b = rows$a[turn], ratio = 1 / rows$ratio[turn], low = 1 / rows$high[turn],
+    high = 1 / rows$low[turn], low90 = 1 / rows$high90[turn], high90 = 1 / rows$low90[turn],
+    median_a_s = rows$median_b_s[turn], median_b_s = rows$median_a_s[turn],
+    verdict = fcase(
+      rows$verdict[turn] == "faster", "slower", rows$verdict[turn] == "slower", "faster",
+      rep(TRUE, sum(turn)), rows$verdict[turn]
+    )
+  )]
+  out[]
+}
+
+#' A sentence for each MPI on what the ABI costs, with the interval that was reached.
+#' @noRd
+say_abi <- function(found, delta) {
+  vapply(split(found$native, by = c("b", "transport"), sorted = TRUE), function(rows) {
+    sprintf(
+      paste(
+        "%s %s: of %d sizes and operations the one binary is equivalent to the native build",
+        "within %s at %d, slower at %d, faster at %d, undecided at %d; ratios %s, the widest 95 %%",
+        "interval that was reached %s."
+      ),
+      title_of(rows$b[[1L]]), over(rows$transport[[1L]]), nrow(rows), percent(delta),
+      sum(rows$verdict %in% "equivalent"), sum(rows$verdict %in% "slower"),
+      sum(rows$verdict %in% "faster"), sum(rows$verdict %in% "undecided" | is.na(rows$verdict)),
+      paste(unique(format_digits(range(rows$ratio))), collapse = " to "),
+      {
+        widest <- which.max(log(rows$high / rows$low))
+        if (length(widest)) {
+          format_interval(rows$ratio[[widest]], rows$low[[widest]], rows$high[[widest]])
+        } else {
+          "none"
+        }
+      }
+    )
+  }, "")
+}
+
+#' Write the exhibit of one binary.
+#'
+#' @param results_dir as for [read_results()].
+#' @param out_file the HTML file; `abi.csv` goes beside it.
+#' @inheritParams compare_abi
+#' @return what [compare_abi()] returned, invisibly. Prints the sentences, and the path last.
+#' @export
+write_abi <- function(results_dir, out_file, delta = 0.03) {
+  need_pandoc()
+  results <- read_study(results_dir)
+  whole <- summarise_launches(results)
+  # Sessions that have both kinds; those of other studies have but the native ones.
+  held <- unique(whole[endsWith(whole$mpi, "-abi"), c("site", "session"), with = FALSE])
+  if (!nrow(held)) bad_data(results_dir, NA, "no launch of the standard ABI", "run `make abi`")
+  whole <- keep_rows(whole, which(
+    paste(whole$site, whole$session) %in% paste(held$site, held$session)
+  ))
+  summary <- keep_rows(whole, which(choose_sessions(whole)$rows))
+  with_families(families_of(results$sessions), {
+    found <- compare_abi(narrow_with(summary, "program_sha256"), delta)
+    said <- unname(say_abi(found, delta))
+    folder <- tempfile("cotejo-abi")
+    dir.create(folder)
+    on.exit(unlink(folder, recursive = TRUE))
+    render_page("abi", list(found = found, said = said, delta = delta), list(), folder, out_file)
+  })
+  write_csv(found$native, file.path(dirname(out_file), "abi.csv"))
+  cat(said, sep = "\n")
+  cat(out_file, "\n", sep = "")
+  invisible(found)
+}
+
+narrow_with <- function(summary, columns) {
+  out <- narrow(summary)
+  set(out, j = columns, value = unclass(summary)[columns])
+  setattr(out, "factors", attr(summary, "factors"))
+  out[]
+}

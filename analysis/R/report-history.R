@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The history of a site: all its sessions as series, what changed when, and what else changed then.
+
+#' Write the history of a site: page, figure, table, and files for other tools.
+#'
+#' @param results_dir as for [read_results()].
+#' @param out_dir folder: `history.html`, `history.csv` (every point, for readers),
+#'   `history.json` (series and changes, for dashboards), and `otava/` (a CSV a series group and
+#'   `otava.yaml`, which `otava analyze GROUP` of Apache Otava reads).
+#' @param site its name.
+#' @return the changes ([history_changes()]), invisibly. Prints a sentence for each, and the page's
+#'   path last.
+#' @export
+write_history <- function(results_dir, out_dir, site = "local") {
+  need_pandoc()
+  results <- read_study(results_dir)
+  whole <- summarise_launches(results)
+  whole <- part_of_table(whole, whole$site == site & !whole$scale %in% LESSER_SCALES)
+  if (!nrow(whole)) {
+    bad_data(results_dir, NA, sprintf("no usable launch of site %s", site), "name it with SITE=")
+  }
+  points <- series_of_sessions(whole)
+  with_families(families_of(results$sessions), {
+    changes <- history_changes(points)
+    said <- say_history(changes, points)
+    folder <- tempfile("cotejo-history")
+    dir.create(folder)
+    on.exit(unlink(folder, recursive = TRUE))
+    plots <- list(history = plot_history(points, changes))
+    values <- list(
+      points = points, changes = changes, said = said, plots = plots, site = site
+    )
+    render_page("history", values, plots, folder, file.path(out_dir, "history.html"))
+    write_csv(points_table(points), file.path(out_dir, "history.csv"))
+    write_whole(file.path(out_dir, "history.json"), function(file) {
+      writeLines(history_json(points, changes), file)
+    })
+    write_otava(points, file.path(out_dir, "otava"))
+  })
+  cat(said, sep = "\n")
+  cat(file.path(out_dir, "history.html"), "\n", sep = "")
+  invisible(changes)
+}
+
+#' The name of each series, as one text.
+#' @noRd
+series_names <- function(points) {
+  first <- points[!duplicated(series)]
+  first <- first[order(series)]
+  trimws(gsub(" +", " ", paste(
+    first$test, first$operation, first$mpi, first$transport, first$placement, first$settings,
+    first$parameters, paste0(first$ranks, "r"), paste0(format_whole(first$bytes), "B")
+  )))
+}
+
+#' A sentence for each change, those of one session and MPI together.
+#' @noRd
+say_history <- function(changes, points) {
+  count <- points[, .N, by = "series"]
+  held <- sprintf(
+    "%d series of %d sessions, %d of them with four points or more.", nrow(count),
+    uniqueN(points$session), sum(count$N >= 2L * LEAST_STRETCH)
+  )
+  if (!nrow(changes)) {
+    return(c(held, "No change is shown."))
+  }
+  parts <- split(changes, by = c("session", "mpi", "operation", "transport"), sorted = TRUE)
+  c(held, unname(vapply(parts, function(part) {
+    most <- which.max(abs(log(part$ratio)))
+    sprintf(
+      "%s, %s %s: %s from session %s on (%s): %s times %s, probability %s; %s.",
+      title_of(part$mpi[[1L]]), title_of(part$operation[[1L]]), over(part$transport[[1L]]),
+      if (part$ratio[[most]] > 1) "slower" else "faster", part$session[[1L]],
+      if (all(part$from == part$to)) {
+        "and from no other"
+      } else {
+        paste("between", min(part$from), "and", max(part$to))
+      },
+      format_interval(part$ratio[[most]], part$low[[most]], part$high[[most]]),
+      paste("at", format_bytes(part$bytes[[most]])),
+      format_probability(part$probability[[most]]),
+      if (nzchar(part$causes[[most]])) {
+        paste("changed at the same time:", part$causes[[most]])
+      } else {
+        "nothing that is recorded changed at the same time"
+      }
+    )
+  }, "")))
+}
+
+# So many series are drawn: those that changed most.
+MOST_DRAWN <- 12L
+
+#' Series with their intervals over sessions, and their changes.
+#' @noRd
+plot_history <- function(points, changes) {
+  names <- series_names(points)
+  count <- points[, list(n = .N), by = "series"]
+  moved <- if (nrow(changes)) {
+    changes[, list(by = max(abs(log(ratio)))), by = "series"][order(-by)]$series
+  }
+  shown <- utils::head(unique(c(moved, count[order(-n)]$series)), MOST_DRAWN)
+  rows <- copy(points[points$series %in% shown])
+  sessions <- sort(unique(rows$session))
+  rows[, `:=`(panel = factor(names[series], names[shown]), at = match(session, sessions))]
+  marks <- if (nrow(changes)) changes[changes$series %in% shown] else data.table()
+  plot <- ggplot(rows, aes(at, median_s * 1e6)) +
+    ggplot2::geom_linerange(aes(ymin = low_s * 1e6, ymax = high_s * 1e6), na.rm = TRUE) +
+    ggplot2::geom_point(size = 0.8) +
+    ggplot2::geom_line(linewidth = 0.2) +
+    ggplot2::facet_wrap(~panel, ncol = 2L, scales = "free_y") +
+    ggplot2::labs(
+      title = "Sessions of this site", x = "session",
+      y = "\u00b5s",
+      caption = caption_of(
+        "Medians of sessions with 95 % intervals over their launches; lines: changes.",
+        rows$n, rows$simulated
+      )
+    ) +
+    theme_cotejo()
+  if (nrow(marks)) {
+    marks <- copy(marks)[, `:=`(
+      panel = factor(names[series], names[shown]), at = match(session, sessions) - 0.5
+    )]
+    plot <- plot + ggplot2::geom_vline(aes(xintercept = at), data = marks, linetype = 2)
+  }
+  with_data(plot, points_table(rows))
+}
+
+#' Points as readers want them: a row a series and session.
+#' @noRd
+points_table <- function(points) {
+  known <- intersect(names(MAY_CHANGE), names(points))
+  out <- data.table(series = series_names(points)[points$series])
+  columns <- c("session", "started", "n", "median_s", "low_s", "high_s", known)
+  set(out, j = columns, value = unclass(points)[columns])
+  out[order(series, session)]
+}
+
+#' Series and changes as JSON: times in s, instants in UTC.
+#' @noRd
+history_json <- function(points, changes) {
+  names <- series_names(points)
+  series <- lapply(split(points, by = "series"), function(one) {
+    here <- if (nrow(changes)) changes[changes$series == one$series[[1L]]] else changes
+    list(
+      name = names[[one$series[[1L]]]], unit = "s", better = "less",
+      points = one[, list(session, started, commit, n, value = median_s, low = low_s,
+        high = high_s
+      )],
+      changes = if (nrow(here)) {
+        here[, list(session, before, from, to, probability, ratio, low, high, causes)]
+      } else {
+        list()
+      }
+    )
+  })
+  jsonlite::toJSON(
+    list(schema = "cotejo-history/1", series = unname(series)),
+    auto_unbox = TRUE, na = "null", digits = NA, pretty = 1
+  )
+}
+
+#' Files that Apache Otava reads: a CSV for each group of series with the same sessions, and the
+#' configuration that names them.
+#' @noRd
+write_otava <- function(points, folder) {
+  dir.create(folder, recursive = TRUE, showWarnings = FALSE)
+  names <- gsub("[^A-Za-z0-9]+", "_", series_names(points))
+  held <- points[, list(sessions = paste(session, collapse = " ")), by = "series"]
+  groups <- split(held$series, match(held$sessions, unique(held$sessions)))
+  tests <- Map(function(members, number) {
+    rows <- points[points$series %in% members]
+    set(rows, j = "name", value = names[rows$series])
+    rows[, commit := commit[[1L]], by = "session"]
+    wide <- dcast(rows, session + commit ~ name,
+      value.var = "median_s", fun.aggregate = median
+    )
+    set(wide, j = "time", value = as.POSIXct(wide$session, "UTC", "%Y%m%dT%H%M%SZ"))
+    set(wide, j = "time", value = format(wide$time, "%Y-%m-%dT%H:%M:%S+00:00"))
+    metrics <- setdiff(colnames(wide), c("session", "commit", "time"))
+    name <- sprintf("group%03d", number)
+    write_csv(wide[, c("time", "commit", "session", metrics), with = FALSE],
+      file.path(folder, paste0(name, ".csv"))
+    )
+    list(
+      type = "csv", file = paste0(name, ".csv"), time_column = "time",
+      attributes = list("commit", "session"), metrics = as.list(metrics),
+      csv_options = list(delimiter = ",", quote_char = "\"")
+    )
+  }, groups, seq_along(groups))
+  names(tests) <- sprintf("group%03d", seq_along(groups))
+  write_whole(file.path(folder, "otava.yaml"), function(file) {
+    yaml::write_yaml(list(tests = tests), file)
+  })
+}

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Changes of series that were planted are found where they are; series without one have none.
+
+planted_series <- function(seed, step, n = 40L, at = 21L, spread = 0.01) {
+  set.seed(seed)
+  x <- stats::rnorm(n, 0, spread) + ifelse(stats::runif(n) < 0.03, 0.1, 0)
+  x + log1p(step) * (seq_len(n) >= at)
+}
+
+test_that("a step of 5 % is found within 3 points, and none where there is none", {
+  right <- vapply(1:60, function(seed) {
+    at <- 8L + seed %% 25L
+    found <- series_changes(planted_series(seed, 0.05, at = at))
+    any(abs(found$at - at) <= 3L)
+  }, NA)
+  expect_gte(mean(right), 0.95)
+  wrong <- vapply(1:60, function(seed) nrow(series_changes(planted_series(seed, 0))) > 0L, NA)
+  expect_lte(mean(wrong), 0.05)
+})
+
+test_that("the posterior is that of all cuts, counted one by one", {
+  x <- c(0, 0.01, -0.01, 0.2, 0.21, 0.19, 0.2)
+  se <- rep(0.01, 7L)
+  fast <- series_posterior(x, se, 0.1)
+  v <- pmax(fast$spread^2, se^2)
+  near <- stats::runmed(x, 5L, endrule = "median")
+  y <- near + pmax(pmin(x - near, FAR * sqrt(v)), -FAR * sqrt(v))
+  like <- stretch_likelihoods(y - median(y), v)
+  starts <- partitions_of(7L)
+  weight <- apply(starts, 1L, function(start) {
+    begin <- c(1L, which(start) + 1L)
+    end <- c(begin[-1L] - 1L, 7L)
+    exp(sum(like[cbind(begin, end)])) * 0.1^sum(start) * 0.9^sum(!start)
+  })
+  expect_equal(fast$change[-1L], drop(weight %*% starts) / sum(weight))
+})
+
+test_that("a history names what changed at the same time, and its files are read back", {
+  folder <- fresh_folder()
+  set.seed(1L)
+  for (session in 1:16) {
+    for (launch in 1:6) {
+      time <- 1e-6 * if (session > 8L) 1.2 else 1
+      description <- make_description(
+        launch = launch, session = sprintf("20261101T%02d0000Z", session)
+      )
+      description$observed$node$kernel <- if (session > 8L) "6.2.0" else "6.1.0"
+      description$provenance$commit <- sprintf("c%02d", session)
+      write_launch(folder, description, make_samples(
+        1024, matrix(time * exp(stats::rnorm(5L, 0, 0.01)))
+      ))
+    }
+  }
+  out <- fresh_folder()
+  changes <- NULL
+  said <- utils::capture.output(suppressMessages(changes <- write_history(folder, out)))
+  expect_identical(changes$session, "20261101T090000Z")
+  expect_match(changes$causes, "kernel")
+  expect_true(changes$low < 1.2 && changes$high > 1.2)
+  expect_match(said, "slower from session 20261101T090000Z", all = FALSE)
+  json <- jsonlite::read_json(file.path(out, "history.json"))
+  expect_identical(length(json$series[[1L]]$points), 16L)
+  expect_identical(json$series[[1L]]$changes[[1L]]$session, "20261101T090000Z")
+  config <- yaml::read_yaml(file.path(out, "otava", "otava.yaml"))
+  csv <- data.table::fread(file.path(out, "otava", config$tests[[1L]]$file))
+  expect_identical(nrow(csv), 16L)
+  expect_true(all(unlist(config$tests[[1L]]$metrics) %in% names(csv)))
+})

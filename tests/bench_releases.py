@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Goals of the search over releases: `make bench PART=releases`.
+
+One wheel under eight names, slow from one of them on: in simulated studies, and measured, with
+the calls of rank 0 delayed. The release at which it changed must be named, and no other; nothing
+where nothing was planted; with at most 0.7 of the launches of the full matrix.
+"""
+
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+import yaml
+
+from reframe_tests.harness import families, releases, sessions
+from tests.benching import say
+
+NAMES = [f"planted-{i}" for i in range(1, 9)]
+#: Simulated: goal, what is planted, spread of launches.
+SIMULATED = [("between hosts, 5 %", 0.05, 0.015), ("within a host, 20 %", 0.20, 0.04),
+             ("nothing planted, between hosts", 0, 0.015), ("nothing planted, within", 0, 0.04)]
+STUDIES = 100
+
+
+def simulated():
+    for what, share, spread in SIMULATED:
+        told = releases.ask_r(
+            f"found <- cotejo::prove_releases({STUDIES}L, {share}, {spread}); "
+            "cat(sum(found$right), max(found$share))").split()
+        right, most = int(told[0]), float(told[1])
+        say(f"{what}: right in at least 95 of {STUDIES}, with at most 0.7 of the launches",
+            f"{right}, {most:.2f}", right >= 95 and most <= 0.7)
+
+
+def declare(stack, folder, like, k, share):
+    """Eight names of one installation, delayed by `share` from the k-th on; 0: none."""
+    prefix, found = families.load()[like].prefix(stack), {}
+    for number, name in enumerate(NAMES, 1):
+        link = stack / "mpi" / name
+        if not link.is_symlink():
+            link.symlink_to(prefix)
+        slow = share if k and number >= k else 0
+        found[name] = {
+            "like": like, "title": f"release {number}", "order": number,
+            "environment": {"LD_PRELOAD": f"{prefix}/lib/libcotejo_slow.so",
+                            "COTEJO_SLOW": str(slow)}}
+    path = folder / f"planted-{k}.yaml"
+    path.write_text(yaml.safe_dump(found, sort_keys=False))
+    return path
+
+
+def search(stack, folder, k, cells, site="local"):
+    """A real search; names of the releases at which a change is named, and share of launches."""
+    like = next(f.name for f in families.load().values() if f.installed(stack))
+    path = declare(stack, folder, like, k, 0.20 if site == "local" else 0.05)
+    results = folder / f"results-{k}"
+    environment = {**os.environ, "COTEJO_STACK": str(stack), "COTEJO_RESULTS": str(results),
+                   "COTEJO_SITE": site,
+                   "RFM_CONFIG_FILES": str(families.REPO / "reframe_tests/config.py")}
+    done = subprocess.run(
+        [sys.executable, "-m", "reframe_tests.harness.releases", "--declared", str(path),
+         "--tag", "quick", "--cells", cells], cwd=families.REPO, env=environment)
+    if done.returncode:
+        sys.exit(f"bench: the search ended with status {done.returncode}")
+    (session,) = results.glob("*/*/session.json")
+    names = releases.quoted(NAMES)
+    told = releases.ask_r(
+        f"s <- cotejo:::summary_of_session({str(session.parent)!r}); "
+        f"f <- cotejo::find_changes(s, 'mpi', {names}); "
+        "cat(unique(f[f$named]$after))").split()
+    launches = len(sessions.launch_files(session.parent))
+    return told, launches / (releases.BLOCKS * len(sessions.read_json(session)["swept"]))
+
+
+def measured(stack, runs, cells="^pingpong_quick.*shm.near"):
+    for run in range(runs):
+        with tempfile.TemporaryDirectory() as folder:
+            k = random.SystemRandom().randrange(2, 9) if run < runs - 1 else 0
+            told, share = search(stack, pathlib.Path(folder), k, cells)
+        wanted = [NAMES[k - 1]] if k else []
+        say(f"measured, 20 % from the {k}-th on: it is named, and no other" if k else
+            "measured, nothing planted: nothing is named",
+            f"{told or 'nothing'}, {share:.2f} of the launches", told == wanted and share <= 0.7)
+
+
+def main():
+    stack = pathlib.Path(sys.argv[1])
+    os.environ["COTEJO_STACK"] = str(stack)
+    simulated()
+    try:
+        measured(stack, int(os.environ.get("COTEJO_RUNS", "6")))
+    finally:
+        for name in NAMES:
+            (stack / "mpi" / name).unlink(missing_ok=True)
+
+
+if __name__ == "__main__":
+    main()
