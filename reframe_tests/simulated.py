@@ -4,12 +4,13 @@
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
-from .base import FAMILIES, Experiment, Full, Quick, Smoke
-from .harness import exhibits
+from .base import Experiment, Full, Quick, Smoke
+from .harness import exhibits, families
 from .mixins.figures import Latency, Wait, median_s
 from .mixins.ranks import PairsOfRanks, Ranks
 
-CHOICE = next(f for f in FAMILIES.values() if f.simulator).setting("coll_selector", "simulated")
+CHOICE = next(f for f in families.load(simulators=True).values() if f.simulator).setting(
+    "coll_selector", "simulated")
 SELECTORS = CHOICE.values
 
 

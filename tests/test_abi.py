@@ -5,7 +5,7 @@ import pytest
 
 from reframe_tests.harness import families
 from stack import abi
-from tests.fake_mpi import executable
+from tests.fake_mpi import REFRAME, Fake, executable
 
 
 def fake_stack(folder, mpis):
@@ -65,3 +65,11 @@ def test_one_mpi_alone_is_refused(tmp_path):
 def test_a_set_that_is_not_there_is_one_line():
     with pytest.raises(ValueError, match="MPIS=nothing: no such file, and no set; there are abi"):
         families.set_of("nothing")
+
+
+@pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack`")
+def test_tests_load_for_a_set_of_mpis_alone(tmp_path):
+    """A set, or a site, that lists no simulator has the other tests all the same."""
+    fake = Fake(tmp_path, "mpich", ("MPICH Version: 5.0.2", "", [("n1", 0), ("n1", 1)]))
+    output = fake.run("-l", "-n", "^pingpong_smoke", bare=True, COTEJO_MPIS=str(abi.FILE))
+    assert "pingpong_smoke" in output and "StopIteration" not in output, output[-2000:]
