@@ -21,8 +21,8 @@ const struct option rma_options[] = {
     {"window", OPTION_TEXT, "allocate", "", NULL, 0, 0,
      "kinds of windows, joined by commas: allocate, create, shared, dynamic; or all"},
     {"element", OPTION_CHOICE, "word", "", "word|byte", 0, 0,
-     "of atomic operations: 8 B, which are added; or 1 B, of which bits are (MPI_BXOR: Open MPI "
-     "5 adds 64 of them and more with saturation)"},
+     "of atomic operations: 8 B, which are added; or 1 B, of which bits are (MPI_BXOR: sums of "
+     "64 bytes and more came out wrong under Open MPI 5.0.11)"},
     {0},
 };
 
