@@ -150,7 +150,9 @@ audit_mpiperf <- function(dir) {
   lost <- long[!grepl(".", value, fixed = TRUE)]
   data.table(
     file = "mpiperf-tab-1.csv",
-    what = sprintf("first call over second call, %s, %s", lost$collective, sub("_.*", "", lost$variable)),
+    what = sprintf(
+      "first call over second call, %s, %s", lost$collective, sub("_.*", "", lost$variable)
+    ),
     printed = lost$value, recomputed = NA_real_, low = NA_real_, high = NA_real_, unit = "",
     verdict = "unreadable", remark = "no decimal comma in the scan, where all others have one"
   )

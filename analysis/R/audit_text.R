@@ -10,7 +10,8 @@ audit_watter_text <- function(dir) {
   bytes <- as.numeric(table$message_bytes)
   # Of TCP's time; of LLC's it is more, and still below what the text says.
   gain <- recompute(
-    function(llc, tcp) 100 * (tcp - llc) / tcp, printed(table$mean_llc_s), printed(table$mean_tcp_s)
+    function(llc, tcp) 100 * (tcp - llc) / tcp,
+    printed(table$mean_llc_s), printed(table$mean_tcp_s)
   )
   of_llc <- 100 * (as.numeric(table$mean_tcp_s) / as.numeric(table$mean_llc_s) - 1)
   extreme <- function(rows, which) {
@@ -63,8 +64,8 @@ audit_whole_units <- function(dir) {
   chance <- 0.5^length(means)
   data.table(
     file = "watter-tab-A.4.csv", what = sprintf(
-      "resolution of the radix sort's clock: %d of %d means times %d are whole seconds", sum(whole),
-      length(whole), WATTER_N
+      "resolution of the radix sort's clock: %d of %d means times %d are whole seconds",
+      sum(whole), length(whole), WATTER_N
     ),
     printed = paste(range(as.numeric(means)), collapse = " .. "), recomputed = 1, low = 1,
     high = 1, unit = "s", verdict = if (all(whole)) "disagrees" else "agrees",

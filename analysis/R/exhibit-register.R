@@ -41,6 +41,19 @@ exhibit_row <- function(name, title, data = NULL, draw = NULL, differs = "", nee
   check_texts(list(name = name, title = title, differs = differs, needs = needs))
   draw <- in_exhibit(name, draw)
   data <- in_exhibit(name, data)
+  check_parts(name, data, draw, needs)
+  if (is.null(data)) data <- list(tests = "", filter = list(), sizes = "")
+  if (is.null(draw)) draw <- list(kind = "figure", verb = "", arguments = list())
+  data.table(
+    study = sub("-.*", "", name), exhibit = sub("^[^-]*-", "", name), name = name,
+    kind = draw$kind, title = title, tests = data$tests, filter = list(data$filter),
+    sizes = data$sizes, verb = draw$verb, arguments = list(draw$arguments), differs = differs,
+    needs = needs
+  )
+}
+
+# What launches and verb an exhibit must have.
+check_parts <- function(name, data, draw, needs) {
   faults <- c(
     if (!is.null(draw) && !inherits(draw, "cotejo_drawing")) "draw is no verb, such as by_size()",
     if (!is.null(data) && !inherits(data, "cotejo_launches")) {
@@ -52,14 +65,6 @@ exhibit_row <- function(name, title, data = NULL, draw = NULL, differs = "", nee
     if (!is.null(data) && is.null(draw)) "launches and no verb to draw them"
   )
   if (length(faults)) wrong_exhibit(name, faults[[1L]])
-  if (is.null(data)) data <- list(tests = "", filter = list(), sizes = "")
-  if (is.null(draw)) draw <- list(kind = "figure", verb = "", arguments = list())
-  data.table(
-    study = sub("-.*", "", name), exhibit = sub("^[^-]*-", "", name), name = name,
-    kind = draw$kind, title = title, tests = data$tests, filter = list(data$filter),
-    sizes = data$sizes, verb = draw$verb, arguments = list(draw$arguments), differs = differs,
-    needs = needs
-  )
 }
 
 check_texts <- function(texts) {

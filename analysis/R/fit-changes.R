@@ -7,8 +7,8 @@
 # changed" is that of the g-prior with unit information (Zellner 1986; Liang, Paulo, Molina, Clyde
 # and Berger 2008, sect. 2.1); partitions as models are Barry and Hartigan's (1993). Every boundary
 # has the same prior probability, of which all boundaries of all cells together expect
-# EXPECTED_CHANGES changes: the more is looked at, the more evidence is asked for (Scott and Berger 2010). A launch
-# that is far from its fellows is drawn in to FAR robust standard deviations.
+# EXPECTED_CHANGES changes: the more is looked at, the more evidence is asked for (Scott and Berger
+# 2010). A launch that is far from its fellows is drawn in to FAR robust standard deviations.
 
 # Changes that are expected beforehand, in all cells together.
 EXPECTED_CHANGES <- 0.5

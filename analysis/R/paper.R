@@ -33,7 +33,9 @@ write_paper_of <- function(study, source, out_file, session, published) {
   file.copy(c(source, system.file("report", "report.css", package = "cotejo")), folder)
   given <- list(
     study = study, coverage = coverage, audit = audit_published(published), folder = exhibits,
-    claims = judge_claims(study$whole, read_claims(file.path(published, "claims.csv")), study$delta)
+    claims = judge_claims(
+      study$whole, read_claims(file.path(published, "claims.csv")), study$delta
+    )
   )
   html <- render_paper(folder, basename(source), given, "svg")
   copy_whole(html, out_file)

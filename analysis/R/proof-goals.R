@@ -134,7 +134,9 @@ goals_expected <- function(trials, expected) {
   rbindlist(lapply(expected, function(row) {
     sizes <- c(if (is.null(row$from)) 0 else row$from, if (is.null(row$to)) Inf else row$to)
     here <- if (NROW(trials)) {
-      trials[plant == row$plant & time == row$summary & bytes >= sizes[[1L]] & bytes <= sizes[[2L]]]
+      trials[
+        plant == row$plant & time == row$summary & bytes >= sizes[[1L]] & bytes <= sizes[[2L]]
+      ]
     } else {
       trials
     }

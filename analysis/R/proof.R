@@ -78,8 +78,8 @@ sets_of_blocks <- function(blocks, n) {
 #' @param n blocks of a set.
 #' @param pairs function of the names of a test: list of pairs of names.
 #' @param prepare what is done to the launches of a set before they are compared.
-#' @return data.table of comparisons with `plant_a`, `plant_b`, `design`, `set` and `cluster`: those
-#'   of the same launches have the same.
+#' @return data.table of comparisons with `plant_a`, `plant_b`, `design`, `set` and `cluster`:
+#'   those of the same launches have the same.
 #' @noRd
 compare_sets <- function(summary, names, n, pairs, prepare = identity) {
   tests <- unique(names[, c("site", "session", "test")])
@@ -173,10 +173,12 @@ stop_families <- function(summary, names, n, until) {
       part[, block := as.character(launch)]
       lapply(split(part, by = c("mpi", "operation")), function(rows) {
         d <- curve_of_pair(rows, pair)
-        lapply(sets, function(set) list(
-          d = d[rownames(d) %in% set, , drop = FALSE],
-          cluster = paste(rows$session[[1L]], rows$test[[1L]], rows$mpi[[1L]], toString(pair))
-        ))
+        lapply(sets, function(set) {
+          list(
+            d = d[rownames(d) %in% set, , drop = FALSE],
+            cluster = paste(rows$session[[1L]], rows$test[[1L]], rows$mpi[[1L]], toString(pair))
+          )
+        })
       })
     }), recursive = FALSE)
   }), recursive = FALSE)

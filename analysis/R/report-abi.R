@@ -62,8 +62,8 @@ say_abi <- function(found, delta) {
     sprintf(
       paste(
         "%s %s: of %d sizes and operations the one binary is equivalent to the native build",
-        "within %s at %d, slower at %d, faster at %d, undecided at %d; ratios %s, the widest 95 %%",
-        "interval that was reached %s."
+        "within %s at %d, slower at %d, faster at %d, undecided at %d; ratios %s, the widest",
+        "95 %% interval that was reached %s."
       ),
       title_of(rows$b[[1L]]), over(rows$transport[[1L]]), nrow(rows), percent(delta),
       sum(rows$verdict %in% "equivalent"), sum(rows$verdict %in% "slower"),

@@ -59,7 +59,8 @@ narrow <- function(summary) {
 #' of the launches.
 #'
 #' @return as [compare_results()], and `used`, `unusable`, `older` (launches), `undisturbed` (the
-#'   same comparison by [undisturbed()]), `settings` ([compare_settings()]), `agreement`, `flags`, `missing`, `sessions`, `audit`.
+#'   same comparison by [undisturbed()]), `settings` ([compare_settings()]), `agreement`, `flags`,
+#'   `missing`, `sessions`, `audit`.
 #' @noRd
 analyse <- function(results_dir, session = NULL, ...) {
   study <- compare_results(results_dir, session, ...)

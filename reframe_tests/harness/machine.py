@@ -84,11 +84,11 @@ def _on_path():
 
 
 def _modules():
-    found, names = [], "|".join(["mpi", *map(re.escape, families.load())])
+    found, of_an_mpi = [], "|".join(["mpi", *map(re.escape, families.load())])
     for folder in filter(None, os.environ.get("MODULEPATH", "").split(os.pathsep)):
         names = (p for p in sorted(pathlib.Path(folder).glob("**/*")) if p.is_file())
         found += [f"module: {name}" for name in (str(p.relative_to(folder)) for p in names)
-                  if re.search(names, name, re.I)]
+                  if re.search(of_an_mpi, name, re.I)]
     return found
 
 

@@ -55,7 +55,8 @@ test_that("panels, axes, legend and caption have their texts, escaped and not cu
     ggplot2::scale_y_continuous("height (m)") + theme_cotejo()
   picture <- picture_of(plot)
   svg <- svg_text(picture)
-  for (text in c("one &amp; two", "three", "&lt;a&gt;", "b", "left", "right", "Title", "height (m)")) {
+  texts <- c("one &amp; two", "three", "&lt;a&gt;", "b", "left", "right", "Title", "height (m)")
+  for (text in texts) {
     expect_match(svg, paste0(">", text, "<"), fixed = TRUE)
   }
   texts <- Filter(function(mark) mark$kind == "text" && !mark$angle, picture$marks)
