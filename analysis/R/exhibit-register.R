@@ -54,17 +54,17 @@ exhibit_row <- function(name, title, data = NULL, draw = NULL, differs = "", nee
 
 # What launches and verb an exhibit must have.
 check_parts <- function(name, data, draw, needs) {
-  faults <- c(
-    if (!is.null(draw) && !inherits(draw, "cotejo_drawing")) "draw is no verb, such as by_size()",
-    if (!is.null(data) && !inherits(data, "cotejo_launches")) {
-      "data is not what launches_of() gives"
-    },
-    if (is.null(data) && is.null(draw) && !nzchar(needs)) {
-      "neither launches nor a verb, nor what is still needed for them"
-    },
-    if (!is.null(data) && is.null(draw)) "launches and no verb to draw them"
+  lacks <- c(data = is.null(data), draw = is.null(draw))
+  is_fault <- c(
+    "draw is no verb, such as by_size()" =
+      !(lacks[["draw"]] || inherits(draw, "cotejo_drawing")),
+    "data is not what launches_of() gives" =
+      !(lacks[["data"]] || inherits(data, "cotejo_launches")),
+    "neither launches nor a verb, nor what is still needed for them" =
+      all(lacks) && !nzchar(needs),
+    "launches and no verb to draw them" = lacks[["draw"]] && !lacks[["data"]]
   )
-  if (length(faults)) wrong_exhibit(name, faults[[1L]])
+  if (any(is_fault)) wrong_exhibit(name, names(is_fault)[is_fault][[1L]])
 }
 
 check_texts <- function(texts) {
