@@ -19,3 +19,16 @@ class CotejoSource(PackageBase):
 
     version("main", branch="main")
     version("0.1.0", tag="v0.1.0")
+
+    #: The project's folder in a clone; a checkout that is developed in place names it itself.
+    project = "src"
+
+    @property
+    def sources(self):
+        """The folder that holds this package's project."""
+        fetched = Path(self.stage.source_path)
+        return fetched / self.project if (fetched / self.project).is_dir() else fetched
+
+    @property
+    def root_cmakelists_dir(self):
+        return str(self.sources)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The benchmarks of this repository, built once per MPI."""
 
-from pathlib import Path
-
 from spack_repo.builtin.build_systems.cmake import CMakePackage
 from spack_repo.cotejo.source import CotejoSource
 
@@ -21,12 +19,6 @@ class CotejoBench(CotejoSource, CMakePackage):
 
     conflicts("platform=darwin", msg="placement and proofs read Linux's /proc and /sys")
     conflicts("platform=windows", msg="placement and proofs read Linux's /proc and /sys")
-
-    @property
-    def root_cmakelists_dir(self):
-        """A clone has the project in src/; developed in place, src/ is the source."""
-        source = Path(self.stage.source_path)
-        return str(source / "src" if (source / "src").is_dir() else source)
 
     def cmake_args(self):
         return [self.define("CMAKE_C_COMPILER", self.spec["mpi"].mpicc)]

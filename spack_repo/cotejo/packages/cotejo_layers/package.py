@@ -30,8 +30,7 @@ class CotejoLayers(CotejoSource, CMakePackage):
 
     @property
     def root_cmakelists_dir(self):
-        source = Path(self.stage.source_path)
-        return str((source / "src" if (source / "src").is_dir() else source) / "transport")
+        return str(self.sources / "transport")
 
     def install(self, spec, prefix):
         """Of what CMake lays side by side, this library's part."""

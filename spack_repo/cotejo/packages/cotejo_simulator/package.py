@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The benchmarks of this repository on machines that are simulated."""
 
-from pathlib import Path
-
 from spack_repo.builtin.build_systems.cmake import CMakePackage
 from spack_repo.cotejo.source import CotejoSource
 
@@ -17,11 +15,6 @@ class CotejoSimulator(CotejoSource, CMakePackage):
     depends_on("hwloc@2:")
     depends_on("fftw@3.3:~mpi precision=double")
     depends_on("simgrid@3.32: +smpi")
-
-    @property
-    def root_cmakelists_dir(self):
-        source = Path(self.stage.source_path)
-        return str(source / "src" if (source / "src").is_dir() else source)
 
     def cmake_args(self):
         return [

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The R package of this repository: statistics, figures, report."""
 
-from pathlib import Path
-
 from spack_repo.builtin.build_systems.r import RPackage
 from spack_repo.cotejo.source import CotejoSource
 
@@ -11,6 +9,8 @@ from spack.package import *
 
 class RCotejo(CotejoSource, RPackage):
     """From samples of launches to comparisons, every figure and the report."""
+
+    project = "analysis"
 
     with default_args(type=("build", "run")):
         depends_on("pandoc")
@@ -25,8 +25,6 @@ class RCotejo(CotejoSource, RPackage):
         depends_on("r-yaml")
 
     def install(self, spec, prefix):
-        source = Path(self.stage.source_path)
-        folder = source / "analysis" if (source / "analysis").is_dir() else source
         mkdirp(self.module.r_lib_dir)
         R = which("R", required=True)
-        R("CMD", "INSTALL", f"--library={self.module.r_lib_dir}", str(folder))
+        R("CMD", "INSTALL", f"--library={self.module.r_lib_dir}", str(self.sources))
