@@ -35,5 +35,5 @@ class CotejoLayers(CotejoSource, CMakePackage):
     def install(self, spec, prefix):
         """Of what CMake lays side by side, this library's part."""
         everything = Path(self.stage.path, "everything")
-        cmake("--install", self.builder.build_directory, "--prefix", str(everything))
+        cmake("--install", self.build_directory, "--prefix", str(everything))
         install_tree(str(everything / spec.variants["library"].value), prefix)
