@@ -152,7 +152,8 @@ FILTER_COLUMNS <- c(
   "hosts", "ranks", "operation", "bytes", "settings", "parameters", "multiply_adds", "step",
   "pairs", "burst", "queue", "log2_points", "keys", "threads", "rank", "switched", "algorithms",
   "protocol", "timer", "library", "kernel", "governor", "cpu_model", "quantity", "program",
-  "partitions", "thread_cores"
+  "partitions", "thread_cores", "ways", "compute_us", "depth", "before", "any_source", "any_tag",
+  "many"
 )
 VARIED_COLUMN <- "^(setting|parameter|option)_[a-z0-9_]+$"
 
