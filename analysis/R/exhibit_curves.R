@@ -75,7 +75,8 @@ axis_of <- function(x, values, scale) {
   if (is.null(title)) title <- gsub("_", " ", word_of_column(x))
   label <- if (sizes) format_bytes else format_axis
   steps <- sort(unique(values[is.finite(values)]))
-  if (scale == "log") {
+  # A queue of none has no place on a log axis.
+  if (scale == "log" && all(steps > 0)) {
     breaks <- steps[seq(1L, length(steps), by = ceiling(length(steps) / 9))]
     list(
       jitter = 0.05,
@@ -97,7 +98,8 @@ axis_of <- function(x, values, scale) {
 
 AXES <- c(
   ranks = "ranks", pairs = "pairs of ranks at once", burst = "messages of a burst",
-  queue = "messages under way", cores = "cores", threads = "threads of each rank"
+  queue = "messages under way", before = "entries before the match", cores = "cores",
+  threads = "threads of each rank"
 )
 AXES <- as.list(AXES)
 

@@ -9,7 +9,9 @@ exhibit("cotejo-onesided-operations", "One-sided operations, each completed by a
 )
 
 exhibit("cotejo-onesided-synchronisation", "A put by what completes it",
-  data = launches_of("onesided_latency", "onesided_quick", operation = "put.*.create", queue = "1"),
+  data = launches_of(
+    "onesided_latency", "onesided_quick", operation = "put.*.create", queue = "1"
+  ),
   draw = by_size(series = operation, panel = c(mpi, transport, ranks))
 )
 
@@ -41,8 +43,8 @@ exhibit(
   ),
   draw = values(x = operation, series = compute_us, panel = c(mpi, transport, placement)),
   differs = paste(
-    "Colours: for how many microseconds the target computes; an operation that takes as long needs",
-    "the target."
+    "Colours: for how many microseconds the target computes; an operation that takes as long",
+    "needs the target."
   )
 )
 
@@ -51,7 +53,7 @@ exhibit("cotejo-matching-posted", "A message and its answer by receives posted b
     "matching_full", "matching_quick", operation = "matching-posted", any_source = "0",
     any_tag = "0"
   ),
-  draw = by_parameter(x = depth, series = mpi, panel = c(transport, before))
+  draw = by_parameter(x = before, series = mpi, panel = c(transport, ranks))
 )
 
 exhibit("cotejo-matching-unexpected", "A receive by unexpected messages that came before its own",
@@ -59,7 +61,7 @@ exhibit("cotejo-matching-unexpected", "A receive by unexpected messages that cam
     "matching_full", "matching_quick", operation = "matching-unexpected", any_source = "0",
     any_tag = "0"
   ),
-  draw = by_parameter(x = depth, series = mpi, panel = c(transport, before))
+  draw = by_parameter(x = before, series = mpi, panel = c(transport, ranks))
 )
 
 exhibit("cotejo-both-ways", "Bandwidth of queues of messages both ways at once",

@@ -17,7 +17,7 @@ test_that("the register holds every published exhibit once and names verbs that 
   columns <- unique(unlist(lapply(exhibits$filter, names)))
   known <- c(
     "mpi", "algorithms", "transport", "placement", "ranks", "operation", "queue", "burst",
-    "pairs", "log2_points", "threads"
+    "pairs", "log2_points", "threads", "any_source", "any_tag"
   )
   expect_true(all(columns %in% known | grepl("^(option|parameter|setting)_", columns)))
 })
@@ -390,4 +390,10 @@ test_that("a later session of another test of the same experiment hides nothing"
   write_launch(folder, later, make_samples(1, matrix(1e-6)))
   # The later session of another test of the same experiment does not hide this one.
   expect_identical(drawn_from(folder, one_row("by_size"))$coverage$launches, 6L)
+})
+
+test_that("a parameter that is 0 somewhere is drawn on a linear axis", {
+  axis <- axis_of("depth", c(0, 16, 4096), "log")
+  expect_identical(axis$place(c(0, 16), c("a", "b")), c(0, 16))
+  expect_equal(axis_of("depth", c(16, 4096), "log")$jitter, 0.05)
 })
