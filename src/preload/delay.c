@@ -66,7 +66,7 @@ static double draw(void) {
     if (!own.seeded)
         own.state = slow.seed;
     own.seeded = true;
-    return (double)(random_next(&own.state) >> 11) * 0x1p-53;
+    return random_share(&own.state);
 }
 
 // By which share the call that ended just now is to be longer.
