@@ -37,3 +37,10 @@ def said(done, program="cotejo"):
     """The lines of a run that the program itself wrote to tell what is wrong."""
     return [line for line in done.stderr.splitlines() if line.startswith(f"{program} ")
             or line.startswith(f"{program}:")]
+
+
+def refuses(done, expected):
+    """That a run was refused in one line of its own which says `expected`, as bad usage is."""
+    assert len(said(done)) == 1, done.stderr
+    assert expected in said(done)[0]
+    assert done.returncode == 2

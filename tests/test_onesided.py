@@ -3,11 +3,11 @@
 be is refused, and what is preloaded finds its calls."""
 
 import csv
-import json
 
 import pytest
 
-from tests.launching import STACK, launch, said
+from tests.launching import STACK, launch, refuses, said
+from tests.test_patterns import record
 
 ONCE = ["--min-repetitions", "1", "--max-repetitions", "1", "--calls", "1", "--sync-share", "1"]
 
@@ -36,10 +36,7 @@ def test_a_wrong_byte_is_seen(mpi, words):
     (["bandwidth", "--ways", "both", "--queue", "0"], "give a --queue of 1 or an even number"),
 ])
 def test_what_cannot_be_done_is_said_in_one_line(mpi, words, expected):
-    done = launch(mpi, *words)
-    assert len(said(done)) == 1, done.stderr
-    assert expected in said(done)[0]
-    assert done.returncode == 2
+    refuses(launch(mpi, *words), expected)
 
 
 def test_positions_of_a_match_are_each_measured_once(mpi, tmp_path):
@@ -49,4 +46,4 @@ def test_positions_of_a_match_are_each_measured_once(mpi, tmp_path):
     rows = csv.DictReader((tmp_path / "samples.csv").read_text().splitlines()[1:])
     found = sorted((int(float(row["depth"])), int(float(row["before"]))) for row in rows)
     assert found == [(0, 0), (1, 0), (1, 1), (8, 0), (8, 4), (8, 8)]
-    assert json.loads((tmp_path / "samples.json").read_text())["observed"]["payload_checked"]
+    assert record(tmp_path)["observed"]["payload_checked"]

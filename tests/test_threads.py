@@ -6,7 +6,7 @@ import csv
 import pytest
 
 from tests import quiet
-from tests.launching import STACK, launch, said
+from tests.launching import STACK, launch, refuses, said
 from tests.test_patterns import ONCE, record, rows
 
 #: Threads that outnumber cores take turns on them: what is checked is not measured.
@@ -87,10 +87,7 @@ def test_sizes_that_parts_do_not_divide_are_left_out(mpi, tmp_path):
     (["threads", "--threads", "0"], "--threads"),
 ])
 def test_what_cannot_be_done_is_said_in_one_line(mpi, words, expected):
-    done = launch(mpi, *words)
-    assert len(said(done)) == 1, done.stderr
-    assert expected in said(done)[0]
-    assert done.returncode == 2
+    refuses(launch(mpi, *words), expected)
 
 
 def test_startup_tells_its_times(mpi, tmp_path):
