@@ -303,13 +303,13 @@ with_verdict <- function(found, claim) {
     verdict <- fcase(
       inside | row$verdict %in% "equivalent", "holds",
       row$joint & (row$low > claim$high | row$high < claim$low), "contradicted",
-      rep(TRUE, 1L), "undecided"
+      default = "undecided"
     )
   } else {
     verdict <- fcase(
       row$verdict %in% toward, "holds",
       row$verdict %in% c("faster", "slower", "equivalent"), "contradicted",
-      rep(TRUE, 1L), "undecided"
+      default = "undecided"
     )
     printed <- !is.na(claim$low)
     apart <- printed && (row$low > claim$high || row$high < claim$low)
