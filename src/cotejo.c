@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The benchmark's command line: finds the experiment, runs it on all ranks, publishes.
 #include "core/describe.h"
+#include "core/device.h"
 #include "core/errors.h"
 #include "core/placement.h"
 #include "core/ranks.h"
@@ -173,6 +174,8 @@ static void measure(struct bench *bench, const struct experiment *experiment, in
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (!failed(&bench->failure))
         choose_ranks(bench, experiment);
+    if (ranks_agree(MPI_COMM_WORLD, &bench->failure, false) == STATUS_OK)
+        device_open(bench->layout.memory, experiment->reach, experiment->name, &bench->failure);
     if (ranks_agree(MPI_COMM_WORLD, &bench->failure, false) == STATUS_OK) {
         clock_open_alike(&bench->clock, options_text(&bench->options, "timer"), MPI_COMM_WORLD,
                          &bench->failure);

@@ -4,6 +4,7 @@
 #include "traps.h"
 
 #include "core/machine.h"
+#include "core/moments.h"
 #include "core/node.h"
 
 #include <math.h>
@@ -68,16 +69,11 @@ end:
     return NULL;
 }
 
-static int rising(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 void bounce_judge(struct bounce *bounce, double *stretches, size_t count) {
     bounce->known = count >= STRETCHES_LEAST;
     if (!bounce->known)
         return;
-    qsort(stretches, count, sizeof *stretches, rising);
+    values_sort(stretches, count);
     bounce->round_trip_s = stretches[count / 2];
     bounce->spell = stretches[count * 9 / 10] / stretches[count / 10];
 }

@@ -2,6 +2,8 @@
 // The table that a person reads while the samples are taken.
 #include "bench.h"
 
+#include "ranks.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -43,6 +45,18 @@ void bench_print(struct bench *bench) {
     free(firsts);
     fflush(stdout);
     bench->printed = bench->samples.count;
+}
+
+int *bench_order(struct bench *bench, int count) {
+    int *list = malloc(((size_t)count + 1) * sizeof *list);
+    if (!list)
+        failure_set(&bench->failure, STATUS_USAGE, "no memory for an order of %d", count);
+    if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK) {
+        order_list(&bench->order, list, count);
+        return list;
+    }
+    free(list);
+    return NULL;
 }
 
 void bench_found(struct bench *bench, const char *name, double value) {

@@ -4,6 +4,7 @@
 #define COTEJO_CORE_BENCH_H
 
 #include "clock.h"
+#include "device.h"
 #include "failure.h"
 #include "json.h"
 #include "layout.h"
@@ -49,6 +50,7 @@ struct experiment {
     int least;        // ranks that it can be started with; 0: 2
     bool ordered;     // it is about order, and keeps its own
     bool startup;     // the first calls of all ranks are timed, right behind MPI_Init
+    enum reach reach; // which memory its buffers may be in
     bool usage;       // what the process takes of memory is read before and after MPI_Init
     const struct option *options[TABLES_MOST + 1]; // beside the common one; NULL ends them
     const struct column *columns;                  // beside the common ones; NULL: none
@@ -60,6 +62,10 @@ struct experiment {
 // Prints what the samples since the last call come to: one line for each of their groups.
 // Only rank 0 prints.
 void bench_print(struct bench *bench);
+
+// The order in which `count` operations, sizes or steps are measured: a list to be freed. NULL on
+// all ranks: no memory, or something failed before; failure agreed. Collective.
+int *bench_order(struct bench *bench, int count);
 
 // Puts a number among what was found (`observed.found`); one that is not finite becomes null.
 // Each name once. Only rank 0's count.

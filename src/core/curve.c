@@ -24,11 +24,6 @@ const struct option curve_options[] = {
     {0},
 };
 
-static int rising(const void *a, const void *b) {
-    size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    return (x > y) - (x < y);
-}
-
 struct sizes curve_sizes(const struct options *options, struct failure *failure) {
     const struct sizes *given = options_sizes(options, "sizes");
     size_t by = (size_t)options_integer(options, "perturb");
@@ -47,7 +42,7 @@ struct sizes curve_sizes(const struct options *options, struct failure *failure)
     }
     if (!by)
         return all;
-    qsort(all.bytes, all.count, sizeof *all.bytes, rising);
+    sizes_sort(&all);
     size_t kept = 0;
     for (size_t i = 0; i < all.count; i++)
         if (kept == 0 || all.bytes[kept - 1] != all.bytes[i])
@@ -58,7 +53,7 @@ struct sizes curve_sizes(const struct options *options, struct failure *failure)
 
 static struct operation operation_of(const struct curve *curve, size_t bytes) {
     struct operation operation = curve->operation;
-    operation.bytes = bytes;
+    operation.message.bytes = bytes;
     if (curve->fit)
         curve->fit(&operation);
     return operation;
@@ -67,11 +62,7 @@ static struct operation operation_of(const struct curve *curve, size_t bytes) {
 static void run_in_order(struct sampler *sampler, const struct curve *curve,
                          const struct sizes *sizes) {
     struct bench *bench = sampler->bench;
-    int *list = malloc((sizes->count + 1) * sizeof *list);
-    if (!list)
-        failure_set(&bench->failure, STATUS_USAGE, "no memory for %zu sizes", sizes->count);
-    if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
-        order_list(&bench->order, list, (int)sizes->count);
+    int *list = bench_order(bench, (int)sizes->count);
     for (size_t i = 0; i < sizes->count && !failed(&bench->failure); i++) {
         struct operation operation = operation_of(curve, sizes->bytes[list[i]]);
         sampler_measure(sampler, &operation);

@@ -2,6 +2,7 @@
 // Where in their pages the buffers of an operation begin.
 #include "layout.h"
 
+#include "device.h"
 #include "fold.h"
 #include "sizes.h"
 
@@ -14,6 +15,7 @@ const struct option layout_options[] = {
     {"layout", OPTION_TEXT, "page", "", NULL, 0, 0,
      "where buffers begin: page, malloc (where one call after the other puts them), or the bytes "
      "by which each is shifted in its page: one number for all, or one for each (0,16)"},
+    DEVICE_ROW,
     {0},
 };
 
@@ -23,7 +25,9 @@ static size_t page(void) {
 
 void layout_read(struct layout *layout, const struct options *options, struct failure *failure) {
     const char *text = options_text(options, "layout"), *at = text;
-    *layout = (struct layout){.name = text, .by_malloc = strcmp(text, "malloc") == 0};
+    *layout = (struct layout){.name = text,
+                              .memory = options_text(options, "memory"),
+                              .by_malloc = strcmp(text, "malloc") == 0};
     if (strcmp(text, "page") == 0 || layout->by_malloc)
         return;
     bool sound = true, more = true;
@@ -82,6 +86,10 @@ bool layout_describe(const struct layout *layout, MPI_Comm comm, struct json *js
         json_string(&one, layout->at[i].buffer);
         json_name(&one, "offset");
         json_integer(&one, (long long)layout->at[i].offset);
+        if (device_number() >= 0) {
+            json_name(&one, "device");
+            json_integer(&one, device_number());
+        }
         if (one.lost)
             fold.lost = true;
         else
@@ -94,6 +102,11 @@ bool layout_describe(const struct layout *layout, MPI_Comm comm, struct json *js
         json_open(json, '{');
         json_name(json, "name");
         json_string(json, layout->name ? layout->name : "own");
+        json_name(json, "memory");
+        if (layout->memory)
+            json_string(json, layout->memory);
+        else
+            json_null(json);
         json_name(json, "page_bytes");
         json_integer(json, (long long)page());
         json_name(json, "buffers");

@@ -16,8 +16,9 @@ enum { LAYOUT_BUFFERS_MOST = 32, LAYOUT_NAME_ROOM = 40, LAYOUT_SHIFTS_MOST = 8 }
 
 // Of one rank.
 struct layout {
-    const char *name; // "page", "malloc" or the bytes of shift; NULL: it is the program's own
-    bool by_malloc;   // buffers lie where consecutive calls of malloc put them
+    const char *name;   // "page", "malloc" or the bytes of shift; NULL: it is the program's own
+    const char *memory; // "host", "cuda", "hip", "managed"; NULL: not known
+    bool by_malloc;     // buffers lie where consecutive calls of malloc put them
     size_t shifts[LAYOUT_SHIFTS_MOST]; // B, of the first buffer, the second, ...
     int shifts_count;
     int count;
@@ -27,10 +28,10 @@ struct layout {
     } at[LAYOUT_BUFFERS_MOST];
 };
 
-// Declares --layout.
+// Declares --layout and --memory.
 extern const struct option layout_options[];
 
-// Reads --layout; what it cannot mean is a failure (STATUS_USAGE).
+// Reads both; what it cannot mean is a failure (STATUS_USAGE).
 void layout_read(struct layout *layout, const struct options *options, struct failure *failure);
 
 // By how many bytes of its page the buffer of that name is shifted. Buffers are counted in the

@@ -2,6 +2,8 @@
 // What of a machine can turn a comparison round.
 #include "machine.h"
 
+#include "moments.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -173,11 +175,6 @@ static double copy_time(copy_function *copy, char *to, const char *from, size_t 
     return least;
 }
 
-static int rising(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static struct pit worst_of(copy_function *copy, char *to, const char *from, size_t size,
                            size_t step, bool brief) {
     double times[PAGE], sorted[PAGE];
@@ -190,7 +187,7 @@ static struct pit worst_of(copy_function *copy, char *to, const char *from, size
         worst = times[i] > times[worst] ? i : worst;
     }
     memcpy(sorted, times, count * sizeof *times);
-    qsort(sorted, count, sizeof *sorted, rising);
+    values_sort(sorted, count);
     while (times[middle] != sorted[count / 2])
         middle++;
     // Both once more in turns: what was an interruption does not come back.

@@ -19,13 +19,17 @@ bool moments_precise(const struct moments *m, double rse) {
     return error <= rse * m->mean;
 }
 
-static int ascending(const void *a, const void *b) {
+static int rising(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
+void values_sort(double *values, size_t count) {
+    qsort(values, count, sizeof *values, rising);
+}
+
 double values_at(double *values, size_t count, double p) {
-    qsort(values, count, sizeof *values, ascending);
+    values_sort(values, count);
     size_t at = (size_t)(p * (double)count);
     return values[at < count ? at : count - 1];
 }

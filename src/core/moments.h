@@ -17,6 +17,9 @@ void moments_add(struct moments *m, double x);
 // Whether the standard error of the mean is at most the share `rse` of the mean.
 bool moments_precise(const struct moments *m, double rse);
 
+// Puts values in rising order.
+void values_sort(double *values, size_t count);
+
 // Sorts `count` > 0 values; returns the one below which a share `p` of them is.
 double values_at(double *values, size_t count, double p);
 

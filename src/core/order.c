@@ -6,7 +6,7 @@
 
 const struct option order_options[] = {
     {"order", OPTION_CHOICE, "drawn", "", "drawn|listed", 0, 0,
-     "of operations and sizes: drawn from --seed, or as they are listed"},
+     "of operations, sizes and steps: drawn from --seed, or as they are listed"},
     {"seed", OPTION_INTEGER, "0", "", NULL, 0, 1e15,
      "from which the order is drawn: one for all launches of a block"},
     {0},

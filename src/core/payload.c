@@ -2,15 +2,15 @@
 // Message buffers: touched by the rank that uses them, filled and checked byte by byte.
 #include "payload.h"
 
+#include "device.h"
 #include "node.h"
 #include "ranks.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-enum { PAGE = 4096, LINE = 64 };
+enum { PAGE = 4096, LINE = 64, PART = 1 << 15 }; // B; PART: what is copied at once
 
 static size_t rounded(size_t bytes, size_t unit) {
     return (bytes + unit - 1) / unit * unit;
@@ -57,7 +57,7 @@ void buffer_open(struct buffer *buffer, struct layout *layout, const char *name,
     buffer_shape(buffer, bytes);
     // No more than the messages need: a program's own malloc asks for no more either.
     buffer->room = layout->by_malloc ? needed(bytes, cold, cache_bytes, least) : room;
-    buffer->memory = layout->by_malloc ? malloc(buffer->room) : aligned_alloc(PAGE, room);
+    buffer->memory = device_allocate(buffer->room, layout->by_malloc);
     if (!buffer->memory) {
         failure_set(failure, STATUS_USAGE, "no memory for a buffer of %zu B; ask for less", room);
         return;
@@ -75,7 +75,7 @@ void buffer_forget(const struct buffer *buffer) {
 }
 
 void buffer_close(struct buffer *buffer) {
-    free(buffer->memory);
+    device_free(buffer->memory);
     *buffer = (struct buffer){0};
 }
 
@@ -124,10 +124,25 @@ static uint64_t word(int sender, unsigned message, size_t index) {
     return x ^ x >> 29;
 }
 
-static void put(char *bytes, size_t count, int sender, unsigned message, uint64_t mask) {
+// Bytes of a payload from position `first`, a multiple of a word's size, on.
+static void put_part(char *bytes, size_t first, size_t count, int sender, unsigned message,
+                     uint64_t mask) {
     for (size_t i = 0; i < count; i += sizeof mask) {
-        uint64_t value = word(sender, message, i / sizeof value) ^ mask;
+        uint64_t value = word(sender, message, (first + i) / sizeof value) ^ mask;
         memcpy(bytes + i, &value, count - i < sizeof value ? count - i : sizeof value);
+    }
+}
+
+static void put(char *bytes, size_t count, int sender, unsigned message, uint64_t mask) {
+    char part[PART];
+    if (!device_far()) {
+        put_part(bytes, 0, count, sender, message, mask);
+        return;
+    }
+    for (size_t i = 0; i < count; i += PART) {
+        size_t here = count - i < PART ? count - i : PART;
+        put_part(part, i, here, sender, message, mask);
+        device_copy(bytes + i, part, here);
     }
 }
 
@@ -139,15 +154,30 @@ void payload_poison(char *bytes, size_t count, int sender, unsigned message) {
     put(bytes, count, sender, message, ~(uint64_t)0);
 }
 
-size_t payload_check(const char *bytes, size_t count, int sender, unsigned message) {
+static size_t check_part(const char *bytes, size_t first, size_t count, int sender,
+                         unsigned message) {
     for (size_t i = 0; i < count; i += sizeof(uint64_t)) {
-        uint64_t value = word(sender, message, i / sizeof value);
+        uint64_t value = word(sender, message, (first + i) / sizeof value);
         size_t here = count - i < sizeof value ? count - i : sizeof value;
         if (memcmp(bytes + i, &value, here) == 0)
             continue;
         for (const char *right = (const char *)&value; bytes[i] == *right; right++)
             i++;
         return i;
+    }
+    return count;
+}
+
+size_t payload_check(const char *bytes, size_t count, int sender, unsigned message) {
+    char part[PART];
+    if (!device_far())
+        return check_part(bytes, 0, count, sender, message);
+    for (size_t i = 0; i < count; i += PART) {
+        size_t here = count - i < PART ? count - i : PART;
+        device_copy(part, bytes + i, here);
+        size_t wrong = check_part(part, i, here, sender, message);
+        if (wrong < here)
+            return i + wrong;
     }
     return count;
 }

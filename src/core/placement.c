@@ -49,9 +49,21 @@ static void observe_policy(struct json *json) {
     json_string(json, text);
 }
 
+void placement_host(struct json *json) {
+    char host[256] = "";
+#ifdef COTEJO_SIMULATED
+    // The simulated host: the system knows the real one only.
+    int length;
+    MPI_Get_processor_name(host, &length);
+#else
+    gethostname(host, sizeof host - 1);
+#endif
+    json_name(json, "host");
+    json_string(json, host);
+}
+
 void placement_observe(struct json *json, struct failure *failure) {
     hwloc_topology_t topology;
-    char host[256] = "";
     load(&topology, failure);
     if (failed(failure))
         return;
@@ -61,15 +73,6 @@ void placement_observe(struct json *json, struct failure *failure) {
         hwloc_bitmap_list_asprintf(&list, set) < 0) {
         failure_set(failure, STATUS_USAGE, "hwloc cannot tell the affinity of this process");
     } else {
-#ifdef COTEJO_SIMULATED
-        // The simulated host: the system knows the real one only.
-        int length;
-        MPI_Get_processor_name(host, &length);
-#else
-        gethostname(host, sizeof host - 1);
-#endif
-        json_name(json, "host");
-        json_string(json, host);
         json_name(json, "cpus");
         json_string(json, list);
         objects_in(topology, set, HWLOC_OBJ_CORE, "cores", json);

@@ -8,7 +8,10 @@
 
 #include <stdio.h>
 
-// Adds this rank's host, cpus, cores, numa, package and policy to an open JSON object.
+// Adds this rank's host to an open JSON object.
+void placement_host(struct json *json);
+
+// Adds this rank's cpus, cores, numa, package and policy to one.
 void placement_observe(struct json *json, struct failure *failure);
 
 // Prints the placements that this machine offers to `ranks` ranks, one line each: name, blank,

@@ -2,12 +2,15 @@
 // What ranks tell each other outside every timed zone: failures, texts, and how to wait quietly.
 #include "ranks.h"
 
+#include "tree.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-// Non-blocking collectives match only each other, so busy and quiet ranks both come here.
+enum { AGREE_TAG = 0x79, JOIN_TAG = 0x7a };
+
 static void complete(MPI_Request *request, bool quiet) {
     if (!quiet) {
         MPI_Wait(request, MPI_STATUS_IGNORE);
@@ -23,54 +26,84 @@ static void complete(MPI_Request *request, bool quiet) {
     }
 }
 
-int ranks_agree(MPI_Comm comm, struct failure *failure, bool quiet) {
-    int rank, first;
+// Up the tree of ranks and down again, so that no rank has to do with more than log2 of them: a
+// library's non-blocking collectives may have rank 0 tell all others itself.
+static void pass(MPI_Comm comm, int *first, struct tree_turn turn, bool gives, bool quiet) {
     MPI_Request request;
+    if (gives)
+        MPI_Isend(first, 1, MPI_INT, turn.peer, AGREE_TAG, comm, &request);
+    else
+        MPI_Irecv(first, 1, MPI_INT, turn.peer, AGREE_TAG, comm, &request);
+    complete(&request, quiet);
+}
+
+int ranks_agree(MPI_Comm comm, struct failure *failure, bool quiet) {
+    int rank, size;
     MPI_Comm_rank(comm, &rank);
-    int mine = failed(failure) ? rank : INT_MAX;
-    // Not MPI_Iallreduce: simulated, it takes a message from each rank to each other one.
-    MPI_Ireduce(&mine, &first, 1, MPI_INT, MPI_MIN, 0, comm, &request);
-    complete(&request, quiet);
-    MPI_Ibcast(&first, 1, MPI_INT, 0, comm, &request);
-    complete(&request, quiet);
+    MPI_Comm_size(comm, &size);
+    int first = failed(failure) ? rank : INT_MAX, rounds = tree_rounds(size);
+    for (int round = rounds - 1; round >= 0; round--) {
+        struct tree_turn turn = tree_turn(rank, size, round);
+        int other = first;
+        if (turn.peer >= 0)
+            pass(comm, &other, turn, turn.asks, quiet);
+        first = other < first ? other : first;
+    }
+    for (int round = 0; round < rounds; round++) {
+        struct tree_turn turn = tree_turn(rank, size, round);
+        if (turn.peer >= 0)
+            pass(comm, &first, turn, !turn.asks, quiet);
+    }
     if (first == INT_MAX)
         return STATUS_OK;
+    MPI_Request request;
     MPI_Ibcast(failure, sizeof *failure, MPI_BYTE, first, comm, &request);
     complete(&request, quiet);
     return failure->status;
 }
 
+// Puts what `peer`, whose ranks follow, has joined behind `all`. NULL: no memory.
+static char *append(char *all, MPI_Comm comm, int peer) {
+    long length, before = all ? (long)strlen(all) : 0;
+    MPI_Recv(&length, 1, MPI_LONG, peer, JOIN_TAG, comm, MPI_STATUS_IGNORE);
+    char *both = all && length > 0 ? realloc(all, (size_t)(before + 1 + length)) : NULL;
+    char *place = both ? both + before + 1 : malloc((size_t)(length > 0 ? length : 1));
+    if (!place && length > 0)
+        MPI_Abort(comm, STATUS_FAILED); // the sender waits for its message to be taken
+    if (length > 0)
+        MPI_Recv(place, (int)length, MPI_CHAR, peer, JOIN_TAG, comm, MPI_STATUS_IGNORE);
+    if (both) {
+        both[before] = ',';
+        return both;
+    }
+    free(place);
+    free(all);
+    return NULL;
+}
+
+// The text with its end; a length of 0 tells that there is none.
+static void hand_up(char *all, MPI_Comm comm, int peer) {
+    size_t bytes = all ? strlen(all) + 1 : 0;
+    long length = bytes <= INT_MAX ? (long)bytes : 0;
+    MPI_Send(&length, 1, MPI_LONG, peer, JOIN_TAG, comm);
+    if (length > 0)
+        MPI_Send(all, (int)length, MPI_CHAR, peer, JOIN_TAG, comm);
+    free(all);
+}
+
 char *ranks_join(MPI_Comm comm, const char *text) {
-    int rank, size, length = (int)strlen(text) + 1;
+    int rank, size;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
-    int *lengths = NULL, *starts = NULL, total = 0;
-    char *all = NULL;
-    if (rank == 0) {
-        lengths = malloc(2 * (size_t)size * sizeof *lengths);
-        starts = lengths ? lengths + size : NULL;
-    }
-    // Without memory rank 0 cannot take part as the root: all must know before they send.
-    int possible = rank != 0 || lengths;
-    MPI_Bcast(&possible, 1, MPI_INT, 0, comm);
-    if (!possible)
-        return NULL;
-    MPI_Gather(&length, 1, MPI_INT, lengths, 1, MPI_INT, 0, comm);
-    if (rank == 0) {
-        for (int i = 0; i < size; i++) {
-            starts[i] = total;
-            total += lengths[i];
+    char *all = strdup(text);
+    for (int round = tree_rounds(size) - 1; round >= 0; round--) {
+        struct tree_turn turn = tree_turn(rank, size, round);
+        if (turn.peer >= 0 && turn.asks) {
+            hand_up(all, comm, turn.peer);
+            return NULL;
         }
-        all = malloc((size_t)total);
-        possible = all != NULL;
+        if (turn.peer >= 0)
+            all = append(all, comm, turn.peer);
     }
-    MPI_Bcast(&possible, 1, MPI_INT, 0, comm);
-    if (possible)
-        MPI_Gatherv(text, length, MPI_CHAR, all, lengths, starts, MPI_CHAR, 0, comm);
-    if (rank == 0 && all) {
-        for (int i = 1; i < size; i++)
-            all[starts[i] - 1] = ','; // the end of the text before
-    }
-    free(lengths);
     return all;
 }

@@ -9,11 +9,12 @@
 #include <stdbool.h>
 
 // Makes the failure of the lowest failing rank of `comm` the failure of all its ranks.
-// Collective. A `quiet` rank sleeps between looks instead of polling, so that it does not
-// disturb ranks that are measuring meanwhile. Returns the agreed status.
+// Collective; tag 0x79 of `comm` is taken. A `quiet` rank sleeps between looks instead of polling,
+// so that it does not disturb ranks that are measuring meanwhile. Returns the agreed status.
 int ranks_agree(MPI_Comm comm, struct failure *failure, bool quiet);
 
-// Joins the texts of all ranks of `comm` with commas, in the order of ranks. Collective.
+// Joins the texts of all ranks of `comm` with commas, in the order of ranks, up a tree of them.
+// Collective; tag 0x7a of `comm` is taken.
 // Rank 0 gets a string to free (NULL: no memory), the others NULL.
 char *ranks_join(MPI_Comm comm, const char *text);
 

@@ -2,6 +2,8 @@
 // Report lines of one launch in the manner of MPIPerf (Kurnosov 2012).
 #include "report.h"
 
+#include "moments.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,16 +18,11 @@ const struct option report_options[] = {
 
 static const double levels[] = {0.90, 0.95, 0.99};
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 struct trimmed trimmed_mean(double *values, size_t n, double trim) {
     size_t cut = (size_t)(trim / 2 * (double)n);
     if (n == 0)
         return (struct trimmed){.mean = NAN, .least = NAN, .most = NAN, .error = NAN};
-    qsort(values, n, sizeof *values, ascending);
+    values_sort(values, n);
     struct trimmed t = {.n = n,
                         .kept = n - 2 * cut,
                         .least = values[cut],

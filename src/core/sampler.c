@@ -13,8 +13,14 @@
 #include <stdlib.h>
 
 // Some libraries set a collective up anew during its first hundreds of calls. Those not measured
-// come in batches that double; after SETUP_S no more are begun.
-enum { SETUP_BATCH_MOST = 256, GROWTH_MOST = 40, TRIES = STAGE_TRIES };
+// come in batches that double; after SETUP_S no more are begun. Simulated, the first call alone
+// is another than the rest.
+#ifdef COTEJO_SIMULATED
+enum { SETUP_BATCH_MOST = 2 };
+#else
+enum { SETUP_BATCH_MOST = 256 };
+#endif
+enum { GROWTH_MOST = 40, TRIES = STAGE_TRIES };
 static const double SETUP_S = 5e-3;
 
 const struct option sampler_options[] = {
@@ -110,7 +116,7 @@ static void adapt(struct sampler *sampler, const struct operation *operation,
 void sampler_stage(struct sampler *sampler, const struct operation *operation,
                    struct progress *progress, long count) {
     double begin_s = clock_now(&sampler->bench->clock), window = progress->slot_s;
-    errors_during(operation->name, operation->bytes);
+    errors_during(operation->name, operation->message.bytes);
     stage_run(sampler, operation, progress, progress->repetitions, count);
     if (sampler->bench->rank != 0) {
         progress->repetitions += count;
@@ -145,7 +151,7 @@ static void set_up(struct sampler *sampler, const struct operation *operation) {
     for (long batch = 2; more != 0 && batch <= SETUP_BATCH_MOST; batch *= 2) {
         stage_prepare(operation, -1);
         operation->run(operation->state, batch);
-        sampler->bench->payload_bytes += (double)batch * operation->payload;
+        sampler->bench->payload_bytes += (double)batch * operation->message.payload;
         more = clock_now(clock) - begin_s < SETUP_S;
         announce(sampler->bench->comm, &more, 1);
     }
@@ -158,7 +164,7 @@ static long rounded_up(double calls, long step) {
 // Calls of a loop that last sample_s, found by growing. The clocks of the ranks differ: rank 0
 // decides.
 static long enough_calls(struct sampler *sampler, const struct operation *operation) {
-    long step = operation->step ? operation->step : 1;
+    long step = operation->special.step ? operation->special.step : 1;
     struct progress trial = {.calls = step};
     for (int i = 0; i < GROWTH_MOST; i++) {
         double next = (double)trial.calls;
@@ -198,20 +204,18 @@ void sampler_begin(struct sampler *sampler, const struct operation *operation,
     stage_room(sampler, operation);
     if (failed(&sampler->bench->failure))
         return;
-    errors_during(operation->name, operation->bytes);
+    errors_during(operation->name, operation->message.bytes);
     if (sampler->start->clocked) // no other start relies on the clocks
         sync_renew(&sampler->sync);
-    if (!operation->program) {
-        if (operation->enter)
-            operation->enter(operation);
+    if (!operation->special.program) {
+        stage_enter(operation);
         set_up(sampler, operation);
-        if (operation->leave)
-            operation->leave(operation);
+        stage_leave(operation);
     }
-    progress->calls = sampler->calls         ? sampler->calls
-                      : operation->calls     ? operation->calls
-                      : sampler->start->loop ? enough_calls(sampler, operation)
-                                             : 1;
+    progress->calls = sampler->calls             ? sampler->calls
+                      : operation->special.calls ? operation->special.calls
+                      : sampler->start->loop     ? enough_calls(sampler, operation)
+                                                 : 1;
     if (sampler->start->windows)
         find_window(sampler, operation, progress);
 }
@@ -221,14 +225,14 @@ double sampler_once(struct sampler *sampler, const struct operation *operation, 
     sampler->start->meet(sampler, NULL, 0);
     struct span span =
         clock_time(&sampler->bench->clock, -INFINITY, operation->run, operation->state, calls);
-    sampler->bench->payload_bytes += (double)calls * operation->payload;
+    sampler->bench->payload_bytes += (double)calls * operation->message.payload;
     return (span.end_s - span.begin_s) / (double)calls;
 }
 
 void sampler_check(struct sampler *sampler, const struct operation *operation, unsigned round) {
-    errors_during(operation->name, operation->bytes);
-    if (operation->check && !failed(&sampler->bench->failure))
-        operation->check(operation, round, &sampler->bench->failure);
+    errors_during(operation->name, operation->message.bytes);
+    if (operation->around && operation->around->check && !failed(&sampler->bench->failure))
+        operation->around->check(operation, round, &sampler->bench->failure);
 }
 
 void sampler_measure(struct sampler *sampler, const struct operation *operation) {

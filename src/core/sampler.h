@@ -23,11 +23,32 @@ struct timing {
     int ranks, stride;
 };
 
-// What is measured, the same on every rank. Only `name`, `run` and `state` are always needed.
-struct operation {
-    const char *name; // a sample's `operation`: a constant, or of samples_name
-    size_t bytes;     // a sample's `bytes`
-    double payload;   // B that one call moves between ranks, all together
+struct operation;
+
+// What an operation moves.
+struct message {
+    size_t bytes;   // a sample's `bytes`
+    double payload; // B that one call moves between ranks, all together
+};
+
+// What is done around the calls and never timed. What is NULL is left out.
+struct around {
+    // Around a stage: shape buffers that several operations share, post what stays posted between
+    // calls, and drain it.
+    void (*enter)(const struct operation *operation);
+    void (*leave)(const struct operation *operation);
+    // Before each start (of a loop: before its row). A repetition of -1 is not measured.
+    void (*prepare)(const struct operation *operation, long repetition);
+    // One call whose result is checked, before the first sample (round 0) and after the last one
+    // (1). All ranks must agree on the failure.
+    void (*check)(const struct operation *operation, unsigned round, struct failure *failure);
+    // Fills a sample's further columns behind the sampler's, on rank 0; may change its time.
+    void (*describe)(const struct operation *operation, const struct timing *timing,
+                     struct sample *sample);
+};
+
+// What few operations have.
+struct special {
     // Calls in a sample where the operation says it; 0: the sampler does. Of a loop the sampler
     // takes multiples of `step` (0: 1): 2 where ranks swing about each other, more where the ends
     // of a row are not to weigh.
@@ -35,26 +56,21 @@ struct operation {
     bool bystander; // this rank's own time does not count
     bool program;   // a whole program, which its check warms up: no further call goes before
     bool own;       // its time is a quantity of its own, neither `single` nor `steady`
-    // Around a stage: shape buffers that several operations share, post what stays posted between
-    // calls, and drain it. NULL: nothing.
-    void (*enter)(const struct operation *operation);
-    void (*leave)(const struct operation *operation);
-    // Before each start (of a loop: before its row), untimed; NULL: nothing. A repetition of -1 is
-    // not measured.
-    void (*prepare)(const struct operation *operation, long repetition);
-    // What is timed, and nothing else.
-    void (*run)(void *state, long calls);
-    // One call whose result is checked, before the first sample (round 0) and after the last one
-    // (1). All ranks must agree on the failure. NULL: there is nothing to check.
-    void (*check)(const struct operation *operation, unsigned round, struct failure *failure);
-    // Fills a sample's further columns behind the sampler's, on rank 0; may change its time.
-    void (*describe)(const struct operation *operation, const struct timing *timing,
-                     struct sample *sample);
-    void *state;
     // What each rank notes of a sample while it runs, for `describe`. Of a loop only the last
     // sample of a stage has notes: such operations are to be run in stages of one.
     const double *notes;
     int notes_count;
+};
+
+// What is measured, the same on every rank. `name` and `run` are always needed, and
+// every operation has use for half of the members (tests/test_operations.py counts them).
+struct operation {
+    const char *name;                     // a sample's `operation`: a constant, or of samples_name
+    void (*run)(void *state, long calls); // what is timed, and nothing else
+    void *state;
+    struct message message;
+    const struct around *around; // NULL: nothing
+    struct special special;
 };
 
 struct start; // a way to start (start.h)

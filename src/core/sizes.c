@@ -119,6 +119,15 @@ size_t sizes_largest(const struct sizes *sizes) {
     return most;
 }
 
+static int rising(const void *a, const void *b) {
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+void sizes_sort(struct sizes *sizes) {
+    qsort(sizes->bytes, sizes->count, sizeof *sizes->bytes, rising);
+}
+
 void sizes_free(struct sizes *sizes) {
     free(sizes->bytes);
     *sizes = (struct sizes){0};

@@ -24,6 +24,9 @@ bool sizes_read(const char *text, struct sizes *sizes, char *why, size_t room);
 // The largest of a list; 0: it is empty.
 size_t sizes_largest(const struct sizes *sizes);
 
+// Puts a list in rising order.
+void sizes_sort(struct sizes *sizes);
+
 void sizes_free(struct sizes *sizes);
 
 #endif

@@ -19,7 +19,7 @@ enum { LEAD_IN = 4 };
 enum { MOMENTS = 3 };
 
 static size_t per_sample(const struct operation *operation) {
-    return MOMENTS + (size_t)operation->notes_count;
+    return MOMENTS + (size_t)operation->special.notes_count;
 }
 
 // How often this thread lost its core so far.
@@ -59,9 +59,19 @@ static long lead_in(const struct progress *progress) {
     return progress->calls < LEAD_IN ? LEAD_IN : progress->calls;
 }
 
+void stage_enter(const struct operation *operation) {
+    if (operation->around && operation->around->enter)
+        operation->around->enter(operation);
+}
+
+void stage_leave(const struct operation *operation) {
+    if (operation->around && operation->around->leave)
+        operation->around->leave(operation);
+}
+
 void stage_prepare(const struct operation *operation, long repetition) {
-    if (operation->prepare)
-        operation->prepare(operation, repetition);
+    if (operation->around && operation->around->prepare)
+        operation->around->prepare(operation, repetition);
 }
 
 // One row: after a barrier and some calls that are in no sample, the samples follow each other,
@@ -79,8 +89,8 @@ static void run_row(struct sampler *sampler, const struct operation *operation,
     for (long i = count - 1; i > 0; i--)
         begin[i] = end[i - 1];
     begin[0] = first;
-    for (long n = 0; n < count * operation->notes_count; n++)
-        notes[n] = operation->notes[n % operation->notes_count];
+    for (long n = 0; n < count * operation->special.notes_count; n++)
+        notes[n] = operation->special.notes[n % operation->special.notes_count];
     for (long i = 0; i < count; i++) {
         sampler->target[i] = 0;
         switched[i] = switches() - before;
@@ -105,8 +115,8 @@ static void run_starts(struct sampler *sampler, const struct operation *operatio
         begin[i] = span.begin_s;
         end[i] = span.end_s;
         switched[i] = switches() - before;
-        for (int n = 0; n < operation->notes_count; n++)
-            notes[i * operation->notes_count + n] = operation->notes[n];
+        for (int n = 0; n < operation->special.notes_count; n++)
+            notes[i * operation->special.notes_count + n] = operation->special.notes[n];
     }
 }
 
@@ -118,20 +128,18 @@ void stage_run(struct sampler *sampler, const struct operation *operation,
     const struct model *model = &sampler->sync.model;
     double *own = sampler->own;
     int each = (int)((size_t)count * per_sample(operation));
-    if (operation->enter)
-        operation->enter(operation);
+    stage_enter(operation);
     (sampler->start->loop ? run_row : run_starts)(sampler, operation, progress, from, count);
-    if (operation->leave)
-        operation->leave(operation);
+    stage_leave(operation);
     for (long i = 0; i < count; i++) {
         own[i] = model_shared(model, own[i]);
-        own[count + i] = operation->bystander ? NAN : model_shared(model, own[count + i]);
+        own[count + i] = operation->special.bystander ? NAN : model_shared(model, own[count + i]);
     }
     MPI_Gather(own, each, MPI_DOUBLE, sampler->all, each, MPI_DOUBLE, 0, bench->comm);
     double calls = (double)(count * progress->calls);
     if (sampler->start->loop)
         calls += (double)lead_in(progress);
-    bench->payload_bytes += operation->payload * calls;
+    bench->payload_bytes += operation->message.payload * calls;
 }
 
 // The moments of sample `i`, on rank 0.
@@ -167,7 +175,7 @@ double stage_pace(struct sampler *sampler, const struct operation *operation, lo
 
 static enum quantity quantity_of(const struct sampler *sampler, const struct operation *operation,
                                  const struct progress *progress) {
-    if (operation->own || (!sampler->start->loop && progress->calls > 1))
+    if (operation->special.own || (!sampler->start->loop && progress->calls > 1))
         return QUANTITY_OWN;
     return sampler->start->loop ? QUANTITY_STEADY : QUANTITY_SINGLE;
 }
@@ -222,17 +230,17 @@ long stage_judge(struct sampler *sampler, const struct operation *operation,
         struct verdict verdict = sampler->start->judge(sampler, progress, &times);
         struct timing timing = {verdict.time_s * one, verdict.fastest_s * one,
                                 start_apart(&times),  verdict.late_s,
-                                verdict.slowest,      notes + i * operation->notes_count,
+                                verdict.slowest,      notes + i * operation->special.notes_count,
                                 times.ranks,          times.stride};
         struct sample sample = {.operation = operation->name,
-                                .bytes = operation->bytes,
+                                .bytes = operation->message.bytes,
                                 .repetition = progress->repetitions++,
                                 .calls = progress->calls,
                                 .time_s = timing.time_s,
                                 .valid = verdict.valid,
                                 .extra = {verdict.late_s, any_switched(&times, count)}};
-        if (operation->describe)
-            operation->describe(operation, &timing, &sample);
+        if (operation->around && operation->around->describe)
+            operation->around->describe(operation, &timing, &sample);
         add(sampler, sample, quantity_of(sampler, operation, progress));
         if (sampler->per_rank)
             add_ranks(sampler, operation, progress, &times, count, sample);

@@ -13,6 +13,8 @@ enum { STAGE_TRIES = 3 };
 void stage_room(struct sampler *sampler, const struct operation *operation);
 
 // What the operation wants done before a start.
+void stage_enter(const struct operation *operation);
+void stage_leave(const struct operation *operation);
 void stage_prepare(const struct operation *operation, long repetition);
 
 // Runs `count` samples, the first of which has number `from` (-1: none is measured); their times

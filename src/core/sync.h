@@ -18,6 +18,7 @@ struct sync_method {
     const char *name;
     void (*learn)(struct sync *sync, struct failure *failure);
     int (*hops)(int size); // from the last rank to rank 0: each adds its error
+    bool drifts;           // it knows of clocks that run apart
 };
 
 struct sync {
@@ -59,7 +60,12 @@ double sync_own(const struct sync *sync, double shared);
 
 // What one check takes of messages: a look may itself be disturbed, so each rank's error is the
 // median of some, however good the first one is.
+#ifdef COTEJO_SIMULATED
+// Each message is an event of the simulation, and nothing disturbs any.
+enum { SYNC_LOOKS = 1, SYNC_POINTS = 2, SYNC_EXCHANGES = 1 };
+#else
 enum { SYNC_LOOKS = 3, SYNC_POINTS = 14, SYNC_EXCHANGES = 10 };
+#endif
 
 // Measures the error again, down a tree of ranks. Returns the largest error of any rank, on all
 // ranks. Collective.

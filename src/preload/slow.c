@@ -5,16 +5,22 @@
 
 #include <mpi.h>
 
-int MPI_Init(int *count, char ***arguments) {
-    int status = PMPI_Init(count, arguments);
+// Only now is it known whether this rank is slowed, and by what.
+static int begun(int status, double begin) {
     delay_read();
+    if (delay_here())
+        delay_owe(begin, ENDS);
     return status;
 }
 
+int MPI_Init(int *count, char ***arguments) {
+    double begin = delay_now();
+    return begun(PMPI_Init(count, arguments), begin);
+}
+
 int MPI_Init_thread(int *count, char ***arguments, int required, int *provided) {
-    int status = PMPI_Init_thread(count, arguments, required, provided);
-    delay_read();
-    return status;
+    double begin = delay_now();
+    return begun(PMPI_Init_thread(count, arguments, required, provided), begin);
 }
 
 #define CALL(name, parameters, arguments, role)                                                   \

@@ -43,9 +43,30 @@ static void reaches_all(int size) {
     CHECK(most <= rounds && (1L << rounds) < 2L * size);
 }
 
+// Going up, each rank has what stands for itself and for those that follow it, up to where the
+// next one's begins: what is put behind each other is in the order of ranks.
+static void comes_together_in_order(int size) {
+    static int last[MOST];
+    long wrong = 0;
+    for (int rank = 0; rank < size; rank++)
+        last[rank] = rank;
+    for (int round = tree_rounds(size) - 1; round >= 0; round--)
+        for (int rank = 0; rank < size; rank++) {
+            struct tree_turn turn = tree_turn(rank, size, round);
+            if (turn.peer < 0 || !turn.asks)
+                continue;
+            wrong += last[turn.peer] + 1 != rank;
+            last[turn.peer] = last[rank];
+        }
+    CHECK(wrong == 0);
+    CHECK(last[0] == size - 1);
+}
+
 int main(void) {
     static const int sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 1000, 1024, 65537, MOST};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         reaches_all(sizes[i]);
+        comes_together_in_order(sizes[i]);
+    }
     return check_status();
 }

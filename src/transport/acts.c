@@ -52,15 +52,14 @@ static const struct option broadcast_options[] = {
 };
 
 static void run_pingpong(struct bench *bench) {
-    layer_run(bench, &(struct act){.operation = {.name = "pingpong"},
-                                   .share = 0.5,
-                                   .once = to_and_fro,
-                                   .moved = 2,
-                                   .both = true});
+    layer_run(bench,
+              &(struct act){
+                  .name = "pingpong", .share = 0.5, .once = to_and_fro, .moved = 2, .both = true});
 }
 
 static void run_stream(struct bench *bench) {
-    layer_run(bench, &(struct act){.operation = {.name = "stream", .step = 16},
+    layer_run(bench, &(struct act){.name = "stream",
+                                   .step = 16,
                                    .share = 1,
                                    .timed = 1,
                                    .needs_answer = true,
@@ -69,7 +68,7 @@ static void run_stream(struct bench *bench) {
 }
 
 static void run_broadcast(struct bench *bench) {
-    layer_run(bench, &(struct act){.operation = {.name = "bcast"},
+    layer_run(bench, &(struct act){.name = "bcast",
                                    .share = 1,
                                    .timed = TIMED_ALL,
                                    .needs_answer = true,

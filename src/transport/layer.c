@@ -15,7 +15,7 @@ const struct option layer_options[] = {
 
 static void enter(const struct operation *operation) {
     struct layer *layer = operation->state;
-    layer->bytes = operation->bytes;
+    layer->bytes = operation->message.bytes;
     buffer_shape(&layer->out, layer->bytes);
     buffer_shape(&layer->in, layer->bytes);
 }
@@ -28,7 +28,7 @@ static void run_calls(void *state, long calls) {
 
 static void fit(struct operation *operation) {
     const struct layer *layer = operation->state;
-    operation->payload = layer->act->moved * (double)operation->bytes;
+    operation->message.payload = layer->act->moved * (double)operation->message.bytes;
 }
 
 static void describe(const struct operation *operation, const struct timing *timing,
@@ -85,15 +85,15 @@ static void close_all(void) {
 }
 
 static struct operation operation_of(struct layer *layer) {
-    struct operation operation = layer->act->operation;
-    int timed = layer->act->timed;
-    operation.bystander = timed != TIMED_ALL && timed != layer->ways->rank;
-    operation.enter = enter;
-    operation.run = run_calls;
-    operation.check = check;
-    operation.describe = describe;
-    operation.state = layer;
-    return operation;
+    static const struct around around = {.enter = enter, .check = check, .describe = describe};
+    const struct act *act = layer->act;
+    return (struct operation){
+        .name = act->name,
+        .run = run_calls,
+        .state = layer,
+        .around = &around,
+        .special = {.step = act->step,
+                    .bystander = act->timed != TIMED_ALL && act->timed != layer->ways->rank}};
 }
 
 void layer_run(struct bench *bench, const struct act *act) {
@@ -107,7 +107,7 @@ void layer_run(struct bench *bench, const struct act *act) {
         ways_open(layer.ways, bench->comm, &bench->options, &bench->failure);
     if (!failed(&bench->failure) && layer.ways->carrier->echo && act->needs_answer)
         failure_set(&bench->failure, STATUS_USAGE, "%s: --transport %s only echoes; use pingpong",
-                    act->operation.name, layer.ways->carrier->name);
+                    act->name, layer.ways->carrier->name);
     if (!failed(&bench->failure))
         open_buffers(bench, &layer, sizes_largest(&sizes));
     if (!failed(&bench->failure))

@@ -18,10 +18,11 @@ struct layer {
 enum { TIMED_ALL = -1 };
 
 struct act {
-    struct operation operation; // its name, and how its calls are counted
-    double share;               // of a call's time that is one operation
-    int timed;                  // rank, or TIMED_ALL
-    bool needs_answer;          // cannot be where only the other kernel answers
+    const char *name;  // of the operation
+    long step;         // of its calls in a loop (struct special)
+    double share;      // of a call's time that is one operation
+    int timed;         // rank, or TIMED_ALL
+    bool needs_answer; // cannot be where only the other kernel answers
     void (*once)(struct layer *layer);
     double moved; // messages of one call
     // Who sends one message to whom in the check: from rank 0 to all, and back where `both`.

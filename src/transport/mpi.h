@@ -37,6 +37,8 @@ enum { MPI_MAX_LIBRARY_VERSION_STRING = 256, MPI_VERSION = 0, MPI_SUBVERSION = 0
 #define MPI_Abort world_abort
 #define MPI_Send world_send
 #define MPI_Recv world_receive
+#define MPI_Isend world_isend
+#define MPI_Irecv world_ireceive
 #define MPI_Barrier world_barrier
 #define MPI_Bcast world_bcast
 #define MPI_Ibcast world_ibcast
@@ -73,6 +75,12 @@ int world_abort(MPI_Comm comm, int status);
 int world_send(const void *bytes, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm);
 int world_receive(void *bytes, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
                   int status);
+// They are over when they return: who calls them sends and receives in an order that blocking
+// calls would keep too.
+int world_isend(const void *bytes, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
+                MPI_Request *request);
+int world_ireceive(void *bytes, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
+                   MPI_Request *request);
 int world_barrier(MPI_Comm comm);
 int world_bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm);
 // These two are done when they return.

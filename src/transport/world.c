@@ -208,6 +208,18 @@ int world_receive(void *bytes, int count, MPI_Datatype type, int rank, int tag, 
     return 0;
 }
 
+int world_isend(const void *bytes, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
+                MPI_Request *request) {
+    *request = 0;
+    return world_send(bytes, count, type, rank, tag, comm);
+}
+
+int world_ireceive(void *bytes, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
+                   MPI_Request *request) {
+    *request = 0;
+    return world_receive(bytes, count, type, rank, tag, comm, MPI_STATUS_IGNORE);
+}
+
 int world_bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
     size_t bytes = (size_t)count * size_of(type);
     if (comm == 1)

@@ -121,15 +121,15 @@ static void run_way(void *state, long calls) {
 
 static void enter(const struct operation *operation) {
     struct everyone *all = operation->state;
-    all->count = (int)operation->bytes;
-    buffer_shape(&all->out, operation->bytes * (size_t)all->size);
-    buffer_shape(&all->in, operation->bytes * (size_t)all->size);
+    all->count = (int)operation->message.bytes;
+    buffer_shape(&all->out, operation->message.bytes * (size_t)all->size);
+    buffer_shape(&all->in, operation->message.bytes * (size_t)all->size);
 }
 
 // Every block is known by its sender and its receiver.
 static void check(const struct operation *operation, unsigned round, struct failure *failure) {
     struct everyone *all = operation->state;
-    size_t count = operation->bytes;
+    size_t count = operation->message.bytes;
     enter(operation);
     struct call call = {buffer_slot(&all->out), buffer_slot(&all->in)};
     bool in_place = all->way == replace;
@@ -167,28 +167,24 @@ static const struct way {
 static void measure(struct sampler *sampler, struct everyone *all, const struct way *way,
                     size_t bytes) {
     all->way = way->way;
-    sampler_measure(sampler, &(struct operation){.name = way->operation,
-                                                 .bytes = bytes,
-                                                 .payload = (double)all->size * (all->size - 1) *
-                                                            (double)bytes,
-                                                 .step = 2,
-                                                 .enter = enter,
-                                                 .prepare = prepare,
-                                                 .run = run_way,
-                                                 .check = check,
-                                                 .state = all});
+    sampler_measure(
+        sampler,
+        &(struct operation){
+            .name = way->operation,
+            .message = {.bytes = bytes,
+                        .payload = (double)all->size * (all->size - 1) * (double)bytes},
+            .special = {.step = 2},
+            .around = &(const struct around){.enter = enter, .prepare = prepare, .check = check},
+            .run = run_way,
+            .state = all});
 }
 
 // All ways and sizes in the order that is drawn.
 static void run_ways(struct bench *bench, struct everyone *all, const struct sizes *sizes) {
     struct sampler sampler;
     int count = (int)sizes->count, planned = count * (int)(sizeof ways / sizeof *ways);
-    int *list = malloc((size_t)planned * sizeof *list);
-    if (!list)
-        failure_set(&bench->failure, STATUS_FAILED, "no memory for %d sizes", count);
     sampler_open(&sampler, bench, false);
-    if (!failed(&bench->failure))
-        order_list(&bench->order, list, planned);
+    int *list = bench_order(bench, planned);
     for (int i = 0; i < planned && !failed(&bench->failure); i++) {
         const struct way *way = &ways[list[i] / count];
         if (options_is(&bench->options, "way", "all") ||
@@ -228,5 +224,6 @@ const struct experiment alltoall_variants = {
             "any number of ranks.",
     .options = {alltoall_options, sampler_options, arrival_options, stop_options, sync_options},
     .columns = sampler_columns,
+    .reach = REACH_MANAGED,
     .run = run,
 };

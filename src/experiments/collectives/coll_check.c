@@ -3,6 +3,7 @@
 // positions alone, without a call to MPI, and compared to the last byte.
 #include "coll.h"
 
+#include "device.h"
 #include "ranks.h"
 
 #include <stdlib.h>
@@ -35,10 +36,29 @@ static void put_block(struct coll *coll, char *place, int count, int sender, int
     free(packed);
 }
 
+// Where the processor can work on `bytes` B of a side: there, or on the host; NULL, with a
+// failure: no memory. To be handed to leave_side().
+static char *reach_side(struct coll *coll, char *place, size_t bytes) {
+    char *reached = device_far() ? malloc(bytes ? bytes : 1) : place;
+    if (!reached)
+        failure_set(coll->failure, STATUS_USAGE,
+                    "no memory on the host to check %zu B; ask for smaller --sizes", bytes);
+    return reached;
+}
+
+static void leave_side(char *reached, const char *place) {
+    if (reached != place)
+        free(reached);
+}
+
 void coll_fill(struct coll *coll) {
     const struct flow *flow = coll->row->flow;
     struct side *side = given(coll);
-    char *first = side->buffer.pool;
+    char *pool = side->buffer.pool, *first = reach_side(coll, pool, side->bytes);
+    if (!first)
+        return;
+    if (first != pool) // what is between blocks, too
+        payload_poison(first, side->bytes, coll->rank, 0);
     for (int i = 0; i < side->blocks; i++) {
         char *place = first + side->far_starts[i];
         size_t count = (size_t)side->counts[i];
@@ -48,8 +68,9 @@ void coll_fill(struct coll *coll) {
         else
             put_block(coll, place, side->counts[i], coll->rank, i);
     }
-    for (size_t slot = 1; slot < side->buffer.slots; slot++)
-        memcpy(first + slot * side->buffer.step, first, side->bytes);
+    for (size_t slot = first == pool; slot < side->buffer.slots; slot++)
+        device_copy(pool + slot * side->buffer.step, first, side->bytes);
+    leave_side(first, pool);
 }
 
 // A reduced block: all ranks' elements from `first` on, or those of the ranks up to this one.
@@ -91,14 +112,20 @@ static void compare(struct coll *coll, const char *image) {
     // Before the first rank there is none: what an exclusive scan leaves there is anything.
     if (coll->row->flow->fold == FOLD_BEFORE && coll->rank == 0)
         return;
-    if (memcmp(side->at, image, side->bytes) == 0)
+    char *found = reach_side(coll, side->at, side->bytes);
+    if (!found)
         return;
-    while (side->at[at] == image[at])
+    if (found != side->at)
+        device_copy(found, side->at, side->bytes);
+    while (at < side->bytes && found[at] == image[at])
         at++;
-    failure_set(coll->failure, STATUS_FAILED,
-                "wrong result: byte %zu of the %zu B that rank %d received in %s of %zu B; do not "
-                "trust this MPI's collectives",
-                at, side->bytes, coll->rank, coll->row->name[coll->variant], coll->bytes);
+    leave_side(found, side->at);
+    if (at < side->bytes)
+        failure_set(
+            coll->failure, STATUS_FAILED,
+            "wrong result: byte %zu of the %zu B that rank %d received in %s of %zu B; do not "
+            "trust this MPI's collectives",
+            at, side->bytes, coll->rank, coll->row->name[coll->variant], coll->bytes);
 }
 
 void coll_check(struct coll *coll, struct failure *failure) {
@@ -109,10 +136,10 @@ void coll_check(struct coll *coll, struct failure *failure) {
                     side->bytes);
     if (ranks_agree(coll->comm, failure, false) == STATUS_OK) {
         payload_poison(image, side->bytes, coll->rank, 0);
-        memcpy(side->at, image, side->bytes);
+        device_copy(side->at, image, side->bytes);
         expect(coll, image);
         if (coll->row->flow->one_buffer && coll->rank == coll->root)
-            memcpy(side->at, image, side->bytes);
+            device_copy(side->at, image, side->bytes);
         coll_run(coll)(coll, 1);
         compare(coll, image);
     }

@@ -84,12 +84,12 @@ void overlap_measure(struct sampler *sampler, struct overlap *overlap) {
     struct bench *bench = sampler->bench;
     struct coll *coll = overlap->coll;
     size_t from = bench->samples.count;
-    sampler_measure(sampler, &(struct operation){.name = coll->row->alone,
-                                                 .bytes = coll->bytes,
-                                                 .payload = coll->payload,
-                                                 .prepare = coll_prepare,
-                                                 .run = coll_run(coll),
-                                                 .state = coll});
+    sampler_measure(
+        sampler, &(struct operation){.name = coll->row->alone,
+                                     .message = {.bytes = coll->bytes, .payload = coll->payload},
+                                     .around = &(const struct around){.prepare = coll_prepare},
+                                     .run = coll_run(coll),
+                                     .state = coll});
     double median = own_time(&bench->samples, from);
     announce(bench->comm, &median, 1);
     if (overlap->share == 0 || median == 0 || failed(&bench->failure))
@@ -97,14 +97,14 @@ void overlap_measure(struct sampler *sampler, struct overlap *overlap) {
     double steps = overlap->share * median * overlap->rate / (double)(overlap->tests + 1);
     overlap->steps = steps < 1 ? 1 : (long)steps;
     sampler_measure(sampler, &(struct operation){.name = coll->row->compute,
-                                                 .bytes = coll->bytes,
+                                                 .message = {.bytes = coll->bytes},
                                                  .run = run_compute,
                                                  .state = overlap});
     if (!failed(&bench->failure))
-        sampler_measure(sampler, &(struct operation){.name = coll->row->both,
-                                                     .bytes = coll->bytes,
-                                                     .payload = coll->payload,
-                                                     .prepare = prepare,
-                                                     .run = run_both,
-                                                     .state = overlap});
+        sampler_measure(sampler, &(struct operation){
+                                     .name = coll->row->both,
+                                     .message = {.bytes = coll->bytes, .payload = coll->payload},
+                                     .around = &(const struct around){.prepare = prepare},
+                                     .run = run_both,
+                                     .state = overlap});
 }

@@ -174,13 +174,13 @@ static void measure(struct study *study, const struct plan *plan) {
             overlap_open(&study->overlap, bench);
         overlap_measure(&study->sampler, &study->overlap);
     } else if (!failed(&bench->failure)) {
-        sampler_measure(&study->sampler,
-                        &(struct operation){.name = coll->row->name[coll->variant],
-                                            .bytes = plan->bytes,
-                                            .payload = coll->payload,
-                                            .prepare = coll_prepare,
-                                            .run = coll_run(coll),
-                                            .state = coll});
+        sampler_measure(
+            &study->sampler,
+            &(struct operation){.name = coll->row->name[coll->variant],
+                                .message = {.bytes = plan->bytes, .payload = coll->payload},
+                                .around = &(const struct around){.prepare = coll_prepare},
+                                .run = coll_run(coll),
+                                .state = coll});
     }
     if (!failed(&bench->failure) && unwritten)
         coll_fill(coll);
@@ -231,11 +231,7 @@ static void plan_all(struct study *study) {
 
 static void measure_all(struct study *study) {
     struct failure *failure = &study->bench->failure;
-    int *list = malloc((size_t)study->planned * sizeof *list);
-    if (!list)
-        failure_set(failure, STATUS_USAGE, "no memory for %d sizes", study->planned);
-    if (ranks_agree(study->bench->comm, failure, false) == STATUS_OK)
-        order_list(&study->bench->order, list, study->planned);
+    int *list = bench_order(study->bench, study->planned);
     for (int i = 0; i < study->planned && !failed(failure); i++)
         measure(study, &study->plans[list[i]]);
     free(list);
@@ -256,6 +252,11 @@ static void open_study(struct study *study) {
         failure_set(failure, STATUS_USAGE,
                     "--start loop --cache cold: calls of a loop share their buffers, which are "
                     "cold once; use --start barrier");
+    if (device_number() >= 0 && options_is(options, "written", "no"))
+        failure_set(failure, STATUS_USAGE,
+                    "--written no --memory %s: only the host's memory can be unwritten; use "
+                    "--memory host",
+                    bench->layout.memory);
     if (!layout_aligned(&bench->layout, 16))
         failure_set(failure, STATUS_USAGE,
                     "--layout %s: elements must be aligned; give multiples of 16",
@@ -307,5 +308,6 @@ const struct experiment collective = {
     .options = {collective_options, sampler_options, arrival_options, stop_options, sync_options,
                 report_options},
     .columns = sampler_columns,
+    .reach = REACH_ANY,
     .run = run,
 };

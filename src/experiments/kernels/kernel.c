@@ -103,15 +103,16 @@ static void describe(const struct operation *operation, const struct timing *tim
 void kernel_measure(struct sampler *sampler, const struct kernel *kernel) {
     struct bench *bench = sampler->bench;
     struct measured measured = {bench, kernel, bench->samples.count, false};
-    sampler_measure(sampler, &(struct operation){.name = kernel->operation,
-                                                 .bytes = kernel->bytes,
-                                                 .program = true,
-                                                 .calls = 1,
-                                                 .prepare = prepare,
-                                                 .run = run,
-                                                 .check = check,
-                                                 .describe = describe,
-                                                 .state = &measured,
-                                                 .notes = (const double *)kernel->account,
-                                                 .notes_count = NOTES});
+    sampler_measure(sampler,
+                    &(struct operation){.name = kernel->operation,
+                                        .message = {.bytes = kernel->bytes},
+                                        .special = {.program = true,
+                                                    .calls = 1,
+                                                    .notes = (const double *)kernel->account,
+                                                    .notes_count = NOTES},
+                                        .around = &(const struct around){.prepare = prepare,
+                                                                         .check = check,
+                                                                         .describe = describe},
+                                        .run = run,
+                                        .state = &measured});
 }

@@ -97,18 +97,18 @@ static void renew(const struct operation *operation, long repetition) {
 static void measure(struct sampler *sampler, struct blocks *blocks, int kind) {
     struct bench *bench = sampler->bench;
     size_t bytes = kinds[kind].left == NOTHING ? 0 : (size_t)blocks->count;
-    struct operation first = {.name = kinds[kind].first,
-                              .bytes = bytes,
-                              .payload = (double)bytes * (bench->size - 1), // by any, at least
-                              .calls = 1,
-                              .program = true,
-                              .prepare = renew,
-                              .run = run_call,
-                              .state = blocks};
+    struct operation first = {
+        .name = kinds[kind].first,
+        .message = {.bytes = bytes,
+                    .payload = (double)bytes * (bench->size - 1)}, // by any, at least
+        .special = {.calls = 1, .program = true},
+        .around = &(const struct around){.prepare = renew},
+        .run = run_call,
+        .state = blocks};
     struct operation second = first;
     struct progress progress[2];
     second.name = kinds[kind].second;
-    second.prepare = NULL;
+    second.around = NULL;
     blocks->call = kinds[kind].call;
     sampler_begin(sampler, &first, &progress[0]);
     sampler_begin(sampler, &second, &progress[1]);

@@ -77,10 +77,11 @@ static void check(struct store *store, size_t bytes) {
 static void measure(struct store *store, size_t bytes) {
     struct bench *bench = store->bench;
     long calls = options_integer(&bench->options, "calls");
-    struct operation exchange = {.name = "alltoall",
-                                 .payload = (double)bytes * bench->size * (bench->size - 1),
-                                 .run = swap,
-                                 .state = store};
+    struct operation exchange = {
+        .name = "alltoall",
+        .message = {.payload = (double)bytes * bench->size * (bench->size - 1)},
+        .run = swap,
+        .state = store};
     double own = 2 * (double)buffer_room(store->out.bytes, false, 0, 1);
     for (int i = 0; i < bench->size; i++) {
         payload_fill(store->out.pool + (size_t)i * bytes, bytes, bench->rank, (unsigned)i);
@@ -183,5 +184,6 @@ const struct experiment memory = {
     .usage = true,
     .options = {memory_options},
     .columns = memory_columns,
+    .reach = REACH_MANAGED,
     .run = run,
 };

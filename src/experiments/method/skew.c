@@ -24,10 +24,11 @@ void skew_measure(struct sampler *sampler, const char *start, const char *operat
     const struct stop stop = sampler->stop;
     sampler->start = start_find(start);
     sampler->stop = (struct stop){.min = starts, .max = starts};
-    sampler_measure(sampler, &(struct operation){.name = operation,
-                                                 .own = true,
-                                                 .run = overhead_nothing,
-                                                 .describe = describe});
+    sampler_measure(sampler,
+                    &(struct operation){.name = operation,
+                                        .special = {.own = true},
+                                        .run = overhead_nothing,
+                                        .around = &(const struct around){.describe = describe}});
     sampler->start = asked;
     sampler->stop = stop;
 }

@@ -78,7 +78,7 @@ static void measure_sessions(struct bench *bench) {
         {.name = "startup-session", .run = run_session, .state = &session},
         {.name = "startup-session-world",
          .run = run_world,
-         .check = check_world,
+         .around = &(const struct around){.check = check_world},
          .state = &session}};
     struct sampler sampler;
     sampler_open(&sampler, bench, false);

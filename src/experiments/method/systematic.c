@@ -56,7 +56,7 @@ static void linear(void *state, long calls) {
 // One broadcast whose bytes are known; wrong ones are a failure, agreed.
 static void check(const struct operation *operation, unsigned round, struct failure *failure) {
     struct broadcast *b = operation->state;
-    size_t count = operation->bytes;
+    size_t count = operation->message.bytes;
     if (round > 0)
         return;
     b->root = 0;
@@ -81,15 +81,17 @@ static struct broadcast broadcast_of(struct bench *bench, size_t bytes) {
         .comm = bench->comm, .rank = bench->rank, .size = bench->size, .count = (int)bytes};
 }
 
+static const struct around in_turn = {.prepare = next_place, .check = check},
+                           rotating = {.prepare = rotate, .check = check};
+
 static struct operation operation_of(struct broadcast *b, const char *name,
                                      void (*run)(void *, long)) {
-    return (struct operation){.name = name,
-                              .bytes = (size_t)b->count,
-                              .payload = (double)b->count * (b->size - 1),
-                              .prepare = next_place,
-                              .run = run,
-                              .check = check,
-                              .state = b};
+    return (struct operation){
+        .name = name,
+        .message = {.bytes = (size_t)b->count, .payload = (double)b->count * (b->size - 1)},
+        .around = &in_turn,
+        .run = run,
+        .state = b};
 }
 
 // Errors 3 and 4: arguments that change between repetitions, buffers that stay in the cache; and
@@ -110,7 +112,7 @@ static void broadcasts(struct sampler *sampler, size_t bytes) {
         bool per_rank = sampler->per_rank;
         b.unwritten = ways[i].unwritten;
         if (ways[i].rotating)
-            operation.prepare = rotate;
+            operation.around = &rotating;
         sampler->per_rank |= ways[i].per_rank;
         memory_ask(bench->comm, buffer_room(bytes, ways[i].cold, node_cache(), 1),
                    &bench->failure);
@@ -154,11 +156,7 @@ static void loops(struct sampler *sampler, size_t bytes) {
 // All ways of a size; sizes in the order that is drawn.
 static void measure_all(struct sampler *sampler, const struct sizes *sizes) {
     struct bench *bench = sampler->bench;
-    int *list = malloc(sizes->count * sizeof *list);
-    if (!list)
-        failure_set(&bench->failure, STATUS_FAILED, "no memory for %zu sizes", sizes->count);
-    if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
-        order_list(&bench->order, list, (int)sizes->count);
+    int *list = bench_order(bench, (int)sizes->count);
     for (size_t i = 0; i < sizes->count && !failed(&bench->failure); i++) {
         broadcasts(sampler, sizes->bytes[list[i]]);
         if (!failed(&bench->failure))
@@ -204,5 +202,6 @@ const struct experiment systematic_errors = {
     .options = {systematic_options, first_calls_options, skew_options, sampler_options,
                 stop_options, sync_options},
     .columns = sampler_columns,
+    .reach = REACH_MANAGED,
     .run = run,
 };

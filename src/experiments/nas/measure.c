@@ -101,15 +101,15 @@ static void sample(struct bench *bench, const struct nas_kernel *kernel, struct 
     program_open(&sampler, bench);
     sampler.stage = 1; // each run is verified before the next one
     if (!failed(nas->failure))
-        sampler_measure(&sampler, &(struct operation){.name = operation,
-                                                      .program = true,
-                                                      .calls = 1,
-                                                      .prepare = prepare,
-                                                      .run = run,
-                                                      .leave = verify,
-                                                      .check = warm,
-                                                      .describe = describe,
-                                                      .state = &measured});
+        sampler_measure(&sampler,
+                        &(struct operation){.name = operation,
+                                            .special = {.program = true, .calls = 1},
+                                            .around = &(const struct around){.prepare = prepare,
+                                                                             .leave = verify,
+                                                                             .check = warm,
+                                                                             .describe = describe},
+                                            .run = run,
+                                            .state = &measured});
     if (failed(nas->failure))
         bench->samples.count = from;
     sampler_close(&sampler);

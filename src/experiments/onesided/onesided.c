@@ -40,21 +40,22 @@ static void measure(struct bench *bench, struct rma *rma, const char *name) {
     for (size_t i = 0; i < queues->count && !failed(&bench->failure); i++) {
         rma->queue = queues->bytes[i];
         int moved = (int)rma->queue * (row->writes + row->fetches) * (rma->both ? 2 : 1);
-        pair_run(bench, &(struct pattern){.operation = {.name = name,
-                                                        .enter = rma_enter,
-                                                        .leave = rma_leave,
-                                                        .run = row->run[rma->sync],
-                                                        .check = rma_check,
-                                                        .describe = describe},
-                                          .share = 1 / (double)rma->queue,
-                                          .moved = moved,
-                                          .timed = rma->both ? PAIR_BOTH : 0,
-                                          .slots = rma->queue,
-                                          .only = row->single ? rma->element : 0,
-                                          .choose = rma_choose,
-                                          .open = rma_open,
-                                          .close = rma_close,
-                                          .variant = rma});
+        pair_run(bench, &(struct pattern){
+                            .operation = {.name = name,
+                                          .around = &(const struct around){.enter = rma_enter,
+                                                                           .leave = rma_leave,
+                                                                           .check = rma_check,
+                                                                           .describe = describe},
+                                          .run = row->run[rma->sync]},
+                            .share = 1 / (double)rma->queue,
+                            .moved = moved,
+                            .timed = rma->both ? PAIR_BOTH : 0,
+                            .slots = rma->queue,
+                            .only = row->single ? rma->element : 0,
+                            .choose = rma_choose,
+                            .open = rma_open,
+                            .close = rma_close,
+                            .variant = rma});
     }
 }
 
@@ -76,5 +77,6 @@ const struct experiment onesided = {
         "ranks each.",
     .options = {rma_options, onesided_options, PAIR_OPTION_TABLES},
     .columns = columns,
+    .reach = REACH_ANY,
     .run = run,
 };

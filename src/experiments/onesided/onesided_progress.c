@@ -60,22 +60,22 @@ static void measure(struct bench *bench, struct rma *rma, const char *name) {
                             .compute = &compute,
                             .microseconds = times->bytes[i],
                             .multiply_adds = lround(1e-6 * (double)times->bytes[i] / one_s)};
-        pair_run(bench, &(struct pattern){.operation = {.name = name,
-                                                        .own = true,
-                                                        .calls = 1,
-                                                        .enter = rma_enter,
-                                                        .leave = rma_leave,
-                                                        .run = run_both,
-                                                        .check = rma_check,
-                                                        .describe = describe},
-                                          .share = 1,
-                                          .moved = rma->row->writes + rma->row->fetches,
-                                          .slots = 1,
-                                          .only = rma->row->single ? rma->element : 0,
-                                          .choose = rma_choose,
-                                          .open = rma_open,
-                                          .close = rma_close,
-                                          .variant = &busy});
+        pair_run(bench, &(struct pattern){
+                            .operation = {.name = name,
+                                          .special = {.own = true, .calls = 1},
+                                          .around = &(const struct around){.enter = rma_enter,
+                                                                           .leave = rma_leave,
+                                                                           .check = rma_check,
+                                                                           .describe = describe},
+                                          .run = run_both},
+                            .share = 1,
+                            .moved = rma->row->writes + rma->row->fetches,
+                            .slots = 1,
+                            .only = rma->row->single ? rma->element : 0,
+                            .choose = rma_choose,
+                            .open = rma_open,
+                            .close = rma_close,
+                            .variant = &busy});
     }
     compute_close(&compute);
 }
@@ -99,5 +99,6 @@ const struct experiment onesided_progress = {
             "(asynchronous progress: compare with the setting async_progress).",
     .options = {rma_options, progress_options, PAIR_OPTION_TABLES},
     .columns = columns,
+    .reach = REACH_ANY,
     .run = run,
 };

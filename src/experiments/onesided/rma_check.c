@@ -3,9 +3,8 @@
 #include "rma.h"
 
 #include "barrier.h"
+#include "device.h"
 #include "ranks.h"
-
-#include <string.h>
 
 // A rank looks at its own part of a window under a lock, as MPI asks for.
 static void hold(const struct rma *rma) {
@@ -20,7 +19,7 @@ static void shape(const struct operation *operation) {
     struct pair *pair = operation->state;
     struct rma *rma = pair->pattern->variant;
     pair_enter(operation);
-    rma->count = (int)(operation->bytes / rma->element);
+    rma->count = (int)(operation->message.bytes / rma->element);
     rma->out = buffer_slot(&pair->out);
     rma->in = buffer_slot(&pair->in);
     rma->step = pair->out.step;
@@ -82,19 +81,21 @@ static void fill_window(const struct rma *rma, unsigned round) {
     release(rma);
 }
 
-// Takes from each element what must have been added to it.
+// Takes from each element what must have been added to it, wherever both are.
 static void take_away(const struct rma *rma, char *from, const char *what) {
     for (int i = 0; i < rma->count; i++, from += rma->element, what += rma->element) {
-        uint64_t sum, part;
-        if (rma->op == MPI_BXOR) {
-            *from = (char)(*from ^ *what);
-            continue;
-        }
-        memcpy(&sum, from, sizeof sum);
-        memcpy(&part, what, sizeof part);
-        sum -= part;
-        memcpy(from, &sum, sizeof sum);
+        uint64_t sum = 0, part = 0;
+        device_copy(&sum, from, rma->element);
+        device_copy(&part, what, rma->element);
+        sum = rma->op == MPI_BXOR ? sum ^ part : sum - part;
+        device_copy(from, &sum, rma->element);
     }
+}
+
+// An element of zeros.
+static void clear(const struct rma *rma, char *place) {
+    static const uint64_t zero;
+    device_copy(place, &zero, rma->element);
 }
 
 // A window's own bytes, and no others, must be what the operations leave there.
@@ -149,13 +150,13 @@ void rma_enter(const struct operation *operation) {
     shape(operation);
     if (rma->row->compares) // each comparison finds what it expects, and writes it again
         for (size_t at = 0; at < rma->queue * rma->step; at += rma->step) {
-            memset(rma->out + at, 0, rma->element);
-            memset(rma->expected.pool + at, 0, rma->element);
+            clear(rma, rma->out + at);
+            clear(rma, rma->expected.pool + at);
         }
     if (rma->row->compares && rma->target) {
         hold(rma);
         for (size_t at = 0; at < rma->queue * rma->step; at += rma->step)
-            memset(rma->memory + at, 0, rma->element);
+            clear(rma, rma->memory + at);
         release(rma);
     }
     barrier_enter(rma->comm);

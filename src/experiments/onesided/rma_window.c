@@ -2,6 +2,7 @@
 // Windows of two ranks, by each of the ways in which MPI makes one.
 #include "rma.h"
 
+#include "device.h"
 #include "ranks.h"
 
 #include <stdint.h>
@@ -67,11 +68,21 @@ static void refuse_apart(struct rma *rma, struct failure *failure) {
                     rma->pair->self, rma->pair->peer);
 }
 
+// What the library allocates is in the host's memory.
+static void refuse_far(const char *kind, bool ours, const char *memory, struct failure *failure) {
+    if (device_number() >= 0 && !ours)
+        failure_set(failure, STATUS_USAGE,
+                    "--window %s: the library allocates it, in the host's memory; use --window "
+                    "create or dynamic with --memory %s",
+                    kind, memory);
+}
+
 static void make(struct rma *rma, size_t room, struct layout *layout, struct failure *failure) {
     void *base = NULL;
     size_t k = 0;
     while (strcmp(kinds[k].name, rma->kind) != 0)
         k++;
+    refuse_far(rma->kind, kinds[k].ours, layout->memory, failure);
     if (kinds[k].ours)
         buffer_open(&rma->own, layout, "window", room - 2 * page(), false, 0, 1, failure);
     if (ranks_agree(rma->pair->comm, failure, false) != STATUS_OK)

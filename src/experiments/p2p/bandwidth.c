@@ -66,7 +66,7 @@ static void enter(const struct operation *operation) {
     struct burst *burst = pair->pattern->variant;
     pair_enter(operation);
     for (size_t part = 0; part <= burst->queue && burst->queue > 0; part++)
-        burst->begins[part] = operation->bytes * part / burst->queue;
+        burst->begins[part] = operation->message.bytes * part / burst->queue;
     burst->lanes_count = 0;
     for (int sends = 0; sends < 2; sends++)
         if (burst->both || (pair->rank == 0) == (sends == 1))
@@ -182,7 +182,7 @@ static void each_payload(struct pair *pair, const struct lane *lane, size_t coun
 static void check(const struct operation *operation, unsigned round, struct failure *failure) {
     struct pair *pair = operation->state;
     const struct burst *burst = pair->pattern->variant;
-    size_t messages = pair->pattern->slots, count = operation->bytes;
+    size_t messages = pair->pattern->slots, count = operation->message.bytes;
     unsigned first = (unsigned)(round * messages);
     size_t at[2];
     enter(operation);
@@ -218,18 +218,19 @@ static void measure(struct bench *bench, size_t queue, size_t messages) {
     if (!burst.requests || !burst.begins)
         failure_set(&bench->failure, STATUS_FAILED, "no memory for a queue of %zu", queue);
     if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
-        pair_run(bench, &(struct pattern){.operation = {.name = name_of(parts, burst.both),
-                                                        .own = true,
-                                                        .enter = enter,
-                                                        .run = run_burst,
-                                                        .check = check,
-                                                        .describe = describe},
-                                          .share = 1,
-                                          .moved = burst.both ? 2 : 1,
-                                          .timed = burst.both ? PAIR_BOTH : 0,
-                                          .slots = parts || queue == 0 ? 1 : queue,
-                                          .calls = calls,
-                                          .variant = &burst});
+        pair_run(bench, &(struct pattern){
+                            .operation = {.name = name_of(parts, burst.both),
+                                          .special = {.own = true},
+                                          .around = &(const struct around){.enter = enter,
+                                                                           .check = check,
+                                                                           .describe = describe},
+                                          .run = run_burst},
+                            .share = 1,
+                            .moved = burst.both ? 2 : 1,
+                            .timed = burst.both ? PAIR_BOTH : 0,
+                            .slots = parts || queue == 0 ? 1 : queue,
+                            .calls = calls,
+                            .variant = &burst});
     free(burst.requests);
     free(burst.begins);
 }
@@ -261,5 +262,6 @@ const struct experiment bandwidth = {
             "Method: Stival (2006), sustained bandwidth.",
     .options = {bandwidth_options, PAIR_OPTION_TABLES},
     .columns = columns,
+    .reach = REACH_ANY,
     .run = run,
 };

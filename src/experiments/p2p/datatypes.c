@@ -132,10 +132,10 @@ static void run_calls(void *state, long calls) {
 static void enter(const struct operation *operation) {
     struct pair *pair = operation->state;
     struct typed *typed = pair->pattern->variant;
-    typed->bytes = operation->bytes;
-    typed->count = (int)(operation->bytes / typed->form.unit);
-    buffer_shape(&pair->out, operation->bytes);
-    buffer_shape(&pair->in, operation->bytes);
+    typed->bytes = operation->message.bytes;
+    typed->count = (int)(operation->message.bytes / typed->form.unit);
+    buffer_shape(&pair->out, operation->message.bytes);
+    buffer_shape(&pair->in, operation->message.bytes);
 }
 
 // A round trip, after which payload is where the map of the form, written out by hand, says.
@@ -199,15 +199,16 @@ static void measure(struct bench *bench, const char *form, const struct transfer
     snprintf(name, sizeof name, "datatype-%s-%s", form, transfer->name);
     const char *kept = samples_name(&bench->samples, name, &bench->failure);
     if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
-        pair_run(bench, &(struct pattern){.operation = {.name = kept ? kept : "",
-                                                        .enter = enter,
-                                                        .run = run_calls,
-                                                        .check = check},
-                                          .share = 0.5,
-                                          .moved = 2,
-                                          .choose = choose,
-                                          .close = close_typed,
-                                          .variant = &typed});
+        pair_run(bench,
+                 &(struct pattern){.operation = {.name = kept ? kept : "",
+                                                 .around = &(const struct around){.enter = enter,
+                                                                                  .check = check},
+                                                 .run = run_calls},
+                                   .share = 0.5,
+                                   .moved = 2,
+                                   .choose = choose,
+                                   .close = close_typed,
+                                   .variant = &typed});
     form_close(&typed.form);
 }
 
@@ -247,5 +248,6 @@ const struct experiment datatypes = {
             "patterns\", 2012.",
     .options = {datatypes_options, PAIR_OPTION_TABLES},
     .columns = pair_columns,
+    .reach = REACH_MANAGED,
     .run = run,
 };

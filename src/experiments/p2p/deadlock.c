@@ -58,14 +58,9 @@ static bool completes_once(struct pair *pair, size_t bytes, double patience_s) {
     return false;
 }
 
-static int rising(const void *a, const void *b) {
-    size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    return (x > y) - (x < y);
-}
-
 struct deadlock deadlock_find(struct pair *pair, struct sizes *sizes, double patience_s) {
     struct deadlock found = {.least = INFINITY, .safe = -1};
-    qsort(sizes->bytes, sizes->count, sizeof *sizes->bytes, rising);
+    sizes_sort(sizes);
     size_t i = 0;
     while (i < sizes->count && completes_once(pair, sizes->bytes[i], patience_s))
         found.safe = (double)sizes->bytes[i++];

@@ -137,17 +137,13 @@ static void describe(const struct operation *operation, const struct timing *tim
 // Failures are those of each rank.
 static long votes_of(struct eager *eager, size_t bytes) {
     struct bench *bench = eager->bench;
-    struct operation operation = {.name = "eager",
-                                  .bytes = bytes,
-                                  .payload = (double)bytes,
-                                  .bystander = bench->rank == 1,
-                                  .program = true,
-                                  .own = true,
-                                  .prepare = prepare,
-                                  .run = run_calls,
-                                  .leave = leave,
-                                  .describe = describe,
-                                  .state = eager};
+    struct operation operation = {
+        .name = "eager",
+        .message = {.bytes = bytes, .payload = (double)bytes},
+        .special = {.bystander = bench->rank == 1, .program = true, .own = true},
+        .around = &(const struct around){.prepare = prepare, .leave = leave, .describe = describe},
+        .run = run_calls,
+        .state = eager};
     struct progress progress;
     long votes = 0;
     eager->count = (int)bytes;
@@ -274,5 +270,6 @@ const struct experiment eager_limit = {
     .ordered = true,
     .options = {eager_options},
     .columns = sampler_columns,
+    .reach = REACH_ANY,
     .run = run,
 };

@@ -67,7 +67,7 @@ static void replace(void *state, long calls) {
 // One exchange; MPI_Sendrecv_replace puts what it receives where it sent from.
 static void check(const struct operation *operation, unsigned round, struct failure *failure) {
     struct pair *pair = operation->state;
-    size_t count = operation->bytes;
+    size_t count = operation->message.bytes;
     pair_enter(operation);
     char *out = buffer_slot(&pair->out), *in = buffer_slot(&pair->in);
     payload_poison(in, count, pair->peer, round);
@@ -113,14 +113,15 @@ static void run(struct bench *bench) {
         bool looks = look && primitives[i].run == blocking;
         if (!chosen || failed(&bench->failure))
             continue;
-        pair_run(bench, &(struct pattern){.operation = {.name = primitives[i].operation,
-                                                        .step = 2,
-                                                        .run = primitives[i].run,
-                                                        .check = check},
-                                          .share = 1,
-                                          .moved = 2,
-                                          .choose = looks ? choose : NULL,
-                                          .variant = &deadlock});
+        pair_run(bench,
+                 &(struct pattern){.operation = {.name = primitives[i].operation,
+                                                 .special = {.step = 2},
+                                                 .run = primitives[i].run,
+                                                 .around = &(const struct around){.check = check}},
+                                   .share = 1,
+                                   .moved = 2,
+                                   .choose = looks ? choose : NULL,
+                                   .variant = &deadlock});
         if (looks)
             bench_found(bench, "deadlock_bytes", deadlock.least);
     }
@@ -137,5 +138,6 @@ const struct experiment exchange = {
         "that was asked for).\nOnly sizes below are timed so. Method: Stival (2006), exchange.",
     .options = {exchange_options, PAIR_OPTION_TABLES},
     .columns = pair_columns,
+    .reach = REACH_ANY,
     .run = run,
 };

@@ -57,8 +57,8 @@ static void run_calls(void *state, long calls) {
 
 static void enter(const struct operation *operation) {
     struct fan *fan = operation->state;
-    fan->count = (int)operation->bytes;
-    buffer_shape(&fan->buffer, operation->bytes);
+    fan->count = (int)operation->message.bytes;
+    buffer_shape(&fan->buffer, operation->message.bytes);
 }
 
 // Fills what is sent and poisons where something must arrive, or verifies that.
@@ -86,9 +86,9 @@ static void each_payload(struct fan *fan, size_t count, unsigned round, struct f
 static void check(const struct operation *operation, unsigned round, struct failure *failure) {
     struct fan *fan = operation->state;
     enter(operation);
-    each_payload(fan, operation->bytes, round, NULL);
+    each_payload(fan, operation->message.bytes, round, NULL);
     run_calls(fan, 1);
-    each_payload(fan, operation->bytes, round, failure);
+    each_payload(fan, operation->message.bytes, round, failure);
     ranks_agree(fan->bench->comm, failure, false);
 }
 
@@ -103,7 +103,8 @@ static void describe(const struct operation *operation, const struct timing *tim
 
 static void fit(struct operation *operation) {
     const struct fan *fan = operation->state;
-    operation->payload = (double)operation->bytes * (double)fan->queue * (fan->bench->size - 1);
+    operation->message.payload =
+        (double)operation->message.bytes * (double)fan->queue * (fan->bench->size - 1);
 }
 
 static void measure(struct bench *bench, struct sampler *sampler, const struct sizes *sizes,
@@ -122,14 +123,13 @@ static void measure(struct bench *bench, struct sampler *sampler, const struct s
     else if (!failed(&bench->failure))
         buffer_open(&fan.buffer, &bench->layout, fan.sends ? "send" : "receive", most, false, 0,
                     messages, &bench->failure);
-    struct curve curve = {{.name = in ? "fan-in" : "fan-out",
-                           .own = queue > 1,
-                           .enter = enter,
-                           .run = run_calls,
-                           .check = check,
-                           .describe = describe,
-                           .state = &fan},
-                          fit};
+    struct curve curve = {
+        {.name = in ? "fan-in" : "fan-out",
+         .special = {.own = queue > 1},
+         .around = &(const struct around){.enter = enter, .check = check, .describe = describe},
+         .run = run_calls,
+         .state = &fan},
+        fit};
     if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
         curve_run(sampler, &curve, sizes);
     buffer_close(&fan.buffer);
@@ -162,5 +162,6 @@ const struct experiment fans = {
     .ranks = 0,
     .options = {fans_options, curve_options, sampler_options, stop_options, sync_options},
     .columns = columns,
+    .reach = REACH_ANY,
     .run = run,
 };

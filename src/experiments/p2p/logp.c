@@ -67,5 +67,6 @@ const struct experiment logp = {
     .ranks = 2,
     .options = {train_options, logp_options, PROGRAM_OPTIONS},
     .columns = columns,
+    .reach = REACH_ANY,
     .run = run,
 };

@@ -75,7 +75,7 @@ static void close_queue(struct pair *pair) {
 static void check(const struct operation *operation, unsigned round, struct failure *failure) {
     struct pair *pair = operation->state;
     struct matching *queue = pair->pattern->variant;
-    size_t bytes = operation->bytes;
+    size_t bytes = operation->message.bytes;
     pair_enter(operation);
     queue->next = 0;
     char *landing = matching_place(pair, queue);
@@ -108,14 +108,15 @@ static void measure(struct bench *bench, struct matching *queue) {
     pair_run(bench,
              &(struct pattern){
                  .operation = {.name = queue->posted ? "matching-posted" : "matching-unexpected",
-                               .own = true,
-                               .calls = queue->posted ? 0 : 1,
-                               .enter = enter,
-                               .leave = leave,
-                               .prepare = queue->posted ? NULL : matching_put_back,
-                               .run = queue->posted ? matching_answer : matching_take,
-                               .check = check,
-                               .describe = describe},
+                               .special = {.own = true, .calls = queue->posted ? 0 : 1},
+                               .around = &(const struct around){.enter = enter,
+                                                                .leave = leave,
+                                                                .prepare = queue->posted
+                                                                               ? NULL
+                                                                               : matching_put_back,
+                                                                .check = check,
+                                                                .describe = describe},
+                               .run = queue->posted ? matching_answer : matching_take},
                  .share = 1,
                  .timed = queue->posted ? 0 : 1,
                  .moved = 1,
@@ -123,11 +124,6 @@ static void measure(struct bench *bench, struct matching *queue) {
                  .open = open_queue,
                  .close = close_queue,
                  .variant = queue});
-}
-
-static int rising(const void *a, const void *b) {
-    size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    return (x > y) - (x < y);
 }
 
 // Queues of all depths, the shortest first, made once each before anything is measured: what they
@@ -149,7 +145,7 @@ static void weigh(struct bench *bench, const struct pairing *pairing, void *stat
                 &bench->failure);
     if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK) {
         memcpy(sorted, depths->bytes, depths->count * sizeof *sorted);
-        qsort(sorted, depths->count, sizeof *sorted, rising);
+        sizes_sort(&(struct sizes){sorted, depths->count});
         struct matching queue = {
             .posted = plans->posted, .comm = bench->comm, .requests = plans->requests};
         double before = usage_read().resident;
@@ -226,9 +222,7 @@ static void run(struct bench *bench, bool posted) {
         pairs_each(bench, weigh, plans);
     if (!failed(failure))
         plan_all(plans, bench);
-    int *list = failed(failure) ? NULL : malloc((size_t)plans->count * sizeof *list);
-    if (list)
-        order_list(&bench->order, list, plans->count);
+    int *list = bench_order(bench, plans ? plans->count : 0);
     for (int i = 0; list && i < plans->count && !failed(failure); i++)
         measure(bench, &plans->at[list[i]]);
     free(list);
@@ -254,6 +248,7 @@ const struct experiment matching_posted = {
             "both open of other tags.",
     .options = {matching_options, posted_options, PAIR_OPTION_TABLES},
     .columns = columns,
+    .reach = REACH_ANY,
     .run = run_posted,
 };
 
@@ -267,5 +262,6 @@ const struct experiment matching_unexpected = {
         "number.",
     .options = {matching_options, unexpected_options, PAIR_OPTION_TABLES},
     .columns = columns,
+    .reach = REACH_ANY,
     .run = run_unexpected,
 };

@@ -4,6 +4,9 @@
 
 enum { TAG = 1, TOKEN = 2 };
 
+// Of one operation: what is sent, what is received. Null where nothing is to be waited for.
+enum { SENT, RECEIVED, REQUESTS };
+
 static double now(const struct train *train) {
     return train->stamped ? program_mark(&train->bench->clock) : 0;
 }
@@ -22,31 +25,14 @@ static void add(struct train *train, double start, double compute, double wait, 
     train->parts.wait_s += end - wait;
 }
 
-static void start_send(struct train *train, int to, MPI_Request *request) {
-    *request = MPI_REQUEST_NULL;
-    if (train->blocking)
-        train->send(buffer_next(&train->out), train->count, MPI_BYTE, to, TAG, train->bench->comm);
-    else
-        train->isend(buffer_next(&train->out), train->count, MPI_BYTE, to, TAG, train->bench->comm,
-                     request);
-}
-
-static void post(struct train *train, int from, MPI_Request *request) {
+static void post(struct train *train, int from, MPI_Request *requests) {
     MPI_Irecv(buffer_next(&train->in), train->count, MPI_BYTE, from, TAG, train->bench->comm,
-              request);
+              &requests[RECEIVED]);
 }
 
 static void receive(struct train *train, int from) {
     MPI_Recv(buffer_next(&train->in), train->count, MPI_BYTE, from, TAG, train->bench->comm,
              MPI_STATUS_IGNORE);
-}
-
-static void start_receive(struct train *train, int from, MPI_Request *request) {
-    *request = MPI_REQUEST_NULL;
-    if (train->blocking)
-        receive(train, from);
-    else
-        post(train, from, request);
 }
 
 static void tell(const struct train *train, int to) {
@@ -57,10 +43,99 @@ static void hear(const struct train *train, int from) {
     MPI_Recv(NULL, 0, MPI_BYTE, from, TOKEN, train->bench->comm, MPI_STATUS_IGNORE);
 }
 
+static void start_send(struct train *train, int to, MPI_Request *requests) {
+    if (train->blocking)
+        train->send(buffer_next(&train->out), train->count, MPI_BYTE, to, TAG, train->bench->comm);
+    else
+        train->isend(buffer_next(&train->out), train->count, MPI_BYTE, to, TAG, train->bench->comm,
+                     &requests[SENT]);
+}
+
+// A send that blocks is over: there is nothing to be waited for.
+static void await_send(struct train *train, MPI_Request *requests) {
+    if (!train->blocking)
+        MPI_Wait(&requests[SENT], MPI_STATUS_IGNORE);
+}
+
 static void send_one(struct train *train) {
-    MPI_Request request;
-    start_send(train, 0, &request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Request requests[REQUESTS] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    start_send(train, 0, requests);
+    await_send(train, requests);
+}
+
+#define WHOLE static inline __attribute__((always_inline))
+
+// What rank 0 does: what starts an operation, and what waits for its end.
+typedef void half(struct train *train, MPI_Request *requests);
+
+enum computation { ALONE, AMONG }; // the calls alone, or computation among them
+
+// A row of operations on rank 0: before the first reading of the clock, what makes the partner
+// ready; then both halves, and the computation between them. What is left out is not read about
+// either. Put whole where it is used, so that no call by a pointer is in any time.
+WHOLE void row(struct train *train, long calls, half *ready, half *start, enum computation how,
+               half *end) {
+    for (long i = 0; i < calls; i++) {
+        MPI_Request requests[REQUESTS] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+        if (ready)
+            ready(train, requests);
+        double a = now(train);
+        start(train, requests);
+        double b = now(train);
+        if (how == AMONG)
+            compute_do(train->compute, train->work);
+        double c = how == AMONG ? now(train) : b;
+        if (end)
+            end(train, requests);
+        add(train, a, b, c, end ? now(train) : c);
+    }
+}
+
+static void to_send(struct train *train, MPI_Request *requests) {
+    start_send(train, 1, requests);
+}
+
+static void await_receive(struct train *train, MPI_Request *requests) {
+    (void)train;
+    MPI_Wait(&requests[RECEIVED], MPI_STATUS_IGNORE);
+}
+
+// Where calls block the first half was the whole of the receive.
+static void await_posted(struct train *train, MPI_Request *requests) {
+    if (!train->blocking)
+        await_receive(train, requests);
+}
+
+// A blocking receive, where calls block, is the whole of its end.
+static void post_unless_blocking(struct train *train, MPI_Request *requests) {
+    if (!train->blocking)
+        post(train, 1, requests);
+}
+
+static void receive_or_await(struct train *train, MPI_Request *requests) {
+    if (train->blocking)
+        receive(train, 1);
+    else
+        MPI_Wait(&requests[RECEIVED], MPI_STATUS_IGNORE);
+}
+
+static void receive_or_post(struct train *train, MPI_Request *requests) {
+    if (train->blocking)
+        receive(train, 1);
+    else
+        post(train, 1, requests);
+}
+
+static void to_and_fro(struct train *train, MPI_Request *requests) {
+    post_unless_blocking(train, requests);
+    start_send(train, 1, requests);
+}
+
+static void await_both(struct train *train, MPI_Request *requests) {
+    if (train->blocking)
+        receive(train, 1);
+    else
+        MPI_Waitall(REQUESTS, requests, MPI_STATUSES_IGNORE);
 }
 
 void train_go_pingpong(void *state, long calls) {
@@ -71,21 +146,8 @@ void train_go_pingpong(void *state, long calls) {
         receive(train, 0);
         send_one(train);
     }
-    for (long i = 0; i < calls && train->bench->rank == 0; i++) {
-        MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-        double a = now(train);
-        if (!train->blocking)
-            post(train, 1, &requests[1]);
-        start_send(train, 1, &requests[0]);
-        double b = now(train);
-        compute_do(train->compute, train->work);
-        double c = now(train);
-        if (train->blocking)
-            receive(train, 1);
-        else
-            MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-        add(train, a, b, c, now(train));
-    }
+    if (train->bench->rank == 0)
+        row(train, calls, NULL, to_and_fro, AMONG, await_both);
 }
 
 // Messages one after the other as quickly as they go; the receiver's word ends the row.
@@ -99,16 +161,7 @@ void train_go_gap_send(void *state, long calls) {
         tell(train, 0);
         return;
     }
-    for (long i = 0; i < calls; i++) {
-        MPI_Request request;
-        double a = now(train);
-        start_send(train, 1, &request);
-        double b = now(train);
-        compute_do(train->compute, train->work);
-        double c = now(train);
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
-        add(train, a, b, c, now(train));
-    }
+    row(train, calls, NULL, to_send, AMONG, await_send);
     hear(train, 1);
 }
 
@@ -124,16 +177,12 @@ void train_go_gap_receive(void *state, long calls) {
         return;
     }
     tell(train, 1);
-    for (long i = 0; i < calls; i++) {
-        MPI_Request request;
-        double a = now(train);
-        start_receive(train, 1, &request);
-        double b = now(train);
-        compute_do(train->compute, train->work);
-        double c = now(train);
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
-        add(train, a, b, c, now(train));
-    }
+    row(train, calls, NULL, receive_or_post, AMONG, await_posted);
+}
+
+static void hear_that_it_is_posted(struct train *train, MPI_Request *requests) {
+    (void)requests;
+    hear(train, 1);
 }
 
 // The receive is posted before its sender is asked for the message.
@@ -142,111 +191,68 @@ void train_go_local_send(void *state, long calls) {
     begin(train);
     moved(train, (double)calls);
     for (long i = 0; i < calls && train->bench->rank == 1; i++) {
-        MPI_Request request;
-        post(train, 0, &request);
+        MPI_Request requests[REQUESTS] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+        post(train, 0, requests);
         tell(train, 0);
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Wait(&requests[RECEIVED], MPI_STATUS_IGNORE);
     }
-    for (long i = 0; i < calls && train->bench->rank == 0; i++) {
-        MPI_Request request;
-        hear(train, 1);
-        double a = now(train);
-        start_send(train, 1, &request);
-        double b = now(train);
-        compute_do(train->compute, train->work);
-        double c = now(train);
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
-        add(train, a, b, c, now(train));
-    }
+    if (train->bench->rank == 0)
+        row(train, calls, hear_that_it_is_posted, to_send, AMONG, await_send);
 }
 
-static void answer(struct train *train, long calls) {
-    for (long i = 0; i < calls; i++) {
+// Rank 1 sends what it is asked for; rank 0 asks.
+WHOLE void asked(struct train *train, long calls, half *ready, half *start, enum computation how,
+                 half *end) {
+    begin(train);
+    moved(train, (double)calls);
+    for (long i = 0; i < calls && train->bench->rank == 1; i++) {
         hear(train, 0);
         send_one(train);
     }
+    if (train->bench->rank == 0)
+        row(train, calls, ready, start, how, end);
+}
+
+static void post_and_ask(struct train *train, MPI_Request *requests) {
+    post(train, 1, requests);
+    tell(train, 1);
 }
 
 void train_go_local_receive(void *state, long calls) {
-    struct train *train = state;
-    begin(train);
-    moved(train, (double)calls);
-    if (train->bench->rank == 1) {
-        answer(train, calls);
-        return;
-    }
-    for (long i = 0; i < calls; i++) {
-        MPI_Request request;
-        double a = now(train);
-        post(train, 1, &request);
-        tell(train, 1);
-        double b = now(train);
-        compute_do(train->compute, train->work);
-        double c = now(train);
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
-        add(train, a, b, c, now(train));
-    }
+    asked(state, calls, NULL, post_and_ask, AMONG, await_receive);
+}
+
+static void post_unless_blocking_and_ask(struct train *train, MPI_Request *requests) {
+    post_unless_blocking(train, requests);
+    tell(train, 1);
 }
 
 void train_go_asked_receive(void *state, long calls) {
-    struct train *train = state;
-    begin(train);
-    moved(train, (double)calls);
-    if (train->bench->rank == 1) {
-        answer(train, calls);
-        return;
-    }
-    for (long i = 0; i < calls; i++) {
-        MPI_Request request = MPI_REQUEST_NULL;
-        double a = now(train);
-        if (!train->blocking)
-            post(train, 1, &request);
-        tell(train, 1);
-        double b = now(train);
-        compute_do(train->compute, train->work);
-        double c = now(train);
-        if (train->blocking)
-            receive(train, 1);
-        else
-            MPI_Wait(&request, MPI_STATUS_IGNORE);
-        add(train, a, b, c, now(train));
-    }
+    asked(state, calls, NULL, post_unless_blocking_and_ask, AMONG, receive_or_await);
+}
+
+static void ask(struct train *train, MPI_Request *requests) {
+    (void)requests;
+    tell(train, 1);
 }
 
 void train_go_words(void *state, long calls) {
     struct train *train = state;
     begin(train);
-    for (long i = 0; i < calls; i++) {
-        if (train->bench->rank == 1) {
-            hear(train, 0);
-            continue;
-        }
-        double a = now(train);
-        tell(train, 1);
-        double b = now(train);
-        compute_do(train->compute, train->work);
-        double c = now(train);
-        add(train, a, b, c, c);
-    }
+    for (long i = 0; i < calls && train->bench->rank == 1; i++)
+        hear(train, 0);
+    if (train->bench->rank == 0)
+        row(train, calls, NULL, ask, AMONG, NULL);
+}
+
+// Until the message must have come.
+static void ask_and_wait(struct train *train, MPI_Request *requests) {
+    const struct clock *clock = &train->bench->clock;
+    (void)requests;
+    tell(train, 1);
+    clock_wait(clock, program_mark(clock) + train->delay_s);
 }
 
 void train_go_delayed_receive(void *state, long calls) {
-    struct train *train = state;
-    const struct clock *clock = &train->bench->clock;
-    begin(train);
-    moved(train, (double)calls);
-    if (train->bench->rank == 1) {
-        answer(train, calls);
-        return;
-    }
-    for (long i = 0; i < calls; i++) {
-        MPI_Request request;
-        tell(train, 1);
-        clock_wait(clock, program_mark(clock) + train->delay_s);
-        double a = now(train);
-        start_receive(train, 1, &request);
-        double b = now(train);
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
-        add(train, a, b, b, now(train));
-    }
+    asked(state, calls, ask_and_wait, receive_or_post, ALONE, await_posted);
 }

@@ -104,5 +104,6 @@ const struct experiment overlap = {
     .ranks = 2,
     .options = {train_options, overlap_options, PROGRAM_OPTIONS},
     .columns = columns,
+    .reach = REACH_ANY,
     .run = run,
 };

@@ -113,7 +113,7 @@ static void check_one(struct pair *pair, int sender, unsigned message, struct fa
 
 void pair_enter(const struct operation *operation) {
     struct pair *pair = operation->state;
-    size_t bytes = operation->bytes;
+    size_t bytes = operation->message.bytes;
     pair->count = (int)bytes;
     buffer_shape(&pair->out, bytes);
     buffer_shape(&pair->in, bytes);
@@ -140,12 +140,12 @@ void pair_describe(const struct operation *operation, const struct timing *timin
 static void fit(struct operation *operation) {
     const struct pair *pair = operation->state;
     const struct pattern *pattern = pair->pattern;
-    operation->payload =
-        (pattern->moved ? pattern->moved : 1) * (double)operation->bytes * pair->pairs;
+    operation->message.payload =
+        (pattern->moved ? pattern->moved : 1) * (double)operation->message.bytes * pair->pairs;
     if (pattern->calls) {
         struct pair sized = *pair;
-        sized.count = (int)operation->bytes;
-        operation->calls = pattern->calls(&sized);
+        sized.count = (int)operation->message.bytes;
+        operation->special.calls = pattern->calls(&sized);
     }
 }
 
@@ -196,17 +196,20 @@ static void close_pair(struct pair *pair) {
     buffer_close(&pair->in);
 }
 
-static struct operation operation_of(struct pair *pair) {
+// The pattern's operation, with what the pattern leaves out in `around`.
+static struct operation operation_of(struct pair *pair, struct around *around) {
     const struct pattern *pattern = pair->pattern;
     struct operation operation = pattern->operation;
+    *around = operation.around ? *operation.around : (struct around){0};
+    operation.around = around;
     operation.state = pair;
-    operation.bystander = pattern->timed != PAIR_BOTH && pair->rank != pattern->timed;
-    if (!operation.enter)
-        operation.enter = pair_enter;
-    if (!operation.check)
-        operation.check = check;
-    if (!operation.describe)
-        operation.describe = pair_describe;
+    operation.special.bystander = pattern->timed != PAIR_BOTH && pair->rank != pattern->timed;
+    if (!around->enter)
+        around->enter = pair_enter;
+    if (!around->check)
+        around->check = check;
+    if (!around->describe)
+        around->describe = pair_describe;
     return operation;
 }
 
@@ -219,7 +222,8 @@ static void measure(struct bench *bench, const struct pairing *pairing, void *st
                         .pairs = pairing->count,
                         .posted = MPI_REQUEST_NULL,
                         .pattern = state};
-    struct curve curve = {operation_of(&pair), fit};
+    struct around around;
+    struct curve curve = {operation_of(&pair, &around), fit};
     struct sampler sampler;
     struct sizes sizes = curve_sizes(&bench->options, &bench->failure);
     if (pair.pattern->only && !failed(&bench->failure)) {

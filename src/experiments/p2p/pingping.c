@@ -46,13 +46,14 @@ static void run_calls(void *state, long calls) {
 }
 
 static void run(struct bench *bench) {
-    pair_run(bench, &(struct pattern){.operation = {.name = "pingping",
-                                                    .step = 2,
-                                                    .enter = enter,
-                                                    .leave = leave,
-                                                    .run = run_calls},
-                                      .share = 1,
-                                      .moved = 2});
+    pair_run(bench,
+             &(struct pattern){
+                 .operation = {.name = "pingping",
+                               .special = {.step = 2},
+                               .around = &(const struct around){.enter = enter, .leave = leave},
+                               .run = run_calls},
+                 .share = 1,
+                 .moved = 2});
 }
 
 const struct experiment pingping = {
@@ -63,5 +64,6 @@ const struct experiment pingping = {
         "once.\nTaken at rank 0. Method: Intel MPI Benchmarks PingPing, receives posted first.",
     .options = {pair_options, pair_start_options, PAIR_OPTION_TABLES},
     .columns = pair_columns,
+    .reach = REACH_ANY,
     .run = run,
 };

@@ -65,12 +65,13 @@ static void run_calls(void *state, long calls) {
 }
 
 static void run(struct bench *bench) {
-    pair_run(
-        bench,
-        &(struct pattern){
-            .operation = {.name = "pingpong", .enter = enter, .leave = leave, .run = run_calls},
-            .share = 0.5,
-            .moved = 2});
+    pair_run(bench,
+             &(struct pattern){
+                 .operation = {.name = "pingpong",
+                               .around = &(const struct around){.enter = enter, .leave = leave},
+                               .run = run_calls},
+                 .share = 0.5,
+                 .moved = 2});
 }
 
 const struct experiment pingpong = {
@@ -80,5 +81,6 @@ const struct experiment pingpong = {
             "rank 0.\nMethod: Intel MPI Benchmarks PingPong; modes after Stival (2006), ch. 3.",
     .options = {pair_options, pingpong_options, PAIR_OPTION_TABLES},
     .columns = pair_columns,
+    .reach = REACH_ANY,
     .run = run,
 };

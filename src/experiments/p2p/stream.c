@@ -28,10 +28,10 @@ static void run_calls(void *state, long calls) {
 }
 
 static void run(struct bench *bench) {
-    pair_run(bench,
-             &(struct pattern){.operation = {.name = "stream", .step = 16, .run = run_calls},
-                               .share = 1,
-                               .timed = 1});
+    pair_run(bench, &(struct pattern){
+                        .operation = {.name = "stream", .special = {.step = 16}, .run = run_calls},
+                        .share = 1,
+                        .timed = 1});
 }
 
 const struct experiment stream = {
@@ -42,5 +42,6 @@ const struct experiment stream = {
             "Method: NetPIPE's streaming mode.",
     .options = {stream_options, PAIR_OPTION_TABLES},
     .columns = pair_columns,
+    .reach = REACH_ANY,
     .run = run,
 };

@@ -154,8 +154,8 @@ static void check(const struct operation *operation, unsigned round, struct fail
         size_t arrived = lanes->queue == 0 ? 1 : pair->rank == 1 ? pair->in.least : 0;
         size_t at = 0; // slots are visited in leaps
         for (size_t i = 0; i < arrived; i++, at = (at + pair->in.leap) % pair->in.slots)
-            pair_verify(pair, pair->in.pool + at * pair->in.step, operation->bytes, pair->peer,
-                        message(lanes, round, t, at), failure);
+            pair_verify(pair, pair->in.pool + at * pair->in.step, operation->message.bytes,
+                        pair->peer, message(lanes, round, t, at), failure);
     }
     ranks_agree(lanes->at[0].pair.comm, failure, false);
 }
@@ -268,11 +268,11 @@ static void measure(struct bench *bench, int threads, int queue) {
     if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
         pair_run(bench, &(struct pattern){
                             .operation = {.name = queue ? "threads-window" : "threads-pingpong",
-                                          .enter = enter,
-                                          .leave = leave,
-                                          .run = run_calls,
-                                          .check = check,
-                                          .describe = describe},
+                                          .around = &(const struct around){.enter = enter,
+                                                                           .leave = leave,
+                                                                           .check = check,
+                                                                           .describe = describe},
+                                          .run = run_calls},
                             .share = queue ? 1 / (double)queue : 0.5,
                             .moved = threads * (queue ? queue : 2),
                             .slots = queue && each ? (size_t)queue : 1,
@@ -318,5 +318,6 @@ const struct experiment threads = {
     .options = {threads_options, PAIR_OPTION_TABLES},
     .columns = columns,
     .threads = level,
+    .reach = REACH_ANY,
     .run = run,
 };

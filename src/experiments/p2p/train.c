@@ -120,22 +120,23 @@ static void describe(const struct operation *operation, const struct timing *tim
     sample->time_s = fmax(time_s, 0);
 }
 
+static const struct around around = {.prepare = take_parts, .describe = describe};
+
 static struct operation operation_of(struct train *train, const struct turn *turn) {
     train->move = turn->move;
     train->work = turn->work;
     train->step = turn->step;
     train->calls = turn->progress.calls;
     return (struct operation){.name = turn->move->operation,
-                              .bytes = (size_t)train->count,
-                              .bystander = train->bench->rank != 0,
-                              .own = true,
-                              .calls = train->calls,
-                              .prepare = take_parts,
+                              .message = {.bytes = (size_t)train->count},
+                              .special = {.bystander = train->bench->rank != 0,
+                                          .own = true,
+                                          .calls = train->calls,
+                                          .notes = (const double *)&train->notes,
+                                          .notes_count = NOTES},
+                              .around = &around,
                               .run = run,
-                              .describe = describe,
-                              .state = train,
-                              .notes = (const double *)&train->notes,
-                              .notes_count = NOTES};
+                              .state = train};
 }
 
 // The least time of one operation in some samples that are not kept.
@@ -163,26 +164,36 @@ static long row_of(struct train *train) {
     return (long)fmin(fmax(ceil(calls), ROW_LEAST), ROW_MOST);
 }
 
-void train_measure(struct train *train, struct turn *turns, int count) {
-    struct bench *bench = train->bench;
-    for (int t = 0; t < count && !failed(&bench->failure); t++) {
-        struct operation operation = operation_of(train, &turns[t]);
-        operation.calls = train->calls = row_of(train);
-        sampler_begin(&train->sampler, &operation, &turns[t].progress);
-    }
+// By turns, in the order of `list`, until there are enough samples of each.
+static void take_turns(struct train *train, struct turn *turns, const int *list, int count) {
     for (int left = count; left > 0;) {
         left = 0;
-        for (int t = 0; t < count; t++) {
-            long samples = sampler_next(&train->sampler, &turns[t].progress);
+        for (int i = 0; i < count; i++) {
+            struct turn *turn = &turns[list[i]];
+            long samples = sampler_next(&train->sampler, &turn->progress);
             if (samples == 0)
                 continue;
-            struct operation operation = operation_of(train, &turns[t]);
-            sampler_stage(&train->sampler, &operation, &turns[t].progress, samples);
+            struct operation operation = operation_of(train, turn);
+            sampler_stage(&train->sampler, &operation, &turn->progress, samples);
             left++;
         }
     }
+}
+
+void train_measure(struct train *train, struct turn *turns, int count) {
+    struct bench *bench = train->bench;
+    int *list = bench_order(bench, count);
+    for (int i = 0; i < count && !failed(&bench->failure); i++) {
+        struct turn *turn = &turns[list[i]];
+        struct operation operation = operation_of(train, turn);
+        operation.special.calls = train->calls = row_of(train);
+        sampler_begin(&train->sampler, &operation, &turn->progress);
+    }
+    if (!failed(&bench->failure))
+        take_turns(train, turns, list, count);
     ranks_agree(bench->comm, &bench->failure, false);
     bench_print(bench);
+    free(list);
 }
 
 static bool open_train(struct train *train, struct compute *compute, const struct sizes *sizes) {
@@ -227,15 +238,13 @@ void train_run(struct bench *bench, void (*size)(struct train *train)) {
                           .send = synchronous ? MPI_Ssend : MPI_Send,
                           .isend = synchronous ? MPI_Issend : MPI_Isend,
                           .compute = &compute};
-    int *order = malloc(sizes->count * sizeof *order);
-    if (!order)
-        failure_set(&bench->failure, STATUS_FAILED, "no memory for %zu sizes", sizes->count);
+    int *order = NULL;
     sampler_open(&train.sampler, bench, false);
     train.sampler.stage = 1; // by turns
     if (!failed(&bench->failure) && open_train(&train, &compute, sizes)) {
         if (bench->rank == 0)
             bench_found(bench, "multiply_add_s", train.multiply_add_s);
-        order_list(&bench->order, order, (int)sizes->count);
+        order = bench_order(bench, (int)sizes->count);
         for (size_t i = 0; i < sizes->count && !failed(&bench->failure); i++)
             measure(&train, sizes->bytes[order[i]], size);
     }

@@ -4,7 +4,7 @@
 // Runs until it is ended (SIGTERM, SIGINT, or the end of the process that --while names). Its
 // folder holds, while it runs, `hosts` (names and addresses), one file a host (`NAME.host`: the
 // id of its first process and its core) and, once everything is up, `cluster.json`.
-#define _GNU_SOURCE // ppoll, affinity, SCHED_RESET_ON_FORK
+#define _GNU_SOURCE // ppoll, affinity, SCHED_RESET_ON_FORK, renameat2
 #include "hosts.h"
 #include "json.h"
 #include "model.h"
@@ -13,6 +13,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <poll.h>
 #include <sched.h>
@@ -214,13 +215,32 @@ static void start_hosts(struct cluster *cluster, struct failure *failure) {
 }
 
 // What was made by us may be removed by those who find it when we were killed: the mark of
-// reframe_tests/harness/removal.py.
-static void mark_folder(const struct cluster *cluster, struct failure *failure) {
+// reframe_tests/harness/removal.py. Until it is there, the folder's name tells the same.
+static void make_folder(struct cluster *cluster, struct failure *failure) {
     static const char text[] =
-        "Made by cotejo, which may replace or remove this folder with all that is in it.";
-    char path[400];
-    path_of(cluster, ".cotejo-stamp", "", path, sizeof path);
-    write_whole(path, text, sizeof text - 1, failure);
+        "Made by cotejo, which may replace or remove this folder with all that is in it.\n";
+    const char *end = strrchr(cluster->folder, '/');
+    char place[400], mark[432];
+    struct stat processes = {0};
+    stat("/proc/self/ns/pid", &processes);
+    snprintf(place, sizeof place, "%.*s.cotejo-temporary.%d.%lu.switch",
+             end ? (int)(end + 1 - cluster->folder) : 0, cluster->folder, (int)getpid(),
+             (unsigned long)processes.st_ino);
+    snprintf(mark, sizeof mark, "%s/.cotejo-stamp", place);
+    bool made = *cluster->folder && mkdir(place, 0755) == 0;
+    FILE *file = made ? fopen(mark, "wx") : NULL;
+    bool whole = file && fputs(text, file) >= 0;
+    if (file && fclose(file) != 0)
+        whole = false;
+    if (whole && renameat2(AT_FDCWD, place, AT_FDCWD, cluster->folder, RENAME_NOREPLACE) == 0)
+        return;
+    failure_set(failure, STATUS_USAGE, "--folder '%s': %s", cluster->folder,
+                *cluster->folder ? strerror(errno) : "give one");
+    if (made) {
+        unlink(mark);
+        rmdir(place);
+    }
+    cluster->folder = NULL; // not ours to remove
 }
 
 static void set_up(struct cluster *cluster, struct failure *failure) {
@@ -236,13 +256,9 @@ static void set_up(struct cluster *cluster, struct failure *failure) {
     read_rates(cluster, failure);
     if (failed(failure))
         return;
-    if (!*cluster->folder || mkdir(cluster->folder, 0755) != 0) {
-        failure_set(failure, STATUS_USAGE, "--folder '%s': %s", cluster->folder,
-                    *cluster->folder ? strerror(errno) : "give one");
-        cluster->folder = NULL; // not ours to remove
+    make_folder(cluster, failure);
+    if (failed(failure))
         return;
-    }
-    mark_folder(cluster, failure);
     share_cores(cluster);
     long companion = options_integer(&cluster->options, "while");
     if (companion && (cluster->companion = (int)syscall(SYS_pidfd_open, companion, 0)) < 0)

@@ -160,19 +160,46 @@ static bool way_chosen(const struct options *options, const struct fft_variant *
     return options_is(options, "way", way->name);
 }
 
-static void each(struct sampler *sampler, size_t log2, int *measured) {
-    struct bench *bench = sampler->bench;
-    const struct options *options = &bench->options;
+// What is measured, at one number of points.
+struct measurement {
+    size_t log2;
+    const struct fft_variant *variant;
+    const struct fft_way *way;
+};
+
+// Fills `plans`, unless it is NULL, with what is asked for and can be; the number of them.
+static int plan(const struct options *options, size_t log2, struct measurement *plans) {
+    int count = 0;
     for (const struct fft_variant *v = fft_variants; v->name; v++) {
         bool all = options_is(options, "variant", "all") && v->run != peer_run;
         if (!all && !options_is(options, "variant", v->name))
             continue;
-        for (const struct fft_way *way = fft_ways; way->name && !failed(&bench->failure); way++)
+        for (const struct fft_way *way = fft_ways; way->name; way++)
             if (way_chosen(options, v, way) && possible(v, way)) {
-                measure(sampler, log2, v, way);
-                ++*measured;
+                if (plans)
+                    plans[count] = (struct measurement){log2, v, way};
+                count++;
             }
     }
+    return count;
+}
+
+// All of `each` plans for each number of points, in the order that is drawn.
+static void measure_all(struct sampler *sampler, const struct sizes *sizes, int each) {
+    struct bench *bench = sampler->bench;
+    int count = each * (int)sizes->count;
+    struct measurement *plans = malloc((size_t)count * sizeof *plans);
+    if (!plans)
+        failure_set(&bench->failure, STATUS_USAGE, "no memory for %d measurements", count);
+    for (size_t i = 0; plans && i < sizes->count; i++)
+        plan(&bench->options, sizes->bytes[i], plans + i * (size_t)each);
+    int *list = bench_order(bench, count);
+    for (int i = 0; i < count && !failed(&bench->failure); i++) {
+        const struct measurement *next = &plans[list[i]];
+        measure(sampler, next->log2, next->variant, next->way);
+    }
+    free(list);
+    free(plans);
 }
 
 static void check_asked(struct bench *bench, const struct sizes *sizes) {
@@ -203,19 +230,19 @@ static void check_asked(struct bench *bench, const struct sizes *sizes) {
 
 void fft_study(struct bench *bench) {
     const struct sizes *sizes = options_sizes(&bench->options, "log2");
-    int measured = 0;
+    int each = plan(&bench->options, 0, NULL);
     struct sampler sampler;
-    check_asked(bench, sizes);
-    if (failed(&bench->failure))
-        return;
-    program_open(&sampler, bench);
-    for (size_t i = 0; i < sizes->count && !failed(&bench->failure); i++)
-        each(&sampler, sizes->bytes[i], &measured);
-    sampler_close(&sampler);
-    if (!failed(&bench->failure) && !measured)
+    if (!each)
         failure_set(&bench->failure, STATUS_USAGE,
                     "--variant %s cannot send by --way %s; choose another one of the two",
                     options_text(&bench->options, "variant"),
                     options_text(&bench->options, "way"));
+    check_asked(bench, sizes);
+    if (failed(&bench->failure))
+        return;
+    program_open(&sampler, bench);
+    if (!failed(&bench->failure))
+        measure_all(&sampler, sizes, each);
+    sampler_close(&sampler);
     bench->payload_checked = !failed(&bench->failure);
 }

@@ -104,9 +104,16 @@ static bool chosen(const struct options *options, const struct radix_variant *va
            (all && options_is(options, "variant", "all"));
 }
 
-static void each(struct sampler *sampler, size_t keys) {
-    struct bench *bench = sampler->bench;
+// What is measured: a variant, keys of a rank, B of a message.
+struct measurement {
+    const struct radix_variant *variant;
+    size_t keys, message;
+};
+
+// Fills `plans`, unless it is NULL, with what is asked for; the number of them.
+static int plan(const struct bench *bench, size_t keys, struct measurement *plans) {
     const struct options *options = &bench->options;
+    int count = 0;
     const struct sizes *buffers = options_sizes(options, "buffer");
     size_t width = options_is(options, "key", "64") ? 8 : 4;
     for (const struct radix_variant *v = radix_variants; v->name; v++) {
@@ -114,9 +121,28 @@ static void each(struct sampler *sampler, size_t keys) {
             continue;
         // Where all go at once a message is what one rank has for another.
         size_t message = v->alone ? 0 : keys * width / (size_t)bench->size;
-        for (size_t i = 0; i < (v->buffered ? buffers->count : 1) && !failed(&bench->failure); i++)
-            measure(sampler, v, keys, v->buffered ? buffers->bytes[i] : message);
+        for (size_t i = 0; i < (v->buffered ? buffers->count : 1); i++, count++)
+            if (plans)
+                plans[count] =
+                    (struct measurement){v, keys, v->buffered ? buffers->bytes[i] : message};
     }
+    return count;
+}
+
+// Everything at every number of keys, in the order that is drawn.
+static void measure_all(struct sampler *sampler, const struct sizes *keys) {
+    struct bench *bench = sampler->bench;
+    int each = plan(bench, 0, NULL), count = each * (int)keys->count;
+    struct measurement *plans = malloc((size_t)count * sizeof *plans);
+    if (!plans)
+        failure_set(&bench->failure, STATUS_USAGE, "no memory for %d measurements", count);
+    for (size_t i = 0; plans && i < keys->count; i++)
+        plan(bench, keys->bytes[i], plans + i * (size_t)each);
+    int *list = bench_order(bench, count);
+    for (int i = 0; i < count && !failed(&bench->failure); i++)
+        measure(sampler, plans[list[i]].variant, plans[list[i]].keys, plans[list[i]].message);
+    free(list);
+    free(plans);
 }
 
 static void check_asked(struct bench *bench, const struct sizes *keys) {
@@ -152,8 +178,8 @@ static void run(struct bench *bench) {
     if (failed(&bench->failure))
         return;
     program_open(&sampler, bench);
-    for (size_t i = 0; i < keys->count && !failed(&bench->failure); i++)
-        each(&sampler, keys->bytes[i]);
+    if (!failed(&bench->failure))
+        measure_all(&sampler, keys);
     sampler_close(&sampler);
     bench->payload_checked = !failed(&bench->failure);
 }

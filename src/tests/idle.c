@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Interposed in a test: a wait for nothing ends the launch.
+#include <mpi.h>
+#include <stdio.h>
+
+static void refuse(int count, const MPI_Request *requests) {
+    for (int i = 0; i < count; i++)
+        if (requests[i] != MPI_REQUEST_NULL)
+            return;
+    fprintf(stderr, "a wait for nothing\n");
+    MPI_Abort(MPI_COMM_WORLD, 3);
+}
+
+int MPI_Wait(MPI_Request *request, MPI_Status *status) {
+    refuse(1, request);
+    return PMPI_Wait(request, status);
+}
+
+int MPI_Waitall(int count, MPI_Request *requests, MPI_Status *statuses) {
+    refuse(count, requests);
+    return PMPI_Waitall(count, requests, statuses);
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a collective's arguments can say, on numbers of ranks that no machine here has.
+#include "check.h"
+#include "coll.h"
+
+#include <string.h>
+
+enum { RANKS = 512 };
+
+static double room(const char *name, size_t bytes) {
+    static int ranks[RANKS];
+    for (int i = 0; i < RANKS; i++)
+        ranks[i] = i;
+    const struct form bytes_form = {.name = "contiguous", .unit = 1, .extent = 1};
+    const struct reduction sum = {.bytes = 8};
+    const struct peers all = {
+        .sources = RANKS, .targets = RANKS, .source = ranks, .target = ranks};
+    for (int i = 0; i < collectives_count; i++)
+        if (strcmp(collectives[i].name[BLOCKING], name) == 0)
+            return coll_room(&(struct coll){.row = &collectives[i],
+                                            .size = RANKS,
+                                            .form = &bytes_form,
+                                            .reduction = &sum,
+                                            .peers = &all},
+                             bytes);
+    return -2;
+}
+
+// Only the count of a block must be an int, where the library itself finds the blocks' places.
+static void blocks_may_be_more_than_an_int_together(void) {
+    static const size_t four_mi = (size_t)4 << 20, two_gi = (size_t)2 << 30;
+    CHECK(room("alltoall", four_mi) >= 2.0 * RANKS * (double)four_mi);
+    CHECK(room("allgather", four_mi) > 0);
+    CHECK(room("alltoall", two_gi) == -1);
+    CHECK(room("bcast", two_gi) == -1);
+    CHECK(room("bcast", two_gi - 1) > 0);
+}
+
+// Where each block has a place of its own the last one's must be an int, too.
+static void places_must_be_ints(void) {
+    static const size_t four_mi = (size_t)4 << 20;
+    CHECK(room("alltoallv", four_mi - 16384) > 0);
+    CHECK(room("alltoallv", four_mi) == -1);
+    CHECK(room("alltoallw", four_mi) == -1);
+}
+
+int main(void) {
+    blocks_may_be_more_than_an_int_together();
+    places_must_be_ints();
+    return check_status();
+}
