@@ -9,7 +9,7 @@ HELD_FIXED <- c(
   observed_hosts = "hosts", observed_cpus = "processors of the ranks",
   observed_cores = "cores of the ranks", library = "MPI library", cpu_model = "CPU model",
   kernel = "kernel", governor = "frequency governor", measuring = "version of what measures",
-  lock_sha256 = "stack", machine = "machine", layout = "addresses of the buffers",
+  lock_sha256 = "stack", machine = "machine", layout = "memory and addresses of the buffers",
   quantity = "quantity timed"
 )
 
@@ -28,7 +28,8 @@ EXEMPT <- list(
     "governor", "lock_sha256", "machine"
   ),
   # What the comparison is about may need another layout, such as one buffer in place of two.
-  option_buffer = "layout", option_layout = "layout"
+  option_buffer = "layout", option_layout = "layout",
+  option_memory = "layout"
 )
 
 # Without these two nothing is proved; the others may be unknown to a foreign program.

@@ -152,7 +152,7 @@ as_size <- function(values, asked) {
 cell_columns <- function(rows) {
   out <- c(
     "site", "simulated", "test", "operation", "mpi", "transport", "placement", "hosts", "ranks",
-    "bytes", attr(rows, "factors"),
+    "bytes", factor_names(rows),
     grep("^(parameter|setting)_|^option_(mode|blocking)$", names(rows), value = TRUE)
   )
   intersect(unique(out), names(rows))
@@ -190,9 +190,7 @@ places_of <- function(rows, claim) {
       blocks = -uniqueN(paste(part$session, part$launch))
     )
   }))
-  lapply(unname(places)[do.call(order, unname(as.list(rank)))], function(part) {
-    keep_rows(setattr(part, "factors", attr(rows, "factors")), seq_len(nrow(part)))
-  })
+  unname(places)[do.call(order, unname(as.list(rank)))]
 }
 
 name_of_place <- function(rows) {
@@ -289,7 +287,6 @@ mean_over_cells <- function(rows) {
   launches[, median_s := NULL]
   set(launches, j = "bytes", value = 0)
   launches <- launches[means[, c("side", "block", "median_s")], on = c("side", "block")]
-  setattr(launches, "factors", attr(rows, "factors"))
   list(launches = launches, range = list(length(cells), min(ratios), max(ratios)))
 }
 

@@ -11,6 +11,5 @@
 compare_settings <- function(summary, delta = 0.03) {
   part <- copy(summary)
   part[!nzchar(settings), settings := "defaults"]
-  setattr(part, "factors", attr(summary, "factors"))
   compare_configurations(part, by = "settings", delta = delta, refused = "list")
 }

@@ -7,15 +7,26 @@
 #' @param line number of the line in it, from 1; `NA` when the fault is the file as a whole.
 #' @param what what is wrong, in words.
 #' @param todo what the user can do about it, in words.
+#' @param class of its own, beside that of all of them.
 #' @return never: signals an error of class `cotejo_bad_data`, a message of one line.
 #' @noRd
-bad_data <- function(file, line, what, todo) {
+bad_data <- function(file, line, what, todo, class = NULL) {
   where <- if (is.na(line)) file else paste0(file, ":", line)
-  text <- gsub("[\r\n]+", " ", paste0(where, ": ", what, "; ", todo))
+  text <- gsub("[\r\n]+", " ", paste0(where, ": ", shortened(what), "; ", todo))
   stop(structure(
-    class = c("cotejo_bad_data", "error", "condition"),
+    class = c(class, "cotejo_bad_data", "error", "condition"),
     list(message = text, call = NULL, file = file, line = line)
   ))
+}
+
+# What a file says in place of what it should may be of any length.
+shortened <- function(text, most = 300L) {
+  bytes <- charToRaw(text)
+  if (length(bytes) <= most) {
+    return(text)
+  }
+  # A character that was cut in two is left out.
+  paste(iconv(rawToChar(bytes[seq_len(most)]), "UTF-8", "UTF-8", sub = ""), "...")
 }
 
 #' Refuse a comparison or a report that the data cannot carry.

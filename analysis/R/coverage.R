@@ -28,8 +28,7 @@ together <- function(draw, n, sizes, spread) {
 #'
 #' @param kind of `SIMULATED`; `blocks` by session; `lost` of them have one side only; `truth` log
 #'   ratio by size; `between` standard deviation of a session's own effect, the same at all sizes.
-#' @return matrix, a row a block, with the attribute `session`, and `held`: the mean effect of
-#'   these sessions by size.
+#' @return matrix, a row a block.
 #' @noRd
 simulate_blocks <- function(kind, blocks, truth, lost = 0L, sessions = 1L, between = 0) {
   session <- rep(seq_len(sessions), each = blocks)
@@ -39,7 +38,7 @@ simulate_blocks <- function(kind, blocks, truth, lost = 0L, sessions = 1L, betwe
   }
   d <- side() - side() + rep(truth, each = length(session)) + own[session]
   d[sample.int(nrow(d), lost), ] <- NA
-  structure(d, session = session, held = truth + mean(own))
+  d
 }
 
 # The designs on which the intervals have to hold.
@@ -97,7 +96,9 @@ prove_coverage <- function(repeats = 1000L, sizes = 6L, kinds = names(SIMULATED)
 #' Coverage of the interval of a study that stops by its width, as [wide_groups()] does.
 #'
 #' @param until width at which it stops, in standard deviations of a block's log ratio.
-#' @param repeats simulated studies; `kind` of `SIMULATED`; `most` blocks of a study.
+#' @param repeats simulated studies.
+#' @param kind of `SIMULATED`.
+#' @param most blocks of a study.
 #' @param seed of the simulation.
 #' @return data.table: `until`, `blocks` (mean), `coverage` with `low`, `high`, `level` (mean).
 #' @export
@@ -107,7 +108,7 @@ prove_stopping <- function(until = c(1.2, 0.8, 0.5), repeats = 1000L, kind = "lo
     # The spread of a block's log ratio of this kind, both sides.
     spread <- stats::mad(simulate_blocks(kind, 2000L, 0))
     runs <- vapply(seq_len(repeats), function(k) {
-      d <- unclass(simulate_blocks(kind, most, 0))
+      d <- simulate_blocks(kind, most, 0)
       n <- stops_at(d, function(curve) (curve$high - curve$low) / 2 <= width * spread)
       curve <- paired_curve(d[seq_len(n), , drop = FALSE])
       c(n, curve$low <= 0 && 0 <= curve$high, curve$level)
@@ -132,7 +133,9 @@ pooled_alarms <- function(coverage) {
 #' @param blocks of a study.
 #' @param spread standard deviation of the logarithm of a launch's median; of two sides between
 #'   hosts about 3 %.
-#' @param repeats simulated studies; `sizes` of a curve; `seed` of the simulation.
+#' @param repeats simulated studies.
+#' @param sizes of a curve.
+#' @param seed of the simulation.
 #' @return list: share of sizes called slower, with its 95 % interval, clustered by studies.
 #' @export
 prove_power <- function(share = 0.05, blocks = 30L, spread = 0.03, repeats = 500L, sizes = 9L,

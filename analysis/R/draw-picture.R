@@ -164,7 +164,9 @@ panel_height <- function(built, panels, width, rows) {
   if (inherits(built$layout$coord, "CoordFixed")) {
     return(width * diff(panels[[1L]]$y$range) / diff(panels[[1L]]$x$range))
   }
-  if (rows > 1L) PICTURE$panel else PICTURE$alone
+  # Names along an axis have a line each.
+  lines <- max(vapply(panels, function(p) length(p$y$labels), 0L))
+  max(if (rows > 1L) PICTURE$panel else PICTURE$alone, lines * PICTURE$small * PICTURE$line)
 }
 
 axis_names <- function(built) {

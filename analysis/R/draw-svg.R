@@ -23,7 +23,7 @@ svg_text <- function(picture) {
   paste(c(
     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>",
     sprintf("<svg xmlns=\"http://www.w3.org/2000/svg\" %s>", size),
-    sprintf("<title>%s</title>", escape(picture$title)),
+    sprintf("<title>%s</title>", htmlEscape(picture$title)),
     "<rect width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>",
     sprintf("<g fill=\"none\" font-family=\"'%s', Verdana, sans-serif\">", FONT),
     panels, svg_marks(picture$marks), "</g>", "</svg>"
@@ -75,11 +75,6 @@ svg_marks <- function(marks) {
 short <- function(v) {
   out <- sprintf("%.2f", round(v, 2) + 0)
   sub("\\.$", "", sub("0+$", "", out))
-}
-
-escape <- function(text) {
-  text <- gsub("&", "&amp;", enc2utf8(paste0(text)), fixed = TRUE)
-  gsub(">", "&gt;", gsub("<", "&lt;", text, fixed = TRUE), fixed = TRUE)
 }
 
 # A colour as #RRGGBB; what it lets through is said apart.
@@ -147,7 +142,7 @@ svg_texts <- function(mark) {
     "<text x=\"", short(mark$x), "\" y=\"", short(mark$y), "\" font-size=\"", short(mark$size),
     "\" fill=\"", hex_colour(mark$colour), "\"",
     if (anchor != "start") paste0(" text-anchor=\"", anchor, "\""),
-    if (mark$bold) " font-weight=\"bold\"", turn, ">", escape(mark$label), "</text>"
+    if (mark$bold) " font-weight=\"bold\"", turn, ">", htmlEscape(mark$label), "</text>"
   )
 }
 

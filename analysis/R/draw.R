@@ -38,6 +38,7 @@ draw_all <- function(results_dir, out_dir, session = NULL, published = NULL, pdf
   }))
   say_coverage(coverage)
   cat(file.path(out_dir, "index.html"), "\n", sep = "")
+  refuse_failed(coverage)
   invisible(coverage)
 }
 
@@ -74,8 +75,7 @@ save_plots <- function(plots, out_dir) {
 #' curve over sizes, and is shown by its exhibits.
 #' @noRd
 measured_by_size <- function(medians) {
-  factors <- attr(medians, "factors")
-  by <- c(setdiff(configuration_columns(medians), factors), "bytes")
+  by <- c(setdiff(configuration_columns(medians), factor_names(medians)), "bytes")
   several <- medians[duplicated(medians, by = by)]
   setdiff(unique(medians$experiment), several$experiment)
 }
@@ -103,10 +103,7 @@ list_figures <- function(study) {
 #' @param figure row of [list_figures()].
 #' @noRd
 plot_figure <- function(study, figure) {
-  of <- function(table) {
-    out <- table[table$experiment == figure$experiment]
-    setattr(out, "by", attr(table, "by"))
-  }
+  of <- function(table) table[table$experiment == figure$experiment]
   switch(figure$kind,
     latency = plot_latency(of(study$summary), of(study$medians)),
     bandwidth = plot_bandwidth(of(study$summary), of(study$medians)),
@@ -176,7 +173,7 @@ write_whole <- function(path, write) {
 cannot_write <- function(path) {
   bad_data(
     sub("/[.]tmp-", "/", path), NA, "cannot be written",
-    "check the folder's permissions and the free space"
+    "check the folder's permissions and the free space", "cotejo_cannot_write"
   )
 }
 
@@ -198,13 +195,6 @@ put_table <- function(table, file) {
   whole <- identical(utils::tail(bytes, 1L), as.raw(10)) && ends > nrow(table)
   if (ncol(table) && !whole) {
     cannot_write(file)
-  }
-}
-
-copy_file <- function(from, to) {
-  if (!suppressWarnings(file.copy(from, to, overwrite = TRUE)) ||
-    !identical(file.size(from), file.size(to))) {
-    cannot_write(to)
   }
 }
 

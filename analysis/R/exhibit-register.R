@@ -17,6 +17,8 @@ registered$rows <- list()
 #' @param draw how it is drawn, a verb such as [by_size()]; `NULL`: not drawn yet.
 #' @param differs how it differs from the published one, a sentence for the caption.
 #' @param needs what a site or an experiment must have, where that is not there yet.
+#' @param circular whether the simulated machine that may draw it was fitted to what it shows: then
+#'   it says so, and does not count as simulated.
 #' @return the row, invisibly, as [list_exhibits()] has it. An error of class `cotejo_bad_data`
 #'   names the exhibit and what is wrong with it: a column that no launch has, an argument that
 #'   the verb does not take, sizes that are none, a name that is there already.
@@ -28,8 +30,9 @@ registered$rows <- list()
 #' )
 #' }
 #' @export
-exhibit <- function(name, title, data = NULL, draw = NULL, differs = "", needs = "") {
-  row <- exhibit_row(name, title, data, draw, differs, needs)
+exhibit <- function(name, title, data = NULL, draw = NULL, differs = "", needs = "",
+                    circular = FALSE) {
+  row <- exhibit_row(name, title, data, draw, differs, needs, circular)
   if (name %in% names(registered$rows)) wrong_exhibit(name, "it is there already")
   registered$rows[[name]] <- row
   invisible(row)
@@ -37,8 +40,12 @@ exhibit <- function(name, title, data = NULL, draw = NULL, differs = "", needs =
 
 #' An exhibit as a row of the register, checked and not registered.
 #' @noRd
-exhibit_row <- function(name, title, data = NULL, draw = NULL, differs = "", needs = "") {
+exhibit_row <- function(name, title, data = NULL, draw = NULL, differs = "", needs = "",
+                        circular = FALSE) {
   check_texts(list(name = name, title = title, differs = differs, needs = needs))
+  if (!isTRUE(circular) && !isFALSE(circular)) {
+    wrong_exhibit(name, "circular is neither TRUE nor FALSE")
+  }
   draw <- in_exhibit(name, draw)
   data <- in_exhibit(name, data)
   check_parts(name, data, draw, needs)
@@ -48,7 +55,7 @@ exhibit_row <- function(name, title, data = NULL, draw = NULL, differs = "", nee
     study = sub("-.*", "", name), exhibit = sub("^[^-]*-", "", name), name = name,
     kind = draw$kind, title = title, tests = data$tests, filter = list(data$filter),
     sizes = data$sizes, verb = draw$verb, arguments = list(draw$arguments), differs = differs,
-    needs = needs
+    needs = needs, circular = circular
   )
 }
 
@@ -91,7 +98,7 @@ in_exhibit <- function(name, argument) {
 #'
 #' @return data.table, a row an exhibit in the order of their calls: `study`, `exhibit`, `name`,
 #'   `kind` (`figure` or `table`), `title`, `tests`, `filter` (list), `sizes`, `verb`, `arguments`
-#'   (list), `differs`, `needs`.
+#'   (list), `differs`, `needs`, `circular`.
 #' @export
 list_exhibits <- function() rbindlist(unname(registered$rows))
 

@@ -15,8 +15,12 @@
 #' @param pdf whether to draw `EXHIBIT.pdf` too.
 #' @return the coverage, invisibly: one row an exhibit and ground (`measured`, `emulated`,
 #'   `simulated`) that it has launches of, with its `file` (without ending), `state` (`drawn`,
-#'   `partly` or `waiting`), `launches` (number), `sites`, `tests` and `lacks` (what is missing).
-#'   Prints progress, and the folder last.
+#'   `partly`, `waiting`, or `failed` with the error in `lacks`), `class` (`real >= 5`: at least
+#'   five launches of each configuration; `real`, `emulated`, `simulated`, `circular`: simulated on
+#'   a machine that was fitted to it; `printed`: made of printed numbers; `waiting`, `failed`),
+#'   `launches` (number), `n` (of the configuration that has fewest), `date` of the last of them,
+#'   `sites`, `tests` and `lacks` (what is missing). Prints progress, and the folder last. What
+#'   failed is an error at the end, when all else is drawn.
 #' @export
 draw_exhibits <- function(results_dir, out_dir, session = NULL, exhibits = list_exhibits(),
                           published = NULL, pdf = FALSE) {
@@ -29,6 +33,7 @@ draw_exhibits <- function(results_dir, out_dir, session = NULL, exhibits = list_
   write_gallery(coverage, out_dir)
   say_coverage(coverage)
   cat(out_dir, "\n", sep = "")
+  refuse_failed(coverage)
   invisible(coverage)
 }
 
@@ -53,28 +58,41 @@ draw_all_exhibits <- function(results, out_dir, session = NULL, exhibits = list_
 #'
 #' @param i row of the register.
 #' @param shared what all exhibits are drawn from, see [draw_all_exhibits()].
-#' @return rows of the coverage.
+#' @return rows of the coverage. An error is a row of state `failed`, and keeps no other from being
+#'   drawn; a full disk would keep all.
 #' @noRd
 draw_numbered <- function(i, shared) {
   grounds <- shared$grounds
-  rows <- shared$rows[[i]]
-  there <- intersect(GROUNDS, grounds[unlist(rows)])
+  there <- intersect(GROUNDS, grounds[unlist(shared$rows[[i]])])
   rbindlist(lapply(if (length(there)) there else GROUNDS[[1L]], function(ground) {
-    # Where the launches of one test do not carry it, those of the next may.
-    on_ground <- lapply(rows, function(found) found[grounds[found] == ground])
-    on_ground <- on_ground[lengths(on_ground) > 0L]
-    for (found in if (length(on_ground)) on_ground else list(integer())) {
-      exhibit <- exhibit_data(
-        shared$exhibits[i], shared$summary, found, shared$results, shared$published
-      )
-      line <- draw_exhibit(
-        exhibit, ground, shared$results$launches, shared$out_dir, shared$overlays
-      )
-      if (line$state != "waiting") break
-    }
-    line
+    tryCatch(draw_on_ground(i, ground, shared), error = function(e) {
+      if (inherits(e, "cotejo_cannot_write")) stop(e)
+      spec <- shared$exhibits[i]
+      why <- gsub("[\r\n]+ *", " ", conditionMessage(e))
+      message("FAILED ", spec$name, ": ", why)
+      coverage_row(spec, ground, "failed", why)
+    })
   }))
 }
+
+#' Draw an exhibit from launches of one ground.
+#' @noRd
+draw_on_ground <- function(i, ground, shared) {
+  # Where the launches of one test do not carry it, those of the next may.
+  found <- lapply(shared$rows[[i]], function(rows) rows[shared$grounds[rows] == ground])
+  found <- found[lengths(found) > 0L]
+  for (rows in if (length(found)) found else list(integer())) {
+    exhibit <- exhibit_data(
+      shared$exhibits[i], shared$summary, rows, shared$results, shared$published
+    )
+    line <- draw_exhibit(exhibit, ground, shared$results$launches, shared$out_dir, shared$overlays)
+    if (is_drawn(line$state)) break
+  }
+  line
+}
+
+# States of what is there, in full or in part.
+is_drawn <- function(state) state %in% c("drawn", "partly")
 
 # What launches ran on: a machine, emulated hosts or networks, or a simulation.
 GROUNDS <- c("measured", "emulated", "simulated")
@@ -91,7 +109,7 @@ ground_of <- function(simulated) {
 #' One row an exhibit: its best state on any ground.
 #' @noRd
 best_of <- function(coverage) {
-  rank <- match(coverage$state, c("drawn", "partly", "waiting"))
+  rank <- match(coverage$state, c("drawn", "partly", "failed", "waiting"))
   unique(coverage[order(rank)], by = c("study", "exhibit"))[
     unique(coverage[, c("study", "exhibit")]),
     on = c("study", "exhibit")
@@ -101,9 +119,22 @@ best_of <- function(coverage) {
 say_coverage <- function(coverage) {
   best <- best_of(coverage)
   message(sprintf(
-    "%d of %d exhibits drawn, %d of them in part", sum(best$state != "waiting"), nrow(best),
+    "%d of %d exhibits drawn, %d of them in part", sum(is_drawn(best$state)), nrow(best),
     sum(best$state == "partly")
   ))
+}
+
+#' Refuse at the end, when all else is written, what could not be drawn.
+#' @noRd
+refuse_failed <- function(coverage) {
+  failed <- coverage[coverage$state == "failed"]
+  if (nrow(failed)) {
+    refuse(sprintf(
+      "%s could not be drawn, all others are there: %s",
+      count_of(nrow(failed), "exhibit", "exhibits"),
+      paste0(failed$study, "-", failed$file, " (", failed$lacks, ")", collapse = "; ")
+    ))
+  }
 }
 
 #' Launch summaries of the sessions that are used of each test.
@@ -117,7 +148,7 @@ summary_of_tests <- function(results, session) {
 #' @noRd
 draw_exhibit <- function(exhibit, ground, launches, out_dir, overlays = read_overlays(NULL)) {
   spec <- exhibit$spec
-  name <- paste0(spec$exhibit, if (ground != GROUNDS[[1L]]) paste0("-", ground))
+  name <- file_of_exhibit(spec, ground)
   folder <- file.path(out_dir, spec$study)
   printed <- overlays[overlays$exhibit == spec$name]
   # Without tests, it is made of printed numbers.
@@ -145,13 +176,35 @@ draw_exhibit <- function(exhibit, ground, launches, out_dir, overlays = read_ove
       )
     }
   }
+  coverage_row(spec, ground, state, lacks, exhibit$summary, launches)
+}
+
+file_of_exhibit <- function(spec, ground) {
+  paste0(spec$exhibit, if (ground != GROUNDS[[1L]]) paste0("-", ground))
+}
+
+#' A row of the coverage.
+#'
+#' @param summary launch summaries that it was drawn from; `NULL`: none.
+#' @param launches of the dataset, which say when they began.
+#' @noRd
+coverage_row <- function(spec, ground, state, lacks, summary = NULL, launches = NULL) {
+  used <- if (!is.null(summary)) unique(summary, by = "key")
+  there <- is_drawn(state) && NROW(used) > 0L
+  n <- if (there) fewest_launches(summary) else NA_integer_
+  begun <- if (there) launches$started[launches$key %in% used$key]
   data.table(
-    study = spec$study, exhibit = spec$exhibit, ground = ground, file = name, kind = spec$kind,
-    title = spec$title, state = state, launches = if (state == "waiting") 0L else nrow(used),
-    sites = toString(sort(unique(used$site), method = "radix")),
-    tests = toString(sort(unique(used$test), method = "radix")), lacks = toString(lacks)
+    study = spec$study, exhibit = spec$exhibit, ground = ground,
+    file = file_of_exhibit(spec, ground), kind = spec$kind, title = spec$title, state = state,
+    class = class_of_exhibit(state, ground, n, spec$circular),
+    launches = if (there) nrow(used) else 0L, n = n,
+    date = if (length(begun)) substr(max(begun), 1L, 10L) else "",
+    sites = toString(distinct_sorted(used$site)), tests = toString(distinct_sorted(used$test)),
+    lacks = toString(lacks)
   )
 }
+
+distinct_sorted <- function(values) sort(unique(as.character(values)), method = "radix")
 
 #' Columns that an exhibit should show several values of and has one of: "another number of ranks".
 #'

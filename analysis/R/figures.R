@@ -190,8 +190,8 @@ plot_bandwidth <- function(summary, medians, by = "mpi") {
 #' @export
 plot_difference <- function(comparison, delta = 0.03) {
   table <- copy(comparison)[!is.na(ratio)]
-  by <- attr(comparison, "by")
-  if (!by %in% names(table)) set(table, j = by, value = "")
+  # What is compared is no column.
+  for (name in setdiff(c("operation", "transport"), names(table))) set(table, j = name, value = "")
   table[, panel := panel_of(table)]
   table[, pair := paste0(title_of(a), " / ", title_of(b))]
   table[, pair := factor(pair, unique(pair))]

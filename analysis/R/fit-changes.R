@@ -100,7 +100,7 @@ partition_posterior <- function(y, level, block, prior) {
 #'   each other: strata, `bytes`, `before`, `after` (levels), `between` (levels that lie between
 #'   them and were not measured), `probability` (that it changed there), `ratio`, `low`, `high`
 #'   (time after over time before, over the runs of equal levels on either side, by
-#'   [paired_curve()]; `NA` where a change is ruled out), `n` (blocks), `named`.
+#'   `paired_curve()`; `NA` where a change is ruled out), `n` (blocks), `named`.
 #' @export
 find_changes <- function(summary, by, levels) {
   strata <- setdiff(configuration_columns(summary), by)

@@ -97,7 +97,9 @@ series_posterior <- function(x, se, prior) {
 
 #' The changes of a series.
 #'
-#' @inheritParams series_posterior
+#' @param x logarithms of the points.
+#' @param se their standard errors (0 where unknown).
+#' @param prior probability that a boundary is a change.
 #' @return data.table, a row a change that is at least `NAMED` probable: `at` (point at which the
 #'   new level begins), `probability` (of a change within `ABOUT` points of it), `first`, `last`
 #'   (points between which it is with 95 %), `ratio`, `low`, `high` (level after over level before,
@@ -148,7 +150,7 @@ MAY_CHANGE <- c(
 #' @param summary what [summarise_launches()] returned: of all sessions.
 #' @return data.table: the columns of a configuration, `bytes`, `session`, `started`, `n`
 #'   (launches), `median_s`, `low_s`, `high_s` (95 %), `x` (its logarithm), `se`, what may change
-#'   ([MAY_CHANGE]) and `series` (its number).
+#'   (`MAY_CHANGE`) and `series` (its number).
 #' @export
 series_of_sessions <- function(summary) {
   by <- c(configuration_columns(summary), "bytes")

@@ -16,61 +16,36 @@ write_gallery <- function(coverage, out_dir, figures = character()) {
     all <- best_of(rows)
     tags$li(
       tags$a(href = paste0("#", rows$study[[1L]]), title_of_study(rows$study[[1L]])),
-      sprintf(" %d of %d", sum(all$state != "waiting"), nrow(all))
+      sprintf(" %d of %d", sum(is_drawn(all$state)), nrow(all))
     )
   })
-  page <- tags$html(
-    lang = "en",
-    tags$head(
-      tags$meta(charset = "utf-8"),
-      tags$meta(name = "viewport", content = "width=device-width, initial-scale=1"),
-      tags$title("Exhibits"), tags$style(report_part("report.css")),
-      tags$style(report_part("gallery.css")),
-      tags$script(report_part("tables.js"))
-    ),
-    tags$body(
-      tags$h1("Exhibits"),
-      tags$p(say_gallery(best)),
-      tags$div(
-        class = "search", tags$label(`for` = "search", "Search"),
-        tags$input(id = "search", type = "search", placeholder = "words, such as: bcast 16 ranks"),
-        tags$span(id = "count", `aria-live` = "polite")
-      ),
-      tags$nav(tags$ul(unname(contents), if (length(figures)) {
-        tags$li(tags$a(href = "#results", "All times of these results"), length(figures))
-      })),
-      lapply(studies, gallery_of_study),
-      if (length(figures)) {
-        list(
-          tags$h2(id = "results", "All times of these results"),
-          tags$div(class = "grid", lapply(figures, function(name) {
-            tile(paste0(name, ".svg"), thumb_of(name), sentence_case(gsub("-", " ", name)))
-          }))
-        )
-      }
-    )
+  body <- htmltools::tagList(
+    tags$p(say_gallery(best)),
+    search_box("words, such as: bcast 16 ranks"),
+    tags$nav(tags$ul(unname(contents), if (length(figures)) {
+      tags$li(tags$a(href = "#results", "All times of these results"), length(figures))
+    })),
+    lapply(studies, gallery_of_study),
+    if (length(figures)) {
+      list(
+        tags$h2(id = "results", "All times of these results"),
+        tags$div(class = "grid", lapply(figures, function(name) {
+          tile(paste0(name, ".svg"), thumb_of(name), sentence_case(gsub("-", " ", name)))
+        }))
+      )
+    }
   )
-  write_whole(file.path(out_dir, "index.html"), function(file) {
-    put_lines(page_text(page), file)
-  })
-}
-
-# A style or script of the pages, to stand in one.
-report_part <- function(name) {
-  file <- system.file("report", name, package = "cotejo", mustWork = TRUE)
-  htmltools::HTML(paste(readLines(file, encoding = "UTF-8"), collapse = "\n"))
+  write_page(
+    "Exhibits", html_text(body), file.path(out_dir, "index.html"), c("report.css", "gallery.css")
+  )
 }
 
 say_gallery <- function(best) {
-  published <- best$study != "cotejo"
-  drawn <- best$state != "waiting"
-  sprintf(
-    paste(
-      "Of %d published figures and tables %d are drawn, %d of them in part; of our own %d of %d.",
-      "What is not drawn names the command that measures its data."
-    ),
-    sum(published), sum(published & drawn), sum(published & best$state == "partly"),
-    sum(!published & drawn), sum(!published)
+  own <- best$study == "cotejo"
+  paste(
+    say_classes(best), sprintf("Of our own %d of %d.", sum(own & is_drawn(best$state)), sum(own)),
+    "n: launches of the configuration that has fewest. What is not drawn names the command that",
+    "measures its data."
   )
 }
 
@@ -80,8 +55,8 @@ title_of_study <- function(study) {
 
 gallery_of_study <- function(part) {
   tags <- htmltools::tags
-  drawn <- part[part$state != "waiting"]
-  waiting <- part[part$state == "waiting"]
+  drawn <- part[is_drawn(part$state)]
+  waiting <- part[!is_drawn(part$state)]
   study <- part$study[[1L]]
   list(
     tags$h2(id = study, title_of_study(study)),
@@ -94,13 +69,15 @@ gallery_of_study <- function(part) {
           paste0(file, if (table) ".html" else ".svg"), if (!table) thumb_of(file),
           row$title, c(
             row$exhibit, if (row$launches > 0L) {
-              c(row$ground, count_of(row$launches, "launch", "launches"))
+              c(row$class, paste("n =", row$n), row$date)
             } else {
               "printed numbers"
             }
           ),
           if (row$state == "partly") paste("in part: lacks", row$lacks) else "",
-          paste(row$study, row$tests, row$sites)
+          paste(
+            row$study, row$tests, row$sites, count_of(row$launches, "launch", "launches")
+          )
         )
       }))
     },

@@ -12,7 +12,7 @@
 #'
 #' @param a,b data.tables with `unit`, `block` and `median_s` (s) of the two sides.
 #' @param level of the interval.
-#' @param unit `session`, or `node_set`: the nodes that an allocation gave ([node_set_of()]).
+#' @param unit `session`, or `node_set`: the nodes that an allocation gave (`node_set_of()`).
 #' @return list: `sessions` (those with two launches a side or more), `ratio`, `low`, `high`,
 #'   `spread` (standard deviation between sessions, relative), `between` (its variance, of log
 #'   ratios); `NA` for one session.

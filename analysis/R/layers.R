@@ -149,11 +149,7 @@ exhibit_layers_table <- function(exhibit) {
 #' @export
 print_layers <- function(results_dir, site, session = NULL) {
   results <- read_study(results_dir)
-  wanted <- site
-  results$launches <- results$launches[site == wanted]
-  # Found outside of the brackets: `key` is a column.
-  kept <- which(as.character(results$summary$key) %in% results$launches$key)
-  results$summary <- results$summary[kept]
+  results <- results[results$launches$site == site]
   if (!nrow(results$launches)) {
     bad_data(results_dir, NA, sprintf("no launch of site %s", site), sprintf(
       "COTEJO_SITE=%s make study TAG=transports, then TAG=libraries and TAG=quick", site

@@ -110,14 +110,14 @@ run_costs <- function(bytes, seconds, least, span) {
   cost
 }
 
-#' Best partitions into one to `most` runs: a list of the last points of all runs but the last,
-#' with attribute `cost`.
+#' Best partitions into one to `most` runs: a list a partition of `ends`, the last points of
+#' all runs but the last, and its `cost`.
 #' @noRd
 best_partitions <- function(cost, most) {
   n <- nrow(cost)
   value <- cost[1L, ]
   ends <- rep(list(integer()), n)
-  found <- list(structure(integer(), cost = value[[n]]))
+  found <- list(list(ends = integer(), cost = value[[n]]))
   for (pieces in seq_len(most)[-1L]) {
     # Row k: the piece before ends at k, the last one runs from k + 1 to the column.
     through <- value + rbind(cost[-1L, , drop = FALSE], Inf)
@@ -125,7 +125,7 @@ best_partitions <- function(cost, most) {
     ends <- lapply(seq_len(n), \(j) c(ends[[last[[j]]]], last[[j]]))
     value <- through[cbind(last, seq_len(n))]
     if (!is.finite(value[[n]])) break
-    found[[pieces]] <- structure(ends[[n]], cost = value[[n]])
+    found[[pieces]] <- list(ends = ends[[n]], cost = value[[n]])
   }
   found
 }
@@ -151,13 +151,13 @@ find_breaks <- function(bytes, seconds, most = 4L, pieces = NULL, noise = 0.01, 
   }
   found <- best_partitions(run_costs(bytes, seconds, least, span), min(most, n %/% least))
   if (!is.null(pieces)) {
-    return(as.integer(found[[min(pieces, length(found))]]))
+    return(as.integer(found[[min(pieces, length(found))]]$ends))
   }
   bic <- vapply(found, \(f) {
     # A piece has two coefficients and a place where it begins.
-    n * log(attr(f, "cost") / n + noise^2) + (3 * length(f) + 2) * log(n)
+    n * log(f$cost / n + noise^2) + (3 * length(f$ends) + 2) * log(n)
   }, 0)
-  as.integer(found[[which.min(bic)]])
+  as.integer(found[[which.min(bic)]]$ends)
 }
 
 #' Line of least relative squares that does not fall: latency (s) and time of a byte (s/B).

@@ -10,6 +10,7 @@
 #'
 #' @import data.table
 #' @importFrom ggplot2 aes ggplot
+#' @importFrom htmltools htmlEscape
 #' @importFrom stats median sd
 #' @keywords internal
 "_PACKAGE"

@@ -5,72 +5,36 @@
 #'
 #' @param source `analysis/paper.Rmd`.
 #' @param results_dir,session,published as for [draw_all()].
-#' @param out_file the HTML file; its folder is made when needed. Where LaTeX is on PATH, a PDF is
-#'   written beside it.
+#' @param out_file the HTML file; its folder is made when needed.
 #' @return `out_file`, invisibly. Prints progress, and the path last.
 #' @export
 write_paper <- function(source, results_dir, out_file, session = NULL, published = NULL) {
-  if (!rmarkdown::pandoc_available()) {
-    refuse("pandoc is not on PATH; install it, or set RSTUDIO_PANDOC to its folder")
-  }
   if (!file.exists(source)) bad_data(source, NA, "not there", "name the folder's paper.Rmd")
   if (is.null(published)) refuse("the paper needs the printed numbers: published = data/published")
   study <- analyse(results_dir, session)
-  with_families(families_of(study$results$sessions), {
+  coverage <- with_families(families_of(study$results$sessions), {
     write_paper_of(study, source, out_file, session, published)
   })
   cat(out_file, "\n", sep = "")
+  refuse_failed(coverage)
   invisible(out_file)
 }
 
 write_paper_of <- function(study, source, out_file, session, published) {
   folder <- tempfile("cotejo-paper")
-  dir.create(folder)
   on.exit(unlink(folder, recursive = TRUE))
-  exhibits <- file.path(folder, "exhibits")
-  coverage <- draw_all_exhibits(study$results, exhibits, session, published = published)
-  message("writing ", out_file)
-  file.copy(c(source, system.file("report", "report.css", package = "cotejo")), folder)
+  coverage <- draw_all_exhibits(
+    study$results, folder, session, published = published, summary = study$whole
+  )
+  claims <- judge_claims(
+    study$whole, read_claims(file.path(published, "claims.csv")), study$delta
+  )
   given <- list(
-    study = study, coverage = coverage, audit = audit_published(published), folder = exhibits,
-    claims = judge_claims(
-      study$whole, read_claims(file.path(published, "claims.csv")), study$delta
-    )
+    study = study, coverage = coverage, audit = audit_published(published), folder = folder,
+    claims = claims
   )
-  html <- render_paper(folder, basename(source), given, "svg")
-  copy_whole(html, out_file)
-  if (nzchar(Sys.which("xelatex"))) {
-    write_paper_pdf(
-      render_paper(folder, basename(source), given, "pdf"), sub("[.]html$", ".pdf", out_file)
-    )
-  } else {
-    message("no xelatex on PATH: no PDF of the paper")
-  }
-}
-
-#' The paper as HTML; with the ending `pdf` it is meant for LaTeX, and its figures are files.
-#' @noRd
-render_paper <- function(folder, source, given, ending) {
-  rmarkdown::render(
-    file.path(folder, source),
-    output_file = sprintf("paper-%s.html", ending), quiet = TRUE,
-    output_options = list(self_contained = ending == "svg"),
-    envir = list2env(c(given, list(ending = ending)), parent = topenv())
-  )
-}
-
-#' From the paper's HTML to PDF, or to LaTeX where `out_file` ends so.
-#' @noRd
-write_paper_pdf <- function(html, out_file) {
-  write_whole(out_file, function(file) {
-    made <- file.path(dirname(html), basename(out_file))
-    rmarkdown::pandoc_convert(
-      html,
-      from = "html", output = made, wd = dirname(html),
-      options = c("--standalone", "--pdf-engine=xelatex", "-V", "geometry:margin=2cm")
-    )
-    copy_file(made, file)
-  })
+  render_page(source, given, out_file, list(claims = plot_claims(claims)))
+  coverage
 }
 
 STUDIES <- c(
@@ -81,6 +45,10 @@ STUDIES <- c(
   ),
   tinetti = "Tinetti and Barbieri on PVM and MPI"
 )
+
+name_of_study <- function(study) {
+  if (study %in% names(STUDIES)) STUDIES[[study]] else "Of this project"
+}
 
 paper_studies <- function() paste(STUDIES, collapse = "; ")
 
@@ -100,26 +68,17 @@ paper_sites <- function(used) {
 #' The exhibits of a study that the paper shows: drawn in full before in part, three at most.
 #' @noRd
 paper_figures <- function(part) {
-  shown <- part[part$state != "waiting" & part$kind == "figure"]
+  shown <- part[is_drawn(part$state) & part$kind == "figure"]
   shown <- shown[order(shown$state == "partly")]
   lapply(seq_len(min(3L, nrow(shown))), function(i) shown[i])
 }
 
-#' An exhibit with its SVG inside; for LaTeX, its PDF as a file.
+#' An exhibit with its SVG inside.
 #' @noRd
-embed_exhibit <- function(row, folder, ending = "svg") {
-  file <- file.path(folder, row$study, paste0(row$file, ".", ending))
-  htmltools::tags$figure(
-    htmltools::tags$img(
-      src = if (ending == "svg") {
-        data <- jsonlite::base64_enc(readBin(file, "raw", file.size(file)))
-        paste0("data:image/svg+xml;base64,", gsub("\n", "", data))
-      } else {
-        file
-      },
-      alt = row$title, style = if (ending == "pdf") "width: 100%"
-    ),
-    htmltools::tags$figcaption(paste("Counterpart of", row$study, row$exhibit))
+embed_exhibit <- function(row, folder) {
+  embed_svg(
+    file.path(folder, row$study, paste0(row$file, ".svg")), row$title,
+    paste("Counterpart of", row$study, row$exhibit)
   )
 }
 

@@ -11,12 +11,9 @@
 #'   Prints progress, and the path last. An error when no launch is usable.
 #' @export
 write_proof <- function(results_dir, out_file, repeats = 1000L) {
-  need_pandoc()
   proof <- prove(results_dir, repeats)
   proof$plots <- plot_proof(proof)
-  folder <- tempfile("cotejo-proof")
-  on.exit(unlink(folder, recursive = TRUE))
-  render_page("proof", list(proof = proof), proof$plots, folder, out_file)
+  render_page("proof", list(proof = proof), out_file, proof$plots)
   for (i in seq_len(nrow(proof$goals))) {
     cat(proof_mark(proof$goals$met[[i]]), ": ", proof$goals$goal[[i]], ": ",
       proof$goals$shown[[i]], "\n", sep = "")
@@ -140,7 +137,7 @@ under_one_name <- function(summary, names) {
   first <- names[plant == NO_PLANT, list(parameter_alias = min(parameter_alias)),
     by = c("site", "session", "test")
   ]
-  renamed(summary[first, on = base::names(first), nomatch = NULL], "nothing planted", summary)
+  renamed(summary[first, on = base::names(first), nomatch = NULL], "nothing planted")
 }
 
 #' What was planted in place of the names, which each session draws anew; of several names with the
@@ -151,13 +148,12 @@ true_names <- function(summary, names) {
     by = c("site", "session", "test", "plant")
   ]
   out <- summary[first, on = setdiff(base::names(first), "plant"), nomatch = NULL]
-  renamed(out, paste("planted", out$plant), summary)
+  renamed(out, paste("planted", out$plant))
 }
 
-renamed <- function(out, names, summary) {
+renamed <- function(out, names) {
   set(out, j = "parameter_alias", value = names)
   set(out, j = "parameters", value = "")
-  setattr(out, "factors", attr(summary, "factors"))
   out[]
 }
 
@@ -209,19 +205,37 @@ plot_alarms <- function(proof) {
   shown[, of := factor(of, unique(of))]
   shown[, x := as.integer(factor(launches)) + 0.12 * (as.integer(of) - 3)]
   at <- sort(unique(shown$launches))
-  plot <- ggplot(shown, aes(x, 100 * rate, colour = of)) +
-    ggplot2::geom_hline(yintercept = c(5, 100 * most), linewidth = 0.3, colour = "grey40") +
-    ggplot2::geom_linerange(aes(ymin = 100 * low, ymax = 100 * high), linewidth = 0.5) +
-    ggplot2::geom_point(aes(shape = of), size = 1.8) +
-    level_scales(levels(shown$of)) +
+  draw_rates(
+    shown, shown$x, shown$of, c("rate", "low", "high"),
+    "Nothing differs: how often something is called different",
+    paste(
+      "A family: two names, one operation, all sizes. Bars: 95 % interval, clustered by",
+      "launches. Lines: 5 %, and the end that no bar may reach."
+    ),
+    ggplot2::geom_hline(yintercept = c(5, 100 * most), linewidth = 0.3, colour = "grey40")
+  ) +
     ggplot2::scale_x_continuous("launches of each side", breaks = seq_along(at), labels = at) +
-    ggplot2::scale_y_continuous("called different (% of families)", limits = c(0, NA)) +
+    ggplot2::scale_y_continuous("called different (% of families)", limits = c(0, NA))
+}
+
+#' Rates in % with their intervals, by series: what the figures of the proof share.
+#'
+#' @param shown what the figure is of; its data.
+#' @param x,series values of its rows.
+#' @param columns of rate and interval.
+#' @param ... layers below the points.
+#' @return a ggplot without axes' scales.
+#' @noRd
+draw_rates <- function(shown, x, series, columns, title, caption, ...) {
+  drawn <- copy(shown)
+  drawn[, c("at", "series") := list(x, factor(series, unique(series)))]
+  drawn[, c("y", "y_low", "y_high") := lapply(.SD, `*`, 100), .SDcols = columns]
+  plot <- ggplot(drawn, aes(at, y, colour = series)) + list(...) +
+    ggplot2::geom_linerange(aes(ymin = y_low, ymax = y_high), linewidth = 0.5) +
+    ggplot2::geom_point(aes(shape = series), size = 1.8) +
+    level_scales(levels(drawn$series)) +
     ggplot2::labs(
-      title = "Nothing differs: how often something is called different",
-      caption = paste(strwrap(paste(
-        "A family: two names, one operation, all sizes. Bars: 95 % interval, clustered by",
-        "launches. Lines: 5 %, and the end that no bar may reach."
-      ), CAPTION_WIDTH), collapse = "\n")
+      title = title, caption = paste(strwrap(caption, CAPTION_WIDTH), collapse = "\n")
     ) + theme_cotejo()
   with_data(plot, shown)
 }
@@ -237,52 +251,40 @@ plot_power <- function(proof) {
   if (!NROW(shown)) {
     return(NULL)
   }
-  shown[, series := sprintf("%s, %d launches", plant, design)]
-  shown[, series := factor(series, unique(series))]
-  plot <- ggplot(shown, aes(bytes, 100 * found, colour = series)) +
-    ggplot2::geom_line(linewidth = 0.4) +
-    ggplot2::geom_linerange(aes(ymin = 100 * low, ymax = 100 * high), linewidth = 0.4) +
-    ggplot2::geom_point(aes(shape = series), size = 1.7) +
+  draw_rates(
+    shown, shown$bytes, sprintf("%s, %d launches", shown$plant, shown$design),
+    c("found", "low", "high"), "How often what was planted is called slower, by the median",
+    paste(
+      "Over MPIs, operations and disjoint sets of blocks. Bars: 95 % interval, clustered by",
+      "launches."
+    ),
+    ggplot2::geom_line(linewidth = 0.4)
+  ) +
     ggplot2::facet_wrap(~of) +
-    level_scales(levels(shown$series)) +
     ggplot2::scale_x_log10("message (B)") +
-    ggplot2::scale_y_continuous("called slower (% of comparisons)", limits = c(0, 100)) +
-    ggplot2::labs(
-      title = "How often what was planted is called slower, by the median",
-      caption = paste(strwrap(paste(
-        "Over MPIs, operations and disjoint sets of blocks. Bars: 95 % interval, clustered by",
-        "launches."
-      ), CAPTION_WIDTH), collapse = "\n")
-    ) + theme_cotejo()
-  with_data(plot, shown)
+    ggplot2::scale_y_continuous("called slower (% of comparisons)", limits = c(0, 100))
 }
 
 percent_text <- function(x) paste(format(100 * x, trim = TRUE), "%")
 
 plot_coverage <- function(coverage) {
-  shown <- copy(coverage)
-  shown[, series := sprintf("%d blocks", blocks)]
-  shown[, series := factor(series, unique(series[order(blocks)]))]
-  shown[, x := as.integer(factor(kind, unique(kind))) + 0.15 * (as.integer(series) - 2.5)]
-  kinds <- unique(shown$kind)
-  plot <- ggplot(shown, aes(x, 100 * (coverage - level), colour = series)) +
-    ggplot2::geom_hline(yintercept = 0, linewidth = 0.3, colour = "grey40") +
-    ggplot2::geom_hline(yintercept = c(-2, 2), linetype = "dotted", colour = "grey40") +
-    ggplot2::geom_linerange(
-      aes(ymin = 100 * (low - level), ymax = 100 * (high - level)), linewidth = 0.5
-    ) +
-    ggplot2::geom_point(aes(shape = series), size = 1.8) +
+  shown <- copy(coverage)[order(blocks)]
+  kinds <- unique(coverage$kind)
+  shown[, x := match(kind, kinds) + 0.15 * (match(blocks, unique(blocks)) - 2.5)]
+  shown[, c("beside", "beside_low", "beside_high") := list(
+    coverage - level, low - level, high - level
+  )]
+  draw_rates(
+    shown, shown$x, sprintf("%d blocks", shown$blocks), c("beside", "beside_low", "beside_high"),
+    "Coverage on simulated launches (SIMULATED DATA)",
+    "Bars: 95 % interval of the simulation. Dotted: 2 points to either side.",
+    ggplot2::geom_hline(yintercept = 0, linewidth = 0.3, colour = "grey40"),
+    ggplot2::geom_hline(yintercept = c(-2, 2), linetype = "dotted", colour = "grey40")
+  ) +
     ggplot2::facet_wrap(~design) +
-    level_scales(levels(shown$series)) +
     ggplot2::scale_x_continuous(NULL,
       breaks = seq_along(kinds), labels = gsub(" ", "\n", kinds),
       limits = c(0.5, length(kinds) + 0.5)
     ) +
-    ggplot2::ylab("coverage less the level that intervals say they have (points)") +
-    ggplot2::labs(
-      title = "Coverage on simulated launches (SIMULATED DATA)", caption = paste(strwrap(paste(
-        "Bars: 95 % interval of the simulation. Dotted: 2 points to either side."
-      ), CAPTION_WIDTH), collapse = "\n")
-    ) + theme_cotejo()
-  with_data(plot, shown)
+    ggplot2::ylab("coverage less the level that intervals say they have (points)")
 }

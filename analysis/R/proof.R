@@ -27,7 +27,6 @@ LAUNCH_TIMES <- c(median = "median_s", p95 = "p95_s", `undisturbed time` = "p10_
 by_time <- function(summary, time) {
   out <- copy(summary)
   set(out, j = "median_s", value = summary[[LAUNCH_TIMES[[time]]]])
-  setattr(out, "factors", attr(summary, "factors"))
   out[]
 }
 

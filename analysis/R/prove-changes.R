@@ -30,14 +30,13 @@ plant_levels <- function(seed, share, k = 5L, n = 8L, blocks = 20L, spread = 0.0
     parameters = "", session = "s", launch = rows$launch, bytes = rows$bytes,
     median_s = 1e-6 * exp(rows$y), size = 2L, n = 5L
   )
-  setattr(out, "factors", character())
   out[]
 }
 
 #' Search a planted study as `make releases` does: all levels in the first blocks, then those that
 #' [next_levels()] asks for, while the launches allow it.
 #'
-#' @param whole what [plant_levels()] returned.
+#' @param whole what `plant_levels()` returned.
 #' @param first,most blocks of the first look; share of the full matrix's launches.
 #' @return list: `named` (levels at which a change is named), `share` (of the launches).
 #' @noRd
@@ -46,7 +45,6 @@ search_planted <- function(whole, levels, first = 8L, most = 0.7) {
   seen <- whole[whole$launch <= first]
   launches <- first * length(levels)
   repeat {
-    setattr(seen, "factors", character())
     changes <- find_changes(seen, "mpi", levels)
     asked <- next_levels(changes, levels)$level
     block <- max(seen$launch) + 1L
@@ -64,7 +62,7 @@ search_planted <- function(whole, levels, first = 8L, most = 0.7) {
 #'
 #' @param studies number of them; the level at which it changes goes round.
 #' @param share planted, `0`: nothing, a study against itself.
-#' @param spread as of [plant_levels()].
+#' @param spread as of `plant_levels()`.
 #' @return data.table, a row a study: `k` (`NA`: nothing planted), `right` (that level alone is
 #'   named, or nothing where nothing was planted), `share` (of the launches of the full matrix).
 #' @export

@@ -237,11 +237,15 @@ layout_of <- function(layout, size) {
     all_ranks <- length_of_list(buffer$ranks) == number(size)
     paste0(
       buffer$buffer, " at ", text_of(buffer$offset),
+      if (!is.null(buffer$device)) paste(" of device", text_of(buffer$device)),
       if (!all_ranks) sprintf(" (ranks %s)", buffer$ranks)
     )
   }, "")
+  # Launches from before there was a choice say nothing of the host's memory.
+  elsewhere <- setdiff(layout$memory, "host")
   paste(c(
-    sprintf("page of %s B", scalar(layout$page_bytes)), sort(places, method = "radix")
+    sprintf("page of %s B", scalar(layout$page_bytes)),
+    if (length(elsewhere)) paste(elsewhere, "memory"), sort(places, method = "radix")
   ), collapse = ", ")
 }
 
@@ -319,14 +323,9 @@ per_rank <- function(ranks, member) {
   paste(vapply(ranks[order_of_ranks], function(r) join(r[[member]]), ""), collapse = "|")
 }
 
-# SimGrid's names of the libraries whose choice of algorithms it knows.
-SELECTORS <- c(
-  ompi = "openmpi", mpich = "mpich", mvapich2 = "mvapich", impi = "intel-mpi"
-)
-
 #' Whose algorithms a launch ran: the MPI's own, or in a simulation those it was told to take.
 #' @noRd
 algorithms_of <- function(asked) {
-  chosen <- SELECTORS[scalar(asked$settings$coll_selector)]
+  chosen <- old_names()$selectors[scalar(asked$settings$coll_selector)]
   if (length(chosen) && !is.na(chosen)) unname(chosen) else asked$mpi
 }

@@ -96,8 +96,15 @@ assemble <- function(parts) {
   list(
     launches = if (length(out)) launches[-out] else launches,
     samples = whole("samples"), summary = whole("summary"), roles = roles,
-    quantities = bind("quantities"), broken = list_broken(c(broken, faults))
+    units = units_of(parts), quantities = bind("quantities"),
+    broken = list_broken(c(broken, faults))
   )
+}
+
+# Units of the measures of samples, by name.
+units_of <- function(parts) {
+  units <- unlist(unname(unique(unlist(lapply(parts, `[[`, "units"), recursive = FALSE))))
+  units[!duplicated(names(units))]
 }
 
 #' The files that were left out, each said once on the console.
@@ -162,6 +169,7 @@ read_launches <- function(files) {
   list(
     launches = rbindlist(lapply(read, `[[`, "row"), use.names = TRUE, fill = TRUE),
     samples = samples, columns = lapply(read, `[[`, "columns"),
+    units = unique(lapply(read, `[[`, "units")),
     quantities = rbindlist(lapply(read, `[[`, "quantities")), broken = broken
   )
 }
@@ -185,6 +193,7 @@ read_launch <- function(file) {
       launch$samples$rows
     ),
     columns = roles[!names %in% SAMPLE_COLUMNS],
+    units = stats::setNames(vapply(columns, `[[`, "", "unit"), names)[!names %in% SAMPLE_COLUMNS],
     quantities = if (length(quantities)) {
       as.data.table(list(
         key = row$key, operation = names(quantities), quantity = unname(quantities)

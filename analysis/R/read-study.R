@@ -10,23 +10,21 @@
 #' the checksums of a packed one, the names, sizes and times of the files of a folder of results.
 #'
 #' @param dir folder of results, or a packed dataset ([unpack_dataset()]).
-#' @return list as [read_results()] returns it, with `summary` (one row a launch, operation,
-#'   factors and size) in place of `samples`, the folder `dir` and, where it was read, `root`.
+#' @return a `cotejo_study` ([new_study()]), with the folder `dir` and, where it was read, `root`.
 #' @export
 read_study <- function(dir) {
   kept <- kept_of(dir)
-  if (!is.null(kept) && file.exists(kept)) {
-    results <- tryCatch(readRDS(kept), error = function(e) NULL, warning = function(w) NULL)
-    if (!is.null(results)) {
-      # What is used stays; see keep_summaries().
-      Sys.setFileTime(kept, Sys.time())
-      return(c(results, list(dir = dir)))
-    }
+  results <- if (!is.null(kept)) kept_file(kept)
+  if (!is.null(results)) {
+    results$dir <- dir
+    return(results)
   }
   root <- unpack_dataset(dir)
   results <- read_summaries(root)
   if (!is.null(kept)) keep_summaries(results, kept)
-  c(results, list(dir = dir, root = root))
+  results$dir <- dir
+  results$root <- root
+  results
 }
 
 read_summaries <- function(root) {
@@ -41,9 +39,8 @@ read_summaries <- function(root) {
   } else {
     results <- with_plans(results, root)
   }
-  results$samples <- NULL
   results$launches[, file := substring(file, nchar(root) + 2L)]
-  results
+  study_of_results(results)
 }
 
 #' Read some launches and keep the summaries of their samples.
@@ -87,12 +84,11 @@ samples_of <- function(results, keys) {
 MOST_KEPT <- 6L
 
 #' Where the summaries of a dataset are kept; NULL where they are not: of few files, which are read
-#' as quickly, and of a package that is not installed.
+#' as quickly, and where nothing is kept ([cache_folder()]).
 #' @noRd
 kept_of <- function(dir) {
-  code <- system.file("R", "cotejo.rdb", package = "cotejo")
-  folder <- getOption("cotejo.cache", tools::R_user_dir("cotejo", "cache"))
-  if (isFALSE(folder) || !nzchar(code) || !dir.exists(dir)) {
+  folder <- cache_folder()
+  if (is.null(folder) || !dir.exists(dir)) {
     return(NULL)
   }
   sums <- file.path(dir, "SHA256SUMS")
@@ -107,22 +103,11 @@ kept_of <- function(dir) {
     facts <- file.info(file.path(dir, files), extra_cols = FALSE)
     paste(files, facts$size, format(as.numeric(facts$mtime), digits = 17L))
   }
-  about <- tempfile()
-  on.exit(unlink(about))
-  writeLines(c(tools::md5sum(code), what), about)
-  file.path(folder, paste0(tools::md5sum(about), ".rds"))
+  file.path(folder, paste0(sum_of(c(code_sum(), what)), ".rds"))
 }
 
-#' Keep summaries; that it cannot be done is no error. The least lately used are deleted.
+#' Keep summaries. The least lately used are deleted.
 #' @noRd
 keep_summaries <- function(results, path) {
-  tryCatch(
-    {
-      write_whole(path, function(file) saveRDS(results, file))
-      files <- list.files(dirname(path), "^[0-9a-f]{32}[.]rds$", full.names = TRUE)
-      old <- files[order(file.mtime(files), decreasing = TRUE)][-seq_len(MOST_KEPT)]
-      unlink(old)
-    },
-    error = function(e) message("summaries are not kept: ", conditionMessage(e))
-  )
+  keep_file(results, path, "^[0-9a-f]{32}[.]rds$", MOST_KEPT, "summaries")
 }

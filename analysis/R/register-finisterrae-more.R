@@ -74,7 +74,8 @@ exhibit("finisterrae-fig-5.31", "Broadcast: performance of the far placement, Op
   ),
   draw = relative(by = placement, reference = "near", series = ranks),
   differs = "The study had 2 to 1024 ranks on 64 nodes.",
-  needs = "a site with cores that are near and cores that are far"
+  needs = "a site with cores that are near and cores that are far",
+  circular = TRUE
 )
 
 exhibit("finisterrae-fig-5.32", "Broadcast: performance of the far placement, Intel MPI",
@@ -86,7 +87,8 @@ exhibit("finisterrae-fig-5.32", "Broadcast: performance of the far placement, In
   ),
   draw = relative(by = placement, reference = "near", series = ranks),
   differs = "The study had 2 to 1024 ranks on 64 nodes.",
-  needs = "a site with cores that are near and cores that are far"
+  needs = "a site with cores that are near and cores that are far",
+  circular = TRUE
 )
 
 exhibit("finisterrae-fig-5.33", "Broadcast by ranks, 1 B",

@@ -8,7 +8,8 @@ exhibit("finisterrae-fig-5.1", "Ping-pong: bandwidth by placement, shared memory
     sizes = "4Ki..32Mi"
   ),
   draw = by_size(series = placement, panel = mpi, unit = "MB/s"),
-  needs = "a site with cores that are near and cores that are far"
+  needs = "a site with cores that are near and cores that are far",
+  circular = TRUE
 )
 
 exhibit("finisterrae-fig-5.2", "Ping-pong: latency by placement, shared memory",
@@ -22,7 +23,8 @@ exhibit("finisterrae-fig-5.2", "Ping-pong: latency by placement, shared memory",
     "Where simulated: the lost bandwidth is the study's, the microsecond between the cells is",
     "supposed."
   ),
-  needs = "a site with cores that are near and cores that are far"
+  needs = "a site with cores that are near and cores that are far",
+  circular = TRUE
 )
 
 exhibit("finisterrae-fig-5.3", "Ping-ping: bandwidth by placement, shared memory",
@@ -32,7 +34,8 @@ exhibit("finisterrae-fig-5.3", "Ping-ping: bandwidth by placement, shared memory
     sizes = "4Ki..32Mi"
   ),
   draw = by_size(series = placement, panel = mpi, unit = "MB/s"),
-  needs = "a site with cores that are near and cores that are far"
+  needs = "a site with cores that are near and cores that are far",
+  circular = TRUE
 )
 
 exhibit("finisterrae-fig-5.4", "Ping-ping: latency by placement, shared memory",
@@ -46,7 +49,8 @@ exhibit("finisterrae-fig-5.4", "Ping-ping: latency by placement, shared memory",
     "Where simulated: the lost bandwidth is the study's, the microsecond between the cells is",
     "supposed."
   ),
-  needs = "a site with cores that are near and cores that are far"
+  needs = "a site with cores that are near and cores that are far",
+  circular = TRUE
 )
 
 exhibit("finisterrae-fig-5.5", "Ping-pong: performance of the far placement, shared memory",
@@ -59,7 +63,8 @@ exhibit("finisterrae-fig-5.5", "Ping-pong: performance of the far placement, sha
     "Where simulated: the lost bandwidth is the study's, the microsecond between the cells is",
     "supposed."
   ),
-  needs = "a site with cores that are near and cores that are far"
+  needs = "a site with cores that are near and cores that are far",
+  circular = TRUE
 )
 
 exhibit("finisterrae-fig-5.6", "Ping-ping: performance of the far placement, shared memory",
@@ -72,7 +77,8 @@ exhibit("finisterrae-fig-5.6", "Ping-ping: performance of the far placement, sha
     "Where simulated: the lost bandwidth is the study's, the microsecond between the cells is",
     "supposed."
   ),
-  needs = "a site with cores that are near and cores that are far"
+  needs = "a site with cores that are near and cores that are far",
+  circular = TRUE
 )
 
 exhibit("finisterrae-fig-5.7", "Ping-pong: bandwidth by placement, the interconnect",
@@ -83,7 +89,8 @@ exhibit("finisterrae-fig-5.7", "Ping-pong: bandwidth by placement, the interconn
   ),
   draw = by_size(series = placement, panel = mpi, unit = "MB/s"),
   differs = "The study used InfiniBand between nodes.",
-  needs = "a site with cores that are near and cores that are far"
+  needs = "a site with cores that are near and cores that are far",
+  circular = TRUE
 )
 
 exhibit("finisterrae-fig-5.8", "Ping-pong: latency by placement, the interconnect",
@@ -94,7 +101,8 @@ exhibit("finisterrae-fig-5.8", "Ping-pong: latency by placement, the interconnec
   ),
   draw = by_size(series = placement, panel = mpi, unit = "us"),
   differs = "The study used InfiniBand between nodes.",
-  needs = "a site with cores that are near and cores that are far"
+  needs = "a site with cores that are near and cores that are far",
+  circular = TRUE
 )
 
 exhibit("finisterrae-fig-5.9", "Ping-ping: bandwidth by placement, the interconnect",
@@ -105,7 +113,8 @@ exhibit("finisterrae-fig-5.9", "Ping-ping: bandwidth by placement, the interconn
   ),
   draw = by_size(series = placement, panel = mpi, unit = "MB/s"),
   differs = "The study used InfiniBand between nodes.",
-  needs = "a site with cores that are near and cores that are far"
+  needs = "a site with cores that are near and cores that are far",
+  circular = TRUE
 )
 
 exhibit("finisterrae-fig-5.10", "Ping-ping: latency by placement, the interconnect",
@@ -116,7 +125,8 @@ exhibit("finisterrae-fig-5.10", "Ping-ping: latency by placement, the interconne
   ),
   draw = by_size(series = placement, panel = mpi, unit = "us"),
   differs = "The study used InfiniBand between nodes.",
-  needs = "a site with cores that are near and cores that are far"
+  needs = "a site with cores that are near and cores that are far",
+  circular = TRUE
 )
 
 exhibit("finisterrae-fig-5.11", "Ping-pong: performance of the far placement, the interconnect",
@@ -126,7 +136,8 @@ exhibit("finisterrae-fig-5.11", "Ping-pong: performance of the far placement, th
   ),
   draw = relative(by = placement, reference = "near", series = mpi),
   differs = "The study used InfiniBand between nodes.",
-  needs = "a site with cores that are near and cores that are far"
+  needs = "a site with cores that are near and cores that are far",
+  circular = TRUE
 )
 
 exhibit("finisterrae-fig-5.12", "Ping-ping: performance of the far placement, the interconnect",
@@ -136,7 +147,8 @@ exhibit("finisterrae-fig-5.12", "Ping-ping: performance of the far placement, th
   ),
   draw = relative(by = placement, reference = "near", series = mpi),
   differs = "The study used InfiniBand between nodes.",
-  needs = "a site with cores that are near and cores that are far"
+  needs = "a site with cores that are near and cores that are far",
+  circular = TRUE
 )
 
 exhibit("finisterrae-fig-5.13", "Ping-pong: bandwidth with the protocol forced",
@@ -218,7 +230,8 @@ exhibit("finisterrae-fig-5.21", "All-to-all: performance of the far placement, O
   ),
   draw = relative(by = placement, reference = "near", series = ranks),
   differs = "The study had 2 to 1024 ranks on 64 nodes.",
-  needs = "a site with cores that are near and cores that are far"
+  needs = "a site with cores that are near and cores that are far",
+  circular = TRUE
 )
 
 exhibit("finisterrae-fig-5.22", "All-to-all: performance of the far placement, Intel MPI",
@@ -230,7 +243,8 @@ exhibit("finisterrae-fig-5.22", "All-to-all: performance of the far placement, I
   ),
   draw = relative(by = placement, reference = "near", series = ranks),
   differs = "The study had 2 to 1024 ranks on 64 nodes.",
-  needs = "a site with cores that are near and cores that are far"
+  needs = "a site with cores that are near and cores that are far",
+  circular = TRUE
 )
 
 exhibit("finisterrae-fig-5.23", "All-to-all by ranks, 1 B",

@@ -20,7 +20,10 @@ abi_pairs <- function(mpis) {
 #' @export
 compare_abi <- function(summary, delta = 0.03) {
   pairs <- abi_pairs(unique(summary$mpi))
-  hashes <- unique(summary[summary$mpi %in% pairs$abi, c("mpi", "program_sha256"), with = FALSE])
+  hashes <- unique(keep_rows(summary, which(summary$mpi %in% pairs$abi))[
+    , c("mpi", "program_sha256"),
+    with = FALSE
+  ])
   if (nrow(pairs) < 2L || anyNA(hashes$program_sha256) || uniqueN(hashes$program_sha256) != 1L) {
     refuse(sprintf(
       "%d binaries under %d MPIs of the standard ABI: one under two is needed (`make abi`)",
@@ -28,14 +31,14 @@ compare_abi <- function(summary, delta = 0.03) {
     ))
   }
   all <- compare_configurations(
-    part_of_table(summary, summary$mpi %in% c(pairs$abi, pairs$native)),
+    keep_rows(summary, which(summary$mpi %in% c(pairs$abi, pairs$native))),
     delta = delta, refused = "list"
   )
   is_pair <- paste(all$a, all$b) %in% paste(pairs$native, pairs$abi) |
     paste(all$b, all$a) %in% paste(pairs$native, pairs$abi)
   list(
-    native = turned_to(all[is_pair], pairs$abi),
-    one = all[all$a %in% pairs$abi & all$b %in% pairs$abi], hashes = hashes
+    native = turned_to(keep_rows(all, which(is_pair)), pairs$abi),
+    one = keep_rows(all, which(all$a %in% pairs$abi & all$b %in% pairs$abi)), hashes = hashes
   )
 }
 
@@ -89,7 +92,6 @@ say_abi <- function(found, delta) {
 #' @return what [compare_abi()] returned, invisibly. Prints the sentences, and the path last.
 #' @export
 write_abi <- function(results_dir, out_file, delta = 0.03) {
-  need_pandoc()
   results <- read_study(results_dir)
   whole <- summarise_launches(results)
   # Sessions that have both kinds; those of other studies have but the native ones.
@@ -102,10 +104,7 @@ write_abi <- function(results_dir, out_file, delta = 0.03) {
   with_families(families_of(results$sessions), {
     found <- compare_abi(narrow_with(summary, "program_sha256"), delta)
     said <- unname(say_abi(found, delta))
-    folder <- tempfile("cotejo-abi")
-    dir.create(folder)
-    on.exit(unlink(folder, recursive = TRUE))
-    render_page("abi", list(found = found, said = said, delta = delta), list(), folder, out_file)
+    render_page("abi", list(found = found, said = said, delta = delta), out_file)
   })
   write_csv(found$native, file.path(dirname(out_file), "abi.csv"))
   cat(said, sep = "\n")
@@ -116,6 +115,5 @@ write_abi <- function(results_dir, out_file, delta = 0.03) {
 narrow_with <- function(summary, columns) {
   out <- narrow(summary)
   set(out, j = columns, value = unclass(summary)[columns])
-  setattr(out, "factors", attr(summary, "factors"))
   out[]
 }

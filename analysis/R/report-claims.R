@@ -47,7 +47,7 @@ plot_claims <- function(judged) {
   rows[, name := factor(paste(study, claim), levels = rev(paste(study, claim)))]
   rows[, printed := sqrt(printed_low * printed_high)]
   rows[, verdict := factor(verdict, levels = CLAIM_VERDICTS)]
-  ggplot2::ggplot(rows, ggplot2::aes(y = name)) +
+  plot <- ggplot2::ggplot(rows, ggplot2::aes(y = name)) +
     ggplot2::geom_vline(xintercept = 1, colour = "grey60") +
     ggplot2::geom_linerange(
       ggplot2::aes(xmin = low, xmax = high, colour = verdict),
@@ -63,4 +63,23 @@ plot_claims <- function(judged) {
       colour = NULL
     ) +
     theme_cotejo()
+  with_data(plot, claims_table(judged))
+}
+
+#' What became of the conclusions of a study, in a sentence; nothing where it has none.
+#' @noRd
+say_claims <- function(judged) {
+  if (!nrow(judged)) {
+    return(NULL)
+  }
+  count <- table(factor(judged$verdict, CLAIM_VERDICTS))
+  said <- c(
+    holds = "%d hold", `holds by another amount` = "%d hold by another amount",
+    contradicted = "%d are contradicted", undecided = "%d are undecided",
+    `not comparable` = "%d cannot be judged"
+  )[names(count)]
+  sprintf(
+    "Of its %s %s.", count_of(nrow(judged), "conclusion", "conclusions"),
+    paste(sprintf(said, as.integer(count))[count > 0L], collapse = ", ")
+  )
 }

@@ -24,6 +24,18 @@ CHANGES <- list(
 #' @return as [compare_configurations()] with `refused = "list"`; `a` is `after`, `b` is `before`.
 #' @export
 compare_folders <- function(before, after, changed = character(), delta = 0.03) {
+  compare_changed(both_folders(before, after, changed), changed, delta)
+}
+
+compare_changed <- function(both, changed, delta) {
+  compare_configurations(both,
+    by = "when", delta = delta, refused = "list", allowing = unlist(CHANGES[changed])
+  )
+}
+
+#' The launches of two folders as one table, told apart by `when`.
+#' @noRd
+both_folders <- function(before, after, changed) {
   unknown <- setdiff(changed, names(CHANGES))
   if (length(unknown)) {
     refuse(sprintf(
@@ -33,12 +45,8 @@ compare_folders <- function(before, after, changed = character(), delta = 0.03) 
   }
   sides <- Map(side_of_folder, c(after = after, before = before), c("after", "before"))
   both <- rbindlist(sides, fill = TRUE)
-  factors <- unique(unlist(lapply(sides, attr, "factors")))
   if ("site" %in% changed) both[, site := paste(sort(unique(site)), collapse = " / ")]
-  setattr(both, "factors", factors)
-  compare_configurations(both,
-    by = "when", delta = delta, refused = "list", allowing = unlist(CHANGES[changed])
-  )
+  both
 }
 
 side_of_folder <- function(folder, when) {
@@ -50,7 +58,6 @@ side_of_folder <- function(folder, when) {
   sessions <- paste(when, out$session)
   out <- copy(out)
   set(out, j = c("when", "session"), value = list(when, sessions))
-  setattr(out, "factors", attr(whole, "factors"))
   out[]
 }
 
@@ -62,9 +69,9 @@ side_of_folder <- function(folder, when) {
 #'   nothing may be compared, with the reasons.
 #' @export
 write_comparison <- function(before, after, out_file, changed = character(), delta = 0.03) {
-  need_pandoc()
-  found <- compare_folders(unpack_dataset(before), unpack_dataset(after), changed, delta)
-  refused <- unique(attr(found, "refused")$why)
+  both <- both_folders(unpack_dataset(before), unpack_dataset(after), changed)
+  found <- compare_changed(both, changed, delta)
+  refused <- unique(refused_pairs(both, "when", allowing = unlist(CHANGES[changed]))$why)
   if (!nrow(found)) {
     refuse(paste0(
       "nothing can be compared: ",
@@ -75,14 +82,11 @@ write_comparison <- function(before, after, out_file, changed = character(), del
   answers <- answer(found, delta)
   for (part in answers) cat(c(part$title, paste(" ", part$ranges)), sep = "\n")
   for (why in refused) cat("not compared: ", why, "\n", sep = "")
-  folder <- tempfile("cotejo-compare")
-  dir.create(folder)
-  on.exit(unlink(folder, recursive = TRUE))
   values <- list(
     found = found, answers = answers, refused = refused, before = before, after = after,
     changed = changed
   )
-  render_page("compare", values, list(), folder, out_file)
+  render_page("compare", values, out_file)
   cat(out_file, "\n", sep = "")
   invisible(found)
 }

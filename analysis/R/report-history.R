@@ -12,10 +12,9 @@
 #'   path last.
 #' @export
 write_history <- function(results_dir, out_dir, site = "local") {
-  need_pandoc()
   results <- read_study(results_dir)
   whole <- summarise_launches(results)
-  whole <- part_of_table(whole, whole$site == site & !whole$scale %in% LESSER_SCALES)
+  whole <- keep_rows(whole, which(whole$site == site & !whole$scale %in% LESSER_SCALES))
   if (!nrow(whole)) {
     bad_data(results_dir, NA, sprintf("no usable launch of site %s", site), "name it with SITE=")
   }
@@ -23,14 +22,11 @@ write_history <- function(results_dir, out_dir, site = "local") {
   with_families(families_of(results$sessions), {
     changes <- history_changes(points)
     said <- say_history(changes, points)
-    folder <- tempfile("cotejo-history")
-    dir.create(folder)
-    on.exit(unlink(folder, recursive = TRUE))
     plots <- list(history = plot_history(points, changes))
     values <- list(
       points = points, changes = changes, said = said, plots = plots, site = site
     )
-    render_page("history", values, plots, folder, file.path(out_dir, "history.html"))
+    render_page("history", values, file.path(out_dir, "history.html"), plots)
     write_csv(points_table(points), file.path(out_dir, "history.csv"))
     write_whole(file.path(out_dir, "history.json"), function(file) {
       writeLines(history_json(points, changes), file)

@@ -12,13 +12,7 @@ timed_only <- function(table) {
   if (is.null(table$figure_unit)) {
     return(table)
   }
-  part_of_table(table, is.na(table$figure_unit))
-}
-
-part_of_table <- function(table, rows) {
-  out <- table[which(rows)]
-  for (name in c("factors", "refused", "by")) setattr(out, name, attr(table, name))
-  out[]
+  keep_rows(table, which(is.na(table$figure_unit)))
 }
 
 #' A study with its figures of merit apart from its times.
@@ -29,7 +23,7 @@ part_of_table <- function(table, rows) {
 #' @noRd
 with_merits <- function(study) {
   merits <- function(table) {
-    part_of_table(table, if (is.null(table$figure_unit)) FALSE else !is.na(table$figure_unit))
+    keep_rows(table, which(if (is.null(table$figure_unit)) FALSE else !is.na(table$figure_unit)))
   }
   study$merits <- lapply(study[c("medians", "comparison")], merits)
   study$medians <- timed_only(study$medians)

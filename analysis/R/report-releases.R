@@ -3,19 +3,19 @@
 
 #' Write the report of a search over the releases of an MPI.
 #'
-#' @param session_dir folder of the session, `results/SITE/SESSION`.
+#' @param dir folder of the session, `results/SITE/SESSION`; or results or a packed dataset, of
+#'   which the newest session that searched releases is taken.
 #' @param out_file the HTML file; `releases.csv` (all boundaries) and the figure go beside it.
 #' @return what [find_changes()] returned, invisibly. Prints a sentence for each change that is
 #'   named, and the path last.
 #' @export
-write_releases <- function(session_dir, out_file) {
-  need_pandoc()
-  plans <- read_sessions(session_dir)
-  plan <- jsonlite::read_json(file.path(session_dir, "session.json"), simplifyVector = TRUE)
-  levels <- plan$releases
-  if (length(levels) < 2L) {
-    refuse(sprintf("%s is no session of releases; `make releases` measures one", session_dir))
+write_releases <- function(dir, out_file) {
+  session_dir <- utils::tail(sessions_of_releases(unpack_dataset(dir)), 1L)
+  if (!length(session_dir)) {
+    refuse(sprintf("%s has no session of releases; `make releases` measures one", dir))
   }
+  plans <- read_sessions(session_dir)
+  levels <- releases_of(session_dir)
   summary <- summary_of_session(session_dir)
   if (!nrow(summary)) bad_data(session_dir, NA, "no usable launch", "measure again")
   with_families(families_of(plans$sessions), {
@@ -23,19 +23,36 @@ write_releases <- function(session_dir, out_file) {
     said <- say_changes(changes)
     values <- list(
       changes = changes, said = said, levels = levels, summary = summary, audit = plans$audit,
-      launches = uniqueN(summary$key), session_dir = session_dir
+      launches = uniqueN(summary$key),
+      place = if (session_dir == dir) dir else file.path(dir, session_name(session_dir))
     )
-    folder <- tempfile("cotejo-releases")
-    dir.create(folder)
-    on.exit(unlink(folder, recursive = TRUE))
     plots <- list(releases = plot_releases(summary, levels))
     values$plots <- plots
-    render_page("releases", values, plots, folder, out_file)
+    render_page("releases", values, out_file, plots)
   })
   write_csv(changes, file.path(dirname(out_file), "releases.csv"))
   cat(said, sep = "\n")
   cat(out_file, "\n", sep = "")
   invisible(changes)
+}
+
+#' Folders of the sessions that searched releases, oldest first; `dir` is one, or has them in it.
+#' @noRd
+sessions_of_releases <- function(dir) {
+  plans <- list.files(dir, "^session[.]json$", recursive = TRUE, full.names = TRUE)
+  folders <- dirname(plans)
+  folders <- folders[lengths(lapply(folders, releases_of)) >= 2L]
+  folders[order(basename(folders), method = "radix")]
+}
+
+# SITE/SESSION of a session's folder.
+session_name <- function(session_dir) {
+  file.path(basename(dirname(session_dir)), basename(session_dir))
+}
+
+# Releases that a session searched, oldest first.
+releases_of <- function(session_dir) {
+  unlist(jsonlite::read_json(file.path(session_dir, "session.json"))$releases)
 }
 
 #' A sentence for each curve and boundary where it changed, or one that says that none did.
@@ -78,6 +95,25 @@ say_changes <- function(changes) {
 
 format_probability <- function(p) ifelse(p > 0.999, "over 0.999", sprintf("%.3f", p))
 
+#' The words with which all of some titles begin.
+#' @noRd
+shared_words <- function(titles) {
+  Reduce(function(a, b) {
+    n <- min(length(a), length(b))
+    utils::head(a, sum(cumprod(utils::head(a, n) == utils::head(b, n))))
+  }, strsplit(titles, " "))
+}
+
+# Texts without their first `n` words.
+without_words <- function(texts, n) {
+  vapply(strsplit(texts, " "), function(words) {
+    paste(utils::tail(words, length(words) - n), collapse = " ")
+  }, "")
+}
+
+# A factor whose levels are its values in the order in which `at` has them.
+factor_by <- function(values, at) factor(values, unique(values[at]))
+
 #' Times of the releases over those of the first one, by block.
 #' @noRd
 plot_releases <- function(summary, levels) {
@@ -87,17 +123,27 @@ plot_releases <- function(summary, levels) {
   setnames(base, "median_s", "base_s")
   points <- base[rows, on = by, nomatch = NULL]
   points[, `:=`(y = median_s / base_s, x = factor(mpi, levels))]
-  points[, panel := paste0(
-    title_of(operation), ", ", title_of(transport), ", ", size_class(bytes), " messages"
+  points[, panel := factor_by(
+    paste0(title_of(operation), ", ", title_of(transport), ", ", size_class(bytes), " messages"),
+    order(operation, transport, bytes)
   )]
-  middle <- points[, list(y = median(y)), by = c("panel", "x", "bytes")]
-  plot <- ggplot(points, aes(x, y)) +
+  points[, size := factor_by(format_bytes(bytes), order(bytes))]
+  middle <- points[, list(y = median(y)), by = c("panel", "x", "size")]
+  sizes <- levels(points$size)
+  shared <- shared_words(title_of(levels))
+  plot <- ggplot(points, aes(x, y, colour = size)) +
     ggplot2::geom_hline(yintercept = 1, linewidth = 0.2) +
     ggplot2::geom_point(size = 0.6, alpha = 0.3) +
-    ggplot2::geom_line(aes(group = bytes), data = middle, linewidth = 0.3) +
-    ggplot2::facet_wrap(~panel, ncol = 2L, scales = "free_y") +
+    ggplot2::geom_line(aes(group = size), data = middle, linewidth = 0.4) +
+    ggplot2::facet_wrap(~panel, ncol = 3L, scales = "free_y") +
     ggplot2::scale_y_log10("time over that of the first release") +
-    ggplot2::scale_x_discrete("", labels = title_of, drop = FALSE) +
+    ggplot2::scale_x_discrete(
+      paste(c("release of", shared), collapse = " "),
+      labels = function(x) without_words(title_of(x), length(shared)), drop = FALSE
+    ) +
+    ggplot2::scale_colour_manual(
+      "size", values = stats::setNames(grDevices::hcl.colors(length(sizes), "Viridis"), sizes)
+    ) +
     ggplot2::labs(
       title = "Times of the releases",
       caption = caption_of(
@@ -105,8 +151,7 @@ plot_releases <- function(summary, levels) {
         uniqueN(points$key), points$simulated
       )
     ) +
-    theme_cotejo() +
-    ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 30, hjust = 1))
+    theme_cotejo()
   with_data(plot, points[, c("panel", "bytes", "mpi", "session", "launch", "y"), with = FALSE])
 }
 

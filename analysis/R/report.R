@@ -15,81 +15,25 @@
 #' @export
 write_report <- function(results_dir, out_file, session = NULL, delta = 0.03,
                          published = NULL) {
-  need_pandoc()
   study <- analyse(results_dir, session, delta)
-  with_families(
+  coverage <- with_families(
     families_of(study$results$sessions), write_study(study, out_file, session, published)
   )
   cat(out_file, "\n", sep = "")
+  refuse_failed(coverage)
   invisible(out_file)
 }
 
 write_study <- function(study, out_file, session, published) {
-  folder <- tempfile("cotejo-report")
-  on.exit(unlink(folder, recursive = TRUE))
-  study$plots <- plot_study(study)
-  exhibits <- file.path(folder, "exhibits")
-  study$exhibits <- draw_all_exhibits(study$results, exhibits, session, published = published)
+  study$exhibits <- draw_all_exhibits(
+    study$results, file.path(dirname(out_file), "exhibits"), session, published = published,
+    summary = study$whole
+  )
   study$advice <- advise(study$results, session)
   for (line in study$advice) message("advice: ", line)
-  for (name in list.files(exhibits, recursive = TRUE)) {
-    copy_whole(file.path(exhibits, name), file.path(dirname(out_file), "exhibits", name))
-  }
-  render_page("report", list(study = study), study$plots, folder, out_file)
+  render_page("report", list(study = study), out_file, plot_study(study))
+  study$exhibits
 }
-
-need_pandoc <- function() {
-  if (!rmarkdown::pandoc_available()) {
-    refuse("pandoc is not on PATH; install it, or set RSTUDIO_PANDOC to its folder")
-  }
-}
-
-#' Write a page of `inst/report`, and its figures to the folder `figures` beside it.
-#'
-#' @param page name of the template, without ending.
-#' @param values what it knows, by name.
-#' @param plots by name; the page shows them by [embed_plot()].
-#' @param folder to work in, made when needed.
-#' @noRd
-render_page <- function(page, values, plots, folder, out_file) {
-  drawn <- save_plots(plots, file.path(folder, "figures"))
-  message("writing ", out_file)
-  file.copy(list.files(system.file("report", package = "cotejo"), full.names = TRUE), folder)
-  rmarkdown::render(
-    file.path(folder, paste0(page, ".Rmd")),
-    output_file = paste0(page, ".html"), envir = list2env(values, parent = topenv()), quiet = TRUE
-  )
-  for (figure in drawn) {
-    copy_whole(figure, file.path(dirname(out_file), "figures", basename(figure)))
-  }
-  copy_whole(file.path(folder, paste0(page, ".html")), out_file)
-}
-
-copy_whole <- function(from, to) {
-  write_whole(to, function(file) copy_file(from, file))
-}
-
-#' A figure with its SVG inside, and where its files are.
-#'
-#' @param name of the plot; `figures/NAME.svg` is there.
-#' @noRd
-embed_plot <- function(plot, name) {
-  svg <- file.path("figures", paste0(name, ".svg"))
-  data <- jsonlite::base64_enc(readBin(svg, "raw", file.size(svg)))
-  alt <- paste(plot$labels$title, plot$labels$caption, sep = ". ")
-  htmltools::tags$figure(
-    htmltools::tags$img(
-      src = paste0("data:image/svg+xml;base64,", gsub("\n", "", data)), alt = gsub("\n", " ", alt)
-    ),
-    htmltools::tags$figcaption(sprintf("Files: figures/%s.svg, .csv", name))
-  )
-}
-
-#' What is only for those who look for it.
-#' @noRd
-fold <- function(title, ...) htmltools::tags$details(htmltools::tags$summary(title), ...)
-
-bullets <- function(texts) htmltools::tags$ul(lapply(unname(texts), htmltools::tags$li))
 
 #' How each configuration was launched: one of its command lines, and what the library said of
 #' its transport.

@@ -8,7 +8,8 @@
 #' @param delta margin of equivalence.
 #' @return list: `results` (what [read_results()] returned), `launches` (all), `account` (of the
 #'   sessions, see [choose_sessions()]), `whole` (summaries of all launches), `summary` (of those
-#'   used), `medians`, `comparison`, `drift`, the settings, and `merits` ([with_merits()]).
+#'   used), `medians`, `comparison`, `refused` ([refused_pairs()]), `drift`, the settings, and
+#'   `merits` ([with_merits()]).
 #' @noRd
 compare_results <- function(results_dir, session = NULL, delta = 0.03) {
   message("reading ", results_dir)
@@ -29,15 +30,14 @@ compare_results <- function(results_dir, session = NULL, delta = 0.03) {
   chosen <- choose_sessions(whole, session = session)
   summary <- keep_rows(whole, which(chosen$rows))
   message("comparing")
+  compared <- narrow(summary)
   with_merits(list(
     results = results, launches = launches, account = account_with(chosen$account, launches),
     whole = whole, summary = summary,
     medians = summarise_configurations(summary),
-    comparison = compare_configurations(
-      narrow(summary),
-      delta = delta, refused = "list"
-    ),
-    drift = drift_of_blocks(narrow(summary)), delta = delta
+    comparison = compare_configurations(compared, delta = delta, refused = "list"),
+    refused = refused_pairs(compared),
+    drift = drift_of_blocks(compared), delta = delta
   ))
 }
 
@@ -46,13 +46,11 @@ compare_results <- function(results_dir, session = NULL, delta = 0.03) {
 #' @noRd
 narrow <- function(summary) {
   columns <- c(
-    configuration_columns(summary), names(HELD_FIXED), "library", "allocation",
+    configuration_columns(summary), "factors", names(HELD_FIXED), "library", "allocation",
     "allocation_nodes", "key", "id", "session", "launch", "status", "bytes",
     "n", "n_invalid", "median_s", "min_s", "p10_s", "p95_s", "mean_s", "bytes_per_s"
   )
-  out <- summary[, intersect(unique(columns), names(summary)), with = FALSE]
-  setattr(out, "factors", attr(summary, "factors"))
-  out[]
+  summary[, intersect(unique(columns), names(summary)), with = FALSE]
 }
 
 #' All that a report shows: what [compare_results()] returns, further comparisons, and the account

@@ -24,16 +24,14 @@ summarise_launches <- function(results) {
   summary[, bytes_per_s := fifelse(median_s > 0, bytes / median_s, NA_real_)]
   summary[, quantity := quantity_of(results$quantities, key, operation)]
   set(summary, j = "factors", value = text_of_factors(summary, factors))
-  out <- results$launches[summary, on = "key"]
-  setattr(out, "factors", factors)
-  out[]
+  results$launches[summary, on = "key"]
 }
 
 #' The summaries of results that were read without their samples, or those of their samples.
 #' @noRd
 summary_of_samples <- function(results) {
   if (is.null(results$samples)) {
-    return(results$summary)
+    return(cells_of_study(results))
   }
   # All cores for the one large sort.
   threads <- setDTthreads(0L)
@@ -134,7 +132,6 @@ undisturbed <- function(summary) {
   out <- copy(summary)
   out[, median_s := p10_s]
   out[, bytes_per_s := fifelse(median_s > 0, bytes / median_s, NA_real_)]
-  setattr(out, "factors", attr(summary, "factors"))
   out[]
 }
 
@@ -158,32 +155,54 @@ sorted_quantile <- function(sorted, start, n, probability) {
 
 #' Columns that make a configuration and what was measured on it.
 #'
-#' Launches that agree in all of them are replicates; what is compared differs in one.
+#' Launches that agree in all of them are replicates; what is compared differs in one. Which
+#' columns of the samples are factors is told by the column `factors` of the rows themselves, and
+#' so by any part of a table as well.
 #' @noRd
 configuration_columns <- function(summary) {
   c(
     "site", "simulated", "scale", "experiment", "test", "operation", "mpi", "transport",
-    "placement", "hosts", "ranks", "settings", "parameters", attr(summary, "factors")
+    "placement", "hosts", "ranks", "settings", "parameters", intersect("measure", names(summary)),
+    factor_names(summary)
   )
+}
+
+#' Rows of a table by their numbers. What a caller names as such is no column of the table: a
+#' single name in `[` is looked for outside of it.
+#' @noRd
+keep_rows <- function(table, rows) table[rows]
+
+#' Names of the factors of rows, from their column `factors` ([text_of_factors()]).
+#' @noRd
+factor_names <- function(table) {
+  texts <- unique(as.character(table$factors))
+  members <- unlist(strsplit(texts[!is.na(texts)], "; ", fixed = TRUE))
+  named <- unique(sub("=.*$", "", members))
+  sort(intersect(named, names(table)), method = "radix")
 }
 
 #' Summarise configurations over their launches.
 #'
 #' @param summary what [summarise_launches()] returned.
 #' @param level of the interval of the median over launches, at least ([median_interval()]).
+#' @param measure column of `summary` that is summarised.
 #' @return data.table, one row a configuration, operation and size: `n` (launches), `median_s`
 #'   (median of launch medians), `low_s`, `high_s` (interval, `NA` under five launches) and
 #'   its `confidence`, `cv`
-#'   (coefficient of variation of launch medians), `bytes_per_s`, `bytes_per_s_low`, `_high`.
+#'   (coefficient of variation of launch medians), `bytes_per_s`, `bytes_per_s_low`, `_high`. Of
+#'   another measure than the time: `MEASURE`, `MEASURE_low`, `MEASURE_high`, and no bandwidth.
 #' @export
-summarise_configurations <- function(summary, level = 0.95) {
-  by <- c(configuration_columns(summary), "bytes")
-  need_columns(summary, c(by, "median_s"), "the launch summary")
-  used <- summary[!is.na(median_s), c(by, "median_s"), with = FALSE]
-  setorderv(used, c(by, "median_s"))
+summarise_configurations <- function(summary, level = 0.95, measure = "median_s") {
+  by <- c(configuration_columns(summary), intersect("factors", names(summary)), "bytes")
+  need_columns(summary, c(by, measure), "the launch summary")
+  # Outside of the brackets, where `measure` may be a column.
+  there <- which(!is.na(summary[[measure]]))
+  used <- keep_rows(summary, there)[, c(by, measure), with = FALSE]
+  setnames(used, measure, "value")
+  setorderv(used, c(by, "value"))
   # Plain functions alone, which data.table computes for all groups at once.
   out <- used[, list(
-    n = .N, median_s = median(median_s), deviation = sd(median_s), mean = mean(median_s)
+    n = .N, median = median(value), deviation = sd(value), mean = mean(value)
   ), keyby = by]
   out[, cv := deviation / mean]
   out[, c("deviation", "mean") := NULL]
@@ -192,12 +211,17 @@ summarise_configurations <- function(summary, level = 0.95) {
   place <- rbindlist(lapply(counts, function(n) median_interval(as.numeric(seq_len(n)), level)))
   place <- place[match(out$n, counts)]
   start <- cumsum(out$n) - out$n
-  out[, c("low_s", "high_s", "confidence") := list(
-    used$median_s[start + place$low], used$median_s[start + place$high], place$level
+  out[, c("low", "high", "confidence") := list(
+    used$value[start + place$low], used$value[start + place$high], place$level
   )]
+  ends <- c("median", "low", "high")
+  if (measure != "median_s") {
+    setnames(out, ends, paste0(measure, c("", "_low", "_high")))
+    return(out[])
+  }
+  setnames(out, ends, paste0(ends, "_s"))
   out[, bytes_per_s := fifelse(median_s > 0, bytes / median_s, NA_real_)]
   out[, bytes_per_s_low := bytes / high_s]
   out[, bytes_per_s_high := fifelse(low_s > 0, bytes / low_s, NA_real_)]
-  setattr(out, "factors", attr(summary, "factors"))
   out[]
 }

@@ -14,48 +14,16 @@ table_medians <- function(medians) {
   table[, mpi := paste(title_of(mpi), "(\u00b5s)")]
   rows <- c(
     "site", "simulated", "scale", "experiment", "test", "operation", "transport", "placement",
-    "hosts", "ranks", "settings", "parameters", attr(medians, "factors"), "bytes"
+    "hosts", "ranks", "settings", "parameters", factor_names(medians), "bytes"
   )
+  if (!nrow(table)) {
+    return(table[, rows, with = FALSE])
+  }
   wide <- dcast(
     table, stats::as.formula(paste(paste0("`", rows, "`", collapse = "+"), "~ mpi")),
     value.var = "text", fill = ""
   )
   wide[]
-}
-
-#' An HTML table; text columns to the left, numbers to the right.
-#' @noRd
-html_table <- function(table, caption, right = character()) {
-  if (!nrow(table)) {
-    return(NULL)
-  }
-  side <- ifelse(names(table) %in% right, "num", "text")
-  cell <- function(tag, values, sides) {
-    # Only what is long may be broken.
-    sides <- paste0(sides, ifelse(nchar(values) > 40L, " long", ""))
-    Map(function(v, s) htmltools::tag(tag, list(class = s, v)), values, sides)
-  }
-  body <- lapply(seq_len(nrow(table)), function(i) {
-    htmltools::tags$tr(unname(cell("td", vapply(table[i], as.character, ""), side)))
-  })
-  htmltools::tags$table(
-    class = if (nrow(table) > 3L) "sortable",
-    htmltools::tags$caption(caption),
-    htmltools::tags$thead(htmltools::tags$tr(unname(cell("th", names(table), side)))),
-    htmltools::tags$tbody(body)
-  )
-}
-
-#' A whole page as lines. as.character() would leave out its head, and so its style.
-#' @noRd
-page_text <- function(page) c("<!DOCTYPE html>", as.character(htmltools::doRenderTags(page)))
-
-#' Text from data within the text of a page: no sign in it is taken for HTML or Markdown.
-#' @noRd
-as_words <- function(text) {
-  signs <- utf8ToInt(enc2utf8(paste(text, collapse = " ")))
-  kept <- signs %in% utf8ToInt(paste(c(letters, LETTERS, 0:9, " "), collapse = "")) | signs > 127L
-  paste(ifelse(kept, intToUtf8(signs, multiple = TRUE), sprintf("&#%d;", signs)), collapse = "")
 }
 
 #' Split a table by its strata, other tools' benchmarks after our own.

@@ -26,11 +26,10 @@ protocol_crossover <- function(eager, rendezvous, level = 0.95, replicates = 200
   sides <- lapply(list(eager, rendezvous), \(side) {
     need_columns(side, c("launch", "bytes", "time_s"), "a protocol's curve")
     wide <- dcast(as.data.table(side), launch ~ bytes, value.var = "time_s")
-    structure(as.matrix(wide[, -1L]), launches = wide$launch)
+    as.matrix(wide, rownames = "launch")
   })
   bytes <- as.numeric(colnames(sides[[1L]]))
-  same <- identical(colnames(sides[[1L]]), colnames(sides[[2L]])) &&
-    identical(attr(sides[[1L]], "launches"), attr(sides[[2L]], "launches"))
+  same <- identical(dimnames(sides[[1L]]), dimnames(sides[[2L]]))
   if (!same || anyNA(unlist(sides)) || min(unlist(sides)) <= 0) {
     refuse("a crossover needs a positive time of both protocols for the same launches and sizes")
   }

@@ -2,8 +2,6 @@
 # Names and numbers as a reader wants them: every number with its unit, three digits at least.
 
 TITLES <- c(
-  "openmpi" = "Open MPI", "mpich" = "MPICH", "intel-mpi" = "Intel MPI", "mvapich" = "MVAPICH",
-  "sockets" = "no library", "pvm" = "PVM", "lam" = "LAM/MPI",
   "shm" = "shared memory", "tcp" = "TCP", "udp" = "UDP", "unix" = "AF_UNIX", "llc" = "LLC",
   "simulated-shm" = "shared memory, simulated",
   "raw" = "raw frames", "icmp" = "ICMP echo", "direct" = "direct routing",
@@ -15,6 +13,18 @@ TITLES <- c(
 # What sessions say of their MPI families, while something is drawn or written of them.
 said <- new.env(parent = emptyenv())
 said$families <- NULL
+said$old <- NULL
+
+#' What a file keeps of names: `families`, titles of those of sessions that say nothing of theirs
+#' (version 1), and `selectors`, whose algorithms SimGrid means by its own names.
+#' @noRd
+old_names <- function() {
+  if (is.null(said$old)) {
+    file <- system.file("names.yaml", package = "cotejo", mustWork = TRUE)
+    said$old <- lapply(yaml::read_yaml(file), unlist)
+  }
+  said$old
+}
 
 #' Evaluate an expression with the families' own titles, colours and order.
 #'
@@ -44,7 +54,7 @@ families_of <- function(sessions) {
 #' @noRd
 title_of <- function(name) {
   name <- as.character(name)
-  known <- TITLES[name]
+  known <- c(TITLES, old_names()$families)[name]
   theirs <- said$families$title[match(name, said$families$name)]
   if (length(theirs)) known <- fcoalesce(theirs, unname(known))
   unname(ifelse(is.na(known), name, known))

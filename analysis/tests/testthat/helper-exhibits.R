@@ -3,6 +3,21 @@
 
 quiet <- function(code) suppressMessages(utils::capture.output(code))
 
+# Evaluate `code` with another function in place of one of the package's, or of what it imports.
+with_replaced <- function(name, value, code) {
+  package <- asNamespace("cotejo")
+  if (!exists(name, package, inherits = FALSE)) package <- parent.env(package)
+  put <- function(what) {
+    unlockBinding(name, package)
+    assign(name, what, package)
+    lockBinding(name, package)
+  }
+  old <- get(name, package)
+  on.exit(put(old))
+  put(value)
+  force(code)
+}
+
 # A register of one exhibit, for draw_exhibits(): what a call of exhibit() would make.
 one_row <- function(verb, tests = "planted", arguments = "", filter = "", sizes = "",
                     study = "stival", exhibit = "fig-1", differs = "", needs = "",

@@ -7,7 +7,6 @@ test_that("what a non-blocking operation hides is told from its three times", {
     median_s = c(10, 10, 12, 1, 10, 5, 16, 1, 10, 20, 19, 1)
   )
   setnames(summary, "launch", "key")
-  setattr(summary, "factors", character())
   found <- hidden_shares(summary)
   expect_identical(found$operation, rep("ibcast", 3L))
   expect_equal(found[order(key)]$share, c(0.8, 0, 1))
@@ -44,4 +43,17 @@ test_that("of the memory of a rank the library's part is told", {
   drawn <- drawn_from(folder, one_row("memory_table"))
   expect_equal(drawn$data$taken_bytes / 2^20, c(11, 12, 8, 9))
   expect_match(page_of(drawn), "after MPI_Init", fixed = TRUE)
+})
+
+test_that("a share is never told as a time", {
+  summary <- data.table::data.table(
+    share = c(0.2, 0.4, 0.6), bytes = 8, mpi = "mpich", factors = ""
+  )
+  for (name in setdiff(configuration_columns(summary), c(names(summary), "median_s"))) {
+    data.table::set(summary, j = name, value = "x")
+  }
+  medians <- summarise_configurations(summary, measure = "share")
+  expect_identical(medians$share, 0.4)
+  expect_true(all(c("share_low", "share_high") %in% names(medians)))
+  expect_false(any(c("median_s", "low_s", "bytes_per_s") %in% names(medians)))
 })

@@ -66,6 +66,21 @@ test_that("five blocks show no difference and say so; six do", {
   expect_identical(unique(six$verdict), "slower")
 })
 
+test_that("bars and verdicts are of one interval, which has the level it says", {
+  for (blocks in 5:9) {
+    compared <- compare_configurations(summary_from(write_study(
+      fresh_folder(), c(openmpi = 3e-7, mpich = 3.3e-7),
+      blocks = blocks, cv = 0.02
+    )))
+    data <- attr(plot_difference(compared), "data")
+    decided <- data$verdict %in% c("faster", "slower")
+    expect_identical(decided, data$joint & (data$high < 1 | data$low > 1))
+    expect_true(all(data$ratio >= data$low & data$ratio <= data$high))
+    # Of five blocks it is the range: 1 - 2 / 2^5.
+    expect_true(all(if (blocks == 5L) data$confidence == 0.9375 else data$confidence >= 0.95))
+  }
+})
+
 test_that("a lost launch costs its block and no pairing", {
   folder <- write_study(fresh_folder(), MPIS, bytes = 1)
   unlink(list.files(folder, "mpich.*003[.]", recursive = TRUE, full.names = TRUE))
@@ -144,7 +159,7 @@ test_that("what is refused is listed where the caller wants it so", {
   })
   compared <- compare_configurations(summary, refused = "list")
   expect_identical(nrow(compared), 0L)
-  expect_match(attr(compared, "refused")$why, "processors of the ranks", fixed = TRUE)
+  expect_match(refused_pairs(summary)$why, "processors of the ranks", fixed = TRUE)
 })
 
 test_that("placements that were observed to differ are compared when placement is the question", {
@@ -373,12 +388,13 @@ test_that("before and after are compared cell by cell, with exactly the named di
   expect_identical(unique(found$verdict), "differ")
   nothing <- suppressMessages(compare_folders(old, new))
   expect_identical(nrow(nothing), 0L)
-  expect_match(attr(nothing, "refused")$why[[1L]], "MPI library: mpich 2.0 (after)", fixed = TRUE)
-  kernel <- suppressMessages(compare_folders(old, version(0.8, "2.0", kernel = "6.2.0"), "mpi"))
-  expect_match(
-    attr(kernel, "refused")$why[[1L]], "kernel: 6.2.0 (after), 6.1.0 (before)",
-    fixed = TRUE
-  )
+  why <- function(after, changed) {
+    both <- suppressMessages(both_folders(old, after, changed))
+    refused_pairs(both, "when", allowing = unlist(CHANGES[changed]))$why[[1L]]
+  }
+  expect_match(why(new, character()), "MPI library: mpich 2.0 (after)", fixed = TRUE)
+  kernel <- version(0.8, "2.0", kernel = "6.2.0")
+  expect_match(why(kernel, "mpi"), "kernel: 6.2.0 (after), 6.1.0 (before)", fixed = TRUE)
   expect_error(compare_folders(old, new, "weather"), "weather is nothing that may be named")
   three <- suppressMessages(compare_folders(
     version(1, "1.0", 3L), version(0.8, "2.0", 3L), "mpi"

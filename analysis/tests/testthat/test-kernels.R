@@ -62,8 +62,8 @@ test_that("phases and the share of computation come out, as figure and as table"
   write_kernel(folder, 4L, 40e-3)
   measures <- "measures=transposition_s rows_s twiddle_s"
   phases <- drawn(folder, "phases", measures)$data
-  expect_equal(phases[ranks == 2L & measure == "rows_s"]$median_s, 10e-3)
-  expect_equal(phases[ranks == 4L & measure == "time_s"]$median_s, 40e-3)
+  expect_equal(phases[ranks == 2L & measure == "rows_s"]$value, 10e-3)
+  expect_equal(phases[ranks == 4L & measure == "time_s"]$value, 40e-3)
   table <- drawn(folder, "phase_table", paste0(measures, "; share=rows_s twiddle_s"))
   expect_equal(table$data$share, c(0.3, 0.3))
   expect_equal(table$data[ranks == 4L]$speedup, 1.25, tolerance = 1e-6)

@@ -189,3 +189,19 @@ test_that("two processes read what one does, and leave out what one leaves out",
   expect_identical(rest$broken$file, sub("json$", "csv", files[[6L]]))
   expect_match(rest$broken$what, "bad value \"2\" in column valid", fixed = TRUE)
 })
+
+test_that("which columns are factors is told by any part of a table of launches", {
+  # Two queues of one operation: pooled they would be twelve replicates in place of six.
+  folder <- fresh_folder()
+  file.copy(test_path("fixtures", "v1", "local"), folder, recursive = TRUE)
+  summary <- summarise_launches(read_results(folder))
+  expect_true("pairs" %in% factor_names(summary))
+  part <- summary[!is.na(summary$pairs)][order(bytes)]
+  expect_true("pairs" %in% configuration_columns(part))
+  by_hand <- data.table::uniqueN(part, by = c("operation", "pairs", "bytes", "mpi"))
+  expect_identical(nrow(summarise_configurations(part)), by_hand)
+  expect_identical(factor_names(summary[is.na(summary$pairs)]), character())
+  # A name within a value is none.
+  odd <- data.table::data.table(a = "x=1", b = 2, x = 3, factors = "a=x=1; b=2")
+  expect_identical(factor_names(odd), c("a", "b"))
+})

@@ -84,6 +84,24 @@ test_that("a broadcast by repeated sends over a network is found, each way apart
   expect_match(of("library"), "physical broadcast")
 })
 
+test_that("broadcasts from another start line are models of their own", {
+  # Repeated sends from our own barrier, a time that does not grow from the library's.
+  sends <- function(p, start, steps) {
+    layer("pvm", "daemon", 50 * steps, 10 / steps,
+      operation = "bcast", ranks = p, option_broadcast = "sends", option_start = start,
+      simulated = sprintf("emulated: %d hosts on 2 cores, x", p)
+    )
+  }
+  table <- layer_broadcasts(rbind(
+    sends(2L, "barrier", 1), sends(4L, "barrier", 3), sends(2L, "mpi-barrier", 1),
+    sends(4L, "mpi-barrier", 1)
+  ))
+  small <- table[Sizes == "small"]
+  expect_identical(nrow(small), 2L)
+  expect_match(small$`It is`, "repeated sends", all = FALSE)
+  expect_match(small$`It is`, "physical broadcast", all = FALSE)
+})
+
 test_that("the layers of a site are printed from its launches, and of no other site", {
   folder <- write_study(fresh_folder(), c(sockets = 1e-6, pvm = 5e-6), 6L, transports = "tcp",
     test = "planted"

@@ -54,3 +54,10 @@ test_that("a report of programs alone is written", {
   expect_match(page, "Figures of merit", fixed = TRUE)
   expect_match(page, "GFLOP/s", fixed = TRUE)
 })
+
+test_that("figures of programs alone are drawn: the table of times is empty, not an error", {
+  out <- fresh_folder()
+  suppressMessages(utils::capture.output(draw_all(planted_merits(), out)))
+  expect_identical(nrow(utils::read.csv(file.path(out, "medians.csv"))), 0L)
+  expect_true(file.exists(file.path(out, "index.html")))
+})

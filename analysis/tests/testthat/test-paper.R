@@ -35,6 +35,8 @@ test_that("the paper has its sections and computes what it says", {
   expect_lt(length(strsplit(text, " ")[[1L]]), 8000L)
   headings <- regmatches(html, gregexpr("<h[23][^>]*>[^<]*", html))[[1L]]
   expect_identical(anyDuplicated(sub("^<[^>]*>", "", headings)), 0L)
+  expect_lte(lengths(regmatches(html, gregexpr("<figure>", html, fixed = TRUE))), 30L)
+  expect_match(text, "Of its [0-9]+ conclusions", fixed = FALSE)
   expect_match(text, "MPICH takes less time than Open MPI for messages", fixed = TRUE)
   expect_match(text, "contradicted", fixed = TRUE)
   expect_match(text, "0.2662", fixed = TRUE)

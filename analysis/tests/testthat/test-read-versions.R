@@ -66,7 +66,10 @@ test_that("other addresses of buffers, machines and quantities are refused", {
   a <- launches[mpi == "mpich"]
   b <- data.table::copy(launches[mpi == "openmpi"])
   b[, layout := "page of 4096 B, receive at 16, send at 0"]
-  expect_match(comparable(a, b), "^addresses of the buffers: .*send at 0 \\(a\\).*receive at 16")
+  expect_match(
+    comparable(a, b),
+    "^memory and addresses of the buffers: .*send at 0 \\(a\\).*receive at 16"
+  )
   b[, layout := NA_character_]
   expect_true(comparable(a, b))
   b[, machine := "another"]
@@ -86,6 +89,18 @@ test_that("layouts are told apart by rank only where ranks differ", {
     "page of 4096 B, send at 0 (ranks 0), send at 16 (ranks 1)"
   )
   expect_identical(layout_of(NULL, 2), NA_character_)
+})
+
+test_that("buffers of a device are never taken for the host's", {
+  buffers <- list(list(ranks = "0-1", buffer = "send", offset = 0))
+  of <- function(...) layout_of(list(name = "page", page_bytes = 4096, buffers = buffers, ...), 2)
+  expect_identical(of(memory = "host"), of())
+  buffers[[1L]]$device <- 1
+  expect_identical(of(memory = "cuda"), "page of 4096 B, cuda memory, send at 0 of device 1")
+  expect_false("layout" %in% names(facts_of(
+    as.list(stats::setNames(rep("x", length(HELD_FIXED) + 1L), c(names(HELD_FIXED), "library"))),
+    "option_memory"
+  )$fixed))
 })
 
 test_that("an accident is listed with its evidence and never used", {

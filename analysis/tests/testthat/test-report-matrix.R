@@ -77,8 +77,8 @@ test_that("the index page has contents, search, and class and launches of each e
   made <- drawn_from(plant(fresh_folder(), design), one_row("by_size"))
   page <- paste(readLines(file.path(made$out, "index.html")), collapse = "\n")
   for (text in c(
-    "id=\"search\"", "href=\"#stival\"", "A planted figure", "<span>measured</span>",
-    "<span>12 launches</span>", "addEventListener", "<title>Exhibits</title>", "charset"
+    "id=\"search\"", "href=\"#stival\"", "A planted figure", "<span>real &gt;= 5</span>",
+    "<span>n = 6</span>", "addEventListener", "<title>Exhibits</title>", "charset"
   )) {
     expect_match(page, text, fixed = TRUE)
   }

@@ -54,7 +54,6 @@ summary_of <- function(sizes) {
     cbind(launches, data.table::data.table(operation = "pingpong", bytes = i, median_s = median))
   })
   out <- data.table::rbindlist(rows)
-  data.table::setattr(out, "factors", character())
   out
 }
 

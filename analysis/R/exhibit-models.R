@@ -8,7 +8,7 @@ WHAT_TABLES_SHOW <- "Medians over launches with their 95 % intervals."
 #'
 #' @param table an estimate, one row a configuration.
 #' @param by columns of it that name a configuration.
-#' @return `table` with those columns; what nothing else tells is in `attr(, "factors")`.
+#' @return `table` with those columns.
 #' @noRd
 with_configurations <- function(table, exhibit, by) {
   more <- grep("^(option|parameter|setting)_", names(exhibit$summary), value = TRUE)
@@ -22,7 +22,6 @@ with_configurations <- function(table, exhibit, by) {
   for (column in setdiff(grep("^setting_", named, value = TRUE), names(out))) {
     set(out, j = column, value = NA_character_)
   }
-  setattr(out, "factors", character())
   out[]
 }
 
@@ -134,7 +133,6 @@ regimes_found <- function(exhibit, more = NULL) {
     eager_limit_bytes = limits$eager_limit_bytes[at], tried_bytes = limits$tried_bytes[at]
   )]
   found <- explain_changes(found, found$eager_limit_bytes)
-  setattr(found, "factors", attr(exhibit$summary, "factors"))
   found[]
 }
 
@@ -217,7 +215,6 @@ known_limits <- function(results, session = NULL) {
       eager_limit_bytes = numeric(), tried_bytes = numeric(), header_bytes = numeric()
     ))
   }
-  results$launches <- used
   found <- eager_limits(results_of_launches(results, used$key))
   set <- as.numeric(value_or_na(found, "setting_eager_limit"))
   # Of a limit beyond the sizes tried nothing was seen.

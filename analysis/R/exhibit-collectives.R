@@ -26,9 +26,7 @@ hidden_shares <- function(summary) {
   all[, share := (alone + compute - both) / pmin(alone, compute)]
   all[, share := pmin(pmax(share, 0), 1)]
   by <- c("key", "operation", "bytes")
-  out <- summary[all[, c(by, "share"), with = FALSE], on = by]
-  setattr(out, "factors", attr(summary, "factors"))
-  out[]
+  summary[all[, c(by, "share"), with = FALSE], on = by]
 }
 
 #' What [hidden_shares()] finds, by message size. Arguments: `series`, `panel`, `scale`.
@@ -36,17 +34,11 @@ hidden_shares <- function(summary) {
 exhibit_hidden_share <- function(exhibit) {
   found <- hidden_shares(exhibit$summary)
   if (!nrow(found)) await("launches of non-blocking operations with computation beside them")
-  found[, median_s := share]
   exhibit$summary <- found
-  exhibit$medians <- summarise_configurations(found)
+  exhibit$medians <- summarise_configurations(found, measure = "share")
   exhibit$arguments$unit <- "%"
   exhibit$arguments$scale <- argument(exhibit, "scale", c("log", "linear"))
-  plot <- plot_exhibit(exhibit, "bytes")
-  # The columns of times have held shares.
-  data <- copy(attr(plot, "data"))
-  data[, grep("^bytes_per_s", names(data), value = TRUE) := NULL]
-  setnames(data, c("median_s", "low_s", "high_s"), c("share", "share_low", "share_high"))
-  with_data(plot, data)
+  plot_exhibit(exhibit, "bytes")
 }
 
 #' Memory of a rank: what is resident, what of it is shared, and what the library has taken.
@@ -57,8 +49,11 @@ exhibit_memory_table <- function(exhibit) {
   if (!all(needed %in% names(samples))) await("launches of the experiment memory")
   samples[, taken_bytes := resident_bytes - before_bytes - buffers_bytes]
   measures <- c("resident_bytes", "shared_bytes", "taken_bytes")
+  summary <- summary_from_samples(exhibit, samples, measures)
   tables <- lapply(measures, function(measure) {
-    medians <- summarise_configurations(summary_from_samples(exhibit, samples, measure))
+    medians <- summarise_configurations(summary, measure = column_of_measure(measure))
+    names <- paste0(column_of_measure(measure), c("", "_low", "_high"))
+    setnames(medians, names, c("value", "value_low", "value_high"))
     setorderv(medians, c("site", "mpi", "transport", "ranks", "operation", "bytes", "rank"))
     medians
   })
@@ -72,13 +67,13 @@ exhibit_memory_table <- function(exhibit) {
     Size = format_bytes(found$bytes), Rank = found$rank, n = found$n
   )
   in_mib <- function(medians) {
-    format_interval(medians$median_s / 2^20, medians$low_s / 2^20, medians$high_s / 2^20)
+    format_interval(medians$value / 2^20, medians$value_low / 2^20, medians$value_high / 2^20)
   }
   shown <- cbind(shown, setDT(stats::setNames(lapply(tables, in_mib), c(
     "Resident (MiB)", "Shared of it (MiB)", "Taken by the library (MiB)"
   ))))
   raw <- found[, c("site", "mpi", "transport", "ranks", "operation", "bytes", "rank", "n")]
-  for (i in seq_along(measures)) set(raw, j = measures[[i]], value = tables[[i]]$median_s)
+  for (i in seq_along(measures)) set(raw, j = measures[[i]], value = tables[[i]]$value)
   with_table(shown, raw, caption_of_exhibit(exhibit, paste(
     WHAT_TABLES_SHOW, "Taken by the library: resident, less what was there before MPI_Init and",
     "the buffers of the experiment."

@@ -11,8 +11,6 @@ exhibit_arrivals <- function(exhibit) {
   summary <- copy(exhibit$summary)
   if (!"arrival_last_s" %in% names(summary)) await("launches whose ranks arrive apart")
   summary[, median_s := median_s - fcoalesce(as.numeric(arrival_last_s), 0)]
-  summary <- summary[median_s > 0]
-  setattr(summary, "factors", attr(exhibit$summary, "factors"))
-  exhibit$summary <- summary
+  exhibit$summary <- summary[median_s > 0]
   exhibit_ratio(exhibit)
 }

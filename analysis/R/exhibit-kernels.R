@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Verbs for whole programs: their phases, how they scale, what they send.
 
-#' Medians of several measures of the samples, one row a configuration and measure.
+#' Medians of several measures of the samples, one row a configuration and measure: `value`.
 #' @noRd
 medians_of_measures <- function(exhibit, measures, x) {
   rbindlist(lapply(measures, function(measure) {
     part <- exhibit
     part$summary <- summary_of_measure(exhibit, measure)
-    part$medians <- summarise_configurations(part$summary)
-    cbind(exhibit_curves(part, x)$medians, measure = measure)
+    part$medians <- summarise_configurations(part$summary, measure = "value")
+    exhibit_curves(part, x)$medians
   }))
 }
 
@@ -32,10 +32,10 @@ exhibit_phases <- function(exhibit) {
   set(parts, j = "bar", value = bar(parts))
   set(whole, j = "bar", value = factor(as.character(bar(whole)), levels(parts$bar)))
   parts[, phase := factor(phase_name(measure), phase_name(measures))]
-  plot <- ggplot(parts, aes(bar, 1e3 * median_s)) +
+  plot <- ggplot(parts, aes(bar, 1e3 * value)) +
     ggplot2::geom_col(aes(fill = phase), width = 0.6) +
     ggplot2::geom_pointrange(
-      aes(ymin = 1e3 * low_s, ymax = 1e3 * high_s),
+      aes(y = 1e3 * median_s, ymin = 1e3 * low_s, ymax = 1e3 * high_s),
       data = whole, size = 0.2, na.rm = TRUE
     ) +
     ggplot2::facet_wrap(
@@ -52,8 +52,14 @@ exhibit_phases <- function(exhibit) {
       "its 95 % interval. Phases that overlap rise above it."
     ), whole$n))
   with_data(plot, rbind(
-    tidy_data(parts)[, !c("bar", "phase")], cbind(tidy_data(whole)[, !"bar"], measure = "time_s")
+    tidy_data(parts)[, !c("bar", "phase")], whole_as_measure(whole), fill = TRUE
   ))
+}
+
+whole_as_measure <- function(whole) {
+  out <- tidy_data(whole)[, !c("bar", "bytes_per_s", "bytes_per_s_low", "bytes_per_s_high")]
+  setnames(out, c("median_s", "low_s", "high_s"), c("value", "value_low", "value_high"))
+  set(out, j = "measure", value = "time_s")
 }
 
 #' Times over those with the fewest ranks, by configuration.
@@ -128,7 +134,7 @@ exhibit_phase_table <- function(exhibit) {
   whole <- curves$medians
   parts <- dcast(medians_of_measures(exhibit, measures, "ranks"),
     panel + level + ranks + bytes ~ measure,
-    value.var = "median_s"
+    value.var = "value"
   )
   table <- parts[whole, on = by]
   computing <- rowSums(as.matrix(table[, argument(exhibit, "share"), with = FALSE]))
@@ -163,11 +169,11 @@ exhibit_phase_table <- function(exhibit) {
 exhibit_message_table <- function(exhibit) {
   rows <- argument(exhibit, "rows", "operation")
   counts <- rbindlist(lapply(c("messages", "sent_bytes"), function(measure) {
-    cbind(summary_of_measure(exhibit, measure), measure = measure)
+    summary_of_measure(exhibit, measure)
   }))
   set(counts, j = "panel", value = level_of(counts, rows))
   set(counts, j = "level", value = level_of(counts, "ranks"))
-  table <- dcast(counts, panel + level + bytes ~ measure, value.var = "median_s",
+  table <- dcast(counts, panel + level + bytes ~ measure, value.var = "value",
     fun.aggregate = unique_one, fill = NA_real_
   )
   table[, text := ifelse(

@@ -97,21 +97,11 @@ with_table <- function(shown, data, caption) {
 save_table <- function(table, title, out_dir, name, printed = list()) {
   path <- function(ending) file.path(out_dir, paste0(name, ".", ending))
   numbers <- setdiff(names(table), c("Configuration", "First", "Second", "Nearest"))
-  page <- htmltools::tags$html(
-    lang = "en",
-    htmltools::tags$head(
-      htmltools::tags$meta(charset = "utf-8"), htmltools::tags$title(title),
-      htmltools::tags$style(report_part("report.css")),
-      htmltools::tags$script(report_part("tables.js"))
-    ),
-    htmltools::tags$body(
-      htmltools::tags$h2(title), html_table(table, attr(table, "caption"), numbers),
-      Map(html_table, unname(printed), names(printed))
-    )
+  body <- c(
+    html_table(table, attr(table, "caption"), numbers),
+    unlist(Map(html_table, unname(printed), names(printed)))
   )
-  write_whole(path("html"), function(file) {
-    put_lines(page_text(page), file)
-  })
+  write_page(title, body, path("html"))
   write_csv(attr(table, "data"), path("csv"))
   vapply(c("html", "csv"), path, "")
 }

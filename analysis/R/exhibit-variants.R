@@ -42,7 +42,7 @@ exhibit_variants_table <- function(exhibit) {
 #' @noRd
 variant_ratios <- function(summary, reference, size) {
   need_columns(summary, size, "the launches of this program")
-  columns <- configuration_columns(summary)
+  columns <- c(configuration_columns(summary), intersect("factors", names(summary)))
   times <- summary[!is.na(median_s), chosen_by_others(.SD), by = columns]
   base <- times[operation == reference]
   if (!nrow(base)) await("launches of ", as.character(in_words("operation", reference)))
@@ -58,7 +58,6 @@ variant_ratios <- function(summary, reference, size) {
     is.na(low), "", low > 1, "slower", high < 1, "faster",
     rep(TRUE, .N), "no difference shown"
   )]
-  setattr(ratios, "factors", attr(summary, "factors"))
   ratios[]
 }
 

@@ -88,14 +88,6 @@ word_of_column <- function(column) {
   sub("^mpi$", "MPI", sub("^(option|parameter|setting)_", "", column))
 }
 
-#' Rows of a summary with its attributes.
-#' @noRd
-keep_rows <- function(summary, rows) {
-  out <- summary[rows]
-  setattr(out, "factors", attr(summary, "factors"))
-  out[]
-}
-
 #' What a verb draws from.
 #'
 #' @param summary of the whole study: [summarise_launches()].
@@ -183,7 +175,7 @@ exhibit_curves <- function(exhibit, x = "bytes") {
 unexplained <- function(points, named, x) {
   candidates <- c(
     "site", "simulated", "operation", "test", "mpi", "transport", "placement", "ranks", "hosts",
-    attr(points, "factors"), if (x != "bytes") "bytes", "settings", "parameters"
+    factor_names(points), if (x != "bytes") "bytes", "settings", "parameters"
   )
   candidates <- intersect(setdiff(candidates, c(named, x)), names(points))
   added <- character()

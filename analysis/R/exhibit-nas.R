@@ -80,11 +80,11 @@ exhibit_balance_table <- function(exhibit) {
   parts <- medians_of_measures(exhibit, measures, "ranks")
   by <- c("panel", "level", "ranks")
   seen <- parts[measure == "balance_seen"]
-  of <- function(what) parts[measure == what][seen, on = by]$median_s
+  of <- function(what) parts[measure == what][seen, on = by]$value
   table <- seen[, list(
     panel, ranks,
-    threads = as.integer(as.character(level)), n, seen = median_s, seen_low = low_s,
-    seen_high = high_s, planned = of("balance_planned"),
+    threads = as.integer(as.character(level)), n, seen = value, seen_low = value_low,
+    seen_high = value_high, planned = of("balance_planned"),
     exchange = 100 * of("exchange_s") / of("time_s")
   )]
   setorderv(table, c("panel", "ranks", "threads"))
@@ -116,7 +116,6 @@ rates_of <- function(exhibit, x, series) {
     )
   )]
   exhibit$summary <- cbind(exhibit$summary, derived)
-  setattr(exhibit$summary, "factors", attr(exhibit$medians, "factors"))
   exhibit$arguments$series <- series
   exhibit$arguments$panel <- unique(c("operation", argument(exhibit, "panel", "mpi")))
   tables <- exhibit_curves(exhibit, x)

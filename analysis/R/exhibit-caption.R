@@ -24,6 +24,9 @@ origin_of <- function(exhibit, launches) {
     ),
     if (any(launches$transport == "tcp" & launches$hosts == 1L)) {
       "TCP stays within one host: no network is in it."
+    },
+    if (isTRUE(exhibit$spec$circular) && all(ground_of(launches$simulated) == "simulated")) {
+      "Circular: the simulated machine was fitted to what the study printed of this."
     }
   )
 }
@@ -81,7 +84,7 @@ UNITS <- list(
     axis = "bandwidth (Mbit/s)"
   ),
   "%" = list(
-    columns = c("median_s", "low_s", "high_s"), factor = 100, axis = "hidden share (%)"
+    columns = c("share", "share_low", "share_high"), factor = 100, axis = "hidden share (%)"
   ),
   # Each pair of ranks, or of their threads, moves one message in the time of an operation.
   "messages/s" = list(

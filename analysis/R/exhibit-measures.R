@@ -1,28 +1,33 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Verbs that need more than the time of an operation: the parts of overlap, overheads, spread.
 
-#' Launch medians of a measure in place of the time, for the launches and rows of an exhibit.
+#' Launch medians of a measure, for the launches and rows of an exhibit.
 #'
 #' @param measure a column of the samples, such as `alone_s`, or `time_s` itself.
-#' @return as [summarise_launches()], restricted to the rows of the exhibit that have it.
+#' @return as [summarise_launches()], restricted to the rows of the exhibit that have it, with the
+#'   columns `value` and `measure` and without those of the time.
 #' @noRd
 summary_of_measure <- function(exhibit, measure) {
   values <- exhibit$summary[[column_of_measure(measure)]]
   if (is.null(values)) await("launches with the column ", measure)
   out <- keep_rows(exhibit$summary, which(!is.na(values)))
-  out[, median_s := values[!is.na(values)]]
-  out[, bytes_per_s := fifelse(median_s > 0, bytes / median_s, NA_real_)]
-  set(out, j = c("min_s", "p10_s", "p95_s", "mean_s"), value = NA_real_)
-  out[]
+  set(out, j = c("value", "measure"), value = list(values[!is.na(values)], measure))
+  out[, setdiff(names(out), OF_TIME), with = FALSE]
 }
 
-#' As [summary_of_measure()], from samples: one repetition alone, or a column that was computed.
+# What a summary says of the time.
+OF_TIME <- c("median_s", "min_s", "p10_s", "p95_s", "mean_s", "bytes_per_s")
+
+#' The summary of an exhibit from samples: of one repetition alone, or with columns that were
+#' computed.
+#'
+#' @param measures names of columns that were computed.
 #' @noRd
-summary_from_samples <- function(exhibit, samples, measure = "time_s") {
-  samples <- samples[!is.na(samples[[measure]])]
-  samples[, time_s := as.numeric(samples[[measure]])]
-  summary <- summarise_launches(with_samples(exhibit$results, samples))
-  by <- c("key", "operation", "bytes", attr(summary, "factors"))
+summary_from_samples <- function(exhibit, samples, measures = character()) {
+  results <- with_samples(exhibit$results, samples)
+  results$roles[measures] <- "measure"
+  summary <- summarise_launches(results)
+  by <- c("key", "operation", "bytes", factor_names(summary))
   keys <- unique(exhibit$summary[, by, with = FALSE])
   keep_rows(summary, summary[keys, on = by, nomatch = NULL, which = TRUE])
 }
@@ -40,18 +45,16 @@ samples_of_exhibit <- function(exhibit) {
 exhibit_overlap <- function(exhibit) {
   measures <- argument(exhibit, "measures", "time_s")
   summary <- rbindlist(lapply(measures, function(measure) {
-    cbind(summary_of_measure(exhibit, measure), measure = measure)
+    summary_of_measure(exhibit, measure)
   }))
+  setnames(summary, "value", "median_s")
   alone <- summary_of_measure(exhibit, "alone_s")
-  factors <- attr(exhibit$summary, "factors")
-  by <- c("key", "operation", "bytes", factors)
-  summary <- alone[, c(by, "median_s"), with = FALSE][
-    , alone_s := median_s
-  ][, !"median_s"][summary, on = by]
+  by <- c("key", "operation", "bytes", factor_names(exhibit$summary))
+  alone <- setnames(alone[, c(by, "value"), with = FALSE], "value", "alone_s")
+  summary <- alone[summary, on = by]
   curve <- exhibit
   curve$arguments$series <- c(if (length(measures) > 1L) "measure", argument(exhibit, "series"))
   curve$arguments$series <- curve$arguments$series %or_none% "measure"
-  setattr(summary, "factors", c(factors, "measure"))
   curve$summary <- summary
   curve$medians <- summarise_configurations(summary)
   tables <- lapply(exhibit_curves(curve, "step"), add_values, UNITS$us)
@@ -78,14 +81,7 @@ results_of <- function(exhibit) {
   results_of_launches(exhibit$results, unique(exhibit$summary$key))
 }
 
-results_of_launches <- function(results, keys) {
-  summary <- summary_of_samples(results)
-  # Not inside [], where `keys` may be a column.
-  rows <- which(as.character(summary$key) %in% keys)
-  results$samples <- NULL
-  results$summary <- summary[rows]
-  results
-}
+results_of_launches <- function(results, keys) as_study(results)[keys]
 
 #' Overheads by message size, by the time of calls and by overlap: see [logp_parameters()].
 #' @noRd
@@ -97,7 +93,6 @@ exhibit_overheads <- function(exhibit) {
   for (name in unique(column)) {
     set(summary, which(column == name), "median_s", parameters[[name]][row[column == name]])
   }
-  setattr(summary, "factors", attr(exhibit$summary, "factors"))
   exhibit$summary <- summary
   exhibit$medians <- summarise_configurations(summary)
   plot_exhibit(exhibit, "bytes")

@@ -9,19 +9,16 @@
 #' @return its table; waits when nothing can be compared, with the reason.
 #' @noRd
 compare_exhibit <- function(exhibit, by, summary = exhibit$summary) {
-  summary <- copy(summary)
-  factors <- attr(exhibit$summary, "factors")
   varied <- grep("^(parameter|setting)_", names(summary), value = TRUE)
   others <- varied[bare_name(varied) != bare_name(by)]
-  setattr(summary, "factors", setdiff(c(factors, others), by))
+  # The columns of single parameters and settings say all that these two do.
+  ignoring <- c("settings", "parameters")
   comparison <- compare_configurations(
     summary, by,
-    # The columns of single parameters and settings say all that these two do.
-    ignoring = c("settings", "parameters"),
-    refused = "list"
+    ignoring = ignoring, also = others, refused = "list"
   )
   if (!nrow(comparison)) {
-    why <- attr(comparison, "refused")$why
+    why <- refused_pairs(summary, by, ignoring, also = others)$why
     if (length(why)) await("launches that may be compared (", why[[1L]], ")")
     levels <- in_words(by, unique(summary[[by]]))
     await("a second ", word_of_column(by), " beside ", toString(levels))
@@ -228,5 +225,5 @@ error_ratios <- function(exhibit) {
     comparison[, `:=`(wrong = pair$wrong, right = pair$right)]
     comparison[, `:=`(ratio = performance)]
     comparison[]
-  }))
+  }), fill = TRUE)
 }

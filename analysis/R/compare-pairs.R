@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Which configurations are compared with which, and which may not be.
+
+#' Pairs that are not compared, because more differs between them than what is compared.
+#'
+#' @inheritParams compare_configurations
+#' @return data.table, a row a pair: strata, `a`, `b`, `why`. No row where all may be compared.
+#' @export
+refused_pairs <- function(summary, by = "mpi", ignoring = character(), allowing = character(),
+                          also = character()) {
+  refused_of(pairs_of(
+    summary, strata_of(summary, by, ignoring, also), by,
+    ignoring = ignoring, allowing = allowing
+  ))
+}
+
+refused_of <- function(pairs) {
+  odd <- which(lengths(pairs$why) > 0L)
+  if (!length(odd)) {
+    return(data.table())
+  }
+  words <- pairs$pairs[odd]
+  cbind(pairs$strata[words$stratum], words[, c("a", "b")],
+    why = vapply(pairs$why[odd], toString, "")
+  )
+}
+
+#' What is the same on both sides of a comparison: all that makes a configuration, and what `also`
+#' is to be held apart, but for what is compared and what follows from it.
+#' @noRd
+strata_of <- function(summary, by, ignoring, also) {
+  setdiff(c(configuration_columns(summary), also), c(by, ignoring))
+}
+
+#' The pairs of sides that share a stratum.
+#' @return list: `strata` (a row each), `sides` (launches of each side, as lists of columns),
+#'   `pairs` (`stratum`, `a`, `b`, and the numbers of their sides, `left` and `right`), `why` (of
+#'   each pair, why it may not be compared; empty: it may).
+#' @noRd
+pairs_of <- function(summary, strata, by, ignoring, allowing) {
+  columns <- intersect(unique(c(
+    strata, by, names(HELD_FIXED), "library", "bytes", "median_s", "key", "session", "launch"
+  )), names(summary))
+  used <- which(!is.na(summary$median_s) & summary$median_s > 0)
+  used <- as.data.table(lapply(stats::setNames(columns, columns), \(name) summary[[name]][used]))
+  used[, block := paste(session, launch)]
+  used[, stratum := .GRP, by = strata]
+  setorderv(used, c("stratum", by), na.last = TRUE)
+  first <- used[, list(row = .I[[1L]], n = .N), by = c("stratum", by)]
+  setnames(first, by, "level")
+  rows <- used[, .I[[1L]], by = "stratum"]
+  table <- used[rows$V1[order(rows$stratum)], strata, with = FALSE]
+  several <- first[!is.na(level), list(count = .N), by = "stratum"][count > 1L]$stratum
+  pairs <- rbindlist(lapply(several, function(one) {
+    here <- which(first$stratum == one & !is.na(first$level))
+    two <- utils::combn(here, 2L)
+    list(
+      stratum = one, left = two[1L, ], right = two[2L, ], a = first$level[two[1L, ]],
+      b = first$level[two[2L, ]]
+    )
+  }))
+  sides <- vector("list", nrow(first))
+  facts <- vector("list", nrow(first))
+  for (i in unique(c(pairs$left, pairs$right))) {
+    at <- seq.int(first$row[[i]], length.out = first$n[[i]])
+    side <- lapply(unclass(used), `[`, at)
+    facts[[i]] <- facts_of(side, by, allowing)
+    sides[[i]] <- side[c("bytes", "median_s", "session", "block", "observed_hosts", "hosts")]
+  }
+  why <- lapply(seq_len(nrow(pairs)), function(i) {
+    differences_of(
+      facts[[pairs$left[[i]]]], facts[[pairs$right[[i]]]], c(pairs$a[[i]], pairs$b[[i]])
+    )
+  })
+  list(strata = table, sides = sides, pairs = pairs, why = why)
+}
+
+stop_not_comparable <- function(pair, here, proof) {
+  refuse(
+    sprintf(
+      "%s and %s cannot be compared (%s): %s; measure both with the same placement and transport",
+      pair[[1L]], pair[[2L]], toString(unlist(here)), paste(proof, collapse = "; ")
+    ),
+    "cotejo_not_comparable",
+    differences = proof
+  )
+}

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Sessions and node sets as levels of a comparison: what a verdict rests on.
+
+#' What of the sessions and nodes a verdict rests on.
+#' @noRd
+sessions_of <- function(a, b, sizes, blocks) {
+  count <- length(sizes)
+  all <- unique(c(a$session, b$session))
+  a$node_set <- node_set_of(a$observed_hosts)
+  b$node_set <- node_set_of(b$observed_hosts)
+  places <- known_sets(a, b)
+  hosts <- max(a$hosts, 1L)
+  one <- ratio_of_one_session()
+  if (length(all) == 1L && length(places) < 2L) {
+    return(lapply(list(
+      sessions = 1L, nodes = length(places), session_ratio = one$ratio, session_low = one$low,
+      session_high = one$high, session_spread = one$spread, nodes_low = one$low,
+      nodes_high = one$high, spread_over = hosts, sessions_differ = FALSE
+    ), rep, count))
+  }
+  as.list(rbindlist(lapply(sizes, function(size) {
+    x <- as.data.table(pick(a, a$bytes == size & (!length(blocks) | a$block %in% blocks)))
+    y <- as.data.table(pick(b, b$bytes == size & (!length(blocks) | b$block %in% blocks)))
+    sessions <- uniqueN(c(x$session, y$session))
+    over <- if (sessions > 1L) ratio_over_sessions(x, y) else one
+    nodes <- length(known_sets(x, y))
+    on <- if (nodes > 1L) ratio_over_sessions(x, y, unit = "node_set") else one
+    list(
+      sessions = sessions, nodes = nodes, session_ratio = over$ratio, session_low = over$low,
+      session_high = over$high, session_spread = over$spread, nodes_low = on$low,
+      nodes_high = on$high, spread_over = max(x$hosts, 1L),
+      sessions_differ = !length(intersect(x$session, y$session))
+    )
+  })))
+}
+
+# Rows of a list of columns.
+pick <- function(columns, which) lapply(columns, `[`, which)
+
+known_sets <- function(a, b) Filter(nzchar, unique(c(a$node_set, b$node_set)))

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The list of exhibits: what is drawn from how many launches, and what the others wait for.
+
+#' Write coverage.csv and coverage.md.
+#' @noRd
+write_coverage <- function(coverage, out_dir) {
+  write_csv(coverage, file.path(out_dir, "coverage.csv"))
+  write_whole(file.path(out_dir, "coverage.md"), function(file) {
+    put_lines(coverage_lines(coverage), file)
+  })
+}
+
+# Classes of exhibits by what they rest on, best first, and how each is said of `%d` exhibits.
+EXHIBIT_CLASSES <- c(
+  `real >= 5` = "%d from five or more real launches of each configuration",
+  real = "%d from fewer real launches", emulated = "%d on emulated hosts or networks",
+  simulated = "%d simulated only", circular = "%d simulated by what the study itself printed",
+  printed = "%d from printed numbers", failed = "%d failed", waiting = "%d wait for launches"
+)
+
+class_of_exhibit <- function(state, ground, n, circular) {
+  if (!is_drawn(state)) {
+    state
+  } else if (is.na(n)) {
+    "printed"
+  } else if (ground == "measured") {
+    if (n >= MIN_LAUNCHES) "real >= 5" else "real"
+  } else if (ground == "simulated" && circular) {
+    "circular"
+  } else {
+    ground
+  }
+}
+
+#' Launches of that configuration and size of which there are fewest.
+#' @noRd
+fewest_launches <- function(summary) {
+  by <- intersect(c(configuration_columns(summary), "bytes"), names(summary))
+  min(summary[, list(n = uniqueN(key)), by = by]$n)
+}
+
+#' The coverage in a sentence: the published exhibits by class.
+#' @noRd
+say_classes <- function(coverage) {
+  best <- best_of(coverage)[study != "cotejo"]
+  count <- table(factor(best$class, names(EXHIBIT_CLASSES)))
+  parts <- sprintf(EXHIBIT_CLASSES, as.integer(count))[count > 0L]
+  five <- sum(best$class == "emulated" & best$n >= MIN_LAUNCHES)
+  parts <- sub("(.*emulated.*)", sprintf("\\1 (%d of them five launches or more)", five), parts)
+  sprintf(
+    "Of the %d published figures and tables of %d studies %d are drawn, %d of them in part: %s.",
+    nrow(best), uniqueN(best$study), sum(is_drawn(best$state)), sum(best$state == "partly"),
+    paste(parts, collapse = ", ")
+  )
+}
+
+#' Write what a dataset covers where readers look for it.
+#'
+#' @param results_dir as for [draw_exhibits()].
+#' @param readme file whose lines between `<!-- coverage -->` and `<!-- end -->` are written anew.
+#' @param list_file CSV of the whole coverage; the same folder keeps what it was made from.
+#' @inheritParams draw_exhibits
+#' @return the sentence, invisibly; it is printed too.
+#' @export
+write_coverage_of <- function(results_dir, readme, list_file, published = NULL) {
+  folder <- tempfile("cotejo-coverage")
+  on.exit(unlink(folder, recursive = TRUE))
+  coverage <- draw_exhibits(results_dir, folder, published = published)
+  write_csv(cbind(coverage, dataset = dataset_sum(results_dir)), list_file)
+  lines <- readLines(readme, encoding = "UTF-8")
+  ends <- match(c(COVERAGE_BEGIN, COVERAGE_END), lines)
+  if (anyNA(ends) || ends[[1L]] > ends[[2L]]) {
+    bad_data(readme, NA, paste("no lines", COVERAGE_BEGIN, "and", COVERAGE_END), "restore them")
+  }
+  said <- say_classes(coverage)
+  lines <- c(lines[seq_len(ends[[1L]])], strwrap(said, 99L), lines[-seq_len(ends[[2L]] - 1L)])
+  write_whole(readme, function(file) put_lines(lines, file))
+  cat(said, "\n", sep = "")
+  invisible(said)
+}
+
+COVERAGE_BEGIN <- "<!-- coverage: made by `make coverage DATA=reference` -->"
+COVERAGE_END <- "<!-- end -->"
+
+#' What tells a packed dataset from others; "" of other folders.
+#' @noRd
+dataset_sum <- function(dir) {
+  sums <- file.path(dir, "SHA256SUMS")
+  if (file.exists(sums)) unname(tools::md5sum(sums)) else ""
+}
+
+#' The coverage as Markdown: the sentence, counts by study and class, then a line an exhibit.
+#' @noRd
+coverage_lines <- function(coverage) {
+  best <- best_of(coverage)
+  counts <- dcast(best, study ~ factor(class, names(EXHIBIT_CLASSES)),
+    fun.aggregate = length, value.var = "exhibit", drop = c(TRUE, FALSE)
+  )
+  counts <- counts[match(unique(best$study), study)]
+  total <- counts[, c(list(study = "all"), lapply(.SD, sum)), .SDcols = -1L]
+  c(
+    "# Exhibits", "", say_classes(coverage), "",
+    markdown_table(rbind(counts, total)), "",
+    unlist(lapply(split(coverage, by = "study", sorted = FALSE), function(part) {
+      c(paste("##", part$study[[1L]]), "", markdown_table(part[, list(
+        exhibit = linked(file, study, kind, state), shows = title, state, class,
+        n = fifelse(is.na(n), "", as.character(n)), date,
+        `launches, or what is missing` = said_of(part)
+      )]), "")
+    }), use.names = FALSE)
+  )
+}
+
+linked <- function(file, study, kind, state) {
+  ending <- fifelse(kind == "table", "html", "svg")
+  fifelse(
+    !is_drawn(state), file, sprintf("[%s](%s/%s.%s)", file, study, file, ending)
+  )
+}
+
+said_of <- function(part) {
+  drawn <- fifelse(
+    part$launches > 0L, sprintf("%d launches of %s on %s", part$launches, part$tests, part$sites),
+    "the studies' printed numbers"
+  )
+  fcase(
+    part$state == "drawn", drawn,
+    part$state == "partly", paste0(drawn, "; lacks ", part$lacks),
+    rep(TRUE, nrow(part)), part$lacks
+  )
+}
+
+markdown_table <- function(table) {
+  row <- function(cells) {
+    paste0("| ", paste(gsub("|", "\\|", cells, fixed = TRUE), collapse = " | "), " |")
+  }
+  cells <- vapply(seq_len(nrow(table)), function(i) row(vapply(table[i], as.character, "")), "")
+  c(row(names(table)), row(rep("---", ncol(table))), cells)
+}

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What is kept from one run to the next in the user's cache folder: summaries of datasets and
+# comparisons of pairs. Each is kept under a checksum of all that it was made from, this package's
+# code among it, so that nothing old is ever taken for new. Nothing depends on it: where the folder
+# cannot be written, or is lost, all is made again.
+
+#' The folder where results are kept, `NULL` where they are not: with the option `cotejo.cache` set
+#' to `FALSE`, and of a package that is not installed.
+#' @noRd
+cache_folder <- function() {
+  folder <- getOption("cotejo.cache", tools::R_user_dir("cotejo", "cache"))
+  if (isFALSE(folder) || !nzchar(code_sum())) NULL else folder
+}
+
+#' The checksum of the code that makes what is kept; empty where the package is not installed.
+#' @noRd
+code_sum <- function() {
+  keep_once("code", function() {
+    code <- system.file("R", "cotejo.rdb", package = "cotejo")
+    if (nzchar(code)) unname(tools::md5sum(code)) else ""
+  })
+}
+
+#' Checksums of values, one each.
+#' @noRd
+sums_of <- function(values) {
+  folder <- tempfile("sums")
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE))
+  files <- file.path(folder, seq_along(values))
+  for (i in seq_along(values)) writeBin(serialize(values[[i]], NULL, xdr = FALSE), files[[i]])
+  unname(tools::md5sum(files))
+}
+
+sum_of <- function(value) sums_of(list(value))
+
+#' Write a file of the cache; that it cannot be done is no error. Of the files that match `pattern`
+#' the `most` last used ones stay.
+#' @noRd
+keep_file <- function(value, path, pattern, most, what) {
+  tryCatch(
+    {
+      write_whole(path, function(file) saveRDS(value, file))
+      files <- list.files(dirname(path), pattern, full.names = TRUE)
+      unlink(files[order(file.mtime(files), decreasing = TRUE)][-seq_len(most)])
+    },
+    error = function(e) message(what, " are not kept: ", conditionMessage(e))
+  )
+}
+
+#' Read a file of the cache; `NULL` where it is not there, or is broken. What is used stays.
+#' @noRd
+kept_file <- function(path) {
+  if (!file.exists(path)) {
+    return(NULL)
+  }
+  value <- tryCatch(readRDS(path), error = function(e) NULL, warning = function(w) NULL)
+  if (!is.null(value)) suppressWarnings(Sys.setFileTime(path, Sys.time()))
+  value
+}
+
+# Comparisons that this process knows, by the checksum of what they were made from, and the files
+# of the cache that it has read.
+kept_pairs <- new.env(parent = emptyenv())
+
+# So many files of comparisons are kept; one is written by each call that made new ones. Beyond so
+# many they are joined into one.
+MOST_PAIR_FILES <- 400L
+JOIN_PAIR_FILES <- 40L
+
+#' Results by their keys, of which only those are made that no earlier run, and no other exhibit,
+#' has made.
+#'
+#' @param keys a text each, that tells what a result is made from.
+#' @param count of results.
+#' @param make function of numbers of keys: list of their results.
+#' @return list of results, in the order of `keys`.
+#' @noRd
+from_cache <- function(keys, count, make) {
+  folder <- cache_folder()
+  if (is.null(folder)) {
+    return(make(seq_len(count)))
+  }
+  folder <- file.path(folder, paste0("comparisons-", code_sum()))
+  known <- known_pairs(folder)
+  wanted <- which(!keys %in% names(known) & !duplicated(keys))
+  if (length(wanted)) {
+    made <- make(wanted)
+    names(made) <- keys[wanted]
+    list2env(made, known)
+    # Processes that make the same at once do not write to one file.
+    name <- paste0(sum_of(list(keys[wanted], Sys.getpid())), ".rds")
+    keep_file(made, file.path(folder, name), "[.]rds$", MOST_PAIR_FILES, "comparisons")
+  }
+  unname(mget(keys, known))
+}
+
+#' All that is kept of comparisons, read once a process (and by the forks of it that follow).
+#' @noRd
+known_pairs <- function(folder) {
+  if (is.null(kept_pairs[[folder]])) {
+    known <- new.env(parent = emptyenv())
+    files <- list.files(folder, "^[0-9a-f]+[.]rds$", full.names = TRUE)
+    for (file in files) {
+      found <- kept_file(file)
+      if (is.list(found)) list2env(found, known)
+    }
+    if (length(files) > JOIN_PAIR_FILES && !process$forked) {
+      whole <- mget(ls(known, sorted = TRUE), known)
+      path <- file.path(folder, paste0(sum_of(names(whole)), ".rds"))
+      keep_file(whole, path, "[.]rds$", MOST_PAIR_FILES, "comparisons")
+      if (file.exists(path)) unlink(setdiff(files, path))
+    }
+    kept_pairs[[folder]] <- known
+    drop_old_code(dirname(folder))
+  }
+  kept_pairs[[folder]]
+}
+
+# Comparisons of other states of the code go, but for the last two that were used.
+drop_old_code <- function(folder) {
+  others <- list.files(folder, "^comparisons-[0-9a-f]{32}$", full.names = TRUE)
+  unlink(others[order(file.mtime(others), decreasing = TRUE)][-seq_len(3L)], recursive = TRUE)
+}

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Pages: a template of paragraphs and R chunks (`inst/report/*.Rmd`) and what it knows -> one HTML
+# file that needs no other. Of Markdown it knows headings, paragraphs and `code`, which is all that
+# the templates use; text from data is escaped, so that no sign in it is taken for markup.
+
+#' Write a page from a template.
+#'
+#' @param template file, or the name of one of `inst/report` without ending.
+#' @param values what it knows, by name.
+#' @param out_file the HTML file; its folder is made when needed.
+#' @param plots by name; drawn to the folder `figures` beside the page, which shows them by
+#'   `embed_plot(NAME)`.
+#' @noRd
+render_page <- function(template, values, out_file, plots = list()) {
+  figures <- file.path(dirname(out_file), "figures")
+  save_plots(plots, figures)
+  message("writing ", out_file)
+  if (!grepl("/", template, fixed = TRUE)) {
+    template <- report_file(paste0(template, ".Rmd"))
+  }
+  values$plots <- plots
+  values$embed_plot <- function(name) {
+    embed_plot(plots[[name]], file.path(figures, paste0(name, ".svg")))
+  }
+  parts <- template_parts(readLines(template, encoding = "UTF-8"))
+  body <- render_parts(parts$body, list2env(values, parent = topenv()))
+  write_page(parts$head$title, body, out_file, contents = isTRUE(parts$head$contents))
+}
+
+#' Write a page: its title, style and scripts around a body.
+#'
+#' @param body text of HTML.
+#' @param styles of `inst/report`.
+#' @param contents whether it begins with a list of its sections.
+#' @noRd
+write_page <- function(title, body, out_file, styles = "report.css", contents = FALSE) {
+  body <- paste(body, collapse = "\n")
+  if (contents) {
+    titled <- with_contents(body)
+    body <- paste(c(titled$contents, titled$body), collapse = "\n")
+  }
+  page <- c(
+    "<!DOCTYPE html>", "<html lang=\"en\">", "<head>", "<meta charset=\"utf-8\">",
+    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">",
+    sprintf("<title>%s</title>", htmlEscape(title)),
+    "<style>", vapply(styles, report_part, ""), "</style>",
+    "<script>", report_part("tables.js"), "</script>", "</head>", "<body>",
+    sprintf("<h1>%s</h1>", htmlEscape(title)), body, "</body>", "</html>"
+  )
+  write_whole(out_file, function(file) put_lines(page, file))
+}
+
+#' A style or script of the pages, to stand in one.
+#' @noRd
+report_part <- function(name) {
+  paste(readLines(report_file(name), encoding = "UTF-8"), collapse = "\n")
+}
+
+report_file <- function(name) {
+  system.file("report", name, package = "cotejo", mustWork = TRUE)
+}
+
+#' A template in parts.
+#'
+#' @return list: `head` (the list at its top), `body` (list of parts with `kind`, `text` and, of
+#'   chunks, `options`).
+#' @noRd
+template_parts <- function(lines) {
+  ends <- which(lines == "---")[1:2]
+  head <- yaml::yaml.load(paste(lines[seq(ends[[1L]] + 1L, ends[[2L]] - 1L)], collapse = "\n"))
+  lines <- lines[-seq_len(ends[[2L]])]
+  fence <- startsWith(lines, "```")
+  opens <- fence & cumsum(fence) %% 2L == 1L
+  inside <- fence | cumsum(fence) %% 2L == 1L
+  # A chunk, a heading, or lines of text up to a blank one.
+  alone <- inside | startsWith(lines, "#")
+  begins <- opens | !inside & (lines == "" | alone | c(TRUE, alone)[seq_along(lines)])
+  body <- lapply(unname(split(lines, cumsum(begins))), function(text) {
+    if (startsWith(text[[1L]], "```")) {
+      list(
+        kind = "chunk", text = text[-c(1L, length(text))],
+        options = sub("^```\\{r[^,}]*,?(.*)\\}$", "\\1", text[[1L]])
+      )
+    } else {
+      list(kind = "text", text = paste(text[nzchar(text)], collapse = " "))
+    }
+  })
+  list(head = head, body = Filter(function(part) any(nzchar(part$text)), body))
+}
+
+#' The HTML of the parts of a template.
+#' @noRd
+render_parts <- function(parts, values) {
+  unlist(lapply(parts, function(part) {
+    if (part$kind == "chunk") run_chunk(part, values) else render_text(part$text, values)
+  }))
+}
+
+#' Evaluate a chunk: what its expressions return visibly is shown, as in R's console.
+#' @noRd
+run_chunk <- function(chunk, values) {
+  options <- eval(parse(text = sprintf("list(%s)", chunk$options)), values)
+  if (isFALSE(options$eval)) {
+    return(NULL)
+  }
+  shown <- lapply(parse(text = chunk$text, keep.source = FALSE), function(expression) {
+    out <- withVisible(eval(expression, values))
+    if (out$visible && !isFALSE(options$include)) html_text(out$value)
+  })
+  unlist(shown)
+}
+
+html_text <- function(value) {
+  if (!is.null(value)) as.character(htmltools::doRenderTags(value))
+}
+
+#' A heading or a paragraph, with its inline R evaluated.
+#' @noRd
+render_text <- function(text, values) {
+  level <- attr(regexpr("^#*", text), "match.length")
+  text <- inline(trimws(substring(text, level + 1L)), values)
+  if (level > 0L) sprintf("<h%d>%s</h%d>", level, text, level) else sprintf("<p>%s</p>", text)
+}
+
+inline <- function(text, values) {
+  found <- gregexpr("`[^`]+`", text)[[1L]]
+  if (found[[1L]] < 0L) {
+    return(htmlEscape(text))
+  }
+  codes <- regmatches(text, list(found))[[1L]]
+  codes <- vapply(substr(codes, 2L, nchar(codes) - 1L), function(code) {
+    if (startsWith(code, "r ")) {
+      value <- eval(parse(text = substring(code, 3L)), values)
+      htmlEscape(paste(as.character(value), collapse = ", "))
+    } else {
+      sprintf("<code>%s</code>", htmlEscape(code))
+    }
+  }, "")
+  between <- htmlEscape(regmatches(text, list(found), invert = TRUE)[[1L]])
+  paste(c(rbind(between, c(codes, ""))), collapse = "")
+}
+
+#' Give sections names to link to, and list them.
+#' @noRd
+with_contents <- function(body) {
+  at <- gregexpr("<h2>[^\n]*?</h2>", body, perl = TRUE)
+  titles <- regmatches(body, at)[[1L]]
+  if (length(titles) < 2L) {
+    return(list(contents = NULL, body = body))
+  }
+  inner <- gsub("</?h2>", "", titles)
+  ids <- gsub("^-|-$", "", gsub("[^a-z0-9]+", "-", tolower(inner)))
+  ids <- make.unique(ids, sep = "-")
+  regmatches(body, at) <- list(sprintf("<h2 id=\"%s\">%s</h2>", ids, inner))
+  contents <- sprintf("<li><a href=\"#%s\">%s</a></li>", ids, inner)
+  list(contents = c("<nav><ul>", contents, "</ul></nav>"), body = body)
+}
+
+#' A figure with its SVG inside.
+#' @noRd
+embed_svg <- function(file, alt, caption) {
+  data <- jsonlite::base64_enc(readBin(file, "raw", file.size(file)))
+  htmltools::HTML(paste0(
+    "<figure><img src=\"data:image/svg+xml;base64,", gsub("\n", "", data, fixed = TRUE),
+    "\" alt=\"", htmlEscape(gsub("\n", " ", alt), attribute = TRUE),
+    "\"><figcaption>", htmlEscape(caption), "</figcaption></figure>"
+  ))
+}
+
+embed_plot <- function(plot, svg) {
+  embed_svg(
+    svg, paste(plot$labels$title, plot$labels$caption, sep = ". "),
+    sprintf("Files: figures/%s, .csv", basename(svg))
+  )
+}
+
+#' What is only for those who look for it.
+#' @noRd
+fold <- function(title, ...) htmltools::tags$details(htmltools::tags$summary(title), ...)
+
+bullets <- function(texts) {
+  items <- paste0("<li>", htmlEscape(unname(texts)), "</li>", collapse = "")
+  htmltools::HTML(paste0("<ul>", items, "</ul>"))
+}
+
+#' An HTML table; text columns to the left, numbers to the right.
+#'
+#' The text is put together by columns: a tag object a cell takes minutes for what a report holds.
+#' @noRd
+html_table <- function(table, caption, right = character()) {
+  if (!nrow(table)) {
+    return(NULL)
+  }
+  side <- ifelse(names(table) %in% right, "num", "text")
+  cells <- function(tag, values, side) {
+    values <- as.character(values)
+    # Only what is long may be broken.
+    long <- ifelse(nchar(values) > 40L & !is.na(values), " long", "")
+    sprintf("<%s class=\"%s\">%s</%s>", tag, paste0(side, long), htmlEscape(values), tag)
+  }
+  body <- do.call(paste0, c("<tr>", unname(Map(cells, "td", table, side)), "</tr>"))
+  htmltools::HTML(paste(c(
+    if (nrow(table) > 3L) "<table class=\"sortable\">" else "<table>",
+    sprintf("<caption>%s</caption>", htmlEscape(paste(caption, collapse = " "))),
+    "<thead>", paste0("<tr>", paste(cells("th", names(table), side), collapse = ""), "</tr>"),
+    "</thead>", "<tbody>", body, "</tbody>", "</table>"
+  ), collapse = "\n"))
+}
+
+#' What the script of the pages searches by: cards, sections and rows of tables.
+#' @noRd
+search_box <- function(hint) {
+  htmltools::div(
+    class = "search", htmltools::tags$label(`for` = "search", "Search"),
+    htmltools::tags$input(id = "search", type = "search", placeholder = hint),
+    htmltools::tags$span(id = "count", `aria-live` = "polite")
+  )
+}

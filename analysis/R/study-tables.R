@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The study object: three tables, of which the columns carry all the meaning.
+
+# What makes a configuration beside the factors of the samples: how a launch was made.
+LAUNCH_FACTORS <- c(
+  "site", "simulated", "scale", "experiment", "test", "mpi", "transport", "placement", "hosts",
+  "ranks", "settings", "parameters"
+)
+STUDY_TABLES <- list(
+  launches = c("key", "status", "session", "launch", LAUNCH_FACTORS),
+  configurations = c("configuration", LAUNCH_FACTORS),
+  measurements = c("configuration", "launch", "operation", "bytes", "measure", "value", "unit")
+)
+
+#' A study: its launches, its configurations, and what was measured.
+#'
+#' @param launches a row a launch, usable or not: `key` (site/session/id) and what was asked and
+#'   observed, as [read_results()] returns it.
+#' @param configurations a row a configuration: its number, `configuration`, and all factors. Every
+#'   other column is a factor.
+#' @param measurements a row a launch, configuration, operation, size and measure: `configuration`,
+#'   `launch` (its key), `operation`, `bytes` (B), `measure` (its name), `value`, `unit`. What was
+#'   not measured has no row.
+#' @param ... further facts of the study: `sessions`, `audit`, `quantities`, `roles`, `broken`, as
+#'   [read_results()] returns them.
+#' @return an object of class `cotejo_study`, checked by [check_study()].
+#' @export
+new_study <- function(launches, configurations, measurements, ...) {
+  check_study(structure(
+    list(
+      launches = launches, configurations = configurations, measurements = measurements, ...
+    ),
+    class = "cotejo_study"
+  ))
+}
+
+#' Check that the tables of a study belong together.
+#'
+#' @param study of class `cotejo_study`.
+#' @return `study`; an error of class `cotejo_refused` names the table and what is wrong with it.
+#' @export
+check_study <- function(study) {
+  for (name in names(STUDY_TABLES)) {
+    need_columns(study[[name]], STUDY_TABLES[[name]], paste("the table of", name))
+  }
+  one <- function(table, column, what) {
+    if (anyDuplicated(table[[column]])) refuse(paste("a study has", what, "twice"))
+  }
+  one(study$launches, "key", "a launch")
+  one(study$configurations, "configuration", "a configuration")
+  measured <- study$measurements
+  if (!all(as.character(unique(measured$launch)) %in% study$launches$key)) {
+    refuse("a study has measurements of a launch that it does not have")
+  }
+  if (!all(unique(measured$configuration) %in% study$configurations$configuration)) {
+    refuse("a study has measurements of a configuration that it does not have")
+  }
+  if (anyNA(measured$value) || anyNA(measured$unit)) {
+    refuse("a measurement of a study has no value or no unit")
+  }
+  study
+}
+
+#' A part of a study, which is a study: the three tables stay together.
+#'
+#' @param x of class `cotejo_study`.
+#' @param launches which launches: their keys, numbers of rows, or a flag each; all by default.
+#' @param configurations which configurations: numbers of rows, or a flag each; all by default.
+#' @param ... nothing.
+#' @return of class `cotejo_study`: those launches, what was measured by them of those
+#'   configurations, and the configurations that are left.
+#' @export
+`[.cotejo_study` <- function(x, launches, configurations, ...) {
+  if (!missing(launches)) {
+    if (is.character(launches)) launches <- which(x$launches$key %in% launches)
+    if (is.logical(launches)) launches <- which(launches)
+    x$launches <- keep_rows(x$launches, launches)
+  }
+  if (!missing(configurations)) {
+    if (is.logical(configurations)) configurations <- which(configurations)
+    x$configurations <- keep_rows(x$configurations, configurations)
+  }
+  measured <- x$measurements
+  x$measurements <- keep_rows(measured, which(
+    as.character(measured$launch) %in% x$launches$key &
+      measured$configuration %in% x$configurations$configuration
+  ))
+  x$configurations <- keep_rows(x$configurations, which(
+    x$configurations$configuration %in% x$measurements$configuration
+  ))
+  x
+}
+
+#' @param x of class `cotejo_study`.
+#' @rdname new_study
+#' @export
+print.cotejo_study <- function(x, ...) {
+  launches <- x$launches
+  cat(sprintf(
+    "study: %s (%d usable) of %s in %s\n", count_of(nrow(launches), "launch", "launches"),
+    sum(launches$status == "ok"), count_of(uniqueN(launches$site), "site", "sites"),
+    count_of(nrow(unique(launches[, c("site", "session")])), "session", "sessions")
+  ))
+  cat(sprintf(
+    "%s by %s\n", count_of(nrow(x$configurations), "configuration", "configurations"),
+    toString(study_factors(x))
+  ))
+  units <- lapply(unique(x$measurements[, c("measure", "unit")]), as.character)
+  cat(sprintf(
+    "%s of %s\n", count_of(nrow(x$measurements), "measurement", "measurements"),
+    toString(paste0(units$measure, ifelse(nzchar(units$unit), paste0(" (", units$unit, ")"), "")))
+  ))
+  invisible(x)
+}
+
+#' Names of the factors of a study's samples.
+#' @noRd
+study_factors <- function(study) {
+  setdiff(names(study$configurations), c("configuration", LAUNCH_FACTORS))
+}
+
+#' The study of results whose samples are summarised.
+#'
+#' @param results as [read_results()] returns them, with `summary` in place of `samples`
+#'   ([summarise_samples()]).
+#' @noRd
+study_of_results <- function(results) {
+  summary <- results$summary
+  if (!NROW(summary)) {
+    none <- no_samples()[, key := character()]
+    summary <- summarise_samples(none, "key", character())
+  }
+  cell <- c("key", "operation", "bytes")
+  factors <- intersect(names(results$roles)[results$roles == "factor"], names(summary))
+  of_launch <- match(as.character(summary$key), results$launches$key)
+  cells <- as.data.table(c(
+    lapply(stats::setNames(nm = LAUNCH_FACTORS), \(name) results$launches[[name]][of_launch]),
+    lapply(stats::setNames(nm = factors), \(name) summary[[name]])
+  ))
+  columns <- names(cells)
+  cells[, configuration := .GRP, by = columns]
+  configurations <- unique(cells)
+  setcolorder(configurations, "configuration")
+  measures <- setdiff(names(summary), c(cell, factors))
+  units <- vapply(measures, unit_of_measure, "", as.list(results$units))
+  long <- lapply(measures, function(name) {
+    there <- which(!is.na(summary[[name]]))
+    list(
+      configuration = cells$configuration[there], launch = summary$key[there],
+      operation = summary$operation[there], bytes = summary$bytes[there],
+      measure = factor(rep(name, length(there)), measures),
+      value = as.numeric(summary[[name]][there]),
+      unit = factor(rep(units[[name]], length(there)), unique(units))
+    )
+  })
+  others <- results[setdiff(names(results), c("launches", "samples", "summary"))]
+  do.call(new_study, c(
+    list(
+      launches = results$launches, configurations = configurations,
+      measurements = rbindlist(long)
+    ),
+    others
+  ))
+}
+
+# The unit of a measure: of times and counts that are our own, else as the launches say.
+unit_of_measure <- function(name, units) {
+  said <- units[[sub("^measure_", "", name)]]
+  if (name %in% c("n", "n_invalid")) "" else if (is.null(said)) "s" else said
+}
+
+#' Any results as a study.
+#' @noRd
+as_study <- function(results) {
+  if (!inherits(results, "cotejo_study")) {
+    results$summary <- summary_of_samples(results)
+    results <- study_of_results(results)
+  }
+  results
+}
+
+#' What was measured, as one row a launch, configuration, operation and size, and a column a
+#' factor of the samples and a measure.
+#' @noRd
+cells_of_study <- function(study) {
+  measured <- study$measurements
+  wide <- if (nrow(measured)) {
+    dcast(measured, launch + configuration + operation + bytes ~ measure, value.var = "value")
+  } else {
+    measured[, c("launch", "configuration", "operation", "bytes")]
+  }
+  # Where no sample is valid.
+  for (name in setdiff(CELL_MEASURES, names(wide))) set(wide, j = name, value = NA_real_)
+  factors <- study_factors(study)
+  row <- match(wide$configuration, study$configurations$configuration)
+  for (name in factors) set(wide, j = name, value = study$configurations[[name]][row])
+  for (name in c("n", "n_invalid")) set(wide, j = name, value = as.integer(wide[[name]]))
+  setorderv(wide, c("launch", "operation", "bytes", factors))
+  set(wide, j = "configuration", value = NULL)
+  setnames(wide, "launch", "key")
+  setcolorder(wide, c("key", "operation", "bytes", factors, CELL_MEASURES))
+  wide[]
+}
+
+# What every cell of a study has.
+CELL_MEASURES <- c("n", "n_invalid", "median_s", "min_s", "p10_s", "p95_s", "mean_s")

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What is drawn and what is not: classes, one broken exhibit among others, the README's sentence.
+
+GROUND_LABELS <- c(
+  near = "", packed = "emulated: 2 hosts on 2 cores, x",
+  scatter = "simulated by SimGrid: Deep Thought, 4 nodes"
+)
+
+planted_time <- function(labels = GROUND_LABELS["near"]) {
+  design <- design_of(
+    bytes = c(1, 1024), mpi = c("openmpi", "mpich"), placement = names(labels)
+  )
+  design[, `:=`(time = 1e-6, simulated = labels[placement])]
+  plant(fresh_folder(), design)
+}
+
+test_that("an error in one exhibit keeps none of the others, is named, and is the end's", {
+  found <- find_verb
+  broken <- function(verb) {
+    if (verb == "gain") function(exhibit) stop("broken\n  verb") else found(verb)
+  }
+  register <- rbind(
+    one_row("by_size"), one_row("gain", arguments = "by=mpi", exhibit = "fig-2"),
+    one_row("by_size", exhibit = "fig-3")
+  )
+  out <- fresh_folder()
+  expect_error(
+    with_replaced(
+      "find_verb", broken, quiet(draw_exhibits(planted_time(), out, exhibits = register))
+    ),
+    "1 exhibit could not be drawn, all others are there: stival-fig-2 [(]broken verb[)]",
+    class = "cotejo_refused"
+  )
+  coverage <- data.table::fread(file.path(out, "coverage.csv"))
+  expect_identical(coverage$state, c("drawn", "failed", "drawn"))
+  expect_identical(coverage$class, c("real >= 5", "failed", "real >= 5"))
+  expect_true(all(file.exists(file.path(out, c("stival/fig-1.svg", "stival/fig-3.svg")))))
+  expect_match(paste(readLines(file.path(out, "index.html")), collapse = " "), "broken verb")
+})
+
+test_that("a disk that takes nothing ends all at once", {
+  folder <- planted_time()
+  expect_error(
+    with_replaced("put_bytes", function(bytes, file) cannot_write(file), {
+      quiet(draw_exhibits(folder, fresh_folder(), exhibits = one_row("by_size")))
+    }),
+    "cannot be written", class = "cotejo_cannot_write"
+  )
+})
+
+test_that("the class of an exhibit is what its launches are, by the fewest of a configuration", {
+  folder <- planted_time(GROUND_LABELS)
+  drawn <- drawn_from(folder, one_row("by_size"))$coverage
+  expect_identical(drawn$class, c("real >= 5", "emulated", "simulated"))
+  expect_identical(drawn$n, c(6L, 6L, 6L))
+  expect_match(drawn$date, "^20[0-9]{2}-[0-9]{2}-[0-9]{2}$")
+  # The configuration that has fewest tells.
+  all <- list.files(folder, "mpich.*near.*[.]json$", recursive = TRUE, full.names = TRUE)
+  expect_length(all, 6L)
+  unlink(all[1:2])
+  fewer <- drawn_from(folder, one_row("by_size"))$coverage
+  expect_identical(fewer$class[[1L]], "real")
+  expect_identical(fewer$n[[1L]], 4L)
+  register <- one_row("by_size")
+  register$circular <- TRUE
+  marked <- drawn_from(folder, register)
+  expect_identical(marked$coverage$class, c("real", "emulated", "circular"))
+  said <- words_of(file.path(marked$out, "stival", "fig-1-simulated.svg"))
+  expect_match(said, "Circular:", fixed = TRUE)
+  expect_no_match(words_of(file.path(marked$out, "stival", "fig-1.svg")), "Circular:")
+})
+
+test_that("the sentence on coverage counts each exhibit once, by its best class", {
+  row <- function(study, exhibit, state, class, n = NA) {
+    data.table::data.table(study = study, exhibit = exhibit, state = state, class = class, n = n)
+  }
+  coverage <- rbind(
+    row("a", "1", "partly", "real", 3L), row("a", "1", "drawn", "emulated", 5L),
+    row("a", "2", "drawn", "real >= 5", 9L), row("b", "1", "waiting", "waiting"),
+    row("b", "2", "partly", "emulated", 1L), row("cotejo", "1", "drawn", "real", 1L)
+  )
+  expect_identical(say_classes(coverage), paste(
+    "Of the 4 published figures and tables of 2 studies 3 are drawn, 1 of them in part: 1 from",
+    "five or more real launches of each configuration, 2 on emulated hosts or networks (1 of them",
+    "five launches or more), 1 wait for launches."
+  ))
+})
+
+test_that("claims that are circular are of exhibits that say so", {
+  file <- test_path("..", "..", "..", "data", "published", "claims.csv")
+  skip_if_not(file.exists(file), "the published numbers are not beside the package")
+  claims <- read_claims(file)
+  named <- unique(claims$exhibit[nzchar(claims$circular)])
+  register <- list_exhibits()
+  expect_true(all(register$circular[match(named, register$name)]))
+})
+
+test_that("README's sentence is that of the coverage, and the coverage that of the dataset", {
+  root <- test_path("..", "..", "..")
+  list_file <- file.path(root, "docs", "coverage.csv")
+  skip_if_not(file.exists(list_file), "the repository is not beside the package")
+  coverage <- data.table::fread(list_file)
+  again <- "is older than the dataset or the register: make coverage DATA=reference"
+  expect_identical(
+    unique(coverage$dataset), dataset_sum(file.path(root, "data", "reference")), info = again
+  )
+  expect_setequal(paste0(coverage$study, "-", coverage$exhibit), list_exhibits()$name)
+  lines <- readLines(file.path(root, "README.md"), encoding = "UTF-8")
+  ends <- match(c(COVERAGE_BEGIN, COVERAGE_END), lines)
+  said <- lines[seq(ends[[1L]] + 1L, ends[[2L]] - 1L)]
+  expect_identical(paste(said, collapse = " "), say_classes(coverage), info = again)
+})

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The package as a package: its help is what its sources say, and the site's index has all of it.
+
+source_of_package <- function() {
+  root <- test_path("..", "..")
+  skip_if_not(file.exists(file.path(root, "_pkgdown.yml")), "the sources are not here")
+  normalizePath(root)
+}
+
+test_that("NAMESPACE and the help pages are what roxygen2 makes of the sources", {
+  root <- source_of_package()
+  skip_if_not_installed("roxygen2")
+  copy <- file.path(fresh_folder(), "cotejo")
+  dir.create(copy)
+  parts <- c("DESCRIPTION", "LICENSE", "NAMESPACE", "R", "man", "inst")
+  file.copy(file.path(root, parts), copy, recursive = TRUE)
+  said <- utils::capture.output(
+    suppressWarnings(roxygen2::roxygenise(copy, load_code = roxygen2::load_installed)),
+    type = "message"
+  )
+  made <- c("NAMESPACE", file.path("man", list.files(file.path(copy, "man"))))
+  expect_gt(length(made), 50L)
+  expect_setequal(made[-1L], file.path("man", list.files(file.path(root, "man"))))
+  differ <- made[!unname(
+    tools::md5sum(file.path(copy, made)) == tools::md5sum(file.path(root, made))
+  )]
+  expect_identical(
+    differ, character(),
+    info = paste(c("run roxygen2::roxygenise(\"analysis\")", said), collapse = "\n")
+  )
+})
+
+test_that("every help page has a place in the index of the package's site", {
+  root <- source_of_package()
+  pages <- list.files(file.path(root, "man"), "[.]Rd$", full.names = TRUE)
+  text <- lapply(pages, readLines)
+  is_internal <- function(lines) any(grepl("\\keyword{internal}", lines, fixed = TRUE))
+  text <- text[!vapply(text, is_internal, NA)]
+  aliases <- lapply(text, function(lines) {
+    sub("^\\\\alias[{](.*)[}]$", "\\1", grep("^\\\\alias[{]", lines, value = TRUE))
+  })
+  topics <- unlist(aliases)
+  index <- yaml::read_yaml(file.path(root, "_pkgdown.yml"))$reference
+  named <- unlist(lapply(index, `[[`, "contents"))
+  chosen <- lapply(named, function(entry) {
+    call <- regmatches(entry, regexec("^(starts|ends)_with\\(\"(.*)\"\\)$", entry))[[1L]]
+    if (!length(call)) {
+      return(intersect(gsub("`", "", entry, fixed = TRUE), topics))
+    }
+    has <- if (call[[2L]] == "starts") startsWith else endsWith
+    topics[has(topics, call[[3L]])]
+  })
+  expect_true(all(lengths(chosen) > 0L))
+  left <- Filter(function(page) !any(page %in% unlist(chosen)), aliases)
+  expect_identical(left, list())
+})
+
+test_that("no code knows an MPI by its name: the families say theirs", {
+  root <- source_of_package()
+  families <- file.path(root, "..", "reframe_tests", "mpi_families")
+  skip_if_not(dir.exists(families), "the families are not beside the package")
+  names <- sub("[.]yaml$", "", list.files(families, "[.]yaml$"))
+  expect_true(all(c("openmpi", "mpich") %in% names))
+  files <- list.files(file.path(root, "R"), "[.]R$", full.names = TRUE)
+  # The register's exhibits are of certain libraries, as the studies were.
+  files <- files[!startsWith(basename(files), "register-")]
+  found <- unlist(lapply(files, function(file) {
+    code <- parse(file, keep.source = TRUE)
+    tokens <- utils::getParseData(code)
+    texts <- gsub("^[\"']|[\"']$", "", tokens$text[tokens$token == "STR_CONST"])
+    names <- setdiff(names, c("sockets", "simgrid"))
+    if (any(texts %in% names)) paste(basename(file), intersect(texts, names))
+  }))
+  expect_identical(found, NULL)
+})
+
+test_that("no name of the package stands in two files, where the later one would hide the other", {
+  files <- list.files(file.path(source_of_package(), "R"), "[.]R$", full.names = TRUE)
+  named <- lapply(files, function(file) {
+    unique(unlist(lapply(parse(file), function(one) {
+      if (is.call(one) && identical(one[[1L]], as.name("<-")) && is.name(one[[2L]])) {
+        as.character(one[[2L]])
+      }
+    })))
+  })
+  all <- unlist(named)
+  expect_true(length(all) > 500L)
+  expect_identical(all[duplicated(all)], character())
+})

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Pages: what a template's parts become, and that big tables are made quickly.
+
+template <- function(...) {
+  file <- file.path(fresh_folder(), "t.Rmd")
+  writeLines(c("---", "title: \"A & B\"", "contents: true", "---", ...), file)
+  file
+}
+
+test_that("headings, paragraphs, code and chunks become HTML, in their order", {
+  out <- file.path(fresh_folder(), "deep", "page.html")
+  file <- template(
+    "```{r setup, include = FALSE}", "y <- x + 1", "y", "```", "## First", "",
+    "Two lines of `code`", "with `r y` in them.", "", "```{r not, eval = x > 1}", "stop(\"no\")",
+    "```", "```{r two}", "htmltools::tags$p(\"one\")", "if (FALSE) 1", "invisible(3)",
+    "bullets(c(\"a\", \"b\"))", "```", "", "## First", "After."
+  )
+  suppressMessages(render_page(file, list(x = 1), out))
+  html <- paste(readLines(out), collapse = "\n")
+  expect_match(html, "<title>A &amp; B</title>", fixed = TRUE)
+  expect_match(html, "<p>Two lines of <code>code</code> with 2 in them.</p>", fixed = TRUE)
+  expect_match(html, "<p>one</p>\n<ul><li>a</li><li>b</li></ul>", fixed = TRUE)
+  expect_match(html, "<li><a href=\"#first-1\">First</a></li>", fixed = TRUE)
+  expect_match(html, "<h2 id=\"first-1\">First</h2>\n<p>After.</p>", fixed = TRUE)
+  expect_false(grepl("NULL|```|stop", html))
+})
+
+test_that("a table's cells are its values, numbers to the right, what is long may be broken", {
+  table <- data.table::data.table(Name = c("a", strrep("b", 41L)), n = c(1L, NA))
+  html <- as.character(html_table(table, "Caption", "n"))
+  expect_match(html, "<td class=\"text\">a</td><td class=\"num\">1</td>", fixed = TRUE)
+  expect_match(html, sprintf("<td class=\"text long\">%s</td>", strrep("b", 41L)), fixed = TRUE)
+  expect_match(html, "<th class=\"num\">n</th>", fixed = TRUE)
+  expect_false(grepl("sortable", html, fixed = TRUE))
+  expect_match(html_table(rbind(table, table), "Caption"), "class=\"sortable\"", fixed = TRUE)
+  expect_null(html_table(table[0L], "Caption"))
+})
+
+test_that("a table costs by its columns, not by its cells", {
+  rows <- function(n) data.table::data.table(a = seq_len(n), b = "x", c = "y")
+  plain <- htmltools::htmlEscape
+  calls <- 0L
+  counting <- function(text) {
+    calls <<- calls + 1L
+    plain(text)
+  }
+  count <- function(n) {
+    calls <<- 0L
+    with_replaced("htmlEscape", counting, html_table(rows(n), "Caption"))
+    calls
+  }
+  expect_gt(count(10L), 0L)
+  expect_identical(count(1000L), count(10L))
+})

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Questions that a dataset keeps: each gets the report that it is for, from its packed launches.
+
+# A packed dataset NAME in the folder `questions` of a dataset; `more` goes into its session.json.
+keep_question <- function(dataset, name, base, more = list()) {
+  results <- write_study(fresh_folder(), base, bytes = 1024, blocks = 8L)
+  session <- file.path(results, "local", "20261121T070000Z")
+  plan <- list(
+    schema = "cotejo-session/2", seed = 1, tag = "quick", blocks = 8, finished = "x",
+    cells = list("pingpong"), families = list(), reached = named(list())
+  )
+  plan[names(more)] <- more
+  write_json(plan, file.path(session, "session.json"))
+  folder <- file.path(dataset, "questions", name)
+  dir.create(file.path(folder, "local"), recursive = TRUE)
+  archive <- file.path(folder, "local", "20261121T070000Z.tar.xz")
+  old <- setwd(session)
+  on.exit(setwd(old))
+  utils::tar(archive, list.files("."), compression = "xz", tar = "internal")
+  writeLines(
+    paste0(sha256(archive), "  local/20261121T070000Z.tar.xz"), file.path(folder, "SHA256SUMS")
+  )
+}
+
+test_that("a search over releases is answered by its report, which names its archive", {
+  dataset <- fresh_folder()
+  base <- c(v1 = 3e-6, v2 = 3e-6, v3 = 6e-6)
+  keep_question(dataset, "which", base, list(releases = as.list(names(base))))
+  out <- fresh_folder()
+  said <- utils::capture.output(suppressMessages(found <- write_questions(dataset, out)))
+  expect_identical(found, c(which = file.path(out, "which", "releases.html")))
+  expect_match(said, "changed at v3 (not yet in v2)", fixed = TRUE, all = FALSE)
+  page <- paste(readLines(found[["which"]]), collapse = " ")
+  expect_match(page, "questions/which/local/20261121T070000Z", fixed = TRUE)
+  expect_no_match(page, "/dataset[0-9a-f]+/local")
+})
+
+test_that("a study that searched no releases is no search", {
+  dataset <- fresh_folder()
+  keep_question(dataset, "plain", c(openmpi = 3e-6, mpich = 6e-6))
+  folder <- file.path(dataset, "questions", "plain")
+  expect_identical(kind_of_question(folder), "report")
+  expect_error(write_releases(folder, tempfile()), "no session of releases")
+})
+
+test_that("a study that is neither gets the report of a study, with the numbers that are named", {
+  dataset <- fresh_folder()
+  keep_question(dataset, "plain", c(openmpi = 3e-6, mpich = 6e-6))
+  out <- fresh_folder()
+  quiet(found <- write_questions(dataset, out))
+  expect_identical(found, c(plain = file.path(out, "plain", "report.html")))
+  expect_match(paste(readLines(found[["plain"]]), collapse = " "), "MPICH", fixed = TRUE)
+  expect_error(quiet(write_questions(dataset, out, published = fresh_folder())), "PUBLISHED")
+})
+
+test_that("one binary is told by its families", {
+  dataset <- fresh_folder()
+  families <- list(list(name = "mpich-abi", title = "MPICH ABI", colour = "#000000", order = 1))
+  keep_question(dataset, "one", c("mpich-abi" = 3e-6), list(families = families))
+  expect_identical(kind_of_question(file.path(dataset, "questions", "one")), "abi")
+})
+
+test_that("a dataset without questions says so", {
+  expect_error(write_questions(fresh_folder(), fresh_folder()), "keeps no question")
+})
+
+test_that("releases are told by what their titles do not share", {
+  expect_identical(shared_words(c("Open MPI 4.1.8", "Open MPI 5.0.0")), c("Open", "MPI"))
+  expect_identical(shared_words(c("v1", "v2")), character())
+  expect_identical(without_words("Open MPI 4.1.8", 2L), "4.1.8")
+})
