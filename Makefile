@@ -49,7 +49,7 @@ CLAIM   = $(REMOVE) --claim /
 BENCHES = bench bench_sampler bench_analysis bench_sites bench_kernels bench_faults
 
 .DEFAULT_GOAL := help
-.PHONY: history abi locked-abi abi-page releases locked-releases releases-page help checked stack test-packages build verify study locked-study \
+.PHONY: coverage questions history abi locked-abi abi-page releases locked-releases releases-page help checked stack test-packages build verify study locked-study \
         locked-proof analysis figures report paper proof \
         proof-page reference compare compare-layers site check-site references test bench clean \
         distclean
@@ -103,6 +103,9 @@ figures: analysis ## draw every figure and exhibit that the data carry (DATA=ref
 report: analysis ## write the report of the data that are there (DATA=reference, RESULTS, REPORT, DELTA=3%)
 	@$(CLAIM) "$$(dirname "$$REPORT")"
 	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_report(Sys.getenv("RESULTS"), Sys.getenv("REPORT"), published = Sys.getenv("PUBLISHED"), delta = cotejo::share_of_text(Sys.getenv("DELTA"), 0.03)))'
+
+coverage: analysis # what the dataset covers, in README.md and docs/coverage.csv
+	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_coverage_of(Sys.getenv("RESULTS"), "README.md", "docs/coverage.csv", published = Sys.getenv("PUBLISHED")))'
 
 paper: analysis ## write the paper, every number of it computed (DATA=reference, RESULTS, PAPER)
 	@$(CLAIM) "$$(dirname "$$PAPER")"
@@ -159,6 +162,10 @@ releases-page: analysis # the report of the last search
 	@$(CLAIM) "$$(dirname "$$REPORT")"
 	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_releases(readLines(file.path(Sys.getenv("STACK"), "releases/last")), file.path(dirname(Sys.getenv("REPORT")), "releases.html")))'
 
+questions: analysis ## the reports of the questions that a dataset keeps (DATA=reference, REPORT)
+	@$(CLAIM) "$$(dirname "$$REPORT")"
+	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_questions(Sys.getenv("RESULTS"), file.path(dirname(Sys.getenv("REPORT")), "questions"), published = Sys.getenv("PUBLISHED")))'
+
 compare-layers: analysis ## hold each layer of a site against the one below (SITE=local; DATA, RESULTS)
 	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::print_layers(Sys.getenv("RESULTS"), Sys.getenv("SITE", "local")))'
 
@@ -183,7 +190,7 @@ ifneq ($(SPACK),)
 endif
 	@TOOLS="$$CLONE/.stack/tools/bin" bash tests/run.sh
 
-bench: stack ## hold the project against its goals, in ratios (PART=sampler, analysis, sites, kernels, faults, threads, setup: one part)
+bench: stack ## hold the project against its goals, in ratios (PART=sampler, analysis, sites, kernels, faults, peers, operations, setup: one part)
 	@for part in $(if $(PART),bench_$(PART),$(BENCHES)); do \
 	  $(PYTHON) -m tests.$$part "$$STACK" || exit; done
 

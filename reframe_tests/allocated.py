@@ -14,10 +14,10 @@ from reframe.core.backends import getlauncher
 from reframe.core.builtins import parameter, run_after, run_before, sanity_function
 from reframe.core.exceptions import SanityError
 
-from .harness import allocation, reporting, sessions, study, submission
+from .harness import allocation, child, plans, reporting, sessions, submission
 
 GROUPS = submission.groups()
-BARE = [study.program(), "-r"]
+BARE = [child.program(), "-r"]
 WORDS = os.environ.get("COTEJO_WORDS", "").split("\n") if "COTEJO_WORDS" in os.environ else BARE
 
 
@@ -54,14 +54,17 @@ class one_allocation(rfm.RunOnlyRegressionTest):  # noqa: N801
             "PYTHONPATH": str(sessions.REPO),
             "COTEJO_PARTITIONS": ",".join(partition["name"] for partition in group)}
         self.prerun_cmds = ["unset COTEJO_STUDY COTEJO_WORDS"]
-        self.postrun_cmds = ['echo $? > "${COTEJO_STATUS:-status}"']
+        # Of several allocations at once the worst status stays.
+        self.postrun_cmds = ['ended=$? left="${COTEJO_STATUS:-status}"',
+                             '[ "$ended" -le "$(cat "$left" 2>/dev/null || echo -1)" ] || '
+                             'echo "$ended" > "$left"']
         seconds = float(os.environ.get("COTEJO_WALL") or self.quick_wall_s())
         self.time_limit = min(seconds, allocation.longest_s(group[0]))
 
     def quick_wall_s(self):
         if self.is_dry_run():
             return submission.START_S
-        cells, *_, blocks = study.list_cells("quick", "")
+        cells, *_, blocks = plans.list_cells("quick", "")
         return submission.wall_s("quick", len(cells) * blocks)
 
     @sanity_function

@@ -204,16 +204,16 @@ class Experiment(rfm.RunOnlyRegressionTest):
 
     @run_before("performance")
     def hold_against_references(self):
-        """A launch outside of its references is unusual, which is a failure of performance: it is
-        recorded, logged and reported as such. A regression is stated of a session."""
+        """A launch one of whose times is outside of its interval is unusual, which is a failure of
+        performance: it is recorded, logged and reported as such. A regression is stated of a
+        session."""
         if self.is_dry_run():
             return  # there is no launch
-        share = references.share_of_usual(self.record, self.cell)
-        if share is not None:
-            self.perf_variables["of_the_usual_most"] = sn.make_performance_function(
-                sn.defer(share), "")
-            self.reference = {self.current_partition.fullname: {
-                "of_the_usual_most": (1, None, 0, "")}}
+        times, usual = references.figures(self.record, self.cell)
+        for name, time_us in times.items():
+            self.perf_variables[name] = sn.make_performance_function(sn.defer(time_us), "us")
+        if usual:
+            self.reference = {"$index": ("cell",), self.cell: usual}
 
 
 # ReFrame's deprecated name of `env_vars`: each time that it is touched it unwinds the stack, which

@@ -24,7 +24,7 @@ from reframe.core.runtime import runtime
 
 from . import hosts, p2p, simulated
 from .base import FAMILIES, TRANSPORTS
-from .harness import backends, planning, reporting, scales, sessions, study
+from .harness import backends, blocks, planning, plans, reporting, scales, sessions
 from .harness.request import CannotBeError, Request
 
 
@@ -105,7 +105,7 @@ def begin(found):
     cells = sorted({cell for _, (*_, cell) in found})
     files = sorted({inspect.getfile(test) for _, (test, *_) in found})
     sessions.begin()
-    study.write_plan(study.new_plan(
+    plans.write_plan(plans.new_plan(
         tag="quick", blocks=len(BLOCKS), seed=SEED, cells=cells,
         files=[os.path.relpath(file, sessions.REPO) for file in files],
         partitions=sorted({partition.fullname for _, (_, _, partition, *_) in found})))
@@ -114,12 +114,12 @@ def begin(found):
 def finish():
     """When ReFrame has ended: what is missing, and the report's path as the last line. A launch
     that failed keeps ReFrame from running the test that writes it: then it is written here."""
-    plan = sessions.read_json(study.plan_file())
+    plan = sessions.read_json(plans.plan_file())
     plan["reframe_s"] = round(time.monotonic() - BEGUN, 3)
-    left = sum(len(study.missing(plan, block)) for block in BLOCKS)
+    left = sum(len(blocks.missing(plan, block)) for block in BLOCKS)
     if not left:
         plan["finished"] = sessions.utc()
-    study.write_plan(plan)
+    plans.write_plan(plan)
     if left:
         print(f"{left} launches are missing; `make study` goes on with them")
     if not sessions.launch_files(sessions.session_folder()):

@@ -62,9 +62,8 @@ def systems():
     SYSTEM.setdefault("max_local_jobs", 1)
     if DRY_RUN:
         SYSTEM["max_local_jobs"] = DRY_RUN
-    served = [name for name in os.environ.get("COTEJO_PARTITIONS", "").split(",") if name]
-    SYSTEM["partitions"] = [allocation.fit(partition) for partition in SYSTEM["partitions"]
-                            if not served or partition["name"] in served]
+    SYSTEM["partitions"] = [allocation.fit(partition)
+                            for partition in allocation.served(SYSTEM["partitions"])]
     for partition in SYSTEM["partitions"]:
         wanted = partition.get("environs", [n for n, f in KNOWN.items() if not f.simulator])
         partition["environs"] = [name for name in wanted if name in PRESENT and (

@@ -51,28 +51,31 @@ def lacking(library):
 
 def install(stack):
     """Brings STACK/R up to date; RuntimeError says why that cannot be."""
-    library, fresh = stack / "R", stack / "R.new"
-    wanted = sources_hash()
-    if (library / "cotejo/DESCRIPTION").exists() and removal.stamped(fresh, wanted):
+    library, wanted = stack / "R", sources_hash()
+    if removal.stamped(library / "cotejo", wanted):
         return False
     if reason := lacking(library):
         raise RuntimeError(reason)
     removal.claim(stack)
     library.mkdir(exist_ok=True)
-    removal.renewed(stack, fresh)
-    log = fresh / "install.log"
+    if removal.is_marked(stack / "R.new"):
+        removal.remove(stack, stack / "R.new")  # where earlier versions made it, and left it
+    place = removal.place_beside(library)
+    log = place / "install.log"
     with open(log, "w") as out:
         done = subprocess.run(
-            ["R", "CMD", "INSTALL", "--no-docs", "--no-test-load", f"--library={fresh}",
+            ["R", "CMD", "INSTALL", "--no-docs", "--no-test-load", f"--library={place}",
              str(SOURCES)], stdout=out, stderr=subprocess.STDOUT)
     if done.returncode:
+        # The place stays until the next one, for its log.
         sys.stderr.write("\n".join(log.read_text().splitlines()[-15:]) + "\n")
         raise RuntimeError(f"R CMD INSTALL failed; the whole log is {log}")
+    # Whole before it has its name. A kill between these leaves none, and all is done again.
+    removal.stamp(place / "cotejo", wanted)
     if (library / "cotejo").exists():
-        (library / "cotejo").rename(fresh / "before")
-    (fresh / "cotejo").rename(library / "cotejo")
-    # Last: without it all is done again. What was there before goes with the next one.
-    removal.stamp(fresh, wanted)
+        (library / "cotejo").rename(place / "before")
+    (place / "cotejo").rename(library / "cotejo")
+    removal.empty(place)
     return True
 
 

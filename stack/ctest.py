@@ -1,30 +1,61 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the tests of the C code under every MPI of the stack, or once under the sanitizers."""
+"""Runs the tests of the C code under every MPI of the stack, or once under the sanitizers.
+
+Those labelled `one_mpi` (src/tests/CMakeLists.txt) do not depend on the MPI: they take turns.
+"""
 
 import argparse
+import json
 import pathlib
 import subprocess
 import sys
+import zlib
 
 from reframe_tests.harness import families
 from stack.build import compile_benchmarks, environment
 
 
-def run_tests(family, stack, folder, **variables):
-    """Runs CTest in a build folder, over shared memory: Open MPI's look at every transport that
-    it has takes a second a launch. Returns True when all tests passed."""
+def turn(case, among):
+    """Which of several MPIs a case is run under that depends on none: the same one each time."""
+    return among[zlib.crc32(case.encode()) % len(among)]
+
+
+def listed(folder):
+    """The tests of a build folder in their order: name -> whether one MPI is enough."""
+    said = subprocess.run(["ctest", "--test-dir", str(folder), "--show-only=json-v1"], text=True,
+                          capture_output=True, check=True).stdout
+    return {test["name"]: any(p["name"] == "LABELS" and "one_mpi" in p["value"]
+                              for p in test["properties"])
+            for test in json.loads(said)["tests"]}
+
+
+def shares(builds):
+    """Numbers of the tests that each build runs, from 1 on; `builds`: what is listed of each."""
+    def has_it(name, test):
+        return not builds[name][test] or name == turn(
+            test, [other for other in builds if test in builds[other]])
+
+    return {name: [number for number, test in enumerate(tests, 1) if has_it(name, test)]
+            for name, tests in builds.items()}
+
+
+def run_tests(family, stack, folder, numbers=(), **variables):
+    """Runs CTest in a build folder, or the tests of these numbers, over shared memory: Open MPI's
+    look at every transport that it has takes a second a launch. True when all tests passed."""
+    some = ["-I", ",".join(["0", "0", "0", *map(str, numbers)])] if numbers else []
     env = {**environment(family, stack), **family.transports["shm"].environment, **variables}
     return subprocess.run(
         ["ctest", "--test-dir", str(folder), "--output-on-failure", "--no-tests=error",
-         "--timeout", "60"], env=env).returncode == 0
+         "--timeout", "60", *some], env=env).returncode == 0
 
 
 def under_each(present, stack):
     """Tests each MPI's build; returns the names of those that failed."""
     failed = []
+    numbers = shares({f.name: listed(stack / "build" / f.name) for f in present})
     for family in present:
         print(f"ctest: {family.title}", flush=True)
-        if not run_tests(family, stack, stack / "build" / family.name):
+        if not run_tests(family, stack, stack / "build" / family.name, numbers[family.name]):
             failed.append(family.title)
     return failed
 

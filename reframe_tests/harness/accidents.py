@@ -10,7 +10,7 @@ import collections
 import os
 import re
 
-from . import cores
+from . import cores, sessions
 
 #: After so many in a row a study stops: whatever it is, it does not pass by itself.
 MOST_IN_A_ROW = 5
@@ -137,7 +137,7 @@ def of(guard, output):
 def counted(records):
     """How many launches each configuration lost: cell -> number."""
     return dict(sorted(collections.Counter(
-        record["id"].rpartition(".")[0] for record in records
+        sessions.cell_of(record) for record in records
         if record["status"] == "accident").items()))
 
 

@@ -110,6 +110,12 @@ def longest_s(partition):
     return min(map(seconds_of, said), default=math.inf)
 
 
+def served(partitions):
+    """Of a site's partitions those that the nodes of the job around this process serve."""
+    names = [name for name in os.environ.get("COTEJO_PARTITIONS", "").split(",") if name]
+    return [one for one in partitions if not names or one["name"] in names]
+
+
 def fit(partition):
     """A partition of a site as it is from within an allocation of its scheduler: no launch is
     submitted, and there are no more nodes than it has."""

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks a site: its files, then one short launch per placement and MPI; one line each."""
+"""Checks a site: its files, then one short launch per placement and MPI; one line each.
+
+From outside of an allocation all launches are made in one job of the site's scheduler.
+"""
 
 import collections
 import os
@@ -9,7 +12,17 @@ import socket
 import subprocess
 import tempfile
 
-from . import commands, families, placements, sessions, site_files
+from . import (
+    allocation,
+    child,
+    commands,
+    families,
+    placements,
+    plans,
+    sessions,
+    site_files,
+    submission,
+)
 from .model import site
 
 TESTS = "placement_check|simulated_pingpong_smoke"
@@ -17,6 +30,8 @@ TESTS = "placement_check|simulated_pingpong_smoke"
 SOUND = re.compile(r"placement '.*' is ['`].*['`] on this machine|does not reach another host|"
                    r"LLC cannot reach the own host|within a host, shared memory tells the same|"
                    r"has nothing far from its network card")
+#: A launch of the check is ended after this (s).
+MOST_S = 60
 NO_ROOM = re.compile(r"has no room for \d+ ranks here")
 SKIP = re.compile(r"SKIP \] .*/(\w+) @[^:\s]+:(\S+)\+(\S+) \[(.*)\]")
 # Lines that name a cause, and those of ReFrame that only look like one.
@@ -86,7 +101,8 @@ def absent(name, seen):
     MPI) of the launches, None where there was none at all."""
     stack = families.stack_prefix()
     known = families.of_site(sessions.site_folder(name), simulators=True)
-    for partition in site.system(sessions.site_folder(name))["partitions"]:
+    served = allocation.served(site.system(sessions.site_folder(name))["partitions"])
+    for partition in served:
         place, wanted = partition["name"], partition.get("environs", [n for n, f in known.items()
                                                                   if not f.simulator])
         lacking = [mpi for mpi in wanted if mpi in known and not known[mpi].installed(stack)]
@@ -103,7 +119,7 @@ def run_reframe(name, results):
     """Runs the launches; returns ReFrame's end and its report (None where it wrote none)."""
     path = results / "report.json"
     done = subprocess.run(
-        [str(families.stack_prefix() / "tools/bin/reframe"), "-r", "-n", TESTS,
+        [child.program(), "-r", "-n", TESTS,
          f"--report-file={path}", "--nocolor"], text=True, capture_output=True,
         env={**os.environ, "COTEJO_SITE": name, "COTEJO_RESULTS": str(results),
              "RFM_CONFIG_FILES": str(sessions.REPO / "reframe_tests/config.py")})
@@ -146,10 +162,18 @@ def launch(name):
     return lines
 
 
+def submit(name):
+    """Has the check run in an allocation, launch after launch, and show there what it found."""
+    cells, *_ = plans.list_cells("site-check", "")
+    return submission.submit(
+        submission.command("reframe_tests.harness.check_site", name), "site-check", len(cells), 1,
+        child.reframe, each_s=MOST_S)
+
+
 def main():
     parser = commands.Parser(description=__doc__.splitlines()[0])
     parser.add_argument("name")
-    name = parser.parse_args().name
+    name = os.environ["COTEJO_SITE"] = parser.parse_args().name
     try:
         wrong = site_files.file_problems(name)
     except ValueError as err:
@@ -158,6 +182,8 @@ def main():
         print(f"site: {name}: wrong: {line}")
     if wrong:
         return 1
+    if submission.needed():
+        return submit(name)
     print(f"site: {name}: files are sound")
     lines = list(dict.fromkeys(launch(name)))
     for good, line in lines:

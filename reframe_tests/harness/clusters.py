@@ -14,34 +14,13 @@ import signal
 import subprocess
 import time
 
-from . import commands, families, removal, sessions
+from . import commands, removal, sessions
 from .model import site
+from .network_check import PATIENCE_S, verify
+from .virtual_hosts import GUESTS, SITE, ClusterBusyError, ClusterError, gone, program
 
-SITE = families.REPO / "site_configs/virtual-ethernet"
-#: Where the hosts of a cluster are guests with a kernel of their own.
-GUESTS = families.REPO / "site_configs/uml-llc"
-# The shortest of many round trips takes longer than the wire by four wakings, of the switch and of
-# the peer, there and back, and more where both hosts have one core: 58 to 116 us on 2 cores, 144
-# at most. Load lengthens medians, not the shortest. Ten times gigabit's latency is 180 us more.
-WAKING_S = 200e-6
-# How long a stream is measured: the first two hosts, and each further one.
-STREAM_S, SHORT_STREAM_S = 0.2, 0.1
-# Of the model's rate, what TCP is to find.
-RATE_SHARES = 0.88, 1.02
-# A network that contradicts its model so often, with nothing else to blame, is wrong.
-CONTRADICTIONS = 3
-# How long a busy machine is waited for where `clusters.yaml` does not say, and between two looks.
-PATIENCE_S, PAUSE_S = 60, 0.5
 # Within this a cluster is up, or it never will be.
 READY_S = 5
-
-
-class ClusterError(ValueError):
-    """A cluster that cannot be had; the text says why in one line."""
-
-
-class ClusterBusyError(ClusterError):
-    """A machine that had no time to be a cluster: nothing is known to be wrong with that."""
 
 
 def run_folder():
@@ -72,13 +51,6 @@ def entry_of(cluster, hosts=None):
     return {"dilation": 1, **known[cluster], **({"hosts": hosts} if hosts else {})}
 
 
-def program(name):
-    try:
-        return families.helper(name)
-    except FileNotFoundError as err:
-        raise ClusterError(str(err)) from err
-
-
 def _alive(pid, folder):
     """Whether a process is the switch of a folder, and runs."""
     try:
@@ -103,6 +75,7 @@ def state(name):
 
 def sweep():
     """Removes the folders of switches that were killed: those had no time for it."""
+    removal.sweep(run_folder())
     for folder in run_folder().glob("*"):
         with contextlib.suppress(FileNotFoundError):  # it went down by itself meanwhile
             # Without a description it may be one that comes up right now.
@@ -135,121 +108,6 @@ def _await(switch, folder):
     raise ClusterBusyError(f"cotejo-switch was not ready within {READY_S} s")
 
 
-def on_host(found, host, *command, **kwargs):
-    """Starts a command on a host of a running cluster, as the launchers do."""
-    realtime = {"COTEJO_CHRT": "chrt -r 5"} if found["realtime"] else {}
-    return subprocess.Popen(
-        [str(SITE / "agent"), host, *command], text=True, stdin=subprocess.DEVNULL,
-        env={**os.environ, "COTEJO_CLUSTER": found["folder"], **realtime}, **kwargs)
-
-
-def probe(found, host, seconds=STREAM_S):
-    """What TCP has from the first host to another one, which is an entry of `hosts`: round trips
-    of 1 B (s; median and least) and rate (bit/s) of a stream that should take so many seconds, by
-    its slices; and the same of the control, past the model. All but `seconds` is in the network's
-    own time."""
-    slower = found["options"]["dilation"]
-    size = int(host["payload_rate"] * seconds / 8 / slower)
-    server = on_host(found, host["name"], program("cotejo-probe"), "serve")
-    try:
-        client = on_host(found, "host1", program("cotejo-probe"), host["address"], str(size),
-                         str(slower), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        said, wrong = client.communicate(timeout=60)
-        server.wait(timeout=60)
-    except subprocess.TimeoutExpired as err:
-        raise ClusterBusyError(f"no TCP from host1 to {host['name']} within 60 s") from err
-    finally:
-        server.kill()
-    if client.returncode:
-        raise ClusterError(f"no TCP from host1 to {host['name']}: {wrong.strip()}")
-    return json.loads(said)
-
-
-def contradiction(measured, model, slower=1):
-    """Why what TCP found is not what the model says, or ''. `slower`: the dilation, which makes
-    everything but the network quicker."""
-    share = measured["rate"] / model["payload_rate"]
-    beyond = measured["least_s"] - 2 * model["one_way_s"]
-    if not RATE_SHARES[0] <= share <= RATE_SHARES[1]:
-        return (f"TCP streams at {measured['rate'] / 1e6:.1f} Mbit/s, the network gives "
-                f"{model['payload_rate'] / 1e6:.1f}")
-    if not 0 <= beyond <= WAKING_S / slower:
-        return (f"TCP's shortest round trip takes {1e6 * measured['least_s']:.0f} us, the wire "
-                f"{2e6 * model['one_way_s']:.0f}")
-    return ""
-
-
-def excuse(measured, model, slower=1):
-    """Why the machine, and not the network, can be to blame for less than the model says, or ''.
-
-    Too fast a network has none.
-    """
-    control, payload = measured["control"], model["payload_rate"]
-    missing = 1 - measured["rate"] / payload
-    if missing < 1 - RATE_SHARES[1] or measured["least_s"] < 2 * model["one_way_s"]:
-        return ""
-    slow = missing > 1 - RATE_SHARES[0]
-    blames = [
-        (control["least_s"] > WAKING_S / slower,
-         f"without the network a round trip takes {1e6 * control['least_s']:.0f} us"),
-        (slow and control["best_rate"] < 1.2 * payload,
-         f"without the network TCP streams at {control['best_rate'] / 1e6:.0f} Mbit/s"),
-        (slow and control["lost"] > missing / 3,
-         f"without the network {100 * control['lost']:.0f} % of the time are lost, too"),
-        (slow and measured["best_rate"] >= RATE_SHARES[0] * payload,
-         f"a part of the stream had {measured['best_rate'] / 1e6:.1f} Mbit/s")]
-    return next((words for applies, words in blames if applies), "")
-
-
-def mtu_problem(found):
-    """Why a host's interface has not the declared longest packet, or ''."""
-    for host in found["hosts"]:
-        mtu = pathlib.Path(f"/proc/{host['pid']}/root/sys/class/net/eth0/mtu").read_text().strip()
-        if mtu != str(found["options"]["mtu"]):
-            return f"{host['name']} has MTU {mtu}, {found['options']['mtu']} was asked for"
-    return ""
-
-
-def agreed(found, host, seconds, until):
-    """Probes a host until it agrees with the model, and says how often and how long.
-
-    A network that contradicts it repeatedly for no other reason is wrong; while the machine is to
-    blame it is waited for, up to the instant `until`.
-    """
-    slower = found["options"]["dilation"]
-    begun, tries, wrong, pause = time.monotonic(), 0, 0, PAUSE_S
-    while True:
-        measured = probe(found, host, seconds)
-        tries += 1
-        reason = contradiction(measured, host, slower)
-        if not reason:
-            return {**measured, "tries": tries,
-                    "waited_s": round(time.monotonic() - begun, 3) if tries > 1 else 0}
-        blame = excuse(measured, host, slower)
-        wrong += not blame
-        words = f"host1 to {host['name']}: {reason}"
-        if wrong >= CONTRADICTIONS:
-            raise ClusterError(f"the cluster is not what it should be: {words}")
-        if blame and time.monotonic() + pause > until:
-            raise ClusterBusyError(f"the machine was too busy for a cluster, {tries} times in "
-                                   f"{time.monotonic() - begun:.0f} s: {words}; {blame}")
-        time.sleep(pause if blame else 0)
-        pause = min(2 * pause, 8 * PAUSE_S)
-
-
-def verify(found, patience_s=PATIENCE_S):
-    """Holds every host's interface and way from the first one against the model; what was found
-    is kept in the run folder. A busy machine is waited for."""
-    until = time.monotonic() + patience_s
-    if wrong := mtu_problem(found):
-        raise ClusterError(f"the cluster is not what it should be: {wrong}")
-    second, *others = [host for host in found["hosts"][1:] if host["name"] != "head"]
-    measured = {**agreed(found, second, STREAM_S, until), "others": [
-        {"name": host["name"], **agreed(found, host, SHORT_STREAM_S, until)} for host in others]}
-    sessions.write_json(pathlib.Path(found["folder"]) / "verified.json", measured)
-    return measured
-
-
 def boot(found):
     """Boots a guest in place of each host of a cluster (User-mode Linux); returns its state.
 
@@ -262,22 +120,6 @@ def boot(found):
         down(pathlib.Path(found["folder"]).name)
         raise ClusterError(done.stderr.strip() or "no guests")
     return found
-
-
-def gone(found, guests=False):
-    """Names of the hosts of a cluster that have ended: a host with its first process, which is
-    named after it; a guest with its console."""
-    def there(host):
-        if guests and host["name"] != "head":
-            return (pathlib.Path(found["folder"]) / f"{host['name']}.console").exists()
-        place = pathlib.Path(f"/proc/{host['pid']}")
-        try:
-            return ((place / "comm").read_text().strip() == host["name"]
-                    and (place / "stat").read_text().rpartition(")")[2].split()[0] not in "ZX")
-        except OSError:
-            return False
-
-    return [host["name"] for host in found["hosts"] if not there(host)]
 
 
 def tool(name, guests=False):
@@ -343,14 +185,6 @@ def running(cluster, hosts, guests=False):
         down(own)
     found = up(cluster, own, hosts, companion=os.getpid())
     return boot(found) if guests else found
-
-
-def cores(hosts, others=False):
-    """The core of each host: those that this process may use, in turn. With `others` a list for
-    each host, its own core and then those of the others."""
-    here = sorted(os.sched_getaffinity(0))
-    turns = [here[i % len(here):] + here[:i % len(here)] for i in range(hosts)]
-    return [turn if others and len(turn) > 1 else turn[0] for turn in turns]
 
 
 def label(cluster, hosts, guests=False):

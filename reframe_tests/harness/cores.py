@@ -263,24 +263,35 @@ def hold(words, wait_s=WAIT_S):
 
 
 def founder():
-    """The process that took the lock which this one shares, where that is another; else 0."""
+    """The process that took the lock which this one shares, where that is another, else 0; and
+    whether it still is."""
     _, pid, start = _founder(_line(_held[0])) if _held else ("", 0, 0)
-    return pid if pid != os.getpid() and started_at(pid) == start else 0
+    if not pid or pid == os.getpid():
+        return 0, True
+    return pid, started_at(pid) == start
 
 
 def gone_before(process):
     """Waits for a child; true when the founder of the study ended before it."""
+    pid, alive = founder()
+    if not pid or not alive:
+        return not alive
     try:
-        ends = [os.pidfd_open(pid) for pid in (process.pid, founder()) if pid]
-    except OSError:  # an old kernel, or it has just ended
-        ends = []
-    poll = select.poll()
-    for end in ends:
-        poll.register(end, select.POLLIN)
-    ended = [end for end, _ in poll.poll()] if len(ends) > 1 else ends[:1]
-    for end in ends:
-        os.close(end)
-    return bool(ends) and ends[0] not in ended
+        ends = [os.pidfd_open(process.pid)]
+    except OSError:  # an old kernel
+        return False
+    try:
+        ends.append(os.pidfd_open(pid))
+        poll = select.poll()
+        for end in ends:
+            poll.register(end, select.POLLIN)
+        # Its number may have been given again since it was looked at.
+        return not founder()[1] or ends[0] not in [end for end, _ in poll.poll()]
+    except ProcessLookupError:  # it has just ended
+        return True
+    finally:
+        for end in ends:
+            os.close(end)
 
 
 def elsewhere():

@@ -29,9 +29,10 @@ MOST_BYTES = 30_000_000
 PRESET = 9
 #: Of one file within a session, unpacked.
 MOST_IN_FILE = 1 << 30
-#: What makes use of a dataset, by its folder.
+#: What makes use of a dataset, by its folder or the one that it is in.
 COMMANDS = {"reference": "make figures report paper DATA=reference",
-            "proof": "make proof-page DATA=reference"}
+            "proof": "make proof-page DATA=reference",
+            "questions": "make questions DATA=reference"}
 #: What is put in the place of what, in this order.
 RULES = [(re.compile(pattern), instead) for pattern, instead in (
     # SMPI's copies of the program, one a rank, by the number of a process.
@@ -51,7 +52,8 @@ WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 IN_SESSION = re.compile(r"[A-Za-z0-9][\w.+,=@-]*\.(?:json|csv|csv\.gz)", re.ASCII)
 LAUNCH = re.compile(r".+\.[0-9]{3,}\.json")
 LISTED = re.compile(r"([0-9a-f]{64})  (.+)")
-PLANS = ("session.json", "audit.json")
+#: Files of a session beside its launches, and what each holds.
+PLANS = {"session.json": dict, "audit.json": list}
 
 
 class FileError(ValueError):
@@ -117,14 +119,14 @@ def read_plain(path):
         raise FileError(f"{path}: {reason}") from err
 
 
-def parsed(path, data):
-    """What a JSON object holds."""
+def parsed(path, data, kind=dict):
+    """What a file of JSON holds: an object, or a list."""
     try:
         found = json.loads(data)
     except (ValueError, RecursionError) as err:
         raise FileError(f"{path}: not JSON ({str(err)[:80]})") from err
-    if not isinstance(found, dict):
-        raise FileError(f"{path}: no JSON object")
+    if not isinstance(found, kind):
+        raise FileError(f"{path}: no JSON {'object' if kind is dict else 'list'}")
     return found
 
 
@@ -177,7 +179,7 @@ def read_session(folder, most):
             if not path.name.startswith(".") and LAUNCH.fullmatch(path.name):
                 files.update(packed_launch(path, most))
             elif path.name in PLANS:
-                record = stripped(parsed(path, read_plain(path)))
+                record = stripped(parsed(path, read_plain(path), PLANS[path.name]))
                 files[path.name] = (json.dumps(record, indent=1) + "\n").encode()
         except FileError as err:
             wrong.append(str(err))
@@ -351,7 +353,12 @@ def pack(results, out, most, drop=()):
             before(out).rename(place / "before")
         new = place / out.name
         copied(out, new)
-        wrong += renew(new, known, folders, most, drop)
+        rows, bad = renew(new, known, folders, most, drop)
+        wrong += bad
+        of = [name for name in (out.name, out.parent.name, "reference") if name in COMMANDS]
+        text = readme([rows[name] for name in sorted(rows)], most, COMMANDS[of[0]])
+        put(new / "README.md", text.encode())
+        put(new / "SHA256SUMS", "".join(f"{known[n]}  {n}\n" for n in sorted(known)).encode())
         if out.exists():
             exchange(new, out)
         else:
@@ -366,8 +373,8 @@ def pack(results, out, most, drop=()):
 
 
 def renew(new, known, folders, most, drop):
-    """Brings a copy of a dataset up to date, and `known`, its checksums; returns what was left
-    out."""
+    """Brings a copy of a dataset up to date, and `known`, its checksums; returns the facts of all
+    sessions by name, and what was left out."""
     rows, wrong = {}, []
     for name in drop:
         del known[f"{name}.tar.xz"]
@@ -388,11 +395,7 @@ def renew(new, known, folders, most, drop):
                         f"samples than {most} (SAMPLES), or fewer sessions (DROP)")
     for name in known.keys() - rows.keys():
         rows[name] = facts(*name.removesuffix(".tar.xz").split("/"), read_archive(new / name))
-    text = readme([rows[name] for name in sorted(rows)], most,
-                  COMMANDS.get(new.name, COMMANDS["reference"]))
-    put(new / "README.md", text.encode())
-    put(new / "SHA256SUMS", "".join(f"{known[n]}  {n}\n" for n in sorted(known)).encode())
-    return wrong
+    return rows, wrong
 
 
 def main():

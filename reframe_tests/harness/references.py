@@ -116,7 +116,7 @@ def _alike(records):
     """Cell -> its launches in the state of its newest one."""
     by_cell = collections.defaultdict(list)
     for record in sorted(records, key=lambda r: r["started"]):
-        by_cell[record["id"].rpartition(".")[0]].append(record)
+        by_cell[sessions.cell_of(record)].append(record)
     return {cell: [r for r in launches if state_of(r) == state_of(launches[-1])]
             for cell, launches in sorted(by_cell.items())}
 
@@ -198,15 +198,19 @@ def unusual(beside):
     return f"slower than the references: {'; '.join(beside['slower'])}"
 
 
-def share_of_usual(record, cell, site=None):
-    """The largest of a launch's times over the upper ends of their references' intervals: above 1
-    it is unusual; None where nothing is held against references."""
+def figures(record, cell, site=None):
+    """The times (us) of a launch that have a reference, and those as ReFrame takes them: two
+    dictionaries by group, of which the second holds the usual time, no lower bound, how far above
+    it a launch is still usual (a share of it) and the unit. Empty where nothing is held against
+    references."""
     beside, entry = record["references"], load(site).get(cell)
     if not beside or beside["stale"]:
-        return None
-    shares = [median / entry["groups"][name]["high_s"]
-              for name, median in _groups(record).items() if name in entry["groups"]]
-    return max(shares, default=None)
+        return {}, {}
+    times = {name: 1e6 * median for name, median in _groups(record).items()
+             if name in entry["groups"]}
+    known = {name: entry["groups"][name] for name in times}
+    return times, {name: (1e6 * one["median_s"], None, one["high_s"] / one["median_s"] - 1, "us")
+                   for name, one in known.items()}
 
 
 def summed(records):

@@ -16,7 +16,7 @@ import sys
 
 from stack import releases as stack_releases
 
-from . import commands, cores, families, removal, sessions, study
+from . import blocks, commands, cores, ending, families, plans, removal, sessions, study
 
 #: Blocks of the full matrix, and of the first look at all releases.
 BLOCKS, FIRST = 20, 8
@@ -80,16 +80,16 @@ def begin(args, names):
     search = Search(names, plan.get("swept") or plan["cells"])
     if "swept" not in plan:
         plan.update(swept=plan["cells"], releases=names, cells=search.first())
-        study.write_plan(plan)
+        plans.write_plan(plan)
     return plan, search
 
 
 def run(args, names):
     """Measures until nothing is left to find; returns the exit status."""
     plan, search = begin(args, names)
-    stopped = study.run(plan) or study.further_blocks(
+    stopped = blocks.run(plan) or blocks.further_blocks(
         plan, search.further, "between which something may have changed")
-    return study.finish(plan, stopped)
+    return ending.finish(plan, stopped)
 
 
 def main():
@@ -106,7 +106,7 @@ def main():
     parser.add_argument("--launches", type=commands.count,
                         help=f"blocks of the first look ({FIRST})")
     args = parser.parse_args()
-    args.tries = study.TRIES
+    args.tries = plans.TRIES
     sessions.site_folder()
     stack = families.stack_prefix()
     if bool(args.mpi) == bool(args.declared):

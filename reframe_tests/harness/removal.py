@@ -133,9 +133,13 @@ def sweep(place):
     """Removes what processes that were killed left of such places (`place_beside`) in a folder."""
     for left in place.glob(f"{WAITING}*"):
         owner, among = left.name.removeprefix(WAITING).split(".")[:2]
-        if (among == str(processes()) and not os.path.exists(f"/proc/{owner}")
-                and not why_not(place, left)):
+        if among != str(processes()) or os.path.exists(f"/proc/{owner}"):
+            continue
+        if not why_not(place, left):
             empty(left)
+        else:
+            with contextlib.suppress(OSError):
+                left.rmdir()  # of one killed before it could mark it: nothing is in it
 
 
 def place_beside(folder):

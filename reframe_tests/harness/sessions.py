@@ -98,6 +98,11 @@ def launch_name(cell, number):
     return f"{cell}.{number:03d}"
 
 
+def cell_of(record):
+    """The cell of a launch, by its description."""
+    return record["id"].rpartition(".")[0]
+
+
 def launch_files(folder):
     """The descriptions in a session's folder, in the order of cells and launches."""
     found = [(match[1], int(match[2]), path) for path in pathlib.Path(folder).glob("*.json")

@@ -74,10 +74,10 @@ def launch_s(tag):
     return LAUNCH_S
 
 
-def wall_s(tag, launches):
-    """Seconds to ask for: half as much again as launches are expected to take, in whole
-    minutes."""
-    return 60 * math.ceil((START_S + 1.5 * launches * launch_s(tag)) / 60)
+def wall_s(tag, launches, each_s=None):
+    """Seconds to ask for, in whole minutes: half as much again as launches are expected to take,
+    or `each_s` for each."""
+    return 60 * math.ceil((START_S + launches * (each_s or 1.5 * launch_s(tag))) / 60)
 
 
 def variables():
@@ -97,11 +97,12 @@ def run(words, seconds, part, status, reframe):
     return int(text) if text.isdigit() else None
 
 
-def submit(words, tag, launches, allocations, reframe):
+def submit(words, tag, launches, allocations, reframe, *, each_s=None):
     """Runs a study's command line in as many allocations as it takes; returns its exit status.
 
     `allocations`: over how many its blocks are spread; each does its part of them. `reframe`:
-    runs ReFrame with such options and variables.
+    runs ReFrame with such options and variables. `each_s`: time (s) to ask for a launch, for what
+    begins anew when the time is over.
     """
     folder = sessions.results_folder() / sessions.site_name()
     folder.mkdir(parents=True, exist_ok=True)
@@ -110,7 +111,7 @@ def submit(words, tag, launches, allocations, reframe):
             part = f"{min(number, allocations)}/{allocations}"
             began = time.monotonic()
             print(f"study: allocation {number}: part {part} of {launches} launches", flush=True)
-            seconds = wall_s(tag, -(-launches // allocations))
+            seconds = wall_s(tag, -(-launches // allocations), each_s)
             status = run(words, seconds, part, pathlib.Path(place) / "status", reframe)
             print(f"study: allocation {number} ended after {time.monotonic() - began:.0f} s"
                   + ("" if status is not None else ", before the study in it did"), flush=True)

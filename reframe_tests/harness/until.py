@@ -6,6 +6,7 @@ what its figures show. Groups of cells that are compared go on as a whole.
 """
 
 import csv
+import itertools
 import os
 import re
 import shutil
@@ -14,6 +15,8 @@ import time
 from dataclasses import dataclass
 
 from . import families, sessions
+from .blocks import complete_block
+from .plans import say
 
 # Under so many launches no interval is made; a cell of which none of them is usable is given up.
 FIRST_BLOCKS = 5
@@ -101,3 +104,43 @@ def report(found, until, budget):
         lines.append(f"widest: {wide[0]}; about {sum(g.more * len(g.cells) for g in wide)} more "
                      f"launches would bring all {len(wide)} within")
     return lines
+
+
+def next_number(cell):
+    """The first launch of a cell that the session does not have."""
+    return next(n for n in itertools.count(1) if not sessions.measured(cell, n))
+
+
+def still_wide(plan, found):
+    """Names of the cells to go on with, whole groups of what is compared, so that blocks stay
+    whole. What never gives a usable launch is given up."""
+    wide = {cell: group.wide for group in found for cell in group.cells}
+    return [c for c in plan["cells"]
+            if wide.get(c, next_number(c) <= FIRST_BLOCKS)]
+
+
+def go_on(plan, width, limit_s):
+    """Goes on with the groups that hold an effect with a wider interval than `width`.
+
+    Returns the groups that are still too wide when the time does not allow another block, and why
+    it stopped before that, or ''.
+    """
+    folder, budget, per_launch = sessions.session_folder(), Budget(limit_s), 0.0
+    while True:
+        found = groups(folder, width)
+        on = still_wide(plan, found)
+        wide = [group for group in found if group.wide]
+        for line in report(found, width, budget) if found else []:
+            say(line)
+        plan["reached"] = {c: next_number(c) - 1 for c in plan["cells"] if c not in on}
+        block = min(map(next_number, on), default=0)
+        only = [c for c in on if not sessions.measured(c, block)]
+        if not only or block > MOST_BLOCKS or not budget.allows(per_launch * len(only)):
+            sessions.write_json(folder / "session.json", plan)
+            return wide, ""
+        plan["blocks"] = max(plan["blocks"], block)
+        say(f"block {block}: {len(only)} of {len(plan['cells'])} cells")
+        begun = time.monotonic()
+        if reason := complete_block(plan, block, only):
+            return wide, reason
+        per_launch = (time.monotonic() - begun) / len(only)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Clusters of network namespaces on this machine, joined by a switch that models Ethernet."""
 
-from .. import clusters, machine
+from .. import clusters, machine, virtual_hosts
 from ..model.placement import Place, PlacementError
 from .backend import Backend, BackendBusyError, BackendError
 
@@ -35,7 +35,7 @@ class Namespaces(Backend):
         return Place(cpus, ranks)
 
     def cores(self, hosts, others):
-        return clusters.cores(hosts, others=others)
+        return virtual_hosts.cores(hosts, others=others)
 
     def rooms(self):
         return 1, self.extras["hosts"]
@@ -75,7 +75,7 @@ class Namespaces(Backend):
             found["COTEJO_CORES"] = ",".join(map(str, sorted(cpus[0])))
         if not self.realtime(request):
             found["COTEJO_REALTIME"] = "no"
-        crowded = request.place.hosts > len(set(clusters.cores(request.place.hosts)))
+        crowded = request.place.hosts > len(set(virtual_hosts.cores(request.place.hosts)))
         if request.family.kind == "mpi" and (crowded or "async_progress" in request.settings):
             found["LD_PRELOAD"] = f"{request.prefix}/lib/libcotejo_yield.so"
         return found

@@ -42,7 +42,6 @@ class Cotejo(Package):
     depends_on("reframe@4.10:4", type=("build", "run"))
     # With all that it draws by; its own recipe says what.
     depends_on("r-cotejo", type=("build", "run"), when="+analysis")
-    depends_on("pandoc", type=("build", "run"), when="+analysis")
 
     def starter(self, name, program, variable, settings=""):
         """Writes `bin/NAME`; the program finds what the build found through `variable`."""
@@ -61,11 +60,5 @@ class Cotejo(Package):
         self.starter("python", python, "PYTHONPATH")
         self.starter("reframe", reframe, "PYTHONPATH", SETTINGS)
         if spec.satisfies("+analysis"):
-            pandoc = Path(which("pandoc", required=True).path).parent
             self.starter("R", which("R", required=True).path, "R_LIBS")
-            self.starter(
-                "Rscript",
-                which("Rscript", required=True).path,
-                "R_LIBS",
-                f'export RSTUDIO_PANDOC="{pandoc}"\n',
-            )
+            self.starter("Rscript", which("Rscript", required=True).path, "R_LIBS")

@@ -13,15 +13,12 @@ class RCotejo(CotejoSource, RPackage):
     project = "analysis"
 
     with default_args(type=("build", "run")):
-        depends_on("pandoc")
         depends_on("r@4.2:")
         depends_on("r-data-table@1.14.2:")
         depends_on("r-diptest")
         depends_on("r-ggplot2@3.4:")
         depends_on("r-htmltools")
         depends_on("r-jsonlite")
-        depends_on("r-knitr")
-        depends_on("r-rmarkdown")
         depends_on("r-yaml")
 
     def install(self, spec, prefix):
