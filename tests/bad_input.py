@@ -4,10 +4,12 @@
 What a reader says of bad input is one line that names the input; it is `Fault` when it is not.
 """
 
+import functools
 import json
 import pathlib
 import random
 import re
+import select
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -76,21 +78,52 @@ def read_make(data, folder):
         raise ValueError(found)
 
 
-def read_launch(path):
-    """A description and its samples, as the dataset reads them."""
-    description, _, samples = path.read_bytes().partition(b"\n---\n")
-    (path.parent / "cell.001.json").write_bytes(description)
-    (path.parent / "cell.001.csv").write_bytes(samples)
-    return dataset.packed_launch(path.parent / "cell.001.json", 5)
+@functools.cache
+def r_process():
+    """R with the readers of our package; it ends with us."""
+    return subprocess.Popen(
+        ["Rscript", "--vanilla", str(REPO / "tests/read_input.R")], text=True, bufsize=1,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
 
 
-COLUMNS = [{"name": name, "unit": unit, "meaning": name} for name, unit in (
-    ("operation", ""), ("bytes", "B"), ("repetition", ""), ("calls", ""), ("time_s", "s"),
-    ("valid", ""))]
-LAUNCH = json.dumps({"schema": "cotejo-launch/1", "id": "cell.001", "status": "ok", "samples": {
-    "file": "cell.001.csv", "rows": 2, "columns": COLUMNS}}).encode() + (
-    b"\n---\n# cotejo-samples/1\noperation,bytes,repetition,calls,time_s,valid\n"
-    b"pingpong,1,0,1,1e-06,1\npingpong,1,1,1,1e-06,1\n")
+def in_r(reader, path):
+    """What R's reader says of a file is a ValueError, as of the others."""
+    answer = r_process()
+    answer.stdin.write(f"{reader} {path}\n")
+    if not select.select([answer.stdout], [], [], 60)[0] or not (line := answer.stdout.readline()):
+        answer.kill()
+        r_process.cache_clear()
+        raise Fault(f"R came to nothing over {path.read_bytes()[:300]!r}")
+    if said := json.loads(line):
+        raise ValueError(said)
+
+
+def launch_of(part, reader):
+    """A reader of launches, given a description or the samples beside a sound one of the other."""
+    def read(data, folder):
+        for suffix, sound in ((".json", DESCRIPTION), (".csv", SAMPLES)):
+            (folder / f"{LAUNCH}{suffix}").write_bytes(data if suffix == part else sound)
+        return reader(folder / f"{LAUNCH}.json")
+    return read
+
+
+def packed(path):
+    return dataset.packed_launch(path, 5)
+
+
+def read_in_r(path):
+    in_r("launch", path)
+
+
+LAUNCH = "pingpong_quick.mpich.shm.near.001"
+KEPT = next((REPO / "analysis/tests/testthat/fixtures/v2/local").iterdir())
+DESCRIPTION = (KEPT / f"{LAUNCH}.json").read_bytes()
+SAMPLES = (KEPT / f"{LAUNCH}.csv").read_bytes()
+EXHIBIT = b"""\
+exhibit("ours-fig-1", "Exchange by primitive",
+  data = launches_of("exchange_full", operation = "exchange-*", sizes = "1..1Mi"),
+  draw = by_size(series = operation, panel = c(mpi, transport), unit = "us"))
+"""
 FAMILY = (families.FOLDER / "mpich.yaml").read_bytes()
 PLACEMENTS = (REPO / "site_configs/local/placements.yaml").read_bytes()
 SITE = (REPO / "site_configs/example-slurm/reframe.py").read_bytes()
@@ -117,11 +150,26 @@ READERS = {
     "session": Reader(b'{"tag": "quick", "cells": []}', in_file("session.json", read_plan), (
         (b"{", "session.json:1: not JSON"), (b"[]", "no JSON object"), (b"\xff", "not JSON"),
         (b"[" * 100000, "not JSON"), (b"", "not JSON"))),
-    "launch": Reader(LAUNCH, in_file("both", read_launch), (
-        (b"{\n---\n", "cell.001.json: not JSON"), (LAUNCH[:-20], "cell.001.csv"),
-        (LAUNCH.replace(b"cell.001.csv", b"/etc/passwd"), "samples.file"),
-        (LAUNCH.replace(b'"rows": 2', b'"rows": 3'), "2 rows"),
-        (LAUNCH.replace(b"pingpong,1,0", b"pingpong,0"), "columns"))),
+    "description": Reader(DESCRIPTION, launch_of(".json", packed), (
+        (b"{", "001.json: not JSON"), (b"[]", "001.json"), (b"", "001.json"),
+        (DESCRIPTION.replace(f'"{LAUNCH}.csv"'.encode(), b'"/etc/passwd"'), "samples.file"))),
+    "description in R": Reader(DESCRIPTION, launch_of(".json", read_in_r), (
+        (DESCRIPTION[:-20], "001.json"),
+        (DESCRIPTION.replace(b'"status": "ok"', b'"status": "good"'), "status"),
+        (DESCRIPTION.replace(b'"cotejo-launch/2"', b'"cotejo-launch/9"'), "cotejo-launch/9"),
+        (DESCRIPTION.replace(b'"asked"', b'"aksed"'), "asked"))),
+    "samples": Reader(SAMPLES, launch_of(".csv", packed), (
+        (SAMPLES[:-20], "001.csv"), (SAMPLES + SAMPLES.splitlines(True)[-1], "rows"),
+        (b"", "001.json"), (SAMPLES.replace(b"pingpong,", b"", 1), "columns"))),
+    "samples in R": Reader(SAMPLES, launch_of(".csv", read_in_r), (
+        (SAMPLES[:-20], "001.csv"), (b"", "001.csv"), (b"[" * 3000 + SAMPLES, " ..."),
+        (SAMPLES.replace(b"pingpong,1,", b"pingpong,x,", 1), "001.csv:"))),
+    "register": Reader(EXHIBIT, in_file("exhibits.R", lambda p: in_r("register", p)), (
+        (EXHIBIT.replace(b"operation,", b"operaton,"), "ours-fig-1: no column operaton"),
+        (EXHIBIT.replace(b'"us"', b'"hours"'), "ours-fig-1: no unit hours"),
+        (EXHIBIT.replace(b"1..1Mi", b"1-1Mi"), "neither FROM..TO"),
+        (EXHIBIT.replace(b"ours-fig-1", b"ours"), "STUDY-EXHIBIT"),
+        (EXHIBIT.replace(b"panel =", b"pannel ="), "unused argument"))),
     "archive": Reader(ARCHIVE, in_file("x.tar.xz", dataset.read_archive), (
         (b"", "x.tar.xz"), (ARCHIVE[:40], "no tar.xz"), (b"PK\x03\x04", "no tar.xz"))),
     "make": Reader(b"TAG=quick\0LAUNCHES=3\0STACK=/a/b\0CELLS=a|b", read_make, (

@@ -11,8 +11,9 @@ import shutil
 import signal
 import sys
 import tempfile
+import time
 
-from reframe_tests.harness import clusters, families
+from reframe_tests.harness import clusters, families, measuring, sessions
 from tests import (
     bench_setup,
     faulty_writers,
@@ -26,6 +27,9 @@ from tests.benching import say, skip
 
 #: Of all kills, those of a study on virtual hosts, in per cent: the switch is there alone.
 ON_HOSTS = 20
+#: So many kills has a study, and a site so many times the studies that it needs at least: one may
+#: be complete before all of its kills have hit.
+PIECE, STUDIES = 20, 3
 
 
 def table(rows, heads):
@@ -36,37 +40,97 @@ def table(rows, heads):
         print("bench:   " + "  ".join(cells), flush=True)
 
 
-def strike(folder, stack, count, seed, site):
-    """Kills a study of a site so often; returns its account."""
-    local = site == "local"
-    roles = [role for role in kills.ROLES if role != "switch" or not local]
-    drawn, draw = kills.drawn(roles, count, seed)
-    cells = (r"^pingpong_smoke\." if local
-             else r"^pingpong_smoke\..*\.tcp\..*fast-ethernet-2$")
-    study = kills.Study(folder, stack, cells, max(3, count // 8), site=site)
-    hit, status, found, log = kills.run(study, drawn, draw)
-    table([[role, *(sum(h == (role, number) for h in hit) for number in kills.SIGNALS)]
-           for role in roles], ["killed", *(number.name for number in kills.SIGNALS)])
-    (pathlib.Path(tempfile.gettempdir()) / f"cotejo-faults-{site}.log").write_text(log)
-    return len(hit), status, found
+def cells_of(site):
+    return (r"^pingpong_smoke\." if site == "local"
+            else r"^pingpong_smoke\..*\.tcp\..*fast-ethernet-2$")
+
+
+def strike(folder, stack, planned, draw, site):
+    """One study of a site with these kills, as many as fit before it is complete: what is kept of
+    it, in plain words and numbers."""
+    began = time.monotonic()
+
+    def tell(words):
+        print(f"bench: {site}, {time.monotonic() - began:.0f} s: {words}", flush=True)
+
+    study = kills.Study(folder, stack, cells_of(site), max(3, len(planned) // 8), site=site)
+    hit, status, found, log = kills.run(study, planned, draw, say=tell)
+    if status or any(found.values()):
+        place = pathlib.Path(tempfile.gettempdir()) / f"cotejo-faults-{folder.name}.log"
+        place.write_text(log)
+        print(f"bench: its log is {place}", file=sys.stderr)
+    return {"hit": [[role, number.name] for role, number in hit], "status": status,
+            "account": found}
+
+
+def strike_site(folder, stack, site, kept, *, count, seed):
+    """Studies of a site, one after the other, until so many kills have hit. Those that `kept` has
+    of an earlier run, which was interrupted, are taken from there."""
+    roles = [role for role in kills.ROLES if role != "switch" or site != "local"]
+    planned, draw = kills.drawn(roles, count, seed)
+    done = []
+    while planned and len(done) < STUDIES * (1 + count // PIECE):
+        name = f"{site}-{len(done)}"
+        if not kept.has(name):
+            kept.add(name, strike(folder / name, stack, planned[:PIECE], draw, site))
+        done.append(kept.of(name))
+        for hit in done[-1]["hit"]:
+            planned.remove(next(kill for kill in planned if [kill[0], kill[1].name] == hit))
+    return done
+
+
+class Kept:
+    """What a bench has found so far, in a file that an interrupted one goes on from, as long as
+    the sources and what is asked are the same. It goes when the bench is whole."""
+
+    def __init__(self, path, asked):
+        self.path, self.asked = path, asked
+        try:
+            found = sessions.read_json(path)
+        except (OSError, ValueError):
+            found = {}
+        self.found = found["found"] if found.get("asked") == asked else {}
+
+    def has(self, name):
+        return name in self.found
+
+    def of(self, name):
+        return self.found[name]
+
+    def add(self, name, what):
+        self.found[name] = what
+        sessions.write_json(self.path, {"asked": self.asked, "found": self.found})
+
+    def close(self):
+        self.path.unlink(missing_ok=True)
 
 
 def kill_studies(folder, stack, count, seed):
-    total, accounts, sites = 0, {}, ["local"]
-    if os.geteuid() == 0 and os.access("/dev/net/tun", os.R_OK | os.W_OK):
-        sites.append("virtual-ethernet")
+    sites = ["local"]
+    if reason := clusters.lacking():
+        skip("kills of the switch", reason)
     else:
-        skip("kills of the switch", "virtual hosts need root and /dev/net/tun")
+        sites.append("virtual-ethernet")
+    kept = Kept(stack / "bench-kills.json",
+                {"count": count, "seed": seed, "sources": measuring.measuring_sha256()})
+    done = {}
     for site in sites:
         share = count * ON_HOSTS // 100 if site != "local" else (
             count - (count * ON_HOSTS // 100 if len(sites) > 1 else 0))
-        hits, status, accounts[site] = strike(folder / site, stack, share, seed, site)
-        total += hits
-        say(f"study on {site} complete after {hits} kills", f"status {status}", status == 0)
-    table([[line, *(accounts[site][line] for site in sites)] for line in kills.LOSSES],
-          ["lost or left", *sites])
-    lost = sum(sum(found.values()) for found in accounts.values())
-    say(f"{total} kills cost nothing", f"{lost} things lost or left", lost == 0 and total >= count)
+        done[site] = strike_site(folder, stack, site, kept, count=share, seed=seed)
+        status = [study["status"] for study in done[site]]
+        say(f"{len(status)} studies on {site} complete after their kills", f"status {status}",
+            not any(status))
+    hits = collections.Counter(tuple(hit) for studies in done.values() for study in studies
+                               for hit in study["hit"])
+    table([[role, *(hits[role, number.name] for number in kills.SIGNALS)]
+           for role in kills.ROLES], ["killed", *(number.name for number in kills.SIGNALS)])
+    table([[line, *(sum(study["account"][line] for study in done[site]) for site in sites)]
+           for line in kills.LOSSES], ["lost or left", *sites])
+    lost = sum(sum(study["account"].values()) for studies in done.values() for study in studies)
+    say(f"{hits.total()} kills cost nothing", f"{lost} things lost or left",
+        lost == 0 and hits.total() >= count)
+    kept.close()
 
 
 def fail_writers(folder, stack):
@@ -142,17 +206,28 @@ def as_plain_user(stack):
     say("study, figures and report as an ordinary user", wrong or "as for root", not wrong)
 
 
-def hold(stack, count, seed):
+def set_up(folder, seed):
+    (folder / "setup").mkdir()
+    bench_setup.hold(5, seed, folder / "setup")
+
+
+#: The parts in their order, each told the stack, its folder, the number of kills, and the seed.
+PARTS = {
+    "accidents": lambda stack, folder, count, seed: let_happen(folder, stack),
+    "writers": lambda stack, folder, count, seed: fail_writers(folder, stack),
+    "user": lambda stack, folder, count, seed: as_plain_user(stack),
+    "kills": lambda stack, folder, count, seed: kill_studies(folder, stack, count, seed),
+    "allocation": lambda stack, folder, count, seed: allocate(folder),
+    "setup": lambda stack, folder, count, seed: set_up(folder, seed),
+}
+
+
+def hold(stack, count, seed, parts=tuple(PARTS)):
     """Kills studies so often, lets every writer fail and every accident happen."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that no study outlives it
     folder = pathlib.Path(tempfile.mkdtemp(prefix="cotejo-faults-"))
     try:
-        let_happen(folder, stack)
-        fail_writers(folder, stack)
-        as_plain_user(stack)
-        kill_studies(folder, stack, count, seed)
-        allocate(folder)
-        (folder / "setup").mkdir()
-        bench_setup.hold(5, seed, folder / "setup")
+        for part in parts:
+            PARTS[part](stack, folder, count, seed)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

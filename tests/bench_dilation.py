@@ -9,7 +9,7 @@ against what the declared network takes by arithmetic.
 import math
 import statistics
 
-from reframe_tests.harness import clusters, families
+from reframe_tests.harness import clusters, families, network_check
 from tests.benching import all_at_once, launch_on_hosts, say
 
 DILATIONS = (1, 4, 10)
@@ -84,7 +84,7 @@ def carried():
         finally:
             clusters.down("carried")
         say(f"{name}, {slower} times slower: all hosts send at once at 88 % of the rate",
-            f"{100 * min(shares):.0f} % the least", min(shares) >= clusters.RATE_SHARES[0])
+            f"{100 * min(shares):.0f} % the least", min(shares) >= network_check.RATE_SHARES[0])
 
 
 def hold(folder):

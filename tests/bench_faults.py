@@ -39,25 +39,35 @@ def by_chance(reader, folder, number, seed):
     return read, wrong
 
 
+def read_all(number, seed):
+    """Every reader: all that is known, and so many by chance."""
+    with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as folder:
+        for name, reader in READERS.items():
+            place = pathlib.Path(folder) / name.replace(" ", "-")
+            place.mkdir()
+            table = known(reader, place)
+            read, wrong = by_chance(reader, place, number, seed)
+            say(f"bad input, {name}: one line",
+                f"{len(reader.bad)} known, {len(table)} wrong; {number} by chance, {read} "
+                f"read, {len(wrong)} wrong", not table and not wrong)
+            for line in wrong[:3]:
+                print(line, file=sys.stderr)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("stack", type=pathlib.Path)
     parser.add_argument("--number", type=int, default=1000, help="inputs by chance a reader")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kills", type=int, default=100, help="kills of studies")
+    parser.add_argument("--part", choices=["input", *bench_accidents.PARTS], action="append",
+                        help="this one alone (may be given again); all")
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as folder:
-        for name, reader in READERS.items():
-            place = pathlib.Path(folder) / name.replace(" ", "-")
-            place.mkdir()
-            table = known(reader, place)
-            read, wrong = by_chance(reader, place, args.number, args.seed)
-            say(f"bad input, {name}: one line",
-                f"{len(reader.bad)} known, {len(table)} wrong; {args.number} by chance, {read} "
-                f"read, {len(wrong)} wrong", not table and not wrong)
-            for line in wrong[:3]:
-                print(line, file=sys.stderr)
-    bench_accidents.hold(args.stack.resolve(), args.kills, args.seed)
+    parts = args.part or ["input", *bench_accidents.PARTS]
+    if "input" in parts:
+        read_all(args.number, args.seed)
+    bench_accidents.hold(args.stack.resolve(), args.kills, args.seed,
+                         [part for part in parts if part != "input"])
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ for one in json.load(open(sys.argv[1])):
     series = Series("planted", None, list(range(len(values))), {"t": Metric(1, 1.0)},
                     {"t": values}, {})
     changes = series.analyze(AnalysisOptions()).change_points["t"]
-    found.append([c.index + 1 for c in changes])
+    found.append([int(c.index) + 1 for c in changes])
 print(json.dumps(found))
 """
 

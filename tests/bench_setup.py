@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The set-up, killed at random moments and started again: what it ends with is what one that was
-left alone has. Then the set-up on a disk that is too small.
+left alone has. So too that of the system's packages. Then the set-up on a disk that is too small.
 
 `make bench PART=setup`, as part of PART=faults with fewer kills. The stack is one of its own; what
 was downloaded before comes from pip's cache.
@@ -10,6 +10,7 @@ import argparse
 import os
 import pathlib
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,13 +21,17 @@ from reframe_tests.harness import removal, sessions
 from tests.benching import say, skip
 
 REPO = sessions.REPO
-#: The commands of `make stack` in their order, each with the longest time before it is killed (s).
-STEPS = {"wheels": (["stack/wheels.py"], 40), "R package": (["stack/analysis.py"], 15)}
+#: The commands of `make stack` in their order, each with the longest time before it is killed (s)
+#: and how often among the others.
+STEPS = {"wheels": (["stack/wheels.py"], 40, 3), "R package": (["stack/analysis.py"], 15, 1),
+         "build": (["-m", "stack.build"], 40, 1)}
 SMALL = "40m"
 
 
 def begin(step, stack):
-    return subprocess.Popen([sys.executable, *STEPS[step][0], str(stack)], cwd=REPO, text=True,
+    python = stack / "tools/bin/python"  # as make takes it
+    python = python if python.exists() and step == "build" else sys.executable
+    return subprocess.Popen([python, *STEPS[step][0], str(stack)], cwd=REPO, text=True,
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                             stderr=subprocess.STDOUT, start_new_session=True)
 
@@ -43,10 +48,11 @@ def kill(step, stack, draw):
 
 
 def contents(stack):
-    """What a stack has: files by size, but for what carries a time or is compiled when used."""
+    """What a stack has: files by size, but for what carries a time, is compiled when used, or is
+    there to compile with."""
     return {str(path.relative_to(stack)): path.stat().st_size
             for path in sorted(stack.rglob("*")) if path.is_file() and not path.is_symlink()
-            and "__pycache__" not in path.parts
+            and "__pycache__" not in path.parts and path.relative_to(stack).parts[0] != "build"
             and path.suffix not in (".pyc", ".rds", ".rdb", ".rdx", ".json")
             and path.name not in ("DESCRIPTION", "MD5")}
 
@@ -61,7 +67,8 @@ def heal(stack, kills, seed):
     """Kills the set-up of a stack so often, then lets it end. Returns hits and the last words."""
     draw, hits = random.Random(seed), 0
     for _ in range(kills):
-        hits += kill(draw.choices(list(STEPS), weights=(3, 1))[0], stack, draw)
+        weights = [often for _, _, often in STEPS.values()]
+        hits += kill(draw.choices(list(STEPS), weights)[0], stack, draw)
     said = []
     for step in STEPS:
         done = begin(step, stack)
@@ -91,6 +98,30 @@ def on_a_small_disk(folder):
     return ""
 
 
+#: A system of its own: what is written to it is in memory, what it starts ends with it.
+OWN_SYSTEM = """\
+mount -t tmpfs none "$0" && mkdir "$0/upper" "$0/work" "$0/root" &&
+mount -t overlay overlay -o "lowerdir=/,upperdir=$0/upper,workdir=$0/work" "$0/root" &&
+mount -t proc none "$0/root/proc" && mount --rbind /dev "$0/root/dev" &&
+cd "$1" && exec chroot "$0/root" sh -c 'cd "$0" && exec "$@"' "$1" "$2" -m tests.heal_apt "$3" "$4"
+"""
+
+
+def kill_apt(folder, kills, seed):
+    """Kills the installing of packages in a system of its own; hits, and what is wrong. None where
+    there can be no such system."""
+    place = folder / "system"
+    place.mkdir()
+    done = subprocess.run(
+        ["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", "sh",
+         "-c", OWN_SYSTEM, str(place), str(REPO), sys.executable, str(kills), str(seed)],
+        text=True, capture_output=True, timeout=1800, stdin=subprocess.DEVNULL)
+    if "mount:" in done.stderr:
+        return None
+    hits, _, wrong = done.stdout.strip().partition(" ")
+    return (int(hits), wrong) if hits.isdigit() else (0, done.stderr[-800:] or "no word")
+
+
 def hold(kills, seed, folder):
     # Scripts name their folder: both have as long a name.
     whole, killed = folder / "whole", folder / "kills"
@@ -108,6 +139,11 @@ def hold(kills, seed, folder):
         wrong or f"{len(names)} files otherwise, {len(left)} left over"
         + "".join(f"; {name}" for name in (left + names)[:5]), not (wrong or names or left))
     if os.geteuid() == 0:
+        if not shutil.which("dpkg") or not (found := kill_apt(folder, kills, seed)):
+            skip("a killed apt", "no dpkg, or no file system over another")
+        else:
+            say(f"packages are whole after {found[0]} kills", found[1] or "all of them",
+                not found[1])
         wrong = on_a_small_disk(folder)
         say("set-up on a full disk ends in one line", wrong or "as it must", not wrong)
     else:

@@ -17,9 +17,9 @@ import sys
 import tempfile
 import time
 
-from reframe_tests.harness import clusters, families, simgrid
+from reframe_tests.harness import clusters, families, network_check, simgrid
 from tests import bench_dilation, bench_planning, slurm_machine, slurm_studies
-from tests.benching import launch_on_hosts, say
+from tests.benching import beyond_launches, launch_on_hosts, say
 from tests.test_clusters import why_not as no_clusters
 from tests.test_simulated import why_not as no_simulation
 from tests.test_sites import lines_of_data
@@ -127,13 +127,17 @@ def way_to_a_report(folder):
     say("a new site over 4 nodes: a complete report by 3 commands and no edited line",
         f"statuses {[status for status, _ in said]}, study {ended}",
         not any(status for status, _ in said) and ended == ["complete"])
+    beyond, launches = beyond_launches(folder / "way/results")
+    if launches:
+        say("in one allocation the harness takes under 0.5 s a launch, beside the launch itself",
+            f"{beyond / launches:.2f} s, {launches} launches", beyond / launches < 0.5)
 
 
 def forwarding():
     """The switch is one thread: whatever it forwards, it does on one core."""
     found = clusters.up("ideal", "forward", hosts=2, verified=False)
     peer = {**found["hosts"][1], "payload_rate": 2e9}  # bytes to send follow from it
-    rates = [clusters.probe(found, peer, 0.1)["rate"] for _ in range(5)]
+    rates = [network_check.probe(found, peer, 0.1)["rate"] for _ in range(5)]
     clusters.down("forward")
     share = statistics.median(rates) / (1e9 * 1448 / 1538)
     say("the switch forwards 1 Gbit/s of 1500 B frames on one core",

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-from reframe_tests.harness import clusters, families, sessions
+from reframe_tests.harness import clusters, families, sessions, virtual_hosts
 from stack.build import environment
 
 REPO = sessions.REPO
@@ -30,6 +30,15 @@ def make(stack, results, *arguments):
     if done.returncode:
         sys.exit(f"bench: `make {' '.join(arguments)}` failed")
     return time.monotonic() - began
+
+
+def beyond_launches(results):
+    """Of the sessions below a results folder: wall time (s) of ReFrame and the harness in it, less
+    that of the launches themselves, which their guards took; and the number of launches."""
+    files = [path for session in results.glob("*/*") for path in sessions.launch_files(session)]
+    inside = [sessions.read_json(path)["wall_s"] or 0 for path in files]
+    plans = [sessions.read_json(path) for path in results.glob("*/*/session.json")]
+    return sum(plan["reframe_s"] for plan in plans) - sum(inside), len(inside)
 
 
 def skip(goal, reason):
@@ -62,8 +71,8 @@ def all_at_once(found, seconds=0.5):
     probe, slower = clusters.program("cotejo-probe"), found["options"]["dilation"]
     rate = hosts[1]["payload_rate"]
     size = int(rate * seconds / 8 / slower)
-    servers = [clusters.on_host(found, host["name"], probe, "serve") for host in hosts]
-    clients = [clusters.on_host(found, host["name"], probe, peer["address"], str(size),
+    servers = [virtual_hosts.on_host(found, host["name"], probe, "serve") for host in hosts]
+    clients = [virtual_hosts.on_host(found, host["name"], probe, peer["address"], str(size),
                                 str(slower), "alone", stdout=subprocess.PIPE)
                for host, peer in zip(hosts, [*hosts[1:], hosts[0]], strict=True)]
     said = [client.communicate(timeout=60)[0] for client in clients]

@@ -9,15 +9,16 @@ import tempfile
 import pytest
 
 from reframe_tests.harness import sessions
+from stack.ctest import turn
 from tests.launching import FAMILIES, STACK
 
 #: Files of tests that measure nothing, and need no core for themselves: tests/run.sh runs them
 #: beside other suites.
 BESIDE = {f"test_{name}.py" for name in (
     "accidents", "bad_input", "base", "clock_readers", "closed", "comparison", "cores", "counters",
-    "dataset", "environment", "exhibits", "guard", "make", "new_site", "npb", "planning",
-    "references", "removal", "scales", "setup", "simulated", "site_files", "sites", "spack",
-    "until", "writers")}
+    "dataset", "environment", "exhibits", "findings", "guard", "make", "new_site", "npb",
+    "planning", "references", "removal", "scales", "setup", "simulated", "site_files", "sites",
+    "spack", "turns", "until", "writers")}
 
 # Tests neither wait for a study of this machine nor hold one up.
 if not os.environ.get("COTEJO_LOCKS"):
@@ -26,10 +27,35 @@ else:
     OWN_LOCKS = None
 
 
-def pytest_collection_modifyitems(items):
+def pytest_itemcollected(item):
+    if item.path.name in BESIDE:
+        item.add_marker("beside")
+
+
+@pytest.hookimpl(trylast=True)  # of what was chosen by -k and -m
+def pytest_collection_modifyitems(config, items):
+    items[:], left = in_turns(items, [name for name in sorted(FAMILIES) if there(FAMILIES[name])])
+    config.hook.pytest_deselected(items=left)
+
+
+def case_of(item):
+    """A test with its parameters, but for the MPI."""
+    others = f"-{item.callspec.id}-".replace(f"-{item.callspec.params['mpi']}-", "-", 1)
+    return f"{item.path.name} {item.originalname} {others}"
+
+
+def in_turns(items, present):
+    """Cases marked `one_mpi` do not depend on the MPI: each is run under one of those that are
+    present, the same one each time, and they take turns. Returns what is run, and the others."""
+    cases = {}
     for item in items:
-        if item.path.name in BESIDE:
-            item.add_marker("beside")
+        if item.get_closest_marker("one_mpi") and item.callspec.params["mpi"] in present:
+            cases.setdefault(case_of(item), []).append(item)
+    left = set()
+    for case, among in cases.items():
+        among.sort(key=lambda item: item.callspec.params["mpi"])
+        left |= {*among} - {turn(case, among)}
+    return [item for item in items if item not in left], [i for i in items if i in left]
 
 
 def pytest_unconfigure():
@@ -37,11 +63,15 @@ def pytest_unconfigure():
         shutil.rmtree(OWN_LOCKS, ignore_errors=True)
 
 
+def there(family):
+    return (family.prefix(STACK) / "bin/cotejo").exists()
+
+
 @pytest.fixture(params=sorted(FAMILIES))
 def mpi(request):
     """Each declared MPI in turn; skipped with the reason where the stack lacks it."""
     family = FAMILIES[request.param]
-    if not (family.prefix(STACK) / "bin/cotejo").exists():
+    if not there(family):
         pytest.skip(f"{family.title} is not in the stack {STACK}")
     return family
 

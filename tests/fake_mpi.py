@@ -8,6 +8,7 @@ launch leaves, so that all of ReFrame's way is gone, from the site's files to th
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 
 from reframe_tests.harness import families
@@ -49,12 +50,21 @@ def real(name):
     return next((families.stack_prefix() / "mpi").glob(f"*/bin/{name}"))
 
 
+def tree(folder):
+    """A copy of what launches need, to which a test may add files."""
+    for name in ("reframe_tests", "site_configs", "requirements"):
+        shutil.copytree(families.REPO / name, folder / name,
+                        ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
 class Fake:
-    """A stack and a site with one MPI; `said`: library, evidence, (host, core) of each rank."""
+    """A stack and a site with one MPI; `said`: library, evidence, (host, core) of each rank.
+    `repo`: a copy of this project's tree with what a test added."""
 
     def __init__(self, folder, mpi, said, *, launcher="mpirun", scheduler="local", more="",
-                 **files):
-        self.folder, self.mpi, self.stack = folder, mpi, folder / "stack"
+                 repo=families.REPO, **files):
+        self.folder, self.mpi, self.stack, self.repo = folder, mpi, folder / "stack", repo
         prefix = self.stack / "mpi" / mpi
         executable(prefix / "bin/cotejo", "#!/bin/sh\n")
         (prefix / "bin/cotejo-guard").symlink_to(real("cotejo-guard"))
@@ -73,15 +83,18 @@ class Fake:
 
     def run(self, *words, bare=False, **variables):
         """ReFrame on this site; returns what it printed. `bare`: of all files, not of p2p."""
-        files = [] if bare else ["-c", str(families.REPO / "reframe_tests/p2p.py")]
+        files = [] if bare else ["-c", str(self.repo / "reframe_tests/p2p.py")]
+        return self.start(str(REFRAME), *files, *words, **variables)
+
+    def start(self, *words, **variables):
+        """Any command for this site; returns what it printed."""
         done = subprocess.run(
-            [str(REFRAME), *files, *words],
-            text=True, capture_output=True, timeout=120, cwd=self.folder, env={
+            words, text=True, capture_output=True, timeout=120, cwd=self.folder, env={
                 **os.environ, "PATH": f"{self.folder}/path:{os.environ['PATH']}",
                 "COTEJO_SITE": "fake", "COTEJO_SITES": str(self.folder / "sites"),
                 "COTEJO_STACK": str(self.stack), "COTEJO_RESULTS": str(self.folder / "results"),
                 "COTEJO_SESSION": "s", "COTEJO_BLOCK": "1",
-                "RFM_CONFIG_FILES": str(families.REPO / "reframe_tests/config.py"), **variables})
+                "RFM_CONFIG_FILES": str(self.repo / "reframe_tests/config.py"), **variables})
         return done.stdout + done.stderr
 
     def received(self, cell):

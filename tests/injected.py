@@ -98,10 +98,11 @@ def happen(kind, family, stack, folder):
     return (accident or {"kind": ""})["kind"], f"status {done.returncode}: {said}"
 
 
-def kill_a_host(study, patience_s=60):
-    """Kills a virtual host of a running study as soon as it has ranks; False: it never had."""
+def kill_a_host(study, patience_s=240):
+    """Kills a virtual host of a running study as soon as a launch is on it; False: none was seen.
+    Ranks of a short one are gone before a busy machine has looked through its processes."""
     end = time.monotonic() + patience_s
-    while "rank" not in study.processes().values():
+    while not {"launcher", "rank"} & {*study.processes().values()}:
         if time.monotonic() > end or study.process.poll() is not None:
             return False
         time.sleep(0.01)
@@ -123,7 +124,8 @@ def host_dies(stack, folder, tries=3):
 
 def one_host_dies(stack, folder):
     """One such study: what is wrong, and whether a launch was lost."""
-    study = kills.Study(folder, stack, r"^pingpong_smoke\.mpich\.tcp\..*fast-ethernet-2$", 2,
+    blocks = 4
+    study = kills.Study(folder, stack, r"^pingpong_smoke\.mpich\.tcp\..*fast-ethernet-2$", blocks,
                         site="virtual-ethernet")
     study.start()
     killed = kill_a_host(study)
@@ -132,7 +134,10 @@ def one_host_dies(stack, folder):
     records = sorted((json.loads(text) for text in study.published.values()),
                      key=lambda r: r["id"])
     found = [(r["status"], (r["accident"] or {}).get("kind")) for r in records]
-    if killed and not status and found == [("accident", "node"), ("ok", None), ("ok", None)]:
+    # A machine that was too busy for a cluster before that is another matter.
+    found = [what for what in found if what != ("accident", "cluster")]
+    if killed and not status and sorted(found, key=str) == [
+            ("accident", "node"), *[("ok", None)] * blocks]:
         return "", True
     said = (f"killed {killed}, status {status}, {found}: "
             f"{(study.folder / 'log').read_text()[-1500:]}")

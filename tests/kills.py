@@ -14,6 +14,7 @@ import sys
 import time
 
 from reframe_tests.harness import sessions
+from tests.launching import unmapped
 
 SIGNALS = [signal.SIGTERM, signal.SIGINT, signal.SIGKILL]
 ROLES = ["study", "reframe", "launcher", "guard", "rank", "switch"]
@@ -153,16 +154,7 @@ class Study:
         """Shared memory that is new and which no process of anybody has mapped."""
         if self.prefix:
             return os.listdir(self.folder / "shm")
-        new = set(os.listdir("/dev/shm")) - self.shared
-        for maps in pathlib.Path("/proc").glob("[0-9]*/maps"):
-            if not new:
-                break
-            try:
-                text = maps.read_text()
-            except OSError:
-                continue
-            new = {name for name in new if f"/dev/shm/{name}" not in text}
-        return new
+        return unmapped(set(os.listdir("/dev/shm")) - self.shared)
 
     def samples(self, path, record):
         """The rows of a launch as one text; None where a description says what is not there."""
@@ -176,25 +168,24 @@ class Study:
         return repr(rows) if len(rows) - 1 == record["samples"]["rows"] else None
 
 
-def strike(study, kills, draw, limit_s=3600, span_s=3.0):
-    """Kills, one after the other, each at a random moment: a list of (role, signal), which were
-    hit and which not. The study is begun again whenever it ended. Returns hits and what was lost
-    on the way."""
+def strike(study, kills, draw, *, say=lambda words: None, limit_s=3600, span_s=3.0):
+    """Kills, one after the other, each at a random moment, until the study is complete: a list of
+    (role, signal) that were hit. The study is begun again whenever it was stopped. Returns hits
+    and what was lost on the way; `say` is told of each."""
     hit, lost, end = [], 0, time.monotonic() + limit_s
     study.start()
-    for role, number in kills:
-        if time.monotonic() > end:
-            break
-        if study.process.poll() is not None:
-            study.start()
+    for number, (role, signal_) in enumerate(kills, 1):
         time.sleep(draw.uniform(0, span_s))
-        for _ in range(3):  # it may just have ended by itself
+        while time.monotonic() < end and len(hit) < number:
+            if study.process.poll() == 0:
+                return hit, lost
             if study.process.poll() is not None:
                 study.start()
-            if study.kill_one(role, number, draw):
-                hit.append((role, number))
-                break
+            if study.kill_one(role, signal_, draw):
+                hit.append((role, signal_))
         lost += study.look()
+        say(f"kill {number} of {len(kills)}: {role}, {signal_.name}; {len(study.published)} "
+            f"launches kept, {lost} lost")
     return hit, lost
 
 
@@ -207,10 +198,10 @@ def drawn(roles, count, seed):
     return kills, draw
 
 
-def run(study, kills, draw, limit_s=3600):
+def run(study, kills, draw, *, say=lambda words: None, limit_s=3600):
     """The whole: a study that is killed so often, its end, its account; removes its folder."""
     try:
-        hit, lost = strike(study, kills, draw, limit_s)
+        hit, lost = strike(study, kills, draw, say=say, limit_s=limit_s)
         status = study.finish(limit_s)
     finally:
         if study.process and study.process.poll() is None:

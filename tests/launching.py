@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Launches for tests: with the stack in use, two ranks on two cores, bounded in time."""
 
+import os
+import pathlib
 import subprocess
 
 from reframe_tests.harness import families
@@ -16,13 +18,14 @@ def command_of(family, *words, ranks=2, guard_s=None, program=None, **variables)
     launcher = test_launcher(family).split(";") if ranks == 2 else ["mpirun"]
     if guard_s:
         launcher = [str(family.prefix(STACK) / "bin/cotejo-guard"), str(guard_s), "-r",
-                    "guard.json", *launcher]
+                    "guard.json", *(w for name in family.shared_memory for w in ("-m", name)),
+                    *launcher]
     env = {**environment(family, STACK), **family.transports["shm"].environment, **variables}
     program = program or family.prefix(STACK) / "bin/cotejo"
     return [*launcher, "-np", str(ranks), str(program), *words], env
 
 
-def launch(family, *words, folder=None, timeout=60, **options):
+def launch(family, *words, folder=None, timeout=120, **options):
     """Runs what `command_of` says.
 
     With `guard_s` the guard ends all ranks after so many seconds (status 124) and says so in
@@ -31,6 +34,18 @@ def launch(family, *words, folder=None, timeout=60, **options):
     command, env = command_of(family, *words, **options)
     return subprocess.run(command, env=env, cwd=folder, text=True, capture_output=True,
                           timeout=timeout, stdin=subprocess.DEVNULL)
+
+
+def unmapped(names):
+    """Those of these files of /dev/shm that are there and that no process has mapped."""
+    left = {name for name in names if os.path.exists(f"/dev/shm/{name}")}
+    for maps in pathlib.Path("/proc").glob("[0-9]*/maps"):
+        try:
+            text = maps.read_text() if left else ""
+        except OSError:
+            continue
+        left = {name for name in left if f"/dev/shm/{name}" not in text}
+    return left
 
 
 def said(done, program="cotejo"):

@@ -33,3 +33,9 @@ int renameat(int place, const char *from, int other, const char *to) {
     int (*real)(int, const char *, int, const char *) = dlsym(RTLD_NEXT, "renameat");
     return real(place, from, other, to);
 }
+
+int renameat2(int place, const char *from, int other, const char *to, unsigned how) {
+    strike(to);
+    int (*real)(int, const char *, int, const char *, unsigned) = dlsym(RTLD_NEXT, "renameat2");
+    return real(place, from, other, to, how);
+}

@@ -11,7 +11,18 @@ import subprocess
 
 import pytest
 
-from reframe_tests.harness import accidents, cores, launches, measuring, sessions, study
+from reframe_tests.harness import (
+    accidents,
+    blocks,
+    child,
+    cores,
+    ending,
+    launches,
+    measuring,
+    plans,
+    sessions,
+    study,
+)
 from tests import injected
 from tests.launching import FAMILIES, STACK
 
@@ -112,7 +123,7 @@ def faked(results, monkeypatch):
     """A study whose launches are written, not measured: `fate(cell, block)` is their status."""
     monkeypatch.delenv("COTEJO_SESSION")
     sessions.begin()
-    blocks = []
+    ran = []
 
     def prepare(fate, blocks_wanted=2, cells=(*CELLS, *OTHER)):
         plan = {"tag": "smoke", "blocks": blocks_wanted, "seed": 1, "reframe_s": 0.0,
@@ -123,7 +134,7 @@ def faked(results, monkeypatch):
             number = int(COTEJO_BLOCK)
             with open(COTEJO_ONLY) as file:
                 only = file.read().split()
-            blocks.append((number, only))
+            ran.append((number, only))
             for i, cell in enumerate(only):
                 status = fate(cell, number)
                 if status:
@@ -133,80 +144,80 @@ def faked(results, monkeypatch):
                         "started": f"2026-01-01T{number:02d}:00:{i:02d}Z", "accident":
                             {"kind": "signal", "evidence": "x"} if status == "accident" else None})
 
-        monkeypatch.setattr(study, "reframe", measure)
+        monkeypatch.setattr(child, "reframe", measure)
         return plan
-    return prepare, blocks
+    return prepare, ran
 
 
 def test_a_lost_launch_is_measured_again_with_its_group(faked):
-    prepare, blocks = faked
+    prepare, ran = faked
     plan = prepare(lambda cell, n: "accident" if (cell, n) == (CELLS[0], 1) else "ok")
-    assert study.run(plan) == ""
+    assert blocks.run(plan) == ""
     # The other test lost nothing, and gets no further launch.
-    assert blocks == [(1, plan["cells"]), (2, plan["cells"]), (3, CELLS)]
+    assert ran == [(1, plan["cells"]), (2, plan["cells"]), (3, CELLS)]
     assert plan["further"] == {"3": CELLS}
     assert plan["accidents"] == {CELLS[0]: 1}
-    status, lines = study.account(plan, "")
-    assert status == study.COMPLETE
+    status, lines = ending.account(plan, "")
+    assert status == ending.COMPLETE
     assert f"lost to accidents: 1 of {CELLS[0]} (signal)" in lines
 
 
 def test_a_further_block_that_is_lost_is_replaced_too(faked):
-    prepare, blocks = faked
+    prepare, ran = faked
     plan = prepare(lambda cell, n: "accident" if cell == CELLS[0] and n in (1, 3) else "ok")
-    assert study.run(plan) == ""
-    assert [number for number, _ in blocks] == [1, 2, 3, 4]
+    assert blocks.run(plan) == ""
+    assert [number for number, _ in ran] == [1, 2, 3, 4]
 
 
 def test_what_is_lost_again_and_again_is_given_up_and_said(faked):
-    prepare, blocks = faked
+    prepare, ran = faked
     plan = prepare(lambda cell, n: "accident" if cell == CELLS[0] else "ok")
-    assert study.run(plan) == ""
-    assert len(blocks) == 3  # it was lost three times, two tries beyond the first
-    status, lines = study.account(plan, "")
-    assert status == study.INCOMPLETE
+    assert blocks.run(plan) == ""
+    assert len(ran) == 3  # it was lost three times, two tries beyond the first
+    status, lines = ending.account(plan, "")
+    assert status == ending.INCOMPLETE
     assert f"given up: {CELLS[0]} was lost more than 2 times" in lines
 
 
 @pytest.mark.parametrize(("fails", "blocks_run"), [((1,), 3), ((1, 3), 4), ((1, 2, 3, 4), 4)])
 def test_what_fails_now_and_then_is_measured_again_so_often(faked, fails, blocks_run):
-    prepare, blocks = faked
+    prepare, ran = faked
     fate = {n: "failed" for n in fails}
     plan = prepare(lambda cell, n: fate.get(n, "ok") if cell == CELLS[0] and n != 5 else "ok",
                    blocks_wanted=2)
     if fails == (1, 2, 3, 4):  # it works once, and then never again
         fate = {2: "failed", 3: "failed", 4: "failed"}
-    assert study.run(plan) == ""
-    assert len(blocks) == blocks_run
-    assert study.account(plan, "")[0] == study.COMPLETE
+    assert blocks.run(plan) == ""
+    assert len(ran) == blocks_run
+    assert ending.account(plan, "")[0] == ending.COMPLETE
 
 
 def test_what_fails_by_itself_stays_failed_and_does_not_block_the_end(faked):
-    prepare, blocks = faked
+    prepare, ran = faked
     plan = prepare(lambda cell, n: "failed" if cell == CELLS[0] else "ok")
-    assert study.run(plan) == ""
-    assert len(blocks) == 2
-    status, lines = study.account(plan, "")
-    assert status == study.FAILED
+    assert blocks.run(plan) == ""
+    assert len(ran) == 2
+    status, lines = ending.account(plan, "")
+    assert status == ending.FAILED
     assert lines[-1] == f"failed each time: {CELLS[0]}"
 
 
 def test_accidents_in_a_row_stop_the_study(faked):
-    prepare, blocks = faked
+    prepare, ran = faked
     plan = prepare(lambda cell, n: "accident", blocks_wanted=9)
-    reason = study.run(plan)
+    reason = blocks.run(plan)
     assert reason.startswith("the last 6 launches were lost to accidents, the latest ")
-    assert len(blocks) == 2
-    status, lines = study.account(plan, reason)
-    assert status == study.INCOMPLETE
+    assert len(ran) == 2
+    status, lines = ending.account(plan, reason)
+    assert status == ending.INCOMPLETE
     assert reason in lines[-1] and lines[-1].endswith("start again to go on")
 
 
 def test_launches_that_leave_no_word_are_tried_so_often_and_no_more(faked):
-    prepare, blocks = faked
+    prepare, ran = faked
     plan = prepare(lambda cell, n: None)
-    assert "3 launches of block 1 leave no description" in study.run(plan)
-    assert len(blocks) == 1 + plan["tries"]
+    assert "3 launches of block 1 leave no description" in blocks.run(plan)
+    assert len(ran) == 1 + plan["tries"]
     assert plan["unrecorded"] == dict.fromkeys(plan["cells"], 3)
 
 
@@ -225,12 +236,12 @@ def test_accidents_in_a_row_leave_out_the_rest_of_a_block():
     (2, 4, (4, "2 launches in place of 5: 4 blocks were begun, and are brought to their end")),
     (5, 3, (5, ""))])
 def test_the_number_of_launches_is_heeded_on_resuming(faked, capsys, asked, begun, blocks_said):
-    (prepare, _), (blocks, said) = faked, blocks_said
+    (prepare, _), (ran, said) = faked, blocks_said
     plan = prepare(lambda cell, n: "ok", blocks_wanted=5)
     for n in range(1, begun + 1):
         sessions.write_json(sessions.session_folder() / f"{CELLS[0]}.{n:03d}.json", {})
-    study.resize(plan, asked)
-    assert plan["blocks"] == blocks
+    plans.resize(plan, asked)
+    assert plan["blocks"] == ran
     assert capsys.readouterr().out == (f"study: {said}\n" if said else "")
 
 
@@ -248,9 +259,9 @@ def test_a_session_of_another_state_is_not_gone_on_with(results, monkeypatch, ca
     name = sessions.begin()
     plan = {"tag": "quick", "like": "", "finished": "", **measuring.state()}
     sessions.write_json(sessions.session_folder() / "session.json", plan)
-    assert study.unfinished("quick") == name
+    assert plans.unfinished("quick") == name
     sessions.write_json(sessions.session_folder() / "session.json", {**plan, what: "other"})
-    assert study.unfinished("quick") is None
+    assert plans.unfinished("quick") is None
     assert f"session {name} is not gone on with: " in capsys.readouterr().out
 
 
@@ -258,7 +269,7 @@ def test_a_broken_plan_is_named_and_left_out(results, capsys):
     folder = results / "local/20260101T000000Z"
     folder.mkdir(parents=True)
     (folder / "session.json").write_text("{")
-    assert study.unfinished("quick") is None
+    assert plans.unfinished("quick") is None
     said = capsys.readouterr().out.splitlines()
     assert len(said) == 1 and str(folder / "session.json") in said[0]
 
@@ -299,7 +310,7 @@ def test_git_that_tells_nothing_proves_nothing_clean(monkeypatch, tmp_path):
 
 def test_the_hash_is_of_all_that_measures_and_of_nothing_else():
     names = {str(p.relative_to(sessions.REPO)) for p in measuring.measuring_files("local")}
-    assert {"src/cotejo.c", "reframe_tests/base.py", "reframe_tests/harness/study.py",
+    assert {"src/cotejo.c", "reframe_tests/base.py", "reframe_tests/harness/blocks.py",
             "reframe_tests/mpi_families/mpich.yaml", "site_configs/local/reframe.py"} <= names
     assert not [n for n in names if n.startswith(("analysis", "tests", "site_configs/uml"))
                 or "__pycache__" in n or n.endswith(("references.json", ".md"))]

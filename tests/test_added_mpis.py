@@ -9,6 +9,7 @@ import pytest
 from reframe_tests.harness import families
 from reframe_tests.harness.model import declarations
 from stack import verify
+from tests import fake_mpi
 from tests.fake_mpi import REFRAME, Fake, executable
 
 needs_stack = pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack`")
@@ -103,6 +104,15 @@ def texts(path):
             and isinstance(node.value, str) and id(node) not in said]
 
 
+#: Of the R package what is about published studies, which were of certain MPIs.
+PUBLISHED = ("register-", "audit")
+
+
+def r_code(path):
+    """A file of R without its comments."""
+    return re.sub(r"(?m)^\s*#.*$", "", path.read_text())
+
+
 def test_no_file_that_decides_anything_knows_the_name_of_an_mpi():
     words = "|".join([*map(re.escape, families.load()), "ompi", "impi"])
     names = re.compile(rf"(?<![\w-])({words})(?![\w-])")
@@ -110,7 +120,61 @@ def test_no_file_that_decides_anything_knows_the_name_of_an_mpi():
              for path in (families.REPO / folder).rglob("*.py")]
     knowing = {str(path.relative_to(families.REPO)) for path in files
                if any(names.search(text) for text in texts(path))}
+    files = [path for path in (families.REPO / "analysis/R").glob("*.R")
+             if not path.name.startswith(PUBLISHED)]
+    assert files
+    knowing |= {str(path.relative_to(families.REPO)) for path in files
+                if names.search(r_code(path))}
     assert knowing == set()
+
+
+#: What is added below, a file each: an MPI that is like no other, and a transport that it has.
+LATELY = """title: Lately
+spack: lately
+default: false
+library: '^Lately MPI (?P<version>[0-9.]+)'
+colour: "#117733"
+order: 40
+steered_by: [LATELY_]
+bind: ["-on-cores", "{cpus}"]
+environment: {LATELY_TELLS: "yes"}
+transports: {shm: {environment: {LATELY_BY: memory}, evidence: "by memory"}}
+"""
+PIGEON = """title: carrier pigeon
+reach: host
+proof: {tcp: nothing}
+families: {lately: {environment: {LATELY_BY: pigeon}, evidence: "by pigeon"}}
+"""
+
+
+@needs_stack
+@pytest.mark.parametrize(("evidence", "status"), [
+    ("carried by pigeon", "ok"), ("carried by snail", "marked")])
+def test_an_mpi_a_transport_a_placement_and_a_site_are_added_by_a_file_each(
+        tmp_path, evidence, status):
+    """In a copy of the tree to which nothing else is done, from ReFrame's list to the record."""
+    tree = fake_mpi.tree(tmp_path)
+    for path, text in {"mpi_families/lately": LATELY, "mpi_transports/pigeon": PIGEON}.items():
+        (tree / f"reframe_tests/{path}.yaml").write_text(text)
+        assert len(text.splitlines()) <= 40
+    fake = Fake(tmp_path / "there", "lately", (
+        "Lately MPI 1.2.3", evidence, [("a", 0), ("a", 2)]), repo=tree,
+        placements="near: {hosts: 1, cpus: [0, 1]}\napart: {hosts: 1, cpus: [0, 2]}\n",
+        scale="transports: [pigeon]\n")
+    lines = [path.read_text().count("\n") for path in (tmp_path / "there/sites/fake").iterdir()]
+    assert sum(lines) <= 40
+    output = fake.run("-r", "-n", "pingpong_affinity.*placement=apart", "--keep-stage-files",
+                      LATELY_BY="snail", LATELY_SPEED="low")
+    found = fake.records()
+    assert len(found) == 1, output[-2500:]
+    record = found[0]
+    assert (record["id"], record["status"]) == (
+        "pingpong_affinity.lately.pigeon.apart.compute.001", status), output[-2000:]
+    assert ("pigeon" in record["reason"]) == (status == "marked")
+    words, seen = fake.received("pingpong_affinity")
+    assert words[:4] == ["mpirun", "-np", "2", "-on-cores"] and words[4] == "0,2"
+    assert {n: v for n, v in seen.items() if n.startswith("LATELY_")} == {
+        "LATELY_TELLS": "yes", "LATELY_BY": "pigeon"}
 
 
 def test_what_is_added_is_one_short_file():

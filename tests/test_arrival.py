@@ -5,7 +5,7 @@ import pytest
 
 from tests import quiet
 from tests.launching import launch, said
-from tests.test_sampler import BRIEF, measured, one
+from tests.test_sampler import BRIEF, measured
 
 WAIT, SPREAD = 200e-6, 1e-3
 
@@ -32,7 +32,7 @@ def ends_of(offsets):
     return {"": max(ends), ".rank0": ends[0], ".rank1": ends[1]}
 
 
-@one
+@pytest.mark.one_mpi
 @pytest.mark.parametrize("pattern", PATTERNS, indirect=True, ids=lambda p: p[0])
 def test_a_rank_is_done_its_wait_after_its_arrival(mpi, tmp_path, pattern):
     """Rank r is busy for r + 1 waits from its arrival on; the time is that of the last one."""
@@ -54,7 +54,7 @@ def test_a_rank_is_done_its_wait_after_its_arrival(mpi, tmp_path, pattern):
         assert (arrival["error_s"] == 2e-7) == (arrival["pattern"] == "file")
 
 
-@one
+@pytest.mark.one_mpi
 def test_windows_have_arrivals_too(mpi, tmp_path):
     """However late a busy machine makes a start: no rank is done before its arrival and wait."""
     _, rows = measured(mpi, tmp_path, "waitpattern-up", "--wait", str(WAIT), "--arrival", "ramp",
@@ -64,7 +64,7 @@ def test_windows_have_arrivals_too(mpi, tmp_path):
                    if row["operation"] == f"waitpattern-up{operation}")
 
 
-@one
+@pytest.mark.one_mpi
 def test_late_is_who_misses_its_own_arrival(mpi, tmp_path):
     """Not who arrives late by intention: else no sample at all would be valid."""
     _, rows = measured(mpi, tmp_path, "waitpattern-up", "--wait", "1e-6", "--arrival", "ramp",
@@ -74,7 +74,7 @@ def test_late_is_who_misses_its_own_arrival(mpi, tmp_path):
     assert all(float(row["late_s"]) < SPREAD for row in rows if row["valid"] == "1")
 
 
-@one
+@pytest.mark.one_mpi
 @pytest.mark.parametrize("experiment", [
     ["collective", "--operation", "allreduce,iallreduce,barrier,allreduce_init"],
     ["alltoall-variants", "--way", "collective"]])
@@ -86,7 +86,7 @@ def test_collectives_wait_for_the_last_rank_to_arrive(mpi, tmp_path, experiment)
     assert record["observed"]["payload_checked"]
 
 
-@one
+@pytest.mark.one_mpi
 def test_one_seed_is_one_random_pattern(mpi, tmp_path):
     offsets = {}
     for name, seed in (("a", "5"), ("b", "5"), ("c", "6")):
@@ -97,7 +97,7 @@ def test_one_seed_is_one_random_pattern(mpi, tmp_path):
     assert all(0 <= offset <= 50e-6 for offset in offsets["a"])
 
 
-@one
+@pytest.mark.one_mpi
 @pytest.mark.parametrize(("words", "told"), [
     (["--arrival", "ramp", "--start", "barrier"], "which --start barrier has not"),
     (["--arrival", "one-late", "--start", "mpi-barrier"], "which --start mpi-barrier has not"),

@@ -8,6 +8,7 @@ import pytest
 from tests.launching import STACK, launch, said
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize(("words", "expected"), [
     (["pingpong", "--szes", "1"], "did you mean --sizes"),
     (["pingpong", "--sizes", "1:x"], "FROM:TO"),
@@ -25,12 +26,14 @@ def test_what_cannot_be_done_is_said_in_one_line(mpi, words, expected):
     assert done.returncode == 2
 
 
+@pytest.mark.one_mpi
 def test_one_rank_is_refused(mpi):
     done = launch(mpi, "pingpong", ranks=1)
     assert done.returncode == 2
     assert "needs 2 ranks and was started with 1" in said(done)[0]
 
 
+@pytest.mark.one_mpi
 def test_a_flipped_bit_fails_the_launch(mpi, tmp_path):
     broken = STACK / "build" / mpi.name / "tests/libflip.so"
     words = ["pingpong", "--sizes", "64,1000", "--budget", "0.01", "--output", "samples"]
@@ -42,6 +45,7 @@ def test_a_flipped_bit_fails_the_launch(mpi, tmp_path):
     assert sound.returncode == 0, sound.stderr
 
 
+@pytest.mark.one_mpi
 def test_results_are_whole_and_never_overwritten(mpi, tmp_path):
     words = ["pingpong", "--sizes", "1,1Ki", "--budget", "0.01", "--output", "samples"]
     assert launch(mpi, *words, folder=tmp_path).returncode == 0

@@ -12,7 +12,8 @@ MARKS = re.compile(r"\bprogram_mark\s*\(")
 
 #: The clock, the sampler, and what both stand on.
 MEASURING = {"core/clock.c", "core/clock.h", "core/sampler.c", "core/stage.c", "core/program.h",
-             "core/sync.c", "core/reading.c", "core/start.c", "core/overhead.c"}
+             "core/sync.c", "core/sync_methods.c", "core/reading.c", "core/start.c",
+             "core/overhead.c"}
 #: What a computation takes alone, or how long a wait takes: found before anything is measured, and
 #: no sample.
 CALIBRATION = {"core/compute.c", "experiments/collectives/coll_overlap.c",

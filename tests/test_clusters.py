@@ -12,7 +12,14 @@ import time
 
 import pytest
 
-from reframe_tests.harness import clusters, families, machine, removal
+from reframe_tests.harness import (
+    clusters,
+    families,
+    machine,
+    network_check,
+    removal,
+    virtual_hosts,
+)
 
 REFRAME = families.stack_prefix() / "tools/bin/reframe"
 MODEL = {"one_way_s": 40e-6, "payload_rate": 94e6}
@@ -39,7 +46,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def output(found, host, *command):
-    done = clusters.on_host(found, host, *command, stdout=subprocess.PIPE)
+    done = virtual_hosts.on_host(found, host, *command, stdout=subprocess.PIPE)
     return done.communicate(timeout=20)[0]
 
 
@@ -79,7 +86,7 @@ def test_hosts_have_a_core_each_and_lend_it_when_told_so(folder, monkeypatch):
     def cores(host):
         return output(found, host, "grep Cpus_allowed_list /proc/self/status | cut -f2").strip()
 
-    assert [cores(host) for host in ("host1", "host2")] == list(map(str, clusters.cores(2)))
+    assert [cores(host) for host in ("host1", "host2")] == list(map(str, virtual_hosts.cores(2)))
     monkeypatch.setenv("COTEJO_CORES", ",".join(map(str, here[:2])))
     assert all(machine.cpu_list(cores(host)) == here[:2] for host in ("host1", "host2"))
 
@@ -103,12 +110,25 @@ def test_two_at_once_are_verified_and_leave_nothing(folder):
 @needs_hosts
 def test_a_switch_that_is_killed_takes_its_hosts_with_it(folder):
     found = clusters.up("gigabit", "crash", hosts=2)
-    left = clusters.on_host(found, "host1", "sleep", "60")
+    left = virtual_hosts.on_host(found, "host1", "sleep", "60")
     os.kill(found["pid"], signal.SIGKILL)
     assert all(gone(h["pid"]) for h in found["hosts"])
     assert left.wait(timeout=10) != 0
     clusters.up("gigabit", "next", hosts=2, verified=False)
     assert [path.name for path in folder.iterdir()] == ["next"]  # the next one clears its folder
+
+
+def test_a_switch_that_is_killed_before_its_folder_is_whole_leaves_none(folder, tmp_path):
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", tmp_path / "kills.so",
+                    families.REPO / "tests/rename_kills.c", "-ldl"], check=True)
+    folder.mkdir()
+    done = subprocess.run(
+        [clusters.program("cotejo-switch"), "--folder", folder / "x"], timeout=20,
+        env={**os.environ, "LD_PRELOAD": str(tmp_path / "kills.so"), "FAULT_FOLDER": str(folder)})
+    assert done.returncode == -signal.SIGKILL
+    assert [path.name.startswith(removal.WAITING) for path in folder.iterdir()] == [True]
+    clusters.sweep()
+    assert list(folder.iterdir()) == []
 
 
 def test_only_folders_of_switches_that_are_gone_are_swept(folder):
@@ -119,6 +139,8 @@ def test_only_folders_of_switches_that_are_gone_are_swept(folder):
         if text:
             (folder / name / "cluster.json").write_text(text)
     os.utime(folder / "broken", (0, 0))  # of a switch that was killed before it was up
+    # And of one that was killed before it had marked its folder.
+    (folder / f"{removal.WAITING}999999999.{removal.processes()}.switch").mkdir()
     clusters.sweep()
     assert [path.name for path in folder.iterdir()] == ["coming"]
 
@@ -149,7 +171,7 @@ def test_a_cluster_ends_with_the_process_it_is_for(folder):
 @needs_hosts
 def test_launching_ends_what_an_earlier_launch_left(folder, tmp_path):
     found = clusters.up("gigabit", "swept", hosts=2)
-    left = clusters.on_host(found, "host2", "sleep", "60")
+    left = virtual_hosts.on_host(found, "host2", "sleep", "60")
     done = subprocess.run([str(clusters.SITE / "enter"), found["folder"], "hostname"],
                           cwd=tmp_path, text=True, capture_output=True, timeout=20)
     assert (done.returncode, done.stdout) == (0, "head\n")
@@ -230,7 +252,7 @@ def test_without_root_it_is_one_line(folder):
     ({"rate": 93e6, "least_s": 4e-3}, "round trip takes 4000 us"),
 ])
 def test_what_tcp_finds_is_held_against_the_model(measured, words):
-    said = clusters.contradiction(measured, MODEL)
+    said = network_check.contradiction(measured, MODEL)
     assert said.startswith("TCP") == bool(words)
     assert words in said
 
@@ -253,8 +275,8 @@ def test_what_the_control_finds_tells_a_busy_machine_from_a_wrong_network(
         measured, control, words):
     measured = {"rate": 93e6, "best_rate": 93e6, "least_s": 160e-6, **measured,
                 "control": {**CONTROL, **control}}
-    assert clusters.contradiction(measured, MODEL)
-    said = clusters.excuse(measured, MODEL)
+    assert network_check.contradiction(measured, MODEL)
+    said = network_check.excuse(measured, MODEL)
     assert bool(said) == bool(words)
     assert words in said
 
@@ -265,8 +287,8 @@ def test_a_dilated_cluster_is_what_it_declares_in_its_own_time(folder):
     found = clusters.up("gigabit", "slow", hosts=2, dilation=10)
     verified = clusters.description(found)["verified"]
     assert clusters.description(found)["dilation"] == 10
-    assert not clusters.contradiction(verified, found["hosts"][1], 10)
-    undilated = clusters.probe({**found, "options": {**found["options"], "dilation": 1}},
+    assert not network_check.contradiction(verified, found["hosts"][1], 10)
+    undilated = network_check.probe({**found, "options": {**found["options"], "dilation": 1}},
                                {**found["hosts"][1], "payload_rate": 1e8})
     assert 0.08 < undilated["rate"] / verified["rate"] < 0.12
     assert clusters.label("gigabit-8", 8).endswith(
@@ -310,7 +332,7 @@ def busy(seconds=60):
 @needs_hosts
 def test_a_busy_machine_is_waited_for(folder, monkeypatch):
     found = clusters.up("gigabit", "busy", hosts=2, verified=False)
-    blames, excuse = [], clusters.excuse
+    blames, excuse = [], network_check.excuse
     with busy() as end:
         def noted(*words):
             blames.append(excuse(*words))
@@ -318,12 +340,12 @@ def test_a_busy_machine_is_waited_for(folder, monkeypatch):
                 end()
             return blames[-1]
 
-        monkeypatch.setattr(clusters, "excuse", noted)
-        verified = clusters.verify(found)
+        monkeypatch.setattr(network_check, "excuse", noted)
+        verified = network_check.verify(found)
     assert len(blames) >= 2
     assert all(blames)
     assert verified["tries"] == 1 + len(blames)
-    assert verified["waited_s"] >= clusters.PAUSE_S
+    assert verified["waited_s"] >= network_check.PAUSE_S
     assert json.loads((folder / "busy/verified.json").read_text()) == verified
 
 
@@ -332,7 +354,7 @@ def test_a_machine_that_stays_busy_is_not_called_wrong(folder):
     found = clusters.up("gigabit", "busier", hosts=2, verified=False)
     with busy(), pytest.raises(clusters.ClusterBusyError,
                                  match="too busy for a cluster, .* without the network"):
-        clusters.verify(found, patience_s=1)
+        network_check.verify(found, patience_s=1)
 
 
 @needs_hosts
@@ -352,7 +374,7 @@ def test_ten_times_the_latency_is_found(folder):
     honest = clusters.up("gigabit", "honest", hosts=3, verified=False)
     slow = clusters.up("gigabit", "impostor", hosts=3, verified=False, latency=100e-6)
     with pytest.raises(clusters.ClusterError, match="should be: host1 to host2: TCP's shortest"):
-        clusters.verify({**slow, "hosts": with_models(slow, honest)})
+        network_check.verify({**slow, "hosts": with_models(slow, honest)})
 
 
 @needs_hosts
@@ -361,7 +383,7 @@ def test_a_slow_link_is_found_on_the_last_host(folder):
     slow = clusters.up("gigabit", "impostor", hosts=3, verified=False,
                        rates=[1e9, 1e9, 1e8])
     with pytest.raises(clusters.ClusterError, match="should be: host1 to host3: TCP streams at"):
-        clusters.verify({**slow, "hosts": with_models(slow, honest)})
+        network_check.verify({**slow, "hosts": with_models(slow, honest)})
 
 
 def with_models(hosts, honest):
@@ -376,8 +398,8 @@ def test_every_host_is_verified_before_use(folder):
     verified = json.loads((folder / "every/verified.json").read_text())
     assert [host["name"] for host in verified["others"]] == ["host3", "host4"]
     assert verified["others"][0]["rate"] > 3 * verified["others"][1]["rate"]
-    assert not clusters.mtu_problem(found)
-    said = clusters.mtu_problem({**found, "options": {"mtu": 9000}})
+    assert not network_check.mtu_problem(found)
+    said = network_check.mtu_problem({**found, "options": {"mtu": 9000}})
     assert said == "host1 has MTU 1500, 9000 was asked for"
 
 

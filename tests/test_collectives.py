@@ -2,12 +2,13 @@
 """The collective operations: what is wrong is found, what cannot be is said."""
 
 import csv
+import fnmatch
 import json
 import os
 
 import pytest
 
-from tests.launching import STACK, launch, refuses, said
+from tests.launching import STACK, launch, refuses, said, unmapped
 
 BRIEF = ["--budget", "0", "--min-repetitions", "1", "--max-repetitions", "1", "--sync-share", "1"]
 
@@ -15,14 +16,19 @@ BRIEF = ["--budget", "0", "--min-repetitions", "1", "--max-repetitions", "1", "-
 def test_what_the_library_refuses_is_one_line_that_says_where(mpi, tmp_path):
     """Program, rank, operation and size, and the launch ends: no library's own words do that."""
     broken = {"LD_PRELOAD": str(STACK / "build" / mpi.name / "tests/librefuse.so")}
+    before = set(os.listdir("/dev/shm"))
+    # Ranks that a library ends at once leave their shared memory: it goes with the guard.
     done = launch(mpi, "collective", "--operation", "allgather", "--sizes", "64", "--output",
-                  "samples", folder=tmp_path, **broken)
+                  "samples", folder=tmp_path, guard_s=50, **broken)
     assert done.returncode != 0
+    assert not [name for name in unmapped(set(os.listdir("/dev/shm")) - before)
+                if any(fnmatch.fnmatch(name, known) for known in mpi.shared_memory)]
     line, = said(done)
     assert line.startswith("cotejo collective: rank 1 of 2, during allgather of 64 B: the MPI ")
     assert list(tmp_path.glob("samples.csv")) == list(tmp_path.glob("samples.json")) == []
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize(("operation", "words", "expected"), [
     ("bcast", ["--sizes", "64,1000"],
      "byte 500 of the 1000 B that rank 1 received in bcast of 1000 B"),
@@ -44,6 +50,7 @@ def test_a_broken_result_fails_the_launch(mpi, tmp_path, operation, words, expec
     assert sound.returncode == 0, sound.stderr
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize(("words", "expected"), [
     (["--operation", "bcst"], "did you mean bcast"),
     (["--operation", "bcast,"], "no operation ''"),
@@ -62,6 +69,7 @@ def test_what_cannot_be_is_said_in_one_line(mpi, words, expected):
     refuses(launch(mpi, "collective", *words), expected)
 
 
+@pytest.mark.one_mpi
 @pytest.mark.skipif(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") > 20 << 30,
                     reason="this host has room for what is to be refused")
 def test_only_the_count_of_a_block_must_be_an_int(mpi):
@@ -71,6 +79,7 @@ def test_only_the_count_of_a_block_must_be_an_int(mpi):
     assert "MB available; ask for smaller" in said(done)[0]
 
 
+@pytest.mark.one_mpi
 def test_results_are_checked_on_buffers_that_were_never_written_and_begin_within_a_page(
         mpi, tmp_path):
     broken = {"LD_PRELOAD": str(STACK / "build" / mpi.name / "tests/libflip.so")}
@@ -80,6 +89,7 @@ def test_results_are_checked_on_buffers_that_were_never_written_and_begin_within
     assert launch(mpi, *words, COTEJO_FLIP_BYTES="1000", **broken).returncode == 1
 
 
+@pytest.mark.one_mpi
 def test_a_group_leaves_out_what_cannot_be(mpi, tmp_path):
     done = launch(mpi, "collective", "--operation", "blocking,-barrier", "--datatype", "vector",
                   "--sizes", "64", *BRIEF, "--output", "samples", folder=tmp_path)
@@ -91,6 +101,7 @@ def test_a_group_leaves_out_what_cannot_be(mpi, tmp_path):
     assert not measured & {"reduce", "barrier"}
 
 
+@pytest.mark.one_mpi
 def test_overlap_has_three_kinds_of_samples(mpi, tmp_path):
     done = launch(mpi, "collective", "--operation", "ibcast", "--sizes", "8,64Ki", "--budget",
                   "0.01", "--sync-share", "1", "--order", "listed", "--output", "samples",
@@ -101,6 +112,7 @@ def test_overlap_has_three_kinds_of_samples(mpi, tmp_path):
         (f"ibcast{kind}", size) for size in (8, 65536) for kind in ("", ".compute", ".both")]
 
 
+@pytest.mark.one_mpi
 def test_a_report_has_a_line_for_each_operation(mpi):
     done = launch(mpi, "collective", "--operation", "bcast,barrier", "--sizes", "8", "--budget",
                   "0.02", "--max-repetitions", "40", "--order", "listed", "--report",

@@ -189,13 +189,34 @@ def test_processes_that_carry_the_name_of_a_living_study_are_left_alone(locks):
         end(other)
 
 
+@pytest.mark.parametrize("told", [(0, True), (7, False)], ids=["none", "gone"])
+def test_a_founder_that_has_ended_already_is_told_from_none(monkeypatch, told):
+    monkeypatch.setattr(cores, "founder", lambda: told)
+    child = subprocess.Popen(["sleep", "100"])
+    try:
+        assert cores.gone_before(child) is not told[1]
+    finally:
+        end(child)
+
+
+def test_a_founder_that_ends_as_it_is_looked_at_is_gone(monkeypatch):
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    monkeypatch.setattr(cores, "founder", lambda: (gone.pid, True))
+    child = subprocess.Popen(["sleep", "100"])
+    try:
+        assert cores.gone_before(child)
+    finally:
+        end(child)
+
+
 def test_a_study_ends_with_the_make_that_began_it(locks, tmp_path):
     tools = tmp_path / "tools/bin"
     tools.mkdir(parents=True)
     (tools / "reframe").write_text(f"#!/bin/sh\necho $$ > {locks}/reframe\nexec sleep 100\n")
     (tools / "reframe").chmod(0o755)
-    run = ("from reframe_tests.harness import cores, study; cores.hold('study'); "
-           "study.reframe([])")
+    run = ("from reframe_tests.harness import child, cores; cores.hold('study'); "
+           "child.reframe([])")
     script = f'{sys.executable} -c "{run}"; sleep 100'
     make, _, _ = holder(locks, script, env={**os.environ, "COTEJO_STACK": str(tmp_path)},
                         stderr=subprocess.PIPE, text=True)

@@ -19,6 +19,7 @@ from reframe_tests.harness import dataset, sessions
 COLUMNS = [{"name": name, "unit": unit, "meaning": name} for name, unit in (
     ("operation", ""), ("bytes", "B"), ("repetition", ""), ("calls", ""), ("time_s", "s"),
     ("valid", ""), ("queue", ""))]
+AUDIT = [{"mpi": "mpich", "item": "version", "value": "5.0.2"}]
 
 
 @pytest.fixture
@@ -44,6 +45,7 @@ def measured(tmp_path):
     failed = {**record, "id": "cell.002", "status": "failed", "observed": None, "samples": None}
     sessions.write_json(folder / "cell.002.json", failed)
     sessions.write_json(folder / "session.json", {"tag": "quick", "cells": ["cell"]})
+    sessions.write_json(folder / "audit.json", AUDIT)
     return tmp_path / "results"
 
 
@@ -57,7 +59,9 @@ def test_a_dataset_is_thinned_stripped_and_the_same_twice(measured, tmp_path):
                               "local/20260101T000000Z.tar.xz")
     with tarfile.open(path) as tar:
         files = {m.name: tar.extractfile(m).read().decode() for m in tar.getmembers()}
-    assert set(files) == {"cell.001.json", "cell.001.csv", "cell.002.json", "session.json"}
+    assert set(files) == {"cell.001.json", "cell.001.csv", "cell.002.json", "session.json",
+                          "audit.json"}
+    assert json.loads(files["audit.json"]) == AUDIT
     rows = files["cell.001.csv"].splitlines()[2:]
     record = json.loads(files["cell.001.json"])
     assert len(rows) == record["samples"]["rows"] == 4 * 20
@@ -222,7 +226,7 @@ def test_what_is_not_a_launch_is_named_and_left_out_and_the_rest_goes_on(
     wrong = dataset.pack(measured, tmp_path / "out", 20)
     assert len(wrong) == 1 and "cell.001" in wrong[0] and "\n" not in wrong[0]
     files = dataset.read_archive(tmp_path / "out/local/20260101T000000Z.tar.xz")
-    assert set(files) == {"cell.002.json", "session.json"}
+    assert set(files) == {"cell.002.json", "session.json", "audit.json"}
     assert not any(b"root:" in data for data in files.values())
 
 

@@ -27,6 +27,7 @@ def fft(mpi):
     return mpi
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_messages_of_the_fft_are_those_of_the_formula(fft, ranks, tmp_path):
     done = launch(fft, "fft", "--log2", "12", "--effort", "estimate", *ONCE_KERNEL,
@@ -48,6 +49,7 @@ def test_messages_of_the_fft_are_those_of_the_formula(fft, ranks, tmp_path):
     assert record(tmp_path)["observed"]["payload_checked"] is True
 
 
+@pytest.mark.one_mpi
 def test_a_wrong_byte_of_a_transposition_is_an_error(fft):
     """2^8 points on 2 ranks: blocks of 1 KiB, rows of 128 B."""
     broken = {"LD_PRELOAD": str(STACK / "build" / fft.name / "tests/libflip.so")}
@@ -61,6 +63,7 @@ def test_a_wrong_byte_of_a_transposition_is_an_error(fft):
         assert "wrong result" in said(done)[0] and variant in said(done)[0]
 
 
+@pytest.mark.one_mpi
 def test_the_most_memory_is_told_of_every_sample(mpi, tmp_path):
     """At least the keys themselves, twice."""
     done = launch(mpi, "radix", "--keys", "100k", "--variant", "original", "--min-repetitions",
@@ -72,6 +75,7 @@ def test_the_most_memory_is_told_of_every_sample(mpi, tmp_path):
     assert [row for row in rows if float(row["peak_bytes"]) < 2 * 4 * 100e3] == []
 
 
+@pytest.mark.one_mpi
 def test_a_wrong_key_is_an_error(mpi):
     broken = {"LD_PRELOAD": str(STACK / "build" / mpi.name / "tests/libflip.so")}
     for variant in ("original", "posted"):
@@ -81,15 +85,15 @@ def test_a_wrong_key_is_an_error(mpi):
         assert f"variant {variant}" in said(done)[0]
 
 
+@pytest.mark.one_mpi
 def test_any_number_of_ranks_sorts(mpi):
     done = launch(mpi, "radix", "--keys", "1000", "--distribution", "few", "--buffer", "128",
                   *ONCE_KERNEL, ranks=3, **CROWDED)
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.one_mpi
 def test_what_cannot_be_is_refused_in_one_line(fft):
-    if fft.name != "mpich":
-        pytest.skip("no matter of the MPI")
     for words, what in ((["fft", "--log2", "17"], "even"),
                         (["fft", "--variant", "nonblocking", "--way", "separate"], "cannot send"),
                         (["fft", "--variant", "rows", "--way", "alltoallw"], "cannot send"),

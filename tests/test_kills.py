@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from tests import kills
+from tests import bench_accidents, kills
 from tests.launching import FAMILIES, STACK
 
 PRESENT = [f.name for f in FAMILIES.values() if (f.prefix(STACK) / "bin/cotejo").exists()]
@@ -22,3 +22,27 @@ def test_a_study_that_is_killed_here_and_there_loses_nothing(tmp_path):
     assert len(hit) == len(few), log[-3000:]
     assert status == 0, log[-3000:]
     assert found == dict.fromkeys(kills.LOSSES, 0), log[-3000:]
+
+
+def test_kills_that_were_interrupted_go_on_where_they_were(tmp_path, monkeypatch):
+    """A study that is complete before its kills leaves them to the next; what is kept is not run
+    again, unless something else was asked."""
+    ran = []
+
+    def strike(folder, stack, planned, draw, site):
+        if len(ran) == 3:
+            raise KeyboardInterrupt
+        ran.append(folder.name)
+        return {"hit": [[role, number.name] for role, number in planned[:15]], "status": 0,
+                "account": dict.fromkeys(kills.LOSSES, 0)}
+
+    monkeypatch.setattr(bench_accidents, "strike", strike)
+    arguments, asked = (tmp_path, STACK, "local"), {"count": 40, "seed": 1}
+    with pytest.raises(KeyboardInterrupt):
+        while True:
+            kept = bench_accidents.Kept(tmp_path / "kept.json", {"seed": len(ran) // 3})
+            done = bench_accidents.strike_site(*arguments, kept, **asked)
+            assert sum(len(study["hit"]) for study in done) == 40
+            assert ran == ["local-0", "local-1", "local-2"]
+            again = bench_accidents.Kept(tmp_path / "kept.json", {"seed": 0})
+            assert bench_accidents.strike_site(*arguments, again, **asked) == done

@@ -10,6 +10,7 @@ from tests.launching import STACK, launch
 GAP_S = 20e-6
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize("drain_s", [0, 100e-6])
 def test_the_drain_of_a_row_is_not_in_the_gap(mpi, tmp_path, drain_s):
     """Rows of 16 messages with their drain would tell 26 us, and none of the samples 20."""

@@ -24,6 +24,7 @@ def measured(mpi, folder, *words):
     return json.loads((folder / "samples.json").read_text()), list(csv.DictReader(lines))
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize("start", ["windows", "round-time", "barrier", "mpi-barrier", "loop"])
 def test_a_known_time_is_found(mpi, tmp_path, start):
     record, rows = measured(mpi, tmp_path, "waitpattern-up", "--wait", "200e-6", "--start", start,
@@ -37,6 +38,7 @@ def test_a_known_time_is_found(mpi, tmp_path, start):
         assert quiet.holds(found <= most * true, true, most, len(rows))
 
 
+@pytest.mark.one_mpi
 def test_a_collective_takes_what_its_last_rank_takes(mpi, tmp_path):
     _, rows = measured(mpi, tmp_path, "waitpattern-up", "--per-rank", "yes")
     times = {(r["operation"], r["repetition"]): float(r["time_s"]) for r in rows}
@@ -47,6 +49,7 @@ def test_a_collective_takes_what_its_last_rank_takes(mpi, tmp_path):
         assert times["waitpattern-up", number] == pytest.approx(max(ranks), rel=1e-9)
 
 
+@pytest.mark.one_mpi
 def test_late_starts_are_kept_and_marked(mpi, tmp_path):
     record, rows = measured(mpi, tmp_path, "start-skew", "--late", "0", "--starts", "3000")
     late = [r for r in rows if r["operation"] == "skew-deadline"]
@@ -56,6 +59,7 @@ def test_late_starts_are_kept_and_marked(mpi, tmp_path):
     assert all(float(r["late_s"]) >= 0 for r in late)
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize("method", ["linear", "ring", "hierarchical", "two-level"])
 def test_the_description_tells_what_was_learnt(mpi, tmp_path, method):
     record, _ = measured(mpi, tmp_path, "waitpattern-null", "--sync", method, "--lead", "1e-3",
@@ -73,6 +77,7 @@ def test_the_description_tells_what_was_learnt(mpi, tmp_path, method):
         assert second["slope"] == pytest.approx(-1e-5, abs=3e-6 + 6 * second["slope_se"])
 
 
+@pytest.mark.one_mpi
 def test_slopes_are_applied_only_when_significant(mpi, tmp_path):
     """Also those that are found when clocks are held against each other later on."""
     words = ["collective", "--operation", "bcast,allreduce,alltoall", "--sizes", "8:64Ki:x2",
@@ -86,6 +91,7 @@ def test_slopes_are_applied_only_when_significant(mpi, tmp_path):
             if rank["slope_applied"] and abs(rank["slope"]) <= 4 * rank["slope_se"]] == []
 
 
+@pytest.mark.one_mpi
 def test_clocks_that_no_start_relies_on_are_not_put_right(mpi, tmp_path):
     record, _ = measured(mpi, tmp_path, "collective", "--operation", "bcast", "--sizes", "8,64",
                          "--start", "barrier", "--sync", "hierarchical", "--sync-again", "1e-6",
@@ -101,6 +107,7 @@ def test_clocks_are_learnt_by_the_library_s_own_timer(mpi, tmp_path):
     assert any(row["valid"] == "1" for row in rows)
 
 
+@pytest.mark.one_mpi
 def test_every_payload_of_the_systematic_errors_is_counted(mpi, tmp_path):
     record, rows = measured(mpi, tmp_path, "systematic-errors", "--sizes", "8Ki", "--budget",
                             "0.01", "--communicators", "2", "--starts", "50")
@@ -112,6 +119,7 @@ def test_every_payload_of_the_systematic_errors_is_counted(mpi, tmp_path):
     assert record["observed"]["payload_bytes"] >= 8192 * len(moved)
 
 
+@pytest.mark.one_mpi
 def test_clocks_that_drifted_apart_are_not_reported_from(mpi, tmp_path):
     words = ["waitpattern-null", "--sync", "linear", "--inject-drift", "5e-3", "--budget", "0.3",
              "--rse", "0", "--max-repetitions", "1000000", "--output", "samples"]
@@ -128,6 +136,7 @@ def sundial(mpi, way):
     return {"LD_PRELOAD": str(library), "COTEJO_SUNDIAL": way}
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize(("way", "timer", "expected"), [
     ("stopped", "monotonic-raw", "stands still"),
     ("backwards", "monotonic-raw", "goes backwards"),
@@ -143,6 +152,7 @@ def test_a_timer_that_failed_its_check_is_not_reported_from(mpi, tmp_path, way, 
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.one_mpi
 def test_a_finer_timer_that_failed_its_check_is_left_for_a_sound_one(mpi, tmp_path):
     done = launch(mpi, "pingpong", "--sizes", "8", "--budget", "0.01", "--output", "samples",
                   folder=tmp_path, **sundial(mpi, "uneven"))
@@ -154,6 +164,7 @@ def test_a_finer_timer_that_failed_its_check_is_left_for_a_sound_one(mpi, tmp_pa
     assert "timer 'tsc' failed its check" in timer["instead"]
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize(("way", "timer", "verdict"), [
     ("stopped", "monotonic-raw", "not to be used: .*stands still"),
     ("backwards", "monotonic-raw", "not to be used: .*goes backwards"),
@@ -167,12 +178,14 @@ def test_timers_prints_a_verdict_of_each(mpi, way, timer, verdict):
     assert re.search(verdict, lines[0])
 
 
+@pytest.mark.one_mpi
 def test_a_loop_has_no_cold_buffers(mpi):
     done = launch(mpi, "collective", "--operation", "bcast", "--start", "loop", "--cache", "cold")
     assert done.returncode == 2
     assert "cold once; use --start barrier" in said(done)[0]
 
 
+@pytest.mark.one_mpi
 def test_ranks_that_do_not_share_a_clock_are_found(mpi, tmp_path):
     """Between hosts that are taken for one, `two-level` believes in one clock; its check does
     not."""
@@ -186,6 +199,7 @@ def test_ranks_that_do_not_share_a_clock_are_found(mpi, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize("start", ["windows", "round-time"])
 def test_a_start_on_a_shared_clock_needs_one(mpi, start):
     done = launch(mpi, "waitpattern-up", "--start", start, "--sync", "none")
@@ -193,6 +207,7 @@ def test_a_start_on_a_shared_clock_needs_one(mpi, start):
     assert "needs one clock for all ranks" in said(done)[0]
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize("method", ["linear", "ring", "hierarchical", "two-level"])
 def test_three_ranks_learn_one_clock(mpi, method):
     program = STACK / "build" / mpi.name / "tests/test_sync"
@@ -200,6 +215,7 @@ def test_three_ranks_learn_one_clock(mpi, method):
              "--inject-offset", "0.003", "--bound", "1e-4")
 
 
+@pytest.mark.one_mpi
 def test_three_ranks_wait_for_each_other_at_our_barrier(mpi):
     run_many(mpi, STACK / "build" / mpi.name / "tests/test_barrier")
 

@@ -46,6 +46,7 @@ def test_a_program_that_left_nothing_is_no_launch(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.one_mpi
 def test_what_a_kernel_cannot_do_is_said_in_one_line(mpi):
     done = launch(mpi, "nas-ep", "--threads", "2", OMP_THREAD_LIMIT="1")
     assert done.returncode == 2

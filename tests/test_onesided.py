@@ -12,6 +12,7 @@ from tests.test_patterns import record
 ONCE = ["--min-repetitions", "1", "--max-repetitions", "1", "--calls", "1", "--sync-share", "1"]
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize("words", [
     ["onesided", "--operation", "put"],
     ["onesided", "--operation", "get", "--synchronisation", "fence"],
@@ -27,6 +28,7 @@ def test_a_wrong_byte_is_seen(mpi, words):
     assert "of a message of 1000 B" in said(done)[0]
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize(("words", "expected"), [
     (["onesided", "--operation", "puts"], "--operation: no 'puts'; did you mean put?"),
     (["onesided", "--operation", "accumulate", "--sizes", "7"], "give multiples of that"),
@@ -39,6 +41,7 @@ def test_what_cannot_be_done_is_said_in_one_line(mpi, words, expected):
     refuses(launch(mpi, *words), expected)
 
 
+@pytest.mark.one_mpi
 def test_positions_of_a_match_are_each_measured_once(mpi, tmp_path):
     done = launch(mpi, "matching-posted", "--depth", "0,1,8", "--wildcard", "none", *ONCE[:-2],
                   "--output", "samples", folder=tmp_path)

@@ -52,6 +52,7 @@ def test_the_deadlock_found_is_the_real_one(mpi, tmp_path):
     assert launch(mpi, *real, str(least), guard_s=4, folder=tmp_path).returncode == 124
 
 
+@pytest.mark.one_mpi
 def test_every_way_of_exchange_sees_a_wrong_byte(mpi):
     broken = {"LD_PRELOAD": str(STACK / "build" / mpi.name / "tests/libflip.so"),
               "COTEJO_FLIP_BYTES": "1000"}
@@ -67,6 +68,7 @@ def test_every_way_of_exchange_sees_a_wrong_byte(mpi):
         assert "of a message of 1000 B" in said(done)[0], way
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize("pairing", ["halves", "neighbours"])
 def test_pairs_are_measured_one_number_after_the_other(mpi, tmp_path, pairing):
     done = launch(mpi, "pingpong", "--sizes", "8,5000", "--pairs", "1,2", "--pairing", pairing,
@@ -76,6 +78,7 @@ def test_pairs_are_measured_one_number_after_the_other(mpi, tmp_path, pairing):
     assert found == [(8, 1), (5000, 1), (8, 2), (5000, 2)]
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize("ranks", [3, 4])
 def test_all_to_all_is_right_for_any_number_of_ranks(mpi, tmp_path, ranks):
     done = launch(mpi, "alltoall-variants", "--sizes", "0,1,5000", *STARTED_ONCE, "--sync", "none",
@@ -86,6 +89,7 @@ def test_all_to_all_is_right_for_any_number_of_ranks(mpi, tmp_path, ranks):
     assert len({operation for operation, _ in rows(tmp_path)}) == 5
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize(("words", "expected"), [
     (["pingpong", "--pairs", "2"], "--pairs 2 needs 4 ranks and was started with 2"),
     (["pingpong", "--buffer", "one", "--blocking", "no"], "use --blocking yes"),
@@ -97,6 +101,7 @@ def test_what_cannot_be_done_is_said_in_one_line(mpi, words, expected):
     refuses(launch(mpi, *words), expected)
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize("experiment", ["pingpong", "pingping", "stream", "bandwidth", "exchange",
                                         "alltoall-variants"])
 def test_help_shows_every_option_that_is_accepted(mpi, tmp_path, experiment):
@@ -111,6 +116,7 @@ def test_help_shows_every_option_that_is_accepted(mpi, tmp_path, experiment):
     assert set(re.findall(r"^  --([a-z-]+)", shown, re.M)) == accepted
 
 
+@pytest.mark.one_mpi
 def test_sizes_take_turns(mpi, tmp_path):
     """Interleaved, no size has two samples before every other has one."""
     done = launch(mpi, "pingpong", "--sizes", "1,100,10000", "--interleave", "yes",

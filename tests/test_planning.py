@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What ReFrame does before it launches anything; `bench PART=sites` holds how long that takes."""
 
+import json
+
 import pytest
 
 from tests.fake_mpi import REFRAME, Fake
@@ -19,6 +21,32 @@ def test_a_dry_run_of_tests_with_figures_ends_well(site):
     """Each failed for want of a launch's record, and the run with them."""
     output = site.run("--dry-run", "-n", "pingpong_modes.*shm")
     assert "Ran 8/8 test case(s) from 8 check(s) (0 failure(s)" in output, output[-2000:]
+
+
+def cells_of(fake):
+    """The cells of a site, by a dry run."""
+    noted = fake.folder / "cells"
+    fake.run("--dry-run", "-n", "pingpong_smoke", COTEJO_CELLS=str(noted))
+    return {json.loads(line)["cell"] for line in noted.read_text().splitlines()}
+
+
+def test_a_further_partition_renames_no_cell(site, tmp_path):
+    """Their names had the partition where there were several: all references were lost."""
+    two = Fake(tmp_path / "two", "intel-mpi", SAID,
+               more='}, {"name": "fat", "scheduler": "local", "launcher": "mpirun"')
+    before, after = cells_of(site), cells_of(two)
+    assert before and before < after
+    assert {cell.rpartition(".")[2] for cell in after - before} == {"fat"}
+
+
+def test_an_mpi_of_a_site_is_loaded_by_its_modules(tmp_path):
+    fake = Fake(tmp_path, "intel-mpi", SAID,
+                mpis="intel-mpi: {modules: [gnu/13, impi/2021.19], environment: {I_MPI_X: '1'}}\n")
+    shown = fake.run("--show-config=environments")
+    (found,) = [e for e in json.loads(shown[shown.index("["):shown.rindex("]") + 1])
+                if e["name"] == "intel-mpi"]
+    assert found["modules"] == ["gnu/13", "impi/2021.19"]
+    assert ["I_MPI_X", "1"] in found["env_vars"]
 
 
 def test_reframe_thinks_of_no_line_that_nobody_asked_for(site):

@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from reframe_tests.harness import families
+from tests import quiet
 from tests.launching import STACK, launch, said
 
 
@@ -23,12 +24,8 @@ def waited(mpi, slow, seed=1):
                     strict=True))
 
 
-def thrice(found):
-    """A busy machine can spoil one pair of launches; a plant of another size spoils all."""
-    tries = []
-    while len(tries) < 3 and not any(ok for ok, _ in tries):
-        tries.append(found())
-    assert any(ok for ok, _ in tries), tries
+#: How long rank 1 waits before it sends (src/tests/test_slow.c).
+PAUSE_S = 1e-3
 
 
 @pytest.fixture(autouse=True)
@@ -37,22 +34,25 @@ def no_launcher_in_it(monkeypatch):
     monkeypatch.delenv("LD_PRELOAD", raising=False)
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize("share", [0.5, 1])
 def test_a_planted_share_slows_by_as_much(mpi, share):
     def pair():
         ratio = waited(mpi, share)[0.02] / waited(mpi, 0)[0.02]
         return abs(ratio / (1 + share) - 1) < 0.05, ratio
-    thrice(pair)
+    quiet.asked(pair, PAUSE_S, 1.02, at=0.02)
 
 
+@pytest.mark.one_mpi
 def test_a_fixed_delay_adds_as_much_to_every_call(mpi):
     def pair():
         slow, none = waited(mpi, "fixed:5e-4"), waited(mpi, 0)
         added = slow[0.02] - none[0.02]
         return abs(added / 5e-4 - 1) < 0.1, added
-    thrice(pair)
+    quiet.asked(pair, PAUSE_S, 1.02, at=0.02)
 
 
+@pytest.mark.one_mpi
 def test_a_tail_is_seen_by_late_quantiles_alone(mpi):
     """One call in ten; of a hundred at least four, else the odds are 1 to 100."""
     def pair():
@@ -60,9 +60,10 @@ def test_a_tail_is_seen_by_late_quantiles_alone(mpi):
         early = slow[0.02] / none[0.02]
         late = slow[0.97] - none[0.02]
         return abs(early - 1) < 0.05 and late > 1.8e-3, (early, late)
-    thrice(pair)
+    quiet.asked(pair, PAUSE_S, 1.02, at=0.02)
 
 
+@pytest.mark.one_mpi
 def test_a_launch_is_slow_as_a_whole_or_not_at_all(mpi):
     """By its seed: chance is asked for each launch anew, and gives the same for one seed."""
     def launches():
@@ -70,17 +71,19 @@ def test_a_launch_is_slow_as_a_whole_or_not_at_all(mpi):
         seeds = (1, 2, 3, 4, 5, 1)
         slow = [waited(mpi, "launch:0.5:1", seed)[0.02] / none > 1.5 for seed in seeds]
         return any(slow) and not all(slow) and slow[0] == slow[-1], slow
-    thrice(launches)
+    quiet.asked(launches, PAUSE_S, 1.2, at=0.02)
 
 
+@pytest.mark.one_mpi
 def test_levels_take_turns_within_a_launch(mpi):
     def pair():
         slow, none = waited(mpi, "levels:0.3:1"), waited(mpi, 0)
         ends = slow[0.02] / none[0.02], slow[0.97] / none[0.02]
         return ends[0] < 1.1 and ends[1] > 1.8, ends
-    thrice(pair)
+    quiet.asked(pair, PAUSE_S, 1.05, at=0.02)
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize("slow", ["", "a lot", "-1", "11", "0.05x", "nan", "tail:0.1", "tail:2:1",
                                   "fixed:2", "launch::1", "levels:0.1:11", "level:0.1:1"])
 def test_a_delay_that_is_none_ends_the_launch(mpi, slow):
@@ -91,6 +94,7 @@ def test_a_delay_that_is_none_ends_the_launch(mpi, slow):
     assert lines and all(f"COTEJO_SLOW={slow} is no delay" in line for line in lines)
 
 
+@pytest.mark.one_mpi
 def test_a_seed_that_is_none_ends_the_launch(mpi):
     done = launch(mpi, "pingpong", "--sizes", "1", COTEJO_SLOW="0", COTEJO_SLOW_SEED="1.5",
                   LD_PRELOAD=str(mpi.prefix(STACK) / "lib/libcotejo_slow.so"))
@@ -123,6 +127,7 @@ def test_every_plant_that_is_measured_has_its_verdict_frozen():
     assert f"{criteria['power_within']['share']:g}" in planted
 
 
+@pytest.mark.one_mpi
 def test_the_program_knows_the_options_of_every_proof(mpi):
     proof = pytest.importorskip("reframe_tests.proof", reason="no ReFrame beside this Python")
     for test in (proof.proof_equal, proof.proof_planted, proof.proof_network):

@@ -4,6 +4,7 @@
 import csv
 import json
 import subprocess
+import time
 
 import pytest
 
@@ -11,8 +12,6 @@ from tests.launching import FAMILIES, STACK, command_of, launch, said
 
 PRESENT = [f for f in FAMILIES.values() if (f.prefix(STACK) / "bin/cotejo").exists()]
 
-# What is the same whatever the library is, is tried with one.
-one = pytest.mark.parametrize("mpi", PRESENT[-1:], ids=lambda family: family.name)
 BRIEF = ["--budget", "0", "--min-repetitions", "1", "--max-repetitions", "1", "--sync-share", "1"]
 
 
@@ -25,14 +24,14 @@ def measured(mpi, folder, *words, **variables):
     return json.loads((folder / "samples.json").read_text()), list(csv.DictReader(lines))
 
 
-def order_of(rows):
-    return list(dict.fromkeys((row["operation"], int(row["bytes"])) for row in rows))
+def order_of(rows, column="bytes"):
+    return list(dict.fromkeys((row["operation"], int(float(row[column]))) for row in rows))
 
 
 SIZES = [1, 2, 4, 8, 16, 32, 64, 128]
 
 
-@one
+@pytest.mark.one_mpi
 @pytest.mark.parametrize("words", [
     ["pingpong"], ["alltoall-variants", "--way", "sendrecv"],
     ["collective", "--operation", "bcast,allgather"]])
@@ -52,6 +51,22 @@ def test_one_seed_is_one_order_and_another_is_another(mpi, tmp_path, words):
     assert sorted(found["7"]) == sorted(found["8"]) == sorted(found["listed"])
 
 
+@pytest.mark.one_mpi
+@pytest.mark.parametrize(("words", "column"), [
+    (["fft", "--log2", "4,6", "--variant", "all"], "log2_points"),
+    (["radix", "--keys", "64,128", "--variant", "all"], "keys"),
+    (["logp", "--sizes", "64"], "bytes"),
+    (["overlap", "--sizes", "64", "--steps", "8"], "step")])
+def test_variants_and_steps_are_in_the_drawn_order_too(mpi, tmp_path, words, column):
+    def found(*more):
+        rows = measured(mpi, tmp_path / more[1], *words, *BRIEF, *more)[1]
+        return order_of(rows, column)
+    listed, drawn, other = (found("--order", "listed"), found("--seed", "7"), found("--seed", "8"))
+    assert len(listed) >= 7
+    assert sorted(drawn) == sorted(other) == sorted(listed)
+    assert len({tuple(listed), tuple(drawn), tuple(other)}) == 3
+
+
 def test_the_order_does_not_depend_on_the_library(tmp_path):
     """All configurations of a block have its seed, and so one order."""
     words = ["pingpong", "--sizes", ",".join(map(str, SIZES)), "--seed", "3", *BRIEF]
@@ -59,13 +74,13 @@ def test_the_order_does_not_depend_on_the_library(tmp_path):
     assert len(orders) == 1
 
 
-@one
+@pytest.mark.one_mpi
 def test_what_is_about_order_keeps_its_own(mpi, tmp_path):
     record, _ = measured(mpi, tmp_path, "eager-limit", "--sizes", "1:1Mi:x64", "--tries", "1")
     assert record["observed"]["order"]["how"] == "declared"
 
 
-@one
+@pytest.mark.one_mpi
 @pytest.mark.parametrize(("words", "offsets"), [
     ([], {"send": 0, "receive": 0}),
     (["--layout", "16"], {"send": 16, "receive": 16}),
@@ -90,7 +105,7 @@ def test_malloc_s_own_layout_is_recorded_as_it_came(mpi, tmp_path):
     assert any(b["offset"] for b in layout["buffers"])
 
 
-@one
+@pytest.mark.one_mpi
 @pytest.mark.parametrize("layout", ["pages", "4096", "16,", "-16"])
 def test_a_layout_that_cannot_be_is_said(mpi, layout):
     done = launch(mpi, "pingpong", f"--layout={layout}")
@@ -98,7 +113,7 @@ def test_a_layout_that_cannot_be_is_said(mpi, layout):
     assert "page, malloc, or at most 8 shifts" in said(done)[0]
 
 
-@one
+@pytest.mark.one_mpi
 def test_the_sampler_s_own_time_is_in_every_description(mpi, tmp_path):
     """The null operation adds little beside the clock: a share of it, whatever the machine does
     meanwhile; a call of a batch adds next to nothing."""
@@ -111,7 +126,7 @@ def test_the_sampler_s_own_time_is_in_every_description(mpi, tmp_path):
         assert 0 <= overhead["call_s"] < 0.2 * overhead["clock_s"]
 
 
-@one
+@pytest.mark.one_mpi
 def test_a_curve_is_one_quantity_and_says_which(mpi, tmp_path):
     for start, quantity in (("loop", "steady"), ("barrier", "single")):
         record, rows = measured(mpi, tmp_path / start, "pingping", "--sizes", "1,64Ki", "--start",
@@ -123,7 +138,7 @@ def test_a_curve_is_one_quantity_and_says_which(mpi, tmp_path):
     assert record["samples"]["quantities"] == {"bandwidth-windows": "own"}
 
 
-@one
+@pytest.mark.one_mpi
 def test_windows_say_that_they_cut_the_slow_tail(mpi, tmp_path):
     for start, told in (("windows", True), ("round-time", False)):
         done = launch(mpi, "waitpattern-null", "--start", start, *BRIEF)
@@ -131,21 +146,44 @@ def test_windows_say_that_they_cut_the_slow_tail(mpi, tmp_path):
         assert ("mean and p95 are of the rest" in done.stdout) == told
 
 
-@one
+@pytest.mark.one_mpi
 def test_what_a_killed_launch_had_measured_stays_for_a_look(mpi, tmp_path):
     """In the temporary file only: a file of samples is whole or not there."""
     words = ["pingpong", "--sizes", "1,8", "--order", "listed", "--rse", "0", "--max-repetitions",
              "100000000", "--budget", "3", "--output", "samples"]
-    command, env = command_of(mpi, *words)
+    command, env = command_of(mpi, *words, guard_s=50)
+    begun = tmp_path / "samples.csv.tmp"
     with subprocess.Popen(command, env=env, cwd=tmp_path, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as run:
-        for line in run.stdout:
-            if line.startswith("pingpong"):  # the first size is through
-                break
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
+        while run.poll() is None and not (begun.exists() and begun.stat().st_size > 1000):
+            time.sleep(0.01)  # until the first size is through
         run.terminate()
-        run.communicate(timeout=60)
+        run.wait(timeout=60)
     assert run.returncode != 0
-    assert [p.name for p in tmp_path.iterdir()] == ["samples.csv.tmp"]
+    assert [p.name for p in tmp_path.glob("samples*")] == ["samples.csv.tmp"]
     lines = (tmp_path / "samples.csv.tmp").read_text().splitlines()
     assert lines[0] == "# cotejo-samples/2"
     assert len(lines) > 2 and all(line.startswith("pingpong,1,") for line in lines[2:])
+
+
+@pytest.mark.one_mpi
+@pytest.mark.parametrize("words", [
+    ["pingpong"], ["pingping"], ["stream"], ["bandwidth", "--queue", "0"],
+    ["collective", "--operation", "barrier,bcast,alltoall"], ["logp"],
+    *(["overlap", "--blocking", "yes", "--steps", "2", "--pattern", pattern]
+      for pattern in ("pingpong", "gap-send", "gap-receive"))], ids=" ".join)
+def test_blocking_calls_wait_for_nothing(mpi, tmp_path, words):
+    """A wait for a request that is none is in the time of the call before it."""
+    planted = str(STACK / "build" / mpi.name / "tests/libidle.so")
+    sizes = [] if words[0] == "collective" else ["--sizes", "8"]
+    done = launch(mpi, *words, *sizes, *BRIEF, LD_PRELOAD=planted)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.one_mpi
+def test_the_planted_library_sees_a_wait_for_nothing(mpi):
+    """The queue of a burst is empty where it begins: there the first wait is for nothing."""
+    planted = str(STACK / "build" / mpi.name / "tests/libidle.so")
+    done = launch(mpi, "bandwidth", "--queue", "2", "--sizes", "8", *BRIEF, LD_PRELOAD=planted)
+    assert done.returncode != 0
+    assert "a wait for nothing" in done.stderr

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is set by hand on an MPI is what is seen; what cannot be set says why."""
 
+import itertools
 import json
 import os
 
@@ -51,10 +52,13 @@ def test_every_family_says_how_or_why_not(family, transport):
 
 
 def watch(mpi, transport, folder, receiver, sizes, **variables):
-    """What `eager-limit` finds under a transport with variables set."""
+    """What `eager-limit` finds under a transport with variables set; nothing on a machine that
+    leaves it no core to watch from, which it says."""
     done = launch(mpi, "eager-limit", "--sizes", sizes, "--receiver", receiver, "--tries", "3",
                   "--output", "samples", folder=folder, timeout=90,
                   **{**mpi.transports[transport].environment, **variables})
+    if "lost its core too often" in done.stderr:
+        return {}
     assert done.returncode == 0, done.stderr
     return json.loads((folder / "samples.json").read_text())["observed"]["found"]
 
@@ -67,16 +71,17 @@ def test_the_eager_limit_that_is_set_is_seen(mpi, transport, value, tmp_path):
         pytest.skip(setting.reason)
     wanted = {"eager_limit_bytes": value - setting.header,
               "held_from_bytes": value - setting.header + 1}
-    # A message that a busy machine delays looks held; another limit is another one each time. The
-    # same waits without the benchmark tell a machine that is busy all the time.
-    for number in range(3):
-        folder = tmp_path / str(number)
+    numbers = itertools.count()
+
+    # A message that a busy machine delays looks held; another limit is another one each time.
+    def limit():
+        folder = tmp_path / str(next(numbers))
         folder.mkdir()
         found = watch(mpi, transport, folder, setting.receiver, "1Ki:1Mi:x4",
                       **setting.variables(setting.value_of(str(value))))
-        if wanted.items() <= found.items():
-            break
-    assert quiet.holds(wanted.items() <= found.items(), WATCHED_S, 1.5), found
+        return wanted.items() <= found.items(), found
+
+    quiet.asked(limit, WATCHED_S, 1.5)
 
 
 def test_ranks_keep_their_cores_beside_a_thread_that_makes_progress(mpi, tmp_path):
@@ -99,7 +104,12 @@ def test_mpich_moves_messages_without_the_receiver_when_told_to(tmp_path):
         pytest.skip("MPICH is not in the stack")
     yes = mpi.setting("async_progress", "tcp").variables("yes")
     for name, variables, held in (("no", {}, True), ("yes", yes, False)):
-        folder = tmp_path / name
-        folder.mkdir()
-        found = watch(mpi, "tcp", folder, "idle", "64,64Ki", **variables)
-        assert (found["held_from_bytes"] > 0) is held
+        numbers = itertools.count()
+
+        def moved(name=name, variables=variables, held=held, numbers=numbers):
+            folder = tmp_path / f"{name}{next(numbers)}"
+            folder.mkdir()
+            found = watch(mpi, "tcp", folder, "idle", "64,64Ki", **variables)
+            return (found.get("held_from_bytes", 0) > 0) is held and bool(found), found
+
+        quiet.asked(moved, WATCHED_S, 1.5)

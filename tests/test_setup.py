@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 
 from reframe_tests.harness import families, removal
 from stack import wheels
+from tests.launching import STACK
 
 REPO = families.REPO
 
@@ -27,19 +29,45 @@ def test_the_r_package_needs_no_stack_and_a_killed_installation_heals(tmp_path):
     stack = tmp_path / "stack"
     killed = analysis(stack)
     for _ in range(600):
-        if list(stack.glob("R.new/00LOCK*")):
+        if list(stack.glob(f"{removal.WAITING}*/00LOCK*")):
             break
         time.sleep(0.02)
     os.killpg(killed.pid, signal.SIGKILL)
     killed.communicate()
     assert not (stack / "R/cotejo").exists()
     (stack / "R/00LOCK-cotejo").mkdir(parents=True, exist_ok=True)  # of R, before this was so
+    removal.claim(stack / "R.new")  # where it was made before this was so
     again = analysis(stack)
     said, wrong = again.communicate(timeout=300)
     assert (again.returncode, wrong) == (0, ""), said
     assert (stack / "R/cotejo/DESCRIPTION").exists()
     once_more = analysis(stack)
     assert once_more.communicate(timeout=60) == ("", "")  # nothing to do
+    assert sorted(path.name for path in stack.iterdir()) == [removal.MARK, "R"]
+
+
+@pytest.mark.parametrize("wrong", ["without its variables", "named to itself"])
+def test_a_wrapper_that_builds_nothing_is_refused_before_it_calls_itself(tmp_path, wrong):
+    family = families.load()["intel-mpi"]
+    compiler = family.prefix(STACK) / "bin" / family.compiler
+    if not compiler.exists() or not shutil.which("cmake"):
+        pytest.skip(f"no CMake, or no {compiler}")
+    plain = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    env = (plain if wrong == "without its variables"
+           else {**family.process_environment(STACK, plain), "I_MPI_CC": str(compiler)})
+    configured = subprocess.Popen(
+        ["cmake", "-S", "src", "-B", tmp_path, f"-DCMAKE_C_COMPILER={compiler}"], cwd=REPO,
+        env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        start_new_session=True)
+    try:
+        said = configured.communicate(timeout=30)[0]
+    finally:
+        if configured.poll() is None:
+            os.killpg(configured.pid, signal.SIGKILL)
+    assert configured.returncode != 0
+    reason = " ".join(said.split())
+    assert ("unset it" if wrong == "named to itself" else "`make build`") in reason, said
+    assert "compiler identification" not in said
 
 
 def test_without_r_it_is_one_line(tmp_path):

@@ -23,7 +23,7 @@ RECIPES = sorted((REPO / "spack_repo/cotejo/packages").glob("*/package.py"))
 ENVIRONMENT = yaml.safe_load((REPO / "spack.yaml").read_text())["spack"]
 FAMILIES = {name: f for name, f in families.load().items() if f.default}
 SITES = sorted(p.name for p in (REPO / "site_configs").iterdir())
-BASE_R = {"grDevices", "graphics", "grid", "parallel", "stats", "utils"}
+BASE_R = {"grDevices", "graphics", "grid", "parallel", "stats", "tools", "utils"}
 needs_spack = pytest.mark.skipif(SPACK is None, reason="no Spack on PATH")
 
 

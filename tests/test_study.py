@@ -11,8 +11,7 @@ import time
 
 import pytest
 
-from reframe_tests.harness import sessions
-from reframe_tests.harness import study as runner
+from reframe_tests.harness import plans, sessions
 from tests.launching import FAMILIES, STACK
 
 PRESENT = [f for f in FAMILIES.values() if (f.prefix(STACK) / "bin/cotejo").exists()]
@@ -171,5 +170,5 @@ def test_cells_that_no_test_has_are_refused(tmp_path):
 def test_an_exhibit_takes_as_many_launches_as_the_scale_of_its_tests(results, monkeypatch):
     """Full tests that were asked for by their exhibit had 10 blocks in place of 30."""
     monkeypatch.setenv("RFM_CONFIG_FILES", str(sessions.REPO / "reframe_tests/config.py"))
-    *_, blocks = runner.list_cells("stival-fig-4.24", "exchange_full.*shm")
+    *_, blocks = plans.list_cells("stival-fig-4.24", "exchange_full.*shm")
     assert blocks == 30

@@ -6,10 +6,11 @@ Slurm itself: tests/test_slurm.py."""
 import json
 import math
 import re
+import sys
 
 import pytest
 
-from reframe_tests.harness import allocation, study, submission
+from reframe_tests.harness import allocation, ending, sessions, submission
 from tests.fake_mpi import REFRAME, Fake, executable
 
 INTEL = ("Intel(R) MPI Library 2021.19", "I_MPI_FABRICS=shm libfabric provider: tcp",
@@ -33,15 +34,34 @@ printf 'Job Id: 7.fake\\n    job_state = R\\n    exec_host = n1/0*2+n2/0*2\\n'
 """
 
 
-@pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack`")
-def test_a_bare_reframe_submits_one_job_that_runs_all_blocks_and_ends_with_the_report(tmp_path):
-    """Each launch was a job of its own, on nodes of its own."""
+@pytest.fixture
+def pbs(tmp_path):
+    """A site of two nodes whose PBS runs a job at once."""
     fake = Fake(tmp_path, "intel-mpi", INTEL, scheduler="pbs",
                 more=', "access": ["-q work"], "extras": {"nodes": 2}')
     for name, text in {"qsub": QSUB, "qstat": QSTAT, "Rscript": REPORTER}.items():
         executable(tmp_path / "path" / name, text.format(folder=tmp_path))
+    (tmp_path / "path/reframe").symlink_to(REFRAME)
     (tmp_path / "nodes").write_text("n1\nn1\nn2\nn2\n")
-    output = fake.run("-r", bare=True, COTEJO_LAUNCHES="2", COTEJO_BLOCK="", COTEJO_SESSION="")
+    return fake
+
+
+@pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack`")
+def test_a_site_is_checked_in_one_job(pbs, tmp_path):
+    """Each launch was a job of its own."""
+    said = pbs.start(sys.executable, "-m", "reframe_tests.harness.check_site", "fake",
+                     COTEJO_SITE="", COTEJO_BLOCK="", COTEJO_SESSION="",
+                     PYTHONPATH=str(sessions.REPO))
+    assert "site: fake: compute near intel-mpi shm: ok\n" in said, said[-3000:]
+    assert len((tmp_path / "submitted").read_text().splitlines()) == 1
+    assert "#PBS -l select=2:ncpus=2\n" in (tmp_path / "job.sh").read_text()
+
+
+@pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack`")
+def test_a_bare_reframe_submits_one_job_that_runs_all_blocks_and_ends_with_the_report(
+        pbs, tmp_path):
+    """Each launch was a job of its own, on nodes of its own."""
+    output = pbs.run("-r", bare=True, COTEJO_LAUNCHES="2", COTEJO_BLOCK="", COTEJO_SESSION="")
     assert f"\n{tmp_path}/report/report.html\n" in output, output[-3000:]
     assert len((tmp_path / "submitted").read_text().splitlines()) == 1
     script = (tmp_path / "job.sh").read_text()
@@ -77,6 +97,7 @@ def test_the_time_that_is_asked_for_is_of_the_launches_that_there_are(monkeypatc
     monkeypatch.setattr(submission, "launch_s", lambda tag: 2.0)
     assert submission.wall_s("quick", 100) == 60 * 7  # 120 s + 1.5 * 200 s
     assert submission.wall_s("quick", 0) == submission.START_S
+    assert submission.wall_s("site-check", 10, each_s=60) == 60 * 12  # it begins anew, or ends
 
 
 def test_a_block_that_is_split_over_allocations_says_so():
@@ -85,7 +106,7 @@ def test_a_block_that_is_split_over_allocations_says_so():
                 "allocation": number and {"scheduler": "slurm", "id": number, "nodes": []}}
 
     found = [record(1, "4"), record(1, "4"), record(2, "4"), record(2, "5"), record(3, None)]
-    assert study.split_blocks(found) == {2: ["4", "5"]}
+    assert ending.split_blocks(found) == {2: ["4", "5"]}
 
 
 def test_an_allocation_that_is_taken_away_is_followed_by_another(monkeypatch, tmp_path, capsys):

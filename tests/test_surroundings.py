@@ -4,6 +4,8 @@
 import json
 import os
 
+import pytest
+
 from tests.launching import STACK, launch
 
 WORDS = ["pingpong", "--sizes", "1", "--budget", "0.01", "--output", "samples"]
@@ -38,6 +40,7 @@ def test_variables_that_differ_are_told_with_their_ranks(mpi, tmp_path):
         {"ranks": "0", "value": "of-0"}, {"ranks": "1", "value": "of-1"}]
 
 
+@pytest.mark.one_mpi
 def test_the_observer_tells_where_a_program_had_its_buffers(mpi, tmp_path):
     """Ours begin at a page, which the observer is not told."""
     done = launch(mpi, *WORDS[:5], folder=tmp_path, COTEJO_DESCRIPTION="seen.json",

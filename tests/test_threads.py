@@ -25,6 +25,7 @@ def lists_partitioned(mpi):
     return "MPI_Psend_init" in text
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize("communicators", ["one", "each", "hints"])
 def test_each_number_of_threads_is_measured(mpi, tmp_path, communicators):
     done = launch(mpi, "threads", "--sizes", "8", "--threads", "1,2", "--queue", "4",
@@ -36,16 +37,20 @@ def test_each_number_of_threads_is_measured(mpi, tmp_path, communicators):
     assert {row["thread_cores"] for row in summary(tmp_path)} == {1}  # ranks are bound to one
 
 
-@pytest.mark.parametrize("words", [
+SPOILED = [
     ["threads", "--threads", "2", "--pattern", "pingpong"],
     ["threads", "--threads", "2", "--pattern", "window", "--queue", "3"],
     ["partitioned", "--way", "message", "--partitions", "1"],
     ["partitioned", "--way", "persistent", "--partitions", "1"],
-    ["partitioned", "--way", "partitioned", "--partitions", "2"],
     *(["datatypes", "--transfer", way, "--datatype", form]
       for way, form in (("typed", "contiguous"), ("typed", "subarray"), ("packed", "vector"),
                         ("hand", "struct"))),
-], ids=" ".join)
+]
+
+
+@pytest.mark.parametrize("words", [
+    *(pytest.param(words, marks=pytest.mark.one_mpi) for words in SPOILED),
+    ["partitioned", "--way", "partitioned", "--partitions", "2"]], ids=" ".join)
 def test_a_wrong_byte_is_seen(mpi, words):
     if "partitioned" in words[2:] and not lists_partitioned(mpi):
         pytest.skip(f"{mpi.title} has no partitioned messages")
@@ -71,6 +76,7 @@ def test_parts_gain_or_are_left_out_in_words(mpi, tmp_path):
         assert row["median_s"] > 0.4 * 64 * 1024 * 0.5e-9
 
 
+@pytest.mark.one_mpi
 def test_sizes_that_parts_do_not_divide_are_left_out(mpi, tmp_path):
     done = launch(mpi, "partitioned", "--way", "message", "--sizes", "6,8", "--partitions", "4",
                   *FEW, "--output", "samples", folder=tmp_path)
@@ -78,6 +84,7 @@ def test_sizes_that_parts_do_not_divide_are_left_out(mpi, tmp_path):
     assert {size for _, size in rows(tmp_path)} == {8}
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize(("words", "expected"), [
     (["partitioned", "--way", "parts"], "--way: no 'parts'"),
     (["datatypes", "--sizes", "100"], "multiples of that"),
@@ -105,6 +112,7 @@ def arrivals(mpi, folder, *words, **variables):
                   folder=folder, LD_PRELOAD=str(preload), **variables)
 
 
+@pytest.mark.one_mpi
 def test_known_waits_are_recorded(mpi, tmp_path):
     wait_s = 300e-6
     done = arrivals(mpi, tmp_path, str(wait_s), "60", COTEJO_ARRIVALS="pattern.csv")
@@ -130,6 +138,7 @@ def test_known_waits_are_recorded(mpi, tmp_path):
     assert all(row["median_s"] > found[1] for row in summary(tmp_path))
 
 
+@pytest.mark.one_mpi
 def test_a_pattern_of_no_such_call_is_refused(mpi, tmp_path):
     done = arrivals(mpi, tmp_path, "1e-5", "3", COTEJO_ARRIVALS="pattern.csv",
                     COTEJO_ARRIVALS_OF="bcast:8")

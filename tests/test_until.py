@@ -6,7 +6,7 @@ import pathlib
 
 import pytest
 
-from reframe_tests.harness import sessions, study, until
+from reframe_tests.harness import child, sessions, study, until
 from tests.launching import STACK
 
 pytestmark = pytest.mark.skipif(not (STACK / "R/cotejo").exists(),
@@ -69,14 +69,14 @@ def faked(results, monkeypatch):
             write_launch(folder, cell, number, 1e-6 * noise[(number - 1) % len(noise)] if noise
                          else 1, "ok" if noise else "failed")
 
-    monkeypatch.setattr(study, "reframe", measure)
+    monkeypatch.setattr(child, "reframe", measure)
     monkeypatch.setattr(until, "MOST_BLOCKS", 9)
     return plan, blocks
 
 
 def test_whole_groups_of_what_is_compared_go_on_by_the_width_of_their_effect(faked, capsys):
     plan, blocks = faked
-    wide, stopped = study.run_until(plan, 0.03, None)
+    wide, stopped = until.go_on(plan, 0.03, None)
     assert stopped == ""
     assert [group.name for group in wide] == ["restless shm near 1 2"]
     assert wide[0].cells == ("restless.mpich", "restless.openmpi")
@@ -98,9 +98,9 @@ def test_whole_groups_of_what_is_compared_go_on_by_the_width_of_their_effect(fak
 
 def test_it_ends_when_all_are_narrow_and_goes_on_when_asked_for_more(faked):
     plan, blocks = faked
-    assert study.run_until(plan, 0.9, None) == ([], "")
+    assert until.go_on(plan, 0.9, None) == ([], "")
     assert len(blocks) == 7
-    again, _ = study.run_until(plan, 0.03, None)
+    again, _ = until.go_on(plan, 0.03, None)
     assert [group.name for group in again] == ["restless shm near 1 2"]
     assert {number for number, _ in blocks[7:]} == {8, 9}
 
@@ -109,7 +109,7 @@ def test_a_budget_ends_it_between_blocks(faked, monkeypatch):
     plan, blocks = faked
     now = iter(range(0, 100000, 10))
     monkeypatch.setattr(until.time, "monotonic", lambda: next(now))
-    study.run_until(plan, 0.001, 150)
+    until.go_on(plan, 0.001, 150)
     assert 1 <= len(blocks) < 9
     assert json.loads((sessions.session_folder() / "session.json").read_text())["reached"] == {}
 

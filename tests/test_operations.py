@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the sources of measured operations must have, and must not."""
+
+import re
+
+import pytest
+
+from reframe_tests.harness import families
+
+SOURCES = families.REPO / "src"
+#: Where one is written down: for itself, in a pattern of two ranks, or in a curve of sizes.
+WRITTEN = re.compile(
+    r"(?:\(struct operation\)|\.operation = |\boperation \w+ = |\bcurve \w+ = \{)"
+    r"(?=\{\s*\.name\b)")
+#: What two ranks' pattern, which is the state itself, fills for all of its operations.
+OF_A_PATTERN = {"state", "message"}
+#: What runs between two messages that are timed.
+BETWEEN = {"core/payload.c": ["buffer_slot", "buffer_next"],
+           "experiments/p2p/bandwidth.c": ["next_unit", "post", "move_blocking", "move_queued"],
+           "experiments/p2p/pair.c": ["pair_send", "pair_send_whole", "pair_post",
+                                      "pair_receive"]}
+#: What begins samples, and what goes directly before them.
+STARTS = ["core/sampler.c", "core/stage.c", "core/start.c", "core/curve.c", "core/barrier.c"]
+
+
+def without_comments(text):
+    return re.sub(r"//.*", "", text)
+
+
+def inside(text, start):
+    """What stands between the brace at `start` and the one that closes it."""
+    depth = 0
+    for at in range(start, len(text)):
+        depth += {"{": 1, "}": -1}.get(text[at], 0)
+        if depth == 0:
+            return text[start + 1:at]
+    raise AssertionError("a brace is not closed")
+
+
+def top(text):
+    """Members that an initializer names itself, not those within theirs."""
+    while (shorter := re.sub(r"\{[^{}]*\}|\([^()]*\)", "", text)) != text:
+        text = shorter
+    return set(re.findall(r"\.(\w+) =", text))
+
+
+def members():
+    header = without_comments((SOURCES / "core/sampler.h").read_text())
+    body = inside(header, re.search(r"struct operation (?=\{)", header).end())
+    names = re.findall(r"\(\*(\w+)\)\(|(\w+);", re.sub(r"\([^*][^()]*\)", "(", body))
+    return {a or b for a, b in names}
+
+
+def operations():
+    """File, line and members of every operation that is written down."""
+    for path in sorted([*SOURCES.rglob("experiments/**/*.c"), *SOURCES.rglob("transport/*.c")]):
+        text = without_comments(path.read_text())
+        for found in WRITTEN.finditer(text):
+            filled = top(inside(text, found.end()))
+            more = OF_A_PATTERN if found.group().startswith(".operation") else set()
+            yield path.name, text.count("\n", 0, found.start()) + 1, filled | more
+
+
+def test_the_reader_of_initializers_counts():
+    assert top(".name = f(a, b), .message = {.bytes = 1, .payload = g(2)}, .run = run") == {
+        "name", "message", "run"}
+    assert members() == {"name", "run", "state", "message", "around", "special"}
+    assert len(list(operations())) >= 25
+
+
+def test_every_operation_has_use_for_half_of_the_members():
+    few = [(name, line, sorted(filled)) for name, line, filled in operations()
+           if 2 * len(filled & members()) < len(members())]
+    assert few == []
+
+
+def body_of(name, function):
+    text = without_comments((SOURCES / name).read_text())
+    found = re.search(rf"^[\w *]*\b{function}\([^;{{]*\) (?=\{{)", text, re.MULTILINE)
+    assert found, f"{function} is not in {name}"
+    return inside(text, found.end())
+
+
+@pytest.mark.parametrize(("file", "function"), [
+    (file, function) for file, functions in BETWEEN.items() for function in functions])
+def test_nothing_is_divided_between_messages(file, function):
+    assert not re.search(r"[/%]", body_of(file, function))
+
+
+@pytest.mark.parametrize("file", STARTS)
+def test_no_start_goes_by_the_librarys_broadcast(file):
+    text = without_comments((SOURCES / file).read_text())
+    assert not re.search(r"\bMPI_I?bcast\b", text, re.IGNORECASE)

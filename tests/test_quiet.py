@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests that assert on times pass on a busy machine, and fail where something is wrong."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from reframe_tests.harness import families
+from tests import quiet
+from tests.launching import FAMILIES, STACK
+
+#: One of each kind that asserts on a time.
+CASES = {"test_proof.py": "planted_share and 0.5", "test_method.py": "known_time and round",
+         "test_arrival.py": "done_its_wait and ramp", "test_logp.py": "drain and gap and 0.0001",
+         "test_threads.py": "known_waits", "test_settings.py": "limit and shm and 32768 and mpich"}
+WRITES = """
+import os, sys
+with open(sys.argv[1], "wb") as file:
+    while os.getppid() == int(sys.argv[2]):
+        file.seek(0)
+        file.write(bytes(1 << 22))
+        os.fsync(file.fileno())
+"""
+
+
+@pytest.mark.skipif(not any((f.prefix(STACK) / "bin/cotejo").exists() for f in FAMILIES.values()),
+                    reason="no stack: `make stack` builds it")
+def test_what_asserts_on_times_asks_the_control(tmp_path):
+    """Beside a process that keeps one core busy and one that writes to disk."""
+    core = sorted(os.sched_getaffinity(0))[0]
+    computes = subprocess.Popen(["taskset", "-c", str(core), "sh", "-c", "while :; do :; done"])
+    writes = subprocess.Popen([sys.executable, "-c", WRITES, str(tmp_path / "file"),
+                               str(os.getpid())])
+    try:
+        for name, chosen in CASES.items():
+            done = subprocess.run(
+                [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", chosen,
+                 f"tests/{name}"], cwd=families.REPO, text=True,
+                capture_output=True, timeout=300, stdin=subprocess.DEVNULL)
+            assert done.returncode == 0, done.stdout[-3000:]
+    finally:
+        for process in (computes, writes):
+            process.kill()
+            process.wait()
+
+
+def test_what_is_wrong_on_a_quiet_machine_fails(monkeypatch):
+    monkeypatch.setattr(quiet, "rounds_of", lambda wait_s, rounds: [wait_s] * rounds)
+    with pytest.raises(pytest.fail.Exception, match="3 times, on a quiet machine"):
+        quiet.asked(lambda: (False, 7), 1e-3, 1.02)
+    assert not quiet.holds(False, 1e-3, 1.02)
+
+
+def test_what_is_off_on_a_busy_machine_is_asked_again_and_then_skipped(monkeypatch):
+    monkeypatch.setattr(quiet, "rounds_of", lambda wait_s, rounds: [2 * wait_s] * rounds)
+    answers = iter([(False, 1), (True, 2)])
+    quiet.asked(lambda: next(answers), 1e-3, 1.5)
+    with pytest.raises(pytest.skip.Exception, match="busy: two processes"):
+        quiet.asked(lambda: (False, 1), 1e-3, 1.5)

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""MPIs take turns in cases that do not depend on them: every case is run, the same each time."""
+
+import subprocess
+import sys
+import types
+
+from stack import ctest
+from tests import conftest
+from tests.launching import FAMILIES
+
+MPIS = ["a", "b", "c"]
+
+
+class Item:
+    """What pytest collects of one case of a test under one MPI."""
+
+    path, originalname = types.SimpleNamespace(name="test_x.py"), "test_it"
+
+    def __init__(self, case, mpi, marked):
+        self.case, self.mpi, self.marked = case, mpi, marked
+        self.callspec = types.SimpleNamespace(id=f"{mpi}-{case}", params={"mpi": mpi})
+
+    def get_closest_marker(self, name):
+        return self.marked and name == "one_mpi"
+
+
+def run(marked, present):
+    """Cases and MPIs that are run, and how many are not."""
+    items = [Item(case, mpi, marked) for case in range(30) for mpi in MPIS]
+    chosen, left = conftest.in_turns(items, present)
+    return [(item.case, item.mpi) for item in chosen], len(left)
+
+
+def test_every_case_has_one_mpi_and_every_mpi_a_turn():
+    found, left = run(True, MPIS)
+    assert [case for case, _ in found] == list(range(30)) and left == 60
+    assert {mpi for _, mpi in found} == {*MPIS}
+    assert run(True, MPIS) == (found, left)
+
+
+def test_without_the_mark_every_mpi_has_every_case():
+    found, left = run(False, MPIS)
+    assert len({*found}) == 90 and left == 0
+
+
+def test_an_mpi_that_is_absent_has_no_turn():
+    found, left = run(True, ["b"])
+    assert sum(mpi == "b" for _, mpi in found) == 30
+    assert left == 0  # cases of the others are skipped, with their reason
+
+
+def test_pytest_tells_cases_as_we_do(pytestconfig):
+    present = [name for name in sorted(FAMILIES) if conftest.there(FAMILIES[name])]
+    said = subprocess.run(
+        [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider",
+         "tests/test_logp.py"], cwd=pytestconfig.rootpath, text=True, capture_output=True,
+        timeout=120).stdout
+    cases = [line.partition("[")[2].rstrip("]").rpartition("-") for line in said.splitlines()
+             if line.startswith("tests/test_logp.py::test_the_drain")]
+    run = sorted(case for mpi, _, case in cases if mpi in present)
+    assert run == (["0", "0.0001"] if present else [])
+
+
+def test_tests_of_c_take_turns_too():
+    names = [f"t{i}" for i in range(30)]
+    builds = {mpi: {**dict.fromkeys(names, True), "of-each": False} for mpi in MPIS}
+    builds["b"] = {"of-each": False, "only-b": True, **dict.fromkeys(names, True)}
+    numbers = ctest.shares(builds)
+    run = {mpi: [list(builds[mpi])[number - 1] for number in numbers[mpi]] for mpi in MPIS}
+    assert sorted(name for found in run.values() for name in found) == sorted(
+        [*names, *["of-each"] * 3, "only-b"])
+    assert all(len(found) > 2 for found in run.values())
