@@ -4,7 +4,6 @@
 import contextlib
 import json
 import os
-import pathlib
 import signal
 import subprocess
 import sys
@@ -14,6 +13,7 @@ import pytest
 
 from reframe_tests.harness import (
     clusters,
+    cores,
     families,
     machine,
     network_check,
@@ -52,11 +52,7 @@ def output(found, host, *command):
 
 def gone(pid):
     for _ in range(300):
-        try:
-            words = pathlib.Path(f"/proc/{pid}/stat").read_text()
-        except OSError:
-            return True
-        if words.rpartition(")")[2].split()[0] == "Z":  # this process did not wait for it
+        if not cores.started_at(pid):
             return True
         time.sleep(0.01)
     return False

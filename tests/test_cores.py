@@ -17,7 +17,7 @@ import pytest
 
 from reframe_tests.harness import backends, cores, families, removal, sessions
 from tests.launching import STACK
-from tests.test_guard import GUARD, alive, children
+from tests.test_guard import GUARD, children
 
 ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can be two users")
 GUARDED = pytest.mark.skipif(GUARD is None, reason="the benchmarks are not built")
@@ -155,10 +155,10 @@ def test_what_a_killed_study_left_running_is_ended_and_nothing_else(locks):
     study, _, _ = holder(locks, f"setsid sleep 100 & echo $! > {locks}/child; wait")
     child = int(written(locks / "child"))
     end(study)
-    assert alive(child)
+    assert cores.started_at(child)
     try:
         assert try_python().returncode == 0
-        assert not alive(child)
+        assert not cores.started_at(child)
         assert bystander.poll() is None
     finally:
         end(bystander)
@@ -223,10 +223,10 @@ def test_a_study_ends_with_the_make_that_began_it(locks, tmp_path):
     reframe = int(written(locks / "reframe"))
     end(make)
     for _ in range(1000):
-        if not alive(reframe):
+        if not cores.started_at(reframe):
             break
         time.sleep(0.01)
-    assert not alive(reframe)
+    assert not cores.started_at(reframe)
     assert "the process that began it was" in make.stderr.read()
 
 

@@ -25,15 +25,6 @@ def guarded(folder, seconds, *command):
     return done, json.loads((folder / "guard.json").read_text())
 
 
-def alive(pid):
-    """Whether a process runs; one that ended but was not waited for does not."""
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rpartition(")")[2].split()[0] not in "ZX"
-    except FileNotFoundError:
-        return False
-
-
 def test_status_and_time_of_a_command_that_ends(tmp_path):
     done, record = guarded(tmp_path, 30, "sh", "-c", "exit 3")
     assert (done.returncode, record["exit"], record["reason"]) == (3, 3, "exit status 3")
@@ -52,7 +43,7 @@ def test_ranks_that_hang_are_ended_even_when_orphaned(tmp_path):
     done, record = guarded(tmp_path, 1, "bash", "-c", script)
     assert done.returncode == record["exit"] == 124
     assert record["reason"] == "still running after 1 s, ended with all its ranks"
-    assert not any(alive(int((tmp_path / name).read_text())) for name in "ab")
+    assert not any(cores.started_at(int((tmp_path / name).read_text())) for name in "ab")
 
 
 def test_a_launch_ends_with_the_process_it_is_for(tmp_path):
@@ -68,7 +59,7 @@ def test_a_launch_ends_with_the_process_it_is_for(tmp_path):
     assert guard.wait(timeout=20) == 128 + signal.SIGHUP
     record = json.loads((tmp_path / "guard.json").read_text())
     assert record["reason"] == f"process {owner.pid}, for which it was, is gone"
-    assert not alive(int((tmp_path / "rank").read_text()))
+    assert not cores.started_at(int((tmp_path / "rank").read_text()))
 
 
 def test_nothing_is_left_where_reframe_gives_two_seconds(tmp_path):
@@ -86,7 +77,7 @@ def test_nothing_is_left_where_reframe_gives_two_seconds(tmp_path):
     except subprocess.TimeoutExpired:
         os.killpg(guard.pid, signal.SIGKILL)
         guard.wait()
-    assert not alive(int((tmp_path / "rank").read_text()))
+    assert not cores.started_at(int((tmp_path / "rank").read_text()))
 
 
 def children(pid):
@@ -109,7 +100,7 @@ def running(folder, *command, options=()):
 
 def wait_until_gone(pid):
     for _ in range(500):
-        if not alive(pid):
+        if not cores.started_at(pid):
             return True
         time.sleep(0.01)
     return False
@@ -165,7 +156,7 @@ def test_who_told_the_guard_to_end_is_recorded(tmp_path):
     assert (record["end"], record["signal"], record["sender"]) == ("told", 15, os.getpid())
     assert record["sender_start"] == cores.started_at(os.getpid())
     assert record["reason"] == "interrupted by signal 15"
-    assert not alive(rank)
+    assert not cores.started_at(rank)
 
 
 def test_shared_memory_of_what_was_ended_goes_with_it(tmp_path):
@@ -187,7 +178,7 @@ def test_shared_memory_of_what_was_ended_goes_with_it(tmp_path):
             time.sleep(0.01)
         guard.terminate()
         guard.wait(timeout=20)
-        assert not alive(rank)
+        assert not cores.started_at(rank)
         assert [os.path.exists(f"/dev/shm/{name}") for name in names] == [False, True]
     finally:
         bystander.kill()

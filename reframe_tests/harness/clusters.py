@@ -14,7 +14,7 @@ import signal
 import subprocess
 import time
 
-from . import commands, removal, sessions
+from . import commands, cores, removal, sessions
 from .model import site
 from .network_check import PATIENCE_S, verify
 from .virtual_hosts import GUESTS, SITE, ClusterBusyError, ClusterError, gone, program
@@ -54,13 +54,10 @@ def entry_of(cluster, hosts=None):
 def _alive(pid, folder):
     """Whether a process is the switch of a folder, and runs."""
     try:
-        words = pathlib.Path(f"/proc/{pid}/stat").read_text()
-        started = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        words = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
     except OSError:
         return False
-    # One that nobody waited for is still listed, as a zombie.
-    return ("(cotejo-switch)" in words and words.rpartition(")")[2].split()[0] != "Z"
-            and os.fsencode(folder) in started)
+    return cores.started_at(pid, "cotejo-switch") > 0 and os.fsencode(folder) in words
 
 
 def state(name):

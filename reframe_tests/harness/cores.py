@@ -39,16 +39,20 @@ class Busy(RuntimeError):
     """Another study has the cores; the text says which, in one line."""
 
 
-def started_at(pid):
-    """When a process started, in ticks since boot; 0 when it is gone.
+def started_at(pid, name=None):
+    """When a process (of that name) started, in ticks since boot; 0 when it is gone.
 
-    A number may be given again; with its start it names one process.
+    A number may be given again; with its start it names one process. One that
+    ended and was not waited for is gone: it is still listed, as a zombie.
     """
     try:
-        words = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        before, _, after = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")
     except (OSError, ValueError):
         return 0
-    return 0 if words[0] in "ZX" else int(words[19])
+    words = after.split()
+    if not words or words[0] in "ZX" or name not in (None, before.partition("(")[2]):
+        return 0
+    return int(words[19])
 
 
 def _network_types():

@@ -6,6 +6,7 @@ import pathlib
 import subprocess
 
 from . import families
+from .cores import started_at
 
 SITE = families.REPO / "site_configs/virtual-ethernet"
 #: Where the hosts of a cluster are guests with a kernel of their own.
@@ -41,12 +42,7 @@ def gone(found, guests=False):
     def there(host):
         if guests and host["name"] != "head":
             return (pathlib.Path(found["folder"]) / f"{host['name']}.console").exists()
-        place = pathlib.Path(f"/proc/{host['pid']}")
-        try:
-            return ((place / "comm").read_text().strip() == host["name"]
-                    and (place / "stat").read_text().rpartition(")")[2].split()[0] not in "ZX")
-        except OSError:
-            return False
+        return started_at(host["pid"], host["name"]) > 0
 
     return [host["name"] for host in found["hosts"] if not there(host)]
 
