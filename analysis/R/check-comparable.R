@@ -32,6 +32,9 @@ EXEMPT <- list(
   option_memory = "layout"
 )
 
+# Whose buffers they are: a program that is not ours chooses where its own lie (`own`).
+LAYOUT_NAME <- "layout_name"
+
 # Without these two nothing is proved; the others may be unknown to a foreign program.
 MUST_BE_OBSERVED <- c("observed_hosts", "observed_cpus")
 
@@ -40,7 +43,9 @@ MUST_BE_OBSERVED <- c("observed_hosts", "observed_cpus")
 #' They may when the observed hosts, processors, cores and transport, and the machine's state, are
 #' the same on both sides (as sets over the launches) or are what is being compared, and when
 #' each side is one MPI library. What a side could not observe is not held against it, save hosts
-#' and processors, without which nothing is proved.
+#' and processors, without which nothing is proved. Where the buffers of a program that is not ours
+#' lie follows from the program and its MPI, so it is part of the answer: [differing_pairs()] tells
+#' it, and nothing is refused for it.
 #'
 #' @param a,b data.tables of launches of the two sides (rows of `read_results()$launches`).
 #' @param by what is being compared, a column name such as `mpi`.
@@ -62,20 +67,38 @@ facts_of <- function(side, by, allowing = character()) {
   need_columns(side, setdiff(c(fixed, "library"), MAY_BE_UNKNOWN), "the table of launches")
   list(
     fixed = lapply(stats::setNames(fixed, fixed), function(column) distinct(side[[column]])),
-    libraries = distinct(side$library)
+    libraries = distinct(side$library), own = identical(distinct(side[[LAYOUT_NAME]]), "own")
   )
 }
 
-#' How two sides differ, in words; nothing when they do not.
+#' How two sides differ in what refuses their comparison, in words; nothing when they do not.
 #' @noRd
 differences_of <- function(a, b, names) {
   c(
-    unlist(lapply(names(a$fixed), function(column) {
+    unlist(lapply(setdiff(names(a$fixed), told_columns(a, b)), function(column) {
       difference_in(column, a$fixed[[column]], b$fixed[[column]], names)
     })),
     several_libraries(a$libraries, names[[1L]]), several_libraries(b$libraries, names[[2L]])
   )
 }
+
+#' How two sides differ in what is only told beside their comparison. Where each launch has its own
+#' addresses, as with a randomised address space, their lists would say nothing.
+#' @noRd
+told_of <- function(a, b, names) {
+  unlist(lapply(told_columns(a, b), function(column) {
+    left <- a$fixed[[column]]
+    right <- b$fixed[[column]]
+    several <- function(values) {
+      if (length(values) > 1L) paste(length(values), "different ones") else values
+    }
+    if (length(left) && length(right) && !identical(left, right)) {
+      words_of_difference(column, several(left), several(right), names)
+    }
+  }))
+}
+
+told_columns <- function(a, b) if (a$own && b$own) intersect("layout", names(a$fixed))
 
 difference_in <- function(column, left, right, names) {
   observed <- length(left) > 0L && length(right) > 0L
@@ -83,11 +106,15 @@ difference_in <- function(column, left, right, names) {
     return(if (column %in% MUST_BE_OBSERVED) paste0(HELD_FIXED[[column]], ": not observed"))
   }
   if (!identical(left, right)) {
-    sprintf(
-      "%s: %s (%s), %s (%s)", HELD_FIXED[[column]],
-      toString(left), names[[1L]], toString(right), names[[2L]]
-    )
+    words_of_difference(column, left, right, names)
   }
+}
+
+words_of_difference <- function(column, left, right, names) {
+  sprintf(
+    "%s: %s (%s), %s (%s)", HELD_FIXED[[column]],
+    toString(left), names[[1L]], toString(right), names[[2L]]
+  )
 }
 
 several_libraries <- function(libraries, name) {

@@ -1,28 +1,38 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Which configurations are compared with which, and which may not be.
 
-#' Pairs that are not compared, because more differs between them than what is compared.
+#' Pairs between which more differs than what is compared.
 #'
 #' @inheritParams compare_configurations
-#' @return data.table, a row a pair: strata, `a`, `b`, `why`. No row where all may be compared.
+#' @return data.table, a row a pair: strata, `a`, `b`, `why` (how they differ), and `compared`:
+#'   `FALSE` where that refuses the comparison; `TRUE` where it is only to be told beside it, as
+#'   with the addresses of buffers that a program chose itself. No row where nothing else differs.
 #' @export
-refused_pairs <- function(summary, by = "mpi", ignoring = character(), allowing = character(),
-                          also = character()) {
-  refused_of(pairs_of(
+differing_pairs <- function(summary, by = "mpi", ignoring = character(), allowing = character(),
+                            also = character()) {
+  pairs <- pairs_of(
     summary, strata_of(summary, by, ignoring, also), by,
     ignoring = ignoring, allowing = allowing
-  ))
-}
-
-refused_of <- function(pairs) {
-  odd <- which(lengths(pairs$why) > 0L)
+  )
+  refused <- lengths(pairs$why) > 0L
+  odd <- which(refused | lengths(pairs$told) > 0L)
   if (!length(odd)) {
-    return(data.table())
+    return(data.table(a = character(), b = character(), why = character(), compared = logical()))
   }
   words <- pairs$pairs[odd]
   cbind(pairs$strata[words$stratum], words[, c("a", "b")],
-    why = vapply(pairs$why[odd], toString, "")
+    why = vapply(Map(c, pairs$why, pairs$told)[odd], toString, ""), compared = !refused[odd]
   )
+}
+
+#' Pairs that are not compared.
+#'
+#' @param ... as for [differing_pairs()].
+#' @return those rows of [differing_pairs()] that are not `compared`.
+#' @export
+refused_pairs <- function(...) {
+  found <- differing_pairs(...)
+  found[!found$compared]
 }
 
 #' What is the same on both sides of a comparison: all that makes a configuration, and what `also`
@@ -35,11 +45,11 @@ strata_of <- function(summary, by, ignoring, also) {
 #' The pairs of sides that share a stratum.
 #' @return list: `strata` (a row each), `sides` (launches of each side, as lists of columns),
 #'   `pairs` (`stratum`, `a`, `b`, and the numbers of their sides, `left` and `right`), `why` (of
-#'   each pair, why it may not be compared; empty: it may).
+#'   each pair, why it may not be compared; empty: it may), `told` (how else its sides differ).
 #' @noRd
 pairs_of <- function(summary, strata, by, ignoring, allowing) {
   columns <- intersect(unique(c(
-    strata, by, names(HELD_FIXED), "library", "bytes", "median_s", "key", "session", "launch"
+    strata, by, names(HELD_FIXED), LAYOUT_NAME, "library", "bytes", "median_s", "key", "session", "launch"
   )), names(summary))
   used <- which(!is.na(summary$median_s) & summary$median_s > 0)
   used <- as.data.table(lapply(stats::setNames(columns, columns), \(name) summary[[name]][used]))
@@ -67,12 +77,15 @@ pairs_of <- function(summary, strata, by, ignoring, allowing) {
     facts[[i]] <- facts_of(side, by, allowing)
     sides[[i]] <- side[c("bytes", "median_s", "session", "block", "observed_hosts", "hosts")]
   }
-  why <- lapply(seq_len(nrow(pairs)), function(i) {
-    differences_of(
-      facts[[pairs$left[[i]]]], facts[[pairs$right[[i]]]], c(pairs$a[[i]], pairs$b[[i]])
-    )
-  })
-  list(strata = table, sides = sides, pairs = pairs, why = why)
+  differ <- function(how) {
+    lapply(seq_len(nrow(pairs)), function(i) {
+      how(facts[[pairs$left[[i]]]], facts[[pairs$right[[i]]]], c(pairs$a[[i]], pairs$b[[i]]))
+    })
+  }
+  list(
+    strata = table, sides = sides, pairs = pairs, why = differ(differences_of),
+    told = differ(told_of)
+  )
 }
 
 stop_not_comparable <- function(pair, here, proof) {

@@ -47,6 +47,17 @@ launching_table <- function(used) {
   shown[]
 }
 
+#' A warning that lists pairs of [differing_pairs()] and how they differ; nothing without any.
+#' @noRd
+words_of_pairs <- function(pairs, heading) {
+  if (nrow(pairs)) {
+    htmltools::div(class = "warning", heading, bullets(unique(sprintf(
+      "%s and %s (%s, %s): %s", title_of(pairs$a), title_of(pairs$b),
+      title_of(pairs$operation), title_of(pairs$transport), pairs$why
+    ))))
+  }
+}
+
 #' What was measured, with what: a row a fact.
 #' @noRd
 provenance_table <- function(study) {

@@ -8,7 +8,7 @@
 #' @param delta margin of equivalence.
 #' @return list: `results` (what [read_results()] returned), `launches` (all), `account` (of the
 #'   sessions, see [choose_sessions()]), `whole` (summaries of all launches), `summary` (of those
-#'   used), `medians`, `comparison`, `refused` ([refused_pairs()]), `drift`, the settings, and
+#'   used), `medians`, `comparison`, `differing` ([differing_pairs()]), `drift`, the settings, and
 #'   `merits` ([with_merits()]).
 #' @noRd
 compare_results <- function(results_dir, session = NULL, delta = 0.03) {
@@ -36,7 +36,7 @@ compare_results <- function(results_dir, session = NULL, delta = 0.03) {
     whole = whole, summary = summary,
     medians = summarise_configurations(summary),
     comparison = compare_configurations(compared, delta = delta, refused = "list"),
-    refused = refused_pairs(compared),
+    differing = differing_pairs(compared),
     drift = drift_of_blocks(compared), delta = delta
   ))
 }
@@ -46,7 +46,7 @@ compare_results <- function(results_dir, session = NULL, delta = 0.03) {
 #' @noRd
 narrow <- function(summary) {
   columns <- c(
-    configuration_columns(summary), "factors", names(HELD_FIXED), "library", "allocation",
+    configuration_columns(summary), "factors", names(HELD_FIXED), LAYOUT_NAME, "library", "allocation",
     "allocation_nodes", "key", "id", "session", "launch", "status", "bytes",
     "n", "n_invalid", "median_s", "min_s", "p10_s", "p95_s", "mean_s", "bytes_per_s"
   )

@@ -80,6 +80,29 @@ test_that("other addresses of buffers, machines and quantities are refused", {
   expect_match(comparable(a, b), "quantity timed: single (a), steady (b)", fixed = TRUE)
 })
 
+test_that("addresses of a program's own buffers are told beside its comparison, not refused", {
+  summary <- summarise_launches(read_results(fixture("v2")))
+  summary <- data.table::copy(summary[transport == transport[[1L]]])
+  summary[mpi == "openmpi", layout := "page of 4096 B, receive at 16, send at 0"]
+  refused <- refused_pairs(summary)
+  expect_gt(nrow(refused), 0L)
+  expect_match(refused$why, "memory and addresses of the buffers")
+  summary[, layout_name := "own"]
+  told <- differing_pairs(summary)
+  expect_identical(told[, c("a", "b", "why")], refused[, c("a", "b", "why")])
+  expect_true(all(told$compared))
+  expect_identical(nrow(refused_pairs(summary)), 0L)
+  expect_gt(nrow(compare_configurations(summary)), 0L)
+  # Where each launch has addresses of its own, their number is told.
+  apart <- data.table::copy(summary)
+  apart[, layout := paste(mpi, layout, launch)]
+  number <- length(unique(apart[mpi == "openmpi"]$layout))
+  expect_match(differing_pairs(apart)$why, paste(number, "different ones (openmpi)"), fixed = TRUE)
+  # A program's own buffers beside ours: what differs is not the MPI alone.
+  summary[mpi == "openmpi", layout_name := "page"]
+  expect_identical(refused_pairs(summary)$why, refused$why)
+})
+
 test_that("layouts are told apart by rank only where ranks differ", {
   buffer <- function(ranks, offset) list(ranks = ranks, buffer = "send", offset = offset)
   layout <- function(...) list(name = "page", page_bytes = 4096, buffers = list(...))
