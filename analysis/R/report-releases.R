@@ -24,7 +24,12 @@ write_releases <- function(dir, out_file) {
     values <- list(
       changes = changes, said = said, levels = levels, summary = summary, audit = plans$audit,
       launches = uniqueN(summary$key),
-      place = if (session_dir == dir) dir else file.path(dir, session_name(session_dir))
+      # Of a dataset its own name: the page is kept with it, and read elsewhere.
+      place = if (session_dir == dir) {
+        dir
+      } else {
+        file.path(basename(dirname(dir)), basename(dir), session_name(session_dir))
+      }
     )
     plots <- list(releases = plot_releases(summary, levels))
     values$plots <- plots

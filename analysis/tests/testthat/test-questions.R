@@ -69,3 +69,26 @@ test_that("releases are told by what their titles do not share", {
   expect_identical(shared_words(c("v1", "v2")), character())
   expect_identical(without_words("Open MPI 4.1.8", 2L), "4.1.8")
 })
+
+test_that("pages that are kept beside their launches say what is made of those", {
+  reference <- testthat::test_path("../../../data/reference/questions")
+  skip_if_not(dir.exists(reference), "the package alone, without its repository")
+  kept <- list.files(reference, "html$", recursive = TRUE)
+  expect_setequal(dirname(kept), list.files(reference))
+  # One of each kind: to make all takes too long.
+  some <- c("abi", "program-npb-is", "releases-openmpi")
+  dataset <- fresh_folder()
+  dir.create(file.path(dataset, "questions"), recursive = TRUE)
+  file.copy(file.path(reference, some), file.path(dataset, "questions"), recursive = TRUE)
+  said <- function(page) {
+    text <- paste(readLines(page, encoding = "UTF-8"), collapse = " ")
+    text <- gsub("<(script|style|svg).*?</\\1>", " ", text, perl = TRUE)
+    strsplit(gsub("<[^>]*>", " ", text), " +")[[1L]]
+  }
+  published <- testthat::test_path("../../../data/published")
+  quiet(made <- write_questions(dataset, fresh_folder(), published))
+  for (name in some) {
+    page <- file.path(reference, name, basename(made[[name]]))
+    expect_identical(said(page), said(made[[name]]), label = page)
+  }
+})
