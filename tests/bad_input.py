@@ -6,6 +6,7 @@ What a reader says of bad input is one line that names the input; it is `Fault` 
 
 import functools
 import json
+import os
 import pathlib
 import random
 import re
@@ -83,7 +84,8 @@ def r_process():
     """R with the readers of our package; it ends with us."""
     return subprocess.Popen(
         ["Rscript", "--vanilla", str(REPO / "tests/read_input.R")], text=True, bufsize=1,
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        env={**os.environ, "R_LIBS": str(families.stack_prefix() / "R")})
 
 
 def in_r(reader, path):

@@ -3,6 +3,7 @@
 
 Prints a line a reader: how many inputs there were, how many were read, and how many were refused
 in another way than by one line, which must be none. Then come accidents (bench_accidents.py).
+Status 1 tells that something was not as it must be.
 """
 
 import argparse
@@ -13,7 +14,7 @@ import tempfile
 
 from tests import bench_accidents
 from tests.bad_input import READERS, Fault, fits, said_of, spoiled
-from tests.benching import say
+from tests.benching import missed, say
 
 
 def known(reader, folder):
@@ -68,7 +69,8 @@ def main():
         read_all(args.number, args.seed)
     bench_accidents.hold(args.stack.resolve(), args.kills, args.seed,
                          [part for part in parts if part != "input"])
+    return min(len(missed), 1)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -15,7 +15,12 @@ from stack.build import environment
 REPO = sessions.REPO
 
 
+#: Goals of this bench that were not met.
+missed = []
+
+
 def say(goal, value, met):
+    missed.extend([] if met else [goal])
     print(f"bench: {'met    ' if met else 'NOT MET'} {goal}: {value}", flush=True)
 
 

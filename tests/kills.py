@@ -2,6 +2,7 @@
 """Kills of a study at random moments, and the account of what they cost."""
 
 import collections
+import contextlib
 import csv
 import json
 import os
@@ -125,7 +126,8 @@ class Study:
             time.sleep(0.1)
         found = self.processes()
         for pid in found:  # they are ours by their mark
-            os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         return len(found)
 
     def account(self, before):

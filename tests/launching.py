@@ -41,7 +41,7 @@ def unmapped(names):
     left = {name for name in names if os.path.exists(f"/dev/shm/{name}")}
     for maps in pathlib.Path("/proc").glob("[0-9]*/maps"):
         try:
-            text = maps.read_text() if left else ""
+            text = maps.read_text(errors="replace") if left else ""
         except OSError:
             continue
         left = {name for name in left if f"/dev/shm/{name}" not in text}

@@ -39,8 +39,9 @@ SlurmdLogFile={folder}/slurmd.%n.log
 SlurmdSpoolDir={folder}/spool.%n
 TmpFS={folder}/tmp.%n
 SlurmdParameters=config_overrides
-# A host that was killed is found within this (s).
-SlurmdTimeout=6
+# A host that was killed is found within this (s). On a busy machine one that lives may be silent
+# for some seconds, and a job goes with its first host.
+SlurmdTimeout=30
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/affinity
 JobAcctGatherType=jobacct_gather/none

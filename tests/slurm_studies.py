@@ -4,8 +4,10 @@ that dies, a job that is cancelled."""
 
 import contextlib
 import json
+import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -72,16 +74,34 @@ def study(slurm, results, *words):
             "RFM_CONFIG_FILES": str(sessions.REPO / "reframe_tests/config.py")})
 
 
-def next_launch(slurm):
-    """Number of the job, and nodes, of the first launch that runs on several from now on."""
-    for _ in range(900):
-        for said in slurm.run("squeue", "-s", "-h", "-o", "%i %N").stdout.splitlines():
-            number, nodes = said.split()
-            job, _, step = number.partition(".")
-            if step.isdigit() and "[" in nodes:
-                return job, slurm.run("scontrol", "show", "hostnames", nodes).stdout.split()
-        time.sleep(0.05)
-    raise RuntimeError("no launch ran within a minute")
+def variables_of(pid):
+    """Name -> value of the environment of a process; {} of one that is gone."""
+    try:
+        words = pathlib.Path(f"/proc/{pid}/environ").read_text(errors="replace").split("\0")
+        if pathlib.Path(f"/proc/{pid}/comm").read_text() != "cotejo\n":
+            return {}
+    except OSError:
+        return {}
+    return dict(word.partition("=")[::2] for word in words)
+
+
+def held_launch(slurm, running, limit_s=240):
+    """Number of the job, and nodes, of the first launch that runs on several from now on. One of
+    its ranks is stopped as soon as it is seen: the launch lasts, however busy this machine is,
+    until something happens to it."""
+    end = time.monotonic() + limit_s
+    while time.monotonic() < end and running.poll() is None:
+        for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
+            found = variables_of(pid)
+            if (found.get("SLURM_CONF") == slurm.environment["SLURM_CONF"]
+                    and int(found.get("SLURM_STEP_NUM_NODES", 0)) > 1):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGSTOP)
+                    nodes = slurm.run("scontrol", "show", "hostnames",
+                                      found["SLURM_STEP_NODELIST"]).stdout.split()
+                    return found["SLURM_JOB_ID"], nodes
+        time.sleep(0.01)
+    raise RuntimeError(f"no launch of several nodes ran within {limit_s} s")
 
 
 def kill_last_node(slurm, job, nodes):
@@ -107,23 +127,7 @@ def allocate_a_study(slurm, results):
     assert (plan["split"], plan["ended"]) == ({}, "complete")
 
 
-def has_ranks(slurm):
-    """Whether a program of ours runs under this Slurm."""
-    mark = f"SLURM_CONF={slurm.environment['SLURM_CONF']}".encode()
-    for place in pathlib.Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if ((place / "comm").read_text().strip() == "cotejo"
-                    and mark in (place / "environ").read_bytes().split(b"\0")):
-                return True
-    return False
-
-
 def cancel(slurm, job, nodes):
-    """As soon as its program runs: before that there is nothing to end."""
-    for _ in range(3000):
-        if has_ranks(slurm):
-            break
-        time.sleep(0.01)
     slurm.run("scancel", job)
 
 
@@ -133,27 +137,39 @@ CAUSES = {"node": kill_last_node, "scheduler": cancel}
 
 def happen(kind):
     """Lets an accident happen to the first launch of a study of two, in an allocation. Returns the
-    study's status, its launches' descriptions in order, the nodes of the first one, and all that
-    was said."""
+    study's status, its launches' descriptions in order, job and nodes of the first one, and all
+    that was said."""
     with slurm_machine.running() as slurm, tempfile.TemporaryDirectory() as name:
         results = pathlib.Path(name)
         running = study(slurm, results, "--tag", "site-check", "--launches", "2",
                         "--cells", "mpich.tcp.one-per-host.*srun")
-        job, nodes = next_launch(slurm)
-        CAUSES[kind](slurm, job, nodes)
-        said = running.communicate(timeout=280)[0]
+        try:
+            job, nodes = held_launch(slurm, running)
+            CAUSES[kind](slurm, job, nodes)
+            said = running.communicate(timeout=280)[0]
+        finally:
+            running.kill()
+        said += (slurm.folder / "slurmctld.log").read_text()[-1500:]
         records = records_of(results)
-    return running.returncode, records, nodes, said
+    return running.returncode, records, job, nodes, said
 
 
 def wrong(kind):
     """What is not as it must be, in words, or '': what was lost is recorded as such, and measured
-    again: on the nodes that are left, or where the job is gone in another."""
-    status, records, nodes, said = happen(kind)
+    again: on the nodes that are left, or where the job is gone in another. Who cancels a job ends
+    the study in it too, which may have had no time to record the launch that was lost."""
+    try:
+        status, records, job, nodes, said = happen(kind)
+    except (RuntimeError, subprocess.TimeoutExpired) as err:
+        return str(err)
     found = [(r["status"], (r["accident"] or {}).get("kind")) for r in records]
-    if status or found[0] != ("accident", kind) or found[-2:] != [("ok", None)] * 2:
-        return f"status {status}, {found}, {records[0]['reason']}: {said[-1500:]}"
-    on = {rank["host"] for r in records[1:] for rank in r["observed"]["ranks"]}
+    expected = {"node": [[("accident", "node")]],
+                "scheduler": [[], [("accident", "scheduler")], [("accident", "signal")]]}[kind]
+    if status or found[:-2] not in expected or found[-2:] != [("ok", None)] * 2:
+        return f"status {status}, {found}, {records[0]['reason']}: {said[-3000:]}"
+    if kind == "scheduler" and job in {r["allocation"]["id"] for r in records[-2:]}:
+        return f"job {job} was cancelled, and has measured"
+    on = {rank["host"] for r in records[-2:] for rank in r["observed"]["ranks"]}
     if kind == "node" and nodes[-1] in on:
         return f"{nodes[-1]} is dead, and was measured on"
     return ""

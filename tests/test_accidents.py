@@ -75,6 +75,8 @@ ELSE = 1 << 22
     ({"end": "told", "signal": 15, "sender": ELSE},
      "slurmstepd-n1: error: *** JOB 1 ON n1 CANCELLED AT 2026-11-23T13:37:28 DUE TO NODE FAILURE, "
      "SEE SLURMCTLD LOG FOR DETAILS ***", "node"),
+    ({}, "slurmstepd-host1: error: *** STEP 1.0 ON host1 CANCELLED AT 2026-11-24T03:37:28 ***\n"
+     "srun: error: Node failure on host2", "node"),
     ({"end": "time", "exit": 124}, WORDS["mpich"].format(9, "Killed"), None),
     ({}, "cotejo: cannot write samples.csv (No space left on device)", "disk"),
     ({}, "cotejo: cannot write samples.csv (Read-only file system)", "disk"),

@@ -2,8 +2,10 @@
 """Nothing of ours listens beyond loopback or the virtual hosts' own network, and who is not of a
 launch cannot join it, hold it up or read its secrets."""
 
+import contextlib
 import os
 import pathlib
+import random
 import re
 import signal
 import socket
@@ -24,9 +26,12 @@ LISTENS, CONNECTED, CLOSED = "0A", "01", "07"
 
 
 def port():
-    with socket.socket() as made:
-        made.bind(("127.0.0.1", 0))
-        return made.getsockname()[1]
+    """A free one, below those that the kernel gives to whoever asks for any."""
+    for at in random.sample(range(20000, 30000), 100):
+        with socket.socket() as made, contextlib.suppress(OSError):
+            made.bind(("127.0.0.1", at))
+            return at
+    raise AssertionError("no port is free")
 
 
 def rank(number, at, cookie=COOKIE, **kwargs):
@@ -37,19 +42,23 @@ def rank(number, at, cookie=COOKIE, **kwargs):
 
 
 def sockets_of(pid, state, kind="tcp"):
-    """Local addresses of a process's sockets in a state; those of UDP are CLOSED while open."""
-    inodes = set()
-    for handle in pathlib.Path(f"/proc/{pid}/fd").iterdir():
-        if found := re.fullmatch(r"socket:\[(\d+)\]", os.readlink(handle)):
-            inodes.add(found[1])
-    lines = [line.split() for line in
-             pathlib.Path(f"/proc/{pid}/net/{kind}").read_text().splitlines()[1:]]
+    """Local addresses of a process's sockets in a state; those of UDP are CLOSED while open.
+    None of a process that is gone."""
+    inodes, lines = set(), []
+    with contextlib.suppress(OSError):
+        for handle in os.listdir(f"/proc/{pid}/fd"):
+            with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+                if found := re.fullmatch(r"socket:\[(\d+)\]",
+                                         os.readlink(f"/proc/{pid}/fd/{handle}")):
+                    inodes.add(found[1])
+        lines = [line.split() for line in
+                 pathlib.Path(f"/proc/{pid}/net/{kind}").read_text().splitlines()[1:]]
     return [socket.inet_ntoa(bytes.fromhex(words[1].split(":")[0])[::-1])
             for words in lines if words[3] == state and words[9] in inodes]
 
 
 def listening(process):
-    for _ in range(500):
+    for _ in range(1500):
         if found := sockets_of(process.pid, LISTENS):
             return found
         time.sleep(0.02)
@@ -113,7 +122,7 @@ def test_messages_on_one_host_go_by_its_loopback():
          "--min-repetitions", "100000", "--max-repetitions", "100000"],
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        for _ in range(500):
+        for _ in range(1500):
             tasks = pathlib.Path(f"/proc/{running.pid}/task/{running.pid}/children")
             seen = [sockets_of(pid, CONNECTED) for pid in tasks.read_text().split()]
             if len(seen) == 2 and all(len(own) == 2 for own in seen):
@@ -192,7 +201,7 @@ def test_the_environment_of_a_guest_s_job_is_private(tmp_path):
         [str(agent), "host1", "true"], stderr=subprocess.DEVNULL,
         env={**os.environ, "COTEJO_CLUSTER": str(tmp_path), "SECRET": "of root"})
     try:
-        for _ in range(500):
+        for _ in range(3000):
             found = list(tmp_path.glob("host1.job.*.sh"))
             if found and "of root" in found[0].read_text():
                 break

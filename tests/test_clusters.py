@@ -51,7 +51,7 @@ def output(found, host, *command):
 
 
 def gone(pid):
-    for _ in range(300):
+    for _ in range(2000):
         if not cores.started_at(pid):
             return True
         time.sleep(0.01)

@@ -290,21 +290,25 @@ def test_temporary_folders_of_guards_that_are_gone_are_removed(tmp_path, monkeyp
     me = f"study {os.getpid()} {cores.started_at(os.getpid())}\n"
     here = removal.processes()
     for name, mark in [("alive1", me), ("gone01", f"study {os.getpid()} 1\n"), ("odd001", "x\n"),
-                       ("old001", "x\n"), ("gone02", f"study {os.getpid()} 1 {here}\n"),
+                       ("old001", "x\n"), ("old002", ""), ("odd002", ""),
+                       ("gone02", f"study {os.getpid()} 1 {here}\n"),
                        ("other1", f"study {os.getpid()} 1 {here + 1}\n")]:
         (tmp_path / f"cotejo-{name}").mkdir()
         (tmp_path / f"cotejo-{name}" / removal.MARK).write_text(mark)
-    os.utime(tmp_path / "cotejo-old001", (1, 1))
-    (tmp_path / "cotejo-unmark").mkdir()
-    os.utime(tmp_path / "cotejo-unmark", (1, 1))
+    # Of a maker that was killed before it had marked them, and two that are no such.
+    for name in ("old003", "young1", "unmark", "mine-and-empty"):
+        (tmp_path / f"cotejo-{name}").mkdir()
+    (tmp_path / "cotejo-unmark/precious").touch()
+    for name in ("old001", "old002", "old003", "unmark", "mine-and-empty"):
+        os.utime(tmp_path / f"cotejo-{name}", (1, 1))
     theirs = tmp_path / "theirs"
     theirs.mkdir()
     (theirs / removal.MARK).write_text(f"study {os.getpid()} 1\n")
     (tmp_path / "cotejo-linked").symlink_to(theirs)
     cores.sweep_folders()
     assert sorted(p.name for p in tmp_path.iterdir()) == [
-        "cotejo-alive1", "cotejo-linked", "cotejo-odd001", "cotejo-other1", "cotejo-unmark",
-        "theirs"]
+        "cotejo-alive1", "cotejo-linked", "cotejo-mine-and-empty", "cotejo-odd001",
+        "cotejo-odd002", "cotejo-other1", "cotejo-unmark", "cotejo-young1", "theirs"]
     assert (theirs / removal.MARK).exists()
 
 

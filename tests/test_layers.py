@@ -193,7 +193,7 @@ def test_a_launch_does_not_wait_for_a_guest_that_is_gone_and_the_next_has_new_on
     console = os.path.join(found["folder"], "host2.console")
     # The first of its processes; the others are those of the guest.
     os.kill(min(kernels_of(found, 2)), signal.SIGKILL)
-    for _ in range(100):
+    for _ in range(600):
         if not os.path.exists(console):
             break
         time.sleep(0.05)

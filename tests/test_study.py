@@ -42,7 +42,7 @@ def records(results):
 
 def kill_once_it_measures(running, results):
     """Ends a study in the midst of its first block, as a power cut would."""
-    for _ in range(600):
+    for _ in range(3000):
         if len(records(results)) >= 3 or running.poll() is not None:
             break
         time.sleep(0.1)

@@ -24,7 +24,8 @@ SIGNALLED = re.compile(r"(?:exited on\s+signal|KILLED BY SIGNAL:|\(signal) *([0-
 
 #: What is said of an outside cause, in the order of asking: kind and words.
 SAID = [(kind, re.compile(words, re.I)) for kind, words in (
-    ("node", r"slurmstepd(?:-\S+)?: error: .*NODE FAIL.*"),
+    # A step that srun ends because a node is gone is said to be cancelled as well.
+    ("node", r"slurmstepd(?:-\S+)?: error: .*NODE FAIL.*|srun: error: Node failure on .*"),
     ("scheduler", r"slurmstepd(?:-\S+)?: error: .*(?:CANCELLED|PREEMPT|TIME LIMIT).*"),
     ("node", r".*(?:NODE[ _]FAIL|lost communication with a remote daemon|"
              r"node failure).*"),

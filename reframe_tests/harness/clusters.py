@@ -159,12 +159,14 @@ def down(name):
     found = state(name)
     if not found:
         return False
-    os.kill(found["pid"], signal.SIGTERM)
+    with contextlib.suppress(ProcessLookupError):  # it ends by itself
+        os.kill(found["pid"], signal.SIGTERM)
     for _ in range(500):
         if not (run_folder() / name).exists():
             return True
         time.sleep(0.01)
-    os.kill(found["pid"], signal.SIGKILL)  # its hosts die with it
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(found["pid"], signal.SIGKILL)  # its hosts die with it
     removal.remove(run_folder(), run_folder() / name)
     return True
 

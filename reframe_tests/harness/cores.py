@@ -15,6 +15,7 @@ import fcntl
 import os
 import pathlib
 import pwd
+import re
 import select
 import signal
 import stat
@@ -30,6 +31,8 @@ LINE_MOST = 400
 WAIT_S = 5
 #: The mark of a temporary folder names its maker within this.
 NAMED_WITHIN_S = 60
+#: Names of temporary folders, as the guard and this module make them.
+TEMPORARY = re.compile(r"cotejo-[A-Za-z0-9_]{6,8}")
 
 #: The open file of the lock, once this process has it.
 _held = []
@@ -202,12 +205,18 @@ def sweep_folders():
     """Removes the temporary folders of this user's launches and studies whose maker is gone."""
     for folder in pathlib.Path(tempfile.gettempdir()).glob("cotejo-*"):
         with contextlib.suppress(OSError, removal.NotOursError):
-            if os.lstat(folder).st_uid != os.getuid():
+            found = os.lstat(folder)
+            if found.st_uid != os.getuid():
                 continue
-            line = (folder / removal.MARK).read_text().splitlines()[-1]
+            # Its maker was killed before it was named in the mark, or before there was one.
+            old = time.time() - found.st_mtime > NAMED_WITHIN_S
+            if not (folder / removal.MARK).exists():
+                if old and TEMPORARY.fullmatch(folder.name):
+                    folder.rmdir()  # what is in it, if anything is, is not of ours
+                continue
+            line = ["", *(folder / removal.MARK).read_text().splitlines()][-1]
             (_, pid, start), where = _founder(line), [*line.split(), *"0000"][3]
-            # Its maker was killed before it was named in the mark.
-            nobodys = not pid and time.time() - os.lstat(folder).st_mtime > NAMED_WITHIN_S
+            nobodys = not pid and old
             where = int(where) if where.isdigit() else 0
             if nobodys or (pid and not is_there(pid, start, where)):
                 removal.remove(folder.parent, folder)

@@ -136,7 +136,8 @@ def sweep(place):
         if among != str(processes()) or os.path.exists(f"/proc/{owner}"):
             continue
         if not why_not(place, left):
-            empty(left)
+            with contextlib.suppress(FileNotFoundError):  # another process sweeps it too
+                empty(left)
         else:
             with contextlib.suppress(OSError):
                 left.rmdir()  # of one killed before it could mark it: nothing is in it
