@@ -58,8 +58,8 @@ def commands(stack, folder, stage):
     mpi = next(f for f in families.load().values() if (f.prefix(stack) / "bin/cotejo").exists())
     bin_ = mpi.prefix(stack) / "bin"
     found["samples of the benchmark"] = (
-        [str(bin_ / "mpirun"), "-np", "2", str(bin_ / "cotejo"), "pingpong", "--output",
-         str(folder / "samples")], environment(mpi, stack))
+        [str(bin_ / "mpirun"), "-np", "2", str(bin_ / "cotejo"), "pingpong", "--sizes", "1",
+         "--budget", "0.05", "--output", str(folder / "samples")], environment(mpi, stack))
     found["report of the guard"] = (
         [str(bin_ / "cotejo-guard"), "20", "-r", str(folder / "guard.json"), "true"], {})
     rscript = shutil.which("Rscript", path=f"{stack}/tools/bin:{os.environ['PATH']}")

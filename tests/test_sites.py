@@ -23,7 +23,7 @@ def reframe(site, *arguments):
     environment = {**os.environ, "COTEJO_SITE": site, "COTEJO_BLOCK": "1",
                    "RFM_CONFIG_FILES": str(sessions.REPO / "reframe_tests/config.py")}
     return subprocess.run([str(REFRAME), f"--system={site}", *arguments], env=environment,
-                          text=True, capture_output=True, timeout=60)
+                          text=True, capture_output=True, timeout=300)
 
 
 @pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack` installs ReFrame")
