@@ -22,14 +22,14 @@ with_seed <- function(seed, code) {
   force(code)
 }
 
-#' Medians of the columns of a matrix, of what is known in each.
+#' Medians of the columns of a matrix, of what is known in each; `NA` where nothing is.
 #' @noRd
 column_medians <- function(values) {
   n <- colSums(!is.na(values))
   # What is not known sorts behind what is, within its column.
   sorted <- values[order(col(values), values, method = "radix")]
   first <- (seq_len(ncol(values)) - 1L) * nrow(values)
-  (sorted[first + (n + 1L) %/% 2L] + sorted[first + n %/% 2L + 1L]) / 2
+  (sorted[first + pmax(1L, (n + 1L) %/% 2L)] + sorted[first + n %/% 2L + 1L]) / 2
 }
 
 draw_indices <- function(n, replicates) {

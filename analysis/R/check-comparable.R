@@ -63,12 +63,29 @@ comparable <- function(a, b, by = "mpi", names = c("a", "b"), allowing = charact
 #' @param side launches: a table or a list of columns.
 #' @noRd
 facts_of <- function(side, by, allowing = character()) {
+  facts_of_sides(side, rep(1L, length(side$library)), by, allowing)[[1L]]
+}
+
+#' As [facts_of()], of several sides at once.
+#'
+#' @param launches of all sides.
+#' @param side number of the side of each launch, from 1 on.
+#' @return list of what [facts_of()] returns.
+#' @noRd
+facts_of_sides <- function(launches, side, by, allowing = character()) {
   fixed <- setdiff(names(HELD_FIXED), c(by, unlist(EXEMPT[by]), allowing))
-  need_columns(side, setdiff(c(fixed, "library"), MAY_BE_UNKNOWN), "the table of launches")
-  list(
-    fixed = lapply(stats::setNames(fixed, fixed), function(column) distinct(side[[column]])),
-    libraries = distinct(side$library), own = identical(distinct(side[[LAYOUT_NAME]]), "own")
-  )
+  need_columns(launches, setdiff(c(fixed, "library"), MAY_BE_UNKNOWN), "the table of launches")
+  count <- max(1L, side)
+  by_side <- function(column) distinct_by(launches[[column]], side, count)
+  found <- lapply(stats::setNames(fixed, fixed), by_side)
+  libraries <- by_side("library")
+  layouts <- by_side(LAYOUT_NAME)
+  lapply(seq_len(count), function(i) {
+    list(
+      fixed = lapply(found, `[[`, i), libraries = libraries[[i]],
+      own = identical(layouts[[i]], "own")
+    )
+  })
 }
 
 #' How two sides differ in what refuses their comparison, in words; nothing when they do not.
@@ -124,8 +141,22 @@ several_libraries <- function(libraries, name) {
 }
 
 # What was observed: `||` is what an unknown value of every rank looks like.
-distinct <- function(values) {
-  values <- unique(values)
-  known <- !is.na(values) & grepl("[^|]", values)
-  sort(unique(as.character(values[known])), method = "radix")
+distinct <- function(values) distinct_by(values, rep(1L, length(values)), 1L)[[1L]]
+
+# The same by sides, numbered from 1 to `count`.
+distinct_by <- function(values, side, count) {
+  if (is.null(values)) {
+    return(rep(list(character()), count))
+  }
+  all <- unique(values)
+  all <- all[!is.na(all) & grepl("[^|]", all)]
+  # Values that look the same as texts are the same.
+  texts <- sort(unique(as.character(all)), method = "radix")
+  at <- match(as.character(all), texts)[match(values, all)]
+  there <- unique((as.numeric(side[!is.na(at)]) - 1) * length(texts) + at[!is.na(at)] - 1)
+  there <- sort(there)
+  unname(split(
+    texts[there %% max(1L, length(texts)) + 1L],
+    factor(there %/% max(1L, length(texts)) + 1, seq_len(count))
+  ))
 }

@@ -81,11 +81,44 @@ scores_of <- function(x, centre, exchanged = FALSE) {
 #' @return as [settle_curve()].
 #' @noRd
 paired_curve <- function(d, levels = c(0.95, 0.90)) {
-  d <- d[rowSums(!is.na(d)) > 0L, , drop = FALSE]
-  settle_curve(
-    function(value) scores_of(d, value), sign_flips(nrow(d)), levels,
-    apply(d, 2L, range, na.rm = TRUE), colSums(!is.na(d))
-  )
+  as.data.table(paired_curves(list(d), levels)[[1L]])
+}
+
+#' Many curves of paired blocks. Those with the same number of blocks are settled together, side by
+#' side in one matrix: most of the time of a small curve alone would go into the calls.
+#'
+#' @param curves list of matrices, as for [paired_curve()].
+#' @return list of lists of columns, as [settle_curve()] has them.
+#' @noRd
+paired_curves <- function(curves, levels = c(0.95, 0.90)) {
+  curves <- lapply(curves, function(d) {
+    empty <- rowSums(!is.na(d)) == 0L
+    if (any(empty)) d[!empty, , drop = FALSE] else d
+  })
+  out <- vector("list", length(curves))
+  for (alike in split(seq_along(curves), vapply(curves, nrow, 0L))) {
+    flips <- sign_flips(nrow(curves[[alike[[1L]]]]))
+    wide <- cumsum(vapply(curves[alike], ncol, 0L))
+    for (here in split(alike, wide %/% max(1L, MOST_FLIPPED %/% nrow(flips)))) {
+      d <- do.call(cbind, curves[here])
+      of <- rep.int(seq_along(here), vapply(curves[here], ncol, 0L))
+      found <- settle_curve(
+        function(value) scores_of(d, value), flips, levels, ends_of(d), colSums(!is.na(d)), of
+      )
+      columns <- lapply(found, split, of)
+      out[here] <- lapply(seq_along(here), function(i) lapply(columns, `[[`, i))
+    }
+  }
+  out
+}
+
+# So many values of flipped sums are held at once.
+MOST_FLIPPED <- 1e6
+
+# Least and greatest value of each column.
+ends_of <- function(d) {
+  sorted <- matrix(d[order(col(d), d, method = "radix")], nrow(d))
+  rbind(sorted[1L, ], sorted[cbind(colSums(!is.na(d)), seq_len(ncol(d)))])
 }
 
 #' A curve of two sides without common blocks.
@@ -99,12 +132,12 @@ independent_curve <- function(x, y, levels = c(0.95, 0.90)) {
   ends <- rbind(
     apply(x, 2L, min) - apply(y, 2L, max), apply(x, 2L, max) - apply(y, 2L, min)
   )
-  settle_curve(function(value) {
+  as.data.table(settle_curve(function(value) {
     both <- rbind(
       matrix(x, n_a, length(value)) - rep(value, each = n_a), matrix(y, n_b, length(value))
     )
     scores_of(both, column_medians(both), TRUE)
-  }, exchanges(n_a, n_b), levels, ends, rep(min(n_a, n_b), ncol(x)))
+  }, exchanges(n_a, n_b), levels, ends, rep(min(n_a, n_b), ncol(x))))
 }
 
 #' Tests and intervals of a curve.
@@ -114,75 +147,107 @@ independent_curve <- function(x, y, levels = c(0.95, 0.90)) {
 #' @param flips matrix, a row a flip, the first one what was measured.
 #' @param ends least and greatest value that single blocks, or pairs of launches, have by size.
 #' @param n launches of each size.
-#' @return data.table, a row a size: `effect` (log ratio), `p` (of the size alone), `p_joint`
+#' @param of which curve each size belongs to, where several are settled at once: sizes are corrected
+#'   for with those of their own curve.
+#' @return list of columns, a row a size: `effect` (log ratio), `p` (of the size alone), `p_joint`
 #'   (corrected over the sizes); `low`, `high`, the `level` that this interval has, and `joint`:
 #'   whether it has it for all sizes together (with so few launches that no test can reach the
 #'   level it is the range of the blocks, for each size alone); `low90`, ... the same for the
 #'   second level; `alike`: so many independent sizes would take the same correction.
 #' @noRd
-settle_curve <- function(scores, flips, levels, ends, n) {
-  measured <- flips[1L, ]
+settle_curve <- function(scores, flips, levels, ends, n, of = rep(1L, length(n))) {
+  measured <- flips[1L, , drop = FALSE]
   statistic <- function(value) drop(measured %*% scores(value))
   effect <- cross(statistic, ends[1L, ], ends[2L, ], rep(0, length(n)))
+  curves <- split(seq_along(of), of)
   # Flips about 1 are exact where nothing differs; those about the effects hold for the intervals.
   # Of the two the less favourable counts.
   about <- lapply(list(0 * effect, effect), function(value) abs(flips %*% scores(value)))
-  greatest <- lapply(about, function(all) sort(do.call(pmax, as.data.frame(all))))
+  greatest <- lapply(about, function(all) {
+    lapply(curves, function(here) sort.int(greatest_of(all, here), method = "radix"))
+  })
   here <- statistic(0 * effect)
   least <- abs(here) * (1 - 1e-9)
-  share <- function(g) 1 - findInterval(least, g, left.open = TRUE) / length(g)
-  out <- data.table(
-    effect, n, p = colMeans(about[[1L]] >= rep(least, each = nrow(flips))),
-    p_joint = do.call(pmax, lapply(greatest, share))
+  out <- list(
+    effect = effect, n = n, p = colMeans(about[[1L]] >= rep(least, each = nrow(flips))),
+    p_joint = numeric(length(n))
   )
-  found <- intervals_of(statistic, effect, ends, greatest, 1 - levels, here)
-  for (i in seq_along(levels)) {
-    name <- c("", "90")[[i]]
-    set(out, j = paste0(c("low", "high", "level", "joint"), name),
-      value = found[[i]][c("low", "high", "level", "joint")]
-    )
+  for (i in seq_along(curves)) {
+    at <- curves[[i]]
+    out$p_joint[at] <- do.call(pmax, lapply(greatest, function(g) {
+      1 - findInterval(least[at], g[[i]], left.open = TRUE) / nrow(flips)
+    }))
   }
-  alone <- mean(about[[2L]] > found[[1L]]$limit)
-  alike <- if (found[[1L]]$joint) (1 - found[[1L]]$level) / max(alone, 1e-9) else Inf
-  set(out, j = "alike", value = min(length(n), max(1, alike)))
-  out[]
+  tails <- 1 - levels
+  most <- floor(tails * nrow(flips) + 1e-9)
+  limits <- vapply(most, function(m) limits_of(greatest, nrow(flips) - m), numeric(length(curves)))
+  limits <- matrix(limits, length(curves))[match(of, names(curves)), , drop = FALSE]
+  found <- intervals_of(statistic, effect, ends, limits, most, nrow(flips), here)
+  for (i in seq_along(levels)) {
+    out[paste0(c("low", "high", "level", "joint"), c("", "90")[[i]])] <- found[[i]]
+  }
+  out$alike <- numeric(length(n))
+  beyond <- colMeans(about[[2L]] > rep(limits[, 1L], each = nrow(flips)))
+  for (at in curves) {
+    alone <- mean(beyond[at])
+    alike <- if (found[[1L]]$joint[[1L]]) {
+      (1 - found[[1L]]$level[[1L]]) / max(alone, 1e-9)
+    } else {
+      Inf
+    }
+    out$alike[at] <- min(length(at), max(1, alike))
+  }
+  out
 }
 
-#' The intervals of all sizes at each level. Of so many flips a share (`tails`) rejects; where not
-#' even one may, the interval is the range.
+# Of some columns the greatest value of each row.
+greatest_of <- function(all, columns) {
+  out <- all[, columns[[1L]]]
+  for (column in columns[-1L]) out <- pmax(out, all[, column])
+  out
+}
+
+#' The limit of each curve: the greatest statistic that so many of its flips do not exceed.
 #' @noRd
-intervals_of <- function(statistic, effect, ends, greatest, tails, here) {
-  flips <- lengths(greatest)[[1L]]
-  most <- floor(tails * flips + 1e-9)
-  limits <- vapply(most, function(m) {
-    if (m < 1L) Inf else max(vapply(greatest, function(g) g[[flips - m]], 0)) * (1 + 1e-9)
+limits_of <- function(greatest, place) {
+  vapply(seq_along(greatest[[1L]]), function(i) {
+    if (place >= length(greatest[[1L]][[i]])) {
+      Inf
+    } else {
+      max(vapply(greatest, function(g) g[[i]][[place]], 0)) * (1 + 1e-9)
+    }
   }, 0)
+}
+
+#' The intervals of all sizes at each level. Of so many flips `most` are rejected; where not even
+#' one may be, the interval is the range.
+#' @noRd
+intervals_of <- function(statistic, effect, ends, limits, most, flips, here) {
   width <- pmax(ends[2L, ] - ends[1L, ], 1e-12)
   sizes <- length(effect)
-  wanted <- which(is.finite(limits))
+  wanted <- which(most >= 1L)
   # Both ends of all levels at once.
   bounds <- if (length(wanted)) {
-    level <- rep(limits[wanted], each = sizes)
+    level <- as.vector(limits[, wanted])
     times <- length(wanted)
     from <- c(rep(effect - BEYOND * width, times), rep(effect, times))
     to <- c(rep(effect, times), rep(effect + BEYOND * width, times))
     cross(statistic, from, to, c(level, -level))
   }
-  lapply(seq_along(tails), function(i) {
+  lapply(seq_along(most), function(i) {
+    level <- rep(1 - max(1, most[[i]]) / flips, sizes)
     if (most[[i]] < 1L) {
-      return(list(
-        low = ends[1L, ], high = ends[2L, ], level = 1 - 1 / flips, joint = FALSE, limit = Inf
-      ))
+      return(list(low = ends[1L, ], high = ends[2L, ], level = level, joint = logical(sizes)))
     }
     at <- (match(i, wanted) - 1L) * sizes + seq_len(sizes)
     low <- bounds[at]
     high <- bounds[length(wanted) * sizes + at]
     # The statistic falls with the value but for cuts that move with it: 1 is held where it is not
     # rejected.
-    kept <- abs(here) <= limits[[i]]
+    kept <- abs(here) <= limits[, i]
     list(
       low = fifelse(kept & low > 0, 0, low), high = fifelse(kept & high < 0, 0, high),
-      level = 1 - most[[i]] / flips, joint = TRUE, limit = limits[[i]]
+      level = level, joint = rep(TRUE, sizes)
     )
   })
 }

@@ -10,10 +10,15 @@
 #' @export
 differing_pairs <- function(summary, by = "mpi", ignoring = character(), allowing = character(),
                             also = character()) {
-  pairs <- pairs_of(
+  pairs_that_differ(pairs_of(
     summary, strata_of(summary, by, ignoring, also), by,
     ignoring = ignoring, allowing = allowing
-  )
+  ))
+}
+
+#' Of the pairs that [pairs_of()] found those that [differing_pairs()] names.
+#' @noRd
+pairs_that_differ <- function(pairs) {
   refused <- lengths(pairs$why) > 0L
   odd <- which(refused | lengths(pairs$told) > 0L)
   if (!length(odd)) {
@@ -47,7 +52,7 @@ strata_of <- function(summary, by, ignoring, also) {
 #'   `pairs` (`stratum`, `a`, `b`, and the numbers of their sides, `left` and `right`), `why` (of
 #'   each pair, why it may not be compared; empty: it may), `told` (how else its sides differ).
 #' @noRd
-pairs_of <- function(summary, strata, by, ignoring, allowing) {
+pairs_of <- function(summary, strata, by, ignoring = character(), allowing = character()) {
   columns <- intersect(unique(c(
     strata, by, names(HELD_FIXED), LAYOUT_NAME, "library", "bytes", "median_s", "key", "session", "launch"
   )), names(summary))
@@ -70,13 +75,12 @@ pairs_of <- function(summary, strata, by, ignoring, allowing) {
     )
   }))
   sides <- vector("list", nrow(first))
-  facts <- vector("list", nrow(first))
+  columns <- unclass(used)[c("bytes", "median_s", "session", "block", "observed_hosts", "hosts")]
   for (i in unique(c(pairs$left, pairs$right))) {
     at <- seq.int(first$row[[i]], length.out = first$n[[i]])
-    side <- lapply(unclass(used), `[`, at)
-    facts[[i]] <- facts_of(side, by, allowing)
-    sides[[i]] <- side[c("bytes", "median_s", "session", "block", "observed_hosts", "hosts")]
+    sides[[i]] <- lapply(columns, `[`, at)
   }
+  facts <- facts_of_sides(used, rep.int(seq_len(nrow(first)), first$n), by, allowing)
   differ <- function(how) {
     lapply(seq_len(nrow(pairs)), function(i) {
       how(facts[[pairs$left[[i]]]], facts[[pairs$right[[i]]]], c(pairs$a[[i]], pairs$b[[i]]))

@@ -1,12 +1,38 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # One pair -> its curve: effect, interval and test of every size that both sides have.
 
-#' Compare two sides at every size that both have: the curve of a pair.
+#' Compare the two sides of pairs at every size that both have: the curve of each pair.
 #'
-#' @param a,b lists of columns of the launches of each side.
-#' @return list of columns, a row a size; `NULL` without a common size.
+#' Those of paired blocks are settled together ([paired_curves()]).
+#'
+#' @param pairs list of pairs, of each a list of two sides: columns of their launches.
+#' @return list of lists of columns, a row a size; `NULL` without a common size.
 #' @noRd
-compare_sizes <- function(a, b, alpha) {
+compare_sides <- function(pairs, alpha) {
+  found <- lapply(pairs, function(pair) describe_pair(pair[[1L]], pair[[2L]]))
+  curves <- curves_of(found, pairs, alpha)
+  lapply(seq_along(pairs), function(i) {
+    one <- found[[i]]
+    if (is.null(one)) {
+      return(NULL)
+    }
+    n <- length(one$sizes)
+    c(
+      list(bytes = one$sizes), one$rows, list(left_out = one$left_out), curves[[i]],
+      list(
+        family_size = rep(sum(!is.na(curves[[i]]$low)), n), paired = rep(one$paired, n),
+        method = rep(one$method, n), apart = rep(one$apart && one$method != OVER_SESSIONS, n)
+      ),
+      sessions_of(pairs[[i]][[1L]], pairs[[i]][[2L]], one$sizes, one$blocks)
+    )
+  })
+}
+
+OVER_SESSIONS <- "Welch's test over sessions"
+
+#' All of a pair but its curve: what is held against what, and how.
+#' @noRd
+describe_pair <- function(a, b) {
   sizes <- sort(intersect(a$bytes, b$bytes))
   if (!length(sizes)) {
     return(NULL)
@@ -17,7 +43,7 @@ compare_sizes <- function(a, b, alpha) {
   if (paired) {
     both <- lapply(sides, function(side) side[blocks, , drop = FALSE])
     lacks <- is.na(both$a) | is.na(both$b)
-    both <- lapply(both, function(side) replace(side, lacks, NA))
+    if (any(lacks)) both <- lapply(both, function(side) replace(side, lacks, NA))
   } else {
     both <- lapply(sides, whole_launches)
   }
@@ -25,27 +51,16 @@ compare_sizes <- function(a, b, alpha) {
   all <- colSums(!is.na(sides$a)) + colSums(!is.na(sides$b))
   sessions <- lapply(list(a, b), \(side) unique(side$session))
   apart <- !length(intersect(sessions[[1L]], sessions[[2L]]))
-  enough <- apart && min(lengths(sessions)) >= MIN_SESSIONS
-  curve <- if (enough) {
-    curve_between_sessions(a, b, sizes, alpha)
-  } else {
-    curve_of(both, paired, rows, alpha)
-  }
-  method <- if (enough) {
-    "Welch's test over sessions"
+  method <- if (apart && min(lengths(sessions)) >= MIN_SESSIONS) {
+    OVER_SESSIONS
   } else if (paired) {
     "sign flips of whole blocks"
   } else {
     "exchanges of whole launches"
   }
-  n <- length(sizes)
-  c(
-    list(bytes = sizes), rows, list(left_out = as.integer(all) - rows$n_a - rows$n_b), curve,
-    list(
-      family_size = rep(sum(!is.na(curve$low)), n), paired = rep(paired, n),
-      method = rep(method, n), apart = rep(apart && !enough, n)
-    ),
-    sessions_of(a, b, sizes, blocks)
+  list(
+    sizes = sizes, both = both, blocks = blocks, paired = paired, apart = apart, rows = rows,
+    left_out = as.integer(all) - rows$n_a - rows$n_b, method = method
   )
 }
 
@@ -101,28 +116,55 @@ describe_sides <- function(logs_a, logs_b) {
 }
 
 #' Effects, tests and intervals of the sizes with enough launches, `NA` for the others.
+#'
+#' @param found what [describe_pair()] returned of each of `pairs`.
 #' @noRd
-curve_of <- function(both, paired, rows, alpha) {
-  enough <- which(pmin(rows$n_a, rows$n_b) >= MIN_LAUNCHES)
-  logs <- if (paired) both$a - both$b
-  none <- rep(NA_real_, length(rows$n_a))
-  out <- list(
-    ratio = if (paired) {
-      exp(apply(logs, 2L, stats::median, na.rm = TRUE))
+curves_of <- function(found, pairs, alpha) {
+  levels <- 1 - c(1, 2) * alpha
+  logs <- lapply(found, function(one) if (isTRUE(one$paired)) one$both$a - one$both$b)
+  enough <- lapply(found, function(one) which(pmin(one$rows$n_a, one$rows$n_b) >= MIN_LAUNCHES))
+  flipped <- which(vapply(found, function(one) {
+    isTRUE(one$paired) && one$method != OVER_SESSIONS
+  }, NA) & lengths(enough) > 0L)
+  curves <- vector("list", length(found))
+  curves[flipped] <- paired_curves(
+    lapply(flipped, function(i) logs[[i]][, enough[[i]], drop = FALSE]), levels
+  )
+  lapply(seq_along(found), function(i) {
+    one <- found[[i]]
+    if (is.null(one)) {
+      return(NULL)
+    }
+    if (one$method == OVER_SESSIONS) {
+      return(curve_between_sessions(pairs[[i]][[1L]], pairs[[i]][[2L]], one$sizes, alpha))
+    }
+    here <- enough[[i]]
+    if (!one$paired && length(here)) {
+      both <- lapply(one$both, function(side) side[, here, drop = FALSE])
+      curves[[i]] <- independent_curve(both$a, both$b, levels)
+    }
+    ratio <- if (one$paired) {
+      exp(column_medians(logs[[i]]))
     } else {
-      rows$median_a_s / rows$median_b_s
-    },
-    low = none, high = none, confidence = none, joint = is.na(none) & NA, low90 = none,
-    high90 = none, joint90 = is.na(none) & NA, p = none, p_joint = none, alike = none
+      one$rows$median_a_s / one$rows$median_b_s
+    }
+    settled_sizes(ratio, here, curves[[i]])
+  })
+}
+
+#' The columns of a curve at all sizes.
+#'
+#' @param ratio of all sizes, where there is no curve.
+#' @param enough which sizes the curve has.
+#' @noRd
+settled_sizes <- function(ratio, enough, curve) {
+  none <- rep(NA_real_, length(ratio))
+  out <- list(
+    ratio = ratio, low = none, high = none, confidence = none, joint = is.na(none) & NA,
+    low90 = none, high90 = none, joint90 = is.na(none) & NA, p = none, p_joint = none, alike = none
   )
   if (!length(enough)) {
     return(out)
-  }
-  levels <- 1 - c(1, 2) * alpha
-  curve <- if (paired) {
-    paired_curve(logs[, enough, drop = FALSE], levels)
-  } else {
-    independent_curve(both$a[, enough, drop = FALSE], both$b[, enough, drop = FALSE], levels)
   }
   for (end in c("low", "high", "low90", "high90")) out[[end]][enough] <- exp(curve[[end]])
   out$ratio[enough] <- exp(curve$effect)

@@ -46,7 +46,14 @@ compare_configurations <- function(summary, by = "mpi", ignoring = character(), 
   refused <- match.arg(refused)
   strata <- strata_of(summary, by, ignoring, also)
   need_columns(summary, c(strata, by, "bytes", "median_s", "key", "session"), "the summary")
-  pairs <- pairs_of(summary, strata, by, ignoring = ignoring, allowing = allowing)
+  compare_pairs(
+    pairs_of(summary, strata, by, ignoring = ignoring, allowing = allowing), delta, alpha, refused
+  )
+}
+
+#' Compare the pairs that [pairs_of()] found.
+#' @noRd
+compare_pairs <- function(pairs, delta = 0.03, alpha = 0.05, refused = "list") {
   odd <- which(lengths(pairs$why) > 0L)
   if (length(odd) && refused == "stop") {
     pair <- pairs$pairs[odd[[1L]]]
@@ -78,9 +85,7 @@ curves_of_pairs <- function(pairs, good, alpha) {
   from_cache(keys, length(good), function(wanted) {
     # A curve takes as long as some files.
     unlist(over_cores(wanted, function(part) {
-      lapply(part, function(i) {
-        compare_sizes(pairs$sides[[left[[i]]]], pairs$sides[[right[[i]]]], alpha)
-      })
+      compare_sides(lapply(part, function(i) pairs$sides[c(left[[i]], right[[i]])]), alpha)
     }, 10L * length(wanted)), recursive = FALSE)
   })
 }

@@ -70,27 +70,36 @@ prove_coverage <- function(repeats = 1000L, sizes = 6L, kinds = names(SIMULATED)
                            designs = COVERED, seed = 1L) {
   truth <- seq(-0.2, 0.2, length.out = sizes)
   cells <- rbindlist(lapply(kinds, function(kind) cbind(kind = kind, designs)))
-  out <- with_seed(seed, rbindlist(lapply(seq_len(nrow(cells)), function(i) {
+  studies <- with_seed(seed, lapply(seq_len(nrow(cells)), function(i) {
     cell <- cells[i]
-    held <- vapply(seq_len(repeats), function(k) {
-      d <- simulate_blocks(cell$kind, cell$blocks, truth, cell$lost, cell$sessions)
-      curve <- paired_curve(d)
-      none <- paired_curve(d - rep(truth, each = nrow(d)))
-      holds <- curve$low <= truth & truth <= curve$high
-      c(
-        if (curve$joint[[1L]]) all(holds) else holds[[1L]],
-        any(none$joint & (none$low > 0 | none$high < 0)), curve$level[[1L]]
-      )
-    }, numeric(3L))
-    rates <- share_of(sum(held[1L, ]), repeats)
-    alarms <- share_of(sum(held[2L, ]), repeats)
-    data.table(
-      level = held[3L, 1L], coverage = rates[[1L]], low = rates[[2L]], high = rates[[3L]],
-      alarms = alarms[[1L]], alarms_low = alarms[[2L]], alarms_high = alarms[[3L]],
-      studies = repeats
-    )
-  })))
-  cbind(cells, out)
+    lapply(seq_len(repeats), function(k) {
+      simulate_blocks(cell$kind, cell$blocks, truth, cell$lost, cell$sessions)
+    })
+  }))
+  out <- over_cores(studies, function(part) {
+    rbindlist(lapply(part, coverage_of, truth))
+  }, length(studies) * repeats)
+  cbind(cells, rbindlist(out))
+}
+
+#' How often the intervals of simulated studies hold the truth, and alarms where there is none.
+#' @noRd
+coverage_of <- function(studies, truth) {
+  curves <- paired_curves(studies)
+  none <- paired_curves(lapply(studies, function(d) d - rep(truth, each = nrow(d))))
+  repeats <- length(studies)
+  held <- vapply(curves, function(curve) {
+    holds <- curve$low <= truth & truth <= curve$high
+    if (curve$joint[[1L]]) all(holds) else holds[[1L]]
+  }, NA)
+  called <- vapply(none, function(curve) any(curve$joint & (curve$low > 0 | curve$high < 0)), NA)
+  rates <- share_of(sum(held), repeats)
+  alarms <- share_of(sum(called), repeats)
+  data.table(
+    level = curves[[1L]]$level[[1L]], coverage = rates[[1L]], low = rates[[2L]],
+    high = rates[[3L]], alarms = alarms[[1L]], alarms_low = alarms[[2L]],
+    alarms_high = alarms[[3L]], studies = repeats
+  )
 }
 
 #' Coverage of the interval of a study that stops by its width, as [wide_groups()] does.
@@ -104,21 +113,28 @@ prove_coverage <- function(repeats = 1000L, sizes = 6L, kinds = names(SIMULATED)
 #' @export
 prove_stopping <- function(until = c(1.2, 0.8, 0.5), repeats = 1000L, kind = "log-normal",
                            most = 60L, seed = 1L) {
-  with_seed(seed, rbindlist(lapply(until, function(width) {
-    # The spread of a block's log ratio of this kind, both sides.
-    spread <- stats::mad(simulate_blocks(kind, 2000L, 0))
-    runs <- vapply(seq_len(repeats), function(k) {
-      d <- simulate_blocks(kind, most, 0)
-      n <- stops_at(d, function(curve) (curve$high - curve$low) / 2 <= width * spread)
-      curve <- paired_curve(d[seq_len(n), , drop = FALSE])
-      c(n, curve$low <= 0 && 0 <= curve$high, curve$level)
-    }, numeric(3L))
-    rates <- share_of(sum(runs[2L, ]), repeats)
+  studies <- with_seed(seed, lapply(until, function(width) {
+    list(
+      # The spread of a block's log ratio of this kind, both sides.
+      most = width * stats::mad(simulate_blocks(kind, 2000L, 0)),
+      blocks = lapply(seq_len(repeats), function(k) simulate_blocks(kind, most, 0))
+    )
+  }))
+  rbindlist(lapply(seq_along(until), function(i) {
+    study <- studies[[i]]
+    runs <- rbindlist(unlist(over_cores(study$blocks, function(part) {
+      n <- stops_at(part, function(curve) (curve$high - curve$low) / 2 <= study$most)
+      curves <- paired_curves(Map(function(d, n) d[seq_len(n), , drop = FALSE], part, n))
+      Map(function(curve, n) {
+        list(n = n, held = curve$low <= 0 && 0 <= curve$high, level = curve$level)
+      }, curves, n)
+    }, 10L * repeats), recursive = FALSE))
+    rates <- share_of(sum(runs$held), repeats)
     data.table(
-      until = width, blocks = mean(runs[1L, ]), level = mean(runs[3L, ]), coverage = rates[[1L]],
+      until = until[[i]], blocks = mean(runs$n), level = mean(runs$level), coverage = rates[[1L]],
       low = rates[[2L]], high = rates[[3L]]
     )
-  })))
+  }))
 }
 
 #' False alarms over all designs and kinds of [prove_coverage()] together: share, low, high.
@@ -140,10 +156,10 @@ pooled_alarms <- function(coverage) {
 #' @export
 prove_power <- function(share = 0.05, blocks = 30L, spread = 0.03, repeats = 500L, sizes = 9L,
                         seed = 1L) {
-  called <- with_seed(seed, vapply(seq_len(repeats), function(k) {
+  studies <- with_seed(seed, lapply(seq_len(repeats), function(k) {
     side <- function() together(stats::rnorm, blocks, sizes, spread)
-    curve <- paired_curve(side() - side() + log1p(share))
-    curve$joint & curve$low > 0
-  }, logical(sizes)))
+    side() - side() + log1p(share)
+  }))
+  called <- vapply(paired_curves(studies), \(curve) curve$joint & curve$low > 0, logical(sizes))
   share_of_clusters(as.vector(called), rep(seq_len(repeats), each = sizes))
 }

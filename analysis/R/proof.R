@@ -50,17 +50,6 @@ planted_names <- function(launches) {
   out[]
 }
 
-#' Compare the names of a proof with one another, as any configurations are compared.
-#'
-#' @param summary what [summarise_launches()] returned of launches of the proof.
-#' @param blocks numbers of the blocks to use; all by default.
-#' @return as [compare_configurations()], `a` and `b` are names.
-#' @noRd
-compare_names <- function(summary, blocks = NULL) {
-  part <- if (is.null(blocks)) summary else keep_rows(summary, which(summary$launch %in% blocks))
-  compare_configurations(part, by = "parameter_alias", ignoring = "parameters")
-}
-
 #' Blocks in disjoint sets of consecutive ones, as a study of so many launches would have been.
 #'
 #' @return list of numbers of blocks; what is left over is in none.
@@ -98,19 +87,28 @@ compare_sets <- function(summary, names, n, pairs, prepare = identity) {
   if (!length(jobs)) {
     return(data.table())
   }
-  out <- rbindlist(lapply(jobs, function(job) {
-    found <- compare_names(prepare(keep_rows(summary, job$rows)))
-    if (!nrow(found)) {
-      return(NULL)
-    }
-    plant <- function(alias) job$names$plant[match(alias, job$names$parameter_alias)]
-    session <- job$names$session[[1L]]
-    found[, `:=`(
-      session = session, design = n, set = job$set, plant_a = plant(a), plant_b = plant(b)
-    )]
-    found[, cluster := paste(session, test, mpi, a, b, set)]
-  }), fill = TRUE)
-  if (nrow(out)) out[!is.na(verdict)] else out
+  # All at once: the number of the job keeps them apart.
+  parts <- lapply(jobs, function(job) prepare(keep_rows(summary, job$rows)))
+  together <- rbindlist(parts)
+  set(together, j = "job", value = rep.int(seq_along(parts), vapply(parts, nrow, 0L)))
+  out <- compare_configurations(
+    together, by = "parameter_alias", ignoring = "parameters", also = "job"
+  )
+  if (!nrow(out)) {
+    return(out)
+  }
+  plant <- function(alias) {
+    unlist(Map(function(job, name) {
+      jobs[[job]]$names$plant[match(name, jobs[[job]]$names$parameter_alias)]
+    }, out$job, alias))
+  }
+  out[, `:=`(
+    session = vapply(jobs, \(job) job$names$session[[1L]], "")[job], design = n,
+    set = vapply(jobs, `[[`, 0L, "set")[job], plant_a = plant(a), plant_b = plant(b)
+  )]
+  out[, cluster := paste(session, test, mpi, a, b, set)]
+  out[, job := NULL]
+  out[!is.na(verdict)]
 }
 
 #' Names with nothing planted, in pairs that share none.
@@ -183,12 +181,15 @@ stop_families <- function(summary, names, n, until) {
   }), recursive = FALSE)
   curves <- unlist(curves, recursive = FALSE)
   out <- over_cores(curves, function(part) {
-    rbindlist(lapply(part, function(curve) {
-      at <- stops_at(curve$d, function(found) max(expm1((found$high - found$low) / 2)) <= until)
-      found <- paired_curve(curve$d[seq_len(at), , drop = FALSE])
+    blocks <- lapply(part, `[[`, "d")
+    at <- stops_at(blocks, function(found) {
+      max(expm1((found$high - found$low) / 2)) <= until
+    })
+    found <- paired_curves(Map(function(d, n) d[seq_len(n), , drop = FALSE], blocks, at))
+    rbindlist(lapply(seq_along(part), function(i) {
       list(
-        cluster = curve$cluster, stopped = at, design = n,
-        alarm = any(found$joint & (found$low > 0 | found$high < 0))
+        cluster = part[[i]]$cluster, stopped = at[[i]], design = n,
+        alarm = any(found[[i]]$joint & (found[[i]]$low > 0 | found[[i]]$high < 0))
       )
     }))
   }, 10L * length(curves))
@@ -205,20 +206,27 @@ curve_of_pair <- function(rows, pair) {
   logs[[1L]][blocks, , drop = FALSE] - logs[[2L]][blocks, , drop = FALSE]
 }
 
-#' The number of blocks at which a study stops whose interval is narrow enough with its last block
-#' and without it; all where it never is.
+#' The number of blocks at which each study stops whose interval is narrow enough with its last
+#' block and without it; all where it never is.
+#'
+#' @param studies list of log ratios, as for [paired_curves()].
+#' @param narrow function of a curve.
 #' @noRd
-stops_at <- function(d, narrow) {
-  before <- FALSE
-  for (n in seq_len(nrow(d))) {
-    if (n < blocks_needed(0.05)) next
-    now <- narrow(paired_curve(d[seq_len(n), , drop = FALSE]))
-    if (now && before) {
-      return(n)
-    }
-    before <- now
+stops_at <- function(studies, narrow) {
+  at <- vapply(studies, nrow, 0L)
+  before <- logical(length(studies))
+  open <- which(at >= blocks_needed(0.05))
+  n <- as.integer(blocks_needed(0.05))
+  while (length(open)) {
+    curves <- paired_curves(lapply(studies[open], function(d) d[seq_len(n), , drop = FALSE]))
+    now <- vapply(curves, narrow, NA)
+    stop <- now & before[open]
+    at[open[stop]] <- n
+    before[open] <- now
+    n <- n + 1L
+    open <- open[!stop & at[open] >= n]
   }
-  nrow(d)
+  at
 }
 
 #' A share with its 95 % interval after Clopper and Pearson (1934).

@@ -31,12 +31,13 @@ compare_results <- function(results_dir, session = NULL, delta = 0.03) {
   summary <- keep_rows(whole, which(chosen$rows))
   message("comparing")
   compared <- narrow(summary)
+  pairs <- pairs_of(compared, strata_of(compared, "mpi", character(), character()), "mpi")
   with_merits(list(
     results = results, launches = launches, account = account_with(chosen$account, launches),
     whole = whole, summary = summary,
     medians = summarise_configurations(summary),
-    comparison = compare_configurations(compared, delta = delta, refused = "list"),
-    differing = differing_pairs(compared),
+    comparison = compare_pairs(pairs, delta),
+    differing = pairs_that_differ(pairs),
     drift = drift_of_blocks(compared), delta = delta
   ))
 }

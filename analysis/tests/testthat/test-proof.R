@@ -78,9 +78,9 @@ test_that("launches that are lost are others on either side, the same each time"
 test_that("a study stops when its width is narrow twice, else with its last block", {
   set.seed(3L)
   d <- matrix(stats::rnorm(20L, 0, 0.01), 20L)
-  narrow <- stops_at(d, function(curve) TRUE)
+  narrow <- stops_at(list(d), function(curve) TRUE)
   expect_identical(narrow, 7L)
-  expect_identical(stops_at(d, function(curve) FALSE), 20L)
+  expect_identical(stops_at(list(d), function(curve) FALSE), 20L)
 })
 
 test_that("sessions are held against each other by what was planted, not by the names", {
