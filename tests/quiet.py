@@ -52,14 +52,6 @@ def busy(wait_s, most, rounds=100, at=0):
         + (f"in {100 - 100 * at:g} % of their rounds" if at else "at least"))
 
 
-def holds(good, wait_s, most, rounds=100):
-    """Whether what a test found holds. Where it does not, and the control is as far off (over
-    `most` times the wait), the test is skipped: the machine is busy."""
-    if not good and (words := busy(wait_s, most, rounds)):
-        pytest.skip(words)
-    return good
-
-
 def asked(attempt, wait_s, most, at=0):
     """Asks for a result until it is as it must be: `attempt` gives whether it is, and what was
     found. One that never is fails the test; where the control was off too, it is skipped."""

@@ -114,18 +114,23 @@ def arrivals(mpi, folder, *words, **variables):
 
 @pytest.mark.one_mpi
 def test_known_waits_are_recorded(mpi, tmp_path):
-    wait_s = 300e-6
-    done = arrivals(mpi, tmp_path, str(wait_s), "60", COTEJO_ARRIVALS="pattern.csv")
-    assert done.returncode == 0, done.stderr
-    lines = (tmp_path / "pattern.csv").read_text().splitlines()
-    assert lines[0] == "# medians of 60 calls of allreduce with 8 B"
-    found = {int(row["rank"]): float(row["offset_s"]) for row in csv.DictReader(lines[2:])}
-    # The program's own clock is the control: a busy machine makes it late, too.
-    late = {int(words[1]): float(words[2]) for words in map(str.split, done.stdout.splitlines())
-            if words[:1] == ["late"]}
-    assert found[0] == 0
-    assert quiet.holds(abs(found[1] - late[1]) < 2e-6, wait_s, 1.1), (found, late)
-    assert quiet.holds(abs(found[1] - wait_s) < 50e-6, wait_s, 1.1), found
+    wait_s, tried = 300e-6, []
+
+    def attempt():
+        done = arrivals(mpi, tmp_path, str(wait_s), "60", COTEJO_ARRIVALS="pattern.csv")
+        assert done.returncode == 0, done.stderr
+        lines = (tmp_path / "pattern.csv").read_text().splitlines()
+        assert lines[0] == "# medians of 60 calls of allreduce with 8 B"
+        found = {int(row["rank"]): float(row["offset_s"]) for row in csv.DictReader(lines[2:])}
+        assert found[0] == 0
+        # The program's own clock is a control: a busy machine makes it late, too.
+        late = {int(words[1]): float(words[2])
+                for words in map(str.split, done.stdout.splitlines()) if words[:1] == ["late"]}
+        tried.append((lines, found))
+        return (abs(found[1] - late[1]) < 2e-6 and abs(found[1] - wait_s) < 50e-6), (found, late)
+
+    quiet.asked(attempt, wait_s, 1.1, at=0.5)
+    lines, found = tried[-1]
     calls = (tmp_path / "pattern.csv.calls").read_text().splitlines()
     assert {row["operation"]: row["calls"] for row in csv.DictReader(calls[1:])} == {
         "barrier": "60", "allreduce": "60", "gather": "1"}
