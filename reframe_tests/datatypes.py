@@ -35,5 +35,6 @@ class datatypes_full(Full, Datatypes):
 class datatypes_large(Full, Datatypes):
     """More than an int counts; a host without the memory for it says so in one line."""
 
-    options = {"sizes": "1Gi,2304Mi", "datatype": "contiguous", "transfer": "typed",
+    options = {"sizes": "1Gi,2304Mi", "datatype": "contiguous", "transfer": "typed,count",
                "budget": 0.1, "min-repetitions": 3, "max-repetitions": 5, "stage": 1}
+    limit_s = 900

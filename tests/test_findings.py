@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every test that the documents name for something that went wrong once is there."""
+"""What documents name in tables, tests, jobs, experiments and exhibits, is there."""
 
 import re
 
 import pytest
 
 from reframe_tests.harness import families
+from tests.test_exhibits import register
 
 IN_R = families.REPO / "analysis/tests/testthat"
 
@@ -19,14 +20,47 @@ def place_of(file, kind, name):
     return IN_R / f"test-{file}.R", f'test_that("{name}'
 
 
+def named_in(cell):
+    """The files and beginnings of the tests that a cell of a table names."""
+    return [place_of(*named) for named in re.findall(r"`([a-z_-]+)(::|: )([^`]+)`", cell)]
+
+
 @pytest.mark.parametrize("page, count", [("faults", 25), ("statistics", 22), ("measuring", 22)])
 def test_each_finding_has_tests_and_they_are_there(page, count):
     text = (families.REPO / f"docs/{page}.md").read_text()
     rows = [row for row in re.findall(r"^\| .*$", text, re.M) if row.split()[1].isdigit()]
     assert [int(row.split()[1]) for row in rows] == [*range(1, count + 1)]
     for row in rows:
-        named = re.findall(r"`([a-z_-]+)(::|: )([^`]+)`", row)
+        named = named_in(row)
         assert named or "those of" in row, row
-        for file, kind, name in named:
-            path, words = place_of(file, kind, name)
-            assert words in path.read_text(), f"{path.name} has no {name}"
+        for path, words in named:
+            assert words in path.read_text(), f"{path.name} has no {words}"
+
+
+def operations():
+    """The rows of what other suites measure, as lists of cells."""
+    text = (families.REPO / "docs/experiments.md").read_text().partition("## What other suites")[2]
+    return [row.strip("| \n").split(" | ") for row in re.findall(r"^\| \d+ \|.*$", text, re.M)]
+
+
+def test_there_is_a_row_for_each_operation_of_others():
+    assert [int(row[0]) for row in operations()] == [*range(1, 15)]
+    assert {len(row) for row in operations()} == {6}
+
+
+@pytest.mark.parametrize("row", operations(), ids=lambda row: row[1])
+def test_what_others_measure_has_experiment_job_exhibits_and_tests(row):
+    experiment, tag, exhibits, tests = ([*re.findall(r"`([^`]+)`", cell)] for cell in row[2:])
+    assert len(experiment) == len(tag) == 1
+    sources = (families.REPO / "src/experiments").rglob("*.c")
+    assert any(f'.name = "{experiment[0]}"' in path.read_text() for path in sources)
+    job = (families.REPO / f"reframe_tests/{tag[0].removesuffix('-full')}.py").read_text()
+    scale = "Full" if tag[0].endswith("-full") else "Quick"
+    there = set(re.findall(rf"^class (\w+)\([^)]*\b{scale}\b", job, re.M))
+    assert exhibits
+    for name in exhibits:  # drawn from what that command measures, or else from the whole job
+        drawn = register()[f"cotejo-{name}"]["tests"]
+        assert drawn & (there | set(re.findall(r"^class (\w+)\(Full", job, re.M))), name
+    assert tests
+    for path, words in named_in(row[5]):
+        assert words in path.read_text(), f"{path.name} has no {words}"

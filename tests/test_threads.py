@@ -97,6 +97,23 @@ def test_what_cannot_be_done_is_said_in_one_line(mpi, words, expected):
     refuses(launch(mpi, *words), expected)
 
 
+def lists_large_counts(mpi):
+    return any("MPI_Send_c(" in path.read_text(errors="replace")
+               for path in (mpi.prefix(STACK) / "include").glob("mpi*.h"))
+
+
+def test_calls_with_large_counts_are_measured_or_left_out_in_words(mpi, tmp_path):
+    """What `datatypes_large` asks for, of a size for which there is always room."""
+    done = launch(mpi, "datatypes", "--sizes", "64Ki", "--datatype", "contiguous", "--transfer",
+                  "typed,count", *FEW, "--output", "samples", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found, large = {operation for operation, _ in rows(tmp_path)}, "datatype-contiguous-count"
+    assert "datatype-contiguous-typed" in found
+    assert (large in found) == lists_large_counts(mpi)
+    said_so = "# count left out: this MPI has no calls with large counts" in done.stdout
+    assert said_so != lists_large_counts(mpi)
+
+
 def test_startup_tells_its_times(mpi, tmp_path):
     done = launch(mpi, "startup", "--output", "samples", *FEW, folder=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -131,3 +131,14 @@ exhibit("cotejo-startup", "Start-up by ranks: MPI_Init, the first communication,
   draw = by_parameter(x = ranks, series = operation, panel = c(mpi, transport), unit = "ms"),
   differs = "One sample a launch but of sessions."
 )
+
+exhibit("cotejo-large-messages", "Messages that are larger than an int counts",
+  data = launches_of("datatypes_large", operation = "datatype-contiguous-*"),
+  draw = by_size(series = operation, panel = c(mpi, transport), unit = "MB/s")
+)
+
+exhibit("cotejo-device-memory", "A message by whose memory its buffers are in",
+  data = launches_of("devices_full", "devices_quick", operation = "pingpong"),
+  draw = by_size(series = parameter_memory, panel = c(mpi, transport)),
+  needs = "a machine with CUDA or HIP devices"
+)

@@ -22,6 +22,15 @@ def has_llc(extras):
     return True
 
 
+#: Device whose memory `--memory` can mean -> what its driver puts there.
+DRIVERS = {"cuda": "/dev/nvidiactl", "hip": "/dev/kfd"}
+
+
+def devices():
+    """Words of `--memory` for whose devices this machine has a driver."""
+    return {name for name, path in DRIVERS.items() if os.path.exists(path)}
+
+
 def cpu_list(text):
     """CPU numbers of a list in Linux' syntax: '0-2,8' -> [0, 1, 2, 8]."""
     spans = [part.split("-") for part in text.strip().split(",") if part]

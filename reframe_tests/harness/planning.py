@@ -48,13 +48,13 @@ def note_lacking(test, partitions):
     """Notes the cells that partitions cannot have, for the features that they lack."""
     if not sessions.listing():
         return
-    wanted = {word[1:] for word in test.valid_systems[0].split() if word[0] == "+"}
+    ways = [{word[1:] for word in way.split() if word[0] == "+"} for way in test.valid_systems]
     for partition in partitions:
-        lacking = sorted(wanted - set(partition.features))
-        for environ in partition.environs if lacking else ():
+        lacking = [", ".join(sorted(wanted - set(partition.features))) for wanted in ways]
+        for environ in partition.environs if all(lacking) else ():
             if {test.kind, test.transport} <= set(environ.features):
                 sessions.note(name_of(test, environ.name, partition),
-                              skipped=f"the partition lacks {', '.join(lacking)}")
+                              skipped=f"the partition lacks {' or '.join(lacking)}")
 
 
 def note(test):

@@ -21,6 +21,7 @@ class Real(Backend):
         """Several ranks fit a host (`within`); a network where any placement has several hosts."""
         several = self.nodes.most_hosts() > 1
         return {"within", *(["between"] if several else []),
+                *(machine.devices() if self.nodes.here else []),
                 *(["emulated"] if self.shared_cores else []),
                 *(["llc"] if machine.has_llc(self.extras) else [])}
 

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Buffers in a device's memory beside those in the host's: messages, windows, collectives.
+
+A partition whose features have `cuda` or `hip` has such devices (a machine without a scheduler is
+looked at). Where there are none, nothing of this is measured, which the study says.
+"""
+
+import reframe as rfm
+from reframe.core.builtins import parameter, run_after
+
+from .base import Experiment, Full, Quick, Smoke
+from .mixins.figures import Latency
+
+#: Features of a partition, of which one is enough.
+DEVICES = ("cuda", "hip")
+
+
+class DeviceMemory(Latency, Experiment):
+    """One message; its time by whose memory it lies in. The host's is measured where there is a
+    device to hold it against."""
+
+    experiment = "pingpong"
+    #: Whose memory buffers are in.
+    memory = parameter(["host", "cuda", "hip", "managed"])
+    varied = ["memory"]
+    limit_s = 180
+
+    @run_after("init")
+    def choose_memory(self):
+        self.options = {**self.options, "memory": self.memory}
+        others = [word for word in self.valid_systems[0].split() if word != "*"]
+        self.valid_systems = [" ".join([*others, f"+{device}"]) for device in DEVICES
+                              if self.memory in (device, "host", "managed")]
+
+
+@rfm.simple_test
+class devices_smoke(Smoke, DeviceMemory):
+    options = {"sizes": "1,64Ki", "budget": 0.01}
+
+
+@rfm.simple_test
+class devices_quick(Quick, DeviceMemory):
+    options = {"sizes": "1:4Mi:x16", "budget": 0.05}
+
+
+@rfm.simple_test
+class devices_full(Full, DeviceMemory):
+    options = {"sizes": "1:64Mi:x4", "rse": 0.01, "budget": 0.1}
+
+
+@rfm.simple_test
+class devices_both_ways(Full, DeviceMemory):
+    """Queues of messages, both ways at once."""
+
+    experiment = "bandwidth"
+    operation = "bandwidth-both-windows"
+    options = {"ways": "both", "queue": "16", "sizes": "1:4Mi:x16", "rse": 0.01, "budget": 0.1}
+
+
+@rfm.simple_test
+class devices_onesided(Full, DeviceMemory):
+    """Windows of the buffers themselves."""
+
+    experiment = "onesided"
+    operation = "put.flush.create"
+    shown_bytes = 8
+    options = {"window": "create", "operation": "put,get", "sizes": "8:4Mi:x8", "rse": 0.01,
+               "budget": 0.1}
+
+
+@rfm.simple_test
+class devices_collectives(Full, DeviceMemory):
+    experiment = "collective"
+    operation = "alltoall"
+    shown_bytes = 8
+    options = {"operation": "bcast,alltoall,allreduce", "sizes": "8:1Mi:x8", "budget": 0.1}
