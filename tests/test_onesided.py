@@ -41,6 +41,16 @@ def test_what_cannot_be_done_is_said_in_one_line(mpi, words, expected):
     refuses(launch(mpi, *words), expected)
 
 
+def test_over_tcp_a_queue_is_longer_than_what_a_library_keeps_by_default(mpi, tmp_path):
+    """libfabric keeps 64 unexpected messages: with more the launch never ended."""
+    job = pytest.importorskip("reframe_tests.matching")
+    tcp = mpi.transports["tcp"].variables(mpi.prefix(STACK))
+    done = launch(mpi, "matching-unexpected", "--depth", "200", "--wildcard", "none", "--position",
+                  "last", *ONCE, "--output", "samples", folder=tmp_path, **{**tcp, **job.SAVED})
+    assert done.returncode == 0, done.stderr
+    assert record(tmp_path)["observed"]["payload_checked"]
+
+
 @pytest.mark.one_mpi
 def test_positions_of_a_match_are_each_measured_once(mpi, tmp_path):
     done = launch(mpi, "matching-posted", "--depth", "0,1,8", "--wildcard", "none", *ONCE[:-2],

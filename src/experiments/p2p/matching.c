@@ -259,7 +259,8 @@ const struct experiment matching_unexpected = {
         "Time of a receive of a message that has come already, with --depth others that nobody "
         "has asked for,\ntaken at the receiver after a barrier. What was taken is sent again "
         "before the next start. What an entry\ncosts is what the time grows by, over their "
-        "number.",
+        "number. libfabric's TCP keeps 64 such messages, then waits for ever: set "
+        "FI_TCP_MAX_SAVED.",
     .options = {matching_options, unexpected_options, PAIR_OPTION_TABLES},
     .columns = columns,
     .reach = REACH_ANY,
