@@ -67,9 +67,13 @@ PEERS = [
 ]
 
 
-def run(command, env, folder):
-    return subprocess.run(command, env=env, cwd=folder, text=True, capture_output=True, check=True,
-                          timeout=120, stdin=subprocess.DEVNULL).stdout
+class PeerError(RuntimeError):
+    """A peer that did not print what it is held by, in one line."""
+
+
+def run(command, env, folder, check=True):
+    return subprocess.run(command, env=env, cwd=folder, text=True, capture_output=True,
+                          check=check, timeout=120, stdin=subprocess.DEVNULL)
 
 
 def ours(family, peer, folder):
@@ -87,11 +91,18 @@ def ours(family, peer, folder):
 
 
 def theirs(family, program, peer, folder):
+    """The same of theirs. Their table counts, not their status: that of `osu_latency_mt` is 1
+    under Open MPI, since it ends without MPI_Finalize."""
     bounds = ["-m", f"{peer.sizes[0]}:{peer.sizes[-1]}"] if len(peer.sizes) > 1 else []
     command, env = command_of(family, *peer.words, *bounds, program=program)
-    lines = (line.split() for line in run(command, env, folder).splitlines())
-    return {int(found[0]): peer.time(float(found[peer.column]), int(found[0])) for found in lines
-            if len(found) > peer.column and all(re.fullmatch(r"[\d.]+", word) for word in found)}
+    done = run(command, env, folder, check=False)
+    lines = (line.split() for line in done.stdout.splitlines())
+    found = {int(words[0]): peer.time(float(words[peer.column]), int(words[0])) for words in lines
+             if len(words) > peer.column and all(re.fullmatch(r"[\d.]+", word) for word in words)}
+    if lacking := set(peer.sizes) - set(found):
+        raise PeerError(f"{peer.name} ended with status {done.returncode} and printed nothing of "
+                        f"{', '.join(map(str, sorted(lacking)))} B")
+    return found
 
 
 def hold(family, program, peer):
@@ -125,7 +136,10 @@ def main():
             if args.operations and peer.operation not in args.operations:
                 continue
             if program.is_file():
-                hold(family, program, peer)
+                try:
+                    hold(family, program, peer)
+                except PeerError as err:
+                    skip(f"{peer.operation} beside {peer.name}, {family.name}", str(err))
             else:
                 skip(f"{peer.operation} beside {peer.name}, {family.name}",
                      f"no {program}; give PEERS=FOLDER with MPI/{peer.name}")

@@ -30,6 +30,22 @@ def cells_of(fake):
     return {json.loads(line)["cell"] for line in noted.read_text().splitlines()}
 
 
+@pytest.mark.parametrize(("features", "kinds"), [
+    (', "features": ["hip"]', {"host", "hip", "managed"}), ("", set())], ids=["hip", "none"])
+def test_memory_of_devices_is_planned_where_a_partition_has_them(tmp_path, features, kinds):
+    """A machine without a device measured nothing of it, or failed a launch of each kind."""
+    noted = tmp_path / "cells"
+    fake = Fake(tmp_path / "site", "intel-mpi", SAID, more=features)
+    fake.start(str(REFRAME), "-c", str(fake.repo / "reframe_tests/devices.py"), "--dry-run", "-n",
+               "devices_smoke.*shm", COTEJO_CELLS=str(noted))
+    told = [json.loads(line) for line in noted.read_text().splitlines()]
+    assert {kind for cell in told for kind in ("host", "cuda", "hip", "managed")
+            if "file" in cell and f".{kind}" in cell["cell"]} == kinds
+    lacking = {cell["skipped"] for cell in told if "skipped" in cell}
+    assert lacking == ({"the partition lacks cuda"} if kinds else
+                       {f"the partition lacks {what}" for what in ("cuda", "hip", "cuda or hip")})
+
+
 def test_a_further_partition_renames_no_cell(site, tmp_path):
     """Their names had the partition where there were several: all references were lost."""
     two = Fake(tmp_path / "two", "intel-mpi", SAID,
