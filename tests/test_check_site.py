@@ -159,9 +159,10 @@ def test_this_machine_is_sound_and_each_mpi_is_launched_near(monkeypatch):
                     reason=no_clusters() or "no stack: `make stack` installs ReFrame")
 def test_each_host_of_a_partition_is_launched_on(tmp_path):
     done = subprocess.run(
-        [str(REFRAME), "-r", "--system=virtual-ethernet:gigabit-4", "-p", "mpich",
-         "-n", "placement_check.*placement=near.*transport=tcp"],
-        text=True, capture_output=True, timeout=120, cwd=tmp_path,
+        [str(REFRAME), "-r", "-c", str(families.REPO / "reframe_tests/site.py"),
+         "--system=virtual-ethernet:gigabit-4", "-p", "mpich", "-n",
+         "placement_check.*placement=near.*transport=tcp"],
+        text=True, capture_output=True, timeout=300, cwd=tmp_path,
         env={**os.environ, "COTEJO_SITE": "virtual-ethernet",
              "COTEJO_RESULTS": str(tmp_path / "results"),
              "COTEJO_RUN": str(tmp_path / "run"), "COTEJO_STACK": str(families.stack_prefix()),

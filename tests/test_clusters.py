@@ -407,7 +407,7 @@ def test_every_mpi_is_launched_on_more_hosts_than_cores(tmp_path):
         ["taskset", "-c", ",".join(map(str, cores)), str(REFRAME), "-r",
          "-c", str(families.REPO / "reframe_tests/hosts.py"), "-n", "^hosts_smoke",
          "--system", "virtual-ethernet:gigabit-4"],
-        cwd=tmp_path, text=True, capture_output=True, timeout=180,
+        cwd=tmp_path, text=True, capture_output=True, timeout=400,
         env={**os.environ, "COTEJO_SITE": "virtual-ethernet", "COTEJO_RUN": str(tmp_path / "run"),
              "COTEJO_STACK": str(families.stack_prefix()),
              "COTEJO_RESULTS": str(tmp_path / "results"),

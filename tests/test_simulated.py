@@ -153,8 +153,9 @@ def test_the_far_cell_has_a_longer_way_to_another_node(tmp_path):
 @pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")
 def test_simulated_launches_give_the_platforms_figures_twice(tmp_path):
     done = subprocess.run(
-        [str(REFRAME), "-r", "-n", "simulated_(pingpong_)?smoke|simulated_pingpong_memory",
-         "--system", "simulated:finis-terrae"], text=True, capture_output=True, timeout=120,
+        [str(REFRAME), "-r", "-c", str(sessions.REPO / "reframe_tests/simulated.py"),
+         "-n", "simulated_(pingpong_)?smoke|simulated_pingpong_memory",
+         "--system", "simulated:finis-terrae"], text=True, capture_output=True, timeout=300,
         cwd=tmp_path,
         env={**os.environ, "COTEJO_SITE": "simulated", "COTEJO_RESULTS": str(tmp_path / "results"),
              "RFM_CONFIG_FILES": str(sessions.REPO / "reframe_tests/config.py")})

@@ -19,6 +19,8 @@ from tests.slurm_studies import REFRAME, asked, check, launch_in_allocation, rec
 
 REASON = slurm_machine.why_not() or ("" if REFRAME.exists() else "no stack: `make stack`")
 pytestmark = pytest.mark.skipif(bool(REASON), reason=REASON or "-")
+#: One file of tests in place of all: reading those takes ReFrame as long as a launch.
+SITE_TESTS = sessions.REPO / "reframe_tests/site.py"
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +36,8 @@ def reframe(slurm, results, *words, **more):
 
 
 def test_outside_of_an_allocation_each_launch_is_submitted(slurm, tmp_path):
-    done = reframe(slurm, tmp_path, "-n", "placement_check.*placement=one-per-host", "-p", "mpich")
+    done = reframe(slurm, tmp_path, "-c", SITE_TESTS, "-n",
+                   "placement_check.*placement=one-per-host", "-p", "mpich")
     records = records_of(tmp_path)
     assert asked(records) == [(p, "mpich", "one-per-host") for p in ("mpirun", "srun")], (
         done.stdout[-3000:])
@@ -64,8 +67,9 @@ def test_a_site_that_is_written_on_a_node_launches_as_it_is(slurm, new_site, tmp
     done = slurm.run(sys.executable, "-m", "reframe_tests.harness.new_site", new_site,
                      host="host1")
     assert done.returncode == 0, done.stderr
-    done = reframe(slurm, tmp_path, "-n", "placement_check.*placement=(near.*shm|one-per-host)",
-                   "-p", "mpich", host="host1", COTEJO_SITE=new_site)
+    done = reframe(slurm, tmp_path, "-c", SITE_TESTS, "-n",
+                   "placement_check.*placement=(near.*shm|one-per-host)", "-p", "mpich",
+                   host="host1", COTEJO_SITE=new_site)
     records = records_of(tmp_path)
     assert sorted((r["asked"]["transport"], r["asked"]["hosts"]) for r in records) == [
         ("shm", 1), ("tcp", slurm_machine.HOSTS)], done.stdout[-3000:]
