@@ -51,7 +51,7 @@ def test_input_that_was_spoiled_by_chance_is_read_or_refused(name, tmp_path):
 def test_commands_end_in_one_line(module, words, variables, said, tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", f"reframe_tests.harness.{module}", *words], cwd=families.REPO,
-        text=True, capture_output=True, timeout=60,
+        text=True, capture_output=True, timeout=120,
         env={**os.environ, "COTEJO_LOCKS": str(tmp_path), "COTEJO_RESULTS": str(tmp_path),
              **variables})
     assert done.returncode in (1, 2)

@@ -66,7 +66,7 @@ def listening(process):
 
 
 def knock(at, said):
-    made = socket.create_connection(("127.0.0.1", at), timeout=5)
+    made = socket.create_connection(("127.0.0.1", at), timeout=120)
     made.sendall(said)
     return made
 
@@ -81,7 +81,7 @@ def test_strangers_hold_no_launch_up_and_do_not_get_in():
     strangers = [knock(at, b"") for _ in range(70)] + [knock(at, said) for said in wrong]
     second = rank(1, at)
     for process in (first, second):
-        said, failure = process.communicate(timeout=30)
+        said, failure = process.communicate(timeout=120)
         assert (process.returncode, failure) == (0, ""), said
     for stranger in strangers:
         stranger.close()
@@ -91,8 +91,8 @@ def test_strangers_hold_no_launch_up_and_do_not_get_in():
 def test_a_rank_that_never_comes_is_one_line_in_the_end():
     at = port()
     first, other = rank(0, at), rank(1, at, cookie="f" * 32)
-    said, failure = first.communicate(timeout=60)
-    other.communicate(timeout=60)
+    said, failure = first.communicate(timeout=120)
+    other.communicate(timeout=120)
     assert first.returncode == 1 and other.returncode == 1
     assert failure == ("cotejo-transport: rank 0: meeting the other ranks: "
                        "Connection timed out\n"), said
@@ -106,7 +106,7 @@ def test_the_cookie_is_on_no_command_line_and_another_in_each_launch(tmp_path):
     agent.chmod(0o755)
     for _ in range(2):
         subprocess.run([str(BIN / "mpirun"), "-np", "2", "-hosts", "a,b", "-agent", str(agent),
-                        "program"], timeout=20, check=True)
+                        "program"], timeout=120, check=True)
     world = [line.split() for line in (tmp_path / "world").read_text().splitlines()]
     assert sorted(words[:3] for words in world) == [["0", "2", "a"]] * 2 + [["1", "2", "a"]] * 2
     assert len({words[4] for words in world}) == 2

@@ -47,7 +47,7 @@ def folder(tmp_path, monkeypatch):
 
 def output(found, host, *command):
     done = virtual_hosts.on_host(found, host, *command, stdout=subprocess.PIPE)
-    return done.communicate(timeout=20)[0]
+    return done.communicate(timeout=120)[0]
 
 
 def gone(pid):
@@ -109,7 +109,7 @@ def test_a_switch_that_is_killed_takes_its_hosts_with_it(folder):
     left = virtual_hosts.on_host(found, "host1", "sleep", "60")
     os.kill(found["pid"], signal.SIGKILL)
     assert all(gone(h["pid"]) for h in found["hosts"])
-    assert left.wait(timeout=10) != 0
+    assert left.wait(timeout=120) != 0
     clusters.up("gigabit", "next", hosts=2, verified=False)
     assert [path.name for path in folder.iterdir()] == ["next"]  # the next one clears its folder
 
@@ -119,7 +119,7 @@ def test_a_switch_that_is_killed_before_its_folder_is_whole_leaves_none(folder, 
                     families.REPO / "tests/rename_kills.c", "-ldl"], check=True)
     folder.mkdir()
     done = subprocess.run(
-        [clusters.program("cotejo-switch"), "--folder", folder / "x"], timeout=20,
+        [clusters.program("cotejo-switch"), "--folder", folder / "x"], timeout=120,
         env={**os.environ, "LD_PRELOAD": str(tmp_path / "kills.so"), "FAULT_FOLDER": str(folder)})
     assert done.returncode == -signal.SIGKILL
     assert [path.name.startswith(removal.WAITING) for path in folder.iterdir()] == [True]
@@ -169,9 +169,9 @@ def test_launching_ends_what_an_earlier_launch_left(folder, tmp_path):
     found = clusters.up("gigabit", "swept", hosts=2)
     left = virtual_hosts.on_host(found, "host2", "sleep", "60")
     done = subprocess.run([str(clusters.SITE / "enter"), found["folder"], "hostname"],
-                          cwd=tmp_path, text=True, capture_output=True, timeout=20)
+                          cwd=tmp_path, text=True, capture_output=True, timeout=120)
     assert (done.returncode, done.stdout) == (0, "head\n")
-    assert left.wait(timeout=10) != 0
+    assert left.wait(timeout=120) != 0
     assert clusters.wire_bytes(tmp_path) >= 0
 
 
@@ -182,7 +182,7 @@ def test_a_number_that_is_another_s_by_now_gets_no_signal(tmp_path, site):
     for name, process in zip(("host1", "host2", "head"), theirs, strict=True):
         (tmp_path / f"{name}.host").write_text(f"{process.pid} 0\n")
     done = subprocess.run([str(families.REPO / f"site_configs/{site}/enter"), str(tmp_path),
-                           "true"], cwd=tmp_path, text=True, capture_output=True, timeout=20)
+                           "true"], cwd=tmp_path, text=True, capture_output=True, timeout=120)
     time.sleep(0.1)
     alive = [process.poll() for process in theirs]
     for process in theirs:
@@ -196,7 +196,7 @@ def test_an_agent_enters_no_process_that_has_the_number_of_a_host(tmp_path):
     other = subprocess.Popen(["sleep", "60"])
     (tmp_path / "host1.host").write_text(f"{other.pid} 0\n")
     done = subprocess.run([str(clusters.SITE / "agent"), "host1", "touch", "ran"], text=True,
-                          cwd=tmp_path, capture_output=True, timeout=20,
+                          cwd=tmp_path, capture_output=True, timeout=120,
                           env={**os.environ, "COTEJO_CLUSTER": str(tmp_path)})
     other.kill()
     other.wait()
@@ -214,7 +214,7 @@ def test_an_agent_enters_no_process_that_has_the_number_of_a_host(tmp_path):
 def test_the_switch_refuses_in_one_line_and_leaves_nothing(tmp_path, words, said):
     done = subprocess.run(
         [clusters.program("cotejo-switch"), "--folder", str(tmp_path / "x"), *words],
-        text=True, capture_output=True, timeout=20)
+        text=True, capture_output=True, timeout=120)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert said in done.stderr
@@ -235,7 +235,7 @@ def test_without_root_it_is_one_line(folder):
     done = subprocess.run(
         ["setpriv", "--reuid", "65534", "--clear-groups", sys.executable, "-c",
          "from reframe_tests.harness import clusters; clusters.up('gigabit')"],
-        cwd=families.REPO, text=True, capture_output=True, timeout=20,
+        cwd=families.REPO, text=True, capture_output=True, timeout=120,
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
     assert "ClusterError: virtual hosts need root" in done.stderr
 

@@ -63,12 +63,12 @@ def try_python(**kwargs):
          "import sys; from reframe_tests.harness import cores\n"
          "try: cores.hold('test', 0.2)\n"
          "except cores.Busy as err: sys.exit(str(err))"], cwd=sessions.REPO, text=True,
-        capture_output=True, timeout=60, **kwargs)
+        capture_output=True, timeout=120, **kwargs)
 
 
 def try_guard(folder, *options):
     done = subprocess.run([str(GUARD), "20", "-r", "guard.json", *options, "true"], cwd=folder,
-                          text=True, capture_output=True, timeout=60)
+                          text=True, capture_output=True, timeout=120)
     return done.returncode, json.loads((folder / "guard.json").read_text())
 
 
@@ -115,8 +115,8 @@ def test_ranks_on_other_hosts_hold_the_cores_there(locks):
                              f"echo $$ $COTEJO_STUDY > {locks}/rank; sleep 60"])
     try:
         assert written(locks / "rank").split() == [str(rank.pid), "one"]
-        beside = subprocess.run([str(GUARD), "hold", "one", "true"], timeout=60)
-        other = subprocess.run([str(GUARD), "hold", "two", "echo", "measured"], timeout=60,
+        beside = subprocess.run([str(GUARD), "hold", "one", "true"], timeout=120)
+        other = subprocess.run([str(GUARD), "hold", "two", "echo", "measured"], timeout=120,
                                text=True, capture_output=True)
     finally:
         for child in children(rank.pid):
@@ -125,7 +125,7 @@ def test_ranks_on_other_hosts_hold_the_cores_there(locks):
     assert beside.returncode == 0
     assert (other.returncode, other.stdout) == (75, "")
     assert f"process {rank.pid} of user {os.getuid()} measures" in other.stderr.splitlines()[-1]
-    assert subprocess.run([str(GUARD), "hold", "two", "true"], timeout=60).returncode == 0
+    assert subprocess.run([str(GUARD), "hold", "two", "true"], timeout=120).returncode == 0
 
 
 def test_only_hosts_beyond_the_guards_own_are_held_by_ranks(monkeypatch):
@@ -262,7 +262,7 @@ def test_the_cores_are_taken_before_anything_is_built(locks, tmp_path):
     try:
         done = subprocess.run(
             ["make", "--no-print-directory", "study", f"STACK={tmp_path}/stack", "SPACK="],
-            cwd=sessions.REPO, text=True, capture_output=True, timeout=60,
+            cwd=sessions.REPO, text=True, capture_output=True, timeout=120,
             env={k: v for k, v in os.environ.items() if k != "MAKEFLAGS"})
     finally:
         end(study)
@@ -322,6 +322,6 @@ def test_machines_that_share_a_stack_have_stages_of_their_own():
               "print(found['site_configuration']['systems'][0]['stagedir'])")
     stages = [subprocess.run([str(STACK / "tools/bin/python"), "-c", script, name],
                              cwd=sessions.REPO, text=True, capture_output=True, check=True,
-                             timeout=60, env={**os.environ, "COTEJO_STACK": str(STACK)}).stdout
+                             timeout=120, env={**os.environ, "COTEJO_STACK": str(STACK)}).stdout
               for name in ("one", "two")]
     assert stages[0] != stages[1]

@@ -31,7 +31,7 @@ def stubs(tmp_path_factory):
         (folder / prefix).mkdir()
         subprocess.run(["cc", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror",
                         f"-DPREFIX={prefix}", f"-Wl,-soname,{name}", str(source), "-o",
-                        str(folder / prefix / name)], check=True, timeout=60)
+                        str(folder / prefix / name)], check=True, timeout=120)
     return folder
 
 

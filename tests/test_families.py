@@ -39,7 +39,7 @@ def test_several_ranks_on_each_of_several_hosts(mpi, tmp_path):
     done = subprocess.run(
         ["mpirun", *reach, *mpi.flags("mpirun", cores, hosts=2), "-np", "4", "sh", "-c",
          'echo "$HOST_ASKED $(grep Cpus_allowed_list /proc/self/status)"'],
-        env=environment(mpi, STACK), cwd=tmp_path, text=True, capture_output=True, timeout=60,
+        env=environment(mpi, STACK), cwd=tmp_path, text=True, capture_output=True, timeout=120,
         stdin=subprocess.DEVNULL)
     assert done.returncode == 0, done.stderr[-500:]
     assert sorted(tuple(line.split()[::2]) for line in done.stdout.splitlines()) == sorted(

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(GUARD is None, reason="the benchmarks are not bu
 
 def guarded(folder, seconds, *command):
     done = subprocess.run([str(GUARD), str(seconds), "-r", "guard.json", *command], cwd=folder,
-                          text=True, capture_output=True, timeout=60)
+                          text=True, capture_output=True, timeout=120)
     return done, json.loads((folder / "guard.json").read_text())
 
 
@@ -65,7 +65,7 @@ def test_a_launch_ends_with_the_process_it_is_for(tmp_path):
     assert written(tmp_path / "rank")
     owner.kill()
     owner.wait()
-    assert guard.wait(timeout=20) == 128 + signal.SIGHUP
+    assert guard.wait(timeout=120) == 128 + signal.SIGHUP
     record = json.loads((tmp_path / "guard.json").read_text())
     assert record["reason"] == f"process {owner.pid}, for which it was, is gone"
     assert not cores.started_at(int((tmp_path / "rank").read_text()))
@@ -114,7 +114,7 @@ def test_killing_the_guard_ends_the_launch_too(tmp_path, which):
     script = "(trap '' TERM; echo $BASHPID > rank; while :; do sleep 1; done) & sleep 300"
     guard, keeper, rank = running(tmp_path, "bash", "-c", script)
     os.kill({"guard": guard.pid, "keeper": keeper}[which], signal.SIGKILL)
-    assert guard.wait(timeout=20) in (-signal.SIGKILL, 128 + signal.SIGKILL)
+    assert guard.wait(timeout=120) in (-signal.SIGKILL, 128 + signal.SIGKILL)
     assert wait_until_gone(rank) and wait_until_gone(keeper)
     record = json.loads((tmp_path / "guard.json").read_text())
     assert (record["end"], record["exit"]) == ("guard", 128 + signal.SIGKILL)
@@ -156,7 +156,7 @@ def test_the_guard_sleeps_while_it_is_measured(tmp_path):
 def test_who_told_the_guard_to_end_is_recorded(tmp_path):
     guard, _, rank = running(tmp_path, "sh", "-c", "echo $$ > rank; exec sleep 300")
     guard.terminate()
-    assert guard.wait(timeout=20) == 128 + signal.SIGTERM
+    assert guard.wait(timeout=120) == 128 + signal.SIGTERM
     record = json.loads((tmp_path / "guard.json").read_text())
     assert (record["end"], record["signal"], record["sender"]) == ("told", 15, os.getpid())
     assert record["sender_start"] == cores.started_at(os.getpid())
@@ -179,7 +179,7 @@ def test_shared_memory_of_what_was_ended_goes_with_it(tmp_path):
         guard, _, rank = running(tmp_path, sys.executable, "-c", maps, "rank", *names)
         assert written(tmp_path / "other")
         guard.terminate()
-        guard.wait(timeout=20)
+        guard.wait(timeout=120)
         assert not cores.started_at(rank)
         assert [os.path.exists(f"/dev/shm/{name}") for name in names] == [False, True]
     finally:
@@ -201,7 +201,7 @@ def test_shared_memory_of_ranks_that_are_gone_is_known_by_its_name(tmp_path):
         done = subprocess.run(
             [str(GUARD), "20", "-r", "guard.json", "-m", "no-such-*", "-m", f"{mark}_*", "sh",
              "-c", 'touch "$@"; until [ -e here ]; do sleep 0.01; done; exit 3', "sh", str(left),
-             str(other), str(held)], cwd=tmp_path, timeout=60)
+             str(other), str(held)], cwd=tmp_path, timeout=120)
         assert done.returncode == 3
         assert [p.exists() for p in (before, left, other, held)] == [True, False, True, True]
     finally:
@@ -218,7 +218,7 @@ def test_a_temporary_folder_of_its_own_goes_with_the_launch(tmp_path):
               'tail -1 "$TMPDIR/.cotejo-stamp" > mark')
     env = {**os.environ, "TMPDIR": str(tmp_path / "tmp")}
     done = subprocess.run([str(GUARD), "20", "-r", "guard.json", "-s", "me", "-t", "sh", "-c",
-                           script], cwd=tmp_path, env=env, timeout=60)
+                           script], cwd=tmp_path, env=env, timeout=120)
     assert done.returncode == 0
     assert (tmp_path / "mark").read_text().startswith("me ")
     assert list((tmp_path / "tmp").iterdir()) == []
@@ -243,7 +243,7 @@ def test_a_command_that_is_not_there(tmp_path):
 
 def test_wrong_use_is_one_line(tmp_path):
     done = subprocess.run([str(GUARD), "soon", "-r", "x", "true"], cwd=tmp_path, text=True,
-                          capture_output=True, timeout=10)
+                          capture_output=True, timeout=120)
     assert done.returncode == 2
     assert done.stderr == ("cotejo-guard: usage: cotejo-guard SECONDS -r FILE [-w PID] [-s STUDY] "
                            "[-t] [-m PATTERN]... COMMAND... | hold STUDY COMMAND...\n")

@@ -27,7 +27,7 @@ def ranks(library, *words, number=2, folder=None, **variables):
     prefix = family.prefix(STACK) / "bin"
     return subprocess.run(
         [str(prefix / "mpirun"), "-np", str(number), str(prefix / family.program), *words],
-        cwd=folder, text=True, capture_output=True, timeout=60, stdin=subprocess.DEVNULL,
+        cwd=folder, text=True, capture_output=True, timeout=120, stdin=subprocess.DEVNULL,
         env={**os.environ, **variables})
 
 
@@ -94,7 +94,7 @@ def test_a_layers_samples_are_those_of_the_sampler(tmp_path):
 def test_one_rank_alone_is_told_how_to_start():
     prefix = LAYERS["sockets"].prefix(STACK) / "bin"
     done = subprocess.run([str(prefix / "cotejo-transport"), "pingpong"], text=True,
-                          capture_output=True, timeout=20, stdin=subprocess.DEVNULL)
+                          capture_output=True, timeout=120, stdin=subprocess.DEVNULL)
     assert done.returncode == 2
     assert "needs 2 ranks" in done.stderr
 
@@ -105,7 +105,7 @@ def test_a_rank_that_fails_ends_the_others():
     done = subprocess.run(
         [str(prefix / "mpirun"), "-np", "2", "sh", "-c",
          'case $COTEJO_WORLD in "1 "*) exit 7 ;; esac; exec sleep 50'],
-        text=True, capture_output=True, timeout=40, stdin=subprocess.DEVNULL)
+        text=True, capture_output=True, timeout=120, stdin=subprocess.DEVNULL)
     assert done.returncode == 7
     assert time.monotonic() - begun < 30
 
@@ -155,7 +155,7 @@ def pingpong_of_guests(found, family, folder):
         [clusters.tool("enter", guests=True), found["folder"], str(prefix / "bin/mpirun"),
          "-np", "2", *family.remote_flags(["host1", "host2"], clusters.tool("agent", guests=True)),
          str(prefix / "bin" / family.program), "pingpong", *own, "--sizes", "1,4000", *SHORT],
-        cwd=folder, text=True, capture_output=True, timeout=60, stdin=subprocess.DEVNULL,
+        cwd=folder, text=True, capture_output=True, timeout=120, stdin=subprocess.DEVNULL,
         env={**os.environ, **environment, **family.transports["llc"].variables(prefix)})
 
 

@@ -25,7 +25,7 @@ def test_a_kernel_in_another_language_is_right(mpi, language, kernel, tmp_path):
     done = subprocess.run(
         [*build.test_launcher(mpi).split(";"), "-np", "2", "env",
          f"LD_PRELOAD={prefix}/lib/libcotejo_observe.so", *words, "S", "1", "2", "samples.csv"],
-        env=env, cwd=tmp_path, text=True, capture_output=True, timeout=60)
+        env=env, cwd=tmp_path, text=True, capture_output=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     languages.complete(tmp_path, language)
     record = json.loads((tmp_path / "samples.json").read_text())

@@ -108,7 +108,7 @@ def test_help_shows_every_option_that_is_accepted(mpi, tmp_path, experiment):
     program = mpi.prefix(STACK) / "bin/cotejo"
     env = environment(mpi, STACK)
     shown = subprocess.run([program, experiment, "--help"], env=env, text=True,
-                           capture_output=True, check=True, timeout=20).stdout
+                           capture_output=True, check=True, timeout=120).stdout
     done = launch(mpi, experiment, "--sizes", "1", *once(experiment), "--output", "samples",
                   folder=tmp_path)
     assert done.returncode == 0, done.stderr

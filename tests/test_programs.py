@@ -82,7 +82,7 @@ def test_programs_of_the_repository_are_sound(path):
 def test_a_command_line_that_is_wrong_is_one_line(words, said, tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "reframe_tests.harness.study", *words], cwd=families.REPO,
-        text=True, capture_output=True, timeout=60,
+        text=True, capture_output=True, timeout=120,
         env={**os.environ, "COTEJO_STACK": str(tmp_path), "COTEJO_LOCKS": str(tmp_path),
              "COTEJO_RESULTS": str(tmp_path)})
     assert done.returncode in (1, 2) and said in done.stderr

@@ -188,7 +188,7 @@ def test_from_launches_to_references_to_a_launch_that_fails(own_tree):
     assert pair(own_tree, launches=5)[0] == 0
     done = subprocess.run(
         [sys.executable, "-m", "reframe_tests.harness.references", "simulated"], cwd=own_tree,
-        text=True, capture_output=True, timeout=60, env=variables(own_tree))
+        text=True, capture_output=True, timeout=120, env=variables(own_tree))
     assert done.stdout.startswith("references: 1 cells, 12 intervals in "), done.stderr
     assert pair(own_tree, launches=1)[0] == 0  # a simulation is as it was
     path = own_tree / "site_configs/simulated/references.json"

@@ -158,7 +158,7 @@ def test_what_a_killed_launch_had_measured_stays_for_a_look(mpi, tmp_path):
         while run.poll() is None and not (begun.exists() and begun.stat().st_size > 1000):
             time.sleep(0.01)  # until the first size is through
         run.terminate()
-        run.wait(timeout=60)
+        run.wait(timeout=120)
     assert run.returncode != 0
     assert [p.name for p in tmp_path.glob("samples*")] == ["samples.csv.tmp"]
     lines = (tmp_path / "samples.csv.tmp").read_text().splitlines()

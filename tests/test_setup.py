@@ -42,7 +42,7 @@ def test_the_r_package_needs_no_stack_and_a_killed_installation_heals(tmp_path):
     assert (again.returncode, wrong) == (0, ""), said
     assert (stack / "R/cotejo/DESCRIPTION").exists()
     once_more = analysis(stack)
-    assert once_more.communicate(timeout=60) == ("", "")  # nothing to do
+    assert once_more.communicate(timeout=120) == ("", "")  # nothing to do
     assert sorted(path.name for path in stack.iterdir()) == [removal.MARK, "R"]
 
 
@@ -60,7 +60,7 @@ def test_a_wrapper_that_builds_nothing_is_refused_before_it_calls_itself(tmp_pat
         env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         start_new_session=True)
     try:
-        said = configured.communicate(timeout=30)[0]
+        said = configured.communicate(timeout=120)[0]
     finally:
         if configured.poll() is None:
             os.killpg(configured.pid, signal.SIGKILL)
@@ -73,7 +73,7 @@ def test_a_wrapper_that_builds_nothing_is_refused_before_it_calls_itself(tmp_pat
 def test_without_r_it_is_one_line(tmp_path):
     (tmp_path / "python3").symlink_to(sys.executable)
     done = analysis(tmp_path / "stack", env={"PATH": str(tmp_path)})
-    _, wrong = done.communicate(timeout=60)
+    _, wrong = done.communicate(timeout=120)
     assert done.returncode == 1
     assert wrong == ("analysis: no R on PATH (Debian: r-base-core); install it, or run "
                      "`make stack`\n")
@@ -82,7 +82,7 @@ def test_without_r_it_is_one_line(tmp_path):
 @pytest.mark.parametrize("target", ["figures", "report", "paper", "proof-page", "compare-layers"])
 def test_what_draws_brings_the_r_package_along_and_needs_no_mpi(tmp_path, target):
     done = subprocess.run(["make", "-n", target, "DATA=reference", "SPACK=", f"STACK={tmp_path}"],
-                          cwd=REPO, text=True, capture_output=True, timeout=60,
+                          cwd=REPO, text=True, capture_output=True, timeout=120,
                           env={k: v for k, v in os.environ.items() if not k.startswith("MAKE")})
     lines = done.stdout.splitlines()
     assert 'python3 stack/analysis.py "$STACK"' in lines
@@ -196,7 +196,7 @@ def test_a_stack_of_root_is_one_line_for_others(tmp_path, command):
         (stack / "mpi/mpich/bin/mpirun").write_text("")
         done = subprocess.run(
             ["setpriv", "--reuid", "65534", "--clear-groups", sys.executable, *command,
-             str(stack)], cwd=REPO, text=True, capture_output=True, timeout=60,
+             str(stack)], cwd=REPO, text=True, capture_output=True, timeout=120,
             env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "HOME": "/nonexistent"})
     finally:
         removal.remove("/run", stack)

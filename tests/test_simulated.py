@@ -173,6 +173,6 @@ def test_simulated_launches_give_the_platforms_figures_twice(tmp_path):
     (tmp_path / "platform.xml").write_text(simgrid.xml("finis-terrae", 8))
     (tmp_path / "hosts.txt").write_text("".join(f"{simgrid.host(n)}\n" for n in range(8)))
     again = "smpirun" + first["collective"]["command"].partition("smpirun")[2]
-    subprocess.run(["sh", "-c", again], cwd=tmp_path, check=True, capture_output=True, timeout=60)
+    subprocess.run(["sh", "-c", again], cwd=tmp_path, check=True, capture_output=True, timeout=120)
     second = json.loads((tmp_path / "samples.json").read_text())
     assert first["collective"]["summary"] == second["summary"]

@@ -47,7 +47,7 @@ def kill_once_it_measures(running, results):
             break
         time.sleep(0.1)
     os.killpg(running.pid, signal.SIGKILL)
-    running.communicate(timeout=30)
+    running.communicate(timeout=120)
 
 
 @pytest.fixture(scope="module")
