@@ -67,13 +67,19 @@ PEERS = [
 ]
 
 
+LIMIT_S = 120
+
+
 class PeerError(RuntimeError):
-    """A peer that did not print what it is held by, in one line."""
+    """A launch that did not give what is held, in one line."""
 
 
 def run(command, env, folder, check=True):
-    return subprocess.run(command, env=env, cwd=folder, text=True, capture_output=True,
-                          check=check, timeout=120, stdin=subprocess.DEVNULL)
+    try:
+        return subprocess.run(command, env=env, cwd=folder, text=True, capture_output=True,
+                              check=check, timeout=LIMIT_S, stdin=subprocess.DEVNULL)
+    except subprocess.TimeoutExpired:
+        raise PeerError(f"a launch did not end within {LIMIT_S} s") from None
 
 
 def ours(family, peer, folder):
