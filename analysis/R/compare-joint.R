@@ -147,8 +147,8 @@ independent_curve <- function(x, y, levels = c(0.95, 0.90)) {
 #' @param flips matrix, a row a flip, the first one what was measured.
 #' @param ends least and greatest value that single blocks, or pairs of launches, have by size.
 #' @param n launches of each size.
-#' @param of which curve each size belongs to, where several are settled at once: sizes are corrected
-#'   for with those of their own curve.
+#' @param of which curve each size belongs to, where several are settled at once: sizes are
+#'   corrected for with those of their own curve.
 #' @return list of columns, a row a size: `effect` (log ratio), `p` (of the size alone), `p_joint`
 #'   (corrected over the sizes); `low`, `high`, the `level` that this interval has, and `joint`:
 #'   whether it has it for all sizes together (with so few launches that no test can reach the

@@ -54,7 +54,8 @@ strata_of <- function(summary, by, ignoring, also) {
 #' @noRd
 pairs_of <- function(summary, strata, by, ignoring = character(), allowing = character()) {
   columns <- intersect(unique(c(
-    strata, by, names(HELD_FIXED), LAYOUT_NAME, "library", "bytes", "median_s", "key", "session", "launch"
+    strata, by, names(HELD_FIXED), LAYOUT_NAME, "library", "bytes", "median_s", "key", "session",
+    "launch"
   )), names(summary))
   used <- which(!is.na(summary$median_s) & summary$median_s > 0)
   used <- as.data.table(lapply(stats::setNames(columns, columns), \(name) summary[[name]][used]))

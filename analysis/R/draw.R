@@ -27,19 +27,44 @@ draw_figures <- function(results_dir, out_dir, session = NULL, pdf = FALSE) {
 #' @return the coverage, as [draw_exhibits()] returns it, invisibly.
 #' @export
 draw_all <- function(results_dir, out_dir, session = NULL, published = NULL, pdf = FALSE) {
+  from <- list("figures", dataset = sum_of_dataset(results_dir), session, pdf,
+    sum_of_files(published))
+  coverage <- with_pdf(pdf, kept_files(from, out_dir, gallery_files, function() {
+    draw_all_anew(results_dir, out_dir, session, published)
+  }))$coverage
+  say_coverage(coverage)
+  cat(file.path(out_dir, "index.html"), "\n", sep = "")
+  refuse_failed(coverage)
+  invisible(coverage)
+}
+
+#' The `coverage`, and the names of the `figures` beside the exhibits.
+#' @noRd
+draw_all_anew <- function(results_dir, out_dir, session, published) {
   study <- compare_results(results_dir, session)
-  coverage <- with_pdf(pdf, with_families(families_of(study$results$sessions), {
+  with_families(families_of(study$results$sessions), {
     names <- save_study(study, out_dir, thumbs = TRUE)
     coverage <- draw_all_exhibits(
       study$results, out_dir, session, published = published, summary = study$whole
     )
     write_gallery(coverage, out_dir, names)
-    coverage
-  }))
-  say_coverage(coverage)
-  cat(file.path(out_dir, "index.html"), "\n", sep = "")
-  refuse_failed(coverage)
-  invisible(coverage)
+    list(coverage = coverage, figures = names)
+  })
+}
+
+#' The files of [draw_all()].
+#' @noRd
+gallery_files <- function(drawn) {
+  files <- exhibit_files(drawn$coverage)
+  if (length(files)) {
+    c(files, figure_files(drawn$figures), thumb_of(drawn$figures), "medians.csv", "index.html")
+  }
+}
+
+#' The files of figures by their names.
+#' @noRd
+figure_files <- function(names) {
+  as.vector(outer(names, figure_endings(), paste, sep = "."))
 }
 
 #' Draw the figures of a study and write its medians (`medians.csv`); the figures' names.
@@ -62,7 +87,9 @@ save_numbered <- function(i, shared) {
 }
 
 # Where the small picture of a figure is, from the index.
-thumb_of <- function(name) file.path("thumbs", paste0(gsub("/", "-", name, fixed = TRUE), ".svg"))
+thumb_of <- function(name) {
+  file.path("thumbs", paste0(gsub("/", "-", name, fixed = TRUE), ".svg", recycle0 = TRUE))
+}
 
 save_plots <- function(plots, out_dir) {
   unlist(over_processes(function(i, plots) {

@@ -41,6 +41,33 @@ draw_exhibits <- function(results_dir, out_dir, session = NULL, exhibits = list_
 #' @noRd
 draw_all_exhibits <- function(results, out_dir, session = NULL, exhibits = list_exhibits(),
                               published = NULL, summary = summarise_launches(results)) {
+  from <- list(
+    "exhibits", dataset = results$sum, session, exhibits, sum_of_files(published),
+    figure_endings()
+  )
+  kept_files(from, out_dir, exhibit_files, function() {
+    draw_exhibits_anew(results, out_dir, session, exhibits, published, summary)
+  })
+}
+
+#' The files of exhibits; none where one failed, which may be the machine's fault.
+#' @noRd
+exhibit_files <- function(coverage) {
+  if (any(coverage$state == "failed")) {
+    return(NULL)
+  }
+  drawn <- coverage[is_drawn(coverage$state)]
+  of <- paste0(drawn$study, "/", drawn$file)
+  figure <- drawn$kind == "figure"
+  endings <- figure_endings()
+  c(
+    paste0(rep(of[figure], each = length(endings)), ".", endings, recycle0 = TRUE),
+    thumb_of(of[figure]), paste0(rep(of[!figure], each = 2L), c(".html", ".csv"), recycle0 = TRUE),
+    "coverage.csv", "coverage.md"
+  )
+}
+
+draw_exhibits_anew <- function(results, out_dir, session, exhibits, published, summary) {
   rows <- lapply(seq_len(nrow(exhibits)), function(i) {
     rows_of_exhibit(summary, exhibits[i], session)
   })

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What is kept from one run to the next in the user's cache folder: summaries of datasets and
-# comparisons of pairs. Each is kept under a checksum of all that it was made from, this package's
-# code among it, so that nothing old is ever taken for new. Nothing depends on it: where the folder
-# cannot be written, or is lost, all is made again.
+# What is kept from one run to the next in the user's cache folder: summaries of datasets,
+# comparisons of pairs, and what was drawn and written of a dataset. Each is kept under a checksum
+# of all that it was made from, this package's code among it, so that nothing old is ever taken
+# for new. Nothing depends on it: where the folder cannot be written, or is lost, all is made again.
 
 #' The folder where results are kept, `NULL` where they are not: with the option `cotejo.cache` set
 #' to `FALSE`, and of a package that is not installed.
@@ -121,4 +121,81 @@ known_pairs <- function(folder) {
 drop_old_code <- function(folder) {
   others <- list.files(folder, "^comparisons-[0-9a-f]{32}$", full.names = TRUE)
   unlink(others[order(file.mtime(others), decreasing = TRUE)][-seq_len(3L)], recursive = TRUE)
+}
+
+# So many folders of drawn files are kept, the last used.
+MOST_DRAWN <- 4L
+
+#' Files that follow from a dataset and the code alone: made once, copied after that.
+#'
+#' @param from list of all that they are made from beside the code; its `dataset`
+#'   ([sum_of_dataset()]) is `NULL` where nothing is to be kept.
+#' @param out_dir folder that the files are written to.
+#' @param files function of what `work` returned: the files it wrote, within `out_dir`; `NULL`
+#'   where they are not to be kept.
+#' @param work function that writes the files.
+#' @return what `work` returned, now or then.
+#' @noRd
+kept_files <- function(from, out_dir, files, work) {
+  folder <- cache_folder()
+  if (is.null(folder) || is.null(from$dataset)) {
+    return(work())
+  }
+  place <- file.path(folder, paste0("drawn-", sum_of(list(from, sum_of_tools()))))
+  kept <- kept_file(file.path(place, "what.rds"))
+  if (!is.null(kept) && all(file.exists(file.path(place, kept$files)))) {
+    message("nothing has changed: taken from ", folder)
+    for (file in kept$files) {
+      write_whole(file.path(out_dir, file), function(path) {
+        if (!file.copy(file.path(place, file), path, overwrite = TRUE)) stop("write failed")
+      })
+    }
+    return(kept$value)
+  }
+  value <- work()
+  written <- files(value)
+  if (length(written)) keep_written(value, written, out_dir, place)
+  value
+}
+
+keep_written <- function(value, written, out_dir, place) {
+  whole <- paste0(place, "-", Sys.getpid())
+  on.exit(unlink(whole, recursive = TRUE))
+  tryCatch(
+    {
+      for (part in unique(dirname(file.path(whole, written)))) {
+        dir.create(part, recursive = TRUE, showWarnings = FALSE)
+      }
+      done <- file.copy(file.path(out_dir, written), file.path(whole, written))
+      if (all(done)) {
+        saveRDS(list(value = value, files = written), file.path(whole, "what.rds"))
+        unlink(place, recursive = TRUE)
+        file.rename(whole, place)
+      }
+      others <- list.files(dirname(place), "^drawn-[0-9a-f]{32}$", full.names = TRUE)
+      used <- file.mtime(file.path(others, "what.rds"))
+      unlink(others[order(used, decreasing = TRUE)][-seq_len(MOST_DRAWN)], recursive = TRUE)
+    },
+    error = function(e) message("what was drawn is not kept: ", conditionMessage(e)),
+    warning = function(w) message("what was drawn is not kept: ", conditionMessage(w))
+  )
+}
+
+#' The checksum of what draws and writes beside the code: templates, names and packages.
+#' @noRd
+sum_of_tools <- function() {
+  files <- c(system.file("report", package = "cotejo"), system.file(package = "cotejo"))
+  files <- list.files(files, "[.](Rmd|css|js|yaml)$", full.names = TRUE)
+  versions <- vapply(c("ggplot2", "data.table", "htmltools"), getNamespaceVersion, "")
+  list(code_sum(), unname(tools::md5sum(files)), versions, R.version.string)
+}
+
+#' The checksums of the files below a folder (or of files), and their names.
+#' @noRd
+sum_of_files <- function(paths) {
+  files <- unlist(lapply(paths, function(path) {
+    if (dir.exists(path)) list.files(path, recursive = TRUE, full.names = TRUE) else path
+  }))
+  files <- sort(as.character(files), method = "radix")
+  list(basename(files), unname(tools::md5sum(files)))
 }

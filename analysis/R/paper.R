@@ -11,12 +11,18 @@
 write_paper <- function(source, results_dir, out_file, session = NULL, published = NULL) {
   if (!file.exists(source)) bad_data(source, NA, "not there", "name the folder's paper.Rmd")
   if (is.null(published)) refuse("the paper needs the printed numbers: published = data/published")
-  study <- analyse(results_dir, session)
-  coverage <- with_families(families_of(study$results$sessions), {
-    write_paper_of(study, source, out_file, session, published)
+  from <- list(
+    "paper", dataset = sum_of_dataset(results_dir), session, sum_of_files(c(source, published)),
+    basename(out_file)
+  )
+  written <- kept_files(from, dirname(out_file), page_files, function() {
+    study <- analyse(results_dir, session)
+    with_families(families_of(study$results$sessions), {
+      write_paper_of(study, source, out_file, session, published)
+    })
   })
   cat(out_file, "\n", sep = "")
-  refuse_failed(coverage)
+  refuse_failed(written$coverage)
   invisible(out_file)
 }
 
@@ -33,8 +39,11 @@ write_paper_of <- function(study, source, out_file, session, published) {
     study = study, coverage = coverage, audit = audit_published(published), folder = folder,
     claims = claims
   )
-  render_page(source, given, out_file, list(claims = plot_claims(claims)))
-  coverage
+  plots <- list(claims = plot_claims(claims))
+  render_page(source, given, out_file, plots)
+  list(
+    coverage = coverage, page = basename(out_file), figures = names(plots), exhibits = FALSE
+  )
 }
 
 STUDIES <- c(

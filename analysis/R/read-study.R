@@ -17,12 +17,14 @@ read_study <- function(dir) {
   results <- if (!is.null(kept)) kept_file(kept)
   if (!is.null(results)) {
     results$dir <- dir
+    results$sum <- basename(kept)
     return(results)
   }
   root <- unpack_dataset(dir)
   results <- read_summaries(root)
   if (!is.null(kept)) keep_summaries(results, kept)
   results$dir <- dir
+  results$sum <- if (!is.null(kept)) basename(kept)
   results$root <- root
   results
 }
@@ -78,6 +80,13 @@ samples_of <- function(results, keys) {
   }
   parts <- over_cores(file.path(root, rows$file), read_launches)
   assemble(parts)$samples
+}
+
+#' What tells a dataset and this code from all others; `NULL` where it is not kept.
+#' @noRd
+sum_of_dataset <- function(dir) {
+  kept <- kept_of(dir)
+  if (!is.null(kept)) basename(kept)
 }
 
 # So many summaries of datasets are kept, the last used.

@@ -15,12 +15,18 @@
 #' @export
 write_report <- function(results_dir, out_file, session = NULL, delta = 0.03,
                          published = NULL) {
-  study <- analyse(results_dir, session, delta)
-  coverage <- with_families(
-    families_of(study$results$sessions), write_study(study, out_file, session, published)
+  from <- list(
+    "report", dataset = sum_of_dataset(results_dir), session, delta, sum_of_files(published),
+    basename(out_file)
   )
+  written <- kept_files(from, dirname(out_file), page_files, function() {
+    study <- analyse(results_dir, session, delta)
+    with_families(families_of(study$results$sessions), {
+      write_study(study, out_file, session, published)
+    })
+  })
   cat(out_file, "\n", sep = "")
-  refuse_failed(coverage)
+  refuse_failed(written$coverage)
   invisible(out_file)
 }
 
@@ -31,8 +37,24 @@ write_study <- function(study, out_file, session, published) {
   )
   study$advice <- advise(study$results, session)
   for (line in study$advice) message("advice: ", line)
-  render_page("report", list(study = study), out_file, plot_study(study))
-  study$exhibits
+  plots <- plot_study(study)
+  render_page("report", list(study = study), out_file, plots)
+  list(coverage = study$exhibits, page = basename(out_file), figures = names(plots))
+}
+
+#' The files of a page with figures and exhibits.
+#'
+#' @param written list: `page` (file name), `figures` (names), `coverage` (of its exhibits), and
+#'   `exhibits`, whether these are beside it.
+#' @noRd
+page_files <- function(written) {
+  exhibits <- exhibit_files(written$coverage)
+  if (length(exhibits)) {
+    c(
+      written$page, file.path("figures", figure_files(written$figures)),
+      if (!isFALSE(written$exhibits)) file.path("exhibits", exhibits)
+    )
+  }
 }
 
 #' How each configuration was launched: one of its command lines, and what the library said of

@@ -47,8 +47,8 @@ compare_results <- function(results_dir, session = NULL, delta = 0.03) {
 #' @noRd
 narrow <- function(summary) {
   columns <- c(
-    configuration_columns(summary), "factors", names(HELD_FIXED), LAYOUT_NAME, "library", "allocation",
-    "allocation_nodes", "key", "id", "session", "launch", "status", "bytes",
+    configuration_columns(summary), "factors", names(HELD_FIXED), LAYOUT_NAME, "library",
+    "allocation", "allocation_nodes", "key", "id", "session", "launch", "status", "bytes",
     "n", "n_invalid", "median_s", "min_s", "p10_s", "p95_s", "mean_s", "bytes_per_s"
   )
   summary[, intersect(unique(columns), names(summary)), with = FALSE]

@@ -94,3 +94,54 @@ test_that("a cache that cannot be written, or is broken, changes nothing", {
   forget()
   expect_identical(compare_configurations(summary), plain)
 })
+
+test_that("what follows from the same dataset is written once and copied after that", {
+  cache <- fresh_folder()
+  undo <- keeping_in(cache)
+  on.exit(undo())
+  calls <- 0L
+  write <- function(out, dataset = "one", files = function(value) c("a/b.txt", "c.txt")) {
+    kept_files(list("test", dataset = dataset), out, files, function() {
+      calls <<- calls + 1L
+      dir.create(file.path(out, "a"), recursive = TRUE)
+      writeLines(paste0(dataset, ""), file.path(out, "a/b.txt"))
+      writeLines("c", file.path(out, "c.txt"))
+      calls
+    })
+  }
+  expect_identical(write(fresh_folder()), 1L)
+  again <- fresh_folder()
+  expect_message(value <- write(again), "nothing has changed")
+  expect_identical(value, 1L)
+  expect_identical(list.files(again, recursive = TRUE), c("a/b.txt", "c.txt"))
+  expect_identical(readLines(file.path(again, "a/b.txt")), "one")
+  # Another dataset, one that is not known, and what may not be kept are made anew.
+  expect_identical(write(fresh_folder(), "two"), 2L)
+  expect_identical(write(fresh_folder(), NULL), 3L)
+  for (i in 4:5) expect_identical(write(fresh_folder(), "three", function(value) NULL), i)
+  # A folder that lost a file is no copy.
+  unlink(list.files(cache, "^c[.]txt$", recursive = TRUE, full.names = TRUE))
+  expect_identical(write(fresh_folder()), 6L)
+})
+
+test_that("the index of a dataset that is drawn again is the same, and was not drawn", {
+  dir <- write_study(fresh_folder(), c(openmpi = 3e-7, mpich = 6e-7), bytes = 1, blocks = 5L)
+  undo <- keeping_in(fresh_folder())
+  old <- options(cotejo.keeping = 1L)
+  on.exit({
+    options(old)
+    undo()
+  })
+  draw <- function() {
+    out <- fresh_folder()
+    said <- capture.output(drawn <- draw_all(dir, out))
+    files <- list.files(out, recursive = TRUE)
+    list(drawn = drawn, files = files, sums = unname(tools::md5sum(file.path(out, files))))
+  }
+  first <- suppressMessages(draw())
+  forget()
+  said <- testthat::capture_messages(again <- draw())
+  expect_match(said, "nothing has changed", all = FALSE)
+  expect_identical(again, first)
+  expect_true(all(c("index.html", "medians.csv") %in% first$files))
+})
