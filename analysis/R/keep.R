@@ -2,7 +2,8 @@
 # What is kept from one run to the next in the user's cache folder: summaries of datasets,
 # comparisons of pairs, and what was drawn and written of a dataset. Each is kept under a checksum
 # of all that it was made from, this package's code among it, so that nothing old is ever taken
-# for new. Nothing depends on it: where the folder cannot be written, or is lost, all is made again.
+# for new. Nothing depends on it: where the folder cannot be written, or is lost, all is made
+# again.
 
 #' The folder where results are kept, `NULL` where they are not: with the option `cotejo.cache` set
 #' to `FALSE`, and of a package that is not installed.
@@ -124,7 +125,7 @@ drop_old_code <- function(folder) {
 }
 
 # So many folders of drawn files are kept, the last used.
-MOST_DRAWN <- 4L
+MOST_DRAWN_KEPT <- 4L
 
 #' Files that follow from a dataset and the code alone: made once, copied after that.
 #'
@@ -174,7 +175,7 @@ keep_written <- function(value, written, out_dir, place) {
       }
       others <- list.files(dirname(place), "^drawn-[0-9a-f]{32}$", full.names = TRUE)
       used <- file.mtime(file.path(others, "what.rds"))
-      unlink(others[order(used, decreasing = TRUE)][-seq_len(MOST_DRAWN)], recursive = TRUE)
+      unlink(others[order(used, decreasing = TRUE)][-seq_len(MOST_DRAWN_KEPT)], recursive = TRUE)
     },
     error = function(e) message("what was drawn is not kept: ", conditionMessage(e)),
     warning = function(w) message("what was drawn is not kept: ", conditionMessage(w))
