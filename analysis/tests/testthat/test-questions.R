@@ -83,7 +83,9 @@ test_that("pages that are kept beside their launches say what is made of those",
   said <- function(page) {
     text <- paste(readLines(page, encoding = "UTF-8"), collapse = " ")
     text <- gsub("<(script|style|svg).*?</\\1>", " ", text, perl = TRUE)
-    strsplit(gsub("<[^>]*>", " ", text), " +")[[1L]]
+    text <- gsub("<[^>]*>", " ", text)
+    # How many exhibits there are is no matter of the question.
+    strsplit(gsub("counterpart to [^.]* of our own", "", text), " +")[[1L]]
   }
   published <- testthat::test_path("../../../data/published")
   quiet(made <- write_questions(dataset, fresh_folder(), published))
