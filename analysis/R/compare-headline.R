@@ -16,32 +16,40 @@
 #' @export
 fastest_of <- function(comparison, rate = 0.05) {
   strata <- names(comparison)[seq_len(match("a", names(comparison)) - 1L)]
-  leads <- comparison[, leader_of(.SD), keyby = c(strata, "bytes")]
+  place <- c(strata, "bytes")
+  at <- comparison[, list(row = .I), keyby = place]
+  at[, group := .GRP, by = place]
+  leads <- unique(at[, place, with = FALSE])
+  leaders <- leaders_of(comparison, at$group[order(at$row)])
+  leads[, c("winner", "p", "clear") := leaders[, c("winner", "p", "clear"), with = FALSE]]
   leads[, claims := sum(!is.na(p))]
   leads[, q := stats::p.adjust(p, "BH")]
   leads[is.na(q) | q > rate | !clear, winner := ""]
   leads[, clear := NULL]
+  setkeyv(leads, place)
   leads[]
 }
 
-# The side with the least times, the largest p of its comparisons, and whether all of them call it
-# faster; no claim where a comparison has no test.
-leader_of <- function(rows) {
-  ahead <- fifelse(rows$ratio < 1, rows$a, rows$b)
-  sides <- unique(c(rows$a, rows$b))
-  wins <- tabulate(match(ahead, sides), length(sides))
-  leader <- sides[[which.max(wins)]]
-  of_leader <- rows$a == leader | rows$b == leader
-  said <- fifelse(rows$a == leader, "faster", "slower")
-  p <- if (!all(rows$joint[of_leader] %in% TRUE)) {
-    NA_real_
-  } else if (max(wins) == length(sides) - 1L) {
-    max(rows$p_joint[of_leader])
-  } else {
-    1
-  }
-  list(
-    winner = leader, p = p,
-    clear = all((rows$verdict == said)[of_leader] %in% TRUE)
+#' The side with the least times of each group of comparisons, the largest p of those it is in, and
+#' whether all of them call it faster; no p where one of them has no test.
+#'
+#' @param group of each row of `comparison`, numbers from 1 on.
+#' @noRd
+leaders_of <- function(comparison, group) {
+  ahead <- comparison$ratio < 1
+  sides <- data.table(
+    group = c(group, group), side = c(comparison$a, comparison$b),
+    ahead = c(ahead %in% TRUE, ahead %in% FALSE), p = rep(comparison$p_joint, 2L),
+    untested = !rep(comparison$joint %in% TRUE, 2L),
+    unclear = !c(comparison$verdict %in% "faster", comparison$verdict %in% "slower")
   )
+  found <- sides[, list(
+    wins = sum(ahead), p = max(p), untested = sum(untested), unclear = sum(unclear)
+  ), by = c("group", "side")]
+  found[, others := .N - 1L, by = "group"]
+  # Of several that win as often the one that is named first.
+  leaders <- unique(found[order(group, -wins)], by = "group")
+  leaders[wins < others, p := 1]
+  leaders[untested > 0L, p := NA_real_]
+  leaders[, list(group, winner = side, p, clear = unclear == 0L)]
 }

@@ -74,6 +74,19 @@ test_that("no code knows an MPI by its name: the families say theirs", {
   expect_identical(found, NULL)
 })
 
+test_that("the name of a file says its verb", {
+  files <- list.files(file.path(source_of_package(), "R"), "[.]R$")
+  verbs <- c(
+    "read", "check", "summarise", "compare", "fit", "draw", "exhibit", "register", "report",
+    "prove", "run", "keep"
+  )
+  expect_identical(setdiff(sub("-.*$", "", files), verbs), "package.R")
+  # And the table at the top of package.R knows each.
+  told <- readLines(file.path(source_of_package(), "R", "package.R"))
+  said <- vapply(verbs, function(verb) any(grepl(paste0("^#.* ", verb, "-"), told)), NA)
+  expect_true(all(said))
+})
+
 test_that("no name of the package stands in two files, where the later one would hide the other", {
   files <- list.files(file.path(source_of_package(), "R"), "[.]R$", full.names = TRUE)
   named <- lapply(files, function(file) {

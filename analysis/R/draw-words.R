@@ -84,7 +84,9 @@ format_bytes <- function(bytes) {
 }
 
 format_whole <- function(x) {
-  vapply(x, format, "", scientific = FALSE, digits = 15L, trim = TRUE)
+  # Sizes come again and again.
+  few <- unique(x)
+  vapply(few, format, "", scientific = FALSE, digits = 15L, trim = TRUE)[match(x, few)]
 }
 
 #' A share from text: `"3%"` and `"0.03"` are 0.03.
@@ -104,20 +106,20 @@ share_of_text <- function(text, default) {
   value
 }
 
-#' Digits after the point that leave at least `digits` significant ones.
+#' Digits after the point that leave at least `digits` significant ones, of each number.
 #' @noRd
-decimals_for <- function(x, digits = 3L) {
-  x <- abs(x[is.finite(x) & x != 0])
-  if (!length(x)) 0L else max(0L, digits - 1L - floor(log10(min(x))))
+decimals_of <- function(x, digits = 3L) {
+  out <- integer(length(x))
+  there <- is.finite(x) & x != 0
+  out[there] <- as.integer(pmax(0, digits - 1L - floor(log10(abs(x[there])))))
+  out
 }
 
 #' Numbers with at least three significant digits and no exponent.
 #' @noRd
 format_digits <- function(x, digits = 3L) {
-  text <- vapply(x, function(v) {
-    if (is.na(v)) "NA" else formatC(v, digits = decimals_for(v, digits), format = "f")
-  }, "")
-  unname(text)
+  x <- as.numeric(unname(x))
+  fifelse(is.na(x), "NA", sprintf("%.*f", decimals_of(x, digits), x))
 }
 
 #' Times in microseconds.
@@ -127,11 +129,12 @@ format_us <- function(seconds, digits = 4L) format_digits(seconds * 1e6, digits)
 #' `median [low, high]` with the same decimals for all three; the median alone without interval.
 #' @noRd
 format_interval <- function(value, low, high, digits = 3L) {
-  mapply(function(v, l, h) {
-    decimals <- decimals_for(v, digits)
-    text <- formatC(c(v, l, h), digits = decimals, format = "f")
-    if (is.na(l) || is.na(h)) text[[1L]] else sprintf("%s [%s, %s]", text[1L], text[2L], text[3L])
-  }, value, low, high, USE.NAMES = FALSE)
+  decimals <- decimals_of(value, digits)
+  text <- function(x) fifelse(is.na(x), "NA", sprintf("%.*f", decimals, as.numeric(x)))
+  fifelse(
+    is.na(low) | is.na(high), text(value),
+    sprintf("%s [%s, %s]", text(value), text(low), text(high))
+  )
 }
 
 #' A p value, never shown as 0.
