@@ -14,8 +14,8 @@ void barrier_enter(MPI_Comm comm) {
     MPI_Comm_size(comm, &size);
     for (int step = 1; step < size; step *= 2) {
         int above = (rank + step) % size, below = (rank - step + size) % size;
-        MPI_Sendrecv(NULL, 0, MPI_BYTE, above, BARRIER_TAG, NULL, 0, MPI_BYTE, below, BARRIER_TAG,
-                     comm, MPI_STATUS_IGNORE);
+        PMPI_Sendrecv(NULL, 0, MPI_BYTE, above, BARRIER_TAG, NULL, 0, MPI_BYTE, below, BARRIER_TAG,
+                      comm, MPI_STATUS_IGNORE);
     }
 }
 
@@ -28,8 +28,8 @@ void announce(MPI_Comm comm, double *values, int count) {
         if (turn.peer < 0)
             continue;
         if (turn.asks)
-            MPI_Recv(values, count, MPI_DOUBLE, turn.peer, ANNOUNCE_TAG, comm, MPI_STATUS_IGNORE);
+            PMPI_Recv(values, count, MPI_DOUBLE, turn.peer, ANNOUNCE_TAG, comm, MPI_STATUS_IGNORE);
         else
-            MPI_Send(values, count, MPI_DOUBLE, turn.peer, ANNOUNCE_TAG, comm);
+            PMPI_Send(values, count, MPI_DOUBLE, turn.peer, ANNOUNCE_TAG, comm);
     }
 }

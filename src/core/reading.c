@@ -42,8 +42,8 @@ static struct exchange exchange_once(const struct line *line) {
     struct exchange exchange;
     double more = 1;
     exchange.begin = now(line);
-    MPI_Send(&more, 1, MPI_DOUBLE, line->peer, TAG, line->comm);
-    MPI_Recv(&exchange.told, 1, MPI_DOUBLE, line->peer, TAG, line->comm, MPI_STATUS_IGNORE);
+    PMPI_Send(&more, 1, MPI_DOUBLE, line->peer, TAG, line->comm);
+    PMPI_Recv(&exchange.told, 1, MPI_DOUBLE, line->peer, TAG, line->comm, MPI_STATUS_IGNORE);
     exchange.end = now(line);
     return exchange;
 }
@@ -79,17 +79,17 @@ struct reading line_ask(const struct line *line, long patience, long most) {
 
 void line_hang_up(const struct line *line) {
     double more = 0;
-    MPI_Send(&more, 1, MPI_DOUBLE, line->peer, TAG, line->comm);
+    PMPI_Send(&more, 1, MPI_DOUBLE, line->peer, TAG, line->comm);
 }
 
 void line_serve(const struct line *line) {
     double more, told;
     for (;;) {
-        MPI_Recv(&more, 1, MPI_DOUBLE, line->peer, TAG, line->comm, MPI_STATUS_IGNORE);
+        PMPI_Recv(&more, 1, MPI_DOUBLE, line->peer, TAG, line->comm, MPI_STATUS_IGNORE);
         if (more == 0)
             return;
         told = now(line);
-        MPI_Send(&told, 1, MPI_DOUBLE, line->peer, TAG, line->comm);
+        PMPI_Send(&told, 1, MPI_DOUBLE, line->peer, TAG, line->comm);
     }
 }
 

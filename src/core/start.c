@@ -40,7 +40,7 @@ static double meet_barrier(struct sampler *sampler, const struct progress *progr
 static double meet_mpi(struct sampler *sampler, const struct progress *progress, long i) {
     (void)progress;
     (void)i;
-    MPI_Barrier(sampler->bench->comm);
+    PMPI_Barrier(sampler->bench->comm);
     return 0;
 }
 
@@ -123,7 +123,7 @@ double start_announcing(struct sampler *sampler) {
         double moment = sync_now(&sampler->sync);
         announce(comm, &moment, 1);
         double mine = sync_now(&sampler->sync) - moment;
-        MPI_Allreduce(&mine, &taken[i], 1, MPI_DOUBLE, MPI_MAX, comm);
+        PMPI_Allreduce(&mine, &taken[i], 1, MPI_DOUBLE, MPI_MAX, comm);
     }
     return values_at(taken, TRIALS, 0.9);
 }

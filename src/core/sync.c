@@ -43,7 +43,7 @@ double sync_own(const struct sync *sync, double shared) {
 
 static double largest(const struct sync *sync, double mine) {
     double most;
-    MPI_Allreduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, sync->comm);
+    PMPI_Allreduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, sync->comm);
     return most;
 }
 
@@ -74,12 +74,13 @@ static struct found look(const struct sync *sync) {
             told[0] = mine;
             told[1] = ask(&line);
             line_serve(&line);
-            MPI_Send(told, 2 * FOUND_DOUBLES, MPI_DOUBLE, turn.peer, 0, sync->comm);
+            PMPI_Send(told, 2 * FOUND_DOUBLES, MPI_DOUBLE, turn.peer, 0, sync->comm);
             continue;
         }
         line_serve(&line);
         struct found other = ask(&line);
-        MPI_Recv(told, 2 * FOUND_DOUBLES, MPI_DOUBLE, turn.peer, 0, sync->comm, MPI_STATUS_IGNORE);
+        PMPI_Recv(told, 2 * FOUND_DOUBLES, MPI_DOUBLE, turn.peer, 0, sync->comm,
+                  MPI_STATUS_IGNORE);
         mine.error_s = told[0].error_s + (told[1].error_s - other.error_s) / 2;
         mine.at_s = (told[1].at_s + other.at_s) / 2;
         mine.round_trip_s = told[0].round_trip_s + (told[1].round_trip_s + other.round_trip_s) / 2;
@@ -112,7 +113,7 @@ static void share_scale(struct sync *sync) {
     if (sync->clock->kind != CLOCK_TSC)
         return;
     MPI_Comm_split_type(sync->comm, MPI_COMM_TYPE_SHARED, sync->rank, MPI_INFO_NULL, &host);
-    MPI_Bcast(&sync->clock->scale, 1, MPI_DOUBLE, 0, host);
+    PMPI_Bcast(&sync->clock->scale, 1, MPI_DOUBLE, 0, host);
     MPI_Comm_free(&host);
 }
 

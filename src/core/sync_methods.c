@@ -50,7 +50,7 @@ static void learn_ring(struct sync *sync, struct failure *failure) {
         else if (sync->rank % 2 != turn && sync->rank + 1 < sync->size)
             serve_plain(sync, sync->rank + 1);
     }
-    MPI_Scan(&step, &sync->model.offset, 1, MPI_DOUBLE, MPI_SUM, sync->comm);
+    PMPI_Scan(&step, &sync->model.offset, 1, MPI_DOUBLE, MPI_SUM, sync->comm);
 }
 
 struct fit sync_read(const struct line *line, struct reading *readings, long points,
@@ -115,7 +115,7 @@ static void learn_two_level(struct sync *sync, struct failure *failure) {
     } first;
     MPI_Comm host, firsts;
     int apart = sync->clock->kind == CLOCK_WTIME || sync->clock->disturbed, any, place;
-    MPI_Allreduce(&apart, &any, 1, MPI_INT, MPI_MAX, sync->comm);
+    PMPI_Allreduce(&apart, &any, 1, MPI_INT, MPI_MAX, sync->comm);
     if (any) {
         learn_tree(sync, sync->comm, failure);
         return;
@@ -134,7 +134,7 @@ static void learn_two_level(struct sync *sync, struct failure *failure) {
         first.slope_applied = sync->slope_applied;
         first.origin = sync->clock->origin;
         first.rank = sync->rank;
-        MPI_Bcast(&first, sizeof first, MPI_BYTE, 0, host);
+        PMPI_Bcast(&first, sizeof first, MPI_BYTE, 0, host);
         double later = (double)(int64_t)(sync->clock->origin - first.origin) * sync->clock->scale;
         sync->model = first.model;
         sync->slope = first.slope;

@@ -53,6 +53,13 @@ enum { MPI_MAX_LIBRARY_VERSION_STRING = 256, MPI_VERSION = 0, MPI_SUBVERSION = 0
 #define MPI_Test world_test
 #define MPI_Wait world_wait
 #define MPI_Wtime world_time
+// By these the core talks where nothing that is preloaded may come between.
+#define PMPI_Send world_send
+#define PMPI_Recv world_receive
+#define PMPI_Barrier world_barrier
+#define PMPI_Bcast world_bcast
+#define PMPI_Allreduce world_allreduce
+#define PMPI_Scan world_scan
 
 // Ranks meet as COTEJO_WORLD says, which cotejo-start sets (meeting.h). Whatever goes wrong
 // between ranks ends the process: the others see it by their connections.
