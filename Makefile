@@ -44,7 +44,7 @@ export $(GIVEN) SPACK PROOF_RESULTS PUBLISHED COTEJO_STACK COTEJO_RESULTS RFM_CO
 RSCRIPT = R_LIBS="$$STACK/R" Rscript --vanilla
 # Not by its own name, by which `make -n` would know the recipe of a study and run it.
 AGAIN   = $(MAKE) --no-print-directory
-REMOVE  = python3 -m reframe_tests.harness.removal
+REMOVE  = python3 -m reframe_tests.harness remove
 CLAIM   = $(REMOVE) --claim /
 BENCHES = bench bench_sampler bench_analysis bench_sites bench_kernels bench_faults
 
@@ -78,14 +78,14 @@ verify: checked ## check that each MPI compiles and runs 2 ranks; audit the buil
 	@$(PYTHON) -m stack.verify "$$STACK"
 
 # The cores of this machine are taken before anything compiles or launches on them.
-LOCKED = @$(PYTHON) -m reframe_tests.harness.cores $(AGAIN)
+LOCKED = @$(PYTHON) -m reframe_tests.harness alone $(AGAIN)
 # Figures and report of what is there are made however the study ended; its status is kept.
 study: checked ## run the study (TAG=quick, CELLS=regex, LAUNCHES=n, UNTIL=3% BUDGET=20m, ALLOCATIONS=n, SET='NAME=a|b', PROGRAM='./app args' METRIC=regex), figures, report
 	$(LOCKED) locked-study
 
 locked-study: stack
 	@status=0; \
-	$(PYTHON) -m reframe_tests.harness.study --tag="$$TAG" --cells="$$CELLS" \
+	$(PYTHON) -m reframe_tests.harness study --tag="$$TAG" --cells="$$CELLS" \
 	  --set="$$SET" --program="$$PROGRAM" --metric="$$METRIC" --unit="$$UNIT" --better="$$BETTER" \
 	  --check="$$CHECK" --build="$$BUILD" $${RANKS:+--ranks="$$RANKS"} \
 	  $${THREADS:+--threads="$$THREADS"} $${LAUNCHES:+--launches="$$LAUNCHES"} $${UNTIL:+--until="$$UNTIL"} \
@@ -115,7 +115,7 @@ proof: checked ## prove the statistics on launches with planted differences (LAU
 	$(LOCKED) locked-proof
 
 locked-proof: stack
-	@COTEJO_RESULTS="$$PROOF/results" $(PYTHON) -m reframe_tests.harness.study --tag=proof \
+	@COTEJO_RESULTS="$$PROOF/results" $(PYTHON) -m reframe_tests.harness study --tag=proof \
 	  --launches="$${LAUNCHES:-30}" --cells="$$CELLS"
 	@$(AGAIN) proof-page
 
@@ -123,7 +123,7 @@ proof-page: analysis ## write the page of the proof from the sessions that are t
 	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_proof(Sys.getenv("PROOF_RESULTS"), file.path(Sys.getenv("PROOF"), "proof.html")))'
 
 reference: checked ## add results to the dataset of the repository (RESULTS, REFERENCE, SAMPLES=20 of each group, DROP=SITE/SESSION)
-	@$(PYTHON) -m reframe_tests.harness.dataset "$$RESULTS" "$$REFERENCE" --samples="$$SAMPLES" \
+	@$(PYTHON) -m reframe_tests.harness dataset "$$RESULTS" "$$REFERENCE" --samples="$$SAMPLES" \
 	  $${DROP:+--drop="$$DROP"}
 
 compare: analysis ## what changed between two folders of results (BEFORE, AFTER, CHANGED=mpi, REPORT, DELTA=3%)
@@ -140,7 +140,7 @@ abi: checked ## native MPIs against one binary of the standard ABI (TAG=quick, C
 locked-abi: stack
 	@$(PYTHON) -m stack.abi "$$STACK"
 	@status=0; \
-	$(PYTHON) -m reframe_tests.harness.study --mpis=abi --tag="$$TAG" --cells="$$CELLS" \
+	$(PYTHON) -m reframe_tests.harness study --mpis=abi --tag="$$TAG" --cells="$$CELLS" \
 	  $${LAUNCHES:+--launches="$$LAUNCHES"} || status=$$?; \
 	case $$status in 0|3|4) $(AGAIN) abi-page || status=$$?;; esac; exit $$status
 
@@ -153,7 +153,7 @@ releases: checked ## which release of an MPI changed it (MPI=mpich, FROM=, TO=, 
 
 locked-releases: stack
 	@status=0; \
-	$(PYTHON) -m reframe_tests.harness.releases $${MPI:+"$$MPI"} $${MPIS:+--declared="$$MPIS"} \
+	$(PYTHON) -m reframe_tests.harness releases $${MPI:+"$$MPI"} $${MPIS:+--declared="$$MPIS"} \
 	  $${FROM:+--from="$$FROM"} $${TO:+--to="$$TO"} --tag="$$TAG" --cells="$$CELLS" \
 	  $${LAUNCHES:+--launches="$$LAUNCHES"} || status=$$?; \
 	case $$status in 0|3|4) $(AGAIN) releases-page || status=$$?;; esac; exit $$status
@@ -173,13 +173,13 @@ compare-layers: analysis ## hold each layer of a site against the one below (SIT
 needs = $(if $($(1)),,$(error $@: give $(1)=x))
 
 site: checked ## write site_configs/NAME from what is found on this machine (NAME=x)
-	@$(call needs,NAME)$(PYTHON) -m reframe_tests.harness.new_site "$$NAME"
+	@$(call needs,NAME)$(PYTHON) -m reframe_tests.harness new-site "$$NAME"
 
 check-site: checked ## check a site's files, then launch once per placement and MPI (NAME=x)
-	@$(call needs,NAME)$(PYTHON) -m reframe_tests.harness.check_site "$$NAME"
+	@$(call needs,NAME)$(PYTHON) -m reframe_tests.harness check-site "$$NAME"
 
 references: checked ## compute a site's reference intervals from its results (SITE=x)
-	@$(call needs,SITE)$(PYTHON) -m reframe_tests.harness.references "$$SITE"
+	@$(call needs,SITE)$(PYTHON) -m reframe_tests.harness references "$$SITE"
 
 test-packages: checked # before the stack, which builds with what it finds
 	@python3 stack/wheels.py --test-packages "$$STACK"

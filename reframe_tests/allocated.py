@@ -14,7 +14,10 @@ from reframe.core.backends import getlauncher
 from reframe.core.builtins import parameter, run_after, run_before, sanity_function
 from reframe.core.exceptions import SanityError
 
-from .harness import allocation, child, plans, reporting, sessions, submission
+from .harness.commands import write_report
+from .harness.machine import allocation
+from .harness.model import families, sites
+from .harness.study import child, plans, submission
 
 GROUPS = submission.groups()
 BARE = [child.program(), "-r"]
@@ -37,8 +40,8 @@ class one_allocation(rfm.RunOnlyRegressionTest):  # noqa: N801
     @run_after("init")
     def choose_partition(self):
         first = GROUPS[self.group][0]["name"]
-        self.valid_systems = [f"{sessions.site_name()}:{first}"]
-        self.descr = f"{len(GROUPS[self.group])} partitions of {sessions.site_name()}"
+        self.valid_systems = [f"{sites.site_name()}:{first}"]
+        self.descr = f"{len(GROUPS[self.group])} partitions of {sites.site_name()}"
 
     @run_after("setup")
     def wait_for_nodes(self):
@@ -51,7 +54,7 @@ class one_allocation(rfm.RunOnlyRegressionTest):  # noqa: N801
         self.job.launcher = getlauncher("local")()
         self.env_vars = {
             **{name: shlex.quote(value) for name, value in submission.variables().items()},
-            "PYTHONPATH": str(sessions.REPO),
+            "PYTHONPATH": str(families.REPO),
             "COTEJO_PARTITIONS": ",".join(partition["name"] for partition in group)}
         self.prerun_cmds = ["unset COTEJO_STUDY COTEJO_WORDS"]
         # Of several allocations at once the worst status stays.
@@ -78,6 +81,6 @@ class one_allocation(rfm.RunOnlyRegressionTest):  # noqa: N801
         if not status.exists():
             raise SanityError("the scheduler ended the allocation before the study in it; start "
                               "again to go on")
-        if WORDS == BARE and reporting.page().exists():
-            print(reporting.page(), flush=True)
+        if WORDS == BARE and write_report.page().exists():
+            print(write_report.page(), flush=True)
         return True

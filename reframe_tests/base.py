@@ -15,23 +15,15 @@ from reframe.core.builtins import parameter, run_after, run_before, sanity_funct
 from reframe.core.exceptions import SanityError
 from reframe.core.runtime import runtime
 
-from .harness import (
-    cores,
-    factors,
-    families,
-    planning,
-    recording,
-    references,
-    scales,
-    sessions,
-)
-from .harness.model import transport
-from .harness.request import CannotBeError, MachineError, Request
+from .harness.launch import planning, recording, references, scales, sessions
+from .harness.launch.request import CannotBeError, MachineError, Request
+from .harness.machine import cores
+from .harness.model import factors, families, sites, transport
 from .mixins.scale import Bench, Full, Quick, Smoke
 
 __all__ = ["FAMILIES", "TRANSPORTS", "Bench", "Experiment", "Full", "Quick", "Smoke"]
 
-FAMILIES = families.of_site(sessions.site_folder(), simulators=True, layers=True)
+FAMILIES = families.of_site(sites.site_folder(), simulators=True, layers=True)
 TRANSPORTS = transport.load()
 
 
@@ -74,7 +66,7 @@ class Experiment(rfm.RunOnlyRegressionTest):
     placement = parameter(["near"])
     #: Transport of the messages; an MPI without it is left out. shm and tcp where the site's
     #: `scale.yaml` names no others.
-    transport = parameter(scales.transports())
+    transport = parameter(sites.transports())
     #: `mpi`: every one of the stack; or the name of what is below or beside MPI.
     kind = variable(str, value="mpi")
     #: Names of the parameters that are `settings` of the families; the value `default` sets none.

@@ -5,7 +5,7 @@ import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after, variable
 
 from .base import Experiment, Full, Quick, Smoke
-from .harness import exhibits
+from .harness.launch import exhibits
 from .mixins.figures import BcastLatency, median_s
 from .mixins.ranks import EveryRankCount
 

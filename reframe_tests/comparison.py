@@ -24,8 +24,13 @@ from reframe.core.runtime import runtime
 
 from . import hosts, p2p, simulated
 from .base import FAMILIES, TRANSPORTS
-from .harness import backends, blocks, planning, plans, reporting, scales, sessions
-from .harness.request import CannotBeError, Request
+from .harness import backends
+from .harness.commands import write_report
+from .harness.launch import planning, scales, sessions
+from .harness.launch.request import CannotBeError, Request
+from .harness.machine import disk
+from .harness.model import families
+from .harness.study import blocks, plans
 
 
 class Row(RegressionTestPlugin):
@@ -107,14 +112,14 @@ def begin(found):
     sessions.begin()
     plans.write_plan(plans.new_plan(
         tag="quick", blocks=len(BLOCKS), seed=SEED, cells=cells,
-        files=[os.path.relpath(file, sessions.REPO) for file in files],
+        files=[os.path.relpath(file, families.REPO) for file in files],
         partitions=sorted({partition.fullname for _, (_, _, partition, *_) in found})))
 
 
 def finish():
     """When ReFrame has ended: what is missing, and the report's path as the last line. A launch
     that failed keeps ReFrame from running the test that writes it: then it is written here."""
-    plan = sessions.read_json(plans.plan_file())
+    plan = disk.read_json(plans.plan_file())
     plan["reframe_s"] = round(time.monotonic() - BEGUN, 3)
     left = sum(len(blocks.missing(plan, block)) for block in BLOCKS)
     if not left:
@@ -126,11 +131,11 @@ def finish():
         return
     try:
         if not report.written:
-            reporting.write()
+            write_report.write()
     except RuntimeError as err:
         print(f"no report: {err}")
         return
-    print(reporting.page())
+    print(write_report.page())
 
 
 BEGUN = time.monotonic()
@@ -149,8 +154,8 @@ if LAUNCHES:
         local = True
         tags = {"comparison"}
         executable = sys.executable
-        executable_opts = ["-m", "reframe_tests.harness.reporting"]
-        env_vars = {"PYTHONPATH": str(sessions.REPO)}
+        executable_opts = ["-m", "reframe_tests.harness", "report"]
+        env_vars = {"PYTHONPATH": str(families.REPO)}
         time_limit = "30m"
 
         @run_after("init")
@@ -161,8 +166,8 @@ if LAUNCHES:
         @sanity_function
         def is_written(self):
             said = (pathlib.Path(self.stagedir) / str(self.stdout.evaluate())).read_text()
-            type(self).written = str(reporting.page()) in said
-            return sn.assert_true(type(self).written, f"no report in {reporting.page()}")
+            type(self).written = str(write_report.page()) in said
+            return sn.assert_true(type(self).written, f"no report in {write_report.page()}")
 
     report.written = False
 

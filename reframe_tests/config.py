@@ -13,24 +13,18 @@ import sys
 # At the end: while it loads this file ReFrame has a folder of its own at the end of the list, and
 # takes away by its number what is there afterwards. Before, that was all that pip had installed.
 sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from reframe_tests.harness import (  # noqa: E402, F401
-    allocation,
-    backends,
-    environment,
-    families,
-    launchers,
-    removal,
-    scales,
-    sessions,
-    submission,
-)
-from reframe_tests.harness.model import site  # noqa: E402
+from .harness import backends  # noqa: E402
+from .harness.backends import launchers  # noqa: E402, F401
+from .harness.launch import scales  # noqa: E402
+from .harness.machine import allocation, environment, removal  # noqa: E402
+from .harness.model import families, sites  # noqa: E402
+from .harness.study import submission  # noqa: E402
 
 STACK = families.stack_prefix()
 try:
     scales.check_environment()
-    SYSTEM = site.system(sessions.site_folder())
-    KNOWN = families.of_site(sessions.site_folder(), simulators=True, layers=True)
+    SYSTEM = sites.system(sites.site_folder())
+    KNOWN = families.of_site(sites.site_folder(), simulators=True, layers=True)
     # ReFrame opens its log before it makes any folder.
     removal.claim(STACK / "reframe")
 except ValueError as err:

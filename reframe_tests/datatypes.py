@@ -4,7 +4,7 @@
 import reframe as rfm
 
 from .base import Experiment, Full, Quick, Smoke
-from .harness import exhibits
+from .harness.launch import exhibits
 
 
 class Datatypes(Experiment):

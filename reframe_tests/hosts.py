@@ -5,7 +5,7 @@ import reframe as rfm
 from reframe.core.builtins import parameter
 
 from .base import Experiment, Full, Quick, Smoke
-from .harness import exhibits
+from .harness.launch import exhibits
 from .mixins.figures import HostsLatency
 
 # Hosts of a network have clocks of their own, which a barrier does not need.

@@ -5,7 +5,7 @@ import reframe as rfm
 from reframe.core.builtins import parameter, run_after, run_before, variable
 
 from .base import Bench, Experiment, Full, Quick, Smoke
-from .harness import foreign, imb
+from .harness.foreign import adapter, imb_tables
 from .mixins.figures import Latency
 
 
@@ -28,17 +28,17 @@ class Imb(Latency, Experiment):
 
     @run_after("setup")
     def find_program(self):
-        self.imb_program = imb.find_or_skip(self)
+        self.imb_program = imb_tables.find_or_skip(self)
 
     @run_before("run", always_last=True)
     def replace_command(self):
         self.prerun_cmds = [f"printf '%s\\n' {' '.join(map(str, self.sizes))} > sizes.txt"]
-        self.executable, self.executable_opts = foreign.command(self.family, [
+        self.executable, self.executable_opts = adapter.command(self.family, [
             self.imb_program, self.benchmark,
             "-msglen", "sizes.txt", "-iter", f"{self.repetitions},{self.volume_mb}"])
 
     def collect(self, stage):
-        return imb.write_samples(stage, (stage / str(self.stdout.evaluate())).read_text())
+        return imb_tables.write_samples(stage, (stage / str(self.stdout.evaluate())).read_text())
 
     @property
     def operation(self):

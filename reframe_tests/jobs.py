@@ -7,7 +7,9 @@ import pathlib
 import reframe as rfm
 from reframe.core.builtins import parameter, run_after
 
-from .harness import scales, sessions
+from .harness.launch import scales, sessions
+from .harness.machine import disk
+from .harness.model import sites
 
 FILES = sorted(path.stem for path in pathlib.Path(__file__).parent.glob("*.py")
                if path.stem not in scales.NO_JOBS)
@@ -18,9 +20,9 @@ TAGS = ["quick", "smoke", "full", *(scales.tag(job, scale) for job in FILES
 @functools.cache
 def took(tag):
     """How long the newest session of a tag took in ReFrame, in words."""
-    for path in sorted((sessions.results_folder() / sessions.site_name()).glob("*/session.json"),
+    for path in sorted((sessions.results_folder() / sites.site_name()).glob("*/session.json"),
                        reverse=True):
-        plan = sessions.read_json(path)
+        plan = disk.read_json(path)
         if plan["tag"] == tag and plan["reframe_s"]:
             return (f"{plan['reframe_s'] / 60:.1f} min for {plan['blocks']} launches of "
                     f"{len(plan['cells'])} cells")

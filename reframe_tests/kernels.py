@@ -6,7 +6,8 @@ from reframe.core.builtins import parameter, performance_function, run_after
 from reframe.core.pipeline import RegressionTestPlugin
 
 from .base import Experiment, Full, Quick, Smoke
-from .harness import backends, exhibits, launches
+from .harness import backends
+from .harness.launch import exhibits, launches
 from .mixins.ranks import Ranks
 
 #: Ranks that divide the square of the FFT; one rank has nothing to send.

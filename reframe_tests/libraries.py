@@ -5,7 +5,8 @@ import reframe as rfm
 from reframe.core.builtins import parameter, run_after
 
 from .base import Full, Quick, Smoke
-from .harness import backends, exhibits
+from .harness import backends
+from .harness.launch import exhibits
 from .transports import Layer
 
 SIZES = "1:64Ki:x4,256Ki,1Mi"

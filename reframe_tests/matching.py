@@ -6,7 +6,7 @@ import reframe as rfm
 from reframe.core.builtins import parameter, run_after
 
 from .base import Experiment, Full, Quick, Smoke
-from .harness import placements
+from .harness.backends import placements
 from .mixins.figures import Latency
 
 #: libfabric's TCP (MPICH, Intel MPI) keeps 64 messages that nobody has asked for, then reads no

@@ -5,7 +5,10 @@ import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after, run_before, variable
 
 from .base import Experiment, Full, Quick, Smoke
-from .harness import backends, exhibits, families, foreign, languages, launches
+from .harness import backends
+from .harness.foreign import adapter, languages
+from .harness.launch import exhibits, launches
+from .harness.model import families
 
 KERNELS = ["ep", "is", "cg", "mg", "ft", "sp-mz", "bt-mz"]
 #: Zones of the multi-zone kernels by class: a rank has at least one.
@@ -82,7 +85,7 @@ class Language(Nas):
     def replace_command(self):
         if not self.words:
             return
-        self.executable, self.executable_opts = foreign.command(self.family, [
+        self.executable, self.executable_opts = adapter.command(self.family, [
             *self.words, self.letter, self.threads, self.options["min-repetitions"],
             "samples.csv"])
 

@@ -5,7 +5,10 @@ import reframe as rfm
 from reframe.core.builtins import parameter, run_after, run_before
 
 from .base import Full, Quick, Smoke
-from .harness import backends, exhibits, families, foreign, npb
+from .harness import backends
+from .harness.foreign import adapter, npb_programs
+from .harness.launch import exhibits
+from .harness.model import families
 from .nas import Nas
 
 
@@ -16,8 +19,8 @@ class Original(Nas):
 
     @run_after("setup")
     def find_original(self):
-        self.original = npb.find(self.family, families.stack_prefix(), self.kernel, self.letter,
-                                 self.num_tasks)
+        self.original = npb_programs.find(self.family, families.stack_prefix(), self.kernel,
+                                          self.letter, self.num_tasks)
         self.skip_if(not self.original,
                      f"no {self.kernel}.{self.letter} for {self.num_tasks} ranks of "
                      f"{self.family.title}: docs/spack.md says how Spack builds NPB")
@@ -29,11 +32,11 @@ class Original(Nas):
 
     @run_before("run", always_last=True)
     def replace_command(self):
-        self.executable, self.executable_opts = foreign.command(self.family, [self.original])
+        self.executable, self.executable_opts = adapter.command(self.family, [self.original])
 
     def collect(self, stage):
         output = (stage / str(self.stdout.evaluate())).read_text()
-        return npb.write_samples(stage, output, self.threads)
+        return npb_programs.write_samples(stage, output, self.threads)
 
     def doubt(self, observed):
         return ""  # the ranks' cores were checked; the programs tell nothing of their threads

@@ -5,7 +5,7 @@ import reframe as rfm
 from reframe.core.builtins import parameter, run_after
 
 from .base import Experiment, Full, Quick, Smoke
-from .harness import placements
+from .harness.backends import placements
 from .mixins.figures import Latency
 from .mixins.ranks import PairsOfRanks
 

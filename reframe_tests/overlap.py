@@ -5,7 +5,8 @@ import reframe as rfm
 from reframe.core.builtins import parameter, run_after
 
 from .base import Experiment, Full, Quick, Smoke
-from .harness import exhibits, placements
+from .harness.backends import placements
+from .harness.launch import exhibits
 
 # Sizes of both protocols, and those of the study's tables.
 ROWS = {"sizes": "8,1Ki,8Ki,56Ki,256Ki,1Mi", "steps": 13, "budget": 0.03,

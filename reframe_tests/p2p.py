@@ -5,7 +5,9 @@ import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
 from .base import Bench, Experiment, Full, Quick, Smoke
-from .harness import exhibits, imb, placements
+from .harness.backends import placements
+from .harness.foreign import imb_tables
+from .harness.launch import exhibits
 from .mixins.figures import Latency, median_s
 
 # Launches differ by more than the samples of one do: time goes into many of them.
@@ -112,4 +114,4 @@ class pingpong_bench(Bench, PointToPoint):
 
     @run_after("setup")
     def needs_its_peer(self):
-        imb.find_or_skip(self)
+        imb_tables.find_or_skip(self)

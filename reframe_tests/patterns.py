@@ -8,7 +8,8 @@ import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
 from .base import Experiment, Full, Quick, Smoke
-from .harness import exhibits, placements
+from .harness.backends import placements
+from .harness.launch import exhibits
 from .mixins.figures import Latency, median_s
 from .mixins.ranks import PairsOfRanks, Ranks
 

@@ -8,9 +8,11 @@ from reframe.core.builtins import parameter, run_after, run_before
 from reframe.core.meta import make_test
 
 from .base import Experiment, Full, Quick, Smoke
-from .harness import foreign, launches, placements, programs
+from .harness.backends import placements
+from .harness.foreign import adapter, any_program
+from .harness.launch import launches
 
-CHOSEN = programs.chosen()
+CHOSEN = any_program.chosen()
 
 
 class Program(Experiment):
@@ -21,20 +23,20 @@ class Program(Experiment):
 
     @run_after("setup")
     def find_program(self):
-        if reason := programs.cannot_run(CHOSEN, self.family):
+        if reason := any_program.cannot_run(CHOSEN, self.family):
             self.skip(reason)
 
     @run_before("run", always_last=True)
     def replace_command(self):
         if self.threads > 1:
             self.env_vars["OMP_NUM_THREADS"] = self.threads
-        words = CHOSEN.words(**programs.places(CHOSEN, self.family))
-        self.executable, self.executable_opts = foreign.command(self.family, words)
+        words = CHOSEN.words(**any_program.places(CHOSEN, self.family))
+        self.executable, self.executable_opts = adapter.command(self.family, words)
 
     def collect(self, stage):
         output = (stage / str(self.stdout.evaluate())).read_text(errors="replace")
         wall_s = launches.read_guard(stage / "guard.json")["wall_s"]
-        return programs.collect(CHOSEN, stage, output, wall_s)
+        return any_program.collect(CHOSEN, stage, output, wall_s)
 
 
 def declare():

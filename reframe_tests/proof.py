@@ -13,7 +13,8 @@ import reframe as rfm
 from reframe.core.builtins import parameter, run_after, run_before, variable
 
 from .base import Experiment, Quick
-from .harness import foreign, sessions
+from .harness.foreign import adapter
+from .harness.launch import sessions
 
 #: What is planted where it is no other: nothing. The clock reads are those of all names.
 NONE = "0"
@@ -51,7 +52,7 @@ class Planted(Quick, Experiment):
         self.env_vars["COTEJO_SLOW_SEED"] = str(zlib.crc32(
             f"{sessions.session_name()} {self.cell} {self.launch}".encode()))
         # Under all names: the library's own cost is no difference.
-        self.executable_opts = [foreign.preloading(self.family, "slow"), self.executable,
+        self.executable_opts = [adapter.preloading(self.family, "slow"), self.executable,
                                 *self.executable_opts]
         self.executable = "env"
 

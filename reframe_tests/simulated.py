@@ -5,7 +5,8 @@ import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
 
 from .base import Experiment, Full, Quick, Smoke
-from .harness import exhibits, families
+from .harness.launch import exhibits
+from .harness.model import families
 from .mixins.figures import Latency, Wait, median_s
 from .mixins.ranks import PairsOfRanks, Ranks
 

@@ -5,7 +5,8 @@ import reframe as rfm
 from reframe.core.builtins import parameter, run_after
 
 from .base import TRANSPORTS, Experiment, Smoke
-from .harness import backends, placements
+from .harness import backends
+from .harness.backends import placements
 
 
 @rfm.simple_test

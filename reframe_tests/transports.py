@@ -5,7 +5,7 @@ import reframe as rfm
 from reframe.core.builtins import parameter, run_after
 
 from .base import Experiment, Full, Quick, Smoke
-from .harness import exhibits
+from .harness.launch import exhibits
 from .mixins.figures import Latency
 
 

@@ -13,7 +13,8 @@ import shutil
 import sys
 import tempfile
 
-from reframe_tests.harness import families, removal
+from reframe_tests.harness.machine import removal
+from reframe_tests.harness.model import families
 from stack import build, verify
 
 FILE = families.REPO / "reframe_tests/mpi_sets/abi.yaml"

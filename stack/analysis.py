@@ -16,7 +16,7 @@ import sys
 
 REPO = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPO))
-from reframe_tests.harness import removal  # noqa: E402
+from reframe_tests.harness.machine import removal  # noqa: E402
 
 SOURCES = REPO / "analysis"
 LACKING = ('wanted <- commandArgs(TRUE); for (p in wanted) '

@@ -11,7 +11,8 @@ import shutil
 import subprocess
 import sys
 
-from reframe_tests.harness import families, removal
+from reframe_tests.harness.machine import removal
+from reframe_tests.harness.model import families
 from stack import analysis
 
 REPO = families.REPO

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import zlib
 
-from reframe_tests.harness import families
+from reframe_tests.harness.model import families
 from stack.build import compile_benchmarks, environment
 
 

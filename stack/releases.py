@@ -17,7 +17,8 @@ import tempfile
 
 import yaml
 
-from reframe_tests.harness import families, removal
+from reframe_tests.harness.machine import removal
+from reframe_tests.harness.model import families
 from stack import build, verify, wheels
 
 LOCKS = wheels.LOCKS / "releases"

@@ -14,7 +14,7 @@ import sys
 
 import yaml
 
-from reframe_tests.harness import families
+from reframe_tests.harness.model import families
 
 REPO = families.REPO
 FOLDER = REPO / "spack_repo/environments"

@@ -11,7 +11,7 @@ import sys
 
 REPO = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPO))
-from reframe_tests.harness import factors  # noqa: E402
+from reframe_tests.harness.model import factors  # noqa: E402
 
 FOLDERS = ("STACK", "RESULTS", "FIGURES", "REPORT", "PAPER", "PROOF", "REFERENCE",
            "BEFORE", "AFTER", "MPIS")

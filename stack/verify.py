@@ -14,7 +14,8 @@ import subprocess
 import sys
 import tempfile
 
-from reframe_tests.harness import families, removal
+from reframe_tests.harness.machine import removal
+from reframe_tests.harness.model import families
 from stack.build import environment
 
 # Prints the communicator's size and the library's own version from every rank: a

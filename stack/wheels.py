@@ -21,7 +21,7 @@ import sys
 
 REPO = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPO))
-from reframe_tests.harness import removal  # noqa: E402
+from reframe_tests.harness.machine import removal  # noqa: E402
 from stack.variables import path_problem  # noqa: E402
 
 #: What Debian's tools ask before they start a service.

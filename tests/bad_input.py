@@ -15,8 +15,9 @@ import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from reframe_tests.harness import dataset, families, sessions
-from reframe_tests.harness.model import declarations, site
+from reframe_tests.harness.commands import dataset
+from reframe_tests.harness.machine import disk
+from reframe_tests.harness.model import declarations, families, sites
 from stack import variables
 
 REPO = families.REPO
@@ -53,7 +54,7 @@ def in_file(name, reader):
 
 
 def read_plan(path):
-    plan = sessions.read_json(path)
+    plan = disk.read_json(path)
     if not isinstance(plan, dict):
         raise ValueError(f"{path}: no JSON object")
     return plan
@@ -141,12 +142,12 @@ READERS = {
         (b"{", "not YAML"), (b"title: 7\n", "7 is not"), (b"", "mpich.yaml"),
         (FAMILY + b"\nmisspelt: 1\n", "unknown key 'misspelt'"), (b"\xff", "mpich.yaml"))),
     "site": Reader(SITE, in_file("example-slurm/reframe.py",
-                                 lambda p: site.system(p.parent)), (
+                                 lambda p: sites.system(p.parent)), (
         (b"site_configuration = {", "SyntaxError"), (b"", "reframe.py"),
         (b"site_configuration = 7", "7 is not"), (b"raise SystemExit(3)", "reframe.py: 3"),
         (b"import nowhere", "nowhere"))),
     "placements": Reader(PLACEMENTS, in_file("local/placements.yaml",
-                                             lambda p: site.read(p.parent, p.name)), (
+                                             lambda p: sites.read(p.parent, p.name)), (
         (b"- near", "placements.yaml"), (b"near: {hosts: x}", "near"), (b"near: [", "not YAML"),
         (b"near: &a [*a]", "placements.yaml"))),
     "session": Reader(b'{"tag": "quick", "cells": []}', in_file("session.json", read_plan), (

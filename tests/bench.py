@@ -11,14 +11,15 @@ import pathlib
 import statistics
 import tempfile
 
-from reframe_tests.harness import sessions
-from tests import bench_collectives, bench_nas, bench_p2p
+from reframe_tests.harness.launch import sessions
+from reframe_tests.harness.machine import disk
+from tests import bench_collectives, bench_nas, bench_netpipe, bench_p2p
 from tests.benching import beyond_launches, make, ratio, say
 
 
 def launches(results):
     """Descriptions of all launches below a results folder that may be used."""
-    found = [sessions.read_json(path) for session in results.glob("*/*")
+    found = [disk.read_json(path) for session in results.glob("*/*")
              for path in sessions.launch_files(session)]
     return [r for r in found if r["status"] == "ok"]
 
@@ -30,7 +31,7 @@ def means(results, test, size, mpi):
     """
     found = {}
     for path in results.glob(f"*/*/{test}.{mpi}.*.json"):
-        record = sessions.read_json(path)
+        record = disk.read_json(path)
         if record["status"] == "ok":
             rows = csv.DictReader(path.with_suffix(".csv").read_text().splitlines()[1:])
             found[record["asked"]["launch"]] = statistics.fmean(
@@ -42,7 +43,7 @@ def against_imb(stack, results):
     """Our one-way time over IMB's on the same MPI, and the harness's overhead."""
     make(stack, results, "study", "TAG=bench", "LAUNCHES=150")
     for mpi in ("intel-mpi", "mpich"):
-        for size, label in bench_p2p.SIZES:
+        for size, label in bench_netpipe.SIZES:
             value, text = ratio(means(results, "pingpong_bench", size, mpi),
                                 means(results, "imb_bench", size, mpi))
             most = 3 if size in (1, 1 << 20) else 5

@@ -13,7 +13,10 @@ import sys
 import tempfile
 import time
 
-from reframe_tests.harness import clusters, families, measuring, sessions
+from reframe_tests.harness.backends import clusters
+from reframe_tests.harness.launch import measuring
+from reframe_tests.harness.machine import disk
+from reframe_tests.harness.model import families
 from tests import (
     bench_setup,
     faulty_writers,
@@ -86,7 +89,7 @@ class Kept:
     def __init__(self, path, asked):
         self.path, self.asked = path, asked
         try:
-            found = sessions.read_json(path)
+            found = disk.read_json(path)
         except (OSError, ValueError):
             found = {}
         self.found = found["found"] if found.get("asked") == asked else {}
@@ -99,7 +102,7 @@ class Kept:
 
     def add(self, name, what):
         self.found[name] = what
-        sessions.write_json(self.path, {"asked": self.asked, "found": self.found})
+        disk.write_json(self.path, {"asked": self.asked, "found": self.found})
 
     def close(self):
         self.path.unlink(missing_ok=True)

@@ -16,7 +16,8 @@ import subprocess
 import sys
 import tempfile
 
-from reframe_tests.harness import sessions
+from reframe_tests.harness.machine import disk
+from reframe_tests.harness.model import families
 from tests.bench import say
 
 LAUNCHES, SIZES, REPETITIONS = 5000, 20, 100
@@ -122,7 +123,7 @@ def write_synthetic(folder):
         for launch in range(1, LAUNCHES // len(tests) // len(MPIS) + 1):
             for mpi in MPIS:
                 record = description(number, test, mpi, launch)
-                sessions.write_json(session / f"{record['id']}.json", record)
+                disk.write_json(session / f"{record['id']}.json", record)
                 (session / record["samples"]["file"]).write_text(draw.choice(texts))
                 number += 1
     return {"dir": folder, "rows": number * SIZES * REPETITIONS, "compared": len(tests) * SIZES}
@@ -178,7 +179,7 @@ def main():
         say("at least twice as fast as read.csv, unchecked", f"{plain / wall:.1f} times",
             plain >= 2 * wall)
     with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as folder:
-        wall, _ = run(args.stack, DRAW.format(root=sessions.REPO, dir=folder))
+        wall, _ = run(args.stack, DRAW.format(root=families.REPO, dir=folder))
         drawn = len(list(pathlib.Path(folder).glob("*/*.csv")))
         say(f"{drawn} exhibits from the reference dataset in under 60 s", f"{wall:.0f} s",
             wall < 60)

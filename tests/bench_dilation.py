@@ -9,7 +9,8 @@ against what the declared network takes by arithmetic.
 import math
 import statistics
 
-from reframe_tests.harness import clusters, families, network_check
+from reframe_tests.harness.backends import clusters, network_check
+from reframe_tests.harness.model import families
 from tests.benching import all_at_once, launch_on_hosts, say
 
 DILATIONS = (1, 4, 10)

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-from reframe_tests.harness import releases
+from reframe_tests.harness.commands import releases
 from tests.benching import say, skip
 
 SERIES, POINTS, NEAR = 100, 40, 3

@@ -18,7 +18,8 @@ import subprocess
 import sys
 import tempfile
 
-from reframe_tests.harness import families, sessions
+from reframe_tests.harness.machine import disk
+from reframe_tests.harness.model import families
 from stack.build import compile_benchmarks, environment
 from tests.benching import ratio, say
 
@@ -56,7 +57,7 @@ class Machine:
         """Median time in s by (operation, value of `factor`), and peak memory in B likewise."""
         with tempfile.TemporaryDirectory() as folder:
             self.launch(program, [*arguments, "--output", f"{folder}/samples"])
-            summary = sessions.read_json(pathlib.Path(folder) / "samples.json")["summary"]
+            summary = disk.read_json(pathlib.Path(folder) / "samples.json")["summary"]
             lines = (pathlib.Path(folder) / "samples.csv").read_text().splitlines()[1:]
         times = {(row["operation"], int(row[factor])): row["median_s"] for row in summary}
         peaks = {(row["operation"], int(float(row[factor]))): float(row["peak_bytes"])

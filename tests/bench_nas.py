@@ -15,7 +15,7 @@ import statistics
 import subprocess
 import tempfile
 
-from reframe_tests.harness import families
+from reframe_tests.harness.model import families
 from stack.build import environment
 from tests.benching import skip
 

@@ -10,7 +10,7 @@ import random
 import shutil
 import statistics
 
-from reframe_tests.harness import families, sessions
+from reframe_tests.harness.model import families
 from stack import build, split_prefix
 from tests.benching import ratio, say, skip
 from tests.pair_launching import Lost, launch, times
@@ -51,7 +51,7 @@ def messages_for(family, stack, transport, folder, size):
 def debian_stack(folder):
     """Builds the benchmark with the system's MPIs; the families that have a NetPIPE there."""
     found = []
-    for family in families.load(sessions.REPO / "tests/bench_families").values():
+    for family in families.load(families.REPO / "tests/bench_families").values():
         if not shutil.which(NETPIPE[family.name]):
             skip(f"NetPIPE with {family.title}", f"no {NETPIPE[family.name]} on PATH")
         elif (not split_prefix.version_of(family.name)

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-from reframe_tests.harness import families
+from reframe_tests.harness.model import families
 from tests.bench_netpipe import netpipe
 from tests.benching import launch_on_hosts, make, say
 from tests.pair_launching import hosts_of, launch, times

@@ -7,7 +7,7 @@ import resource
 import subprocess
 import tempfile
 
-from reframe_tests.harness import families
+from reframe_tests.harness.model import families
 from tests.benching import say
 
 

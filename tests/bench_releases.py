@@ -15,7 +15,10 @@ import tempfile
 
 import yaml
 
-from reframe_tests.harness import families, releases, sessions
+from reframe_tests.harness.commands import releases
+from reframe_tests.harness.launch import sessions
+from reframe_tests.harness.machine import disk
+from reframe_tests.harness.model import families
 from tests.benching import say
 
 NAMES = [f"planted-{i}" for i in range(1, 9)]
@@ -61,7 +64,7 @@ def search(stack, folder, k, cells, site="local"):
                    "COTEJO_SITE": site,
                    "RFM_CONFIG_FILES": str(families.REPO / "reframe_tests/config.py")}
     done = subprocess.run(
-        [sys.executable, "-m", "reframe_tests.harness.releases", "--declared", str(path),
+        [sys.executable, "-m", "reframe_tests.harness", "releases", "--declared", str(path),
          "--tag", "quick", "--cells", cells], cwd=families.REPO, env=environment)
     if done.returncode:
         sys.exit(f"bench: the search ended with status {done.returncode}")
@@ -72,7 +75,7 @@ def search(stack, folder, k, cells, site="local"):
         f"f <- cotejo::find_changes(s, 'mpi', {names}); "
         "cat(unique(f[f$named]$after))").split()
     launches = len(sessions.launch_files(session.parent))
-    return told, launches / (releases.BLOCKS * len(sessions.read_json(session)["swept"]))
+    return told, launches / (releases.BLOCKS * len(disk.read_json(session)["swept"]))
 
 
 def measured(stack, runs, cells="^pingpong_quick.*shm.near"):

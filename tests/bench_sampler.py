@@ -20,7 +20,8 @@ import statistics
 import subprocess
 import tempfile
 
-from reframe_tests.harness import imb, simgrid
+from reframe_tests.harness.backends import simgrid
+from reframe_tests.harness.foreign import imb_tables
 from tests.benching import ratio, say, skip
 from tests.collective_tools import present, theirs, times_of
 from tests.launching import STACK, launch
@@ -162,7 +163,8 @@ def gap(blocks=BLOCKS):
 
 def imb_of(family):
     named = os.environ.get("COTEJO_IMB", "").replace("{mpi}", family.name)
-    return imb.find(family, STACK) or (named if named and pathlib.Path(named).exists() else None)
+    return imb_tables.find(family, STACK) or (
+        named if named and pathlib.Path(named).exists() else None)
 
 
 #: IMB's name -> our words and operation, and the share within which they must agree.
@@ -184,7 +186,8 @@ def by_imb(family, name):
         file.flush()
         printed = theirs(family, imb_of(family), name, "-msglen", file.name, "-iter", "1000,2000",
                          "-iter_policy", "off")
-    return {size: time_s for _, size, _, time_s in imb.rows(printed) if size in IMB_SIZES[name]}
+    return {size: time_s for _, size, _, time_s in imb_tables.rows(printed)
+            if size in IMB_SIZES[name]}
 
 
 def as_imb(family, name):

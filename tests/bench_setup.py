@@ -17,10 +17,11 @@ import sys
 import tempfile
 import time
 
-from reframe_tests.harness import removal, sessions
+from reframe_tests.harness.machine import removal
+from reframe_tests.harness.model import families
 from tests.benching import say, skip
 
-REPO = sessions.REPO
+REPO = families.REPO
 #: The commands of `make stack` in their order, each with the longest time before it is killed (s)
 #: and how often among the others.
 STEPS = {"wheels": (["stack/wheels.py"], 40, 3), "R package": (["stack/analysis.py"], 15, 1),

@@ -17,7 +17,8 @@ import sys
 import tempfile
 import time
 
-from reframe_tests.harness import clusters, families, network_check, simgrid
+from reframe_tests.harness.backends import clusters, network_check, simgrid
+from reframe_tests.harness.model import families
 from tests import bench_dilation, bench_planning, slurm_machine, slurm_studies
 from tests.benching import beyond_launches, launch_on_hosts, say
 from tests.test_clusters import why_not as no_clusters

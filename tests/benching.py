@@ -9,10 +9,13 @@ import subprocess
 import sys
 import time
 
-from reframe_tests.harness import clusters, families, sessions, virtual_hosts
+from reframe_tests.harness.backends import clusters, virtual_hosts
+from reframe_tests.harness.launch import sessions
+from reframe_tests.harness.machine import disk
+from reframe_tests.harness.model import families
 from stack.build import environment
 
-REPO = sessions.REPO
+REPO = families.REPO
 
 
 #: Goals of this bench that were not met.
@@ -41,8 +44,8 @@ def beyond_launches(results):
     """Of the sessions below a results folder: wall time (s) of ReFrame and the harness in it, less
     that of the launches themselves, which their guards took; and the number of launches."""
     files = [path for session in results.glob("*/*") for path in sessions.launch_files(session)]
-    inside = [sessions.read_json(path)["wall_s"] or 0 for path in files]
-    plans = [sessions.read_json(path) for path in results.glob("*/*/session.json")]
+    inside = [disk.read_json(path)["wall_s"] or 0 for path in files]
+    plans = [disk.read_json(path) for path in results.glob("*/*/session.json")]
     return sum(plan["reframe_s"] for plan in plans) - sum(inside), len(inside)
 
 

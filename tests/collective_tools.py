@@ -15,7 +15,7 @@ import statistics
 import subprocess
 import tempfile
 
-from reframe_tests.harness import imb
+from reframe_tests.harness.foreign import imb_tables
 from stack.build import environment, test_launcher
 from tests.launching import FAMILIES, STACK, launch
 
@@ -94,10 +94,10 @@ def by_imb(family, cells):
         file.write("\n".join(map(str, (4, *sorted({size for _, size in cells} - {0})))) + "\n")
         file.flush()
         printed = theirs(
-            family, imb.find(family, STACK), *map(str.capitalize, operations(cells)), "-msglen",
-            file.name, "-iter", "1000,2000", "-iter_policy", "off")
+            family, imb_tables.find(family, STACK), *map(str.capitalize, operations(cells)),
+            "-msglen", file.name, "-iter", "1000,2000", "-iter_policy", "off")
     found = {(name.removeprefix("imb-"), size): time_s
-             for name, size, _, time_s in imb.rows(printed)}
+             for name, size, _, time_s in imb_tables.rows(printed)}
     return {cell: found[cell] for cell in cells if cell in found}
 
 

@@ -8,7 +8,7 @@ import tempfile
 
 import pytest
 
-from reframe_tests.harness import sessions
+from reframe_tests.harness.launch import sessions
 from stack.ctest import turn
 from tests.launching import FAMILIES, STACK
 

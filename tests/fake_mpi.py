@@ -11,7 +11,7 @@ import pathlib
 import shutil
 import subprocess
 
-from reframe_tests.harness import families
+from reframe_tests.harness.model import families
 
 REFRAME = families.stack_prefix() / "tools/bin/reframe"
 

@@ -14,11 +14,11 @@ import subprocess
 import sys
 import tarfile
 
-from reframe_tests.harness import families, sessions
+from reframe_tests.harness.model import families
 from stack.build import environment
 
 FAULTS = ("full disk", "no permission", "killed before the name")
-REPO = sessions.REPO
+REPO = families.REPO
 FIXTURES = REPO / "analysis/tests/testthat/fixtures/v2"
 OLD = {"json": '{"old": 1}\n', "csv": "# cotejo-samples/1\na,b\n1,2\n", "svg": "<svg></svg>\n",
        "html": "<html></html>\n"}
@@ -53,7 +53,7 @@ def commands(stack, folder, stage):
     """Writers: name -> command that writes below `folder`, and its environment."""
     python = [sys.executable, "-c", SCRIPT, str(folder), str(stage)]
     found = {name: ([*python, text], {}) for name, text in PYTHON.items()}
-    found["dataset"] = ([sys.executable, "-m", "reframe_tests.harness.dataset", str(FIXTURES),
+    found["dataset"] = ([sys.executable, "-m", "reframe_tests.harness", "dataset", str(FIXTURES),
                          str(folder / "reference")], {})
     mpi = next(f for f in families.load().values() if (f.prefix(stack) / "bin/cotejo").exists())
     bin_ = mpi.prefix(stack) / "bin"

@@ -2,7 +2,7 @@
 """Accidents that really happen: no memory, no disk, no shared memory, a host that dies.
 
 The first are launches of two ranks under the guard, in a surrounding that lacks what they need;
-what they died of is told as for every launch (harness/accidents.py).
+what they died of is told as for every launch (harness/launch/accidents.py).
 """
 
 import contextlib
@@ -13,7 +13,7 @@ import signal
 import subprocess
 import time
 
-from reframe_tests.harness import launches
+from reframe_tests.harness.launch import launches
 from stack.build import environment
 from tests import kills
 

@@ -14,7 +14,9 @@ import subprocess
 import sys
 import time
 
-from reframe_tests.harness import sessions
+from reframe_tests.harness.launch import sessions
+from reframe_tests.harness.machine import disk
+from reframe_tests.harness.model import families
 from tests.launching import unmapped
 
 SIGNALS = [signal.SIGTERM, signal.SIGINT, signal.SIGKILL]
@@ -45,7 +47,7 @@ class Study:
             **kept, "COTEJO_STACK": str(stack), "COTEJO_RESULTS": str(folder / "results"),
             "COTEJO_SITE": site, "COTEJO_LOCKS": str(folder / "locks"),
             "COTEJO_RUN": str(folder / "run"), "TMPDIR": str(folder / "tmp"),
-            "RFM_CONFIG_FILES": str(sessions.REPO / "reframe_tests/config.py")}
+            "RFM_CONFIG_FILES": str(families.REPO / "reframe_tests/config.py")}
         self.mark = f"COTEJO_LOCKS={folder}/locks".encode()
         # Of root the study has a /dev/shm of its own: what is left there is its own for certain.
         self.prefix = OWN_SHARED.format(folder / "shm").split("|") if os.geteuid() == 0 else []
@@ -54,8 +56,9 @@ class Study:
     def start(self):
         with open(self.folder / "log", "a") as log:
             self.process = subprocess.Popen(
-                [*self.prefix, sys.executable, "-m", "reframe_tests.harness.study", *self.words],
-                cwd=sessions.REPO, env=self.environment, stdin=subprocess.DEVNULL, stdout=log,
+                [*self.prefix, sys.executable, "-m", "reframe_tests.harness", "study",
+                 *self.words],
+                cwd=families.REPO, env=self.environment, stdin=subprocess.DEVNULL, stdout=log,
                 stderr=subprocess.STDOUT, start_new_session=True)
 
     def processes(self):
@@ -136,7 +139,7 @@ class Study:
         records = [json.loads(text) for text in self.published.values()]
         usable = collections.Counter(r["id"].rpartition(".")[0] for r in records
                                      if r["status"] == "ok")
-        plans = [sessions.read_json(p) for p in self.folder.glob("results/*/*/session.json")]
+        plans = [disk.read_json(p) for p in self.folder.glob("results/*/*/session.json")]
         wanted = {cell for plan in plans for cell in plan["cells"]}
         samples = [self.samples(path, json.loads(text)) for path, text in self.published.items()]
         texts = [rows for rows in samples if rows]

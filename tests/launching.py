@@ -5,7 +5,7 @@ import os
 import pathlib
 import subprocess
 
-from reframe_tests.harness import families
+from reframe_tests.harness.model import families
 from stack.build import environment, test_launcher
 
 STACK = families.stack_prefix()

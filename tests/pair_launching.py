@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 
-from reframe_tests.harness import clusters
+from reframe_tests.harness.backends import clusters
 from stack import build
 from tests.benching import skip
 from tests.test_clusters import why_not

@@ -6,9 +6,9 @@ import pathlib
 import shutil
 import subprocess
 
-from reframe_tests.harness import sessions
+from reframe_tests.harness.model import families
 
-REPO = sessions.REPO
+REPO = families.REPO
 #: Debian's `nobody`: a user that owns nothing here.
 USER = 65534
 #: What of a stack is its own once it is copied; builds name the place where they were made.
@@ -53,7 +53,7 @@ def wrong(stack, folder):
     made = own_stack(stack, folder)
     before = theirs(["/dev/shm", "/tmp"])
     python, results = made / "tools/bin/python", folder / "results"
-    done = as_user(folder, python, "-m", "reframe_tests.harness.study", "--tag", "smoke",
+    done = as_user(folder, python, "-m", "reframe_tests.harness", "study", "--tag", "smoke",
                    "--launches", "1", COTEJO_STACK=str(made), COTEJO_RESULTS=str(results),
                    COTEJO_SITE="local", RFM_CONFIG_FILES=str(REPO / "reframe_tests/config.py"))
     if done.returncode:

@@ -16,7 +16,9 @@ import sys
 import tempfile
 import time
 
-from reframe_tests.harness import clusters, removal, sessions
+from reframe_tests.harness.backends import clusters
+from reframe_tests.harness.machine import removal
+from reframe_tests.harness.model import families
 
 HOSTS = 4
 NODES = [f"host{n}" for n in range(1, HOSTS + 1)]
@@ -98,7 +100,7 @@ class Machine:
         launchers are in reach."""
         pid = next(h["pid"] for h in self.found["hosts"] if h["name"] == host)
         spaces = ["-n", "-u", "-m"] if host == "head" else ["-n", "-u", "-i", "-p", "-m"]
-        return ["nsenter", "-t", str(pid), *spaces, f"--wd={sessions.REPO}", *map(str, command)]
+        return ["nsenter", "-t", str(pid), *spaces, f"--wd={families.REPO}", *map(str, command)]
 
     def run(self, *command, host="head", limit_s=280, **variables):
         return subprocess.run(self.on(host, *command), env={**self.environment, **variables},

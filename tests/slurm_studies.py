@@ -13,7 +13,8 @@ import sys
 import tempfile
 import time
 
-from reframe_tests.harness import families, sessions
+from reframe_tests.harness.launch import sessions
+from reframe_tests.harness.model import families
 from tests import slurm_machine
 
 REFRAME = families.stack_prefix() / "tools/bin/reframe"
@@ -52,7 +53,7 @@ def launch_in_allocation(slurm, results, placements):
         f"--output={results}/out", "--wrap",
         f"{REFRAME} -r -n 'placement_check.*placement=({'|'.join(placements)})%'",
         COTEJO_SITE="one-machine-slurm", COTEJO_RESULTS=str(results),
-        RFM_CONFIG_FILES=str(sessions.REPO / "reframe_tests/config.py"))
+        RFM_CONFIG_FILES=str(families.REPO / "reframe_tests/config.py"))
     assert done.returncode == 0, done.stderr + (results / "out").read_text()[-3000:]
     records = records_of(results)
     assert asked(records) == sorted((p, m, place) for p in ("srun", "mpirun") for m in PRESENT
@@ -66,12 +67,12 @@ def launch_in_allocation(slurm, results, placements):
 
 def study(slurm, results, *words):
     return subprocess.Popen(
-        slurm.on("head", sys.executable, "-m", "reframe_tests.harness.study", *words),
-        cwd=sessions.REPO, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        slurm.on("head", sys.executable, "-m", "reframe_tests.harness", "study", *words),
+        cwd=families.REPO, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, env={
             **slurm.environment, "COTEJO_SITE": "one-machine-slurm",
             "COTEJO_RESULTS": str(results),
-            "RFM_CONFIG_FILES": str(sessions.REPO / "reframe_tests/config.py")})
+            "RFM_CONFIG_FILES": str(families.REPO / "reframe_tests/config.py")})
 
 
 def variables_of(pid):
@@ -179,14 +180,14 @@ def whole_way(slurm, name, results):
     """From nothing to a report on a node of this Slurm: the commands of docs/sites.md, with no
     file edited between. Returns (status, what was said) of each command, and the plan."""
     def run(*words):
-        done = slurm.run(sys.executable, "-m", *words, host="host1", limit_s=600,
-                         COTEJO_SITE=name, COTEJO_RESULTS=str(results),
-                         RFM_CONFIG_FILES=str(sessions.REPO / "reframe_tests/config.py"))
+        done = slurm.run(sys.executable, "-m", "reframe_tests.harness", *words,
+                         host="host1", limit_s=600, COTEJO_SITE=name, COTEJO_RESULTS=str(results),
+                         RFM_CONFIG_FILES=str(families.REPO / "reframe_tests/config.py"))
         return done.returncode, done.stdout + done.stderr
 
-    said = [run("reframe_tests.harness.new_site", name),
-            run("reframe_tests.harness.check_site", name),
-            run("reframe_tests.harness.study", "--tag", "smoke", "--launches", "2")]
-    said.append(run("reframe_tests.harness.reporting"))  # the end of `make study`
+    said = [run("new-site", name),
+            run("check-site", name),
+            run("study", "--tag", "smoke", "--launches", "2")]
+    said.append(run("report"))  # the end of `make study`
     plans = [json.loads(path.read_text()) for path in results.glob("*/*/session.json")]
     return said, plans

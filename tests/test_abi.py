@@ -3,7 +3,7 @@
 
 import pytest
 
-from reframe_tests.harness import families
+from reframe_tests.harness.model import families
 from stack import abi
 from tests.fake_mpi import REFRAME, Fake, executable
 

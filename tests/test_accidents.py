@@ -11,18 +11,11 @@ import subprocess
 
 import pytest
 
-from reframe_tests.harness import (
-    accidents,
-    blocks,
-    child,
-    cores,
-    ending,
-    launches,
-    measuring,
-    plans,
-    sessions,
-    study,
-)
+from reframe_tests.harness.commands import study
+from reframe_tests.harness.launch import accidents, launches, measuring, sessions
+from reframe_tests.harness.machine import cores, disk
+from reframe_tests.harness.model import families
+from reframe_tests.harness.study import blocks, child, ending, plans
 from tests import injected
 from tests.launching import FAMILIES, STACK
 
@@ -141,7 +134,7 @@ def faked(results, monkeypatch):
                 status = fate(cell, number)
                 if status:
                     name = sessions.launch_name(cell, number)
-                    sessions.write_json(sessions.session_folder() / f"{name}.json", {
+                    disk.write_json(sessions.session_folder() / f"{name}.json", {
                         "id": name, "status": status, "reason": "why", "references": None,
                         "started": f"2026-01-01T{number:02d}:00:{i:02d}Z", "accident":
                             {"kind": "signal", "evidence": "x"} if status == "accident" else None})
@@ -241,7 +234,7 @@ def test_the_number_of_launches_is_heeded_on_resuming(faked, capsys, asked, begu
     (prepare, _), (ran, said) = faked, blocks_said
     plan = prepare(lambda cell, n: "ok", blocks_wanted=5)
     for n in range(1, begun + 1):
-        sessions.write_json(sessions.session_folder() / f"{CELLS[0]}.{n:03d}.json", {})
+        disk.write_json(sessions.session_folder() / f"{CELLS[0]}.{n:03d}.json", {})
     plans.resize(plan, asked)
     assert plan["blocks"] == ran
     assert capsys.readouterr().out == (f"study: {said}\n" if said else "")
@@ -260,9 +253,9 @@ def test_a_session_of_another_state_is_not_gone_on_with(results, monkeypatch, ca
     monkeypatch.delenv("COTEJO_SESSION")
     name = sessions.begin()
     plan = {"tag": "quick", "like": "", "finished": "", **measuring.state()}
-    sessions.write_json(sessions.session_folder() / "session.json", plan)
+    disk.write_json(sessions.session_folder() / "session.json", plan)
     assert plans.unfinished("quick") == name
-    sessions.write_json(sessions.session_folder() / "session.json", {**plan, what: "other"})
+    disk.write_json(sessions.session_folder() / "session.json", {**plan, what: "other"})
     assert plans.unfinished("quick") is None
     assert f"session {name} is not gone on with: " in capsys.readouterr().out
 
@@ -311,8 +304,8 @@ def test_git_that_tells_nothing_proves_nothing_clean(monkeypatch, tmp_path):
 
 
 def test_the_hash_is_of_all_that_measures_and_of_nothing_else():
-    names = {str(p.relative_to(sessions.REPO)) for p in measuring.measuring_files("local")}
-    assert {"src/cotejo.c", "reframe_tests/base.py", "reframe_tests/harness/blocks.py",
+    names = {str(p.relative_to(families.REPO)) for p in measuring.measuring_files("local")}
+    assert {"src/cotejo.c", "reframe_tests/base.py", "reframe_tests/harness/study/blocks.py",
             "reframe_tests/mpi_families/mpich.yaml", "site_configs/local/reframe.py"} <= names
     assert not [n for n in names if n.startswith(("analysis", "tests", "site_configs/uml"))
                 or "__pycache__" in n or n.endswith(("references.json", ".md"))]

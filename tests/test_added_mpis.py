@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from reframe_tests.harness import families
-from reframe_tests.harness.model import declarations
+from reframe_tests.harness.model import declarations, families
 from stack import verify
 from tests import fake_mpi
 from tests.fake_mpi import REFRAME, Fake, executable

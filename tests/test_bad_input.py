@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from reframe_tests.harness import families
+from reframe_tests.harness.model import families
 from tests.bad_input import PROGRAM, READERS, fits, fuzz, said_of
 
 CASES = [(name, data, said) for name, reader in READERS.items() for data, said in reader.bad]

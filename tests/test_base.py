@@ -6,9 +6,11 @@ import re
 
 import pytest
 
-from reframe_tests.harness import backends, clusters, families, planning, recording
-from reframe_tests.harness.model import transport
-from reframe_tests.harness.request import Request
+from reframe_tests.harness import backends
+from reframe_tests.harness.backends import clusters
+from reframe_tests.harness.launch import planning, recording
+from reframe_tests.harness.launch.request import Request
+from reframe_tests.harness.model import families, transport
 
 exceptions = pytest.importorskip("reframe.core.exceptions")
 base = pytest.importorskip("reframe_tests.base")

@@ -3,7 +3,7 @@
 
 import re
 
-from reframe_tests.harness import families
+from reframe_tests.harness.model import families
 
 READS = re.compile(
     r"\b(clock_now|clock_time|clock_row|clock_wait|MPI_Wtime|clock_gettime|gettimeofday|"

@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from reframe_tests.harness import families
+from reframe_tests.harness.model import families
 
 STACK = families.stack_prefix()
 BIN = families.load(layers=True)["sockets"].prefix(STACK) / "bin"

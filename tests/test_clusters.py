@@ -11,15 +11,9 @@ import time
 
 import pytest
 
-from reframe_tests.harness import (
-    clusters,
-    cores,
-    families,
-    machine,
-    network_check,
-    removal,
-    virtual_hosts,
-)
+from reframe_tests.harness.backends import clusters, network_check, virtual_hosts
+from reframe_tests.harness.machine import cores, inventory, removal
+from reframe_tests.harness.model import families
 
 REFRAME = families.stack_prefix() / "tools/bin/reframe"
 MODEL = {"one_way_s": 40e-6, "payload_rate": 94e6}
@@ -84,7 +78,7 @@ def test_hosts_have_a_core_each_and_lend_it_when_told_so(folder, monkeypatch):
 
     assert [cores(host) for host in ("host1", "host2")] == list(map(str, virtual_hosts.cores(2)))
     monkeypatch.setenv("COTEJO_CORES", ",".join(map(str, here[:2])))
-    assert all(machine.cpu_list(cores(host)) == here[:2] for host in ("host1", "host2"))
+    assert all(inventory.cpu_list(cores(host)) == here[:2] for host in ("host1", "host2"))
 
 
 @needs_hosts

@@ -15,7 +15,9 @@ import types
 
 import pytest
 
-from reframe_tests.harness import backends, cores, families, removal, sessions
+from reframe_tests.harness import backends
+from reframe_tests.harness.machine import cores, removal
+from reframe_tests.harness.model import families
 from tests.launching import STACK
 from tests.test_guard import GUARD, children
 
@@ -46,8 +48,8 @@ def written(path):
 def holder(folder, then="exec sleep 100", **kwargs):
     """A study that holds the lock; it is another process for as long as it is needed."""
     study = subprocess.Popen(
-        [sys.executable, "-m", "reframe_tests.harness.cores", "sh", "-c",
-         f"echo $$ $COTEJO_STUDY > {folder}/holder; {then}"], cwd=sessions.REPO, **kwargs)
+        [sys.executable, "-m", "reframe_tests.harness", "alone", "sh", "-c",
+         f"echo $$ $COTEJO_STUDY > {folder}/holder; {then}"], cwd=families.REPO, **kwargs)
     pid, name = written(folder / "holder").split()
     return study, int(pid), name
 
@@ -62,7 +64,7 @@ def try_python(**kwargs):
         [sys.executable, "-c",
          "import sys; from reframe_tests.harness import cores\n"
          "try: cores.hold('test', 0.2)\n"
-         "except cores.Busy as err: sys.exit(str(err))"], cwd=sessions.REPO, text=True,
+         "except cores.Busy as err: sys.exit(str(err))"], cwd=families.REPO, text=True,
         capture_output=True, timeout=120, **kwargs)
 
 
@@ -82,7 +84,7 @@ def test_a_second_study_is_told_who_measures(locks):
     *_, line = second.stderr.splitlines()
     me = pwd.getpwuid(os.getuid()).pw_name
     assert line.startswith(f"process {pid} of {me} measures on this machine's cores (sh -c ")
-    assert line.endswith(f"in {sessions.REPO}); wait for its end")
+    assert line.endswith(f"in {families.REPO}); wait for its end")
     assert try_python().returncode == 0
 
 
@@ -262,7 +264,7 @@ def test_the_cores_are_taken_before_anything_is_built(locks, tmp_path):
     try:
         done = subprocess.run(
             ["make", "--no-print-directory", "study", f"STACK={tmp_path}/stack", "SPACK="],
-            cwd=sessions.REPO, text=True, capture_output=True, timeout=120,
+            cwd=families.REPO, text=True, capture_output=True, timeout=120,
             env={k: v for k, v in os.environ.items() if k != "MAKEFLAGS"})
     finally:
         end(study)
@@ -321,7 +323,7 @@ def test_machines_that_share_a_stack_have_stages_of_their_own():
               "found = runpy.run_path('reframe_tests/config.py')\n"
               "print(found['site_configuration']['systems'][0]['stagedir'])")
     stages = [subprocess.run([str(STACK / "tools/bin/python"), "-c", script, name],
-                             cwd=sessions.REPO, text=True, capture_output=True, check=True,
+                             cwd=families.REPO, text=True, capture_output=True, check=True,
                              timeout=120, env={**os.environ, "COTEJO_STACK": str(STACK)}).stdout
               for name in ("one", "two")]
     assert stages[0] != stages[1]

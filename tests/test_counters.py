@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from reframe_tests.harness import counters
+from reframe_tests.harness.launch import counters
 from reframe_tests.harness.model import declarations, transport
 
 ASKED = {"hosts": 2}

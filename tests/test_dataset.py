@@ -14,7 +14,9 @@ import tarfile
 
 import pytest
 
-from reframe_tests.harness import dataset, sessions
+from reframe_tests.harness.commands import dataset
+from reframe_tests.harness.machine import disk
+from reframe_tests.harness.model import families
 
 COLUMNS = [{"name": name, "unit": unit, "meaning": name} for name, unit in (
     ("operation", ""), ("bytes", "B"), ("repetition", ""), ("calls", ""), ("time_s", "s"),
@@ -38,14 +40,14 @@ def measured(tmp_path):
                                    "/sw/mpi/lib/libmpi.so.12"],
                      "node": {"cpu_model": "A CPU"}},
         "samples": {"file": "cell.001.csv", "rows": len(lines), "columns": COLUMNS}}
-    sessions.write_json(folder / "cell.001.json", record)
+    disk.write_json(folder / "cell.001.json", record)
     (folder / "cell.001.csv").write_text(
         "# cotejo-samples/1\n" + ",".join(c["name"] for c in COLUMNS) + "\n"
         + "\n".join(lines) + "\n")
     failed = {**record, "id": "cell.002", "status": "failed", "observed": None, "samples": None}
-    sessions.write_json(folder / "cell.002.json", failed)
-    sessions.write_json(folder / "session.json", {"tag": "quick", "cells": ["cell"]})
-    sessions.write_json(folder / "audit.json", AUDIT)
+    disk.write_json(folder / "cell.002.json", failed)
+    disk.write_json(folder / "session.json", {"tag": "quick", "cells": ["cell"]})
+    disk.write_json(folder / "audit.json", AUDIT)
     return tmp_path / "results"
 
 
@@ -80,9 +82,9 @@ def test_a_dataset_is_thinned_stripped_and_the_same_twice(measured, tmp_path):
 
 def test_what_the_rules_do_not_know_is_refused(measured, tmp_path):
     path = measured / "local/20260101T000000Z/cell.001.json"
-    record = sessions.read_json(path)
+    record = disk.read_json(path)
     record["command"] = "/home/someone/bin/mpirun"
-    sessions.write_json(path, record)
+    disk.write_json(path, record)
     with pytest.raises(ValueError, match="names a place that a dataset must not name"):
         dataset.pack(measured, tmp_path / "out", 20)
     assert not (tmp_path / "out").exists()
@@ -188,9 +190,9 @@ def test_a_kill_at_any_step_loses_nothing(measured, tmp_path, exchanges, monkeyp
 def broken(name, value):
     """Changes a member of a description: `name` may be of its samples."""
     def spoil(folder):
-        record = sessions.read_json(folder / "cell.001.json")
+        record = disk.read_json(folder / "cell.001.json")
         (record["samples"] if name in record["samples"] else record)[name] = value
-        sessions.write_json(folder / "cell.001.json", record)
+        disk.write_json(folder / "cell.001.json", record)
     return spoil
 
 
@@ -284,16 +286,16 @@ def test_a_disk_that_takes_nothing_more_is_one_line_and_the_dataset_stays(
     out.parent.mkdir()
     script = """
 mount -t tmpfs -o size=64k none "$1/disk" &&
-"$2" -m reframe_tests.harness.dataset "$1/results" "$1/disk/out" >/dev/null || exit 3
+"$2" -m reframe_tests.harness dataset "$1/results" "$1/disk/out" >/dev/null || exit 3
 before=$(cat "$1"/disk/out/*/* "$1/disk/out/SHA256SUMS" | sha256sum)
 if [ "$3" = full ]; then cat /dev/zero >"$1/disk/filler" 2>/dev/null
 else mount -o remount,ro "$1/disk"; fi
-"$2" -m reframe_tests.harness.dataset "$1/results" "$1/disk/out" >/dev/null
+"$2" -m reframe_tests.harness dataset "$1/results" "$1/disk/out" >/dev/null
 echo "status $?"
 [ "$before" = "$(cat "$1"/disk/out/*/* "$1/disk/out/SHA256SUMS" | sha256sum)" ] && echo same
 """
     done = subprocess.run(["unshare", "--mount", "sh", "-c", script, "sh", str(tmp_path),
-                           sys.executable, how], cwd=sessions.REPO, text=True,
+                           sys.executable, how], cwd=families.REPO, text=True,
                           capture_output=True)
     assert done.stdout == "status 1\nsame\n", done.stderr
     said = "No space left" if how == "full" else "Read-only file system"

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from reframe_tests.harness import sessions
+from reframe_tests.harness.model import families
 from stack.build import environment
 from tests.launching import FAMILIES, STACK, launch, refuses, said
 from tests.test_sampler import BRIEF
@@ -26,7 +26,7 @@ def stubs(tmp_path_factory):
     if not shutil.which("cc"):
         pytest.skip("no C compiler")
     folder = tmp_path_factory.mktemp("stubs")
-    source = sessions.REPO / "tests/stubs/device.c"
+    source = families.REPO / "tests/stubs/device.c"
     for prefix, name in FILES.items():
         (folder / prefix).mkdir()
         subprocess.run(["cc", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror",

@@ -5,10 +5,11 @@ import subprocess
 
 import pytest
 
-from reframe_tests.harness import backends, environment, families
-from reframe_tests.harness.model import transport
+from reframe_tests.harness import backends
+from reframe_tests.harness.launch.request import Request
+from reframe_tests.harness.machine import environment
+from reframe_tests.harness.model import families, transport
 from reframe_tests.harness.model.placement import Place
-from reframe_tests.harness.request import Request
 from tests.fake_mpi import REFRAME, Fake
 
 needs_stack = pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack`")

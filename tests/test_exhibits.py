@@ -4,8 +4,8 @@
 import ast
 import re
 
-from reframe_tests.harness import exhibits
-from reframe_tests.harness.families import REPO
+from reframe_tests.harness.launch import exhibits
+from reframe_tests.harness.model.families import REPO
 
 
 def register():

@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
-from reframe_tests.harness import factors, families, launches, sessions
-from reframe_tests.harness.model import transport
-from reframe_tests.harness.request import CannotBeError, Request
+from reframe_tests.harness.launch import launches, sessions
+from reframe_tests.harness.launch.request import CannotBeError, Request
+from reframe_tests.harness.model import factors, families, transport
 from tests.fake_mpi import REFRAME, Fake
 from tests.launching import STACK
 
@@ -111,11 +111,12 @@ def study(results, *words):
     kept = {k: v for k, v in os.environ.items()
             if not k.startswith("COTEJO_") or k == "COTEJO_LOCKS"}
     done = subprocess.run(
-        [sys.executable, "-m", "reframe_tests.harness.study", "--tag", "thresholds-check", *words],
-        cwd=sessions.REPO, text=True, capture_output=True, timeout=300, env={
+        [sys.executable, "-m", "reframe_tests.harness", "study", "--tag", "thresholds-check",
+         *words],
+        cwd=families.REPO, text=True, capture_output=True, timeout=300, env={
             **kept, "COTEJO_STACK": str(STACK), "COTEJO_RESULTS": str(results),
             "COTEJO_SITE": "local",
-            "RFM_CONFIG_FILES": str(sessions.REPO / "reframe_tests/config.py")})
+            "RFM_CONFIG_FILES": str(families.REPO / "reframe_tests/config.py")})
     found = [json.loads(p.read_text()) for folder in results.glob("local/*")
              for p in sessions.launch_files(folder)]
     (plan,) = [json.loads(p.read_text()) for p in results.glob("local/*/session.json")]

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from reframe_tests.harness import families
+from reframe_tests.harness.model import families
 from stack.build import environment
 from tests.launching import STACK
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from reframe_tests.harness import families
+from reframe_tests.harness.model import families
 from tests.test_exhibits import register
 
 IN_R = families.REPO / "analysis/tests/testthat"

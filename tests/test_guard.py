@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from reframe_tests.harness import cores
+from reframe_tests.harness.machine import cores
 from tests.launching import FAMILIES, STACK
 
 GUARDS = [f.prefix(STACK) / "bin/cotejo-guard" for f in FAMILIES.values()]

@@ -3,7 +3,7 @@
 
 import json
 
-from reframe_tests.harness import imb
+from reframe_tests.harness.foreign import imb_tables
 
 PRINTED = """
 # Benchmarking PingPong
@@ -16,7 +16,7 @@ PRINTED = """
 
 
 def test_the_column_with_more_digits_counts():
-    assert imb.rows(PRINTED) == [
+    assert imb_tables.rows(PRINTED) == [
         ("imb-pingpong", 0, 1000, 0.12e-6),
         ("imb-pingpong", 1, 1000, 1 / 7.76e6),
         ("imb-pingpong", 1 << 20, 40, (1 << 20) / 46743.62e6)]
@@ -31,13 +31,13 @@ def test_of_the_ranks_the_slowest_counts():
  #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
          1000         0.40         0.43         0.41
 """
-    assert imb.rows(printed) == [("imb-bcast", 8, 1000, 0.36 * 1e-6),
+    assert imb_tables.rows(printed) == [("imb-bcast", 8, 1000, 0.36 * 1e-6),
                                  ("imb-barrier", 0, 1000, 0.43 * 1e-6)]
 
 
 def test_samples_are_complete(tmp_path):
     (tmp_path / "samples.json").write_text('{"observed": {"program": "?"}}')
-    imb.write_samples(tmp_path, PRINTED)
+    imb_tables.write_samples(tmp_path, PRINTED)
     lines = (tmp_path / "samples.csv").read_text().splitlines()
     record = json.loads((tmp_path / "samples.json").read_text())
     assert lines[:2] == ["# cotejo-samples/1", "operation,bytes,repetition,calls,time_s,valid"]
@@ -47,5 +47,5 @@ def test_samples_are_complete(tmp_path):
 
 def test_a_run_without_a_table_is_no_launch(tmp_path):
     (tmp_path / "samples.json").write_text('{"observed": {}}')
-    imb.write_samples(tmp_path, "IMB-MPI1: cannot open file\n")
+    imb_tables.write_samples(tmp_path, "IMB-MPI1: cannot open file\n")
     assert not (tmp_path / "samples.json").exists()

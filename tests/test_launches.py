@@ -3,7 +3,9 @@
 
 import pytest
 
-from reframe_tests.harness import families, launches, sessions
+from reframe_tests.harness.launch import launches, sessions
+from reframe_tests.harness.machine import disk
+from reframe_tests.harness.model import families
 
 ASKED = {"mpi": "mpich", "transport": "shm", "cpus": [0, 1], "hosts": 1, "ranks": 2,
          "launch": 3}
@@ -117,14 +119,14 @@ def test_publishing_is_whole_or_not_at_all(left_by_launch, results):
     assert sessions.measured("cell", 3)
     assert not sessions.measured("cell", 4)
     assert sorted(p.name for p in path.parent.iterdir()) == ["cell.003.csv", "cell.003.json"]
-    assert sessions.read_json(path)["samples"]["file"] == "cell.003.csv"
+    assert disk.read_json(path)["samples"]["file"] == "cell.003.csv"
 
 
 def test_a_broken_json_is_named_with_its_line(tmp_path):
     broken = tmp_path / "x.json"
     broken.write_text('{"a": 1,\n"b"')
     with pytest.raises(ValueError, match=r"x\.json:2: not JSON"):
-        sessions.read_json(broken)
+        disk.read_json(broken)
 
 
 THREADS = [{"rank": 0, "thread": 0, "cpus": "0"}, {"rank": 0, "thread": 1, "cpus": "1"}]

@@ -11,7 +11,9 @@ import time
 
 import pytest
 
-from reframe_tests.harness import clusters, families, launches
+from reframe_tests.harness.backends import clusters
+from reframe_tests.harness.launch import launches
+from reframe_tests.harness.model import families
 
 STACK = families.stack_prefix()
 LAYERS = {name: f for name, f in families.load(layers=True).items() if f.layer}

@@ -8,7 +8,8 @@ import subprocess
 
 import pytest
 
-from reframe_tests.harness import families, removal
+from reframe_tests.harness.machine import removal
+from reframe_tests.harness.model import families
 from stack import variables
 
 REPO = families.REPO
@@ -26,9 +27,8 @@ def checkout(tmp_path):
     """A copy of what `make clean` needs, in a folder of another name."""
     def at(name):
         folder = tmp_path / name / "cotejo"
-        for part in ("Makefile", "stack", "reframe_tests/harness/removal.py",
-                     "reframe_tests/harness/factors.py",
-                     "reframe_tests/__init__.py", "reframe_tests/harness/__init__.py"):
+        for part in ("Makefile", "stack", "reframe_tests/__init__.py",
+                     "reframe_tests/harness"):
             target = folder / part
             target.parent.mkdir(parents=True, exist_ok=True)
             (shutil.copytree if (REPO / part).is_dir() else shutil.copy)(REPO / part, target)

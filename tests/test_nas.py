@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from reframe_tests.harness import languages
+from reframe_tests.harness.foreign import languages
 from stack import build
 from tests.launching import STACK, launch, said
 

@@ -8,11 +8,14 @@ import shutil
 import pytest
 import yaml
 
-from reframe_tests.harness import families, machine, new_site, placements, sessions, topology
+from reframe_tests.harness.backends import placements
+from reframe_tests.harness.commands import new_site
+from reframe_tests.harness.commands.site_files import file_problems
+from reframe_tests.harness.machine import inventory, topology
+from reframe_tests.harness.model import families
 from reframe_tests.harness.model.placement import Place, Placement
-from reframe_tests.harness.site_files import file_problems
 
-TWO_SOCKETS = (sessions.REPO / "tests/topologies/two-sockets.xml").read_text()
+TWO_SOCKETS = (families.REPO / "tests/topologies/two-sockets.xml").read_text()
 DOMAIN = topology.Domain
 
 
@@ -46,17 +49,17 @@ def partition_of(tmp_path, **found):
 
 
 def test_slurm_without_accounting_is_asked_otherwise(tmp_path, program):
-    assert not machine.has_accounting()
+    assert not inventory.has_accounting()
     program("sacct", "echo Slurm accounting storage is disabled >&2; exit 1")
-    assert not machine.has_accounting()
+    assert not inventory.has_accounting()
     program("sacct", "exit 0")
-    assert machine.has_accounting()
+    assert inventory.has_accounting()
     assert partition_of(tmp_path, accounting=True)["scheduler"] == "slurm"
     assert partition_of(tmp_path, accounting=False)["scheduler"] == "squeue"
 
 
 def test_hosts_that_are_one_machine_are_told(tmp_path):
-    assert not machine.is_virtual_host()
+    assert not inventory.is_virtual_host()
     assert "shared_cores" not in partition_of(tmp_path)["extras"]
     assert partition_of(tmp_path, shared_cores=True)["extras"] == {"nodes": 2,
                                                                   "shared_cores": True}
@@ -114,7 +117,7 @@ def test_an_mpi_on_path_is_listed_once_by_what_it_says(tmp_path, program, monkey
     program("mpirun", "echo mpirun of Deep Thought 42")
     (tmp_path / "alias").symlink_to("bin")
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:{tmp_path}/alias")
-    assert machine.mpis() == [f"on PATH: {tmp_path}/bin/mpicc (mpirun of Deep Thought 42)"]
+    assert inventory.mpis() == [f"on PATH: {tmp_path}/bin/mpicc (mpirun of Deep Thought 42)"]
 
 
 def test_mpis_in_modules_and_installed_by_spack(tmp_path, program, monkeypatch):
@@ -122,18 +125,18 @@ def test_mpis_in_modules_and_installed_by_spack(tmp_path, program, monkeypatch):
         put(tmp_path, f"modules/{name}", "#%Module")
     monkeypatch.setenv("MODULEPATH", f"{tmp_path}/modules:")
     program("spack", '[ "$1 $2" = "-E find" ] && echo mpich@4.3.0 /opt/mpich')
-    assert machine.mpis() == ["module: mpi/intel/2021.17", "module: openmpi/5.0.7",
+    assert inventory.mpis() == ["module: mpi/intel/2021.17", "module: openmpi/5.0.7",
                               "Spack: mpich@4.3.0 /opt/mpich"]
 
 
 def test_the_scheduler_is_the_one_that_answers(program):
-    assert machine.scheduler() == ("local", [])
+    assert inventory.scheduler() == ("local", [])
     program("qstat", r'printf "Queue Max Tot\n----- --- ---\nworkq 0 0\nlong 0 0\n"')
-    assert machine.scheduler() == ("pbs", ["workq", "long"])
+    assert inventory.scheduler() == ("pbs", ["workq", "long"])
     program("sinfo", r'printf "debug\nbatch*\ndebug\n"')
-    assert machine.scheduler() == ("slurm", ["batch", "debug"])
+    assert inventory.scheduler() == ("slurm", ["batch", "debug"])
     program("sinfo", "exit 1")  # installed, and no cluster behind it
-    assert machine.scheduler()[0] == "pbs"
+    assert inventory.scheduler()[0] == "pbs"
 
 
 EXTERNALS = """\
@@ -160,9 +163,9 @@ packages:
 
 
 def test_externals_of_spack_that_are_mpis_or_below_them(program):
-    assert machine.externals() == {}
+    assert inventory.externals() == {}
     program("spack", f"[ \"$*\" = '-E config get packages' ] && echo '{EXTERNALS}'")
-    assert machine.externals() == {
+    assert inventory.externals() == {
         "openmpi": {"buildable": False, "externals": [
             {"spec": "openmpi@5.0.7 fabrics=ucx", "prefix": "/opt/openmpi"}]},
         "slurm": {"buildable": False, "externals": [
@@ -179,7 +182,7 @@ def written(tmp_path, monkeypatch):
         (tmp_path / "site_configs/local/spack").mkdir(parents=True, exist_ok=True)
         shutil.copy(families.REPO / "site_configs/local/spack/packages.yaml",
                     tmp_path / "site_configs/local/spack/packages.yaml")
-        monkeypatch.setattr(sessions, "REPO", tmp_path)
+        monkeypatch.setattr(families, "REPO", tmp_path)
         placements.declared.cache_clear()
         new_site.write("big", found, site)
         return site

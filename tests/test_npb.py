@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from reframe_tests.harness import npb
+from reframe_tests.harness.foreign import npb_programs
 from tests.launching import FAMILIES, STACK, launch
 
 PRINTED = """
@@ -27,7 +27,7 @@ PRINTED = """
 
 def test_a_verified_result_is_a_sample(tmp_path):
     (tmp_path / "samples.json").write_text('{"observed": {"size": 2}}')
-    npb.write_samples(tmp_path, PRINTED, 1)
+    npb_programs.write_samples(tmp_path, PRINTED, 1)
     record = json.loads((tmp_path / "samples.json").read_text())
     rows = list(csv.DictReader((tmp_path / "samples.csv").read_text().splitlines()[1:]))
     assert [c["name"] for c in record["samples"]["columns"]] == list(rows[0])
@@ -39,7 +39,7 @@ def test_a_verified_result_is_a_sample(tmp_path):
 
 def test_a_multi_zone_program_has_threads(tmp_path):
     (tmp_path / "samples.json").write_text('{"observed": {"size": 1}}')
-    npb.write_samples(tmp_path, PRINTED.replace(" CG ", " SP-MZ "), 2)
+    npb_programs.write_samples(tmp_path, PRINTED.replace(" CG ", " SP-MZ "), 2)
     rows = list(csv.DictReader((tmp_path / "samples.csv").read_text().splitlines()[1:]))
     assert (rows[0]["operation"], rows[0]["threads"]) == ("nas-sp-mz-W", "2")
     assert float(rows[0]["time_s"]) == pytest.approx(7290.3124 / 1682.04)
@@ -50,7 +50,7 @@ def test_a_multi_zone_program_has_threads(tmp_path):
     PRINTED.replace("Mop/s", "MB/s")])
 def test_anything_else_is_no_launch(tmp_path, output):
     (tmp_path / "samples.json").write_text('{"observed": {"size": 2}}')
-    npb.write_samples(tmp_path, output, 1)
+    npb_programs.write_samples(tmp_path, output, 1)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -63,7 +63,7 @@ def test_operations_are_counted_as_our_kernels_do():
             done = launch(mpi, f"nas-{kernel}", "--class", letter,
                           "--min-repetitions", "1", "--max-repetitions", "1")
             printed = float(re.search(r"mop=(\S+)", done.stdout)[1])
-            assert npb.mop(kernel, letter) == pytest.approx(printed, rel=1e-5)
+            assert npb_programs.mop(kernel, letter) == pytest.approx(printed, rel=1e-5)
 
 
 def test_a_program_is_found_by_either_name(tmp_path):
@@ -71,9 +71,9 @@ def test_a_program_is_found_by_either_name(tmp_path):
         def prefix(self, stack):
             return stack
 
-    assert npb.find(Family(), tmp_path, "cg", "W", 2) == ""
+    assert npb_programs.find(Family(), tmp_path, "cg", "W", 2) == ""
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/cg.W.4").touch()
-    assert npb.find(Family(), tmp_path, "cg", "W", 2) == ""
+    assert npb_programs.find(Family(), tmp_path, "cg", "W", 2) == ""
     (tmp_path / "bin/cg.W.2").touch()
-    assert npb.find(Family(), tmp_path, "cg", "W", 2) == str(tmp_path / "bin/cg.W.2")
+    assert npb_programs.find(Family(), tmp_path, "cg", "W", 2) == str(tmp_path / "bin/cg.W.2")

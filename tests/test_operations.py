@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from reframe_tests.harness import families
+from reframe_tests.harness.model import families
 
 SOURCES = families.REPO / "src"
 #: Where one is written down: for itself, in a pattern of two ranks, or in a curve of sizes.

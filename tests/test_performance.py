@@ -4,7 +4,7 @@
 import ast
 import pathlib
 
-from reframe_tests.harness.scales import sizes_of
+from reframe_tests.harness.launch.scales import sizes_of
 
 FOLDER = pathlib.Path(__file__).parents[1] / "reframe_tests"
 

@@ -5,10 +5,11 @@ import types
 
 import pytest
 
-from reframe_tests.harness import backends, placements, sessions
-from reframe_tests.harness.model import transport
+from reframe_tests.harness import backends
+from reframe_tests.harness.backends import placements
+from reframe_tests.harness.launch.request import CannotBeError, Request
+from reframe_tests.harness.model import families, sites, transport
 from reframe_tests.harness.model.placement import Place, PlacementError
-from reframe_tests.harness.request import CannotBeError, Request
 
 
 @pytest.fixture
@@ -19,7 +20,7 @@ def site(tmp_path, monkeypatch):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "reframe.py").write_text("")
         (folder / "placements.yaml").write_text(text)
-        monkeypatch.setattr(sessions, "REPO", tmp_path)
+        monkeypatch.setattr(families, "REPO", tmp_path)
         placements.declared.cache_clear()
         return "x"
     yield write
@@ -142,4 +143,4 @@ def test_bad_data_is_named(site, text):
 
 def test_an_unknown_site_lists_the_sites():
     with pytest.raises(ValueError, match="the sites are .*local"):
-        sessions.site_folder("atlantis")
+        sites.site_folder("atlantis")

@@ -9,8 +9,9 @@ import sys
 
 import pytest
 
-from reframe_tests.harness import families, programs, sessions
-from reframe_tests.harness.model import declarations, program
+from reframe_tests.harness.foreign import any_program
+from reframe_tests.harness.launch import sessions
+from reframe_tests.harness.model import declarations, families, program
 from tests.launching import STACK
 
 MPI = families.load()["openmpi"]
@@ -66,9 +67,9 @@ def test_a_declaration_that_is_wrong_names_its_key(data, said):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("path", sorted(programs.FOLDER.glob("*.yaml")), ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", sorted(any_program.FOLDER.glob("*.yaml")), ids=lambda p: p.stem)
 def test_programs_of_the_repository_are_sound(path):
-    assert programs.load(path).name == path.stem
+    assert any_program.load(path).name == path.stem
 
 
 @pytest.mark.parametrize(("words", "said"), [
@@ -81,7 +82,7 @@ def test_programs_of_the_repository_are_sound(path):
 ])
 def test_a_command_line_that_is_wrong_is_one_line(words, said, tmp_path):
     done = subprocess.run(
-        [sys.executable, "-m", "reframe_tests.harness.study", *words], cwd=families.REPO,
+        [sys.executable, "-m", "reframe_tests.harness", "study", *words], cwd=families.REPO,
         text=True, capture_output=True, timeout=120,
         env={**os.environ, "COTEJO_STACK": str(tmp_path), "COTEJO_LOCKS": str(tmp_path),
              "COTEJO_RESULTS": str(tmp_path)})
@@ -91,7 +92,7 @@ def test_a_command_line_that_is_wrong_is_one_line(words, said, tmp_path):
 
 def test_files_of_the_command_line_become_paths(tmp_path):
     (tmp_path / "script.py").write_text("")
-    found = programs.absolute("{stack}/python script.py 'a b' nowhere.py", tmp_path)
+    found = any_program.absolute("{stack}/python script.py 'a b' nowhere.py", tmp_path)
     assert found == f"{{stack}}/python {tmp_path}/script.py 'a b' nowhere.py"
 
 
@@ -101,8 +102,8 @@ def test_what_is_linked_statically_is_known(tmp_path):
     source.write_text("int main(void) { return 0; }\n")
     for name, flags, static in (("s", ["-static"], True), ("d", [], False)):
         subprocess.run(["gcc", *flags, source, "-o", tmp_path / name], check=True)
-        assert programs.linked_statically(tmp_path / name) is static
-    assert not programs.linked_statically(source)
+        assert any_program.linked_statically(tmp_path / name) is static
+    assert not any_program.linked_statically(source)
 
 
 #: Fails by itself in the second launch, is killed from outside in the third.
@@ -138,8 +139,8 @@ def test_a_program_that_fails_sometimes_is_told_from_one_that_was_killed(tmp_pat
     source.write_text(FAILS_SOMETIMES)
     count.write_text("0\n")
     done = subprocess.run(
-        [sys.executable, "-m", "reframe_tests.harness.study", "--tag", "smoke", "--launches", "3",
-         "--cells", "openmpi.shm.near", "--program", f"{{out}}/app {count}",
+        [sys.executable, "-m", "reframe_tests.harness", "study", "--tag", "smoke", "--launches",
+         "3", "--cells", "openmpi.shm.near", "--program", f"{{out}}/app {count}",
          "--build", f"mpicc {source} -o {{out}}/app", "--metric", "rate: ([0-9]+)",
          "--unit", "Mop/s", "--better", "more", "--check", "^VERIFIED"],
         cwd=tmp_path, text=True, capture_output=True, timeout=400, env={

@@ -6,7 +6,7 @@ import re
 import pytest
 import yaml
 
-from reframe_tests.harness import families
+from reframe_tests.harness.model import families
 from tests import quiet
 from tests.launching import STACK, launch, said
 

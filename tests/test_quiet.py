@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from reframe_tests.harness import families
+from reframe_tests.harness.model import families
 from tests import quiet
 from tests.launching import FAMILIES, STACK
 

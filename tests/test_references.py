@@ -10,7 +10,9 @@ import sys
 
 import pytest
 
-from reframe_tests.harness import families, references
+from reframe_tests.harness.commands import write_references
+from reframe_tests.harness.launch import references
+from reframe_tests.harness.model import families
 from tests import fake_mpi
 from tests.test_simulated import why_not as no_simulation
 
@@ -156,7 +158,7 @@ def test_who_has_too_few_launches_is_told_how_many_and_what_to_do(results, monke
         entry = {**record(i, {1: 1e-6}), "status": "ok"}
         (folder / f"{entry['id']}.json").write_text(json.dumps(entry))
     monkeypatch.setattr(sys, "argv", ["references", "local"])
-    said = references.main()
+    said = write_references.main()
     assert said.startswith("references: site local has at most 3 usable launches of a cell in ")
     assert said.endswith("an interval takes 5: COTEJO_SITE=local make study LAUNCHES=5")
 
@@ -187,7 +189,7 @@ def variables(tree, launches=1):
 def test_from_launches_to_references_to_a_launch_that_fails(own_tree):
     assert pair(own_tree, launches=5)[0] == 0
     done = subprocess.run(
-        [sys.executable, "-m", "reframe_tests.harness.references", "simulated"], cwd=own_tree,
+        [sys.executable, "-m", "reframe_tests.harness", "references", "simulated"], cwd=own_tree,
         text=True, capture_output=True, timeout=120, env=variables(own_tree))
     assert done.stdout.startswith("references: 1 cells, 12 intervals in "), done.stderr
     assert pair(own_tree, launches=1)[0] == 0  # a simulation is as it was

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from reframe_tests.harness import families
-from reframe_tests.harness import releases as search
+from reframe_tests.harness.commands import releases as search
+from reframe_tests.harness.model import families
 from stack import releases
 
 

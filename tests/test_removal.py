@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from reframe_tests.harness import removal
+from reframe_tests.harness.machine import removal
 
 REPO = pathlib.Path(__file__).resolve().parents[1]
 
@@ -78,7 +78,7 @@ def test_what_is_mounted_in_a_folder_stays(ours):
     (ours / "a mount").mkdir()
     done = subprocess.run(["unshare", "--mount", "sh", "-c",
                            'mount -t tmpfs none "$1/a mount" && '
-                           'exec "$2" -m reframe_tests.harness.removal "$1/.." "$1"', "sh",
+                           'exec "$2" -m reframe_tests.harness remove "$1/.." "$1"', "sh",
                            str(ours), sys.executable], cwd=REPO, text=True, capture_output=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (f"{ours} is left as it is: something is mounted on {ours}/a mount\n")

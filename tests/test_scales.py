@@ -3,7 +3,8 @@
 
 import pytest
 
-from reframe_tests.harness import scales, sessions
+from reframe_tests.harness.launch import scales
+from reframe_tests.harness.model import families
 
 
 @pytest.mark.parametrize(("sizes", "largest", "kept"), [
@@ -19,7 +20,7 @@ def test_a_site_bounds_launches(tmp_path, monkeypatch):
     folder = tmp_path / "site_configs/x"
     folder.mkdir(parents=True)
     (folder / "reframe.py").write_text("")
-    monkeypatch.setattr(sessions, "REPO", tmp_path)
+    monkeypatch.setattr(families, "REPO", tmp_path)
     monkeypatch.setenv("COTEJO_SITE", "x")
     for name in ("COTEJO_BLOCK", "COTEJO_LAUNCHES"):
         monkeypatch.delenv(name, raising=False)

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from reframe_tests.harness import families
+from reframe_tests.harness.model import families
 from reframe_tests.harness.model.family import Setting
 from tests import quiet
 from tests.launching import launch

@@ -12,7 +12,8 @@ import time
 
 import pytest
 
-from reframe_tests.harness import families, removal
+from reframe_tests.harness.machine import removal
+from reframe_tests.harness.model import families
 from stack import wheels
 from tests.launching import STACK
 

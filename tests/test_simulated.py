@@ -10,7 +10,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from reframe_tests.harness import families, sessions, simgrid
+from reframe_tests.harness.backends import simgrid
+from reframe_tests.harness.model import families
 
 NAMES = sorted(p.stem for p in simgrid.FOLDER.glob("*.yaml"))
 STACK = families.stack_prefix()
@@ -90,7 +91,7 @@ def one_way(tmp_path, name, sizes, count=2, hosts=None, *, words="pingpong"):
 @pytest.mark.parametrize(("name", "column"), [
     ("ufpr", "mean_tcp_s"), ("ufpr-llc", "mean_llc_s")])
 def test_platforms_meet_all_the_times_that_their_study_prints(tmp_path, name, column):
-    with open(sessions.REPO / "data/published/watter-tab-A.1.csv", newline="") as file:
+    with open(families.REPO / "data/published/watter-tab-A.1.csv", newline="") as file:
         printed = {int(r["message_bytes"]): float(r[column]) for r in csv.DictReader(file)}
     assert len(printed) == 25
     assert one_way(tmp_path, name, printed) == pytest.approx(printed, rel=0.05)
@@ -111,7 +112,7 @@ def test_a_steady_exchange_takes_the_same_however_many_calls_a_sample_has(tmp_pa
 
 @pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")
 def test_nautilus_meets_the_bandwidths_that_its_study_prints(tmp_path):
-    with open(sessions.REPO / "data/published/stival-tab-4.2.csv", newline="") as file:
+    with open(families.REPO / "data/published/stival-tab-4.2.csv", newline="") as file:
         rows = {r["message"]: r["openmpi_tcp_mbit_s"] for r in csv.DictReader(file)}
     sizes = {"16 kB": 1 << 14, "1 MB": 1 << 20}
     printed = {sizes[message]: float(rate) for message, rate in rows.items() if rate}
@@ -153,12 +154,12 @@ def test_the_far_cell_has_a_longer_way_to_another_node(tmp_path):
 @pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")
 def test_simulated_launches_give_the_platforms_figures_twice(tmp_path):
     done = subprocess.run(
-        [str(REFRAME), "-r", "-c", str(sessions.REPO / "reframe_tests/simulated.py"),
+        [str(REFRAME), "-r", "-c", str(families.REPO / "reframe_tests/simulated.py"),
          "-n", "simulated_(pingpong_)?smoke|simulated_pingpong_memory",
          "--system", "simulated:finis-terrae"], text=True, capture_output=True, timeout=300,
         cwd=tmp_path,
         env={**os.environ, "COTEJO_SITE": "simulated", "COTEJO_RESULTS": str(tmp_path / "results"),
-             "RFM_CONFIG_FILES": str(sessions.REPO / "reframe_tests/config.py")})
+             "RFM_CONFIG_FILES": str(families.REPO / "reframe_tests/config.py")})
     records = [json.loads(p.read_text()) for p in sorted(tmp_path.glob("results/*/*/*.json"))]
     assert [r["status"] for r in records] == ["ok"] * 5, done.stdout[-3000:]
     first = {r["asked"]["experiment"]: r for r in records

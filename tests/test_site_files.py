@@ -5,9 +5,10 @@ import json
 
 import pytest
 
-from reframe_tests.harness import placements, references, sessions, site_files
-from reframe_tests.harness.model import declarations
-from reframe_tests.harness.model import site as model
+from reframe_tests.harness.backends import placements
+from reframe_tests.harness.commands import site_files
+from reframe_tests.harness.launch import references
+from reframe_tests.harness.model import declarations, families, sites
 
 SLURM = """site_configuration = {{"systems": [{{"name": "big", "hostnames": ["x"], "partitions": [
     {{"name": "compute", "scheduler": "slurm", "launcher": "srun", {more}}}]}}]}}"""
@@ -23,7 +24,7 @@ def site(tmp_path, monkeypatch):
     (folder / "spack").mkdir(parents=True)
     (folder / "reframe.py").write_text(SLURM.format(more=""))
     (folder / "placements.yaml").write_text("near: {hosts: 1, cpus: [0, 1]}\n")
-    monkeypatch.setattr(sessions, "REPO", tmp_path)
+    monkeypatch.setattr(families, "REPO", tmp_path)
     placements.declared.cache_clear()
     yield folder
     placements.declared.cache_clear()
@@ -126,7 +127,7 @@ def test_what_the_harness_takes_is_sound(site, file, text):
 def test_a_cluster_that_is_none(tmp_path, text, said):
     (tmp_path / "clusters.yaml").write_text(f"gigabit: {{{text}}}\n")
     with pytest.raises(declarations.DeclarationError) as wrong:
-        model.read(tmp_path, "clusters.yaml")
+        sites.read(tmp_path, "clusters.yaml")
     (line,) = wrong.value.problems
     assert line.startswith(f"gigabit: {said}")
 
@@ -148,5 +149,5 @@ def test_a_platform_that_is_none(tmp_path, text, said):
 
 
 def test_every_site_of_the_repository_is_sound():
-    for path in (sessions.REPO / "site_configs").glob("*/reframe.py"):
+    for path in (families.REPO / "site_configs").glob("*/reframe.py"):
         assert site_files.file_problems(path.parent.name) == []

@@ -6,9 +6,10 @@ import subprocess
 
 import pytest
 
-from reframe_tests.harness import families, placements, sessions
+from reframe_tests.harness.backends import placements
+from reframe_tests.harness.model import families
 
-SITES = sorted(p.parent.name for p in (sessions.REPO / "site_configs").glob("*/reframe.py"))
+SITES = sorted(p.parent.name for p in (families.REPO / "site_configs").glob("*/reframe.py"))
 REFRAME = families.stack_prefix() / "tools/bin/reframe"
 
 
@@ -21,7 +22,7 @@ def lines_of_data(folder):
 
 def reframe(site, *arguments):
     environment = {**os.environ, "COTEJO_SITE": site, "COTEJO_BLOCK": "1",
-                   "RFM_CONFIG_FILES": str(sessions.REPO / "reframe_tests/config.py")}
+                   "RFM_CONFIG_FILES": str(families.REPO / "reframe_tests/config.py")}
     return subprocess.run([str(REFRAME), f"--system={site}", *arguments], env=environment,
                           text=True, capture_output=True, timeout=300)
 
@@ -36,7 +37,7 @@ def test_site_loads_and_lists_the_smoke_tests(site):
 
 
 def test_a_new_site_by_hand_is_short():
-    assert lines_of_data(sessions.REPO / "site_configs/example-slurm") <= 40
+    assert lines_of_data(families.REPO / "site_configs/example-slurm") <= 40
 
 
 @pytest.mark.parametrize("site", SITES)

@@ -13,14 +13,15 @@ import time
 
 import pytest
 
-from reframe_tests.harness import removal, sessions
+from reframe_tests.harness.machine import removal
+from reframe_tests.harness.model import families
 from tests import slurm_machine, slurm_studies
 from tests.slurm_studies import REFRAME, asked, check, launch_in_allocation, records_of
 
 REASON = slurm_machine.why_not() or ("" if REFRAME.exists() else "no stack: `make stack`")
 pytestmark = pytest.mark.skipif(bool(REASON), reason=REASON or "-")
 #: One file of tests in place of all: reading those takes ReFrame as long as a launch.
-SITE_TESTS = sessions.REPO / "reframe_tests/site.py"
+SITE_TESTS = families.REPO / "reframe_tests/site.py"
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +33,7 @@ def slurm():
 def reframe(slurm, results, *words, **more):
     return slurm.run(REFRAME, "-r", *words, **{
         "COTEJO_SITE": "one-machine-slurm", "COTEJO_RESULTS": str(results),
-        "RFM_CONFIG_FILES": str(sessions.REPO / "reframe_tests/config.py"), **more})
+        "RFM_CONFIG_FILES": str(families.REPO / "reframe_tests/config.py"), **more})
 
 
 def test_outside_of_an_allocation_each_launch_is_submitted(slurm, tmp_path):
@@ -59,12 +60,12 @@ def new_site():
     """A name for a site of the repository, which is gone after the test."""
     name = f"slurm-{os.getpid()}"
     yield name
-    shutil.rmtree(sessions.REPO / "site_configs" / name, ignore_errors=True)
+    shutil.rmtree(families.REPO / "site_configs" / name, ignore_errors=True)
 
 
 def test_a_site_that_is_written_on_a_node_launches_as_it_is(slurm, new_site, tmp_path):
     """Within a node and between two, with no edit."""
-    done = slurm.run(sys.executable, "-m", "reframe_tests.harness.new_site", new_site,
+    done = slurm.run(sys.executable, "-m", "reframe_tests.harness", "new-site", new_site,
                      host="host1")
     assert done.returncode == 0, done.stderr
     done = reframe(slurm, tmp_path, "-c", SITE_TESTS, "-n",
@@ -98,7 +99,7 @@ def networks_of(processes):
 
 def test_it_listens_for_nobody_else_and_a_kill_leaves_nothing(tmp_path):
     running = subprocess.Popen(
-        [sys.executable, "-m", "tests.slurm_machine", "sleep", "100"], cwd=sessions.REPO,
+        [sys.executable, "-m", "tests.slurm_machine", "sleep", "100"], cwd=families.REPO,
         env={**os.environ, "TMPDIR": str(tmp_path), "COTEJO_RUN": str(tmp_path / "run")},
         stdin=subprocess.DEVNULL)
     daemons = 2 + slurm_machine.HOSTS

@@ -14,7 +14,7 @@ import sys
 import pytest
 import yaml
 
-from reframe_tests.harness import families
+from reframe_tests.harness.model import families
 from stack import spack_environments, split_prefix
 
 REPO = families.REPO

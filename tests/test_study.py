@@ -11,7 +11,9 @@ import time
 
 import pytest
 
-from reframe_tests.harness import plans, sessions
+from reframe_tests.harness.launch import sessions
+from reframe_tests.harness.model import families
+from reframe_tests.harness.study import plans
 from tests.launching import FAMILIES, STACK
 
 PRESENT = [f for f in FAMILIES.values() if (f.prefix(STACK) / "bin/cotejo").exists()]
@@ -22,7 +24,7 @@ pytestmark = pytest.mark.skipif(not PRESENT or not REFRAME.exists(),
 
 def environment(results, **variables):
     own = {"COTEJO_STACK": str(STACK), "COTEJO_RESULTS": str(results), "COTEJO_SITE": "local",
-           "RFM_CONFIG_FILES": str(sessions.REPO / "reframe_tests/config.py")}
+           "RFM_CONFIG_FILES": str(families.REPO / "reframe_tests/config.py")}
     kept = {k: v for k, v in os.environ.items()
             if not k.startswith("COTEJO_") or k == "COTEJO_LOCKS"}
     return {**kept, **own, **variables}
@@ -30,8 +32,8 @@ def environment(results, **variables):
 
 def study(results, *arguments):
     return subprocess.Popen(
-        [sys.executable, "-m", "reframe_tests.harness.study", "--tag", "smoke", *arguments],
-        cwd=sessions.REPO, env=environment(results), text=True, start_new_session=True,
+        [sys.executable, "-m", "reframe_tests.harness", "study", "--tag", "smoke", *arguments],
+        cwd=families.REPO, env=environment(results), text=True, start_new_session=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
@@ -93,7 +95,7 @@ def test_figures_and_report(resumed, tmp_path):
     done = subprocess.run(
         ["make", "--no-print-directory", "figures", "report", f"STACK={STACK}",
          f"RESULTS={results}", f"FIGURES={tmp_path}/figures", f"REPORT={tmp_path}/report.html"],
-        cwd=sessions.REPO, text=True, capture_output=True, timeout=300,
+        cwd=families.REPO, text=True, capture_output=True, timeout=300,
         env={k: v for k, v in environment(results).items() if k != "MAKEFLAGS"})
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
     assert done.stdout.splitlines()[-1] == f"{tmp_path}/report.html"
@@ -128,7 +130,7 @@ def hanging_stack(folder, family):
 def test_a_launch_that_hangs_is_ended_and_recorded_and_the_rest_goes_on(tmp_path):
     stack = hanging_stack(tmp_path / "stack", FAMILIES["mpich"])
     done = subprocess.run(
-        [str(REFRAME), "-r", "-c", str(sessions.REPO / "reframe_tests/p2p.py"),
+        [str(REFRAME), "-r", "-c", str(families.REPO / "reframe_tests/p2p.py"),
          "-n", "pingpong_smoke.*%transport=shm", "-S", "limit_s=5"],
         env=environment(tmp_path / "results", COTEJO_STACK=str(stack)), cwd=tmp_path, text=True,
         capture_output=True, timeout=300)
@@ -155,7 +157,7 @@ def test_a_study_of_some_cells_measures_those_alone(tmp_path):
 def test_one_core_only_is_said(tmp_path):
     done = subprocess.run(
         ["taskset", "-c", str(min(os.sched_getaffinity(0))), sys.executable, "-m",
-         "reframe_tests.harness.study", "--tag", "smoke"], cwd=sessions.REPO, text=True,
+         "reframe_tests.harness", "study", "--tag", "smoke"], cwd=families.REPO, text=True,
         capture_output=True, env=environment(tmp_path), timeout=250)
     assert done.returncode == 1
     assert done.stderr.endswith("one core only, and ranks need one each\n")
@@ -172,6 +174,6 @@ def test_cells_that_no_test_has_are_refused(tmp_path):
 
 def test_an_exhibit_takes_as_many_launches_as_the_scale_of_its_tests(results, monkeypatch):
     """Full tests that were asked for by their exhibit had 10 blocks in place of 30."""
-    monkeypatch.setenv("RFM_CONFIG_FILES", str(sessions.REPO / "reframe_tests/config.py"))
+    monkeypatch.setenv("RFM_CONFIG_FILES", str(families.REPO / "reframe_tests/config.py"))
     *_, blocks = plans.list_cells("stival-fig-4.24", "exchange_full.*shm")
     assert blocks == 30

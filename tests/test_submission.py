@@ -10,7 +10,9 @@ import sys
 
 import pytest
 
-from reframe_tests.harness import allocation, ending, sessions, submission
+from reframe_tests.harness.machine import allocation
+from reframe_tests.harness.model import families
+from reframe_tests.harness.study import ending, submission
 from tests.fake_mpi import REFRAME, Fake, executable
 
 INTEL = ("Intel(R) MPI Library 2021.19", "I_MPI_FABRICS=shm libfabric provider: tcp",
@@ -49,9 +51,9 @@ def pbs(tmp_path):
 @pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack`")
 def test_a_site_is_checked_in_one_job(pbs, tmp_path):
     """Each launch was a job of its own."""
-    said = pbs.start(sys.executable, "-m", "reframe_tests.harness.check_site", "fake",
+    said = pbs.start(sys.executable, "-m", "reframe_tests.harness", "check-site", "fake",
                      COTEJO_SITE="", COTEJO_BLOCK="", COTEJO_SESSION="",
-                     PYTHONPATH=str(sessions.REPO))
+                     PYTHONPATH=str(families.REPO))
     assert "site: fake: compute near intel-mpi shm: ok\n" in said, said[-3000:]
     assert len((tmp_path / "submitted").read_text().splitlines()) == 1
     assert "#PBS -l select=2:ncpus=2\n" in (tmp_path / "job.sh").read_text()

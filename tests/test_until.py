@@ -6,7 +6,10 @@ import pathlib
 
 import pytest
 
-from reframe_tests.harness import child, sessions, study, until
+from reframe_tests.harness.commands import study
+from reframe_tests.harness.launch import sessions
+from reframe_tests.harness.machine import disk
+from reframe_tests.harness.study import child, until
 from tests.launching import STACK
 
 pytestmark = pytest.mark.skipif(not (STACK / "R/cotejo").exists(),
@@ -16,7 +19,7 @@ pytestmark = pytest.mark.skipif(not (STACK / "R/cotejo").exists(),
 def write_launch(folder, cell, number, median_s, status="ok"):
     summary = [{"operation": "pingpong", "bytes": size, "n": 9, "median_s": median_s * (1 + size),
                 "min_s": median_s, "p95_s": median_s} for size in (1, 64)]
-    sessions.write_json(folder / f"{sessions.launch_name(cell, number)}.json", {
+    disk.write_json(folder / f"{sessions.launch_name(cell, number)}.json", {
         "schema": "cotejo-launch/1", "id": sessions.launch_name(cell, number), "status": status,
         "started": f"2026-01-01T{number:02d}:00:00Z",
         "asked": {"transport": "shm", "placement": "near", "hosts": 1, "ranks": 2,

@@ -4,7 +4,7 @@
 from reframe.core.builtins import performance_function
 from reframe.core.pipeline import RegressionTestPlugin
 
-from ..harness import launches
+from ..harness.launch import launches
 
 
 def median_s(test, operation, size):

@@ -4,7 +4,7 @@
 from reframe.core.builtins import parameter
 from reframe.core.pipeline import RegressionTestPlugin
 
-from ..harness import scales
+from ..harness.launch import scales
 
 
 class Smoke(RegressionTestPlugin):

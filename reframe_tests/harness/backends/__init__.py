@@ -8,17 +8,16 @@ asks which one it is.
 import functools
 import math
 
-from .. import allocation, placements, scales
-from ..model import site as model
-from ..sessions import site_folder
-from . import guests, namespaces, real, simulated
+from ..machine import allocation
+from ..model import sites
+from . import guests, namespaces, placements, real, simulation
 from .backend import Backend, BackendBusyError, BackendError
 
 __all__ = ["KINDS", "Backend", "BackendBusyError", "BackendError", "of", "of_site", "rank_counts",
            "splits"]
 
 #: The first whose key a partition's `extras` have; a real machine has none.
-KINDS = (simulated.Simulated, guests.Guests, namespaces.Namespaces, real.Real)
+KINDS = (simulation.Simulated, guests.Guests, namespaces.Namespaces, real.Real)
 
 
 def of(partition, extras, is_local, site=None):
@@ -30,7 +29,7 @@ def of(partition, extras, is_local, site=None):
 @functools.cache
 def of_site(site=None):
     """The backends of a site's partitions."""
-    partitions = map(allocation.fit, model.system(site_folder(site))["partitions"])
+    partitions = map(allocation.fit, sites.system(sites.site_folder(site))["partitions"])
     return [of(p["name"], p.get("extras", {}), p["scheduler"] == "local", site)
             for p in partitions]
 
@@ -38,7 +37,7 @@ def of_site(site=None):
 def rank_counts(site=None):
     """Numbers of ranks to measure with: 2, 4, 8, ... and all cores of a node, then all nodes, of
     any partition; `scale.yaml` may bound them (`ranks`)."""
-    most = scales.site_bounds(site).get("ranks", math.inf)
+    most = sites.bounds(site).get("ranks", math.inf)
     return sorted({n for backend in of_site(site)
                    for n in placements.counts(*backend.rooms()) if n <= most})
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Clusters of network namespaces on this machine, joined by a switch that models Ethernet."""
 
-from .. import clusters, machine, virtual_hosts
+from ..machine import inventory
 from ..model.placement import Place, PlacementError
+from . import clusters, virtual_hosts
 from .backend import Backend, BackendBusyError, BackendError
 
 
@@ -20,7 +21,7 @@ class Namespaces(Backend):
         return clusters.entry_of(self.extras["cluster"])["dilation"]
 
     def features(self):
-        return {"between", "emulated", *(["llc"] if machine.has_llc(self.extras) else [])}
+        return {"between", "emulated", *(["llc"] if inventory.has_llc(self.extras) else [])}
 
     def place(self, request):
         """Each rank on a host of its own: `own` gives it that host's core, `any` those of the

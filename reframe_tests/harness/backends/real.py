@@ -3,7 +3,8 @@
 
 import os
 
-from .. import families, machine
+from ..machine import inventory
+from ..model import families
 from .backend import Backend
 
 
@@ -21,9 +22,9 @@ class Real(Backend):
         """Several ranks fit a host (`within`); a network where any placement has several hosts."""
         several = self.nodes.most_hosts() > 1
         return {"within", *(["between"] if several else []),
-                *(machine.devices() if self.nodes.here else []),
+                *(inventory.devices() if self.nodes.here else []),
                 *(["emulated"] if self.shared_cores else []),
-                *(["llc"] if machine.has_llc(self.extras) else [])}
+                *(["llc"] if inventory.has_llc(self.extras) else [])}
 
     def place(self, request):
         return self.nodes.resolve(request.placement, request.ranks, request.threads,

@@ -5,9 +5,9 @@ import functools
 import pathlib
 from dataclasses import dataclass, field
 
-from . import declarations
+from . import REPO, declarations
 
-FOLDER = pathlib.Path(__file__).resolve().parents[2] / "mpi_transports"
+FOLDER = REPO / "reframe_tests/mpi_transports"
 
 
 @dataclass(frozen=True)

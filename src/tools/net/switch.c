@@ -215,7 +215,7 @@ static void start_hosts(struct cluster *cluster, struct failure *failure) {
 }
 
 // What was made by us may be removed by those who find it when we were killed: the mark of
-// reframe_tests/harness/removal.py. Until it is there, the folder's name tells the same.
+// reframe_tests/harness/machine/removal.py. Until it is there, the folder's name tells the same.
 static void make_folder(struct cluster *cluster, struct failure *failure) {
     static const char text[] =
         "Made by cotejo, which may replace or remove this folder with all that is in it.\n";

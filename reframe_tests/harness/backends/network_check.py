@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Holds what TCP finds between the hosts of a virtual cluster against the network's model.
+
+A control past the model, in the same moments, tells a wrong network from a busy machine.
+"""
+
+import json
+import pathlib
+import subprocess
+import time
+
+from ..machine import disk
+from .virtual_hosts import ClusterBusyError, ClusterError, on_host, program
+
+# The shortest of many round trips takes longer than the wire by four wakings, of the switch and of
+# the peer, there and back, and more where both hosts have one core: 58 to 116 us on 2 cores, 144
+# at most. Load lengthens medians, not the shortest. Ten times gigabit's latency is 180 us more.
+WAKING_S = 200e-6
+# How long a stream is measured: the first two hosts, and each further one.
+STREAM_S, SHORT_STREAM_S = 0.2, 0.1
+# Of the model's rate, what TCP is to find.
+RATE_SHARES = 0.88, 1.02
+# A network that contradicts its model so often, with nothing else to blame, is wrong.
+CONTRADICTIONS = 3
+# How long a busy machine is waited for where `clusters.yaml` does not say, and between two looks.
+PATIENCE_S, PAUSE_S = 60, 0.5
+
+
+def probe(found, host, seconds=STREAM_S):
+    """What TCP has from the first host to another one, which is an entry of `hosts`: round trips
+    of 1 B (s; median and least) and rate (bit/s) of a stream that should take so many seconds, by
+    its slices; and the same of the control, past the model. All but `seconds` is in the network's
+    own time."""
+    slower = found["options"]["dilation"]
+    size = int(host["payload_rate"] * seconds / 8 / slower)
+    server = on_host(found, host["name"], program("cotejo-probe"), "serve")
+    try:
+        client = on_host(found, "host1", program("cotejo-probe"), host["address"], str(size),
+                         str(slower), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        said, wrong = client.communicate(timeout=60)
+        server.wait(timeout=60)
+    except subprocess.TimeoutExpired as err:
+        raise ClusterBusyError(f"no TCP from host1 to {host['name']} within 60 s") from err
+    finally:
+        server.kill()
+    if client.returncode:
+        raise ClusterError(f"no TCP from host1 to {host['name']}: {wrong.strip()}")
+    return json.loads(said)
+
+
+def contradiction(measured, model, slower=1):
+    """Why what TCP found is not what the model says, or ''. `slower`: the dilation, which makes
+    everything but the network quicker."""
+    share = measured["rate"] / model["payload_rate"]
+    beyond = measured["least_s"] - 2 * model["one_way_s"]
+    if not RATE_SHARES[0] <= share <= RATE_SHARES[1]:
+        return (f"TCP streams at {measured['rate'] / 1e6:.1f} Mbit/s, the network gives "
+                f"{model['payload_rate'] / 1e6:.1f}")
+    if not 0 <= beyond <= WAKING_S / slower:
+        return (f"TCP's shortest round trip takes {1e6 * measured['least_s']:.0f} us, the wire "
+                f"{2e6 * model['one_way_s']:.0f}")
+    return ""
+
+
+def excuse(measured, model, slower=1):
+    """Why the machine, and not the network, can be to blame for less than the model says, or ''.
+
+    Too fast a network has none.
+    """
+    control, payload = measured["control"], model["payload_rate"]
+    missing = 1 - measured["rate"] / payload
+    if missing < 1 - RATE_SHARES[1] or measured["least_s"] < 2 * model["one_way_s"]:
+        return ""
+    slow = missing > 1 - RATE_SHARES[0]
+    blames = [
+        (control["least_s"] > WAKING_S / slower,
+         f"without the network a round trip takes {1e6 * control['least_s']:.0f} us"),
+        (slow and control["best_rate"] < 1.2 * payload,
+         f"without the network TCP streams at {control['best_rate'] / 1e6:.0f} Mbit/s"),
+        (slow and control["lost"] > missing / 3,
+         f"without the network {100 * control['lost']:.0f} % of the time are lost, too"),
+        (slow and measured["best_rate"] >= RATE_SHARES[0] * payload,
+         f"a part of the stream had {measured['best_rate'] / 1e6:.1f} Mbit/s")]
+    return next((words for applies, words in blames if applies), "")
+
+
+def mtu_problem(found):
+    """Why a host's interface has not the declared longest packet, or ''."""
+    for host in found["hosts"]:
+        mtu = pathlib.Path(f"/proc/{host['pid']}/root/sys/class/net/eth0/mtu").read_text().strip()
+        if mtu != str(found["options"]["mtu"]):
+            return f"{host['name']} has MTU {mtu}, {found['options']['mtu']} was asked for"
+    return ""
+
+
+def agreed(found, host, seconds, until):
+    """Probes a host until it agrees with the model, and says how often and how long.
+
+    A network that contradicts it repeatedly for no other reason is wrong; while the machine is to
+    blame it is waited for, up to the instant `until`.
+    """
+    slower = found["options"]["dilation"]
+    begun, tries, wrong, pause = time.monotonic(), 0, 0, PAUSE_S
+    while True:
+        measured = probe(found, host, seconds)
+        tries += 1
+        reason = contradiction(measured, host, slower)
+        if not reason:
+            return {**measured, "tries": tries,
+                    "waited_s": round(time.monotonic() - begun, 3) if tries > 1 else 0}
+        blame = excuse(measured, host, slower)
+        wrong += not blame
+        words = f"host1 to {host['name']}: {reason}"
+        if wrong >= CONTRADICTIONS:
+            raise ClusterError(f"the cluster is not what it should be: {words}")
+        if blame and time.monotonic() + pause > until:
+            raise ClusterBusyError(f"the machine was too busy for a cluster, {tries} times in "
+                                   f"{time.monotonic() - begun:.0f} s: {words}; {blame}")
+        time.sleep(pause if blame else 0)
+        pause = min(2 * pause, 8 * PAUSE_S)
+
+
+def verify(found, patience_s=PATIENCE_S):
+    """Holds every host's interface and way from the first one against the model; what was found
+    is kept in the run folder. A busy machine is waited for."""
+    until = time.monotonic() + patience_s
+    if wrong := mtu_problem(found):
+        raise ClusterError(f"the cluster is not what it should be: {wrong}")
+    second, *others = [host for host in found["hosts"][1:] if host["name"] != "head"]
+    measured = {**agreed(found, second, STREAM_S, until), "others": [
+        {"name": host["name"], **agreed(found, host, SHORT_STREAM_S, until)} for host in others]}
+    disk.write_json(pathlib.Path(found["folder"]) / "verified.json", measured)
+    return measured

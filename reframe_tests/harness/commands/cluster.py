@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Virtual clusters of this machine: up, down, which are up."""
+
+from ..backends import clusters
+from . import shared
+
+
+def main():
+    parser = shared.Parser(description="virtual clusters of this machine")
+    parser.add_argument("verb", choices=["up", "down", "list"])
+    parser.add_argument("cluster", nargs="?", help="one of clusters.yaml")
+    parser.add_argument("--name", help="to tell it from another of the same kind")
+    parser.add_argument("--hosts", type=int, help="number of hosts, 2 to 16")
+    parser.add_argument("--guests", action="store_true",
+                        help="boot a User-mode Linux in place of each host; named NAME-guests")
+    args = parser.parse_args()
+    if args.guests and args.cluster:
+        args.name = args.name or f"{args.cluster}-guests"
+    if args.verb == "list":
+        clusters.sweep()
+        for folder in sorted(clusters.run_folder().glob("*")):
+            if found := clusters.state(folder.name):
+                print(f"{folder.name}: {len(found['hosts']) - 1} hosts, {found['folder']}")
+        return 0
+    if not args.cluster:
+        parser.error(f"{args.verb} needs the name of a cluster")
+    try:
+        if args.verb == "down":
+            return (0 if clusters.down(args.name or args.cluster)
+                    else f"cluster: {args.cluster} is not up")
+        found = clusters.up(args.cluster, args.name, args.hosts)
+        if args.guests:
+            clusters.boot(found)
+    except clusters.ClusterError as err:
+        return f"cluster: {err}"
+    print(f"cluster: {len(found['hosts']) - 1} hosts are up; "
+          f"start launchers by {clusters.tool('enter', args.guests)} {found['folder']}")
+    return 0

@@ -1,0 +1,421 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Adds results to a dataset small enough for the repository: `make reference`.
+
+One archive a session, `SITE/SESSION.tar.xz`, with the launches as docs/data.md has them. What
+belongs to the machine's keeper and not to the measurement is taken out: paths of the stack and of
+libraries outside of the system's folders, and the addresses that some libraries carry in their
+version text. Packing the same results twice gives the same bytes.
+
+Results are read as if a stranger had written them (read_session), archives too (read_archive).
+"""
+
+import collections
+import ctypes
+import hashlib
+import io
+import json
+import lzma
+import os
+import pathlib
+import re
+import shutil
+import stat
+import sys
+import tarfile
+
+from ..machine import removal
+from . import shared
+
+MOST_BYTES = 30_000_000
+PRESET = 9
+#: Of one file within a session, unpacked.
+MOST_IN_FILE = 1 << 30
+#: What makes use of a dataset, by its folder or the one that it is in.
+COMMANDS = {"reference": "make figures report paper DATA=reference",
+            "proof": "make proof-page DATA=reference",
+            "questions": "make questions DATA=reference"}
+#: What is put in the place of what, in this order.
+RULES = [(re.compile(pattern), instead) for pattern, instead in (
+    # SMPI's copies of the program, one a rank, by the number of a process.
+    (r"[^\s=:\"',]*/(\w+?)_\d+_\d+\.so(?![\w.])", r"\1"),
+    (r"[^\s=:\"',]*?/(?:\.stack|\.spack-env)(?=/)", "STACK"),
+    # Where the checkout was, before what is run of it.
+    (r"[^\s=:\"',]*?/(?=(?:site_configs|src/languages)/)", ""),
+    # Libraries in a site's own folders, such as Spack's externals, by their names.
+    (r"(?<![\w./-])/(?!usr/|lib)[^\s=:\"',]*/(lib[^/\s=:\"',]*\.so[.\d]*)(?![\w.])", r"\1"),
+    # Addresses.
+    (r"\s*(?:https?|ftp|file)://[^\s\"',]*", ""),
+)]
+# What may not be left: any other address, and folders of a person or of a moment.
+KEPT_OUT = re.compile(r"://|/tmp/|/home/|/root/")
+#: Names of sites and sessions, and of the files of a session.
+WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+IN_SESSION = re.compile(r"[A-Za-z0-9][\w.+,=@-]*\.(?:json|csv|csv\.gz)", re.ASCII)
+LAUNCH = re.compile(r".+\.[0-9]{3,}\.json")
+LISTED = re.compile(r"([0-9a-f]{64})  (.+)")
+#: Files of a session beside its launches, and what each holds.
+PLANS = {"session.json": dict, "audit.json": list}
+
+
+class FileError(ValueError):
+    """A file of results or of a dataset that is left out; the text names it and says why."""
+
+
+def stripped(value):
+    """A description without addresses and checkout, and with STACK for the stack's folder."""
+    if isinstance(value, dict):
+        return {name: stripped(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [stripped(member) for member in value]
+    if isinstance(value, str):
+        for pattern, instead in RULES:
+            value = pattern.sub(instead, value)
+    return value
+
+
+def leftovers(value):
+    """Texts in a description that still name what must not be named."""
+    if isinstance(value, dict):
+        return [text for member in value.values() for text in leftovers(member)]
+    if isinstance(value, list):
+        return [text for member in value for text in leftovers(member)]
+    return [value] if isinstance(value, str) and KEPT_OUT.search(value) else []
+
+
+def is_factor(column):
+    """Whether samples that differ in a column are not of one group. docs/data.md: Version 2."""
+    own = ("repetition", "calls", "time_s", "valid")
+    if column["name"] in own:
+        return False
+    return column["name"] == "bytes" or column.get(
+        "role", "measure" if column["unit"] else "factor") == "factor"
+
+
+def thinned(lines, columns, most):
+    """Rows of a sample file with at most `most` of each group, evenly over its order."""
+    keys = [i for i, c in enumerate(columns) if is_factor(c)]
+    groups = collections.defaultdict(list)
+    for number, line in enumerate(lines):
+        fields = line.split(",")
+        groups[tuple(fields[i] for i in keys)].append(number)
+    kept = set()
+    for rows in groups.values():
+        count = min(most, len(rows))
+        kept.update(rows[i * len(rows) // count] for i in range(count))
+    return [line for number, line in enumerate(lines) if number in kept]
+
+
+def read_plain(path):
+    """The bytes of a file that is one: no link, no device, not too large."""
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+            seen = os.fstat(file.fileno())
+            if not stat.S_ISREG(seen.st_mode):
+                raise FileError(f"{path}: no plain file")
+            if seen.st_size > MOST_IN_FILE:
+                raise FileError(f"{path}: {seen.st_size} B is more than {MOST_IN_FILE}")
+            return file.read(seen.st_size)
+    except OSError as err:
+        reason = "is a link" if path.is_symlink() else err.strerror
+        raise FileError(f"{path}: {reason}") from err
+
+
+def parsed(path, data, kind=dict):
+    """What a file of JSON holds: an object, or a list."""
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError) as err:
+        raise FileError(f"{path}: not JSON ({str(err)[:80]})") from err
+    if not isinstance(found, kind):
+        raise FileError(f"{path}: no JSON {'object' if kind is dict else 'list'}")
+    return found
+
+
+def packed_launch(path, most):
+    """Files of one launch: name -> bytes. FileError where they are not what they should be."""
+    record = parsed(path, read_plain(path))
+    found, samples = {}, record.get("samples")
+    if record.get("id") != path.name.removesuffix(".json"):
+        raise FileError(f"{path}: its id is {str(record.get('id'))[:80]!r}")
+    if samples:
+        found[f"{record['id']}.csv"] = packed_samples(path, record, most)
+    record = stripped(record)
+    left = leftovers(record)
+    if left:
+        raise ValueError(f"{path}: {left[0][:120]!r} names a place that a dataset must not name; "
+                         "extend the rules in dataset.py")
+    found[path.name] = (json.dumps(record, indent=1) + "\n").encode()
+    return found
+
+
+def packed_samples(path, record, most):
+    """The thinned samples of a launch; its record then tells how many are left."""
+    samples = record["samples"]
+    try:
+        name, rows, columns = samples["file"], samples["rows"], samples["columns"]
+        names = [column["name"] for column in columns]
+        if name != f"{record['id']}.csv":
+            raise FileError(f"{path}: samples.file is {str(name)[:80]!r}, not {record['id']}.csv")
+        head, header, *lines = read_plain(path.with_name(name)).decode().splitlines()
+        if header.split(",") != names or any(line.count(",") != len(names) - 1 for line in lines):
+            raise FileError(f"{path.with_name(name)}: its columns are not those of {path.name}")
+        if len(lines) != rows:
+            raise FileError(f"{path.with_name(name)}: {len(lines)} rows, {path.name} says {rows}")
+        kept = thinned(lines, columns, most)
+    except (KeyError, TypeError, ValueError, AttributeError) as err:
+        if isinstance(err, FileError):
+            raise
+        raise FileError(f"{path}: its samples are not as docs/data.md says "
+                        f"({type(err).__name__}: {str(err)[:80]})") from err
+    if len(kept) < len(lines):
+        samples.update(rows=len(kept), thinned_from=len(lines))
+    return ("\n".join([head, header, *kept]) + "\n").encode()
+
+
+def read_session(folder, most):
+    """Files of a session, its plan and audit among them: name -> bytes; and what was left out."""
+    files, wrong = {}, []
+    for path in sorted(folder.iterdir()):
+        try:
+            if not path.name.startswith(".") and LAUNCH.fullmatch(path.name):
+                files.update(packed_launch(path, most))
+            elif path.name in PLANS:
+                record = stripped(parsed(path, read_plain(path), PLANS[path.name]))
+                files[path.name] = (json.dumps(record, indent=1) + "\n").encode()
+        except FileError as err:
+            wrong.append(str(err))
+    return files, wrong
+
+
+def archive(files):
+    """The bytes of a tar.xz of name -> bytes, without dates and owners."""
+    raw = io.BytesIO()
+    with tarfile.open(fileobj=raw, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+        # Descriptions stand together and samples too: they compress far better so.
+        for name in sorted(files, key=lambda n: (n.rpartition(".")[2], n)):
+            entry = tarfile.TarInfo(name)
+            entry.size = len(files[name])
+            tar.addfile(entry, io.BytesIO(files[name]))
+    return lzma.compress(raw.getvalue(), preset=PRESET)
+
+
+def read_archive(path):
+    """The files of a session's archive: name -> bytes. FileError for anything but plain files of
+    a session, each once, and for more bytes than a session may have."""
+    found, room = {}, MOST_IN_FILE
+    try:
+        with tarfile.open(fileobj=io.BytesIO(read_plain(path)), mode="r|xz") as tar:
+            for entry in tar:
+                if not entry.isreg() or not IN_SESSION.fullmatch(entry.name):
+                    raise FileError(f"{path}: {entry.name[:80]!r} is no plain file of a session")
+                room -= entry.size
+                if entry.name in found or room < 0:
+                    raise FileError(f"{path}: {entry.name[:80]!r} is there twice or too large")
+                found[entry.name] = tar.extractfile(entry).read()
+    except (tarfile.TarError, lzma.LZMAError, EOFError, OSError) as err:
+        raise FileError(f"{path}: no tar.xz ({str(err)[:80]})") from err
+    return found
+
+
+def facts(site, session, files):
+    """What the README says of a session: a row of its table."""
+    records = [parsed(name, data) for name, data in files.items() if LAUNCH.fullmatch(name)]
+    used = [r for r in records if r.get("status") == "ok"]
+
+    def text(record, *path):
+        for member in path:
+            record = record.get(member) if isinstance(record, dict) else None
+        return " ".join(str(record or "").split()).replace("|", "/")
+
+    def values(*path):
+        return ", ".join(sorted({text(r, *path) for r in used} - {""}))
+
+    def models(record):
+        nodes = (record.get("observed") or {}).get("nodes")
+        return [text(record, "observed", "node", "cpu_model"),
+                *(text(node, "cpu_model") for node in nodes or [])]
+
+    return [site, session, len(records), len(used), values("asked", "test") or "none",
+            values("asked", "mpi") or "none", values("simulated") or "none",
+            ", ".join(sorted({m for r in used for m in models(r)} - {""})) or "none",
+            ", ".join(sorted({text(r, "provenance", "commit")[:12] for r in used}))]
+
+
+def readme(rows, most, command):
+    head = ["site", "session (UTC)", "launches", "usable", "tests", "MPIs", "simulated",
+            "CPU of rank 0", "commit"]
+    table = [head, ["---"] * len(head), *rows]
+    return "\n".join([
+        "# Reference dataset", "",
+        "Launches measured by this project, so that all that is drawn of them can be made from",
+        "a fresh clone, with no MPI on the machine:", "",
+        "```", command, "```", "",
+        *["| " + " | ".join(map(str, row)) + " |" for row in table], "",
+        "`SITE/SESSION.tar.xz` holds the files of one session as `docs/data.md` describes them;",
+        "`SHA256SUMS` has the checksum of each (`sha256sum -c SHA256SUMS`). Written by",
+        "`make reference`, which takes out of the descriptions the folder of the stack (`STACK`)",
+        "and the addresses that libraries carry in their version text, and keeps of each group",
+        f"(launch, operation, size and factors) at most {most} samples, evenly over their order",
+        "(`samples.thinned_from` in a description is how many there were; its `summary` is that",
+        "of all of them). Nothing else is changed.", ""])
+
+
+def listed(out):
+    """The archives of a dataset: name -> checksum; {} where there is no dataset yet."""
+    if not os.path.lexists(out) or (out.is_dir() and not any(out.iterdir())):
+        return {}
+    if not out.is_dir() or out.is_symlink() or not (out / "SHA256SUMS").is_file():
+        raise FileError(f"{out}: no dataset, for it has no SHA256SUMS; nothing was written: name "
+                        "a new folder or a dataset (REFERENCE)")
+    found = {}
+    for line in read_plain(out / "SHA256SUMS").decode(errors="replace").splitlines():
+        words = LISTED.fullmatch(line)
+        parts = words[2].removesuffix(".tar.xz").split("/") if words else []
+        if (len(parts) != 2 or not words[2].endswith(".tar.xz")
+                or not all(WORD.fullmatch(part) for part in parts)):
+            raise FileError(f"{out}/SHA256SUMS: {line[:80]!r} is no checksum of a "
+                            "SITE/SESSION.tar.xz; restore the dataset")
+        found[words[2]] = words[1]
+    for name, checksum in found.items():
+        if hashlib.sha256(read_plain(out / name)).hexdigest() != checksum:
+            raise FileError(f"{out / name}: is not what its checksum says; restore the dataset")
+    return found
+
+
+def sessions_of(results):
+    """Folders of the sessions below a results folder, and what was left out."""
+    found, wrong = [], []
+    for folder in sorted(p for site in results.glob("*") for p in site.glob("*")):
+        names = [folder.parent.name, folder.name]
+        if folder.is_symlink() or folder.parent.is_symlink():
+            wrong.append(f"{folder}: is a link")
+        elif folder.is_dir() and any(LAUNCH.fullmatch(p.name) for p in folder.iterdir()):
+            if all(WORD.fullmatch(name) for name in names):
+                found.append(folder)
+            else:
+                wrong.append(f"{folder}: no name of a site and a session")
+    return found, wrong
+
+
+def before(out):
+    """Where the old dataset is while the new one takes its place, if that takes two steps."""
+    return out.with_name(f".{out.name}.before-exchange")
+
+
+def exchange(new, out):
+    """Puts a folder in the place of another in one step; the other one is then at `new`."""
+    swap, here = 2, -100  # RENAME_EXCHANGE, AT_FDCWD
+    libc = ctypes.CDLL(None, use_errno=True)
+    if not hasattr(libc, "renameat2") or libc.renameat2(
+            here, os.fsencode(new), here, os.fsencode(out), swap) != 0:
+        # A file system that cannot. Killed here, the next start puts the old one back.
+        out.rename(before(out))
+        new.rename(out)
+        before(out).rename(new)
+
+
+def copied(out, new):
+    """Copies what is in a dataset, by links to the same file where that is possible."""
+    def link(source, target):
+        try:
+            os.link(source, target, follow_symlinks=False)
+        except OSError:
+            shutil.copy2(source, target, follow_symlinks=False)
+
+    if out.exists():
+        shutil.copytree(out, new, symlinks=True, copy_function=link)
+    else:
+        new.mkdir()
+
+
+def put(path, data):
+    """Writes a file of the new dataset; one that was linked stays what it is in the old."""
+    path.parent.mkdir(exist_ok=True)
+    removal.write_whole(path, data)
+
+
+def pack(results, out, most, drop=()):
+    """Adds all sessions below `results` to the dataset `out`, in place of those of their names;
+    takes out those that `drop` names (SITE/SESSION). Nothing else of it is changed."""
+    if results == out or results in out.parents or out in results.parents:
+        raise FileError(f"{out}: one of results and dataset is in the other; name another folder")
+    if not out.exists() and listed(before(out)):
+        before(out).rename(out)
+    known = listed(out)
+    folders, wrong = sessions_of(results)
+    if unknown := [name for name in drop if f"{name}.tar.xz" not in known]:
+        raise FileError(f"{out}: has no session {unknown[0]}")
+    if not folders and not drop:
+        raise FileError(f"no launch below {results}; `make study` measures some")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    place = removal.place_beside(out)
+    try:
+        if listed(before(out)):  # the new one is there already
+            before(out).rename(place / "before")
+        new = place / out.name
+        copied(out, new)
+        rows, bad = renew(new, known, folders, most, drop)
+        wrong += bad
+        of = [name for name in (out.name, out.parent.name, "reference") if name in COMMANDS]
+        text = readme([rows[name] for name in sorted(rows)], most, COMMANDS[of[0]])
+        put(new / "README.md", text.encode())
+        put(new / "SHA256SUMS", "".join(f"{known[n]}  {n}\n" for n in sorted(known)).encode())
+        if out.exists():
+            exchange(new, out)
+        else:
+            new.rename(out)
+        removal.sync_folder(out.parent)
+    finally:
+        removal.empty(place)
+    total = sum((out / name).stat().st_size for name in known)
+    print(f"dataset: {out}: {len(folders)} sessions of {results}, {len(known)} in all, "
+          f"{total / 1e6:.2f} MB")
+    return wrong
+
+
+def renew(new, known, folders, most, drop):
+    """Brings a copy of a dataset up to date, and `known`, its checksums; returns the facts of all
+    sessions by name, and what was left out."""
+    rows, wrong = {}, []
+    for name in drop:
+        del known[f"{name}.tar.xz"]
+        (new / f"{name}.tar.xz").unlink()
+    for folder in folders:
+        name = f"{folder.parent.name}/{folder.name}.tar.xz"
+        files, bad = read_session(folder, most)
+        wrong += bad
+        if any(LAUNCH.fullmatch(file) for file in files):
+            data = archive(files)
+            put(new / name, data)
+            known[name] = hashlib.sha256(data).hexdigest()
+            rows[name] = facts(folder.parent.name, folder.name, files)
+            print(f"dataset: {name}: {len(data) / 1e6:.2f} MB", flush=True)
+    total = sum((new / name).stat().st_size for name in known)
+    if total > MOST_BYTES:
+        raise FileError(f"{total / 1e6:.1f} MB is more than {MOST_BYTES / 1e6:.0f} MB; keep fewer "
+                        f"samples than {most} (SAMPLES), or fewer sessions (DROP)")
+    for name in known.keys() - rows.keys():
+        rows[name] = facts(*name.removesuffix(".tar.xz").split("/"), read_archive(new / name))
+    return rows, wrong
+
+
+def main():
+    parser = shared.Parser(description=__doc__.splitlines()[0])
+    parser.add_argument("results", type=pathlib.Path)
+    parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("--samples", type=shared.count, default=20,
+                        help="of each group, at most")
+    parser.add_argument("--drop", action="append", default=[], metavar="SITE/SESSION",
+                        help="take this session out of the dataset")
+    args = parser.parse_args()
+    try:
+        wrong = pack(args.results.resolve(), args.out.resolve(), args.samples, args.drop)
+    except ValueError as err:
+        return f"dataset: {err}"
+    except OSError as err:
+        return f"dataset: {err.filename}: {err.strerror}; what was there before is still there"
+    for line in wrong:
+        print(f"dataset: left out: {line}", file=sys.stderr)
+    if wrong:
+        print(f"dataset: {len(wrong)} files were left out", file=sys.stderr)
+    return 0

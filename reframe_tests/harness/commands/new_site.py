@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes the folder of a new site from what it finds on the machine, to be read and corrected."""
+
+import itertools
+import json
+import re
+import socket
+
+import yaml
+
+from ..machine import inventory, topology
+from ..model import families
+from . import shared
+
+HEAD = "# SPDX-License-Identifier: BSD-3-Clause\n"
+LAUNCHERS = {"slurm": "srun", "pbs": "mpirun", "local": "mpirun"}
+WIDTH = 99
+
+
+def _partition(found):
+    """The lines of reframe.py that hang on the scheduler."""
+    scheduler, queues = found["scheduler"]
+    name, extras = scheduler, {"nodes": found["nodes"]}
+    if scheduler == "slurm" and not found.get("accounting", True):
+        name = "squeue"  # of ReFrame, for a Slurm whose sacct does not answer
+    if found.get("shared_cores"):
+        extras["shared_cores"] = True
+    lines = [f'                    "scheduler": "{name}",',
+             f'                    "launcher": "{LAUNCHERS[scheduler]}",']
+    if scheduler == "slurm":
+        lines += ["                    # What sbatch must be given here; the account is yours to "
+                  "add.",
+                  f'                    "access": ["--partition={(queues or ["compute"])[0]}", '
+                  '"--exclusive"],',
+                  "                    # How many nodes launches may have. srun starts each MPI "
+                  "by the interface",
+                  "                    # that its family declares; another one: "
+                  '"srun_mpi": {MPI: INTERFACE}.',
+                  *(["                    # All nodes are one machine, whose cores they share."]
+                    if "shared_cores" in extras else []),
+                  f'                    "extras": {json.dumps(extras).replace("true", "True")},']
+    elif scheduler == "pbs":
+        lines += ["                    # PBS is untried: correct what does not fit.",
+                  f'                    "access": ["-q {(queues or ["workq"])[0]}"],']
+    return lines
+
+
+def reframe_py(name, found):
+    """Text of the site's reframe.py."""
+    queues = found["scheduler"][1]
+    seen = "".join(f"# {line}\n" for line in
+                   [f"partitions: {', '.join(queues)}"] * bool(queues) + found["mpis"])
+    host = re.sub(r"\d+", r"\\d+", re.escape(found["host"]).replace(r"\-", "-"))
+    return (f'{HEAD}"""Site {name}; written by `make site`, to be read and corrected."""\n\n'
+            + (f"# Found on the machine:\n{seen}\n" if seen else "")
+            + "site_configuration = {\n"
+            '    "systems": [\n        {\n'
+            f'            "name": "{name}",\n'
+            "            # The hosts on which ReFrame is started.\n"
+            f'            "hostnames": [r"{host}"],\n'
+            '            "partitions": [\n                {\n'
+            '                    "name": "compute",\n'
+            + "\n".join(_partition(found)) + "\n"
+            "                }\n            ],\n        }\n    ]\n}\n")
+
+
+def spans(cores):
+    """Cores as Linux lists them: [0, 1, 2, 8] -> '0-2,8'."""
+    runs = [[core for _, core in run] for _, run in
+            itertools.groupby(enumerate(cores), key=lambda pair: pair[1] - pair[0])]
+    return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+
+
+def _seen(there):
+    """What was found, as comments."""
+    lines = ["# Placements (docs/sites.md: policies, lists of cores). Found by hwloc:"]
+    lines += [f"# package {d.package}, NUMA node {d.numa}: cores {spans(d.cores)}"
+              for d in there.domains]
+    if there.allowed < there.units:
+        lines.append(f"# This shell may use {there.allowed} of the {there.units} hardware threads "
+                     "of this machine: the rest is not here.")
+    return lines + [f"# {c.kind} card {c.name}"
+                    + (f" on NUMA node {c.numa}" if c.numa >= 0 else ", place not told")
+                    for c in there.cards]
+
+
+def placements_yaml(found):
+    """Text of the site's placements.yaml: policies, as far as they differ on this machine."""
+    there, is_local = found["topology"], found["scheduler"][0] == "local"
+    lines = _seen(there) + ["# Cores that share most, from those beside the network card on.",
+                            "near: {policy: compact}"]
+    if len(there.domains) > 1:
+        lines += ["# As far apart as the machine allows, and one rank on each NUMA node.",
+                  "far: {policy: spread}", "per-numa: {policy: per-numa}"]
+    else:
+        lines += ["# One NUMA node: what is far shares a cache less at most.",
+                  "far: {policy: spread}"]
+    if any(len(core.units) > 1 for core in there.cores):
+        lines += ["# The hardware threads of a core together.", "packed: {policy: siblings}"]
+    lines += ["# A second core for each rank, for a thread of the library.",
+              "spare: {policy: compact, threads: 2}"]
+    if not is_local:
+        lines += ["# Across the network: beside the card, and away from it.",
+                  "one-per-host: {policy: one-per-node}"]
+        if len(there.domains) > 1:
+            lines.append("one-per-host-far: {policy: one-per-node, card: far}")
+    return HEAD + "\n".join(lines) + "\n"
+
+
+def packages_yaml(found):
+    """Text of the site's spack/packages.yaml: that of `local`, and what Spack has as externals."""
+    text = (families.REPO / "site_configs/local/spack/packages.yaml").read_text()
+    if not found["externals"]:
+        return text
+    data = yaml.safe_load(text)
+    data["packages"].update(found["externals"])
+    return (f"{HEAD}# The externals are those of Spack's configuration on this machine. They must "
+            "satisfy the specs of\n# spack.yaml: remove what does not fit. docs/spack.md tells "
+            "what else a site can say.\n"
+            + yaml.safe_dump(data, sort_keys=False, default_flow_style=False, width=WIDTH))
+
+
+def inspect():
+    scheduler, queues = inventory.scheduler()
+    return {"host": socket.gethostname(), "topology": topology.here(), "xml": topology.xml(),
+            "scheduler": (scheduler, queues), "nodes": inventory.nodes(queues[:1]),
+            "accounting": inventory.has_accounting(), "shared_cores": inventory.is_virtual_host(),
+            "mpis": inventory.mpis(), "externals": inventory.externals()}
+
+
+def write(name, found, folder):
+    """Writes the site; FileExistsError where it is there already."""
+    texts = {"reframe.py": reframe_py(name, found), "placements.yaml": placements_yaml(found),
+             "spack/packages.yaml": packages_yaml(found)}
+    folder.mkdir(parents=True)
+    (folder / "spack").mkdir()
+    if found["scheduler"][0] != "local":
+        # ReFrame runs on another host than the ranks.
+        texts["topology/compute.xml"] = found["xml"]
+        (folder / "topology").mkdir()
+    for file, text in texts.items():
+        (folder / file).write_text(text)
+
+
+def main():
+    parser = shared.Parser(description=__doc__.splitlines()[0])
+    parser.add_argument("name")
+    name = parser.parse_args().name
+    if not re.fullmatch(r"[a-z][a-z0-9-]*", name) or name == "generic":
+        return f"site: NAME={name}: give small letters, digits and dashes (`generic` is ReFrame's)"
+    folder = families.REPO / "site_configs" / name
+    if folder.exists():
+        return f"site: {folder} is there already; remove it to write it anew"
+    try:
+        write(name, inspect(), folder)
+    except topology.TopologyError as err:
+        return f"site: {err}"
+    print(f"site: wrote {folder}; read its files, then `make check-site NAME={name}`")
+    return 0

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which release changed it: releases of one MPI as levels of a factor, in interleaved blocks.
+
+Up to ten releases are all in each of the first blocks; of more, those at the ends and then, by
+halving, those between which a cell differs. Blocks that follow hold only releases next to a
+change that is neither certain nor ruled out, and together no more than `SHARE` of the launches of
+the full matrix. What to go on with is the R package's to say (`next_releases()`), from the same
+posterior that the report shows.
+"""
+
+import csv
+import os
+import shutil
+import subprocess
+import sys
+
+from stack import releases as stack_releases
+
+from ..launch import sessions
+from ..machine import cores, disk, removal
+from ..model import families, sites
+from ..study import blocks, ending, plans
+from . import shared, study
+
+#: Blocks of the full matrix, and of the first look at all releases.
+BLOCKS, FIRST = 20, 8
+#: So many releases are all in each of the first blocks.
+MOST_AT_ONCE = 10
+#: Of the full matrix's launches, the most that a search may take.
+SHARE = 0.7
+
+
+def ask_r(code):
+    """What a call of the R package printed; RuntimeError has its words."""
+    stack = families.stack_prefix()
+    program = shutil.which("Rscript", path=f"{stack}/tools/bin:{os.environ['PATH']}")
+    if not program:
+        raise RuntimeError("no Rscript on PATH; `make stack` installs it")
+    done = subprocess.run([program, "--vanilla", "-e", code], text=True, capture_output=True,
+                          env={**os.environ, "R_LIBS": f"{stack}/R"})
+    if done.returncode:
+        said = [line for line in done.stderr.splitlines() if line != "Execution halted"]
+        raise RuntimeError(" ".join(said[-2:]) or "R ended without a word")
+    return done.stdout
+
+
+def quoted(words):
+    return f"c({', '.join(repr(str(word)) for word in words)})"
+
+
+class Search:
+    """What a search goes on with: `names` of the releases, oldest first, `cells` of all of them,
+    `blocks` of the full matrix."""
+
+    def __init__(self, names, cells, blocks=BLOCKS, share=SHARE):
+        self.names, self.cells = names, cells
+        self.most = int(share * blocks * len(cells))
+
+    def of(self, name):
+        """The cells of a release: a cell's second word is its MPI."""
+        return [c for c in self.cells if c.split(".")[1] == name]
+
+    def first(self):
+        """The cells of the first blocks."""
+        if len(self.names) <= MOST_AT_ONCE:
+            return self.cells
+        return [*self.of(self.names[0]), *self.of(self.names[-1])]
+
+    def further(self):
+        """The cells of another block; [] when nothing is left to find, or no launches."""
+        folder = sessions.session_folder()
+        done = len(sessions.launch_files(folder))
+        told = ask_r(f"cotejo::print_next_releases({str(folder)!r}, {quoted(self.names)})")
+        cells = []
+        for test, transport, placement, release in csv.reader(told.splitlines(), delimiter="\t"):
+            begin = f"{test}.{release}.{transport}.{placement}"
+            cells += [c for c in self.cells if c == begin or c.startswith(f"{begin}.")]
+        return cells if done + len(cells) <= self.most else []
+
+
+def begin(args, names):
+    """The plan of a session to go on with, else of a new one, and the search."""
+    plan = study.session(args, FIRST if args.launches is None else args.launches)
+    search = Search(names, plan.get("swept") or plan["cells"])
+    if "swept" not in plan:
+        plan.update(swept=plan["cells"], releases=names, cells=search.first())
+        plans.write_plan(plan)
+    return plan, search
+
+
+def run(args, names):
+    """Measures until nothing is left to find; returns the exit status."""
+    plan, search = begin(args, names)
+    stopped = blocks.run(plan) or blocks.further_blocks(
+        plan, search.further, "between which something may have changed")
+    return ending.finish(plan, stopped)
+
+
+def main():
+    parser = shared.Parser(description=__doc__.splitlines()[0])
+    parser.add_argument("mpi", nargs="?", default="", help="the MPI")
+    parser.add_argument("--declared", default="", metavar="FILE",
+                        help="releases that are in the stack, oldest first, in place of wheels: "
+                             "a file as a site's mpis.yaml")
+    parser.add_argument("--from", dest="first", default="", metavar="VERSION")
+    parser.add_argument("--to", dest="last", default="", metavar="VERSION")
+    parser.add_argument("--tag", default="quick", help="which tests (default: quick)")
+    parser.add_argument("--cells", default="", metavar="REGEX", type=study.regex,
+                        help="only the cells that have this in their names")
+    parser.add_argument("--launches", type=shared.count,
+                        help=f"blocks of the first look ({FIRST})")
+    args = parser.parse_args()
+    args.tries = plans.TRIES
+    sites.site_folder()
+    stack = families.stack_prefix()
+    if bool(args.mpi) == bool(args.declared):
+        parser.error("an MPI, or --declared, is needed")
+    versions = args.mpi and stack_releases.chosen(args.mpi, args.first, args.last)
+    try:
+        cores.hold("releases")
+    except cores.Busy as err:
+        sys.exit(f"releases: {err}")
+    try:
+        with cores.own_folder():
+            path, audit = (stack_releases.prepare(stack, args.mpi, versions) if versions
+                           else (args.declared, None))
+            os.environ["COTEJO_MPIS"] = str(path)
+            names = list(families.declared_in(path))
+            status = run(args, names)
+            if audit:  # of the builds of the releases, not of the stack's MPIs
+                disk.write_json(sessions.session_folder() / "audit.json", audit)
+            removal.write_whole(stack / "releases/last", f"{sessions.session_folder()}\n")
+            return status
+    except RuntimeError as err:
+        sys.exit(f"releases: {err}")

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Removes folders of ours, or makes and marks them: the standard library alone."""
+
+import argparse
+
+from ..machine import removal
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--claim", action="store_true",
+                        help="make and mark, in place of removing")
+    parser.add_argument("below", help="the folder below which the others must be")
+    parser.add_argument("folders", nargs="+")
+    args = parser.parse_args()
+    for folder in args.folders:
+        try:
+            if args.claim:
+                removal.claim(folder)
+            elif removal.remove(args.below, folder):
+                print(f"removed {folder}")
+        except removal.NotOursError as err:
+            print(err)
+        except OSError as err:
+            return f"{folder}: {err.strerror}: {err.filename}; check its permissions"
+    return 0

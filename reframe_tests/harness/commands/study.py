@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command line of a study.
+
+A session that was interrupted is found again and goes on with what is missing.
+
+Exit status: 0, the session is complete; 3, something is missing (start again to go on, or see
+what was given up); 4, it is complete, and a cell failed by itself each time; 1 and 2, nothing
+was measured.
+"""
+
+import argparse
+import os
+import re
+import sys
+
+from ..foreign import any_program
+from ..launch import sessions
+from ..machine import cores, disk
+from ..model import factors, families, sites
+from ..study import blocks, child, ending, plans, submission, until
+from ..study.plans import say
+from . import program_options, shared
+
+
+def regex(text):
+    """A regular expression of the command line, or one line of what is wrong with it."""
+    try:
+        re.compile(text)
+    except re.error as err:
+        raise argparse.ArgumentTypeError(f"{text!r} is no regular expression: {err}") from None
+    return text
+
+
+def variables(text):
+    """Factors of the command line, or one line of what is wrong with them."""
+    if reason := factors.problem(text):
+        raise argparse.ArgumentTypeError(reason)
+    return text
+
+
+def part(text):
+    """K and N of a part of the blocks."""
+    if not re.fullmatch(r"[1-9][0-9]{0,3}/[1-9][0-9]{0,3}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not K/N, such as 1/3")
+    number, of = map(int, text.split("/"))
+    return min(number, of), of
+
+
+def main():
+    parser = shared.Parser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tag", default="quick", help="which tests (default: quick)")
+    parser.add_argument("--launches", type=shared.count,
+                        help="blocks; the scale's number by default")
+    parser.add_argument("--cells", default="", metavar="REGEX", type=regex,
+                        help="only the cells that have this in their names (default: all)")
+    parser.add_argument("--tries", type=int, default=plans.TRIES, metavar="N",
+                        help="how often a launch lost to an accident may be measured again in a "
+                             f"session that begins (default: {plans.TRIES})")
+    parser.add_argument("--until", type=until.share, metavar="WIDTH",
+                        help="go on until each effect's 95 %% interval is within this (3%%)")
+    parser.add_argument("--budget", type=until.seconds, metavar="TIME",
+                        help="with --until: begin no block that would end later (20m)")
+    parser.add_argument("--set", default=os.environ.get("COTEJO_SET", ""), metavar="NAME=A|B",
+                        type=variables, help="variables of libraries, each value a level")
+    parser.add_argument("--allocations", type=shared.count, default=1, metavar="N",
+                        help="over how many allocations of a scheduler blocks are spread (1)")
+    parser.add_argument("--part", type=part, default=os.environ.get("COTEJO_PART", "1/1"),
+                        metavar="K/N", help="bring the K-th of N parts of the blocks to its end")
+    parser.add_argument("--mpis", default="", metavar="FILE",
+                        help="the MPIs that are compared, as a site's mpis.yaml; or a name of "
+                             "reframe_tests/mpi_sets")
+    program_options.add_options(parser)
+    args = parser.parse_args()
+    os.environ["COTEJO_SET"] = args.set
+    if args.mpis:
+        os.environ["COTEJO_MPIS"] = families.set_of(args.mpis)
+    args.tag = program_options.choose(args)
+    sites.site_folder()  # one that is not there is said before anything begins
+    number = args.launches
+    if args.tries < 0:
+        parser.error("--tries must be a number from 0 on")
+    if args.until and args.launches:
+        parser.error("--until decides the number of launches; leave out --launches")
+    if args.budget and not args.until:
+        parser.error("--budget bounds a study --until a width; a plain one has --launches")
+    if args.until:
+        number = 1
+    if submission.needed():
+        return submit(args)
+    try:
+        cores.hold("study")
+    except cores.Busy as err:
+        sys.exit(f"study: {err}")
+    try:
+        with cores.own_folder():
+            return measure(args, number)
+    except KeyboardInterrupt:
+        say("interrupted; start again to go on")
+        return ending.INTERRUPTED
+    except (RuntimeError, ValueError) as err:
+        sys.exit(f"study: {err}")
+    except OSError as err:
+        sys.exit(f"study: {err.filename}: {err.strerror}")
+
+
+def submit(args):
+    """Has the study run in an allocation; what it would measure is listed here."""
+    try:
+        cells, *_, usual = plans.list_cells(args.tag, args.cells)
+        say(f"{len(cells)} cells of tag {args.tag!r}, in an allocation of "
+            f"{sites.site_name()}'s scheduler")
+        return submission.submit(
+            submission.command("study", *sys.argv[1:]), args.tag,
+            len(cells) * (args.launches or usual), args.allocations, child.reframe)
+    except KeyboardInterrupt:
+        say("interrupted; start again to go on")
+        return ending.INTERRUPTED
+
+
+def session(args, number):
+    """The plan of the session to go on with, else of a new one."""
+    name = plans.unfinished(args.tag, args.cells)
+    if not name:
+        return plans.begin(args.tag, number, args.cells, args.tries)
+    os.environ["COTEJO_SESSION"] = name
+    sessions.session_name.cache_clear()
+    plan = disk.read_json(plans.plan_file())
+    say(f"going on with session {name}")
+    if args.launches:
+        plans.resize(plan, args.launches)
+    return plan
+
+
+def until_known(plan, args):
+    """Goes on until all is known well enough; returns why it stopped, or ''."""
+    wide, stopped = until.go_on(plan, args.until, args.budget)
+    for group in wide:
+        say(f"still wide: {group}, about {group.more} more blocks of {len(group.cells)} launches")
+    return stopped or (f"{len(wide)} groups are wider than {100 * args.until:g} %"
+                       if wide else "")
+
+
+def measure(args, number):
+    """Begins a session, or goes on with one; returns the exit status."""
+    any_program.build()
+    plan = session(args, number)
+    return ending.finish(plan, until_known(plan, args) if args.until
+                         else blocks.run(plan, args.part))

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which launches died of something outside. docs/data.md: Accidents.
+
+What a program does by itself it does again: it failed. A signal that nobody raises against
+oneself, a full disk, a node or a scheduler that took the launch away are accidents, and such a
+launch is measured again. The proof is what the guard saw and what launcher and library said.
+"""
+
+import collections
+import os
+import re
+
+from ..machine import cores
+from . import sessions
+
+#: After so many in a row a study stops: whatever it is, it does not pass by itself.
+MOST_IN_A_ROW = 5
+
+#: Signals that come from outside; all others a program gets for what it does itself.
+OUTSIDE = {1: "SIGHUP", 2: "SIGINT", 9: "SIGKILL", 15: "SIGTERM"}
+
+#: How launchers say by which signal a rank ended.
+SIGNALLED = re.compile(r"(?:exited on\s+signal|KILLED BY SIGNAL:|\(signal) *([0-9]+)"
+                       r"|task [0-9, -]+: (Killed|Terminated)")
+
+#: What is said of an outside cause, in the order of asking: kind and words.
+SAID = [(kind, re.compile(words, re.I)) for kind, words in (
+    # A step that srun ends because a node is gone is said to be cancelled as well.
+    ("node", r"slurmstepd(?:-\S+)?: error: .*NODE FAIL.*|srun: error: Node failure on .*"),
+    ("scheduler", r"slurmstepd(?:-\S+)?: error: .*(?:CANCELLED|PREEMPT|TIME LIMIT).*"),
+    ("node", r".*(?:NODE[ _]FAIL|lost communication with a remote daemon|"
+             r"node failure).*"),
+    ("memory", r".*(?:oom[-_]kill|out of memory handler|oom event).*"),
+    ("shared-memory", r".*(?:/dev/shm|shared.memory|shmem).*"
+                      r"(?:No space left|not enough space|enough space|Permission denied|"
+                      r"Read-only).*|.*(?:No space left|not enough space).*"
+                      r"(?:/dev/shm|shared.memory|shmem).*"),
+    ("disk", r".*(?:No space left on device|Disk quota exceeded|Read-only file system).*"))]
+
+#: The first of them are a scheduler's own, who also tells the guard to end.
+SCHEDULERS = 2
+
+BUS_ERROR = 7
+#: A library that finds less room than this in /dev/shm (B) may end by a bus error: files there
+#: have their size before they have their memory. 64 MiB is what containers have by default.
+SHARED_ROOM = (64 << 20) + 1
+
+#: Words by which program, library or launcher say that they failed by themselves.
+FAILED = re.compile(r"^cotejo\b|error|fatal|abort|exited|terminat|detected|cannot|failed|usage|"
+                    r"no such|not found|exception|traceback|assert", re.I | re.M)
+#: What is said when the other side has gone, whatever took it; and a line of MPICH's about itself.
+GONE = re.compile(r".*(?:PMIX_ERR_UNREACH|PMIX_ERR_LOST_CONNECTION|error checking +:).*")
+
+
+def _by_the_study(guard):
+    """Whether this process, or the first one of its study, told the guard to end the launch: by
+    number and start, since another process may have the number by now."""
+    told = guard.get("sender"), guard.get("sender_start")
+    return told in ((os.getpid(), cores.started_at(os.getpid())), cores.founder_named())
+
+
+def _told(guard):
+    """Of a launch that the guard ended because somebody told it to."""
+    if guard["end"] == "alone":
+        return "cut", guard["reason"]
+    if _by_the_study(guard):
+        return "cut", f"ended by the study itself: {guard['reason']}"
+    return "signal", f"{guard['reason']}, sent to the guard by process {guard.get('sender')}"
+
+
+def _signals(guard, output):
+    """Signals that ended launcher or ranks: number -> the words for it."""
+    found = {}
+    if guard.get("end") == "signal":
+        found[guard["signal"]] = guard["reason"]
+    # Launchers end with the status of a shell whose command was ended by a signal.
+    if guard.get("end") == "exit" and guard["exit"] - 128 in OUTSIDE:
+        found[guard["exit"] - 128] = guard["reason"]
+    for match in SIGNALLED.finditer(output):
+        number = int(match[1] or {"Killed": 9, "Terminated": 15}[match[2]])
+        found.setdefault(number, " ".join(match[0].strip("(").split()))
+    return found
+
+
+def shared_memory_full(guard):
+    """Whether /dev/shm was not there or had little room, before the launch or after it."""
+    return guard.get("shared_room", SHARED_ROOM) < SHARED_ROOM
+
+
+def _said(guard, output):
+    """What launcher, library or scheduler said of an outside cause."""
+    for kind, words in SAID[:SCHEDULERS] if guard.get("end") in ("told", "alone") else SAID:
+        if said := words.search(output):
+            return kind, said[0]
+    return None
+
+
+def _ended(guard, _):
+    """By whom the guard was ended, or told to end the launch."""
+    if guard.get("end") in ("told", "alone"):
+        return _told(guard)
+    if guard["exit"] is None or guard.get("end") == "guard":
+        return "signal", guard["reason"]
+    return None
+
+
+def _killed(guard, output):
+    """By which signals launcher or ranks ended."""
+    signals = _signals(guard, output)
+    if BUS_ERROR in signals and shared_memory_full(guard):
+        return "shared-memory", (f"{signals[BUS_ERROR]}, and /dev/shm had room for "
+                                 f"{max(0, guard['shared_room']) / 2**20:.1f} MiB")
+    # A launcher ends the others, too, when one rank fails by itself.
+    if not signals or signals.keys() - OUTSIDE.keys():
+        return None
+    number = min(signals, key=lambda n: (n == 9, n))
+    if number == 9 and guard.get("oom_kills"):
+        return "memory", f"{signals[number]}; the kernel ended {guard['oom_kills']} processes"
+    return "signal", f"{signals[number]} ({OUTSIDE[number]}), which no program raises by itself"
+
+
+def _silent(guard, output):
+    """A launcher that is told to end may do so without a word; what fails by itself has some."""
+    said = _signals(guard, output) or FAILED.search(GONE.sub("", output))
+    if guard.get("end") != "exit" or said:
+        return None
+    return "signal", f"{guard['reason']} without a word, as of a launcher that was told to end"
+
+
+def of(guard, output):
+    """`{"kind", "evidence"}` where a launch that did not end well died of something outside."""
+    if guard.get("end") == "time" or guard["exit"] == 0:
+        return None
+    cause = (_said(guard, output) or _ended(guard, output) or _killed(guard, output)
+             or _silent(guard, output))
+    return {"kind": cause[0], "evidence": " ".join(cause[1].split())[:300]} if cause else None
+
+
+def counted(records):
+    """How many launches each configuration lost: cell -> number."""
+    return dict(sorted(collections.Counter(
+        sessions.cell_of(record) for record in records
+        if record["status"] == "accident").items()))
+
+
+def in_a_row(records):
+    """Those of the last launches that were accidents without another between, latest last."""
+    row = []
+    for record in sorted(records, key=lambda r: (r["started"], r["id"])):
+        row = [*row, record] if record["status"] == "accident" else []
+    return row
+
+
+class Row:
+    """Accidents in a row of this process, for which the rest of a block is left out."""
+
+    def __init__(self):
+        self.length = 0
+
+    def note(self, status):
+        self.length = self.length + 1 if status == "accident" else 0
+
+    def too_long(self):
+        return self.length >= MOST_IN_A_ROW
+
+
+row = Row()

@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From what a launch left in its folder to its description. docs/data.md: Launch description.
+
+A launch is `ok` only when what was observed is what was asked for; everything
+that can be told apart is checked here, in one place, for every experiment.
+"""
+
+import collections
+import contextlib
+import functools
+import hashlib
+import json
+import re
+import subprocess
+
+from ..machine import disk
+from ..machine.inventory import cpu_list
+from ..model import factors, families
+from ..model import transport as transports
+from . import accidents, measuring, sessions
+
+SCHEMA = "cotejo-launch/2"
+
+#: Of the ranks' own TCP connections what is not payload: in 2900 launches the MPIs had none over
+#: other transports, our layers at most 31 kB.
+CONTROL_BYTES = 1 << 16
+
+
+@functools.cache
+def provenance(reframe_version):
+    """Commit, stack and ReFrame that this process measures with, and the hash of what measures.
+
+    Where git tells nothing (no repository, a folder of another owner), nobody knows that nothing
+    was changed.
+    """
+    def git(*words):
+        done = subprocess.run(["git", "-C", str(families.REPO), *words],
+                              text=True, capture_output=True)
+        return done.stdout.strip() if done.returncode == 0 else None
+
+    changed = git("status", "--porcelain", "--untracked-files=no")
+    return {"commit": git("rev-parse", "HEAD") or "unknown",
+            "dirty": changed is None or bool(changed),
+            "measuring_sha256": measuring.measuring_sha256(),
+            "stack": measuring.stack(), "reframe": reframe_version}
+
+
+@functools.cache
+def _sha256(path, changed):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def program_sha256(request):
+    """The hash of the benchmark that a launch starts, or `null`: one hash is one binary."""
+    path = request.prefix / "bin" / request.family.program
+    return _sha256(path, path.stat().st_mtime_ns) if path.is_file() else None
+
+
+class LockedError(RuntimeError):
+    """Another study has the cores; the text says which."""
+
+
+def evidence(output, pattern):
+    """The line of the library's own output that proves the transport, or ''."""
+    found = re.search(pattern, output)
+    return found[0].strip() if found else ""
+
+
+def wire_problem(transport, observed):
+    """Why the bytes on the ranks' TCP connections contradict the transport, or ''.
+
+    The library's words say what it chose; the kernel's counters say what happened.
+    """
+    payload, wire = observed.get("payload_bytes") or 0, observed["tcp_bytes"]
+    tcp = transports.load()[transport].proof.get("tcp")
+    if (tcp == "carries" and wire < 0.9 * payload) or (
+            tcp == "nothing" and wire > max(CONTROL_BYTES, 0.1 * payload)):
+        return (f"transport {transport}: the ranks received {wire} B over TCP connections "
+                f"for {payload} B of payload")
+    return ""
+
+
+def crossing_problem(cluster, observed):
+    """Why the bytes that crossed a virtual cluster's wires contradict the payload, or ''.
+
+    What launchers send crosses them too: it can hide a payload that is less.
+    """
+    payload = observed.get("payload_bytes") or 0
+    if cluster and cluster["wire_bytes"] < 0.9 * payload:
+        return (f"{cluster['wire_bytes']} B crossed the wire for {payload} B of payload: "
+                "the library found another way between the hosts")
+    return ""
+
+
+def cores_seen(rank, threads):
+    """Cores of a rank: those of its threads, where they were observed. OpenMP binds the first
+    thread, and with it what is taken for the whole process, to a part of them."""
+    seen = {cpu for t in threads or [] if t["rank"] == rank["rank"] for cpu in cpu_list(t["cpus"])}
+    return sorted(seen or cpu_list(rank["cpus"]))
+
+
+def affinity_problem(cpus, ranks, threads=None):
+    """Why the affinity observed is not the one asked for, or ''.
+
+    `cpus` are of one host, and alike on all, or of every rank.
+    """
+    if not cpus:
+        return ""
+    for entry in ranks:
+        asked = cpus[entry["rank"] % len(cpus)]
+        cores = asked if isinstance(asked, list) else [asked]
+        seen = cores_seen(entry, threads)
+        if seen != sorted(cores):
+            return (f"rank {entry['rank']} was asked on core {', '.join(map(str, cores))} "
+                    f"and observed on cores {', '.join(map(str, seen))}")
+    return ""
+
+
+def places_problem(places, ranks):
+    """Why ranks are not on the simulated hosts they were asked on, or ''."""
+    for entry in ranks:
+        place = places[entry["rank"]]
+        if entry["host"] != place:
+            return f"rank {entry['rank']} was asked on {place} and observed on {entry['host']}"
+    return ""
+
+
+def hosts_problem(asked, ranks):
+    """Why ranks are not on the hosts they were asked on, or ''.
+
+    Simulated ranks have a place each. Where the launcher chooses the hosts, each has as many
+    ranks as any other.
+    """
+    if "places" in asked:
+        return places_problem(asked["places"], ranks)
+    on = collections.Counter(entry["host"] for entry in ranks)
+    if len(on) != asked["hosts"]:
+        return f"{asked['hosts']} hosts were asked for, ranks were on {len(on)}"
+    each = asked["ranks"] // asked["hosts"]
+    for host, count in on.items():
+        if count != each:
+            return f"{each} ranks on each host were asked for, {host} had {count}"
+    return ""
+
+
+def problem(asked, observed, reported, family):
+    """The first thing observed that is not what was asked for, in words, or ''."""
+    if observed["size"] != asked["ranks"]:
+        return (f"{asked['ranks']} ranks were asked for, MPI_COMM_WORLD had {observed['size']}: "
+                "a launcher of another MPI?")
+    if not re.search(family.library, observed["mpi"]["library"]):
+        return f"{family.title} was asked for, the library is {observed['mpi']['library'][:60]!r}"
+    if reason := hosts_problem(asked, observed["ranks"]):
+        return reason
+    if asked["ranks"] > 1 and not reported["evidence"]:  # one rank has no transport
+        return f"the library did not report transport {asked['transport']}"
+    return (affinity_problem(asked["cpus"], observed["ranks"], observed.get("threads"))
+            or wire_problem(asked["transport"], observed))
+
+
+def threads_problem(cpus, threads):
+    """Why threads are not each on a core of their own within those of their rank, or ''.
+
+    `cpus` as in `affinity_problem`; `threads` is `observed.threads`.
+    """
+    if not threads:
+        return "the threads' cores were not observed"
+    for entry in threads:
+        asked = cpus[entry["rank"] % len(cpus)]
+        cores = asked if isinstance(asked, list) else [asked]
+        if cpu_list(entry["cpus"]) != [cores[entry["thread"] % len(cores)]]:
+            return (f"thread {entry['thread']} of rank {entry['rank']} should be on one core of "
+                    f"{cores} and was observed on cores {entry['cpus']}")
+    return ""
+
+
+def variables_problem(level, record):
+    """Why variables that were set by name were not taken, or ''."""
+    if not level.names:
+        return ""
+    return (factors.unseen(level, record["observed"].get("environment", {}))
+            or factors.unsaid(level, record["reported"]["variables"]))
+
+
+def samples_problem(summary):
+    """Why the samples tell nothing, or ''. Some experiments have groups that are never valid."""
+    if summary and not any(row["n"] for row in summary):
+        return "not one sample is valid: the machine was too busy for the schedule of starts"
+    return ""
+
+
+def read_guard(path):
+    """What `cotejo-guard` left of the launch's end: src/tools/guard/README.md."""
+    try:
+        return disk.read_json(path)
+    except (OSError, ValueError):
+        return {"exit": None, "wall_s": None, "reason": "the launch left no word of its end"}
+
+
+def failure(guard, output, lacking=""):
+    """One line on why a launch failed: the guard's reason and the program's last words; `lacking`:
+    why one that ended well has no samples."""
+    if guard["exit"] == 0 and lacking:
+        return lacking[:300]
+    said = [line.strip() for line in output.splitlines()
+            if re.match(r"\s*(cotejo\b|error|fatal|abort)", line, re.I)]
+    reason = guard["reason"] or f"exit status {guard['exit']}"
+    return f"{reason}: {said[-1]}"[:300] if said else reason
+
+
+def _blank(asked, known):
+    """A description of a launch that left nothing."""
+    return {"schema": SCHEMA, "status": "failed", "reason": "", "accident": None, "simulated": "",
+            "cluster": None, "allocation": None, "wall_s": None,
+            "machine": {"id": measuring.machine_id(), "hosts": []},
+            "asked": {**asked, "block": asked["launch"]}, **known,
+            "reported": None, "observed": None, "samples": None, "summary": None}
+
+
+def lost(asked, kind, evidence, **known):
+    """The description of a launch that something outside kept from beginning."""
+    return {**_blank(asked, known), "status": "accident", "reason": evidence,
+            "accident": {"kind": kind, "evidence": evidence}}
+
+
+def accident_of(guard, output, gone):
+    """What of outside a launch died of, as accidents.of has it; `gone`: hosts that ended."""
+    if gone and guard.get("end") != "alone":
+        return {"kind": "node", "evidence": gone}
+    return accidents.of(guard, output)
+
+
+def describe(stage, asked, family, output, *, level=factors.NONE, lacking="", gone="", **known):
+    """The whole description of a launch that ended in the folder `stage`; `level`: variables that
+    were set by name; `lacking`: why a program that ended well has no samples; `gone`: hosts that
+    ended (Backend.lost).
+
+    `known` are the members that the caller has: started, command, environment,
+    provenance, and of what is no real machine simulated and cluster. `output` is all
+    that the launch printed. LockedError: another study had the cores, nothing was launched.
+    """
+    guard = read_guard(stage / "guard.json")
+    if guard.get("end") == "locked":
+        raise LockedError(guard["reason"])
+    record = {**_blank(asked, known), "wall_s": guard["wall_s"]}
+    found = stage / "samples.json"
+    if guard["exit"] != 0 or not found.exists():
+        accident = accident_of(guard, output, gone)
+        return {**record, "status": "accident" if accident else "failed", "accident": accident,
+                "reason": accident["evidence"] if accident else failure(guard, output, lacking)}
+    record.update(disk.read_json(found))
+    record["machine"]["hosts"] = sorted({rank["host"] for rank in record["observed"]["ranks"]})
+    record["reported"] = {
+        "transport": asked["transport"],
+        "evidence": evidence(output, family.transports[asked["transport"]].evidence)}
+    if level.names:
+        told = {name: family.taken_at(name, value, output) for name, value in level.values}
+        record["reported"]["variables"] = {n: line for n, line in told.items() if line is not None}
+    reason = (problem(asked, record["observed"], record["reported"], family)
+              or variables_problem(level, record)
+              or crossing_problem(record["cluster"], record["observed"])
+              or samples_problem(record["summary"]))
+    return {**record, "status": "marked" if reason else "ok", "reason": reason}
+
+
+def keep_cut_samples(stage, path):
+    """What a launch that was lost had measured, for diagnosis: no description names it."""
+    for name in ("samples.csv", "samples.csv.tmp"):
+        cut = stage / name
+        if cut.exists() and cut.stat().st_size:
+            disk.copy_whole(cut, path)
+            return
+
+
+def publish(record, stage, cell):
+    """Puts a launch into its session: the samples first, then the description, each on the disk
+    before the next. OSError: the description is not there, the launch did not happen."""
+    name = sessions.launch_name(cell, record["asked"]["launch"])
+    folder = sessions.session_folder()
+    if record["samples"]:
+        disk.copy_whole(stage / "samples.csv", folder / f"{name}.csv")
+        record["samples"]["file"] = f"{name}.csv"
+    elif stage:
+        keep_cut_samples(stage, folder / f"{name}.cut")
+    try:
+        disk.write_json(folder / f"{name}.json", {"id": name, **record})
+    except OSError:
+        with contextlib.suppress(OSError):
+            (folder / f"{name}.csv").unlink()
+        raise
+    return folder / f"{name}.json"
+
+
+def summary_value(record, operation, size, key):
+    """One value of a description's summary; ValueError when there is none."""
+    for row in record["summary"] or []:
+        if row["operation"] == operation and row["bytes"] == size:
+            return row[key]
+    raise ValueError(f"{record.get('id', 'launch')}: no {key} of {operation} at {size} B: "
+                     f"{json.dumps(record['summary'])[:200]}")
+
+
+def fastest(record, factor):
+    """Least median of a description's summary, among the rows with the largest `factor`."""
+    rows = [row for row in record["summary"] or [] if row["median_s"] is not None]
+    if not rows:
+        raise ValueError(f"{record.get('id', 'launch')}: no times in the summary")
+    largest = max(row[factor] for row in rows)
+    return min(row["median_s"] for row in rows if row[factor] == largest)

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From a test of ReFrame whose launch has ended to the launch's published record."""
+
+import pathlib
+
+import reframe
+
+from ..machine import allocation
+from ..model import sites
+from . import accidents, counters, launches, planning, references, sessions
+
+
+class UnrecordedError(RuntimeError):
+    """A launch that left no description: nothing was launched, or its record cannot be written."""
+
+
+def asked(test):
+    """The member `asked` of a launch's description."""
+    request = test.request
+    return {
+        "site": sites.site_name(), "partition": test.current_partition.name,
+        "session": sessions.session_name(),
+        "experiment": test.experiment, "test": test.named_after or type(test).__name__,
+        "scale": test.scale, "launch": test.launch,
+        "seed": test.seed, "mpi": request.family.name, "transport": request.transport.name,
+        "placement": request.placement, "cpus": request.place.cpus, "hosts": request.place.hosts,
+        "ranks": request.ranks,
+        **({"places": request.place.each} if request.place.each else {}),
+        "settings": {**request.settings, **dict(request.level.values)},
+        "parameters": {name: value for name, value in planning.values_told(test).items()
+                       if name not in (*test.settings, "set_by_name")},
+        "time_limit_s": test.limit_s}
+
+
+def record(test):
+    """Describes and publishes the launch of a test; returns its record."""
+    stage = pathlib.Path(test.stagedir)
+    output = "\n".join((stage / str(name)).read_text(errors="replace")
+                       for name in (test.stdout.evaluate(), test.stderr.evaluate()))
+    known = {
+        "started": sessions.utc(test.started),
+        "command": " ".join([test.job.launcher.run_command(test.job), test.executable,
+                             *test.executable_opts]),
+        "environment": {**test.current_partition.local_env.env_vars,
+                        **test.current_environ.env_vars, **test.env_vars},
+        "provenance": {**launches.provenance(reframe.VERSION),
+                       "program_sha256": launches.program_sha256(test.request)},
+        "allocation": allocation.of_launch(test.job),
+        **test.request.backend.describe(test.request)}
+    lacking = test.collect(stage)
+    try:
+        found = launches.describe(stage, asked(test), test.family, output,
+                                  level=test.request.level, lacking=lacking,
+                                  gone=test.request.backend.lost(test.request), **known)
+    except launches.LockedError as err:
+        raise UnrecordedError(str(err)) from None
+    if found["status"] == "ok":
+        carrier, seen = test.request.transport, found["observed"]
+        found["proof"] = counters.counted(stage, carrier, seen)
+        card = test.current_partition.extras.get("card", "")
+        reason = (counters.problem(found["proof"], carrier, found["asked"], seen, card)
+                  or test.doubt(seen))
+        found.update(status="marked" if reason else "ok", reason=reason)
+    beside = references.against(found, test.cell) if found["status"] == "ok" else None
+    found["references"] = beside
+    publish(found, stage, test.cell)
+    if said := references.unusual(beside):
+        print(f"unusual: {test.cell}: {said}", flush=True)
+    return found
+
+
+def publish(found, stage, cell):
+    """Puts a record into the session; UnrecordedError where the disk does not take it."""
+    accidents.row.note(found["status"])
+    try:
+        launches.publish(found, stage, cell)
+    except OSError as err:
+        raise UnrecordedError(f"{err.filename or sessions.session_folder()}: {err.strerror}; the "
+                              "launch is not recorded, and nothing of it is left") from None
+
+
+def lose(test, kind, evidence):
+    """Records a launch that something outside kept from beginning; returns the evidence."""
+    publish(launches.lost(
+        asked(test), kind, evidence, started=sessions.utc(), command="", environment={},
+        provenance=launches.provenance(reframe.VERSION)), None, test.cell)
+    return evidence
+
+
+def failure(found):
+    """Why a launch that was recorded fails its test, or ''."""
+    return found["reason"] if found["status"] != "ok" else ""

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One launch as it is asked for: from an MPI, a transport, a placement and a partition to where
+its ranks go, what its launcher is told, and the variables that it gets."""
+
+import math
+import pathlib
+import shlex
+from dataclasses import dataclass, field
+
+from .. import backends
+from ..backends import Backend
+from ..machine import cores, environment
+from ..model import factors, families
+from ..model.family import Family
+from ..model.placement import Place, PlacementError
+from ..model.transport import Transport
+from . import counters, scales
+
+
+class CannotBeError(ValueError):
+    """Why a launch cannot be asked for here, in one line: it is left out, which is no failure."""
+
+
+class MachineError(RuntimeError):
+    """A machine that is there and not ready; `busy`: for want of time, so it is tried again."""
+
+    def __init__(self, err):
+        super().__init__(str(err))
+        self.busy = isinstance(err, backends.BackendBusyError)
+
+
+@dataclass
+class Request:
+    """What is asked for; `resolve` adds the place, `stage` is the folder that it is launched in.
+
+    `settings_asked`: names of what the test sets by hand, `settings`: those that this launch sets.
+    """
+
+    family: Family
+    transport: Transport
+    placement: str
+    ranks: int
+    backend: Backend
+    launcher: str = "mpirun"
+    interface: str = ""
+    threads: int = 1
+    #: Number of hosts of which each is to have one rank (0: as the placement says).
+    on_hosts: int = 0
+    settings_asked: list = field(default_factory=list)
+    settings: dict = field(default_factory=dict)
+    #: Variables given by name.
+    level: factors.Level = factors.NONE
+    place: Place | None = None
+    stage: pathlib.Path | None = None
+
+    @classmethod
+    def of(cls, test, family, transport):
+        """The request of a test of ReFrame in its partition; CannotBeError: it is left out."""
+        partition = test.current_partition
+        extras, launcher = partition.extras, partition.launcher_type.registered_name
+        asked = cls(family, transport, test.placement, test.num_tasks,
+                    backends.of(partition.name, extras, partition.scheduler.is_local), launcher,
+                    extras.get("srun_mpi", {}).get(family.name, ""), test.threads)
+        asked.settle(extras, test.every_host, {n: getattr(test, n) for n in test.settings},
+                     test.set_by_name)
+        if asked.backend.dilation > 1 and test.own_clock:
+            raise CannotBeError("the program has a clock of its own, which cannot be slowed")
+        return asked
+
+    def settle(self, extras, every_host, settings, level):
+        """All that a request must have; CannotBeError says what the machine has no room for."""
+        self.fit_hosts(extras, every_host)
+        self.set_values(settings)
+        self.set_by_name(level)
+        self.resolve()
+        if reason := self.backend.available():
+            raise CannotBeError(reason)
+
+    @property
+    def prefix(self):
+        return self.family.prefix(families.stack_prefix())
+
+    def set_values(self, wanted):
+        """What is set by hand, by the words of a test (`default` sets nothing)."""
+        self.settings_asked = list(wanted)
+        try:
+            self.settings = {
+                name: self.family.setting(name, self.transport.name).value_of(value, self.ranks)
+                for name, value in wanted.items() if value != "default"}
+        except ValueError as err:
+            raise CannotBeError(f"{self.family.title} over {self.transport.name}: {err}") from None
+
+    def set_by_name(self, level):
+        """Variables of a study's own (`model.factors`), where they are this MPI's to heed."""
+        family, transport = self.family, self.transport.name
+        ours = {**family.environment, **family.transports[transport].environment}
+        for name in level.names:
+            _, telling = family.telling(name)
+            if name in ours:
+                raise CannotBeError(f"{family.title} over {transport} is set up by {name}")
+            if telling and telling.transports and transport not in telling.transports:
+                raise CannotBeError(f"{family.title} over {transport} does not heed {name}")
+            if not telling and environment.of_others(name, family, families.load()):
+                raise CannotBeError(f"{name} is no variable of {family.title}")
+        self.level = level
+
+    def fit_hosts(self, extras, every_host):
+        """A partition of so many `hosts` measures what has one rank on each of them; what asks for
+        `every_host` has one on each of them, or of a real partition's `nodes`."""
+        hosts = extras.get("hosts", extras.get("nodes") if every_host else None)
+        if every_host:
+            if not hosts:
+                raise CannotBeError("the site does not say how many hosts this partition has "
+                                    "(extras: nodes)")
+            self.ranks = hosts
+        elif hosts and self.ranks != hosts:
+            raise CannotBeError(f"{self.ranks} ranks are not one on each of {hosts} hosts")
+        self.on_hosts = hosts or 0
+
+    def resolve(self):
+        """Finds where the ranks go; CannotBeError says why they cannot."""
+        try:
+            place = self.backend.place(self)
+        except PlacementError as err:
+            raise CannotBeError(str(err)) from None
+        if reason := self.transport.unreachable(place.hosts):
+            raise CannotBeError(reason)
+        if self.on_hosts and place.hosts != self.on_hosts:
+            raise CannotBeError(f"placement {self.placement!r} has the ranks on {place.hosts} "
+                                f"hosts, not one on each of {self.on_hosts}")
+        self.place = place
+
+    def dilated(self, seconds):
+        """How long that is on a machine whose time goes slower."""
+        return math.ceil(seconds * self.backend.dilation)
+
+    def benchmark_options(self, options, seed):
+        """Words of the benchmark's options (name -> value), within the site's bounds. `seed` makes
+        one order of sizes for all of a block."""
+        found = {**self.family.options, **scales.bounded(options)}
+        if seed is not None:
+            found = {"seed": seed, **found}
+        if self.backend.dilation > 1:
+            found["dilation"] = self.backend.dilation
+        return [word for name, value in found.items() for word in (f"--{name}", str(value))]
+
+    def reach(self):
+        """Has the machine ready, and its files in the stage folder; MachineError: it is not."""
+        self.stage = pathlib.Path(self.stage)
+        try:
+            self.backend.reach(self)
+        except backends.BackendError as err:
+            raise MachineError(err) from None
+        for name, text in self.backend.files(self).items():
+            (self.stage / name).write_text(text)
+
+    def counting(self):
+        """Commands before and after the launcher, by which its cards' counters are read."""
+        return counters.commands(self.transport)
+
+    def launcher_options(self):
+        return [*self.backend.options(self), *self.backend.each_rank(self, cores.study())]
+
+    def guarded(self, limit_s, beside):
+        """Options of the guard and what it starts: it ends all ranks in time, and when ReFrame
+        (process `beside`, where launches run beside it) was killed. It has the cores of its
+        machine for this study."""
+        words = [str(limit_s), "-r", "guard.json", "-s", cores.study()]
+        if beside:
+            words += ["-w", str(beside)]
+            if self.backend.shares_files(self):
+                words += ["-t"]
+        for pattern in self.family.shared_memory:
+            words += ["-m", shlex.quote(pattern)]
+        return [*words, *self.backend.prefix(self)]
+
+    def environment(self, set_before=()):
+        """Variables of the launch: the transport's, those of settings, and the machine's. What is
+        preloaded, by these and by what was `set_before` (name -> value), is all preloaded."""
+        family, transport = self.family, self.transport.name
+        cpus = self.place.cpus if self.backend.binds else []
+        machine = self.backend.environment(self)
+        parts = [family.transports[transport].variables(self.prefix),
+                 *(family.setting(name, transport).variables(value, cpus)
+                   for name, value in self.settings.items()),
+                 *(telling.environment for name in self.level.names
+                   if (telling := family.telling(name)[1])),
+                 factors.environment(self.level), machine]
+        found = {name: value for part in parts for name, value in part.items()}
+        preloaded = [part["LD_PRELOAD"] for part in (machine, *parts[:-1], dict(set_before))
+                     if "LD_PRELOAD" in part]
+        if preloaded:
+            found["LD_PRELOAD"] = environment.before_others(*preloaded)
+        return found

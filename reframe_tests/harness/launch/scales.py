@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How much each scale measures: launches, and which block this process runs; largest message."""
+
+import os
+
+from ..model import sites
+
+#: Files beside the tests that are no job of their own.
+NO_JOBS = ("__init__", "allocated", "base", "comparison", "config", "jobs")
+LAUNCHES = {"smoke": 1, "quick": 10, "full": 30, "bench": 30}
+
+
+def check_environment():
+    """ValueError where a variable of the protocol is no number."""
+    for name in ("COTEJO_BLOCK", "COTEJO_LAUNCHES", "COTEJO_SEED"):
+        text = os.environ.get(name, "")
+        if text and not (text.isascii() and text.isdigit()):
+            raise ValueError(f"{name}={text!r} is no number")
+
+
+def _launches(scale):
+    return sites.bounds().get("launches", {}).get(scale, LAUNCHES[scale])
+
+
+def tag(job, scale):
+    """Tag of a job's tests of one scale: JOB for quick, JOB-check for smoke, else JOB-SCALE."""
+    return {"quick": job, "smoke": f"{job}-check"}.get(scale, f"{job}-{scale}")
+
+
+def launches(tag):
+    """Blocks of the study of a tag, which is a scale or what `tag()` gives."""
+    word = tag.rpartition("-")[2].replace("check", "smoke")
+    return _launches(word if word in LAUNCHES else "quick")
+
+
+def launches_of(found):
+    """Blocks of a study whose tests are of such scales; an exhibit is asked for by its own tag,
+    and takes as many launches as the scale of its tests."""
+    return max(map(_launches, found))
+
+
+def numbers(scale):
+    """Launch numbers of a scale: the block in `COTEJO_BLOCK`, else 1 to `COTEJO_LAUNCHES`.
+
+    By default a bare `reframe` has what an answer takes, the quick study whole, and one launch
+    of each other test: every launch of all of them would be 22,000 tests to load.
+    """
+    block = os.environ.get("COTEJO_BLOCK")
+    if block:
+        return [int(block)]
+    count = os.environ.get("COTEJO_LAUNCHES") or (_launches("quick") if scale == "quick" else 1)
+    return list(range(1, int(count) + 1))
+
+
+def _bytes(word):
+    """A size as the benchmark reads it: 1k and 1M are powers of ten, 1Ki and 1Mi of two."""
+    units = {"Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30, "k": 1000, "M": 10**6, "G": 10**9}
+    for unit, value in units.items():
+        if word.endswith(unit):
+            return int(word.removesuffix(unit)) * value
+    return int(word)
+
+
+def sizes_of(text):
+    """The sizes (B) of a list of the benchmark: `8`, `8:1Ki:x4`, `0:900:+300`, with commas."""
+    found = set()
+    for part in text.split(","):
+        first, *rest = part.split(":")
+        size, last = _bytes(first), _bytes(rest[0]) if rest else _bytes(first)
+        step = rest[1] if len(rest) > 1 else "x2"
+        while size <= last:
+            found.add(size)
+            size = size * int(step[1:]) if step[0] == "x" else size + _bytes(step[1:])
+            if not rest:
+                break
+    return found
+
+
+def within(sizes, largest):
+    """The benchmark's `sizes` without those of more than `largest` bytes."""
+    kept = []
+    for part in sizes.split(","):
+        first, *rest = part.split(":")
+        if _bytes(first) <= largest:
+            if rest and _bytes(rest[0]) > largest:
+                rest[0] = str(largest)
+            kept.append(":".join([first, *rest]))
+    return ",".join(kept)
+
+
+def bounded(options):
+    """Options of the benchmark, whose sizes go no further than the site allows (`largest`)."""
+    largest = sites.bounds().get("largest")
+    return {name: within(value, largest) if name == "sizes" and largest else value
+            for name, value in options.items()}
+
+
+def seed():
+    """Seed of the order of this block; None where the order was not drawn."""
+    given = os.environ.get("COTEJO_SEED")
+    return int(given) if given else None

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where results go, and which launches of a session are there. docs/data.md: Sessions."""
+
+import functools
+import json
+import os
+import pathlib
+import re
+import time
+
+from ..model import sites
+from ..model.families import REPO
+
+
+def results_folder():
+    return pathlib.Path(os.environ.get("COTEJO_RESULTS", REPO / "results"))
+
+
+def utc(seconds=None):
+    """An instant as `docs/data.md` writes it; now by default."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+
+
+def _now():
+    return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+
+
+@functools.cache
+def session_name():
+    """`COTEJO_SESSION`, else one of this process's own, named by the time."""
+    return os.environ.get("COTEJO_SESSION") or _now()
+
+
+def begin():
+    """Makes the folder of a new session, which nobody had before, and names it in COTEJO_SESSION;
+    ValueError where the name that was asked for is taken."""
+    given = os.environ.get("COTEJO_SESSION")
+    folder = results_folder() / sites.site_name()
+    folder.mkdir(parents=True, exist_ok=True)
+    for _ in range(60):
+        name = given or _now()
+        try:
+            (folder / name).mkdir()
+        except FileExistsError:
+            if given:
+                raise ValueError(f"{folder / name} is there already; leave out COTEJO_SESSION, "
+                                 "or choose another name") from None
+            time.sleep(0.2)
+            continue
+        os.environ["COTEJO_SESSION"] = name
+        session_name.cache_clear()
+        return name
+    raise ValueError(f"{folder}: names of sessions are taken as fast as they are made")
+
+
+def session_folder():
+    return results_folder() / sites.site_name() / session_name()
+
+
+def launch_name(cell, number):
+    return f"{cell}.{number:03d}"
+
+
+def cell_of(record):
+    """The cell of a launch, by its description."""
+    return record["id"].rpartition(".")[0]
+
+
+def launch_files(folder):
+    """The descriptions in a session's folder, in the order of cells and launches."""
+    found = [(match[1], int(match[2]), path) for path in pathlib.Path(folder).glob("*.json")
+             if (match := re.fullmatch(r"(.+)\.([0-9]{3,})\.json", path.name))]
+    return [path for _, _, path in sorted(found)]
+
+
+def measured(cell, number):
+    """True when this launch is already in the session, however it ended."""
+    return (session_folder() / f"{launch_name(cell, number)}.json").exists()
+
+
+@functools.cache
+def _only():
+    path = os.environ.get("COTEJO_ONLY")
+    return frozenset(pathlib.Path(path).read_text().split()) if path else None
+
+
+def wanted(cell):
+    """False when this run is for other cells (`COTEJO_ONLY` names a file of those it is for)."""
+    return _only() is None or cell in _only()
+
+
+def listing():
+    """Whether this run only lists cells."""
+    return bool(os.environ.get("COTEJO_CELLS"))
+
+
+def note(cell, **what):
+    """Adds a cell to the list that a dry run leaves: the `file` of its test and its `partition`,
+    or the reason why it was `skipped`."""
+    path = os.environ.get("COTEJO_CELLS")
+    if path:
+        with open(path, "a") as out:
+            out.write(json.dumps({"cell": cell, **what}) + "\n")

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files that are whole or not there."""
+
+import json
+
+from . import removal
+
+
+def write_json(path, value):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    removal.write_whole(path, json.dumps(value, indent=1) + "\n")
+
+
+def copy_whole(source, path):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    removal.write_whole(path, source.read_bytes())
+
+
+def read_json(path):
+    """Reads one JSON; ValueError says which file is broken and what to do."""
+    try:
+        return json.loads(path.read_text())
+    except json.JSONDecodeError as err:
+        raise ValueError(f"{path}:{err.lineno}: not JSON ({err.msg}); "
+                         "move the file away to measure again") from err
+    except (UnicodeDecodeError, RecursionError) as err:
+        raise ValueError(f"{path}: not JSON ({type(err).__name__}); "
+                         "move the file away to measure again") from err

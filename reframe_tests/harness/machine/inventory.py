@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a machine tells of itself beside its topology: kernel, scheduler, MPIs."""
+
+import os
+import pathlib
+import re
+import socket
+import subprocess
+
+import yaml
+
+from ..model import families
+
+
+def has_llc(extras):
+    """Whether a partition has IEEE 802.2 LLC: its `extras` say so, or this kernel has it."""
+    af_llc = 26
+    try:
+        socket.socket(af_llc, socket.SOCK_STREAM).close()
+    except OSError:
+        return bool(extras.get("llc"))
+    return True
+
+
+#: Device whose memory `--memory` can mean -> what its driver puts there.
+DRIVERS = {"cuda": "/dev/nvidiactl", "hip": "/dev/kfd"}
+
+
+def devices():
+    """Words of `--memory` for whose devices this machine has a driver."""
+    return {name for name, path in DRIVERS.items() if os.path.exists(path)}
+
+
+def cpu_list(text):
+    """CPU numbers of a list in Linux' syntax: '0-2,8' -> [0, 1, 2, 8]."""
+    spans = [part.split("-") for part in text.strip().split(",") if part]
+    return [cpu for span in spans for cpu in range(int(span[0]), int(span[-1]) + 1)]
+
+
+def _words(*command):
+    """What a command prints, or '' where it is not there, fails or takes long."""
+    try:
+        done = subprocess.run(command, text=True, capture_output=True, timeout=60,
+                              stdin=subprocess.DEVNULL)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout if done.returncode == 0 else ""
+
+
+def scheduler():
+    """('slurm', partitions, the default one first), ('pbs', queues) or ('local', [])."""
+    partitions = sorted(_words("sinfo", "-h", "-o", "%P").split(),
+                        key=lambda word: not word.endswith("*"))
+    if partitions:
+        return "slurm", list(dict.fromkeys(w.rstrip("*") for w in partitions))
+    queues = [line.split()[0] for line in _words("qstat", "-Q").splitlines()[2:] if line.strip()]
+    return ("pbs", queues) if queues else ("local", [])
+
+
+def has_accounting():
+    """Whether Slurm answers by sacct, which ReFrame's `slurm` asks; `squeue` does without."""
+    try:
+        return subprocess.run(["sacct", "-n", "-X"], capture_output=True, timeout=60,
+                              stdin=subprocess.DEVNULL).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+
+
+def is_virtual_host():
+    """Whether this is a host of a virtual Ethernet: all of them are one machine."""
+    try:
+        return os.path.basename(os.readlink("/proc/1/exe")) == "cotejo-switch"
+    except OSError:
+        return False
+
+
+def nodes(queues):
+    """How many nodes a Slurm partition has (1 where nothing tells)."""
+    said = _words("sinfo", "-h", "-p", queues[0], "-o", "%D").split() if queues else []
+    return sum(int(word) for word in said if word.isdigit()) or 1
+
+
+def _on_path():
+    folders = {}  # /bin may be /usr/bin
+    for folder in filter(None, os.environ.get("PATH", "").split(os.pathsep)):
+        folders.setdefault(os.path.realpath(folder), folder)
+    found = []
+    for mpicc in (pathlib.Path(folder) / "mpicc" for folder in folders.values()):
+        if mpicc.exists():
+            said = _words(f"{mpicc.parent}/mpirun", "--version").splitlines()
+            found.append(f"on PATH: {mpicc} ({(said or [mpicc.resolve().name])[0].strip()})")
+    return found
+
+
+def _modules():
+    found, of_an_mpi = [], "|".join(["mpi", *map(re.escape, families.load())])
+    for folder in filter(None, os.environ.get("MODULEPATH", "").split(os.pathsep)):
+        names = (p for p in sorted(pathlib.Path(folder).glob("**/*")) if p.is_file())
+        found += [f"module: {name}" for name in (str(p.relative_to(folder)) for p in names)
+                  if re.search(of_an_mpi, name, re.I)]
+    return found
+
+
+def _of_spack():
+    # Without an environment: an active one hides what else is installed.
+    words = _words("spack", "-E", "find", "--format", "{name}@{version} {prefix}", "mpi")
+    return [f"Spack: {line}" for line in words.splitlines() if line.strip()]
+
+
+def mpis():
+    """MPIs that are there: lines of text, each where it was found and what it is."""
+    return [*_on_path(), *_modules(), *_of_spack()]
+
+
+def externals():
+    """Of Spack's configuration on this machine: MPIs, and what they stand on, that are declared
+    as externals. Package -> its entry, never built: what does not fit must be an error."""
+    wanted = {*(re.match(r"[a-z0-9-]+", f.spack).group() for f in families.load().values()),
+              "slurm", "openpbs", "ucx", "libfabric", "pmix"}
+    try:
+        data = yaml.safe_load(_words("spack", "-E", "config", "get", "packages"))
+    except yaml.YAMLError:
+        data = None
+    packages = data.get("packages") if isinstance(data, dict) else None
+    return {name: {"buildable": False, "externals": entry["externals"]}
+            for name, entry in (packages or {}).items()
+            if name in wanted and isinstance(entry, dict) and entry.get("externals")}

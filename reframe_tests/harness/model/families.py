@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The MPI families that are declared (`mpi_families/*.yaml`), and the stack that has them.
+
+It imports nothing of ReFrame, so the stack's own scripts use it too.
+"""
+
+import functools
+import hashlib
+import os
+import pathlib
+
+from . import REPO, declarations, family, sites
+
+FOLDER = REPO / "reframe_tests/mpi_families"
+
+
+@functools.cache
+def _declared(folder):
+    return {path.stem: declarations.read(path, "family") for path in sorted(folder.glob("*.yaml"))}
+
+
+@functools.cache
+def _all(folder):
+    found = _declared(folder)
+    return {name: family.made(name, found, folder / f"{name}.yaml") for name in found}
+
+
+def _chosen(found, simulators, layers):
+    return {name: f for name, f in found.items()
+            if (simulators or not f.simulator) and (layers or not f.layer)}
+
+
+def load(folder=FOLDER, simulators=False, layers=False):
+    """All declared families by name, in the order of their names; simulators and what is no MPI
+    only if asked for."""
+    return _chosen(_all(pathlib.Path(folder)), simulators, layers)
+
+
+def of_site(folder, simulators=False, layers=False):
+    """The families of a site: those that its `mpis.yaml` lists, with what it says of them; all
+    where it has no such file. A study of others has a file of them (`COTEJO_MPIS`)."""
+    here, path = sites.read(folder, "mpis.yaml"), folder / "mpis.yaml"
+    if given := os.environ.get("COTEJO_MPIS"):
+        return _chosen(declared_in(given, here), simulators, layers)
+    return _chosen(_listed(here, here, path), simulators, layers) if here else load(
+        FOLDER, simulators, layers)
+
+
+def set_of(name):
+    """The file of a set of MPIs: one of reframe_tests/mpi_sets by its name, or any by its path."""
+    path = REPO / "reframe_tests/mpi_sets" / f"{name}.yaml"
+    path = path if path.exists() else pathlib.Path(name).absolute()
+    if not path.is_file():
+        known = sorted(p.stem for p in (REPO / "reframe_tests/mpi_sets").glob("*.yaml"))
+        raise ValueError(f"MPIS={name}: no such file, and no set; there are {', '.join(known)}")
+    return str(path)
+
+
+def declared_in(path, site_wide=None):
+    """The families that a file lists, in the keys of a site's `mpis.yaml`; `site_wide`: what the
+    site says of those that they are like."""
+    listed = declarations.read(pathlib.Path(path), "mpis")
+    return _listed(listed, {**(site_wide or {}), **listed}, path)
+
+
+def _listed(listed, said, path):
+    below = _declared(FOLDER)
+    unknown = [name for name in listed if name not in below and "like" not in listed[name]]
+    if unknown:
+        raise declarations.DeclarationError(
+            path, [f"no MPI {name!r} is declared; there are {', '.join(below)}, or say which of "
+                   "them it is `like`" for name in unknown])
+    above = {**below, **{name: declarations.merged(below.get(name, {}), entry)
+                         for name, entry in said.items()}}
+    return {name: family.made(name, above, path) for name in listed}
+
+
+def shown(families):
+    """How figures show families: the member `families` of a session."""
+    return [{"name": name, "title": f.title, "colour": f.colour, "order": f.order}
+            for name, f in families.items()]
+
+
+def srun_interfaces(families, extras):
+    """By which interface srun starts each MPI: a partition's `srun_mpi`, else the family's."""
+    return {**{name: f.srun for name, f in families.items() if f.srun},
+            **extras.get("srun_mpi", {})}
+
+
+def helper(name):
+    """A program of ours that needs no MPI: the same in every MPI's installation.
+
+    FileNotFoundError where none is installed.
+    """
+    for path in sorted((stack_prefix() / "mpi").glob(f"*/bin/{name}")):
+        return str(path)
+    raise FileNotFoundError(f"no {name} in {stack_prefix()}; run `make stack`")
+
+
+def stack_prefix():
+    """The stack in use: `COTEJO_STACK`, else the active Spack environment, else `.stack`."""
+    given = os.environ.get("COTEJO_STACK")
+    if given:
+        return pathlib.Path(given)
+    spack = os.environ.get("SPACK_ENV")
+    return pathlib.Path(spack) / ".spack-env" if spack else REPO / ".stack"
+
+
+def stack_identity(stack):
+    """Who provides a stack, and the hash of what fixes its versions: Spack's lock, or those of
+    the wheels."""
+    spack = stack.name == ".spack-env"
+    wheels = sorted((REPO / "requirements").glob("*.txt"))
+    locks = [stack.parent / "spack.lock"] if spack else wheels
+    text = b"".join(path.read_bytes() for path in locks if path.exists())
+    return {"provider": "spack" if spack else "wheels",
+            "lock_sha256": hashlib.sha256(text).hexdigest()}

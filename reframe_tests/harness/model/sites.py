@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sites: which one is measured on, and the files of its folder, read and checked."""
+
+import json
+import os
+import pathlib
+import runpy
+
+from . import REPO, declarations
+
+#: File of a site -> its schema; `platforms/*.yaml` are `platform`.
+SCHEMAS = {"mpis.yaml": "mpis", "placements.yaml": "placements", "scale.yaml": "scale",
+           "clusters.yaml": "clusters",
+           "spack/packages.yaml": "packages", "references.json": "references"}
+
+
+
+def site_name():
+    return os.environ.get("COTEJO_SITE", "local")
+
+
+def site_folder(name=None):
+    """The folder of a site; ValueError names the sites there are."""
+    sites = pathlib.Path(os.environ.get("COTEJO_SITES", REPO / "site_configs"))
+    folder = sites / (name or site_name())
+    if not (folder / "reframe.py").exists():
+        known = sorted(p.parent.name for p in sites.glob("*/reframe.py"))
+        raise ValueError(f"COTEJO_SITE={folder.name}: no {sites.name}/{folder.name}/reframe.py; "
+                         f"the sites are {', '.join(known)}")
+    return folder
+
+
+def system(folder):
+    """The system that a site's reframe.py declares, with its partitions."""
+    path = folder / "reframe.py"
+    try:
+        data = runpy.run_path(str(path)).get("site_configuration")
+    except SystemExit as err:
+        raise declarations.DeclarationError(path, [" ".join(f"{err}".split()) or "SystemExit"]) \
+            from None
+    except Exception as err:  # it is a program: anything may be wrong with it
+        raise declarations.DeclarationError(
+            path, [f"{type(err).__name__}: {' '.join(str(err).split())}"]) from None
+    if wrong := declarations.problems(data, "site"):
+        raise declarations.DeclarationError(path, wrong)
+    (found,) = data["systems"]
+    if found["name"] != folder.name:
+        raise declarations.DeclarationError(
+            path, [f"the one system must be called {folder.name!r}, after the folder"])
+    return found
+
+
+def read(folder, file):
+    """What a file of a site says, {} where it is not there or says nothing."""
+    path = folder / file
+    if not path.exists():
+        return {}
+    if path.suffix == ".json":
+        try:
+            data = json.loads(path.read_text())
+        except (ValueError, RecursionError) as err:
+            raise declarations.DeclarationError(path, [f"not JSON: {err}"]) from None
+    else:
+        data = declarations.parse(path)
+    if data is None and file != "placements.yaml":
+        data = {}
+        if file == "spack/packages.yaml":
+            raise declarations.DeclarationError(path, ["lacks `packages`"])
+    if wrong := declarations.problems(data, SCHEMAS[file]):
+        raise declarations.DeclarationError(path, wrong)
+    return data
+
+
+def bounds(name=None):
+    """The site's `scale.yaml` (optional): `launches` by scale, `largest` message in B,
+    `transports` that are compared."""
+    return read(site_folder(name), "scale.yaml")
+
+
+def transports():
+    """Transports that are compared on this site: `transports` of its `scale.yaml`."""
+    return bounds().get("transports", ["shm", "tcp"])

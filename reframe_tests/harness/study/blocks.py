@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs the blocks of a session: ReFrame once a block, each block in a random order of its own.
+
+Every launch looks whether it is already there. What was lost to an accident is measured again, in
+a further block together with all that it is compared with.
+"""
+
+import collections
+import tempfile
+import time
+
+from ..launch import accidents, sessions
+from ..machine import disk
+from ..model import families
+from . import child
+from .plans import plan_file, say
+
+
+def records():
+    """The descriptions of the session; one that cannot be read is named and left out."""
+    found = []
+    for path in sessions.launch_files(sessions.session_folder()):
+        try:
+            found.append(disk.read_json(path))
+        except (ValueError, OSError) as err:
+            say(f"left out: {err}")
+    return found
+
+
+def missing(plan, block):
+    """Cells that a block still lacks; those that were precise enough before are not in it."""
+    last = plan.get("reached", {})
+    wanted = plan["further"].get(str(block), plan["cells"])
+    return [c for c in wanted
+            if block <= last.get(c, block) and not sessions.measured(c, block)]
+
+
+def run_block(plan, block, cells):
+    """Runs `cells` of a block in a random order of its own."""
+    started = time.monotonic()
+    # Only the files that have something to run: loading all of them takes a second a block.
+    words = [word for f in plan["files"] for word in ("-c", str(families.REPO / f))]
+    if len(plan.get("partitions", [])) == 1:
+        words += ["--system", *plan["partitions"]]
+    variables = {"COTEJO_BLOCK": str(block), "COTEJO_SEED": str(plan["seed"] + block)}
+    with tempfile.NamedTemporaryFile("w", suffix=".cells") as file:
+        file.write("\n".join(cells) + "\n")
+        file.flush()
+        variables["COTEJO_ONLY"] = file.name
+        # To set up a test only to skip it takes time too, in each partition.
+        classes = sorted({cell.partition(".")[0] for cell in cells})
+        words += ["-n", f"^({'|'.join(classes)})(%|$)"]
+        child.reframe(["-r", *words, "--tag", f"^{plan['tag']}$", "--exec-order=random"],
+                      **variables)
+    wall = time.monotonic() - started
+    plan["reframe_s"] += round(wall, 3)
+    for cell in cells:
+        if not sessions.measured(cell, block):
+            plan["unrecorded"][cell] = plan["unrecorded"].get(cell, 0) + 1
+    plan["accidents"] = accidents.counted(records())
+    disk.write_json(plan_file(), plan)
+    return wall
+
+
+def halted():
+    """Why it makes no sense to go on now, or ''."""
+    row = accidents.in_a_row(records())
+    if len(row) < accidents.MOST_IN_A_ROW:
+        return ""
+    last = row[-1]
+    return (f"the last {len(row)} launches were lost to accidents, the latest {last['id']} "
+            f"({last['accident']['kind']}: {last['accident']['evidence']})")
+
+
+def complete_block(plan, block, cells=None):
+    """Runs what a block lacks (of `cells`), again where a launch left no word; returns why it
+    stopped, or ''."""
+    def lack():
+        return [c for c in missing(plan, block) if cells is None or c in cells]
+
+    for _ in range(1 + plan["tries"]):
+        lacking = lack()
+        if not lacking:
+            return ""
+        run_block(plan, block, lacking)
+        if reason := halted():
+            return reason
+    lacking = lack()
+    return (f"{len(lacking)} launches of block {block} leave no description, the first is "
+            f"{lacking[0]}; ReFrame's words above say why" if lacking else "")
+
+
+def group_of(cell):
+    """What is compared with each other is of one test."""
+    return cell.partition(".")[0]
+
+
+def lost_launches(found):
+    """Of records those that are owed: lost to an accident, or failed where others of the cell did
+    not. What fails each time does so by itself."""
+    usable = {sessions.cell_of(r) for r in found if r["status"] == "ok"}
+    return [r for r in found if r["status"] == "accident"
+            or (r["status"] == "failed" and sessions.cell_of(r) in usable)]
+
+
+def further_block(plan):
+    """Cells of a block that makes good for what was lost, and which were lost to accidents more
+    often than they may be tried again.
+
+    A group that lost a launch in so many blocks is owed as many further ones, as long as none of
+    its cells was lost more often than that.
+    """
+    lost, fell = collections.defaultdict(set), collections.Counter()
+    for record in lost_launches(records()):
+        cell, _, number = record["id"].rpartition(".")
+        lost[group_of(cell)].add(int(number))
+        fell[cell, record["status"]] += 1
+    too_often = {key for key, count in fell.items() if count > plan["tries"]}
+    had = collections.Counter(
+        group for cells in plan["further"].values() for group in {group_of(c) for c in cells})
+    owed = {group for group, blocks in lost.items() if len(blocks) > had[group]
+            and group not in {group_of(cell) for cell, _ in too_often}}
+    return ([c for c in plan["cells"] if group_of(c) in owed],
+            sorted(cell for cell, status in too_often if status == "accident"))
+
+
+def make_good(plan):
+    """Measures again what was lost; returns why it stopped, or ''."""
+    return further_blocks(plan, lambda: further_block(plan)[0], "again, in place of what was lost")
+
+
+def further_blocks(plan, choose, what):
+    """Measures further blocks of the cells that `choose` names, until it names none; `what` those
+    are, in words. Returns why it stopped, or ''."""
+    while True:
+        cells = choose()
+        if not cells:
+            return ""
+        block = max([plan["blocks"], *map(int, plan["further"])]) + 1
+        plan["further"][str(block)] = cells
+        disk.write_json(plan_file(), plan)
+        say(f"block {block}: {len(cells)} launches {what}")
+        if reason := complete_block(plan, block):
+            return reason
+
+
+def run(plan, part=(1, 1)):
+    """Runs the blocks that are not complete yet, as far as this part of them; returns why it
+    stopped, or ''."""
+    last = -(-plan["blocks"] * part[0] // part[1])
+    total = len(plan["cells"]) * plan["blocks"]
+    todo = sum(len(missing(plan, b)) for b in range(1, plan["blocks"] + 1))
+    begun, at_start = time.monotonic(), todo
+    for block in [*range(1, plan["blocks"] + 1), *sorted(map(int, plan["further"]))]:
+        if not missing(plan, block):
+            continue
+        if block > last and part[0] < part[1]:
+            return f"blocks from {block} on are for further allocations"
+        left = (time.monotonic() - begun) / (at_start - todo) * todo if todo < at_start else None
+        say(f"block {block} of {plan['blocks']}: {total - todo} of {total} launches done"
+            + (f", about {left / 60:.1f} min left" if left else ""))
+        if reason := complete_block(plan, block):
+            return reason
+        todo = sum(len(missing(plan, b)) for b in range(1, plan["blocks"] + 1))
+    return make_good(plan)

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a session is asked for, kept in its `session.json`: cells, found by a dry run; blocks."""
+
+import collections
+import json
+import os
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+from ..launch import measuring, scales, sessions
+from ..machine import disk
+from ..model import families, sites
+from . import child
+
+#: How often a launch that was lost may be measured again.
+TRIES = 3
+
+
+def say(text):
+    print(f"study: {text}", flush=True)
+
+
+def asked():
+    """What a study was asked for beside its tag and cells: variables, MPIs, program."""
+    return {"set": os.environ.get("COTEJO_SET", ""),
+            "mpis": pathlib.Path(os.environ.get("COTEJO_MPIS", "")).stem,
+            "program": pathlib.Path(os.environ.get("COTEJO_PROGRAM", "")).stem}
+
+
+def unfinished(tag, like=""):
+    """Name of the newest session of this tag, these cells, variables (`SET`) and program that is
+    not finished, or None.
+
+    One that was begun with other sources, another stack or on another machine is never gone on
+    with.
+    """
+    folder = sessions.results_folder() / sites.site_name()
+    for path in sorted(folder.glob("*/session.json"), reverse=True):
+        try:
+            plan = disk.read_json(path)
+            found = (plan["tag"], plan.get("like", ""), plan["finished"],
+                     {key: plan.get(key, "") for key in asked()})
+        except (ValueError, KeyError, TypeError, OSError) as err:
+            say(f"left out: {path}: not a plan of a session ({' '.join(str(err).split())})")
+            continue
+        if found != (tag, like, "", asked()):
+            continue
+        if changed := measuring.changes(plan):
+            say(f"session {path.parent.name} is not gone on with: {changed} changed since")
+            return None
+        return path.parent.name
+    return None
+
+
+def why_none(listed):
+    """The commonest reason why there are no cells, where one is known."""
+    reasons = collections.Counter(words["skipped"] for words in listed if "skipped" in words)
+    found = [reason for reason, _ in reasons.most_common(1)]
+    if len(os.sched_getaffinity(0)) < 2:
+        found.append("this process may use one core only, and ranks need one each")
+    return f": {'; '.join(found)}" if found else ""
+
+
+def list_cells(tag, like):
+    """The cells of a tag in whose names the regular expression `like` is found, by a dry run.
+
+    Returns three sorted lists, their names, the files of their tests, and their partitions; name
+    -> reason of the cells that cannot be had here; and the number of blocks by their scale.
+    """
+    with tempfile.NamedTemporaryFile("r", suffix=".cells") as file:
+        done = subprocess.run(
+            [child.program(), "--dry-run", "--tag", f"^{tag}$"],
+            env={**os.environ, "COTEJO_CELLS": file.name, "COTEJO_BLOCK": "1"},
+            capture_output=True, text=True,
+            preexec_fn=child.end_with_parent)  # noqa: PLW1509 - no threads
+        listed = [json.loads(line) for line in file.read().splitlines()]
+    noted = [words for words in listed if "file" in words]
+    if not noted:
+        if done.returncode:
+            sys.stderr.write(done.stdout[-2000:] + done.stderr[-2000:])
+        sys.exit(f"study: no test with tag {tag!r} can run on site {sites.site_name()!r}"
+                 f"{why_none(listed)}")
+    found = [(words["cell"], words["file"], words["partition"]) for words in noted
+             if re.search(like, words["cell"])]
+    if not found:
+        sys.exit(f"study: no cell of tag {tag!r} has {like!r} in its name; "
+                 f"`reframe --dry-run --tag {tag}` lists them")
+    cells, files, partitions = (sorted(set(column)) for column in zip(*found, strict=True))
+    skipped = {words["cell"]: words["skipped"] for words in listed
+               if "skipped" in words and re.search(like, words["cell"])}
+    files = [os.path.relpath(file, families.REPO) for file in files]
+    blocks = scales.launches_of({words["scale"] for words in noted if words["cell"] in cells})
+    return cells, files, partitions, skipped, blocks
+
+
+def plan_file():
+    return sessions.session_folder() / "session.json"
+
+
+def begin(tag, blocks, like="", tries=TRIES):
+    """Plans a new session and returns the plan; the environment then names the session.
+
+    Of the tag's cells those are measured in whose names the regular expression `like` is found.
+    """
+    say(f"new session: finding the cells of tag {tag!r}")
+    cells, files, partitions, skipped, usual = list_cells(tag, like)
+    sessions.begin()
+    say(f"session {sessions.session_name()}: {len(cells)} cells")
+    for reason, count in collections.Counter(skipped.values()).most_common():
+        say(f"left out: {count} cells: {reason}")
+    plan = new_plan(
+        tag=tag, blocks=blocks or usual, seed=random.SystemRandom().randrange(1 << 31),
+        cells=cells, files=files, partitions=partitions, like=like, tries=tries,
+        skipped=[{"cell": cell, "reason": skipped[cell]} for cell in sorted(skipped)])
+    write_plan(plan)
+    return plan
+
+
+def new_plan(**what):
+    """A plan with what every one has; `what`: tag, blocks, seed, cells, files, partitions."""
+    return {"schema": "cotejo-session/2", "like": "", **asked(), "tries": TRIES,
+            "skipped": [], **what,
+            "families": families.shown(families.of_site(
+                sites.site_folder(), simulators=True, layers=True)),
+            "accidents": {}, "unrecorded": {}, "further": {}, **measuring.state(),
+            "begun": sessions.utc(), "finished": "", "ended": "", "reframe_s": 0.0}
+
+
+def write_plan(plan):
+    """Writes the plan of the session, and beside it the audit of the stack's builds."""
+    disk.write_json(plan_file(), plan)
+    audit, kept = families.stack_prefix() / "audit.json", sessions.session_folder() / "audit.json"
+    if audit.exists() and not kept.exists():
+        disk.write_json(kept, disk.read_json(audit))
+
+
+def resize(plan, launches):
+    """Heeds the number of launches that was asked for now."""
+    begun = max((int(path.name.rsplit(".", 2)[1]) for path in
+                 sessions.launch_files(sessions.session_folder())), default=0)
+    begun = min(begun, plan["blocks"])
+    if launches > plan["blocks"]:
+        say(f"{launches} launches in place of {plan['blocks']}: blocks are added")
+    elif launches < plan["blocks"]:
+        say(f"{launches} launches in place of {plan['blocks']}"
+            + (f": {begun} blocks were begun, and are brought to their end"
+               if begun > launches else ""))
+    plan["blocks"] = max(launches, begun)

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A study from outside of an allocation: one job of the site's scheduler, in which all of its
+blocks run. The host that this process is on builds, plans and draws, and launches nothing.
+
+The job is a test of ReFrame (`reframe_tests/allocated.py`), so that submitting, waiting and
+cancelling are ReFrame's. One that the scheduler took away left its session, which the next one
+goes on with.
+"""
+
+import functools
+import math
+import os
+import pathlib
+import re
+import sys
+import tempfile
+import time
+
+from .. import backends
+from ..launch import sessions
+from ..machine import allocation, disk
+from ..model import families, sites
+
+#: Allocations beyond those that were asked for, in place of those that were taken away.
+AGAIN = 3
+#: Of a launch that no session tells of, and of what comes before the first (s).
+LAUNCH_S, START_S = 8.0, 120
+#: Variables that a job has as this process has them. Not the name of the study that has this
+#: machine's cores: the nodes' own are taken there.
+HANDED = re.compile(r"COTEJO_(?!STUDY$|LOCKS$)\w+|RFM_\w+|SPACK_ENV|PATH|R_LIBS|STACK")
+
+
+def groups(system=None):
+    """The partitions that one allocation serves, of each scheduler and way to its nodes: lists."""
+    found = {}
+    for partition in (system or sites.system(sites.site_folder()))["partitions"]:
+        if allocation.kind_of(partition["scheduler"]):
+            key = (partition["scheduler"], *partition.get("access", []))
+            found.setdefault(key, []).append(partition)
+    return list(found.values())
+
+
+@functools.cache
+def needed():
+    """Whether launches of this site need an allocation, and this process is in none."""
+    return allocation.around() is None and bool(groups())
+
+
+def nodes_of(group):
+    """The most nodes of a group's partitions, of those that are up."""
+    most = max(partition.get("extras", {}).get("nodes", 1) for partition in group)
+    return min(most, allocation.nodes_up(group[0]))
+
+
+def cores_of(group):
+    """Cores of one of its nodes, as far as the site tells."""
+    names = {partition["name"] for partition in group}
+    return max(backend.rooms()[0] for backend in backends.of_site()
+               if backend.nodes.partition in names)
+
+
+def options(group):
+    """What the scheduler is asked for beside its access and the time."""
+    fill = {"nodes": nodes_of(group), "cores": cores_of(group)}
+    return [word.format(**fill) for word in allocation.ASKED[group[0]["scheduler"]]]
+
+
+def launch_s(tag):
+    """Seconds that a launch of a tag took here with all about it, in the newest session."""
+    folder = sessions.results_folder() / sites.site_name()
+    for path in sorted(folder.glob("*/session.json"), reverse=True):
+        plan = disk.read_json(path)
+        count = len(sessions.launch_files(path.parent))
+        if plan.get("tag") == tag and plan.get("reframe_s") and count:
+            return plan["reframe_s"] / count
+    return LAUNCH_S
+
+
+def wall_s(tag, launches, each_s=None):
+    """Seconds to ask for, in whole minutes: half as much again as launches are expected to take,
+    or `each_s` for each."""
+    return 60 * math.ceil((START_S + launches * (each_s or 1.5 * launch_s(tag))) / 60)
+
+
+def variables():
+    """What of this process's environment a job is to have."""
+    return {name: value for name, value in os.environ.items() if HANDED.fullmatch(name)}
+
+
+def run(words, seconds, part, status, reframe):
+    """One allocation of so many seconds, in which `words` run; their exit status, None where they
+    left none. `status`: the file in which they leave it."""
+    reframe(
+        ["-r", "-c", str(families.REPO / "reframe_tests/allocated.py"), "-n", "one_allocation"],
+        COTEJO_WORDS="\n".join(words), COTEJO_STATUS=str(status), COTEJO_PART=part,
+        COTEJO_WALL=str(seconds))
+    text = status.read_text().strip() if status.exists() else ""
+    status.unlink(missing_ok=True)
+    return int(text) if text.isdigit() else None
+
+
+def submit(words, tag, launches, allocations, reframe, *, each_s=None):
+    """Runs a study's command line in as many allocations as it takes; returns its exit status.
+
+    `allocations`: over how many its blocks are spread; each does its part of them. `reframe`:
+    runs ReFrame with such options and variables. `each_s`: time (s) to ask for a launch, for what
+    begins anew when the time is over.
+    """
+    folder = sessions.results_folder() / sites.site_name()
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".allocation-", dir=folder) as place:
+        for number in range(1, allocations + AGAIN + 1):
+            part = f"{min(number, allocations)}/{allocations}"
+            began = time.monotonic()
+            print(f"study: allocation {number}: part {part} of {launches} launches", flush=True)
+            seconds = wall_s(tag, -(-launches // allocations), each_s)
+            status = run(words, seconds, part, pathlib.Path(place) / "status", reframe)
+            print(f"study: allocation {number} ended after {time.monotonic() - began:.0f} s"
+                  + ("" if status is not None else ", before the study in it did"), flush=True)
+            if status not in (None, 3):
+                return status
+    return 3
+
+
+def command(*words):
+    """Words that run a command of this harness in the stack in use."""
+    python = families.stack_prefix() / "tools/bin/python"
+    return [str(python if python.exists() else sys.executable), "-m",
+            __package__.rpartition(".")[0], *words]

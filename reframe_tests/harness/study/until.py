@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Studies that stop by themselves: launches go on where the interval is still too wide.
+
+The rule itself is the R package's (`wide_groups()`), so that what stops a study is
+what its figures show. Groups of cells that are compared go on as a whole.
+"""
+
+import csv
+import itertools
+import os
+import re
+import shutil
+import subprocess
+import time
+from dataclasses import dataclass
+
+from ..launch import sessions
+from ..machine import disk
+from ..model import families
+from .blocks import complete_block
+from .plans import say
+
+# Under so many launches no interval is made; a cell of which none of them is usable is given up.
+FIRST_BLOCKS = 5
+MOST_BLOCKS = 500
+
+
+def share(text):
+    """'3%' or '0.03' as a share; ValueError says what is allowed."""
+    found = re.fullmatch(r"([0-9]*\.?[0-9]+)\s*(%?)", text.strip())
+    value = float(found[1]) / (100 if found[2] else 1) if found else 0
+    if not 0 < value < 1:
+        raise ValueError(f"{text!r} is no width of an interval; 3% and 0.03 are")
+    return value
+
+
+def seconds(text):
+    """'90s', '20m' or '1.5h' in seconds; ValueError says what is allowed."""
+    found = re.fullmatch(r"([0-9]*\.?[0-9]+)\s*([smh])", text.strip())
+    value = float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]] if found else 0
+    if value <= 0:
+        raise ValueError(f"{text!r} is no time; 90s, 20m and 2h are")
+    return value
+
+
+@dataclass(frozen=True)
+class Group:
+    """How well what is compared in a group is known. `width` is relative, None with too few."""
+
+    name: str
+    cells: tuple
+    blocks: int
+    width: float | None
+    at: str
+    wide: bool
+    more: int
+
+    def __str__(self):
+        known = "no interval yet" if self.width is None else f"{100 * self.width:.1f} %"
+        return f"{self.name}: {known}" + (f" at {self.at}" if self.at else "")
+
+
+def groups(folder, until):
+    """Groups of a session, widest first. RuntimeError: R could not tell, with its words."""
+    if not sessions.launch_files(folder):
+        return []
+    stack = families.stack_prefix()
+    program = shutil.which("Rscript", path=f"{stack}/tools/bin:{os.environ['PATH']}")
+    if not program:
+        raise RuntimeError("no Rscript on PATH, which UNTIL needs; `make stack` installs it")
+    done = subprocess.run(
+        [program, "--vanilla", "-e",
+         f"cotejo::print_wide_groups({str(folder)!r}, {until!r})"],
+        env={**os.environ, "R_LIBS": f"{stack}/R"}, text=True, capture_output=True)
+    if done.returncode:
+        said = [line for line in done.stderr.splitlines() if line != "Execution halted"]
+        raise RuntimeError(" ".join(said[-2:]) or "R ended without a word")
+    return [Group(name, tuple(cells.split(",")), int(blocks),
+                  None if width == "NA" else float(width), at, wide == "TRUE", int(float(more)))
+            for name, cells, blocks, width, at, wide, more in csv.reader(
+                done.stdout.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)]
+
+
+class Budget:
+    """Time that a study may still take; without a limit it always may."""
+
+    def __init__(self, limit_s):
+        self.limit_s, self.begun = limit_s, time.monotonic()
+
+    def spent(self):
+        return time.monotonic() - self.begun
+
+    def allows(self, more_s):
+        return self.limit_s is None or self.spent() + more_s <= self.limit_s
+
+    def __str__(self):
+        of = "" if self.limit_s is None else f" of {self.limit_s / 60:.1f}"
+        return f"{self.spent() / 60:.1f}{of} min used"
+
+
+def report(found, until, budget):
+    """Lines on how far a study is: what is still too wide, and what it would take."""
+    wide = [g for g in found if g.wide]
+    lines = [f"{len(found) - len(wide)} of {len(found)} groups within {100 * until:g} %, {budget}"]
+    if wide:
+        lines.append(f"widest: {wide[0]}; about {sum(g.more * len(g.cells) for g in wide)} more "
+                     f"launches would bring all {len(wide)} within")
+    return lines
+
+
+def next_number(cell):
+    """The first launch of a cell that the session does not have."""
+    return next(n for n in itertools.count(1) if not sessions.measured(cell, n))
+
+
+def still_wide(plan, found):
+    """Names of the cells to go on with, whole groups of what is compared, so that blocks stay
+    whole. What never gives a usable launch is given up."""
+    wide = {cell: group.wide for group in found for cell in group.cells}
+    return [c for c in plan["cells"]
+            if wide.get(c, next_number(c) <= FIRST_BLOCKS)]
+
+
+def go_on(plan, width, limit_s):
+    """Goes on with the groups that hold an effect with a wider interval than `width`.
+
+    Returns the groups that are still too wide when the time does not allow another block, and why
+    it stopped before that, or ''.
+    """
+    folder, budget, per_launch = sessions.session_folder(), Budget(limit_s), 0.0
+    while True:
+        found = groups(folder, width)
+        on = still_wide(plan, found)
+        wide = [group for group in found if group.wide]
+        for line in report(found, width, budget) if found else []:
+            say(line)
+        plan["reached"] = {c: next_number(c) - 1 for c in plan["cells"] if c not in on}
+        block = min(map(next_number, on), default=0)
+        only = [c for c in on if not sessions.measured(c, block)]
+        if not only or block > MOST_BLOCKS or not budget.allows(per_launch * len(only)):
+            disk.write_json(folder / "session.json", plan)
+            return wide, ""
+        plan["blocks"] = max(plan["blocks"], block)
+        say(f"block {block}: {len(only)} of {len(plan['cells'])} cells")
+        begun = time.monotonic()
+        if reason := complete_block(plan, block, only):
+            return wide, reason
+        per_launch = (time.monotonic() - begun) / len(only)
