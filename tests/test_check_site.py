@@ -9,7 +9,7 @@ import pytest
 
 from reframe_tests.harness.backends import placements
 from reframe_tests.harness.commands import check_site
-from reframe_tests.harness.model import families
+from reframe_tests.harness.model import families, sites
 from tests.test_clusters import why_not as no_clusters
 
 REFRAME = families.stack_prefix() / "tools/bin/reframe"
@@ -39,7 +39,7 @@ def launched(tmp_path, monkeypatch):
     (site / "placements.yaml").write_text(
         "near: {hosts: 1, cpus: [0, 1]}\nfar: {hosts: 1, cpus: [0, 4]}\n"
         "spare: {policy: compact, threads: 2}\n")
-    monkeypatch.setattr(families, "REPO", tmp_path)
+    monkeypatch.setattr(sites, "REPO", tmp_path)
     monkeypatch.setenv("COTEJO_STACK", str(stack))
     placements.declared.cache_clear()
 

@@ -12,7 +12,7 @@ from reframe_tests.harness.backends import placements
 from reframe_tests.harness.commands import new_site
 from reframe_tests.harness.commands.site_files import file_problems
 from reframe_tests.harness.machine import inventory, topology
-from reframe_tests.harness.model import families
+from reframe_tests.harness.model import families, sites
 from reframe_tests.harness.model.placement import Place, Placement
 
 TWO_SOCKETS = (families.REPO / "tests/topologies/two-sockets.xml").read_text()
@@ -182,7 +182,7 @@ def written(tmp_path, monkeypatch):
         (tmp_path / "site_configs/local/spack").mkdir(parents=True, exist_ok=True)
         shutil.copy(families.REPO / "site_configs/local/spack/packages.yaml",
                     tmp_path / "site_configs/local/spack/packages.yaml")
-        monkeypatch.setattr(families, "REPO", tmp_path)
+        monkeypatch.setattr(sites, "REPO", tmp_path)
         placements.declared.cache_clear()
         new_site.write("big", found, site)
         return site

@@ -8,7 +8,7 @@ import pytest
 from reframe_tests.harness import backends
 from reframe_tests.harness.backends import placements
 from reframe_tests.harness.launch.request import CannotBeError, Request
-from reframe_tests.harness.model import families, sites, transport
+from reframe_tests.harness.model import sites, transport
 from reframe_tests.harness.model.placement import Place, PlacementError
 
 
@@ -20,7 +20,7 @@ def site(tmp_path, monkeypatch):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "reframe.py").write_text("")
         (folder / "placements.yaml").write_text(text)
-        monkeypatch.setattr(families, "REPO", tmp_path)
+        monkeypatch.setattr(sites, "REPO", tmp_path)
         placements.declared.cache_clear()
         return "x"
     yield write

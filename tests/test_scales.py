@@ -4,7 +4,7 @@
 import pytest
 
 from reframe_tests.harness.launch import scales
-from reframe_tests.harness.model import families
+from reframe_tests.harness.model import sites
 
 
 @pytest.mark.parametrize(("sizes", "largest", "kept"), [
@@ -20,7 +20,7 @@ def test_a_site_bounds_launches(tmp_path, monkeypatch):
     folder = tmp_path / "site_configs/x"
     folder.mkdir(parents=True)
     (folder / "reframe.py").write_text("")
-    monkeypatch.setattr(families, "REPO", tmp_path)
+    monkeypatch.setattr(sites, "REPO", tmp_path)
     monkeypatch.setenv("COTEJO_SITE", "x")
     for name in ("COTEJO_BLOCK", "COTEJO_LAUNCHES"):
         monkeypatch.delenv(name, raising=False)

@@ -24,7 +24,7 @@ def site(tmp_path, monkeypatch):
     (folder / "spack").mkdir(parents=True)
     (folder / "reframe.py").write_text(SLURM.format(more=""))
     (folder / "placements.yaml").write_text("near: {hosts: 1, cpus: [0, 1]}\n")
-    monkeypatch.setattr(families, "REPO", tmp_path)
+    monkeypatch.setattr(sites, "REPO", tmp_path)
     placements.declared.cache_clear()
     yield folder
     placements.declared.cache_clear()

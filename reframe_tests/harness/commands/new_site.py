@@ -9,7 +9,7 @@ import socket
 import yaml
 
 from ..machine import inventory, topology
-from ..model import families
+from ..model import sites
 from . import shared
 
 HEAD = "# SPDX-License-Identifier: BSD-3-Clause\n"
@@ -109,7 +109,7 @@ def placements_yaml(found):
 
 def packages_yaml(found):
     """Text of the site's spack/packages.yaml: that of `local`, and what Spack has as externals."""
-    text = (families.REPO / "site_configs/local/spack/packages.yaml").read_text()
+    text = (sites.REPO / "site_configs/local/spack/packages.yaml").read_text()
     if not found["externals"]:
         return text
     data = yaml.safe_load(text)
@@ -148,7 +148,7 @@ def main():
     name = parser.parse_args().name
     if not re.fullmatch(r"[a-z][a-z0-9-]*", name) or name == "generic":
         return f"site: NAME={name}: give small letters, digits and dashes (`generic` is ReFrame's)"
-    folder = families.REPO / "site_configs" / name
+    folder = sites.REPO / "site_configs" / name
     if folder.exists():
         return f"site: {folder} is there already; remove it to write it anew"
     try:
