@@ -26,7 +26,8 @@ OLD = {"json": '{"old": 1}\n', "csv": "# cotejo-samples/1\na,b\n1,2\n", "svg": "
 #: Python: what is run with `folder`, `stage` and the harness' modules there.
 SCRIPT = """
 import json, os, pathlib, sys
-from reframe_tests.harness import launches, recording, removal, sessions
+from reframe_tests.harness.launch import launches, recording, sessions
+from reframe_tests.harness.machine import disk, removal
 folder, stage = map(pathlib.Path, sys.argv[1:3])
 record = {"status": "ok", "reason": "", "asked": {"launch": 1}, "accident": None,
           "samples": {"file": "samples.csv", "rows": 1000}}
@@ -38,13 +39,13 @@ except (recording.UnrecordedError, OSError) as err:
     sys.exit(f"writer: {err}")
 """
 PYTHON = {
-    "plan of a session": "sessions.write_json(folder / 'session.json', {'cells': ['x'] * 9999})",
-    "audit of a session": "sessions.write_json(folder / 'audit.json', {'mpi': ['x'] * 9999})",
+    "plan of a session": "disk.write_json(folder / 'session.json', {'cells': ['x'] * 9999})",
+    "audit of a session": "disk.write_json(folder / 'audit.json', {'mpi': ['x'] * 9999})",
     "samples and description": "recording.publish(record, stage, 'cell')",
     "description of an accident": "recording.publish({**record, 'status': 'accident', "
                                   "'samples': None}, None, 'cell')",
     "samples that were cut": "recording.publish({**record, 'samples': None}, stage, 'cell')",
-    "references of a site": "sessions.write_json(folder / 'references.json', {'x': ['y'] * 9999})",
+    "references of a site": "disk.write_json(folder / 'references.json', {'x': ['y'] * 9999})",
     "stack's description": "removal.write_whole(folder / 'stack.json', json.dumps(['x'] * 9999))",
 }
 

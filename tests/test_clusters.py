@@ -228,7 +228,7 @@ def test_an_unknown_cluster_lists_those_there_are(folder):
 def test_without_root_it_is_one_line(folder):
     done = subprocess.run(
         ["setpriv", "--reuid", "65534", "--clear-groups", sys.executable, "-c",
-         "from reframe_tests.harness import clusters; clusters.up('gigabit')"],
+         "from reframe_tests.harness.backends import clusters; clusters.up('gigabit')"],
         cwd=families.REPO, text=True, capture_output=True, timeout=120,
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
     assert "ClusterError: virtual hosts need root" in done.stderr

@@ -62,7 +62,7 @@ def end(study):
 def try_python(**kwargs):
     return subprocess.run(
         [sys.executable, "-c",
-         "import sys; from reframe_tests.harness import cores\n"
+         "import sys; from reframe_tests.harness.machine import cores\n"
          "try: cores.hold('test', 0.2)\n"
          "except cores.Busy as err: sys.exit(str(err))"], cwd=families.REPO, text=True,
         capture_output=True, timeout=120, **kwargs)
@@ -217,8 +217,8 @@ def test_a_study_ends_with_the_make_that_began_it(locks, tmp_path):
     tools.mkdir(parents=True)
     (tools / "reframe").write_text(f"#!/bin/sh\necho $$ > {locks}/reframe\nexec sleep 100\n")
     (tools / "reframe").chmod(0o755)
-    run = ("from reframe_tests.harness import child, cores; cores.hold('study'); "
-           "child.reframe([])")
+    run = ("from reframe_tests.harness.machine import cores; cores.hold('study'); "
+           "from reframe_tests.harness.study import child; child.reframe([])")
     script = f'{sys.executable} -c "{run}"; sleep 100'
     make, _, _ = holder(locks, script, env={**os.environ, "COTEJO_STACK": str(tmp_path)},
                         stderr=subprocess.PIPE, text=True)
