@@ -13,12 +13,12 @@ import sys
 # At the end: while it loads this file ReFrame has a folder of its own at the end of the list, and
 # takes away by its number what is there afterwards. Before, that was all that pip had installed.
 sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from .harness import backends  # noqa: E402
-from .harness.backends import launchers  # noqa: E402, F401
-from .harness.launch import scales  # noqa: E402
-from .harness.machine import allocation, environment, removal  # noqa: E402
-from .harness.model import families, sites  # noqa: E402
-from .harness.study import submission  # noqa: E402
+from reframe_tests.harness import backends  # noqa: E402
+from reframe_tests.harness.backends import launchers  # noqa: E402, F401
+from reframe_tests.harness.launch import scales  # noqa: E402
+from reframe_tests.harness.machine import allocation, environment, removal  # noqa: E402
+from reframe_tests.harness.model import families, sites  # noqa: E402
+from reframe_tests.harness.study import submission  # noqa: E402
 
 STACK = families.stack_prefix()
 try:

@@ -36,22 +36,22 @@ def test_input_that_was_spoiled_by_chance_is_read_or_refused(name, tmp_path):
     assert 0 < fuzz(reader_of(name), tmp_path, number, seed=20261123) <= number
 
 
-@pytest.mark.parametrize(("module", "words", "variables", "said"), [
+@pytest.mark.parametrize(("command", "words", "variables", "said"), [
     ("study", ["--launches", "0"], {}, "study: argument --launches: '0' is no number from 1 on"),
     ("study", ["--cells", "("], {}, "study: argument --cells: '(' is no regular expression"),
     ("study", ["--tag", "quick"], {"COTEJO_SITE": "no"}, "study: COTEJO_SITE=no: no site_configs"),
     ("study", ["--until", "x"], {}, "study: argument --until: "),
     ("references", ["nowhere"], {}, "references: COTEJO_SITE=nowhere: no site_configs"),
-    ("check_site", ["nowhere"], {}, "site: COTEJO_SITE=nowhere: no site_configs"),
-    ("new_site", ["a b"], {}, "site: NAME=a b: give"),
-    ("clusters", ["fly"], {}, "clusters: argument verb: invalid choice: 'fly'"),
+    ("check-site", ["nowhere"], {}, "site: COTEJO_SITE=nowhere: no site_configs"),
+    ("new-site", ["a b"], {}, "site: NAME=a b: give"),
+    ("cluster", ["fly"], {}, "cluster: argument verb: invalid choice: 'fly'"),
     ("dataset", ["/nowhere", "/tmp"], {}, "dataset: "),
     ("dataset", ["a", "b", "--samples", "0"], {}, "dataset: argument --samples: '0' is no number"),
 ])
-def test_commands_end_in_one_line(module, words, variables, said, tmp_path):
+def test_commands_end_in_one_line(command, words, variables, said, tmp_path):
     done = subprocess.run(
-        [sys.executable, "-m", f"reframe_tests.harness.{module}", *words], cwd=families.REPO,
-        text=True, capture_output=True, timeout=120,
+        [sys.executable, "-m", "reframe_tests.harness", command, *words],
+        cwd=families.REPO, text=True, capture_output=True, timeout=120,
         env={**os.environ, "COTEJO_LOCKS": str(tmp_path), "COTEJO_RESULTS": str(tmp_path),
              **variables})
     assert done.returncode in (1, 2)
