@@ -210,6 +210,12 @@ put_bytes <- function(bytes, file) {
   if (!identical(as.numeric(file.size(file)), as.numeric(length(bytes)))) cannot_write(file)
 }
 
+# file.copy tells nothing of a full disk.
+put_copy <- function(from, file) {
+  done <- suppressWarnings(file.copy(from, file, overwrite = TRUE))
+  if (!done || !identical(file.size(from), file.size(file))) cannot_write(file)
+}
+
 put_lines <- function(lines, file) {
   put_bytes(charToRaw(paste0(enc2utf8(paste(lines, collapse = "\n")), "\n")), file)
 }

@@ -29,7 +29,8 @@ sums_of <- function(values) {
   dir.create(folder)
   on.exit(unlink(folder, recursive = TRUE))
   files <- file.path(folder, seq_along(values))
-  for (i in seq_along(values)) writeBin(serialize(values[[i]], NULL, xdr = FALSE), files[[i]])
+  # Were they cut by a full disk, those of different values would be the same.
+  for (i in seq_along(values)) put_bytes(serialize(values[[i]], NULL, xdr = FALSE), files[[i]])
   unname(tools::md5sum(files))
 }
 
@@ -101,6 +102,7 @@ from_cache <- function(keys, count, make) {
 known_pairs <- function(folder) {
   if (is.null(kept_pairs[[folder]])) {
     known <- new.env(parent = emptyenv())
+    tryCatch(claim_folder(folder), error = function(e) NULL) # that nothing is kept is said later
     files <- list.files(folder, "^[0-9a-f]+[.]rds$", full.names = TRUE)
     for (file in files) {
       found <- kept_file(file)
@@ -121,7 +123,23 @@ known_pairs <- function(folder) {
 # Comparisons of other states of the code go, but for the last two that were used.
 drop_old_code <- function(folder) {
   others <- list.files(folder, "^comparisons-[0-9a-f]{32}$", full.names = TRUE)
-  unlink(others[order(file.mtime(others), decreasing = TRUE)][-seq_len(3L)], recursive = TRUE)
+  remove_ours(others[order(file.mtime(others), decreasing = TRUE)][-seq_len(3L)])
+}
+
+# The mark by which we know a folder that we made (harness/removal.py has the same).
+MARK <- ".cotejo-stamp"
+MARK_WORDS <- "Made by cotejo, which may replace or remove this folder with all that is in it."
+
+#' Make a folder, and mark it.
+#' @noRd
+claim_folder <- function(folder) {
+  write_whole(file.path(folder, MARK), function(file) put_lines(MARK_WORDS, file))
+}
+
+#' Remove those of some folders that carry our mark.
+#' @noRd
+remove_ours <- function(folders) {
+  unlink(folders[file.exists(file.path(folders, MARK))], recursive = TRUE)
 }
 
 # So many folders of drawn files are kept, the last used.
@@ -144,12 +162,10 @@ kept_files <- function(from, out_dir, files, work) {
   }
   place <- file.path(folder, paste0("drawn-", sum_of(list(from, sum_of_tools()))))
   kept <- kept_file(file.path(place, "what.rds"))
-  if (!is.null(kept) && all(file.exists(file.path(place, kept$files)))) {
+  if (!is.null(kept) && identical(sums_of_copies(place, kept$files), kept$sums)) {
     message("nothing has changed: taken from ", folder)
     for (file in kept$files) {
-      write_whole(file.path(out_dir, file), function(path) {
-        if (!file.copy(file.path(place, file), path, overwrite = TRUE)) stop("write failed")
-      })
+      write_whole(file.path(out_dir, file), function(to) put_copy(file.path(place, file), to))
     }
     return(kept$value)
   }
@@ -159,27 +175,39 @@ kept_files <- function(from, out_dir, files, work) {
   value
 }
 
+#' Checksums of files within a folder; `NA` of one that is not there.
+#' @noRd
+sums_of_copies <- function(folder, files) unname(tools::md5sum(file.path(folder, files)))
+
 keep_written <- function(value, written, out_dir, place) {
   whole <- paste0(place, "-", Sys.getpid())
-  on.exit(unlink(whole, recursive = TRUE))
+  on.exit(remove_ours(whole))
   tryCatch(
     {
+      claim_folder(whole)
       for (part in unique(dirname(file.path(whole, written)))) {
         dir.create(part, recursive = TRUE, showWarnings = FALSE)
       }
-      done <- file.copy(file.path(out_dir, written), file.path(whole, written))
-      if (all(done)) {
-        saveRDS(list(value = value, files = written), file.path(whole, "what.rds"))
-        unlink(place, recursive = TRUE)
-        file.rename(whole, place)
-      }
-      others <- list.files(dirname(place), "^drawn-[0-9a-f]{32}$", full.names = TRUE)
-      used <- file.mtime(file.path(others, "what.rds"))
-      unlink(others[order(used, decreasing = TRUE)][-seq_len(MOST_DRAWN_KEPT)], recursive = TRUE)
+      for (file in written) put_copy(file.path(out_dir, file), file.path(whole, file))
+      sums <- sums_of_copies(out_dir, written)
+      kept <- list(value = value, files = written, sums = sums)
+      write_whole(file.path(whole, "what.rds"), function(file) saveRDS(kept, file))
+      remove_ours(place)
+      file.rename(whole, place)
+      drop_old_drawn(dirname(place))
     },
     error = function(e) message("what was drawn is not kept: ", conditionMessage(e)),
     warning = function(w) message("what was drawn is not kept: ", conditionMessage(w))
   )
+}
+
+# The last used stay; what a process that was killed left half goes after an hour.
+drop_old_drawn <- function(folder) {
+  others <- list.files(folder, "^drawn-[0-9a-f]{32}$", full.names = TRUE)
+  used <- file.mtime(file.path(others, "what.rds"))
+  half <- list.files(folder, "^drawn-[0-9a-f]{32}-[0-9]+$", full.names = TRUE)
+  old <- difftime(Sys.time(), file.mtime(half), units = "hours") > 1
+  remove_ours(c(half[old], others[order(used, decreasing = TRUE)][-seq_len(MOST_DRAWN_KEPT)]))
 }
 
 #' The checksum of what draws and writes beside the code: templates, names and packages.

@@ -29,7 +29,7 @@ write_history <- function(results_dir, out_dir, site = "local") {
     render_page("history", values, file.path(out_dir, "history.html"), plots)
     write_csv(points_table(points), file.path(out_dir, "history.csv"))
     write_whole(file.path(out_dir, "history.json"), function(file) {
-      writeLines(history_json(points, changes), file)
+      put_lines(history_json(points, changes), file)
     })
     write_otava(points, file.path(out_dir, "otava"))
   })
@@ -187,6 +187,6 @@ write_otava <- function(points, folder) {
   }, groups, seq_along(groups))
   names(tests) <- sprintf("group%03d", seq_along(groups))
   write_whole(file.path(folder, "otava.yaml"), function(file) {
-    yaml::write_yaml(list(tests = tests), file)
+    put_lines(sub("\n$", "", yaml::as.yaml(list(tests = tests))), file)
   })
 }

@@ -119,9 +119,48 @@ test_that("what follows from the same dataset is written once and copied after t
   expect_identical(write(fresh_folder(), "two"), 2L)
   expect_identical(write(fresh_folder(), NULL), 3L)
   for (i in 4:5) expect_identical(write(fresh_folder(), "three", function(value) NULL), i)
-  # A folder that lost a file is no copy.
-  unlink(list.files(cache, "^c[.]txt$", recursive = TRUE, full.names = TRUE))
+  # A folder that lost a file is no copy, nor one where a file is cut.
+  kept <- function() list.files(cache, "^c[.]txt$", recursive = TRUE, full.names = TRUE)
+  unlink(kept())
   expect_identical(write(fresh_folder()), 6L)
+  for (file in kept()) file.create(file)
+  expect_identical(write(fresh_folder()), 7L)
+})
+
+test_that("a full disk is told where files are copied, and where sums are made", {
+  file <- tempfile()
+  writeLines("some words", file)
+  expect_error(put_copy(file, "/dev/full"), "cannot be written", class = "cotejo_cannot_write")
+  with_replaced("put_bytes", function(bytes, file) cannot_write(file), {
+    expect_error(sum_of(1), class = "cotejo_cannot_write")
+  })
+})
+
+test_that("of the cache only folders go that we have marked", {
+  cache <- fresh_folder()
+  undo <- keeping_in(cache)
+  on.exit(undo())
+  place <- function(kind, sign, after = "") {
+    file.path(cache, paste0(kind, "-", strrep(sign, 32L), after))
+  }
+  theirs <- c(place("drawn", "0"), place("comparisons", "0"))
+  half <- place("drawn", "1", "-17")
+  ours <- c(place("drawn", "2"), place("comparisons", "2"))
+  for (folder in theirs) dir.create(folder)
+  for (folder in c(half, ours)) claim_folder(folder)
+  Sys.setFileTime(c(theirs, half, ours), Sys.time() - 7200)
+  for (i in seq_len(MOST_DRAWN_KEPT)) {
+    out <- fresh_folder()
+    kept_files(list("test", dataset = i), out, function(value) "x", function() {
+      writeLines("x", file.path(out, "x"))
+    })
+    claim_folder(place("comparisons", letters[[i]]))
+  }
+  claim_folder(half_now <- place("drawn", "3", "-17"))
+  drop_old_drawn(cache)
+  drop_old_code(cache)
+  expect_true(all(dir.exists(c(theirs, half_now))))
+  expect_false(any(dir.exists(c(half, ours))))
 })
 
 test_that("the index of a dataset that is drawn again is the same, and was not drawn", {
