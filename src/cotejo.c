@@ -10,6 +10,7 @@
 #include "traps.h"
 #endif
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +35,16 @@ static const struct option common_options[] = {
 static int complain(const char *where, const struct failure *failure) {
     fprintf(stderr, COTEJO_PROGRAM "%s%s: %s\n", *where ? " " : "", where, failure->text);
     return failure->status;
+}
+
+// The exit status, where all that was printed could be written.
+static int printed(int status) {
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    struct failure failure = {0};
+    failure_set(&failure, STATUS_FAILED, "cannot write what is printed (%s)",
+                strerror(errno ? errno : ENOSPC)); // an earlier write's reason may be gone
+    return complain("", &failure);
 }
 
 static int list(void) {
@@ -294,7 +305,7 @@ static int unknown(const char *word) {
     return complain("", &failure);
 }
 
-int main(int count, char **arguments) {
+static int command(int count, char **arguments) {
     const char *word = count > 1 ? arguments[1] : "";
     const struct experiment *experiment = experiment_find(word);
     if (experiment && count > 2 && strcmp(arguments[2], "--help") == 0)
@@ -316,4 +327,8 @@ int main(int count, char **arguments) {
     if (strcmp(word, "--version") == 0)
         return printf(COTEJO_PROGRAM " %s\n", COTEJO_VERSION) < 0;
     return *word ? unknown(word) : usage(stderr);
+}
+
+int main(int count, char **arguments) {
+    return printed(command(count, arguments));
 }

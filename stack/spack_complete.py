@@ -16,6 +16,9 @@ import pathlib
 import re
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from reframe_tests.harness.machine import removal  # noqa: E402
+
 NEEDED = ["mpicc", "mpirun", "cotejo", "cotejo-guard"]
 # What belongs to an MPI in a `bin` that it shares with a whole system; from the MPI families.
 SHARED = json.loads((pathlib.Path(__file__).parent / "shared_prefix.json").read_text())
@@ -41,8 +44,7 @@ def find_home(prefix, version):
 
 def start(program, path):
     """A script, not a link: launchers and compilers look for their files beside `$0`."""
-    path.write_text(f'#!/bin/sh\nexec "{program}" "$@"\n')
-    path.chmod(0o755)
+    removal.write_whole(path, f'#!/bin/sh\nexec "{program}" "$@"\n', mode=0o755)
 
 
 def merge(source, target, depth=4):

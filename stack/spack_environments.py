@@ -14,6 +14,7 @@ import sys
 
 import yaml
 
+from reframe_tests.harness.machine import removal
 from reframe_tests.harness.model import families
 
 REPO = families.REPO
@@ -126,7 +127,7 @@ def main():
     for name, content in wanted().items():
         path = REPO / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content)
+        removal.write_whole(path, content)
         print(f"spack: {name}")
     for target in TARGETS if args.lock else []:
         folder = FOLDER / target

@@ -13,6 +13,9 @@ import re
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from reframe_tests.harness.machine import removal  # noqa: E402
+
 # Package -> command and regular expression of its version; from the MPI families.
 SHARED = json.loads((pathlib.Path(__file__).parent / "shared_prefix.json").read_text())
 VERSION = {name: (words.split(), pattern) for name, (words, pattern) in SHARED["version"].items()}
@@ -38,8 +41,7 @@ def split(name, programs, prefix):
     (prefix / "bin").mkdir(parents=True, exist_ok=True)
     for program in [*programs.glob(f"mpi*.{name}"), programs / VERSION[name][0][0]]:
         path = prefix / "bin" / program.name.removesuffix(f".{name}")
-        path.write_text(f'#!/bin/sh\nexec "{program}" "$@"\n')
-        path.chmod(0o755)
+        removal.write_whole(path, f'#!/bin/sh\nexec "{program}" "$@"\n', mode=0o755)
     return [wanted for wanted in NEEDED if not (prefix / "bin" / wanted).exists()]
 
 

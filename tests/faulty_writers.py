@@ -26,6 +26,7 @@ OLD = {"json": '{"old": 1}\n', "csv": "# cotejo-samples/1\na,b\n1,2\n", "svg": "
 #: Python: what is run with `folder`, `stage` and the harness' modules there.
 SCRIPT = """
 import json, os, pathlib, sys
+from reframe_tests.harness.commands import new_site
 from reframe_tests.harness.launch import launches, recording, sessions
 from reframe_tests.harness.machine import disk, removal
 folder, stage = map(pathlib.Path, sys.argv[1:3])
@@ -47,7 +48,24 @@ PYTHON = {
     "samples that were cut": "recording.publish({**record, 'samples': None}, stage, 'cell')",
     "references of a site": "disk.write_json(folder / 'references.json', {'x': ['y'] * 9999})",
     "stack's description": "removal.write_whole(folder / 'stack.json', json.dumps(['x'] * 9999))",
+    "new site": "new_site.write('new', new_site.inspect(), folder / 'new')",
 }
+
+#: R: what is called, where `data` is a folder of results and `out` the one that is written to.
+IN_R = {
+    "figures": "draw_all(data, out)",
+    "figures that are kept": "options(cotejo.keeping = 1L); "
+                             "for (to in c(tempfile(), out)) draw_all(data, to)",
+    "report": "write_report(data, file.path(out, 'report.html'))",
+    "paper": "write_paper('analysis/paper.Rmd', data, file.path(out, 'report.html'), "
+             "published = 'data/published')",
+    "comparison": "write_comparison(data, data, file.path(out, 'report.html'))",
+    "history": "write_history(data, out)",
+    "coverage": "write_coverage_of(data, file.path(out, 'README.md'), "
+                "file.path(out, 'coverage.csv'))",
+}
+#: The lines of README.md that `make coverage` writes between.
+COVERAGE = "<!-- coverage: made by `make coverage DATA=reference` -->\nold\n<!-- end -->\n"
 
 
 def commands(stack, folder, stage):
@@ -64,11 +82,10 @@ def commands(stack, folder, stage):
     found["report of the guard"] = (
         [str(bin_ / "cotejo-guard"), "20", "-r", str(folder / "guard.json"), "true"], {})
     rscript = shutil.which("Rscript", path=f"{stack}/tools/bin:{os.environ['PATH']}")
-    if rscript:
-        for name, call in {
-                "figures": f'cotejo::draw_all("{FIXTURES}", "{folder}")',
-                "report": f'cotejo::write_report("{FIXTURES}", "{folder}/report.html")'}.items():
-            found[name] = ([rscript, "--vanilla", "-e", call], {"R_LIBS": f"{stack}/R"})
+    for name, call in IN_R.items() if rscript else ():
+        words = f'library(cotejo); data <- "{FIXTURES}"; out <- "{folder}"; {call}'
+        found[name] = ([rscript, "--vanilla", "-e", words],
+                       {"R_LIBS": f"{stack}/R", "R_USER_CACHE_DIR": f"{stage}/cache"})
     return found
 
 
@@ -78,6 +95,7 @@ def before(folder):
     for name, text in {"session.json": OLD["json"], "audit.json": OLD["json"],
                        "references.json": OLD["json"], "stack.json": OLD["json"],
                        "guard.json": OLD["json"], "report.html": OLD["html"],
+                       "README.md": COVERAGE,
                        "cell.002.json": OLD["json"], "cell.002.csv": OLD["csv"]}.items():
         (folder / name).write_text(text)
 

@@ -2,9 +2,11 @@
 """The benchmark's answer to what it cannot do: one line, status 2, under every MPI."""
 
 import json
+import subprocess
 
 import pytest
 
+from stack.build import environment
 from tests.launching import STACK, launch, said
 
 
@@ -24,6 +26,18 @@ def test_what_cannot_be_done_is_said_in_one_line(mpi, words, expected):
     assert len(lines) == 1, done.stderr
     assert expected in lines[0]
     assert done.returncode == 2
+
+
+@pytest.mark.one_mpi
+@pytest.mark.parametrize("words", [["list"], ["timers"], ["machine"], ["--help"], ["--version"],
+                                   ["placements", "--ranks", "2"], ["pingpong", "--help"]])
+def test_what_a_full_disk_does_not_take_is_said(mpi, words):
+    program = mpi.prefix(STACK) / "bin/cotejo"
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([program, *words], stdout=full, stderr=subprocess.PIPE, text=True,
+                              timeout=120, env=environment(mpi, STACK))
+    assert done.returncode == 1
+    assert done.stderr == "cotejo: cannot write what is printed (No space left on device)\n"
 
 
 @pytest.mark.one_mpi

@@ -158,3 +158,21 @@ def test_a_dry_run_of_a_study_measures_nothing(tmp_path):
     done = make("-n", "study", "SPACK=", f"STACK={tmp_path}/stack", f"RESULTS={tmp_path}/results")
     assert done.returncode == 0, done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("status", "drawn"), [
+    (0, True), (3, True), (4, True), (1, False), (2, False), (130, False)])
+def test_figures_and_report_are_made_of_what_is_there(tmp_path, status, drawn):
+    """However the study ended, unless it measured nothing; its status is kept, and said."""
+    tools = tmp_path / "stack/tools/bin"
+    tools.mkdir(parents=True)
+    for name, script in {
+            "python": f'case "$*" in *harness.study*) exit {status};; esac', "python3": ":",
+            "Rscript": f'echo "$*" >>{tmp_path}/drawn'}.items():
+        (tools / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tools / name).chmod(0o755)
+    done = make("locked-study", "--old-file=stack", "SPACK=", f"STACK={tmp_path}/stack")
+    said = (tmp_path / "drawn").read_text() if (tmp_path / "drawn").exists() else ""
+    assert [call in said for call in ("draw_all", "write_report")] == [drawn] * 2
+    assert done.returncode == (2 if status else 0)
+    assert not status or f"Error {status}\n" in done.stderr

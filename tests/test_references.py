@@ -163,6 +163,22 @@ def test_who_has_too_few_launches_is_told_how_many_and_what_to_do(results, monke
     assert said.endswith("an interval takes 5: COTEJO_SITE=local make study LAUNCHES=5")
 
 
+def test_a_broken_description_is_named_and_the_rest_is_used(results, monkeypatch, capsys):
+    folder = results / "local/20260101T000000Z"
+    folder.mkdir(parents=True)
+    for i in range(2):
+        entry = {**record(i, {1: 1e-6}), "status": "ok"}
+        (folder / f"{entry['id']}.json").write_text(json.dumps(entry))
+    for number, text in ((3, "{"), (4, "[]")):
+        (folder / f"pingpong_quick.mpich.shm.near.{number:03d}.json").write_text(text)
+    monkeypatch.setattr(sys, "argv", ["references", "local"])
+    assert "has at most 2 usable launches of a cell" in references.main()
+    *named, count = capsys.readouterr().err.splitlines()
+    assert [line.partition(" left out: ")[2].partition(":")[0] for line in named] == [
+        str(folder / f"pingpong_quick.mpich.shm.near.{number}.json") for number in ("003", "004")]
+    assert count == "references: 2 files were left out"
+
+
 @pytest.fixture
 def own_tree(tmp_path):
     """A copy of what launches need, whose sites a test may give references."""

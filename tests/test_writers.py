@@ -2,20 +2,23 @@
 """Writers on a full disk, without permission, and killed before the name is given; the bench of
 faults tries all of them."""
 
+import re
 import shutil
 
 import pytest
 
+from reframe_tests.harness import families
 from tests import faulty_writers
 from tests.launching import FAMILIES, STACK
 
 PRESENT = any((f.prefix(STACK) / "bin/cotejo").exists() for f in FAMILIES.values())
-pytestmark = pytest.mark.skipif(not PRESENT or not shutil.which("gcc"),
-                                reason="no stack, or no gcc")
+needs_stack = pytest.mark.skipif(not PRESENT or not shutil.which("gcc"),
+                                 reason="no stack, or no gcc")
 QUICK = ["plan of a session", "samples and description", "samples that were cut",
-         "samples of the benchmark", "report of the guard"]
+         "samples of the benchmark", "report of the guard", "new site"]
 
 
+@needs_stack
 def test_what_was_there_is_there_and_what_has_a_name_is_whole(tmp_path):
     found = {(writer, fault): reason
              for writer, fault, reason in faulty_writers.every(tmp_path, STACK, QUICK)}
@@ -34,3 +37,41 @@ def test_half_a_file_is_seen(tmp_path):
     said = faulty_writers.half(tmp_path / "old", tmp_path / "new")
     assert all(words in said for words in (
         "half a.json", "half b.csv (empty)", "half c.svg", "cell.001.json without its samples"))
+
+
+#: How a file is written, by the ending of the source.
+WRITES = {
+    "py": r'\bopen\([^)\n]*"[wax]b?"|\.write_(text|bytes)\(|\bcopy(2|file|tree)\(|json\.dump\(',
+    "R": r"\b(writeLines|fwrite|saveRDS|writeBin|write_yaml|write_json|ggsave|file\.copy)\(",
+    "c": r'\bfopen\([^;]*"[wa]|O_CREAT|\brename\('}
+#: Where that is, and why it is not left to the one place of the language.
+IN_PLACE = {
+    "py": {
+        "reframe_tests/harness/removal.py": "the one place",
+        "reframe_tests/harness/dataset.py": "an archive in memory; a copy that is exchanged",
+        "reframe_tests/harness/foreign.py": "samples in the stage, from where they are published",
+        "reframe_tests/harness/request.py": "what a launch reads, in its stage",
+        "reframe_tests/harness/sessions.py": "what a dry run tells the study, line by line",
+        "stack/abi.py": "a source to compile, in a temporary folder",
+        "stack/analysis.py": "a log", "stack/build.py": "a log",
+        "stack/verify.py": "a source to compile, in a temporary folder"},
+    "R": {
+        "analysis/R/draw.R": "the one place",
+        "analysis/R/keep.R": "what is kept, which is looked at when it is read",
+        "analysis/R/conditions.R": "to standard error", "analysis/R/fit-changes.R": "to be read",
+        "analysis/R/precision.R": "to standard output"},
+    "c": {
+        "src/core/whole.c": "the one place", "src/core/samples_file.c": "published by it",
+        "src/experiments/kernels/kernel.c": "a file of the kernel's",
+        "src/tools/guard/lock.c": "the lock", "src/tools/guard/own.c": "a mark",
+        "src/tools/net/switch.c": "a mark; a folder that gets its name when it is whole"}}
+
+
+@pytest.mark.parametrize("ending", WRITES)
+def test_files_are_written_in_one_place_of_each_language(ending):
+    folders = {"py": ["reframe_tests", "stack", "site_configs"], "R": ["analysis/R"],
+               "c": ["src/core", "src/experiments", "src/preload", "src/tools", "src/transport"]}
+    found = {str(path.relative_to(families.REPO)) for folder in folders[ending]
+             for path in (families.REPO / folder).rglob(f"*.{ending}")
+             if re.search(WRITES[ending], path.read_text())}
+    assert found == IN_PLACE[ending].keys()

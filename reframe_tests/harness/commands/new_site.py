@@ -8,7 +8,7 @@ import socket
 
 import yaml
 
-from ..machine import inventory, topology
+from ..machine import inventory, removal, topology
 from ..model import sites
 from . import shared
 
@@ -129,17 +129,25 @@ def inspect():
 
 
 def write(name, found, folder):
-    """Writes the site; FileExistsError where it is there already."""
+    """Writes the site, whole or not at all; FileExistsError where it is there already."""
     texts = {"reframe.py": reframe_py(name, found), "placements.yaml": placements_yaml(found),
              "spack/packages.yaml": packages_yaml(found)}
-    folder.mkdir(parents=True)
-    (folder / "spack").mkdir()
     if found["scheduler"][0] != "local":
         # ReFrame runs on another host than the ranks.
         texts["topology/compute.xml"] = found["xml"]
-        (folder / "topology").mkdir()
-    for file, text in texts.items():
-        (folder / file).write_text(text)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    place = removal.place_beside(folder)
+    try:
+        for file, text in texts.items():
+            path = place / folder.name / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            removal.write_whole(path, text)
+        if folder.exists():
+            raise FileExistsError(folder)
+        (place / folder.name).rename(folder)
+        removal.sync_folder(folder.parent)
+    finally:
+        removal.empty(place)
 
 
 def main():

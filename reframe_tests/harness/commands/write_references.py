@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes `references.json` of a site from its results."""
 
+import sys
+
 from ..launch import references, sessions
 from ..machine import disk
 from ..model import sites
@@ -13,11 +15,16 @@ def main():
     site = parser.parse_args().site
     try:
         folder = sites.site_folder(site)
-        records = [disk.read_json(path)
-                   for session in sorted((sessions.results_folder() / site).glob("*"))
-                   for path in sessions.launch_files(session)]
     except ValueError as err:
         return f"references: {err}"
+    records, wrong = [], []
+    for session in sorted((sessions.results_folder() / site).glob("*")):
+        found, broken = sessions.read_launches(session)
+        records, wrong = records + found, wrong + broken
+    for reason in wrong:
+        print(f"references: left out: {reason}", file=sys.stderr)
+    if wrong:
+        print(f"references: {len(wrong)} files were left out", file=sys.stderr)
     cells = references.compute(references.usable(records))
     if not cells:
         return f"references: {references.too_few(site, references.usable(records))}"

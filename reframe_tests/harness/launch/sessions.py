@@ -8,6 +8,7 @@ import pathlib
 import re
 import time
 
+from ..machine import disk
 from ..model import sites
 from ..model.families import REPO
 
@@ -71,6 +72,20 @@ def launch_files(folder):
     found = [(match[1], int(match[2]), path) for path in pathlib.Path(folder).glob("*.json")
              if (match := re.fullmatch(r"(.+)\.([0-9]{3,})\.json", path.name))]
     return [path for _, _, path in sorted(found)]
+
+
+def read_launches(folder):
+    """The descriptions in a session's folder; and why others were left out, in a line each."""
+    found, wrong = [], []
+    for path in launch_files(folder):
+        try:
+            record = disk.read_json(path)
+            if not isinstance(record, dict) or not {"id", "status"} <= record.keys():
+                raise ValueError(f"{path}: no description of a launch")
+            found.append(record)
+        except (ValueError, OSError) as err:
+            wrong.append(str(err))
+    return found, wrong
 
 
 def measured(cell, number):

@@ -18,12 +18,9 @@ from .plans import plan_file, say
 
 def records():
     """The descriptions of the session; one that cannot be read is named and left out."""
-    found = []
-    for path in sessions.launch_files(sessions.session_folder()):
-        try:
-            found.append(disk.read_json(path))
-        except (ValueError, OSError) as err:
-            say(f"left out: {err}")
+    found, wrong = sessions.read_launches(sessions.session_folder())
+    for reason in wrong:
+        say(f"left out: {reason}")
     return found
 
 
