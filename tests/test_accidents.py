@@ -260,6 +260,23 @@ def test_a_session_of_another_state_is_not_gone_on_with(results, monkeypatch, ca
     assert f"session {name} is not gone on with: " in capsys.readouterr().out
 
 
+def test_two_machines_of_one_model_are_told_apart_and_nodes_of_an_allocation_are_not(monkeypatch):
+    texts = {"/etc/machine-id": "one", "/proc/cpuinfo": "model name : A CPU\n"}
+    monkeypatch.setattr(measuring, "_text", lambda path: texts[path])
+    monkeypatch.setattr(measuring.allocation, "around", lambda: "")
+    machine_id = measuring.machine_id.__wrapped__
+    first = machine_id()
+    assert machine_id() == first
+    for path, text in (("/etc/machine-id", "two"), ("/proc/cpuinfo", "model name : Another\n")):
+        with monkeypatch.context() as other:
+            other.setitem(texts, path, text)
+            assert machine_id() != first
+    monkeypatch.setattr(measuring.allocation, "around", lambda: "slurm")
+    node = machine_id()
+    monkeypatch.setitem(texts, "/etc/machine-id", "two")
+    assert machine_id() == node != first
+
+
 def test_a_broken_plan_is_named_and_left_out(results, capsys):
     folder = results / "local/20260101T000000Z"
     folder.mkdir(parents=True)

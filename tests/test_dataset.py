@@ -203,6 +203,14 @@ def link_in_place(name):
     return spoil
 
 
+def moved_behind_a_link(name):
+    """What is read then is as it should be, but lies elsewhere."""
+    def spoil(folder):
+        (folder / name).rename(folder.parent / name)
+        (folder / name).symlink_to(folder.parent / name)
+    return spoil
+
+
 HOSTILE = {
     "absolute": broken("file", "/etc/passwd"), "above": broken("file", "../../x.csv"),
     "other": broken("file", "cell.002.csv"), "number": broken("file", 7),
@@ -210,6 +218,8 @@ HOSTILE = {
     "no columns": broken("columns", None), "id": broken("id", "../cell.001"),
     "linked samples": link_in_place("cell.001.csv"),
     "linked description": link_in_place("cell.001.json"),
+    "samples elsewhere": moved_behind_a_link("cell.001.csv"),
+    "description elsewhere": moved_behind_a_link("cell.001.json"),
     "no JSON": lambda folder: (folder / "cell.001.json").write_text("{"),
     "deep JSON": lambda folder: (folder / "cell.001.json").write_text("[" * 100000),
     "no object": lambda folder: (folder / "cell.001.json").write_text("[]"),
