@@ -56,10 +56,11 @@ IN_PLACE = {
         "stack/analysis.py": "a log", "stack/build.py": "a log",
         "stack/verify.py": "a source to compile, in a temporary folder"},
     "R": {
-        "analysis/R/draw.R": "the one place",
-        "analysis/R/keep.R": "what is kept, which is looked at when it is read",
-        "analysis/R/conditions.R": "to standard error", "analysis/R/fit-changes.R": "to be read",
-        "analysis/R/precision.R": "to standard output"},
+        "analysis/R/draw-files.R": "the one place",
+        "analysis/R/keep-results.R": "what is kept, which is looked at when it is read",
+        "analysis/R/check-conditions.R": "to standard error",
+        "analysis/R/fit-changes.R": "to be read",
+        "analysis/R/compare-precision.R": "to standard output"},
     "c": {
         "src/core/whole.c": "the one place", "src/core/samples_file.c": "published by it",
         "src/experiments/kernels/kernel.c": "a file of the kernel's",
