@@ -19,7 +19,7 @@ import time
 
 from reframe_tests.harness.machine import removal
 from reframe_tests.harness.model import families
-from tests.benching import say, skip
+from tests.benching import missed, say, skip
 
 REPO = families.REPO
 #: The commands of `make stack` in their order, each with the longest time before it is killed (s)
@@ -159,7 +159,8 @@ def main():
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="cotejo-setup-") as name:
         hold(args.kills, args.seed, pathlib.Path(name))
+    return min(len(missed), 1)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

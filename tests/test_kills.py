@@ -2,10 +2,11 @@
 """A few kills of a study at random moments; `make bench PART=faults` has a hundred."""
 
 import signal
+import sys
 
 import pytest
 
-from tests import bench_accidents, kills
+from tests import bench_accidents, bench_faults, benching, kills
 from tests.launching import FAMILIES, STACK
 
 PRESENT = [f.name for f in FAMILIES.values() if (f.prefix(STACK) / "bin/cotejo").exists()]
@@ -46,3 +47,16 @@ def test_kills_that_were_interrupted_go_on_where_they_were(tmp_path, monkeypatch
             assert ran == ["local-0", "local-1", "local-2"]
             again = bench_accidents.Kept(tmp_path / "kept.json", {"seed": 0})
             assert bench_accidents.strike_site(*arguments, again, **asked) == done
+
+
+@pytest.mark.parametrize("met", [True, False])
+def test_the_status_of_the_bench_tells_what_was_not_met(monkeypatch, capsys, met):
+    monkeypatch.setattr(sys, "argv", ["bench_faults", str(STACK), "--part", "writers"])
+    monkeypatch.setattr(signal, "signal", lambda number, what: None)
+    monkeypatch.setattr(benching, "missed", [])
+    monkeypatch.setattr(bench_faults, "missed", benching.missed)
+    monkeypatch.setenv("COTEJO_LOCKS", "")
+    monkeypatch.setitem(bench_accidents.PARTS, "writers",
+                        lambda *words: benching.say("a goal", "7", met))
+    assert bench_faults.main() == (0 if met else 1)
+    assert ("NOT MET" in capsys.readouterr().out) == (not met)

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from reframe_tests.harness import families
+from reframe_tests.harness.model import families
 from tests import faulty_writers
 from tests.launching import FAMILIES, STACK
 
@@ -47,11 +47,11 @@ WRITES = {
 #: Where that is, and why it is not left to the one place of the language.
 IN_PLACE = {
     "py": {
-        "reframe_tests/harness/removal.py": "the one place",
-        "reframe_tests/harness/dataset.py": "an archive in memory; a copy that is exchanged",
-        "reframe_tests/harness/foreign.py": "samples in the stage, from where they are published",
-        "reframe_tests/harness/request.py": "what a launch reads, in its stage",
-        "reframe_tests/harness/sessions.py": "what a dry run tells the study, line by line",
+        "reframe_tests/harness/machine/removal.py": "the one place",
+        "reframe_tests/harness/commands/dataset.py": "an archive in memory; a copy that is exchanged",
+        "reframe_tests/harness/foreign/adapter.py": "samples in the stage, from where they are published",
+        "reframe_tests/harness/launch/request.py": "what a launch reads, in its stage",
+        "reframe_tests/harness/launch/sessions.py": "what a dry run tells the study, line by line",
         "stack/abi.py": "a source to compile, in a temporary folder",
         "stack/analysis.py": "a log", "stack/build.py": "a log",
         "stack/verify.py": "a source to compile, in a temporary folder"},
