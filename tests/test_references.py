@@ -172,7 +172,7 @@ def test_a_broken_description_is_named_and_the_rest_is_used(results, monkeypatch
     for number, text in ((3, "{"), (4, "[]")):
         (folder / f"pingpong_quick.mpich.shm.near.{number:03d}.json").write_text(text)
     monkeypatch.setattr(sys, "argv", ["references", "local"])
-    assert "has at most 2 usable launches of a cell" in references.main()
+    assert "has at most 2 usable launches of a cell" in write_references.main()
     *named, count = capsys.readouterr().err.splitlines()
     assert [line.partition(" left out: ")[2].partition(":")[0] for line in named] == [
         str(folder / f"pingpong_quick.mpich.shm.near.{number}.json") for number in ("003", "004")]

@@ -48,8 +48,8 @@ WRITES = {
 IN_PLACE = {
     "py": {
         "reframe_tests/harness/machine/removal.py": "the one place",
-        "reframe_tests/harness/commands/dataset.py": "an archive in memory; a copy that is exchanged",
-        "reframe_tests/harness/foreign/adapter.py": "samples in the stage, from where they are published",
+        "reframe_tests/harness/commands/dataset.py": "an archive in memory; a copy to exchange",
+        "reframe_tests/harness/foreign/adapter.py": "samples in the stage of a launch",
         "reframe_tests/harness/launch/request.py": "what a launch reads, in its stage",
         "reframe_tests/harness/launch/sessions.py": "what a dry run tells the study, line by line",
         "stack/abi.py": "a source to compile, in a temporary folder",
