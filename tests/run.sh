@@ -67,10 +67,7 @@ ended() {
   return "$status"
 }
 
-# What lintr found in a file is kept for as long as the file and the linters are the same.
-begin R-style Rscript --vanilla -e \
-  'found <- lintr::lint_dir("analysis", cache = file.path(Sys.getenv("COTEJO_STACK"), "lint"))
-   print(found); quit(status = length(found) > 0)'
+begin R-style Rscript --vanilla tests/lint.R
 begin R Rscript --vanilla -e \
   'testthat::test_local("analysis", reporter = "summary", stop_on_failure = TRUE)'
 begin sanitizers python3 -m stack.ctest "$STACK" --sanitize --only-build

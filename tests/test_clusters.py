@@ -169,6 +169,17 @@ def test_launching_ends_what_an_earlier_launch_left(folder, tmp_path):
     assert clusters.wire_bytes(tmp_path) >= 0
 
 
+@needs_hosts
+@pytest.mark.parametrize("name", ["wire.before", "wire.after"])
+def test_counters_that_a_full_disk_does_not_take_are_said(folder, tmp_path, name):
+    found = clusters.up("gigabit", "full", hosts=2, verified=False)
+    (tmp_path / name).symlink_to("/dev/full")
+    done = subprocess.run([str(clusters.SITE / "enter"), found["folder"], "true"], cwd=tmp_path,
+                          text=True, capture_output=True, timeout=120)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == f"enter: cannot write {tmp_path}/{name}"
+
+
 @pytest.mark.parametrize("site", ["virtual-ethernet", "uml-llc"])
 def test_a_number_that_is_another_s_by_now_gets_no_signal(tmp_path, site):
     """The files of a cluster that is gone name processes that are not its hosts."""
