@@ -52,6 +52,7 @@ def test_blocks_in_an_order_of_their_own_and_the_report_at_the_end(site):
     assert plan["finished"]
     assert (plan["tag"], plan["blocks"], len(plan["cells"])) == ("quick", 3, 4)
     assert [f["name"] for f in plan["families"]][0] == "cray-mpich"
+    assert {"name": "tcp", "title": "TCP"} in plan["transports"]
     ran = [line.split("launch_")[1].partition(" ")[0] for line in output.splitlines()
            if "OK" in line and "launch_" in line]
     assert ran == sorted(ran), "tests are numbered in the order of their blocks"

@@ -2,21 +2,18 @@
 # Names and numbers as a reader wants them: every number with its unit, three digits at least.
 
 TITLES <- c(
-  "shm" = "shared memory", "tcp" = "TCP", "udp" = "UDP", "unix" = "AF_UNIX", "llc" = "LLC",
-  "simulated-shm" = "shared memory, simulated",
-  "raw" = "raw frames", "icmp" = "ICMP echo", "direct" = "direct routing",
-  "daemon" = "daemon routing", "lamd" = "its daemons",
   "pingpong" = "ping-pong", "pingping" = "ping-ping",
   "imb-pingpong" = "IMB PingPong", "imb-pingping" = "IMB PingPing"
 )
 
-# What sessions say of their MPI families, while something is drawn or written of them.
+# What sessions say of their MPI families and transports, while something is drawn or written of
+# them.
 said <- new.env(parent = emptyenv())
 said$families <- NULL
 said$old <- NULL
 
-#' What a file keeps of names: `families`, titles of those of sessions that say nothing of theirs
-#' (version 1), and `selectors`, whose algorithms SimGrid means by its own names.
+#' What a file keeps of names: `families` and `transports`, titles of those of sessions that say
+#' nothing of theirs, and `selectors`, whose algorithms SimGrid means by its own names.
 #' @noRd
 old_names <- function() {
   if (is.null(said$old)) {
@@ -26,10 +23,9 @@ old_names <- function() {
   said$old
 }
 
-#' Evaluate an expression with the families' own titles, colours and order.
+#' Evaluate an expression with the titles, colours and order that sessions say.
 #'
-#' @param families data.table `name`, `title`, `colour`, `order`, a row a family; may be empty,
-#'   as of sessions of version 1.
+#' @param families what [families_of()] returns; may be empty, as of sessions of version 1.
 #' @noRd
 with_families <- function(families, code) {
   old <- said$families
@@ -38,7 +34,8 @@ with_families <- function(families, code) {
   force(code)
 }
 
-#' The families of sessions, each as the latest session says it.
+#' The families and transports of sessions, each as the latest session says it: a data.table
+#' `name`, `title`, `colour`, `order`, of which a transport has the first two.
 #'
 #' @param sessions what [read_sessions()] returned as `sessions`.
 #' @noRd
@@ -46,7 +43,8 @@ families_of <- function(sessions) {
   if (!nrow(sessions)) {
     return(data.table())
   }
-  all <- rbindlist(sessions$families[order(sessions$session, method = "radix")])
+  latest <- order(sessions$session, method = "radix")
+  all <- rbindlist(c(sessions$families[latest], sessions$transports[latest]), fill = TRUE)
   if (nrow(all)) unique(all, by = "name", fromLast = TRUE) else all
 }
 
@@ -54,7 +52,7 @@ families_of <- function(sessions) {
 #' @noRd
 title_of <- function(name) {
   name <- as.character(name)
-  known <- c(TITLES, old_names()$families)[name]
+  known <- c(TITLES, old_names()$families, old_names()$transports)[name]
   theirs <- said$families$title[match(name, said$families$name)]
   if (length(theirs)) known <- fcoalesce(theirs, unname(known))
   unname(ifelse(is.na(known), name, known))

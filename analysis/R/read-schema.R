@@ -58,6 +58,7 @@ SESSION_MEMBERS <- c(
 SAMPLES_MEMBERS <- c(file = "text", rows = "number", columns = "list")
 COLUMN_MEMBERS <- c(name = "text", unit = "text", meaning = "text")
 FAMILY_MEMBERS <- c(name = "text", title = "text", colour = "text", order = "number")
+TRANSPORT_MEMBERS <- c(name = "text", title = "text")
 
 # What a column of the samples is: `factor` tells groups of samples apart, `measure` has a unit,
 # `flag` is 0 or 1 and tells samples apart without excluding any.

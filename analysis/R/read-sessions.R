@@ -6,9 +6,9 @@
 #' @param dir as for [read_results()].
 #' @return list of data.tables: `sessions` (`site`, `session`, `seed`, `tag`, `blocks`,
 #'   `finished`, `tries` (`NA`: version 1), and the list columns `cells`, `reached` (launches by
-#'   cell), `families` (tables `name`, `title`, `colour`, `order`) and `accidents`, by cell) and
-#'   `audit` (`site`, `session`, `mpi`, `item`, `value`), and `broken`, the files that were left
-#'   out (`file`, `what`); each may have no rows.
+#'   cell), `families` (tables `name`, `title`, `colour`, `order`), `transports` (tables `name`,
+#'   `title`) and `accidents`, by cell) and `audit` (`site`, `session`, `mpi`, `item`, `value`),
+#'   and `broken`, the files that were left out (`file`, `what`); each may have no rows.
 #' @export
 read_sessions <- function(dir) {
   files <- list.files(dir, "^(session|audit)[.]json$", recursive = TRUE, full.names = TRUE)
@@ -44,8 +44,11 @@ read_plan <- function(file) {
   plan <- parse_json_file(file)
   if (!is.null(plan$schema)) check_known(plan$schema, SESSION_SCHEMAS, file, "schema")
   check_members(plan, SESSION_MEMBERS, file)
-  check_optional(plan, c(families = "list", accidents = "object", tries = "number"), file)
+  check_optional(plan, c(
+    families = "list", transports = "list", accidents = "object", tries = "number"
+  ), file)
   check_each(plan$families, FAMILY_MEMBERS, file, "families")
+  check_each(plan$transports, TRANSPORT_MEMBERS, file, "transports")
   data.table(
     site = site_of(file), session = session_of(file),
     seed = plan$seed, tag = plan$tag, blocks = as.integer(plan$blocks),
@@ -53,6 +56,7 @@ read_plan <- function(file) {
     # Cells of a study --until a width that were precise enough after so many launches.
     reached = list(vapply(plan$reached, as.integer, 0L)),
     families = list(rbindlist(lapply(plan$families, `[`, names(FAMILY_MEMBERS)))),
+    transports = list(rbindlist(lapply(plan$transports, `[`, names(TRANSPORT_MEMBERS)))),
     accidents = list(vapply(plan$accidents, as.integer, 0L)),
     tries = if (is.null(plan$tries)) NA_integer_ else as.integer(plan$tries)
   )

@@ -229,6 +229,27 @@ test_that("plans of both versions are read; a later one is refused", {
   )
 })
 
+test_that("a transport is called as its session says, which is not asked for colour or order", {
+  at <- copied("v2")
+  file <- list.files(at$folder, "session.json", recursive = TRUE, full.names = TRUE)
+  edit_json(file, function(d) {
+    d$transports <- list(list(name = "tcp", title = "pigeons"), list(name = "x", title = "X"))
+    d
+  })
+  with_families(families_of(read_sessions(at$folder)$sessions), {
+    expect_identical(title_of(c("mpich", "tcp", "x")), c("MPICH 5", "pigeons", "X"))
+    expect_identical(in_order(c("x", "mpich", "tcp", "openmpi")), c("openmpi", "mpich", "tcp", "x"))
+    expect_identical(
+      level_scales(c("pigeons", "X"))[[1L]]$palette(2L), c(pigeons = COLOURS[1L], X = COLOURS[2L])
+    )
+  })
+  edit_json(file, function(d) replace(d, "transports", list(list(list(name = "tcp")))))
+  expect_match(
+    suppressMessages(read_sessions(at$folder))$broken$what, "transports",
+    fixed = TRUE
+  )
+})
+
 test_that("figures have the titles, colours and order that families say, else our own words", {
   families <- families_of(read_sessions(fixture("v2"))$sessions)
   with_families(families, {

@@ -47,3 +47,8 @@ def load(folder=FOLDER):
     """All declared transports by name."""
     return {path.stem: Transport(path.stem, **declarations.read(path, "transport"))
             for path in sorted(pathlib.Path(folder).glob("*.yaml"))}
+
+
+def shown():
+    """How figures name transports: the member `transports` of a session."""
+    return [{"name": name, "title": one.title} for name, one in load().items()]

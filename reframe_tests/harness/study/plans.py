@@ -13,7 +13,7 @@ import tempfile
 
 from ..launch import measuring, scales, sessions
 from ..machine import disk
-from ..model import families, sites
+from ..model import families, sites, transport
 from . import child
 
 #: How often a launch that was lost may be measured again.
@@ -126,6 +126,7 @@ def new_plan(**what):
             "skipped": [], **what,
             "families": families.shown(families.of_site(
                 sites.site_folder(), simulators=True, layers=True)),
+            "transports": transport.shown(),
             "accidents": {}, "unrecorded": {}, "further": {}, **measuring.state(),
             "begun": sessions.utc(), "finished": "", "ended": "", "reframe_s": 0.0}
 
