@@ -80,6 +80,11 @@ def checkout(found):
         "include": [{"path": "site_configs/local/spack",
                      "path_override_env_var": "COTEJO_SPACK_SITE"},
                     {"path": "spack_repo/pinned"}],
+        # `spack containerize > Dockerfile`, and then `docker build .` in the checkout.
+        "config": {"template_dirs": ["$env/spack_repo/templates"]},
+        "container": {"format": "docker", "template": "cotejo.dockerfile", "strip": False,
+                      "images": {"os": "ubuntu:24.04", "spack": "1.1"},
+                      "os_packages": {"final": ["libc6-dev", "gcc"]}},
         "view": views(found, ".spack-env")}
 
 

@@ -342,6 +342,29 @@ def test_spack_accepts_the_site(tmp_path, site):
     assert known.keys() >= site_packages(site).keys()
 
 
+def test_a_container_is_made_from_the_checkout_by_a_template_that_is_there():
+    (folder,) = ENVIRONMENT["config"]["template_dirs"]
+    template = REPO / folder.removeprefix("$env/") / ENVIRONMENT["container"]["template"]
+    assert '{% extends "container/Dockerfile" %}' in template.read_text()
+    assert f"{ENVIRONMENT['view']['default']['root']} " in template.read_text()
+
+
+@needs_spack
+def test_the_recipe_of_a_container_has_the_checkout_and_all_of_its_views(tmp_path):
+    for part in ("spack_repo", "site_configs/local/spack"):
+        shutil.copytree(REPO / part, tmp_path / part)
+    shutil.copy(REPO / "spack.yaml", tmp_path)
+    done = subprocess.run([SPACK, "-e", ".", "containerize"], cwd=tmp_path, text=True,
+                          capture_output=True)
+    assert done.returncode == 0, done.stderr
+    steps = [line for line in done.stdout.splitlines() if re.match(r"[A-Z]+ ", line)]
+    assert [step for step in steps if step.startswith("FROM")] == [
+        "FROM spack/ubuntu-noble:1.1 AS builder", "FROM ubuntu:24.04"]
+    assert "COPY . /opt/spack-environment" in steps
+    assert any("spack env activate . && spack install --fail-fast" in step for step in steps)
+    assert "spack.yaml" not in done.stdout  # no copy of it without its views, as Spack's own has
+
+
 @needs_spack
 def test_recipes_pass_the_audit(tmp_path):
     small_environment(tmp_path, repos={"cotejo": str(REPO / "spack_repo/cotejo")})
