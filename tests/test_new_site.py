@@ -38,7 +38,7 @@ def program(tmp_path, monkeypatch):
 
 def found_on(text=TWO_SOCKETS, scheduler=("slurm", ["batch", "debug"]), allowed=None, **more):
     return {"host": "login3.cluster-a", "topology": topology.parse(text, allowed), "xml": text,
-            "scheduler": scheduler, "nodes": 2, "mpis": ["module: openmpi/5.0.7"],
+            "scheduler": scheduler, "nodes": {"2:4:1": 2}, "mpis": ["module: openmpi/5.0.7"],
             "externals": {}, **more}
 
 
@@ -118,6 +118,23 @@ def test_an_mpi_on_path_is_listed_once_by_what_it_says(tmp_path, program, monkey
     (tmp_path / "alias").symlink_to("bin")
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:{tmp_path}/alias")
     assert inventory.mpis() == [f"on PATH: {tmp_path}/bin/mpicc (mpirun of Deep Thought 42)"]
+
+
+def test_nodes_that_differ_are_counted_by_kind_that_of_this_host_first(program):
+    assert inventory.nodes(["batch"]) == {}
+    program("sinfo", """case "$*" in *" -n "*) echo 2:64:1;;
+*) printf '2:32:2 3\\n2:64:1 1\\n2:32:2 4\\n';; esac""")
+    assert list(inventory.nodes(["batch"]).items()) == [("2:64:1", 1), ("2:32:2", 7)]
+    program("sinfo", """case "$*" in *" -n "*) ;; *) printf '2:64:1 1\\n2:32:2 7\\n';; esac""")
+    assert list(inventory.nodes(["batch"]).items()) == [("2:32:2", 7), ("2:64:1", 1)]
+
+
+def test_a_site_has_the_nodes_of_one_kind_and_names_the_others(tmp_path):
+    assert partition_of(tmp_path, nodes={"2:32:2": 7, "2:64:1": 1})["extras"] == {"nodes": 7}
+    said = (tmp_path / "reframe.py").read_text()
+    assert "# Its nodes differ (sockets:cores:threads): 7 of 2:32:2, 1 of 2:64:1." in said
+    assert partition_of(tmp_path, nodes={})["extras"] == {"nodes": 1}
+    assert "differ" not in (tmp_path / "reframe.py").read_text()
 
 
 def test_mpis_in_modules_and_installed_by_spack(tmp_path, program, monkeypatch):

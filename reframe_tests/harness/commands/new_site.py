@@ -17,10 +17,22 @@ LAUNCHERS = {"slurm": "srun", "pbs": "mpirun", "local": "mpirun"}
 WIDTH = 99
 
 
+def _unlike(nodes):
+    """Lines for a queue whose nodes differ: `nodes` is how many there are of each kind."""
+    if len(nodes) < 2:
+        return []
+    kinds = [f"{count} of {kind}" for kind, count in nodes.items()]
+    return [f"                    # Its nodes differ (sockets:cores:threads): {', '.join(kinds)}.",
+            "                    # This partition is for the first kind: add to access what asks "
+            "for it (--constraint,",
+            "                    # --exclude), and write a partition of each other kind, with its "
+            "own topology."]
+
+
 def _partition(found):
     """The lines of reframe.py that hang on the scheduler."""
     scheduler, queues = found["scheduler"]
-    name, extras = scheduler, {"nodes": found["nodes"]}
+    name, extras = scheduler, {"nodes": next(iter(found["nodes"].values()), 1)}
     if scheduler == "slurm" and not found.get("accounting", True):
         name = "squeue"  # of ReFrame, for a Slurm whose sacct does not answer
     if found.get("shared_cores"):
@@ -36,6 +48,7 @@ def _partition(found):
                   "by the interface",
                   "                    # that its family declares; another one: "
                   '"srun_mpi": {MPI: INTERFACE}.',
+                  *_unlike(found["nodes"]),
                   *(["                    # All nodes are one machine, whose cores they share."]
                     if "shared_cores" in extras else []),
                   f'                    "extras": {json.dumps(extras).replace("true", "True")},']

@@ -75,9 +75,18 @@ def is_virtual_host():
 
 
 def nodes(queues):
-    """How many nodes a Slurm partition has (1 where nothing tells)."""
-    said = _words("sinfo", "-h", "-p", queues[0], "-o", "%D").split() if queues else []
-    return sum(int(word) for word in said if word.isdigit()) or 1
+    """How many nodes a Slurm partition has of each kind, that of this host first, else the
+    commonest: "SOCKETS:CORES:THREADS" -> number; {} where nothing tells."""
+    if not queues:
+        return {}
+    shape = "%X:%Y:%Z"
+    found = {}
+    for line in _words("sinfo", "-h", "-p", queues[0], "-o", f"{shape} %D").splitlines():
+        kind, _, count = line.partition(" ")
+        if count.strip().isdigit():
+            found[kind] = found.get(kind, 0) + int(count)
+    here = _words("sinfo", "-h", "-n", socket.gethostname(), "-o", shape).split()
+    return dict(sorted(found.items(), key=lambda one: (one[0] not in here, -one[1])))
 
 
 def _on_path():
