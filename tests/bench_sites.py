@@ -26,6 +26,7 @@ from tests.test_simulated import why_not as no_simulation
 from tests.test_sites import lines_of_data
 
 LAUNCHES = 10
+TURNS = 3
 CORES = 2
 SELECTORS = ("ompi", "mpich", "mvapich2", "impi")
 
@@ -134,6 +135,29 @@ def way_to_a_report(folder):
             f"{beyond / launches:.2f} s, {launches} launches", beyond / launches < 0.5)
 
 
+def beside_a_busy_core(folder):
+    """The smoke study of the virtual Ethernet, while one core computes for somebody else."""
+    spin = subprocess.Popen(["taskset", "-c", str(min(os.sched_getaffinity(0))),
+                             sys.executable, "-c", "while True: pass"])
+    try:
+        for turn in range(1, TURNS + 1):
+            results = folder / f"beside-{turn}"
+            done = subprocess.run(
+                [sys.executable, "-m", "reframe_tests.harness", "study", "--tag", "smoke"],
+                cwd=families.REPO, text=True, capture_output=True, env={
+                    **os.environ, "COTEJO_SITE": "virtual-ethernet",
+                    "COTEJO_RESULTS": str(results),
+                    "RFM_CONFIG_FILES": str(families.REPO / "reframe_tests/config.py")})
+            records = slurm_studies.records_of(results)
+            lost = {r["id"]: r["reason"] for r in records if r["status"] != "ok"}
+            say(f"virtual-ethernet, smoke, turn {turn} beside a busy core: no launch lost",
+                f"status {done.returncode}, {len(lost)} of {len(records)} lost {lost or ''}",
+                done.returncode == 0 and records and not lost)
+    finally:
+        spin.kill()
+        spin.wait()
+
+
 def forwarding():
     """The switch is one thread: whatever it forwards, it does on one core."""
     found = clusters.up("ideal", "forward", hosts=2, verified=False)
@@ -190,6 +214,7 @@ def main():
         else:
             times_to_bring_up()
             forwarding()
+            beside_a_busy_core(folder)
             bench_dilation.hold(folder)
             for family in families.load().values():
                 if family.installed(families.stack_prefix()):
