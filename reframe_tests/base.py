@@ -5,21 +5,21 @@ An experiment derives from `Experiment` and one of the scales, says what is meas
 `options`), and nothing of how it is launched: that is `harness` (docs/launching.md).
 """
 
-import functools
 import os
 import time
 
 import reframe as rfm
-import reframe.utility.sanity as sn
-from reframe.core.builtins import parameter, run_after, run_before, sanity_function, variable
+from reframe.core.builtins import run_after, run_before, sanity_function
 from reframe.core.exceptions import SanityError
-from reframe.core.runtime import runtime
 
-from .harness.launch import planning, recording, references, scales, sessions
+from .harness.launch import planning, recording, scales
 from .harness.launch.request import CannotBeError, MachineError, Request
 from .harness.machine import cores
-from .harness.model import factors, families, sites, transport
+from .harness.model import families, sites, transport
+from .mixins.planned import Planned
+from .mixins.question import Question
 from .mixins.scale import Bench, Full, Quick, Smoke
+from .mixins.usual import Usual
 
 __all__ = ["FAMILIES", "TRANSPORTS", "Bench", "Experiment", "Full", "Quick", "Smoke"]
 
@@ -27,66 +27,18 @@ FAMILIES = families.of_site(sites.site_folder(), simulators=True, layers=True)
 TRANSPORTS = transport.load()
 
 
-@functools.cache
-def take_cores():
-    """Why this process cannot have the cores, or ''; asked once."""
-    try:
-        cores.hold("reframe")
-    except cores.Busy as err:
-        return str(err)
-    return ""
-
-
-class Experiment(rfm.RunOnlyRegressionTest):
+class Experiment(Question, Planned, Usual, rfm.RunOnlyRegressionTest):
     """One launch of one experiment, recorded in the session whatever its end.
 
     Hooks of derived classes come after those of this one; before it places the ranks it asks
-    `choose_ranks`.
+    `choose_ranks`. Whether the launch is wanted is asked last (`Planned`).
     """
 
-    #: Subcommand of the benchmark.
-    #:
-    #: :required: Yes
-    experiment = variable(str)
-    #: Options of the subcommand: name -> value.
-    options = variable(dict, value={})
-    #: What the program is called in the environment's `bin`.
-    program = variable(str, value="cotejo")
-    #: The program reads a clock that is not ours: no dilated network can be measured by it.
-    own_clock = variable(bool, value=False)
-    #: Seconds after which the launch is ended with all its ranks.
-    limit_s = variable(int, value=60)
-    #: Part of the main job, whose tags `smoke` and `quick` stay short. Every file of tests is
-    #: a job with tags of its own: FILE-check, FILE, FILE-full (`make study TAG=collectives`).
-    #: ReFrame finds tags by part of their names, so none of these may hold `smoke` or `quick`.
-    main_job = variable(bool, value=False)
-    #: Names of the parameters beside launch, transport and placement.
-    varied = variable(list, value=[])
-    #: Name of a placement of the site.
-    placement = parameter(["near"])
-    #: Transport of the messages; an MPI without it is left out. shm and tcp where the site's
-    #: `scale.yaml` names no others.
-    transport = parameter(sites.transports())
-    #: `mpi`: every one of the stack; or the name of what is below or beside MPI.
-    kind = variable(str, value="mpi")
-    #: Names of the parameters that are `settings` of the families; the value `default` sets none.
-    settings = variable(list, value=[])
-    #: Variables given by name (`make study SET=`), each combination a configuration of its own.
-    if factors.levels() != [factors.NONE]:
-        set_by_name = parameter(factors.levels())
-    else:
-        set_by_name = factors.NONE
-    #: One rank on each host of the partition, however many it has.
-    every_host = variable(bool, value=False)
-    #: Threads of each rank, every one with a core of its own.
-    threads = variable(int, value=1)
-    num_tasks = 2
     #: Seed of the order in which the block was drawn; None where it was not.
     seed = scales.seed()
     #: The class that a single launch of it stands for.
     named_after = ""
-    #: Name of what this is a launch of; empty before it is known.
-    cell = ""
+    num_tasks = 2
 
     @run_after("init")
     def say_what_it_needs(self):
@@ -95,15 +47,6 @@ class Experiment(rfm.RunOnlyRegressionTest):
         features = TRANSPORTS[self.transport].features()
         self.valid_systems = [" ".join(f"+{name}" for name in features)] if features else ["*"]
         self.valid_prog_environs = [f"+{self.kind} +{self.transport}"]
-
-    @run_after("init", always_last=True)
-    def note_left_out(self):
-        planning.note_lacking(self, runtime().system.partitions)
-
-    def skip(self, msg=None):
-        if self.cell:
-            sessions.note(self.cell, skipped=msg)
-        super().skip(msg)
 
     def choose_ranks(self):
         """Sets `num_tasks` where it hangs on the partition."""
@@ -125,20 +68,10 @@ class Experiment(rfm.RunOnlyRegressionTest):
         try:
             self.request = Request.of(self, self.family, TRANSPORTS[self.transport])
         except CannotBeError as err:
-            self.skip(str(err))
+            self.leave_out(str(err), err.kind)
         self.limit_s = self.request.dilated(self.limit_s)
         self.num_tasks = self.request.ranks
         self.num_tasks_per_node = self.num_tasks // self.request.place.hosts
-
-    @run_after("setup", always_last=True)
-    def look_whether_it_is_wanted(self):
-        planning.note(self)
-        cell, self.cell = self.cell, ""  # what follows is no lack of this site
-        reason = planning.why_not_now(cell, self.launch)
-        self.skip_if(bool(reason), reason)
-        self.cell = cell
-        reason = planning.why_stop()
-        self.skip_if(bool(reason), reason)
 
     @run_before("run")
     def compose(self):
@@ -152,9 +85,6 @@ class Experiment(rfm.RunOnlyRegressionTest):
             return  # nothing is brought up for it
         self.reach_machine()
         self.env_vars.update(request.environment(self.env_vars))
-        before, after = request.counting()
-        self.prerun_cmds = [*self.prerun_cmds, *before]
-        self.postrun_cmds = [*after, *self.postrun_cmds]
         launcher = self.job.launcher
         launcher.options += request.launcher_options()
         launcher.modifier = families.helper("cotejo-guard")
@@ -171,7 +101,7 @@ class Experiment(rfm.RunOnlyRegressionTest):
         except MachineError as err:
             raise SanityError(recording.lose(self, "cluster", str(err)) if err.busy
                               else str(err)) from None
-        if self.local and (reason := take_cores()):
+        if self.local and (reason := cores.refused("reframe")):
             raise SanityError(reason)
 
     def doubt(self, observed):
@@ -193,19 +123,6 @@ class Experiment(rfm.RunOnlyRegressionTest):
         if reason := recording.failure(self.record):
             raise SanityError(reason)
         return True
-
-    @run_before("performance")
-    def hold_against_references(self):
-        """A launch one of whose times is outside of its interval is unusual, which is a failure of
-        performance: it is recorded, logged and reported as such. A regression is stated of a
-        session."""
-        if self.is_dry_run():
-            return  # there is no launch
-        times, usual = references.figures(self.record, self.cell)
-        for name, time_us in times.items():
-            self.perf_variables[name] = sn.make_performance_function(sn.defer(time_us), "us")
-        if usual:
-            self.reference = {"$index": ("cell",), self.cell: usual}
 
 
 # ReFrame's deprecated name of `env_vars`: each time that it is touched it unwinds the stack, which

@@ -43,9 +43,10 @@ def launched(tmp_path, monkeypatch):
     monkeypatch.setenv("COTEJO_STACK", str(stack))
     placements.declared.cache_clear()
 
-    def run(cases=None, records=(), output="", status=0):
+    def run(cases=None, records=(), output="", status=0, left_out=()):
         kept = tmp_path / "kept"
         (kept / "big/session").mkdir(parents=True)
+        (kept / "left-out").write_text("".join(f"{json.dumps(one)}\n" for one in left_out))
         for number, (placement, state, reason) in enumerate(records):
             (kept / f"big/session/{number}.json").write_text(json.dumps(
                 {"status": state, "reason": reason,
@@ -67,14 +68,14 @@ def case(placement, result="pass", reason=None, phase=None):
             "result": result, "fail_reason": reason, "fail_phase": phase, "hashcode": placement}
 
 
-def skip(placement, reason):
-    return (f"[     SKIP ] ( 2/ 3) placement_check %launch=1 %placement={placement} "
-            f"%transport=shm /{placement} @big:node+mpich [{reason}]")
+def skip(placement, reason, kind=""):
+    return [{"cell": "x", "skipped": reason, "kind": kind, "partition": "node", "mpi": "mpich",
+             "placement": placement, "transport": "shm"}]
 
 
 def test_launches_that_are_good(launched):
     said = launched([case("near"), case("far", "skip")], [("near", "ok", "")],
-                    skip("far", "placement 'far' is 'near' on this machine"))
+                    left_out=skip("far", "placement 'far' is 'near' on this machine", "same"))
     assert said == [(True, "node near mpich shm: ok"),
                     (True, "far shm: 1 left out: placement 'far' is 'near' on this "
                            "machine")]
@@ -95,20 +96,20 @@ def test_a_record_says_more_than_reframe(launched):
     assert said == [(False, f"node far mpich shm: {why}")]
 
 
-@pytest.mark.parametrize("reason", [
-    "the cluster is not what it should be (is the machine busy?): TCP streams at 1.0 Mbit/s",
-    "virtual hosts need root: network namespaces and /dev/net/tun",
-    "placement 'far' has no room for 2 ranks here"])
-def test_a_broken_environment_is_not_left_out(launched, reason):
+@pytest.mark.parametrize(("reason", "kind"), [
+    ("the cluster is not what it should be (is the machine busy?): TCP streams at 1.0 Mbit/s", ""),
+    ("virtual hosts need root: network namespaces and /dev/net/tun", ""),
+    ("placement 'far' has no room for 2 ranks here", "room")])
+def test_a_broken_environment_is_not_left_out(launched, reason, kind):
     said = launched([case("near"), case("far", "skip")], [("near", "ok", "")],
-                    skip("far", reason))
+                    left_out=skip("far", reason, kind))
     assert said[1:] == [(False, f"node far mpich shm: {reason}")]
 
 
 def test_a_small_machine_has_no_room_for_what_hwloc_chooses(launched):
     reason = "placement 'spare' has no room for 2 ranks here"
     said = launched([case("near"), case("spare", "skip")], [("near", "ok", "")],
-                    skip("spare", reason))
+                    left_out=skip("spare", reason, "room"))
     assert all(good for good, _ in said)
 
 
@@ -118,7 +119,8 @@ def test_a_pass_without_a_record_is_none(launched):
 
 
 def test_an_mpi_of_which_everything_is_left_out(launched):
-    said = launched([case("far", "skip")], [], skip("far", "shm does not reach another host"))
+    said = launched([case("far", "skip")],
+                    left_out=skip("far", "shm does not reach another host", "reach"))
     assert said[-1] == (False, "node mpich: nothing was launched")
 
 

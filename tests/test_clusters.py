@@ -433,7 +433,7 @@ def test_every_mpi_is_launched_on_more_hosts_than_cores(tmp_path):
         assert [host["name"] for host in record["cluster"]["verified"]["others"]] == [
             "host3", "host4"]
         assert record["cluster"]["wire_bytes"] > record["observed"]["payload_bytes"]
-        # Ranks outnumber cores: who polls gives way.
+        # Ranks outnumber cores: those that poll yield theirs.
         assert any("libcotejo_yield" in name for name in record["observed"]["build"]["libraries"])
     # It goes down with ReFrame.
     assert all(gone(json.loads(path.read_text())["pid"])

@@ -29,10 +29,11 @@ class Namespaces(Backend):
         placement, ranks = self.nodes.get(request.placement), request.ranks
         if ranks > self.extras["hosts"] or request.threads > 1:
             raise PlacementError(f"placement {placement.name!r} has no room for {ranks} ranks of "
-                                 f"{request.threads} threads here")
+                                 f"{request.threads} threads here", "room")
         cpus = self.cores(ranks, placement.cpus == "any")
         if placement.cpus == "any" and cpus == self.cores(ranks, False):
-            raise PlacementError(f"placement {placement.name!r} is `own` on this machine")
+            raise PlacementError(f"placement {placement.name!r} is `own` on this machine",
+                                 "same")
         return Place(cpus, ranks)
 
     def cores(self, hosts, others):

@@ -76,13 +76,14 @@ class Nodes:
         placement of its own: PlacementError says which it equals."""
         place = self._choose(self.get(name), ranks, threads, hosts)
         if place is None:
-            raise PlacementError(f"placement {name!r} has no room for {ranks} ranks here")
+            raise PlacementError(f"placement {name!r} has no room for {ranks} ranks here",
+                                 "room")
         for other, placement in declared(self.site).items():
             if other == name:
                 return place
             same = self._choose_or_none(placement, ranks, threads, hosts)
             if same and same.hosts == place.hosts and _cores(same) == _cores(place):
-                raise PlacementError(f"placement {name!r} is {other!r} on this machine")
+                raise PlacementError(f"placement {name!r} is {other!r} on this machine", "same")
         return place
 
     def _choose_or_none(self, *asked):

@@ -4,6 +4,7 @@
 import functools
 
 from ..model import declarations, families
+from ..model.placement import PlacementError
 
 FOLDER = families.REPO / "site_configs/simulated/platforms"
 # Times are those of the platform alone: no computation, and no factors of other machines.
@@ -14,7 +15,7 @@ SETTINGS = ["--cfg=smpi/simulate-computation:no", "--cfg=network/model:CM02",
 MOST_NODES = 64
 
 
-class PlatformError(ValueError):
+class PlatformError(PlacementError):
     """A platform that is not one, or that has no room; the text says why."""
 
 
@@ -43,9 +44,9 @@ def place_within(name, placement, ranks):
     """
     here = platform(name)
     if here["cells"] == 1:
-        raise PlatformError(f"{name} has one memory: nothing in it is far")
+        raise PlatformError(f"{name} has one memory: nothing in it is far", "same")
     if ranks > here["cells"] * here["cores"]:
-        raise PlatformError(f"a node of {name} has no room for {ranks} ranks")
+        raise PlatformError(f"a node of {name} has no room for {ranks} ranks", "room")
     return [host(0, i % here["cells"] if placement == "far" else i // here["cores"])
             for i in range(ranks)]
 
@@ -58,9 +59,9 @@ def place(name, placement, ranks):
     room = here["cells"] * here["cores"]
     per_node = ranks // nodes
     if per_node > room:
-        raise PlatformError(f"{name} has no even room for {ranks} ranks on {nodes} nodes")
+        raise PlatformError(f"{name} has no even room for {ranks} ranks on {nodes} nodes", "room")
     if placement == "far" and here["cells"] == 1:
-        raise PlatformError(f"{name} has nothing far from its network card")
+        raise PlatformError(f"{name} has nothing far from its network card", "same")
     cells = range(here["cells"]) if placement == "near" else reversed(range(here["cells"]))
     order = [cell for cell in cells for _ in range(here["cores"])]
     return [host(node, order[i]) for node in range(nodes) for i in range(per_node)]

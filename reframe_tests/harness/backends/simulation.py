@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Machines that SimGrid's SMPI simulates, from the platforms of the site `simulated`."""
 
-from ..model.placement import Place, PlacementError
+from ..model.placement import Place
 from . import simgrid
 from .backend import Backend
 
@@ -19,10 +19,7 @@ class Simulated(Backend):
 
     def place(self, request):
         place = simgrid.place if request.transport.reaches_hosts else simgrid.place_within
-        try:
-            each = place(self.platform, request.placement, request.ranks)
-        except simgrid.PlatformError as err:
-            raise PlacementError(str(err)) from None
+        each = place(self.platform, request.placement, request.ranks)
         return Place([], len({simgrid.node(host) for host in each}), each)
 
     def rooms(self):

@@ -5,6 +5,7 @@ From outside of an allocation all launches are made in one job of the site's sch
 """
 
 import collections
+import json
 import os
 import pathlib
 import re
@@ -19,14 +20,11 @@ from ..study import child, plans, submission
 from . import shared, site_files
 
 TESTS = "placement_check|simulated_pingpong_smoke"
-#: Why a launch may be left out on a sound site; whatever else skips a launch is wrong.
-SOUND = re.compile(r"placement '.*' is ['`].*['`] on this machine|does not reach another host|"
-                   r"LLC cannot reach the own host|within a host, shared memory tells the same|"
-                   r"has nothing far from its network card")
+#: What may be left out on a sound site; whatever else skips a launch is wrong.
+SOUND = {"same", "reach", "told"}
+LEFT_OUT = "left-out"
 #: A launch of the check is ended after this (s).
 MOST_S = 60
-NO_ROOM = re.compile(r"has no room for \d+ ranks here")
-SKIP = re.compile(r"SKIP \] .*/(\w+) @[^:\s]+:(\S+)\+(\S+) \[(.*)\]")
 # Lines that name a cause, and those of ReFrame that only look like one.
 CAUSE = re.compile(r"error|fatal|fail|refused|denied|invalid|cannot|no such|not found", re.I)
 NO_CAUSE = re.compile(r"^Log file|^Run report|^Traceback|^-+ std(out|err) -+$|^\[")
@@ -45,24 +43,19 @@ def what(case):
     return " ".join(case[key] for key in ("partition", "placement", "environ", "transport"))
 
 
-def skipped(output):
-    """Why ReFrame left test cases out: (hash, partition, environment) -> reason."""
-    return {(number, partition, environ): reason
-            for number, partition, environ, reason in SKIP.findall(output)}
-
-
-def left_out(name, case, reason):
-    """Whether a sound site may leave a launch out for this reason. Where a policy chooses, a small
+def may_lack(name, case, kind):
+    """Whether a sound site may leave out a launch of such a kind. Where a policy chooses, a small
     machine has no room for some placements, but any has for `near`."""
     chosen = placements.declared(name).get(case["placement"])
-    return bool(SOUND.search(reason) or (NO_ROOM.search(reason) and chosen and chosen.policy
-                                         and case["placement"] != "near"))
+    return bool(kind in SOUND or (kind == "room" and chosen and chosen.policy
+                                  and case["placement"] != "near"))
 
 
-def verdict(name, case, record, reason):
-    """(true where good, line) of one test case; `reason`: why it was skipped, where it was."""
+def verdict(name, case, record, left_out):
+    """(true where good, line) of one test case; `left_out`: what was noted of one skipped."""
     if case["result"] == "skip":
-        return left_out(name, case, reason), f"{what(case)}: {reason}"
+        noted = left_out or {"kind": "", "skipped": "skipped without a word"}
+        return may_lack(name, case, noted["kind"]), f"{what(case)}: {noted['skipped']}"
     if record and record["status"] != "ok":
         return False, f"{what(case)}: {record['reason']}"
     if case["result"] != "pass":
@@ -72,21 +65,22 @@ def verdict(name, case, record, reason):
         False, f"{what(case)}: passed and left no record")
 
 
-def read_records(results):
-    """What launches left: (partition, placement, MPI, transport) -> record."""
-    found = [disk.read_json(p) for p in sorted(results.glob("*/*/*.json"))]
-    return {tuple(r["asked"][k] for k in ("partition", "placement", "mpi", "transport")): r
-            for r in found}
+def by_launch(found):
+    """(partition, placement, MPI, transport) -> what says so of itself."""
+    return {tuple(one[key] for key in ("partition", "placement", "mpi", "transport")): one
+            for one in found}
 
 
-def verdicts(name, report, results, output):
+def verdicts(name, report, results):
     """A verdict of every test case in ReFrame's report."""
-    records, reasons = read_records(results), skipped(output)
+    records = [disk.read_json(path) for path in sorted(results.glob("*/*/*.json"))]
+    kept = {where: record for record in records for where in by_launch([record["asked"]])}
+    noted = results / LEFT_OUT
+    left_out = by_launch(map(json.loads, noted.read_text().splitlines()
+                             if noted.exists() else ()))
     for case in report["runs"][-1]["testcases"]:
-        record = records.get(tuple(case[k] for k in
-                                   ("partition", "placement", "environ", "transport")))
-        where = (case["hashcode"], case["partition"], case["environ"])
-        yield case, *verdict(name, case, record, reasons.get(where, "skipped without a word"))
+        (where,) = by_launch([{**case, "mpi": case["environ"]}])
+        yield case, *verdict(name, case, kept.get(where), left_out.get(where))
 
 
 def absent(name, seen):
@@ -115,6 +109,7 @@ def run_reframe(name, results):
         [child.program(), "-r", "-n", TESTS,
          f"--report-file={path}", "--nocolor"], text=True, capture_output=True,
         env={**os.environ, "COTEJO_SITE": name, "COTEJO_RESULTS": str(results),
+             "COTEJO_LEFT_OUT": str(results / LEFT_OUT),
              "RFM_CONFIG_FILES": str(families.REPO / "reframe_tests/config.py")})
     return done, disk.read_json(path) if path.exists() else None
 
@@ -142,7 +137,7 @@ def launch(name):
         if not report or not report["runs"] or not report["runs"][-1]["testcases"]:
             return [(False, f"no launch ran: {why_none(done)}"), *absent(name, None)]
         lines, seen, places = [], set(), []
-        for case, good, line in verdicts(name, report, results, done.stdout):
+        for case, good, line in verdicts(name, report, results):
             if good and case["result"] == "skip":
                 places.append((case["placement"], case["transport"],
                                line.removeprefix(f"{what(case)}: ")))

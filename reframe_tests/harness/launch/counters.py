@@ -1,78 +1,107 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Counters of network cards: what the host where the launcher starts received during a launch.
+"""Counters of network cards: what every host of a launch received while its ranks ran.
 
-They count everybody's bytes: that a card carried the payload is shown by no less than it, on a
-host that the launch has for itself. What a transport must *not* have carried is shown by the
-ranks' own TCP connections alone (`observed.tcp_bytes`).
+Each rank reads those of its host before and after the program; a host's growth is that from the
+first reading to the last one. They count everybody's bytes: that cards carried the payload is
+shown by no less than it, on hosts that the launch has for itself. What a transport must *not* have
+carried is shown by the ranks' own TCP connections alone (`observed.tcp_bytes`).
 """
 
 import re
+import shlex
 
 #: Counter -> files below /sys, and octets of one count. InfiniBand's ports count in units of four
 #: octets (Linux, Documentation/ABI/stable/sysfs-class-infiniband: port_rcv_data), Omni-Path's by
-#: the same file. A file of cxi's telemetry holds VALUE@TIME.
+#: the same file. A file of cxi's telemetry holds VALUE@TIME. Interfaces are asked for TCP only,
+#: where a site names the one that is to carry it.
 FILES = {
     "infiniband": ("class/infiniband/*/ports/*/counters/port_rcv_data", 4),
     "omni-path": ("class/infiniband/hfi1_*/ports/*/counters/port_rcv_data", 4),
     "cxi": ("class/cxi/*/device/telemetry/hni_sts_rx_ok_octets", 1),
+    "interfaces": ("class/net/*/statistics/rx_bytes", 1),
 }
-BEFORE, AFTER = "counters.before", "counters.after"
+#: What a rank leaves: counters.MOMENT.HOST.PROCESS. A shell that the program ends would tell no
+#: status, so it stays beside it.
+SCRIPT = """look() {{ for file in {files}; do \
+[ -r "$file" ] && echo "$file $(cat "$file")"; done > "counters.$1.$(uname -n).$$"; }}; \
+look before; "$@"; ended=$?; look after; exit $ended"""
 
 
-def commands(transport, root="/sys"):
-    """Commands before and after the launcher that write what its counters stand at."""
-    def look(target):
-        files = " ".join(f"{root}/{FILES[name][0]}" for name in wanted)
-        return (f'for file in {files}; do [ -r "$file" ] && echo "$file $(cat "$file")"; done '
-                f"> {target}; true")
+def wanted(transport, card=""):
+    """Counters that a launch is held against; `card`: the one that the partition names."""
+    tcp = transport.proof.get("tcp") == "carries" and card
+    return [*(n for n in transport.proof if n in FILES), *(["interfaces"] if tcp else [])]
 
-    wanted = [name for name in transport.proof if name in FILES]
-    return ([look(BEFORE)], [look(AFTER)]) if wanted else ([], [])
+
+def each_rank(names, root="/sys"):
+    """Words before the program on every rank, for a shell, which read counters."""
+    files = " ".join(f"{root}/{FILES[name][0]}" for name in names)
+    return ["sh", "-c", shlex.quote(SCRIPT.format(files=files)), "counters"] if names else []
 
 
 def _read(path):
-    lines = path.read_text().splitlines() if path.exists() else []
     return {file: int(value.partition("@")[0]) for file, value in
-            (line.split(maxsplit=1) for line in lines if " " in line)}
+            (line.split(maxsplit=1) for line in path.read_text().splitlines() if " " in line)}
 
 
-def received(stage, name):
-    """Bytes by card that a counter grew by during a launch; {} where there is no such card."""
-    pattern, octets = FILES[name]
-    regex = re.compile(re.escape(pattern).replace(r"\*", "[^/]+") + "$")
-    before, after = _read(stage / BEFORE), _read(stage / AFTER)
+def _readings(stage, moment, choose):
+    """Host -> file -> the first or the last (`choose`: min, max) that its ranks read."""
     found = {}
-    for file, value in after.items():
-        if (match := regex.search(file)) and file in before:
-            card = match[0].split("/")[2]  # class/KIND/CARD/...
-            found[card] = found.get(card, 0) + octets * (value - before[file])
+    for path in stage.glob(f"counters.{moment}.*"):
+        host = found.setdefault(path.name.split(".", 2)[2].rpartition(".")[0], {})
+        for file, value in _read(path).items():
+            host[file] = choose(value, host.get(file, value))
     return found
 
 
-def counted(stage, transport, observed):
-    """Counter -> card -> bytes of all that the transport is proved by; of TCP the ranks' own."""
-    return {name: {"ranks": observed["tcp_bytes"]} if name == "tcp" else received(stage, name)
-            for name in transport.proof}
+def received(stage, name):
+    """Host -> card -> bytes that a counter grew by during a launch."""
+    pattern, octets = FILES[name]
+    regex = re.compile(re.escape(pattern).replace(r"\*", "[^/]+") + "$")
+    before, after = _readings(stage, "before", min), _readings(stage, "after", max)
+    found = {host: {} for host in before}
+    for host, cards in found.items():
+        for file, value in after.get(host, {}).items():
+            if (match := regex.search(file)) and file in before[host]:
+                card = match[0].split("/")[2]  # class/KIND/CARD/...
+                cards[card] = cards.get(card, 0) + octets * (value - before[host][file])
+    return found
+
+
+def counted(stage, transport, observed, card=""):
+    """The member `proof` of a description: counter -> host -> card -> bytes; of TCP connections
+    the ranks' own."""
+    own = {"tcp": {"ranks": observed["tcp_bytes"]}} if "tcp" in transport.proof else {}
+    return {**own, **{name: received(stage, name) for name in wanted(transport, card)}}
+
+
+def must_cross(payload, asked):
+    """Of a payload (B) what must have come to hosts: all of it where no two ranks share one; else
+    messages that reach every rank cross at least as often as there are other hosts."""
+    return payload * (asked["hosts"] - 1) / max(asked["ranks"] - 1, 1)
 
 
 def problem(proof, transport, asked, observed, card=""):
     """Why the counters contradict the transport, or ''. `card`: the site's, which is to carry."""
-    share = (observed.get("payload_bytes") or 0) / max(asked["hosts"], 1)
-    for name in (n for n, what in transport.proof.items() if what == "carries" and n in FILES):
-        cards = proof[name]
-        if not cards:
-            return (f"transport {transport.name}: there is no counter of {name} on this host, and "
-                    f"so no proof: has it no such card?")
-        if max(cards.values()) < 0.9 * share:
-            return (f"transport {transport.name}: cards received "
-                    + ", ".join(f"{count} B ({one})" for one, count in sorted(cards.items()))
-                    + f" for {share:.0f} B of payload to this host")
-        if card and cards.get(card, 0) < 0.9 * share:
+    if asked["hosts"] < 2:
+        return ""
+    least = 0.9 * must_cross(observed.get("payload_bytes") or 0, asked)
+    for name in (n for n in wanted(transport, card)
+                 if n == "interfaces" or transport.proof[n] == "carries"):
+        hosts = proof[name]
+        without = sorted(host for host, cards in hosts.items() if not cards)
+        if without or len(hosts) != asked["hosts"]:
+            return (f"transport {transport.name}: there is no counter of {name} on "
+                    f"{', '.join(without) or 'some host'}, and so no proof: has it no such card?")
+        total = {one: sum(cards.get(one, 0) for cards in hosts.values())
+                 for cards in hosts.values() for one in cards}
+        said = "; ".join(f"{host}: " + ", ".join(f"{count} B ({one})" for one, count
+                                                 in sorted(cards.items()))
+                         for host, cards in sorted(hosts.items()))
+        if sum(max(cards.values()) for cards in hosts.values()) < least:
+            return (f"transport {transport.name}: for {least / 0.9:.0f} B of payload between "
+                    f"hosts cards received {said}")
+        if card and total.get(card, 0) < least:
             return (f"transport {transport.name}: {card} of the site received "
-                    f"{cards.get(card, 0)} B, {max(cards, key=cards.get)} carried the messages")
-    if card and transport.proof.get("tcp") == "carries" and asked["hosts"] > 1:
-        seen = observed["interfaces"]
-        if seen.get(card, 0) < 0.9 * share:
-            return (f"transport {transport.name}: {card} of the site received "
-                    f"{seen.get(card, 0)} B, the messages went by another interface: {seen}")
+                    f"{total.get(card, 0)} B, another carried the messages: {said}")
     return ""

@@ -194,7 +194,8 @@ def read_guard(path):
     try:
         return disk.read_json(path)
     except (OSError, ValueError):
-        return {"exit": None, "wall_s": None, "reason": "the launch left no word of its end"}
+        return {"exit": None, "wall_s": None,
+                "reason": "no guard.json: the guard of the launch was killed, or never ran"}
 
 
 def failure(guard, output, lacking=""):

@@ -63,6 +63,13 @@ def note(test):
                   partition=test.current_partition.fullname)
 
 
+def note_left_out(test, reason):
+    """Notes a cell that cannot be here."""
+    sessions.note(test.cell, skipped=reason, kind=test.left_out, mpi=test.current_environ.name,
+                  partition=test.current_partition.name, placement=test.placement,
+                  transport=test.transport)
+
+
 def why_not_now(cell, launch):
     """Why this run does not launch a cell that there is, or ''."""
     if sessions.listing():

@@ -55,9 +55,8 @@ def record(test):
     except launches.LockedError as err:
         raise UnrecordedError(str(err)) from None
     if found["status"] == "ok":
-        carrier, seen = test.request.transport, found["observed"]
-        found["proof"] = counters.counted(stage, carrier, seen)
-        card = test.current_partition.extras.get("card", "")
+        carrier, card, seen = test.request.transport, test.request.card, found["observed"]
+        found["proof"] = counters.counted(stage, carrier, seen, card)
         reason = (counters.problem(found["proof"], carrier, found["asked"], seen, card)
                   or test.doubt(seen))
         found.update(status="marked" if reason else "ok", reason=reason)

@@ -18,7 +18,12 @@ from . import counters, scales
 
 
 class CannotBeError(ValueError):
-    """Why a launch cannot be asked for here, in one line: it is left out, which is no failure."""
+    """Why a launch cannot be asked for here, in one line: it is left out, which is no failure.
+    `kind`: as that of a PlacementError, or `reach` of a transport that carries nothing there."""
+
+    def __init__(self, text, kind=""):
+        super().__init__(text)
+        self.kind = kind
 
 
 class MachineError(RuntimeError):
@@ -46,6 +51,8 @@ class Request:
     threads: int = 1
     #: Number of hosts of which each is to have one rank (0: as the placement says).
     on_hosts: int = 0
+    #: The network card that is to carry the messages, where the partition names one.
+    card: str = ""
     settings_asked: list = field(default_factory=list)
     settings: dict = field(default_factory=dict)
     #: Variables given by name.
@@ -60,7 +67,8 @@ class Request:
         extras, launcher = partition.extras, partition.launcher_type.registered_name
         asked = cls(family, transport, test.placement, test.num_tasks,
                     backends.of(partition.name, extras, partition.scheduler.is_local), launcher,
-                    extras.get("srun_mpi", {}).get(family.name, ""), test.threads)
+                    extras.get("srun_mpi", {}).get(family.name, ""), test.threads,
+                    card=extras.get("card", ""))
         asked.settle(extras, test.every_host, {n: getattr(test, n) for n in test.settings},
                      test.set_by_name)
         if asked.backend.dilation > 1 and test.own_clock:
@@ -122,9 +130,9 @@ class Request:
         try:
             place = self.backend.place(self)
         except PlacementError as err:
-            raise CannotBeError(str(err)) from None
+            raise CannotBeError(str(err), err.kind) from None
         if reason := self.transport.unreachable(place.hosts):
-            raise CannotBeError(reason)
+            raise CannotBeError(reason, "reach")
         if self.on_hosts and place.hosts != self.on_hosts:
             raise CannotBeError(f"placement {self.placement!r} has the ranks on {place.hosts} "
                                 f"hosts, not one on each of {self.on_hosts}")
@@ -154,12 +162,10 @@ class Request:
         for name, text in self.backend.files(self).items():
             (self.stage / name).write_text(text)
 
-    def counting(self):
-        """Commands before and after the launcher, by which its cards' counters are read."""
-        return counters.commands(self.transport)
-
     def launcher_options(self):
-        return [*self.backend.options(self), *self.backend.each_rank(self, cores.study())]
+        counting = counters.wanted(self.transport, self.card) if self.place.hosts > 1 else []
+        return [*self.backend.options(self), *self.backend.each_rank(self, cores.study()),
+                *counters.each_rank(counting)]
 
     def guarded(self, limit_s, beside):
         """Options of the guard and what it starts: it ends all ranks in time, and when ReFrame

@@ -111,8 +111,8 @@ def listing():
 
 def note(cell, **what):
     """Adds a cell to the list that a dry run leaves: the `file` of its test and its `partition`,
-    or the reason why it was `skipped`."""
-    path = os.environ.get("COTEJO_CELLS")
-    if path:
-        with open(path, "a") as out:
-            out.write(json.dumps({"cell": cell, **what}) + "\n")
+    or the reason why it was `skipped`, which another run may want as well (COTEJO_LEFT_OUT)."""
+    for variable in ("COTEJO_CELLS", *(["COTEJO_LEFT_OUT"] if "skipped" in what else [])):
+        if path := os.environ.get(variable):
+            with open(path, "a") as out:
+                out.write(json.dumps({"cell": cell, **what}) + "\n")

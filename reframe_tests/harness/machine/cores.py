@@ -12,6 +12,7 @@ sets it.
 
 import contextlib
 import fcntl
+import functools
 import os
 import pathlib
 import pwd
@@ -273,6 +274,16 @@ def hold(words, wait_s=WAIT_S):
     os.environ["COTEJO_STUDY"] = name
     _held.append(file)
     sweep_folders()
+
+
+@functools.cache
+def refused(words):
+    """Why this process cannot have the cores, or ''; asked once."""
+    try:
+        hold(words)
+    except Busy as err:
+        return str(err)
+    return ""
 
 
 def founder():

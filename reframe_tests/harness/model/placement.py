@@ -12,7 +12,12 @@ from dataclasses import dataclass, field
 
 
 class PlacementError(ValueError):
-    """A placement that this site or this machine cannot give; the text says why."""
+    """A placement that this site or this machine cannot give; the text says why, `kind` what that
+    is: the `same` as another one here, no `room` for it, or '' where something is wrong."""
+
+    def __init__(self, text, kind=""):
+        super().__init__(text)
+        self.kind = kind
 
 
 @dataclass(frozen=True)
@@ -87,7 +92,7 @@ def _ordered(topology, card):
     home, away = topology.home()
     first = away if card == "far" else home
     if first is None:
-        raise PlacementError("one NUMA node: no core is far from the network card")
+        raise PlacementError("one NUMA node: no core is far from the network card", "same")
     place = (first.package, first.numa)
     return sorted(topology.cores, key=lambda core: (core.package, core.numa) != place)
 
