@@ -16,8 +16,8 @@ class OneSided(Latency, Experiment):
     """A window of two ranks; every operation and synchronisation in each launch."""
 
     experiment = "onesided"
-    #: Kind of window. `shared` is for ranks that have memory in common: of shm alone. What
-    #: `allocate` gives to ranks of a host Open MPI keeps in shared memory, too.
+    #: Kind of window. `shared` is for ranks that have memory in common: of shm alone, and with it
+    #: what the MPI's family calls `shared_windows`.
     window = parameter(["create"])
     varied = ["window"]
     limit_s = 120
@@ -30,8 +30,12 @@ class OneSided(Latency, Experiment):
 
     @run_after("setup")
     def look_for_common_memory(self):
-        self.skip_if(self.window == "shared" and self.transport != "shm",
-                     "a shared window is memory that ranks have in common, whatever the transport")
+        shared = ["shared"]
+        if self.request.place.hosts == 1:
+            shared += self.family.shared_windows
+        self.skip_if(self.window in shared and self.transport != "shm",
+                     f"{self.family.title}: a window of {self.window} is memory that ranks have "
+                     "in common, whatever the transport")
 
 
 @rfm.simple_test
@@ -47,8 +51,29 @@ class onesided_quick(Quick, OneSided):
 
 
 @rfm.simple_test
-class onesided_rate_quick(Quick, OneSided):
-    """64 operations an access: message rate of small ones, bandwidth of large ones."""
+class onesided_windows_quick(Quick, OneSided):
+    """By kind of window."""
+
+    window = parameter(["allocate", "create", "shared", "dynamic"])
+    options = {"operation": "put,get,accumulate", "sizes": "8,4Ki,256Ki", "budget": 0.02}
+
+
+class Ways(OneSided):
+    """Many operations an access, one way and both ways at once: message rate of small ones,
+    bandwidth of large ones."""
+
+    #: Both: each rank is origin and target.
+    ways = parameter(["one", "both"])
+    varied = ["window", "ways"]
+
+    @run_after("init")
+    def set_ways(self):
+        self.options = {**self.options, "ways": self.ways}
+
+
+@rfm.simple_test
+class onesided_rate_quick(Quick, Ways):
+    """Up to 64 operations an access."""
 
     options = {"operation": "put,get,accumulate", "sizes": "8,4Ki,64Ki", "queue": "1,8,64",
                "budget": 0.02}
@@ -62,19 +87,11 @@ class onesided_latency(Full, OneSided):
 
 
 @rfm.simple_test
-class onesided_bandwidth(Full, OneSided):
-    """By operations of an access, one way and both ways at once."""
-
+class onesided_bandwidth(Full, Ways):
     window = parameter(["allocate", "create", "shared", "dynamic"])
-    ways = parameter(["one", "both"])
-    varied = ["window", "ways"]
     options = {"operation": "put,get,accumulate", "synchronisation": "fence,pscw,lock,flush",
                "sizes": "8:256Ki:x8", "queue": "1,4,16,64", "rse": 0.01, "budget": 0.05}
     limit_s = 900
-
-    @run_after("init")
-    def set_ways(self):
-        self.options = {**self.options, "ways": self.ways}
 
 
 @rfm.simple_test

@@ -2,7 +2,7 @@
 """Several threads of each rank at once, with MPI_THREAD_MULTIPLE."""
 
 import reframe as rfm
-from reframe.core.builtins import parameter, run_after
+from reframe.core.builtins import parameter, run_after, variable
 
 from .base import Experiment, Full, Quick, Smoke
 from .harness.launch import exhibits
@@ -18,14 +18,20 @@ class Threads(Experiment):
 
     #: What threads share.
     #:
-    #: :values: one (communicator), each (its own), hints (its own, with a wish for an endpoint)
+    #: :values: one (communicator), each (its own), hints (its own, with a wish for an endpoint,
+    #:     of which the library is told to have as many as there are threads)
     communicators = parameter(["one", "each", "hints"])
     varied = ["communicators"]
+    #: Endpoints of a rank, by the MPI's setting of that name.
+    endpoints = variable(str, value="default")
+    settings = ["endpoints"]
     limit_s = 240
 
     @run_after("init")
     def choose_communicators(self):
         self.options = {**self.options, "communicators": self.communicators}
+        if self.communicators == "hints":
+            self.endpoints = self.options["threads"].split(",")[-1]
 
 
 @rfm.simple_test

@@ -16,6 +16,7 @@ ONCE = ["--min-repetitions", "1", "--max-repetitions", "1", "--calls", "1", "--s
 @pytest.mark.parametrize("words", [
     ["onesided", "--operation", "put"],
     ["onesided", "--operation", "get", "--synchronisation", "fence"],
+    ["onesided", "--epoch", "lock", "--synchronisation", "flush,flush_local"],
     ["onesided", "--operation", "accumulate", "--ways", "both", "--queue", "2"],
     ["onesided", "--operation", "get_accumulate", "--window", "dynamic"],
     ["bandwidth", "--ways", "both", "--queue", "2"], ["fans"],

@@ -44,7 +44,7 @@ def test_what_cannot_be_set_says_why():
 @pytest.mark.parametrize("family", families.load().values(), ids=families.load())
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_every_family_says_how_or_why_not(family, transport):
-    for name in ("eager_limit", "async_progress"):
+    for name in ("eager_limit", "async_progress", "endpoints"):
         setting = family.setting(name, transport)
         assert bool(setting.environment) != bool(setting.reason)
     limit = family.setting("eager_limit", transport)

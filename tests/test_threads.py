@@ -37,6 +37,19 @@ def test_each_number_of_threads_is_measured(mpi, tmp_path, communicators):
     assert {row["thread_cores"] for row in summary(tmp_path)} == {1}  # ranks are bound to one
 
 
+def test_an_mpi_has_the_endpoints_that_are_set(mpi, tmp_path):
+    """By its own words; a wish for an endpoint is heard without them, too, and does nothing."""
+    setting = mpi.setting("endpoints", "shm")
+    if setting.reason:
+        pytest.skip(setting.reason)
+    done = launch(mpi, "threads", "--sizes", "8", "--threads", "2", "--queue", "4",
+                  "--communicators", "hints", *FEW, "--output", "samples", folder=tmp_path,
+                  **setting.variables("2"))
+    assert done.returncode == 0, done.stderr
+    said_so = done.stdout + done.stderr
+    assert any(words in said_so for words in ("num_vcis: 2", "I_MPI_THREAD_SPLIT=1"))
+
+
 SPOILED = [
     ["threads", "--threads", "2", "--pattern", "pingpong"],
     ["threads", "--threads", "2", "--pattern", "window", "--queue", "3"],

@@ -118,6 +118,9 @@ class Family:
     wrong: list = field(default_factory=list)
     #: Patterns of the names of its files in /dev/shm, which go with a launch that is killed.
     shared_memory: list = field(default_factory=list)
+    #: Kinds of windows (`--window`) that are memory which ranks of a host have in common, whatever
+    #: the transport.
+    shared_windows: list = field(default_factory=list)
     #: Options of the benchmark that this MPI needs.
     options: dict = field(default_factory=dict)
     #: Beginnings of versions -> what releases of them have otherwise, in these keys.

@@ -71,7 +71,7 @@ const struct experiment onesided = {
         "their number.\nOperations are named OPERATION.SYNCHRONISATION.WINDOW. fence: a fence "
         "ends an access and begins the next.\npscw: post, start, operations, complete, wait. "
         "lock, lock_all: lock (shared), operations, unlock. flush,\nflush_local: operations and a "
-        "flush, all within one lock_all; after flush they are complete at the target.\nThe target "
+        "flush, all within one --epoch; after flush they are complete at the target.\nThe target "
         "makes no call but those of fence and pscw until a stage ends, then it waits in the "
         "library.\nTaken at the origin; of --ways both, at the slower of both. Windows are of two "
         "ranks each.",

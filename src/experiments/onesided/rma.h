@@ -18,6 +18,7 @@ struct rma {
     enum rma_sync sync;
     const char *kind; // of window
     bool both;        // each rank is origin and target
+    bool of_peer;     // flushes are within a lock of the target alone
     size_t queue;     // operations of an access
     MPI_Datatype type;
     size_t element; // B of it
@@ -61,7 +62,7 @@ void rma_close(struct pair *pair);
 // Refuses sizes that are not of whole elements.
 void rma_choose(struct bench *bench, struct pair *pair, struct sizes *sizes);
 
-// Declares --operation, --window, --element.
+// Declares --operation, --synchronisation, --epoch, --window, --element.
 extern const struct option rma_options[];
 
 // Calls `measure` for each operation, synchronisation and window that the options name, with a

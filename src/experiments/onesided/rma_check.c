@@ -25,10 +25,17 @@ static void shape(const struct operation *operation) {
     rma->step = pair->out.step;
 }
 
+// Whether accesses of this rank are within an epoch that lasts as long as a stage.
+static bool flushes(const struct rma *rma) {
+    return rma->origin && (rma->sync == FLUSH || rma->sync == FLUSH_LOCAL);
+}
+
 static void open_access(const struct rma *rma) {
     if (rma->sync == FENCE)
         MPI_Win_fence(MPI_MODE_NOPRECEDE, rma->window);
-    else if (rma->origin && (rma->sync == FLUSH || rma->sync == FLUSH_LOCAL))
+    else if (flushes(rma) && rma->of_peer)
+        MPI_Win_lock(MPI_LOCK_SHARED, rma->peer, 0, rma->window);
+    else if (flushes(rma))
         MPI_Win_lock_all(0, rma->window);
 }
 
@@ -36,7 +43,9 @@ static void open_access(const struct rma *rma) {
 static void close_access(const struct rma *rma) {
     if (rma->sync == FENCE)
         MPI_Win_fence(MPI_MODE_NOSUCCEED, rma->window);
-    else if (rma->origin && (rma->sync == FLUSH || rma->sync == FLUSH_LOCAL))
+    else if (flushes(rma) && rma->of_peer)
+        MPI_Win_unlock(rma->peer, rma->window);
+    else if (flushes(rma))
         MPI_Win_unlock_all(rma->window);
 }
 

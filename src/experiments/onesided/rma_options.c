@@ -18,6 +18,9 @@ const struct option rma_options[] = {
     {"synchronisation", OPTION_TEXT, "flush", "", NULL, 0, 0,
      "how an access is completed, joined by commas: fence, pscw (post, start, complete, wait), "
      "lock, lock_all, flush, flush_local (at the origin only); or all"},
+    {"epoch", OPTION_CHOICE, "lock_all", "", "lock_all|lock", 0, 0,
+     "within which flushes are, while a stage lasts: lock_all, or a shared lock of the target "
+     "alone (as in OSU's and Intel's benchmarks)"},
     {"window", OPTION_TEXT, "allocate", "", NULL, 0, 0,
      "kinds of windows, joined by commas: allocate, create, shared, dynamic; or all"},
     {"element", OPTION_CHOICE, "word", "", "word|byte", 0, 0,
@@ -44,6 +47,7 @@ static struct rma rma_of(const struct options *options, const struct rma_operati
                         .sync = sync,
                         .kind = kind,
                         .queue = 1,
+                        .of_peer = options_is(options, "epoch", "lock"),
                         .op = word ? MPI_SUM : MPI_BXOR,
                         .type = !atomic ? MPI_BYTE
                                 : word  ? MPI_UINT64_T
