@@ -90,7 +90,10 @@ UNITS <- list(
   "messages/s" = list(
     columns = c("median_s", "high_s", "low_s"), factor = 1e-6, rate = TRUE,
     axis = "rate of all pairs (million messages/s)"
-  )
+  ),
+  # Of a measure beside the time.
+  KiB = list(columns = c("value", "value_low", "value_high"), factor = 1 / 1024,
+    axis = "memory (KiB)")
 )
 
 unit_of <- function(exhibit) {

@@ -18,9 +18,17 @@ exhibit_by_size <- function(exhibit) plot_exhibit(exhibit, "bytes")
 
 #' Time or bandwidth by a parameter at fixed sizes: ranks, pairs, messages of a burst.
 #'
-#' Arguments: as [exhibit_by_size()], and `x`, the parameter's column.
+#' Arguments: as [exhibit_by_size()], and `x`, the parameter's column; `measure`, a column of the
+#' samples that is drawn in place of the time.
 #' @noRd
-exhibit_by_parameter <- function(exhibit) plot_exhibit(exhibit, argument(exhibit, "x"))
+exhibit_by_parameter <- function(exhibit) {
+  measure <- argument(exhibit, "measure")
+  if (length(measure)) {
+    exhibit$summary <- summary_of_measure(exhibit, measure)[, !"measure"]
+    exhibit$medians <- summarise_configurations(exhibit$summary, measure = "value")
+  }
+  plot_exhibit(exhibit, argument(exhibit, "x"))
+}
 
 plot_exhibit <- function(exhibit, x) {
   unit <- unit_of(exhibit)
@@ -98,8 +106,8 @@ axis_of <- function(x, values, scale) {
 
 AXES <- c(
   ranks = "ranks", pairs = "pairs of ranks at once", burst = "messages of a burst",
-  queue = "messages under way", before = "entries before the match", cores = "cores",
-  threads = "threads of each rank"
+  queue = "messages under way", before = "entries before the match",
+  depth = "entries of the queue", cores = "cores", threads = "threads of each rank"
 )
 AXES <- as.list(AXES)
 

@@ -243,6 +243,8 @@ SAID <- list(
   ),
   option_blocking = c(yes = "blocking", no = "non-blocking"),
   queue = c("0" = "blocking"),
+  any_source = c("0" = "one source", "1" = "any source"),
+  any_tag = c("0" = "one tag", "1" = "any tag"),
   measure = c(
     time_s = "in all", alone_s = "computation alone", start_s = "starting",
     compute_s = "computing", wait_s = "waiting"

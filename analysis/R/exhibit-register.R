@@ -190,7 +190,7 @@ drawing <- function(verb, columns = list(), ..., kind = "figure") {
   )
 }
 
-UNIT_NAMES <- c("ns", "us", "ms", "MB/s", "Mbit/s", "%", "messages/s")
+UNIT_NAMES <- c("ns", "us", "ms", "MB/s", "Mbit/s", "%", "messages/s", "KiB")
 
 # The columns that an expression names.
 columns_named <- function(expression) {

@@ -22,15 +22,17 @@ by_size <- function(series = NULL, panel = NULL, unit = NULL, scale = NULL) {
 #' @param x the column along the axis, by name: `mpi`, or `c(mpi, transport)`.
 #' @param series columns told apart by colour, by name: `mpi`, or `c(mpi, transport)`.
 #' @param panel columns told apart by panel, by name: `mpi`, or `c(mpi, transport)`.
-#' @param unit `"us"`, `"ms"`, `"ns"`, `"MB/s"`, `"Mbit/s"`, `"messages/s"`.
+#' @param unit `"us"`, `"ms"`, `"ns"`, `"MB/s"`, `"Mbit/s"`, `"messages/s"`, `"KiB"` of a measure.
 #' @param scale `"log"` or `"linear"`, for x and then for y.
+#' @param measure a column of the samples that is drawn in place of the time, with its own unit.
 #' @return for [exhibit()].
 #' @export
-by_parameter <- function(x = NULL, series = NULL, panel = NULL, unit = NULL, scale = NULL) {
+by_parameter <- function(x = NULL, series = NULL, panel = NULL, unit = NULL, scale = NULL,
+                         measure = NULL) {
   drawing(
     "by_parameter",
     list(x = substitute(x), series = substitute(series), panel = substitute(panel)),
-    unit = unit, scale = scale
+    unit = unit, scale = scale, measure = measure
   )
 }
 

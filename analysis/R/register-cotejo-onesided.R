@@ -16,7 +16,9 @@ exhibit("cotejo-onesided-synchronisation", "A put by what completes it",
 )
 
 exhibit("cotejo-onesided-windows", "A put and a flush by kind of window",
-  data = launches_of("onesided_latency", operation = "put.flush.*", queue = "1"),
+  data = launches_of(
+    "onesided_latency", "onesided_windows_quick", operation = "put.flush.*", queue = "1"
+  ),
   draw = by_size(series = operation, panel = c(mpi, transport, ranks))
 )
 
@@ -31,7 +33,9 @@ exhibit("cotejo-onesided-rate", "Rate of one-sided operations by how many one fl
 )
 
 exhibit("cotejo-onesided-bandwidth", "Bandwidth of queues of puts, one way and both ways at once",
-  data = launches_of("onesided_bandwidth", operation = "put.flush.create"),
+  data = launches_of(
+    "onesided_bandwidth", "onesided_rate_quick", operation = "put.flush.create"
+  ),
   draw = by_size(series = queue, panel = c(mpi, transport, ways), unit = "MB/s")
 )
 
@@ -62,6 +66,24 @@ exhibit("cotejo-matching-unexpected", "A receive by unexpected messages that cam
     any_tag = "0"
   ),
   draw = by_parameter(x = before, series = mpi, panel = c(transport, ranks))
+)
+
+exhibit("cotejo-matching-wildcards", "What receives that leave source or tag open cost in a queue",
+  data = launches_of("matching_full", "matching_quick", operation = "matching-*"),
+  draw = by_parameter(
+    x = before, series = c(any_source, any_tag), panel = c(operation, mpi, transport)
+  )
+)
+
+exhibit("cotejo-matching-memory", "By how much a long queue makes the receiver's memory grow",
+  data = launches_of(
+    "matching_full", "matching_quick", operation = "matching-*", any_source = "0", any_tag = "0"
+  ),
+  draw = by_parameter(
+    x = depth, series = mpi, panel = c(operation, transport), unit = "KiB",
+    scale = c("linear", "linear"), measure = "resident_bytes"
+  ),
+  differs = "The first queue of each depth, after all shorter ones."
 )
 
 exhibit("cotejo-both-ways", "Bandwidth of queues of messages both ways at once",

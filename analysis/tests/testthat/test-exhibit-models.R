@@ -19,6 +19,29 @@ test_that("the opportunity of overlap is drawn by size with its interval", {
   expect_equal(left_alone$data$share, 0.6)
 })
 
+test_that("what was measured beside the time is drawn in its own unit, nothing of it too", {
+  folder <- fresh_folder()
+  for (launch in 1:6) {
+    description <- make_description(launch = launch, test = "planted")
+    description$samples$columns <- c(description$samples$columns, list(
+      list(name = "depth", unit = "", meaning = "entries"),
+      list(name = "resident_bytes", unit = "B", meaning = "memory")
+    ))
+    write_launch(folder, description, data.table(
+      operation = "matching-posted", bytes = 0L, repetition = 0:3, calls = 1L,
+      time_s = "1.0e-06", valid = 1L, depth = c(0L, 0L, 64L, 64L),
+      resident_bytes = c(0, 0, 8192, 8192)
+    ))
+  }
+  drawn <- drawn_from(folder, one_row(
+    "by_parameter", arguments = "x=depth; unit=KiB; scale=linear linear; measure=resident_bytes"
+  ))
+  expect_identical(drawn$coverage$state, "drawn")
+  expect_equal(drawn$data[order(depth)]$value, c(0, 8192))
+  svg <- words_of(file.path(drawn$out, "stival", "fig-1.svg"))
+  expect_match(svg, "memory (KiB)", fixed = TRUE)
+})
+
 test_that("what was hidden to the last step is ringed and said to be a bound", {
   folder <- fresh_folder()
   alone <- c(0, 2, 4, 5) * 1e-6
