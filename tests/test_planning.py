@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from reframe_tests.harness.study import plans
 from tests.fake_mpi import REFRAME, Fake
 
 pytestmark = pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack`")
@@ -44,6 +45,10 @@ def test_memory_of_devices_is_planned_where_a_partition_has_them(tmp_path, featu
     lacking = {cell["skipped"] for cell in told if "skipped" in cell}
     assert lacking == ({"the partition lacks cuda"} if kinds else
                        {f"the partition lacks {what}" for what in ("cuda", "hip", "cuda or hip")})
+    # ReFrame makes every test that it loads: the plan of each study had those of this job.
+    assert plans.of_tag("devices-check", told) == [
+        cell for cell in told if "devices-check" in cell.get("tags", ["devices-check"])]
+    assert not [cell for cell in plans.of_tag("bothways", told) if "skipped" in cell]
 
 
 def test_a_further_partition_renames_no_cell(site, tmp_path):

@@ -45,7 +45,8 @@ def name_of(test, family, partition):
 
 
 def note_lacking(test, partitions):
-    """Notes the cells that partitions cannot have, for the features that they lack."""
+    """Notes the cells that partitions cannot have, for the features that they lack; with the tags,
+    since every test comes here that ReFrame loads, whatever it was asked for."""
     if not sessions.listing():
         return
     ways = [{word[1:] for word in way.split() if word[0] == "+"} for way in test.valid_systems]
@@ -53,7 +54,7 @@ def note_lacking(test, partitions):
         lacking = [", ".join(sorted(wanted - set(partition.features))) for wanted in ways]
         for environ in partition.environs if all(lacking) else ():
             if {test.kind, test.transport} <= set(environ.features):
-                sessions.note(name_of(test, environ.name, partition),
+                sessions.note(name_of(test, environ.name, partition), tags=sorted(test.tags),
                               skipped=f"the partition lacks {' or '.join(lacking)}")
 
 

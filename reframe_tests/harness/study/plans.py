@@ -65,6 +65,11 @@ def why_none(listed):
     return f": {'; '.join(found)}" if found else ""
 
 
+def of_tag(tag, noted):
+    """What a dry run noted, without what tests of other tags lack."""
+    return [words for words in noted if tag in words.get("tags", [tag])]
+
+
 def list_cells(tag, like):
     """The cells of a tag in whose names the regular expression `like` is found, by a dry run.
 
@@ -77,7 +82,7 @@ def list_cells(tag, like):
             env={**os.environ, "COTEJO_CELLS": file.name, "COTEJO_BLOCK": "1"},
             capture_output=True, text=True,
             preexec_fn=child.end_with_parent)  # noqa: PLW1509 - no threads
-        listed = [json.loads(line) for line in file.read().splitlines()]
+        listed = of_tag(tag, map(json.loads, file.read().splitlines()))
     noted = [words for words in listed if "file" in words]
     if not noted:
         if done.returncode:
