@@ -13,11 +13,11 @@ COLUMNS = adapter.columns(
     valid="1: IMB does not judge its samples")
 
 
-def find(family, stack):
+def find(family, stack, name="IMB-MPI1"):
     """The program for a family, from its own prefix or one of the same ABI; None if none."""
     same_abi = [f for f in families.load().values() if family.abi and f.abi == family.abi]
     for owner in [family, *same_abi]:
-        program = owner.prefix(stack) / "bin/IMB-MPI1"
+        program = owner.prefix(stack) / "bin" / name
         if program.exists():
             return program
     return None
