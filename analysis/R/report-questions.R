@@ -5,7 +5,8 @@
 #' Write the report of every question that a dataset keeps.
 #'
 #' @param results_dir a dataset with a folder `questions`, in which each folder is a packed dataset
-#'   of its own: a search over releases, one binary of the standard ABI, or any other study.
+#'   of its own: a search over releases, one binary of the standard ABI, a history (as many
+#'   sessions as show a change), or any other study.
 #' @param out_dir folder; each question's report goes into a folder of its name in it.
 #' @param published as for [write_report()].
 #' @return the reports' files, by question. Prints what each report prints. An error of class
@@ -25,13 +26,17 @@ write_questions <- function(results_dir, out_dir, published = NULL) {
     switch(kind,
       releases = write_releases(folder, file),
       abi = write_abi(folder, file),
+      history = write_history(folder, dirname(file), site_of_dataset(folder)),
       write_report(folder, file, published = published)
     )
     file
   }, "")
 }
 
-#' Which report answers the question of a dataset: `releases`, `abi` or `report`.
+# The site of a packed dataset of one: the folder of its archives.
+site_of_dataset <- function(dir) list.dirs(dir, full.names = FALSE, recursive = FALSE)[[1L]]
+
+#' Which report answers the question of a dataset: `releases`, `abi`, `history` or `report`.
 #' @noRd
 kind_of_question <- function(dir) {
   folder <- unpack_dataset(dir)
@@ -39,6 +44,13 @@ kind_of_question <- function(dir) {
   if (length(sessions_of_releases(folder))) {
     return("releases")
   }
-  families <- as.character(unlist(lapply(read_sessions(folder)$sessions$families, `[[`, "name")))
-  if (any(endsWith(families, "-abi"))) "abi" else "report"
+  sessions <- read_sessions(folder)$sessions
+  families <- as.character(unlist(lapply(sessions$families, `[[`, "name")))
+  if (any(endsWith(families, "-abi"))) {
+    "abi"
+  } else if (nrow(sessions) >= 2L * LEAST_STRETCH) {
+    "history"
+  } else {
+    "report"
+  }
 }

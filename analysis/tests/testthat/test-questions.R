@@ -1,25 +1,30 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Questions that a dataset keeps: each gets the report that it is for, from its packed launches.
 
-# A packed dataset NAME in the folder `questions` of a dataset; `more` goes into its session.json.
-keep_question <- function(dataset, name, base, more = list()) {
-  results <- write_study(fresh_folder(), base, bytes = 1024, blocks = 8L)
-  session <- file.path(results, "local", "20261121T070000Z")
+# A packed dataset NAME in the folder `questions` of a dataset; `more` goes into each session.json.
+keep_question <- function(dataset, name, base, more = list(), sessions = "20261121T070000Z") {
+  folder <- file.path(dataset, "questions", name)
+  dir.create(file.path(folder, "local"), recursive = TRUE)
+  archives <- file.path("local", paste0(sessions, ".tar.xz"))
+  for (i in seq_along(sessions)) {
+    pack_session(file.path(folder, archives[[i]]), base, more, sessions[[i]])
+  }
+  sums <- vapply(file.path(folder, archives), sha256, "")
+  writeLines(paste0(sums, "  ", archives), file.path(folder, "SHA256SUMS"))
+}
+
+pack_session <- function(archive, base, more, session) {
+  results <- write_study(fresh_folder(), base, bytes = 1024, blocks = 8L, session = session)
+  folder <- file.path(results, "local", session)
   plan <- list(
     schema = "cotejo-session/2", seed = 1, tag = "quick", blocks = 8, finished = "x",
     cells = list("pingpong"), families = list(), reached = named(list())
   )
   plan[names(more)] <- more
-  write_json(plan, file.path(session, "session.json"))
-  folder <- file.path(dataset, "questions", name)
-  dir.create(file.path(folder, "local"), recursive = TRUE)
-  archive <- file.path(folder, "local", "20261121T070000Z.tar.xz")
-  old <- setwd(session)
+  write_json(plan, file.path(folder, "session.json"))
+  old <- setwd(folder)
   on.exit(setwd(old))
   utils::tar(archive, list.files("."), compression = "xz", tar = "internal")
-  writeLines(
-    paste0(sha256(archive), "  local/20261121T070000Z.tar.xz"), file.path(folder, "SHA256SUMS")
-  )
 }
 
 test_that("a search over releases is answered by its report, which names its archive", {
@@ -58,6 +63,18 @@ test_that("one binary is told by its families", {
   families <- list(list(name = "mpich-abi", title = "MPICH ABI", colour = "#000000", order = 1))
   keep_question(dataset, "one", c("mpich-abi" = 3e-6), list(families = families))
   expect_identical(kind_of_question(file.path(dataset, "questions", "one")), "abi")
+})
+
+test_that("as many sessions as show a change are a history", {
+  dataset <- fresh_folder()
+  days <- sprintf("202611%02dT070000Z", 20 + 1:4)
+  keep_question(dataset, "days", c(openmpi = 3e-6), sessions = days)
+  expect_identical(kind_of_question(file.path(dataset, "questions", "days")), "history")
+  out <- fresh_folder()
+  quiet(found <- write_questions(dataset, out))
+  expect_identical(found, c(days = file.path(out, "days", "history.html")))
+  page <- paste(readLines(found[["days"]]), collapse = " ")
+  expect_match(page, "1 series of 4 sessions", fixed = TRUE)
 })
 
 test_that("a dataset without questions says so", {
