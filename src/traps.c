@@ -6,6 +6,7 @@
 #include "core/machine.h"
 #include "core/moments.h"
 #include "core/node.h"
+#include "core/trap.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -105,26 +106,19 @@ static void line(FILE *out, const char *what, const char *found, const char *ver
     fprintf(out, "%-22s %-38s %s\n", what, found, verdict);
 }
 
-enum { STRINGS_LEAST = 4096 }; // less the C library never copies by the string instruction
+static void tell(FILE *out, struct trap trap) {
+    line(out, trap.name, trap.found, trap.verdict);
+}
 
 // Each size at every 8 bytes of a page; sizes that libraries copy in one piece.
 static void tell_copies(FILE *out) {
     static const size_t sizes[] = {1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        char what[40], found[64];
         struct pit pit = pit_find(memcpy, &sizes[i], 1, 8, false);
-        snprintf(what, sizeof what, "memcpy of %zu KiB", sizes[i] >> 10);
-        snprintf(found, sizeof found, "worst %.2f times, %zu B further", pit.ratio, pit.offset);
-        if (!pit.size)
-            line(out, what, "-", "not known: no memory");
-        else if (pit.ratio < PIT_RATIO)
-            line(out, what, found, "sound");
-        else if (sizes[i] < STRINGS_LEAST)
-            line(out, what, found, "a pit: compare at equal layouts only");
+        if (pit.size)
+            tell(out, trap_pit(&pit));
         else
-            line(out, what, found,
-                 "a pit: compare at equal layouts only; try "
-                 "GLIBC_TUNABLES=glibc.cpu.x86_rep_movsb_threshold=1073741824");
+            line(out, "memcpy", "-", "not known: no memory");
     }
 }
 
@@ -160,34 +154,14 @@ static void tell_cache_lines(FILE *out) {
 
 static void tell_system(FILE *out, const struct machine_counts *before, double since_s) {
     struct machine_counts now = machine_counts_read("");
-    double quota = machine_quota(""), stolen = now.steal_s - before->steal_s,
-           throttled = now.throttled_s - before->throttled_s;
-    char setting[16], found[64];
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    char setting[16];
     machine_huge_pages("", setting, sizeof setting);
-    line(out, "transparent huge pages", setting,
-         strcmp(setting, "always") == 0 ? "large buffers get them by luck: set `madvise` in "
-                                          "/sys/kernel/mm/transparent_hugepage/enabled"
-                                        : "sound");
-    snprintf(found, sizeof found, isnan(stolen) ? "-" : "%.2f s in %.2f s", stolen, since_s);
-    line(out, "steal", found,
-         isnan(stolen)  ? "not known"
-         : stolen > 0.0 ? "the hypervisor gives cores to others: take many launches in blocks, or "
-                          "cores of your own"
-                        : "sound");
-    snprintf(found, sizeof found, isnan(throttled) ? "-" : "%.2f s in %.2f s", throttled, since_s);
-    line(out, "throttled", found,
-         isnan(throttled)  ? "not known: this control group does not tell"
-         : throttled > 0.0 ? "the quota stops the ranks: ask for more cores, or fewer ranks"
-                           : "sound");
-    snprintf(found, sizeof found, isinf(quota) ? "none" : "%.2f cores", quota);
-    line(out, "quota", found,
-         quota < (double)sysconf(_SC_NPROCESSORS_ONLN)
-             ? "less than the cores that are seen: ranks that wait actively use it up; ask for "
-               "whole cores"
-             : "sound");
-    snprintf(found, sizeof found, "%.2f", node_load());
-    line(out, "load of the last minute", found,
-         node_load() >= 1 ? "others are running: wait for them, or measure elsewhere" : "sound");
+    tell(out, trap_huge_pages(setting));
+    tell(out, trap_steal(now.steal_s - before->steal_s, since_s, cores));
+    tell(out, trap_throttled(now.throttled_s - before->throttled_s, since_s));
+    tell(out, trap_quota(machine_quota(""), cores));
+    tell(out, trap_load(node_load()));
 }
 
 int machine_command(FILE *out) {

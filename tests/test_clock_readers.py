@@ -21,8 +21,8 @@ CALIBRATION = {"core/compute.c", "experiments/collectives/coll_overlap.c",
 #: Deadlines, and times of MPI_Init.
 DEADLINES = {"experiments/p2p/deadlock.c", "cotejo.c"}
 #: Separate programs and libraries, and what a machine is like.
-PROGRAMS = {"traps.c", "core/machine.c", "core/machine.h", "preload/delay.c",
-            "preload/arrivals.c"}
+PROGRAMS = {"traps.c", "core/machine.c", "core/machine.h", "core/surroundings.c",
+            "preload/delay.c", "preload/arrivals.c"}
 PROGRAM_FOLDERS = ("tools/", "tests/", "transport/")
 #: Waits that belong to the operation.
 WAITS = {"experiments/p2p/moves.c", "experiments/p2p/eager.c"}

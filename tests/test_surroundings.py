@@ -23,7 +23,11 @@ def test_a_launch_tells_what_was_around_it(mpi, tmp_path):
     assert found["nodes"][0]["cores"] == os.cpu_count()
     assert found["environment"]["UCX_PLANTED"] == "blue"
     assert not {"FICTION", "PATH", "OMPI_COMM_WORLD_RANK", "PMI_RANK"} & set(found["environment"])
-    assert {"steal_s", "throttled_s", "quota_cores", "thp", "pit"} == set(found["machine"])
+    assert {"steal_s", "throttled_s", "quota_cores", "thp", "pit", "traps"} == set(
+        found["machine"])
+    assert all({"trap", "found", "cure"} == set(trap) for trap in found["machine"]["traps"])
+    assert bool(found["machine"]["pit"]) == any(
+        trap["trap"].startswith("memcpy") for trap in found["machine"]["traps"])
     ranks = {entry["ranks"] for entry in found["disturbed"]}
     assert ranks in ({"0-1"}, {"0", "1"})
     assert all(entry["involuntary_switches"] >= 0 for entry in found["disturbed"])

@@ -222,7 +222,8 @@ flatten_circumstances <- function(seen) {
     major_faults = of_ranks("major_faults"), steal_s = number(machine$steal_s),
     throttled_s = number(machine$throttled_s), quota_cores = number(machine$quota_cores),
     thp = scalar(machine$thp), pit_offset = number(machine$pit$offset),
-    pit_ratio = number(machine$pit$ratio), steering = canonical_or_na(seen$environment)
+    pit_ratio = number(machine$pit$ratio), traps = traps_text(machine$traps),
+    steering = canonical_or_na(seen$environment)
   )
 }
 

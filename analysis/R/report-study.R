@@ -115,6 +115,7 @@ provenance_table <- function(study) {
       utils::packageVersion("ggplot2"), ", data.table ", utils::packageVersion("data.table")
     )
   )
+  facts <- c(facts, disturbances(used))
   versions <- stats::setNames(libraries$library, paste("Library of", title_of(libraries$mpi)))
   data.table(Fact = c(names(facts), names(versions)), Value = c(unlist(facts), versions))
 }

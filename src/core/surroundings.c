@@ -4,6 +4,7 @@
 
 #include "fold.h"
 #include "node.h"
+#include "trap.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +15,8 @@
 extern char **environ;
 
 struct surroundings surroundings_begin(void) {
-    return (struct surroundings){node_load(), machine_counts_read(""), disturbance_read()};
+    return (struct surroundings){machine_seconds(), node_load(), machine_counts_read(""),
+                                 disturbance_read()};
 }
 
 static bool begins(const char *name, const char *const *with) {
@@ -158,54 +160,73 @@ static void describe_disturbed(const struct surroundings *begin, MPI_Comm comm, 
     fold_free(&fold);
 }
 
-static void describe_pit(struct json *json) {
+static struct pit find_pit(void) {
 #ifdef COTEJO_SIMULATED
-    struct pit pit = {0}; // nobody copies: messages are events
+    return (struct pit){0}; // nobody copies: messages are events
 #else
     static const size_t sizes[] = {16 << 10, 64 << 10};
-    struct pit pit = pit_find(memcpy, sizes, 2, 8, true);
+    return pit_find(memcpy, sizes, 2, 8, true);
 #endif
+}
+
+static void describe_pit(const struct pit *pit, struct json *json) {
     json_name(json, "pit");
-    if (pit.ratio < PIT_RATIO) {
+    if (pit->ratio < PIT_RATIO) {
         json_null(json);
         return;
     }
     json_open(json, '{');
     json_name(json, "size_bytes");
-    json_integer(json, (long long)pit.size);
+    json_integer(json, (long long)pit->size);
     json_name(json, "offset");
-    json_integer(json, (long long)pit.offset);
+    json_integer(json, (long long)pit->offset);
     json_name(json, "ratio");
-    json_real(json, pit.ratio);
+    json_real(json, pit->ratio);
     json_close(json, '}');
+}
+
+// A number that is not known is less than any, and stays unknown only where all are.
+static double known(double value) {
+    return isfinite(value) ? value : NAN;
 }
 
 // Of the host where it is worst; copies and huge pages are rank 0's host's.
 static void describe_machine(const struct surroundings *begin, MPI_Comm comm, int rank,
                              struct json *json) {
+    enum { STEAL, THROTTLED, QUOTA, NUMBERS };
     struct machine_counts now = machine_counts_read("");
-    // A number that is not known is less than any, and stays unknown only where all are.
-    double mine[] = {now.steal_s - begin->counts.steal_s,
-                     now.throttled_s - begin->counts.throttled_s, -machine_quota("")};
-    double worst[3];
+    double mine[NUMBERS] = {[STEAL] = now.steal_s - begin->counts.steal_s,
+                            [THROTTLED] = now.throttled_s - begin->counts.throttled_s,
+                            [QUOTA] = -machine_quota("")};
+    double worst[NUMBERS], lasted_s = machine_seconds() - begin->at_s;
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
     char setting[16];
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < NUMBERS; i++)
         mine[i] = isnan(mine[i]) ? -INFINITY : mine[i];
-    MPI_Reduce(mine, worst, 3, MPI_DOUBLE, MPI_MAX, 0, comm);
+    MPI_Reduce(mine, worst, NUMBERS, MPI_DOUBLE, MPI_MAX, 0, comm);
     if (rank != 0)
         return;
+    struct pit pit = find_pit();
     machine_huge_pages("", setting, sizeof setting);
     json_name(json, "machine");
     json_open(json, '{');
     json_name(json, "steal_s");
-    json_real(json, worst[0]);
+    json_real(json, worst[STEAL]);
     json_name(json, "throttled_s");
-    json_real(json, worst[1]);
+    json_real(json, worst[THROTTLED]);
     json_name(json, "quota_cores");
-    json_real(json, -worst[2]);
+    json_real(json, -worst[QUOTA]);
     json_name(json, "thp");
     json_string(json, setting);
-    describe_pit(json);
+    describe_pit(&pit, json);
+    const struct trap traps[] = {
+        trap_pit(&pit), trap_huge_pages(setting), trap_steal(known(worst[STEAL]), lasted_s, cores),
+        trap_throttled(known(worst[THROTTLED]), lasted_s), trap_quota(-worst[QUOTA], cores)};
+    json_name(json, "traps");
+    json_open(json, '[');
+    for (size_t i = 0; i < sizeof traps / sizeof *traps; i++)
+        trap_describe(&traps[i], json);
+    json_close(json, ']');
     json_close(json, '}');
 }
 

@@ -12,6 +12,7 @@
 
 // What is noted when a launch begins, of this rank and its host.
 struct surroundings {
+    double at_s; // machine_seconds()
     double load;
     struct machine_counts counts;
     struct disturbance disturbance;

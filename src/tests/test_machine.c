@@ -3,6 +3,7 @@
 #include "check.h"
 #include "machine.h"
 #include "surroundings.h"
+#include "trap.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -110,6 +111,32 @@ static void pits_are_found(void) {
     }
 }
 
+// The same judge for the command and for every launch.
+static void traps_are_told(void) {
+    const struct pit pit = {65536, 8, 17.25}, flat = {65536, 0, 1.1}, none = {0};
+    struct json json = {0};
+    json_open(&json, '[');
+    struct trap traps[] = {
+        trap_pit(&flat),         trap_pit(&none),      trap_huge_pages("madvise"),
+        trap_steal(0.005, 1, 2), // a tick of one core
+        trap_steal(NAN, 1, 2),   trap_throttled(0, 1), trap_quota(INFINITY, 2),
+        trap_load(0.5)};
+    for (size_t i = 0; i < sizeof traps / sizeof *traps; i++) {
+        CHECK(!traps[i].caught);
+        trap_describe(&traps[i], &json);
+    }
+    CHECK(strcmp(traps[0].verdict, "sound") == 0 && strcmp(traps[1].verdict, "not known") == 0);
+    CHECK(strcmp(traps[4].verdict, "not known") == 0);
+    struct trap pitted = trap_pit(&pit);
+    trap_describe(&pitted, &json);
+    json_close(&json, ']');
+    CHECK(strstr(json.text, "memcpy of 64 KiB") && strstr(json.text, "worst 17.25 times"));
+    CHECK(strstr(json.text, "GLIBC_TUNABLES") && !strstr(json.text, "sound"));
+    json_free(&json);
+    CHECK(trap_huge_pages("always").caught && trap_steal(0.1, 1, 2).caught);
+    CHECK(trap_throttled(0.1, 1).caught && trap_quota(1.5, 2).caught && trap_load(3).caught);
+}
+
 static void faults_are_counted(void) {
     struct disturbance before = disturbance_read();
     size_t bytes = 200 * 4096;
@@ -132,6 +159,7 @@ int main(void) {
     steering_is_known();
     a_study_may_ask_for_more();
     pits_are_found();
+    traps_are_told();
     faults_are_counted();
     char command[64];
     snprintf(command, sizeof command, "rm -r %s", root);

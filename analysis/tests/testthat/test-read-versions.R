@@ -45,6 +45,11 @@ test_that("what version 1 does not know is unknown, and what version 2 says is t
   expect_identical(row$involuntary_switches, 2)
   expect_identical(row$pit_ratio, 15.5)
   expect_identical(row$quota_cores, NA_real_)
+  expect_identical(traps_found(new), data.table::data.table(
+    trap = "memcpy of 64 KiB", cure = "a pit: compare at equal layouts only",
+    found = "worst 15.50 times, 16 B further", n = 4L, of = 4L
+  ))
+  expect_identical(nrow(traps_found(old)), 0L)
   expect_identical(row$proof, "tcp=0")
   expect_identical(row$steering, "UCX_TLS=self,sm")
 })

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What of the machine can turn a comparison round, and what disturbed the ranks.
+
+#' The traps of a launch as one text, `NA` where it does not know of them: see [traps_found()].
+#' @noRd
+traps_text <- function(traps) {
+  if (is.null(traps)) {
+    return(NA_character_)
+  }
+  paste(vapply(traps, function(trap) {
+    paste(trap$trap, trap$found, trap$cure, sep = TRAP_PARTS)
+  }, ""), collapse = TRAPS)
+}
+
+# Between the traps of a launch, and between the three parts of one.
+TRAPS <- " | "
+TRAP_PARTS <- " ~ "
+
+#' Traps that the launches found, the most frequent first.
+#'
+#' @param used launches.
+#' @return a row a trap and cure: `trap`, `cure`, `found` (by the first launch that did), `n`
+#'   launches that found it `of` those on machines of that name that looked for it.
+#' @noRd
+traps_found <- function(used) {
+  texts <- used$traps[!is.na(used$traps)]
+  all <- unlist(strsplit(texts[nzchar(texts)], TRAPS, fixed = TRUE))
+  if (!length(all)) {
+    return(data.table(trap = character(), cure = character(), found = character(), n = integer()))
+  }
+  parts <- data.table::as.data.table(data.table::tstrsplit(all, TRAP_PARTS, fixed = TRUE))
+  setnames(parts, c("trap", "found", "cure"))
+  out <- parts[, list(found = found[[1L]], n = .N), by = c("trap", "cure")]
+  out[, of := length(texts)]
+  out[order(-n)]
+}
+
+#' Traps as sentences.
+#' @noRd
+say_traps <- function(found) {
+  sprintf(
+    "%s (%s; in %d of %d launches): %s.", found$trap, found$found, found$n, found$of, found$cure
+  )
+}
+
+#' What disturbed the ranks of the launches: facts, by name.
+#' @noRd
+disturbances <- function(used) {
+  what <- c(
+    `Ranks switched out (times a launch)` = "involuntary_switches",
+    `Ranks moved to another core (times a launch)` = "migrations",
+    `Pages read from disk (a launch)` = "major_faults",
+    `Taken by the hypervisor (s a launch)` = "steal_s",
+    `Stopped by a quota (s a launch)` = "throttled_s"
+  )
+  vapply(what, function(column) {
+    values <- as.numeric(used[[column]])
+    known <- values[is.finite(values)]
+    if (length(known)) {
+      sprintf(
+        "median %s, at most %s", format_digits(stats::median(known)), format_digits(max(known))
+      )
+    } else {
+      "unknown"
+    }
+  }, "")
+}
