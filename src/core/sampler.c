@@ -22,6 +22,9 @@ enum { SETUP_BATCH_MOST = 256 };
 #endif
 enum { GROWTH_MOST = 40, TRIES = STAGE_TRIES };
 static const double SETUP_S = 5e-3;
+// Samples reach the temporary file at least so often, and when their operation is over: not after
+// each stage, since writing disturbs what is measured next.
+static const double FLUSH_S = 1;
 
 const struct option sampler_options[] = {
     {"sample-time", OPTION_REAL, "50e-6", "s", NULL, 0, 100,
@@ -52,7 +55,8 @@ void sampler_read(struct sampler *sampler, struct bench *bench) {
     const struct options *options = &bench->options;
     *sampler = (struct sampler){.bench = bench};
     sampler->start = start_find(options_text(options, "start"));
-    sampler->stop = stop_read(options, &bench->failure);
+    if (options_have(options, "budget")) // else the experiment says when it is enough
+        sampler->stop = stop_read(options, &bench->failure);
     sampler->per_rank = options_is(options, "per-rank", "yes");
     sampler->stage = options_integer(options, "stage");
     sampler->warm_up = options_integer(options, "warm-up");
@@ -123,7 +127,12 @@ void sampler_stage(struct sampler *sampler, const struct operation *operation,
         return;
     }
     long wrong = stage_judge(sampler, operation, progress, count);
-    progress->spent_s += clock_now(&sampler->bench->clock) - begin_s;
+    double end_s = clock_now(&sampler->bench->clock);
+    progress->spent_s += end_s - begin_s;
+    if (end_s - sampler->flushed_s > FLUSH_S) {
+        samples_flush(&sampler->bench->samples);
+        sampler->flushed_s = end_s;
+    }
     if (!sampler->start->windows)
         window = progress->lead_s + progress->shortest_s;
     if (sampler->start->clocked) {

@@ -88,6 +88,7 @@ struct sampler {
     // What was found.
     double first_s;    // start of the stage that runs, on the shared clock; windows only
     double tightest_s; // least window that any sample relied on; infinite: none did
+    double flushed_s;  // when samples were last written to the temporary file; rank 0
     // Of each sample of a stage: the common start; begin, end and notes of this rank; on rank 0
     // those of all ranks, one rank after the other.
     double *target, *own, *all;
