@@ -61,9 +61,15 @@ def test_a_broken_result_fails_the_launch(mpi, tmp_path, operation, words, expec
     (["--operation", "bcast", "--root", "2"], "ranks 0 to 1"),
     (["--operation", "allreduce", "--sizes", "12"], "elements of 8 B"),
     (["--operation", "bcast", "--datatype", "struct", "--sizes", "65"], "elements of 64 B"),
-    (["--operation", "alltoallv", "--sizes", "2000M"], "larger than MPI's int"),
-    (["--operation", "reduce_scatter_block", "--sizes", "2000M"], "larger than MPI's int"),
-    (["--operation", "bcast", "--layout", "8"], "multiples of 16"),
+    *((["--operation", name, "--sizes", "2000M", "--count-type", "int"],
+       "larger than an int can say") for name in ("alltoallv", "reduce_scatter_block")),
+    (["--operation", "alltoallv", "--sizes", "2000M", "--transfer", "packed"],
+     "MPI_Pack counts by int"),
+    (["--operation", "alltoallv", "--count-type", "large", "--transfer", "packed"],
+     "counts by int"),
+    (["--operation", "allreduce", "--layout", "4"], "multiples of 8"),
+    (["--operation", "bcast", "--datatype", "vector", "--sizes", "64", "--layout", "4"],
+     "multiples of 8"),
 ])
 def test_what_cannot_be_is_said_in_one_line(mpi, words, expected):
     refuses(launch(mpi, "collective", *words), expected)
@@ -77,6 +83,18 @@ def test_only_the_count_of_a_block_must_be_an_int(mpi):
     done = launch(mpi, "collective", "--operation", "alltoall", "--sizes", "2000M")
     assert done.returncode == 2
     assert "MB available; ask for smaller" in said(done)[0]
+
+
+def test_large_counts_are_used_where_the_library_has_them_and_else_refused(mpi):
+    """No message need be large: the calls are others, and what they move is checked."""
+    words = ["collective", "--operation", "bcast,alltoallv,ireduce_scatter", "--sizes", "64",
+             *BRIEF]
+    done = launch(mpi, *words, "--count-type", "large")
+    if done.returncode:
+        refuses(done, "no collectives with large counts")
+        # And where an int cannot say it there is no other way.
+        done = launch(mpi, "collective", "--operation", "bcast", "--sizes", "4Gi")
+        refuses(done, "larger than an int can say, and this MPI has no collectives with large")
 
 
 @pytest.mark.one_mpi

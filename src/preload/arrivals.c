@@ -64,7 +64,7 @@ static bool find_room(void) {
     return true;
 }
 
-static void arrive(const char *operation, int n, MPI_Datatype type, MPI_Comm comm) {
+static void arrive(const char *operation, MPI_Count n, MPI_Datatype type, MPI_Comm comm) {
     double at_s = clock_now(&recorder.clock);
     int unit = 0;
     if (!of_all(comm)) {
@@ -374,15 +374,16 @@ static const int n = 0;
 static MPI_Datatype type = MPI_DATATYPE_NULL;
 
 #define CALL(name, parameters, arguments, role)
-#define COLLECTIVE(Name, name, parameters, on)                                                    \
+#define ARRIVING(Name, told, parameters, on)                                                      \
     int MPI_##Name parameters {                                                                   \
         if (recorder.active)                                                                      \
-            arrive(#name, n, type, comm);                                                         \
+            arrive(told, n, type, comm);                                                          \
         return PMPI_##Name on;                                                                    \
-    }                                                                                             \
-    int MPI_I##name(OPEN parameters, MPI_Request *request) {                                      \
-        if (recorder.active)                                                                      \
-            arrive("i" #name, n, type, comm);                                                     \
-        return PMPI_I##name(OPEN on, request);                                                    \
     }
+#define COLLECTIVE(Name, name, parameters, on)                                                    \
+    ARRIVING(Name, #name, parameters, on)                                                         \
+    ARRIVING(I##name, "i" #name, (OPEN parameters, MPI_Request * request), (OPEN on, request))
+#define COLLECTIVE_C(Name, name, parameters, on)                                                  \
+    ARRIVING(Name##_c, #name, parameters, on)                                                     \
+    ARRIVING(I##name##_c, "i" #name, (OPEN parameters, MPI_Request * request), (OPEN on, request))
 #include "calls.def"

@@ -19,6 +19,13 @@ add_collective(nonblocking --operation nonblocking --sizes 0,8,24,4096,64Ki --te
 if(COTEJO_PERSISTENT)
   add_collective(persistent --operation ${persistent} --sizes 0,8,24,4096,64Ki)
 endif()
+# The same with large counts, where there are such calls: no message need be large.
+if(COTEJO_LARGE_COLLECTIVES)
+  add_collective(large --operation blocking,nonblocking,${persistent} --count-type large
+    --sizes 0,8,24,64Ki)
+  add_collective(large-ragged --operation blocking --count-type large --counts ragged --root 1
+    --sizes 0,8,24,64Ki)
+endif()
 add_collective(ragged --operation blocking,nonblocking --counts ragged --root 1
   --sizes 0,8,24,4096,64Ki)
 add_collective(grid --operation neighbor --topology grid --sizes 0,8,64Ki)

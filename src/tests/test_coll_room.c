@@ -7,7 +7,7 @@
 
 enum { RANKS = 512 };
 
-static double room(const char *name, size_t bytes) {
+static double room_by(const char *name, size_t bytes, enum counting counting, bool packed) {
     static int ranks[RANKS];
     for (int i = 0; i < RANKS; i++)
         ranks[i] = i;
@@ -18,12 +18,18 @@ static double room(const char *name, size_t bytes) {
     for (int i = 0; i < collectives_count; i++)
         if (strcmp(collectives[i].name[BLOCKING], name) == 0)
             return coll_room(&(struct coll){.row = &collectives[i],
+                                            .counting = counting,
+                                            .packed = packed,
                                             .size = RANKS,
                                             .form = &bytes_form,
                                             .reduction = &sum,
                                             .peers = &all},
                              bytes);
     return -2;
+}
+
+static double room(const char *name, size_t bytes) {
+    return room_by(name, bytes, COUNTING_INT, false);
 }
 
 // Only the count of a block must be an int, where the library itself finds the blocks' places.
@@ -44,7 +50,24 @@ static void places_must_be_ints(void) {
     CHECK(room("alltoallw", four_mi) == -1);
 }
 
+// Where the library has calls with large counts they say it; packing counts by int everywhere.
+static void large_counts_say_more(void) {
+    static const size_t four_gi = (size_t)4 << 30;
+    for (int i = 0; i < collectives_count; i++) {
+        const char *name = collectives[i].name[BLOCKING];
+        double found = room_by(name, four_gi, COUNTING_AUTO, false);
+        if (!collectives[i].calls[COUNTING_LARGE].run)
+            CHECK(found == -1);
+        else if (strcmp(name, "barrier") != 0)
+            CHECK(found >= (double)four_gi);
+        CHECK(room_by(name, 64, COUNTING_AUTO, false) == room(name, 64));
+    }
+    CHECK(room_by("bcast", four_gi, COUNTING_AUTO, true) == -1);
+    CHECK(room_by("bcast", four_gi, COUNTING_INT, false) == -1);
+}
+
 int main(void) {
+    large_counts_say_more();
     blocks_may_be_more_than_an_int_together();
     places_must_be_ints();
     return check_status();

@@ -28,17 +28,25 @@ enum variant { BLOCKING, NONBLOCKING, PERSISTENT, VARIANTS };
 
 struct coll;
 
+// The calls of an operation with one kind of counts.
+struct calls {
+    // The blocking and the non-blocking call with its wait, so many times in a row: nothing else
+    // is in it, for it is what is timed. The state is a struct coll. NULL: the library has none.
+    void (*run)(void *coll, long calls);
+    void (*run_nonblocking)(void *coll, long calls);
+    void (*start)(struct coll *coll, MPI_Request *request);
+    void (*init)(struct coll *coll, MPI_Request *request); // NULL: the library has none
+};
+
+// How many elements a block has is told by an int, or by an MPI_Count (MPI 4: MPI_Bcast_c, ...).
+enum counting { COUNTING_INT, COUNTING_LARGE, COUNTING_AUTO };
+
 // A row of the table.
 struct collective {
     const char *name[VARIANTS];         // constants; a sample's `operation`
     const char *alone, *compute, *both; // of the overlap; `alone` is the non-blocking name
     const struct flow *flow;
-    // The blocking and the non-blocking call with its wait, so many times in a row: nothing else
-    // is in it, for it is what is timed. The state is a struct coll.
-    void (*run)(void *coll, long calls);
-    void (*run_nonblocking)(void *coll, long calls);
-    void (*start)(struct coll *coll, MPI_Request *request);
-    void (*init)(struct coll *coll, MPI_Request *request); // NULL: the library has none
+    struct calls calls[COUNTING_AUTO]; // by what counts
 };
 
 extern const struct collective collectives[];
@@ -109,8 +117,9 @@ void peers_close(struct peers *peers);
 // One side of an operation: the blocks and the memory that they lie in.
 struct side {
     int blocks;
-    int *counts, *starts, *byte_starts; // elements, elements, bytes
-    MPI_Aint *far_starts;               // bytes
+    MPI_Count *wide_counts;             // elements
+    MPI_Aint *wide_starts, *far_starts; // elements, bytes
+    int *counts, *starts, *byte_starts; // the same as ints; -1: it cannot say it
     MPI_Datatype *types;
     size_t bytes; // that the side takes of memory
     struct buffer buffer;
@@ -120,8 +129,11 @@ struct side {
 struct coll {
     const struct collective *row;
     enum variant variant;
+    enum counting counting; // AUTO: large where ints cannot say it
+    const struct calls *calls;
     MPI_Comm comm; // the arguments of the call
-    int rank, size, root, count;
+    int rank, size, root;
+    MPI_Count count;
     MPI_Datatype type;
     MPI_Op op;
     struct side out, in;
@@ -142,6 +154,7 @@ struct coll {
 void coll_open(struct coll *coll, size_t bytes, struct failure *failure);
 void coll_close(struct coll *coll);
 // Memory that it would take on this rank, B; negative: more than the arguments of MPI can say.
+// Needs no more than the choices.
 double coll_room(const struct coll *coll, size_t bytes);
 // One non-blocking or persistent operation, begun and ended.
 void coll_start(struct coll *coll, MPI_Request *request);
@@ -156,7 +169,7 @@ void coll_forget(const struct coll *coll);
 // What is sent, in every buffer of the pool, by rank, block and position.
 void coll_fill(struct coll *coll);
 // Elements of the block that `from` sends to `to`.
-int coll_block(const struct coll *coll, int from, int to);
+MPI_Count coll_block(const struct coll *coll, int from, int to);
 
 // One operation on filled buffers; every byte of the memory received into is held against what
 // must be there, and must not. Collective, agreed.

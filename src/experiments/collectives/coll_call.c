@@ -17,15 +17,15 @@ static size_t extent(const struct coll *coll) {
     return coll->row->flow->fold ? coll->reduction->bytes : coll->form->extent;
 }
 
-int coll_block(const struct coll *coll, int from, int to) {
+MPI_Count coll_block(const struct coll *coll, int from, int to) {
     const struct flow *flow = coll->row->flow;
-    long count = coll->count, size = coll->size;
+    MPI_Count count = coll->count, size = coll->size;
     if (flow->split) // the first ranks get what is left over
-        return (int)(count / size + (to < count % size));
+        return count / size + (to < count % size);
     if (!flow->own_counts || !coll->ragged)
         return coll->count;
     int key = flow->sends == BLOCKS_ONE ? from : flow->receives == BLOCKS_ONE ? to : from + to;
-    return (int)(2 * count * (key % size + 1) / (size + 1));
+    return 2 * count * (key % size + 1) / (size + 1);
 }
 
 // What a rank has of a side: the root alone may have blocks, and a broadcast has one buffer.
@@ -44,13 +44,13 @@ static int blocks_in(const struct coll *coll) {
 }
 
 // A peer that is none has a block all the same, which stays where it is.
-static int count_out(const struct coll *coll, int block) {
+static MPI_Count count_out(const struct coll *coll, int block) {
     bool each = coll->row->flow->sends == BLOCKS_EACH;
     int to = each && coll->peers->targets ? coll->peers->target[block] : coll->rank;
     return coll_block(coll, coll->rank, to < 0 ? coll->rank : to);
 }
 
-static int count_in(const struct coll *coll, int block) {
+static MPI_Count count_in(const struct coll *coll, int block) {
     bool each = coll->row->flow->receives == BLOCKS_EACH;
     int from = each && coll->peers->sources ? coll->peers->source[block] : coll->root;
     return coll_block(coll, from < 0 ? coll->rank : from, coll->rank);
@@ -76,11 +76,21 @@ static bool sayable(const struct coll *coll, size_t bytes, double out, double in
     return !placed || (out <= INT_MAX && in <= INT_MAX);
 }
 
+// Whether this rank's call needs large counts, or has to have them.
+static bool large(const struct coll *coll, size_t bytes) {
+    double count = (double)bytes / (double)unit(coll);
+    return coll->counting == COUNTING_LARGE ||
+           (coll->counting == COUNTING_AUTO &&
+            !sayable(coll, bytes, side_room(coll, blocks_out(coll), count),
+                     side_room(coll, blocks_in(coll), count)));
+}
+
 double coll_room(const struct coll *coll, size_t bytes) {
     double count = (double)bytes / (double)unit(coll);
     double out = side_room(coll, blocks_out(coll), count);
     double in = side_room(coll, blocks_in(coll), count);
-    if (!sayable(coll, bytes, out, in))
+    bool larger = coll->counting != COUNTING_INT && coll->row->calls[COUNTING_LARGE].run;
+    if (!sayable(coll, bytes, out, in) && (!larger || coll->packed))
         return -1;
     size_t cache = node_cache();
     size_t room = buffer_room((size_t)out, coll->cold, cache, 1) +
@@ -88,33 +98,42 @@ double coll_room(const struct coll *coll, size_t bytes) {
     return (double)room * (coll->packed ? 2 : 1) + in; // and the image of what must arrive
 }
 
+// Nobody is asked for what an int cannot say (coll_room).
+static int as_int(MPI_Count value) {
+    return value <= INT_MAX ? (int)value : -1;
+}
+
 // Blocks in order, side by side; ragged ones the other way round with holes between. `carrier`:
 // of packed bytes, not of elements.
 static void side_open(struct coll *coll, struct side *side, const char *name, int blocks,
-                      int (*count)(const struct coll *, int), bool carrier) {
+                      MPI_Count (*count)(const struct coll *, int), bool carrier) {
     const struct flow *flow = coll->row->flow;
     size_t room = (size_t)larger(blocks, 1), step = carrier ? 1 : extent(coll);
     bool scattered = coll->ragged && flow->own_counts && !flow->split && !carrier;
     *side = (struct side){.blocks = blocks};
     side->counts = calloc(3 * room, sizeof(int));
-    side->far_starts = calloc(room, sizeof *side->far_starts);
+    side->wide_counts = calloc(room, sizeof *side->wide_counts);
+    side->far_starts = calloc(2 * room, sizeof *side->far_starts);
     side->types = calloc(room, sizeof *side->types);
-    if (!side->counts || !side->far_starts || !side->types) {
+    if (!side->counts || !side->wide_counts || !side->far_starts || !side->types) {
         failure_set(coll->failure, STATUS_USAGE, "no memory for a list of %zu blocks", room);
         return;
     }
     side->starts = side->counts + room;
     side->byte_starts = side->starts + room;
+    side->wide_starts = side->far_starts + room;
     size_t start = 0;
     for (size_t i = 0; i < room; i++) {
         size_t block = scattered ? room - 1 - i : i;
-        side->counts[block] = count(coll, (int)block) * (carrier ? (int)unit(coll) : 1);
+        MPI_Count elements = count(coll, (int)block) * (carrier ? (MPI_Count)unit(coll) : 1);
+        side->wide_counts[block] = elements;
+        side->wide_starts[block] = (MPI_Aint)start;
         side->far_starts[block] = (MPI_Aint)(start * step);
-        // Nobody is asked for places that an int cannot say (coll_room).
-        side->starts[block] = start <= INT_MAX ? (int)start : -1;
-        side->byte_starts[block] = start * step <= INT_MAX ? (int)(start * step) : -1;
+        side->counts[block] = as_int(elements);
+        side->starts[block] = as_int((MPI_Count)start);
+        side->byte_starts[block] = as_int((MPI_Count)(start * step));
         side->types[block] = coll->type;
-        start += (size_t)side->counts[block] + scattered;
+        start += (size_t)elements + scattered;
     }
     side->bytes = blocks ? start * step : 0;
     buffer_open(&side->buffer, coll->layout, name, side->bytes, coll->cold, node_cache(), 1,
@@ -124,6 +143,7 @@ static void side_open(struct coll *coll, struct side *side, const char *name, in
 
 static void side_close(struct side *side) {
     free(side->counts);
+    free(side->wide_counts);
     free(side->far_starts);
     free(side->types);
     buffer_close(&side->buffer);
@@ -155,17 +175,20 @@ static double received(const struct coll *coll) {
         bool alone = flow->fold ? (flow->fold != FOLD_ALL && coll->rank == 0)
                      : each     ? from == coll->rank || from < 0
                                 : from == coll->rank;
-        elements += alone ? 0 : count_in(coll, i);
+        elements += alone ? 0 : (double)count_in(coll, i);
     }
     return elements * (double)unit(coll);
 }
 
 void coll_open(struct coll *coll, size_t bytes, struct failure *failure) {
     double mine;
+    int wide = large(coll, bytes), any;
     coll->failure = failure;
     coll->bytes = bytes;
-    coll->count = (int)(bytes / unit(coll));
+    coll->count = (MPI_Count)(bytes / unit(coll));
     coll->comm = coll->peers->comm;
+    MPI_Allreduce(&wide, &any, 1, MPI_INT, MPI_MAX, coll->comm); // all ranks call alike
+    coll->calls = &coll->row->calls[any ? COUNTING_LARGE : COUNTING_INT];
     coll->request = MPI_REQUEST_NULL;
     coll->out = coll->in = coll->loose_out = coll->loose_in = (struct side){0};
     if (coll->packed)
@@ -179,7 +202,7 @@ void coll_open(struct coll *coll, size_t bytes, struct failure *failure) {
     mine = received(coll);
     MPI_Allreduce(&mine, &coll->payload, 1, MPI_DOUBLE, MPI_SUM, coll->comm);
     if (coll->variant == PERSISTENT)
-        coll->row->init(coll, &coll->request);
+        coll->calls->init(coll, &coll->request);
 }
 
 void coll_close(struct coll *coll) {
@@ -243,7 +266,7 @@ void coll_start(struct coll *coll, MPI_Request *request) {
     if (coll->packed)
         pack_all(coll);
     if (coll->variant == NONBLOCKING) {
-        coll->row->start(coll, request);
+        coll->calls->start(coll, request);
     } else {
         MPI_Start(&coll->request);
         *request = coll->request;
@@ -260,7 +283,7 @@ static void run_packed(void *state, long calls) {
     struct coll *coll = state;
     for (; calls > 0; calls--) {
         pack_all(coll);
-        coll->row->run(coll, 1);
+        coll->calls->run(coll, 1);
         unpack_all(coll);
     }
 }
@@ -285,7 +308,7 @@ static void run_persistent(void *state, long calls) {
 void (*coll_run(const struct coll *coll))(void *, long) {
     if (coll->packed)
         return coll->variant == BLOCKING ? run_packed : run_begun;
-    return coll->variant == BLOCKING      ? coll->row->run
-           : coll->variant == NONBLOCKING ? coll->row->run_nonblocking
+    return coll->variant == BLOCKING      ? coll->calls->run
+           : coll->variant == NONBLOCKING ? coll->calls->run_nonblocking
                                           : run_persistent;
 }

@@ -19,7 +19,7 @@ static struct side *gotten(struct coll *coll) {
 }
 
 // Block number `block` of what `sender` sends.
-static void put_block(struct coll *coll, char *place, int count, int sender, int block) {
+static void put_block(struct coll *coll, char *place, MPI_Count count, int sender, int block) {
     const struct form *form = coll->form;
     size_t bytes = (size_t)count * form->unit;
     if (form->unit == form->extent) {
@@ -61,12 +61,12 @@ void coll_fill(struct coll *coll) {
         payload_poison(first, side->bytes, coll->rank, 0);
     for (int i = 0; i < side->blocks; i++) {
         char *place = first + side->far_starts[i];
-        size_t count = (size_t)side->counts[i];
+        size_t count = (size_t)side->wide_counts[i];
         if (flow->fold)
-            reduction_fill(coll->reduction, place, (size_t)side->starts[i], count, coll->rank,
+            reduction_fill(coll->reduction, place, (size_t)side->wide_starts[i], count, coll->rank,
                            coll->size);
         else
-            put_block(coll, place, side->counts[i], coll->rank, i);
+            put_block(coll, place, side->wide_counts[i], coll->rank, i);
     }
     for (size_t slot = first == pool; slot < side->buffer.slots; slot++)
         device_copy(pool + slot * side->buffer.step, first, side->bytes);
@@ -78,13 +78,13 @@ static void expect_folded(struct coll *coll, char *place, size_t count) {
     const struct flow *flow = coll->row->flow;
     size_t first = 0;
     if (flow->sends == BLOCKS_EACH) // this rank's share of the vector
-        first = (size_t)coll->out.starts[coll->rank];
+        first = (size_t)coll->out.wide_starts[coll->rank];
     int ranks = flow->fold == FOLD_ALL ? coll->size : coll->rank + (flow->fold == FOLD_UP_TO);
     if (ranks > 0)
         reduction_expect(coll->reduction, place, first, count, ranks, coll->size);
 }
 
-static void expect_moved(struct coll *coll, char *place, int count, int i) {
+static void expect_moved(struct coll *coll, char *place, MPI_Count count, int i) {
     const struct flow *flow = coll->row->flow;
     bool each = flow->receives == BLOCKS_EACH;
     int sender = each ? coll->peers->source[i] : coll->root;
@@ -100,9 +100,9 @@ static void expect(struct coll *coll, char *image) {
     for (int i = 0; i < side->blocks; i++) {
         char *place = image + side->far_starts[i];
         if (coll->row->flow->fold)
-            expect_folded(coll, place, (size_t)side->counts[i]);
+            expect_folded(coll, place, (size_t)side->wide_counts[i]);
         else
-            expect_moved(coll, place, side->counts[i], i);
+            expect_moved(coll, place, side->wide_counts[i], i);
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The one table of collective operations: name, where data go, arguments. The blocking, the
-// non-blocking and the persistent call of a row have the same arguments.
+// non-blocking and the persistent call of a row have the same arguments, with large counts too.
 #include "coll.h"
 
 static const struct flow
@@ -43,79 +43,103 @@ static const struct flow
         .sends = BLOCKS_EACH, .receives = BLOCKS_EACH, .neighbours = true, .own_counts = true};
 
 // A side as MPI wants it: one count for all blocks, a count and a place for each, and a type too.
-#define ONE(side) c->side.at, c->side.counts[0], c->type
-#define EACH(side) c->side.at, c->side.counts, c->side.starts, c->type
-#define TYPED(side) c->side.at, c->side.counts, c->side.byte_starts, c->side.types
-#define FAR(side) c->side.at, c->side.counts, c->side.far_starts, c->side.types
+// Counts are ints, or as large as memory is (MPI_Count).
+#define INT_ONE(side) c->side.at, c->side.counts[0], c->type
+#define INT_EACH(side) c->side.at, c->side.counts, c->side.starts, c->type
+#define INT_TYPED(side) c->side.at, c->side.counts, c->side.byte_starts, c->side.types
+#define INT_FAR(side) c->side.at, c->side.counts, c->side.far_starts, c->side.types
+#define INT_COUNT (int)c->count
+#define INT_COUNTS c->out.counts
+#define WIDE_ONE(side) c->side.at, c->side.wide_counts[0], c->type
+#define WIDE_EACH(side) c->side.at, c->side.wide_counts, c->side.wide_starts, c->type
+#define WIDE_TYPED(side) c->side.at, c->side.wide_counts, c->side.far_starts, c->side.types
+#define WIDE_FAR WIDE_TYPED
+#define WIDE_COUNT c->count
+#define WIDE_COUNTS c->out.wide_counts
 #define FOLDED(count) c->out.at, c->in.at, count, c->type, c->op
 
-// X(name, Name in MPI, flow, arguments)
-#define OPERATIONS(X)                                                                             \
-    X(barrier, Barrier, synchronise, c->comm)                                                     \
-    X(bcast, Bcast, spread, ONE(in), c->root, c->comm)                                            \
-    X(gather, Gather, collect, ONE(out), ONE(in), c->root, c->comm)                               \
-    X(gatherv, Gatherv, collect_v, ONE(out), EACH(in), c->root, c->comm)                          \
-    X(scatter, Scatter, deal, ONE(out), ONE(in), c->root, c->comm)                                \
-    X(scatterv, Scatterv, deal_v, EACH(out), ONE(in), c->root, c->comm)                           \
-    X(allgather, Allgather, share, ONE(out), ONE(in), c->comm)                                    \
-    X(allgatherv, Allgatherv, share_v, ONE(out), EACH(in), c->comm)                               \
-    X(alltoall, Alltoall, exchange, ONE(out), ONE(in), c->comm)                                   \
-    X(alltoallv, Alltoallv, exchange_v, EACH(out), EACH(in), c->comm)                             \
-    X(alltoallw, Alltoallw, exchange_v, TYPED(out), TYPED(in), c->comm)                           \
-    X(reduce, Reduce, fold_to_root, FOLDED(c->count), c->root, c->comm)                           \
-    X(allreduce, Allreduce, fold_to_all, FOLDED(c->count), c->comm)                               \
-    X(reduce_scatter, Reduce_scatter, fold_and_deal_v, FOLDED(c->out.counts), c->comm)            \
-    X(reduce_scatter_block, Reduce_scatter_block, fold_and_deal, FOLDED(c->count), c->comm)       \
-    X(scan, Scan, fold_up_to, FOLDED(c->count), c->comm)                                          \
-    X(exscan, Exscan, fold_before, FOLDED(c->count), c->comm)                                     \
-    X(neighbor_allgather, Neighbor_allgather, near_share, ONE(out), ONE(in), c->comm)             \
-    X(neighbor_allgatherv, Neighbor_allgatherv, near_share_v, ONE(out), EACH(in), c->comm)        \
-    X(neighbor_alltoall, Neighbor_alltoall, near_exchange, ONE(out), ONE(in), c->comm)            \
-    X(neighbor_alltoallv, Neighbor_alltoallv, near_exchange_v, EACH(out), EACH(in), c->comm)      \
-    X(neighbor_alltoallw, Neighbor_alltoallw, near_exchange_v, FAR(out), FAR(in), c->comm)
+// X(ending of the calls' names, name, Name in MPI, flow, arguments)
+#define BARRIER(X) X(, barrier, Barrier, synchronise, c->comm)
+#define OPERATIONS(X, L, E)                                                                       \
+    X(E, bcast, Bcast, spread, L##ONE(in), c->root, c->comm)                                      \
+    X(E, gather, Gather, collect, L##ONE(out), L##ONE(in), c->root, c->comm)                      \
+    X(E, gatherv, Gatherv, collect_v, L##ONE(out), L##EACH(in), c->root, c->comm)                 \
+    X(E, scatter, Scatter, deal, L##ONE(out), L##ONE(in), c->root, c->comm)                       \
+    X(E, scatterv, Scatterv, deal_v, L##EACH(out), L##ONE(in), c->root, c->comm)                  \
+    X(E, allgather, Allgather, share, L##ONE(out), L##ONE(in), c->comm)                           \
+    X(E, allgatherv, Allgatherv, share_v, L##ONE(out), L##EACH(in), c->comm)                      \
+    X(E, alltoall, Alltoall, exchange, L##ONE(out), L##ONE(in), c->comm)                          \
+    X(E, alltoallv, Alltoallv, exchange_v, L##EACH(out), L##EACH(in), c->comm)                    \
+    X(E, alltoallw, Alltoallw, exchange_v, L##TYPED(out), L##TYPED(in), c->comm)                  \
+    X(E, reduce, Reduce, fold_to_root, FOLDED(L##COUNT), c->root, c->comm)                        \
+    X(E, allreduce, Allreduce, fold_to_all, FOLDED(L##COUNT), c->comm)                            \
+    X(E, reduce_scatter, Reduce_scatter, fold_and_deal_v, FOLDED(L##COUNTS), c->comm)             \
+    X(E, reduce_scatter_block, Reduce_scatter_block, fold_and_deal, FOLDED(L##COUNT), c->comm)    \
+    X(E, scan, Scan, fold_up_to, FOLDED(L##COUNT), c->comm)                                       \
+    X(E, exscan, Exscan, fold_before, FOLDED(L##COUNT), c->comm)                                  \
+    X(E, neighbor_allgather, Neighbor_allgather, near_share, L##ONE(out), L##ONE(in), c->comm)    \
+    X(E, neighbor_allgatherv, Neighbor_allgatherv, near_share_v, L##ONE(out), L##EACH(in),        \
+      c->comm)                                                                                    \
+    X(E, neighbor_alltoall, Neighbor_alltoall, near_exchange, L##ONE(out), L##ONE(in), c->comm)   \
+    X(E, neighbor_alltoallv, Neighbor_alltoallv, near_exchange_v, L##EACH(out), L##EACH(in),      \
+      c->comm)                                                                                    \
+    X(E, neighbor_alltoallw, Neighbor_alltoallw, near_exchange_v, L##FAR(out), L##FAR(in), c->comm)
 
 #ifdef COTEJO_PERSISTENT
-#define INIT(name, Name, ...)                                                                     \
-    static void init_##name(struct coll *c, MPI_Request *request) {                               \
-        MPI_##Name##_init(__VA_ARGS__, MPI_INFO_NULL, request);                                   \
+#define INIT(E, name, Name, ...)                                                                  \
+    static void init_##name##E(struct coll *c, MPI_Request *request) {                            \
+        MPI_##Name##_init##E(__VA_ARGS__, MPI_INFO_NULL, request);                                \
     }
 #define INIT_OF(name) init_##name
 #else
-#define INIT(name, Name, ...)
+#define INIT(E, name, Name, ...)
 #define INIT_OF(name) NULL
 #endif
 
-#define DEFINE(name, Name, flow, ...)                                                             \
-    static void run_##name(void *state, long calls) {                                             \
+#define DEFINE(E, name, Name, flow, ...)                                                          \
+    static void run_##name##E(void *state, long calls) {                                          \
         const struct coll *c = state;                                                             \
         for (; calls > 0; calls--)                                                                \
-            MPI_##Name(__VA_ARGS__);                                                              \
+            MPI_##Name##E(__VA_ARGS__);                                                           \
     }                                                                                             \
-    static void run_i##name(void *state, long calls) {                                            \
+    static void run_i##name##E(void *state, long calls) {                                         \
         const struct coll *c = state;                                                             \
         for (; calls > 0; calls--) {                                                              \
             MPI_Request request;                                                                  \
-            MPI_I##name(__VA_ARGS__, &request);                                                   \
+            MPI_I##name##E(__VA_ARGS__, &request);                                                \
             MPI_Wait(&request, MPI_STATUS_IGNORE);                                                \
         }                                                                                         \
     }                                                                                             \
-    static void start_##name(struct coll *c, MPI_Request *request) {                              \
-        MPI_I##name(__VA_ARGS__, request);                                                        \
+    static void start_##name##E(struct coll *c, MPI_Request *request) {                           \
+        MPI_I##name##E(__VA_ARGS__, request);                                                     \
     }                                                                                             \
-    INIT(name, Name, __VA_ARGS__)
+    INIT(E, name, Name, __VA_ARGS__)
 
-#define ROW(name, Name, flow, ...)                                                                \
+#define CALLS(E, name)                                                                            \
+    { run_##name##E, run_i##name##E, start_##name##E, INIT_OF(name##E) }
+#ifdef COTEJO_LARGE_COLLECTIVES
+#define WIDE_CALLS(name) CALLS(_c, name)
+#else
+#define WIDE_CALLS(name)                                                                          \
+    { NULL, NULL, NULL, NULL }
+#endif
+
+#define ROW(name, flow, wide)                                                                     \
     {{#name, "i" #name, #name "_init"},                                                           \
      "i" #name,                                                                                   \
      "i" #name ".compute",                                                                        \
      "i" #name ".both",                                                                           \
      &flow,                                                                                       \
-     run_##name,                                                                                  \
-     run_i##name,                                                                                 \
-     start_##name,                                                                                \
-     INIT_OF(name)},
+     {CALLS(, name), wide}},
+#define COUNTED_ROW(E, name, Name, flow, ...) ROW(name, flow, WIDE_CALLS(name))
 
-OPERATIONS(DEFINE)
+BARRIER(DEFINE)
+OPERATIONS(DEFINE, INT_, )
+#ifdef COTEJO_LARGE_COLLECTIVES
+OPERATIONS(DEFINE, WIDE_, _c)
+#endif
 
-const struct collective collectives[] = {OPERATIONS(ROW)};
+// A barrier counts nothing: its calls are the same.
+const struct collective collectives[] = {ROW(barrier, synchronise, CALLS(, barrier))
+                                             OPERATIONS(COUNTED_ROW, INT_, )};
 const int collectives_count = sizeof collectives / sizeof *collectives;

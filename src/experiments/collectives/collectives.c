@@ -17,7 +17,7 @@ static const struct option collective_options[] = {
     {"operation", OPTION_TEXT, "blocking", "", NULL, 0, 0,
      "names, joined by commas: bcast, ibcast (non-blocking), bcast_init (persistent), ...; or "
      "blocking, nonblocking, persistent, neighbor, all; -NAME leaves one out"},
-    {"sizes", OPTION_SIZES, "8:2Mi:x4", "B", NULL, 0, INT_MAX,
+    {"sizes", OPTION_SIZES, "8:2Mi:x4", "B", NULL, 0, 64.0 * INT_MAX,
      "message sizes: a list (8,4Ki) or ranges (8:1Mi:x2, 0:64:+8)"},
     {"root", OPTION_INTEGER, "0", "", NULL, 0, 1 << 20, "rank of the root"},
     {"op", OPTION_CHOICE, "sum", "", reduce_op_choices, 0, 0,
@@ -31,6 +31,9 @@ static const struct option collective_options[] = {
     {"counts", OPTION_CHOICE, "even", "", "even|ragged", 0, 0,
      "of v and w operations; ragged: in proportion to 1, 2, ... with the mean of even, in "
      "reverse order and with holes"},
+    {"count-type", OPTION_CHOICE, "auto", "", "int|large|auto", 0, 0,
+     "what counts elements: int, large (MPI_Bcast_c and its like, MPI 4), or auto: large only "
+     "where an int cannot say it"},
     {"topology", OPTION_CHOICE, "graph", "", topology_choices, 0, 0,
      "of neighbor operations: a Cartesian grid, open or closed to a torus, or a directed graph "
      "to the ranks 1, 2, 4, ... ahead"},
@@ -103,15 +106,27 @@ static const char *impossible(const struct study *study, const struct collective
                               enum variant variant) {
     const struct options *options = &study->bench->options;
     bool derived = !options_is(options, "datatype", "byte");
-    if (variant == PERSISTENT && !row->init)
+    bool large = options_is(options, "count-type", "large");
+    if (variant == PERSISTENT && !row->calls[COUNTING_INT].init)
         return "this MPI has no persistent collectives";
     if (variant == PERSISTENT && options_is(options, "cache", "cold"))
         return "a persistent operation is bound to its buffers; use --cache warm";
+    if (large && !row->calls[COUNTING_LARGE].run)
+        return "this MPI has no collectives with large counts (MPI_Bcast_c, MPI 4); use "
+               "--count-type int";
+    if (large && options_is(options, "transfer", "packed"))
+        return "MPI_Pack counts by int; use --transfer typed";
     if (row->flow->fold && derived)
         return "predefined operators take no derived datatypes; use --datatype byte";
     if (row->flow->fold && options_is(options, "transfer", "packed"))
         return "packed bytes cannot be reduced; use --transfer typed";
     return NULL;
+}
+
+static enum counting counting_of(const struct options *options) {
+    return options_is(options, "count-type", "int")     ? COUNTING_INT
+           : options_is(options, "count-type", "large") ? COUNTING_LARGE
+                                                        : COUNTING_AUTO;
 }
 
 // The topology is opened when the first operation needs it: not every library has them all.
@@ -123,6 +138,7 @@ static void choose(struct study *study, const struct collective *row, enum varia
     study->coll = (struct coll){
         .row = row,
         .variant = variant,
+        .counting = counting_of(options),
         .rank = study->bench->rank,
         .size = study->bench->size,
         .root = (int)options_integer(options, "root"),
@@ -145,13 +161,23 @@ static void check_size(struct study *study, size_t bytes, struct failure *failur
         failure_set(failure, STATUS_USAGE,
                     "--sizes %zu: %s moves elements of %zu B (--%s); give multiples of that",
                     bytes, name, unit, fold ? "element" : "datatype");
+    // Bytes lie anywhere; what has parts of 8 B does not.
+    size_t aligned = unit == 1 ? 1 : unit < 8 ? unit : 8;
+    if (!layout_aligned(&study->bench->layout, aligned))
+        failure_set(failure, STATUS_USAGE,
+                    "--layout %s: elements of %s must be aligned; give multiples of %zu",
+                    study->bench->layout.name, name, aligned);
     double room = coll_room(&study->coll, bytes);
     if (room < 0)
         failure_set(
             failure, STATUS_USAGE,
-            "--sizes %zu: counts or places of %s on %d ranks are larger than MPI's int can say; "
-            "ask for smaller --sizes",
-            bytes, name, study->bench->size);
+            "--sizes %zu: counts or places of %s on %d ranks are larger than an int can say, and "
+            "%s; ask for smaller --sizes",
+            bytes, name, study->bench->size,
+            study->coll.packed                     ? "MPI_Pack counts by int"
+            : study->coll.counting == COUNTING_INT ? "--count-type int allows no other"
+                                                   : "this MPI has no collectives with large "
+                                                     "counts (MPI_Bcast_c, MPI 4)");
     if (room > study->room)
         study->room = room;
 }
@@ -257,10 +283,6 @@ static void open_study(struct study *study) {
                     "--written no --memory %s: only the host's memory can be unwritten; use "
                     "--memory host",
                     bench->layout.memory);
-    if (!layout_aligned(&bench->layout, 16))
-        failure_set(failure, STATUS_USAGE,
-                    "--layout %s: elements must be aligned; give multiples of 16",
-                    bench->layout.name);
     form_open(&study->form, options_text(options, "datatype"));
     reduction_open(&study->reduction, options_text(options, "op"),
                    options_text(options, "element"), failure);
