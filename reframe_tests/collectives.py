@@ -52,6 +52,27 @@ class collective_quick(BcastLatency, Quick, Collective):
                         "sizes": "8,1Ki,64Ki,1Mi", "start": self.start, "budget": 0.05}
 
 
+class Layout(Collective):
+    """Buffers at a page, and where consecutive calls of malloc put them."""
+
+    layout = parameter(["page", "malloc"])
+    varied = ["ranks", "layout"]
+
+    @run_after("init")
+    def set_options(self):
+        self.options = {**self.options, "layout": self.layout}
+
+
+@rfm.simple_test
+class layout_quick(Quick, Layout):
+    options = {"operation": "bcast,allreduce,alltoall", "sizes": "1Ki,16Ki,64Ki", "budget": 0.03}
+
+
+@rfm.simple_test
+class layout_full(Full, Layout):
+    options = {"operation": f"{MOVING},{REDUCING}", "sizes": "1Ki:1Mi:x4", "budget": 0.03}
+
+
 class Affinity(Collective):
     """By placement, each call with buffers that have left the caches: the worst case."""
 

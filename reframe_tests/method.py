@@ -8,7 +8,7 @@ import reframe as rfm
 from reframe.core.builtins import parameter, run_after
 
 from .base import Experiment, Full, Quick, Smoke
-from .mixins.figures import Wait
+from .mixins.figures import Latency, Wait
 from .mixins.ranks import EveryRankCount
 
 MANY = {"min-repetitions": 200, "max-repetitions": 200, "budget": 1}
@@ -135,3 +135,43 @@ class systematic_errors_full(Full, EveryTimer):
     experiment = "systematic-errors"
     watched = "skew-mpi-barrier"
     options = {**MANY, "sizes": "8:64Ki:x8,1Mi", "communicators": 50}
+
+
+class Addresses(EveryRankCount, Latency, Experiment):
+    """Time by the relative address of buffers, of memcpy and of what may copy by it."""
+
+    transport = parameter(["shm"])
+    varied = ["ranks"]
+    experiment = "addresses"
+    operation = "memcpy"
+    shown_bytes = 64 << 10
+
+
+@rfm.simple_test
+class addresses_quick(Quick, Addresses):
+    options = {"operation": "memcpy,reduce_local,bcast,alltoall,allreduce",
+               "offsets": "0,8,16,32,512,2048", "sizes": "16Ki,64Ki", "budget": 0.01}
+
+
+@rfm.simple_test
+class addresses_full(Full, Addresses):
+    limit_s = 300
+    options = {"sizes": "1Ki,16Ki,64Ki,256Ki", "budget": 0.01}
+
+
+class Spells(Experiment):
+    """Messages and a cache line by turns, in many launches: what differs between them."""
+
+    experiment = "spells"
+    transport = parameter(["shm"])
+
+
+@rfm.simple_test
+class spells_quick(Latency, Quick, Spells):
+    operation = "pingpong"
+
+
+@rfm.simple_test
+class spells_full(Latency, Full, Spells):
+    operation = "pingpong"
+    options = {"rounds": 1000, "sizes": "1,1Ki,64Ki,1Mi"}

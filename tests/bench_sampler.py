@@ -69,41 +69,45 @@ def null(blocks=BLOCKS):
                     f"{value:.2f} ns, at worst {max(values):.2f}", value < bound)
 
 
-LAYOUTS = {"page": (["--layout", "page"], {}), "16": (["--layout", "0,16"], {}),
-           "malloc": (["--layout", "malloc"], {}), "page, cured": (["--layout", "page"], CURE),
-           "16, cured": (["--layout", "0,16"], CURE)}
+def layouts(offset):
+    """Words and variables by name; `pit`: the destination begins `offset` B further."""
+    ways = {"page": ["--layout", "page"], "pit": ["--layout", f"0,{offset}"]}
+    return {**{name: (words, {}) for name, words in ways.items()},
+            "malloc": (["--layout", "malloc"], {}),
+            **{f"{name}, cured": (words, CURE) for name, words in ways.items()}}
 
 
 def pit(family):
-    """How many times as long `cotejo machine` finds a copy of 64 KiB to take at worst."""
+    """How many times as long a copy of 64 KiB takes at worst by `cotejo machine`, and how many
+    bytes further that is: it hangs on the processor (16 B on Zen 3, 8 B on Zen 4)."""
     done = launch(family, "machine", ranks=1)
-    found = re.search(r"memcpy of 64 KiB\s+worst ([\d.]+) times", done.stdout)
-    return float(found[1]) if found else 1
+    found = re.search(r"memcpy of 64 KiB\s+worst ([\d.]+) times, (\d+) B further", done.stdout)
+    return (float(found[1]), int(found[2])) if found and float(found[1]) >= 1.5 else (1, 16)
 
 
 def layout(blocks=BLOCKS):
     """An all-to-all of 64 KiB beside and in the pit of memcpy, launches of all interleaved. On a
-    machine without a pit there, and with the tunable that takes it away, both are the same."""
+    machine without a pit, and with the tunable that takes it away, both are the same."""
     words = ["collective", "--operation", "alltoall", "--sizes", "64Ki", "--start", "mpi-barrier",
              "--sync", "none", "--rse", "0", "--max-repetitions", "256", "--budget", "0.5"]
     for family in present():
-        times = {name: [] for name in LAYOUTS}
+        trap, offset = pit(family)
+        times = {name: [] for name in layouts(offset)}
         for _ in range(blocks):
-            for name, (more, variables) in LAYOUTS.items():
+            for name, (more, variables) in layouts(offset).items():
                 found = sample(family, *words, *more, **variables)
                 if found:
                     times[name].append(1e6 * medians(found[0])[65536])
         if not all(times.values()):
-            skip(f"the pit of 16 B, {family.name}", "launches failed")
+            skip(f"the pit, {family.name}", "launches failed")
             continue
         told = ", ".join(f"{name} {statistics.median(t):.1f} [{min(t):.1f}, {max(t):.1f}]"
                          for name, t in times.items())
         blocks_of = {name: dict(enumerate(t)) for name, t in times.items()}
-        value, text = ratio(blocks_of["16"], blocks_of["page"])
-        cured, cured_text = ratio(blocks_of["16, cured"], blocks_of["page, cured"])
-        trap = pit(family)
-        goal = ("at least twice as long 16 B further" if trap >= 2 else
-                f"within 10 % as long 16 B further (worst copy here {trap:.2f} times)")
+        value, text = ratio(blocks_of["pit"], blocks_of["page"])
+        cured, cured_text = ratio(blocks_of["pit, cured"], blocks_of["page, cured"])
+        goal = (f"at least twice as long {offset} B further" if trap >= 2 else
+                f"within 10 % as long {offset} B further (no pit here)")
         say(f"all-to-all of 64 KiB {goal}, {family.name}", f"{text}; us: {told}",
             value >= 2 if trap >= 2 else abs(value - 1) <= 0.1)
         say(f"the same within 10 % with the tunable, {family.name}", cured_text,

@@ -11,7 +11,7 @@ import tempfile
 import pytest
 
 from tests import quiet
-from tests.launching import STACK, environment, launch, said
+from tests.launching import STACK, environment, launch, refuses, said
 
 MANY = {"OMPI_MCA_rmaps_default_mapping_policy": ":oversubscribe",
         "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
@@ -121,8 +121,9 @@ def test_every_payload_of_the_systematic_errors_is_counted(mpi, tmp_path):
     names = {row["operation"] for row in rows}
     assert {"reduce-first", "barrier-second", "bcast-rotating-root"} <= names
     moved = [row for row in rows if row["operation"] in ("bcast", "linear", "bcast-cold",
-                                                         "bcast-unwritten")]
-    assert "bcast-unwritten" in names
+                                                         "bcast-unwritten", "alltoall-page",
+                                                         "alltoall-malloc", "alltoall-pit")]
+    assert {"bcast-unwritten", "memcpy-page", "memcpy-pit", "alltoall-pit"} <= names
     assert record["observed"]["payload_bytes"] >= 8192 * len(moved)
 
 
@@ -233,3 +234,55 @@ def run_many(mpi, program, *words):
     done = subprocess.run(["mpirun", "-np", "3", str(program), *words], env=env, timeout=120,
                           text=True, capture_output=True, stdin=subprocess.DEVNULL)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.one_mpi
+def test_times_by_relative_address_are_of_every_offset(mpi, tmp_path):
+    """Of each operation, size and offset a group of its own, in the drawn order."""
+    words = ["addresses", "--operation", "memcpy,bcast,alltoall,allreduce", "--sizes", "1Ki,64Ki",
+             "--offsets", "0,8,4088", "--budget", "0", "--min-repetitions", "2",
+             "--sync-share", "1"]
+    record, rows = measured(mpi, tmp_path, *words)
+    groups = {(row["operation"], row["bytes"], row["offset"]) for row in rows}
+    assert groups == {(name, size, offset) for name in ("memcpy", "bcast", "alltoall", "allreduce")
+                      for size in ("1024", "65536") for offset in ("0", "8", "4088")}
+    assert len(record["summary"]) == len(groups)
+    assert record["observed"]["payload_checked"]
+
+
+@pytest.mark.one_mpi
+def test_a_copy_takes_longest_where_the_machine_says(mpi, tmp_path):
+    """Where `cotejo machine` finds a pit of 64 KiB there is one; both measured in one launch."""
+    record, _ = measured(mpi, tmp_path, "addresses", "--operation", "memcpy", "--sizes", "64Ki",
+                         "--offsets", "0:64:+8,2048", "--budget", "0.02")
+    pit = record["observed"]["machine"]["pit"]
+    least = {row["offset"]: row["min_s"] for row in record["summary"]}
+    if pit is None or pit["size_bytes"] != 65536 or pit["offset"] not in least:
+        pytest.skip("memcpy of 64 KiB has no pit on this machine")
+    assert least[pit["offset"]] > 1.3 * least[2048]
+
+
+@pytest.mark.one_mpi
+@pytest.mark.parametrize(("words", "expected"), [
+    (["--offsets", "4"], "multiples of 8"), (["--sizes", "12"], "multiples of 8"),
+    (["--operation", "memcopy"], "memcpy"), (["--operation", "barrier"], "barrier"),
+    (["--layout", "16"], "use --offsets"), (["--offsets", "4096"], "4096")])
+def test_addresses_that_cannot_be_are_said(mpi, words, expected):
+    refuses(launch(mpi, "addresses", *words), expected)
+
+
+@pytest.mark.one_mpi
+def test_a_cache_line_and_messages_take_turns(mpi, tmp_path):
+    """A stage of each operation in every round; a message takes longer than the line it needs."""
+    record, rows = measured(mpi, tmp_path, "spells", "--rounds", "5", "--sizes", "1,64Ki")
+    rounds = {}
+    for row in rows:
+        key = (row["operation"], row["bytes"])
+        rounds.setdefault(row["round"], []).append(key)
+    assert list(rounds) == ["0", "1", "2", "3", "4"]
+    stage = int(record["observed"]["options"]["stage"])
+    for taken in rounds.values():
+        assert sorted(taken) == sorted([("cache-line", "0"), ("pingpong", "1"),
+                                        ("pingpong", "65536")] * stage)
+    least = {(row["operation"], row["bytes"]): row["min_s"] for row in record["summary"]}
+    assert 0 < least["cache-line", 0] < 2 * least["pingpong", 1]

@@ -107,7 +107,8 @@ axis_of <- function(x, values, scale) {
 AXES <- c(
   ranks = "ranks", pairs = "pairs of ranks at once", burst = "messages of a burst",
   queue = "messages under way", before = "entries before the match",
-  depth = "entries of the queue", cores = "cores", threads = "threads of each rank"
+  depth = "entries of the queue", cores = "cores", threads = "threads of each rank",
+  offset = "bytes by which the destination begins further in its page"
 )
 AXES <- as.list(AXES)
 

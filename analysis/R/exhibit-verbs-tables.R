@@ -10,6 +10,14 @@ memory_table <- function() {
   drawing("memory_table", kind = "table")
 }
 
+#' Where the variance between launches comes from.
+#'
+#' @return for [exhibit()].
+#' @export
+variance_table <- function() {
+  drawing("variance_table", kind = "table")
+}
+
 #' Protocol regimes of a curve: latency, time of a byte, where they change.
 #'
 #' @return for [exhibit()].

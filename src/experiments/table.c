@@ -38,6 +38,8 @@ extern const struct experiment waitpattern_up;
 extern const struct experiment waitpattern_null;
 extern const struct experiment start_skew;
 extern const struct experiment systematic_errors;
+extern const struct experiment addresses;
+extern const struct experiment spells;
 
 const struct experiment *const experiments[] = {
     &pingpong,
@@ -73,6 +75,8 @@ const struct experiment *const experiments[] = {
     &waitpattern_null,
     &start_skew,
     &systematic_errors,
+    &addresses,
+    &spells,
     NULL,
 };
 

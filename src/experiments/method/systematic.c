@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The six systematic errors of measuring collectives, each as two operations: with and without.
+// The systematic errors of measuring collectives, MPIPerf's six and three more, each as two
+// operations: with and without.
+#include "addresses.h"
 #include "first_calls.h"
 #include "node.h"
 #include "payload.h"
@@ -161,6 +163,8 @@ static void measure_all(struct sampler *sampler, const struct sizes *sizes) {
         broadcasts(sampler, sizes->bytes[list[i]]);
         if (!failed(&bench->failure))
             loops(sampler, sizes->bytes[list[i]]);
+        if (!failed(&bench->failure))
+            addresses_errors(sampler, sizes->bytes[list[i]]);
     }
     free(list);
 }
@@ -197,7 +201,11 @@ const struct experiment systematic_errors = {
         "6 a loop without starts:    linear-loop.rankI against linear.rankI; for n ranks and k\n"
         "  calls wrong by the factor (n - 1)(k - 1) / (ik) + 1/k, at rank 0 by 1. On 2 ranks\n"
         "  that is 1 too: what is seen there is that messages of a loop are under way together\n"
-        "And one more: buffers never written, which are one page: bcast-unwritten against bcast\n"
+        "And three more. Buffers never written, which are one page: bcast-unwritten against "
+        "bcast\n"
+        "where memcpy takes longest: alltoall-pit against alltoall-page, memcpy-pit against\n"
+        "  memcpy-page\n"
+        "where malloc puts buffers: alltoall-malloc against alltoall-page\n"
         "Method: MPIPerf (Kurnosov 2012).",
     .options = {systematic_options, first_calls_options, skew_options, sampler_options,
                 stop_options, sync_options},

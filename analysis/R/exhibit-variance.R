@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Where the variance between launches comes from: the process, spells of the cores, the rest.
+
+#' Parts of the variance between launches of the log time of a message.
+#'
+#' Rounds of a launch measure the message and a line of the cache by turns. Within a launch the
+#' process is one, so that the slope of the message over the line (logs) is what spells of the
+#' cores do. Between launches: `spells` is what that slope makes of how the lines differ; `rest` is
+#' what one half of the rounds differs from the other beyond the slope, as far as it reaches the
+#' mean of a launch; `process` is what is left of the variance, at least 0.
+#'
+#' @param rounds data.table: `launch`, `round`, `y` (log time of the message), `x` (log time
+#'   of the line).
+#' @return list: `launches`, `total`, `spells`, `rest`, `process` (variances of the log time),
+#'   `slope`; `NA` under two launches.
+#' @noRd
+variance_parts <- function(rounds) {
+  none <- list(
+    launches = data.table::uniqueN(rounds$launch), total = NA_real_, spells = NA_real_,
+    rest = NA_real_, process = NA_real_, slope = NA_real_
+  )
+  if (none$launches < 2L) {
+    return(none)
+  }
+  rounds <- copy(rounds)
+  rounds[, `:=`(dx = x - mean(x), dy = y - mean(y), half = round > stats::median(round)), by = launch]
+  within <- sum(rounds$dx^2)
+  slope <- if (within > 0) sum(rounds$dx * rounds$dy) / within else 0
+  means <- rounds[, list(x = mean(x), y = mean(y)), by = launch]
+  halves <- rounds[, list(left = mean(y) - slope * mean(x)), by = c("launch", "half")]
+  apart <- halves[, list(d = diff(left)), by = launch]$d
+  total <- stats::var(means$y)
+  spells <- min(total, slope^2 * stats::var(means$x))
+  rest <- min(total - spells, mean(apart^2) / 4)
+  none[c("total", "spells", "rest", "process", "slope")] <- list(
+    total, spells, rest, total - spells - rest, slope
+  )
+  none
+}
+
+#' Rounds of the exhibit's launches: medians of the message and of the line, a row a launch, size
+#' and round.
+#' @noRd
+rounds_of <- function(samples) {
+  medians <- samples[valid == 1L, list(time = stats::median(time_s)),
+    by = c("key", "operation", "bytes", "round")
+  ]
+  line <- medians[operation == "cache-line", list(key, round, x = log(time))]
+  message <- medians[operation != "cache-line", list(key, operation, bytes, round, y = log(time))]
+  message[line, on = c("key", "round"), nomatch = NULL]
+}
+
+#' The parts of the variance between launches, a row a configuration and size.
+#' @noRd
+exhibit_variance_table <- function(exhibit) {
+  samples <- samples_of_exhibit(exhibit)
+  if (!"round" %in% names(samples)) await("launches of the experiment spells")
+  rounds <- rounds_of(samples)
+  where <- unique(exhibit$summary[, c("key", "site", "mpi", "transport", "placement")])
+  rounds <- where[rounds, on = "key"]
+  setnames(rounds, "key", "launch")
+  by <- c("site", "mpi", "transport", "placement", "operation", "bytes")
+  parts <- rounds[, variance_parts(.SD), by = by, .SDcols = c("launch", "round", "y", "x")]
+  if (all(is.na(parts$total))) await("a second launch")
+  setorderv(parts, by)
+  share <- function(part) sprintf("%.0f %%", 100 * part / parts$total)
+  shown <- data.table(
+    Configuration = as.character(level_of(parts, c("mpi", "transport", "placement"))),
+    Size = format_bytes(parts$bytes), n = parts$launches,
+    spread = sprintf("%.1f %%", 100 * sqrt(parts$total)), process = share(parts$process),
+    spells = share(parts$spells), rest = share(parts$rest), slope = sprintf("%.2f", parts$slope)
+  )
+  setnames(shown, c("spread", "process", "spells", "rest", "slope"), c(
+    "Between launches (standard deviation)", "Of its variance: process", "spells of the cores",
+    "rest", "Slope over the cache line"
+  ))
+  with_table(shown, parts, caption_of_exhibit(exhibit, paste(
+    "Variance of launch means of the log time. Spells: what the time of a cache line between the",
+    "two cores explains, by the slope within launches, where the process is one. Rest: what halves",
+    "of a launch differ by beyond that. Process: what remains."
+  ), parts$launches))
+}

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Time by the relative address of buffers: of memcpy, and of collectives.
+#include "addresses.h"
+
+#include "barrier.h"
+#include "coll.h"
+#include "machine.h"
+#include "node.h"
+#include "ranks.h"
+#include "words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct option addresses_options[] = {
+    {"operation", OPTION_TEXT,
+     "memcpy,reduce_local,bcast,gather,scatter,allgather,alltoall,reduce,allreduce", "", NULL, 0,
+     0,
+     "names, joined by commas: memcpy, reduce_local (the library's own sum of doubles), and "
+     "blocking collectives"},
+    {"sizes", OPTION_SIZES, "16Ki,64Ki", "B", NULL, 8, 1 << 28,
+     "message sizes, in multiples of 8: a list (8,4Ki) or ranges (8:1Mi:x2, 8:64:+8)"},
+    {"offsets", OPTION_SIZES, "0:64:+8,512,2048,4032:4088:+8", "B", NULL, 0, 4095,
+     "by how many bytes further in its page the destination begins than the source; in multiples "
+     "of 8"},
+    SAMPLER_START_ROW("round-time"),
+    {0},
+};
+
+static const struct column addresses_columns[] = {
+    SAMPLER_COLUMN_ROWS,
+    {"offset", "",
+     "by how many bytes further in its page the buffer received into begins than the one sent "
+     "from; of a broadcast: than the root's"},
+    {0}};
+
+// What is measured. A collective's state is its first member.
+struct subject {
+    struct coll coll;
+    struct layout layout;
+    struct buffer from, to; // of what a rank does alone
+    size_t bytes, offset;
+    bool told; // the samples have the column `offset`
+};
+
+// What all collectives share.
+struct tools {
+    struct form form;
+    struct reduction reduction;
+    struct peers all;
+};
+
+static void tools_open(struct tools *tools, struct bench *bench) {
+    form_open(&tools->form, "byte");
+    reduction_open(&tools->reduction, "sum", "double", &bench->failure);
+    peers_all(&tools->all, bench->comm, &bench->failure);
+}
+
+static void tools_close(struct tools *tools) {
+    peers_close(&tools->all);
+    reduction_close(&tools->reduction);
+    form_close(&tools->form);
+}
+
+// Where the first and the second buffer begin; of a broadcast, which has one, that of the root and
+// that of the others.
+static void lay_out(struct subject *subject, const struct bench *bench, bool by_malloc) {
+    const struct collective *row = subject->coll.row;
+    bool one = row && row->flow->one_buffer, root = bench->rank == 0;
+    subject->layout = (struct layout){.by_malloc = by_malloc};
+    if (by_malloc)
+        return;
+    subject->layout.shifts_count = 2;
+    subject->layout.shifts[0] = one && !root ? subject->offset : 0;
+    subject->layout.shifts[1] = one && root ? 0 : subject->offset;
+}
+
+static void describe(const struct operation *operation, const struct timing *timing,
+                     struct sample *sample) {
+    const struct subject *subject = operation->state;
+    (void)timing;
+    if (subject->told)
+        sample->extra[SAMPLER_COLUMNS] = (double)subject->offset;
+}
+
+static void check(const struct operation *operation, unsigned round, struct failure *failure) {
+    (void)round;
+    coll_check(operation->state, failure);
+}
+
+static void copy(void *state, long calls) {
+    const struct subject *subject = state;
+    for (; calls > 0; calls--) {
+        memcpy(subject->to.pool, subject->from.pool, subject->bytes);
+        __asm__ volatile("" ::: "memory"); // each of them is made
+    }
+}
+
+static void check_copy(const struct operation *operation, unsigned round,
+                       struct failure *failure) {
+    struct subject *subject = operation->state;
+    payload_fill(subject->from.pool, subject->bytes, 0, round);
+    payload_poison(subject->to.pool, subject->bytes, 0, round);
+    copy(subject, 1);
+    size_t wrong = payload_check(subject->to.pool, subject->bytes, 0, round);
+    if (wrong < subject->bytes)
+        failure_set(failure, STATUS_FAILED, "wrong copy: byte %zu of %zu B; do not trust memcpy",
+                    wrong, subject->bytes);
+}
+
+static void add(void *state, long calls) {
+    const struct subject *subject = state;
+    int count = (int)(subject->bytes / sizeof(double));
+    for (; calls > 0; calls--)
+        MPI_Reduce_local(subject->from.pool, subject->to.pool, count, MPI_DOUBLE, MPI_SUM);
+}
+
+// Nothing and 1, 2, 3, ... are 1, 2, 3, ...
+static void check_add(const struct operation *operation, unsigned round, struct failure *failure) {
+    struct subject *subject = operation->state;
+    double *from = (double *)subject->from.pool, *to = (double *)subject->to.pool;
+    size_t count = subject->bytes / sizeof *from, right = 0;
+    (void)round;
+    for (size_t i = 0; i < count; i++) {
+        from[i] = (double)i;
+        to[i] = 0;
+    }
+    add(subject, 1);
+    while (right < count && to[right] == (double)right)
+        right++;
+    if (right < count)
+        failure_set(failure, STATUS_FAILED,
+                    "wrong sum: element %zu of %zu; do not trust this MPI's reductions", right,
+                    count);
+}
+
+// What a rank does alone, each with its own memory.
+static const struct alone {
+    const char *name;
+    void (*run)(void *state, long calls);
+    struct around around;
+} alone[] = {
+    {"memcpy", copy, {.check = check_copy, .describe = describe}},
+    {"reduce_local", add, {.check = check_add, .describe = describe}},
+};
+enum { ALONE = sizeof alone / sizeof *alone };
+
+static void measure_alone(struct sampler *sampler, struct subject *subject,
+                          const struct alone *what, const char *name) {
+    struct bench *bench = sampler->bench;
+    size_t cache = node_cache();
+    lay_out(subject, bench, false);
+    buffer_open(&subject->from, &subject->layout, "send", subject->bytes, false, cache, 1,
+                &bench->failure);
+    buffer_open(&subject->to, &subject->layout, "receive", subject->bytes, false, cache, 1,
+                &bench->failure);
+    if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
+        sampler_measure(sampler, &(struct operation){.name = name,
+                                                     .message = {.bytes = subject->bytes},
+                                                     .around = &what->around,
+                                                     .run = what->run,
+                                                     .state = subject});
+    buffer_close(&subject->from);
+    buffer_close(&subject->to);
+}
+
+static void measure_coll(struct sampler *sampler, struct subject *subject,
+                         const struct tools *tools, const struct collective *row, const char *name,
+                         bool by_malloc) {
+    struct bench *bench = sampler->bench;
+    subject->coll = (struct coll){.row = row,
+                                  .rank = bench->rank,
+                                  .size = bench->size,
+                                  .op = tools->reduction.op,
+                                  .form = &tools->form,
+                                  .reduction = &tools->reduction,
+                                  .peers = &tools->all,
+                                  .layout = &subject->layout};
+    lay_out(subject, bench, by_malloc);
+    coll_open(&subject->coll, subject->bytes, &bench->failure);
+    if (failed(&bench->failure))
+        return;
+    sampler_measure(
+        sampler,
+        &(struct operation){.name = name,
+                            .message = {.bytes = subject->bytes, .payload = subject->coll.payload},
+                            .around = &(const struct around){.check = check, .describe = describe},
+                            .run = coll_run(&subject->coll),
+                            .state = subject});
+    coll_close(&subject->coll);
+}
+
+static const struct collective *row_of(const char *name) {
+    for (int i = 0; i < collectives_count; i++)
+        if (strcmp(collectives[i].name[BLOCKING], name) == 0)
+            return &collectives[i];
+    return NULL;
+}
+
+// The address where copies take longest, as rank 0 finds it, for all.
+static size_t worst_address(const struct bench *bench, size_t bytes) {
+    double offset = 8;
+#ifndef COTEJO_SIMULATED
+    if (bench->rank == 0)
+        offset = (double)pit_find(memcpy, &bytes, 1, 8, true).offset;
+#else
+    (void)bytes;
+#endif
+    announce(bench->comm, &offset, 1);
+    return (size_t)offset;
+}
+
+void addresses_errors(struct sampler *sampler, size_t bytes) {
+    struct bench *bench = sampler->bench;
+    const struct collective *row = row_of("alltoall");
+    struct subject page = {.bytes = bytes}, pit = {.bytes = bytes}, own = {.bytes = bytes};
+    struct tools tools = {0};
+    pit.offset = worst_address(bench, bytes);
+    tools_open(&tools, bench);
+    if (!failed(&bench->failure))
+        measure_alone(sampler, &page, &alone[0], "memcpy-page");
+    if (!failed(&bench->failure))
+        measure_alone(sampler, &pit, &alone[0], "memcpy-pit");
+    if (!failed(&bench->failure))
+        measure_coll(sampler, &page, &tools, row, "alltoall-page", false);
+    if (!failed(&bench->failure))
+        measure_coll(sampler, &own, &tools, row, "alltoall-malloc", true);
+    if (!failed(&bench->failure))
+        measure_coll(sampler, &pit, &tools, row, "alltoall-pit", false);
+    tools_close(&tools);
+}
+
+// Those that are asked for, each one of the two kinds.
+struct plan {
+    struct {
+        const struct alone *alone;
+        const struct collective *row;
+    } at[64];
+    int count;
+};
+
+// What has buffers on both sides of a message between any ranks.
+static bool suits(const struct collective *row) {
+    return row->flow->sends != BLOCKS_NONE && !row->flow->neighbours;
+}
+
+static void plan_all(struct plan *plan, const char *list, struct failure *failure) {
+    const char *names[64];
+    int count = 0;
+    for (int i = 0; i < ALONE; i++) {
+        names[count++] = alone[i].name;
+        if (words_have(list, alone[i].name))
+            plan->at[plan->count++].alone = &alone[i];
+    }
+    for (int i = 0; i < collectives_count; i++) {
+        if (!suits(&collectives[i]))
+            continue;
+        names[count++] = collectives[i].name[BLOCKING];
+        if (words_have(list, names[count - 1]))
+            plan->at[plan->count++].row = &collectives[i];
+    }
+    words_check("operation", list, names, count, failure);
+}
+
+static void check_multiples(const char *option, const struct sizes *sizes,
+                            struct failure *failure) {
+    for (size_t i = 0; i < sizes->count; i++)
+        if (sizes->bytes[i] % sizeof(double))
+            failure_set(failure, STATUS_USAGE,
+                        "--%s %zu: elements of reductions must be aligned; give multiples of %zu",
+                        option, sizes->bytes[i], sizeof(double));
+}
+
+// Every operation, size and offset in the order that is drawn.
+static void measure_all(struct sampler *sampler, const struct tools *tools,
+                        const struct plan *plan) {
+    struct bench *bench = sampler->bench;
+    const struct sizes *sizes = options_sizes(&bench->options, "sizes");
+    const struct sizes *offsets = options_sizes(&bench->options, "offsets");
+    int each = (int)(sizes->count * offsets->count), count = plan->count * each;
+    int *list = bench_order(bench, count);
+    for (int i = 0; i < count && !failed(&bench->failure); i++) {
+        const struct alone *what = plan->at[list[i] / each].alone;
+        const struct collective *row = plan->at[list[i] / each].row;
+        size_t at = (size_t)(list[i] % each);
+        struct subject subject = {.bytes = sizes->bytes[at / offsets->count],
+                                  .offset = offsets->bytes[at % offsets->count],
+                                  .told = true};
+        if (row)
+            measure_coll(sampler, &subject, tools, row, row->name[BLOCKING], false);
+        else
+            measure_alone(sampler, &subject, what, what->name);
+    }
+    free(list);
+}
+
+static void run(struct bench *bench) {
+    const struct options *options = &bench->options;
+    struct plan plan = {0};
+    struct tools tools = {0};
+    struct sampler sampler;
+    plan_all(&plan, options_text(options, "operation"), &bench->failure);
+    check_multiples("sizes", options_sizes(options, "sizes"), &bench->failure);
+    check_multiples("offsets", options_sizes(options, "offsets"), &bench->failure);
+    if (strcmp(bench->layout.name, "page") != 0)
+        failure_set(&bench->failure, STATUS_USAGE,
+                    "--layout %s: where buffers are is what is measured; use --offsets",
+                    bench->layout.name);
+    size_t most = sizes_largest(options_sizes(options, "sizes")) * (size_t)bench->size;
+    memory_ask(bench->comm, 3 * buffer_room(most, false, node_cache(), 1), &bench->failure);
+    if (failed(&bench->failure))
+        return;
+    tools_open(&tools, bench);
+    sampler_open(&sampler, bench, false);
+    if (!failed(&bench->failure))
+        measure_all(&sampler, &tools, &plan);
+    sampler_close(&sampler);
+    bench->payload_checked = !failed(&bench->failure);
+    tools_close(&tools);
+}
+
+const struct experiment addresses = {
+    .name = "addresses",
+    .summary = "time by the relative address of buffers: memcpy, and who falls into its pit",
+    .what =
+        "Time of one operation, from the common start to the last rank's end, for each offset\n"
+        "of the buffer received into against the one sent from, in bytes within a page. What\n"
+        "copies has the pit of the machine's memcpy where that has one (`cotejo machine`).\n"
+        "memcpy is each rank's own, all at once; the time is the slowest rank's.",
+    .options = {addresses_options, sampler_options, stop_options, sync_options},
+    .columns = addresses_columns,
+    .run = run,
+};

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The relative address of buffers, by which alone a copy may take many times as long.
+#ifndef COTEJO_EXPERIMENTS_ADDRESSES_H
+#define COTEJO_EXPERIMENTS_ADDRESSES_H
+
+#include "sampler.h"
+
+// Samples an all-to-all and a copy with `bytes` B a message: NAME-page with both buffers at a
+// page, NAME-malloc where consecutive calls of malloc put them (of the all-to-all), NAME-pit with
+// the destination at the address where memcpy takes longest on this machine. Collective; failure
+// agreed.
+void addresses_errors(struct sampler *sampler, size_t bytes);
+
+#endif

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where the variance between launches comes from: messages and a cache line by turns.
+//
+// Rounds of one launch have one process: what differs between them is not the process's. Where the
+// line of a cache passes more slowly between the two cores, that is a spell of the cores.
+#include "node.h"
+#include "payload.h"
+#include "ranks.h"
+#include "sampler.h"
+
+#include <limits.h>
+#include <stdatomic.h>
+
+enum { TAG = 1, OPERATIONS_MOST = 16, LINE = 128 };
+
+static const struct option spells_options[] = {
+    {"sizes", OPTION_SIZES, "1,64Ki", "B", NULL, 0, 1 << 28,
+     "message sizes: a list (1,8,4Ki) or ranges (1:1Mi:x2); at most 15"},
+    {"rounds", OPTION_INTEGER, "200", "", NULL, 2, 1e6,
+     "rounds, in each of which every operation has a stage of samples"},
+    {"start", OPTION_CHOICE, "loop", "", "loop|barrier|mpi-barrier", 0, 0,
+     "how ranks start: in a loop (one row of calls, cut into samples), or after a barrier (ours, "
+     "the library's)"},
+    {0},
+};
+
+static const struct column spells_columns[] = {
+    SAMPLER_COLUMN_ROWS, {"round", "rounds", "rounds of all operations before this one"}, {0}};
+
+struct turn {
+    const struct bench *bench;
+    const long *round;
+    int count;             // B of the message
+    struct buffer out, in; // of the message
+    atomic_long *ball;     // on a line of its own, of both ranks
+    long number;           // that the ball had
+};
+
+static void pass_message(void *state, long calls) {
+    struct turn *turn = state;
+    MPI_Comm comm = turn->bench->comm;
+    int peer = 1 - turn->bench->rank;
+    for (; calls > 0; calls--) {
+        if (turn->bench->rank == 0)
+            MPI_Send(turn->out.pool, turn->count, MPI_BYTE, peer, TAG, comm);
+        MPI_Recv(turn->in.pool, turn->count, MPI_BYTE, peer, TAG, comm, MPI_STATUS_IGNORE);
+        if (turn->bench->rank == 1)
+            MPI_Send(turn->out.pool, turn->count, MPI_BYTE, peer, TAG, comm);
+    }
+}
+
+static void pass_line(void *state, long calls) {
+    struct turn *turn = state;
+    long mine = turn->number + turn->bench->rank + 1, awaited = mine - 1 + 2 * !turn->bench->rank;
+    for (long i = 0; i < calls; i++, mine += 2, awaited += 2) {
+        if (turn->bench->rank == 0)
+            atomic_store_explicit(turn->ball, mine, memory_order_release);
+        while (atomic_load_explicit(turn->ball, memory_order_acquire) != awaited)
+            continue;
+        if (turn->bench->rank == 1)
+            atomic_store_explicit(turn->ball, mine, memory_order_release);
+    }
+    turn->number += 2 * calls;
+}
+
+static void check_message(const struct operation *operation, unsigned round,
+                          struct failure *failure) {
+    struct turn *turn = operation->state;
+    size_t count = (size_t)turn->count;
+    int peer = 1 - turn->bench->rank;
+    payload_fill(turn->out.pool, count, turn->bench->rank, round);
+    payload_poison(turn->in.pool, count, peer, round);
+    pass_message(turn, 1);
+    size_t wrong = payload_check(turn->in.pool, count, peer, round);
+    if (wrong < count)
+        failure_set(failure, STATUS_FAILED,
+                    "wrong payload: byte %zu of a message of %zu B from rank %d to rank %d; do "
+                    "not trust this MPI's transport",
+                    wrong, count, peer, turn->bench->rank);
+    ranks_agree(turn->bench->comm, failure, false);
+}
+
+// A round trip is two messages; of the line it is one operation.
+static void describe_message(const struct operation *operation, const struct timing *timing,
+                             struct sample *sample) {
+    const struct turn *turn = operation->state;
+    (void)timing;
+    sample->time_s /= 2;
+    sample->extra[SAMPLER_COLUMNS] = (double)*turn->round;
+}
+
+static void describe_line(const struct operation *operation, const struct timing *timing,
+                          struct sample *sample) {
+    const struct turn *turn = operation->state;
+    (void)timing;
+    sample->extra[SAMPLER_COLUMNS] = (double)*turn->round;
+}
+
+static const struct around message = {.check = check_message, .describe = describe_message},
+                           line = {.describe = describe_line};
+
+struct study {
+    struct sampler sampler;
+    struct turn turns[OPERATIONS_MOST];
+    struct operation operations[OPERATIONS_MOST];
+    struct progress progress[OPERATIONS_MOST];
+    int count;
+    long round;
+    MPI_Win window; // of the line
+};
+
+static struct turn *next_turn(struct study *study, struct bench *bench) {
+    struct turn *turn = &study->turns[study->count];
+    *turn = (struct turn){.bench = bench, .round = &study->round};
+    return turn;
+}
+
+static void add_line(struct study *study, struct bench *bench) {
+    struct turn *turn = next_turn(study, bench);
+    MPI_Aint bytes;
+    int unit;
+    void *memory;
+    MPI_Win_allocate_shared(bench->rank == 0 ? 2 * LINE : 0, 1, MPI_INFO_NULL, bench->comm,
+                            &memory, &study->window);
+    MPI_Win_shared_query(study->window, 0, &bytes, &unit, &memory);
+    turn->ball = (atomic_long *)((char *)memory + LINE - (size_t)memory % LINE);
+    if (bench->rank == 0)
+        atomic_init(turn->ball, 0);
+    study->operations[study->count++] =
+        (struct operation){.name = "cache-line", .around = &line, .run = pass_line, .state = turn};
+    ranks_agree(bench->comm, &bench->failure, false); // it is there before anybody waits for it
+}
+
+static void add_message(struct study *study, struct bench *bench, size_t bytes) {
+    struct turn *turn = next_turn(study, bench);
+    turn->count = (int)bytes;
+    buffer_open(&turn->out, &bench->layout, "send", bytes, false, node_cache(), 1,
+                &bench->failure);
+    buffer_open(&turn->in, &bench->layout, "receive", bytes, false, node_cache(), 1,
+                &bench->failure);
+    study->operations[study->count++] =
+        (struct operation){.name = "pingpong",
+                           .message = {.bytes = bytes, .payload = 2 * (double)bytes},
+                           .around = &message,
+                           .run = pass_message,
+                           .state = turn};
+    ranks_agree(bench->comm, &bench->failure, false);
+}
+
+// Before and after all rounds.
+static void check_all(struct study *study, unsigned round) {
+    for (int i = 0; i < study->count; i++)
+        sampler_check(&study->sampler, &study->operations[i], round);
+}
+
+static void measure(struct study *study, struct bench *bench) {
+    long rounds = options_integer(&bench->options, "rounds");
+    int list[OPERATIONS_MOST];
+    check_all(study, 0);
+    for (int i = 0; i < study->count && !failed(&bench->failure); i++)
+        sampler_begin(&study->sampler, &study->operations[i], &study->progress[i]);
+    for (study->round = 0; study->round < rounds && !failed(&bench->failure); study->round++) {
+        order_list(&bench->order, list, study->count);
+        for (int i = 0; i < study->count; i++)
+            sampler_stage(&study->sampler, &study->operations[list[i]], &study->progress[list[i]],
+                          study->sampler.stage);
+        ranks_agree(bench->comm, &bench->failure, false); // rank 0 alone may lose a sample
+    }
+    check_all(study, 1);
+    bench_print(bench);
+}
+
+// Both ranks on one host, whose memory they can share.
+static void check_host(struct bench *bench) {
+    int size = 0;
+#ifndef COTEJO_SIMULATED
+    MPI_Comm host;
+    MPI_Comm_split_type(bench->comm, MPI_COMM_TYPE_SHARED, bench->rank, MPI_INFO_NULL, &host);
+    MPI_Comm_size(host, &size);
+    MPI_Comm_free(&host);
+#endif
+    if (size < bench->size)
+        failure_set(&bench->failure, STATUS_USAGE,
+                    "a cache line passes between cores of one host: place both ranks on one that "
+                    "is not simulated");
+    ranks_agree(bench->comm, &bench->failure, false);
+}
+
+static void run(struct bench *bench) {
+    const struct sizes *sizes = options_sizes(&bench->options, "sizes");
+    struct study study = {.window = MPI_WIN_NULL};
+    if (sizes->count >= OPERATIONS_MOST)
+        failure_set(&bench->failure, STATUS_USAGE, "--sizes: at most %d, %zu are asked for",
+                    OPERATIONS_MOST - 1, sizes->count);
+    check_host(bench);
+    if (failed(&bench->failure))
+        return;
+    add_line(&study, bench);
+    for (size_t i = 0; i < sizes->count && !failed(&bench->failure); i++)
+        add_message(&study, bench, sizes->bytes[i]);
+    sampler_open(&study.sampler, bench, false);
+    if (!failed(&bench->failure))
+        measure(&study, bench);
+    sampler_close(&study.sampler);
+    bench->payload_checked = !failed(&bench->failure);
+    for (int i = 0; i < study.count; i++) {
+        buffer_close(&study.turns[i].out);
+        buffer_close(&study.turns[i].in);
+    }
+    if (study.window != MPI_WIN_NULL)
+        MPI_Win_free(&study.window);
+}
+
+const struct experiment spells = {
+    .name = "spells",
+    .summary = "messages and a cache line by turns: where variance between launches comes from",
+    .what = "cache-line: a line of memory to the other core and back, without MPI; pingpong: one\n"
+            "message, one way. A stage of each in every round. What differs between rounds of a\n"
+            "launch is not its process; what goes with the cache line is the cores'.",
+    .ranks = 2,
+    .options = {spells_options, sampler_options, sync_options},
+    .columns = spells_columns,
+    .run = run,
+};
