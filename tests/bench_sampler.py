@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Goals of the sampler: its own time, the pit of the layout at will, no effect of the order, the
-gap of LogP where it is known, IMB's times, and 1024 simulated ranks.
+"""Goals of the sampler: its own time, known waits and starts, the pit of the layout at will, no
+effect of the order, the gap of LogP where it is known, IMB's times, and 1024 simulated ranks.
 
-`python3 -m tests.bench_sampler STACK [null|layout|order|gap|imb|simulated ...]` runs some of them;
+`python3 -m tests.bench_sampler STACK [null|method|layout|order|gap|imb|simulated ...]` runs some;
 all: about 20 minutes. IMB of an MPI that has none in the stack is taken where COTEJO_IMB names a
 program built for it ({mpi} in it stands for the MPI's name).
 """
@@ -22,6 +22,7 @@ import tempfile
 
 from reframe_tests.harness.backends import simgrid
 from reframe_tests.harness.foreign import imb_tables
+from tests import bench_collectives
 from tests.benching import ratio, say, skip
 from tests.collective_tools import present, theirs, times_of
 from tests.launching import STACK, launch
@@ -264,8 +265,8 @@ def simulated():
     say(f"{ranks} ranks in under 60 s of a processor", f"{spent:.1f} s", spent < 60)
 
 
-GOALS = {"null": null, "layout": layout, "order": order, "gap": gap, "imb": against_imb,
-         "simulated": simulated}
+GOALS = {"null": null, "method": bench_collectives.method, "layout": layout, "order": order,
+         "gap": gap, "imb": against_imb, "simulated": simulated}
 
 
 def hold(names=tuple(GOALS)):
