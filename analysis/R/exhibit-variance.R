@@ -23,7 +23,8 @@ variance_parts <- function(rounds) {
     return(none)
   }
   rounds <- copy(rounds)
-  rounds[, `:=`(dx = x - mean(x), dy = y - mean(y), half = round > stats::median(round)), by = launch]
+  rounds[, `:=`(dx = x - mean(x), dy = y - mean(y)), by = launch]
+  rounds[, half := round > stats::median(round), by = launch]
   within <- sum(rounds$dx^2)
   slope <- if (within > 0) sum(rounds$dx * rounds$dy) / within else 0
   means <- rounds[, list(x = mean(x), y = mean(y)), by = launch]
@@ -76,7 +77,7 @@ exhibit_variance_table <- function(exhibit) {
   ))
   with_table(shown, parts, caption_of_exhibit(exhibit, paste(
     "Variance of launch means of the log time. Spells: what the time of a cache line between the",
-    "two cores explains, by the slope within launches, where the process is one. Rest: what halves",
-    "of a launch differ by beyond that. Process: what remains."
+    "two cores explains, by the slope within launches, where the process is one. Rest: what",
+    "halves of a launch differ by beyond that. Process: what remains."
   ), parts$launches))
 }

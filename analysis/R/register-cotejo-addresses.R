@@ -19,7 +19,7 @@ exhibit("cotejo-error-address", "One more error: buffers where memcpy takes long
     operation = c("alltoall-pit", "alltoall-page", "memcpy-pit", "memcpy-page")
   ),
   draw = error(wrong = c("alltoall-pit", "memcpy-pit"), right = c("alltoall-page", "memcpy-page")),
-  differs = "The address is the worst that is found at that size; on many machines it costs nothing."
+  differs = "The address is the worst that is found at that size; on many machines it is no worse."
 )
 
 exhibit("cotejo-error-malloc", "One more error: buffers where malloc happens to put them",
@@ -31,7 +31,8 @@ exhibit("cotejo-error-malloc", "One more error: buffers where malloc happens to 
   differs = "Where that is hangs on what the library had allocated before: on the MPI, that is."
 )
 
-exhibit("cotejo-layout", "Performance with buffers where malloc puts them, against those at a page",
+exhibit(
+  "cotejo-layout", "Performance with buffers where malloc puts them, against those at a page",
   data = launches_of("layout_full", "layout_quick"),
   draw = relative(
     by = option_layout, reference = "page", series = mpi, panel = c(operation, transport)
