@@ -42,6 +42,18 @@ class hosts_full(Full, EveryHost):
 
 
 @rfm.simple_test
+class hosts_affinity(Full, EveryHost):
+    """Near each other in the network and far, buffers that have left the caches."""
+
+    placement = parameter(["near", "far"])
+    options = {"operation": "bcast,alltoall", "sizes": "1:1Mi:x4", **TOGETHER, "cache": "cold",
+               "budget": 0.03}
+    limit_s = 300
+    shown = (("bcast", 16), ("alltoall", 1024))
+    tags = exhibits.tags(*exhibits.figures("finisterrae", *(f"5.{n}" for n in range(17, 37))))
+
+
+@rfm.simple_test
 class hosts_errors(Full, EveryHost):
     """The first call of a collective sets up connections, and is counted by the usual tools."""
 

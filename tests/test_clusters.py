@@ -8,12 +8,20 @@ import signal
 import subprocess
 import sys
 import time
+import types
 
 import pytest
 
-from reframe_tests.harness.backends import clusters, network_check, virtual_hosts
+from reframe_tests.harness.backends import (
+    clusters,
+    namespaces,
+    network_check,
+    placements,
+    virtual_hosts,
+)
 from reframe_tests.harness.machine import cores, inventory, removal
 from reframe_tests.harness.model import families
+from reframe_tests.harness.model.placement import PlacementError
 
 REFRAME = families.stack_prefix() / "tools/bin/reframe"
 MODEL = {"one_way_s": 40e-6, "payload_rate": 94e6}
@@ -402,6 +410,35 @@ def test_every_host_is_verified_before_use(folder):
     assert not network_check.mtu_problem(found)
     said = network_check.mtu_problem({**found, "options": {"mtu": 9000}})
     assert said == "host1 has MTU 1500, 9000 was asked for"
+
+
+@needs_hosts
+def test_far_is_behind_the_other_switch(folder):
+    """All hosts of two switches are up, however many have ranks; those behind the other one are a
+    trunk and a latency further, which TCP was found to take."""
+    found = clusters.up("two-switches", "sides", hosts=2)
+    near, far = found["hosts"][1], found["hosts"][8]
+    wire = {h["name"]: h["least_s"] for h in json.loads(
+        (folder / "sides/verified.json").read_text())["others"]}
+    assert len(found["hosts"]) == 17
+    assert far["one_way_s"] - near["one_way_s"] > found["options"]["latency"]
+    assert min(wire[f"host{i}"] for i in range(9, 17)) >= 2 * far["one_way_s"]
+    assert "two switches of 8 hosts, 100 Mbit/s between them" in clusters.label("two-switches", 2)
+
+
+def test_hosts_behind_two_switches_are_taken_in_turn():
+    assert namespaces.across(5, 8) == ["host1", "host9", "host2", "host10", "host3"]
+    nodes = placements.Nodes("x", {}, True, "virtual-ethernet")
+    one = namespaces.Namespaces({"cluster": "gigabit", "hosts": 2}, nodes)
+    two = namespaces.Namespaces({"cluster": "two-switches", "hosts": 2}, nodes)
+    other = namespaces.Namespaces({"cluster": "mixed", "hosts": 2, "second": 4}, nodes)
+    pair = types.SimpleNamespace(placement="near", ranks=2, threads=1)
+    assert other.place(pair).each == ["host1", "host4"]
+    assert clusters.label("mixed", 2, second=4).endswith("Mbit/s), host1 and host4")
+    asked = types.SimpleNamespace(placement="far", ranks=2, threads=1)
+    assert two.place(asked).each == ["host1", "host9"]
+    with pytest.raises(PlacementError, match="behind one switch"):
+        one.place(asked)
 
 
 @needs_hosts

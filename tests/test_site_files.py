@@ -122,6 +122,8 @@ def test_what_the_harness_takes_is_sound(site, file, text):
     ("hosts: 2, rates: [1e+9], kind: token-ring", "kind: 'token-ring'"),
     ("hosts: 2, rates: [1e+9], dilation: 0.5", "dilation: 0.5"),
     ("hosts: 2, rates: [1e+9], patience: long", "patience: 'long'"),
+    ("hosts: 2, rates: [1e+9], behind: 1", "'behind' needs 'trunk'"),
+    ("hosts: 2, rates: [1e+9], behind: 0, trunk: 1e+9", "behind: 0"),
     ("hosts: 2, rates: [1e+9], speed: 3", "unknown key 'speed'"),
 ])
 def test_a_cluster_that_is_none(tmp_path, text, said):

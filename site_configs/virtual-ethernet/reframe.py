@@ -18,6 +18,17 @@ def partition(cluster, hosts):
     }
 
 
+def pair(cluster, second):
+    """The first host of a cluster and a further one, for what hosts that differ have of each."""
+    found = partition(cluster, 2)
+    return {
+        **found,
+        "name": f"{cluster}-1-{second}",
+        "descr": f"host1 and host{second} of {cluster}, emulated",
+        "extras": {**found["extras"], "second": second},
+    }
+
+
 site_configuration = {
     "systems": [
         {
@@ -36,6 +47,12 @@ site_configuration = {
                 partition("ethernet-hub", 4),
                 partition("mixed", 2),
                 partition("mixed", 4),
+                pair("mixed", 3),
+                pair("mixed", 4),
+                partition("two-switches", 2),
+                partition("two-switches", 4),
+                partition("two-switches", 8),
+                partition("two-switches", 16),
             ],
         }
     ]

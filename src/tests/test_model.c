@@ -109,6 +109,49 @@ static void slow_and_fast_links(void) {
     model_free(&model);
 }
 
+// Hosts 0 and 1 behind one switch, 2 and 3 behind the other.
+static struct model two_switches(double trunk_rate, size_t queue) {
+    struct model model = make(false, 4, 1e8, 25e-6, queue);
+    model.behind = 2;
+    model.trunk_rate = trunk_rate;
+    return model;
+}
+
+static void a_trunk_joins_two_switches(void) {
+    struct model model = two_switches(1e8, 1 << 18);
+    send(&model, 0, 1, 0, 1514); // not over the trunk
+    expect(&model, 1, 2 * whole + 25e-6);
+    send(&model, 0, 2, 1, 1514);
+    send(&model, 1, 3, 1, 1514); // other hosts, the same trunk
+    send(&model, 2, 1, 1, 1514); // the other direction is free
+    expect(&model, 1, 1 + 3 * whole + 50e-6);
+    expect(&model, 2, 1 + 3 * whole + 50e-6);
+    expect(&model, 3, 1 + 3 * whole + spacing + 50e-6);
+    CHECK(near(model_one_way(&model, 1, 2, 1514), 3 * whole + 50e-6));
+    CHECK(near(model_one_way(&model, 2, 3, 1514), 2 * whole + 25e-6));
+    model_free(&model);
+}
+
+static void a_broadcast_crosses_the_trunk_once(void) {
+    struct model model = two_switches(1e7, 1 << 18);
+    double small = 8 * 72 / 1e8, beyond = 2 * small + 8 * 72 / 1e7 + 50e-6;
+    send(&model, 0, -1, 0, 60);
+    expect(&model, 1, 2 * small + 25e-6);
+    expect(&model, 2, beyond);
+    expect(&model, 3, beyond);
+    model_free(&model);
+}
+
+static void a_full_trunk_loses_frames(void) {
+    struct model model = two_switches(1e8, 2 * 1538);
+    for (int i = 0; i < 2; i++) {
+        send(&model, 0, 2, 0, 1514);
+        send(&model, 1, 3, 0, 1514);
+    }
+    CHECK(model.trunk_dropped == 1);
+    model_free(&model);
+}
+
 static void a_broadcast_reaches_all_others(void) {
     struct model model = make(false, 3, 1e8, 0, 1 << 18);
     send(&model, 1, -1, 0, 60);
@@ -149,6 +192,9 @@ int main(void) {
     two_senders_share_the_link_of_one_receiver();
     a_full_queue_loses_frames();
     slow_and_fast_links();
+    a_trunk_joins_two_switches();
+    a_broadcast_crosses_the_trunk_once();
+    a_full_trunk_loses_frames();
     a_broadcast_reaches_all_others();
     a_hub_is_one_medium();
     a_card_takes_only_some_frames_ahead();

@@ -48,7 +48,9 @@ def entry_of(cluster, hosts=None):
     known = declared()
     if cluster not in known:
         raise ClusterError(f"no cluster {cluster!r}; there are {', '.join(known)}")
-    return {"dilation": 1, **known[cluster], **({"hosts": hosts} if hosts else {})}
+    entry = {"dilation": 1, **known[cluster]}
+    # Behind two switches all are up: which of them have ranks is the placement's to say.
+    return {**entry, "hosts": hosts} if hosts and "behind" not in entry else entry
 
 
 def _alive(pid, folder):
@@ -175,9 +177,9 @@ def running(cluster, hosts, guests=False):
     """The cluster for this process's launches: the one that is up, else one of its own."""
     name = f"{cluster}-guests" if guests else cluster
     found = state(name)
-    if found and len(found["hosts"]) > hosts:
+    if found and len(found["hosts"]) > entry_of(cluster, hosts)["hosts"]:
         return found
-    own = f"{name}-{hosts}.{os.getpid()}"
+    own = f"{name}-{entry_of(cluster, hosts)['hosts']}.{os.getpid()}"
     if there := state(own):
         if not gone(there, guests):
             return there
@@ -186,15 +188,19 @@ def running(cluster, hosts, guests=False):
     return boot(found) if guests else found
 
 
-def label(cluster, hosts, guests=False):
-    """What goes on every figure of such launches."""
+def label(cluster, hosts, guests=False, second=None):
+    """What goes on every figure of such launches; `second`: the number of the second rank's host,
+    where it is not the second one."""
     entry = entry_of(cluster, hosts)
     rates = "/".join(dict.fromkeys(f"{float(r) / 1e6:g}" for r in entry["rates"]))
+    joint = (f"two switches of {entry['behind']} hosts, {float(entry['trunk']) / 1e6:g} Mbit/s "
+             "between them" if "behind" in entry else entry.get("kind", "switch"))
     kind = "User-mode Linux guests" if guests else "hosts"
     slower = (f", {entry['dilation']:g} times slower: processors count as so many times faster"
               if entry["dilation"] > 1 else "")
+    which = f", host1 and host{second}" if second else ""
     return (f"emulated: {hosts} {kind} on {len(os.sched_getaffinity(0))} cores, {cluster} "
-            f"({entry.get('kind', 'switch')}, {rates} Mbit/s){slower}")
+            f"({joint}, {rates} Mbit/s){which}{slower}")
 
 
 def description(found, realtime=True):

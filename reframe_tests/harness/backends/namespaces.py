@@ -7,6 +7,11 @@ from . import clusters, virtual_hosts
 from .backend import Backend, BackendBusyError, BackendError
 
 
+def across(ranks, behind):
+    """Names of hosts behind the first switch, which has `behind`, and the second, in turn."""
+    return [f"host{1 + rank // 2 + rank % 2 * behind}" for rank in range(ranks)]
+
+
 class Namespaces(Backend):
     key = "cluster"
     binds = False
@@ -25,16 +30,23 @@ class Namespaces(Backend):
 
     def place(self, request):
         """Each rank on a host of its own: `own` gives it that host's core, `any` those of the
-        others too."""
+        others too. `across` takes them from behind two switches in turn."""
         placement, ranks = self.nodes.get(request.placement), request.ranks
         if ranks > self.extras["hosts"] or request.threads > 1:
             raise PlacementError(f"placement {placement.name!r} has no room for {ranks} ranks of "
                                  f"{request.threads} threads here", "room")
+        behind = clusters.entry_of(self.extras["cluster"]).get("behind")
+        if placement.across and not behind:
+            raise PlacementError(f"placement {placement.name!r} is `near` behind one switch",
+                                 "same")
         cpus = self.cores(ranks, placement.cpus == "any")
         if placement.cpus == "any" and cpus == self.cores(ranks, False):
             raise PlacementError(f"placement {placement.name!r} is `own` on this machine",
                                  "same")
-        return Place(cpus, ranks)
+        each = across(ranks, behind) if placement.across else []
+        if second := self.extras.get("second"):
+            each = ["host1", f"host{second}"]
+        return Place(cpus, ranks, each)
 
     def cores(self, hosts, others):
         return virtual_hosts.cores(hosts, others=others)
@@ -46,7 +58,8 @@ class Namespaces(Backend):
         return clusters.lacking(self.guests)
 
     def reach(self, request):
-        name, hosts = self.extras["cluster"], self.extras["hosts"]
+        name = self.extras["cluster"]
+        hosts = max(self.extras["hosts"], self.extras.get("second", 0))
         try:
             self.cluster = clusters.running(name, hosts, self.guests)
         except clusters.ClusterBusyError as err:
@@ -55,7 +68,8 @@ class Namespaces(Backend):
             raise BackendError(f"no cluster {name}-{hosts}: {err}") from None
 
     def options(self, request):
-        names = [host["name"] for host in self.cluster["hosts"][:request.place.hosts]]
+        names = request.place.each or [
+            host["name"] for host in self.cluster["hosts"][:request.place.hosts]]
         return request.family.remote_flags(names, clusters.tool("agent", self.guests))
 
     def prefix(self, request):
@@ -90,6 +104,6 @@ class Namespaces(Backend):
         if not self.cluster:
             return {}
         return {"simulated": clusters.label(self.extras["cluster"], self.extras["hosts"],
-                                            self.guests),
+                                            self.guests, self.extras.get("second")),
                 "cluster": {**clusters.description(self.cluster, self.realtime(request)),
                             "wire_bytes": clusters.wire_bytes(request.stage)}}

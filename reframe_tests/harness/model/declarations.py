@@ -61,6 +61,9 @@ def _lines(error, data):
     where, value = _where(error.absolute_path, data), error.instance
     if error.validator == "required":
         return [f"{where}lacks `{key}`" for key in error.validator_value if key not in value]
+    if error.validator == "dependentRequired":
+        return [f"{where}{key!r} needs {other!r}" for key, others in error.validator_value.items()
+                for other in others if key in value and other not in value]
     if error.validator == "additionalProperties":
         known = error.schema.get("properties", {})
         return [f"{where}unknown key {key!r}; there are {', '.join(known)}"

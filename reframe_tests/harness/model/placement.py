@@ -24,7 +24,8 @@ class PlacementError(ValueError):
 class Place:
     """Where ranks go: the core (or list of cores) of each rank of a host, and how many hosts.
 
-    `each` names the simulated host of each rank, where hosts have no cores to bind to.
+    `each` names the host of each rank, where it is not the launcher that chooses: of simulated
+    hosts, which have no cores to bind to, and of hosts behind two switches.
     """
 
     cpus: list
@@ -49,6 +50,8 @@ class Placement:
     threads: int = 1
     #: The cores that come first: `near` to the network card, or `far` from it.
     card: str = "near"
+    #: Each next rank is behind the other one of two switches.
+    across: bool = False
 
     def hosts_for(self, ranks, room, nodes):
         """Number of hosts for so many ranks, `room` of which fit on one, of at most `nodes`."""

@@ -69,6 +69,19 @@ static bool forward(struct model *model, int to, double there, const unsigned ch
     return enqueue(model, to, start + passes(port->rate, length), bytes, length);
 }
 
+// From one switch to the other; `there` is when the frame may leave the first, and becomes when it
+// may leave the second. False: too many wait for the trunk, and it is lost.
+static bool cross(struct model *model, int side, double *there, size_t length) {
+    double start = later(*there, model->trunk_free[side]);
+    if ((start - *there) * model->trunk_rate / 8 + (double)length > (double)model->queue_bytes) {
+        model->trunk_dropped++;
+        return false;
+    }
+    model->trunk_free[side] = start + occupies(model->trunk_rate, length);
+    *there = start + passes(model->trunk_rate, length) + model->latency_s;
+    return true;
+}
+
 static bool share_medium(struct model *model, int from, double now, const unsigned char *bytes,
                          size_t length) {
     double rate = model->port[from].rate;
@@ -100,9 +113,16 @@ bool model_send(struct model *model, int from, double now, const unsigned char *
     double start = later(now, port->in_free);
     double there = start + passes(port->rate, length) + model->latency_s;
     port->in_free = start + occupies(port->rate, length);
-    for (int i = 0; i < model->ports; i++)
-        if (i != from && (to == i || to < 0 || to >= model->ports))
-            good = good && forward(model, i, there, bytes, length);
+    int side = model_side(model, from);
+    bool all = to < 0 || to >= model->ports, crossed = false;
+    double beyond = there; // once over the trunk, however many are to have it
+    if (model->behind && (all || model_side(model, to) != side))
+        crossed = cross(model, side, &beyond, length);
+    for (int i = 0; i < model->ports; i++) {
+        bool here = model_side(model, i) == side;
+        if (i != from && (all || to == i) && (here || crossed))
+            good = good && forward(model, i, here ? there : beyond, bytes, length);
+    }
     return good;
 }
 
@@ -132,6 +152,8 @@ void model_delivered(struct model *model, int port) {
 
 double model_one_way(const struct model *model, int from, int to, size_t length) {
     double out = model->hub ? 0 : passes(model->port[to].rate, length);
+    if (model_side(model, from) != model_side(model, to))
+        out += passes(model->trunk_rate, length) + model->latency_s;
     return passes(model->port[from].rate, length) + model->latency_s + out;
 }
 

@@ -7,6 +7,8 @@
 //   - then the switch's latency,
 //   - then waits until B's link is free (no longer than the queue is deep, else it is dropped)
 //     and takes its length over B's rate again.
+// With two switches a frame between hosts of both waits for the trunk between them, as for any
+// link, and then takes the second switch's latency, too.
 // On a hub all hosts share one medium: frames are sent one at a time, to everybody, once.
 // Packets of the type of service MODEL_UNMODELLED take no time: the control that tells a busy
 // machine from a wrong network.
@@ -46,13 +48,22 @@ struct port {
 
 struct model {
     bool hub;
-    double latency_s;   // of the switch (hub: of the medium)
-    size_t queue_bytes; // most that waits for one port
-    size_t frame_bytes; // longest frame of this network
+    double latency_s;     // of the switch (hub: of the medium)
+    size_t queue_bytes;   // most that waits for one port
+    size_t frame_bytes;   // longest frame of this network
+    int behind;           // hosts of the first switch, further ones have a second; 0: one has all
+    double trunk_rate;    // of the link between the two, bit/s
+    double trunk_free[2]; // when it is free, from either switch
+    long long trunk_dropped;
     int ports;
     struct port port[PORTS_MOST];
     struct frame *unused; // kept for the next frames
 };
+
+// Which of the two switches a host is behind.
+static inline int model_side(const struct model *model, int port) {
+    return model->behind > 0 && port >= model->behind;
+}
 
 // Address of a port's host: 02:00:00:00:00:PORT. Anything else is sent to all.
 int model_port_of(const unsigned char *address);

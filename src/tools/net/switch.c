@@ -39,6 +39,10 @@ static const struct option table[] = {
     {"rates", OPTION_TEXT, "1e8", "bit/s", NULL, 0, 0,
      "rates of the hosts' links, by commas; the last one is that of all further hosts, too"},
     {"latency", OPTION_REAL, "10e-6", "s", NULL, 0, 1, "what the switch takes for each frame"},
+    {"behind", OPTION_INTEGER, "0", "", NULL, 0, HOSTS_MOST,
+     "hosts behind the first switch, all further ones are behind a second; 0: one switch has all"},
+    {"trunk", OPTION_REAL, "1e8", "bit/s", NULL, 1e5, 1e11,
+     "rate of the link between the two switches"},
     {"queue", OPTION_INTEGER, "262144", "B", NULL, FRAME_MOST, 1 << 30,
      "most that waits for one host; frames beyond are lost"},
     {"dilation", OPTION_REAL, "1", "", NULL, 1, 1000,
@@ -139,6 +143,8 @@ static void describe_way(const struct cluster *cluster, int other, struct json *
     const struct model *model = &cluster->model;
     double packet = (double)model->frame_bytes - 14;
     double rate = fmin(model->port[0].rate, model->port[other].rate);
+    if (model_side(model, 0) != model_side(model, other))
+        rate = fmin(rate, model->trunk_rate);
     json_name(json, "one_way_s");
     json_real(json, model_one_way(model, 0, other, HEADERS + 1));
     json_name(json, "payload_rate");
@@ -251,8 +257,13 @@ static void set_up(struct cluster *cluster, struct failure *failure) {
     model->ports = cluster->count;
     model->hub = options_is(&cluster->options, "kind", "hub");
     model->latency_s = options_real(&cluster->options, "latency");
+    model->behind = (int)options_integer(&cluster->options, "behind");
+    model->trunk_rate = options_real(&cluster->options, "trunk");
     model->queue_bytes = (size_t)options_integer(&cluster->options, "queue");
     model->frame_bytes = (size_t)options_integer(&cluster->options, "mtu") + 14;
+    if (model->behind && (model->hub || model->behind >= cluster->count - 1))
+        failure_set(failure, STATUS_USAGE, "--behind %d: %s", model->behind,
+                    model->hub ? "a hub has no switches" : "no host is behind the second switch");
     read_rates(cluster, failure);
     if (failed(failure))
         return;
