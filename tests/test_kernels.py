@@ -54,6 +54,7 @@ def test_a_wrong_byte_of_a_transposition_is_an_error(fft):
     """2^8 points on 2 ranks: blocks of 1 KiB, rows of 128 B."""
     broken = {"LD_PRELOAD": str(STACK / "build" / fft.name / "tests/libflip.so")}
     for variant, way, size in (("original", "sendrecv", 1024), ("original", "separate", 1024),
+                               ("original", "posted", 1024),
                                ("original", "alltoall", 1024), ("rows", "isend", 128),
                                ("threaded", "sendrecv", 128), ("nonblocking", "isend", 128),
                                ("fused", "auto", 1024)):
@@ -66,7 +67,7 @@ def test_a_wrong_byte_of_a_transposition_is_an_error(fft):
 @pytest.mark.one_mpi
 def test_the_most_memory_is_told_of_every_sample(mpi, tmp_path):
     """At least the keys themselves, twice."""
-    done = launch(mpi, "radix", "--keys", "100k", "--variant", "original", "--min-repetitions",
+    done = launch(mpi, "radix", "--keys", "100k", "--variant", "serving", "--min-repetitions",
                   "2", "--max-repetitions", "2", "--output", "samples", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     rows = list(csv.DictReader((tmp_path / "samples.csv").read_text().splitlines()[1:]))
@@ -78,11 +79,29 @@ def test_the_most_memory_is_told_of_every_sample(mpi, tmp_path):
 @pytest.mark.one_mpi
 def test_a_wrong_key_is_an_error(mpi):
     broken = {"LD_PRELOAD": str(STACK / "build" / mpi.name / "tests/libflip.so")}
-    for variant in ("original", "posted"):
+    for variant in ("polled", "polled-posted", "serving", "serving-posted"):
         done = launch(mpi, "radix", "--keys", "1000", "--variant", variant, "--buffer", "64",
                       *ONCE_KERNEL, COTEJO_FLIP_BYTES="64", **broken)
         assert done.returncode == 1, variant
         assert f"variant {variant}" in said(done)[0]
+
+
+def test_sends_that_would_deadlock_are_found_and_left_out(mpi, tmp_path):
+    """Two ranks that each send the other 1 MiB would wait for ever, unless the library takes that
+    much on its own, as it then does in the sort, too."""
+    done = launch(mpi, "radix", "--keys", "600k", "--variant", "polled", "--buffer", "1403,1Mi",
+                  *ONCE_KERNEL, "--output", "samples", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    sizes = {int(row["bytes"]) for row in rows(tmp_path)}
+    found = record(tmp_path)["observed"]["found"]["deadlock_bytes"]
+    if found is None:
+        assert sizes == {1403, 1 << 20}
+        return
+    assert sizes == {1403}
+    assert 1403 < found <= 1 << 20
+    assert f"deadlock from {found:.0f} B on" in done.stdout
+    done = launch(mpi, "radix", "--keys", "600k", "--variant", "polled-posted", "--buffer", "1Mi")
+    assert done.returncode == 2 and "give smaller ones" in said(done)[0]
 
 
 @pytest.mark.one_mpi
@@ -98,7 +117,6 @@ def test_what_cannot_be_is_refused_in_one_line(fft):
                         (["fft", "--variant", "nonblocking", "--way", "separate"], "cannot send"),
                         (["fft", "--variant", "rows", "--way", "alltoallw"], "cannot send"),
                         (["fft", "--variant", "fftw-mpi", "--log2", "4"], "no libfftw3-mpi"),
-                        (["radix", "--buffer", "12"], "multiples of 8"),
                         (["radix", "--range", "40"], "--key 32")):
         done = launch(fft, *words)
         assert done.returncode == 2, words

@@ -11,8 +11,10 @@ else()
   set_tests_properties(fft PROPERTIES PASS_REGULAR_EXPRESSION "this build has no FFTW")
 endif()
 launch(
-  "radix --keys 1,1000 --buffer 8,512"
+  "radix --keys 1,1000 --buffer 8,13,512"
   "radix --keys 777 --variant threaded --buffer 64"
+  "radix --keys 777 --variant polled --buffer 8,13,512"
+  "radix --keys 777 --variant polled-posted --buffer 64"
   "radix --keys 20k --variant alone --key 64 --digit 11")
 launch(
   "radix --keys 3000 --distribution gaussian --key 64 --digit 11 --range 50"

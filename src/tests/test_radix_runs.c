@@ -28,10 +28,12 @@ void *calloc(size_t items, size_t size) {
 }
 
 static const struct radix_variant variants[] = {
-    {"original", true, false, radix_deal_open, radix_original, radix_own_close},
-    {"posted", true, false, radix_deal_open, radix_posted, radix_own_close},
-    {"alltoallv", false, false, NULL, radix_alltoallv, NULL},
-    {"split", false, false, radix_split_open, radix_split, radix_own_close},
+    {"polled", true, true, false, radix_deal_open, radix_polled, radix_own_close},
+    {"polled-posted", true, true, false, radix_deal_open, radix_polled_posted, radix_own_close},
+    {"serving", true, false, false, radix_deal_open, radix_serving, radix_own_close},
+    {"serving-posted", true, false, false, radix_deal_open, radix_serving_posted, radix_own_close},
+    {"alltoallv", false, false, false, NULL, radix_alltoallv, NULL},
+    {"split", false, false, false, radix_split_open, radix_split, radix_own_close},
 };
 
 static void runs(const struct radix_variant *variant, const struct clock *clock,

@@ -13,8 +13,11 @@ static const struct option fft_options[] = {
      "fused: batches of rows computed and transposed in the cache; fftw-mpi: FFTW's own, "
      "where it was built in; all: all but that"},
     {"way", OPTION_CHOICE, "auto", "",
-     "auto|all|sendrecv|separate|isend|alltoall|ialltoall|alltoallw", 0, 0,
-     "how a transposition is sent, alltoallw: by data types, whole ones only; auto: isend for "
+     "auto|all|sendrecv|separate|posted|isend|alltoall|ialltoall|alltoallw", 0, 0,
+     "how a transposition is sent; separate: a send and a receive, of each pair one first; "
+     "posted: "
+     "all receives, then sends that block; alltoallw: by data types, whole ones only; auto: isend "
+     "for "
      "nonblocking, sendrecv for others; all: every one that a variant can"},
     {"direction", OPTION_CHOICE, "forward", "", "forward|backward", 0, 0,
      "sign of the exponent; no scaling"},
@@ -22,8 +25,8 @@ static const struct option fft_options[] = {
      "how long FFTW looks for its plan, which is not timed"},
     {"threads", OPTION_INTEGER, "1", "", NULL, 1, 1024,
      "OpenMP threads of a rank, in what it computes"},
-    {"depth", OPTION_INTEGER, "2", "", NULL, 1, 64,
-     "nonblocking: rows under way; fused: messages under way to each rank"},
+    {"depth", OPTION_INTEGER, "1", "", NULL, 1, 64,
+     "rows (fused: chunks) under way while one is computed"},
     {"chunk", OPTION_INTEGER, "0", "rows", NULL, 0, 1 << 15,
      "fused: rows in one message, rounded down to a power of two; 0: by the cache"},
     {0},

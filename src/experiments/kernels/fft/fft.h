@@ -63,7 +63,7 @@ struct fft {
     bool backward;
     struct point *data, *work, *out;  // of rows * n points each; the result is in `data`. Owned
     struct point *scratch;            // a batch of rows a thread, padded. Owned
-    MPI_Request *requests;            // 2 * depth * size. Owned
+    MPI_Request *requests;            // 2 * (depth + 1) * size. Owned
     int *counts;                      // 4 * size, of collectives with displacements. Owned
     struct blocks counted;            // whose shape they are of
     MPI_Datatype point, column, line; // a point; and of alltoallw: a block to send, to receive
@@ -100,6 +100,9 @@ void fft_fused(struct fft *fft);
 bool fft_expected(const struct fft *fft, double *messages, double *bytes);
 // Blocks of `data`, transposed: others' to `out`, the own one to `own` with that stride.
 void fft_cut(struct fft *fft, struct point *own, size_t stride);
+// The same of one row of what will be `work`, the own part to its place there. Rows in their
+// order.
+void fft_cut_row(struct fft *fft, size_t row);
 void fft_swap(struct fft *fft);
 struct blocks fft_row(const struct fft *fft, size_t row); // of the transposition by rows
 

@@ -40,13 +40,29 @@ static void separate(struct fft *fft, const struct blocks *b) {
     }
 }
 
-static int start_isend(struct fft *fft, const struct blocks *b, MPI_Request *requests) {
+static int post_receives(struct fft *fft, const struct blocks *b, MPI_Request *requests) {
     int count = 0;
     for (int step = 1; step < fft->size; step++) {
         int peer = (fft->rank + fft->size - step) % fft->size;
         MPI_Irecv(block_of(b, peer), b->count, fft->point, peer, FFT_TAG, fft->comm,
                   &requests[count++]);
     }
+    return count;
+}
+
+// The study's: all receives are posted, then sends that block.
+static void posted(struct fft *fft, const struct blocks *b) {
+    int count = post_receives(fft, b, fft->requests);
+    for (int step = 1; step < fft->size; step++) {
+        int peer = (fft->rank + step) % fft->size;
+        MPI_Send(block_for(b, peer), b->count, fft->point, peer, FFT_TAG, fft->comm);
+        fft_sent(fft, 1, b->count);
+    }
+    MPI_Waitall(count, fft->requests, MPI_STATUSES_IGNORE);
+}
+
+static int start_isend(struct fft *fft, const struct blocks *b, MPI_Request *requests) {
+    int count = post_receives(fft, b, requests);
     for (int step = 1; step < fft->size; step++) {
         int peer = (fft->rank + step) % fft->size;
         MPI_Isend(block_for(b, peer), b->count, fft->point, peer, FFT_TAG, fft->comm,
@@ -116,6 +132,7 @@ static void ialltoall(struct fft *fft, const struct blocks *b) {
 const struct fft_way fft_ways[] = {
     {"sendrecv", false, sendrecv, NULL},
     {"separate", false, separate, NULL},
+    {"posted", false, posted, NULL},
     {"isend", false, isend, start_isend},
     {"alltoall", true, alltoall, NULL},
     {"ialltoall", true, ialltoall, start_ialltoall},

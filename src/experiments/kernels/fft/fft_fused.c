@@ -22,7 +22,7 @@ static struct point *tile(const struct fft *fft, struct point *tiles, int peer, 
 }
 
 static struct point *slot(const struct fft *fft, size_t chunk) {
-    return fft->out + chunk % (size_t)fft->depth * fft->n * fft->chunk;
+    return fft->out + chunk % ((size_t)fft->depth + 1) * fft->n * fft->chunk;
 }
 
 // Rows [row, row + count) out of tiles.
@@ -127,15 +127,15 @@ static int sent(struct pass *pass, MPI_Request *requests) {
     return count;
 }
 
-// At most `depth` chunks are under way.
+// `depth` chunks are under way while one is computed.
 static void through(struct pass *pass) {
     struct fft *fft = pass->fft;
-    size_t chunks = fft->rows / fft->chunk, depth = (size_t)fft->depth;
+    size_t chunks = fft->rows / fft->chunk, slots = (size_t)fft->depth + 1;
     int each = 2 * (fft->size - 1);
-    for (size_t c = 0; c < chunks + depth; c++) {
-        MPI_Request *requests = fft->requests + c % depth * 2 * (size_t)fft->size;
+    for (size_t c = 0; c < chunks + slots; c++) {
+        MPI_Request *requests = fft->requests + c % slots * 2 * (size_t)fft->size;
         double begin = program_mark(fft->clock);
-        if (c >= depth && c - depth < chunks)
+        if (c >= slots && c - slots < chunks)
             MPI_Waitall(each, requests, MPI_STATUSES_IGNORE);
         if (c < chunks) {
             pass->chunk = c;

@@ -70,12 +70,13 @@ static void open_fft(struct fft *fft, struct bench *bench, size_t log2) {
     fft->batch = fft->rows < FFT_LINE ? fft->rows : FFT_LINE;
     fft->chunk = chunk_of(fft, options_integer(options, "chunk"));
     make_types(fft);
-    size_t local = fft->rows * n, ring = (size_t)fft->depth * n * fft->chunk;
+    size_t local = fft->rows * n, ring = ((size_t)fft->depth + 1) * n * fft->chunk;
     fft->data = points(local);
     fft->work = points(local);
     fft->out = points(local > ring ? local : ring);
     fft->scratch = points((size_t)fft->threads * FFT_LINE * (n + FFT_LINE));
-    fft->requests = malloc(2 * (size_t)fft->depth * (size_t)fft->size * sizeof *fft->requests);
+    fft->requests =
+        malloc(2 * ((size_t)fft->depth + 1) * (size_t)fft->size * sizeof *fft->requests);
     fft->counts = malloc(4 * (size_t)fft->size * sizeof *fft->counts);
     twiddle_open(&fft->twiddle, n, &bench->failure);
     if (!fft->data || !fft->work || !fft->out || !fft->scratch || !fft->requests || !fft->counts)

@@ -44,6 +44,7 @@ static void transpose(struct fft *fft, struct stage *stage) {
     double begin = program_mark(fft->clock);
     for (size_t row = 0; row < fft->rows; row++) {
         struct blocks blocks = fft_row(fft, row);
+        fft_cut_row(fft, row);
         fft->way->whole(fft, &blocks);
         if (stage)
             tell(stage);
@@ -72,9 +73,6 @@ static void both(struct fft *fft, bool twiddle) {
 
 void fft_threaded(struct fft *fft) {
     for (int stage = 0; stage < 3; stage++) {
-        double begin = program_mark(fft->clock);
-        fft_cut(fft, fft->work + (size_t)fft->rank * fft->rows, fft->n);
-        fft->account.phase_s[FFT_TRANSPOSITION] += program_mark(fft->clock) - begin;
         if (stage < 2)
             both(fft, stage == 0);
         else

@@ -25,6 +25,19 @@ void fft_cut(struct fft *fft, struct point *own, size_t stride) {
     }
 }
 
+void fft_cut_row(struct fft *fft, size_t row) {
+    if (row % fft->batch) // was cut with the rows before: a cache line is read once
+        return;
+    for (size_t peer = 0; peer < (size_t)fft->size; peer++) {
+        size_t first = peer * fft->rows + row;
+        bool own = peer == (size_t)fft->rank;
+        transpose_block(fft->data + first, fft->n,
+                        own ? fft->work + row * fft->n + first - row
+                            : fft->out + first * fft->rows,
+                        own ? fft->n : fft->rows, fft->rows, fft->batch);
+    }
+}
+
 static double spent(const struct fft *fft, double begin) {
     return program_mark(fft->clock) - begin;
 }
@@ -88,18 +101,12 @@ struct blocks fft_row(const struct fft *fft, size_t row) {
                            false};
 }
 
-static void cut_rows(struct fft *fft) {
-    double begin = program_mark(fft->clock);
-    fft_cut(fft, fft->work + (size_t)fft->rank * fft->rows, fft->n);
-    fft->account.phase_s[FFT_TRANSPOSITION] += spent(fft, begin);
-}
-
 static void by_rows(struct fft *fft) {
     for (int stage = 0; stage < 3; stage++) {
-        cut_rows(fft);
         for (size_t row = 0; row < fft->rows; row++) {
             struct blocks blocks = fft_row(fft, row);
             double begin = program_mark(fft->clock);
+            fft_cut_row(fft, row);
             fft->way->whole(fft, &blocks);
             fft->account.phase_s[FFT_TRANSPOSITION] += spent(fft, begin);
             if (stage < 2)
@@ -109,21 +116,22 @@ static void by_rows(struct fft *fft) {
     }
 }
 
-// `depth` rows are under way while one is computed.
+// A row is cut and started, then the one `depth` before it is waited for and computed: so many are
+// under way meanwhile.
 static void nonblocking(struct fft *fft) {
     size_t depth = (size_t)fft->depth, room = 2 * (size_t)fft->size;
-    int counts[depth];
+    int counts[depth + 1];
     for (int stage = 0; stage < 3; stage++) {
-        cut_rows(fft);
         for (size_t row = 0; row < fft->rows + depth; row++) {
-            size_t slot = row % depth, before = row - depth;
+            size_t slot = row % (depth + 1), before = row - depth, ended = before % (depth + 1);
             double begin = program_mark(fft->clock);
-            if (row >= depth)
-                MPI_Waitall(counts[slot], fft->requests + slot * room, MPI_STATUSES_IGNORE);
             if (row < fft->rows) {
                 struct blocks blocks = fft_row(fft, row);
+                fft_cut_row(fft, row);
                 counts[slot] = fft->way->start(fft, &blocks, fft->requests + slot * room);
             }
+            if (row >= depth)
+                MPI_Waitall(counts[ended], fft->requests + ended * room, MPI_STATUSES_IGNORE);
             fft->account.phase_s[FFT_TRANSPOSITION] += spent(fft, begin);
             if (row >= depth && stage < 2)
                 transform_rows(fft, fft->work + before * fft->n, before, 1, stage == 0);

@@ -6,6 +6,7 @@
 #include "ranks.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,19 +14,25 @@
 static const struct option radix_options[] = {
     {"keys", OPTION_SIZES, "64Ki,512Ki", "", NULL, 1, 1u << 30,
      "keys on each rank: a list (64Ki,512Ki) or ranges (1Ki:1Mi:x4)"},
-    {"variant", OPTION_CHOICE, "all", "", "all|original|posted|threaded|alltoallv|split|alone", 0,
-     0,
-     "original: buffers, and arrivals probed for; posted: a receive for each rank is always "
-     "posted; threaded: a thread receives; alltoallv: one exchange a pass; split: one exchange "
+    {"variant", OPTION_CHOICE, "all", "",
+     "all|polled|polled-posted|serving|serving-posted|threaded|alltoallv|split|alone", 0, 0,
+     "polled: buffers, sends that block, arrivals probed for at each key; polled-posted: a "
+     "receive for each rank is always posted, and tested; serving, serving-posted: the same, but "
+     "a send that waits receives meanwhile, and nothing is asked before; threaded: a thread "
+     "receives; alltoallv: one exchange a pass; split: one exchange "
      "in all, then each rank sorts at home, or counts, where keys have few bits; alone: each rank "
-     "its own keys, no messages; all: all but threaded and alone"},
+     "its own keys, no messages; all: all but polled, threaded and alone"},
     {"buffer", OPTION_SIZES, "4Ki", "B", NULL, 8, 1u << 30,
-     "messages of original, posted and threaded: a list or ranges, multiples of 8 B"},
+     "room of polled, serving and threaded for a message, of whole keys: a list or ranges"},
+    {"look", OPTION_CHOICE, "yes", "", "yes|no", 0, 0,
+     "no: sort polled without looking first whether its sends deadlock; then it hangs"},
+    {"patience", OPTION_REAL, "0.2", "s", NULL, 0.001, 60,
+     "a send that has not returned after this time waits for its receive"},
     {"key", OPTION_CHOICE, "32", "bits", "32|64", 0, 0, "width of a key"},
     {"range", OPTION_INTEGER, "0", "bits", NULL, 0, 64,
      "keys are below 2 to this, and no more bits are sorted; 0: all of --key"},
     {"digit", OPTION_INTEGER, "8", "bits", NULL, 1, RADIX_BITS_MOST,
-     "bits sorted in one pass of original, posted, threaded and alltoallv; the others choose"},
+     "bits sorted in one pass of polled, serving, threaded and alltoallv; the others choose"},
     {"distribution", OPTION_CHOICE, "uniform", "", "uniform|gaussian|sorted|equal|few", 0, 0,
      "of keys; few: 16 different ones"},
     {0},
@@ -43,12 +50,14 @@ static const struct column radix_columns[] = {
 };
 
 static const struct radix_variant radix_variants[] = {
-    {"original", true, false, radix_deal_open, radix_original, radix_own_close},
-    {"posted", true, false, radix_deal_open, radix_posted, radix_own_close},
-    {"threaded", true, false, radix_deal_open, radix_threaded, radix_own_close},
-    {"alltoallv", false, false, NULL, radix_alltoallv, NULL},
-    {"split", false, false, radix_split_open, radix_split, radix_own_close},
-    {"alone", false, true, NULL, radix_alone, NULL},
+    {"polled", true, true, false, radix_deal_open, radix_polled, radix_own_close},
+    {"polled-posted", true, true, false, radix_deal_open, radix_polled_posted, radix_own_close},
+    {"serving", true, false, false, radix_deal_open, radix_serving, radix_own_close},
+    {"serving-posted", true, false, false, radix_deal_open, radix_serving_posted, radix_own_close},
+    {"threaded", true, false, false, radix_deal_open, radix_threaded, radix_own_close},
+    {"alltoallv", false, false, false, NULL, radix_alltoallv, NULL},
+    {"split", false, false, false, radix_split_open, radix_split, radix_own_close},
+    {"alone", false, false, true, NULL, radix_alone, NULL},
     {0},
 };
 
@@ -99,7 +108,7 @@ static void measure(struct sampler *sampler, const struct radix_variant *variant
 }
 
 static bool chosen(const struct options *options, const struct radix_variant *variant) {
-    bool all = variant->run != radix_threaded && !variant->alone;
+    bool all = variant->run != radix_threaded && !variant->alone && !variant->blocks;
     return options_is(options, "variant", variant->name) ||
            (all && options_is(options, "variant", "all"));
 }
@@ -110,8 +119,10 @@ struct measurement {
     size_t keys, message;
 };
 
-// Fills `plans`, unless it is NULL, with what is asked for; the number of them.
-static int plan(const struct bench *bench, size_t keys, struct measurement *plans) {
+// Fills `plans`, unless it is NULL, with what is asked for and does not deadlock, as messages from
+// `deadlock` B on would where sends block; the number of them.
+static int plan(const struct bench *bench, size_t keys, double deadlock,
+                struct measurement *plans) {
     const struct options *options = &bench->options;
     int count = 0;
     const struct sizes *buffers = options_sizes(options, "buffer");
@@ -121,23 +132,51 @@ static int plan(const struct bench *bench, size_t keys, struct measurement *plan
             continue;
         // Where all go at once a message is what one rank has for another.
         size_t message = v->alone ? 0 : keys * width / (size_t)bench->size;
-        for (size_t i = 0; i < (v->buffered ? buffers->count : 1); i++, count++)
+        for (size_t i = 0; i < (v->buffered ? buffers->count : 1); i++) {
+            size_t bytes = v->buffered ? buffers->bytes[i] : message;
+            if (v->blocks && (double)(bytes / width * width) >= deadlock)
+                continue;
             if (plans)
-                plans[count] =
-                    (struct measurement){v, keys, v->buffered ? buffers->bytes[i] : message};
+                plans[count] = (struct measurement){v, keys, bytes};
+            count++;
+        }
     }
     return count;
+}
+
+// Looks, before any of them is sorted with, which messages would deadlock; says so, and notes it.
+static double find_deadlock(struct bench *bench) {
+    const struct options *options = &bench->options;
+    const struct sizes *buffers = options_sizes(options, "buffer");
+    bool asked = false;
+    for (const struct radix_variant *v = radix_variants; v->name; v++)
+        asked = asked || (v->blocks && chosen(options, v));
+    if (!asked || bench->size < 2 || !options_is(options, "look", "yes"))
+        return INFINITY;
+    double least = radix_deadlock(bench, buffers->bytes, buffers->count,
+                                  options_real(options, "patience") * bench->clock.dilation);
+    if (isfinite(least) && bench->rank == 0)
+        printf("# radix: sends that block deadlock from %.0f B on; polled variants are left out "
+               "there\n",
+               least);
+    bench_found(bench, "deadlock_bytes", least);
+    return least;
 }
 
 // Everything at every number of keys, in the order that is drawn.
 static void measure_all(struct sampler *sampler, const struct sizes *keys) {
     struct bench *bench = sampler->bench;
-    int each = plan(bench, 0, NULL), count = each * (int)keys->count;
-    struct measurement *plans = malloc((size_t)count * sizeof *plans);
+    double deadlock = find_deadlock(bench);
+    int each = plan(bench, 0, deadlock, NULL), count = each * (int)keys->count;
+    struct measurement *plans = malloc((size_t)(count + 1) * sizeof *plans);
     if (!plans)
         failure_set(&bench->failure, STATUS_USAGE, "no memory for %d measurements", count);
+    if (!count)
+        failure_set(&bench->failure, STATUS_USAGE,
+                    "--buffer: sends that block deadlock from %.0f B on; give smaller ones",
+                    deadlock);
     for (size_t i = 0; plans && i < keys->count; i++)
-        plan(bench, keys->bytes[i], plans + i * (size_t)each);
+        plan(bench, keys->bytes[i], deadlock, plans + i * (size_t)each);
     int *list = bench_order(bench, count);
     for (int i = 0; i < count && !failed(&bench->failure); i++)
         measure(sampler, plans[list[i]].variant, plans[list[i]].keys, plans[list[i]].message);
@@ -150,13 +189,8 @@ static void check_asked(struct bench *bench, const struct sizes *keys) {
     const struct sizes *buffers = options_sizes(options, "buffer");
     long width = options_is(options, "key", "64") ? 64 : 32;
     double most = 0, buffer = 0;
-    for (size_t i = 0; i < buffers->count; i++) {
+    for (size_t i = 0; i < buffers->count; i++)
         buffer = (double)buffers->bytes[i] > buffer ? (double)buffers->bytes[i] : buffer;
-        if (buffers->bytes[i] % 8)
-            failure_set(&bench->failure, STATUS_USAGE,
-                        "--buffer %zu: a message holds whole keys; give multiples of 8 B",
-                        buffers->bytes[i]);
-    }
     if (options_integer(options, "range") > width)
         failure_set(&bench->failure, STATUS_USAGE, "--range %ld is more than --key %ld",
                     options_integer(options, "range"), width);
@@ -195,7 +229,10 @@ const struct experiment radix = {
         "Time of one sort, from its start until the last rank has its share: as many keys as it "
         "gave,\nin order over all ranks. Checked: order, the multiset of keys, and stability (by "
         "a sort of keys\nthat carry their place). The size is that of one message: --buffer, or "
-        "what one rank has for\nanother where all is sent at once. Any number of ranks.\nMethod: "
+        "what one rank has for\nanother where all is sent at once. Any number of ranks. Two sends "
+        "that block and meet wait for each\nother where a send waits for its receive: from which "
+        "size on is found first, between two ranks, and\nstands in the description "
+        "(observed.found.deadlock_bytes); polled variants are measured below.\nMethod: "
         "Stival (2006), section 4.3; Woo et al., SPLASH-2 (1995); NAS IS (1994).",
     .ranks = 0,
     .least = 1,

@@ -42,6 +42,7 @@ struct radix;
 struct radix_variant {
     const char *name;
     bool buffered; // sends buffers of --buffer B
+    bool blocks;   // a send waits, and nothing is received meanwhile: two that meet may deadlock
     bool alone;    // ranks have nothing to do with each other
     // What `run` works with, made before anything is timed, in radix->own; NULL: nothing.
     void (*open)(struct radix *radix, struct failure *failure);
@@ -141,8 +142,10 @@ void radix_plan_pass(struct radix *radix);
 uint64_t radix_comes(const struct radix *radix, int source);
 
 // The variants.
-void radix_original(struct radix *radix);
-void radix_posted(struct radix *radix);
+void radix_polled(struct radix *radix);
+void radix_polled_posted(struct radix *radix);
+void radix_serving(struct radix *radix);
+void radix_serving_posted(struct radix *radix);
 void radix_threaded(struct radix *radix);
 void radix_alltoallv(struct radix *radix);
 void radix_split(struct radix *radix);
@@ -155,6 +158,11 @@ void radix_own_close(struct radix *radix); // of those whose memory is one piece
 // on the way have none in this block and are dropped: the check will miss them.
 void radix_place(struct radix *radix, int source, const void *keys, size_t count);
 void radix_sent(struct radix *radix, double messages, double keys);
+
+// deadlocks.c: from which of `count` lengths of a message (B) on, to the byte, two sends that
+// block and meet wait for each other for ever; infinite: from none. Between the first two ranks,
+// whose receives are held back for `patience_s`. Collective, agreed.
+double radix_deadlock(struct bench *bench, const size_t *bytes, size_t count, double patience_s);
 
 // radix_check.c
 void radix_fill(void *radix);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The study's variants of the radix sort: a buffer for each rank, sent when it is full. Keys are
-// dealt out in their order, so what comes from one rank with one digit is in order, too.
+// Variants of the radix sort with a buffer for each rank, sent when it is full: the study's, whose
+// sends block and which look for arrivals at each key, and ours. Keys are dealt out in their
+// order, so what comes from one rank with one digit is in order, too.
 #include "radix.h"
 
 #include <pthread.h>
@@ -20,7 +21,8 @@ struct deal {
     MPI_Request *arrivals; // posted receives by rank, of the variant that posts them
     // Sends one full buffer; comes back when it can be filled again.
     void (*send)(struct deal *deal, int peer, const void *keys, int count);
-    void (*serve)(struct deal *deal); // takes what has come, waits for nothing
+    bool (*serve)(struct deal *deal); // takes a message that has come; false: there is none
+    bool polled;                      // it is asked for one at each key
 };
 
 static MPI_Datatype key_type(const struct radix *radix) {
@@ -41,19 +43,18 @@ static void take(struct deal *deal, int source, const void *keys, MPI_Status *st
 }
 
 // Receives probed for.
-static void serve_probed(struct deal *deal) {
+static bool serve_probed(struct deal *deal) {
     struct radix *radix = deal->radix;
-    int there = 1;
-    while (there) {
-        MPI_Status status;
-        MPI_Iprobe(MPI_ANY_SOURCE, RADIX_TAG + radix->pass, radix->comm, &there, &status);
-        if (there) {
-            char *buffer = buffer_of(radix, radix->size);
-            MPI_Recv(buffer, (int)radix->room, key_type(radix), status.MPI_SOURCE, status.MPI_TAG,
-                     radix->comm, &status);
-            take(deal, status.MPI_SOURCE, buffer, &status);
-        }
-    }
+    MPI_Status status;
+    int there;
+    MPI_Iprobe(MPI_ANY_SOURCE, RADIX_TAG + radix->pass, radix->comm, &there, &status);
+    if (!there)
+        return false;
+    char *buffer = buffer_of(radix, radix->size);
+    MPI_Recv(buffer, (int)radix->room, key_type(radix), status.MPI_SOURCE, status.MPI_TAG,
+             radix->comm, &status);
+    take(deal, status.MPI_SOURCE, buffer, &status);
+    return true;
 }
 
 static void post(struct deal *deal, int source) {
@@ -63,17 +64,21 @@ static void post(struct deal *deal, int source) {
 }
 
 // One receive for each rank is always posted, as long as it has keys for us.
-static void serve_posted(struct deal *deal) {
+static bool serve_posted(struct deal *deal) {
     struct radix *radix = deal->radix;
-    for (;;) {
-        MPI_Status status;
-        int source, there;
-        MPI_Testany(radix->size, deal->arrivals, &source, &there, &status);
-        if (!there || source == MPI_UNDEFINED)
-            return;
-        take(deal, source, buffer_of(radix, radix->size + source), &status);
-        if (deal->peers[source].due)
-            post(deal, source);
+    MPI_Status status;
+    int source, there;
+    MPI_Testany(radix->size, deal->arrivals, &source, &there, &status);
+    if (!there || source == MPI_UNDEFINED)
+        return false;
+    take(deal, source, buffer_of(radix, radix->size + source), &status);
+    if (deal->peers[source].due)
+        post(deal, source);
+    return true;
+}
+
+static void serve_all(struct deal *deal) {
+    while (deal->serve(deal)) {
     }
 }
 
@@ -84,7 +89,7 @@ static void send_serving(struct deal *deal, int peer, const void *keys, int coun
     int done = 0;
     MPI_Isend(keys, count, key_type(radix), peer, RADIX_TAG + radix->pass, radix->comm, &request);
     while (!done) {
-        deal->serve(deal);
+        serve_all(deal);
         MPI_Test(&request, &done, MPI_STATUS_IGNORE);
     }
 }
@@ -103,7 +108,7 @@ static void flush(struct deal *deal, int peer) {
 }
 
 // Every key to its place or into the buffer for the rank that has its place.
-static void deal_out(struct deal *deal) {
+RADIX_ALWAYS void deal_keys(struct deal *deal, bool polled) {
     struct radix *radix = deal->radix;
     const uint32_t *narrow = radix->in;
     const uint64_t *wide = radix->in;
@@ -130,7 +135,17 @@ static void deal_out(struct deal *deal) {
             ((uint32_t *)to)[at] = (uint32_t)key;
         if (peer >= 0 && deal->peers[peer].filled == radix->room)
             flush(deal, peer);
+        if (polled)
+            deal->serve(deal);
     }
+}
+
+static void deal_out(struct deal *deal) {
+    const struct radix *radix = deal->radix;
+    if (deal->polled)
+        deal_keys(deal, true);
+    else
+        deal_keys(deal, false);
     for (int step = 1; step < radix->size; step++)
         flush(deal, (radix->rank + step) % radix->size);
 }
@@ -184,10 +199,15 @@ static void passes(struct radix *radix, struct deal deal, void (*pass)(struct de
 static void until_all_came(struct deal *deal) {
     deal_out(deal);
     while (deal->due_all)
-        deal->serve(deal);
+        serve_all(deal);
 }
 
-void radix_original(struct radix *radix) {
+void radix_polled(struct radix *radix) {
+    passes(radix, (struct deal){.send = send_plain, .serve = serve_probed, .polled = true},
+           until_all_came);
+}
+
+void radix_serving(struct radix *radix) {
     passes(radix, (struct deal){.send = send_serving, .serve = serve_probed}, until_all_came);
 }
 
@@ -198,7 +218,12 @@ static void with_posted(struct deal *deal) {
     until_all_came(deal);
 }
 
-void radix_posted(struct radix *radix) {
+void radix_polled_posted(struct radix *radix) {
+    passes(radix, (struct deal){.send = send_plain, .serve = serve_posted, .polled = true},
+           with_posted);
+}
+
+void radix_serving_posted(struct radix *radix) {
     passes(radix, (struct deal){.send = send_serving, .serve = serve_posted}, with_posted);
 }
 
