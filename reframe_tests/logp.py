@@ -41,12 +41,27 @@ class logp_full(Full, LogP):
     blocking = parameter(["yes", "no"])
     varied = ["mode", "blocking"]
     limit_s = 240
-    tags = exhibits.tags(*exhibits.figures("stival", "4.12", "4.13", "4.14", "4.38"))
+    tags = exhibits.tags(*exhibits.figures("stival", "4.12", "4.13", "4.38"))
 
     @run_after("init")
     def set_options(self):
         self.options = {"sizes": "1:1Mi:x2", "rse": 0.01, "budget": 0.03,
                         "mode": self.mode, "blocking": self.blocking}
+
+
+@rfm.simple_test
+class logp_receives(Full, LogP):
+    """Synchronous sends that block, received by calls that block and by others (stival 2)."""
+
+    receive = parameter(["blocking", "nonblocking"])
+    varied = ["receive"]
+    limit_s = 240
+    tags = exhibits.tags("stival-fig-4.14")
+
+    @run_after("init")
+    def set_options(self):
+        self.options = {"sizes": "1:1Mi:x2", "rse": 0.01, "budget": 0.03,
+                        "mode": "synchronous", "blocking": "yes", "receive": self.receive}
 
 
 @rfm.simple_test

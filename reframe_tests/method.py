@@ -44,7 +44,7 @@ class EveryStart(Full, EveryTimer):
     """All ways to start, by several timers."""
 
     start = parameter(["windows", "round-time", "barrier", "mpi-barrier", "loop"])
-    timer = parameter(["auto", "monotonic-raw", "wtime"])
+    timer = parameter(["auto", "monotonic-raw", "wtime", "gettimeofday"])
     varied = ["ranks", "start", "timer"]
 
     @run_after("init")

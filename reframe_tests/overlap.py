@@ -38,6 +38,17 @@ class Blocking(Overlap):
         self.options = {**self.options, "blocking": self.blocking}
 
 
+class Modes(Blocking):
+    """Standard and synchronous sends."""
+
+    mode = parameter(["standard", "synchronous"])
+    varied = ["pattern", "blocking", "mode"]
+
+    @run_after("init")
+    def set_mode(self):
+        self.options = {**self.options, "mode": self.mode}
+
+
 class Progress(Overlap):
     """Left to itself, and with the library's asynchronous progress, where it has one."""
 
@@ -89,7 +100,7 @@ class overlap_affinity(Full, Overlap):
 
 
 @rfm.simple_test
-class overlap_gap_send(Full, Blocking):
+class overlap_gap_send(Full, Modes):
     pattern = parameter(["gap-send"])
     options = ROWS
     limit_s = 240
@@ -97,7 +108,7 @@ class overlap_gap_send(Full, Blocking):
 
 
 @rfm.simple_test
-class overlap_gap_receive(Full, Blocking):
+class overlap_gap_receive(Full, Modes):
     pattern = parameter(["gap-receive"])
     options = ROWS
     limit_s = 240

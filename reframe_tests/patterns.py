@@ -90,11 +90,22 @@ class netpipe_progress(Full, Modes):
 
 
 @rfm.simple_test
+class netpipe_limits(Full, Pattern):
+    """With the eager limits that the study's libraries had: 16 KiB and 64 KiB (stival 1)."""
+
+    experiment = "pingpong"
+    eager_limit = parameter(["16384", "65536"])
+    settings = ["eager_limit"]
+    options = {**NETPIPE, "buffer": "one"}
+    tags = {"stival"}
+
+
+@rfm.simple_test
 class netpipe_frames(Full, Pattern):
     """Without perturbation, to 8 KiB: what a frame more costs (watter 1)."""
 
     experiment = "pingpong"
-    options = {**FULL, "sizes": "1:8Ki:x2,12:6Ki:x2", "buffer": "one"}
+    options = {**FULL, "sizes": "1:8Ki:x2,3:6Ki:x2", "buffer": "one"}
     tags = exhibits.tags(*exhibits.figures("watter", "5.1", "5.2"), "watter-tab-A.1",
                          "watter-tab-A.2")
 

@@ -5,6 +5,8 @@ launch(
   "logp --sizes 1,100k --blocking yes --cache cold"
   "logp --sizes 1,100k --mode synchronous"
   "logp --sizes 1,100k --mode synchronous --blocking yes"
+  "logp --sizes 1,100k --mode synchronous --blocking yes --receive nonblocking"
+  "logp --sizes 1,100k --receive blocking"
   "overlap --pattern pingpong --sizes 0,1000,100k --steps 3"
   "overlap --pattern pingpong --sizes 1,100k --steps 3 --mode synchronous --blocking yes"
   "overlap --pattern gap-send --sizes 0,1000,100k --steps 3"

@@ -100,27 +100,27 @@ static void await_receive(struct train *train, MPI_Request *requests) {
     MPI_Wait(&requests[RECEIVED], MPI_STATUS_IGNORE);
 }
 
-// Where calls block the first half was the whole of the receive.
+// Where receives block the first half was the whole of the receive.
 static void await_posted(struct train *train, MPI_Request *requests) {
-    if (!train->blocking)
+    if (!train->receives_block)
         await_receive(train, requests);
 }
 
-// A blocking receive, where calls block, is the whole of its end.
+// A blocking receive, where receives block, is the whole of its end.
 static void post_unless_blocking(struct train *train, MPI_Request *requests) {
-    if (!train->blocking)
+    if (!train->receives_block)
         post(train, 1, requests);
 }
 
 static void receive_or_await(struct train *train, MPI_Request *requests) {
-    if (train->blocking)
+    if (train->receives_block)
         receive(train, 1);
     else
         MPI_Wait(&requests[RECEIVED], MPI_STATUS_IGNORE);
 }
 
 static void receive_or_post(struct train *train, MPI_Request *requests) {
-    if (train->blocking)
+    if (train->receives_block)
         receive(train, 1);
     else
         post(train, 1, requests);
@@ -132,10 +132,12 @@ static void to_and_fro(struct train *train, MPI_Request *requests) {
 }
 
 static void await_both(struct train *train, MPI_Request *requests) {
-    if (train->blocking)
+    if (train->receives_block) {
         receive(train, 1);
-    else
+        await_send(train, requests);
+    } else {
         MPI_Waitall(REQUESTS, requests, MPI_STATUSES_IGNORE);
+    }
 }
 
 void train_go_pingpong(void *state, long calls) {

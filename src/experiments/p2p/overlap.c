@@ -76,9 +76,11 @@ static void size(struct train *train) {
 static void run(struct bench *bench) {
     const struct sizes *given = options_sizes(&bench->options, "compute");
     bool local = strncmp(options_text(&bench->options, "pattern"), "local", 5) == 0;
-    if (local && options_is(&bench->options, "blocking", "yes"))
+    if (local && (options_is(&bench->options, "blocking", "yes") ||
+                  options_is(&bench->options, "receive", "blocking")))
         failure_set(&bench->failure, STATUS_USAGE,
-                    "--pattern %s needs a start and an end to compute between; use --blocking no",
+                    "--pattern %s needs a start and an end to compute between; use --blocking no, "
+                    "and no --receive blocking",
                     options_text(&bench->options, "pattern"));
     for (size_t i = 0; i < given->count; i++)
         if (given->bytes[i] <= (i ? given->bytes[i - 1] : 0) && given->bytes[i] != 0)
@@ -96,7 +98,7 @@ const struct experiment overlap = {
     .summary = "time of messages with more and more computation among them",
     .what = "Time of one operation of a pattern against the multiply-adds put into it; alone_s is "
             "that computation\nwithout messages, measured beside. Until the time grows, "
-            "computation is hidden. Patterns after Stival\n(2004), ch. 3; pingpong: the whole "
+            "computation is hidden. Patterns after Stival\n(2006), ch. 3; pingpong: the whole "
             "round trip; local: start to end of one message, the partner being\nready; gap: the "
             "interval in a row of messages. start_s, compute_s and wait_s are where the time "
             "goes;\npatterns but local have them from a row of their own, so that no clock is in "

@@ -20,6 +20,8 @@ const struct option train_options[] = {
     {"mode", OPTION_CHOICE, "standard", "", "standard|synchronous", 0, 0, "send mode"},
     {"blocking", OPTION_CHOICE, "no", "", "yes|no", 0, 0,
      "no: computation is between the call that starts a message and the one that waits for it"},
+    {"receive", OPTION_CHOICE, "as-sends", "", "as-sends|blocking|nonblocking", 0, 0,
+     "of receives, where that is to be otherwise than --blocking"},
     {"cache", OPTION_CHOICE, "warm", "", "warm|cold", 0, 0,
      "cold: every message has a buffer that has left the caches"},
     {0},
@@ -232,9 +234,14 @@ static void measure(struct train *train, size_t bytes, void (*size)(struct train
 void train_run(struct bench *bench, void (*size)(struct train *train)) {
     const struct sizes *sizes = options_sizes(&bench->options, "sizes");
     bool synchronous = options_is(&bench->options, "mode", "synchronous");
+    bool blocking = options_is(&bench->options, "blocking", "yes");
     struct compute compute = {0};
     struct train train = {.bench = bench,
-                          .blocking = options_is(&bench->options, "blocking", "yes"),
+                          .blocking = blocking,
+                          .receives_block =
+                              options_is(&bench->options, "receive", "as-sends")
+                                  ? blocking
+                                  : options_is(&bench->options, "receive", "blocking"),
                           .send = synchronous ? MPI_Ssend : MPI_Send,
                           .isend = synchronous ? MPI_Issend : MPI_Isend,
                           .compute = &compute};

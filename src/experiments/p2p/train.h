@@ -27,8 +27,9 @@ enum { TRAIN_LONGER = 4 };
 struct train {
     struct bench *bench;
     struct sampler sampler;
-    int count; // B of a message
-    bool blocking, stamped;
+    int count;                     // B of a message
+    bool blocking, receives_block; // of the sends, of the receives
+    bool stamped;
     int (*send)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
     int (*isend)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     struct buffer out, in;
@@ -53,8 +54,9 @@ struct move {
     void (*go)(void *train, long calls);
 };
 
-// Declares --sizes, --mode (standard, synchronous), --blocking, --cache. An experiment that does
-// not declare --compute-bytes computes a chain (compute.h), which takes nothing of the caches.
+// Declares --sizes, --mode (standard, synchronous), --blocking, --receive, --cache. An experiment
+// that does not declare --compute-bytes computes a chain (compute.h), which takes nothing of the
+// caches.
 extern const struct option train_options[];
 
 // The columns that train_measure fills. Without the last one `step` is not told.
