@@ -3,6 +3,7 @@
 
 import reframe as rfm
 from reframe.core.builtins import parameter, run_after
+from reframe.core.pipeline import RegressionTestPlugin
 
 from .base import Full, Quick, Smoke
 from .harness import backends
@@ -12,21 +13,25 @@ from .transports import Layer
 SIZES = "1:64Ki:x4,256Ki,1Mi"
 
 
-class Pvm(Layer):
-    """PVM: by which route messages go, and how data are packed."""
-
-    kind = "pvm"
-    transport = parameter(["direct", "daemon"])
+class Packed(RegressionTestPlugin):
+    """PVM by each way to pack data."""
 
     #: How data are packed.
     #:
     #: :values: raw bytes, integers in XDR, or left in place until they are sent
     packing = parameter(["raw", "xdr", "in-place"])
-    varied = ["packing"]
 
     @run_after("init")
     def choose_packing(self):
         self.options = {**self.options, "packing": self.packing}
+
+
+class Pvm(Packed, Layer):
+    """PVM: by which route messages go, and how data are packed."""
+
+    kind = "pvm"
+    transport = parameter(["direct", "daemon"])
+    varied = ["packing"]
 
 
 class Lam(Layer):
@@ -98,6 +103,27 @@ class pvm_bcast_quick(Quick, Broadcast):
 
 
 @rfm.simple_test
+class pvm_bcast_full(Full, Packed, Broadcast):
+    """By each packing, too."""
+
+    kind = "pvm"
+    transport = parameter(["direct", "daemon"])
+    varied = ["packing", "broadcast", "ranks"]
+    options = {"sizes": SIZES, "budget": 0.1}
+    tags = exhibits.tags("tinetti-bcast-pvm")
+
+
+@rfm.simple_test
+class lam_bcast_full(Full, Broadcast):
+    """By way of its daemons, too."""
+
+    kind = "lam"
+    transport = parameter(["tcp", "lamd"])
+    options = {"sizes": SIZES, "budget": 0.1}
+    tags = exhibits.tags("tinetti-bcast-mpi")
+
+
+@rfm.simple_test
 class lam_bcast_quick(Quick, Broadcast):
     kind = "lam"
     transport = parameter(["tcp"])
@@ -107,8 +133,18 @@ class lam_bcast_quick(Quick, Broadcast):
 
 @rfm.simple_test
 class transport_bcast_quick(Quick, Broadcast):
-    """The lowest layer's: repeated sends over TCP."""
+    """The lowest layer's: repeated sends; a datagram, or frames, to all at once."""
 
-    transport = parameter(["tcp"])
-    broadcast = parameter(["sends"])
+    transport = parameter(["tcp", "udp", "raw"])
     options = {"sizes": SIZES, "budget": 0.1}
+    tags = exhibits.tags("tinetti-bcast-model")
+
+    @run_after("init")
+    def fit_datagrams(self):
+        if self.transport == "udp":
+            self.options = {**self.options, "sizes": "1:32Ki:x4,64000"}
+
+    @run_after("setup")
+    def skip_without(self):
+        self.skip_if(self.transport == "tcp" and self.broadcast == "library",
+                     "TCP has no messages to all")

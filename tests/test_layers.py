@@ -19,6 +19,7 @@ STACK = families.stack_prefix()
 LAYERS = {name: f for name, f in families.load(layers=True).items() if f.layer}
 SHORT = ["--budget", "0.005", "--min-repetitions", "3", "--max-repetitions", "5"]
 ROOTS = ("llc", "raw", "icmp")
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="frames of one's own need root")
 
 
 def ranks(library, *words, number=2, folder=None, **variables):
@@ -57,6 +58,8 @@ def test_messages_of_every_transport_are_right(transport, tmp_path):
     ["stream", "--transport", "unix"],
     ["bcast", "--transport", "tcp"],
     ["bcast", "--transport", "udp"],
+    ["bcast", "--transport", "udp", "--broadcast", "library"],
+    pytest.param(["bcast", "--transport", "raw", "--broadcast", "library"], marks=needs_root),
 ])
 def test_streams_and_broadcasts(words):
     done = ranks("sockets", *words, "--sizes", "1,60000", *SHORT,

@@ -47,7 +47,8 @@ static const struct option pair_options[] = {LAYER_START_ROW("loop"), {0}};
 static const struct option broadcast_options[] = {
     LAYER_START_ROW("barrier"),
     {"broadcast", OPTION_CHOICE, "sends", "", "sends|library", 0, 0,
-     "sends: one to each rank in turn; library: what it has for that, where it has it"},
+     "sends: one to each rank in turn; library: what it has for that, where it has it: PVM's "
+     "multicast, LAM's MPI_Bcast; over UDP and frames a physical broadcast"},
     {0},
 };
 

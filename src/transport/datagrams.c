@@ -45,6 +45,13 @@ static void udp_open(struct ways *ways) {
             connect(used, (struct sockaddr *)(ways->rank ? &place : &all[i]), length) != 0)
             failure_set(ways->failure, STATUS_FAILED, "--transport udp: %s", strerror(errno));
     }
+    udp_all_open(ways, &interface, ((struct sockaddr_in *)&here)->sin_addr);
+}
+
+// Sockets, and what the carrier has of its own.
+static void datagrams_close(struct ways *ways) {
+    sockets_close(ways);
+    free(ways->own);
 }
 
 static void udp_send(struct ways *ways, int to, const char *bytes, size_t count) {
@@ -63,9 +70,13 @@ const struct carrier udp_carrier = {.name = "udp",
                                     .summary = "UDP, one datagram a message",
                                     .most = UDP_MOST,
                                     .open = udp_open,
-                                    .close = sockets_close,
+                                    .close = datagrams_close,
                                     .send = udp_send,
-                                    .receive = udp_receive};
+                                    .receive = udp_receive,
+                                    .send_all = udp_send_all,
+                                    .receive_all = udp_receive_all};
+
+enum { ALL = RANKS_MOST }; // as the receiver of a frame
 
 // In front of every frame's payload. An Ethernet frame is filled up to 60 B: the length tells.
 struct head {
@@ -74,16 +85,19 @@ struct head {
 };
 
 struct frames {
-    struct sockaddr_ll place[RANKS_MOST];
+    struct sockaddr_ll place[RANKS_MOST + 1];
     size_t piece;
-    uint16_t sent[RANKS_MOST], received[RANKS_MOST];
+    // By peer; of what goes to all, from rank 0, the last.
+    uint16_t sent[RANKS_MOST + 1], received[RANKS_MOST + 1];
 };
 
-// Only frames for this rank: on the loopback those of all ranks pass by.
+// Only frames for this rank, or for all, of which rank 0 is no part: on the loopback those of all
+// ranks pass by.
 static void take_own(struct ways *ways, int socket) {
     struct sock_filter program[] = {
         {BPF_LD | BPF_B | BPF_ABS, 0, 0, 1},
-        {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, (unsigned)ways->rank},
+        {BPF_JMP | BPF_JEQ | BPF_K, 1, 0, (unsigned)ways->rank},
+        {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, ways->rank ? ALL : 0},
         {BPF_RET | BPF_K, 0, 0, 0x40000},
         {BPF_RET | BPF_K, 0, 0, 0},
     };
@@ -123,15 +137,14 @@ static void raw_open(struct ways *ways) {
         frames->place[i] = all[i];
         frames->place[i].sll_ifindex = interface.index;
     }
+    frames->place[ALL] = frames->place[0];
+    memset(frames->place[ALL].sll_addr, 0xff, ETH_ALEN); // Ethernet's address for all
 }
 
-static void raw_close(struct ways *ways) {
-    sockets_close(ways);
-    free(ways->own);
-}
-
+// Frames to a rank, or to ALL.
 static void raw_send(struct ways *ways, int to, const char *bytes, size_t count) {
     struct frames *frames = ways->own;
+    int socket = ways->to[0]; // there is one
     errno = 0;
     do {
         size_t piece = count < frames->piece ? count : frames->piece;
@@ -142,7 +155,7 @@ static void raw_send(struct ways *ways, int to, const char *bytes, size_t count)
                                  .msg_namelen = sizeof frames->place[to],
                                  .msg_iov = parts,
                                  .msg_iovlen = 2};
-        if (sendmsg(ways->to[to], &message, MSG_NOSIGNAL) < 0) {
+        if (sendmsg(socket, &message, MSG_NOSIGNAL) < 0) {
             ways_fail(ways, "sending to", to);
             return;
         }
@@ -151,9 +164,8 @@ static void raw_send(struct ways *ways, int to, const char *bytes, size_t count)
     } while (count);
 }
 
-static void raw_receive(struct ways *ways, int from, char *bytes, size_t count) {
-    struct frames *frames = ways->own;
-    size_t left = count;
+// Of frames from one rank those that are numbered by `number`: to this rank alone, or to all.
+static void take_frames(struct ways *ways, int from, uint16_t *number, char *bytes, size_t left) {
     errno = 0;
     do {
         struct head head;
@@ -161,7 +173,7 @@ static void raw_receive(struct ways *ways, int from, char *bytes, size_t count) 
         struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
         ssize_t n = socket_hear(ways, from, &message);
         if (n < (ssize_t)sizeof head || head.from != from || head.bytes > left ||
-            head.number != frames->received[from]++) {
+            head.number != (*number)++) {
             ways_fail(ways, n < 0 ? "receiving from" : "a frame is missing from", from);
             return;
         }
@@ -170,12 +182,28 @@ static void raw_receive(struct ways *ways, int from, char *bytes, size_t count) 
     } while (left);
 }
 
+static void raw_receive(struct ways *ways, int from, char *bytes, size_t count) {
+    struct frames *frames = ways->own;
+    take_frames(ways, from, &frames->received[from], bytes, count);
+}
+
+static void raw_send_all(struct ways *ways, const char *bytes, size_t count) {
+    raw_send(ways, ALL, bytes, count);
+}
+
+static void raw_receive_all(struct ways *ways, char *bytes, size_t count) {
+    struct frames *frames = ways->own;
+    take_frames(ways, 0, &frames->received[ALL], bytes, count);
+}
+
 const struct carrier raw_carrier = {.name = "raw",
                                     .summary = "Ethernet frames of our own (AF_PACKET)",
                                     .open = raw_open,
-                                    .close = raw_close,
+                                    .close = datagrams_close,
                                     .send = raw_send,
-                                    .receive = raw_receive};
+                                    .receive = raw_receive,
+                                    .send_all = raw_send_all,
+                                    .receive_all = raw_receive_all};
 
 struct echo {
     unsigned char bytes[ICMP_MOST + 8 + 64]; // with the headers of IP and ICMP
@@ -250,6 +278,6 @@ const struct carrier icmp_carrier = {.name = "icmp",
                                      .most = ICMP_MOST,
                                      .echo = true,
                                      .open = icmp_open,
-                                     .close = raw_close,
+                                     .close = datagrams_close,
                                      .send = icmp_send,
                                      .receive = icmp_receive};

@@ -5,6 +5,7 @@
 
 #include "carrier.h"
 
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 // A socket on which a message that does not come is given up after 5 s, and with room for
@@ -36,5 +37,11 @@ void interface_ipv4(struct ways *ways, const struct interface *interface,
 void tell_all(struct ways *ways, const void *mine, void *all, size_t bytes);
 
 void sockets_close(struct ways *ways);
+
+// udp_all.c: datagrams to all ranks at once, by the interface's address for all. `here`: this
+// rank's own. Opening is collective, agreed; ways->own is for free().
+void udp_all_open(struct ways *ways, const struct interface *interface, struct in_addr here);
+void udp_send_all(struct ways *ways, const char *bytes, size_t count);
+void udp_receive_all(struct ways *ways, char *bytes, size_t count);
 
 #endif
