@@ -61,7 +61,7 @@ class Nas(Experiment):
 class Language(Nas):
     """The same kernels in another language (finisterrae 5); C is among them."""
 
-    kernel = parameter(["ep", "is", "cg"])
+    kernel = parameter(["ep", "is", "cg", "mg", "ft"])
     language = parameter(["c", *languages.STARTED])
     varied = ["kernel", "language", "split"]
     options = {"budget": 1, "min-repetitions": 3, "max-repetitions": 3}
@@ -142,6 +142,34 @@ class nas_class_a(ClassA):
 class nas_class_b(ClassB):
     tags = exhibits.tags(*exhibits.figures(
         "finisterrae", "5.37", "5.38", "5.39", "5.43"))
+
+
+@rfm.simple_test
+class nas_schedules(Full, Nas):
+    """How OpenMP shares out iterations, all cores of a node as threads of one rank."""
+
+    letter = "W"
+    split = parameter([s for s in backends.splits() if s.startswith("1x")][-1:])
+    schedule = parameter(["static", "dynamic", "guided"])
+    varied = ["kernel", "schedule"]
+
+    @run_after("init")
+    def set_schedule(self):
+        self.options = {**self.options, "schedule": self.schedule}
+
+
+@rfm.simple_test
+class nas_hosts(ClassA):
+    """One rank on each host of a network."""
+
+    split = parameter([f"{ranks}x1" for ranks in backends.rank_counts()])
+    kernel = parameter(["ep", "is", "cg", "mg"])
+    transport = parameter(["tcp"])
+    tags = exhibits.tags("finisterrae-fig-5.45")
+
+    @run_after("init")
+    def need_hosts(self):
+        self.valid_systems = ["+between"]
 
 
 @rfm.simple_test

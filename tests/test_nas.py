@@ -12,7 +12,7 @@ from stack import build
 from tests.launching import STACK, launch, said
 
 
-@pytest.mark.parametrize("kernel", ["ep", "is", "cg"])
+@pytest.mark.parametrize("kernel", ["ep", "is", "cg", "mg", "ft"])
 @pytest.mark.parametrize("language", languages.STARTED)
 def test_a_kernel_in_another_language_is_right(mpi, language, kernel, tmp_path):
     try:
@@ -37,7 +37,7 @@ def test_a_kernel_in_another_language_is_right(mpi, language, kernel, tmp_path):
     assert float(rows[0]["rate_mops"]) == pytest.approx(
         float(rows[0]["mop"]) / float(rows[0]["time_s"]))
     assert record["summary"][0]["mop"] == pytest.approx(
-        {"ep": 33.554432, "is": 0.65536, "cg": 66.654}[kernel])
+        {"ep": 33.554432, "is": 0.65536, "cg": 66.654, "mg": 7.602176, "ft": 177.1669558}[kernel])
 
 
 def test_a_program_that_left_nothing_is_no_launch(tmp_path):

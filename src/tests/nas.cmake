@@ -29,3 +29,15 @@ foreach(kernel ep is cg mg ft sp-mz bt-mz)
     set_tests_properties(nas-${kernel}-${split} PROPERTIES ENVIRONMENT OMP_WAIT_POLICY=passive)
   endforeach()
 endforeach()
+# Iterations that threads take in any order give the same result.
+if(OpenMP_C_FOUND)
+  foreach(schedule dynamic guided)
+    foreach(kernel cg mg sp-mz)
+      add_test(NAME nas-${kernel}-${schedule} COMMAND ${COTEJO_MPIEXEC} -n 1
+        $<TARGET_FILE:cotejo> nas-${kernel} --class S --threads 2 --schedule ${schedule} --chunk 4
+          --min-repetitions 1 --max-repetitions 1)
+      set_tests_properties(nas-${kernel}-${schedule} PROPERTIES
+        ENVIRONMENT OMP_WAIT_POLICY=passive LABELS one_mpi)
+    endforeach()
+  endforeach()
+endif()

@@ -25,12 +25,15 @@ class NotThereError(ValueError):
 def python(family, stack, kernel, threads):
     """The interpreter of STACK/languages, with the family's own library."""
     interpreter = stack / "languages/bin/python"
+    program = SOURCES / f"python/nas_{kernel}.py"
+    if not program.exists():
+        raise NotThereError(f"{kernel.upper()} is not written in Python")
     if threads > 1:
         raise NotThereError("threads of Python take turns: ranks only")
     if not interpreter.exists():
         raise NotThereError(f"no mpi4py: {interpreter} is not there; "
                             "`make stack` installs it from requirements/languages.txt")
-    return [str(interpreter), str(SOURCES / f"python/nas_{kernel}.py")]
+    return [str(interpreter), str(program)]
 
 
 def java(family, stack, kernel, threads):
@@ -51,8 +54,7 @@ def fortran(family, stack, kernel, threads):
     if threads > 1:
         raise NotThereError("coarray images have one thread")
     if not (SOURCES / f"fortran/nas_{kernel}.f90").exists():
-        raise NotThereError(f"{kernel.upper()} is not written in Fortran: vectors that all images "
-                            "gather are for messages")
+        raise NotThereError(f"{kernel.upper()} is not written in Fortran")
     if not program.exists():
         raise NotThereError(f"no coarrays for {family.title}: OpenCoarrays' `caf` is not in "
                             f"{program.parent}; a stack of Debian's MPIs can have it")

@@ -66,7 +66,7 @@ static double multiply(struct nas *nas, struct cg *cg, const double *x, double *
         whole = cg->whole;
     }
     double sum = 0;
-#pragma omp parallel for schedule(static) reduction(+ : sum)
+#pragma omp parallel for schedule(runtime) reduction(+ : sum)
     for (int i = 0; i < cg->count; i++) {
         y[i] = multiply_row(cg, cg->begin[i], cg->begin[i + 1], whole);
         sum += x[i] * y[i];
@@ -78,7 +78,7 @@ static double multiply(struct nas *nas, struct cg *cg, const double *x, double *
 static void solve(struct nas *nas, struct cg *cg) {
     double *x = cg->v[CG_X], *z = cg->v[CG_Z], *p = cg->v[CG_P], *q = cg->v[CG_Q],
            *r = cg->v[CG_R], sum = 0;
-#pragma omp parallel for schedule(static) reduction(+ : sum)
+#pragma omp parallel for schedule(runtime) reduction(+ : sum)
     for (int i = 0; i < cg->count; i++) {
         z[i] = 0;
         r[i] = p[i] = x[i];
@@ -88,7 +88,7 @@ static void solve(struct nas *nas, struct cg *cg) {
     for (int step = 0; step < STEPS; step++) {
         double alpha = rho / multiply(nas, cg, p, q);
         sum = 0;
-#pragma omp parallel for schedule(static) reduction(+ : sum)
+#pragma omp parallel for schedule(runtime) reduction(+ : sum)
         for (int i = 0; i < cg->count; i++) {
             z[i] += alpha * p[i];
             r[i] -= alpha * q[i];
@@ -97,13 +97,13 @@ static void solve(struct nas *nas, struct cg *cg) {
         double before = rho;
         rho = nas_sum(nas, sum);
         double beta = rho / before;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(runtime)
         for (int i = 0; i < cg->count; i++)
             p[i] = r[i] + beta * p[i];
     }
     multiply(nas, cg, z, r);
     sum = 0;
-#pragma omp parallel for schedule(static) reduction(+ : sum)
+#pragma omp parallel for schedule(runtime) reduction(+ : sum)
     for (int i = 0; i < cg->count; i++)
         sum += (x[i] - r[i]) * (x[i] - r[i]);
     cg->residual = sqrt(nas_sum(nas, sum));
@@ -120,7 +120,7 @@ static void iterate(struct nas *nas, int iterations) {
     for (int it = 0; it < iterations; it++) {
         solve(nas, cg);
         double *x = cg->v[CG_X], *z = cg->v[CG_Z], sums[2] = {0}, xz = 0, zz = 0;
-#pragma omp parallel for schedule(static) reduction(+ : xz, zz)
+#pragma omp parallel for schedule(runtime) reduction(+ : xz, zz)
         for (int i = 0; i < cg->count; i++) {
             xz += x[i] * z[i];
             zz += z[i] * z[i];
@@ -128,7 +128,7 @@ static void iterate(struct nas *nas, int iterations) {
         MPI_Allreduce((double[]){xz, zz}, sums, 2, MPI_DOUBLE, MPI_SUM, nas->comm);
         cg->zeta = problems[nas->class].shift + 1 / sums[0];
         double scale = 1 / sqrt(sums[1]);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(runtime)
         for (int i = 0; i < cg->count; i++)
             x[i] = scale * z[i];
     }

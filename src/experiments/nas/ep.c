@@ -54,7 +54,7 @@ static void count(struct nas *nas, long chunks) {
 #pragma omp parallel
     {
         double mine[2 + ANNULI] = {0};
-#pragma omp for schedule(static)
+#pragma omp for schedule(runtime)
         for (long chunk = first; chunk < end; chunk++)
             add_chunk(chunk, mine);
 #pragma omp critical

@@ -139,7 +139,7 @@ static void transform(const struct ft_plan *plan, struct lines from, struct line
 static void transform_planes(struct ft *ft, bool backwards) {
     long plane = (long)ft->nx * ft->ny, slab = (long)ft->nx * ft->lines;
     bool packed = ft->sent != ft->space;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(runtime)
     for (int z = 0; z < ft->planes; z++) {
         struct lines x = {ft->space + z * plane, ft->at[0], ft->nx};
         for (int turn = 0; turn < 2; turn++) {
@@ -174,7 +174,7 @@ static void forwards(struct nas *nas) {
     if (nas->size > 1)
         exchange(nas, ft->sent, ft->space);
     long slab = (long)ft->nx * ft->lines;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(runtime)
     for (long i = 0; i < slab; i += FT_LANES)
         transform(&ft->plan[2], (struct lines){ft->space + i, ft->at[2], 1},
                   (struct lines){ft->frequency + i, ft->at[2], 1}, false);
@@ -184,7 +184,7 @@ static void forwards(struct nas *nas) {
 static void backwards(struct nas *nas) {
     struct ft *ft = nas->state;
     long slab = (long)ft->nx * ft->lines;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(runtime)
     for (long i = 0; i < slab; i += FT_LANES) {
         double decay[FT_LANES], *u;
         for (int l = 0; l < FT_LANES; l++)

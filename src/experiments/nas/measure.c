@@ -14,6 +14,10 @@
 const struct option nas_options[] = {
     {"class", OPTION_CHOICE, "S", "", "S|W|A|B|C", 0, 0, "size of the problem, as NAS names it"},
     {"threads", OPTION_INTEGER, "1", "", NULL, 1, 4096, "OpenMP threads of each rank"},
+    {"schedule", OPTION_CHOICE, "static", "", "static|dynamic|guided", 0, 0,
+     "how OpenMP shares out the iterations of loops that compute; IS needs its own"},
+    {"chunk", OPTION_INTEGER, "0", "iterations", NULL, 0, 1 << 20,
+     "of that schedule, at once; 0: OpenMP's choice"},
     {0},
 };
 
@@ -23,8 +27,12 @@ int nas_threads(const struct options *options) {
     return options_integer(options, "threads") > 1 ? MPI_THREAD_FUNNELED : MPI_THREAD_SINGLE;
 }
 
-static void start_threads(struct nas *nas) {
+static void start_threads(struct nas *nas, const struct options *options) {
 #ifdef _OPENMP
+    omp_set_schedule(options_is(options, "schedule", "dynamic")  ? omp_sched_dynamic
+                     : options_is(options, "schedule", "guided") ? omp_sched_guided
+                                                                 : omp_sched_static,
+                     (int)options_integer(options, "chunk"));
     omp_set_dynamic(0);
     omp_set_num_threads(nas->threads);
     int given = 0;
@@ -128,7 +136,7 @@ void nas_measure(struct bench *bench, const struct nas_kernel *kernel) {
     char name[32];
     snprintf(name, sizeof name, "nas-%s-%s", kernel->name, class);
     const char *operation = samples_name(&bench->samples, name, nas.failure);
-    start_threads(&nas);
+    start_threads(&nas, options);
     if (ranks_agree(nas.comm, nas.failure, false) != STATUS_OK)
         return;
     nas_observe(&nas, &bench->threads);

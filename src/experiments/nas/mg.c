@@ -82,7 +82,7 @@ static void cycle(struct nas *nas, struct mg *mg, struct grid *g, const double *
 
 static double norm(struct nas *nas, const struct grid *g) {
     double sum = 0;
-#pragma omp parallel for schedule(static) reduction(+ : sum)
+#pragma omp parallel for schedule(runtime) reduction(+ : sum)
     for (int k = 1; k <= g->planes; k++)
         for (int j = 1; j <= g->n; j++) {
             const double *r = g->r + k * mg_plane(g) + j * mg_line(g);

@@ -36,7 +36,7 @@ static void border_ends(struct nas *nas, const struct grid *g, double *x) {
 }
 
 void mg_border(struct nas *nas, const struct grid *g, double *x) {
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(runtime)
     for (int k = 1; k <= g->planes; k++)
         border_plane(g, x + k * mg_plane(g));
     border_ends(nas, g, x);
@@ -54,7 +54,7 @@ static void cross_sums(const double *x, long line, long plane, long length, doub
 
 void mg_residual(struct nas *nas, const struct grid *g, const double *v) {
     long line = mg_line(g), plane = mg_plane(g), n = g->n;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(runtime)
     for (int k = 1; k <= g->planes; k++) {
         double near[SIDE_MOST], next[SIDE_MOST];
         for (long j = 1; j <= n; j++) {
@@ -76,7 +76,7 @@ void mg_residual(struct nas *nas, const struct grid *g, const double *v) {
 void mg_smooth(struct nas *nas, const struct grid *g, const double *s) {
     long line = mg_line(g), plane = mg_plane(g), n = g->n;
     const double s0 = s[0], s1 = s[1], s2 = s[2];
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(runtime)
     for (int k = 1; k <= g->planes; k++) {
         double near[SIDE_MOST], next[SIDE_MOST];
         for (long j = 1; j <= n; j++) {
@@ -96,7 +96,7 @@ void mg_smooth(struct nas *nas, const struct grid *g, const double *s) {
 void mg_restrict(struct nas *nas, const struct grid *g) {
     const struct grid *down = g->down;
     long line = mg_line(g), plane = mg_plane(g);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(runtime)
     for (int k = 1; k <= down->planes; k++) {
         double near[SIDE_MOST], next[SIDE_MOST];
         for (long j = 1; j <= down->n; j++) {
@@ -125,7 +125,7 @@ void mg_prolong(const struct grid *g) {
     const struct grid *down = g->down;
     long line = mg_line(down), plane = mg_plane(down), n = down->n;
     // Fine planes and lines 2 k lie on the coarse ones, 2 k + 1 between k and k + 1.
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(runtime)
     for (int fk = 0; fk <= g->planes + 1; fk++) {
         double sum[SIDE_MOST];
         for (long fj = 0; fj <= g->n + 1; fj++) {

@@ -32,7 +32,7 @@ void mz_equations(struct mz_equations *equations, const int *size, int nx, int n
 
 void mz_derive(struct zone *zone) {
     const double *density = zone->u[0], *energy = zone->u[ENERGY];
-#pragma omp for schedule(static)
+#pragma omp for schedule(runtime)
     for (int k = 0; k < zone->n[2]; k++) {
         long begin = k * zone->plane;
         for (int j = 0; j < zone->n[1]; j++, begin += zone->line)

@@ -188,10 +188,10 @@ static void step(const struct mz_equations *equations, struct zone *zone) {
 #pragma omp parallel
     {
         mz_derive(zone);
-#pragma omp for schedule(static)
+#pragma omp for schedule(runtime)
         for (int k = 1; k < zone->n[2] - 1; k++)
             plane(equations, zone, k);
-#pragma omp for schedule(static)
+#pragma omp for schedule(runtime)
         for (int j = 1; j < zone->n[1] - 1; j++)
             solve(equations, zone, 2, mz_at(zone, 1, j, 0), 1, zone->n[0] - 2);
     }

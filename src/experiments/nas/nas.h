@@ -41,7 +41,7 @@ struct nas_kernel {
     void (*close)(struct nas *nas); // also after a failed open
 };
 
-// Declares --class and --threads.
+// Declares --class, --threads, --schedule and --chunk.
 extern const struct option nas_options[];
 extern const struct column nas_columns[];
 #define NAS_COMMON_COLUMNS                                                                        \
