@@ -89,7 +89,7 @@ class fft_strong(Full, Fft):
     options = {**FULL, "log2": "16:20:+2", "effort": "estimate", "min-repetitions": 1,
                "budget": 0.1}
     tags = exhibits.tags(
-        *exhibits.figures("stival", "4.42", "4.43", "4.45", "4.46", "4.47", "4.48"),
+        *exhibits.figures("stival", "4.42", "4.43", "4.44", "4.45", "4.47", "4.48"),
         "stival-tab-4.13", "stival-tab-4.14", "stival-tab-4.15")
 
 

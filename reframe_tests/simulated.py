@@ -207,7 +207,7 @@ class SimulatedWait(Full, Wait, SimulatedRanks):
     """
 
     ranks = parameter([2, 4, 8, 16, 32, 64])
-    options = {**WINDOWS, "sync-baseline": 0.05, "inject-offset": 1e-3, "inject-drift": 1e-6}
+    options = {**WINDOWS, "sync-baseline": 1e-5, "inject-offset": 1e-3, "inject-drift": 1e-5}
 
 
 @rfm.simple_test

@@ -11,12 +11,19 @@ from reframe_tests.harness.model.families import REPO
 def register():
     """Exhibit -> the names of its tests, and whether it says what it still needs."""
     calls = {}
+    # What a function of the register's own has in common for many exhibits, by operation.
+    shared = re.search(r'^collective_launches <- .*?\n}\n',
+                       (REPO / "analysis/R/register-finisterrae-more.R").read_text(),
+                       flags=re.M | re.S).group()
+    shared = re.findall(r'"([a-z_]+)"', shared.partition("operation = ")[0].partition("(\n")[2])
     for path in sorted((REPO / "analysis/R").glob("register-*.R")):
         for call in re.split(r"^exhibit\(", path.read_text(encoding="utf-8"), flags=re.M)[1:]:
             name = re.match(r'\s*"([^"]+)"', call).group(1)
             # Tests come before the first argument that has a name.
             data = re.search(r'launches_of\(((?:\s|"[^"]*"|c\(|\)(?=,)|,)*)', call)
             tests = set(re.findall(r'"([^"]*)"', data.group(1))) if data else set()
+            if operation := re.search(r'collective_launches\(\s*"([^"]*)"', call):
+                tests = {name + operation[1] if name.endswith("_") else name for name in shared}
             calls[name] = {"tests": tests,
                            "needs": "needs = " in call, "study": name.partition("-")[0]}
     return calls

@@ -181,7 +181,13 @@ draw_exhibit <- function(exhibit, ground, launches, out_dir, overlays = read_ove
   # Without tests, it is made of printed numbers.
   launched <- nzchar(spec$tests) || is.null(find_verb(spec$verb))
   used <- unique(exhibit$summary, by = "key")
-  lacks <- c(lacking_values(exhibit$summary, spec$filter[[1L]]), lone_values(exhibit, ground))
+  wanted <- spec$filter[[1L]]
+  # A simulated network is no transport of a library: its platform says what it stands for.
+  if (ground == "simulated") wanted$transport <- NULL
+  lacks <- c(
+    lacking_values(exhibit$summary, wanted), lone_values(exhibit, ground),
+    if (nzchar(spec$without)) spec$without
+  )
   state <- if (length(lacks)) "partly" else "drawn"
   # What a site must have for the rest.
   if (length(lacks) && nzchar(spec$needs)) lacks <- c(lacks, spec$needs)

@@ -26,10 +26,10 @@ compare_exhibit <- function(exhibit, by, summary = exhibit$summary) {
   comparison
 }
 
-#' Performance of each level of `by` in % of that of the reference level, by size.
+#' Performance or time of each level of `by` in % of that of the reference level, by size.
 #'
 #' Arguments: `by` (`placement`; of several the first that differs here), `reference` (`near`; may
-#' have stars; of several the first that is there), `series` (`mpi`).
+#' have stars; of several the first that is there), `series` (`mpi`), `of` (`performance`, `time`).
 #' @noRd
 exhibit_relative <- function(exhibit) {
   by <- compared_in(exhibit, "placement")
@@ -37,23 +37,34 @@ exhibit_relative <- function(exhibit) {
   reference <- reference_in(comparison, argument(exhibit, "reference", "near"))
   relative <- relative_to(comparison, reference)
   if (!nrow(relative)) await("launches with ", by, " ", reference, " and with another")
+  of <- argument(exhibit, "of", "performance")
   relative[, `:=`(ratio = 100 * performance, low = 100 * low, high = 100 * high)]
+  if (of == "time") relative[, `:=`(ratio = 1e4 / ratio, low = 1e4 / high, high = 1e4 / low)]
   # What is compared is told by `other`.
   exhibit$arguments$series <- c(setdiff(argument(exhibit, "series", "mpi"), by), "other")
   panel <- setdiff(argument(exhibit, "panel", "transport"), by)
   plot <- plot_ratios(
     relative, exhibit, if (length(panel)) panel else "transport",
-    sprintf("performance, %% of %s", in_words(by, reference)), paste(
-      sprintf("Points: time with %s %s over time with the other,", by, reference),
-      "in %, over blocks; this is the relative bandwidth, the inverse of the relative latency.",
-      "Bars: 95 % interval, of all sizes of a curve together. Under 100 % the other is slower."
-    ),
+    sprintf("%s, %% of %s", of, in_words(by, reference)),
+    sprintf(WHAT_RELATIVE_SHOWS[[of]], by, reference),
     none = 100
   )
   data <- relative[, !c("performance", "low90", "high90")]
   setnames(data, c("ratio", "low", "high"), c("percent", "percent_low", "percent_high"))
   with_data(plot, data)
 }
+
+WHAT_RELATIVE_SHOWS <- c(
+  performance = paste(
+    "Points: time with %s %s over time with the other, in %%, over blocks; this is the relative",
+    "bandwidth, the inverse of the relative latency. Bars: 95 %% interval, of all sizes of a",
+    "curve together. Under 100 %% the other is slower."
+  ),
+  time = paste(
+    "Points: time over time with %s %s, in %%, over blocks. Bars: 95 %% interval, of all sizes",
+    "of a curve together. Above 100 %% the other is slower."
+  )
+)
 
 #' Ratios with their intervals by size, log-log about the line of no difference.
 #'

@@ -33,10 +33,16 @@ class_of_exhibit <- function(state, ground, n, circular) {
 }
 
 #' Launches of that configuration and size of which there are fewest.
+#'
+#' Where each launch chooses sizes of its own, by where its curve bends, a launch counts for all.
 #' @noRd
 fewest_launches <- function(summary) {
-  by <- intersect(c(configuration_columns(summary), "bytes"), names(summary))
-  min(summary[, list(n = uniqueN(key)), by = by]$n)
+  by <- intersect(configuration_columns(summary), names(summary))
+  chosen <- if (length(summary$option_adaptive)) as.numeric(summary$option_adaptive) > 0 else FALSE
+  sizes <- fifelse(rep_len(chosen %in% TRUE, nrow(summary)), NA_real_, summary$bytes)
+  min(cbind(summary[, c(by, "key"), with = FALSE], sizes)[, list(n = uniqueN(key)),
+    by = c(by, "sizes")
+  ]$n)
 }
 
 #' The coverage in a sentence: the published exhibits by class.

@@ -112,12 +112,16 @@ exhibit_overhead_table <- function(exhibit) {
   # Where no step went beyond the knee, more may be hidden and the overhead be less.
   bound <- function(name, sign) paste0(ifelse(rows$knee_seen, "", sign), cell(name))
   shown <- data.table(
-    Configuration = as.character(level_of(rows, c("mpi", "transport", "placement"))),
+    Configuration = as.character(level_of(
+      rows, c("mpi", "transport", "placement", if (uniqueN(rows$parameters) > 1L) "parameters")
+    )),
     Size = format_bytes(rows$bytes), n = rows$n, gap = cell("base"),
-    hidden = bound("hidden", "\u2265 "), overhead = bound("overhead", "\u2264 ")
+    hidden = bound("hidden", "\u2265 "), overhead = bound("overhead", "\u2264 "),
+    call = cell("call")
   )
-  setnames(shown, c("gap", "hidden", "overhead"), c(
-    "Gap g (\u00b5s)", "Hidden computation C (\u00b5s)", "Overhead g - C (\u00b5s)"
+  setnames(shown, c("gap", "hidden", "overhead", "call"), c(
+    "Gap g (\u00b5s)", "Hidden computation C (\u00b5s)", "Overhead g - C (\u00b5s)",
+    "By the time of calls (\u00b5s)"
   ))
   with_table(shown, rows, caption_of_exhibit(
     exhibit, "Medians over launches with their 95 % intervals.", rows$n

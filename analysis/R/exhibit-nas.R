@@ -3,22 +3,52 @@
 #
 # The columns `mop` (operations of a run in millions) and `threads` are of every sample.
 
-#' Rate in Mop/s by cores, ranks and threads apart.
+#' Rate in Mop/s by cores, ranks and threads apart, and beside it the speed-up over one core.
 #'
 #' Arguments: `series` (columns told apart by colour beside ranks and threads), `panel`.
 #' @noRd
 exhibit_rate <- function(exhibit) {
-  tables <- rates_of(exhibit, "cores", c("way", argument(exhibit, "series")))
+  apart <- argument(exhibit, "series")
+  tables <- rates_of(exhibit, "cores", c("way", apart))
   axis <- axis_of("cores", tables$medians$cores, "log")
-  tables <- lapply(tables, function(table) {
+  shown <- lapply(tables, function(table) {
     set(table, j = "x", value = axis$place(table$cores, table$level))
+    with_speedups(table, tables$medians[cores == 1], apart)
   })
-  plot <- draw_curves(tables$points, tables$medians, "free_y", jitter = axis$jitter) +
-    axis$scale + y_axis("rate (Mop/s)", "linear") +
+  plot <- draw_curves(shown$points, shown$medians, "free_y", jitter = axis$jitter) +
+    axis$scale + y_axis("rate (Mop/s), and speed-up over one core", "linear") +
     ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(
-      exhibit, paste(WHAT_CURVES_SHOW, "Operations as NAS counts them."), tables$medians$n
+      exhibit, paste(
+        WHAT_CURVES_SHOW, "Operations as NAS counts them. Speed-up: over the median of one core."
+      ), tables$medians$n
     ))
-  with_data(plot, tidy_rates(tables$medians))
+  with_data(plot, tidy_rates(with_speedup(tables$medians, tables$medians[cores == 1], apart)))
+}
+
+#' Column `speedup`: a rate over that of one core, of the same panel and series; `NA` without one.
+#' @noRd
+with_speedup <- function(table, alone, apart) {
+  by <- c("panel", apart)
+  set(table, j = "speedup", value = alone[table, on = by, mult = "first"]$y)
+  table[, speedup := y / speedup][]
+}
+
+#' Rates, and below them as much again in panels of their own: speed-ups, where one core is there.
+#' @noRd
+with_speedups <- function(table, alone, apart) {
+  rates <- with_speedup(copy(table), alone, apart)
+  faster <- rates[!is.na(speedup)]
+  scaled <- faster$speedup / faster$y
+  for (column in intersect(c("y", "y_low", "y_high"), names(faster))) {
+    set(faster, j = column, value = faster[[column]] * scaled)
+  }
+  names <- levels(rates$panel)
+  cells <- c(join_cells(names, "Mop/s"), join_cells(names, "speed-up"))
+  set(rates, j = "panel", value = factor(join_cells(as.character(rates$panel), "Mop/s"), cells))
+  set(faster, j = "panel", value = factor(join_cells(
+    as.character(faster$panel), "speed-up"
+  ), cells))
+  rbind(rates, faster)
 }
 
 #' Rate in Mop/s by threads of each rank, a curve a number of cores; the best split is named.
@@ -120,7 +150,7 @@ rates_of <- function(exhibit, x, series) {
   exhibit$arguments$panel <- unique(c("operation", argument(exhibit, "panel", "mpi")))
   tables <- exhibit_curves(exhibit, x)
   by <- c(configuration_columns(exhibit$summary), "bytes")
-  absent <- setdiff(c("cores", "split", "way"), names(tables$medians))
+  absent <- setdiff(c("cores", "split", "way", series), names(tables$medians))
   known <- unique(tables$points[, c(by, absent), with = FALSE])
   medians <- known[tables$medians, on = by]
   list(

@@ -17,6 +17,8 @@ registered$rows <- list()
 #' @param draw how it is drawn, a verb such as [by_size()]; `NULL`: not drawn yet.
 #' @param differs how it differs from the published one, a sentence for the caption.
 #' @param needs what a site or an experiment must have, where that is not there yet.
+#' @param without what of the study's own contrast no launches of ours can show: then it is drawn
+#'   in part at most.
 #' @param circular whether the simulated machine that may draw it was fitted to what it shows: then
 #'   it says so, and does not count as simulated.
 #' @return the row, invisibly, as [list_exhibits()] has it. An error of class `cotejo_bad_data`
@@ -31,8 +33,8 @@ registered$rows <- list()
 #' }
 #' @export
 exhibit <- function(name, title, data = NULL, draw = NULL, differs = "", needs = "",
-                    circular = FALSE) {
-  row <- exhibit_row(name, title, data, draw, differs, needs, circular)
+                    without = "", circular = FALSE) {
+  row <- exhibit_row(name, title, data, draw, differs, needs, without, circular)
   if (name %in% names(registered$rows)) wrong_exhibit(name, "it is there already")
   registered$rows[[name]] <- row
   invisible(row)
@@ -41,8 +43,10 @@ exhibit <- function(name, title, data = NULL, draw = NULL, differs = "", needs =
 #' An exhibit as a row of the register, checked and not registered.
 #' @noRd
 exhibit_row <- function(name, title, data = NULL, draw = NULL, differs = "", needs = "",
-                        circular = FALSE) {
-  check_texts(list(name = name, title = title, differs = differs, needs = needs))
+                        without = "", circular = FALSE) {
+  check_texts(list(
+    name = name, title = title, differs = differs, needs = needs, without = without
+  ))
   if (!isTRUE(circular) && !isFALSE(circular)) {
     wrong_exhibit(name, "circular is neither TRUE nor FALSE")
   }
@@ -55,7 +59,7 @@ exhibit_row <- function(name, title, data = NULL, draw = NULL, differs = "", nee
     study = sub("-.*", "", name), exhibit = sub("^[^-]*-", "", name), name = name,
     kind = draw$kind, title = title, tests = data$tests, filter = list(data$filter),
     sizes = data$sizes, verb = draw$verb, arguments = list(draw$arguments), differs = differs,
-    needs = needs, circular = circular
+    needs = needs, without = without, circular = circular
   )
 }
 
@@ -98,7 +102,7 @@ in_exhibit <- function(name, argument) {
 #'
 #' @return data.table, a row an exhibit in the order of their calls: `study`, `exhibit`, `name`,
 #'   `kind` (`figure` or `table`), `title`, `tests`, `filter` (list), `sizes`, `verb`, `arguments`
-#'   (list), `differs`, `needs`, `circular`.
+#'   (list), `differs`, `needs`, `without`, `circular`.
 #' @export
 list_exhibits <- function() rbindlist(unname(registered$rows))
 
@@ -160,7 +164,7 @@ FILTER_COLUMNS <- c(
   "pairs", "burst", "queue", "log2_points", "keys", "threads", "rank", "switched", "algorithms",
   "protocol", "timer", "library", "kernel", "governor", "cpu_model", "quantity", "program",
   "partitions", "thread_cores", "ways", "compute_us", "depth", "before", "any_source", "any_tag",
-  "many", "offset"
+  "many", "offset", "measure"
 )
 VARIED_COLUMN <- "^(setting|parameter|option)_[a-z0-9_]+$"
 
@@ -177,6 +181,7 @@ drawing <- function(verb, columns = list(), ..., kind = "figure") {
   if (length(odd)) wrong_argument("no column ", toString(odd), " to draw by")
   given <- Filter(length, list(...))
   known <- list(unit = UNIT_NAMES, scale = c("log", "linear"), truth = c("up", "null"),
+    of = c("performance", "time"),
     work = c("fixed", "per-rank"))
   for (name in intersect(names(known), names(given))) {
     odd <- setdiff(given[[name]], known[[name]])

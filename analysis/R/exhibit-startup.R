@@ -30,8 +30,16 @@ exhibit_startup_table <- function(exhibit) {
   setnames(shown, c("startup", "best", "last"), c(
     "Start-up (\u00b5s)", "Largest bandwidth (MB/s)", "Bandwidth at the largest size (MB/s)"
   ))
+  # Which configuration, and between which hosts, starts soonest, and which last.
+  ends <- medians[, list(startup = median_s[[1L]]), by = c("panel", "level")][order(startup)]
+  named <- ends[, sprintf("%s us: %s, %s", format_us(startup), level, panel)]
   with_table(shown, medians[, !c("level", "panel")], caption_of_exhibit(
-    exhibit, "Medians over launches with their 95 % intervals.", medians$n
+    exhibit, c(
+      "Medians over launches with their 95 % intervals.",
+      if (nrow(ends) > 1L) {
+        sprintf("Least start-up, %s. Largest, %s.", named[[1L]], named[[length(named)]])
+      }
+    ), medians$n
   ))
 }
 

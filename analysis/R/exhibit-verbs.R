@@ -52,20 +52,21 @@ gain <- function(by = NULL, series = NULL, panel = NULL, unit = NULL, scale = NU
   )
 }
 
-#' Performance in % of that of one level.
+#' Performance, or time, in % of that of one level.
 #'
 #' @param by columns compared, of several the first that differs in these launches, by name.
 #' @param series columns told apart by colour, by name: `mpi`, or `c(mpi, transport)`.
 #' @param panel columns told apart by panel, by name: `mpi`, or `c(mpi, transport)`.
 #' @param reference the level that others are held against; may have stars, of several the first
 #' that is there.
+#' @param of `"performance"` (the default), or `"time"` where the study drew that.
 #' @return for [exhibit()].
 #' @export
-relative <- function(by = NULL, series = NULL, panel = NULL, reference = NULL) {
+relative <- function(by = NULL, series = NULL, panel = NULL, reference = NULL, of = NULL) {
   drawing(
     "relative",
     list(by = substitute(by), series = substitute(series), panel = substitute(panel)),
-    reference = reference
+    reference = reference, of = of
   )
 }
 
@@ -179,7 +180,7 @@ wait_pattern <- function(x = NULL, series = NULL, panel = NULL, truth = NULL, un
   )
 }
 
-#' NAS kernels: Mop/s by cores, ranks and threads apart.
+#' NAS kernels: Mop/s by cores, ranks and threads apart, and the speed-up over one core.
 #'
 #' @param series columns told apart by colour, by name: `mpi`, or `c(mpi, transport)`.
 #' @param panel columns told apart by panel, by name: `mpi`, or `c(mpi, transport)`.

@@ -78,8 +78,9 @@ overlap_curves <- function(results) {
 #' @param curves what [overlap_curves()] returned.
 #' @param level of the intervals.
 #' @return data.table, one row a configuration, operation and size: `n` (launches), then
-#'   `base_s`, `overhead_s`, `hidden_s` (s) and `share`, each with `_low` and `_high` (`NA` under
-#'   five launches), `misfit` (median) and `knee_seen` (in every launch).
+#'   `base_s`, `overhead_s`, `hidden_s` (s), `share` and, where it was noted, `call_s` (s, within
+#'   the calls, without computation), each with `_low` and `_high` (`NA` under five launches),
+#'   `misfit` (median) and `knee_seen` (in every launch).
 #' @export
 estimate_overlap <- function(curves, level = 0.95) {
   by <- c(
@@ -88,10 +89,16 @@ estimate_overlap <- function(curves, level = 0.95) {
   )
   need_columns(curves, c(by, "key", "computation_s", "time_s"), "the curves of overlap")
   single <- curves[, overlap_opportunity(computation_s, time_s), keyby = c(by, "key")]
+  noted <- all(c("start_s", "wait_s") %in% names(curves))
+  if (noted) {
+    single[, call_s := curves[, (start_s + wait_s)[which.min(computation_s)],
+      keyby = c(by, "key")
+    ]$V1]
+  }
   interval <- function(x) {
     unlist(median_interval(x, level)[c("median", "low", "high")])
   }
-  measures <- c("base_s", "overhead_s", "hidden_s", "share")
+  measures <- c("base_s", "overhead_s", "hidden_s", "share", if (noted) "call_s")
   single[, c(
     list(n = .N),
     stats::setNames(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Which broadcast is this? Models of how a collective scales with processes and size, and the one
+# Which algorithm is this? Models of how a collective scales with processes and size, and the one
 # that fits.
 
 # Time = latency * steps(p) + bytes / bandwidth * volume(p), p processes, bytes of the whole
@@ -20,6 +20,43 @@ SCALING_MODELS <- list(
     rep(1, length(p))
   })
 )
+
+rounds <- function(p) ceiling(log2(p))
+
+SCATTER_MODELS <- list(
+  `repeated sends` = list(steps = function(p) p - 1, volume = function(p) p - 1),
+  # Half of all goes to the first rank that deals out further, a quarter to the next.
+  `binomial tree` = list(steps = rounds, volume = function(p) p - 1)
+)
+
+# Of further collectives. Bytes are those that one rank has for another, of reductions the whole.
+MODELS_OF <- list(
+  scatter = SCATTER_MODELS, gather = SCATTER_MODELS,
+  allgather = list(
+    ring = list(steps = function(p) p - 1, volume = function(p) p - 1),
+    `recursive doubling` = list(steps = rounds, volume = function(p) p - 1),
+    `gather and broadcast` = list(
+      steps = function(p) 2 * rounds(p), volume = function(p) p - 1 + p * rounds(p)
+    )
+  ),
+  alltoall = list(
+    pairwise = list(steps = function(p) p - 1, volume = function(p) p - 1),
+    # Blocks travel together, half of all in each round.
+    Bruck = list(steps = rounds, volume = function(p) p / 2 * rounds(p))
+  ),
+  allreduce = list(
+    `recursive doubling` = list(steps = rounds, volume = rounds),
+    `reduce-scatter and allgather` = list(
+      steps = function(p) 2 * rounds(p), volume = function(p) 2 * (p - 1) / p
+    )
+  )
+)
+
+#' The models of an operation; those of a broadcast for what has none of its own.
+#' @noRd
+models_of <- function(operation) {
+  if (operation %in% names(MODELS_OF)) MODELS_OF[[operation]] else SCALING_MODELS
+}
 
 # A best model that misses by more than this, as root mean square of relative errors, is none.
 MOST_MISFIT <- 0.25
@@ -58,16 +95,16 @@ fit_scaling <- function(ranks, bytes, time_s, model) {
 
 #' Which model of scaling a collective follows, and how sure that is.
 #'
-#' All four models are fitted to the medians over launches, and again to medians of launches drawn
-#' with replacement: `sure` is the share of draws in which the same model misses least. Libraries
-#' change their algorithm with the size, so sizes are judged in classes: small to 4 KiB, medium to
-#' 80 KiB, large above (the classes of the study `stival`).
+#' All models of the operation are fitted to the medians over launches, and again to medians of
+#' launches drawn with replacement: `sure` is the share of draws in which the same model misses
+#' least. Libraries change their algorithm with the size, so sizes are judged in classes: small to
+#' 4 KiB, medium to 80 KiB, large above (the classes of the study `stival`).
 #'
-#' @param summary what [summarise_launches()] returned, of one operation that moves a whole
-#'   message to all ranks, with at least two numbers of ranks.
+#' @param summary what [summarise_launches()] returned, of collective operations, with at least two
+#'   numbers of ranks.
 #' @param replicates,seed of the bootstrap.
-#' @return data.table, one row a site, MPI, transport, placement and class of sizes: `sizes`
-#'   (class), `ranks` (text), `n` (launches, least), `best`, `sure` (0 to 1), `latency_s`,
+#' @return data.table, one row an operation, site, MPI, transport, placement and class of sizes:
+#'   `sizes` (class), `ranks` (text), `n` (launches, least), `best`, `sure` (0 to 1), `latency_s`,
 #'   `bytes_per_s`, `misfit` of the best, `next_best`, `next_misfit`, `verdict` (text).
 #' @export
 which_broadcast <- function(summary, replicates = 400L, seed = 1L) {
@@ -78,7 +115,9 @@ which_broadcast <- function(summary, replicates = 400L, seed = 1L) {
   used[, sizes := size_class(bytes)]
   # All sizes of a launch are drawn together.
   used[, block := do.call(paste, .SD), .SDcols = intersect(c("session", "launch"), names(used))]
-  used[, judge_scaling(ranks, bytes, median_s, block, replicates, seed), keyby = c(by, "sizes")]
+  used[, judge_scaling(
+    models_of(operation), ranks, bytes, median_s, block, replicates, seed
+  ), keyby = c(by, "sizes")]
 }
 
 size_class <- function(bytes) {
@@ -88,7 +127,7 @@ size_class <- function(bytes) {
   )
 }
 
-judge_scaling <- function(ranks, bytes, median_s, block, replicates, seed) {
+judge_scaling <- function(models, ranks, bytes, median_s, block, replicates, seed) {
   data <- data.table(ranks, bytes, median_s, block)
   wide <- dcast(data, ranks + bytes ~ block, value.var = "median_s", fun.aggregate = stats::median)
   cells <- wide[, c("ranks", "bytes")]
@@ -105,7 +144,7 @@ judge_scaling <- function(ranks, bytes, median_s, block, replicates, seed) {
     return(out)
   }
   fits <- function(times) {
-    lapply(SCALING_MODELS, function(m) fit_scaling(cells$ranks, cells$bytes, times, m))
+    lapply(models, function(m) fit_scaling(cells$ranks, cells$bytes, times, m))
   }
   misfits <- function(found) vapply(found, `[[`, 0, "misfit")
   found <- fits(column_medians(times))
@@ -144,7 +183,7 @@ say_scaling <- function(fit) {
   }
 }
 
-#' Which broadcast it is, as a table.
+#' Which algorithm it is, as a table.
 #' @noRd
 exhibit_scaling_table <- function(exhibit) {
   found <- which_broadcast(exhibit$summary)
@@ -153,7 +192,8 @@ exhibit_scaling_table <- function(exhibit) {
   shown <- data.table(
     Configuration = as.character(level_of(
       found, c(
-        "mpi", "transport", "placement", "settings", if (any(nzchar(found$simulated))) "site"
+        if (uniqueN(found$operation) > 1L) "operation", "mpi", "transport", "placement",
+        "settings", if (any(nzchar(found$simulated))) "site"
       )
     )),
     Sizes = found$sizes, Ranks = found$ranks, n = found$n, `It is` = found$verdict,

@@ -163,7 +163,7 @@ read_launches <- function(files) {
   samples <- rbindlist(samples, use.names = TRUE, fill = TRUE)
   if (nrow(samples)) {
     # Numbers pass between processes much faster than texts.
-    set(samples, j = "operation", value = factor(samples$operation))
+    set(samples, j = "operation", value = factor(present_name(samples$operation)))
     set(samples, j = "at", value = rep.int(seq_along(lengths), lengths))
   }
   list(
@@ -172,6 +172,16 @@ read_launches <- function(files) {
     units = unique(lapply(read, `[[`, "units")),
     quantities = rbindlist(lapply(read, `[[`, "quantities")), broken = broken
   )
+}
+
+# What was measured under a name that says something else now, and how it is called.
+OPERATIONS_RENAMED <- c(
+  "radix-original" = "radix-serving", "radix-posted" = "radix-serving-posted"
+)
+
+present_name <- function(operations) {
+  renamed <- OPERATIONS_RENAMED[operations]
+  fifelse(is.na(renamed), operations, unname(renamed))
 }
 
 #' One launch: `row`, and of those that are ok `samples`, `columns` and `quantities`.
@@ -196,7 +206,7 @@ read_launch <- function(file) {
     units = stats::setNames(vapply(columns, `[[`, "", "unit"), names)[!names %in% SAMPLE_COLUMNS],
     quantities = if (length(quantities)) {
       as.data.table(list(
-        key = row$key, operation = names(quantities), quantity = unname(quantities)
+        key = row$key, operation = present_name(names(quantities)), quantity = unname(quantities)
       ))
     }
   )

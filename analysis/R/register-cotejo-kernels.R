@@ -64,7 +64,7 @@ exhibit("cotejo-fft-variants", "Variants of the FFT against the original",
 
 exhibit("cotejo-radix-variants", "Variants of the radix sort against the original",
   data = launches_of("radix_weak", "radix_quick", operation = "radix-*", ranks = not("1")),
-  draw = variants_table(reference = "radix-original", x = keys)
+  draw = variants_table(reference = "radix-serving", x = keys)
 )
 
 exhibit("cotejo-nas-original", "Our kernels in C beside NAS's own programs",
@@ -141,4 +141,9 @@ exhibit("cotejo-device-memory", "A message by whose memory its buffers are in",
   data = launches_of("devices_full", "devices_quick", operation = "pingpong"),
   draw = by_size(series = parameter_memory, panel = c(mpi, transport)),
   needs = "a machine with CUDA or HIP devices"
+)
+
+exhibit("cotejo-nas-schedules", "How OpenMP shares out iterations: NAS kernels on all cores",
+  data = launches_of("nas_schedules", operation = "nas-*"),
+  draw = values(x = parameter_schedule, series = mpi, panel = operation, unit = "ms")
 )

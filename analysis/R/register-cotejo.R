@@ -288,6 +288,19 @@ exhibit("cotejo-which-broadcast", "Which broadcast is it? Models of scaling with
   draw = scaling_table()
 )
 
+exhibit("cotejo-netpipe-limits", "Bandwidth of a message with the eager limits of older libraries",
+  data = launches_of("netpipe_limits", sizes = "1..1Mi"),
+  draw = by_size(series = setting_eager_limit, panel = c(mpi, transport), unit = "Mbit/s")
+)
+
+exhibit("cotejo-which-algorithm", "Which algorithm is it? The other collectives",
+  data = launches_of(
+    "hosts_full", "collective_full",
+    operation = c("scatter", "gather", "allgather", "alltoall", "allreduce")
+  ),
+  draw = scaling_table()
+)
+
 exhibit(
   "cotejo-simulated-bcast",
   "Broadcast by ranks on simulated machines: whose choice of algorithms",

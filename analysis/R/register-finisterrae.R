@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Exhibits: counterparts of finisterrae.
 
+DIFFERS_BY_CARD <- paste(
+  "The study used InfiniBand between nodes, and far was the cell away from the card; on emulated",
+  "hosts it is behind the other one of two switches."
+)
+
 exhibit("finisterrae-fig-5.1", "Ping-pong: bandwidth by placement, shared memory",
   data = launches_of(
     "pingpong_affinity", "simulated_pingpong_memory",
@@ -88,7 +93,7 @@ exhibit("finisterrae-fig-5.7", "Ping-pong: bandwidth by placement, the interconn
     sizes = "4Ki..32Mi"
   ),
   draw = by_size(series = placement, panel = mpi, unit = "MB/s"),
-  differs = "The study used InfiniBand between nodes.",
+  differs = DIFFERS_BY_CARD,
   needs = "a site with cores that are near and cores that are far",
   circular = TRUE
 )
@@ -100,7 +105,7 @@ exhibit("finisterrae-fig-5.8", "Ping-pong: latency by placement, the interconnec
     sizes = "1..4Ki"
   ),
   draw = by_size(series = placement, panel = mpi, unit = "us"),
-  differs = "The study used InfiniBand between nodes.",
+  differs = DIFFERS_BY_CARD,
   needs = "a site with cores that are near and cores that are far",
   circular = TRUE
 )
@@ -112,7 +117,7 @@ exhibit("finisterrae-fig-5.9", "Ping-ping: bandwidth by placement, the interconn
     sizes = "4Ki..32Mi"
   ),
   draw = by_size(series = placement, panel = mpi, unit = "MB/s"),
-  differs = "The study used InfiniBand between nodes.",
+  differs = DIFFERS_BY_CARD,
   needs = "a site with cores that are near and cores that are far",
   circular = TRUE
 )
@@ -124,7 +129,7 @@ exhibit("finisterrae-fig-5.10", "Ping-ping: latency by placement, the interconne
     sizes = "1..4Ki"
   ),
   draw = by_size(series = placement, panel = mpi, unit = "us"),
-  differs = "The study used InfiniBand between nodes.",
+  differs = DIFFERS_BY_CARD,
   needs = "a site with cores that are near and cores that are far",
   circular = TRUE
 )
@@ -135,7 +140,7 @@ exhibit("finisterrae-fig-5.11", "Ping-pong: performance of the far placement, th
     transport = c(if_there("tcp"), if_there("simulated")), placement = c("near", "far")
   ),
   draw = relative(by = placement, reference = "near", series = mpi),
-  differs = "The study used InfiniBand between nodes.",
+  differs = DIFFERS_BY_CARD,
   needs = "a site with cores that are near and cores that are far",
   circular = TRUE
 )
@@ -146,7 +151,7 @@ exhibit("finisterrae-fig-5.12", "Ping-ping: performance of the far placement, th
     transport = c(if_there("tcp"), if_there("simulated")), placement = c("near", "far")
   ),
   draw = relative(by = placement, reference = "near", series = mpi),
-  differs = "The study used InfiniBand between nodes.",
+  differs = DIFFERS_BY_CARD,
   needs = "a site with cores that are near and cores that are far",
   circular = TRUE
 )
@@ -182,89 +187,51 @@ exhibit("finisterrae-fig-5.16", "Ping-ping: latency with the protocol forced",
 )
 
 exhibit("finisterrae-fig-5.17", "All-to-all by size and ranks, Open MPI, placement near",
-  data = launches_of(
-    "collective_affinity_full", "collective_affinity_quick", "collective_full",
-    "collective_quick", "simulated_alltoall", operation = "alltoall", algorithms = "openmpi",
-    placement = "near", parameter_start = c(not("barrier"), not("mpi-barrier"), not("none"))
-  ),
+  data = collective_launches("alltoall", algorithms = "openmpi", placement = "near"),
   draw = by_size(series = ranks, panel = transport),
-  differs = "The study had 2 to 1024 ranks on 64 nodes."
+  differs = DIFFERS_IN_RANKS
 )
 
 exhibit("finisterrae-fig-5.18", "All-to-all by size and ranks, Open MPI, placement far",
-  data = launches_of(
-    "collective_affinity_full", "collective_affinity_quick", "collective_full",
-    "collective_quick", "simulated_alltoall", operation = "alltoall", algorithms = "openmpi",
-    placement = "far", parameter_start = c(not("barrier"), not("mpi-barrier"), not("none"))
-  ),
+  data = collective_launches("alltoall", algorithms = "openmpi", placement = "far"),
   draw = by_size(series = ranks, panel = transport),
-  differs = "The study had 2 to 1024 ranks on 64 nodes."
+  differs = DIFFERS_IN_RANKS
 )
 
 exhibit("finisterrae-fig-5.19", "All-to-all by size and ranks, Intel MPI, placement near",
-  data = launches_of(
-    "collective_affinity_full", "collective_affinity_quick", "collective_full",
-    "collective_quick", "simulated_alltoall", operation = "alltoall", algorithms = "intel-mpi",
-    placement = "near", parameter_start = c(not("barrier"), not("mpi-barrier"), not("none"))
-  ),
+  data = collective_launches("alltoall", algorithms = "intel-mpi", placement = "near"),
   draw = by_size(series = ranks, panel = transport),
-  differs = "The study had 2 to 1024 ranks on 64 nodes."
+  differs = DIFFERS_IN_RANKS
 )
 
 exhibit("finisterrae-fig-5.20", "All-to-all by size and ranks, Intel MPI, placement far",
-  data = launches_of(
-    "collective_affinity_full", "collective_affinity_quick", "collective_full",
-    "collective_quick", "simulated_alltoall", operation = "alltoall", algorithms = "intel-mpi",
-    placement = "far", parameter_start = c(not("barrier"), not("mpi-barrier"), not("none"))
-  ),
+  data = collective_launches("alltoall", algorithms = "intel-mpi", placement = "far"),
   draw = by_size(series = ranks, panel = transport),
-  differs = "The study had 2 to 1024 ranks on 64 nodes."
+  differs = DIFFERS_IN_RANKS
 )
 
-exhibit("finisterrae-fig-5.21", "All-to-all: performance of the far placement, Open MPI",
-  data = launches_of(
-    "collective_affinity_full", "collective_affinity_quick", "collective_full",
-    "collective_quick", "simulated_alltoall", operation = "alltoall", algorithms = "openmpi",
-    placement = c("near", "far"),
-    parameter_start = c(not("barrier"), not("mpi-barrier"), not("none"))
-  ),
-  draw = relative(by = placement, reference = "near", series = ranks),
-  differs = "The study had 2 to 1024 ranks on 64 nodes.",
-  needs = "a site with cores that are near and cores that are far",
+exhibit("finisterrae-fig-5.21", "All-to-all: time of the far placement, Open MPI",
+  data = collective_launches("alltoall", algorithms = "openmpi", placement = c("near", "far")),
+  draw = relative(by = placement, reference = "near", series = ranks, of = "time"),
+  differs = DIFFERS_IN_RANKS,
   circular = TRUE
 )
 
-exhibit("finisterrae-fig-5.22", "All-to-all: performance of the far placement, Intel MPI",
-  data = launches_of(
-    "collective_affinity_full", "collective_affinity_quick", "collective_full",
-    "collective_quick", "simulated_alltoall", operation = "alltoall", algorithms = "intel-mpi",
-    placement = c("near", "far"),
-    parameter_start = c(not("barrier"), not("mpi-barrier"), not("none"))
-  ),
-  draw = relative(by = placement, reference = "near", series = ranks),
-  differs = "The study had 2 to 1024 ranks on 64 nodes.",
-  needs = "a site with cores that are near and cores that are far",
+exhibit("finisterrae-fig-5.22", "All-to-all: time of the far placement, Intel MPI",
+  data = collective_launches("alltoall", algorithms = "intel-mpi", placement = c("near", "far")),
+  draw = relative(by = placement, reference = "near", series = ranks, of = "time"),
+  differs = DIFFERS_IN_RANKS,
   circular = TRUE
 )
 
 exhibit("finisterrae-fig-5.23", "All-to-all by ranks, 1 B",
-  data = launches_of(
-    "collective_affinity_full", "collective_affinity_quick", "simulated_alltoall",
-    operation = "alltoall", parameter_start = c(not("barrier"), not("mpi-barrier"), not("none")),
-    sizes = "1"
-  ),
+  data = collective_launches("alltoall", sizes = "1"),
   draw = by_parameter(x = ranks, series = c(algorithms, placement), panel = c(bytes, transport)),
-  differs = "The study had 2 to 1024 ranks on 64 nodes."
+  differs = DIFFERS_IN_RANKS
 )
 
 exhibit("finisterrae-fig-5.24", "All-to-all by ranks, 4 KiB",
-  data = launches_of(
-    "collective_affinity_full", "collective_affinity_quick", "simulated_alltoall",
-    operation = "alltoall", parameter_start = c(not("barrier"), not("mpi-barrier"), not("none")),
-    sizes = "4Ki"
-  ),
+  data = collective_launches("alltoall", sizes = "4Ki"),
   draw = by_parameter(x = ranks, series = c(algorithms, placement), panel = c(bytes, transport)),
-  differs = paste(
-    "The study had 2 to 1024 ranks on 64 nodes. Simulations stop where their memory would."
-  )
+  differs = paste(DIFFERS_IN_RANKS, "Simulations stop where their memory would.")
 )

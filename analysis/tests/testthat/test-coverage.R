@@ -110,3 +110,21 @@ test_that("README's sentence is that of the coverage, and the coverage that of t
   said <- lines[seq(ends[[1L]] + 1L, ends[[2L]] - 1L)]
   expect_identical(paste(said, collapse = " "), say_classes(coverage), info = again)
 })
+
+test_that("a launch that chose its own sizes counts for all of them", {
+  summary <- data.table::as.data.table(list(
+    mpi = rep("openmpi", 12L), key = rep(1:6, each = 2L), bytes = c(rbind(8, 100 + 1:6)),
+    option_adaptive = rep("0.02", 12L)
+  ))
+  expect_identical(fewest_launches(summary), 6L)
+  expect_identical(fewest_launches(summary[, option_adaptive := "0"]), 1L)
+  expect_identical(fewest_launches(summary[, !"option_adaptive"]), 1L)
+})
+
+test_that("of a simulation no transport is missed", {
+  labels <- GROUND_LABELS["scatter"]
+  register <- one_row("by_size", filter = "transport=shm llc")
+  coverage <- drawn_from(planted_time(labels), register)$coverage
+  expect_identical(coverage$lacks, "")
+  expect_identical(drawn_from(planted_time(), register)$coverage$lacks, "transport llc")
+})

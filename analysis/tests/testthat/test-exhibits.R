@@ -233,6 +233,9 @@ test_that("a planted gain and a planted loss of the far placement come out", {
   expect_equal(relative$percent, c(50, 50), tolerance = 0.01)
   expect_true(all(relative$percent_low <= relative$percent))
   expect_true(all(relative$percent_high >= relative$percent))
+  times <- drawn_from(folder, one_row("relative", arguments = "by=placement; of=time"))$data
+  expect_equal(times$percent, c(200, 200), tolerance = 0.01)
+  expect_true(all(times$percent_low <= times$percent & times$percent <= times$percent_high))
   alone <- plant(fresh_folder(), design[placement == "near"])
   waiting <- drawn_from(alone, register)$coverage
   expect_identical(waiting$state, "waiting")
@@ -357,6 +360,7 @@ test_that("tables hold Welch's test, start-up with bandwidth, and the nearest br
   html <- paste(readLines(file.path(startup, "stival", "fig-1.html")), collapse = " ")
   expect_match(html, "Open MPI, shared memory, near, 2 ranks", fixed = TRUE)
   expect_match(html, "at 1 MiB", fixed = TRUE)
+  expect_match(html, "Least start-up, 1[.]00.* us: MPICH.*Largest, 2[.]00.* us: Open MPI")
   # Four ranks, a third of a message's bandwidth: sent one after the other.
   message <- design_of(bytes = 1024, operation = "pingpong")[, `:=`(time = 1e-6, variant = 2L)]
   broadcast <- design_of(bytes = 1024, operation = "bcast")[, `:=`(time = 3e-6, variant = 4L)]
@@ -396,4 +400,18 @@ test_that("a parameter that is 0 somewhere is drawn on a linear axis", {
   axis <- axis_of("depth", c(0, 16, 4096), "log")
   expect_identical(axis$place(c(0, 16), c("a", "b")), c(0, 16))
   expect_equal(axis_of("depth", c(16, 4096), "log")$jitter, 0.05)
+})
+
+test_that("the least time of a launch stands beside its median where an exhibit asks for it", {
+  design <- design_of(bytes = c(8, 64), transport = c("shm", "tcp"))
+  design[, time := fifelse(transport == "tcp", 2e-6, 1e-6)]
+  folder <- plant(fresh_folder(), design)
+  register <- one_row("gain", arguments = "by=transport; panel=measure")
+  drawn <- drawn_from(folder, register)
+  expect_identical(drawn$coverage$lacks, "")
+  times <- drawn$data[grepl("time", panel)]
+  times[, least := grepl("least of a launch", panel)]
+  expect_identical(sort(unique(times$least)), c(FALSE, TRUE))
+  y <- function(which) times[least == which][order(level, bytes)]$y
+  expect_true(all(y(TRUE) < y(FALSE)))
 })

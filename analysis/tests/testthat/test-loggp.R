@@ -191,6 +191,8 @@ test_that("LogP parameters are those that were planted", {
   expect_equal(at$or_overlap_s, 3e-6, tolerance = 1e-9)
   expect_equal(at$L_overlap_s, 5e-6, tolerance = 1e-9)
   expect_equal(at$L_call_s, -3e-6, tolerance = 1e-9)
+  # 4 us at 8 B, and 9 us that the latency grows by.
+  expect_equal(at$g_derived_s, 13e-6, tolerance = 1e-9)
   # An overhead is neither below nothing nor above the gap.
   expect_equal(found[bytes == 4096]$os_overlap_s, 4e-6, tolerance = 1e-9)
   expect_equal(found[bytes == 4096]$or_overlap_s, 0)

@@ -101,3 +101,14 @@ test_that("balance of zones is told as planned and as seen, and what exchanging 
   expect_equal(data$exchange, 25, tolerance = 0.01)
   expect_true(data$seen_low < data$seen && data$seen < data$seen_high)
 })
+
+test_that("the speed-up over one core stands below the rate, where one core was measured", {
+  folder <- plant_kernel(fresh_folder(), c("1x1" = 2, "2x1" = 1, "1x2" = 1.25))
+  drawn <- drawn_nas(folder, "rate")
+  expect_equal(drawn$data[split == "2 x 1"]$speedup, 2, tolerance = 0.01)
+  expect_equal(drawn$data[split == "1 x 2"]$speedup, 1.6, tolerance = 0.01)
+  expect_match(drawn$svg, ": speed-up", fixed = TRUE)
+  alone <- drawn_nas(plant_kernel(fresh_folder(), c("2x1" = 1, "1x2" = 1.25)), "rate")
+  expect_true(all(is.na(alone$data$speedup)))
+  expect_no_match(alone$svg, ": speed-up", fixed = TRUE)
+})

@@ -27,6 +27,19 @@ test_that("each of the four algorithms is named, with its step and its rate", {
   }
 })
 
+test_that("the algorithms of other collectives are named, each among its own", {
+  for (operation in c("scatter", "allgather", "alltoall", "allreduce")) {
+    for (name in names(models_of(operation))) {
+      summary <- planted(models_of(operation)[[name]], bytes = c(8, 1024, 2^16, 2^18))
+      summary$operation <- operation
+      found <- which_broadcast(summary, replicates = 50L)
+      # Small messages are all steps, large ones all volume; two may have one of them alike.
+      expect_true(name %in% found$best, info = paste(operation, name))
+    }
+  }
+  expect_identical(models_of("bcast"), SCALING_MODELS)
+})
+
 test_that("a library that changes its algorithm with the size is two", {
   small <- planted(SCALING_MODELS[["binomial tree"]], bytes = c(8, 1024))
   large <- planted(SCALING_MODELS[["scatter-allgather"]], bytes = c(2^18, 2^20))
