@@ -12,8 +12,11 @@
 #' @noRd
 levels_of_blocks <- function(summary) {
   by <- c(configuration_columns(summary), "bytes", "session")
-  used <- summary[!is.na(median_s) & median_s > 0]
-  used[, off := log(median_s / stats::median(median_s)), by = by]
+  columns <- c(by, "launch", "median_s")
+  used <- summary[which(median_s > 0), columns, with = FALSE]
+  used[, in_cell := .GRP, by = by]
+  middle <- used[, list(middle = median(median_s)), keyby = "in_cell"]$middle
+  used[, off := log(median_s / middle[in_cell])]
   used[, list(level = mean(off)), keyby = c("site", "session", "transport", "launch")]
 }
 
@@ -31,8 +34,9 @@ levels_of_blocks <- function(summary) {
 #'   block), `first_deviations` (`NA` under five blocks), `warm_up` (more than three of them
 #'   slower).
 #' @export
-drift_of_blocks <- function(summary) {
-  levels <- levels_of_blocks(summary)
+drift_of_blocks <- function(summary) drift_of_levels(levels_of_blocks(summary))
+
+drift_of_levels <- function(levels) {
   levels[, c(trend_of(launch, level), first_of(level)), keyby = c("site", "session", "transport")]
 }
 
@@ -69,7 +73,7 @@ trend_of <- function(block, level) {
 #' @export
 plot_drift <- function(summary) {
   levels <- levels_of_blocks(summary)
-  drift <- drift_of_blocks(summary)
+  drift <- drift_of_levels(levels)
   shown <- levels[drift, on = c("site", "session", "transport")]
   shown[, panel := sprintf(
     "%s, session %s, %s: %+.1f %%%s%s", site, session, title_of(transport), 100 * change,

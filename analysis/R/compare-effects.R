@@ -11,27 +11,42 @@
 #' @references Welch 1947, Biometrika 34.
 #' @export
 welch <- function(x, y, level = 0.99) {
-  out <- list(
-    mean_x = mean(x), mean_y = mean(y), difference = mean(x) - mean(y),
-    low = NA_real_, high = NA_real_, t = NA_real_, df = NA_real_, p = NA_real_
-  )
-  if (min(length(x), length(y)) < 2L) {
-    return(out)
-  }
-  u <- stats::var(x) / length(x)
-  v <- stats::var(y) / length(y)
-  error <- sqrt(u + v)
+  welch_of_columns(matrix(x, ncol = 1L), matrix(y, ncol = 1L), level)
+}
+
+#' Welch's test of each column of two matrices; what is `NA` in them is not there.
+#'
+#' @return list as of [welch()], of a value a column each.
+#' @noRd
+welch_of_columns <- function(x, y, level = 0.99) {
+  sides <- lapply(list(x, y), function(side) {
+    n <- colSums(!is.na(side))
+    mean <- colMeans(side, na.rm = TRUE)
+    apart <- side - rep(mean, each = nrow(side))
+    list(n = n, mean = mean, error = colSums(apart^2, na.rm = TRUE) / (n - 1) / n)
+  })
+  u <- sides[[1L]]
+  v <- sides[[2L]]
+  difference <- u$mean - v$mean
+  error <- sqrt(u$error + v$error)
   # Rounding leaves a spread of some 1e-16 of the mean in data that does not vary.
-  if (!is.finite(error) || error <= 10 * .Machine$double.eps * max(abs(c(x, y)))) {
-    return(out)
-  }
-  out$df <- (u + v)^2 / (u^2 / (length(x) - 1) + v^2 / (length(y) - 1))
-  out$t <- out$difference / error
-  out$p <- 2 * stats::pt(-abs(out$t), out$df)
-  reach <- stats::qt((1 + level) / 2, out$df) * error
-  out$low <- out$difference - reach
-  out$high <- out$difference + reach
-  out
+  rounding <- 10 * .Machine$double.eps * pmax(column_ends(abs(x)), column_ends(abs(y)))
+  varies <- which(pmin(u$n, v$n) >= 2L & is.finite(error) & error > rounding)
+  none <- rep(NA_real_, length(error))
+  of <- function(values) replace(none, varies, values[varies])
+  df <- of((u$error + v$error)^2 / (u$error^2 / (u$n - 1) + v$error^2 / (v$n - 1)))
+  t <- of(difference / error)
+  reach <- of(replace(none, varies, stats::qt((1 + level) / 2, df[varies])) * error)
+  list(
+    mean_x = u$mean, mean_y = v$mean, difference = difference, low = difference - reach,
+    high = difference + reach, t = t, df = df,
+    p = replace(none, varies, 2 * stats::pt(-abs(t[varies]), df[varies]))
+  )
+}
+
+# The greatest value of each column; none is 0.
+column_ends <- function(x) {
+  if (nrow(x)) suppressWarnings(apply(x, 2L, max, 0, na.rm = TRUE)) else numeric(ncol(x))
 }
 
 #' Cliff's delta: P(x > y) - P(x < y), -1 to 1; -1 when every launch of x is faster.

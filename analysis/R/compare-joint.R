@@ -16,6 +16,8 @@
 ALL_FLIPS_TO <- 12L
 FLIPS <- 2048L
 CUT <- 1.345
+# Of the interval that verdicts rest on, where equivalence is not asked for.
+LEVEL_OF_VERDICTS <- 0.95
 
 # What depends on numbers of launches alone is made once a session of R.
 made <- new.env(parent = emptyenv())

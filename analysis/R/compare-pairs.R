@@ -60,6 +60,7 @@ pairs_of <- function(summary, strata, by, ignoring = character(), allowing = cha
   used <- which(!is.na(summary$median_s) & summary$median_s > 0)
   used <- as.data.table(lapply(stats::setNames(columns, columns), \(name) summary[[name]][used]))
   used[, block := paste(session, launch)]
+  set(used, j = "node_set", value = node_set_of(used$observed_hosts))
   used[, stratum := .GRP, by = strata]
   setorderv(used, c("stratum", by), na.last = TRUE)
   first <- used[, list(row = .I[[1L]], n = .N), by = c("stratum", by)]
@@ -76,7 +77,7 @@ pairs_of <- function(summary, strata, by, ignoring = character(), allowing = cha
     )
   }))
   sides <- vector("list", nrow(first))
-  columns <- unclass(used)[c("bytes", "median_s", "session", "block", "observed_hosts", "hosts")]
+  columns <- unclass(used)[c("bytes", "median_s", "session", "block", "node_set", "hosts")]
   for (i in unique(c(pairs$left, pairs$right))) {
     at <- seq.int(first$row[[i]], length.out = first$n[[i]])
     sides[[i]] <- lapply(columns, `[`, at)

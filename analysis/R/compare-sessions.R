@@ -6,8 +6,6 @@
 sessions_of <- function(a, b, sizes, blocks) {
   count <- length(sizes)
   all <- unique(c(a$session, b$session))
-  a$node_set <- node_set_of(a$observed_hosts)
-  b$node_set <- node_set_of(b$observed_hosts)
   places <- known_sets(a, b)
   hosts <- max(a$hosts, 1L)
   one <- ratio_of_one_session()

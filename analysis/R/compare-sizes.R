@@ -95,24 +95,21 @@ WELCH_COLUMNS <- c(
 #' What is said of two sides size by size, each for itself.
 #' @noRd
 describe_sides <- function(logs_a, logs_b) {
-  found <- vapply(seq_len(ncol(logs_a)), function(i) {
-    x <- logs_a[, i]
-    y <- logs_b[, i]
-    x <- exp(x[!is.na(x)])
-    y <- exp(y[!is.na(y)])
-    c(
-      length(x), length(y), cliffs_delta(x, y), unlist(welch(x, y), use.names = FALSE)
-    )
-  }, numeric(11L))
-  out <- lapply(seq_len(nrow(found)), function(i) found[i, ])
-  names(out) <- c("n_a", "n_b", "cliffs_delta", WELCH_COLUMNS)
-  middle <- function(logs) {
-    if (nrow(logs)) column_medians(exp(logs)) else rep(NA_real_, ncol(logs))
+  a <- exp(logs_a)
+  b <- exp(logs_b)
+  middle <- function(times) {
+    if (nrow(times)) column_medians(times) else rep(NA_real_, ncol(times))
   }
-  out <- append(out, list(median_a_s = middle(logs_a), median_b_s = middle(logs_b)), 2L)
-  out$n_a <- as.integer(out$n_a)
-  out$n_b <- as.integer(out$n_b)
-  out
+  c(
+    list(
+      n_a = as.integer(colSums(!is.na(a))), n_b = as.integer(colSums(!is.na(b))),
+      median_a_s = middle(a), median_b_s = middle(b),
+      cliffs_delta = vapply(seq_len(ncol(a)), function(i) {
+        cliffs_delta(a[!is.na(a[, i]), i], b[!is.na(b[, i]), i])
+      }, 0)
+    ),
+    stats::setNames(welch_of_columns(a, b), WELCH_COLUMNS)
+  )
 }
 
 #' Effects, tests and intervals of the sizes with enough launches, `NA` for the others.

@@ -8,8 +8,8 @@
 #' @param delta margin of equivalence.
 #' @return list: `results` (what [read_results()] returned), `launches` (all), `account` (of the
 #'   sessions, see [choose_sessions()]), `whole` (summaries of all launches), `summary` (of those
-#'   used), `medians`, `comparison`, `differing` ([differing_pairs()]), `drift`, the settings, and
-#'   `merits` ([with_merits()]).
+#'   used, with the columns of `narrow()`), `medians`, `comparison`, `differing`
+#'   ([differing_pairs()]), `drift`, the settings, and `merits` ([with_merits()]).
 #' @noRd
 compare_results <- function(results_dir, session = NULL, delta = 0.03) {
   message("reading ", results_dir)
@@ -28,17 +28,16 @@ compare_results <- function(results_dir, session = NULL, delta = 0.03) {
   message("summarising ", count_of(sum(launches$status == "ok"), "launch", "launches"))
   whole <- summarise_launches(results)
   chosen <- choose_sessions(whole, session = session)
-  summary <- keep_rows(whole, which(chosen$rows))
+  summary <- keep_rows(narrow(whole), which(chosen$rows))
   message("comparing")
-  compared <- narrow(summary)
-  pairs <- pairs_of(compared, strata_of(compared, "mpi", character(), character()), "mpi")
+  pairs <- pairs_of(summary, strata_of(summary, "mpi", character(), character()), "mpi")
   with_merits(list(
     results = results, launches = launches, account = account_with(chosen$account, launches),
     whole = whole, summary = summary,
     medians = summarise_configurations(summary),
     comparison = compare_pairs(pairs, delta),
     differing = pairs_that_differ(pairs),
-    drift = drift_of_blocks(compared), delta = delta
+    drift = drift_of_blocks(summary), delta = delta
   ))
 }
 
@@ -67,24 +66,28 @@ analyse <- function(results_dir, session = NULL, ...) {
   plans <- study$results
   sessions <- unique(study$summary[, c("site", "session")])
   in_session <- launches[sessions, on = c("site", "session")]$key
+  compared <- study$summary
   rest <- list(
     used = launches[key %in% study$summary$key],
     unusable = launches[key %in% in_session & status != "ok"],
     older = launches[status == "ok" & !key %in% study$summary$key],
-    undisturbed = timed_only(compare_configurations(
-      undisturbed(narrow(study$summary)),
-      delta = study$delta, refused = "list"
-    )),
-    settings = compare_settings(narrow(study$summary), study$delta),
-    agreement = compare_tools(
-      study$whole, session,
-      delta = study$delta
-    ),
-    flags = flag_launches(study$summary),
     missing = missing_cells(of_sessions(plans$sessions, sessions), launches),
     sessions = of_sessions(plans$sessions, sessions), audit = of_sessions(plans$audit, sessions)
   )
-  c(study, rest)
+  message("comparing undisturbed times, settings and tools")
+  # What takes long, in processes of its own.
+  further <- list(
+    undisturbed = function() {
+      timed_only(compare_configurations(
+        undisturbed(compared), delta = study$delta, refused = "list"
+      ))
+    },
+    settings = function() compare_settings(compared, study$delta),
+    agreement = function() compare_tools(study$whole, session, delta = study$delta),
+    flags = function() flag_launches(study$summary)
+  )
+  done <- in_forks(unname(further), function(make) make())
+  c(study, rest, stats::setNames(done, names(further)))
 }
 
 of_sessions <- function(table, sessions) {

@@ -74,7 +74,7 @@ save_study <- function(study, out_dir, thumbs = FALSE) {
   study <- study[c("summary", "medians", "comparison", "drift", "delta")]
   figures <- list_figures(study)
   shared <- list(study = study, figures = figures, out_dir = out_dir, thumbs = thumbs)
-  over_processes(save_numbered, rep(TRUE, nrow(figures)), shared)
+  over_processes(save_numbered, figures$work, shared)
   write_csv(table_medians(study$medians), file.path(out_dir, "medians.csv"))
   figures$name
 }
@@ -91,11 +91,20 @@ thumb_of <- function(name) {
   file.path("thumbs", paste0(gsub("/", "-", name, fixed = TRUE), ".svg", recycle0 = TRUE))
 }
 
-save_plots <- function(plots, out_dir) {
-  unlist(over_processes(function(i, plots) {
+#' Write the files of plots, in as many processes as there are cores.
+#'
+#' @param plots by name: plots, or functions that make them where they are drawn.
+#' @param work how much each is.
+#' @return list, by name: `title` and `caption` of each.
+#' @noRd
+save_plots <- function(plots, out_dir, work = rep(1, length(plots))) {
+  labels <- over_processes(function(i, plots) {
     message("drawing ", names(plots)[[i]])
-    save_plot(plots[[i]], out_dir, names(plots)[[i]])
-  }, rep(TRUE, length(plots)), plots))
+    plot <- if (is.function(plots[[i]])) plots[[i]]() else plots[[i]]
+    save_plot(plot, out_dir, names(plots)[[i]])
+    plot$labels[c("title", "caption")]
+  }, work, plots)
+  stats::setNames(labels, names(plots))
 }
 
 #' Experiments with one time at each size: what has several (steps of computation, queues) is no
@@ -107,7 +116,7 @@ measured_by_size <- function(medians) {
   setdiff(unique(medians$experiment), several$experiment)
 }
 
-#' The figures that a study has the data for: `name`, `kind`, `experiment`.
+#' The figures that a study has the data for: `name`, `kind`, `experiment`, `work` (their rows).
 #' @noRd
 list_figures <- function(study) {
   # Other tools' benchmarks after our own.
@@ -119,9 +128,14 @@ list_figures <- function(study) {
       if (any(study$comparison$experiment == one)) "difference"
     )
     slug <- gsub("[^A-Za-z0-9]+", "-", tolower(one))
-    data.table(name = paste0(kinds, "-", slug), kind = kinds, experiment = one)
+    data.table(
+      name = paste0(kinds, "-", slug), kind = kinds, experiment = one,
+      work = sum(study$summary$experiment == one)
+    )
   }), if (any(study$drift$blocks > 1L)) {
-    list(data.table(name = "drift", kind = "drift", experiment = NA_character_))
+    list(data.table(
+      name = "drift", kind = "drift", experiment = NA_character_, work = nrow(study$summary)
+    ))
   }))
 }
 
@@ -139,11 +153,11 @@ plot_figure <- function(study, figure) {
   )
 }
 
-#' The figures of a study, by name.
+#' The figures of a study, by name: functions that make them.
 #' @noRd
-plot_study <- function(study) {
+plots_of_study <- function(study) {
   figures <- list_figures(study)
-  plots <- lapply(seq_len(nrow(figures)), function(i) plot_figure(study, figures[i]))
+  plots <- lapply(seq_len(nrow(figures)), function(i) function() plot_figure(study, figures[i]))
   stats::setNames(plots, figures$name)
 }
 

@@ -94,15 +94,30 @@ point_marks <- function(x, y, shape, size, colour, fill, opacity, stroke = 0.5) 
   )
 }
 
-# Marks of equal look, made by `make` from the rows of each look.
+# Marks of equal look, made by `make` from the rows of each look, in the order of their first rows.
+#
+# Most layers have one look in a panel: only columns that vary tell looks apart.
 by_look <- function(data, columns, make) {
-  if (!nrow(data)) {
+  if (!length(data[[1L]])) {
     return(list())
   }
-  look <- do.call(paste, unclass(data)[columns])
-  lapply(split(seq_len(nrow(data)), factor(look, unique(look))), function(rows) {
-    make(lapply(unclass(data)[], `[`, rows))
+  varying <- Filter(function(values) {
+    known <- !is.na(values)
+    any(known) && (!all(known) || any(values != values[[1L]]))
+  }, data[intersect(columns, names(data))])
+  if (!length(varying)) {
+    return(list(make(data)))
+  }
+  look <- do.call(paste, unname(varying))
+  lapply(split(seq_along(look), factor(look, unique(look))), function(rows) {
+    make(pick(data, rows))
   })
+}
+
+# Rows of a list of columns of which some columns are known.
+known_rows <- function(data, columns) {
+  known <- Reduce(`&`, lapply(data[columns], function(values) !is.na(values)))
+  if (all(known)) data else pick(data, which(known))
 }
 
 opacity_of <- function(alpha) if (is.null(alpha) || is.na(alpha[[1L]])) 1 else alpha[[1L]]
@@ -110,12 +125,11 @@ opacity_of <- function(alpha) if (is.null(alpha) || is.na(alpha[[1L]])) 1 else a
 #' The marks of a layer in one panel.
 #'
 #' @param geom class of the layer's geometry.
-#' @param data what [ggplot2::ggplot_build()] made of it, rows of the panel.
+#' @param data list of columns of what [ggplot2::ggplot_build()] made of it, rows of the panel.
 #' @param place functions `x` and `y` from the panel's axes to points.
 #' @param edges list `x`, `y`: the ends of the axes.
 #' @noRd
 layer_marks <- function(geom, data, place, edges) {
-  data <- as.data.frame(data, stringsAsFactors = FALSE)
   make <- LAYER_MARKS[[geom]]
   if (is.null(make)) {
     refuse(sprintf(
@@ -140,7 +154,7 @@ PLACES <- list(
 )
 
 points_of_layer <- function(data, ...) {
-  data <- data[!is.na(data$x) & !is.na(data$y) & !is.na(data$shape), , drop = FALSE]
+  data <- known_rows(data, c("x", "y", "shape"))
   by_look(data, c("shape", "size", "colour", "fill", "alpha", "stroke"), function(d) {
     point_marks(
       d$x, d$y, d$shape[[1L]], d$size[[1L]] * MM + d$stroke[[1L]] * LINE * 1.3, d$colour[[1L]],
@@ -150,7 +164,7 @@ points_of_layer <- function(data, ...) {
 }
 
 lines_of_layer <- function(data, ...) {
-  data <- data[!is.na(data$x) & !is.na(data$y), , drop = FALSE]
+  data <- known_rows(data, c("x", "y"))
   by_look(data, c("colour", "linewidth", "linetype", "alpha"), function(d) {
     mark_lines(d$x, d$y, d$group,
       stroke = d$colour[[1L]], width = d$linewidth[[1L]] * LINE,
@@ -160,8 +174,7 @@ lines_of_layer <- function(data, ...) {
 }
 
 segments_of <- function(data, columns) {
-  data <- data[stats::complete.cases(data[columns]), , drop = FALSE]
-  by_look(data, c("colour", "linewidth", "linetype", "alpha"), function(d) {
+  by_look(known_rows(data, columns), c("colour", "linewidth", "linetype", "alpha"), function(d) {
     segments(d[[columns[[1L]]]], d[[columns[[2L]]]], d[[columns[[3L]]]], d[[columns[[4L]]]],
       stroke = d$colour[[1L]], width = d$linewidth[[1L]] * LINE, dash = d$linetype[[1L]],
       opacity = opacity_of(d$alpha)
@@ -176,7 +189,7 @@ ranges_of <- function(data) {
 }
 
 areas_of_layer <- function(data, ...) {
-  data <- data[stats::complete.cases(data[c("xmin", "xmax", "ymin", "ymax")]), , drop = FALSE]
+  data <- known_rows(data, c("xmin", "xmax", "ymin", "ymax"))
   by_look(data, c("colour", "fill", "linewidth", "alpha"), function(d) {
     boxes(d$xmin, d$ymax, d$xmax, d$ymin,
       stroke = d$colour[[1L]], width = d$linewidth[[1L]] * LINE, fill = d$fill[[1L]],
@@ -186,7 +199,8 @@ areas_of_layer <- function(data, ...) {
 }
 
 texts_of_layer <- function(data, ...) {
-  data <- data[!is.na(data$x) & !is.na(data$y) & nzchar(data$label), , drop = FALSE]
+  data <- known_rows(data, c("x", "y"))
+  data <- pick(data, which(nzchar(data$label)))
   by_look(data, c("size", "colour", "hjust", "vjust", "angle"), function(d) {
     size <- d$size[[1L]] * MM
     mark_text(
@@ -197,7 +211,7 @@ texts_of_layer <- function(data, ...) {
 }
 
 ribbons_of_layer <- function(data, ...) {
-  data <- data[stats::complete.cases(data[c("x", "ymin", "ymax")]), , drop = FALSE]
+  data <- known_rows(data, c("x", "ymin", "ymax"))
   by_look(data, c("fill", "alpha", "group"), function(d) {
     mark_lines(c(d$x, rev(d$x)), c(d$ymax, rev(d$ymin)), rep(1L, 2L * length(d$x)),
       fill = d$fill[[1L]], closed = TRUE, opacity = opacity_of(d$alpha)
@@ -207,13 +221,13 @@ ribbons_of_layer <- function(data, ...) {
 
 # Steps go along first, then up or down.
 steps_of_layer <- function(data, ...) {
-  parts <- lapply(split(data, data$group), function(d) {
-    n <- nrow(d)
-    out <- d[rep(seq_len(n), each = 2L)[-1L], , drop = FALSE]
-    out$y <- d$y[rep(seq_len(n), each = 2L)[-2L * n]]
-    out
-  })
-  lines_of_layer(do.call(rbind, parts))
+  of <- split(seq_along(data$x), data$group)
+  twice <- function(drop) {
+    unlist(lapply(of, function(rows) rep(rows, each = 2L)[-drop(length(rows))]), use.names = FALSE)
+  }
+  out <- pick(data, twice(function(n) 1L))
+  out$y <- data$y[twice(function(n) 2L * n)]
+  lines_of_layer(out)
 }
 
 LAYER_MARKS <- list(
@@ -235,20 +249,23 @@ LAYER_MARKS <- list(
     c(ranges_of(data), points_of_layer(points))
   },
   GeomHline = function(data, place, edges) {
-    data$from <- place$x(edges$x[[1L]])
-    data$to <- place$x(edges$x[[2L]])
+    data <- across_panel(data, place$x(edges$x))
     segments_of(data, c("from", "yintercept", "to", "yintercept"))
   },
   GeomVline = function(data, place, edges) {
-    data$from <- place$y(edges$y[[1L]])
-    data$to <- place$y(edges$y[[2L]])
+    data <- across_panel(data, place$y(edges$y))
     segments_of(data, c("xintercept", "from", "xintercept", "to"))
   },
   GeomAbline = function(data, place, edges) {
-    data$from <- place$x(edges$x[[1L]])
-    data$to <- place$x(edges$x[[2L]])
+    data <- across_panel(data, place$x(edges$x))
     data$low <- place$y(data$intercept + data$slope * edges$x[[1L]])
     data$high <- place$y(data$intercept + data$slope * edges$x[[2L]])
     segments_of(data, c("from", "low", "to", "high"))
   }
 )
+
+# Lines from one end of a panel to the other.
+across_panel <- function(data, ends) {
+  n <- length(data$PANEL)
+  c(data, list(from = rep(ends[[1L]], n), to = rep(ends[[2L]], n)))
+}

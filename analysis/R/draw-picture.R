@@ -15,7 +15,7 @@ GREYS <- list(text = "#4D4D4D", grid = "#E8E8E8", border = "#8C8C8C")
 #'   each with its `box` (left, top, right, bottom) and its `marks`, which are cut off at it.
 #' @noRd
 picture_of <- function(plot) {
-  built <- ggplot2::ggplot_build(plot)
+  built <- built_of(plot)
   panels <- panels_of(built)
   labels <- built$plot$labels
   inner <- PICTURE$width - 2 * PICTURE$margin
@@ -31,6 +31,51 @@ picture_of <- function(plot) {
     title = labels$title, marks = c(heading$marks, legend$marks, body$marks, caption$marks),
     panels = body$panels
   )
+}
+
+#' A plot as ggplot2 builds it, but for its axes: of each scale one is made, however many panels
+#' have it, and nothing that is drawn by ggplot2 alone.
+#' @noRd
+built_of <- function(plot) {
+  known <- new.env(parent = emptyenv())
+  axis_of <- function(scale) {
+    at <- address(scale)
+    if (is.null(known[[at]])) known[[at]] <- axis_of_scale(scale)
+    known[[at]]
+  }
+  # By a name of its own: ggproto() looks its parent up when it is asked.
+  parent <- plot$coordinates
+  plot$coordinates <- ggplot2::ggproto(NULL, parent,
+    setup_panel_params = function(scale_x, scale_y, params = list()) {
+      list(x = axis_of(scale_x), y = axis_of(scale_y))
+    },
+    # Later versions of ggplot2 make their guides while they build.
+    setup_panel_guides = function(panel_params, ...) panel_params,
+    train_panel_guides = function(panel_params, ...) panel_params
+  )
+  built <- ggplot2::ggplot_build(plot)
+  # What each layer has in each panel, as lists of columns.
+  built$data <- lapply(built$data, function(data) {
+    data <- as.list(data)
+    lapply(split(seq_along(data$PANEL), data$PANEL), function(rows) pick(data, rows))
+  })
+  built
+}
+
+# Range of a scale, and its breaks with their texts and places.
+axis_of_scale <- function(scale) {
+  discrete <- scale$is_discrete()
+  expand <- scale$expand
+  if (inherits(expand, "waiver")) {
+    expand <- if (discrete) ggplot2::expansion(add = 0.6) else ggplot2::expansion(mult = 0.05)
+  }
+  range <- scale$dimension(expand)
+  limits <- scale$get_limits()
+  breaks <- scale$get_breaks(if (discrete) limits else sort(range))
+  places <- as.numeric(if (discrete) scale$map(breaks, limits) else breaks)
+  labels <- vapply(as.list(scale$get_labels(breaks)), function(v) paste(v, collapse = ""), "")
+  shown <- !is.na(places) & places >= range[[1L]] - 1e-9 & places <= range[[2L]] + 1e-9
+  list(range = range, places = places[shown], labels = labels[shown])
 }
 
 # Lines of text from a place down, wrapped at a width.
@@ -69,19 +114,9 @@ panels_of <- function(built) {
       number = i, row = as.integer(layout$ROW[[i]]), column = as.integer(layout$COL[[i]]),
       top = if (grid && layout$ROW[[i]] > 1L) "" else top[[i]],
       side = if (layout$COL[[i]] == max(layout$COL)) side[[i]] else "",
-      x = axis_of_panel(scales$x), y = axis_of_panel(scales$y)
+      x = scales$x, y = scales$y
     )
   })
-}
-
-# Range of an axis, and its breaks with their texts.
-axis_of_panel <- function(scale) {
-  breaks <- scale$get_breaks()
-  places <- as.numeric(if (scale$is_discrete()) scale$map(breaks) else breaks)
-  labels <- vapply(as.list(scale$get_labels()), function(v) paste(v, collapse = ""), "")
-  range <- scale$continuous_range
-  shown <- !is.na(places) & places >= range[[1L]] - 1e-9 & places <= range[[2L]] + 1e-9
-  list(range = range, places = places[shown], labels = labels[shown])
 }
 
 #' Places and marks of all panels, from `top` down.
@@ -218,9 +253,8 @@ draw_panel <- function(built, panel, box, with_x, with_y) {
     )
   )
   layers <- lapply(seq_along(built$data), function(i) {
-    data <- built$data[[i]]
-    data <- data[data$PANEL == panel$number, , drop = FALSE]
-    if (nrow(data)) {
+    data <- built$data[[i]][[as.character(panel$number)]]
+    if (length(data$PANEL)) {
       layer_marks(
         class(built$plot$layers[[i]]$geom)[[1L]], data, place,
         list(x = panel$x$range, y = panel$y$range)

@@ -7,6 +7,11 @@
 #' @return a ggplot2 theme.
 #' @export
 theme_cotejo <- function(base_size = 9) {
+  # Hundreds of figures have it.
+  keep_once(paste("theme", base_size), function() make_theme(base_size))
+}
+
+make_theme <- function(base_size) {
   grey <- "grey30"
   ggplot2::theme_bw(base_size = base_size) + ggplot2::theme(
     panel.grid.minor = ggplot2::element_blank(),

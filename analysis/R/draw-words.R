@@ -148,20 +148,27 @@ format_count <- function(a, b) {
   ifelse(a == b, sprintf("n = %d", a), sprintf("n = %d and %d", a, b))
 }
 
-#' A stratum as a heading, with the test that measured it.
+#' Strata as headings, with the test that measured each: texts, one a row.
 #' @noRd
-title_of_stratum <- function(row) {
-  sprintf("%s (%s)", sentence_case(describe_stratum(row)), row$test)
+title_of_stratum <- function(rows) {
+  sprintf("%s (%s)", sentence_case(describe_stratum(rows)), rows$test)
 }
 
 #' What makes a stratum, in words: "ping-pong, shared memory, placement near".
 #' @noRd
-describe_stratum <- function(row) {
-  extra <- c(row$settings, row$parameters)
-  parts <- c(
-    if (!is.null(row$mpi)) title_of(row$mpi),
-    title_of(row$operation), title_of(row$transport), paste("placement", row$placement),
-    extra[nzchar(extra)], if (nzchar(row$simulated)) row$simulated
+describe_stratum <- function(rows) {
+  parts <- list(
+    if (!is.null(rows$mpi)) title_of(rows$mpi), title_of(rows$operation),
+    title_of(rows$transport),
+    if (!is.null(rows$placement)) {
+      fifelse(nzchar(rows$placement), paste("placement", rows$placement), "")
+    },
+    rows$settings, rows$parameters, rows$simulated
   )
-  paste(parts, collapse = ", ")
+  out <- rep("", nrow(rows))
+  for (part in Filter(length, parts)) {
+    more <- nzchar(part)
+    out[more] <- paste0(out[more], fifelse(nzchar(out[more]), ", ", ""), part[more])
+  }
+  out
 }

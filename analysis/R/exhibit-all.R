@@ -68,18 +68,19 @@ exhibit_files <- function(coverage) {
 }
 
 draw_exhibits_anew <- function(results, out_dir, session, exhibits, published, summary) {
-  rows <- lapply(seq_len(nrow(exhibits)), function(i) {
-    rows_of_exhibit(summary, exhibits[i], session)
-  })
+  rows <- rows_of_exhibits(summary, exhibits, session)
   shared <- list(
     exhibits = exhibits, rows = rows, summary = summary,
     grounds = ground_of(summary$simulated), results = results, published = published,
     overlays = read_overlays(published), out_dir = out_dir
   )
-  coverage <- rbindlist(over_processes(draw_numbered, lengths(rows) > 0L, shared))
+  coverage <- rbindlist(over_processes(draw_numbered, vapply(rows, count_rows, 0), shared))
   write_coverage(coverage, out_dir)
   coverage
 }
+
+# How much an exhibit is to draw: a figure of its own, and its rows.
+count_rows <- function(rows) if (length(rows)) 200 + length(unlist(rows)) else 0
 
 #' Draw an exhibit of the register on every ground that it has launches of.
 #'

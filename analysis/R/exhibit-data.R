@@ -1,18 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Launch summaries -> the points and medians of one exhibit, with its series and panels.
 
-#' The rows of the launch summary that an exhibit is about.
+#' The rows of the launch summary that each exhibit is about.
 #'
 #' @param summary what [summarise_launches()] returned.
-#' @param spec row of the register.
+#' @param exhibits rows of the register.
 #' @param session names of sessions to choose from.
-#' @return list of numbers of rows of `summary`, one element an alternative of `spec$tests` that
-#'   has all its data.
+#' @return list, one element an exhibit: list of numbers of rows of `summary`, one element an
+#'   alternative of its `tests` that has all its data.
 #' @noRd
-rows_of_exhibit <- function(summary, spec, session = NULL) {
+rows_of_exhibits <- function(summary, exhibits, session = NULL) {
+  # Found once by their tests, of which each exhibit is about a few.
+  measured <- which(!is.na(summary$median_s))
+  of_test <- split(measured, summary$test[measured])
+  lapply(seq_len(nrow(exhibits)), function(i) {
+    rows_of_exhibit(summary, exhibits[i], session, of_test)
+  })
+}
+
+rows_of_exhibit <- function(summary, spec, session, of_test) {
   found <- lapply(strsplit(spec$tests, " +")[[1L]], function(alternative) {
     tests <- strsplit(alternative, "+", fixed = TRUE)[[1L]]
-    rows <- which(summary$test %in% tests & !is.na(summary$median_s))
+    rows <- sort(as.integer(unlist(of_test[tests], use.names = FALSE)))
     rows <- rows[in_sizes(summary$bytes[rows], spec$sizes)]
     rows <- rows[matches(column_rows(summary, names(spec$filter[[1L]]), rows), spec$filter[[1L]])]
     if (all(tests %in% summary$test[rows])) rows_of_state(summary, rows, spec, tests, session)

@@ -211,7 +211,7 @@ exhibit_gain_table <- function(exhibit) {
     n = format_count(comparison$n_a, comparison$n_b)
   )
   setnames(shown, c("gain", "p"), c("Gain of the first (%)", "p (Welch)"))
-  with_table(cbind(varying_strata(comparison), shown), comparison, caption_of_exhibit(
+  with_table(setDT(c(varying_strata(comparison), shown)), comparison, caption_of_exhibit(
     exhibit, paste(
       "Gain: by how much the first's time is less, in % of the second's, over blocks, with its",
       "95 % interval."

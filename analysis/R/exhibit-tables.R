@@ -50,7 +50,7 @@ exhibit_welch_table <- function(exhibit) {
     "First, mean (\u00b5s)", "Second, mean (\u00b5s)", "99 % of the difference (\u00b5s)"
   ))
   with_table(
-    cbind(varying_strata(comparison), shown), comparison,
+    setDT(c(varying_strata(comparison), shown)), comparison,
     caption_of_exhibit(
       exhibit, "Welch's t-test on the launch medians, not corrected for the number of sizes.",
       pmin(comparison$n_a, comparison$n_b)
@@ -84,24 +84,24 @@ exhibit_error_table <- function(exhibit) {
   ))
 }
 
+# A table exhibit: what is shown, the numbers behind, and what is said of them.
 with_table <- function(shown, data, caption) {
-  setattr(shown, "data", data)
-  setattr(shown, "caption", gsub("\n", " ", caption))
-  shown
+  list(shown = shown, data = data, caption = gsub("\n", " ", caption))
 }
 
 #' A table as an HTML file of its own, and the numbers behind as CSV.
 #'
+#' @param table what [with_table()] returned.
 #' @param printed list of tables as the study printed them, named by what they are.
 #' @noRd
 save_table <- function(table, title, out_dir, name, printed = list()) {
   path <- function(ending) file.path(out_dir, paste0(name, ".", ending))
-  numbers <- setdiff(names(table), c("Configuration", "First", "Second", "Nearest"))
+  numbers <- setdiff(names(table$shown), c("Configuration", "First", "Second", "Nearest"))
   body <- c(
-    html_table(table, attr(table, "caption"), numbers),
+    html_table(table$shown, table$caption, numbers),
     unlist(Map(html_table, unname(printed), names(printed)))
   )
   write_page(title, body, path("html"))
-  write_csv(attr(table, "data"), path("csv"))
+  write_csv(table$data, path("csv"))
   vapply(c("html", "csv"), path, "")
 }

@@ -33,18 +33,17 @@ protocol_crossover <- function(eager, rendezvous, level = 0.95, replicates = 200
   if (!same || anyNA(unlist(sides)) || min(unlist(sides)) <= 0) {
     refuse("a crossover needs a positive time of both protocols for the same launches and sizes")
   }
-  ratio <- function(rows) {
-    log(column_medians(sides[[2L]][rows, , drop = FALSE])) -
-      log(column_medians(sides[[1L]][rows, , drop = FALSE]))
+  # A row a draw, a column a size.
+  ratios <- function(index) {
+    log(drawn_medians(sides[[2L]], index)) - log(drawn_medians(sides[[1L]], index))
   }
   n <- nrow(sides[[1L]])
-  whole <- ratio(seq_len(n))
-  found <- cut_of(bytes, whole)
+  found <- cut_of(bytes, ratios(matrix(seq_len(n)))[1L, ])
   gain <- gain_of_others(sides[[1L]], sides[[2L]])
   bounds <- c(NA_real_, NA_real_)
   if (n >= MIN_LAUNCHES) {
-    index <- with_seed(seed, draw_indices(n, replicates))
-    drawn <- vapply(seq_len(replicates), \(i) cut_of(bytes, ratio(index[, i]))$crossover, 0)
+    drawn <- ratios(with_seed(seed, draw_indices(n, replicates)))
+    drawn <- vapply(seq_len(replicates), \(i) cut_of(bytes, drawn[i, ])$crossover, 0)
     # Type 1: bounds are values that were drawn, since one may be infinite.
     bounds <- stats::quantile(drawn, (1 + c(-level, level)) / 2, type = 1L, names = FALSE)
   }
@@ -239,13 +238,14 @@ threshold_advice <- function(crossovers, limits = NULL) {
 #' The advice of a whole study: one line a test, MPI, transport and placement whose eager limit
 #' was set by hand; none without such launches.
 #' @noRd
-advise <- function(results, session = NULL) {
+advise <- function(results, session = NULL, whole = summarise_launches(results)) {
   if (!"setting_eager_limit" %in% names(results$launches)) {
     return(character())
   }
-  summary <- summary_of_tests(results, session)
-  summary <- summary[experiment != "eager-limit"]
-  summary <- summary[test %in% test[!is.na(setting_eager_limit)]]
+  # Of the hundreds of columns of a whole study only the rows that are asked for are copied.
+  used <- choose_states(whole, SIDES, session)$used & whole$experiment != "eager-limit"
+  set_by_hand <- unique(whole$test[used & !is.na(whole$setting_eager_limit)])
+  summary <- keep_rows(whole, which(used & whole$test %in% set_by_hand))
   if (!nrow(summary)) {
     return(character())
   }

@@ -24,15 +24,7 @@ code_sum <- function() {
 
 #' Checksums of values, one each.
 #' @noRd
-sums_of <- function(values) {
-  folder <- tempfile("sums")
-  dir.create(folder)
-  on.exit(unlink(folder, recursive = TRUE))
-  files <- file.path(folder, seq_along(values))
-  # Were they cut by a full disk, those of different values would be the same.
-  for (i in seq_along(values)) put_bytes(serialize(values[[i]], NULL, xdr = FALSE), files[[i]])
-  unname(tools::md5sum(files))
-}
+sums_of <- function(values) vapply(values, rlang::hash, "", USE.NAMES = FALSE)
 
 sum_of <- function(value) sums_of(list(value))
 
@@ -42,7 +34,12 @@ sum_of <- function(value) sums_of(list(value))
 keep_file <- function(value, path, pattern, most, what) {
   tryCatch(
     {
-      write_whole(path, function(file) saveRDS(value, file))
+      # Packed a little: packing well takes longer than all that reading it again would save.
+      write_whole(path, function(file) {
+        packed <- gzfile(file, "wb", compression = 1L)
+        on.exit(close(packed))
+        saveRDS(value, packed)
+      })
       files <- list.files(dirname(path), pattern, full.names = TRUE)
       unlink(files[order(file.mtime(files), decreasing = TRUE)][-seq_len(most)])
     },
@@ -226,5 +223,6 @@ sum_of_files <- function(paths) {
     if (dir.exists(path)) list.files(path, recursive = TRUE, full.names = TRUE) else path
   }))
   files <- sort(as.character(files), method = "radix")
-  list(basename(files), unname(tools::md5sum(files)))
+  # A folder without files is not the same as none.
+  list(length(paths), basename(files), unname(tools::md5sum(files)))
 }

@@ -185,7 +185,8 @@ stop_families <- function(summary, names, n, until) {
     at <- stops_at(blocks, function(found) {
       max(expm1((found$high - found$low) / 2)) <= until
     })
-    found <- paired_curves(Map(function(d, n) d[seq_len(n), , drop = FALSE], blocks, at))
+    stopped <- Map(function(d, n) d[seq_len(n), , drop = FALSE], blocks, at)
+    found <- paired_curves(stopped, LEVEL_OF_VERDICTS)
     rbindlist(lapply(seq_along(part), function(i) {
       list(
         cluster = part[[i]]$cluster, stopped = at[[i]], design = n,
@@ -218,7 +219,8 @@ stops_at <- function(studies, narrow) {
   open <- which(at >= blocks_needed(0.05))
   n <- as.integer(blocks_needed(0.05))
   while (length(open)) {
-    curves <- paired_curves(lapply(studies[open], function(d) d[seq_len(n), , drop = FALSE]))
+    first <- lapply(studies[open], function(d) d[seq_len(n), , drop = FALSE])
+    curves <- paired_curves(first, LEVEL_OF_VERDICTS)
     now <- vapply(curves, narrow, NA)
     stop <- now & before[open]
     at[open[stop]] <- n

@@ -78,7 +78,7 @@ unpack_archive <- function(archive, folder) {
     padded <- 512 * ceiling(entry$size / 512)
     bytes <- readBin(stream, "raw", padded)
     if (length(bytes) < padded) odd("it ends early")
-    put_bytes(utils::head(bytes, entry$size), file)
+    put_bytes(bytes[seq_len(entry$size)], file)
   }
 }
 

@@ -130,6 +130,9 @@ broken_line <- function(text) {
 flatten_description <- function(launch, file) {
   asked <- launch$asked
   seen <- launch$observed
+  # Those that become columns, too, as texts once for all.
+  for (name in c("settings", "parameters")) asked[[name]] <- lapply(asked[[name]], text_of)
+  for (name in c("options", "found")) seen[[name]] <- lapply(seen[[name]], text_of)
   row <- list(
     key = paste(asked$site, asked$session, launch$id, sep = "/"),
     id = launch$id, status = launch$status, reason = launch$reason,
@@ -274,6 +277,9 @@ measuring_of <- function(provenance) {
 canonical_or_na <- function(object) if (is.null(object)) NA_character_ else canonical(object)
 
 scalar <- function(value) {
+  if (is.character(value) && length(value) == 1L) {
+    return(value)
+  }
   if (is.null(value) || is.list(value) && !length(value)) NA_character_ else join(value)
 }
 number <- function(value) if (is.null(value)) NA_real_ else as.numeric(value)
@@ -285,7 +291,9 @@ join <- function(value, by = ",") {
 
 # One text for one JSON value: whole numbers without an exponent, others with all their digits.
 text_of <- function(value) {
-  if (is.null(value)) {
+  if (is.character(value)) {
+    value
+  } else if (is.null(value)) {
     "null"
   } else if (is.list(value)) {
     join(value)

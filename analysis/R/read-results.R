@@ -199,7 +199,7 @@ read_launch <- function(file) {
   list(
     row = row,
     samples = read_samples(
-      sample_file(file, launch$samples$file), data.table(name = names, role = unname(roles)),
+      sample_file(file, launch$samples$file), list(name = names, role = unname(roles)),
       launch$samples$rows
     ),
     columns = roles[!names %in% SAMPLE_COLUMNS],

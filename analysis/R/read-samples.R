@@ -12,7 +12,7 @@ REMEASURE <- "delete the launch's two files and measure it again"
 #' Read the samples of one launch.
 #'
 #' @param file path of `LAUNCH.csv` or `LAUNCH.csv.gz`.
-#' @param columns data.table `name`, `role` of its columns, as the launch description lists them.
+#' @param columns list `name`, `role` of its columns, as the launch description lists them.
 #' @param rows number of its rows, as the launch description says.
 #' @return data.table with the columns of the file; `valid` is logical.
 #' @noRd

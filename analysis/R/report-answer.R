@@ -14,28 +14,53 @@ answer <- function(comparison, delta) {
   if (!nrow(comparison)) {
     return(list())
   }
-  winners <- fastest_of(comparison)
   strata <- names(comparison)[seq_len(match("a", names(comparison)) - 1L)]
-  parts <- unname(split_strata(comparison, strata))
-  titles <- unique_titles(lapply(parts, function(part) part[1L]))
-  Map(function(part, title) {
-    pairs <- split(part, by = c("a", "b"), sorted = FALSE)
-    at <- function(row_of) vapply(pairs, function(pair) say_one(row_of(pair), delta), "")
+  # All sentences of the study at once: most of the time of each alone would go into its calls.
+  rows <- copy(comparison)
+  rows[, stratum := .GRP, by = strata]
+  rows[, pair := .GRP, by = c("stratum", "a", "b")]
+  setorderv(rows, c("stratum", "pair", "bytes"))
+  first <- rows[!duplicated(stratum)]
+  ends <- ends_of_pairs(rows)
+  said <- function(at) split(say_rows(rows[at], delta), factor(rows$stratum[at], first$stratum))
+  smallest <- said(ends$smallest)
+  # Of strata that have several sizes.
+  several <- rows[, list(several = uniqueN(bytes) > 1L), keyby = "stratum"]$several
+  largest <- said(ends$largest)
+  ranges <- say_ranges(rows, delta)
+  fastest <- say_winners(fastest_of(comparison), strata, first)
+  titles <- unique_titles(first)
+  # Foreign tools' benchmarks after our own.
+  shown <- order(startsWith(first$operation, "imb-"))
+  lapply(shown, function(i) {
     list(
-      title = title,
-      fastest = say_fastest(winners[part[1L, strata, with = FALSE], on = strata]),
-      smallest = at(function(pair) sized(pair)[which.min(bytes)]),
-      largest = if (any(part$bytes > min(part$bytes))) at(function(p) p[which.max(bytes)]),
-      ranges = unlist(lapply(pairs, say_ranges, delta = delta))
+      title = titles[[i]], fastest = fastest[[i]], smallest = smallest[[i]],
+      largest = if (several[[i]]) largest[[i]], ranges = ranges[[i]]
     )
-  }, parts, titles, USE.NAMES = FALSE)
+  })
 }
 
-# Rows of more than zero bytes where there are any.
-sized <- function(pair) if (any(pair$bytes > 0)) pair[bytes > 0] else pair
-
-#' Which MPI is faster than every other, and at which sizes.
+#' Of each pair the row of its least size, above zero where there is one, and that of its greatest.
 #' @noRd
+ends_of_pairs <- function(rows) {
+  count <- rows[, list(n = .N, empty = sum(bytes == 0)), keyby = "pair"]
+  last <- cumsum(count$n)
+  first <- last - count$n + 1L
+  list(smallest = first + fifelse(count$empty < count$n, count$empty, 0L), largest = last)
+}
+
+#' Which MPI is faster than every other, and at which sizes: a sentence a stratum.
+#'
+#' @param first a row of each stratum, in whose order the sentences come.
+#' @noRd
+say_winners <- function(winners, strata, first) {
+  of <- first[winners, on = strata, which = TRUE]
+  parts <- split(seq_len(nrow(winners)), factor(of, seq_len(nrow(first))))
+  vapply(parts, function(at) {
+    say_fastest(list(winner = winners$winner[at], bytes = winners$bytes[at]))
+  }, "")
+}
+
 say_fastest <- function(at) {
   runs <- over_runs(at$winner, function(winner, rows) say_sizes(at$bytes[rows]))
   sizes <- tapply(runs, factor(names(runs), unique(names(runs))), paste,
@@ -65,76 +90,82 @@ say_sizes <- function(bytes) {
   if (length(ends) == 1L) paste("at", ends) else paste("from", ends[[1L]], "to", ends[[2L]])
 }
 
-#' One comparison as a sentence.
+#' Comparisons as sentences, one a row.
 #' @noRd
-say_one <- function(row, delta) {
-  place <- sprintf("for %s %s", format_bytes(row$bytes), over(row$transport))
-  n <- format_count(row$n_a, row$n_b)
-  a <- title_of(row$a)
-  b <- title_of(row$b)
-  if (is.na(row$verdict)) {
-    return(sprintf("%s and %s %s: no verdict, %s.", a, b, place, row$note))
+say_rows <- function(rows, delta) {
+  place <- sprintf("for %s %s", format_bytes(rows$bytes), over(rows$transport))
+  n <- format_count(rows$n_a, rows$n_b)
+  a <- title_of(rows$a)
+  b <- title_of(rows$b)
+  ratio <- function(digits) format_interval(rows$ratio, rows$low, rows$high, digits)
+  p <- format_p(rows$p_joint)
+  ahead <- function(fast, slow, times) {
+    sprintf(
+      "%s is %s times as fast as %s %s, %s, %s, corrected p = %s.",
+      fast, times, slow, place, rows$scope, n, p
+    )
   }
-  more <- say_more(row$more_launches, row$more_sessions)
-  switch(row$verdict,
-    faster = say_faster(a, b, 1 / row$ratio, 1 / row$high, 1 / row$low, place, n, row),
-    slower = say_faster(b, a, row$ratio, row$low, row$high, place, n, row),
-    equivalent = sprintf(
+  more <- say_more(rows$more_launches, rows$more_sessions)
+  fcase(
+    is.na(rows$verdict), sprintf("%s and %s %s: no verdict, %s.", a, b, place, rows$note),
+    rows$verdict %in% "faster",
+    ahead(a, b, format_interval(1 / rows$ratio, 1 / rows$high, 1 / rows$low)),
+    rows$verdict %in% "slower", ahead(b, a, ratio(3L)),
+    rows$verdict %in% "equivalent", sprintf(
       "%s and %s are equivalent within %s %s, %s: ratio of times %s, %s.",
-      a, b, percent(delta), place, row$scope, format_interval(row$ratio, row$low, row$high, 4L), n
+      a, b, percent(delta), place, rows$scope, ratio(4L), n
     ),
-    differ = sprintf(
+    rows$verdict %in% "differ", sprintf(
       "The sessions of %s and %s differ %s: ratio of times %s, %s; %s.",
-      a, b, place, format_interval(row$ratio, row$low, row$high, 3L), n, row$note
+      a, b, place, ratio(3L), n, rows$note
     ),
-    undecided = sprintf(
+    rows$verdict %in% "undecided", sprintf(
       paste(
         "Undecided between %s and %s %s %s: neither a difference nor equivalence within %s is",
         "shown, ratio of times %s, %s, corrected p = %s%s%s."
       ),
-      a, b, place, row$scope, percent(delta), format_interval(row$ratio, row$low, row$high, 3L),
-      n, format_p(row$p_joint), if (nzchar(row$note)) paste0(" (", row$note, ")") else "",
-      if (nzchar(more)) paste0("; ", more) else ""
+      a, b, place, rows$scope, percent(delta), ratio(3L), n, p,
+      fifelse(nzchar(rows$note), sprintf(" (%s)", rows$note), ""),
+      fifelse(nzchar(more), paste0("; ", more), "")
     )
-  )
-}
-
-say_faster <- function(fast, slow, times, low, high, place, n, row) {
-  sprintf(
-    "%s is %s times as fast as %s %s, %s, %s, corrected p = %s.",
-    fast, format_interval(times, low, high), slow, place, row$scope, n, format_p(row$p_joint)
   )
 }
 
 percent <- function(x) paste0("\u00b1", format(100 * x), " %")
 over <- function(transport) {
-  if (transport == "shm") "in shared memory" else paste("over", title_of(transport))
+  fifelse(transport == "shm", "in shared memory", paste("over", title_of(transport)))
 }
 
-#' Runs of sizes with one verdict, a sentence each.
+#' Runs of sizes with one verdict, a sentence a pair.
+#'
+#' @param rows ordered by `pair` and `bytes`, with their `stratum`.
+#' @return list of sentences, one element a stratum.
 #' @noRd
-say_ranges <- function(pair, delta) {
-  pair <- pair[order(bytes)]
-  said <- fifelse(is.na(pair$verdict), "none", pair$verdict)
-  clauses <- over_runs(said, function(verdict, rows) say_run(verdict, pair[rows], delta))
-  sprintf(
-    "%s against %s: %s.", title_of(pair$a[[1L]]), title_of(pair$b[[1L]]),
-    paste(clauses, collapse = "; ")
+say_ranges <- function(rows, delta) {
+  rows <- rows[, c("stratum", "pair", "a", "b", "bytes", "ratio", "verdict"), with = FALSE]
+  rows[is.na(verdict), verdict := "none"]
+  rows[, times := fifelse(verdict == "faster", 1 / ratio, ratio)]
+  runs <- rows[, list(
+    from = bytes[[1L]], to = bytes[[.N]], least = min(times), most = max(times)
+  ), by = list(stratum, pair, a, b, verdict, run = rleid(pair, verdict))]
+  same <- function(x, y, joined) fifelse(x == y, x, paste(x, joined, y))
+  ends <- list(format_bytes(runs$from), format_bytes(runs$to))
+  sizes <- fifelse(
+    ends[[1L]] == ends[[2L]], paste("at", ends[[1L]]),
+    paste("from", ends[[1L]], "to", ends[[2L]])
   )
-}
-
-say_run <- function(verdict, rows, delta) {
-  sizes <- say_sizes(rows$bytes)
-  times <- if (verdict == "faster") 1 / rows$ratio else rows$ratio
-  factor <- paste(unique(format_digits(range(times))), collapse = " to ")
-  switch(verdict,
-    faster = sprintf("%s %s times as fast %s", title_of(rows$a[[1L]]), factor, sizes),
-    slower = sprintf("%s %s times as fast %s", title_of(rows$b[[1L]]), factor, sizes),
-    equivalent = sprintf("equivalent within %s %s", percent(delta), sizes),
-    undecided = sprintf("undecided %s (ratio of times %s)", sizes, factor),
-    differ = sprintf("the sessions differ %s (ratio of times %s)", sizes, factor),
-    none = sprintf("too few launches %s", sizes)
-  )
+  factor <- same(format_digits(runs$least), format_digits(runs$most), "to")
+  runs[, text := fcase(
+    verdict == "faster", sprintf("%s %s times as fast %s", title_of(a), factor, sizes),
+    verdict == "slower", sprintf("%s %s times as fast %s", title_of(b), factor, sizes),
+    verdict == "equivalent", sprintf("equivalent within %s %s", percent(delta), sizes),
+    verdict == "undecided", sprintf("undecided %s (ratio of times %s)", sizes, factor),
+    verdict == "differ", sprintf("the sessions differ %s (ratio of times %s)", sizes, factor),
+    verdict == "none", sprintf("too few launches %s", sizes)
+  )]
+  said <- runs[, list(text = paste(text, collapse = "; ")), by = c("stratum", "pair", "a", "b")]
+  texts <- sprintf("%s against %s: %s.", title_of(said$a), title_of(said$b), said$text)
+  unname(split(texts, factor(said$stratum, unique(said$stratum))))
 }
 
 #' What was the same for all launches of a study, in words.

@@ -51,7 +51,11 @@ winners_by_class <- function(comparison) {
 #' @noRd
 table_matrix <- function(winners) {
   question <- c("site", "simulated", "operation", "transport")
-  said <- winners[, list(text = say_outcomes(.SD), n = min(n)), by = c(question, "sizes")]
+  cells <- copy(winners)[order(-cells, winner)]
+  set(cells, j = "text", value = say_outcomes(cells))
+  said <- cells[, list(text = paste(text, collapse = "; "), n = min(n)),
+    by = c(question, "sizes")
+  ]
   wide <- dcast(said, site + simulated + operation + transport ~ sizes,
     value.var = "text", fill = ""
   )
@@ -73,26 +77,20 @@ table_matrix <- function(winners) {
   shown[]
 }
 
-# One cell of the matrix: who wins where, by how much; the most frequent outcome first.
+# Outcomes of a cell of the matrix: who wins where, by how much.
 say_outcomes <- function(rows) {
-  rows <- rows[order(-cells, winner)]
-  parts <- vapply(seq_len(nrow(rows)), function(i) {
-    row <- rows[i]
-    count <- if (row$cells == row$of) {
-      sprintf("all %d", row$of)
-    } else {
-      sprintf("%d of %d", row$cells, row$of)
-    }
-    if (nzchar(row$winner)) {
-      factors <- paste(unique(format_digits(c(row$least, row$most))), collapse = " to ")
-      sprintf("%s, %s times (%s)", title_of(row$winner), factors, count)
-    } else if (row$equivalent == row$cells) {
-      sprintf("equivalent (%s)", count)
-    } else {
-      sprintf("none fastest (%s)", count)
-    }
-  }, "")
-  paste(parts, collapse = "; ")
+  count <- fifelse(
+    rows$cells == rows$of, sprintf("all %d", rows$of), sprintf("%d of %d", rows$cells, rows$of)
+  )
+  ends <- lapply(list(rows$least, rows$most), format_digits)
+  factors <- fifelse(
+    ends[[1L]] == ends[[2L]], ends[[1L]], paste(ends[[1L]], "to", ends[[2L]])
+  )
+  fcase(
+    nzchar(rows$winner), sprintf("%s, %s times (%s)", title_of(rows$winner), factors, count),
+    rows$equivalent == rows$cells, sprintf("equivalent (%s)", count),
+    rep(TRUE, nrow(rows)), sprintf("none fastest (%s)", count)
+  )
 }
 
 #' Three sentences: who wins overall, whether that depends on the size, how sure it is.
@@ -127,7 +125,8 @@ three_sentences <- function(comparison, winners, used) {
   } else {
     "No class of sizes has a leader."
   }
-  verdicts <- table(factor(comparison$verdict, c("faster", "slower", "equivalent", "undecided")))
+  decided <- comparison[!is.na(verdict)]
+  verdicts <- table(factor(decided$verdict, c("faster", "slower", "equivalent", "undecided")))
   differ <- verdicts[["faster"]] + verdicts[["slower"]]
   sure <- sprintf(
     paste(
@@ -135,7 +134,7 @@ three_sentences <- function(comparison, winners, used) {
       "%s launches a side in %s on %s."
     ),
     sum(verdicts), differ, verdicts[["equivalent"]], verdicts[["undecided"]],
-    paste(unique(range(c(comparison$n_a, comparison$n_b))), collapse = " to "),
+    paste(unique(range(c(decided$n_a, decided$n_b))), collapse = " to "),
     count_of(uniqueN(used[, c("site", "session")]), "session", "sessions"),
     count_of(uniqueN(used$site), "site", "sites")
   )
@@ -145,16 +144,16 @@ three_sentences <- function(comparison, winners, used) {
 #' Titles of strata that are all different: what else tells them apart is added where two would be
 #' the same.
 #'
-#' @param rows first row of each stratum, as a list of tables.
+#' @param rows table, a row a stratum.
 #' @return texts.
 #' @noRd
 unique_titles <- function(rows) {
-  titles <- vapply(rows, title_of_stratum, "")
+  titles <- title_of_stratum(rows)
   same <- titles %in% titles[duplicated(titles)]
   if (!any(same)) {
     return(titles)
   }
-  table <- rbindlist(rows[same], fill = TRUE)
+  table <- rows[same]
   columns <- intersect(c("site", "simulated", "scale", "hosts", "ranks", "factors"), names(table))
   columns <- Filter(function(column) uniqueN(table[[column]]) > 1L, columns)
   if (length(columns)) {

@@ -8,19 +8,20 @@
 #' @param template file, or the name of one of `inst/report` without ending.
 #' @param values what it knows, by name.
 #' @param out_file the HTML file; its folder is made when needed.
-#' @param plots by name; drawn to the folder `figures` beside the page, which shows them by
-#'   `embed_plot(NAME)`.
+#' @param plots by name, as [save_plots()] takes them; drawn to the folder `figures` beside the
+#'   page, which shows them by `embed_plot(NAME)` and knows their names as `figures`.
+#' @param ... how much each plot is, `work` of [save_plots()].
 #' @noRd
-render_page <- function(template, values, out_file, plots = list()) {
+render_page <- function(template, values, out_file, plots = list(), ...) {
   figures <- file.path(dirname(out_file), "figures")
-  save_plots(plots, figures)
+  labels <- save_plots(plots, figures, ...)
   message("writing ", out_file)
   if (!grepl("/", template, fixed = TRUE)) {
     template <- report_file(paste0(template, ".Rmd"))
   }
-  values$plots <- plots
+  values$figures <- names(plots)
   values$embed_plot <- function(name) {
-    embed_plot(plots[[name]], file.path(figures, paste0(name, ".svg")))
+    embed_plot(labels[[name]], file.path(figures, paste0(name, ".svg")))
   }
   parts <- template_parts(readLines(template, encoding = "UTF-8"))
   body <- render_parts(parts$body, list2env(values, parent = topenv()))
@@ -167,9 +168,9 @@ embed_svg <- function(file, alt, caption) {
   ))
 }
 
-embed_plot <- function(plot, svg) {
+embed_plot <- function(labels, svg) {
   embed_svg(
-    svg, paste(plot$labels$title, plot$labels$caption, sep = ". "),
+    svg, paste(labels$title, labels$caption, sep = ". "),
     sprintf("Files: figures/%s, .csv", basename(svg))
   )
 }

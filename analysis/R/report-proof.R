@@ -11,15 +11,21 @@
 #'   Prints progress, and the path last. An error when no launch is usable.
 #' @export
 write_proof <- function(results_dir, out_file, repeats = 1000L) {
-  proof <- prove(results_dir, repeats)
-  proof$plots <- plot_proof(proof)
-  render_page("proof", list(proof = proof), out_file, proof$plots)
-  for (i in seq_len(nrow(proof$goals))) {
-    cat(proof_mark(proof$goals$met[[i]]), ": ", proof$goals$goal[[i]], ": ",
-      proof$goals$shown[[i]], "\n", sep = "")
-  }
+  from <- list("proof", dataset = sum_of_dataset(results_dir), repeats, basename(out_file))
+  written <- kept_files(from, dirname(out_file), proof_files, function() {
+    proof <- prove(results_dir, repeats)
+    proof$plots <- Filter(length, plot_proof(proof))
+    render_page("proof", list(proof = proof), out_file, proof$plots)
+    list(page = basename(out_file), figures = names(proof$plots), goals = proof$goals)
+  })
+  goals <- written$goals
+  cat(paste0(proof_mark(goals$met), ": ", goals$goal, ": ", goals$shown, "\n"), sep = "")
   cat(out_file, "\n", sep = "")
-  invisible(proof$goals)
+  invisible(goals)
+}
+
+proof_files <- function(written) {
+  c(written$page, file.path("figures", figure_files(written$figures)))
 }
 
 proof_mark <- function(met) {

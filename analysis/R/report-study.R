@@ -35,10 +35,10 @@ write_study <- function(study, out_file, session, published) {
     study$results, file.path(dirname(out_file), "exhibits"), session, published = published,
     summary = study$whole
   )
-  study$advice <- advise(study$results, session)
+  study$advice <- advise(study$results, session, study$whole)
   for (line in study$advice) message("advice: ", line)
-  plots <- plot_study(study)
-  render_page("report", list(study = study), out_file, plots)
+  plots <- plots_of_study(study)
+  render_page("report", list(study = study), out_file, plots, list_figures(study)$work)
   list(coverage = study$exhibits, page = basename(out_file), figures = names(plots))
 }
 

@@ -26,48 +26,108 @@ table_medians <- function(medians) {
   wide[]
 }
 
-#' Split a table by its strata, other tools' benchmarks after our own.
+#' A table in parts, one a stratum, each as HTML with a heading of its own; other tools' benchmarks
+#' after our own.
+#'
+#' @param table what tells rows apart: its columns of strata.
+#' @param cells what is shown of each row: texts, made for all rows at once.
+#' @param caption function of a heading and of numbers of rows.
+#' @param left columns of `cells` that are texts; the others stand to the right, and all that tell
+#'   rows of a part apart.
+#' @param by columns of which each part has one value.
+#' @return list, one element a part: `title`, `html`.
 #' @noRd
-split_strata <- function(table, by = c("site", "test", "operation", "transport")) {
-  parts <- split(table, by = by, sorted = FALSE)
-  foreign <- vapply(parts, function(part) startsWith(part$operation[[1L]], "imb-"), NA)
-  parts[order(foreign)]
+strata_tables <- function(table, cells, caption, left,
+                          by = c("site", "test", "operation", "transport")) {
+  if (!nrow(table)) {
+    return(list())
+  }
+  group <- number_of(table, by)
+  heads <- heads_of(table, group)
+  parts <- split(seq_along(group), group)[order(startsWith(heads$operation, "imb-"))]
+  titles <- unique_titles(heads)
+  further <- further_strata(table)
+  strata <- unclass(table)[intersect(names(table), c(names(STRATA_TITLES), further))]
+  lapply(parts, function(at) {
+    title <- titles[[group[[at[[1L]]]]]]
+    shown <- pick(unclass(cells), at)
+    # Of an MPI that a part does not have there is no column.
+    shown <- shown[vapply(shown, function(values) any(nzchar(values)), NA)]
+    whole <- c(varying_strata(pick(strata, at), further), shown)
+    list(title = title, html = html_table(
+      setDT(whole), caption(title, at), setdiff(names(whole), left)
+    ))
+  })
+}
+
+# The first row of each group, without what differs within the group.
+heads_of <- function(table, group) {
+  first <- which(!duplicated(group))
+  heads <- table[first]
+  for (column in setdiff(intersect(names(table), names(STRATA_TITLES)), c("hosts", "ranks"))) {
+    values <- table[[column]]
+    differs <- unique(group[which(values != values[first[group]])])
+    set(heads, differs, column, "")
+  }
+  heads
+}
+
+# Columns of strata, named for readers.
+STRATA_TITLES <- c(
+  site = "Site", simulated = "Simulated", scale = "Scale", test = "Test",
+  operation = "Operation", mpi = "MPI", transport = "Transport", placement = "Placement",
+  hosts = "Hosts", ranks = "Ranks", settings = "Settings", parameters = "Parameters"
+)
+
+# Columns of strata beside those: factors of the samples, parameters and settings, all that stands
+# before what is compared, or before the size.
+further_strata <- function(table) {
+  end <- min(match(c("a", "bytes"), names(table)), na.rm = TRUE)
+  setdiff(names(table)[seq_len(end - 1L)], c(names(STRATA_TITLES), "experiment", "factors"))
 }
 
 #' Columns of strata that do not say the same in every row, named for readers.
 #' @noRd
-varying_strata <- function(table) {
-  strata <- c(
-    site = "Site", simulated = "Simulated", scale = "Scale", test = "Test",
-    operation = "Operation", mpi = "MPI", transport = "Transport", placement = "Placement",
-    hosts = "Hosts", ranks = "Ranks", settings = "Settings", parameters = "Parameters"
+varying_strata <- function(table, further = further_strata(table)) {
+  many <- function(columns) {
+    columns <- unclass(table)[intersect(columns, names(table))]
+    Filter(function(values) length(unique(values)) > 1L, columns)
+  }
+  known <- many(names(STRATA_TITLES))
+  more <- many(further)
+  c(
+    stats::setNames(lapply(known, title_of), STRATA_TITLES[names(known)]),
+    stats::setNames(
+      lapply(more, function(values) fcoalesce(as.character(values), "")),
+      sentence_case(gsub("_", " ", word_of_column(names(more)), fixed = TRUE))
+    )
   )
-  strata <- strata[names(strata) %in% names(table)]
-  many <- vapply(names(strata), function(s) length(unique(table[[s]])) > 1L, NA)
-  shown <- lapply(names(strata)[many], function(s) title_of(table[[s]]))
-  if (length(shown)) setDT(stats::setNames(shown, strata[many])) else NULL
 }
 
-#' The comparison as readers want it.
+#' The comparison as readers want it, with what tells its rows apart.
 #' @noRd
 table_comparison <- function(comparison) {
-  shown <- data.table(
+  setDT(c(varying_strata(comparison), cells_of_comparison(comparison)))[]
+}
+
+#' What is shown of a comparison.
+#' @noRd
+cells_of_comparison <- function(comparison) {
+  n <- comparison[, c("n_a", "n_b"), with = FALSE]
+  cells <- list(
     First = title_of(comparison$a), Second = title_of(comparison$b),
     Size = format_bytes(comparison$bytes),
-    `n` = ifelse(
-      comparison$n_a == comparison$n_b, comparison$n_a, paste(comparison$n_a, comparison$n_b)
-    ),
+    n = fifelse(n$n_a == n$n_b, as.character(n$n_a), paste(n$n_a, n$n_b)),
     first_us = format_us(comparison$median_a_s),
     second_us = format_us(comparison$median_b_s),
-    `Ratio [95 %]` = format_interval(comparison$ratio, comparison$low, comparison$high, 4L),
+    ratio = format_interval(comparison$ratio, comparison$low, comparison$high, 4L),
     cliff = sprintf("%+.2f", comparison$cliffs_delta),
-    `p, all sizes` = format_p(comparison$p_joint),
-    `Welch p` = format_p(comparison$welch_p),
-    welch_us = ifelse(is.na(comparison$welch_low_s), "NA", sprintf(
+    p = format_p(comparison$p_joint), welch_p = format_p(comparison$welch_p),
+    welch_us = fifelse(is.na(comparison$welch_low_s), "NA", sprintf(
       "%s .. %s", format_digits(comparison$welch_low_s * 1e6),
       format_digits(comparison$welch_high_s * 1e6)
     )),
-    `First is` = fcase(
+    verdict = fcase(
       is.na(comparison$verdict), comparison$note,
       comparison$verdict == "undecided", paste0(
         "undecided: ",
@@ -76,12 +136,14 @@ table_comparison <- function(comparison) {
       rep(TRUE, nrow(comparison)), paste(comparison$verdict, comparison$scope)
     )
   )
-  setnames(shown, c("first_us", "second_us", "cliff", "welch_us"), c(
-    "First (\u00b5s)", "Second (\u00b5s)", "Cliff's \u03b4",
-    "Welch 99 % of difference (\u00b5s)"
+  stats::setNames(cells, c(
+    "First", "Second", "Size", "n", "First (\u00b5s)", "Second (\u00b5s)", "Ratio [95 %]",
+    "Cliff's \u03b4", "p, all sizes", "Welch p", "Welch 99 % of difference (\u00b5s)", "First is"
   ))
-  cbind(varying_strata(comparison), shown)
 }
+
+# Columns of these that are texts.
+COMPARISON_TEXTS <- c("First", "Second", "First is")
 
 #' Launches that stand out, a row a launch and operation, with its furthest size.
 #' @noRd

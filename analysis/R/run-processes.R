@@ -66,21 +66,35 @@ over_cores <- function(parts_of, f, work = length(parts_of), most = Inf) {
 #' Apply a function that draws to numbers from 1 on.
 #'
 #' @param f takes a number and `shared`.
-#' @param long which of the numbers take long.
+#' @param work how much each of the numbers is; 0: next to nothing.
 #' @param shared what all calls need.
 #' @return list of what `f` returned, in order; its first error is this function's.
 #' @noRd
-over_processes <- function(f, long, shared) {
-  cores <- if (sum(long) < getOption("cotejo.drawing", 2L)) 1L else cores_here()
-  # What takes long first, dealt out to few processes: each of them brings its own copy of what
-  # it touches.
-  turns <- order(!long)
+over_processes <- function(f, work, shared) {
+  cores <- if (sum(work > 0) < getOption("cotejo.drawing", 2L)) 1L else cores_here()
   if (cores < 2L) {
-    return(lapply(turns, f, shared)[order(turns)])
+    return(lapply(seq_along(work), f, shared))
   }
-  count <- min(length(turns), PROCESSES_A_CORE * cores)
-  hands <- split(turns, rep_len(seq_len(count), length(turns)))
-  done <- in_forks(unname(hands), function(hand) lapply(hand, f, shared), cores)
+  # Few processes: each brings its own copy of what it touches.
+  hands <- deal(work, min(length(work), PROCESSES_A_CORE * cores))
+  done <- in_forks(hands, function(hand) lapply(hand, f, shared), cores)
   unlist(done, recursive = FALSE)[order(unlist(hands))]
 }
 PROCESSES_A_CORE <- 4L
+
+#' Work dealt out so that all hands have about as much: the largest first, each to the hand that
+#' has least.
+#'
+#' @return list of numbers of `work`, the fullest hand first.
+#' @noRd
+deal <- function(work, count) {
+  # What is next to nothing is something.
+  work <- work + max(work, 1) / 1000
+  of <- integer(length(work))
+  held <- numeric(count)
+  for (i in order(-work)) {
+    of[[i]] <- which.min(held)
+    held[[of[[i]]]] <- held[[of[[i]]]] + work[[i]]
+  }
+  unname(split(seq_along(work), factor(of, order(-held))))
+}

@@ -36,6 +36,15 @@ draw_indices <- function(n, replicates) {
   matrix(sample.int(n, n * replicates, replace = TRUE), nrow = n)
 }
 
+#' Medians of the columns of a matrix over drawn rows: a row a draw, a column a column.
+#'
+#' @param index what [draw_indices()] returned: numbers of rows, a column a draw.
+#' @noRd
+drawn_medians <- function(values, index) {
+  drawn <- values[as.vector(index), , drop = FALSE]
+  matrix(column_medians(matrix(drawn, nrow(index))), ncol(index))
+}
+
 #' Interval of the median between order statistics of the launches.
 #'
 #' Exact whatever the distribution is (Hollander and Wolfe 1999, ch. 3): the narrowest pair of

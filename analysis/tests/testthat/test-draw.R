@@ -78,6 +78,49 @@ test_that("the same plot gives the same bytes, whatever the random numbers and t
   expect_identical(wrap_text("aa bb cc", text_width("aa bb", 9), 9), c("aa bb", "cc"))
 })
 
+test_that("axes are those that ggplot2 makes, one for each scale whatever the panels", {
+  asked <- 0L
+  breaks <- function(limits) {
+    asked <<- asked + 1L
+    pretty(limits)
+  }
+  faceted <- function(panels, scales) {
+    data <- data.frame(
+      x = rep(c("a", "b"), panels), y = seq_len(2L * panels),
+      panel = rep(seq_len(panels), each = 2L)
+    )
+    ggplot2::ggplot(data, ggplot2::aes(x, y)) + ggplot2::geom_point() +
+      ggplot2::facet_wrap(~panel, scales = scales) + ggplot2::scale_y_log10("y", breaks = breaks)
+  }
+  for (scales in c("fixed", "free_y", "free")) {
+    theirs <- ggplot2::ggplot_build(faceted(3L, scales))$layout$panel_params
+    ours <- panels_of(built_of(faceted(3L, scales)))
+    expect_equal(
+      lapply(ours, function(p) p$y$range), lapply(theirs, function(p) p$y$continuous_range)
+    )
+    expect_equal(lapply(ours, function(p) p$x$places), lapply(theirs, function(p) {
+      as.numeric(p$x$scale$map(p$x$get_breaks()))
+    }))
+    expect_identical(lapply(ours, function(p) p$y$labels), lapply(theirs, function(p) {
+      p$y$get_labels()[!is.na(p$y$get_breaks())]
+    }))
+  }
+  count <- function(panels) {
+    asked <<- 0L
+    picture_of(faceted(panels, "fixed"))
+    asked
+  }
+  expect_gt(count(2L), 0L)
+  expect_identical(count(30L), count(2L))
+})
+
+test_that("numbers of a file are hundredths without zeros at their end", {
+  expect_identical(
+    short(c(0, -0.001, 100, 10.1, 10.014, 3.999, -3.5, 518.4)),
+    c("0", "0", "100", "10.1", "10.01", "4", "-3.5", "518.4")
+  )
+})
+
 test_that("what has no marks is refused, not lost", {
   plot <- ggplot2::ggplot(data.frame(x = 1:9), ggplot2::aes(x)) + ggplot2::geom_density()
   expect_error(picture_of(plot), "no marks for GeomDensity", class = "cotejo_refused")

@@ -184,3 +184,11 @@ test_that("the index of a dataset that is drawn again is the same, and was not d
   expect_identical(again, first)
   expect_true(all(c("index.html", "medians.csv") %in% first$files))
 })
+
+test_that("a folder without files is told from none, and from one with a file", {
+  folder <- fresh_folder()
+  empty <- sum_of_files(folder)
+  expect_false(identical(empty, sum_of_files(NULL)))
+  writeLines("x", file.path(folder, "x.csv"))
+  expect_false(identical(sum_of_files(folder), empty))
+})

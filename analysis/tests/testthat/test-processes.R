@@ -23,9 +23,19 @@ test_that("an error in another process keeps its class and its words", {
   process$drew <- FALSE
   before <- options(cotejo.cores = 2L)
   on.exit(options(before))
-  expect_error(over_processes(refuse, c(TRUE, TRUE), "cotejo_planted"), "^1$",
+  expect_error(over_processes(refuse, c(1, 1), "cotejo_planted"), "^1$",
     class = "cotejo_planted"
   )
+})
+
+test_that("work is dealt out so that no hand has much more than another", {
+  work <- c(90, 10, 1, 0, 50, 40, 30, 20)
+  hands <- deal(work, 3L)
+  expect_setequal(unlist(hands), seq_along(work))
+  held <- vapply(hands, function(hand) sum(work[hand]), 0)
+  expect_lte(max(held) - min(held), 20)
+  expect_false(is.unsorted(rev(held)))
+  expect_length(deal(c(0, 0), 2L), 2L)
 })
 
 test_that("as many processes work as there are cores, none once text was set, none in a fork", {

@@ -37,8 +37,11 @@ test_that("who wins where differs is said in one cell, the more frequent first",
     winner = c("mpich", "", "openmpi"), cells = c(1L, 2L, 5L), of = 8L, least = c(1.1, 1, 1.5),
     most = c(1.1, 1.2, 2), equivalent = 0L, n = 10L
   )
+  rows[, c("site", "simulated", "operation", "transport", "sizes") := list(
+    "s", "", "bcast", "shm", "small"
+  )]
   expect_identical(
-    say_outcomes(rows),
+    table_matrix(rows)[["Small (to 4 KiB)"]],
     "Open MPI, 1.50 to 2.00 times (5 of 8); none fastest (2 of 8); MPICH, 1.10 times (1 of 8)"
   )
 })
@@ -54,6 +57,52 @@ test_that("headings are unique, by what tells their strata apart", {
   expect_length(titles, 3L)
   expect_identical(anyDuplicated(titles), 0L)
   expect_match(titles, "4 ranks", all = FALSE)
+})
+
+# A comparison of two MPIs at so many places.
+compared_at <- function(places) {
+  comparison <- compared(write_study(fresh_folder(), MPIS, bytes = c(1, 1024), blocks = 6L))
+  rbindlist(lapply(seq_len(places), function(i) copy(comparison)[, site := sprintf("s%02d", i)]))
+}
+
+test_that("what is said of a study is written at once, however many strata it has", {
+  counted <- function(places) {
+    plain <- format_interval
+    calls <- 0L
+    counting <- function(...) {
+      calls <<- calls + 1L
+      plain(...)
+    }
+    comparison <- compared_at(places)
+    said <- with_replaced("format_interval", counting, answer(comparison, 0.03))
+    expect_length(said, places)
+    expect_identical(unlist(lapply(said, `[[`, "ranges")), rep(said[[1L]]$ranges, places))
+    calls
+  }
+  expect_gt(counted(1L), 0L)
+  expect_identical(counted(20L), counted(1L))
+})
+
+test_that("tables of strata have headings of what their rows share, each its own", {
+  comparison <- rbind(
+    compared_at(2L), copy(compared_at(1L))[, `:=`(placement = "far", site = "s02")]
+  )
+  parts <- strata_tables(
+    comparison, cells_of_comparison(comparison), function(title, at) title, COMPARISON_TEXTS
+  )
+  titles <- vapply(parts, `[[`, "", "title")
+  expect_length(titles, 2L)
+  expect_identical(anyDuplicated(titles), 0L)
+  # One part has two placements: they are a column, not the heading.
+  expect_identical(grepl("placement near", titles), c(TRUE, FALSE))
+  expect_match(parts[[2L]]$html, "<th class=\"num\">Placement</th>", fixed = TRUE)
+  expect_false(grepl("Placement</th>", parts[[1L]]$html, fixed = TRUE))
+  expect_identical(lengths(gregexpr("<tr>", vapply(parts, `[[`, "", "html"))), c(3L, 5L))
+  # Nor do rows look alike that differ by a factor of the samples.
+  one <- compared_at(1L)
+  both <- rbind(cbind(queue = "1", one), cbind(queue = "64", one))
+  expect_identical(table_comparison(both)$Queue, c("1", "1", "64", "64"))
+  expect_null(table_comparison(one)$Queue)
 })
 
 test_that("no line leads through two configurations", {

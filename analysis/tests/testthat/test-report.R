@@ -139,7 +139,8 @@ test_that("simulated results are labelled on every figure and in the report", {
     bytes = 1, blocks = 6L, simulated = "by SimGrid 3.32"
   )
   study <- suppressMessages(analyse(folder))
-  for (plot in plot_study(study)) {
+  for (make in plots_of_study(study)) {
+    plot <- make()
     expect_match(plot$labels$caption, "NOT REAL HARDWARE: by SimGrid 3.32", fixed = TRUE)
   }
 })

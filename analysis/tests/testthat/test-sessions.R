@@ -138,7 +138,7 @@ test_that("each panel of an exhibit is of one state, the newest that has all of 
   at_commit(folder, SECOND, "later")
   summary <- summarise_launches(read_results(folder))
   spec <- one_row("by_size", tests = "pingpong_quick")
-  rows <- rows_of_exhibit(summary, spec)[[1L]]
+  rows <- rows_of_exhibits(summary, spec)[[1L]][[1L]]
   used <- unique(summary[rows, c("transport", "session")])
   data.table::setkeyv(used, "transport")
   expect_identical(used$session, c(SECOND, FIRST))

@@ -24,6 +24,27 @@ test_that("Welch's test and its 99 % interval are SciPy's", {
   })
 })
 
+test_that("Welch's test of many columns is that of each, without what is missing in it", {
+  x <- matrix(with_seed(1L, exp(stats::rnorm(40L))), 8L)
+  y <- x[1:6, ] * 1.1 + 0.01
+  x[cbind(1:3, c(1L, 1L, 4L))] <- NA
+  x[, 5L] <- c(2, rep(NA, 7L))
+  y[, 2L] <- NA
+  all <- welch_of_columns(x, y)
+  for (i in seq_len(5L)) {
+    alone <- welch(x[!is.na(x[, i]), i], y[!is.na(y[, i]), i])
+    expect_equal(lapply(all, `[[`, i), alone, info = i)
+  }
+  expect_identical(is.na(all$p), c(FALSE, TRUE, FALSE, FALSE, TRUE))
+})
+
+test_that("medians of drawn rows are those of each draw", {
+  values <- matrix(with_seed(2L, stats::runif(30L)), 6L)
+  index <- with_seed(3L, draw_indices(6L, 20L))
+  each <- vapply(seq_len(20L), function(i) column_medians(values[index[, i], ]), numeric(5L))
+  expect_equal(drawn_medians(values, index), t(each))
+})
+
 test_that("Cliff's delta is SciPy's", {
   each_case(function(x, y, known, name) {
     expect_equal(cliffs_delta(x, y), known$cliffs_delta, tolerance = EXACT, info = name)
