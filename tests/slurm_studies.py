@@ -43,6 +43,9 @@ def check(records):
         assert (len(set(on)), len(on)) == (hosts, hosts * each)
         assert ("srun --" in record["command"]) == (record["asked"]["partition"] == "srun")
         assert record["simulated"].startswith(f"emulated: {hosts} hosts on ")
+        if hosts > 1:  # the site names the card: each host tells what it received
+            received = record["proof"]["interfaces"]
+            assert received.keys() == {*on} and all(card["eth0"] for card in received.values())
 
 
 def launch_in_allocation(slurm, results, placements):

@@ -10,7 +10,7 @@ SHARED = {
     "access": ["--partition=all", "--exclusive", "--licenses=cores:1", "--no-requeue"],
     "max_jobs": 1,
     # Hosts are like that of ReFrame, and share its cores: they are it.
-    "extras": {"topology": "here", "nodes": 4, "shared_cores": True},
+    "extras": {"topology": "here", "nodes": 4, "shared_cores": True, "card": "eth0"},
 }
 
 site_configuration = {
