@@ -136,7 +136,8 @@ def main():
         print(f"spack: {name}")
     for target in TARGETS if args.lock else []:
         folder = FOLDER / target
-        done = subprocess.run(["spack", "-e", str(folder), "concretize", "--force"])
+        done = subprocess.run(["spack", "python", str(REPO / "stack/spack_lock.py"), str(folder),
+                               target])
         if done.returncode:
             return f"spack: {folder} cannot be concretized (above)"
     return 0
