@@ -133,28 +133,53 @@ points_table <- function(points) {
   out[order(series, session)]
 }
 
-#' Series and changes as JSON: times in s, instants in UTC.
+#' Series and changes as JSON: times in s, instants in UTC. Written by whole columns: a site has
+#' tens of thousands of series.
 #' @noRd
 history_json <- function(points, changes) {
   names <- series_names(points)
-  series <- lapply(split(points, by = "series"), function(one) {
-    here <- if (nrow(changes)) changes[changes$series == one$series[[1L]]] else changes
-    list(
-      name = names[[one$series[[1L]]]], unit = "s", better = "less",
-      points = one[, list(session, started, commit, n, value = median_s, low = low_s,
-        high = high_s
-      )],
-      changes = if (nrow(here)) {
-        here[, list(session, before, from, to, probability, ratio, low, high, causes)]
-      } else {
-        list()
-      }
-    )
-  })
-  jsonlite::toJSON(
-    list(schema = "cotejo-history/1", series = unname(series)),
-    auto_unbox = TRUE, na = "null", digits = NA, pretty = 1
+  rows <- points[order(series, session)]
+  told <- function(table, columns) {
+    members <- Map(function(name, column) {
+      paste0("\"", name, "\": ", json_values(table[[column]]))
+    }, names(columns), columns)
+    paste0("{", do.call(paste, c(unname(members), sep = ", ")), "}")
+  }
+  of_series <- function(table, columns, separator) {
+    if (!nrow(table)) {
+      return(rep("", length(names)))
+    }
+    texts <- split(told(table, columns), factor(table$series, seq_along(names)))
+    vapply(texts, paste, "", collapse = separator, USE.NAMES = FALSE)
+  }
+  found <- c("session", "before", "from", "to", "probability", "ratio", "low", "high", "causes")
+  members <- c(
+    session = "session", started = "started", commit = "commit", n = "n", value = "median_s",
+    low = "low_s", high = "high_s"
   )
+  series <- paste0(
+    "  {\"name\": ", json_values(names), ", \"unit\": \"s\", \"better\": \"less\",\n",
+    "   \"points\": [\n    ", of_series(rows, members, ",\n    "), "],\n",
+    "   \"changes\": [", of_series(changes, stats::setNames(found, found), ", "), "]}"
+  )
+  paste0(
+    "{\"schema\": \"cotejo-history/1\", \"series\": [\n", paste(series, collapse = ",\n"),
+    "\n]}"
+  )
+}
+
+#' Values of a column as JSON, each by itself; what is missing is null.
+#' @noRd
+json_values <- function(values) {
+  if (is.numeric(values)) {
+    return(ifelse(is.finite(values), sprintf("%.15g", values), "null"))
+  }
+  values <- as.character(values)
+  distinct <- unique(values)
+  quoted <- vapply(distinct, function(text) {
+    if (is.na(text)) "null" else as.character(jsonlite::toJSON(text, auto_unbox = TRUE))
+  }, "")
+  unname(quoted[match(values, distinct)])
 }
 
 #' Files that Apache Otava reads: a CSV for each group of series with the same sessions, and the

@@ -60,6 +60,14 @@ test_that("a history names what changed at the same time, and its files are read
   expect_match(said, "slower from session 20261101T090000Z", all = FALSE)
   json <- jsonlite::read_json(file.path(out, "history.json"))
   expect_identical(length(json$series[[1L]]$points), 16L)
+  point <- json$series[[1L]]$points[[9L]]
+  expect_identical(
+    names(point), c("session", "started", "commit", "n", "value", "low", "high")
+  )
+  expect_identical(point[c("session", "commit", "n")], list(
+    session = "20261101T090000Z", commit = "c09", n = 6L
+  ))
+  expect_equal(point$value, 1.2e-6, tolerance = 0.02)
   expect_identical(json$series[[1L]]$changes[[1L]]$session, "20261101T090000Z")
   config <- yaml::read_yaml(file.path(out, "otava", "otava.yaml"))
   csv <- data.table::fread(file.path(out, "otava", config$tests[[1L]]$file))
