@@ -123,6 +123,19 @@ def test_each_target_has_a_lock_of_its_environment(target):
     assert sorted(map(parts, roots)) == sorted(map(parts, wanted))
 
 
+@pytest.mark.parametrize("target", spack_environments.TARGETS)
+def test_a_lock_has_what_the_recipes_need_and_no_more_for_r(target):
+    """A package that a recipe needs since, or has no more, asks for `--lock`."""
+    locked = json.loads((REPO / f"spack_repo/environments/{target}/spack.lock").read_text())
+    told = {spec["name"]: {d["name"] for d in spec.get("dependencies", [])}
+            for spec in locked["concrete_specs"].values()}
+    for path in RECIPES:
+        declared = set(re.findall(r'depends_on\("([a-z0-9-]+)', path.read_text()))
+        assert declared - {"c", "mpi", "pkgconfig"} <= told.keys(), path
+        needed = told[path.parent.name.replace("_", "-")]
+        assert {one for one in needed if one.startswith("r-")} <= declared, path
+
+
 @pytest.mark.parametrize("site", SITES)
 def test_a_site_builds_what_its_family_selects(site):
     """MPICH of ucx alone cannot be told to take OFI."""
