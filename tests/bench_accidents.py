@@ -193,7 +193,7 @@ def allocate(folder):
                                                slurm_studies.PLACEMENTS)
             said = ""
         except AssertionError as err:
-            said = str(err)[:500]
+            said = str(err)[-1500:]  # ReFrame says last what failed
     say("launches in an allocation, every MPI and placement", said or "as asked", not said)
 
 
