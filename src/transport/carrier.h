@@ -39,6 +39,7 @@ struct carrier {
     // `receive_all`; NULL: it has nothing.
     void (*send_all)(struct ways *ways, const char *bytes, size_t count);
     void (*receive_all)(struct ways *ways, char *bytes, size_t count);
+    bool lossy; // what is sent to all faster than it is received is lost
 };
 
 // The carriers of this program; ends with NULL. The first one is the default.

@@ -74,7 +74,8 @@ const struct carrier udp_carrier = {.name = "udp",
                                     .send = udp_send,
                                     .receive = udp_receive,
                                     .send_all = udp_send_all,
-                                    .receive_all = udp_receive_all};
+                                    .receive_all = udp_receive_all,
+                                    .lossy = true};
 
 enum { ALL = RANKS_MOST }; // as the receiver of a frame
 
@@ -203,7 +204,8 @@ const struct carrier raw_carrier = {.name = "raw",
                                     .send = raw_send,
                                     .receive = raw_receive,
                                     .send_all = raw_send_all,
-                                    .receive_all = raw_receive_all};
+                                    .receive_all = raw_receive_all,
+                                    .lossy = true};
 
 struct echo {
     unsigned char bytes[ICMP_MOST + 8 + 64]; // with the headers of IP and ICMP

@@ -22,8 +22,11 @@ static void enter(const struct operation *operation) {
 
 static void run_calls(void *state, long calls) {
     struct layer *layer = state;
-    for (long i = 0; i < calls && !failed(layer->ways->failure); i++)
+    for (long i = 0; i < calls && !failed(layer->ways->failure); i++) {
         layer->act->once(layer);
+        if (layer->act->between && i + 1 < calls)
+            layer->act->between(layer);
+    }
 }
 
 static void fit(struct operation *operation) {

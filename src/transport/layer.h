@@ -24,6 +24,8 @@ struct act {
     int timed;         // rank, or TIMED_ALL
     bool needs_answer; // cannot be where only the other kernel answers
     void (*once)(struct layer *layer);
+    // After each call but the last of several; may be NULL. A sample of one call has none.
+    void (*between)(struct layer *layer);
     double moved; // messages of one call
     // Who sends one message to whom in the check: from rank 0 to all, and back where `both`.
     bool both;
