@@ -30,7 +30,8 @@ def literal_sizes(file):
 
 def test_collectives_on_hosts_measure_the_sizes_that_they_show():
     sizes = literal_sizes("hosts.py")
-    assert set(sizes) == {"hosts_smoke", "hosts_quick", "hosts_full", "hosts_errors"}
+    assert set(sizes) == {"hosts_smoke", "hosts_quick", "hosts_full", "hosts_errors",
+                          "hosts_affinity"}
     for name in ("hosts_smoke", "hosts_quick", "hosts_full"):
         assert {8, 1024} <= sizes_of(sizes[name]), name
 

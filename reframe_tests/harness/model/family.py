@@ -247,13 +247,21 @@ def whole(name, declared, path):
     return data
 
 
+def lineage(name, declared):
+    """The family and those that it is like, the nearest first; `whole` has found them all."""
+    names = [name]
+    while "like" in declared[names[-1]]:
+        names.append(declared[names[-1]]["like"])
+    return names
+
+
 def made(name, declared, path):
     """The family of a declaration, with what the files of transports add to it."""
     data = dict(whole(name, declared, path))
     if wrong := declarations.problems(data, "family"):
         raise declarations.DeclarationError(path, wrong)
-    added = {carrier: t.families[name] for carrier, t in transport.load().items()
-             if name in t.families}
+    added = {carrier: t.families[by] for carrier, t in transport.load().items()
+             for by in reversed(lineage(name, declared)) if by in t.families}
     transports = {carrier: Selection(**entry)
                   for carrier, entry in {**added, **data.pop("transports")}.items()}
     settings = {what: {by: Setting(**entry) for by, entry in entries.items()}
