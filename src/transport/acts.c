@@ -25,9 +25,14 @@ static void one_way(struct layer *layer) {
         ways_receive(layer->ways, 0, buffer_slot(&layer->in), layer->bytes);
 }
 
+// Whether a broadcast goes by what the library has for it.
+static bool by_library(const struct ways *ways) {
+    return options_is(ways->options, "broadcast", "library") && ways->carrier->send_all;
+}
+
 static void to_all(struct layer *layer) {
     struct ways *ways = layer->ways;
-    bool own = options_is(ways->options, "broadcast", "library") && ways->carrier->send_all;
+    bool own = by_library(ways);
     if (failed(ways->failure))
         return;
     if (ways->rank == 0 && own) {
@@ -45,7 +50,7 @@ static void to_all(struct layer *layer) {
 // Of the calls that a library is set up by, rank 0 would send all before one is received.
 static void meet(struct layer *layer) {
     struct ways *ways = layer->ways;
-    if (ways->carrier->lossy && options_is(ways->options, "broadcast", "library"))
+    if (ways->carrier->lossy && by_library(ways))
         MPI_Barrier(ways->comm);
 }
 

@@ -233,35 +233,29 @@ class Family:
         return [word.format(**fill) for word in words]
 
 
-def whole(name, declared, path):
-    """A family's declaration with that of the one which it is like below it."""
-    data, above = declared[name], [name]
-    while "like" in data:
-        like = data["like"]
-        if like not in declared or like in above:
-            raise declarations.DeclarationError(
-                path, [f"like: {like!r} is not another family; there are {', '.join(declared)}"])
-        above.append(like)
-        data = declarations.merged(
-            declared[like], {key: value for key, value in data.items() if key != "like"})
-    return data
-
-
-def lineage(name, declared):
-    """The family and those that it is like, the nearest first; `whole` has found them all."""
+def lineage(name, declared, path):
+    """The family and those that it is like, the nearest first."""
     names = [name]
     while "like" in declared[names[-1]]:
-        names.append(declared[names[-1]]["like"])
+        like = declared[names[-1]]["like"]
+        if like not in declared or like in names:
+            raise declarations.DeclarationError(
+                path, [f"like: {like!r} is not another family; there are {', '.join(declared)}"])
+        names.append(like)
     return names
 
 
 def made(name, declared, path):
     """The family of a declaration, with what the files of transports add to it."""
-    data = dict(whole(name, declared, path))
+    names = lineage(name, declared, path)
+    data = {}
+    for by in names:  # what the nearer one says is kept
+        data = declarations.merged(
+            {key: value for key, value in declared[by].items() if key != "like"}, data)
     if wrong := declarations.problems(data, "family"):
         raise declarations.DeclarationError(path, wrong)
     added = {carrier: t.families[by] for carrier, t in transport.load().items()
-             for by in reversed(lineage(name, declared)) if by in t.families}
+             for by in reversed(names) if by in t.families}
     transports = {carrier: Selection(**entry)
                   for carrier, entry in {**added, **data.pop("transports")}.items()}
     settings = {what: {by: Setting(**entry) for by, entry in entries.items()}
