@@ -84,7 +84,8 @@ wait
 pids=()
 suite "C under sanitizers" ctest python3 -m stack.ctest "$STACK" --sanitize
 suite "C under every MPI" ctest python3 -m stack.ctest "$STACK"
-suite "Python, and from launch to report" pytest python3 -m pytest -q -rs -m "not beside" tests
+suite "Python, and from launch to report" pytest python3 -m pytest -q -rs --durations=40 \
+  -m "not beside" tests
 
 for reason in "${skipped[@]+"${skipped[@]}"}"; do
   echo "skipped suite: $reason"

@@ -2,13 +2,14 @@
 """Tests that assert on times pass on a busy machine, and fail where something is wrong."""
 
 import os
+import re
 import subprocess
 import sys
 
 import pytest
 
 from reframe_tests.harness.model import families
-from tests import quiet
+from tests import launching, quiet
 from tests.launching import FAMILIES, STACK
 
 #: One of each kind that asserts on a time.
@@ -58,3 +59,23 @@ def test_what_is_off_on_a_busy_machine_is_asked_again_and_then_skipped(monkeypat
     quiet.asked(lambda: next(answers), 1e-3, 1.5)
     with pytest.raises(pytest.skip.Exception, match="busy: two processes"):
         quiet.asked(lambda: (False, 1), 1e-3, 1.5)
+
+
+@pytest.mark.parametrize("disturbed, launches", [(0, 1), (2, 3), (9, launching.TRIES)])
+def test_a_launch_whose_clocks_were_disturbed_is_made_again(monkeypatch, disturbed, launches):
+    told = []
+
+    def run(command, **_):
+        told.append(command)
+        busy = len(told) <= disturbed
+        return subprocess.CompletedProcess(command, int(busy), "",
+                                           f"failed, {launching.DISTURBED}" if busy else "")
+
+    monkeypatch.setattr(launching.subprocess, "run", run)
+    done = launching.launch(FAMILIES["mpich"], "pingpong")
+    assert (len(told), done.returncode) == (launches, int(disturbed >= launches))
+
+
+def test_words_of_disturbed_clocks_are_the_benchmarks():
+    said = [(families.REPO / "src/core" / name).read_text() for name in ("sync.c", "sampler.c")]
+    assert all(launching.DISTURBED in re.sub(r'"\s*"', "", text) for text in said)
