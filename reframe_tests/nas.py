@@ -10,9 +10,10 @@ from .harness.foreign import adapter, languages
 from .harness.launch import exhibits, launches
 from .harness.model import families
 
-KERNELS = ["ep", "is", "cg", "mg", "ft", "sp-mz", "bt-mz"]
-#: Zones of the multi-zone kernels by class: a rank has at least one.
+KERNELS = ["ep", "is", "cg", "mg", "ft", "sp-mz", "bt-mz", "lu-mz"]
+#: Zones of the multi-zone kernels by class, but for LU-MZ: a rank has at least one.
 ZONES = {"S": 4, "W": 16, "A": 16, "B": 64, "C": 256}
+LU_ZONES = 16
 
 
 class Nas(Experiment):
@@ -41,7 +42,9 @@ class Nas(Experiment):
 
     @run_after("setup")
     def skip_without_zones(self):
-        zones = ZONES[self.letter] if self.kernel.endswith("-mz") else self.num_tasks
+        if not self.kernel.endswith("-mz"):
+            return
+        zones = LU_ZONES if self.kernel == "lu-mz" else ZONES[self.letter]
         self.skip_if(self.num_tasks > zones, f"{self.num_tasks} ranks for {zones} zones")
 
     @run_before("run")

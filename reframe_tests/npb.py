@@ -52,7 +52,7 @@ class Npb(Original):
 class NpbZones(Original):
     """The multi-zone programs (NPB-MZ): ranks and threads."""
 
-    kernel = parameter(["sp-mz", "bt-mz"])
+    kernel = parameter(["sp-mz", "bt-mz", "lu-mz"])
 
 
 @rfm.simple_test
@@ -86,7 +86,7 @@ class npb_class_a(Full, Npb):
 class npb_zones_class_a(Full, NpbZones):
     letter = "A"
     limit_s = 240
-    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.37", "5.39"))
+    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.37", "5.38", "5.39"))
 
 
 @rfm.simple_test
@@ -100,7 +100,7 @@ class npb_class_b(Full, Npb):
 class npb_zones_class_b(Full, NpbZones):
     letter = "B"
     limit_s = 900
-    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.37", "5.39"))
+    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.37", "5.38", "5.39"))
 
 
 @rfm.simple_test
@@ -114,4 +114,4 @@ class npb_class_c(Full, Npb):
 class npb_zones_class_c(Full, NpbZones):
     letter = "C"
     limit_s = 3600
-    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.40", "5.42"))
+    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.40", "5.41", "5.42"))

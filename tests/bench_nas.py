@@ -20,7 +20,7 @@ from stack.build import environment
 from tests.benching import skip
 
 #: Kernel and class; class A of those with several zones takes minutes.
-CASES = ["ep.A", "is.A", "cg.A", "mg.A", "ft.A", "sp-mz.W", "bt-mz.W"]
+CASES = ["ep.A", "is.A", "cg.A", "mg.A", "ft.A", "sp-mz.W", "bt-mz.W", "lu-mz.W"]
 BLOCKS = 7
 
 

@@ -58,7 +58,7 @@ def test_operations_are_counted_as_our_kernels_do():
     mpi = next((f for f in FAMILIES.values() if (f.prefix(STACK) / "bin/cotejo").exists()), None)
     if not mpi:
         pytest.skip("no MPI is in the stack")
-    for kernel in ("ep", "is", "cg", "mg", "ft", "sp-mz", "bt-mz"):
+    for kernel in ("ep", "is", "cg", "mg", "ft", "sp-mz", "bt-mz", "lu-mz"):
         for letter in "SW":
             done = launch(mpi, f"nas-{kernel}", "--class", letter,
                           "--min-repetitions", "1", "--max-repetitions", "1")

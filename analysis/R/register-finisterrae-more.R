@@ -95,13 +95,22 @@ exhibit("finisterrae-fig-5.36", "Broadcast by ranks, 8 MiB",
   )
 )
 
+# A multi-zone kernel of the study's class C, or of the largest class that was measured.
+zone_launches <- function(kernel) {
+  launches_of(
+    "npb_zones_class_c", "nas_class_c", "npb_zones_class_b", "nas_class_b", "npb_zones_class_a",
+    "nas_class_a", "npb_zones_quick", "nas_quick", operation = paste0("nas-", kernel, "-*")
+  )
+}
+
+DIFFERS_IN_CLASS <- paste(
+  "The study ran class C on 16 to 128 cores; here the site's, and the largest class measured."
+)
+
 exhibit("finisterrae-fig-5.37", "Ranks against threads: NAS BT-MZ",
-  data = launches_of(
-    "npb_zones_class_b", "nas_class_b", "npb_zones_class_a", "nas_class_a", "npb_zones_quick",
-    "nas_quick", operation = "nas-bt-mz-*"
-  ),
+  data = zone_launches("bt-mz"),
   draw = splits(panel = mpi),
-  differs = "The study ran class C on 16 to 128 cores; here the site's, and the class that fits."
+  differs = DIFFERS_IN_CLASS
 )
 
 exhibit("finisterrae-fig-5.40", "Ranks against threads: NAS BT-MZ, large",
@@ -110,33 +119,22 @@ exhibit("finisterrae-fig-5.40", "Ranks against threads: NAS BT-MZ, large",
   differs = "The study ran class D on 16 to 128 cores; here the site's, and class C."
 )
 
-exhibit("finisterrae-fig-5.38", "Ranks against threads: NAS CG",
-  data = launches_of("nas_class_b", "nas_class_a", "nas_quick", operation = "nas-cg-*"),
+exhibit("finisterrae-fig-5.38", "Ranks against threads: NAS LU-MZ",
+  data = zone_launches("lu-mz"),
   draw = splits(panel = mpi),
-  differs = paste(
-    "The study ran the multi-zone LU, class C, on 16 to 128 cores; here NAS CG of a smaller",
-    "class, by the same split of cores."
-  ),
-  without = "LU-MZ, for which CG stands in"
+  differs = DIFFERS_IN_CLASS
 )
 
-exhibit("finisterrae-fig-5.41", "Ranks against threads: NAS CG, large",
-  data = launches_of("nas_class_c", operation = "nas-cg-*"),
+exhibit("finisterrae-fig-5.41", "Ranks against threads: NAS LU-MZ, large",
+  data = launches_of("npb_zones_class_c", "nas_class_c", operation = "nas-lu-mz-*"),
   draw = splits(panel = mpi),
-  differs = paste(
-    "The study ran the multi-zone LU, class D, on 16 to 128 cores; here NAS CG of a smaller",
-    "class, by the same split of cores."
-  ),
-  without = "LU-MZ, for which CG stands in"
+  differs = "The study ran class D on 16 to 128 cores; here the site's, and class C."
 )
 
 exhibit("finisterrae-fig-5.39", "Ranks against threads: NAS SP-MZ",
-  data = launches_of(
-    "npb_zones_class_b", "nas_class_b", "npb_zones_class_a", "nas_class_a", "npb_zones_quick",
-    "nas_quick", operation = "nas-sp-mz-*"
-  ),
+  data = zone_launches("sp-mz"),
   draw = splits(panel = mpi),
-  differs = "The study ran class C on 16 to 128 cores; here the site's, and the class that fits."
+  differs = DIFFERS_IN_CLASS
 )
 
 exhibit("finisterrae-fig-5.42", "Ranks against threads: NAS SP-MZ, large",

@@ -34,6 +34,7 @@ extern const struct experiment nas_mg;
 extern const struct experiment nas_ft;
 extern const struct experiment nas_sp_mz;
 extern const struct experiment nas_bt_mz;
+extern const struct experiment nas_lu_mz;
 extern const struct experiment waitpattern_up;
 extern const struct experiment waitpattern_null;
 extern const struct experiment start_skew;
@@ -71,6 +72,7 @@ const struct experiment *const experiments[] = {
     &nas_ft,
     &nas_sp_mz,
     &nas_bt_mz,
+    &nas_lu_mz,
     &waitpattern_up,
     &waitpattern_null,
     &start_skew,

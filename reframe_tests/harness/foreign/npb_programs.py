@@ -16,7 +16,8 @@ NAMES = ("{kernel}.{letter}.x", "{kernel}.{letter}.{ranks}")
 #: those of BT-MZ are uneven. Our kernels count the same.
 ZONES_MOP = {
     "sp-mz": (162.9006, 7290.3124, 73770.1537, 303353.3922, 1224749.1721),
-    "bt-mz": (381.8335, 14351.9753, 146211.2000, 601200.8998, 2426981.8641)}
+    "bt-mz": (381.8335, 14351.9753, 146211.2000, 601200.8998, 2426981.8641),
+    "lu-mz": (46.4695, 11648.8052, 102632.1849, 448921.5082, 1920512.1376)}
 
 
 def find(family, stack, kernel, letter, ranks):

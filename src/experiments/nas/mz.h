@@ -7,9 +7,11 @@
 
 #include "nas.h"
 
-enum { FLOW = 5 };         // density, three momenta, energy: what a point has
-enum { SIDES = 4 };        // of a zone, to others: west, east, south, north
-enum { LENGTH_MOST = 80 }; // points of a zone in any direction
+#include <stdbool.h>
+
+enum { FLOW = 5 };          // density, three momenta, energy: what a point has
+enum { SIDES = 4 };         // of a zone, to others: west, east, south, north
+enum { LENGTH_MOST = 128 }; // points of a zone in any direction
 
 // What one direction's terms are weighed by: h is the distance of points.
 struct mz_weights {
@@ -56,10 +58,15 @@ struct mz_class {
     double step;           // of time
     int steps;
     double residual[FLOW], error[FLOW];
+    double integral; // of the surface; 0: none is published
 };
 
 struct mz_kernel {
     void (*step)(const struct mz_equations *equations, struct zone *zone); // of time
+    // What the first step finds done; NULL: nothing.
+    void (*begin)(const struct mz_equations *equations, struct zone *zone);
+    bool whole_zones; // each zone reaches from 0 to 1; else all have the mean zone's distances
+    bool inside_only; // the error is of the points inside of zones
     struct mz_class classes[sizeof NAS_CLASSES - 1];
     double
         operations[4]; // of a step: a point, a third of a point of a face and of an edge, a zone
@@ -99,10 +106,14 @@ void mz_zone_open(struct nas *nas, struct zone *zone);
 void mz_zone_start(const struct mz_equations *equations, struct zone *zone);
 // What drives the flow to the exact one.
 void mz_zone_force(const struct mz_equations *equations, struct zone *zone);
-// Adds, for each of five, the root of the mean square of the flow's error.
-void mz_zone_error(const struct mz_equations *equations, const struct zone *zone, double *sums);
+// Adds, for each of five, the root of the mean square of the flow's error, without the points less
+// than `edge` from a border.
+void mz_zone_error(const struct mz_equations *equations, const struct zone *zone, int edge,
+                   double *sums);
 // The same of the residual, from `rhs`.
 void mz_zone_residual(const struct zone *zone, double *sums);
+// The integral of the pressure over the faces of a box inside (RNR-94-007, 3.3).
+double mz_zone_integral(const struct mz_equations *equations, const struct zone *zone);
 
 // To be called by all threads of a team, or outside of one.
 // What is derived of the flow; ends with a barrier.

@@ -159,11 +159,12 @@ static void add_roots(const struct zone *zone, const double *squares, double *su
         sums[m] += sqrt(squares[m] / inside);
 }
 
-void mz_zone_error(const struct mz_equations *equations, const struct zone *zone, double *sums) {
+void mz_zone_error(const struct mz_equations *equations, const struct zone *zone, int edge,
+                   double *sums) {
     double squares[FLOW] = {0}, place[3], flow[FLOW];
-    for (int k = 0; k < zone->n[2]; k++)
-        for (int j = 0; j < zone->n[1]; j++)
-            for (int i = 0; i < zone->n[0]; i++) {
+    for (int k = edge; k < zone->n[2] - edge; k++)
+        for (int j = edge; j < zone->n[1] - edge; j++)
+            for (int i = edge; i < zone->n[0] - edge; i++) {
                 place[0] = i * equations->h[0];
                 place[1] = j * equations->h[1];
                 place[2] = k * equations->h[2];
@@ -186,4 +187,35 @@ void mz_zone_residual(const struct zone *zone, double *sums) {
                     squares[m] += rhs * rhs;
                 }
     add_roots(zone, squares, sums);
+}
+
+static double pressure(const struct zone *zone, long x) {
+    double square = 0;
+    for (int e = 1; e < FLOW - 1; e++)
+        square += zone->u[e][x] * zone->u[e][x];
+    return 0.4 * (zone->u[FLOW - 1][x] - square / 2 / zone->u[0][x]);
+}
+
+// Over one face across `d` at `where`, by the mean of the corners of each of its cells.
+static double over_face(const struct zone *zone, int d, int where, const int *low,
+                        const int *high) {
+    int a = (d + 1) % 3, b = (d + 2) % 3;
+    double sum = 0;
+    for (int i = low[a]; i <= high[a]; i++)
+        for (int j = low[b]; j <= high[b]; j++) {
+            int cells = (i > low[a] && i < high[a] ? 2 : 1) * (j > low[b] && j < high[b] ? 2 : 1);
+            sum += cells * pressure(zone, where * mz_stride(zone, d) + i * mz_stride(zone, a) +
+                                              j * mz_stride(zone, b));
+        }
+    return sum / 4;
+}
+
+double mz_zone_integral(const struct mz_equations *equations, const struct zone *zone) {
+    const int low[3] = {1, 1, 2};
+    const int high[3] = {zone->n[0] - 2, zone->n[1] - 3, zone->n[2] - 2};
+    double sum = 0;
+    for (int d = 0; d < 3; d++)
+        sum += equations->h[(d + 1) % 3] * equations->h[(d + 2) % 3] *
+               (over_face(zone, d, low[d], low, high) + over_face(zone, d, high[d], low, high));
+    return sum;
 }
