@@ -165,11 +165,23 @@ def test_one_core_only_is_said(tmp_path):
 
 def test_cells_that_no_test_has_are_refused(tmp_path):
     for regex, said in [("pingpang", "no cell of tag 'smoke' has 'pingpang'"),
+                        (r"^pingpang\.", "no cell of tag 'smoke' has '^pingpang"),
                         ("(", "'(' is no regular expression")]:
         running = study(tmp_path, "--cells", regex)
         log, _ = running.communicate(timeout=100)
         assert running.returncode in (1, 2) and said in log
     assert not records(tmp_path)
+
+
+@pytest.mark.parametrize(("like", "tests"), [
+    (r"^fft_strong\..*gigabit-(2|8)", ["fft_strong"]),
+    (r"^(fft_strong|fft_large)\.mpich|^radix_study\.", ["fft_large", "fft_strong", "radix_study"]),
+    ("", []), ("fft", []), (r"^fft_strong", []), (r"^fft_strong\.|radix", []),
+    (r"^(fft|radix\.b)\.", []), (r"^fft[.]", []), (r"^fft\.\(|^radix", []),
+])
+def test_only_tests_that_can_have_such_cells_are_made(like, tests):
+    """A site of many partitions took minutes to list the cells of one test."""
+    assert plans.tests_of(like) == tests
 
 
 def test_an_exhibit_takes_as_many_launches_as_the_scale_of_its_tests(results, monkeypatch):

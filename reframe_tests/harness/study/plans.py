@@ -70,21 +70,44 @@ def of_tag(tag, noted):
     return [words for words in noted if tag in words.get("tags", [tag])]
 
 
+def alternatives(like):
+    """Parts of a regular expression between the `|` that stand in no group."""
+    parts, depth = [""], 0
+    for char in like:
+        depth += {"(": 1, ")": -1}.get(char, 0)
+        if char == "|" and not depth:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return parts
+
+
+def tests_of(like):
+    r"""The tests that alone can have cells like that, where each alternative begins with names of
+    tests, as `^name\.` or `^(one|other)\.`; else none, since any may have."""
+    names = [None] if re.search(r"\[|\\[()]", like) else [
+        re.match(r"\^(?:(\w+)|\(([\w|]+)\))\\\.", part) for part in alternatives(like)]
+    return sorted({name for found in names if found
+                   for name in (found[1] or found[2]).split("|")}) if all(names) else []
+
+
 def list_cells(tag, like):
     """The cells of a tag in whose names the regular expression `like` is found, by a dry run.
 
     Returns three sorted lists, their names, the files of their tests, and their partitions; name
     -> reason of the cells that cannot be had here; and the number of blocks by their scale.
     """
+    tests = tests_of(like)  # others need not be made: a site of many partitions takes minutes
+    named = ["-n", f"^({'|'.join(tests)})(%|$)"] if tests else []
     with tempfile.NamedTemporaryFile("r", suffix=".cells") as file:
         done = subprocess.run(
-            [child.program(), "--dry-run", "--tag", f"^{tag}$"],
+            [child.program(), "--dry-run", "--tag", f"^{tag}$", *named],
             env={**os.environ, "COTEJO_CELLS": file.name, "COTEJO_BLOCK": "1"},
             capture_output=True, text=True,
             preexec_fn=child.end_with_parent)  # noqa: PLW1509 - no threads
         listed = of_tag(tag, map(json.loads, file.read().splitlines()))
     noted = [words for words in listed if "file" in words]
-    if not noted:
+    if not noted and not tests:
         if done.returncode:
             sys.stderr.write(done.stdout[-2000:] + done.stderr[-2000:])
         sys.exit(f"study: no test with tag {tag!r} can run on site {sites.site_name()!r}"
