@@ -51,7 +51,8 @@ class Broadcast(Layer):
 
     #: Who spreads the message.
     #:
-    #: :values: sends (one to each rank in turn) or library (what it has for that)
+    #: :values: sends (one to each rank in turn) or library (what it has for that); of PVM, whose
+    #:     library's is a multicast to tasks, group too (a broadcast to its group's members)
     broadcast = parameter(["sends", "library"])
 
     #: Number of ranks.
@@ -94,20 +95,22 @@ class lam_quick(Quick, Lam):
     tags = exhibits.tags("tinetti-p2p-mpi", "tinetti-tab-3")
 
 
-@rfm.simple_test
-class pvm_bcast_quick(Quick, Broadcast):
+class PvmBroadcast(Broadcast):
     kind = "pvm"
     transport = parameter(["direct", "daemon"])
+    broadcast = parameter(["sends", "library", "group"])
+
+
+@rfm.simple_test
+class pvm_bcast_quick(Quick, PvmBroadcast):
     options = {"sizes": SIZES, "budget": 0.1}
     tags = exhibits.tags("tinetti-bcast-pvm", "tinetti-bcast-model")
 
 
 @rfm.simple_test
-class pvm_bcast_full(Full, Packed, Broadcast):
+class pvm_bcast_full(Full, Packed, PvmBroadcast):
     """By each packing, too."""
 
-    kind = "pvm"
-    transport = parameter(["direct", "daemon"])
     varied = ["packing", "broadcast", "ranks"]
     options = {"sizes": SIZES, "budget": 0.1}
     tags = exhibits.tags("tinetti-bcast-pvm")

@@ -70,6 +70,7 @@ def test_streams_and_broadcasts(words):
 @pytest.mark.parametrize(("words", "said"), [
     (["pingpong", "--transport", "udp", "--sizes", "70000"], "up to 65507 B"),
     (["bcast", "--transport", "icmp"], "only echoes"),
+    (["bcast", "--broadcast", "group"], "--transport tcp has no groups"),
     (["pingpong", "--interface", "none0"], "--interface 'none0': No such device"),
     (["pingpong", "--transport", "carrier-pigeon"], "--transport 'carrier-pigeon'"),
 ])
@@ -124,8 +125,9 @@ def test_pvm_in_every_configuration(route, packing):
     assert f"transport {route}: PVM" in done.stdout
 
 
-def test_pvm_multicasts():
-    done = ranks("pvm", "bcast", "--broadcast", "library", "--sizes", "1,60001", *SHORT, number=3)
+@pytest.mark.parametrize("way", ["library", "group"])
+def test_pvm_multicasts_and_broadcasts_to_a_group(way):
+    done = ranks("pvm", "bcast", "--broadcast", way, "--sizes", "1,60001", *SHORT, number=3)
     assert done.returncode == 0, done.stderr
 
 

@@ -25,22 +25,24 @@ static void one_way(struct layer *layer) {
         ways_receive(layer->ways, 0, buffer_slot(&layer->in), layer->bytes);
 }
 
-// Whether a broadcast goes by what the library has for it.
-static bool by_library(const struct ways *ways) {
-    return options_is(ways->options, "broadcast", "library") && ways->carrier->send_all;
+// What the library has for a broadcast, where that is asked for; else NULL.
+static void (*way_to_all(const struct ways *ways))(struct ways *, const char *, size_t) {
+    return ways->grouped                                       ? ways->carrier->send_group
+           : options_is(ways->options, "broadcast", "library") ? ways->carrier->send_all
+                                                               : NULL;
 }
 
 static void to_all(struct layer *layer) {
     struct ways *ways = layer->ways;
-    bool own = by_library(ways);
+    void (*send_all)(struct ways *, const char *, size_t) = way_to_all(ways);
     if (failed(ways->failure))
         return;
-    if (ways->rank == 0 && own) {
-        ways->carrier->send_all(ways, buffer_slot(&layer->out), layer->bytes);
+    if (ways->rank == 0 && send_all) {
+        send_all(ways, buffer_slot(&layer->out), layer->bytes);
     } else if (ways->rank == 0) {
         for (int i = 1; i < ways->size; i++)
             ways_send(ways, i, buffer_slot(&layer->out), layer->bytes);
-    } else if (own) {
+    } else if (send_all) {
         ways->carrier->receive_all(ways, buffer_slot(&layer->in), layer->bytes);
     } else {
         ways_receive(ways, 0, buffer_slot(&layer->in), layer->bytes);
@@ -50,7 +52,7 @@ static void to_all(struct layer *layer) {
 // Of the calls that a library is set up by, rank 0 would send all before one is received.
 static void meet(struct layer *layer) {
     struct ways *ways = layer->ways;
-    if (ways->carrier->lossy && by_library(ways))
+    if (ways->carrier->lossy && way_to_all(ways))
         MPI_Barrier(ways->comm);
 }
 
@@ -58,9 +60,11 @@ static const struct option pair_options[] = {LAYER_START_ROW("loop"), {0}};
 
 static const struct option broadcast_options[] = {
     LAYER_START_ROW("barrier"),
-    {"broadcast", OPTION_CHOICE, "sends", "", "sends|library", 0, 0,
+    {"broadcast", OPTION_CHOICE, "sends", "", "sends|library|group", 0, 0,
      "sends: one to each rank in turn; library: what it has for that, where it has it: PVM's "
-     "multicast, LAM's MPI_Bcast; over UDP and frames a physical broadcast"},
+     "multicast, LAM's MPI_Bcast; over UDP and frames a physical broadcast; group: PVM's "
+     "broadcast "
+     "to a group, whose members it asks its group server for"},
     {0},
 };
 
@@ -87,7 +91,8 @@ static void run_broadcast(struct bench *bench) {
                                    .needs_answer = true,
                                    .once = to_all,
                                    .between = meet,
-                                   .moved = bench->size - 1});
+                                   .moved = bench->size - 1,
+                                   .grouped = options_is(&bench->options, "broadcast", "group")});
 }
 
 static const struct experiment pingpong = {

@@ -21,6 +21,7 @@ struct ways {
     const struct options *options;
     const struct carrier *carrier;
     struct failure *failure; // once it is set, nothing is sent or received any more
+    bool grouped;            // the ranks join the library's group, in the order of their numbers
     int to[RANKS_MOST];      // sockets; -1: none
     bool polls;              // receivers over sockets do not sleep
     void *own;               // the carrier's own
@@ -39,6 +40,8 @@ struct carrier {
     // `receive_all`; NULL: it has nothing.
     void (*send_all)(struct ways *ways, const char *bytes, size_t count);
     void (*receive_all)(struct ways *ways, char *bytes, size_t count);
+    // The same, the library being told a group that the ranks have joined in place of the ranks.
+    void (*send_group)(struct ways *ways, const char *bytes, size_t count);
     bool lossy; // what is sent to all faster than it is received is lost
 };
 
@@ -56,7 +59,7 @@ int library_rank(void);
 
 // Opens the carrier that --transport names between the ranks; prints, on rank 0, which it is.
 // Collective, agreed.
-void ways_open(struct ways *ways, MPI_Comm comm, const struct options *options,
+void ways_open(struct ways *ways, MPI_Comm comm, const struct options *options, bool grouped,
                struct failure *failure);
 void ways_close(struct ways *ways);
 

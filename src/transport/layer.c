@@ -107,7 +107,7 @@ void layer_run(struct bench *bench, const struct act *act) {
     if (!failed(&bench->failure))
         atexit(close_all);
     if (!failed(&bench->failure))
-        ways_open(layer.ways, bench->comm, &bench->options, &bench->failure);
+        ways_open(layer.ways, bench->comm, &bench->options, act->grouped, &bench->failure);
     if (!failed(&bench->failure) && layer.ways->carrier->echo && act->needs_answer)
         failure_set(&bench->failure, STATUS_USAGE, "%s: --transport %s only echoes; use pingpong",
                     act->name, layer.ways->carrier->name);

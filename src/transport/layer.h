@@ -27,6 +27,7 @@ struct act {
     // After each call but the last of several; may be NULL. A sample of one call has none.
     void (*between)(struct layer *layer);
     double moved; // messages of one call
+    bool grouped; // the ranks are a group of the library
     // Who sends one message to whom in the check: from rank 0 to all, and back where `both`.
     bool both;
 };

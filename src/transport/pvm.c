@@ -11,6 +11,7 @@
 enum { TAG = 7 };
 
 static int tasks[RANKS_MOST];
+static char group[] = "cotejo"; // PVM only reads it
 
 // Raw bytes; integers in XDR, so that the conversion is in the time; or bytes left in place.
 static int packing(const struct ways *ways) {
@@ -25,6 +26,15 @@ static void said(struct ways *ways, int code, const char *what, int other) {
                     other, code);
 }
 
+// The first to join has the group's server started.
+static void join(struct ways *ways) {
+    for (int i = 0; ways->grouped && i < ways->size; i++) {
+        if (i == ways->rank)
+            said(ways, pvm_joingroup(group), "joining the group, as", i);
+        ranks_agree(ways->comm, ways->failure, false);
+    }
+}
+
 static void pvm_open(struct ways *ways) {
     int own = pvm_mytid();
     if (own < 0)
@@ -37,6 +47,7 @@ static void pvm_open(struct ways *ways) {
     MPI_Allgather(&own, 1, MPI_INT, tasks, 1, MPI_INT, ways->comm);
     pvm_setopt(PvmRoute,
                strcmp(ways->carrier->name, "direct") == 0 ? PvmRouteDirect : PvmDontRoute);
+    join(ways);
 }
 
 static void pvm_close(struct ways *ways) {
@@ -83,6 +94,11 @@ static void pvm_send_all(struct ways *ways, const char *bytes, size_t count) {
     said(ways, pvm_mcast(tasks + 1, ways->size - 1, TAG), "multicast from", 0);
 }
 
+static void pvm_send_group(struct ways *ways, const char *bytes, size_t count) {
+    pack(ways, bytes, count);
+    said(ways, pvm_bcast(group, TAG), "broadcasting from", 0);
+}
+
 static void pvm_receive_all(struct ways *ways, char *bytes, size_t count) {
     pvm_receive_one(ways, 0, bytes, count);
 }
@@ -94,7 +110,8 @@ static const struct carrier direct = {.name = "direct",
                                       .send = pvm_send_one,
                                       .receive = pvm_receive_one,
                                       .send_all = pvm_send_all,
-                                      .receive_all = pvm_receive_all};
+                                      .receive_all = pvm_receive_all,
+                                      .send_group = pvm_send_group};
 
 static const struct carrier by_daemon = {.name = "daemon",
                                          .summary = "PVM, by way of its daemons, which use UDP",
@@ -103,7 +120,8 @@ static const struct carrier by_daemon = {.name = "daemon",
                                          .send = pvm_send_one,
                                          .receive = pvm_receive_one,
                                          .send_all = pvm_send_all,
-                                         .receive_all = pvm_receive_all};
+                                         .receive_all = pvm_receive_all,
+                                         .send_group = pvm_send_group};
 
 const struct carrier *const carriers[] = {&direct, &by_daemon, NULL};
 

@@ -16,9 +16,10 @@ void ways_fail(struct ways *ways, const char *what, int other) {
                     other, said);
 }
 
-void ways_open(struct ways *ways, MPI_Comm comm, const struct options *options,
+void ways_open(struct ways *ways, MPI_Comm comm, const struct options *options, bool grouped,
                struct failure *failure) {
-    *ways = (struct ways){.comm = comm, .options = options, .failure = failure};
+    *ways =
+        (struct ways){.comm = comm, .options = options, .grouped = grouped, .failure = failure};
     MPI_Comm_rank(comm, &ways->rank);
     MPI_Comm_size(comm, &ways->size);
     for (int i = 0; i < RANKS_MOST; i++)
@@ -26,7 +27,11 @@ void ways_open(struct ways *ways, MPI_Comm comm, const struct options *options,
     for (const struct carrier *const *c = carriers; *c; c++)
         if (options_is(options, "transport", (*c)->name))
             ways->carrier = *c;
-    ways->carrier->open(ways);
+    if (grouped && !ways->carrier->send_group)
+        failure_set(failure, STATUS_USAGE, "--broadcast group: --transport %s has no groups",
+                    ways->carrier->name);
+    else
+        ways->carrier->open(ways);
     if (ranks_agree(comm, failure, false) == STATUS_OK && ways->rank == 0)
         printf("transport %s: %s\n", ways->carrier->name, ways->carrier->summary);
 }
