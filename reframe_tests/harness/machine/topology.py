@@ -90,37 +90,44 @@ def _of_type(root, kind):
     return [e for e in root.iter("object") if e.get("type") == kind]
 
 
-def _around(elements, bits):
+def _numbered(root, kind):
+    """The objects of a type as the system numbers them: [(number, set of processing units)]."""
+    return [(int(e.get("os_index", "0")), _cpuset(e)) for e in _of_type(root, kind)]
+
+
+def _around(numbered, bits):
     """Number of the first of some objects that has all of these processing units, or -1."""
-    return next((int(e.get("os_index", "0")) for e in elements if bits & ~_cpuset(e) == 0), -1)
+    return next((number for number, own in numbered if bits & ~own == 0), -1)
 
 
 def _cores(root, allowed):
     """The cores in hwloc's order, each with those of its hardware threads that are allowed."""
-    packages, nodes = _of_type(root, "Package"), _of_type(root, "NUMANode")
-    caches = next((found for kind in ("L3Cache", "L2Cache") if (found := _of_type(root, kind))),
-                  [])
+    packages, nodes = _numbered(root, "Package"), _numbered(root, "NUMANode")
+    # Not every system numbers its caches: their order does.
+    last = _of_type(root, "L3Cache") or _of_type(root, "L2Cache")
+    caches = [*enumerate(map(_cpuset, last))]
     found = []
     for core in _of_type(root, "Core") or _of_type(root, "PU"):
         bits = _cpuset(core)
         units = [int(e.get("os_index")) for e in _of_type(core, "PU")]
         usable = tuple(unit for unit in units if unit in allowed)
-        cache = next((i for i, e in enumerate(caches) if bits & ~_cpuset(e) == 0), -1)
         if usable:
-            found.append(Core(usable, _around(packages, bits), _around(nodes, bits), cache))
+            found.append(Core(usable, *(_around(objects, bits)
+                                        for objects in (packages, nodes, caches))))
     return found
 
 
 def _cards(root):
     """Network cards, InfiniBand first; each is on the one NUMA node of what it hangs on."""
     above = {child: parent for parent in root.iter("object") for child in parent}
-    nodes = _of_type(root, "NUMANode")
+    nodes = _numbered(root, "NUMANode")
 
     def numa(element):
         while "cpuset" not in element.attrib and element in above:
             element = above[element]
-        inside = [n for n in nodes if _cpuset(n) and _cpuset(n) & ~_cpuset(element) == 0]
-        return int(inside[0].get("os_index")) if len(inside) == 1 else -1
+        whole = _cpuset(element)
+        inside = [number for number, own in nodes if own and own & ~whole == 0]
+        return inside[0] if len(inside) == 1 else -1
 
     found = [Card(e.get("name"), KINDS[e.get("osdev_type")], numa(e))
              for e in _of_type(root, "OSDev") if e.get("osdev_type") in KINDS]
