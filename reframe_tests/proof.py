@@ -47,6 +47,8 @@ class Planted(Quick, Experiment):
 
     @run_before("run", always_last=True)
     def plant(self):
+        if self.is_dry_run():
+            return  # no session is begun for it
         planted = drawn(sessions.session_name(), type(self).__name__)[self.alias]
         self.env_vars["COTEJO_SLOW"] = planted
         self.env_vars["COTEJO_SLOW_SEED"] = str(zlib.crc32(

@@ -8,7 +8,6 @@ import tempfile
 
 import pytest
 
-from reframe_tests.harness.launch import sessions
 from stack.ctest import turn
 from tests.launching import FAMILIES, STACK
 
@@ -82,9 +81,7 @@ def results(tmp_path, monkeypatch):
     monkeypatch.setenv("COTEJO_RESULTS", str(tmp_path))
     monkeypatch.setenv("COTEJO_SITE", "local")
     monkeypatch.setenv("COTEJO_SESSION", "20260101T000000Z")
-    sessions.session_name.cache_clear()
-    yield tmp_path
-    sessions.session_name.cache_clear()
+    return tmp_path
 
 
 @pytest.fixture

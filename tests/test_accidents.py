@@ -12,7 +12,7 @@ import subprocess
 import pytest
 
 from reframe_tests.harness.commands import study
-from reframe_tests.harness.launch import accidents, launches, measuring, sessions
+from reframe_tests.harness.launch import accidents, launches, measuring, recording, sessions
 from reframe_tests.harness.machine import cores, disk
 from reframe_tests.harness.model import families
 from reframe_tests.harness.study import blocks, child, ending, plans
@@ -297,6 +297,27 @@ def test_names_of_sessions_are_never_used_twice(results, monkeypatch):
     # Now it is asked for by name.
     with pytest.raises(ValueError, match="is there already"):
         sessions.begin()
+
+
+def test_a_bare_reframe_begins_a_session_of_its_own_with_its_first_launch(results, monkeypatch):
+    """Two that launch in the same second had one name, and one's launches were taken for the
+    other's."""
+    monkeypatch.delenv("COTEJO_SESSION")
+    monkeypatch.setattr(sessions.time, "sleep", lambda s: None)
+    names = iter(["20260101T000000Z", "20260101T000000Z", "20260101T000001Z"])
+    monkeypatch.setattr(sessions, "_now", lambda: next(names))
+    assert not sessions.measured("cell", 1)
+    assert list(results.iterdir()) == []  # to ask begins none
+    assert recording.session() == "20260101T000000Z"
+    monkeypatch.delenv("COTEJO_SESSION")  # another process
+    assert recording.session() == recording.session() == "20260101T000001Z"
+
+
+def test_a_session_that_cannot_be_begun_is_one_clear_line(results, monkeypatch):
+    monkeypatch.delenv("COTEJO_SESSION")
+    (results / "local").write_text("")
+    with pytest.raises(recording.UnrecordedError, match="local: File exists; .* not recorded"):
+        recording.session()
 
 
 def test_launch_numbers_have_no_upper_end(tmp_path):

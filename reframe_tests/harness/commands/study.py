@@ -14,7 +14,6 @@ import re
 import sys
 
 from ..foreign import any_program
-from ..launch import sessions
 from ..machine import cores, disk
 from ..model import factors, families, sites
 from ..study import blocks, child, ending, plans, submission, until
@@ -123,7 +122,6 @@ def session(args, number):
     if not name:
         return plans.begin(args.tag, number, args.cells, args.tries)
     os.environ["COTEJO_SESSION"] = name
-    sessions.session_name.cache_clear()
     plan = disk.read_json(plans.plan_file())
     say(f"going on with session {name}")
     if args.launches:

@@ -13,13 +13,27 @@ from . import accidents, counters, launches, planning, references, sessions
 class UnrecordedError(RuntimeError):
     """A launch that left no description: nothing was launched, or its record cannot be written."""
 
+    @classmethod
+    def by(cls, err):
+        """For an OSError, which names its file."""
+        return cls(f"{err.filename or sessions.results_folder()}: {err.strerror}; the launch is "
+                   "not recorded, and nothing of it is left")
+
+
+def session():
+    """The name of the session, which a bare ReFrame begins with its first launch."""
+    try:
+        return sessions.session_name()
+    except OSError as err:
+        raise UnrecordedError.by(err) from None
+
 
 def asked(test):
     """The member `asked` of a launch's description."""
     request = test.request
     return {
         "site": sites.site_name(), "partition": test.current_partition.name,
-        "session": sessions.session_name(),
+        "session": session(),
         "experiment": test.experiment, "test": test.named_after or type(test).__name__,
         "scale": test.scale, "launch": test.launch,
         "seed": test.seed, "mpi": request.family.name, "transport": request.transport.name,
@@ -74,8 +88,7 @@ def publish(found, stage, cell):
     try:
         launches.publish(found, stage, cell)
     except OSError as err:
-        raise UnrecordedError(f"{err.filename or sessions.session_folder()}: {err.strerror}; the "
-                              "launch is not recorded, and nothing of it is left") from None
+        raise UnrecordedError.by(err) from None
 
 
 def lose(test, kind, evidence):

@@ -26,10 +26,9 @@ def _now():
     return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
 
 
-@functools.cache
 def session_name():
-    """`COTEJO_SESSION`, else one of this process's own, named by the time."""
-    return os.environ.get("COTEJO_SESSION") or _now()
+    """`COTEJO_SESSION`; where it names none, that of a session which is begun now."""
+    return os.environ.get("COTEJO_SESSION") or begin()
 
 
 def begin():
@@ -49,7 +48,6 @@ def begin():
             time.sleep(0.2)
             continue
         os.environ["COTEJO_SESSION"] = name
-        session_name.cache_clear()
         return name
     raise ValueError(f"{folder}: names of sessions are taken as fast as they are made")
 
@@ -89,8 +87,9 @@ def read_launches(folder):
 
 
 def measured(cell, number):
-    """True when this launch is already in the session, however it ended."""
-    return (session_folder() / f"{launch_name(cell, number)}.json").exists()
+    """True when this launch is in the session, however it ended; to ask begins none."""
+    return bool(os.environ.get("COTEJO_SESSION")) and (
+        session_folder() / f"{launch_name(cell, number)}.json").exists()
 
 
 @functools.cache
