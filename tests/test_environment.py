@@ -7,7 +7,7 @@ import pytest
 
 from reframe_tests.harness import backends
 from reframe_tests.harness.launch.request import Request
-from reframe_tests.harness.machine import environment
+from reframe_tests.harness.machine import allocation, environment
 from reframe_tests.harness.model import families, transport
 from reframe_tests.harness.model.placement import Place
 from tests.fake_mpi import REFRAME, Fake
@@ -18,7 +18,8 @@ INTEL = ("Intel(R) MPI Library 2021.19", "I_MPI_FABRICS=shm", [("a", 0), ("a", 1
 SHELL = {"I_MPI_ADJUST_BCAST": "3", "UCX_TLS": "sm", "FI_PROVIDER": "sockets",
          "OMP_NUM_THREADS": "7", "HWLOC_XMLFILE": "/nowhere", "MPIR_CVAR_X": "1",
          "OMPI_MCA_pml": "cm", "PMIX_MCA_x": "1", "I_MPI_FABRICS": "ofi", "HYDRA_X": "1",
-         "LD_LIBRARY_PATH": "/of/the/shell", "SLURM_CPU_BIND": "none"}
+         "LD_LIBRARY_PATH": "/of/the/shell", "SLURM_CPU_BIND": "none",
+         "SLURM_CPUS_PER_TASK": "32", "SRUN_CPUS_PER_TASK": "32", "SLURM_EXACT": "1"}
 
 
 def test_the_command_clears_what_steers_and_nothing_else():
@@ -80,3 +81,14 @@ def test_all_parts_of_a_launch_are_preloaded():
     names = [word.rpartition("/")[2] for word in loaded.partition("$")[0].split(":")]
     assert names == ["libcotejo_yield.so", "libcotejo_llc.so", "test.so"]
     assert loaded.endswith("${LD_PRELOAD:+:$LD_PRELOAD}")
+
+
+@pytest.mark.parametrize(("scheduler", "added"), [("slurm", {"SLURM_OVERLAP": "1"}), ("pbs", {})])
+def test_in_a_job_of_slurm_a_launch_takes_the_cores_of_the_shell_that_asks(
+        monkeypatch, scheduler, added):
+    """tests/test_slurm.py: without, it waits for them."""
+    monkeypatch.setattr(allocation, "around", lambda: allocation.Allocation(scheduler, "1", []))
+    request = Request(families.load()["mpich"], transport.load()["shm"], "near", 2,
+                      backends.of("p", {}, True), place=Place([], 1))
+    assert request.environment().items() >= added.items()
+    assert ("SLURM_OVERLAP" in request.environment()) == bool(added)

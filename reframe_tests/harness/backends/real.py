@@ -3,7 +3,7 @@
 
 import os
 
-from ..machine import inventory
+from ..machine import allocation, inventory
 from ..model import families
 from .backend import Backend
 
@@ -46,10 +46,14 @@ class Real(Backend):
         return [families.helper("cotejo-guard"), "hold", study]
 
     def environment(self, request):
-        """Of hosts that share cores a rank that finds no message yields its own."""
-        if not self.shared_cores or request.family.kind != "mpi":
-            return {}
-        return {"LD_PRELOAD": f"{request.prefix}/lib/libcotejo_yield.so"}
+        """In a job of Slurm launches are made beside the step that they are asked for in: a shell
+        that srun gave has all cores, for which they would wait. Of hosts that share cores a rank
+        that finds no message yields its own."""
+        around = allocation.around()
+        found = {"SLURM_OVERLAP": "1"} if around and around.scheduler == "slurm" else {}
+        if self.shared_cores and request.family.kind == "mpi":
+            found["LD_PRELOAD"] = f"{request.prefix}/lib/libcotejo_yield.so"
+        return found
 
     def describe(self, request):
         if not self.shared_cores:

@@ -5,8 +5,9 @@
 #: the loader. Each family declares its own (`steered_by`).
 SHARED = ("UCX_", "UCC_", "FI_", "PSM", "HFI_", "CXI_", "IBV_", "MLX5_", "RDMAV_", "PMI_", "PMI2_",
           "PMIX_", "HWLOC_", "OMP_", "GOMP_", "KMP_", "SLURM_CPU_BIND", "SLURM_MPI_TYPE",
-          "SLURM_DISTRIBUTION", "SLURM_HINT", "SLURM_MEM_BIND", "LD_PRELOAD", "LD_AUDIT",
-          "GLIBC_TUNABLES", "MALLOC_", "NPB_")
+          "SLURM_DISTRIBUTION", "SLURM_HINT", "SLURM_MEM_BIND", "SLURM_EXACT", "SLURM_EXCLUSIVE",
+          "SLURM_CPUS_PER_TASK", "SRUN_CPUS_PER_TASK", "SLURM_NTASKS_PER_",
+          "SLURM_THREADS_PER_CORE", "LD_PRELOAD", "LD_AUDIT", "GLIBC_TUNABLES", "MALLOC_", "NPB_")
 
 
 def steering(families):
