@@ -21,9 +21,9 @@ from reframe_tests.harness.backends import clusters, network_check, simgrid
 from reframe_tests.harness.model import families
 from tests import bench_dilation, bench_planning, slurm_machine, slurm_studies
 from tests.benching import beyond_launches, launch_on_hosts, say
-from tests.test_clusters import why_not as no_clusters
 from tests.test_simulated import why_not as no_simulation
 from tests.test_sites import lines_of_data
+from tests.virtual_clusters import why_not as no_clusters
 
 LAUNCHES = 10
 TURNS = 3

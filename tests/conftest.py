@@ -8,6 +8,7 @@ import tempfile
 
 import pytest
 
+from reframe_tests.harness.backends import clusters
 from stack.ctest import turn
 from tests.launching import FAMILIES, STACK
 
@@ -17,7 +18,7 @@ BESIDE = {f"test_{name}.py" for name in (
     "accidents", "bad_input", "base", "clock_readers", "closed", "comparison", "cores", "counters",
     "dataset", "environment", "exhibits", "findings", "guard", "make", "new_site", "npb",
     "planning", "references", "removal", "scales", "setup", "simulated", "site_files", "sites",
-    "spack", "turns", "until", "writers")}
+    "spack", "spack_commands", "spack_views", "turns", "until", "writers")}
 
 # Tests neither wait for a study of this machine nor hold one up.
 if not os.environ.get("COTEJO_LOCKS"):
@@ -99,3 +100,12 @@ def left_by_launch(tmp_path):
              "summary": []}))
         return tmp_path
     return write
+
+
+@pytest.fixture
+def run_folder(tmp_path, monkeypatch):
+    """Clusters of a test are in a folder of its own, and gone after it."""
+    monkeypatch.setenv("COTEJO_RUN", str(tmp_path / "run"))
+    yield tmp_path / "run"
+    for path in (tmp_path / "run").glob("*"):
+        clusters.down(path.name)

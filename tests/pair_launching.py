@@ -10,7 +10,7 @@ import sys
 from reframe_tests.harness.backends import clusters
 from stack import build
 from tests.benching import skip
-from tests.test_clusters import why_not
+from tests.virtual_clusters import why_not
 
 LIMIT_S = 60  # of a launch
 

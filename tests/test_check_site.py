@@ -10,7 +10,7 @@ import pytest
 from reframe_tests.harness.backends import placements
 from reframe_tests.harness.commands import check_site
 from reframe_tests.harness.model import families, sites
-from tests.test_clusters import why_not as no_clusters
+from tests.virtual_clusters import why_not as no_clusters
 
 REFRAME = families.stack_prefix() / "tools/bin/reframe"
 

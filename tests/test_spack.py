@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The environment, the recipes and the sites for Spack, and the completion of what it installs."""
+"""The environments, locks, recipes and sites for Spack, as far as they can be told without it."""
 
 import ast
 import importlib.util
@@ -15,29 +15,20 @@ import pytest
 import yaml
 
 from reframe_tests.harness.model import families
-from stack import spack_environments, split_prefix
+from stack import spack_environments
+from tests.spack_files import (
+    ENVIRONMENT,
+    FAMILIES,
+    LOCKS,
+    RECIPES,
+    REPO,
+    SITES,
+    package_of,
+    site_packages,
+)
 
-REPO = families.REPO
-SPACK = shutil.which("spack")
-RECIPES = sorted((REPO / "spack_repo/cotejo/packages").glob("*/package.py"))
-ENVIRONMENT = yaml.safe_load((REPO / "spack.yaml").read_text())["spack"]
-FAMILIES = {name: f for name, f in families.load().items() if f.default}
-SITES = sorted(p.name for p in (REPO / "site_configs").iterdir())
 BASE_R = {"grDevices", "graphics", "grid", "parallel", "stats", "tools", "utils"}
-needs_spack = pytest.mark.skipif(SPACK is None, reason="no Spack on PATH")
 
-
-def package_of(spec):
-    """The package's name in a spec."""
-    return re.match(r"[a-z0-9-]+", spec).group()
-
-
-def site_packages(site):
-    text = (REPO / "site_configs" / site / "spack/packages.yaml").read_text()
-    return yaml.safe_load(text)["packages"]
-
-
-# What can be told without Spack
 
 @pytest.mark.parametrize("name", sorted(spack_environments.wanted()))
 def test_environments_follow_from_the_families(name):
@@ -96,9 +87,6 @@ def test_a_site_may_replace_what_is_pinned():
     assert re.fullmatch(r"[0-9a-f]{40}", pinned["repos"]["builtin"]["commit"])
 
 
-LOCKS = sorted((REPO / "spack_repo/environments").glob("*/spack.lock"))
-
-
 @pytest.mark.parametrize("path", LOCKS, ids=lambda p: p.parent.name)
 def test_lock_takes_only_the_compiler_and_its_library_from_a_machine(path):
     specs = json.loads(path.read_text())["concrete_specs"].values()
@@ -121,6 +109,31 @@ def test_each_target_has_a_lock_of_its_environment(target):
     def parts(spec):  # Spack sorts variants, and prints them without blanks
         return sorted(re.findall(r"[+~^]?[\w.:@=-]+", spec))
     assert sorted(map(parts, roots)) == sorted(map(parts, wanted))
+
+
+def below(lock, root):
+    """Names of all packages that a root of a lock stands on, with its own."""
+    seen, todo = set(), [root["hash"]]
+    while todo:
+        key = todo.pop()
+        if key not in seen:
+            seen.add(key)
+            todo += [edge["hash"] for edge in lock["concrete_specs"][key].get("dependencies", [])]
+    return {lock["concrete_specs"][key]["name"] for key in seen}
+
+
+@pytest.mark.parametrize("path", LOCKS, ids=lambda p: p.parent.name)
+def test_a_lock_has_each_program_once_per_mpi_and_no_two_mpis_below_one_root(path):
+    lock = json.loads(path.read_text())
+    mpis = {package_of(f.spack) for f in FAMILIES.values()
+            if path.parent.name.startswith(f.architecture)}
+    found = {}
+    for root in lock["roots"]:
+        names = below(lock, root) & mpis
+        assert len(names) <= 1, root["spec"]
+        found.setdefault(package_of(root["spec"]), []).extend(names)
+    for program in ("cotejo-bench", "intel-mpi-benchmarks"):
+        assert sorted(found[program]) == sorted(mpis)
 
 
 @pytest.mark.parametrize("target", spack_environments.TARGETS)
@@ -188,201 +201,11 @@ def test_both_providers_have_the_same_reframe():
     assert re.findall(r'version\("([\d.]+)"', recipe) == [locked[1]]
 
 
-# The completion, on views like Spack's
-
-def program(path, words="real"):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f'#!/bin/sh\necho {words} "$@"\n')
-    path.chmod(0o755)
-
-
-@pytest.fixture
-def environment(tmp_path):
-    """An environment whose view `some` has benchmarks on an MPI; gives its folders."""
-    view = tmp_path / "env/.spack-env/mpi/some"
-    program(view / "bin/cotejo")
-    program(view / "bin/cotejo-guard")
-    (view / "lib").mkdir()
-    (view / "lib/libcotejo_observe.so").touch()
-
-    def record(external, version="5.0.1"):
-        nodes = [{"name": "cotejo-bench", "hash": "a", "dependencies": [
-                     {"hash": "b", "parameters": {"virtuals": ["c"]}},
-                     {"hash": "d", "parameters": {"virtuals": ["mpi"]}}]},
-                 {"name": "gcc", "hash": "b", "version": "12"},
-                 {"name": "some", "hash": "d", "version": version,
-                  "external": {"path": str(external)} if external else None}]
-        path = view / ".spack/cotejo-bench/spec.json"
-        path.parent.mkdir(parents=True)
-        path.write_text(json.dumps({"spec": {"nodes": nodes}}))
-        return view
-    return record
-
-
-def complete(view):
-    folder = view.parents[2]
-    return subprocess.run([sys.executable, REPO / "stack/spack_complete.py", folder],
-                          text=True, capture_output=True, cwd="/")
-
-
-def an_mpi(folder):
-    for name in ("mpicc", "mpirun", "hydra_proxy"):
-        program(folder / "bin" / name, f"{name} real")
-    (folder / "lib").mkdir()
-    (folder / "lib/libmpi.so").touch()
-    (folder / "etc").mkdir()
-    return folder
-
-
-@pytest.mark.parametrize("layout", ["", "mpi/5.0", "mpi/latest"])
-def test_external_mpi_is_added_to_its_view(environment, tmp_path, layout):
-    home = an_mpi(tmp_path / "opt" / layout)
-    view = environment(tmp_path / "opt")
-    assert complete(view).returncode == 0
-    said = subprocess.run([view / "bin/mpirun", "-np", "2 3"], text=True, capture_output=True)
-    assert said.stdout == "mpirun real -np 2 3\n"
-    assert (view / "bin/hydra_proxy").exists()
-    assert (view / "lib/libmpi.so").resolve() == home / "lib/libmpi.so"
-    assert (view / "lib/libcotejo_observe.so").exists(), "what Spack put there stays"
-
-
-def test_mpi_below_the_prefix_of_a_view_is_added(environment):
-    view = environment(None)
-    an_mpi(view / "mpi/5.0")
-    assert complete(view).returncode == 0
-    assert (view / "bin/mpirun").exists()
-    assert (view / "lib/libmpi.so").exists()
-
-
-def test_second_completion_changes_nothing(environment, tmp_path):
-    an_mpi(tmp_path / "opt")
-    view = environment(tmp_path / "opt")
-
-    def state():
-        return {p: p.lstat().st_mtime_ns for p in view.rglob("*")}
-    complete(view)
-    before = state()
-    assert complete(view).returncode == 0
-    assert state() == before
-
-
-def test_prefix_without_an_mpi_is_one_clear_line(environment, tmp_path):
-    view = environment(tmp_path / "nowhere")
-    done = complete(view)
-    assert done.returncode == 1
-    assert re.fullmatch(r"spack: some: no bin/mpicc in \S*/nowhere .* right\?\n", done.stderr)
-    assert not (view / "bin/mpicc").exists()
-
-
-def test_environment_that_is_not_installed_is_one_clear_line(tmp_path):
-    done = complete(tmp_path / "a/b/c")
-    assert done.returncode == 1
-    assert "run `spack install`" in done.stderr
-    assert done.stderr.count("\n") == 1
-
-
-def test_split_prefix_keeps_two_mpis_apart(tmp_path):
-    for mpi in ("openmpi", "mpich"):
-        for name in split_prefix.NEEDED:
-            program(tmp_path / "bin" / f"{name}.{mpi}", f"{name} of {mpi}")
-    for mpi, (command, _) in split_prefix.VERSION.items():
-        program(tmp_path / "bin" / command[0])
-        assert split_prefix.split(mpi, tmp_path / "bin", tmp_path / mpi) == []
-        said = subprocess.run([tmp_path / mpi / "bin/mpirun", "x"], text=True,
-                              capture_output=True)
-        assert said.stdout == f"mpirun of {mpi} x\n"
-    (tmp_path / "bin/mpicc.mpich").unlink()
-    assert split_prefix.split("mpich", tmp_path / "bin", tmp_path / "other") == ["mpicc"]
-
-
-# What needs Spack
-
-def spack(folder, *arguments, timeout=300):
-    done = subprocess.run([SPACK, "-e", str(folder), *arguments], text=True, timeout=timeout,
-                          capture_output=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-@pytest.fixture(scope="module")
-def lock(tmp_path_factory):
-    """The lock of the environment; made anew in a copy where it is missing or too old."""
-    path, source = REPO / "spack.lock", REPO / "spack.yaml"
-    if not path.exists() or path.stat().st_mtime < source.stat().st_mtime:
-        folder = tmp_path_factory.mktemp("environment")
-        for name in ("spack_repo", "site_configs", "src"):
-            (folder / name).symlink_to(REPO / name)
-        shutil.copy(source, folder)
-        spack(folder, "concretize", timeout=1800)
-        path = folder / "spack.lock"
-    return json.loads(path.read_text())
-
-
-@needs_spack
-@pytest.mark.parametrize("package", ["cotejo-bench", "intel-mpi-benchmarks"])
-def test_lock_has_each_program_once_per_mpi(lock, package):
-    specs = [lock["concrete_specs"][root["hash"]] for root in lock["roots"]]
-    providers = [edge["name"] for spec in specs if spec["name"] == package
-                 for edge in spec["dependencies"] if "mpi" in edge["parameters"]["virtuals"]]
-    assert sorted(providers) == sorted(package_of(f.spack) for f in FAMILIES.values())
-
-
-@needs_spack
-def test_lock_has_no_two_mpis_below_one_root(lock):
-    wanted = {package_of(f.spack) for f in FAMILIES.values()}
-
-    for root in lock["roots"]:
-        seen, todo = set(), [root["hash"]]
-        while todo:
-            key = todo.pop()
-            if key not in seen:
-                seen.add(key)
-                edges = lock["concrete_specs"][key].get("dependencies", [])
-                todo += [edge["hash"] for edge in edges]
-        names = {lock["concrete_specs"][key]["name"] for key in seen}
-        assert len(names & wanted) <= 1, root["spec"]
-
-
-def small_environment(folder, **settings):
-    (folder / "spack.yaml").write_text(yaml.safe_dump({"spack": settings}))
-
-
-@needs_spack
-@pytest.mark.parametrize("site", SITES)
-def test_spack_accepts_the_site(tmp_path, site):
-    small_environment(tmp_path, include=[str(REPO / "site_configs" / site / "spack")])
-    known = yaml.safe_load(spack(tmp_path, "config", "get", "packages"))["packages"]
-    assert known.keys() >= site_packages(site).keys()
-
-
 def test_a_container_is_made_from_the_checkout_by_a_template_that_is_there():
     (folder,) = ENVIRONMENT["config"]["template_dirs"]
     template = REPO / folder.removeprefix("$env/") / ENVIRONMENT["container"]["template"]
     assert '{% extends "container/Dockerfile" %}' in template.read_text()
     assert f"{ENVIRONMENT['view']['default']['root']} " in template.read_text()
-
-
-@needs_spack
-def test_the_recipe_of_a_container_has_the_checkout_and_all_of_its_views(tmp_path):
-    for part in ("spack_repo", "site_configs/local/spack"):
-        shutil.copytree(REPO / part, tmp_path / part)
-    shutil.copy(REPO / "spack.yaml", tmp_path)
-    done = subprocess.run([SPACK, "-e", ".", "containerize"], cwd=tmp_path, text=True,
-                          capture_output=True)
-    assert done.returncode == 0, done.stderr
-    steps = [line for line in done.stdout.splitlines() if re.match(r"[A-Z]+ ", line)]
-    assert [step for step in steps if step.startswith("FROM")] == [
-        "FROM spack/ubuntu-noble:1.1 AS builder", "FROM ubuntu:24.04"]
-    assert "COPY . /opt/spack-environment" in steps
-    assert any("spack env activate . && spack install --fail-fast" in step for step in steps)
-    assert "spack.yaml" not in done.stdout  # no copy of it without its views, as Spack's own has
-
-
-@needs_spack
-def test_recipes_pass_the_audit(tmp_path):
-    small_environment(tmp_path, repos={"cotejo": str(REPO / "spack_repo/cotejo")})
-    names = [path.parent.name.replace("_", "-") for path in RECIPES]
-    assert "PKG-DIRECTIVES: passed" in spack(tmp_path, "audit", "packages", *names)
 
 
 @pytest.mark.parametrize("tool, options", [

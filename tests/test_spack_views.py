@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What Spack installs is completed to a stack: on views like Spack's."""
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from stack import split_prefix
+from tests.spack_files import REPO
+
+
+def program(path, words="real"):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f'#!/bin/sh\necho {words} "$@"\n')
+    path.chmod(0o755)
+
+
+@pytest.fixture
+def environment(tmp_path):
+    """An environment whose view `some` has benchmarks on an MPI; gives its folders."""
+    view = tmp_path / "env/.spack-env/mpi/some"
+    program(view / "bin/cotejo")
+    program(view / "bin/cotejo-guard")
+    (view / "lib").mkdir()
+    (view / "lib/libcotejo_observe.so").touch()
+
+    def record(external, version="5.0.1"):
+        nodes = [{"name": "cotejo-bench", "hash": "a", "dependencies": [
+                     {"hash": "b", "parameters": {"virtuals": ["c"]}},
+                     {"hash": "d", "parameters": {"virtuals": ["mpi"]}}]},
+                 {"name": "gcc", "hash": "b", "version": "12"},
+                 {"name": "some", "hash": "d", "version": version,
+                  "external": {"path": str(external)} if external else None}]
+        path = view / ".spack/cotejo-bench/spec.json"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps({"spec": {"nodes": nodes}}))
+        return view
+    return record
+
+
+def complete(view):
+    folder = view.parents[2]
+    return subprocess.run([sys.executable, REPO / "stack/spack_complete.py", folder],
+                          text=True, capture_output=True, cwd="/")
+
+
+def an_mpi(folder):
+    for name in ("mpicc", "mpirun", "hydra_proxy"):
+        program(folder / "bin" / name, f"{name} real")
+    (folder / "lib").mkdir()
+    (folder / "lib/libmpi.so").touch()
+    (folder / "etc").mkdir()
+    return folder
+
+
+@pytest.mark.parametrize("layout", ["", "mpi/5.0", "mpi/latest"])
+def test_external_mpi_is_added_to_its_view(environment, tmp_path, layout):
+    home = an_mpi(tmp_path / "opt" / layout)
+    view = environment(tmp_path / "opt")
+    assert complete(view).returncode == 0
+    said = subprocess.run([view / "bin/mpirun", "-np", "2 3"], text=True, capture_output=True)
+    assert said.stdout == "mpirun real -np 2 3\n"
+    assert (view / "bin/hydra_proxy").exists()
+    assert (view / "lib/libmpi.so").resolve() == home / "lib/libmpi.so"
+    assert (view / "lib/libcotejo_observe.so").exists(), "what Spack put there stays"
+
+
+def test_mpi_below_the_prefix_of_a_view_is_added(environment):
+    view = environment(None)
+    an_mpi(view / "mpi/5.0")
+    assert complete(view).returncode == 0
+    assert (view / "bin/mpirun").exists()
+    assert (view / "lib/libmpi.so").exists()
+
+
+def test_second_completion_changes_nothing(environment, tmp_path):
+    an_mpi(tmp_path / "opt")
+    view = environment(tmp_path / "opt")
+
+    def state():
+        return {p: p.lstat().st_mtime_ns for p in view.rglob("*")}
+    complete(view)
+    before = state()
+    assert complete(view).returncode == 0
+    assert state() == before
+
+
+def test_prefix_without_an_mpi_is_one_clear_line(environment, tmp_path):
+    view = environment(tmp_path / "nowhere")
+    done = complete(view)
+    assert done.returncode == 1
+    assert re.fullmatch(r"spack: some: no bin/mpicc in \S*/nowhere .* right\?\n", done.stderr)
+    assert not (view / "bin/mpicc").exists()
+
+
+def test_environment_that_is_not_installed_is_one_clear_line(tmp_path):
+    done = complete(tmp_path / "a/b/c")
+    assert done.returncode == 1
+    assert "run `spack install`" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_split_prefix_keeps_two_mpis_apart(tmp_path):
+    for mpi in ("openmpi", "mpich"):
+        for name in split_prefix.NEEDED:
+            program(tmp_path / "bin" / f"{name}.{mpi}", f"{name} of {mpi}")
+    for mpi, (command, _) in split_prefix.VERSION.items():
+        program(tmp_path / "bin" / command[0])
+        assert split_prefix.split(mpi, tmp_path / "bin", tmp_path / mpi) == []
+        said = subprocess.run([tmp_path / mpi / "bin/mpirun", "x"], text=True,
+                              capture_output=True)
+        assert said.stdout == f"mpirun of {mpi} x\n"
+    (tmp_path / "bin/mpicc.mpich").unlink()
+    assert split_prefix.split("mpich", tmp_path / "bin", tmp_path / "other") == ["mpicc"]
