@@ -18,6 +18,8 @@ from reframe_tests.harness.model import families
 from tests import slurm_machine
 
 REFRAME = families.stack_prefix() / "tools/bin/reframe"
+#: One file of tests in place of all: reading those takes ReFrame as long as a launch.
+SITE_TESTS = families.REPO / "reframe_tests/site.py"
 PRESENT = [f.name for f in families.load().values() if f.installed(families.stack_prefix())]
 #: Placement -> hosts, ranks on each.
 PLACEMENTS = {"near": (1, 2), "one-per-host": (2, 1), "two-per-host": (2, 2), "all-hosts": (4, 1)}
@@ -54,7 +56,7 @@ def launch_in_allocation(slurm, results, placements):
     done = slurm.run(
         "sbatch", "--wait", "--nodes=4", "--exclusive", "--licenses=cores:1",
         f"--output={results}/out", "--wrap",
-        f"{REFRAME} -r -n 'placement_check.*placement=({'|'.join(placements)})%'",
+        f"{REFRAME} -r -c {SITE_TESTS} -n 'placement_check.*placement=({'|'.join(placements)})%'",
         COTEJO_SITE="one-machine-slurm", COTEJO_RESULTS=str(results),
         RFM_CONFIG_FILES=str(families.REPO / "reframe_tests/config.py"))
     assert done.returncode == 0, done.stderr + (results / "out").read_text()[-3000:]

@@ -16,12 +16,17 @@ import pytest
 from reframe_tests.harness.machine import removal
 from reframe_tests.harness.model import families
 from tests import slurm_machine, slurm_studies
-from tests.slurm_studies import REFRAME, asked, check, launch_in_allocation, records_of
+from tests.slurm_studies import (
+    REFRAME,
+    SITE_TESTS,
+    asked,
+    check,
+    launch_in_allocation,
+    records_of,
+)
 
 REASON = slurm_machine.why_not() or ("" if REFRAME.exists() else "no stack: `make stack`")
 pytestmark = pytest.mark.skipif(bool(REASON), reason=REASON or "-")
-#: One file of tests in place of all: reading those takes ReFrame as long as a launch.
-SITE_TESTS = families.REPO / "reframe_tests/site.py"
 
 
 @pytest.fixture(scope="module")
