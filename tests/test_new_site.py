@@ -121,18 +121,35 @@ def test_an_mpi_on_path_is_listed_once_by_what_it_says(tmp_path, program, monkey
 
 
 def test_nodes_that_differ_are_counted_by_kind_that_of_this_host_first(program):
-    assert inventory.nodes(["batch"]) == {}
-    program("sinfo", """case "$*" in *" -n "*) echo 2:64:1;;
-*) printf '2:32:2 3\\n2:64:1 1\\n2:32:2 4\\n';; esac""")
-    assert list(inventory.nodes(["batch"]).items()) == [("2:64:1", 1), ("2:32:2", 7)]
-    program("sinfo", """case "$*" in *" -n "*) ;; *) printf '2:64:1 1\\n2:32:2 7\\n';; esac""")
-    assert list(inventory.nodes(["batch"]).items()) == [("2:32:2", 7), ("2:64:1", 1)]
+    small, large = "2 sockets x 32 cores x 2 threads", "2 sockets x 64 cores x 1 threads"
+    assert inventory.nodes("slurm", ["batch"]) == {}
+    program("sinfo", f"""case "$*" in *" -n "*) echo '{large}';;
+*) printf '3 {small}\\n1 {large}\\n4 {small}\\n';; esac""")
+    assert list(inventory.nodes("slurm", ["batch"]).items()) == [(large, 1), (small, 7)]
+    program("sinfo", f"""case "$*" in *" -n "*) ;;
+*) printf '1 {large}\\n7 {small}\\n';; esac""")
+    assert list(inventory.nodes("slurm", ["batch"]).items()) == [(small, 7), (large, 1)]
+
+
+@pytest.mark.parametrize("key", ["resources_available.ncpus", "np"])  # of PBS, of Torque
+def test_nodes_of_pbs_are_counted_by_their_cores(program, monkeypatch, key):
+    """A site for PBS had one node, and so nothing between two, without a word."""
+    assert inventory.nodes("pbs", ["workq"]) == {}
+    program("pbsnodes", f"""[ "$*" = -a ] || exit 1
+for of in "a 64" "b 128" "c 64"; do set -- $of
+printf '%s\\n     Mom = %s\\n     {key} = %s\\n     pcpus = 1\\n\\n' $1 $1 $2; done""")
+    assert list(inventory.nodes("pbs", ["workq"]).items()) == [("64 cores", 2), ("128 cores", 1)]
+    monkeypatch.setattr(os, "cpu_count", lambda: 128)
+    assert list(inventory.nodes("pbs", ["workq"]).items()) == [("128 cores", 1), ("64 cores", 2)]
 
 
 def test_a_site_has_the_nodes_of_one_kind_and_names_the_others(tmp_path):
-    assert partition_of(tmp_path, nodes={"2:32:2": 7, "2:64:1": 1})["extras"] == {"nodes": 7}
-    said = (tmp_path / "reframe.py").read_text()
-    assert "# Its nodes differ (sockets:cores:threads): 7 of 2:32:2, 1 of 2:64:1." in said
+    kinds = {"32 cores": 7, "64 cores": 1}
+    for scheduler in ("slurm", "pbs"):
+        found = partition_of(tmp_path, scheduler=(scheduler, []), nodes=kinds)
+        assert found["extras"] == {"nodes": 7}
+        said = (tmp_path / "reframe.py").read_text()
+        assert "# Its nodes differ: 7 of 32 cores, 1 of 64 cores." in said
     assert partition_of(tmp_path, nodes={})["extras"] == {"nodes": 1}
     assert "differ" not in (tmp_path / "reframe.py").read_text()
 
@@ -308,6 +325,8 @@ def test_one_numa_node(written, scheduler):
 def test_a_shell_with_a_part_of_the_machine_is_told_of_it(written):
     text = (written(found_on(allowed={0, 1})) / "placements.yaml").read_text()
     assert "This shell may use 2 of the 16 hardware threads" in text
+    assert "# but in topology/compute.xml, of which launches have all.\n" in text
+    assert nodes().rooms() == (8, 16)
 
 
 def test_what_was_found_is_written_in_lines_that_can_be_read(written):

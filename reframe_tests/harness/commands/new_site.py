@@ -22,9 +22,9 @@ def _unlike(nodes):
     if len(nodes) < 2:
         return []
     kinds = [f"{count} of {kind}" for kind, count in nodes.items()]
-    return [f"                    # Its nodes differ (sockets:cores:threads): {', '.join(kinds)}.",
+    return [f"                    # Its nodes differ: {', '.join(kinds)}.",
             "                    # This partition is for the first kind: add to access what asks "
-            "for it (--constraint,",
+            "for it (Slurm: --constraint,",
             "                    # --exclude), and write a partition of each other kind, with its "
             "own topology."]
 
@@ -54,7 +54,10 @@ def _partition(found):
                   f'                    "extras": {json.dumps(extras).replace("true", "True")},']
     elif scheduler == "pbs":
         lines += ["                    # PBS is untried: correct what does not fit.",
-                  f'                    "access": ["-q {(queues or ["workq"])[0]}"],']
+                  f'                    "access": ["-q {(queues or ["workq"])[0]}"],',
+                  "                    # How many nodes launches may have.",
+                  *_unlike(found["nodes"]),
+                  f'                    "extras": {json.dumps(extras)},']
     return lines
 
 
@@ -84,14 +87,16 @@ def spans(cores):
     return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
-def _seen(there):
+def _seen(there, is_local):
     """What was found, as comments."""
     lines = ["# Placements (docs/sites.md: policies, lists of cores). Found by hwloc:"]
     lines += [f"# package {d.package}, NUMA node {d.numa}: cores {spans(d.cores)}"
               for d in there.domains]
     if there.allowed < there.units:
-        lines.append(f"# This shell may use {there.allowed} of the {there.units} hardware threads "
-                     "of this machine: the rest is not here.")
+        lines += [f"# This shell may use {there.allowed} of the {there.units} hardware threads of "
+                  "this machine: the rest is not here"
+                  + ("." if is_local else ",\n# but in topology/compute.xml, of which launches "
+                     "have all.")]
     return lines + [f"# {c.kind} card {c.name}"
                     + (f" on NUMA node {c.numa}" if c.numa >= 0 else ", place not told")
                     for c in there.cards]
@@ -100,8 +105,9 @@ def _seen(there):
 def placements_yaml(found):
     """Text of the site's placements.yaml: policies, as far as they differ on this machine."""
     there, is_local = found["topology"], found["scheduler"][0] == "local"
-    lines = _seen(there) + ["# Cores that share most, from those beside the network card on.",
-                            "near: {policy: compact}"]
+    lines = [*_seen(there, is_local),
+             "# Cores that share most, from those beside the network card on.",
+             "near: {policy: compact}"]
     if len(there.domains) > 1:
         lines += ["# As far apart as the machine allows, and one rank on each NUMA node.",
                   "far: {policy: spread}", "per-numa: {policy: per-numa}"]
@@ -136,7 +142,7 @@ def packages_yaml(found):
 def inspect():
     scheduler, queues = inventory.scheduler()
     return {"host": socket.gethostname(), "topology": topology.here(), "xml": topology.xml(),
-            "scheduler": (scheduler, queues), "nodes": inventory.nodes(queues[:1]),
+            "scheduler": (scheduler, queues), "nodes": inventory.nodes(scheduler, queues),
             "accounting": inventory.has_accounting(), "shared_cores": inventory.is_virtual_host(),
             "mpis": inventory.mpis(), "externals": inventory.externals()}
 

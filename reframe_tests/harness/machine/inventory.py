@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a machine tells of itself beside its topology: kernel, scheduler, MPIs."""
 
+import collections
 import os
 import pathlib
 import re
@@ -74,18 +75,33 @@ def is_virtual_host():
         return False
 
 
-def nodes(queues):
-    """How many nodes a Slurm partition has of each kind, that of this host first, else the
-    commonest: "SOCKETS:CORES:THREADS" -> number; {} where nothing tells."""
-    if not queues:
-        return {}
-    shape = "%X:%Y:%Z"
-    found = {}
-    for line in _words("sinfo", "-h", "-p", queues[0], "-o", f"{shape} %D").splitlines():
-        kind, _, count = line.partition(" ")
-        if count.strip().isdigit():
-            found[kind] = found.get(kind, 0) + int(count)
-    here = _words("sinfo", "-h", "-n", socket.gethostname(), "-o", shape).split()
+#: Of sinfo: what a node is.
+SHAPE = "%X sockets x %Y cores x %Z threads"
+
+
+def _slurm_nodes(queues):
+    """(kind, number) of nodes of the first partition; kinds that this host is of."""
+    said = _words("sinfo", "-h", "-p", queues[0], "-o", f"%D {SHAPE}") if queues else ""
+    found = (line.strip().partition(" ") for line in said.splitlines())
+    return ([(kind, int(count)) for count, _, kind in found if count.isdigit()],
+            _words("sinfo", "-h", "-n", socket.gethostname(), "-o", SHAPE).splitlines())
+
+
+def _pbs_nodes(queues):
+    """The same of all nodes of PBS or Torque."""
+    cores = re.findall(r"^\s+(?:resources_available\.ncpus|np) = (\d+)",
+                       _words("pbsnodes", "-a"), re.M)
+    return [(f"{count} cores", 1) for count in cores], [f"{os.cpu_count()} cores"]
+
+
+def nodes(scheduler, queues):
+    """How many nodes there are of each kind, that of this host first, else the commonest: kind,
+    in words -> number; {} where nothing tells."""
+    of = {"slurm": _slurm_nodes, "pbs": _pbs_nodes}.get(scheduler)
+    counted, here = of(queues) if of else ([], [])
+    found = collections.Counter()
+    for kind, count in counted:
+        found[kind] += count
     return dict(sorted(found.items(), key=lambda one: (one[0] not in here, -one[1])))
 
 
