@@ -17,8 +17,8 @@ from tests.launching import FAMILIES, STACK
 BESIDE = {f"test_{name}.py" for name in (
     "accidents", "bad_input", "base", "clock_readers", "closed", "comparison", "cores", "counters",
     "dataset", "environment", "exhibits", "findings", "guard", "make", "new_site", "npb",
-    "planning", "references", "removal", "scales", "setup", "simulated", "site_files", "sites",
-    "spack", "spack_commands", "spack_views", "turns", "until", "writers")}
+    "planning", "references", "removal", "scales", "sessions", "setup", "simulated", "site_files",
+    "sites", "spack", "spack_commands", "spack_views", "turns", "until", "writers")}
 
 # Tests neither wait for a study of this machine nor hold one up.
 if not os.environ.get("COTEJO_LOCKS"):
