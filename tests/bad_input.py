@@ -15,7 +15,7 @@ import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from reframe_tests.harness.commands import dataset
+from reframe_tests.harness.commands import packed_sessions
 from reframe_tests.harness.machine import disk
 from reframe_tests.harness.model import declarations, families, sites
 from stack import variables
@@ -111,7 +111,7 @@ def launch_of(part, reader):
 
 
 def packed(path):
-    return dataset.packed_launch(path, 5)
+    return packed_sessions.packed_launch(path, 5)
 
 
 def read_in_r(path):
@@ -130,7 +130,7 @@ exhibit("ours-fig-1", "Exchange by primitive",
 FAMILY = (families.FOLDER / "mpich.yaml").read_bytes()
 PLACEMENTS = (REPO / "site_configs/local/placements.yaml").read_bytes()
 SITE = (REPO / "site_configs/example-slurm/reframe.py").read_bytes()
-ARCHIVE = dataset.archive({"cell.001.json": b"{}", "cell.001.csv": b"1,2\n" * 300})
+ARCHIVE = packed_sessions.archive({"cell.001.json": b"{}", "cell.001.csv": b"1,2\n" * 300})
 
 READERS = {
     "C options": Reader(b"pingpong\n--sizes\n1,1Ki\n--budget\n1\n--transport\ntcp", read_options, (
@@ -173,7 +173,7 @@ READERS = {
         (EXHIBIT.replace(b"1..1Mi", b"1-1Mi"), "neither FROM..TO"),
         (EXHIBIT.replace(b"ours-fig-1", b"ours"), "STUDY-EXHIBIT"),
         (EXHIBIT.replace(b"panel =", b"pannel ="), "unused argument"))),
-    "archive": Reader(ARCHIVE, in_file("x.tar.xz", dataset.read_archive), (
+    "archive": Reader(ARCHIVE, in_file("x.tar.xz", packed_sessions.read_archive), (
         (b"", "x.tar.xz"), (ARCHIVE[:40], "no tar.xz"), (b"PK\x03\x04", "no tar.xz"))),
     "make": Reader(b"TAG=quick\0LAUNCHES=3\0STACK=/a/b\0CELLS=a|b", read_make, (
         (b"LAUNCHES=0", "LAUNCHES: '0'"), (b"STACK=/a b", "STACK: '/a b'"),

@@ -14,7 +14,7 @@ import tarfile
 
 import pytest
 
-from reframe_tests.harness.commands import dataset
+from reframe_tests.harness.commands import dataset, packed_sessions
 from reframe_tests.harness.machine import disk
 from reframe_tests.harness.model import families
 
@@ -92,7 +92,7 @@ def test_what_the_rules_do_not_know_is_refused(measured, tmp_path):
 
 def test_a_dataset_that_is_too_large_is_not_written(measured, tmp_path, monkeypatch):
     monkeypatch.setattr(dataset, "MOST_BYTES", 100)
-    with pytest.raises(dataset.FileError, match="keep fewer samples"):
+    with pytest.raises(packed_sessions.FileError, match="keep fewer samples"):
         dataset.pack(measured, tmp_path / "out", 20)
     assert not (tmp_path / "out").exists()
 
@@ -121,7 +121,7 @@ def test_a_session_is_added_and_none_goes_that_was_not_named(measured, tmp_path)
     assert (out / "README.md").read_text().count("pingpong_quick") == 2
     dataset.pack(tmp_path / "other", out, 20, drop=["local/20260101T000000Z"])
     assert [p.name for p in (out / "local").iterdir()] == ["20260202T000000Z.tar.xz"]
-    with pytest.raises(dataset.FileError, match="has no session local/x"):
+    with pytest.raises(packed_sessions.FileError, match="has no session local/x"):
         dataset.pack(tmp_path / "other", out, 20, drop=["local/x"])
     assert not list(tmp_path.glob(".cotejo*"))
 
@@ -132,7 +132,7 @@ def test_only_a_dataset_is_written_to(measured, tmp_path):
     (theirs / "thesis.tex").write_text("x")
     for out in (measured, measured / "local", tmp_path, theirs, theirs / "thesis.tex"):
         before = contents(tmp_path)
-        with pytest.raises(dataset.FileError, match="name (another|a new) folder"):
+        with pytest.raises(packed_sessions.FileError, match="name (another|a new) folder"):
             dataset.pack(measured, out, 20)
         assert contents(tmp_path) == before
     # What else is in a dataset's folder stays.
@@ -171,7 +171,7 @@ def killed_after(steps, exchanges, results, out):
 
 @pytest.mark.parametrize("exchanges", [True, False], ids=["exchange", "no exchange"])
 def test_a_kill_at_any_step_loses_nothing(measured, tmp_path, exchanges, monkeypatch):
-    monkeypatch.setattr(dataset, "PRESET", 0)
+    monkeypatch.setattr(packed_sessions, "PRESET", 0)
     out = tmp_path / "out"
     dataset.pack(measured, out, 20)
     was = (out / "local/20260101T000000Z.tar.xz").read_bytes()
@@ -237,7 +237,7 @@ def test_what_is_not_a_launch_is_named_and_left_out_and_the_rest_goes_on(
     spoil(folder)
     wrong = dataset.pack(measured, tmp_path / "out", 20)
     assert len(wrong) == 1 and "cell.001" in wrong[0] and "\n" not in wrong[0]
-    files = dataset.read_archive(tmp_path / "out/local/20260101T000000Z.tar.xz")
+    files = packed_sessions.read_archive(tmp_path / "out/local/20260101T000000Z.tar.xz")
     assert set(files) == {"cell.002.json", "session.json", "audit.json"}
     assert not any(b"root:" in data for data in files.values())
 
@@ -272,10 +272,10 @@ PLAIN = tarfile.REGTYPE
     ids=["above", "absolute", "folder", "ending", "link", "hard link", "device", "twice",
          "too large", "no archive", "no tar", "cut"])
 def test_an_archive_of_a_stranger_is_read_as_hostile(tmp_path, data, monkeypatch):
-    monkeypatch.setattr(dataset, "MOST_IN_FILE", 3000)
+    monkeypatch.setattr(packed_sessions, "MOST_IN_FILE", 3000)
     (tmp_path / "x.tar.xz").write_bytes(data)
-    with pytest.raises(dataset.FileError, match="x.tar.xz"):
-        dataset.read_archive(tmp_path / "x.tar.xz")
+    with pytest.raises(packed_sessions.FileError, match="x.tar.xz"):
+        packed_sessions.read_archive(tmp_path / "x.tar.xz")
 
 
 @pytest.mark.parametrize("line", ["x", "0" * 64 + "  ../x/y.tar.xz", "0" * 64 + "  /etc/passwd",
@@ -284,7 +284,8 @@ def test_checksums_of_a_stranger_name_nothing_else(measured, tmp_path, line):
     dataset.pack(measured, tmp_path / "out", 20)
     with open(tmp_path / "out/SHA256SUMS", "a") as file:
         file.write(line + "\n")
-    with pytest.raises(dataset.FileError, match=r"no checksum of|x\.tar\.xz: No such file"):
+    with pytest.raises(packed_sessions.FileError,
+                       match=r"no checksum of|x\.tar\.xz: No such file"):
         dataset.pack(measured, tmp_path / "out", 20)
 
 
