@@ -60,8 +60,8 @@ def systems():
                             for partition in allocation.served(SYSTEM["partitions"])]
     for partition in SYSTEM["partitions"]:
         wanted = partition.get("environs", [n for n, f in KNOWN.items() if not f.simulator])
-        partition["environs"] = [name for name in wanted if name in PRESENT and (
-            PRESENT[name].launcher or partition["launcher"] == "srun")]
+        partition["environs"] = [name for name in wanted if name in PRESENT
+                                 and PRESENT[name].started_by(partition["launcher"])]
         if submission.needed():  # the job around a study is of no MPI
             partition["environs"].append("builtin")
         # Before modules, variables of the site, and the launcher have their say.

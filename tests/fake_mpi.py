@@ -69,10 +69,8 @@ class Fake:
         executable(prefix / "bin/cotejo", "#!/bin/sh\n")
         (prefix / "bin/cotejo-guard").symlink_to(real("cotejo-guard"))
         text = LAUNCHER.format(said=said)
-        if launcher == "srun":
-            executable(folder / "path/srun", text)
-        else:
-            executable(prefix / "bin/mpirun", text)
+        executable(prefix / "bin/mpirun" if launcher == "mpirun" else folder / "path" / launcher,
+                   text)
         site = folder / "sites/fake"
         site.mkdir(parents=True)
         (site / "reframe.py").write_text(SITE.format(

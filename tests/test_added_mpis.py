@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from reframe_tests.harness.commands import site_files
 from reframe_tests.harness.model import declarations, families
 from stack import verify
 from tests import fake_mpi
@@ -31,6 +32,22 @@ def test_cray_is_started_by_srun_alone(tmp_path):
     assert {n: v for n, v in seen.items() if n.startswith(("MPICH_", "MPIR_"))} == {
         "MPICH_OFI_VERBOSE": "1", "MPICH_OFI_NIC_VERBOSE": "2", "MPIR_CVAR_NOLOCAL": "0",
         "MPICH_NO_BUFFER_ALIAS_CHECK": "1"}
+
+
+@needs_stack
+def test_cray_is_started_by_pals_where_there_is_no_slurm(tmp_path, monkeypatch):
+    """mpiexec of HPE's PALS in a job of PBS, which was refused."""
+    fake = Fake(tmp_path, "cray-mpich", (CRAY, "PE 0: MPICH", [("n1", 0), ("n1", 1)]),
+                launcher="mpiexec", mpis="cray-mpich: {}\n")
+    executable(fake.prefix / "bin/cc", "#!/bin/sh\n")
+    output = fake.run("-r", "-n", "pingpong_smoke.*transport=shm", "--keep-stage-files",
+                      PBS_JOBID="7.fake")
+    assert [(r["status"], r["reason"]) for r in fake.records()] == [("ok", "")], output[-2000:]
+    words, _ = fake.received("pingpong_smoke")
+    assert words[:7] == ["mpiexec", "-n", "2", "--ppn", "2", "--cpu-bind", "list:0:1"]
+    assert words[7:9] == [f"{fake.prefix}/bin/cotejo", "pingpong"]
+    monkeypatch.setenv("COTEJO_SITES", str(tmp_path / "sites"))
+    assert site_files.file_problems("fake") == []
 
 
 @needs_stack

@@ -65,6 +65,7 @@ def test_ranks_may_have_several_cores(family):
     flags = " ".join(family.flags("mpirun", [[0, 1], [2, 3]]))
     assert any(text in flags for text in ("0+1,2+3", "0x3,0xc", "pe=2"))
     assert family.flags("srun", [[0, 1], [2, 3]])[0] == "--cpu-bind=mask_cpu:0x3,0xc"
+    assert family.flags("mpiexec", [[0, 1], [2, 3]])[-1] == "list:0,1:2,3"
 
 
 @pytest.mark.parametrize("family", ALL.values(), ids=ALL)

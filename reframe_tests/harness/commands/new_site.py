@@ -53,7 +53,9 @@ def _partition(found):
                     if "shared_cores" in extras else []),
                   f'                    "extras": {json.dumps(extras).replace("true", "True")},']
     elif scheduler == "pbs":
-        lines += ["                    # PBS is untried: correct what does not fit.",
+        lines += ["                    # PBS is untried: correct what does not fit. Where PALS "
+                  "starts ranks (HPE",
+                  '                    # Cray), the launcher is "mpiexec".',
                   f'                    "access": ["-q {(queues or ["workq"])[0]}"],',
                   "                    # How many nodes launches may have.",
                   *_unlike(found["nodes"]),

@@ -10,6 +10,9 @@ from dataclasses import dataclass, field
 
 from . import declarations, transport
 
+#: Launchers of schedulers, which start any MPI: of Slurm, and of PALS (HPE Cray).
+OF_SCHEDULERS = ("srun", "mpiexec")
+
 
 @dataclass(frozen=True)
 class Selection:
@@ -99,7 +102,7 @@ class Family:
     colour: str = ""
     order: int = 99
     compiler: str = "mpicc"
-    #: The MPI's own, of its `bin`; none where only srun starts it.
+    #: The MPI's own, of its `bin`; none where only a scheduler's starts it.
     launcher: str = "mpirun"
     abi: str = ""
     #: As `per_host`, where each rank has several cores.
@@ -194,6 +197,10 @@ class Family:
         seen = re.search(pattern, output)
         return seen[0].strip() if seen else ""
 
+    def started_by(self, launcher):
+        """Whether a partition's launcher can start it: its own, or one that starts every MPI."""
+        return bool(self.launcher) or launcher in OF_SCHEDULERS
+
     def start(self, ranks):
         """The words that start so many ranks with the launcher there is."""
         return ([self.launcher, "-np", str(ranks)] if self.launcher
@@ -210,9 +217,9 @@ class Family:
     def flags(self, launcher, cpus, hosts=1):
         """Launcher options that put local rank i of every host on `cpus[i]`.
 
-        `launcher` is ReFrame's name of it: `mpirun` takes the family's own words,
-        `srun` takes Slurm's for every family. An empty `cpus` binds nothing; a rank's
-        entry may be a list of several cores.
+        `launcher` is ReFrame's name of it: `mpirun` takes the family's own words, `srun` takes
+        Slurm's for every family, `mpiexec` those of PALS (HPE Cray). An empty `cpus` binds
+        nothing; a rank's entry may be a list of several cores.
         """
         if not cpus:
             return []
@@ -225,8 +232,12 @@ class Family:
             kind, value = ("mask", fill["masks"]) if several else ("map", fill["cpus"])
             # Without --cpus-per-task, which would give the step so many cores and no others.
             return [f"--cpu-bind={kind}_cpu:{value}", f"--ntasks-per-node={len(cpus)}"]
+        if launcher == "mpiexec":
+            lists = ":".join(",".join(map(str, rank)) for rank in sets)
+            return ["--ppn", str(len(cpus)), "--cpu-bind", f"list:{lists}"]
         if launcher != "mpirun":
-            raise ValueError(f"launcher {launcher!r}: no binding flags known; use mpirun or srun")
+            raise ValueError(f"launcher {launcher!r}: no binding flags known; use mpirun or "
+                             f"{' or '.join(OF_SCHEDULERS)}")
         if several and not self.several:
             raise ValueError(f"{self.title} declares no flags for several cores a rank")
         words = self.several if several else self.bind if hosts == 1 else self.per_host
