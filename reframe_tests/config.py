@@ -16,7 +16,12 @@ sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from reframe_tests.harness import backends  # noqa: E402
 from reframe_tests.harness.backends import launchers  # noqa: E402, F401
 from reframe_tests.harness.launch import scales  # noqa: E402
-from reframe_tests.harness.machine import allocation, environment, removal  # noqa: E402
+from reframe_tests.harness.machine import (  # noqa: E402
+    allocation,
+    environment,
+    inventory,
+    removal,
+)
 from reframe_tests.harness.model import families, sites  # noqa: E402
 from reframe_tests.harness.study import submission  # noqa: E402
 
@@ -48,8 +53,22 @@ def environ(family):
     }
 
 
+def load_modules():
+    """ReFrame loads modules by the system that this shell has, unless the site names one. By
+    itself it has none, and loads nothing, which is no error to it."""
+    wanted = {name if isinstance(name, str) else name["name"]
+              for has in [*(family.modules for family in PRESENT.values()),
+                          *(one.get("modules", []) for one in SYSTEM["partitions"])]
+              for name in has}
+    if wanted and "modules_system" not in SYSTEM:
+        SYSTEM["modules_system"] = inventory.module_system() or sys.exit(
+            f"cotejo: the site loads modules ({', '.join(sorted(wanted))}), and this shell has no "
+            "module system (Lmod or Environment Modules)")
+
+
 def systems():
     """The site's systems; a partition without `environs` gets every MPI of the stack."""
+    load_modules()
     # Machines that share a stack measure at the same time: each has folders of its own.
     for place in ("stage", "output"):
         SYSTEM.setdefault(f"{place}dir", str(STACK / "reframe" / place / os.uname().nodename))

@@ -163,6 +163,15 @@ def test_mpis_in_modules_and_installed_by_spack(tmp_path, program, monkeypatch):
                               "Spack: mpich@4.3.0 /opt/mpich"]
 
 
+def test_the_module_system_is_that_of_the_shell(program, monkeypatch):
+    monkeypatch.delenv("LMOD_CMD", raising=False)
+    assert inventory.module_system() == ""
+    program("modulecmd", "")
+    assert inventory.module_system() == "envmod"
+    monkeypatch.setenv("LMOD_CMD", "/opt/lmod/libexec/lmod")
+    assert inventory.module_system() == "lmod"
+
+
 def test_the_scheduler_is_the_one_that_answers(program):
     assert inventory.scheduler() == ("local", [])
     program("qstat", r'printf "Queue Max Tot\n----- --- ---\nworkq 0 0\nlong 0 0\n"')

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from reframe_tests.harness.study import plans
-from tests.fake_mpi import REFRAME, Fake
+from tests.fake_mpi import REFRAME, Fake, executable
 
 pytestmark = pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack`")
 SAID = ("Intel(R) MPI Library 2021.19", "I_MPI_FABRICS=shm libfabric provider: tcp",
@@ -60,14 +60,39 @@ def test_a_further_partition_renames_no_cell(site, tmp_path):
     assert {cell.rpartition(".")[2] for cell in after - before} == {"fat"}
 
 
+#: Lmod as ReFrame asks it; the shell's `module` is that of the test.
+LMOD = """#!/bin/sh
+case "$*" in --version) echo 'Modules based on Lua: Version 8.7.2' >&2;; esac
+case "$*" in *load*no-such*) echo 'False'; echo '_mlstatus = False'; exit 1;; esac
+"""
+MODULE = {"BASH_FUNC_module%%": "() { export LOADED=$LOADED:$2; }", "LOADED": ""}
+
+
+def with_modules(folder, names):
+    executable(folder / "lmod", LMOD)
+    return Fake(folder, "intel-mpi", SAID, mpis=(
+        f"intel-mpi: {{modules: [{names}], environment: {{I_MPI_X: '1'}}}}\n"))
+
+
 def test_an_mpi_of_a_site_is_loaded_by_its_modules(tmp_path):
-    fake = Fake(tmp_path, "intel-mpi", SAID,
-                mpis="intel-mpi: {modules: [gnu/13, impi/2021.19], environment: {I_MPI_X: '1'}}\n")
-    shown = fake.run("--show-config=environments")
-    (found,) = [e for e in json.loads(shown[shown.index("["):shown.rindex("]") + 1])
-                if e["name"] == "intel-mpi"]
-    assert found["modules"] == ["gnu/13", "impi/2021.19"]
-    assert ["I_MPI_X", "1"] in found["env_vars"]
+    """ReFrame had no module system, so that none was loaded, without an error."""
+    fake = with_modules(tmp_path, "gnu/13, impi/2021.19")
+    output = fake.run("-r", "-n", "pingpong_smoke.*transport=shm", "--keep-stage-files",
+                      LMOD_CMD=f"{tmp_path}/lmod", **MODULE)
+    assert [r["reason"] for r in fake.records()] == [""], output[-2000:]
+    _, seen = fake.received("pingpong_smoke")
+    assert seen["LOADED"] == ":gnu/13:impi/2021.19"
+    assert seen["I_MPI_X"] == "1"
+
+
+def test_modules_that_cannot_be_loaded_are_said(tmp_path):
+    fake = with_modules(tmp_path, "no-such/1")
+    said = fake.run("-l", LMOD_CMD="").strip().splitlines()[-1]
+    assert said == ("cotejo: the site loads modules (no-such/1), and this shell has no module "
+                    "system (Lmod or Environment Modules)")
+    output = fake.run("-r", "-n", "pingpong_smoke.*transport=shm", LMOD_CMD=f"{tmp_path}/lmod",
+                      **MODULE)
+    assert fake.records() == [] and "no-such/1" in output
 
 
 def test_reframe_thinks_of_no_line_that_nobody_asked_for(site):
