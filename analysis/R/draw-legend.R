@@ -19,7 +19,7 @@ legend_marks <- function(built, top, width) {
 legends_of <- function(built) {
   scales <- Filter(function(scale) {
     !any(c("x", "y") %in% scale$aesthetics) && !identical(scale$guide, "none")
-  }, built$plot$scales$scales)
+  }, built$plot$scales)
   out <- list()
   for (scale in scales) {
     limits <- scale$get_limits()
@@ -42,9 +42,7 @@ mapped_of <- function(built, i) {
   if (identical(layer$show.legend, FALSE)) {
     return(character())
   }
-  mapping <- names(layer$mapping)
-  if (isTRUE(layer$inherit.aes)) mapping <- union(mapping, names(built$plot$mapping))
-  setdiff(mapping, names(layer$aes_params))
+  setdiff(names(mapping_of(layer, built$plot)), names(layer$aes_params))
 }
 
 used_aesthetics <- function(built) {

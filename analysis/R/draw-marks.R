@@ -46,6 +46,28 @@ boxes <- function(left, top, right, bottom, ...) {
   )
 }
 
+#' Symbols: the same lines or areas at many places.
+#'
+#' @param dx,dy corners beside the place; those of one `id` are joined.
+#' @noRd
+mark_symbols <- function(x, y, dx, dy, id, ...) {
+  mark <- mark_lines(x, y, id, ...)
+  mark$kind <- "symbols"
+  c(mark, list(dx = dx, dy = dy))
+}
+
+#' Symbols as the lines or areas that they are.
+#' @noRd
+lines_of_symbols <- function(mark) {
+  n <- length(mark$dx)
+  at <- seq_along(mark$x)
+  mark$id <- rep(mark$id, length(at)) + rep(at - 1L, each = n) * max(mark$id)
+  mark$x <- rep(mark$x, each = n) + mark$dx
+  mark$y <- rep(mark$y, each = n) + mark$dy
+  mark$kind <- "lines"
+  mark
+}
+
 #' The marks of points of one look.
 #'
 #' @param shape number of R's symbols.
@@ -53,22 +75,16 @@ boxes <- function(left, top, right, bottom, ...) {
 #' @noRd
 point_marks <- function(x, y, shape, size, colour, fill, opacity, stroke = 0.5) {
   r <- 0.375 * size
-  outline <- function(dx, dy, closed = TRUE, filled = colour, line = NA) {
-    n <- length(dx)
-    mark_lines(
-      rep(x, each = n) + dx, rep(y, each = n) + dy, rep(seq_along(x), each = n),
-      stroke = line, width = stroke * LINE * 0.5, fill = filled, closed = closed,
-      opacity = opacity
+  outline <- function(dx, dy, filled = colour, line = NA) {
+    mark_symbols(x, y, dx, dy, rep(1L, length(dx)),
+      stroke = line, width = stroke * LINE * 0.5, fill = filled, closed = TRUE, opacity = opacity
     )
   }
   up <- list(x = c(0, 1.347, -1.347) * r, y = c(-1.555, 0.778, 0.778) * r)
   square <- list(x = c(-1, 1, 1, -1) * r, y = c(-1, -1, 1, 1) * r)
   diamond <- list(x = c(0, 1, 0, -1) * r, y = c(-1, 0, 1, 0) * r)
   cross <- function(dx, dy) {
-    n <- length(dx) / 2L
-    mark_lines(
-      rep(x, each = 2L * n) + dx, rep(y, each = 2L * n) + dy,
-      rep(seq_len(length(x) * n), each = 2L),
+    mark_symbols(x, y, dx, dy, rep(seq_len(length(dx) / 2L), each = 2L),
       stroke = colour, width = stroke * LINE, opacity = opacity
     )
   }

@@ -33,51 +33,6 @@ picture_of <- function(plot) {
   )
 }
 
-#' A plot as ggplot2 builds it, but for its axes: of each scale one is made, however many panels
-#' have it, and nothing that is drawn by ggplot2 alone.
-#' @noRd
-built_of <- function(plot) {
-  known <- new.env(parent = emptyenv())
-  axis_of <- function(scale) {
-    at <- address(scale)
-    if (is.null(known[[at]])) known[[at]] <- axis_of_scale(scale)
-    known[[at]]
-  }
-  # By a name of its own: ggproto() looks its parent up when it is asked.
-  parent <- plot$coordinates
-  plot$coordinates <- ggplot2::ggproto(NULL, parent,
-    setup_panel_params = function(scale_x, scale_y, params = list()) {
-      list(x = axis_of(scale_x), y = axis_of(scale_y))
-    },
-    # Later versions of ggplot2 make their guides while they build.
-    setup_panel_guides = function(panel_params, ...) panel_params,
-    train_panel_guides = function(panel_params, ...) panel_params
-  )
-  built <- ggplot2::ggplot_build(plot)
-  # What each layer has in each panel, as lists of columns.
-  built$data <- lapply(built$data, function(data) {
-    data <- as.list(data)
-    lapply(split(seq_along(data$PANEL), data$PANEL), function(rows) pick(data, rows))
-  })
-  built
-}
-
-# Range of a scale, and its breaks with their texts and places.
-axis_of_scale <- function(scale) {
-  discrete <- scale$is_discrete()
-  expand <- scale$expand
-  if (inherits(expand, "waiver")) {
-    expand <- if (discrete) ggplot2::expansion(add = 0.6) else ggplot2::expansion(mult = 0.05)
-  }
-  range <- scale$dimension(expand)
-  limits <- scale$get_limits()
-  breaks <- scale$get_breaks(if (discrete) limits else sort(range))
-  places <- as.numeric(if (discrete) scale$map(breaks, limits) else breaks)
-  labels <- vapply(as.list(scale$get_labels(breaks)), function(v) paste(v, collapse = ""), "")
-  shown <- !is.na(places) & places >= range[[1L]] - 1e-9 & places <= range[[2L]] + 1e-9
-  list(range = range, places = places[shown], labels = labels[shown])
-}
-
 # Lines of text from a place down, wrapped at a width.
 text_block <- function(text, x, y, width, size, bold, colour, leading = PICTURE$line) {
   lines <- if (is.null(text)) character() else wrap_text(text, width, size, bold)
@@ -206,7 +161,7 @@ panel_height <- function(built, panels, width, rows) {
 
 axis_names <- function(built) {
   name <- function(axis) {
-    scale <- built$layout[[paste0("panel_scales_", axis)]][[1L]]
+    scale <- built$plot$scales[[axis]]
     found <- if (inherits(scale$name, "waiver")) built$plot$labels[[axis]] else scale$name
     if (is.null(found)) "" else as.character(found)
   }

@@ -47,7 +47,8 @@ thumb_text <- function(picture) {
     c(kept, list(boxes_mark(box)))
   }), recursive = FALSE)
   marks <- lapply(marks, function(mark) {
-    mark[c("x", "y")] <- lapply(mark[c("x", "y")], round, 1L)
+    places <- intersect(c("x", "y", "dx", "dy"), names(mark))
+    mark[places] <- lapply(mark[places], round, 1L)
     mark
   })
   paste(c(
@@ -67,18 +68,26 @@ boxes_mark <- function(box) {
 
 svg_marks <- function(marks) {
   unlist(lapply(marks, function(mark) {
-    switch(mark$kind, lines = svg_lines(mark), dots = svg_dots(mark), text = svg_texts(mark))
+    switch(mark$kind,
+      lines = svg_lines(mark), symbols = svg_symbols(mark), dots = svg_dots(mark),
+      text = svg_texts(mark)
+    )
   }))
 }
 
-# Hundredths of a point, without zeros at the end: put together from whole numbers, which costs a
-# fifth of a format.
+# Hundredths of a point, without zeros at the end. A picture has a hundred thousand of them, so
+# those up to 1000 points are looked up; others are put together from whole numbers.
 short <- function(v) {
   hundredths <- round(100 * v)
-  whole <- abs(hundredths) %/% 100
-  text <- paste0(as.integer(whole), HUNDREDTHS[abs(hundredths) - 100 * whole + 1])
-  below <- which(hundredths < 0)
-  text[below] <- paste0("-", text[below])
+  known <- keep_once("hundredths", function() paste0(rep(0:999, each = 100L), HUNDREDTHS))
+  text <- known[pmax(hundredths, 0) + 1]
+  beyond <- which(hundredths < 0 | hundredths >= length(known))
+  if (length(beyond)) {
+    size <- abs(hundredths[beyond])
+    whole <- size %/% 100
+    sign <- ifelse(hundredths[beyond] < 0, "-", "")
+    text[beyond] <- paste0(sign, as.integer(whole), HUNDREDTHS[size - 100 * whole + 1])
+  }
   text
 }
 HUNDREDTHS <- sub("[.]?0+$", "", sprintf(".%02d", 0:99))
@@ -97,9 +106,25 @@ svg_lines <- function(mark) {
   # What comes after the last point of a line begins with M, and ends the one before.
   command <- ifelse(first, "M", "L")
   if (mark$closed) command[first] <- c("M", rep("ZM", sum(first) - 1L))
-  path <- paste0(
-    paste0(command, short(mark$x), " ", short(mark$y), collapse = ""), if (mark$closed) "Z"
-  )
+  path <- paste0(command, short(mark$x), " ", short(mark$y), collapse = "")
+  svg_path(paste0(path, if (mark$closed) "Z"), mark)
+}
+
+# Each symbol is its first corner, and from there the same way to the others.
+svg_symbols <- function(mark) {
+  if (!length(mark$x)) {
+    return(character())
+  }
+  dx <- diff(round(mark$dx, 2L))
+  dy <- diff(round(mark$dy, 2L))
+  joined <- duplicated(mark$id)[-1L]
+  way <- paste0(ifelse(joined, "l", "m"), short(dx), " ", short(dy), collapse = "")
+  first <- list(short(mark$x + mark$dx[[1L]]), short(mark$y + mark$dy[[1L]]))
+  end <- paste0(way, if (mark$closed) "Z")
+  svg_path(paste0("M", first[[1L]], " ", first[[2L]], end, collapse = ""), mark)
+}
+
+svg_path <- function(path, mark) {
   line <- if (!is.na(mark$stroke)) {
     paste0(
       " stroke=\"", hex_colour(mark$stroke), "\" stroke-width=\"", short(mark$width), "\"",
@@ -184,6 +209,7 @@ pdf_mark <- function(mark) {
   through <- function(colour) {
     if (is.na(colour)) NA else grDevices::adjustcolor(colour, mark$opacity)
   }
+  if (mark$kind == "symbols") mark <- lines_of_symbols(mark)
   switch(mark$kind,
     lines = {
       ends <- which(!duplicated(mark$id))[-1L]

@@ -69,7 +69,7 @@ overlay_published <- function(plot, exhibit, printed) {
   if (!nrow(printed)) {
     return(plot)
   }
-  panels <- ggplot2::ggplot_build(plot)$layout$layout
+  panels <- panels_of_facet(plot)
   panels <- factor(levels(panels$panel), levels(panels$panel))
   gains <- grepl("gain (%)", panels, fixed = TRUE)
   layers <- list()

@@ -7,7 +7,7 @@ drawn_svg <- function(plot) svg_text(picture_of(plot))
 # How many subpaths, points or lines, the paths of an SVG have that match.
 count_marks <- function(svg, pattern) {
   paths <- grep(pattern, regmatches(svg, gregexpr("<path [^>]*>", svg))[[1L]], value = TRUE)
-  sum(lengths(gregexpr("M", sub("\" .*$", "", sub("^<path d=\"", "", paths)), fixed = TRUE)))
+  sum(lengths(gregexpr("[Mm]", sub("\" .*$", "", sub("^<path d=\"", "", paths)))))
 }
 
 many <- function(n, shape = 16) {
@@ -112,6 +112,46 @@ test_that("axes are those that ggplot2 makes, one for each scale whatever the pa
   }
   expect_gt(count(2L), 0L)
   expect_identical(count(30L), count(2L))
+})
+
+test_that("layers have in each panel what ggplot2 would draw there", {
+  data <- data.table(
+    x = 2^rep(0:3, 6L), y = exp(seq(-2, 3, length.out = 24L)), level = rep(c("b", "a", "c"), 8L),
+    panel = factor(rep(c("left", "right"), each = 12L), c("right", "left"))
+  )
+  many <- ggplot2::ggplot(data, ggplot2::aes(x, y, colour = level)) +
+    ggplot2::geom_point(ggplot2::aes(shape = level), alpha = 0.3,
+      position = ggplot2::position_jitter(width = 0.1, height = 0, seed = 1L)) +
+    ggplot2::geom_line(ggplot2::aes(linetype = level), linewidth = 0.4) +
+    ggplot2::geom_linerange(ggplot2::aes(ymin = y / 2, ymax = 2 * y)) +
+    ggplot2::geom_hline(yintercept = 3) + level_scales(c("a", "b", "c")) +
+    ggplot2::scale_x_continuous(trans = "log2")
+  plots <- list(
+    many + ggplot2::facet_wrap(~panel, scales = "free_y") + ggplot2::scale_y_log10(),
+    # Limits cut off what is beyond them.
+    many + ggplot2::facet_grid(level ~ panel) + ggplot2::scale_y_continuous(limits = c(1, NA)),
+    ggplot2::ggplot(data, ggplot2::aes(level, y)) +
+      ggplot2::geom_col(ggplot2::aes(fill = panel), width = 0.6) +
+      ggplot2::geom_point(data = data[1:3], size = 3) + ggplot2::scale_fill_grey()
+  )
+  columns <- c(
+    "x", "y", "xmin", "xmax", "ymin", "ymax", "yintercept", "colour", "fill", "shape", "linetype",
+    "size", "linewidth", "alpha"
+  )
+  for (plot in plots) {
+    theirs <- suppressWarnings(ggplot2::ggplot_build(plot))$data
+    ours <- built_of(plot)$data
+    for (i in seq_along(theirs)) {
+      for (panel in unique(as.character(theirs[[i]]$PANEL))) {
+        rows <- which(theirs[[i]]$PANEL == panel)
+        for (column in intersect(columns, names(theirs[[i]]))) {
+          value <- theirs[[i]][[column]][rows]
+          if (is.numeric(value)) value <- as.numeric(value)
+          expect_equal(ours[[i]][[panel]][[column]], value)
+        }
+      }
+    }
+  }
 })
 
 test_that("numbers of a file are hundredths without zeros at their end", {
