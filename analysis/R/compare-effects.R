@@ -55,5 +55,15 @@ column_ends <- function(x) {
 #' @references Cliff 1993, Psychological Bulletin 114.
 #' @export
 cliffs_delta <- function(x, y) {
-  mean(sign(outer(x, y, `-`)))
+  cliffs_delta_of_columns(matrix(x, ncol = 1L), matrix(y, ncol = 1L))
+}
+
+#' The same of each column of two matrices; what is `NA` in them is not there.
+#' @noRd
+cliffs_delta_of_columns <- function(x, y) {
+  sums <- numeric(ncol(x))
+  for (i in seq_len(nrow(x))) {
+    sums <- sums + colSums(sign(rep(x[i, ], each = nrow(y)) - y), na.rm = TRUE)
+  }
+  sums / colSums(!is.na(x)) / colSums(!is.na(y))
 }

@@ -63,15 +63,16 @@ exchanges <- function(n_a, n_b) {
 #' @noRd
 scores_of <- function(x, centre, exchanged = FALSE) {
   n <- nrow(x)
-  # Of more values than columns the columns come again.
-  x <- matrix(x, n, length(centre)) - rep(centre, each = n)
-  spread <- 1.4826 * column_medians(abs(x))
+  x <- as.vector(x) - rep(centre, each = n)
+  spread <- 1.4826 * column_medians(matrix(abs(x), n))
   most <- rep(CUT * spread, each = n)
+  cut <- pmax.int(pmin.int(x, most), -most)
   # Without a spread only the sides count.
-  x <- as.vector(x)
-  cut <- matrix(fifelse(most > 0, pmax(pmin(x, most), -most), sign(x)), n)
+  flat <- which(most == 0)
+  cut[flat] <- sign(x[flat])
+  cut <- matrix(cut, n)
   if (exchanged) cut <- cut - rep(colMeans(cut), each = n)
-  cut[is.na(cut)] <- 0
+  if (anyNA(cut)) cut[is.na(cut)] <- 0
   size <- sqrt(colSums(cut^2))
   cut / rep(fifelse(size > 0, size, 1), each = n)
 }
@@ -90,9 +91,10 @@ paired_curve <- function(d, levels = c(0.95, 0.90)) {
 #' side in one matrix: most of the time of a small curve alone would go into the calls.
 #'
 #' @param curves list of matrices, as for [paired_curve()].
+#' @param tests as of [settle_curve()].
 #' @return list of lists of columns, as [settle_curve()] has them.
 #' @noRd
-paired_curves <- function(curves, levels = c(0.95, 0.90)) {
+paired_curves <- function(curves, levels = c(0.95, 0.90), tests = TRUE) {
   curves <- lapply(curves, function(d) {
     empty <- rowSums(!is.na(d)) == 0L
     if (any(empty)) d[!empty, , drop = FALSE] else d
@@ -105,7 +107,8 @@ paired_curves <- function(curves, levels = c(0.95, 0.90)) {
       d <- do.call(cbind, curves[here])
       of <- rep.int(seq_along(here), vapply(curves[here], ncol, 0L))
       found <- settle_curve(
-        function(value) scores_of(d, value), flips, levels, ends_of(d), colSums(!is.na(d)), of
+        function(value, sizes) scores_of(d[, sizes, drop = FALSE], value), flips, levels,
+        ends_of(d), colSums(!is.na(d)), of, tests
       )
       columns <- lapply(found, split, of)
       out[here] <- lapply(seq_along(here), function(i) lapply(columns, `[[`, i))
@@ -134,91 +137,90 @@ independent_curve <- function(x, y, levels = c(0.95, 0.90)) {
   ends <- rbind(
     apply(x, 2L, min) - apply(y, 2L, max), apply(x, 2L, max) - apply(y, 2L, min)
   )
-  as.data.table(settle_curve(function(value) {
-    both <- rbind(
-      matrix(x, n_a, length(value)) - rep(value, each = n_a), matrix(y, n_b, length(value))
-    )
+  as.data.table(settle_curve(function(value, sizes) {
+    both <- rbind(x[, sizes, drop = FALSE] - rep(value, each = n_a), y[, sizes, drop = FALSE])
     scores_of(both, column_medians(both), TRUE)
   }, exchanges(n_a, n_b), levels, ends, rep(min(n_a, n_b), ncol(x))))
 }
 
 #' Tests and intervals of a curve.
 #'
-#' @param scores function of a value (log ratio) by size: the scores of launches from which that
-#'   value was taken away, a row a block or a launch.
+#' @param scores function of values (log ratios) and of the numbers of their sizes: the scores of
+#'   launches from which those values were taken away, a row a block or a launch.
 #' @param flips matrix, a row a flip, the first one what was measured.
 #' @param ends least and greatest value that single blocks, or pairs of launches, have by size.
 #' @param n launches of each size.
 #' @param of which curve each size belongs to, where several are settled at once: sizes are
 #'   corrected for with those of their own curve.
+#' @param tests whether `p`, `p_joint` and `alike` are wanted.
 #' @return list of columns, a row a size: `effect` (log ratio), `p` (of the size alone), `p_joint`
 #'   (corrected over the sizes); `low`, `high`, the `level` that this interval has, and `joint`:
 #'   whether it has it for all sizes together (with so few launches that no test can reach the
 #'   level it is the range of the blocks, for each size alone); `low90`, ... the same for the
 #'   second level; `alike`: so many independent sizes would take the same correction.
 #' @noRd
-settle_curve <- function(scores, flips, levels, ends, n, of = rep(1L, length(n))) {
+settle_curve <- function(scores, flips, levels, ends, n, of = rep(1L, length(n)), tests = TRUE) {
   measured <- flips[1L, , drop = FALSE]
-  statistic <- function(value) drop(measured %*% scores(value))
+  all <- seq_along(n)
+  statistic <- function(value, sizes) drop(measured %*% scores(value, sizes))
   effect <- cross(statistic, ends[1L, ], ends[2L, ], rep(0, length(n)))
-  curves <- split(seq_along(of), of)
   # Flips about 1 are exact where nothing differs; those about the effects hold for the intervals.
   # Of the two the less favourable counts.
-  about <- lapply(list(0 * effect, effect), function(value) abs(flips %*% scores(value)))
-  greatest <- lapply(about, function(all) {
-    lapply(curves, function(here) sort.int(greatest_of(all, here), method = "radix"))
-  })
-  here <- statistic(0 * effect)
-  least <- abs(here) * (1 - 1e-9)
-  out <- list(
-    effect = effect, n = n, p = colMeans(about[[1L]] >= rep(least, each = nrow(flips))),
-    p_joint = numeric(length(n))
-  )
-  for (i in seq_along(curves)) {
-    at <- curves[[i]]
-    out$p_joint[at] <- do.call(pmax, lapply(greatest, function(g) {
-      1 - findInterval(least[at], g[[i]], left.open = TRUE) / nrow(flips)
-    }))
-  }
-  tails <- 1 - levels
-  most <- floor(tails * nrow(flips) + 1e-9)
-  limits <- vapply(most, function(m) limits_of(greatest, nrow(flips) - m), numeric(length(curves)))
-  limits <- matrix(limits, length(curves))[match(of, names(curves)), , drop = FALSE]
+  about <- lapply(list(0 * effect, effect), function(value) abs(flips %*% scores(value, all)))
+  greatest <- lapply(about, greatest_of, of)
+  here <- statistic(0 * effect, all)
+  most <- floor((1 - levels) * nrow(flips) + 1e-9)
+  limits <- vapply(most, function(m) limits_of(greatest, nrow(flips) - m), numeric(max(of)))
+  limits <- matrix(limits, max(of))[of, , drop = FALSE]
   found <- intervals_of(statistic, effect, ends, limits, most, nrow(flips), here)
+  out <- list(effect = effect, n = n)
   for (i in seq_along(levels)) {
     out[paste0(c("low", "high", "level", "joint"), c("", "90")[[i]])] <- found[[i]]
   }
-  out$alike <- numeric(length(n))
-  beyond <- colMeans(about[[2L]] > rep(limits[, 1L], each = nrow(flips)))
-  for (at in curves) {
-    alone <- mean(beyond[at])
-    alike <- if (found[[1L]]$joint[[1L]]) {
-      (1 - found[[1L]]$level[[1L]]) / max(alone, 1e-9)
-    } else {
-      Inf
-    }
-    out$alike[at] <- min(length(at), max(1, alike))
-  }
-  out
+  if (tests) c(out, tests_of(about, greatest, here, found[[1L]], limits[, 1L], of)) else out
 }
 
-# Of some columns the greatest value of each row.
-greatest_of <- function(all, columns) {
-  out <- all[, columns[[1L]]]
-  for (column in columns[-1L]) out <- pmax(out, all[, column])
+#' The tests of the sizes: `p`, `p_joint` and `alike` of [settle_curve()].
+#'
+#' @param first the intervals of the first level, `limit` their limits.
+#' @noRd
+tests_of <- function(about, greatest, here, first, limit, of) {
+  least <- rep(abs(here) * (1 - 1e-9), each = nrow(about[[1L]]))
+  p_joint <- lapply(greatest, function(all) colMeans(all[, of, drop = FALSE] >= least))
+  beyond <- colMeans(about[[2L]] > rep(limit, each = nrow(about[[2L]])))
+  count <- tabulate(of)
+  alone <- as.vector(rowsum(beyond, of)) / count
+  same <- fifelse(first$joint, (1 - first$level) / pmax(alone, 1e-9)[of], Inf)
+  list(
+    p = colMeans(about[[1L]] >= least), p_joint = do.call(pmax, p_joint),
+    alike = pmin(count[of], pmax(1, same))
+  )
+}
+
+#' Of the columns of each curve, which stand side by side, the greatest value of each row.
+#' @noRd
+greatest_of <- function(all, of) {
+  first <- !duplicated(of)
+  number <- seq_along(of) - which(first)[of]
+  out <- all[, first, drop = FALSE]
+  for (k in seq_len(max(number))) {
+    here <- which(number == k)
+    curves <- of[here]
+    out[, curves] <- pmax(out[, curves], all[, here])
+  }
   out
 }
 
 #' The limit of each curve: the greatest statistic that so many of its flips do not exceed.
 #' @noRd
 limits_of <- function(greatest, place) {
-  vapply(seq_along(greatest[[1L]]), function(i) {
-    if (place >= length(greatest[[1L]][[i]])) {
-      Inf
-    } else {
-      max(vapply(greatest, function(g) g[[i]][[place]], 0)) * (1 + 1e-9)
-    }
-  }, 0)
+  if (place >= nrow(greatest[[1L]])) {
+    return(rep(Inf, ncol(greatest[[1L]])))
+  }
+  at <- lapply(greatest, function(all) {
+    vapply(seq_len(ncol(all)), function(i) sort.int(all[, i], partial = place)[[place]], 0)
+  })
+  do.call(pmax, at) * (1 + 1e-9)
 }
 
 #' The intervals of all sizes at each level. Of so many flips `most` are rejected; where not even
@@ -231,10 +233,15 @@ intervals_of <- function(statistic, effect, ends, limits, most, flips, here) {
   # Both ends of all levels at once.
   bounds <- if (length(wanted)) {
     level <- as.vector(limits[, wanted])
-    times <- length(wanted)
-    from <- c(rep(effect - BEYOND * width, times), rep(effect, times))
-    to <- c(rep(effect, times), rep(effect + BEYOND * width, times))
-    cross(statistic, from, to, c(level, -level))
+    of <- rep(seq_len(sizes), 2L * length(wanted))
+    below <- rep(c(TRUE, FALSE), each = sizes * length(wanted))
+    at <- effect[of]
+    reach <- fifelse(below, -width[of], width[of])
+    cross(
+      function(value, which) statistic(value, of[which]), fifelse(below, at + BEYOND * reach, at),
+      fifelse(below, at, at + BEYOND * reach), fifelse(below, c(level, level), -c(level, level)),
+      at + reach
+    )
   }
   lapply(seq_along(most), function(i) {
     level <- rep(1 - max(1, most[[i]]) / flips, sizes)
@@ -257,21 +264,61 @@ intervals_of <- function(statistic, effect, ends, limits, most, flips, here) {
 # Intervals that would reach further than so many times the range of the blocks have no end.
 BEYOND <- 64
 
-#' Where falling functions cross a level, by halving; all at once. Infinite where they do not.
+#' Where falling functions cross a level, all at once. Infinite where they do not.
+#'
+#' By the rule of false position, in which an end that stays counts half the next time (Dowell and
+#' Jarratt 1971), and every third time by halving.
+#'
+#' @param f function of values and of the numbers of the functions that are asked.
+#' @param low,high where each crosses, if at all.
+#' @param guess a place near by.
 #' @noRd
-cross <- function(f, low, high, level) {
-  no_low <- f(low) < level
-  no_high <- f(high) > level
-  from <- low
-  to <- high
-  for (i in seq_len(CROSS_STEPS)) {
-    middle <- (from + to) / 2
-    above <- f(middle) > level
-    from <- fifelse(above, middle, from)
-    to <- fifelse(above, to, middle)
-  }
-  fifelse(no_low, fifelse(level == 0, low, -Inf), fifelse(no_high, fifelse(level == 0, high, Inf),
-    (from + to) / 2
+cross <- function(f, low, high, level, guess = (low + high) / 2) {
+  level <- rep_len(level, length(low))
+  here <- seq_along(low)
+  over <- list(low = f(low, here) - level, high = f(high, here) - level)
+  none <- fifelse(over$low < 0, fifelse(level == 0, low, -Inf), fifelse(
+    over$high > 0, fifelse(level == 0, high, Inf), NA_real_
   ))
+  here <- which(is.na(none))
+  least <- (high - low) / 2^CROSS_STEPS
+  stayed <- integer(length(low))
+  for (step in seq_len(3L * CROSS_STEPS)) {
+    here <- here[high[here] - low[here] > least[here]]
+    if (!length(here)) break
+    ends <- list(low[here], high[here], over$low[here], over$high[here])
+    at <- if (step == 1L) {
+      guess[here]
+    } else if (step %% 3L == 0L) {
+      (ends[[1L]] + ends[[2L]]) / 2
+    } else {
+      between(ends[[1L]], ends[[2L]], ends[[3L]] / (ends[[3L]] - ends[[4L]]))
+    }
+    value <- f(at, here) - level[here]
+    near <- value != 0 & abs(value) <= 2^-CROSS_STEPS
+    low[here[near]] <- at[near]
+    high[here[near]] <- at[near]
+    above <- value > 0
+    up <- here[above]
+    down <- here[!above]
+    low[up] <- at[above]
+    over$low[up] <- value[above]
+    high[down] <- at[!above]
+    over$high[down] <- value[!above]
+    # An end that stayed twice.
+    again <- up[stayed[up] == 1L]
+    over$high[again] <- over$high[again] / 2
+    again <- down[stayed[down] == -1L]
+    over$low[again] <- over$low[again] / 2
+    stayed[up] <- 1L
+    stayed[down] <- -1L
+  }
+  fifelse(is.na(none), (low + high) / 2, none)
 }
 CROSS_STEPS <- 30L
+
+# A share of the way, not so near to an end that rounding would leave it there.
+between <- function(low, high, share) {
+  share <- fifelse(is.finite(share), pmax(pmin(share, 1 - 1e-6), 1e-6), 0.5)
+  low + share * (high - low)
+}

@@ -54,8 +54,8 @@ strata_of <- function(summary, by, ignoring, also) {
 #' @noRd
 pairs_of <- function(summary, strata, by, ignoring = character(), allowing = character()) {
   columns <- intersect(unique(c(
-    strata, by, names(HELD_FIXED), LAYOUT_NAME, "library", "bytes", "median_s", "key", "session",
-    "launch"
+    strata, by, names(HELD_FIXED), LAYOUT_NAME, "library", "bytes", "median_s", "p10_s", "key",
+    "session", "launch"
   )), names(summary))
   used <- which(!is.na(summary$median_s) & summary$median_s > 0)
   used <- as.data.table(lapply(stats::setNames(columns, columns), \(name) summary[[name]][used]))
@@ -77,7 +77,8 @@ pairs_of <- function(summary, strata, by, ignoring = character(), allowing = cha
     )
   }))
   sides <- vector("list", nrow(first))
-  columns <- unclass(used)[c("bytes", "median_s", "session", "block", "node_set", "hosts")]
+  columns <- c("bytes", "median_s", "p10_s", "session", "block", "node_set", "hosts")
+  columns <- unclass(used)[intersect(columns, names(used))]
   for (i in unique(c(pairs$left, pairs$right))) {
     at <- seq.int(first$row[[i]], length.out = first$n[[i]])
     sides[[i]] <- lapply(columns, `[`, at)
@@ -92,6 +93,18 @@ pairs_of <- function(summary, strata, by, ignoring = character(), allowing = cha
     strata = table, sides = sides, pairs = pairs, why = differ(differences_of),
     told = differ(told_of)
   )
+}
+
+#' The same pairs by undisturbed times ([undisturbed()]).
+#' @noRd
+undisturbed_pairs <- function(pairs) {
+  pairs$sides <- lapply(pairs$sides, function(side) {
+    if (length(side)) {
+      side$median_s <- side$p10_s
+      pick(side[names(side) != "p10_s"], which(side$median_s > 0))
+    }
+  })
+  pairs
 }
 
 stop_not_comparable <- function(pair, here, proof) {

@@ -9,7 +9,7 @@
 #' @return list of lists of columns, a row a size; `NULL` without a common size.
 #' @noRd
 compare_sides <- function(pairs, alpha) {
-  found <- lapply(pairs, function(pair) describe_pair(pair[[1L]], pair[[2L]]))
+  found <- add_rows(lapply(pairs, function(pair) describe_pair(pair[[1L]], pair[[2L]])))
   curves <- curves_of(found, pairs, alpha)
   lapply(seq_along(pairs), function(i) {
     one <- found[[i]]
@@ -30,7 +30,7 @@ compare_sides <- function(pairs, alpha) {
 
 OVER_SESSIONS <- "Welch's test over sessions"
 
-#' All of a pair but its curve: what is held against what, and how.
+#' What is held against what of a pair, and how; [add_rows()] says the rest of it but the curve.
 #' @noRd
 describe_pair <- function(a, b) {
   sizes <- sort(intersect(a$bytes, b$bytes))
@@ -47,7 +47,6 @@ describe_pair <- function(a, b) {
   } else {
     both <- lapply(sides, whole_launches)
   }
-  rows <- describe_sides(both$a, both$b)
   all <- colSums(!is.na(sides$a)) + colSums(!is.na(sides$b))
   sessions <- lapply(list(a, b), \(side) unique(side$session))
   apart <- !length(intersect(sessions[[1L]], sessions[[2L]]))
@@ -59,8 +58,8 @@ describe_pair <- function(a, b) {
     "exchanges of whole launches"
   }
   list(
-    sizes = sizes, both = both, blocks = blocks, paired = paired, apart = apart, rows = rows,
-    left_out = as.integer(all) - rows$n_a - rows$n_b, method = method
+    sizes = sizes, both = both, blocks = blocks, paired = paired, apart = apart,
+    all = as.integer(all), method = method
   )
 }
 
@@ -92,6 +91,28 @@ WELCH_COLUMNS <- c(
   "welch_t", "welch_df", "welch_p"
 )
 
+#' The `rows` of pairs, and how many launches each has `left_out`. Pairs with as many launches are
+#' described together, side by side in one matrix.
+#'
+#' @param found what [describe_pair()] returned of each.
+#' @noRd
+add_rows <- function(found) {
+  known <- which(lengths(found) > 0L)
+  shape <- vapply(found[known], function(one) paste(nrow(one$both$a), nrow(one$both$b)), "")
+  for (alike in split(known, shape)) {
+    side <- function(name) do.call(cbind, lapply(found[alike], function(one) one$both[[name]]))
+    rows <- describe_sides(side("a"), side("b"))
+    last <- cumsum(lengths(lapply(found[alike], `[[`, "sizes")))
+    first <- c(0L, last)
+    for (i in seq_along(alike)) {
+      own <- pick(rows, seq.int(first[[i]] + 1L, last[[i]]))
+      found[[alike[[i]]]]$rows <- own
+      found[[alike[[i]]]]$left_out <- found[[alike[[i]]]]$all - own$n_a - own$n_b
+    }
+  }
+  found
+}
+
 #' What is said of two sides size by size, each for itself.
 #' @noRd
 describe_sides <- function(logs_a, logs_b) {
@@ -104,9 +125,7 @@ describe_sides <- function(logs_a, logs_b) {
     list(
       n_a = as.integer(colSums(!is.na(a))), n_b = as.integer(colSums(!is.na(b))),
       median_a_s = middle(a), median_b_s = middle(b),
-      cliffs_delta = vapply(seq_len(ncol(a)), function(i) {
-        cliffs_delta(a[!is.na(a[, i]), i], b[!is.na(b[, i]), i])
-      }, 0)
+      cliffs_delta = cliffs_delta_of_columns(a, b)
     ),
     stats::setNames(welch_of_columns(a, b), WELCH_COLUMNS)
   )

@@ -8,8 +8,8 @@
 #' @param delta margin of equivalence.
 #' @return list: `results` (what [read_results()] returned), `launches` (all), `account` (of the
 #'   sessions, see [choose_sessions()]), `whole` (summaries of all launches), `summary` (of those
-#'   used, with the columns of `narrow()`), `medians`, `comparison`, `differing`
-#'   ([differing_pairs()]), `drift`, the settings, and `merits` ([with_merits()]).
+#'   used, with the columns of `narrow()`), `medians`, `comparison` and its `pairs` ([pairs_of()]),
+#'   `differing` ([differing_pairs()]), `drift`, the settings, and `merits` ([with_merits()]).
 #' @noRd
 compare_results <- function(results_dir, session = NULL, delta = 0.03) {
   message("reading ", results_dir)
@@ -35,7 +35,7 @@ compare_results <- function(results_dir, session = NULL, delta = 0.03) {
     results = results, launches = launches, account = account_with(chosen$account, launches),
     whole = whole, summary = summary,
     medians = summarise_configurations(summary),
-    comparison = compare_pairs(pairs, delta),
+    comparison = compare_pairs(pairs, delta), pairs = pairs,
     differing = pairs_that_differ(pairs),
     drift = drift_of_blocks(summary), delta = delta
   ))
@@ -56,11 +56,12 @@ narrow <- function(summary) {
 #' All that a report shows: what [compare_results()] returns, further comparisons, and the account
 #' of the launches.
 #'
+#' @param advice whether what to set is wanted too, as `advice` ([advise()]).
 #' @return as [compare_results()], and `used`, `unusable`, `older` (launches), `undisturbed` (the
 #'   same comparison by [undisturbed()]), `settings` ([compare_settings()]), `agreement`, `flags`,
 #'   `missing`, `sessions`, `audit`.
 #' @noRd
-analyse <- function(results_dir, session = NULL, ...) {
+analyse <- function(results_dir, session = NULL, ..., advice = FALSE) {
   study <- compare_results(results_dir, session, ...)
   launches <- study$launches
   plans <- study$results
@@ -75,17 +76,19 @@ analyse <- function(results_dir, session = NULL, ...) {
     sessions = of_sessions(plans$sessions, sessions), audit = of_sessions(plans$audit, sessions)
   )
   message("comparing undisturbed times, settings and tools")
+  study$undisturbed <- timed_only(compare_pairs(undisturbed_pairs(study$pairs), study$delta))
+  study$pairs <- NULL
   # What takes long, in processes of its own.
   further <- list(
-    undisturbed = function() {
-      timed_only(compare_configurations(
-        undisturbed(compared), delta = study$delta, refused = "list"
-      ))
-    },
     settings = function() compare_settings(compared, study$delta),
     agreement = function() compare_tools(study$whole, session, delta = study$delta),
     flags = function() flag_launches(study$summary)
   )
+  if (advice) {
+    further$advice <- function() {
+      with_families(families_of(plans$sessions), advise(plans, session, study$whole))
+    }
+  }
   done <- in_forks(unname(further), function(make) make())
   c(study, rest, stats::setNames(done, names(further)))
 }

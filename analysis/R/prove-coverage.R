@@ -85,9 +85,9 @@ prove_coverage <- function(repeats = 1000L, sizes = 6L, kinds = names(SIMULATED)
 #' How often the intervals of simulated studies hold the truth, and alarms where there is none.
 #' @noRd
 coverage_of <- function(studies, truth) {
-  curves <- paired_curves(studies, LEVEL_OF_VERDICTS)
+  curves <- paired_curves(studies, LEVEL_OF_VERDICTS, FALSE)
   none <- lapply(studies, function(d) d - rep(truth, each = nrow(d)))
-  none <- paired_curves(none, LEVEL_OF_VERDICTS)
+  none <- paired_curves(none, LEVEL_OF_VERDICTS, FALSE)
   repeats <- length(studies)
   held <- vapply(curves, function(curve) {
     holds <- curve$low <= truth & truth <= curve$high
@@ -126,7 +126,7 @@ prove_stopping <- function(until = c(1.2, 0.8, 0.5), repeats = 1000L, kind = "lo
     runs <- rbindlist(unlist(over_cores(study$blocks, function(part) {
       n <- stops_at(part, function(curve) (curve$high - curve$low) / 2 <= study$most)
       curves <- paired_curves(
-        Map(function(d, n) d[seq_len(n), , drop = FALSE], part, n), LEVEL_OF_VERDICTS
+        Map(function(d, n) d[seq_len(n), , drop = FALSE], part, n), LEVEL_OF_VERDICTS, FALSE
       )
       Map(function(curve, n) {
         list(n = n, held = curve$low <= 0 && 0 <= curve$high, level = curve$level)
@@ -163,7 +163,7 @@ prove_power <- function(share = 0.05, blocks = 30L, spread = 0.03, repeats = 500
     side <- function() together(stats::rnorm, blocks, sizes, spread)
     side() - side() + log1p(share)
   }))
-  curves <- paired_curves(studies, LEVEL_OF_VERDICTS)
+  curves <- paired_curves(studies, LEVEL_OF_VERDICTS, FALSE)
   called <- vapply(curves, \(curve) curve$joint & curve$low > 0, logical(sizes))
   share_of_clusters(as.vector(called), rep(seq_len(repeats), each = sizes))
 }

@@ -186,7 +186,7 @@ stop_families <- function(summary, names, n, until) {
       max(expm1((found$high - found$low) / 2)) <= until
     })
     stopped <- Map(function(d, n) d[seq_len(n), , drop = FALSE], blocks, at)
-    found <- paired_curves(stopped, LEVEL_OF_VERDICTS)
+    found <- paired_curves(stopped, LEVEL_OF_VERDICTS, FALSE)
     rbindlist(lapply(seq_along(part), function(i) {
       list(
         cluster = part[[i]]$cluster, stopped = at[[i]], design = n,
@@ -220,7 +220,7 @@ stops_at <- function(studies, narrow) {
   n <- as.integer(blocks_needed(0.05))
   while (length(open)) {
     first <- lapply(studies[open], function(d) d[seq_len(n), , drop = FALSE])
-    curves <- paired_curves(first, LEVEL_OF_VERDICTS)
+    curves <- paired_curves(first, LEVEL_OF_VERDICTS, FALSE)
     now <- vapply(curves, narrow, NA)
     stop <- now & before[open]
     at[open[stop]] <- n
