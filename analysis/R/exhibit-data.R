@@ -13,9 +13,10 @@ rows_of_exhibits <- function(summary, exhibits, session = NULL) {
   # Found once by their tests, of which each exhibit is about a few.
   measured <- which(!is.na(summary$median_s))
   of_test <- split(measured, summary$test[measured])
-  lapply(seq_len(nrow(exhibits)), function(i) {
-    rows_of_exhibit(summary, exhibits[i], session, of_test)
-  })
+  # Fifty rows take as long as a file.
+  unlist(over_cores(seq_len(nrow(exhibits)), function(part) {
+    lapply(part, function(i) rows_of_exhibit(summary, exhibits[i], session, of_test))
+  }, nrow(summary) %/% 50L), recursive = FALSE)
 }
 
 rows_of_exhibit <- function(summary, spec, session, of_test) {

@@ -116,12 +116,13 @@ WHAT_REGIMES_SAY <- paste(
   "share of draws with the change between the same two sizes."
 )
 
-# Regimes of every configuration of an exhibit; `more` makes further columns of a configuration's
-# summary and regimes.
+# Regimes of every configuration of an exhibit; `more` makes further columns of the launches
+# (`key`, `bytes`, `median_s`) and the regimes of a configuration.
 regimes_found <- function(exhibit, more = NULL) {
   by <- configuration_columns(exhibit$summary)
   limits <- known_limits(exhibit$results)
-  found <- rbindlist(lapply(split(exhibit$summary, by = by), function(part) {
+  curves <- exhibit$summary[, c(by, "key", "bytes", "median_s"), with = FALSE]
+  found <- rbindlist(lapply(split(curves, by = by), function(part) {
     rows <- regimes_of(part)
     if (!is.null(rows)) {
       cbind(part[1L, by, with = FALSE], rows, if (!is.null(more)) more(part, rows))

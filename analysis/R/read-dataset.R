@@ -14,9 +14,12 @@ unpack_dataset <- function(dir, only = NULL) {
     return(dir)
   }
   sessions <- check_sums(dir, only)
+  archive_of <- function(session) file.path(dir, paste0(session, ".tar.xz"))
   to <- tempfile("dataset")
-  in_forks(as.list(sessions), function(session) {
-    unpack_archive(file.path(dir, paste0(session, ".tar.xz")), file.path(to, session))
+  # The largest first, so that no process waits for one at the end.
+  largest <- order(-file.size(archive_of(sessions)))
+  in_forks(as.list(sessions[largest]), function(session) {
+    unpack_archive(archive_of(session), file.path(to, session))
     TRUE
   })
   to
@@ -38,12 +41,14 @@ check_sums <- function(dir, only = NULL) {
   sessions <- vapply(parts, `[[`, "", 3L)
   wanted <- is.null(only) | sessions %in% only
   archives <- file.path(dir, paste0(sessions, ".tar.xz"))
-  for (i in which(wanted)) {
-    whole <- file.exists(archives[[i]]) && !is_link(archives[[i]]) &&
-      identical(sha256(archives[[i]]), parts[[i]][[2L]])
-    if (!whole) {
-      bad_data(archives[[i]], NA, "missing, or not what its checksum says", "restore the dataset")
-    }
+  there <- wanted & file.exists(archives) & !is_link(archives)
+  found <- rep(NA_character_, length(sessions))
+  if (any(there)) found[there] <- sha256(archives[there])
+  odd <- which(wanted & (is.na(found) | found != vapply(parts, `[[`, "", 2L)))
+  if (length(odd)) {
+    bad_data(
+      archives[[odd[[1L]]]], NA, "missing, or not what its checksum says", "restore the dataset"
+    )
   }
   sessions[wanted]
 }
@@ -52,7 +57,7 @@ check_sums <- function(dir, only = NULL) {
 DATASET_NAME <- "[A-Za-z0-9][A-Za-z0-9._-]*"
 SESSION_FILE <- "^[A-Za-z0-9][A-Za-z0-9_.+,=@-]*[.](json|csv|csv[.]gz)$"
 
-is_link <- function(path) !is.na(Sys.readlink(path)) && nzchar(Sys.readlink(path))
+is_link <- function(paths) !Sys.readlink(paths) %in% c("", NA)
 
 #' Unpack the archive of a session, whoever wrote it: plain files of a session into `folder`, each
 #' once, as long as its header says. Anything else is refused.
@@ -103,8 +108,9 @@ tar_number <- function(field) {
   if (length(digits) && all(digits %in% 0:7)) sum(digits * 8^(rev(seq_along(digits)) - 1)) else NA
 }
 
-# R itself has MD5 only; every system that has make has this program.
-sha256 <- function(file) {
-  said <- system2("sha256sum", shQuote(file), stdout = TRUE)
-  substr(said[[length(said)]], 1L, 64L)
+# Sums of files by one call, `NA` of what cannot be read. R itself has MD5 only; every system that
+# has make has this program.
+sha256 <- function(files) {
+  said <- system2("sha256sum", c("--", shQuote(files)), stdout = TRUE)
+  substr(said, 1L, 64L)[match(files, substring(said, 67L))]
 }

@@ -130,6 +130,7 @@ broken_line <- function(text) {
 flatten_description <- function(launch, file) {
   asked <- launch$asked
   seen <- launch$observed
+  ranks <- ranks_in_order(seen$ranks)
   # Those that become columns, too, as texts once for all.
   for (name in c("settings", "parameters")) asked[[name]] <- lapply(asked[[name]], text_of)
   for (name in c("options", "found")) seen[[name]] <- lapply(seen[[name]], text_of)
@@ -167,10 +168,10 @@ flatten_description <- function(launch, file) {
     thread_level = scalar(seen$mpi$thread_level), compiler = scalar(seen$build$compiler),
     flags = scalar(seen$build$flags), mpi_header = scalar(seen$build$mpi_header),
     libraries = join(seen$build$libraries), size = scalar(seen$size),
-    observed_cpus = per_rank(seen$ranks, "cpus"), observed_cores = per_rank(seen$ranks, "cores"),
-    observed_numa = per_rank(seen$ranks, "numa"),
-    observed_package = per_rank(seen$ranks, "package"),
-    observed_hosts = per_rank(seen$ranks, "host"), timer = scalar(seen$timer$name),
+    observed_cpus = per_rank(ranks, "cpus"), observed_cores = per_rank(ranks, "cores"),
+    observed_numa = per_rank(ranks, "numa"),
+    observed_package = per_rank(ranks, "package"),
+    observed_hosts = per_rank(ranks, "host"), timer = scalar(seen$timer$name),
     timer_resolution_s = number(seen$timer$resolution_s),
     timer_overhead_s = number(seen$timer$overhead_s),
     arrival_last_s = number(seen$arrival$last_s),
@@ -286,6 +287,9 @@ number <- function(value) if (is.null(value)) NA_real_ else as.numeric(value)
 flag <- function(value) if (is.null(value)) NA else isTRUE(value)
 
 join <- function(value, by = ",") {
+  if (is.character(value) && length(value) == 1L) {
+    return(value)
+  }
   paste(vapply(value, text_of, ""), collapse = by)
 }
 
@@ -324,12 +328,16 @@ spread_members <- function(object, prefix) {
   stats::setNames(lapply(object, text_of), paste0(prefix, names(object)))
 }
 
+# Of ranks in their order.
 per_rank <- function(ranks, member) {
   if (!length(ranks)) {
     return(NA_character_)
   }
-  order_of_ranks <- order(vapply(ranks, function(r) as.numeric(r$rank), 0))
-  paste(vapply(ranks[order_of_ranks], function(r) join(r[[member]]), ""), collapse = "|")
+  paste(vapply(ranks, function(r) join(r[[member]]), ""), collapse = "|")
+}
+
+ranks_in_order <- function(ranks) {
+  ranks[order(vapply(ranks, function(r) as.numeric(r$rank), 0))]
 }
 
 #' Whose algorithms a launch ran: the MPI's own, or in a simulation those it was told to take.

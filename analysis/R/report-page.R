@@ -90,17 +90,32 @@ template_parts <- function(lines) {
 }
 
 #' The HTML of the parts of a template.
+#'
+#' Chunks with the option `apart` need the first chunk alone, and no other part needs them: they
+#' are rendered in processes of their own, after the others.
 #' @noRd
 render_parts <- function(parts, values) {
-  unlist(lapply(parts, function(part) {
-    if (part$kind == "chunk") run_chunk(part, values) else render_text(part$text, values)
-  }))
+  html <- vector("list", length(parts))
+  apart <- vapply(parts, function(part) {
+    part$kind == "chunk" && isTRUE(as.list(options_of(part))$apart)
+  }, NA)
+  for (i in which(!apart)) {
+    part <- parts[[i]]
+    html[[i]] <- list(
+      if (part$kind == "chunk") run_chunk(part, values) else render_text(part$text, values)
+    )
+  }
+  html[apart] <- in_forks(parts[apart], function(part) list(run_chunk(part, values)))
+  unlist(html)
 }
+
+# The options of a chunk, such as `include = FALSE`, not evaluated.
+options_of <- function(chunk) parse(text = sprintf("list(%s)", chunk$options))[[1L]]
 
 #' Evaluate a chunk: what its expressions return visibly is shown, as in R's console.
 #' @noRd
 run_chunk <- function(chunk, values) {
-  options <- eval(parse(text = sprintf("list(%s)", chunk$options)), values)
+  options <- eval(options_of(chunk), values)
   if (isFALSE(options$eval)) {
     return(NULL)
   }
@@ -189,22 +204,33 @@ bullets <- function(texts) {
 #' The text is put together by columns: a tag object a cell takes minutes for what a report holds.
 #' @noRd
 html_table <- function(table, caption, right = character()) {
-  if (!nrow(table)) {
-    return(NULL)
-  }
-  side <- ifelse(names(table) %in% right, "num", "text")
-  cells <- function(tag, values, side) {
-    values <- as.character(values)
-    # Only what is long may be broken.
-    long <- ifelse(nchar(values) > 40L & !is.na(values), " long", "")
-    sprintf("<%s class=\"%s\">%s</%s>", tag, paste0(side, long), htmlEscape(values), tag)
-  }
-  body <- do.call(paste0, c("<tr>", unname(Map(cells, "td", table, side)), "</tr>"))
+  if (nrow(table)) join_cells_of_table(html_cells(table, right), caption, right)
+}
+
+#' The cells of columns, as HTML.
+#' @noRd
+html_cells <- function(table, right) {
+  side <- fifelse(names(table) %in% right, "num", "text")
+  Map(function(values, side) html_cell("td", values, side), as.list(table), side)
+}
+
+html_cell <- function(tag, values, side) {
+  values <- as.character(values)
+  # Only what is long may be broken.
+  long <- fifelse(nchar(values) > 40L & !is.na(values), " long", "")
+  paste0("<", tag, " class=\"", side, long, "\">", htmlEscape(values), "</", tag, ">")
+}
+
+#' A table of cells that are HTML already.
+#' @noRd
+join_cells_of_table <- function(cells, caption, right) {
+  heads <- html_cell("th", names(cells), fifelse(names(cells) %in% right, "num", "text"))
   htmltools::HTML(paste(c(
-    if (nrow(table) > 3L) "<table class=\"sortable\">" else "<table>",
+    if (length(cells[[1L]]) > 3L) "<table class=\"sortable\">" else "<table>",
     sprintf("<caption>%s</caption>", htmlEscape(paste(caption, collapse = " "))),
-    "<thead>", paste0("<tr>", paste(cells("th", names(table), side), collapse = ""), "</tr>"),
-    "</thead>", "<tbody>", body, "</tbody>", "</table>"
+    "<thead>", paste0("<tr>", paste(heads, collapse = ""), "</tr>"),
+    "</thead>", "<tbody>", do.call(paste0, c("<tr>", unname(cells), "</tr>")), "</tbody>",
+    "</table>"
   ), collapse = "\n"))
 }
 

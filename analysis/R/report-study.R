@@ -20,7 +20,7 @@ write_report <- function(results_dir, out_file, session = NULL, delta = 0.03,
     basename(out_file)
   )
   written <- kept_files(from, dirname(out_file), page_files, function() {
-    study <- analyse(results_dir, session, delta)
+    study <- analyse(results_dir, session, delta, advice = TRUE)
     with_families(families_of(study$results$sessions), {
       write_study(study, out_file, session, published)
     })
@@ -35,7 +35,6 @@ write_study <- function(study, out_file, session, published) {
     study$results, file.path(dirname(out_file), "exhibits"), session, published = published,
     summary = study$whole
   )
-  study$advice <- advise(study$results, session, study$whole)
   for (line in study$advice) message("advice: ", line)
   plots <- plots_of_study(study)
   render_page("report", list(study = study), out_file, plots, list_figures(study)$work)

@@ -46,16 +46,20 @@ strata_tables <- function(table, cells, caption, left,
   heads <- heads_of(table, group)
   parts <- split(seq_along(group), group)[order(startsWith(heads$operation, "imb-"))]
   titles <- unique_titles(heads)
-  further <- further_strata(table)
-  strata <- unclass(table)[intersect(names(table), c(names(STRATA_TITLES), further))]
+  strata <- titled_strata(table)
+  shown <- unclass(cells)
+  right <- setdiff(c(names(strata), names(shown)), left)
+  texts <- c(strata, shown)
+  # Made for all parts at once.
+  html <- html_cells(texts, right)
   lapply(parts, function(at) {
     title <- titles[[group[[at[[1L]]]]]]
-    shown <- pick(unclass(cells), at)
-    # Of an MPI that a part does not have there is no column.
-    shown <- shown[vapply(shown, function(values) any(nzchar(values)), NA)]
-    whole <- c(varying_strata(pick(strata, at), further), shown)
-    list(title = title, html = html_table(
-      setDT(whole), caption(title, at), setdiff(names(whole), left)
+    # What says the same in every row is in the title; of an MPI that a part does not have there is
+    # no column.
+    several <- vapply(strata, function(values) length(unique(values[at])) > 1L, NA)
+    filled <- vapply(shown, function(values) any(nzchar(values[at])), NA)
+    list(title = title, html = join_cells_of_table(
+      pick(html[c(several, filled)], at), caption(title, at), right
     ))
   })
 }
@@ -88,18 +92,21 @@ further_strata <- function(table) {
 
 #' Columns of strata that do not say the same in every row, named for readers.
 #' @noRd
-varying_strata <- function(table, further = further_strata(table)) {
-  many <- function(columns) {
-    columns <- unclass(table)[intersect(columns, names(table))]
-    Filter(function(values) length(unique(values)) > 1L, columns)
-  }
-  known <- many(names(STRATA_TITLES))
-  more <- many(further)
+varying_strata <- function(table) {
+  Filter(function(values) length(unique(values)) > 1L, titled_strata(table))
+}
+
+#' The columns of strata of a table as texts, named for readers.
+#' @noRd
+titled_strata <- function(table) {
+  known <- intersect(names(STRATA_TITLES), names(table))
+  more <- further_strata(table)
+  table <- unclass(table)
   c(
-    stats::setNames(lapply(known, title_of), STRATA_TITLES[names(known)]),
+    stats::setNames(lapply(table[known], title_of), STRATA_TITLES[known]),
     stats::setNames(
-      lapply(more, function(values) fcoalesce(as.character(values), "")),
-      sentence_case(gsub("_", " ", word_of_column(names(more)), fixed = TRUE))
+      lapply(table[more], function(values) fcoalesce(as.character(values), "")),
+      sentence_case(gsub("_", " ", word_of_column(more), fixed = TRUE))
     )
   )
 }
