@@ -201,8 +201,9 @@ goals_of_simulation <- function(proof, criteria) {
     goal_of(
       "simulated: intervals cover within 2 points of what they say, in each design and kind",
       sprintf(
-        "%s to %s points off", points(min(judged$coverage - judged$level)),
-        points(max(judged$coverage - judged$level))
+        "%s to %s points off; %s", points(min(judged$coverage - judged$level)),
+        points(max(judged$coverage - judged$level)),
+        say_cell(judged[which.max(abs(judged$coverage - judged$level)), ])
       ), all(off <= criteria$coverage$within)
     ),
     goal_of(
@@ -218,6 +219,16 @@ goals_of_simulation <- function(proof, criteria) {
       say_rate(alarms, count_of(sum(judged$studies), "family", "families")),
       alarms[[3L]] < criteria$false_alarms_simulated$at_most
     )
+  )
+}
+
+# A cell of the simulated coverage, with its control: how often the test takes the truth itself for
+# wrong, which it may in as many cases as the level leaves.
+say_cell <- function(cell) {
+  sprintf(
+    "furthest: %s, %d blocks%s: %s hold the truth, %s is said; the truth itself is rejected in %s",
+    cell$kind, cell$blocks, if (cell$lost > 0) sprintf(", %d lost", cell$lost) else "",
+    percent_of(cell$coverage), percent_of(cell$level), percent_of(cell$alarms)
   )
 }
 
