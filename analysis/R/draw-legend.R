@@ -24,7 +24,7 @@ legends_of <- function(built) {
   for (scale in scales) {
     limits <- scale$get_limits()
     mapped <- intersect(scale$aesthetics, used_aesthetics(built))
-    if (!length(limits) || !length(mapped)) next
+    if (scale$is_empty() || !length(limits) || !length(mapped)) next
     labels <- as.character(unlist(scale$get_labels(limits)))
     key <- paste(labels, collapse = "\n")
     look <- rep(list(scale$map(limits)), length(mapped))
