@@ -13,7 +13,7 @@ import sys
 
 from reframe_tests.harness.machine import removal
 from reframe_tests.harness.model import families
-from stack import analysis
+from stack import analysis, spack_complete
 
 REPO = families.REPO
 
@@ -82,6 +82,14 @@ def link_simulators(stack):
                     link.symlink_to(program)
 
 
+def link_homes(known, stack):
+    """Gives each MPI that a site has elsewhere (`home`) the shape of one of the stack."""
+    for family in known:
+        home = pathlib.Path(family.home_in(stack))
+        if not family.installed(stack) and (home / "bin" / family.compiler).exists():
+            spack_complete.take(home, family.prefix(stack))
+
+
 def compile_java(family, stack):
     """The kernels in Java, for an MPI that has bindings and where there is a JDK."""
     prefix = family.prefix(stack)
@@ -127,7 +135,9 @@ def build_layers(stack):
 def make_all(stack, options):
     """Compiles and installs all that there are compilers and libraries for."""
     link_simulators(stack)
-    present = [f for f in families.load(simulators=True).values() if f.installed(stack)]
+    known = families.with_site(simulators=True).values()
+    link_homes(known, stack)
+    present = [f for f in known if f.installed(stack)]
     if not [f for f in present if not f.simulator]:
         sys.exit(f"build: no MPI in {stack}/mpi; run `make stack` first")
     removal.claim(stack / "build")
@@ -151,6 +161,8 @@ def main():
     args = parser.parse_args()
     try:
         make_all(args.stack.resolve(), args.options)
+    except ValueError as err:
+        sys.exit(f"build: {err}")
     except OSError as err:
         sys.exit(f"build: {err.filename}: {err.strerror}; give a STACK that you may write to")
 

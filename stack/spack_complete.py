@@ -59,6 +59,22 @@ def merge(source, target, depth=4):
             merge(entry, place, depth - 1)
 
 
+def take(home, folder):
+    """Gives a folder what it lacks of the MPI in `home`."""
+    shared = home in SYSTEM
+    (folder / "bin").mkdir(parents=True, exist_ok=True)
+    for program in sorted((home / "bin").iterdir()):
+        path = folder / "bin" / program.name
+        wanted = os.access(program, os.X_OK) and program.is_file()
+        if wanted and not path.exists() and (not shared or OF_AN_MPI.match(program.name)):
+            start(program, path)
+    if not shared:
+        for name in ("lib", "include", "etc", "opt", "share"):
+            if (home / name).is_dir():
+                (folder / name).mkdir(exist_ok=True)
+                merge(home / name, folder / name)
+
+
 def complete(folder):
     """Completes STACK/mpi/NAME; returns what is wrong with it, or nothing."""
     missing = [name for name in NEEDED if not (folder / "bin" / name).exists()]
@@ -72,17 +88,7 @@ def complete(folder):
     home = find_home(prefix, version)
     if home is None:
         return f"no bin/mpicc in {prefix} nor in its mpi/{version}; is the site's prefix right?"
-    shared = home in SYSTEM
-    for program in sorted((home / "bin").iterdir()):
-        path = folder / "bin" / program.name
-        wanted = os.access(program, os.X_OK) and program.is_file()
-        if wanted and not path.exists() and (not shared or OF_AN_MPI.match(program.name)):
-            start(program, path)
-    if not shared:
-        for name in ("lib", "include", "etc", "opt", "share"):
-            if (home / name).is_dir():
-                (folder / name).mkdir(exist_ok=True)
-                merge(home / name, folder / name)
+    take(home, folder)
     missing = [name for name in missing if not (folder / "bin" / name).exists()]
     return f"{folder}/bin has no {', '.join(missing)}" if missing else ""
 

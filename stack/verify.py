@@ -109,7 +109,7 @@ def write(path, value):
 
 def verify(stack):
     """Checks and audits every MPI; writes what was found."""
-    present = [f for f in families.load().values() if f.installed(stack)]
+    present = [f for f in families.with_site().values() if f.installed(stack)]
     if not present:
         sys.exit(f"stack: no MPI in {stack}/mpi; run `make stack` first")
     versions, records = {}, []
@@ -131,6 +131,8 @@ def main():
     parser.add_argument("stack", type=pathlib.Path)
     try:
         verify(parser.parse_args().stack.resolve())
+    except ValueError as err:
+        sys.exit(f"stack: {err}")
     except OSError as err:
         sys.exit(f"stack: {err.filename}: {err.strerror}; run `make stack`, or give a STACK that "
                  "you may write to")

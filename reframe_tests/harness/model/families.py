@@ -46,6 +46,11 @@ def of_site(folder, simulators=False, layers=False):
         FOLDER, simulators, layers)
 
 
+def with_site(simulators=False):
+    """All declared families and those of the site in use, as it says of them: what is built."""
+    return {**load(simulators=simulators), **of_site(sites.site_folder(), simulators)}
+
+
 def set_of(name):
     """The file of a set of MPIs: one of reframe_tests/mpi_sets by its name, or any by its path."""
     path = REPO / "reframe_tests/mpi_sets" / f"{name}.yaml"
