@@ -66,9 +66,11 @@ def test_a_wrong_byte_of_a_transposition_is_an_error(fft):
 
 @pytest.mark.one_mpi
 def test_the_most_memory_is_told_of_every_sample(mpi, tmp_path):
-    """At least the keys themselves, twice."""
-    done = launch(mpi, "radix", "--keys", "100k", "--variant", "serving", "--min-repetitions",
-                  "2", "--max-repetitions", "2", "--output", "samples", folder=tmp_path)
+    """At least the keys themselves, twice; of those, too, that are older than a second when the
+    last one ends, behind which it is known."""
+    done = launch(mpi, "radix", "--keys", "100k", "--variant", "serving", "--rse", "0",
+                  "--max-repetitions", "1000000", "--budget", "1.2", "--output", "samples",
+                  folder=tmp_path)
     assert done.returncode == 0, done.stderr
     rows = list(csv.DictReader((tmp_path / "samples.csv").read_text().splitlines()[1:]))
     if not os.access("/proc/self/clear_refs", os.W_OK):

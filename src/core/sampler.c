@@ -33,7 +33,7 @@ const struct option sampler_options[] = {
      "operations timed together in a sample; 0: one, and in a loop as many as --sample-time "
      "needs"},
     {"per-rank", OPTION_CHOICE, "no", "", "yes|no", 0, 0,
-     "yes: every rank's times too, as operations NAME.rankR"},
+     "yes: what every rank alone would have told goes to the file, too, as operations NAME.rankR"},
     {"stage", OPTION_INTEGER, "8", "", NULL, 1, 10000, "samples between two looks at them"},
     {"warm-up", OPTION_INTEGER, "4", "", NULL, 1, 10000,
      "windows: repetitions that find the first window, not counted"},
@@ -294,6 +294,9 @@ void sampler_close(struct sampler *sampler) {
         printf(
             "# windows: what did not end within its own is left out, so mean and p95 are of the "
             "rest\n");
+    if (bench->samples.streamed > 0)
+        printf("# %zu rows of single ranks are %s\n", bench->samples.streamed,
+               bench->samples.file ? "in the file of --output" : "not kept: give --output");
     free(sampler->target);
     free(sampler->own);
     free(sampler->all);

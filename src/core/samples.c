@@ -147,6 +147,26 @@ void samples_add(struct samples *samples, struct sample sample, struct failure *
                     samples->count);
 }
 
+void samples_stream(struct samples *samples, struct sample sample, int rank,
+                    struct failure *failure) {
+    samples->streamed++;
+    if (!samples->file)
+        return;
+    if (samples->rows_count == samples->rows_room) {
+        size_t room = samples->rows_room + ROWS_MOST; // more than once only where they are held
+        struct rank_row *larger = realloc(samples->rows, room * sizeof *larger);
+        if (!larger) {
+            failure_set(failure, STATUS_FAILED, "no memory for %zu rows of ranks", room);
+            return;
+        }
+        samples->rows = larger;
+        samples->rows_room = room;
+    }
+    samples->rows[samples->rows_count++] = (struct rank_row){sample, rank, samples->count};
+    if (samples->rows_count >= ROWS_MOST)
+        samples_flush(samples);
+}
+
 // The entry of a name, made where there is none; NULL: no memory, failure set.
 static struct name *find_name(struct samples *samples, const char *text, struct failure *failure) {
     uint64_t hash = text_hash(text);
@@ -206,6 +226,7 @@ void samples_close(struct samples *samples) {
     for (size_t i = 0; i < samples->names_count; i++)
         free(samples->names[i].text);
     free(samples->names);
+    free(samples->rows);
     free(samples->groups);
     free(samples->names_index.places);
     free(samples->groups_index.places);

@@ -37,6 +37,8 @@ struct sample {
     size_t before, next; // of its group; SAMPLE_NONE: it is the first, the last so far
 };
 
+enum { ROWS_MOST = 8192 }; // rows of ranks that wait for the file, however many ranks there are
+
 #define SAMPLE_NONE ((size_t)-1)
 
 // Finds entries of a list by their hash: 0 is an empty place, n is entry n - 1.
@@ -52,6 +54,13 @@ struct name {
     int quantity; // -1: not said
 };
 
+// What one rank alone would have told of a sample: on its way to the file, of which nothing stays.
+struct rank_row {
+    struct sample sample;
+    int rank;
+    size_t behind; // how many samples stand before it
+};
+
 struct group {
     size_t last; // its last sample
     uint64_t hash;
@@ -64,8 +73,12 @@ struct samples {
     char path[400];               // the CSV's final name; "" when nothing is written
     FILE *file;                   // its temporary file, open from the start
     size_t written;               // samples that are in it
-    struct name *names;           // owned
-    struct group *groups;         // owned
+    bool held;                    // samples are not finished yet: none is written meanwhile
+    struct rank_row *rows;        // owned: those that are not in it yet
+    size_t rows_count, rows_room;
+    size_t streamed;      // all rows so far
+    struct name *names;   // owned
+    struct group *groups; // owned
     size_t names_count, groups_count;
     struct index names_index, groups_index;
 };
@@ -78,6 +91,13 @@ void samples_open(struct samples *samples, const char *prefix, const struct colu
 
 // Keeps a sample; the order is that of measuring. Its place in its group is found here.
 void samples_add(struct samples *samples, struct sample sample, struct failure *failure);
+
+// Streams what a rank alone would have told of the sample that was added last, as operation
+// NAME.rankR: to the file, behind that sample. Rows of ranks are in no group and no summary, so
+// that memory does not grow with them; without a file they are counted. Not while anything is
+// timed.
+void samples_stream(struct samples *samples, struct sample sample, int rank,
+                    struct failure *failure);
 
 // A name made up while measuring, kept as long as the samples. NULL: no memory, failure set.
 const char *samples_name(struct samples *samples, const char *name, struct failure *failure);

@@ -148,7 +148,7 @@ void samples_describe(const struct samples *samples, struct json *json, struct f
     json_name(json, "file");
     json_string(json, slash ? slash + 1 : samples->path);
     json_name(json, "rows");
-    json_integer(json, (long long)samples->count);
+    json_integer(json, (long long)(samples->count + samples->streamed));
     json_name(json, "columns");
     json_open(json, '[');
     describe_columns(common, false, json);
@@ -168,23 +168,31 @@ void samples_describe(const struct samples *samples, struct json *json, struct f
     json_close(json, ']');
 }
 
-void samples_flush(struct samples *samples) {
+// `rank` -1: of all ranks.
+static void write_sample(const struct samples *samples, const struct sample *s, int rank) {
     FILE *out = samples->file;
-    int extra = 0;
-    if (!out || samples->written == samples->count)
+    fputs(s->operation, out);
+    if (rank >= 0)
+        fprintf(out, ".rank%d", rank);
+    fprintf(out, ",%zu,%ld,%ld,%.10e,%d", s->bytes, s->repetition, s->calls, s->time_s, s->valid);
+    for (int e = 0; samples->columns && samples->columns[e].name; e++)
+        fprintf(out, ",%.10g", s->extra[e]);
+    fputc('\n', out);
+}
+
+void samples_flush(struct samples *samples) {
+    const struct rank_row *row = samples->rows, *end = row + samples->rows_count;
+    if (!samples->file || samples->held || (samples->written == samples->count && row == end))
         return;
-    for (const struct column *c = samples->columns; c && c->name; c++)
-        extra++;
-    for (size_t i = samples->written; i < samples->count; i++) {
-        const struct sample *s = &samples->at[i];
-        fprintf(out, "%s,%zu,%ld,%ld,%.10e,%d", s->operation, s->bytes, s->repetition, s->calls,
-                s->time_s, s->valid);
-        for (int e = 0; e < extra; e++)
-            fprintf(out, ",%.10g", s->extra[e]);
-        fputc('\n', out);
+    for (;; samples->written++) {
+        for (; row < end && row->behind == samples->written; row++)
+            write_sample(samples, &row->sample, row->rank);
+        if (samples->written == samples->count)
+            break;
+        write_sample(samples, &samples->at[samples->written], -1);
     }
-    samples->written = samples->count;
-    fflush(out);
+    samples->rows_count = 0;
+    fflush(samples->file);
 }
 
 void samples_publish(struct samples *samples, const struct json *json, struct failure *failure) {

@@ -7,7 +7,6 @@
 #include "ranks.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 
@@ -180,16 +179,9 @@ static enum quantity quantity_of(const struct sampler *sampler, const struct ope
     return sampler->start->loop ? QUANTITY_STEADY : QUANTITY_SINGLE;
 }
 
-static void add(struct sampler *sampler, struct sample sample, enum quantity quantity) {
-    struct bench *bench = sampler->bench;
-    samples_quantity(&bench->samples, sample.operation, quantity, &bench->failure);
-    samples_add(&bench->samples, sample, &bench->failure);
-}
-
 // What each rank alone would have told of the sample.
-static void add_ranks(struct sampler *sampler, const struct operation *operation,
-                      const struct progress *progress, const struct times *times, long count,
-                      struct sample sample) {
+static void stream_ranks(struct sampler *sampler, const struct progress *progress,
+                         const struct times *times, long count, struct sample sample) {
     struct bench *bench = sampler->bench;
     for (int r = 0; r < times->ranks && !failed(&bench->failure); r++) {
         struct times alone = {times->target,
@@ -198,17 +190,13 @@ static void add_ranks(struct sampler *sampler, const struct operation *operation
                               times->offsets ? times->offsets + r : NULL,
                               1,
                               times->stride};
-        struct verdict verdict = sampler->start->judge(sampler, progress, &alone);
-        char name[80];
         if (isnan(*alone.end))
             continue;
-        snprintf(name, sizeof name, "%s.rank%d", operation->name, r);
-        sample.operation = samples_name(&bench->samples, name, &bench->failure);
+        struct verdict verdict = sampler->start->judge(sampler, progress, &alone);
         sample.time_s = verdict.time_s / (double)sample.calls;
         sample.extra[0] = verdict.late_s;
         sample.extra[1] = any_switched(&alone, count);
-        if (sample.operation)
-            add(sampler, sample, QUANTITY_OWN);
+        samples_stream(&bench->samples, sample, r, &bench->failure);
     }
 }
 
@@ -222,6 +210,7 @@ static void count_valid(struct progress *progress, double time_s, double sample_
 // Makes samples of a stage, on rank 0; returns how many of them are not valid.
 long stage_judge(struct sampler *sampler, const struct operation *operation,
                  struct progress *progress, long count) {
+    struct bench *bench = sampler->bench;
     long wrong = 0;
     double one = 1 / (double)progress->calls;
     const double *notes = sampler->all + MOMENTS * count;
@@ -241,9 +230,11 @@ long stage_judge(struct sampler *sampler, const struct operation *operation,
                                 .extra = {verdict.late_s, any_switched(&times, count)}};
         if (operation->around && operation->around->describe)
             operation->around->describe(operation, &timing, &sample);
-        add(sampler, sample, quantity_of(sampler, operation, progress));
+        samples_quantity(&bench->samples, sample.operation,
+                         quantity_of(sampler, operation, progress), &bench->failure);
+        samples_add(&bench->samples, sample, &bench->failure);
         if (sampler->per_rank)
-            add_ranks(sampler, operation, progress, &times, count, sample);
+            stream_ranks(sampler, progress, &times, count, sample);
         if (sample.valid)
             count_valid(progress, sample.time_s, verdict.time_s);
         else

@@ -103,6 +103,65 @@ static void many_names_take_no_square(void) {
     CHECK(many < 32 * 8 * few);
 }
 
+// What ranks alone would have told stands behind its sample in the file, and nowhere else: a
+// hundred thousand ranks take no more memory than ROWS_MOST rows, and are in no group or name.
+static void rows_of_ranks_stream(void) {
+    enum { RANKS = 100000 };
+    struct failure failure = {0};
+    struct samples samples;
+    struct json json = {0};
+    char line[200], expected[200];
+    samples_open(&samples, path("streamed"), NULL, &failure);
+    for (int i = 0; i < 2; i++) {
+        add(&samples, "bcast", 8, i + 1, true);
+        for (int r = 0; r < RANKS; r++) {
+            struct sample row = samples.at[samples.count - 1];
+            row.time_s = r;
+            samples_stream(&samples, row, r, &failure);
+            CHECK(samples.rows_count < ROWS_MOST);
+        }
+    }
+    CHECK(!failed(&failure) && samples.count == 2 && samples.rows_room == ROWS_MOST);
+    CHECK(samples.groups_count == 1 && samples.names_count == 0);
+    samples_describe(&samples, &json, &failure);
+    CHECK(strstr(json.text, "\"rows\":200002,") && !strstr(json.text, "rank"));
+    samples_publish(&samples, &json, &failure);
+    FILE *file = fopen(path("streamed.csv"), "r");
+    CHECK(file && fgets(line, sizeof line, file) && fgets(line, sizeof line, file));
+    for (int i = 0, wrong = 0; file && i < 2; i++)
+        for (int r = -1; r < RANKS && !wrong; r++) {
+            if (r < 0)
+                snprintf(expected, sizeof expected, "bcast,8,0,1,%.10e,1\n", i + 1.0);
+            else
+                snprintf(expected, sizeof expected, "bcast.rank%d,8,0,1,%.10e,1\n", r, (double)r);
+            wrong = !fgets(line, sizeof line, file) || strcmp(line, expected) != 0;
+            CHECK(!wrong);
+        }
+    if (file)
+        fclose(file);
+    unlink(path("streamed.csv"));
+    unlink(path("streamed.json"));
+    json_free(&json);
+    samples_close(&samples);
+}
+
+// Samples that are held are finished later: they are not in the file before.
+static void held_samples_wait(void) {
+    struct failure failure = {0};
+    struct samples samples;
+    samples_open(&samples, path("held"), NULL, &failure);
+    samples.held = true;
+    add(&samples, "fft", 8, 1, true);
+    for (int r = 0; r < 2 * ROWS_MOST; r++)
+        samples_stream(&samples, samples.at[0], r, &failure);
+    samples_flush(&samples);
+    CHECK(samples.written == 0 && samples.rows_count == 2 * ROWS_MOST);
+    samples.held = false;
+    samples_flush(&samples);
+    CHECK(samples.written == 1 && samples.rows_count == 0 && !failed(&failure));
+    samples_close(&samples);
+}
+
 static void whole_files(void) {
     static const struct column extra[] = {{"rank", "", "the rank"}, {0}};
     struct failure failure = {0};
@@ -165,6 +224,8 @@ int main(void) {
     summaries();
     factors_make_groups();
     many_names_take_no_square();
+    rows_of_ranks_stream();
+    held_samples_wait();
     whole_files();
     nothing_is_overwritten_or_left();
     unlink(path("good.csv"));

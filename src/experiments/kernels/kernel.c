@@ -103,6 +103,7 @@ static void describe(const struct operation *operation, const struct timing *tim
 void kernel_measure(struct sampler *sampler, const struct kernel *kernel) {
     struct bench *bench = sampler->bench;
     struct measured measured = {bench, kernel, bench->samples.count, false};
+    bench->samples.held = true; // the most memory is known behind the last one
     sampler_measure(sampler,
                     &(struct operation){.name = kernel->operation,
                                         .message = {.bytes = kernel->bytes},
@@ -115,4 +116,5 @@ void kernel_measure(struct sampler *sampler, const struct kernel *kernel) {
                                                                          .describe = describe},
                                         .run = run,
                                         .state = &measured});
+    bench->samples.held = false;
 }
