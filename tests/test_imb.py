@@ -35,6 +35,22 @@ def test_of_the_ranks_the_slowest_counts():
                                  ("imb-barrier", 0, 1000, 0.43 * 1e-6)]
 
 
+def test_a_rate_counts_all_messages_of_a_rank():
+    printed = """
+# Benchmarking Sendrecv
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]   Mbytes/sec
+            1         1000         0.39         0.39         0.39         5.11
+      1048576           40       160.00       164.20       162.10     12771.94
+# Benchmarking Exchange
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]   Mbytes/sec
+            1         1000         0.78         0.79         0.78         5.08
+"""
+    assert imb_tables.rows(printed) == [
+        ("imb-sendrecv", 1, 1000, 2 / 5.11e6),
+        ("imb-sendrecv", 1 << 20, 40, (2 << 20) / 12771.94e6),
+        ("imb-exchange", 1, 1000, 4 / 5.08e6)]
+
+
 def test_samples_are_complete(tmp_path):
     (tmp_path / "samples.json").write_text('{"observed": {"program": "?"}}')
     imb_tables.write_samples(tmp_path, PRINTED)

@@ -41,11 +41,15 @@ def seconds(size, microseconds, rate):
     return microseconds * 1e-6
 
 
+#: Messages of a rank in one operation, in and out, by which IMB multiplies a rate.
+MESSAGES = {"imb-sendrecv": 2, "imb-exchange": 4}
+
+
 def rows(output):
     """The tables of a run: list of (operation, bytes, calls, time in s).
 
-    Of collectives, which have a least, a largest and an average of the ranks' mean times, the
-    largest counts; a barrier has no bytes.
+    Where there are a least, a largest and an average of the ranks' mean times, the largest counts,
+    of which a rate follows where all ranks send and receive; a barrier has no bytes.
     """
     found, operation = [], None
     for line in output.splitlines():
@@ -57,9 +61,13 @@ def rows(output):
             size, calls = int(numbers[1]), int(numbers[2])
             found.append((operation, size, calls,
                           seconds(size, float(numbers[3]), float(numbers[4]))))
-        ranks = re.match(r"\s+(?:(\d+)\s+)?(\d+)\s+\d+\.\d+\s+(\d+\.\d+)\s+\d+\.\d+\s*$", line)
+        ranks = re.match(r"\s+(?:(\d+)\s+)?(\d+)\s+\d+\.\d+\s+(\d+\.\d+)\s+\d+\.\d+"
+                         r"(?:\s+(\d+\.\d+))?\s*$", line)
         if operation and ranks:
-            found.append((operation, int(ranks[1] or 0), int(ranks[2]), float(ranks[3]) * 1e-6))
+            size = int(ranks[1] or 0)
+            moved = MESSAGES.get(operation, 1) * size
+            found.append((operation, size, int(ranks[2]),
+                          seconds(moved, float(ranks[3]), float(ranks[4] or 0))))
     return found
 
 
