@@ -19,8 +19,9 @@ import statistics
 import subprocess
 import tempfile
 
-from tests.benching import say, skip
-from tests.launching import FAMILIES, STACK, command_of
+from tests.benching import say
+from tests.collective_tools import present
+from tests.launching import STACK, command_of
 
 BLOCKS = int(os.environ.get("BLOCKS") or 12)
 BUDGET = ["--budget", "0.03"]
@@ -125,10 +126,7 @@ def main():
     args = parser.parse_args()
     if not set(args.experiments) <= set(EXPERIMENTS):
         parser.error(f"experiments are {', '.join(EXPERIMENTS)}")
-    for family in FAMILIES.values():
-        if not (family.prefix(STACK) / "bin/cotejo").exists():
-            skip(f"plants in operations, {family.name}", "it is not in this stack")
-            continue
+    for family in present():
         alike = {}
         for experiment in args.experiments or EXPERIMENTS:
             alike |= hold(family, experiment)

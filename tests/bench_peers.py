@@ -27,7 +27,8 @@ import typing
 
 from reframe_tests.harness.foreign import imb_tables
 from tests.benching import ratio, say, skip
-from tests.launching import FAMILIES, STACK, command_of
+from tests.collective_tools import present
+from tests.launching import STACK, command_of
 
 SIZES = (8, 1024)
 BLOCKS = int(os.environ.get("BLOCKS") or 9)
@@ -207,7 +208,7 @@ def main():
     known = {peer.operation for peer in PEERS} | {peer.name for peer in PEERS}
     if not set(args.operations) <= known:
         parser.error(f"operations are {', '.join(sorted(known))}")
-    for family in (f for f in FAMILIES.values() if (f.prefix(STACK) / "bin/cotejo").exists()):
+    for family in present():
         for peer in PEERS:
             if args.operations and not {peer.operation, peer.name} & set(args.operations):
                 continue

@@ -3,8 +3,11 @@
 effect of the order, the gap of LogP where it is known, IMB's times, and 1024 simulated ranks.
 
 `python3 -m tests.bench_sampler STACK [null|method|layout|order|gap|imb|simulated ...]` runs some;
-all: about 20 minutes. IMB of an MPI that has none in the stack is taken where COTEJO_IMB names a
-program built for it ({mpi} in it stands for the MPI's name).
+all: about 40 minutes; `MPI=NAME` those of one MPI, `BLOCKS=N` as many launches of each side.
+
+The wheels carry the Intel MPI Benchmarks for Intel MPI and MPICH. For any other MPI build them
+from their public sources (`make -f Makefile TARGET=MPI1 CC=STACK/mpi/NAME/bin/mpicc` in `src_c`);
+COTEJO_IMB=/path/{mpi}/IMB-MPI1 says where they are, where {mpi} stands for the MPI's name.
 """
 
 import argparse
@@ -27,7 +30,7 @@ from tests.benching import ratio, say, skip
 from tests.collective_tools import present, theirs, times_of
 from tests.launching import STACK, launch
 
-BLOCKS = 7
+BLOCKS = int(os.environ.get("BLOCKS") or 7)
 PAIRS = 100
 GAP_S = 20e-6
 SIZES = [1, 64, 1024, 4096, 16384, 65536]
@@ -218,14 +221,15 @@ def as_imb(family, name):
     return {size: max(map(statistics.fmean, of)) for size, of in times.items() if all(of)}
 
 
-def against_imb(blocks=2 * BLOCKS):
+def against_imb(blocks=2 * BLOCKS, names=tuple(AGAINST_IMB)):
     """Launches of both by turns, first the one, then the other. Ours is launched twice: where the
     two differ by as much, the machine is too restless to tell."""
     for family in present():
         if not imb_of(family):
             skip(f"times of IMB, {family.name}", "no IMB-MPI1 of it; name one by COTEJO_IMB")
             continue
-        for name, (_, _, share) in AGAINST_IMB.items():
+        for name in names:
+            share = AGAINST_IMB[name][2]
             found = {"theirs": [], "ours": [], "again": []}
             for block in range(blocks):
                 ways = [("theirs", by_imb), ("ours", as_imb), ("again", as_imb)]
@@ -234,6 +238,10 @@ def against_imb(blocks=2 * BLOCKS):
             for size in IMB_SIZES[name]:
                 of = {way: {block: times[size] for block, times in enumerate(runs)
                             if size in times} for way, runs in found.items()}
+                if min(map(len, of.values())) < 5:
+                    skip(f"{name} of {size} B over IMB, {family.name}", "fewer than 5 launches of "
+                         + ", ".join(way for way in of if len(of[way]) < 5))
+                    continue
                 value, text = ratio(of["ours"], of["theirs"])
                 _, control = ratio(of["again"], of["ours"])
                 say(f"{name} of {size} B over IMB within {100 * share:.0f} %, {family.name}",
@@ -273,22 +281,28 @@ def simulated():
     say(f"{ranks} ranks in under 60 s of a processor", f"{spent:.1f} s", spent < 60)
 
 
+def against_one(name):
+    return lambda: against_imb(names=(name,))
+
+
 GOALS = {"null": null, "method": bench_collectives.method, "layout": layout, "order": order,
          "gap": gap, "imb": against_imb, "simulated": simulated}
+#: One of IMB's operations alone.
+ALONE = {name: against_one(name) for name in AGAINST_IMB}
 
 
 def hold(names=tuple(GOALS)):
     for name in names:
-        GOALS[name]()
+        (GOALS | ALONE)[name]()
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("stack", type=pathlib.Path)  # that of the environment, COTEJO_STACK
-    parser.add_argument("goals", nargs="*", metavar="GOAL", help=" ".join(GOALS))
+    parser.add_argument("goals", nargs="*", metavar="GOAL", help=" ".join(GOALS | ALONE))
     args = parser.parse_args()
-    if not set(args.goals) <= set(GOALS):
-        parser.error(f"goals are {', '.join(GOALS)}")
+    if not set(args.goals) <= set(GOALS | ALONE):
+        parser.error(f"goals are {', '.join(GOALS | ALONE)}")
     hold(args.goals or GOALS)
 
 

@@ -27,7 +27,9 @@ LIKE_MPIPERF = ["--layout", "16", "--written", "no"]
 
 
 def present():
-    return [f for f in FAMILIES.values() if (f.prefix(STACK) / "bin/cotejo").exists()]
+    """The MPIs of the stack; `make bench MPI=NAME`: that one."""
+    return [f for f in FAMILIES.values() if (f.prefix(STACK) / "bin/cotejo").exists()
+            and f.name == (os.environ.get("MPI") or f.name)]
 
 
 def ours(family, *words):
