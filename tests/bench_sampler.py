@@ -2,8 +2,9 @@
 """Goals of the sampler: its own time, known waits and starts, the pit of the layout at will, no
 effect of the order, the gap of LogP where it is known, IMB's times, and 1024 simulated ranks.
 
-`python3 -m tests.bench_sampler STACK [null|method|layout|order|gap|imb|simulated ...]` runs some;
-all: about 40 minutes; `MPI=NAME` those of one MPI, `BLOCKS=N` as many launches of each side.
+`python3 -m tests.bench_sampler STACK GOAL ...` runs some (null, method, layout, order, gap,
+before, imb, simulated); all: about 40 minutes; `MPI=NAME` those of one MPI, `BLOCKS=N` as many
+launches of each side.
 
 The wheels carry the Intel MPI Benchmarks for Intel MPI and MPICH. For any other MPI build them
 from their public sources (`make -f Makefile TARGET=MPI1 CC=STACK/mpi/NAME/bin/mpicc` in `src_c`);
@@ -281,12 +282,47 @@ def simulated():
     say(f"{ranks} ranks in under 60 s of a processor", f"{spent:.1f} s", spent < 60)
 
 
+def allreduce(family, way, operations, size):
+    """Time in s of a launch's allreduce: of IMB, or of ours where `way` is a layout."""
+    if way == "IMB":
+        names = [name.capitalize() for name in operations.split(",")]
+        printed = theirs(family, imb_of(family), *names, "-msglog",
+                         f"{size.bit_length() - 1}:{size.bit_length() - 1}", "-iter", "1000,2000",
+                         "-iter_policy", "off")
+        return next((time_s for name, of, _, time_s in imb_tables.rows(printed)
+                     if (name, of) == ("imb-allreduce", size)), None)
+    found = sample(family, "collective", "--operation", operations, "--layout", way, "--sizes",
+                   str(size), "--start", "mpi-barrier", "--sync", "none", "--order", "listed",
+                   "--rse", "0", "--max-repetitions", "1000", "--budget", "0.3")
+    return found and statistics.median(times_of(found[1], "allreduce", size))
+
+
+def before(blocks=BLOCKS, size=65536):
+    """An allreduce first in its process and behind a broadcast: IMB's, and ours at a page and
+    where malloc puts the buffers. At a page nothing that ran before may matter."""
+    for family in present():
+        for way in ["page", "malloc", *(["IMB"] if imb_of(family) else [])]:
+            times = {"allreduce": {}, "bcast,allreduce": {}}
+            for block in range(blocks):
+                for operations in list(times)[::1 if block % 2 else -1]:
+                    times[operations][block] = allreduce(family, way, operations, size)
+            first, after = ({b: t for b, t in of.items() if t} for of in times.values())
+            if len(first.keys() & after.keys()) < 5:
+                skip(f"an allreduce behind a broadcast, {way}, {family.name}", "launches failed")
+                continue
+            value, text = ratio(after, first)
+            us = [1e6 * statistics.median(of.values()) for of in (first, after)]
+            say(f"allreduce of 64 KiB behind a broadcast over first in its process within 10 %, "
+                f"{way}, {family.name}", f"{text}; {us[0]:.1f} us first, {us[1]:.1f} behind",
+                abs(value - 1) <= 0.1)
+
+
 def against_one(name):
     return lambda: against_imb(names=(name,))
 
 
 GOALS = {"null": null, "method": bench_collectives.method, "layout": layout, "order": order,
-         "gap": gap, "imb": against_imb, "simulated": simulated}
+         "gap": gap, "before": before, "imb": against_imb, "simulated": simulated}
 #: One of IMB's operations alone.
 ALONE = {name: against_one(name) for name in AGAINST_IMB}
 
