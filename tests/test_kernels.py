@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from tests.launching import STACK, launch, said
+from tests.launching import STACK, launch, refuses, said
 from tests.test_patterns import CROWDED, ONCE, record
 
 ONCE_KERNEL = ONCE[:4]
@@ -47,6 +47,16 @@ def test_messages_of_the_fft_are_those_of_the_formula(fft, ranks, tmp_path):
         assert variant == "threaded" or 0 < phases <= float(row["time_s"])
     assert found.keys() == {*size, "fused"}
     assert record(tmp_path)["observed"]["payload_checked"] is True
+
+
+@pytest.mark.one_mpi
+def test_the_whole_transform_of_rank_0_is_in_the_memory_that_is_asked_for(fft):
+    """Of 2^30 points four parts on each rank, and on rank 0 all of them, to check the result."""
+    needed = 5 * 16 * 2**30
+    if os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") > needed:
+        pytest.skip("this host has the memory for it")
+    done = launch(fft, "fft", "--log2", "30", *ONCE_KERNEL)
+    refuses(done, f"need {1e-6 * needed:.0f} MB")
 
 
 @pytest.mark.one_mpi

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import time
 
@@ -140,6 +141,22 @@ def test_payload_beside_llc_is_seen():
     observed = {"payload_bytes": 1 << 21, "tcp_bytes": 1 << 21}
     assert "transport llc" in launches.wire_problem("llc", observed)
     assert not launches.wire_problem("llc", {**observed, "tcp_bytes": 1000})
+
+
+def test_a_network_listener_that_fails_is_an_error():
+    """Where the kernel has no LLC, listen() says so."""
+    library = next((f.prefix(STACK) / "lib/libcotejo_llc.so" for f in families.load().values()
+                    if (f.prefix(STACK) / "lib/libcotejo_llc.so").exists()), None)
+    if not library:
+        pytest.skip(f"no MPI in {STACK}")
+    with contextlib.suppress(OSError), socket.socket(socket.AF_LLC, socket.SOCK_STREAM):
+        pytest.skip("this kernel has LLC")
+    code = "import socket; s = socket.socket(); s.bind(('', 0)); s.listen(); print('listens')"
+    done = subprocess.run(["python3", "-c", code], text=True, capture_output=True, timeout=60,
+                          env={**os.environ, "LD_PRELOAD": str(library), "PMI_RANK": "0",
+                               "COTEJO_LLC_INTERFACE": "lo"})
+    assert done.returncode != 0 and "listens" not in done.stdout
+    assert "OSError" in done.stderr
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -69,6 +70,22 @@ def test_a_wrapper_that_builds_nothing_is_refused_before_it_calls_itself(tmp_pat
     reason = " ".join(said.split())
     assert ("unset it" if wrong == "named to itself" else "`make build`") in reason, said
     assert "compiler identification" not in said
+
+
+def test_flags_of_the_build_that_was_asked_for_are_in_its_descriptions(tmp_path):
+    family = next((f for f in families.load().values() if f.installed(STACK)
+                   and (f.prefix(STACK) / "bin" / f.compiler).exists()), None)
+    if not family or not shutil.which("cmake"):
+        pytest.skip(f"no CMake, or no MPI in {STACK}")
+    done = subprocess.run(
+        ["cmake", "-S", "src", "-B", tmp_path, "-DCMAKE_BUILD_TYPE=Debug",
+         "-DCMAKE_C_FLAGS_DEBUG=-O0 -g3",
+         f"-DCMAKE_C_COMPILER={family.prefix(STACK)}/bin/{family.compiler}"],
+        cwd=REPO, env=family.process_environment(STACK, os.environ), text=True,
+        capture_output=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    told = (tmp_path / "CMakeFiles/core.dir/flags.make").read_text()
+    assert re.search("COTEJO_FLAGS=.*-O0 -g3", told), told
 
 
 def test_without_r_it_is_one_line(tmp_path):
