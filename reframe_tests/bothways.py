@@ -7,7 +7,7 @@ from reframe.core.builtins import parameter, performance_function, run_after
 from .base import Experiment, Full, Quick, Smoke
 from .harness.backends import placements
 from .mixins.figures import Latency, median_s
-from .mixins.ranks import EveryRankCount, PairsOfRanks
+from .mixins.ranks import TOGETHER, EveryRankCount, PairsOfRanks
 
 
 class BothWays(PairsOfRanks, Experiment):
@@ -57,6 +57,11 @@ class Fans(Latency, Experiment):
     experiment = "fans"
     operation = "fan-in"
     limit_s = 120
+
+    @run_after("setup")
+    def begin_over_a_network(self):
+        if self.request.place.hosts > 1:
+            self.options = {**self.options, **TOGETHER}
 
 
 @rfm.simple_test

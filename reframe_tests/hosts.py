@@ -7,9 +7,7 @@ from reframe.core.builtins import parameter
 from .base import Experiment, Full, Quick, Smoke
 from .harness.launch import exhibits
 from .mixins.figures import HostsLatency
-
-# Hosts of a network have clocks of their own, which a barrier does not need.
-TOGETHER = {"start": "barrier", "sync": "none"}
+from .mixins.ranks import TOGETHER
 
 
 class EveryHost(HostsLatency, Experiment):

@@ -6,6 +6,10 @@ from reframe.core.pipeline import RegressionTestPlugin
 
 from ..harness import backends
 
+#: How ranks on several hosts begin. Clocks of hosts are known to a tenth of a round trip, which is
+#: no small part of one message's time (`sync_methods.h`); a barrier needs no clocks.
+TOGETHER = {"start": "barrier", "sync": "none"}
+
 
 class Ranks(RegressionTestPlugin):
     """A number of ranks; where there is one alone, the test says whether it is `varied`."""
