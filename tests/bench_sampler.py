@@ -136,7 +136,7 @@ def sign_test(wins, of):
 def order(pairs=PAIRS):
     """One configuration under two seeds, which draw two orders: no size may be called different
     more often than by chance (Holm over sizes and MPIs)."""
-    words = ["pingpong", "--sizes", ",".join(map(str, SIZES)), "--budget", "0.05", "--seed"]
+    words = ["pingpong", "--sizes", ",".join(map(str, SIZES)), "--budget", "0.02", "--seed"]
     found = []
     for family in present():
         wins, ratios = dict.fromkeys(SIZES, 0), {size: [] for size in SIZES}
