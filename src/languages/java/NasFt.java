@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // NAS FT in Java, by threads and by ranks: each rank has planes in space, and lines in frequency.
 
-import java.util.function.IntConsumer;
+import java.util.function.BiConsumer;
 import mpi.Collective;
 import mpi.Comm;
 import mpi.Datatype;
 
 /** Three-dimensional Fourier transforms, verified by the checksum of each iteration. */
-final class NasFt implements Samples.Kernel {
+final class NasFt extends Iterated {
     private static final int LANES = 8; // lines that are transformed side by side
     private static final int SUMMED = 1024; // points of a checksum
     private static final double ALPHA = 1e-6;
@@ -43,7 +43,6 @@ final class NasFt implements Samples.Kernel {
             512.3399592211, 512.9905029333, 512.3435588985, 512.9714421109, 512.3465164008}};
 
     private final int index;
-    private final int threads;
     private final int nx;
     private final int ny;
     private final int nz;
@@ -63,8 +62,8 @@ final class NasFt implements Samples.Kernel {
     private int done;
 
     NasFt(int index, int threads) {
+        super(threads, ITERATIONS[index]);
         this.index = index;
-        this.threads = threads;
         int[] n = POINTS[index];
         nx = n[0];
         ny = n[1];
@@ -90,7 +89,7 @@ final class NasFt implements Samples.Kernel {
         for (int t = 0; t < threads; t++) {
             blocks[t] = new Block(Math.max(nx, Math.max(ny, nz)));
         }
-        sums = new double[2 * ITERATIONS[index]];
+        sums = new double[2 * iterations];
     }
 
     public static void main(String[] words) throws Exception {
@@ -117,7 +116,7 @@ final class NasFt implements Samples.Kernel {
         double points = (double) nx * ny * nz;
         double size = Math.log(points);
         return 1e-6 * points * (14.8157 + 7.19641 * size
-                + (5.23518 + 7.21113 * size) * ITERATIONS[index]);
+                + (5.23518 + 7.21113 * size) * iterations);
     }
 
     /** Points of LANES lines side by side, and room for as many; of one thread. */
@@ -185,17 +184,12 @@ final class NasFt implements Samples.Kernel {
         }
     }
 
-    private void start(int t) {
-        int count = planes * ny;
-        long first = (long) count * Samples.rank;
-        for (int line = (int) Samples.begin(count, t, threads);
-                line < (int) Samples.begin(count, t + 1, threads); line++) {
-            long x = Samples.step(314159265L,
-                    Samples.power(Samples.MULTIPLIER, 2 * (first + line) * nx));
-            for (int i = 0; i < 2 * nx; i++) {
-                x = Samples.step(x, Samples.MULTIPLIER);
-                space[2 * nx * line + i] = Samples.real(x);
-            }
+    private void start(int line) {
+        long before = 2L * nx * ((long) planes * ny * Samples.rank + line);
+        long x = Samples.step(314159265L, Samples.power(Samples.MULTIPLIER, before));
+        for (int i = 0; i < 2 * nx; i++) {
+            x = Samples.step(x, Samples.MULTIPLIER);
+            space[2 * nx * line + i] = Samples.real(x);
         }
     }
 
@@ -206,15 +200,9 @@ final class NasFt implements Samples.Kernel {
         block.store(to, toBase, toAt, lane);
     }
 
-    /** Calls `work` for each of `count` things, shared out over the threads in LANES. */
-    private void share(int count, int step, java.util.function.BiConsumer<Block, Integer> work) {
-        IntConsumer part = t -> {
-            int end = (int) Samples.begin(count / step, t + 1, threads);
-            for (int i = (int) Samples.begin(count / step, t, threads); i < end; i++) {
-                work.accept(blocks[t], i * step);
-            }
-        };
-        Samples.parallel(threads, part);
+    /** Calls `work` for every `step`th of `count` things. */
+    private void share(int count, int step, BiConsumer<Block, Integer> work) {
+        each(0, count / step, (t, i) -> work.accept(blocks[t], i * step));
     }
 
     /** Along x and y, from space to what is sent, or back; each plane by itself. */
@@ -298,23 +286,14 @@ final class NasFt implements Samples.Kernel {
         sums[2 * done + 1] = all[1] / points;
     }
 
-    private void iterate(int iterations) {
-        Samples.parallel(threads, this::start);
+    @Override
+    void iterate(int count) {
+        each(0, planes * ny, (t, line) -> start(line));
         forwards();
-        for (done = 0; done < iterations; done++) {
+        for (done = 0; done < count; done++) {
             backwards();
             checksum();
         }
-    }
-
-    @Override
-    public void warm() {
-        iterate(1);
-    }
-
-    @Override
-    public void run() {
-        iterate(ITERATIONS[index]);
     }
 
     @Override

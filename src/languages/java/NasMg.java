@@ -6,14 +6,13 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.DoubleBuffer;
 import java.util.Arrays;
-import java.util.function.IntConsumer;
 import mpi.Collective;
 import mpi.Comm;
 import mpi.Datatype;
 import mpi.PTP;
 
 /** V cycles of multigrid on a periodic cube, verified by the norm of the last residual. */
-final class NasMg implements Samples.Kernel {
+final class NasMg extends Iterated {
     private static final int COARSE = 8; // points a side of the finest grid that every rank has
     private static final int CHARGES = 10;
     private static final double CENTRE = -8.0 / 3;
@@ -60,7 +59,6 @@ final class NasMg implements Samples.Kernel {
     }
 
     private final int index;
-    private final int threads;
     private final Grid top;
     private final double[] v; // the right side, on the first grid
     private final double[][] near; // of a line, by thread
@@ -68,8 +66,8 @@ final class NasMg implements Samples.Kernel {
     private double norm;
 
     NasMg(int index, int threads) {
+        super(threads, ITERATIONS[index]);
         this.index = index;
-        this.threads = threads;
         int n = SIDES[index];
         int size = Samples.size;
         if ((size & (size - 1)) != 0 || size > n / 2) {
@@ -105,22 +103,7 @@ final class NasMg implements Samples.Kernel {
 
     @Override
     public double mop() {
-        return 58e-6 * ITERATIONS[index] * Math.pow(SIDES[index], 3);
-    }
-
-    /** What a thread does with a plane. */
-    private interface Plane {
-        void of(int t, int k);
-    }
-
-    private void planes(int from, int end, Plane work) {
-        IntConsumer part = t -> {
-            int last = from + (int) Samples.begin(end - from, t + 1, threads);
-            for (int k = from + (int) Samples.begin(end - from, t, threads); k < last; k++) {
-                work.of(t, k);
-            }
-        };
-        Samples.parallel(threads, part);
+        return 58e-6 * iterations * Math.pow(SIDES[index], 3);
     }
 
     private static void borderPlane(Grid g, double[] x, int at) {
@@ -175,7 +158,7 @@ final class NasMg implements Samples.Kernel {
 
     /** r = right - A u; `right` may be r. */
     private void residual(Grid g, double[] right) {
-        planes(1, g.planes + 1, (t, k) -> {
+        each(1, g.planes + 1, (t, k) -> {
             double[] a = near[t];
             double[] b = next[t];
             for (int j = 1; j <= g.n; j++) {
@@ -195,7 +178,7 @@ final class NasMg implements Samples.Kernel {
     /** u += S r. */
     private void smooth(Grid g) {
         double[] s = index < 3 ? SMALL : LARGE;
-        planes(1, g.planes + 1, (t, k) -> {
+        each(1, g.planes + 1, (t, k) -> {
             double[] a = near[t];
             double[] b = next[t];
             for (int j = 1; j <= g.n; j++) {
@@ -215,7 +198,7 @@ final class NasMg implements Samples.Kernel {
     /** The residual of the next coarser grid from this one's. */
     private void restrict(Grid g) {
         Grid down = g.down;
-        planes(1, down.planes + 1, (t, k) -> {
+        each(1, down.planes + 1, (t, k) -> {
             double[] a = near[t];
             double[] b = next[t];
             for (int j = 1; j <= down.n; j++) {
@@ -238,7 +221,7 @@ final class NasMg implements Samples.Kernel {
     private void prolong(Grid g) {
         Grid down = g.down;
         // Fine planes and lines 2 k lie on the coarse ones, 2 k + 1 between k and k + 1.
-        planes(0, g.planes + 2, (t, fk) -> {
+        each(0, g.planes + 2, (t, fk) -> {
             double[] sum = near[t];
             int up = fk % 2 == 1 ? down.plane : 0;
             for (int fj = 0; fj <= g.n + 1; fj++) {
@@ -294,15 +277,16 @@ final class NasMg implements Samples.Kernel {
         smooth(g);
     }
 
-    private void iterate(int iterations) {
+    @Override
+    void iterate(int count) {
         Arrays.fill(top.u, 0);
         residual(top, v);
-        for (int i = 0; i < iterations; i++) {
+        for (int i = 0; i < count; i++) {
             cycle(top);
             residual(top, v);
         }
         double[] sums = new double[threads];
-        planes(1, top.planes + 1, (t, k) -> {
+        each(1, top.planes + 1, (t, k) -> {
             double sum = 0;
             for (int j = 1; j <= top.n; j++) {
                 int at = k * top.plane + j * top.line;
@@ -372,16 +356,6 @@ final class NasMg implements Samples.Kernel {
             borderPlane(top, v, k * top.plane);
         }
         borderEnds(top, v);
-    }
-
-    @Override
-    public void warm() {
-        iterate(1);
-    }
-
-    @Override
-    public void run() {
-        iterate(ITERATIONS[index]);
     }
 
     @Override
