@@ -94,6 +94,7 @@ def test_all_to_all_is_right_for_any_number_of_ranks(mpi, tmp_path, ranks):
     (["pingpong", "--pairs", "2"], "--pairs 2 needs 4 ranks and was started with 2"),
     (["pingpong", "--buffer", "one", "--blocking", "no"], "use --blocking yes"),
     (["bandwidth", "--queue", "1,3"], "--queue 3 cannot be halved"),
+    (["bandwidth", "--errors", "yes", "--split", "parts"], "of a --start but loop"),
     (["stream", "--mode", "ready"], "standard|synchronous"),
     (["pingpong", "--sizes", "0:4000:+1", "--interleave", "yes"], "take up to 2000"),
 ])

@@ -15,7 +15,8 @@ extern const struct option program_options[];
 void program_open(struct sampler *sampler, struct bench *bench);
 
 // The clock at the end of a phase of a program, for the account of its parts. They are inside of
-// a sample: nothing but whole programs may read the clock there.
+// a sample: nothing but whole programs may read the clock there, and ways to time that are shown
+// to be wrong.
 static inline double program_mark(const struct clock *clock) {
     return clock_now(clock);
 }

@@ -6,6 +6,7 @@ launch(
   "bandwidth --sizes 0,1,1000,100k --burst 0,1,7"
   "bandwidth --sizes 0,1,1000,100k --split parts --queue 1,2,6 --mode synchronous"
   "bandwidth --sizes 1,100k --queue 4 --cache cold"
+  "bandwidth --sizes 1,7,100k --split parts --queue 1,8 --errors yes --start barrier"
   "exchange --sizes 0,1,1000,100k --patience 0.05"
   "exchange --sizes 1,100k --patience 0.05 --cache cold --interleave yes"
   # Of these sizes the blocking exchange can do none.

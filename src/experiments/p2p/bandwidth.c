@@ -2,8 +2,10 @@
 // Sustained bandwidth and message rate: bursts of messages, a queue of them under way at a time.
 #include "pair.h"
 
+#include "program.h"
 #include "ranks.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { QUEUE_MOST = 4096 };
@@ -21,6 +23,10 @@ static const struct option bandwidth_options[] = {
      "messages of a sample, as a list; 0: 1024 up to 1 kB, 512 to 4 kB, 64 to 32 kB, 24 to "
      "128 kB, 16 above"},
     {"mode", OPTION_CHOICE, "standard", "", "standard|synchronous", 0, 0, "send mode"},
+    {"errors", OPTION_CHOICE, "no", "", "no|yes", 0, 0,
+     "yes: beside it the same with the errors of the source in the appendix of Stival (2006): the "
+     "clock starts when half of the queue is posted (-late), or stops when the sends are over "
+     "(-undelivered), or the parts begin one byte apart (-shifted)"},
     PAIR_CACHE_ROW,
     SAMPLER_START_ROW("loop"),
     {0},
@@ -34,6 +40,10 @@ static const struct column columns[] = {
     {0},
 };
 
+// How a burst is timed, or cut: rightly, or with an error.
+enum { RIGHT, LATE, UNDELIVERED, SHIFTED, ERRORS };
+static const char *const errors[ERRORS] = {"", "-late", "-undelivered", "-shifted"};
+
 // The sends or the receives of a rank.
 struct lane {
     struct buffer *buffer;
@@ -45,9 +55,12 @@ struct lane {
 
 struct burst {
     size_t queue, half, messages;
-    bool parts;     // messages are cut
-    bool both;      // ways at once
-    size_t *begins; // of the parts of a message, and its end
+    bool parts; // messages are cut
+    bool both;  // ways at once
+    int error;
+    const struct clock *clock;
+    double begin_s, timed_s; // of a burst that is timed with an error
+    size_t *begins, *ends;   // of the parts of a message
     struct lane lanes[2];
     int lanes_count;
     MPI_Request *requests; // of all lanes
@@ -65,8 +78,14 @@ static void enter(const struct operation *operation) {
     struct pair *pair = operation->state;
     struct burst *burst = pair->pattern->variant;
     pair_enter(operation);
-    for (size_t part = 0; part <= burst->queue && burst->queue > 0; part++)
-        burst->begins[part] = operation->message.bytes * part / burst->queue;
+    for (size_t part = 0; part < burst->queue; part++) {
+        size_t bytes = operation->message.bytes, from = bytes * part / burst->queue;
+        size_t length = bytes * (part + 1) / burst->queue - from;
+        if (burst->error == SHIFTED)
+            from = part + length < bytes ? part : bytes - length;
+        burst->begins[part] = from;
+        burst->ends[part] = from + length;
+    }
     burst->lanes_count = 0;
     for (int sends = 0; sends < 2; sends++)
         if (burst->both || (pair->rank == 0) == (sends == 1))
@@ -80,7 +99,7 @@ static void enter(const struct operation *operation) {
 static struct unit next_unit(struct pair *pair, const struct burst *burst, struct lane *lane) {
     if (!burst->parts)
         return (struct unit){buffer_next(lane->buffer), pair->count};
-    size_t from = burst->begins[lane->part], to = burst->begins[lane->part + 1];
+    size_t from = burst->begins[lane->part], to = burst->ends[lane->part];
     char *message = buffer_slot(lane->buffer);
     if (++lane->part == burst->queue) {
         lane->part = 0;
@@ -118,6 +137,8 @@ static void move_queued(struct pair *pair, struct burst *burst, long messages) {
             for (size_t k = 0; k < half && i + k < units; k++)
                 post(pair, lane, next_unit(pair, burst, lane), &lane->now[k]);
             lane->now = lane->now == lane->requests ? lane->requests + further : lane->requests;
+            if (i == 0 && burst->error == LATE)
+                burst->begin_s = program_mark(burst->clock);
         }
     for (struct lane *lane = burst->lanes; lane < last; lane++)
         MPI_Waitall((int)burst->queue, lane->requests, MPI_STATUSES_IGNORE);
@@ -126,10 +147,15 @@ static void move_queued(struct pair *pair, struct burst *burst, long messages) {
 static void run_burst(void *state, long messages) {
     struct pair *pair = state;
     struct burst *burst = pair->pattern->variant;
+    bool wrongly = burst->error == LATE || burst->error == UNDELIVERED;
+    if (wrongly)
+        burst->begin_s = program_mark(burst->clock);
     if (burst->queue == 0)
         move_blocking(pair, messages);
     else
         move_queued(pair, burst, messages);
+    if (burst->error == UNDELIVERED)
+        burst->timed_s = program_mark(burst->clock) - burst->begin_s;
     if (burst->both) // what a rank has received tells it that the other one sent all
         return;
     // The receiver's word that all of it is there.
@@ -137,6 +163,8 @@ static void run_burst(void *state, long messages) {
         MPI_Recv(NULL, 0, MPI_BYTE, pair->peer, PAIR_TOKEN, pair->comm, MPI_STATUS_IGNORE);
     else
         MPI_Send(NULL, 0, MPI_BYTE, pair->peer, PAIR_TOKEN, pair->comm);
+    if (burst->error == LATE)
+        burst->timed_s = program_mark(burst->clock) - burst->begin_s;
 }
 
 static long calls(const struct pair *pair) {
@@ -157,9 +185,17 @@ static void describe(const struct operation *operation, const struct timing *tim
                      struct sample *sample) {
     const struct pair *pair = operation->state;
     const struct burst *burst = pair->pattern->variant;
+    if (operation->special.notes_count)
+        sample->time_s = timing->notes[timing->slowest * timing->stride] / (double)sample->calls;
     pair_describe(operation, timing, sample);
     sample->extra[PAIR_COLUMNS] = (double)burst->queue;
     sample->extra[PAIR_COLUMNS + 1] = (double)burst->messages;
+}
+
+// Parts that begin one byte apart end before the message does.
+static size_t reached(const struct pair *pair, size_t count) {
+    const struct burst *burst = pair->pattern->variant;
+    return burst->error == SHIFTED ? burst->ends[burst->queue - 1] : count;
 }
 
 // A whole queue, each message with a payload of its own: filled and poisoned, or looked at.
@@ -174,7 +210,7 @@ static void each_payload(struct pair *pair, const struct lane *lane, size_t coun
         else if (!verify)
             payload_poison(bytes, count, pair->peer, first + i);
         else if (!lane->sends)
-            pair_verify(pair, bytes, count, pair->peer, first + i, verify);
+            pair_verify(pair, bytes, reached(pair, count), pair->peer, first + i, verify);
     }
     buffer->at = at;
 }
@@ -204,23 +240,32 @@ static const char *name_of(bool parts, bool both) {
     return parts ? "bandwidth-parts" : "bandwidth-windows";
 }
 
-static void measure(struct bench *bench, size_t queue, size_t messages) {
+static void measure(struct bench *bench, size_t queue, size_t messages, int error) {
     bool parts = options_is(&bench->options, "split", "parts");
+    bool timed = error == LATE || error == UNDELIVERED;
+    char name[64];
     struct burst burst = {.queue = queue,
                           .half = queue > 1 ? queue / 2 : queue,
                           .messages = messages,
                           .parts = queue > 1 && parts,
                           .both = options_is(&bench->options, "ways", "both"),
+                          .error = error,
+                          .clock = &bench->clock,
                           .requests = malloc(2 * (queue + 1) * sizeof *burst.requests),
-                          .begins = malloc((queue + 1) * sizeof *burst.begins)};
+                          .begins = malloc((queue + 1) * sizeof *burst.begins),
+                          .ends = malloc((queue + 1) * sizeof *burst.ends)};
+    snprintf(name, sizeof name, "%s%s", name_of(parts, burst.both), errors[error]);
+    const char *operation = samples_name(&bench->samples, name, &bench->failure);
     for (size_t i = 0; burst.requests && i < 2 * queue; i++)
         burst.requests[i] = MPI_REQUEST_NULL;
-    if (!burst.requests || !burst.begins)
+    if (!burst.requests || !burst.begins || !burst.ends)
         failure_set(&bench->failure, STATUS_FAILED, "no memory for a queue of %zu", queue);
     if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)
         pair_run(bench, &(struct pattern){
-                            .operation = {.name = name_of(parts, burst.both),
-                                          .special = {.own = true},
+                            .operation = {.name = operation,
+                                          .special = {.own = true,
+                                                      .notes = &burst.timed_s,
+                                                      .notes_count = timed},
                                           .around = &(const struct around){.enter = enter,
                                                                            .check = check,
                                                                            .describe = describe},
@@ -233,12 +278,14 @@ static void measure(struct bench *bench, size_t queue, size_t messages) {
                             .variant = &burst});
     free(burst.requests);
     free(burst.begins);
+    free(burst.ends);
 }
 
 static void run(struct bench *bench) {
     const struct sizes *queues = options_sizes(&bench->options, "queue");
     const struct sizes *bursts = options_sizes(&bench->options, "burst");
     bool both = options_is(&bench->options, "ways", "both");
+    bool wrong = options_is(&bench->options, "errors", "yes");
     for (size_t i = 0; i < queues->count; i++)
         if (both && queues->bytes[i] == 0)
             failure_set(&bench->failure, STATUS_USAGE,
@@ -248,9 +295,16 @@ static void run(struct bench *bench) {
             failure_set(&bench->failure, STATUS_USAGE,
                         "--queue %zu cannot be halved; give 0, 1 or an even number",
                         queues->bytes[i]);
+    if (wrong && (options_is(&bench->options, "start", "loop") || both ||
+                  options_is(&bench->options, "split", "windows")))
+        failure_set(&bench->failure, STATUS_USAGE,
+                    "--errors yes: they are of --split parts --ways one, and of a --start but "
+                    "loop, which has no begin of a burst");
     for (size_t i = 0; i < queues->count; i++)
-        for (size_t k = 0; k < bursts->count && !failed(&bench->failure); k++)
-            measure(bench, queues->bytes[i], bursts->bytes[k]);
+        for (size_t k = 0; k < bursts->count; k++)
+            for (int e = 0; e < (wrong && queues->bytes[i] > 1 ? ERRORS : 1); e++)
+                if (!failed(&bench->failure))
+                    measure(bench, queues->bytes[i], bursts->bytes[k], e);
 }
 
 const struct experiment bandwidth = {
