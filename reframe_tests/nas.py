@@ -12,7 +12,7 @@ from .harness.model import families
 
 KERNELS = ["ep", "is", "cg", "mg", "ft", "sp-mz", "bt-mz", "lu-mz"]
 #: Zones of the multi-zone kernels by class, but for LU-MZ: a rank has at least one.
-ZONES = {"S": 4, "W": 16, "A": 16, "B": 64, "C": 256}
+ZONES = {"S": 4, "W": 16, "A": 16, "B": 64, "C": 256, "D": 1024}
 LU_ZONES = 16
 
 
@@ -27,7 +27,7 @@ class Nas(Experiment):
 
     #: Size of the problem, as NAS names it.
     #:
-    #: :values: S, W, A, B, C
+    #: :values: S, W, A, B, C; of multi-zone kernels D too
     letter = variable(str, value="S")
 
     transport = parameter(["shm"])
@@ -178,6 +178,16 @@ class nas_hosts(ClassA):
 @rfm.simple_test
 class nas_class_c(ClassC):
     tags = exhibits.tags(*exhibits.figures("finisterrae", "5.40", "5.41", "5.42", "5.44"))
+
+
+@rfm.simple_test
+class nas_class_d(Full, Nas):
+    """The study's large problems: 12 GB, and hours on few cores."""
+
+    kernel = parameter(["sp-mz", "bt-mz", "lu-mz"])
+    letter = "D"
+    limit_s = 6 * 3600
+    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.40", "5.41", "5.42"))
 
 
 @rfm.simple_test

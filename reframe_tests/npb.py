@@ -115,3 +115,10 @@ class npb_zones_class_c(Full, NpbZones):
     letter = "C"
     limit_s = 3600
     tags = exhibits.tags(*exhibits.figures("finisterrae", "5.40", "5.41", "5.42"))
+
+
+@rfm.simple_test
+class npb_zones_class_d(Full, NpbZones):
+    letter = "D"
+    limit_s = 6 * 3600
+    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.40", "5.41", "5.42"))

@@ -53,4 +53,7 @@ def test_what_a_kernel_cannot_do_is_said_in_one_line(mpi):
     assert "2 threads were asked for and OpenMP gives 1" in said(done)[0]
     done = launch(mpi, "nas-mg", "--class", "X")
     assert done.returncode == 2
-    assert "S|W|A|B|C" in said(done)[0]
+    assert "S|W|A|B|C|D" in said(done)[0]
+    done = launch(mpi, "nas-ep", "--class", "D")
+    assert done.returncode == 2
+    assert "ep has classes up to C" in said(done)[0]

@@ -6,7 +6,7 @@ import re
 
 from . import adapter, languages
 
-CLASSES = "SWABC"
+CLASSES = "SWABCD"
 
 #: Programs as NPB names them: the number of ranks is compiled in before version 3.4.
 NAMES = ("{kernel}.{letter}.x", "{kernel}.{letter}.{ranks}")
@@ -15,9 +15,12 @@ NAMES = ("{kernel}.{letter}.x", "{kernel}.{letter}.{ranks}")
 #: Operations of the multi-zone programs in millions, by class: NAS counts them zone by zone, and
 #: those of BT-MZ are uneven. Our kernels count the same.
 ZONES_MOP = {
-    "sp-mz": (162.9006, 7290.3124, 73770.1537, 303353.3922, 1224749.1721),
-    "bt-mz": (381.8335, 14351.9753, 146211.2000, 601200.8998, 2426981.8641),
-    "lu-mz": (46.4695, 11648.8052, 102632.1849, 448921.5082, 1920512.1376)}
+    "sp-mz": (162.9006, 7290.3124, 73770.1537, 303353.3922, 1224749.1721,
+              25990962.9754),
+    "bt-mz": (381.8335, 14351.9753, 146211.2000, 601200.8998, 2426981.8641,
+              51496899.3365),
+    "lu-mz": (46.4695, 11648.8052, 102632.1849, 448921.5082, 1920512.1376,
+              37617382.9099)}
 
 
 def find(family, stack, kernel, letter, ranks):
@@ -38,6 +41,8 @@ def mop(kernel, letter):
     at = CLASSES.index(letter)
     if kernel in ZONES_MOP:
         return ZONES_MOP[kernel][at]
+    if letter == "D":
+        raise ValueError(f"no count of operations for {kernel} of class D")
     if kernel == "ep":
         return 2e-6 * 2 ** (24, 25, 28, 30, 32)[at]
     if kernel == "is":

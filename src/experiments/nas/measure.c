@@ -12,7 +12,8 @@
 #endif
 
 const struct option nas_options[] = {
-    {"class", OPTION_CHOICE, "S", "", "S|W|A|B|C", 0, 0, "size of the problem, as NAS names it"},
+    {"class", OPTION_CHOICE, "S", "", "S|W|A|B|C|D", 0, 0,
+     "size of the problem, as NAS names it; D: of the multi-zone kernels"},
     {"threads", OPTION_INTEGER, "1", "", NULL, 1, 4096, "OpenMP threads of each rank"},
     {"schedule", OPTION_CHOICE, "static", "", "static|dynamic|guided", 0, 0,
      "how OpenMP shares out the iterations of loops that compute; IS needs its own"},
@@ -136,6 +137,10 @@ void nas_measure(struct bench *bench, const struct nas_kernel *kernel) {
     char name[32];
     snprintf(name, sizeof name, "nas-%s-%s", kernel->name, class);
     const char *operation = samples_name(&bench->samples, name, nas.failure);
+    char largest = kernel->largest ? kernel->largest : 'C';
+    if (nas.class > strchr(NAS_CLASSES, largest) - NAS_CLASSES)
+        failure_set(nas.failure, STATUS_USAGE, "--class %s: %s has classes up to %c", class,
+                    kernel->name, largest);
     start_threads(&nas, options);
     if (ranks_agree(nas.comm, nas.failure, false) != STATUS_OK)
         return;

@@ -11,7 +11,7 @@
 
 enum { FLOW = 5 };          // density, three momenta, energy: what a point has
 enum { SIDES = 4 };         // of a zone, to others: west, east, south, north
-enum { LENGTH_MOST = 128 }; // points of a zone in any direction
+enum { LENGTH_MOST = 416 }; // points of a zone in any direction
 
 // What one direction's terms are weighed by: h is the distance of points.
 struct mz_weights {
@@ -49,7 +49,7 @@ struct mz_face {
     long at, count; // where in the buffer, doubles
 };
 
-enum { MZ_SIDE_MOST = 16 }; // zones in a row
+enum { MZ_SIDE_MOST = 32 }; // zones in a row
 
 // A problem of NAS's and its published sums.
 struct mz_class {

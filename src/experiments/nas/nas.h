@@ -24,10 +24,11 @@ struct nas {
     double own[NAS_OWN_MOST]; // what the last run found for the kernel's own columns, on rank 0
 };
 
-#define NAS_CLASSES "SWABC"
+#define NAS_CLASSES "SWABCD"
 
 struct nas_kernel {
     const char *name;
+    char largest; // class that it has; 0: C
     // Makes the input, untimed, and says `mop`. What cannot be is a failure; agreed by the caller.
     void (*open)(struct nas *nas);
     // Puts back what a run changes; NULL: nothing. Untimed.
