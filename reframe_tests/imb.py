@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The real Intel MPI Benchmarks beside ours, launched and recorded in the same way."""
+"""The real Intel MPI Benchmarks beside ours, launched and recorded in the same way; and MPIPerf,
+where COTEJO_MPIPERF names it (mpiperf 9, 11, 12)."""
 
 import reframe as rfm
 from reframe.core.builtins import parameter, run_after, run_before, variable
 
 from .base import Bench, Experiment, Full, Quick, Smoke
-from .harness.foreign import adapter, imb_tables
+from .harness.foreign import adapter, imb_tables, mpiperf
+from .harness.launch import exhibits
 from .mixins.figures import Latency
+from .mixins.ranks import EveryRankCount
+
+#: Sizes of collectives: those of the studies' figures that ours has too.
+SIZES = [8, 1024, 8192, 32768]
 
 
 class Imb(Latency, Experiment):
@@ -15,7 +21,7 @@ class Imb(Latency, Experiment):
     main_job = True
     own_clock = True
 
-    #: Benchmark of IMB-MPI1.
+    #: Benchmark of IMB-MPI1, or several.
     benchmark = parameter(["PingPong"])
     #: Message sizes in bytes.
     sizes = variable(list, value=[1, 1024, 1 << 20])
@@ -34,7 +40,7 @@ class Imb(Latency, Experiment):
     def replace_command(self):
         self.prerun_cmds = [f"printf '%s\\n' {' '.join(map(str, self.sizes))} > sizes.txt"]
         self.executable, self.executable_opts = adapter.command(self.family, [
-            self.imb_program, self.benchmark,
+            self.imb_program, *self.benchmark.split(), "-npmin", self.num_tasks,
             "-msglen", "sizes.txt", "-iter", f"{self.repetitions},{self.volume_mb}"])
 
     def collect(self, stage):
@@ -42,7 +48,7 @@ class Imb(Latency, Experiment):
 
     @property
     def operation(self):
-        return f"imb-{self.benchmark.lower()}"
+        return f"imb-{self.benchmark.split()[0].lower()}"
 
 
 @rfm.simple_test
@@ -72,3 +78,46 @@ class imb_bench(Bench, Imb):
     sizes = [2, 4, 1, 1 << 10, 1 << 16, 1 << 19, 1 << 20]
     repetitions = 20000
     volume_mb = 300
+
+
+@rfm.simple_test
+class imb_collectives(EveryRankCount, Quick, Imb):
+    main_job = False
+    benchmark = parameter(["Bcast Barrier"])
+    varied = ["ranks"]
+    # The first size is there to warm up.
+    sizes = [4, *SIZES]
+    shown_bytes = SIZES[0]
+    tags = exhibits.tags(*exhibits.figures("mpiperf", "11", "12"))
+
+
+@rfm.simple_test
+class mpiperf_collectives(EveryRankCount, Latency, Quick, Experiment):
+    """One operation a launch; it doubles sizes by itself."""
+
+    own_clock = True
+    watched = parameter(["bcast", "barrier", "waitpatternup"])
+    varied = ["ranks", "watched"]
+    experiment = "mpiperf"
+    tags = exhibits.tags(*exhibits.figures("mpiperf", "9", "11", "12"))
+
+    @run_after("init")
+    def name_operation(self):
+        self.operation = f"mpiperf-{self.watched}"
+        self.shown_bytes = SIZES[0] if self.watched == "bcast" else 0
+
+    @run_after("setup")
+    def find_program(self):
+        self.peer = mpiperf.find(self.family)
+        self.skip_if(not self.peer, "COTEJO_MPIPERF names no MPIPerf of this MPI")
+
+    @run_before("run", always_last=True)
+    def replace_command(self):
+        name = {"waitpatternup": "WaitPatternUp"}.get(self.watched, self.watched.capitalize())
+        self.executable, self.executable_opts = adapter.command(self.family, [
+            self.peer, "-p", self.num_tasks, "-P", self.num_tasks, "-x", SIZES[0],
+            "-X", SIZES[-1] if self.watched == "bcast" else SIZES[0], "-S", 2, name])
+
+    def collect(self, stage):
+        output = (stage / str(self.stdout.evaluate())).read_text()
+        return mpiperf.write_samples(stage, output, self.watched, self.num_tasks)

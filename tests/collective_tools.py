@@ -8,14 +8,13 @@ it found. MPIPerf is no part of the stack: where COTEJO_MPIPERF names a program 
 
 import csv
 import json
-import os
 import pathlib
 import re
 import statistics
 import subprocess
 import tempfile
 
-from reframe_tests.harness.foreign import imb_tables
+from reframe_tests.harness.foreign import imb_tables, mpiperf
 from stack.build import environment, test_launcher
 from tests.launching import FAMILIES, STACK, launch
 
@@ -103,32 +102,20 @@ def by_imb(family, cells):
     return {cell: found[cell] for cell in cells if cell in found}
 
 
-def mpiperf(family):
-    return os.environ["COTEJO_MPIPERF"].replace("{mpi}", family.name)
-
-
-def mpiperf_rows(printed, name, unit):
-    """(operation, size) -> mean in s, of MPIPerf's report."""
-    for line in printed.splitlines():
-        # Ranks, size, runs, correct ones, those kept, mean in us, ...
-        row = line.split()
-        if len(row) > 6 and row[0] == "2" and row[1].isdigit():
-            yield (name, 0 if name == "barrier" else int(row[1]) * unit), float(row[5]) * 1e-6
-
-
 def by_mpiperf(family, cells, *words):
     """One launch of it for each operation, sizes doubled from the least to the largest."""
     found = {}
     for name in operations(cells):
         unit = 8 if name == "allreduce" else 1  # it counts doubles
         sizes = [size for other, size in cells if other == name]
-        printed = theirs(family, mpiperf(family), "-p", 2, "-P", 2, "-x",
+        printed = theirs(family, mpiperf.find(family), "-p", 2, "-P", 2, "-x",
                          max(1, min(sizes) // unit), "-X", max(1, max(sizes) // unit), "-S", 2,
                          *words, name.capitalize())
-        found.update(mpiperf_rows(printed, name, unit))
+        found.update(((name, size * unit), time_s)
+                     for size, _, time_s in mpiperf.rows(printed, name, 2))
     return {cell: found[cell] for cell in cells if cell in found}
 
 
 def mpiperf_clock(family):
-    printed = theirs(family, mpiperf(family), "-p", 2, "-P", 2, "-x", 8, "-X", 8, "Barrier")
+    printed = theirs(family, mpiperf.find(family), "-p", 2, "-P", 2, "-x", 8, "-X", 8, "Barrier")
     return re.search(r"# Timer: (.*)|$", printed)[1] or "an unknown clock"

@@ -3,7 +3,7 @@
 
 import json
 
-from reframe_tests.harness.foreign import imb_tables
+from reframe_tests.harness.foreign import imb_tables, mpiperf
 
 PRINTED = """
 # Benchmarking PingPong
@@ -64,4 +64,40 @@ def test_samples_are_complete(tmp_path):
 def test_a_run_without_a_table_is_no_launch(tmp_path):
     (tmp_path / "samples.json").write_text('{"observed": {}}')
     imb_tables.write_samples(tmp_path, "IMB-MPI1: cannot open file\n")
+    assert not (tmp_path / "samples.json").exists()
+
+
+def test_a_broadcast_moves_a_message_to_each_rank(tmp_path):
+    (tmp_path / "samples.json").write_text('{"observed": {"size": 4}}')
+    imb_tables.write_samples(tmp_path, """
+# Benchmarking Bcast
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+            8         1000         0.21         0.36         0.29
+""")
+    observed = json.loads((tmp_path / "samples.json").read_text())["observed"]
+    assert observed["payload_bytes"] == 3 * 8 * 1000
+
+
+MPIPERF = """# Timer: rdtsc
+# [Procs] [Count] [Runs] [Correct] [Kept] [Mean us] [Error] [Min] [Max]
+2 8 101 40 30 1.25 0.01 1.10 1.40
+2 16 101 40 30 1.50 0.01 1.10 1.40
+4 8 101 40 30 9.99 0.01 1.10 1.40
+"""
+
+
+def test_a_report_of_mpiperf_is_samples(tmp_path):
+    (tmp_path / "samples.json").write_text('{"observed": {"size": 2}}')
+    assert mpiperf.write_samples(tmp_path, MPIPERF, "bcast", 2) == ""
+    record = json.loads((tmp_path / "samples.json").read_text())
+    assert [(row["operation"], row["bytes"], round(row["median_s"], 9))
+            for row in record["summary"]] == [("mpiperf-bcast", 8, 1.25e-6),
+                                              ("mpiperf-bcast", 16, 1.5e-6)]
+    assert record["observed"]["payload_bytes"] == 24 * 30
+
+
+def test_what_has_no_sizes_is_of_0_bytes_and_no_report_is_no_launch(tmp_path):
+    assert [size for size, _, _ in mpiperf.rows(MPIPERF, "barrier", 4)] == [0]
+    (tmp_path / "samples.json").write_text('{"observed": {"size": 2}}')
+    assert mpiperf.write_samples(tmp_path, "mpiperf: error\n", "bcast", 2)
     assert not (tmp_path / "samples.json").exists()

@@ -23,9 +23,16 @@ exhibit("mpiperf-fig-8", "Check: the last of n ranks is busy for n waits",
 )
 
 exhibit("mpiperf-fig-9", "Check: n waits, by timer",
-  data = launches_of("waitpattern_up_full", "waitpattern_up_quick", "simulated_waitpattern_up"),
-  draw = wait_pattern(x = ranks, series = timer, panel = c(option_start, mpi), truth = "up"),
-  differs = "The peer of the study is left out."
+  data = launches_of(
+    c("waitpattern_up_full", "mpiperf_collectives"), "waitpattern_up_full",
+    c("waitpattern_up_quick", "mpiperf_collectives"), "waitpattern_up_quick",
+    "simulated_waitpattern_up",
+    operation = c("waitpattern-up", if_there("mpiperf-waitpatternup"))
+  ),
+  draw = wait_pattern(
+    x = ranks, series = c(timer, operation), panel = c(option_start, mpi), truth = "up"
+  ),
+  differs = "The study's peer is SKaMPI; here the study's own program, where it was given."
 )
 
 exhibit("mpiperf-fig-10", "Check: an operation that does nothing, by timer",
@@ -37,20 +44,33 @@ exhibit("mpiperf-fig-10", "Check: an operation that does nothing, by timer",
   )
 )
 
+DIFFERS_IN_PEER <- paste(
+  "The study's peer is SKaMPI; here Intel's benchmarks, and the study's own program where it was",
+  "given. A peer's launch is one mean."
+)
+
+# A collective by ours, and by other tools where they were launched.
+with_peers <- function(...) {
+  ours <- c("collective_full", "collective_quick")
+  peers <- list(c("imb_collectives", "mpiperf_collectives"), "imb_collectives")
+  both <- unlist(lapply(ours, \(test) lapply(peers, \(peer) c(test, peer))), recursive = FALSE)
+  do.call(launches_of, c(both, ours, "hosts_full", "hosts_quick", list(
+    parameter_start = c(not("barrier"), not("mpi-barrier"), not("none")), ...
+  )))
+}
+
 exhibit("mpiperf-fig-11", "Broadcast by message size",
-  data = launches_of(
-    "collective_full", "collective_quick", "hosts_full", "hosts_quick", operation = "bcast",
-    parameter_start = c(not("barrier"), not("mpi-barrier"), not("none")), sizes = "0..32Ki"
+  data = with_peers(
+    operation = c("bcast", if_there("imb-bcast"), if_there("mpiperf-bcast")), sizes = "0..32Ki"
   ),
-  draw = by_size(series = mpi, panel = c(transport, ranks)),
-  differs = "The peer of the study is left out."
+  draw = by_size(series = c(mpi, operation), panel = c(transport, ranks)),
+  differs = DIFFERS_IN_PEER
 )
 
 exhibit("mpiperf-fig-12", "Spread of a barrier's time over launches, by ranks",
-  data = launches_of(
-    "collective_full", "collective_quick", "hosts_full", "hosts_quick", operation = "barrier",
-    parameter_start = c(not("barrier"), not("mpi-barrier"), not("none"))
+  data = with_peers(
+    operation = c("barrier", if_there("imb-barrier"), if_there("mpiperf-barrier"))
   ),
-  draw = spread(x = ranks, series = mpi, panel = transport),
-  differs = "The peer of the study is left out."
+  draw = spread(x = ranks, series = c(mpi, operation), panel = transport),
+  differs = DIFFERS_IN_PEER
 )
