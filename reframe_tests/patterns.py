@@ -64,6 +64,21 @@ class netpipe_uni(Full, Modes):
 
 
 @rfm.simple_test
+class netpipe_buffers(Full, Pattern):
+    """Received into the buffer that is sent from, as the study did, and into another one."""
+
+    experiment = "pingpong"
+    buffer = parameter(["two", "one"])
+    varied = ["buffer"]
+    options = {**FULL, "sizes": "1:1Mi:x4"}
+    tags = {"stival"}
+
+    @run_after("init")
+    def set_buffer(self):
+        self.options = {**self.options, "buffer": self.buffer}
+
+
+@rfm.simple_test
 class netpipe_bi(Full, Modes):
     experiment = "pingping"
     options = NETPIPE
@@ -87,6 +102,18 @@ class netpipe_progress(Full, Modes):
     # Few samples: a polling thread on the rank's own core makes each a thousand times longer.
     options = {**NETPIPE, "sizes": "1:1Mi:x4", "buffer": "one", "min-repetitions": 3}
     tags = exhibits.tags(*exhibits.figures("stival", "4.9", "4.10"))
+
+
+@rfm.simple_test
+class pingpong_progress(Full, Pattern):
+    """Non-blocking, with the library's asynchronous progress and without (stival 3)."""
+
+    experiment = "pingpong"
+    transport = parameter(["tcp"])
+    async_progress = parameter(["default", "yes"])
+    settings = ["async_progress"]
+    options = {**FULL, "sizes": "1:64Ki:x4,80Ki", "blocking": "no", "min-repetitions": 3}
+    tags = exhibits.tags(*exhibits.figures("stival", "4.17", "4.18"))
 
 
 @rfm.simple_test
@@ -219,6 +246,17 @@ class bandwidth_bursts(Full, Bandwidth):
     options = {**FULL, "sizes": "1,16Ki,24Ki,32Ki,56Ki,72Ki", "burst": "1:1024:x2",
                "budget": 0.02}
     tags = exhibits.tags(*exhibits.figures("stival", "4.20", "4.21", "4.22"))
+
+
+@rfm.simple_test
+class bandwidth_errors(Full, Pattern):
+    """The errors of the source in the study's appendix, beside the right way (stival)."""
+
+    experiment = "bandwidth"
+    operation = "bandwidth-parts"
+    options = {**FULL, "sizes": "1Ki:1Mi:x4", "split": "parts", "queue": 8, "errors": "yes",
+               "start": "barrier", "budget": 0.05}
+    tags = {"stival"}
 
 
 @rfm.simple_test

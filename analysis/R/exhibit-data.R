@@ -108,7 +108,7 @@ word_of_column <- function(column) {
 #'   `published`.
 #' @noRd
 exhibit_data <- function(spec, summary, rows, results = NULL, published = NULL) {
-  summary <- keep_rows(summary, rows)
+  summary <- with_unset(keep_rows(summary, rows), spec$arguments)
   if ("measure" %in% unlist(spec$arguments)) summary <- by_median_and_least(summary)
   medians <- summarise_configurations(summary)
   if ("protocol" %in% unlist(spec$arguments)) summary <- add_protocol(summary)
@@ -116,6 +116,14 @@ exhibit_data <- function(spec, summary, rows, results = NULL, published = NULL) 
     spec = spec, arguments = spec$arguments[[1L]], summary = summary, medians = medians,
     results = results, published = published
   )
+}
+
+#' A setting that is drawn by and that no launch was given is unset in all.
+#' @noRd
+with_unset <- function(summary, arguments) {
+  lacking <- setdiff(grep("^setting_", unlist(arguments), value = TRUE), names(summary))
+  if (length(lacking)) set(summary, j = lacking, value = NA_character_)
+  summary
 }
 
 #' Each launch twice, told apart by the column `measure`: by the median of its samples, and by the

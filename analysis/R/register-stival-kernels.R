@@ -8,7 +8,10 @@ exhibit("stival-fig-4.42", "FFT by MPI, ranks and problem size",
     log2_points = c("16", "18", "20", "22", if_there("24")), ranks = c("2", "4", "8")
   ),
   draw = by_parameter(x = ranks, series = mpi, panel = c(transport, log2_points), unit = "ms"),
-  differs = "The study had 2, 4 and 8 nodes of a cluster, and LLC and a progress thread, too."
+  differs = paste(
+    "The study had 2, 4 and 8 nodes of a cluster. LLC is between guests, beside TCP between them;",
+    "the progress thread is in figure 4.49."
+  )
 )
 
 exhibit("stival-fig-4.43", "FFT row by row without blocking, 2^20 points, by MPI",

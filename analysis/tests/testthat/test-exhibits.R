@@ -396,6 +396,14 @@ test_that("a later session of another test of the same experiment hides nothing"
   expect_identical(drawn_from(folder, one_row("by_size"))$coverage$launches, 6L)
 })
 
+test_that("a setting that no launch had is unset in all, and hides no exhibit", {
+  folder <- plant(fresh_folder(), design_of(bytes = 1)[, time := 1e-6])
+  row <- one_row("by_size", arguments = "series=mpi setting_async_progress")
+  drawn <- drawn_from(folder, row)
+  expect_match(drawn$coverage$lacks, "another async_progress", fixed = TRUE)
+  expect_match(as.character(drawn$data$level), "the library's own progress", fixed = TRUE)
+})
+
 test_that("a parameter that is 0 somewhere is drawn on a linear axis", {
   axis <- axis_of("depth", c(0, 16, 4096), "log")
   expect_identical(axis$place(c(0, 16), c("a", "b")), c(0, 16))
