@@ -177,7 +177,8 @@ class nas_hosts(ClassA):
 
 @rfm.simple_test
 class nas_class_c(ClassC):
-    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.40", "5.41", "5.42", "5.44"))
+    tags = exhibits.tags(*exhibits.figures(
+        "finisterrae", "5.37", "5.38", "5.39", "5.40", "5.41", "5.42", "5.44"))
 
 
 @rfm.simple_test

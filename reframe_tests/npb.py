@@ -114,7 +114,8 @@ class npb_class_c(Full, Npb):
 class npb_zones_class_c(Full, NpbZones):
     letter = "C"
     limit_s = 3600
-    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.40", "5.41", "5.42"))
+    tags = exhibits.tags(*exhibits.figures(
+        "finisterrae", "5.37", "5.38", "5.39", "5.40", "5.41", "5.42"))
 
 
 @rfm.simple_test

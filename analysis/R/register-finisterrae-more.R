@@ -95,20 +95,15 @@ exhibit("finisterrae-fig-5.36", "Broadcast by ranks, 8 MiB",
   )
 )
 
-# A multi-zone kernel of the study's class C, or of the largest class that was measured.
-zone_launches <- function(kernel) {
-  launches_of(
-    "npb_zones_class_c", "nas_class_c", "npb_zones_class_b", "nas_class_b", "npb_zones_class_a",
-    "nas_class_a", "npb_zones_quick", "nas_quick", operation = paste0("nas-", kernel, "-*")
-  )
-}
-
 DIFFERS_IN_CLASS <- paste(
   "The study ran class C on 16 to 128 cores; here the site's, and the largest class measured."
 )
 
 exhibit("finisterrae-fig-5.37", "Ranks against threads: NAS BT-MZ",
-  data = zone_launches("bt-mz"),
+  data = launches_of(
+    "npb_zones_class_c", "nas_class_c", "npb_zones_class_b", "nas_class_b", "npb_zones_class_a",
+    "nas_class_a", "npb_zones_quick", "nas_quick", operation = "nas-bt-mz-*"
+  ),
   draw = splits(panel = mpi),
   differs = DIFFERS_IN_CLASS
 )
@@ -123,7 +118,10 @@ exhibit("finisterrae-fig-5.40", "Ranks against threads: NAS BT-MZ, large",
 )
 
 exhibit("finisterrae-fig-5.38", "Ranks against threads: NAS LU-MZ",
-  data = zone_launches("lu-mz"),
+  data = launches_of(
+    "npb_zones_class_c", "nas_class_c", "npb_zones_class_b", "nas_class_b", "npb_zones_class_a",
+    "nas_class_a", "npb_zones_quick", "nas_quick", operation = "nas-lu-mz-*"
+  ),
   draw = splits(panel = mpi),
   differs = DIFFERS_IN_CLASS
 )
@@ -138,7 +136,10 @@ exhibit("finisterrae-fig-5.41", "Ranks against threads: NAS LU-MZ, large",
 )
 
 exhibit("finisterrae-fig-5.39", "Ranks against threads: NAS SP-MZ",
-  data = zone_launches("sp-mz"),
+  data = launches_of(
+    "npb_zones_class_c", "nas_class_c", "npb_zones_class_b", "nas_class_b", "npb_zones_class_a",
+    "nas_class_a", "npb_zones_quick", "nas_quick", operation = "nas-sp-mz-*"
+  ),
   draw = splits(panel = mpi),
   differs = DIFFERS_IN_CLASS
 )

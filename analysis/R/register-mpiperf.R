@@ -49,27 +49,29 @@ DIFFERS_IN_PEER <- paste(
   "given. A peer's launch is one mean."
 )
 
-# A collective by ours, and by other tools where they were launched.
-with_peers <- function(...) {
-  ours <- c("collective_full", "collective_quick")
-  peers <- list(c("imb_collectives", "mpiperf_collectives"), "imb_collectives")
-  both <- unlist(lapply(ours, \(test) lapply(peers, \(peer) c(test, peer))), recursive = FALSE)
-  do.call(launches_of, c(both, ours, "hosts_full", "hosts_quick", list(
-    parameter_start = c(not("barrier"), not("mpi-barrier"), not("none")), ...
-  )))
-}
-
 exhibit("mpiperf-fig-11", "Broadcast by message size",
-  data = with_peers(
-    operation = c("bcast", if_there("imb-bcast"), if_there("mpiperf-bcast")), sizes = "0..32Ki"
+  data = launches_of(
+    c("collective_full", "imb_collectives", "mpiperf_collectives"),
+    c("collective_full", "imb_collectives"),
+    c("collective_quick", "imb_collectives", "mpiperf_collectives"),
+    c("collective_quick", "imb_collectives"), "collective_full", "collective_quick",
+    "hosts_full", "hosts_quick",
+    operation = c("bcast", if_there("imb-bcast"), if_there("mpiperf-bcast")),
+    parameter_start = c(not("barrier"), not("mpi-barrier"), not("none")), sizes = "0..32Ki"
   ),
   draw = by_size(series = c(mpi, operation), panel = c(transport, ranks)),
   differs = DIFFERS_IN_PEER
 )
 
 exhibit("mpiperf-fig-12", "Spread of a barrier's time over launches, by ranks",
-  data = with_peers(
-    operation = c("barrier", if_there("imb-barrier"), if_there("mpiperf-barrier"))
+  data = launches_of(
+    c("collective_full", "imb_collectives", "mpiperf_collectives"),
+    c("collective_full", "imb_collectives"),
+    c("collective_quick", "imb_collectives", "mpiperf_collectives"),
+    c("collective_quick", "imb_collectives"), "collective_full", "collective_quick",
+    "hosts_full", "hosts_quick",
+    operation = c("barrier", if_there("imb-barrier"), if_there("mpiperf-barrier")),
+    parameter_start = c(not("barrier"), not("mpi-barrier"), not("none"))
   ),
   draw = spread(x = ranks, series = c(mpi, operation), panel = transport),
   differs = DIFFERS_IN_PEER
