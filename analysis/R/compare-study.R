@@ -68,10 +68,11 @@ analyse <- function(results_dir, session = NULL, ..., advice = FALSE) {
   sessions <- unique(study$summary[, c("site", "session")])
   in_session <- launches[sessions, on = c("site", "session")]$key
   compared <- study$summary
+  keys <- unique(study$summary$key)
   rest <- list(
-    used = launches[key %in% study$summary$key],
+    used = launches[key %in% keys],
     unusable = launches[key %in% in_session & status != "ok"],
-    older = launches[status == "ok" & !key %in% study$summary$key],
+    older = launches[status == "ok" & !key %in% keys],
     missing = missing_cells(of_sessions(plans$sessions, sessions), launches),
     sessions = of_sessions(plans$sessions, sessions), audit = of_sessions(plans$audit, sessions)
   )

@@ -80,15 +80,13 @@ svg_marks <- function(marks) {
 short <- function(v) {
   hundredths <- round(100 * v)
   known <- keep_once("hundredths", function() paste0(rep(0:999, each = 100L), HUNDREDTHS))
-  text <- known[pmax(hundredths, 0) + 1]
-  beyond <- which(hundredths < 0 | hundredths >= length(known))
-  if (length(beyond)) {
-    size <- abs(hundredths[beyond])
-    whole <- size %/% 100
-    sign <- ifelse(hundredths[beyond] < 0, "-", "")
-    text[beyond] <- paste0(sign, as.integer(whole), HUNDREDTHS[size - 100 * whole + 1])
+  if (isTRUE(min(hundredths) >= 0) && max(hundredths) < length(known)) {
+    return(known[hundredths + 1])
   }
-  text
+  size <- abs(hundredths)
+  whole <- size %/% 100
+  sign <- fifelse(hundredths < 0, "-", "")
+  paste0(sign, as.integer(whole), HUNDREDTHS[size - 100 * whole + 1])
 }
 HUNDREDTHS <- sub("[.]?0+$", "", sprintf(".%02d", 0:99))
 
@@ -102,10 +100,10 @@ svg_lines <- function(mark) {
   if (!length(mark$x)) {
     return(character())
   }
-  first <- !duplicated(mark$id)
+  first <- which(!duplicated(mark$id))
   # What comes after the last point of a line begins with M, and ends the one before.
-  command <- ifelse(first, "M", "L")
-  if (mark$closed) command[first] <- c("M", rep("ZM", sum(first) - 1L))
+  command <- rep("L", length(mark$x))
+  command[first] <- c("M", rep(if (mark$closed) "ZM" else "M", length(first) - 1L))
   path <- paste0(command, short(mark$x), " ", short(mark$y), collapse = "")
   svg_path(paste0(path, if (mark$closed) "Z"), mark)
 }

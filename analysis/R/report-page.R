@@ -35,10 +35,9 @@ render_page <- function(template, values, out_file, plots = list(), ...) {
 #' @param contents whether it begins with a list of its sections.
 #' @noRd
 write_page <- function(title, body, out_file, styles = "report.css", contents = FALSE) {
-  body <- paste(body, collapse = "\n")
   if (contents) {
     titled <- with_contents(body)
-    body <- paste(c(titled$contents, titled$body), collapse = "\n")
+    body <- c(titled$contents, titled$body)
   }
   page <- c(
     "<!DOCTYPE html>", "<html lang=\"en\">", "<head>", "<meta charset=\"utf-8\">",
@@ -127,7 +126,12 @@ run_chunk <- function(chunk, values) {
 }
 
 html_text <- function(value) {
-  if (!is.null(value)) as.character(htmltools::doRenderTags(value))
+  if (is.character(value) && inherits(value, "html")) {
+    # Figures are megabytes, which are HTML already.
+    as.character(value)
+  } else if (!is.null(value)) {
+    as.character(htmltools::doRenderTags(value))
+  }
 }
 
 #' A heading or a paragraph, with its inline R evaluated.
@@ -157,18 +161,26 @@ inline <- function(text, values) {
 }
 
 #' Give sections names to link to, and list them.
+#'
+#' Cut at the headings: to match them in pages of many megabytes takes seconds.
+#' @param body texts of HTML.
 #' @noRd
 with_contents <- function(body) {
-  at <- gregexpr("<h2>[^\n]*?</h2>", body, perl = TRUE)
-  titles <- regmatches(body, at)[[1L]]
+  pieces <- strsplit(body, "<h2>", fixed = TRUE)
+  headed <- which(lengths(pieces) > 1L)
+  behind <- lapply(pieces[headed], `[`, -1L)
+  titles <- unlist(behind)
+  titles <- substr(titles, 1L, regexpr("</h2>", titles, fixed = TRUE) - 1L)
   if (length(titles) < 2L) {
     return(list(contents = NULL, body = body))
   }
-  inner <- gsub("</?h2>", "", titles)
-  ids <- gsub("^-|-$", "", gsub("[^a-z0-9]+", "-", tolower(inner)))
+  ids <- gsub("^-|-$", "", gsub("[^a-z0-9]+", "-", tolower(titles)))
   ids <- make.unique(ids, sep = "-")
-  regmatches(body, at) <- list(sprintf("<h2 id=\"%s\">%s</h2>", ids, inner))
-  contents <- sprintf("<li><a href=\"#%s\">%s</a></li>", ids, inner)
+  named <- split(sprintf("<h2 id=\"%s\">", ids), rep(seq_along(headed), lengths(behind)))
+  body[headed] <- unlist(Map(function(all, named, rest) {
+    paste(c(all[[1L]], rbind(named, rest)), collapse = "")
+  }, pieces[headed], named, behind))
+  contents <- sprintf("<li><a href=\"#%s\">%s</a></li>", ids, titles)
   list(contents = c("<nav><ul>", contents, "</ul></nav>"), body = body)
 }
 

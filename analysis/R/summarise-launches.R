@@ -17,7 +17,7 @@
 #' @export
 summarise_launches <- function(results) {
   factors <- names(results$roles)[results$roles == "factor"]
-  summary <- copy(summary_of_samples(results))
+  summary <- summary_of_samples(results)
   # Samples of some launches have not the columns of others.
   for (name in setdiff(factors, names(summary))) set(summary, j = name, value = NA)
   summary[, key := as.character(key)]
