@@ -71,14 +71,17 @@ begin R-style Rscript --vanilla tests/lint.R
 begin R Rscript --vanilla -e \
   'testthat::test_local("analysis", reporter = "summary", stop_on_failure = TRUE)'
 begin sanitizers python3 -m stack.ctest "$STACK" --sanitize --only-build
-begin Python python3 -m pytest -q -rs -m beside tests
+# In two parts, since it takes the longest of these; each takes this machine's cores by itself.
+begin Python-1 env -u COTEJO_LOCKS python3 -m pytest -q -rs -m beside tests/test_[a-n]*.py
+begin Python-2 env -u COTEJO_LOCKS python3 -m pytest -q -rs -m beside tests/test_[o-z]*.py
 suite "style of Python" ruff ruff check .
 suite "style of C" clang-format sh -c \
   'find src -name "*.[ch]" -exec clang-format --dry-run -Werror {} +'
 suite "style of R" R:lintr ended R-style
 suite "R" R:testthat ended R
 suite "build for sanitizers" ctest ended sanitizers
-suite "Python that measures nothing" pytest ended Python
+suite "Python that measures nothing, a to n" pytest ended Python-1
+suite "Python that measures nothing, o to z" pytest ended Python-2
 # From here on a suite has the machine for itself.
 wait
 pids=()
