@@ -28,13 +28,13 @@ def fft(mpi):
 
 
 @pytest.mark.one_mpi
-@pytest.mark.parametrize("ranks", [2, 4])
-def test_messages_of_the_fft_are_those_of_the_formula(fft, ranks, tmp_path):
-    done = launch(fft, "fft", "--log2", "12", "--effort", "estimate", *ONCE_KERNEL,
+@pytest.mark.parametrize(("ranks", "log2"), [(2, 12), (4, 8)])
+def test_messages_of_the_fft_are_those_of_the_formula(fft, ranks, log2, tmp_path):
+    done = launch(fft, "fft", "--log2", str(log2), "--effort", "estimate", *ONCE_KERNEL,
                   "--output", "samples", ranks=ranks, folder=tmp_path,
                   **(CROWDED if ranks > 2 else {}))
     assert done.returncode == 0, done.stderr
-    points, side = 2**12, 2**6
+    points, side = 2**log2, 2**(log2 // 2)
     size = {"original": 16 * points // ranks**2, "rows": 16 * side // ranks,
             "threaded": 16 * side // ranks, "nonblocking": 16 * side // ranks}
     found = {row["operation"].split("-")[1]: row for row in rows(tmp_path)}
