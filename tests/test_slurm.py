@@ -60,6 +60,19 @@ def test_in_an_allocation_every_mpi_is_launched_both_ways(slurm, tmp_path):
     launch_in_allocation(slurm, tmp_path, ["near", "all-hosts"])
 
 
+def test_in_a_shell_that_srun_gives_launches_are_made_beside_it(slurm, tmp_path):
+    """As in `srun --pty bash`, which holds the cores of its node: launches waited for them."""
+    done = slurm.run("srun", "--nodes=1", "--ntasks=1", "--exclusive", "--licenses=cores:1",
+                     f"--cpus-per-task={os.cpu_count()}", REFRAME, "-r", "-c", SITE_TESTS,
+                     "-n", "placement_check.*near.*shm", "-p", "mpich",
+                     COTEJO_SITE="one-machine-slurm", COTEJO_RESULTS=str(tmp_path),
+                     RFM_CONFIG_FILES=str(families.REPO / "reframe_tests/config.py"))
+    records = records_of(tmp_path)
+    assert asked(records) == [(p, "mpich", "near") for p in ("mpirun", "srun")], (
+        done.stdout[-3000:])
+    check(records)
+
+
 @pytest.fixture
 def new_site():
     """A name for a site of the repository, which is gone after the test."""
