@@ -8,6 +8,7 @@ it found. MPIPerf is no part of the stack: where COTEJO_MPIPERF names a program 
 
 import csv
 import json
+import os
 import pathlib
 import re
 import statistics
