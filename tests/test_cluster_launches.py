@@ -45,22 +45,43 @@ def test_hosts_behind_two_switches_are_taken_in_turn():
         one.place(asked)
 
 
-@needs_hosts
-@pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack` installs ReFrame")
-def test_every_mpi_is_launched_on_more_hosts_than_cores(tmp_path):
-    cores = sorted(os.sched_getaffinity(0))[:2]
+def launched(folder, cores, partition, *words):
+    """Launches a smoke test in a partition on two cores; its records, and what ReFrame said."""
     done = subprocess.run(
         ["taskset", "-c", ",".join(map(str, cores)), str(REFRAME), "-r",
          "-c", str(families.REPO / "reframe_tests/hosts.py"), "-n", "^hosts_smoke",
-         "--system", "virtual-ethernet:gigabit-4"],
-        cwd=tmp_path, text=True, capture_output=True, timeout=400,
-        env={**os.environ, "COTEJO_SITE": "virtual-ethernet", "COTEJO_RUN": str(tmp_path / "run"),
+         "--system", f"virtual-ethernet:{partition}", *words],
+        cwd=folder, text=True, capture_output=True, timeout=400,
+        env={**os.environ, "COTEJO_SITE": "virtual-ethernet", "COTEJO_RUN": str(folder / "run"),
              "COTEJO_STACK": str(families.stack_prefix()),
-             "COTEJO_RESULTS": str(tmp_path / "results"),
+             "COTEJO_RESULTS": str(folder / "results"),
              "RFM_CONFIG_FILES": str(families.REPO / "reframe_tests/config.py")})
-    records = [json.loads(path.read_text()) for path in tmp_path.glob("results/*/*/*.json")]
+    records = [json.loads(path.read_text()) for path in folder.glob("results/*/*/*.json")]
+    return records, done.stdout[-3000:]
+
+
+needs_reframe = pytest.mark.skipif(not REFRAME.exists(),
+                                   reason="no stack: `make stack` installs ReFrame")
+
+
+@needs_hosts
+@needs_reframe
+def test_hosts_that_would_share_a_core_have_one_each(tmp_path):
+    """host1 and host3 had core 0 of two: all launches on them were slow, and refused."""
+    cores = sorted(os.sched_getaffinity(0))[:2]
+    (record,), _ = launched(tmp_path, cores, "mixed-1-3", "-p", "mpich")
+    assert (record["status"], record["reason"]) == ("ok", "")
+    assert [(r["host"], r["cpus"]) for r in record["observed"]["ranks"]] == [
+        ("host1", str(cores[0])), ("host3", str(cores[-1]))]
+
+
+@needs_hosts
+@needs_reframe
+def test_every_mpi_is_launched_on_more_hosts_than_cores(tmp_path):
+    cores = sorted(os.sched_getaffinity(0))[:2]
+    records, said = launched(tmp_path, cores, "gigabit-4")
     present = [f.name for f in families.load().values() if f.installed(families.stack_prefix())]
-    assert sorted(r["asked"]["mpi"] for r in records) == sorted(present), done.stdout[-3000:]
+    assert sorted(r["asked"]["mpi"] for r in records) == sorted(present), said
     assert [r["reason"] for r in records] == [""] * len(records)
     for record in records:
         assert record["simulated"] == (

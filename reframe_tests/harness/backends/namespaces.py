@@ -89,6 +89,9 @@ class Namespaces(Backend):
         found, cpus = {}, request.place.cpus
         if isinstance(cpus[0], list):
             found["COTEJO_CORES"] = ",".join(map(str, sorted(cpus[0])))
+        elif request.place.each:
+            found["COTEJO_EACH"] = ",".join(
+                f"{host}:{core}" for host, core in zip(request.place.each, cpus, strict=True))
         if not self.realtime(request):
             found["COTEJO_REALTIME"] = "no"
         crowded = request.place.hosts > len(set(virtual_hosts.cores(request.place.hosts)))
