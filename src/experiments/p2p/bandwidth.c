@@ -78,11 +78,13 @@ static void enter(const struct operation *operation) {
     struct pair *pair = operation->state;
     struct burst *burst = pair->pattern->variant;
     pair_enter(operation);
-    for (size_t part = 0; part < burst->queue; part++) {
+    for (size_t part = 0, shift = 0; part < burst->queue; part++) {
         size_t bytes = operation->message.bytes, from = bytes * part / burst->queue;
         size_t length = bytes * (part + 1) / burst->queue - from;
-        if (burst->error == SHIFTED)
-            from = part + length < bytes ? part : bytes - length;
+        if (burst->error == SHIFTED) {
+            from = shift + length < bytes ? shift : bytes - length;
+            shift += length > 0; // small messages have parts of 0 B
+        }
         burst->begins[part] = from;
         burst->ends[part] = from + length;
     }
