@@ -2,6 +2,7 @@
 """The environments, locks, recipes and sites for Spack, as far as they can be told without it."""
 
 import ast
+import configparser
 import importlib.util
 import json
 import os
@@ -63,6 +64,19 @@ def test_the_recipes_are_found_by_whoever_adds_the_repository_by_its_url():
     for path in map(pathlib.PurePath, index):
         repo = yaml.safe_load((REPO / path / "repo.yaml").read_text())["repo"]
         assert path.parts[-2:] == ("spack_repo", repo["namespace"])
+
+
+def test_a_release_is_fetched_from_where_its_tag_is(tmp_path):
+    """Spack clones a repository of recipes without its tags, so that no release could be had."""
+    tree = ast.parse((REPO / "spack_repo/cotejo/source.py").read_text())
+    (found,) = [n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == "origin"]
+    names = {"configparser": configparser}
+    exec(compile(ast.Module([found], []), "source.py", "exec"), names)  # noqa: S102
+    assert names["origin"](tmp_path) == tmp_path.as_uri()
+    for words in (["init", "-q"], ["config", "remote.origin.fetch", "+a"],
+                  ["config", "remote.origin.url", "https://example.org/%20x.git"]):
+        subprocess.run(["git", "-C", tmp_path, *words], check=True)
+    assert names["origin"](tmp_path) == "https://example.org/%20x.git"
 
 
 def test_every_family_has_a_view_with_the_mpi_itself():
