@@ -47,6 +47,18 @@ def test_what_asserts_on_times_asks_the_control(tmp_path):
             process.wait()
 
 
+def test_the_control_sees_a_process_of_the_lowest_priority():
+    """Ranks that yield their core while they poll give it to that one."""
+    core = sorted(os.sched_getaffinity(0))[0]
+    computes = subprocess.Popen(["taskset", "-c", str(core), "chrt", "-i", "0", "sh", "-c",
+                                 "while :; do :; done"])
+    try:
+        assert quiet.busy(1e-3, 1.02, at=0.5)
+    finally:
+        computes.kill()
+        computes.wait()
+
+
 def test_what_is_wrong_on_a_quiet_machine_fails(monkeypatch):
     monkeypatch.setattr(quiet, "rounds_of", lambda wait_s, rounds: [wait_s] * rounds)
     with pytest.raises(pytest.fail.Exception, match="3 times, on a quiet machine"):
