@@ -12,7 +12,7 @@ import statistics
 import sys
 import time
 
-from reframe_tests.harness.foreign import imb_tables
+from reframe_tests.harness.foreign import imb_tables, mpiperf
 from tests import collective_tools as tools
 from tests.benching import ratio, say
 from tests.launching import STACK
@@ -83,7 +83,7 @@ CONTROLS = {
 
 
 def there(tool, family):
-    return imb_tables.find(family, STACK) if tool == "imb" else os.environ.get("COTEJO_MPIPERF")
+    return imb_tables.find(family, STACK) if tool == "imb" else mpiperf.find(family)
 
 
 def explained(tool, family, cell):
