@@ -75,7 +75,7 @@ void mz_open(struct nas *nas, const struct mz_kernel *kernel) {
         nas->mop = operations(mz, kernel->operations);
 }
 
-void mz_reset(struct nas *nas) {
+static void reset(struct nas *nas) {
     struct mz *mz = nas->state;
     for (int z = 0; z < mz->count; z++)
         if (mz->owner[z] == nas->rank) {
@@ -102,12 +102,12 @@ static void steps(struct nas *nas, int count) {
     }
 }
 
-void mz_warm(struct nas *nas) {
+static void warm(struct nas *nas) {
     steps(nas, 1);
-    mz_reset(nas);
+    reset(nas);
 }
 
-void mz_run(struct nas *nas) {
+static void run(struct nas *nas) {
     struct mz *mz = nas->state;
     steps(nas, mz->steps);
 }
@@ -122,7 +122,7 @@ static void report(struct nas *nas, const struct mz *mz) {
     nas->own[2] = most[1];
 }
 
-double mz_departure(struct nas *nas) {
+static double departure(struct nas *nas) {
     enum { SUMS = 2 * FLOW + 1 };
     struct mz *mz = nas->state;
     const struct mz_class *class = &mz->kernel->classes[nas->class];
@@ -152,7 +152,7 @@ double mz_departure(struct nas *nas) {
     return worst;
 }
 
-void mz_close(struct nas *nas) {
+static void close_zones(struct nas *nas) {
     struct mz *mz = nas->state;
     if (!mz)
         return;
@@ -162,4 +162,15 @@ void mz_close(struct nas *nas) {
     free(mz->zones);
     free(mz->owner);
     free(mz);
+}
+
+void mz_measure(struct bench *bench, const char *name, void (*open)(struct nas *nas)) {
+    nas_measure(bench, &(struct nas_kernel){.name = name,
+                                            .largest = 'D',
+                                            .open = open,
+                                            .reset = reset,
+                                            .warm = warm,
+                                            .run = run,
+                                            .departure = departure,
+                                            .close = close_zones});
 }

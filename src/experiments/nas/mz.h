@@ -126,13 +126,9 @@ void mz_exchange_open(struct nas *nas, struct mz *mz);
 void mz_exchange(struct nas *nas, struct mz *mz);
 void mz_exchange_close(struct mz *mz);
 
-// What a kernel of several zones is for nas_measure(), and its columns.
+// Takes samples of a kernel of several zones, which `open` opens by mz_open(); and its columns.
+void mz_measure(struct bench *bench, const char *name, void (*open)(struct nas *nas));
 void mz_open(struct nas *nas, const struct mz_kernel *kernel);
-void mz_reset(struct nas *nas);
-void mz_warm(struct nas *nas);
-void mz_run(struct nas *nas);
-double mz_departure(struct nas *nas);
-void mz_close(struct nas *nas);
 extern const struct column mz_columns[];
 
 static inline long mz_at(const struct zone *zone, int i, int j, int k) {

@@ -248,14 +248,7 @@ static void set_up(struct nas *nas) {
 }
 
 static void measure(struct bench *bench) {
-    nas_measure(bench, &(struct nas_kernel){.name = "bt-mz",
-                                            .largest = 'D',
-                                            .open = set_up,
-                                            .reset = mz_reset,
-                                            .warm = mz_warm,
-                                            .run = mz_run,
-                                            .departure = mz_departure,
-                                            .close = mz_close});
+    mz_measure(bench, "bt-mz", set_up);
 }
 
 const struct experiment nas_bt_mz = {
