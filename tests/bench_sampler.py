@@ -29,7 +29,7 @@ from reframe_tests.harness.foreign import imb_tables
 from tests import bench_collectives
 from tests.benching import ratio, say, skip
 from tests.collective_tools import present, theirs, times_of
-from tests.launching import STACK, launch
+from tests.launching import STACK, launch_once
 
 BLOCKS = int(os.environ.get("BLOCKS") or 7)
 PAIRS = 100
@@ -47,7 +47,7 @@ def sample(family, *words, **variables):
     """Description and samples of a launch; None when it failed."""
     with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as name:
         folder = pathlib.Path(name)
-        done = launch(family, *words, "--output", "samples", folder=folder, timeout=120,
+        done = launch_once(family, *words, "--output", "samples", folder=folder, timeout=120,
                       **variables)
         if done.returncode:
             print(f"bench: {family.title}: {done.stderr.strip()[-200:]}", flush=True)
@@ -91,7 +91,7 @@ def layouts(offset):
 def pit(family):
     """How many times as long a copy of 64 KiB takes at worst by `cotejo machine`, and how many
     bytes further that is: it hangs on the processor (16 B on Zen 3, 8 B on Zen 4)."""
-    done = launch(family, "machine", ranks=1)
+    done = launch_once(family, "machine", ranks=1)
     found = re.search(r"memcpy of 64 KiB\s+worst ([\d.]+) times, (\d+) B further", done.stdout)
     return (float(found[1]), int(found[2])) if found and float(found[1]) >= 1.5 else (1, 16)
 

@@ -17,7 +17,7 @@ import tempfile
 
 from reframe_tests.harness.foreign import imb_tables, mpiperf
 from stack.build import environment, test_launcher
-from tests.launching import FAMILIES, STACK, launch
+from tests.launching import FAMILIES, STACK, launch_once
 
 # Effort and summary of IMB, so that ours does the same.
 LIKE_IMB = ["--element", "float", "--per-rank", "yes", "--rse", "0",
@@ -36,7 +36,7 @@ def ours(family, *words):
     """Description and samples of one launch of the benchmark; None when it failed."""
     with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as name:
         folder = pathlib.Path(name)
-        done = launch(family, *words, "--output", "samples", folder=folder, timeout=120)
+        done = launch_once(family, *words, "--output", "samples", folder=folder, timeout=120)
         if done.returncode:
             print(f"bench: {family.title}: {done.stderr.strip()[-200:]}", flush=True)
             return None

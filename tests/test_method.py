@@ -11,7 +11,7 @@ import tempfile
 import pytest
 
 from tests import quiet
-from tests.launching import STACK, environment, launch, refuses, said
+from tests.launching import STACK, environment, launch, launch_once, refuses, said
 
 MANY = {"OMPI_MCA_rmaps_default_mapping_policy": ":oversubscribe",
         "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
@@ -132,7 +132,7 @@ def test_every_payload_of_the_systematic_errors_is_counted(mpi, tmp_path):
 def test_clocks_that_drifted_apart_are_not_reported_from(mpi, tmp_path):
     words = ["waitpattern-null", "--sync", "linear", "--inject-drift", "5e-3", "--budget", "0.3",
              "--rse", "0", "--max-repetitions", "1000000", "--output", "samples"]
-    done = launch(mpi, *words, folder=tmp_path)
+    done = launch_once(mpi, *words, folder=tmp_path)
     assert done.returncode == 1, done.stderr
     assert len(said(done)) == 1
     assert "synchronisation 'linear' failed its check" in said(done)[0]
@@ -199,7 +199,7 @@ def test_ranks_that_do_not_share_a_clock_are_found(mpi, tmp_path):
     """Between hosts that are taken for one, `two-level` believes in one clock; its check does
     not."""
     words = ["waitpattern-null", "--timer", "monotonic-raw", "--output", "samples"]
-    done = launch(mpi, *words, folder=tmp_path, **sundial(mpi, "apart"))
+    done = launch_once(mpi, *words, folder=tmp_path, **sundial(mpi, "apart"))
     assert done.returncode == 1, done.stderr
     assert len(said(done)) == 1
     assert "synchronisation 'two-level' failed its check 3 times" in said(done)[0]

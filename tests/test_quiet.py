@@ -73,19 +73,33 @@ def test_what_is_off_on_a_busy_machine_is_asked_again_and_then_skipped(monkeypat
         quiet.asked(lambda: (False, 1), 1e-3, 1.5)
 
 
-@pytest.mark.parametrize("disturbed, launches", [(0, 1), (2, 3), (9, launching.TRIES)])
-def test_a_launch_whose_clocks_were_disturbed_is_made_again(monkeypatch, disturbed, launches):
+def disturb(monkeypatch, times):
+    """The first so many launches fail as on a busy machine; returns a list of those made."""
     told = []
 
     def run(command, **_):
         told.append(command)
-        busy = len(told) <= disturbed
+        busy = len(told) <= times
         return subprocess.CompletedProcess(command, int(busy), "",
                                            f"failed, {launching.DISTURBED}" if busy else "")
 
     monkeypatch.setattr(launching.subprocess, "run", run)
+    return told
+
+
+@pytest.mark.parametrize("disturbed, launches", [(0, 1), (2, 3), (9, launching.TRIES)])
+def test_a_launch_whose_clocks_were_disturbed_is_made_again(monkeypatch, disturbed, launches):
+    monkeypatch.setattr(quiet, "rounds_of", lambda wait_s, rounds: [wait_s] * rounds)
+    told = disturb(monkeypatch, disturbed)
     done = launching.launch(FAMILIES["mpich"], "pingpong")
     assert (len(told), done.returncode) == (launches, int(disturbed >= launches))
+
+
+def test_a_launch_that_a_busy_machine_disturbs_each_time_skips_its_test(monkeypatch):
+    monkeypatch.setattr(quiet, "rounds_of", lambda wait_s, rounds: [2 * wait_s] * rounds)
+    disturb(monkeypatch, 9)
+    with pytest.raises(pytest.skip.Exception, match="busy: two processes"):
+        launching.launch(FAMILIES["mpich"], "pingpong")
 
 
 def test_words_of_disturbed_clocks_are_the_benchmarks():
