@@ -43,9 +43,17 @@ def launch_once(family, *words, folder=None, timeout=120, **options):
                           timeout=timeout, stdin=subprocess.DEVNULL)
 
 
+def keeping(family, ranks=2, LD_PRELOAD="", **_):
+    """What is preloaded into so many ranks: what a test wants, and that they keep their cores."""
+    keep = STACK / "build" / family.name / "tests/libkeep.so"
+    enough = ranks <= len(os.sched_getaffinity(0)) and keep.exists()
+    return ":".join(filter(None, [str(keep) if enough else "", LD_PRELOAD]))
+
+
 def launch(family, *words, **options):
     """`launch_once`, for what need not fail: made again where the clocks were disturbed. Where
     they were each time the control says whether the machine is busy, and the test is skipped."""
+    options["LD_PRELOAD"] = keeping(family, **options)
     for _ in range(TRIES):
         done = launch_once(family, *words, **options)
         if done.returncode != 1 or DISTURBED not in done.stderr:

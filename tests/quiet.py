@@ -3,8 +3,8 @@
 
 Two processes on two cores begin together, by the clock, and wait as long as the ranks of the
 benchmark do; nothing else. They yield their core meanwhile, as ranks of MPICH and Intel MPI do
-that poll: so a process of the lowest priority is seen, too. Where even the best of many rounds
-takes them longer, so must it take the ranks.
+that poll if nothing keeps them from it: so a process of the lowest priority is seen, too. Where
+even the best of many rounds takes them longer, so must it take the ranks.
 """
 
 import os
