@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import pathlib
-import re
 import signal
 import subprocess
 import sys
@@ -53,18 +52,16 @@ def check(records):
 def launch_in_allocation(slurm, results, placements):
     """A bare reframe inside an allocation: every MPI is launched both ways in these placements.
     It submits nothing; a launch has a part of its nodes."""
-    done = slurm.run(
-        "sbatch", "--wait", "--nodes=4", "--exclusive", "--licenses=cores:1",
-        f"--output={results}/out", "--wrap",
+    number, state = slurm.batch(
+        "--nodes=4", "--exclusive", "--licenses=cores:1", f"--output={results}/out", "--wrap",
         f"{REFRAME} -r -c {SITE_TESTS} -n 'placement_check.*placement=({'|'.join(placements)})%'",
         COTEJO_SITE="one-machine-slurm", COTEJO_RESULTS=str(results),
         RFM_CONFIG_FILES=str(families.REPO / "reframe_tests/config.py"))
-    assert done.returncode == 0, done.stderr + (results / "out").read_text()[-3000:]
+    assert state == "COMPLETED", (results / "out").read_text()[-3000:]
     records = records_of(results)
     assert asked(records) == sorted((p, m, place) for p in ("srun", "mpirun") for m in PRESENT
                                     for place in placements)
     check(records)
-    (number,) = re.findall(r"batch job (\d+)", done.stdout)
     for record in records:
         assert record["allocation"] == {"scheduler": "slurm", "id": number, "exclusive": True,
                                         "nodes": slurm_machine.NODES}
