@@ -32,3 +32,11 @@ def test_a_site_bounds_launches(tmp_path, monkeypatch):
     monkeypatch.setenv("COTEJO_LAUNCHES", "2")
     assert scales.numbers("full") == scales.numbers("quick") == [1, 2]
     assert scales.launches("smoke") == 1
+
+
+@pytest.mark.parametrize(("tag", "job"), [
+    ("kernels", "kernels"), ("thresholds-check", "thresholds"), ("p2p-bench", "p2p"),
+    ("smoke", ""), ("full", ""), ("tinetti-p2p-pvm", ""), ("programs-checks", "")])
+def test_a_tag_is_of_one_job_or_of_none(tag, job):
+    """Of a job's tag only the job's file is read."""
+    assert scales.job_of(tag) == job

@@ -27,6 +27,13 @@ def tag(job, scale):
     return {"quick": job, "smoke": f"{job}-check"}.get(scale, f"{job}-{scale}")
 
 
+def job_of(asked):
+    """The job that a tag is of, whatever its scale; '' where it is of none, as a scale's own and
+    an exhibit's."""
+    job = asked.partition("-")[0]
+    return job if asked in {tag(job, scale) for scale in LAUNCHES} - {*LAUNCHES} else ""
+
+
 def launches(tag):
     """Blocks of the study of a tag, which is a scale or what `tag()` gives."""
     word = tag.rpartition("-")[2].replace("check", "smoke")
