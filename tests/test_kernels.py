@@ -101,8 +101,9 @@ def test_a_wrong_key_is_an_error(mpi):
 def test_sends_that_would_deadlock_are_found_and_left_out(mpi, tmp_path):
     """Two ranks that each send the other 1 MiB would wait for ever, unless the library takes that
     much on its own, as it then does in the sort, too."""
-    done = launch(mpi, "radix", "--keys", "600k", "--variant", "polled", "--buffer", "1403,1Mi",
-                  *ONCE_KERNEL, "--output", "samples", folder=tmp_path)
+    words = ["radix", "--keys", "600k", "--patience", "0.05"]
+    done = launch(mpi, *words, "--variant", "polled", "--buffer", "1403,1Mi", *ONCE_KERNEL,
+                  "--output", "samples", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     sizes = {int(row["bytes"]) for row in rows(tmp_path)}
     found = record(tmp_path)["observed"]["found"]["deadlock_bytes"]
@@ -112,7 +113,7 @@ def test_sends_that_would_deadlock_are_found_and_left_out(mpi, tmp_path):
     assert sizes == {1403}
     assert 1403 < found <= 1 << 20
     assert f"deadlock from {found:.0f} B on" in done.stdout
-    done = launch(mpi, "radix", "--keys", "600k", "--variant", "polled-posted", "--buffer", "1Mi")
+    done = launch(mpi, *words, "--variant", "polled-posted", "--buffer", "1Mi")
     assert done.returncode == 2 and "give smaller ones" in said(done)[0]
 
 

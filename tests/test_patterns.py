@@ -36,7 +36,7 @@ def rows(folder):
 
 def test_the_deadlock_found_is_the_real_one(mpi, tmp_path):
     """From the size found on, the exchange itself hangs; one byte below, it does not."""
-    words = ["exchange", "--sizes", "1,1Ki,16Ki,64Ki", "--budget", "0.01"]
+    words = ["exchange", "--sizes", "1,1Ki,16Ki,64Ki", "--budget", "0.01", "--patience", "0.05"]
     done = launch(mpi, *words, "--output", "samples", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     least = record(tmp_path)["observed"]["found"]["deadlock_bytes"]
@@ -49,7 +49,7 @@ def test_the_deadlock_found_is_the_real_one(mpi, tmp_path):
         return
     real = ["exchange", "--primitive", "blocking", "--look", "no", "--budget", "0.01", "--sizes"]
     assert launch(mpi, *real, str(least - 1)).returncode == 0
-    assert launch(mpi, *real, str(least), guard_s=4, folder=tmp_path).returncode == 124
+    assert launch(mpi, *real, str(least), guard_s=2, folder=tmp_path).returncode == 124
 
 
 @pytest.mark.one_mpi

@@ -7,10 +7,10 @@ launch(
   "bandwidth --sizes 0,1,1000,100k --split parts --queue 1,2,6 --mode synchronous"
   "bandwidth --sizes 1,100k --queue 4 --cache cold"
   "bandwidth --sizes 1,7,100k --split parts --queue 1,8 --errors yes --start barrier"
-  "exchange --sizes 0,1,1000,100k --patience 0.05"
-  "exchange --sizes 1,100k --patience 0.05 --cache cold --interleave yes"
+  "exchange --sizes 0,1,1000,100k --patience 0.02"
+  "exchange --sizes 1,100k --patience 0.02 --cache cold --interleave yes"
   # Of these sizes the blocking exchange can do none.
-  "exchange --sizes 64Mi --patience 0.05 --adaptive 0.1 --primitive blocking"
+  "exchange --sizes 64Mi --patience 0.02 --adaptive 0.1 --primitive blocking"
   "pingpong --sizes 1:64Ki:x16 --adaptive 0.1 --mode ready"
   "pingpong --sizes 0,1,1000,100k --buffer one --cache cold"
   "pingping --sizes 1:64Ki:x16 --adaptive 0.1 --cache cold --mode buffered")
