@@ -9,7 +9,8 @@ import pytest
 from tests.launching import STACK, launch, refuses, said
 from tests.test_patterns import record
 
-ONCE = ["--min-repetitions", "1", "--max-repetitions", "1", "--calls", "1", "--sync-share", "1"]
+ONCE = ["--min-repetitions", "1", "--max-repetitions", "1", "--calls", "1", "--set-up", "0",
+        "--sync-share", "1"]
 
 
 @pytest.mark.one_mpi

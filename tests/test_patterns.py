@@ -14,10 +14,10 @@ from tests.launching import STACK, launch, refuses, said
 CROWDED = {"OMPI_MCA_rmaps_default_mapping_policy": ":oversubscribe",
            "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
            "OMPI_MCA_mpi_yield_when_idle": "1", "I_MPI_PIN": "0", "I_MPI_WAIT_MODE": "1"}
-ONCE = ["--min-repetitions", "1", "--max-repetitions", "1", "--calls", "1"]
+ONCE = ["--min-repetitions", "1", "--max-repetitions", "1", "--calls", "1", "--set-up", "0"]
 # Of what starts together on a shared clock.
-STARTED_ONCE = ["--min-repetitions", "1", "--max-repetitions", "1", "--stage", "1", "--sync-share",
-                "1"]
+STARTED_ONCE = ["--min-repetitions", "1", "--max-repetitions", "1", "--stage", "1", "--set-up",
+                "0", "--sync-share", "1"]
 
 
 def once(experiment):

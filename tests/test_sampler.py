@@ -12,7 +12,8 @@ from tests.launching import FAMILIES, STACK, command_of, launch, said
 
 PRESENT = [f for f in FAMILIES.values() if (f.prefix(STACK) / "bin/cotejo").exists()]
 
-BRIEF = ["--budget", "0", "--min-repetitions", "1", "--max-repetitions", "1", "--sync-share", "1"]
+BRIEF = ["--budget", "0", "--min-repetitions", "1", "--max-repetitions", "1", "--set-up", "0",
+         "--sync-share", "1"]
 
 
 def measured(mpi, folder, *words, **variables):
@@ -72,6 +73,15 @@ def test_the_order_does_not_depend_on_the_library(tmp_path):
     words = ["pingpong", "--sizes", ",".join(map(str, SIZES)), "--seed", "3", *BRIEF]
     orders = {tuple(order_of(measured(f, tmp_path / f.name, *words)[1])) for f in PRESENT}
     assert len(orders) == 1
+
+
+@pytest.mark.one_mpi
+def test_the_set_up_takes_as_many_calls_as_its_time_allows(mpi, tmp_path):
+    """Two at least, and 510 at most: their payload counts."""
+    none, most = (measured(mpi, tmp_path / time, "pingpong", "--sizes", "1000", "--calls", "1",
+                           *BRIEF[:6], "--set-up", time)[0]["observed"]["payload_bytes"]
+                  for time in ("0", "60"))
+    assert most - none == 508 * 2 * 1000  # there and back
 
 
 @pytest.mark.one_mpi

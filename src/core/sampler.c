@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 // Some libraries set a collective up anew during its first hundreds of calls. Those not measured
-// come in batches that double; after SETUP_S no more are begun. Simulated, the first call alone
+// come in batches that double; after --set-up no more are begun. Simulated, the first call alone
 // is another than the rest.
 #ifdef COTEJO_SIMULATED
 enum { SETUP_BATCH_MOST = 2 };
@@ -21,7 +21,6 @@ enum { SETUP_BATCH_MOST = 2 };
 enum { SETUP_BATCH_MOST = 256 };
 #endif
 enum { GROWTH_MOST = 40, TRIES = STAGE_TRIES };
-static const double SETUP_S = 5e-3;
 // Samples reach the temporary file at least so often, and when their operation is over: not after
 // each stage, since writing disturbs what is measured next.
 static const double FLUSH_S = 1;
@@ -34,6 +33,8 @@ const struct option sampler_options[] = {
      "needs"},
     {"per-rank", OPTION_CHOICE, "no", "", "yes|no", 0, 0,
      "yes: what every rank alone would have told goes to the file, too, as operations NAME.rankR"},
+    {"set-up", OPTION_REAL, "5e-3", "s", NULL, 0, 100,
+     "time that calls take which come before the samples, up to some hundreds of them"},
     {"stage", OPTION_INTEGER, "8", "", NULL, 1, 10000, "samples between two looks at them"},
     {"warm-up", OPTION_INTEGER, "4", "", NULL, 1, 10000,
      "windows: repetitions that find the first window, not counted"},
@@ -62,6 +63,7 @@ void sampler_read(struct sampler *sampler, struct bench *bench) {
     sampler->warm_up = options_integer(options, "warm-up");
     sampler->calls = options_integer(options, "calls");
     sampler->sample_s = options_real(options, "sample-time");
+    sampler->setup_s = options_real(options, "set-up");
     sampler->wrong_share = options_real(options, "wrong");
     sampler->stretch = options_real(options, "stretch");
     sampler->lead_s = options_real(options, "lead");
@@ -88,6 +90,7 @@ struct sampler sampler_plain(struct bench *bench, struct stop stop) {
                             .stop = stop,
                             .stage = 1,
                             .calls = 1,
+                            .setup_s = 5e-3, // as the option has it
                             .tightest_s = INFINITY};
 }
 
@@ -161,7 +164,7 @@ static void set_up(struct sampler *sampler, const struct operation *operation) {
         stage_prepare(operation, -1);
         operation->run(operation->state, batch);
         sampler->bench->payload_bytes += (double)batch * operation->message.payload;
-        more = clock_now(clock) - begin_s < SETUP_S;
+        more = clock_now(clock) - begin_s < sampler->setup_s;
         announce(sampler->bench->comm, &more, 1);
     }
 }

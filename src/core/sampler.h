@@ -84,7 +84,7 @@ struct sampler {
     bool per_rank; // every rank's times are samples too
     // The rules, as the options say them.
     long stage, warm_up, calls;
-    double sample_s, wrong_share, stretch, late_s, error_share, lead_s;
+    double sample_s, setup_s, wrong_share, stretch, late_s, error_share, lead_s;
     // What was found.
     double first_s;    // start of the stage that runs, on the shared clock; windows only
     double tightest_s; // least window that any sample relied on; infinite: none did

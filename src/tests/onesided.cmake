@@ -12,7 +12,7 @@ launch(
   "onesided --sizes 8,1000 --layout 16,64")
 add_test(NAME onesided-progress COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:cotejo>
   onesided-progress --operation put,get_accumulate --synchronisation lock,flush --sizes 1000
-  --compute 0,200 --budget 0.005 --min-repetitions 3 --max-repetitions 5 --sync-share 1)
+  --compute 0,200 --budget 0.005 --min-repetitions 3 --max-repetitions 5 --set-up 0 --sync-share 1)
 
 # Queues that are looked through; many to one, both ways at once.
 launch(

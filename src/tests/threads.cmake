@@ -7,7 +7,7 @@ foreach(case "--communicators one --sizes 0,1000,100k" "--communicators each --c
   string(REPLACE " " "" name threads${case})
   add_test(NAME ${name} COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:cotejo> threads ${words}
     --threads 1,2 --queue 3 --calls 1 --budget 0.01 --min-repetitions 1 --max-repetitions 2
-    --stage 1)
+    --set-up 0 --stage 1)
 endforeach()
 launch(
   "partitioned --sizes 1,1Ki,64Ki --partitions 1,4"
