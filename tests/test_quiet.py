@@ -13,9 +13,9 @@ from tests import launching, quiet
 from tests.launching import FAMILIES, STACK
 
 #: One of each kind that asserts on a time.
-CASES = {"test_proof.py": "planted_share and 0.5", "test_method.py": "known_time and round",
-         "test_arrival.py": "done_its_wait and ramp", "test_logp.py": "drain and gap and 0.0001",
-         "test_threads.py": "known_waits", "test_settings.py": "limit and shm and 32768 and mpich"}
+CASES = {"test_proof": "planted_share and 0.5", "test_method": "known_time and round",
+         "test_arrival": "done_its_wait and ramp", "test_logp": "drain and gap and 0.0001",
+         "test_threads": "known_waits", "test_settings": "limit and shm and 32768 and mpich"}
 WRITES = """
 import os, sys
 with open(sys.argv[1], "wb") as file:
@@ -35,16 +35,17 @@ def test_what_asserts_on_times_asks_the_control(tmp_path):
     writes = subprocess.Popen([sys.executable, "-c", WRITES, str(tmp_path / "file"),
                                str(os.getpid())])
     try:
-        for name, chosen in CASES.items():
-            done = subprocess.run(
-                [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", chosen,
-                 f"tests/{name}"], cwd=families.REPO, text=True,
-                capture_output=True, timeout=300, stdin=subprocess.DEVNULL)
-            assert done.returncode == 0, done.stdout[-3000:]
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", "-k",
+             " or ".join(f"({name} and {chosen})" for name, chosen in CASES.items()),
+             *(f"tests/{name}.py" for name in CASES)], cwd=families.REPO, text=True,
+            capture_output=True, timeout=600, stdin=subprocess.DEVNULL)
     finally:
         for process in (computes, writes):
             process.kill()
             process.wait()
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert {name for name in CASES if f"\ntests/{name}.py::" in done.stdout} == {*CASES}
 
 
 def test_the_control_sees_a_process_of_the_lowest_priority():
