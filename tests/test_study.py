@@ -131,7 +131,7 @@ def test_a_launch_that_hangs_is_ended_and_recorded_and_the_rest_goes_on(tmp_path
     stack = hanging_stack(tmp_path / "stack", FAMILIES["mpich"])
     done = subprocess.run(
         [str(REFRAME), "-r", "-c", str(families.REPO / "reframe_tests/p2p.py"),
-         "-n", "pingpong_smoke.*%transport=shm", "-S", "limit_s=5"],
+         "-n", "pingpong_smoke.*%transport=shm", "-S", "limit_s=3"],
         env=environment(tmp_path / "results", COTEJO_STACK=str(stack)), cwd=tmp_path, text=True,
         capture_output=True, timeout=300)
     launches = {r["asked"]["mpi"]: r for r in
@@ -139,7 +139,7 @@ def test_a_launch_that_hangs_is_ended_and_recorded_and_the_rest_goes_on(tmp_path
     assert launches.keys() == {f.name for f in PRESENT}, done.stdout[-3000:]
     hung = launches.pop("mpich")
     assert (hung["status"], hung["samples"]) == ("failed", None)
-    assert hung["reason"] == "still running after 5 s, ended with all its ranks"
+    assert hung["reason"] == "still running after 3 s, ended with all its ranks"
     # On a busy machine another may take as long.
     assert {(r["status"], r["reason"]) for r in launches.values()} <= {
         ("ok", ""), ("failed", hung["reason"])}
