@@ -53,7 +53,8 @@ suite() {
   fi
 }
 
-# What measures nothing and starts no ranks runs side by side, its output in a file of $beside:
+# What measures nothing and starts no ranks, or only such as have real-time priority, runs side by
+# side, its output in a file of $beside:
 # begin NAME COMMAND... starts it, `suite ... ended NAME` waits for it.
 begin() {
   "${@:2}" >"$beside/$1" 2>&1 </dev/null &
@@ -71,15 +72,18 @@ begin R-style Rscript --vanilla tests/lint.R
 begin R Rscript --vanilla -e \
   'testthat::test_local("analysis", reporter = "summary", stop_on_failure = TRUE)'
 begin sanitizers python3 -m stack.ctest "$STACK" --sanitize --only-build
-# In two parts, since it takes the longest of these; each takes this machine's cores by itself.
-begin Python-1 env -u COTEJO_LOCKS python3 -m pytest -q -rs -m beside tests/test_[a-n]*.py
-begin Python-2 env -u COTEJO_LOCKS python3 -m pytest -q -rs -m beside tests/test_[o-z]*.py
+# In parts, since it takes the longest of these; each takes this machine's cores by itself.
+measures_nothing=(env -u COTEJO_LOCKS python3 -m pytest -q -rs --durations=10 -m beside)
+begin Slurm "${measures_nothing[@]}" tests/test_slurm.py
+begin Python-1 "${measures_nothing[@]}" tests/test_[a-n]*.py
+begin Python-2 "${measures_nothing[@]}" tests/test_[o-r]*.py tests/test_s[!l]*.py tests/test_[t-z]*.py
 suite "style of Python" ruff ruff check .
 suite "style of C" clang-format sh -c \
   'find src -name "*.[ch]" -exec clang-format --dry-run -Werror {} +'
 suite "style of R" R:lintr ended R-style
 suite "R" R:testthat ended R
 suite "build for sanitizers" ctest ended sanitizers
+suite "Slurm" pytest ended Slurm
 suite "Python that measures nothing, a to n" pytest ended Python-1
 suite "Python that measures nothing, o to z" pytest ended Python-2
 # From here on a suite has the machine for itself.

@@ -89,6 +89,7 @@ def test_the_librarys_own_words_are_the_evidence():
         assert bool(launches.variables_problem(level, record)) is bool(reason)
 
 
+@pytest.mark.beside
 @pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack`")
 def test_a_variable_goes_into_launch_and_record(tmp_path):
     fake = Fake(tmp_path, "mpich", ("MPICH Version: 5.0.2", "libfabric provider: tcp",

@@ -72,6 +72,7 @@ def test_programs_of_the_repository_are_sound(path):
     assert any_program.load(path).name == path.stem
 
 
+@pytest.mark.beside
 @pytest.mark.parametrize(("words", "said"), [
     (["--program", "./a", "--metric", "x"], "has no group"),
     (["--program", "./a '"], "No closing quotation"),

@@ -6,7 +6,6 @@ is cancelled."""
 import contextlib
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 import time
@@ -15,7 +14,7 @@ import pytest
 
 from reframe_tests.harness.machine import removal
 from reframe_tests.harness.model import families
-from tests import slurm_machine, slurm_studies
+from tests import fake_mpi, slurm_machine, slurm_studies
 from tests.slurm_studies import (
     REFRAME,
     SITE_TESTS,
@@ -73,23 +72,18 @@ def test_in_a_shell_that_srun_gives_launches_are_made_beside_it(slurm, tmp_path)
     check(records)
 
 
-@pytest.fixture
-def new_site():
-    """A name for a site of the repository, which is gone after the test."""
-    name = f"slurm-{os.getpid()}"
-    yield name
-    shutil.rmtree(families.REPO / "site_configs" / name, ignore_errors=True)
-
-
-def test_a_site_that_is_written_on_a_node_launches_as_it_is(slurm, new_site, tmp_path):
-    """Within a node and between two, with no edit."""
-    done = slurm.run(sys.executable, "-m", "reframe_tests.harness", "new-site", new_site,
-                     host="host1")
+def test_a_site_that_is_written_on_a_node_launches_as_it_is(slurm, tmp_path):
+    """Within a node and between two, with no edit; in a copy of the tree."""
+    tree = fake_mpi.tree(tmp_path / "tree")
+    done = slurm.run("env", "-C", tree, sys.executable, "-m", "reframe_tests.harness", "new-site",
+                     "written", host="host1", COTEJO_STACK=str(families.stack_prefix()))
     assert done.returncode == 0, done.stderr
-    done = reframe(slurm, tmp_path, "-c", SITE_TESTS, "-n",
+    done = reframe(slurm, tmp_path / "results", "-c", tree / "reframe_tests/site.py", "-n",
                    "placement_check.*placement=(near.*shm|one-per-host)", "-p", "mpich",
-                   host="host1", COTEJO_SITE=new_site)
-    records = records_of(tmp_path)
+                   host="host1", COTEJO_SITE="written",
+                   COTEJO_STACK=str(families.stack_prefix()),
+                   RFM_CONFIG_FILES=str(tree / "reframe_tests/config.py"))
+    records = records_of(tmp_path / "results")
     assert sorted((r["asked"]["transport"], r["asked"]["hosts"]) for r in records) == [
         ("shm", 1), ("tcp", slurm_machine.HOSTS)], done.stdout[-3000:]
     assert {r["id"]: r["reason"] for r in records if r["reason"]} == {}

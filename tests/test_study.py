@@ -154,6 +154,7 @@ def test_a_study_of_some_cells_measures_those_alone(tmp_path):
     assert names and all(n.startswith(mine) for n in names)
 
 
+@pytest.mark.beside
 def test_one_core_only_is_said(tmp_path):
     done = subprocess.run(
         ["taskset", "-c", str(min(os.sched_getaffinity(0))), sys.executable, "-m",
@@ -163,6 +164,7 @@ def test_one_core_only_is_said(tmp_path):
     assert done.stderr.endswith("one core only, and ranks need one each\n")
 
 
+@pytest.mark.beside
 def test_cells_that_no_test_has_are_refused(tmp_path):
     for regex, said in [("pingpang", "no cell of tag 'smoke' has 'pingpang'"),
                         (r"^pingpang\.", "no cell of tag 'smoke' has '^pingpang"),
@@ -184,6 +186,7 @@ def test_only_tests_that_can_have_such_cells_are_made(like, tests):
     assert plans.tests_of(like) == tests
 
 
+@pytest.mark.beside
 def test_an_exhibit_takes_as_many_launches_as_the_scale_of_its_tests(results, monkeypatch):
     """Full tests that were asked for by their exhibit had 10 blocks in place of 30."""
     monkeypatch.setenv("RFM_CONFIG_FILES", str(families.REPO / "reframe_tests/config.py"))
