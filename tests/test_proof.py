@@ -11,12 +11,12 @@ from tests import quiet
 from tests.launching import STACK, launch, said
 
 
-def waited(mpi, slow, seed=1):
+def waited(mpi, slow, seed=1, **variables):
     """Times (s) that rank 0 waits for messages sent a known time later, slowed: their quantiles
     0.02, 0.25, 0.5, 0.75 and 0.97. What is planted into every call is in the quickest, too, which
     no busy machine interrupted."""
     done = launch(mpi, program=STACK / "build" / mpi.name / "tests/test_slow",
-                  COTEJO_SLOW=str(slow), COTEJO_SLOW_SEED=str(seed),
+                  COTEJO_SLOW=str(slow), COTEJO_SLOW_SEED=str(seed), **variables,
                   LD_PRELOAD=str(mpi.prefix(STACK) / "lib/libcotejo_slow.so"))
     assert done.returncode == 0, done.stderr
     # The MPIs introduce themselves before it.
@@ -95,12 +95,26 @@ def test_a_delay_that_is_none_ends_the_launch(mpi, slow):
 
 
 @pytest.mark.one_mpi
-def test_a_seed_that_is_none_ends_the_launch(mpi):
-    done = launch(mpi, "pingpong", "--sizes", "1", COTEJO_SLOW="0", COTEJO_SLOW_SEED="1.5",
+@pytest.mark.parametrize(("name", "value", "words"), [
+    ("COTEJO_SLOW_SEED", "1.5", "=1.5 is no whole number"),
+    ("COTEJO_SLOW_RANK", "one", "=one is no whole number"),
+    ("COTEJO_SLOW_RANK", "2", "=2: there are ranks 0 to 1")])
+def test_a_seed_or_rank_that_is_none_ends_the_launch(mpi, name, value, words):
+    done = launch(mpi, "pingpong", "--sizes", "1", COTEJO_SLOW="0", **{name: value},
                   LD_PRELOAD=str(mpi.prefix(STACK) / "lib/libcotejo_slow.so"))
     assert done.returncode != 0
-    assert any("COTEJO_SLOW_SEED=1.5 is no whole number" in line
-               for line in said(done, "cotejo-slow"))
+    assert any(name + words in line for line in said(done, "cotejo-slow"))
+
+
+@pytest.mark.one_mpi
+def test_the_rank_that_is_asked_for_is_slowed(mpi):
+    """Rank 1 has what it waits for at once: a share of that is nothing, where rank 0 was slowed it
+    would be twice the time. A fixed delay comes before rank 1's answer."""
+    def launches():
+        none, share, fixed = (waited(mpi, slow, COTEJO_SLOW_RANK="1")[0.02]
+                              for slow in (0, 1, "fixed:1e-3"))
+        return share / none < 1.2 and fixed / none > 1.8, (share / none, fixed / none)
+    quiet.asked(launches, PAUSE_S, 1.02, at=0.02)
 
 
 def test_names_hide_what_is_planted():

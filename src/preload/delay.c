@@ -15,11 +15,11 @@
 // What is planted by calls (fixed, tail, levels) is planted into those that end something: an
 // operation has one of them.
 //
-// Only rank 0 is slowed: it waits for its peers inside its own calls, so the delays of several
-// ranks would be part of one another's calls and grow beyond what was planted. Of an operation
-// that rank 0 spends in MPI calls only, such as a ping-pong, the time is then 1 + SHARE times as
-// long. The share 0 keeps the clock reads, which are what the sides of a comparison must have in
-// common.
+// Only one rank is slowed, COTEJO_SLOW_RANK (0): it waits for its peers inside its own calls, so
+// the delays of several ranks would be part of one another's calls and grow beyond what was
+// planted. Of an operation that this rank spends in MPI calls only, such as a ping-pong, the time
+// is then 1 + SHARE times as long; where another rank's time counts, it is that one to be slowed.
+// The share 0 keeps the clock reads, which are what the sides of a comparison must have in common.
 #include "delay.h"
 
 #include "random.h"
@@ -38,6 +38,7 @@ static struct {
     bool here;
     enum kind kind;
     double chance, share, fixed_s;
+    double reading_s; // what a reading of the clock takes
     uint64_t seed;
 } slow;
 
@@ -47,9 +48,6 @@ static _Thread_local struct {
     uint64_t state;
     bool seeded, upper;
 } own;
-
-// A delay shorter than the cost of reading the clock would come out too long: it is owed.
-static const double least_s = 0.5e-6;
 
 double delay_now(void) {
     struct timespec t;
@@ -85,13 +83,30 @@ void delay_owe(double begin, enum role role) {
         return;
     if (slow.kind == FIXED || (slow.kind == TAIL && draw() < slow.chance))
         own.owed_s += slow.fixed_s;
-    if (own.owed_s < least_s)
+    // A delay shorter than a reading of the clock would come out too long: it is owed. A longer
+    // one is not: saved up it would be in some calls only, which a median of single calls does not
+    // see.
+    if (own.owed_s < slow.reading_s)
         return;
     double until = end + own.owed_s, at = end;
     while (at < until)
         at = delay_now();
-    // Too long by a clock read counts for the next call; by an interruption it does not.
-    own.owed_s = at - until < least_s ? until - at : 0;
+    // Too long by a reading counts for the next call; by an interruption it does not.
+    own.owed_s = at - until < 2 * slow.reading_s ? until - at : 0;
+}
+
+// The mean of the quickest of some batches.
+static double reading(void) {
+    enum { BATCHES = 10, READINGS = 100 };
+    double least = 1;
+    for (int b = 0; b < BATCHES; b++) {
+        double begin = delay_now(), end = begin;
+        for (int i = 0; i < READINGS; i++)
+            end = delay_now();
+        if (end - begin < least)
+            least = end - begin;
+    }
+    return least / READINGS;
 }
 
 // The number at the beginning of a text, from 0 to `most`; where it goes on. NULL: there is none.
@@ -130,35 +145,47 @@ static bool parsed(const char *text) {
     return text && !*text;
 }
 
-static bool seeded(const char *text) {
+// A whole number of the environment, 0 where there is none; whether it is one.
+static bool whole(const char *name, uint64_t *value) {
+    const char *text = getenv(name);
     char *rest;
+    *value = 0;
     if (!text)
         return true;
     errno = 0;
-    slow.seed = strtoull(text, &rest, 10);
-    return *text >= '0' && *text <= '9' && !*rest && !errno;
+    *value = strtoull(text, &rest, 10);
+    if (*text >= '0' && *text <= '9' && !*rest && !errno)
+        return true;
+    fprintf(stderr, "cotejo-slow: %s=%s is no whole number\n", name, text);
+    return false;
 }
 
 void delay_read(void) {
-    const char *given = getenv("COTEJO_SLOW"), *seed = getenv("COTEJO_SLOW_SEED");
-    const char *wrong = !given || !parsed(given) ? "COTEJO_SLOW" : NULL;
-    int rank;
+    const char *given = getenv("COTEJO_SLOW");
+    bool wrong = !given || !parsed(given);
+    uint64_t slowed = 0;
+    int rank, ranks;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (wrong)
         fprintf(stderr,
                 "cotejo-slow: COTEJO_SLOW=%s is no delay: a share from 0 to 10 (0.05 adds 5 %%), "
                 "fixed:S, tail:P:S, launch:P:SHARE or levels:P:SHARE\n",
                 given ? given : "");
-    else if (!seeded(seed)) {
-        wrong = "COTEJO_SLOW_SEED";
-        fprintf(stderr, "cotejo-slow: COTEJO_SLOW_SEED=%s is no whole number\n", seed);
+    else
+        wrong = !whole("COTEJO_SLOW_SEED", &slow.seed) || !whole("COTEJO_SLOW_RANK", &slowed);
+    if (!wrong && slowed >= (uint64_t)ranks) {
+        wrong = true;
+        fprintf(stderr, "cotejo-slow: COTEJO_SLOW_RANK=%llu: there are ranks 0 to %d\n",
+                (unsigned long long)slowed, ranks - 1);
     }
     if (wrong) {
         // All ranks read the same. An abort may be quicker than what was said.
         PMPI_Finalize();
         exit(2);
     }
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    slow.here = rank == 0;
+    slow.here = (uint64_t)rank == slowed;
+    slow.reading_s = reading();
     if (slow.kind == LAUNCH && draw() >= slow.chance)
         slow.share = 0;
 }

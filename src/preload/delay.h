@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// By how much a call of rank 0 is made longer; which calls there are `calls.def` says.
+// By how much a call of one rank is made longer; which calls there are `calls.def` says.
 #ifndef COTEJO_PRELOAD_DELAY_H
 #define COTEJO_PRELOAD_DELAY_H
 
