@@ -69,10 +69,12 @@ def test_every_way_of_exchange_sees_a_wrong_byte(mpi):
 
 
 @pytest.mark.one_mpi
-@pytest.mark.parametrize("pairing", ["halves", "neighbours"])
-def test_pairs_are_measured_one_number_after_the_other(mpi, tmp_path, pairing):
+@pytest.mark.parametrize(("pairing", "wildcard"), [("halves", "none"), ("neighbours", "both")])
+def test_pairs_are_measured_one_number_after_the_other(mpi, tmp_path, pairing, wildcard):
+    """Open receives take no message of another pair, and none by which ranks start."""
     done = launch(mpi, "pingpong", "--sizes", "8,5000", "--pairs", "1,2", "--pairing", pairing,
-                  *ONCE, "--output", "samples", ranks=4, folder=tmp_path, **CROWDED)
+                  "--wildcard", wildcard, *ONCE, "--output", "samples", ranks=4, folder=tmp_path,
+                  **CROWDED)
     assert done.returncode == 0, done.stderr
     found = [(row["bytes"], row["pairs"]) for row in record(tmp_path)["summary"]]
     assert found == [(8, 1), (5000, 1), (8, 2), (5000, 2)]
@@ -93,6 +95,7 @@ def test_all_to_all_is_right_for_any_number_of_ranks(mpi, tmp_path, ranks):
 @pytest.mark.parametrize(("words", "expected"), [
     (["pingpong", "--pairs", "2"], "--pairs 2 needs 4 ranks and was started with 2"),
     (["pingpong", "--buffer", "one", "--blocking", "no"], "use --blocking yes"),
+    (["pingping", "--receive", "last"], "use --blocking no"),
     (["bandwidth", "--queue", "1,3"], "--queue 3 cannot be halved"),
     (["bandwidth", "--errors", "yes", "--split", "parts"], "of a --start but loop"),
     (["stream", "--mode", "ready"], "standard|synchronous"),

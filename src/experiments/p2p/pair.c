@@ -16,13 +16,30 @@ const struct option pair_options[] = {
      "send mode; ready posts every receive one message ahead"},
     {"blocking", OPTION_CHOICE, "yes", "", "yes|no", 0, 0,
      "no: non-blocking sends, and receives posted before"},
+    {"wildcard", OPTION_CHOICE, "none", "", "none|source|tag|both", 0, 0,
+     "what receives leave open: MPI_ANY_SOURCE, MPI_ANY_TAG (IMB's PingPong: both)"},
     PAIR_CACHE_ROW,
     {0},
 };
 
-const struct option pair_start_options[] = {SAMPLER_START_ROW("loop"), {0}};
-
 const struct column pair_columns[] = {PAIR_COLUMN_ROWS, {0}};
+
+static bool asks(const struct options *options, const char *name, const char *value) {
+    return options_have(options, name) && options_is(options, name, value);
+}
+
+// What receives leave open, and when they begin.
+static void choose_receive(struct pair *pair, const struct options *options,
+                           struct failure *failure) {
+    bool both = asks(options, "wildcard", "both");
+    pair->source = both || asks(options, "wildcard", "source") ? MPI_ANY_SOURCE : pair->peer;
+    pair->wanted = both || asks(options, "wildcard", "tag") ? MPI_ANY_TAG : pair->tag;
+    pair->last = asks(options, "receive", "last");
+    if (pair->last && (pair->ready || pair->blocking))
+        failure_set(failure, STATUS_USAGE,
+                    "--receive last: both ranks would wait in their sends, or send to whom does "
+                    "not receive yet; use --blocking no and another --mode than ready");
+}
 
 static void choose_mode(struct pair *pair, const struct options *options,
                         struct failure *failure) {
@@ -40,9 +57,9 @@ static void choose_mode(struct pair *pair, const struct options *options,
             pair->send = modes[i].send;
             pair->isend = modes[i].isend;
         }
-    pair->blocking = !options_have(options, "blocking") || options_is(options, "blocking", "yes");
+    pair->blocking = !asks(options, "blocking", "no");
     pair->ready = pair->send == MPI_Rsend;
-    pair->one = options_have(options, "buffer") && options_is(options, "buffer", "one");
+    pair->one = asks(options, "buffer", "one");
     if (pair->one && (pair->ready || !pair->blocking))
         failure_set(failure, STATUS_USAGE,
                     "--buffer one: a receive is posted ahead into the buffer that is being sent; "
@@ -70,13 +87,13 @@ void pair_send_whole(struct pair *pair) {
 }
 
 void pair_post(struct pair *pair, MPI_Request *received) {
-    MPI_Irecv(buffer_next(&pair->in), pair->count, MPI_BYTE, pair->peer, pair->tag, pair->comm,
-              received);
+    MPI_Irecv(buffer_next(&pair->in), pair->count, MPI_BYTE, pair->source, pair->wanted,
+              pair->comm, received);
 }
 
 void pair_receive(struct pair *pair) {
     pair->received = buffer_next(&pair->in);
-    MPI_Recv(pair->received, pair->count, MPI_BYTE, pair->peer, pair->tag, pair->comm,
+    MPI_Recv(pair->received, pair->count, MPI_BYTE, pair->source, pair->wanted, pair->comm,
              MPI_STATUS_IGNORE);
 }
 
@@ -125,7 +142,7 @@ static void check(const struct operation *operation, unsigned round, struct fail
     pair_enter(operation);
     for (int sender = 0; sender < 2; sender++)
         check_one(pair, sender, 2 * round + (unsigned)sender, failure);
-    ranks_agree(pair->comm, failure, false);
+    ranks_agree(pair->all, failure, false);
 }
 
 void pair_describe(const struct operation *operation, const struct timing *timing,
@@ -166,7 +183,7 @@ static void attach(struct pair *pair, size_t bytes, struct failure *failure) {
 // Buffers for messages of up to `most` B.
 static void open_pair(struct bench *bench, struct pair *pair, size_t most) {
     const struct options *options = &bench->options;
-    bool cold = options_have(options, "cache") && options_is(options, "cache", "cold");
+    bool cold = asks(options, "cache", "cold");
     bool buffered = pair->send == MPI_Bsend;
     size_t cache = node_cache(), slots = pair->pattern->slots ? pair->pattern->slots : 1;
     // Ready mode has two receives posted at a time.
@@ -182,6 +199,9 @@ static void open_pair(struct bench *bench, struct pair *pair, size_t most) {
                 &bench->failure);
     if (buffered)
         attach(pair, most, &bench->failure);
+    // What is open would take the messages by which ranks start and agree.
+    if (pair->source == MPI_ANY_SOURCE || pair->wanted == MPI_ANY_TAG)
+        MPI_Comm_dup(pair->all, &pair->comm);
     ranks_agree(bench->comm, &bench->failure, false);
 }
 
@@ -194,6 +214,8 @@ static void close_pair(struct pair *pair) {
     }
     buffer_close(&pair->out);
     buffer_close(&pair->in);
+    if (pair->comm != pair->all)
+        MPI_Comm_free(&pair->comm);
 }
 
 // The pattern's operation, with what the pattern leaves out in `around`.
@@ -215,6 +237,7 @@ static struct operation operation_of(struct pair *pair, struct around *around) {
 
 static void measure(struct bench *bench, const struct pairing *pairing, void *state) {
     struct pair pair = {.comm = bench->comm,
+                        .all = bench->comm,
                         .rank = pairing->role,
                         .self = bench->rank,
                         .peer = pairing->peer,
@@ -231,6 +254,7 @@ static void measure(struct bench *bench, const struct pairing *pairing, void *st
         sizes.count = 1;
     }
     choose_mode(&pair, &bench->options, &bench->failure);
+    choose_receive(&pair, &bench->options, &bench->failure);
     sampler_open(&sampler, bench, false);
     if (!failed(&bench->failure))
         open_pair(bench, &pair, sizes_largest(&sizes));

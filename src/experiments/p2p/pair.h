@@ -15,14 +15,17 @@ enum { PAIR_BOTH = -1 }; // as the rank whose time it is: the slower of both
 struct pattern;
 
 struct pair {
-    MPI_Comm comm;
-    int rank; // 0 or 1: which of the two
+    MPI_Comm comm; // of its messages: one of their own where receives leave source or tag open
+    MPI_Comm all;  // of what all pairs agree on
+    int rank;      // 0 or 1: which of the two
     int self, peer, count;
-    int tag;       // of its messages
-    int pairs;     // that work at once
-    bool blocking; // of the send; its receive is posted before when it is not
+    int tag;            // of its messages
+    int source, wanted; // what receives ask for: the peer and the tag, or any
+    int pairs;          // that work at once
+    bool blocking;      // of the send; its receive is posted before when it is not
     bool ready;
-    bool one; // buffer for both ways: what was received is what is sent
+    bool one;  // buffer for both ways: what was received is what is sent
+    bool last; // the receive begins behind the send
     int (*send)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
     int (*isend)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     struct buffer out, in;
@@ -32,11 +35,11 @@ struct pair {
     const struct pattern *pattern;
 };
 
-// Declares --sizes, --mode, --blocking and --cache. An experiment that has not all of the modes
-// makes a table of its own from the rows that it shares; without --mode, --blocking or --cache,
-// sends are standard and blocking, and buffers warm. An experiment whose ranks never send while
-// they receive can declare
-// --buffer (two|one), too.
+// Declares --sizes, --mode, --blocking, --wildcard and --cache. An experiment that has not all of
+// the modes makes a table of its own from the rows that it shares; without --mode, --blocking,
+// --wildcard or --cache, sends are standard and blocking, receives leave nothing open, and buffers
+// are warm. An experiment whose ranks never send while they receive can declare --buffer
+// (two|one), too; one that can begin to receive behind its send, --receive (first|last).
 extern const struct option pair_options[];
 #define PAIR_SIZES_ROW                                                                            \
     {                                                                                             \
@@ -53,7 +56,6 @@ extern const struct option pair_options[];
 // SAMPLER_START_ROW in one of its own.
 #define PAIR_OPTION_TABLES                                                                        \
     pairs_options, curve_options, sampler_options, stop_options, sync_options
-extern const struct option pair_start_options[]; // in a loop
 
 // The columns of those experiments: the sampler's, and behind them `pairs` and `fastest_s`.
 enum { PAIR_COLUMNS = SAMPLER_COLUMNS + 2 };

@@ -213,7 +213,7 @@ static void open_lanes(struct bench *bench, struct pair *pair, size_t most) {
     for (int i = 0; i < lanes->count; i++) {
         struct lane *lane = &lanes->at[i];
         *lane = (struct lane){.pair = *pair, .own = apart};
-        lane->pair.tag = PAIR_TAG + TAGS * i;
+        lane->pair.tag = lane->pair.wanted = PAIR_TAG + TAGS * i;
         lane->requests = malloc((size_t)(lanes->queue + 1) * sizeof *lane->requests);
         if (!lane->requests)
             failure_set(&bench->failure, STATUS_USAGE, "no memory for a queue of %d",
