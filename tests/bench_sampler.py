@@ -5,14 +5,10 @@ effect of the order, the gap of LogP where it is known, IMB's times, and 1024 si
 `python3 -m tests.bench_sampler STACK GOAL ...` runs some (null, method, layout, order, gap,
 before, imb, simulated); all: about 40 minutes; `MPI=NAME` those of one MPI, `BLOCKS=N` as many
 launches of each side.
-
-The wheels carry the Intel MPI Benchmarks for Intel MPI and MPICH. For any other MPI build them
-from their public sources (`make -f Makefile TARGET=MPI1 CC=STACK/mpi/NAME/bin/mpicc` in `src_c`);
-COTEJO_IMB=/path/{mpi}/IMB-MPI1 says where they are, where {mpi} stands for the MPI's name.
 """
 
 import argparse
-import csv
+import functools
 import json
 import math
 import os
@@ -26,9 +22,9 @@ import tempfile
 
 from reframe_tests.harness.backends import simgrid
 from reframe_tests.harness.foreign import imb_tables
-from tests import bench_collectives
+from tests import bench_collectives, bench_imb
 from tests.benching import ratio, say, skip
-from tests.collective_tools import present, theirs, times_of
+from tests.collective_tools import ours, present, theirs, times_of
 from tests.launching import STACK, launch_once
 
 BLOCKS = int(os.environ.get("BLOCKS") or 7)
@@ -43,19 +39,6 @@ NO_KERNEL = {"OMPI_MCA_smsc": "^cma,xpmem", "MPIR_CVAR_CH4_XPMEM_ENABLE": "0",
              "MPIR_CVAR_CH4_CMA_ENABLE": "0"}
 
 
-def sample(family, *words, **variables):
-    """Description and samples of a launch; None when it failed."""
-    with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as name:
-        folder = pathlib.Path(name)
-        done = launch_once(family, *words, "--output", "samples", folder=folder, timeout=120,
-                      **variables)
-        if done.returncode:
-            print(f"bench: {family.title}: {done.stderr.strip()[-200:]}", flush=True)
-            return None
-        rows = (folder / "samples.csv").read_text().splitlines()[1:]
-        return json.loads((folder / "samples.json").read_text()), list(csv.DictReader(rows))
-
-
 def medians(record):
     return {row["bytes"]: row["median_s"] for row in record["summary"]}
 
@@ -65,7 +48,7 @@ def null(blocks=BLOCKS):
     for family in present():
         own, batch = [], []
         for _ in range(blocks):
-            found = sample(family, "pingpong", "--sizes", "1", "--budget", "0.01")
+            found = ours(family, "pingpong", "--sizes", "1", "--budget", "0.01")
             if found:
                 overhead = found[0]["observed"]["overhead"]
                 own.append(1e9 * (overhead["sample_s"] - overhead["clock_s"]))
@@ -106,7 +89,7 @@ def layout(blocks=BLOCKS):
         times = {name: [] for name in layouts(offset)}
         for _ in range(blocks):
             for name, (more, variables) in layouts(offset).items():
-                found = sample(family, *words, *more, **variables)
+                found = ours(family, *words, *more, **variables)
                 if found:
                     times[name].append(1e6 * medians(found[0])[65536])
         if not all(times.values()):
@@ -142,7 +125,7 @@ def order(pairs=PAIRS):
         wins, ratios = dict.fromkeys(SIZES, 0), {size: [] for size in SIZES}
         for block in range(pairs):
             seeds = ("1", "2") if block % 2 else ("2", "1")
-            launched = {seed: sample(family, *words, seed) for seed in seeds}
+            launched = {seed: ours(family, *words, seed) for seed in seeds}
             if all(launched.values()):
                 one, two = (medians(launched[seed][0]) for seed in ("1", "2"))
                 for size in SIZES:
@@ -165,9 +148,9 @@ def gap(blocks=BLOCKS):
         for drain_s in (0, 100e-6):
             found = []
             for _ in range(blocks):
-                done = sample(family, "logp", "--sizes", "1", "--budget", "0.05",
-                              "--min-repetitions", "40", LD_PRELOAD=str(planted),
-                              COTEJO_GAP_S=str(GAP_S), COTEJO_DRAIN_S=str(drain_s))
+                done = ours(family, "logp", "--sizes", "1", "--budget", "0.05",
+                            "--min-repetitions", "40", LD_PRELOAD=str(planted),
+                            COTEJO_GAP_S=str(GAP_S), COTEJO_DRAIN_S=str(drain_s))
                 if done:
                     found.append(statistics.median(times_of(done[1], "logp-g", 1)) / GAP_S)
             if not found:
@@ -176,92 +159,6 @@ def gap(blocks=BLOCKS):
             value = statistics.median(found)
             say(f"gap of 20 us with a drain of {1e6 * drain_s:.0f} us within 3 %, {family.name}",
                 f"{value:.3f} of it, [{min(found):.3f}, {max(found):.3f}]", abs(value - 1) <= 0.03)
-
-
-def imb_of(family):
-    named = os.environ.get("COTEJO_IMB", "").replace("{mpi}", family.name)
-    return imb_tables.find(family, STACK) or (
-        named if named and pathlib.Path(named).exists() else None)
-
-
-#: IMB's name -> our words and operation, and the share within which they must agree.
-#: Its PingPong and PingPing receive from any source; ours, and their namesakes, from one rank.
-AGAINST_IMB = {
-    "PingPong": (["pingpong"], "pingpong", 0.03),
-    "PingPongSpecificSource": (["pingpong"], "pingpong", 0.03),
-    "PingPing": (["pingping"], "pingping", 0.05),
-    "PingPingSpecificSource": (["pingping"], "pingping", 0.05),
-    "Sendrecv": (["exchange", "--primitive", "sendrecv"], "exchange-sendrecv", 0.05),
-    **{name.capitalize(): (["collective", "--element", "float",
-                            "--per-rank", "yes", "--operation", name], name, 0.05)
-       for name in ("bcast", "allreduce", "alltoall")}}
-IMB_SIZES = {name: (8 if words[0] == "collective" else 1, 1 << 20)
-             for name, (words, *_) in AGAINST_IMB.items()}
-
-
-def by_imb(family, name):
-    """Size -> mean time in s, of one launch of IMB with one operation."""
-    with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
-        file.write("\n".join(map(str, (4, *IMB_SIZES[name]))) + "\n")  # the first warms up
-        file.flush()
-        printed = theirs(family, imb_of(family), name, "-msglen", file.name, "-iter", "1000,2000",
-                         "-iter_policy", "off")
-    return {size: time_s for _, size, _, time_s in imb_tables.rows(printed)
-            if size in IMB_SIZES[name]}
-
-
-def as_imb(family, name, barrier="mpi-barrier"):
-    """The same of ours: where malloc puts the buffers, sizes as listed, a mean. A row of calls
-    after a barrier is the loop of two ranks; of collectives the slowest rank's mean counts."""
-    words, operation, _ = AGAINST_IMB[name]
-    if words[0] == "collective":
-        words = [*words, "--start", barrier]
-    found = sample(family, *words, "--sizes", ",".join(map(str, (4, *IMB_SIZES[name]))),
-                   "--layout", "malloc", "--order", "listed", "--rse", "0", "--budget", "1",
-                   "--stage", "1000", "--max-repetitions", "1000")
-    if not found:
-        return {}
-    names = ([f"{operation}.rank{rank}" for rank in range(2)] if words[0] == "collective"
-             else [operation])
-    times = {size: [times_of(found[1], one, size) for one in names] for size in IMB_SIZES[name]}
-    return {size: max(map(statistics.fmean, of)) for size, of in times.items() if all(of)}
-
-
-def as_imb_apart(family, name):
-    """Ours after a barrier of our own: ranks leave it otherwise apart than the library's."""
-    return as_imb(family, name, "barrier")
-
-
-def against_imb(blocks=2 * BLOCKS, names=tuple(AGAINST_IMB)):
-    """Launches of both by turns, first the one, then the other. Ours is launched twice: where the
-    two differ by as much, the machine is too restless to tell. Collectives once more after another
-    barrier: where that differs by as much, the time hangs on how ranks leave the one before."""
-    for family in present():
-        if not imb_of(family):
-            skip(f"times of IMB, {family.name}", "no IMB-MPI1 of it; name one by COTEJO_IMB")
-            continue
-        for name in names:
-            share = AGAINST_IMB[name][2]
-            ways = [("theirs", by_imb), ("ours", as_imb), ("again", as_imb)]
-            if AGAINST_IMB[name][0][0] == "collective":
-                ways.append(("apart", as_imb_apart))
-            found = {way: [] for way, _ in ways}
-            for block in range(blocks):
-                for way, run in ways[::1 if block % 2 else -1]:
-                    found[way].append(run(family, name))
-            for size in IMB_SIZES[name]:
-                of = {way: {block: times[size] for block, times in enumerate(runs)
-                            if size in times} for way, runs in found.items()}
-                if min(map(len, of.values())) < 5:
-                    skip(f"{name} of {size} B over IMB, {family.name}", "fewer than 5 launches of "
-                         + ", ".join(way for way in of if len(of[way]) < 5))
-                    continue
-                value, text = ratio(of["ours"], of["theirs"])
-                control = f"ours once more over ours {ratio(of['again'], of['ours'])[1]}"
-                if "apart" in of:
-                    control += f"; after our barrier over ours {ratio(of['apart'], of['ours'])[1]}"
-                say(f"{name} of {size} B over IMB within {100 * share:.0f} %, {family.name}",
-                    f"{text}; {control}", abs(value - 1) <= share)
 
 
 def simulated():
@@ -301,14 +198,14 @@ def allreduce(family, way, operations, size):
     """Time in s of a launch's allreduce: of IMB, or of ours where `way` is a layout."""
     if way == "IMB":
         names = [name.capitalize() for name in operations.split(",")]
-        printed = theirs(family, imb_of(family), *names, "-msglog",
+        printed = theirs(family, bench_imb.find(family), *names, "-msglog",
                          f"{size.bit_length() - 1}:{size.bit_length() - 1}", "-iter", "1000,2000",
                          "-iter_policy", "off")
         return next((time_s for name, of, _, time_s in imb_tables.rows(printed)
                      if (name, of) == ("imb-allreduce", size)), None)
-    found = sample(family, "collective", "--operation", operations, "--layout", way, "--sizes",
-                   str(size), "--start", "mpi-barrier", "--sync", "none", "--order", "listed",
-                   "--rse", "0", "--max-repetitions", "1000", "--budget", "0.3")
+    found = ours(family, "collective", "--operation", operations, "--layout", way, "--sizes",
+                 str(size), "--start", "mpi-barrier", "--sync", "none", "--order", "listed",
+                 "--rse", "0", "--max-repetitions", "1000", "--budget", "0.3")
     return found and statistics.median(times_of(found[1], "allreduce", size))
 
 
@@ -316,7 +213,7 @@ def before(blocks=BLOCKS, size=65536):
     """An allreduce first in its process and behind a broadcast: IMB's, and ours at a page and
     where malloc puts the buffers. At a page nothing that ran before may matter."""
     for family in present():
-        for way in ["page", "malloc", *(["IMB"] if imb_of(family) else [])]:
+        for way in ["page", "malloc", *(["IMB"] if bench_imb.find(family) else [])]:
             times = {"allreduce": {}, "bcast,allreduce": {}}
             for block in range(blocks):
                 for operations in list(times)[::1 if block % 2 else -1]:
@@ -332,14 +229,10 @@ def before(blocks=BLOCKS, size=65536):
                 abs(value - 1) <= 0.1)
 
 
-def against_one(name):
-    return lambda: against_imb(names=(name,))
-
-
 GOALS = {"null": null, "method": bench_collectives.method, "layout": layout, "order": order,
-         "gap": gap, "before": before, "imb": against_imb, "simulated": simulated}
+         "gap": gap, "before": before, "imb": bench_imb.hold, "simulated": simulated}
 #: One of IMB's operations alone.
-ALONE = {name: against_one(name) for name in AGAINST_IMB}
+ALONE = {name: functools.partial(bench_imb.hold, names=(name,)) for name in bench_imb.AGAINST}
 
 
 def hold(names=tuple(GOALS)):

@@ -32,11 +32,12 @@ def present():
             and f.name == (os.environ.get("MPI") or f.name)]
 
 
-def ours(family, *words):
+def ours(family, *words, **variables):
     """Description and samples of one launch of the benchmark; None when it failed."""
     with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as name:
         folder = pathlib.Path(name)
-        done = launch_once(family, *words, "--output", "samples", folder=folder, timeout=120)
+        done = launch_once(family, *words, "--output", "samples", folder=folder, timeout=120,
+                           **variables)
         if done.returncode:
             print(f"bench: {family.title}: {done.stderr.strip()[-200:]}", flush=True)
             return None

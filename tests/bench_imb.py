@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Our times beside those of the Intel MPI Benchmarks of the same MPI, and what makes a difference.
+
+`python3 -m tests.bench_sampler STACK imb`, or one of IMB's operations alone.
+
+The wheels carry the Intel MPI Benchmarks for Intel MPI and MPICH. For any other MPI build them
+from their public sources (`make -f Makefile TARGET=MPI1 CC=STACK/mpi/NAME/bin/mpicc` in `src_c`);
+COTEJO_IMB=/path/{mpi}/IMB-MPI1 says where they are, where {mpi} stands for the MPI's name.
+"""
+
+import functools
+import os
+import pathlib
+import statistics
+import tempfile
+
+from reframe_tests.harness.foreign import imb_tables
+from tests.benching import ratio, say, skip
+from tests.collective_tools import ours, present, theirs, times_of
+from tests.launching import STACK
+
+BLOCKS = int(os.environ.get("BLOCKS") or 7)
+
+
+def find(family):
+    named = os.environ.get("COTEJO_IMB", "").replace("{mpi}", family.name)
+    return imb_tables.find(family, STACK) or (
+        named if named and pathlib.Path(named).exists() else None)
+
+
+#: IMB's name -> our words and operation, and the share within which they must agree.
+#: Its PingPong and PingPing receive from any source; ours, and their namesakes, from one rank.
+AGAINST = {
+    "PingPong": (["pingpong"], "pingpong", 0.03),
+    "PingPongSpecificSource": (["pingpong"], "pingpong", 0.03),
+    "PingPing": (["pingping"], "pingping", 0.05),
+    "PingPingSpecificSource": (["pingping"], "pingping", 0.05),
+    "Sendrecv": (["exchange", "--primitive", "sendrecv"], "exchange-sendrecv", 0.05),
+    **{name.capitalize(): (["collective", "--element", "float",
+                            "--per-rank", "yes", "--operation", name], name, 0.05)
+       for name in ("bcast", "allreduce", "alltoall")}}
+SIZES = {name: (8 if words[0] == "collective" else 1, 1 << 20)
+         for name, (words, *_) in AGAINST.items()}
+
+
+def by_imb(family, name):
+    """Size -> mean time in s, of one launch of IMB with one operation."""
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+        file.write("\n".join(map(str, (4, *SIZES[name]))) + "\n")  # the first warms up
+        file.flush()
+        printed = theirs(family, find(family), name, "-msglen", file.name, "-iter", "1000,2000",
+                         "-iter_policy", "off")
+    return {size: time_s for _, size, _, time_s in imb_tables.rows(printed) if size in SIZES[name]}
+
+
+#: Ours as IMB's: where malloc puts the buffers, sizes as listed, a mean of 1000 repetitions, after
+#: the library's barrier; of two ranks a row of calls.
+AS_IMB = {"--layout": "malloc", "--order": "listed", "--rse": "0", "--budget": "1",
+          "--stage": "1000", "--max-repetitions": "1000"}
+#: What else IMB does otherwise: it looks at its clock at both ends of 1000 calls, where ours has
+#: samples of 50 us; leaves open whose message it receives; begins to receive behind its send;
+#: reads another clock.
+ROW = {"--calls": "1000", "--stage": "1", "--min-repetitions": "1", "--max-repetitions": "1"}
+OPEN, TAG_OPEN = {"--wildcard": "both"}, {"--wildcard": "tag"}
+BEHIND = {"--receive": "last", "--blocking": "no"}
+CLOCK = {"MPI_Wtime": {"--timer": "wtime"}}
+OTHERWISE = {"PingPong": {"a row": ROW, "open receives": OPEN},
+             "PingPongSpecificSource": {"a row": ROW, "open receives": TAG_OPEN},
+             "PingPing": {"a row": ROW, "open receives": OPEN, "receives behind": BEHIND},
+             "PingPingSpecificSource": {"a row": ROW, "open receives": TAG_OPEN,
+                                        "receives behind": BEHIND},
+             "Sendrecv": {"a row": ROW}, "Bcast": CLOCK, "Allreduce": CLOCK, "Alltoall": CLOCK}
+
+
+def as_imb(family, name, changes=None, alone=False):
+    """The same of ours, with changes of its words; `alone`: sizes have launches of their own, as
+    IMB's buffers are as large as its largest message so far, ours as the largest there will be.
+    Of collectives the slowest rank's mean counts."""
+    words, operation, _ = AGAINST[name]
+    collective = words[0] == "collective"
+    options = {**AS_IMB, **({"--start": "mpi-barrier"} if collective else {}), **(changes or {})}
+    names = [f"{operation}.rank{rank}" for rank in range(2)] if collective else [operation]
+    found = {}
+    for sizes in [[size] for size in SIZES[name]] if alone else [SIZES[name]]:
+        done = ours(family, *words, "--sizes", ",".join(map(str, (4, *sizes))),
+                    *(word for option in options.items() for word in option))
+        for size in sizes if done else ():
+            times = [times_of(done[1], one, size) for one in names]
+            if all(times):
+                found[size] = max(map(statistics.fmean, times))
+    return found
+
+
+def ways_of(name):
+    """Way -> function of a launch: theirs, ours, ours once more; ours with one thing as IMB does
+    it, and with all of them; of collectives ours after a barrier that ranks leave otherwise."""
+    of_imb = OTHERWISE[name]
+    together = {word: value for changes in of_imb.values() for word, value in changes.items()}
+    ways = {"theirs": by_imb, "ours": as_imb, "again": as_imb,
+            **{way: functools.partial(as_imb, changes=changes) for way, changes in of_imb.items()},
+            "sizes alone": functools.partial(as_imb, alone=True),
+            "all as theirs": functools.partial(as_imb, changes=together, alone=True)}
+    if AGAINST[name][0][0] == "collective":
+        ways["our barrier"] = functools.partial(as_imb, changes={"--start": "barrier"})
+    return ways
+
+
+def hold(blocks=2 * BLOCKS, names=tuple(AGAINST)):
+    """Launches of both by turns. Ours is launched twice: where the two differ by as much, the
+    machine is too restless to tell. The goal is met, too, where ours differs but not when it does
+    all as IMB; what each of these things changes is told."""
+    for family in present():
+        if not find(family):
+            skip(f"times of IMB, {family.name}", "no IMB-MPI1 of it; name one by COTEJO_IMB")
+            continue
+        for name in names:
+            ways = ways_of(name)
+            found = {way: [] for way in ways}
+            for block in range(blocks):
+                for way in list(ways)[::1 if block % 2 else -1]:
+                    found[way].append(ways[way](family, name))
+            for size in SIZES[name]:
+                say_over_imb(family, name, size, {
+                    way: {block: times[size] for block, times in enumerate(runs) if size in times}
+                    for way, runs in found.items()})
+
+
+def say_over_imb(family, name, size, of):
+    """What way -> block -> time of one size comes to."""
+    share = AGAINST[name][2]
+    goal = f"{name} of {size} B over IMB within {100 * share:.0f} %, {family.name}"
+    if min(map(len, of.values())) < 5:
+        skip(goal, "fewer than 5 launches of " + ", ".join(w for w in of if len(of[w]) < 5))
+        return
+    value, text = ratio(of["ours"], of["theirs"])
+    whole, whole_text = ratio(of["all as theirs"], of["theirs"])
+    controls = "; ".join(f"{way} {ratio(of[way], of['ours'])[1]}"
+                         for way in of if way not in ("theirs", "ours"))
+    say(goal, f"{text}; with all as IMB does it {whole_text}; over ours: {controls}",
+        abs(value - 1) <= share or abs(whole - 1) <= share)
