@@ -70,6 +70,15 @@ def osu_window(operation, name, sizes=SIZES):
                 ["-w", "create", "-s", "flush", "-i", "20000"], sizes=sizes, readings=2)
 
 
+def osu_queue(ours, operation, name, synchronisation, ways=1):
+    """64 one-sided operations and what completes them. From 64 B on: ours have lines of the cache
+    of their own, theirs follow each other."""
+    return Peer([*ours, "--queue", "64"], operation, name,
+                ["-w", "create", "-s", synchronisation, "-W", "64", "-i", "2000"],
+                sizes=(64, 1024), time=lambda rate, size: 1e-6 * ways * size / rate,
+                readings=2 / 64)
+
+
 def imb_window(operation, name, *more):
     """The same of Intel's, which reads its clock around all calls."""
     return Peer([*WINDOW, operation, *more], f"{operation}.flush.create", "IMB-RMA",
@@ -100,6 +109,10 @@ PEERS = [
     osu_window("get_accumulate", "osu_get_acc_latency"),
     osu_window("fetch_and_op", "osu_fop_latency", (1,)),
     osu_window("compare_and_swap", "osu_cas_latency", (1,)),
+    osu_queue([*WINDOW, "put"], "put.flush.create", "osu_put_bw", "flush"),
+    osu_queue([*WINDOW, "get"], "get.flush.create", "osu_get_bw", "flush"),
+    osu_queue(["onesided", "--synchronisation", "pscw", "--window", "create", "--ways", "both",
+               "--operation", "put"], "put.pscw.create", "osu_put_bibw", "pscw", 2),
     imb_window("put", "Unidir_put"),
     imb_window("get", "Unidir_get"),
     imb_window("put", "Bidir_put", "--ways", "both"),
