@@ -110,18 +110,17 @@ else:
 
 
 def tests():
-    """The files of tests: the comparison where the command line chooses none; the one of the job
-    whose tag it chooses, since to load all takes seconds; else all others."""
+    """The files of tests: the comparison where the command line chooses none; those that can have
+    the tag that it chooses, since to load all takes seconds; else all others."""
     folder = families.REPO / "reframe_tests"
     if not chosen(sys.argv[1:]):
         return [folder / ("allocated.py" if submission.needed() else "comparison.py")]
-    files = {path.stem: path for path in sorted(folder.glob("*.py"))
-             if path.stem not in scales.NO_JOBS or path.stem == "jobs"}
+    files = [path for path in sorted(folder.glob("*.py"))
+             if path.stem not in scales.NO_JOBS or path.stem == "jobs"]
     # ReFrame finds tags by part of their names, and others may have the job's.
     tag = re.search(r"(?:^| )(?:-t|--tag)[= ]?(?:\^([\w-]+)\$|\^?(jobs)\$?)(?: |$)",
                     " ".join(sys.argv[1:]))
-    job = scales.job_of(tag[1] or tag[2]) if tag else ""
-    return [files[job]] if job in files else list(files.values())
+    return (tag and scales.files_with(tag[1] or tag[2], files)) or files
 
 
 def chosen(words):

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a site bounds: launches, and the largest message."""
 
+import re
+
 import pytest
 
 from reframe_tests.harness.launch import scales
-from reframe_tests.harness.model import sites
+from reframe_tests.harness.model import families, sites
 
 
 @pytest.mark.parametrize(("sizes", "largest", "kept"), [
@@ -34,9 +36,20 @@ def test_a_site_bounds_launches(tmp_path, monkeypatch):
     assert scales.launches("smoke") == 1
 
 
-@pytest.mark.parametrize(("tag", "job"), [
-    ("kernels", "kernels"), ("thresholds-check", "thresholds"), ("p2p-bench", "p2p"),
-    ("smoke", ""), ("full", ""), ("tinetti-p2p-pvm", ""), ("programs-checks", "")])
-def test_a_tag_is_of_one_job_or_of_none(tag, job):
-    """Of a job's tag only the job's file is read."""
-    assert scales.job_of(tag) == job
+FILES = sorted((families.REPO / "reframe_tests").glob("*.py"))
+
+
+@pytest.mark.parametrize(("tag", "read"), [
+    ("kernels", ["kernels"]), ("thresholds-check", ["thresholds"]), ("p2p-bench", ["p2p"]),
+    ("smoke", ["hosts", "imb", "p2p", "simulated"]), ("full", []), ("tinetti-p2p-pvm", []),
+    ("programs-checks", []), ("jobs", ["jobs"])])
+def test_of_a_tag_only_the_files_are_read_that_can_have_it(tag, read):
+    assert [path.stem for path in scales.files_with(tag, FILES)] == read
+
+
+def test_the_main_job_is_of_no_file_that_does_not_say_so():
+    """A class of another file would take its tags along, and be read for neither of them."""
+    main = scales.files_with("smoke", FILES)
+    names = "|".join(path.stem for path in main)
+    assert [path.stem for path in FILES if path not in main and path.stem != "comparison"
+            and re.search(rf"^from \.({names}) import", path.read_text(), re.M)] == []

@@ -27,11 +27,14 @@ def tag(job, scale):
     return {"quick": job, "smoke": f"{job}-check"}.get(scale, f"{job}-{scale}")
 
 
-def job_of(asked):
-    """The job that a tag is of, whatever its scale; '' where it is of none, as a scale's own and
-    an exhibit's."""
+def files_with(asked, files):
+    """Those of the files of tests that alone can have a tag: its job's, or, of the main job's two,
+    those that say that they are of it; none where any may, as of an exhibit's."""
+    if asked in ("smoke", "quick"):
+        return [path for path in files if "    main_job = True\n" in path.read_text()]
     job = asked.partition("-")[0]
-    return job if asked in {tag(job, scale) for scale in LAUNCHES} - {*LAUNCHES} else ""
+    return [path for path in files if path.stem == job
+            and asked in {tag(job, scale) for scale in LAUNCHES}]
 
 
 def launches(tag):
