@@ -119,16 +119,17 @@ run_costs <- function(bytes, seconds, least, span) {
 best_partitions <- function(cost, most) {
   n <- nrow(cost)
   value <- cost[1L, ]
-  ends <- rep(list(integer()), n)
+  # Of the best partition up to each point: where its pieces end, a row each.
+  ends <- matrix(0L, 0L, n)
   found <- list(list(ends = integer(), cost = value[[n]]))
   for (pieces in seq_len(most)[-1L]) {
     # Row k: the piece before ends at k, the last one runs from k + 1 to the column.
     through <- value + rbind(cost[-1L, , drop = FALSE], Inf)
-    last <- apply(through, 2L, which.min)
-    ends <- lapply(seq_len(n), \(j) c(ends[[last[[j]]]], last[[j]]))
+    last <- max.col(-t(through), "first")
+    ends <- rbind(ends[, last, drop = FALSE], last, deparse.level = 0L)
     value <- through[cbind(last, seq_len(n))]
     if (!is.finite(value[[n]])) break
-    found[[pieces]] <- list(ends = ends[[n]], cost = value[[n]])
+    found[[pieces]] <- list(ends = ends[, n], cost = value[[n]])
   }
   found
 }
@@ -152,7 +153,8 @@ find_breaks <- function(bytes, seconds, most = 4L, pieces = NULL, noise = 0.01, 
   if (identical(as.integer(pieces), 1L)) {
     return(integer())
   }
-  found <- best_partitions(run_costs(bytes, seconds, least, span), min(most, n %/% least))
+  most <- min(most, n %/% least, pieces)
+  found <- best_partitions(run_costs(bytes, seconds, least, span), most)
   if (!is.null(pieces)) {
     return(as.integer(found[[min(pieces, length(found))]]$ends))
   }
@@ -163,11 +165,26 @@ find_breaks <- function(bytes, seconds, most = 4L, pieces = NULL, noise = 0.01, 
   as.integer(found[[which.min(bic)]]$ends)
 }
 
+#' Lines of least weighted squares: what [stats::lm.wfit()] finds, without what it makes around
+#' it, of which a bootstrap asks thousands of times.
+#'
+#' @param seconds times, or a matrix with a column a line.
+#' @return two coefficients, or two rows of them; no slope (`NA`) where there is one size only.
+#' @noRd
+weighted_lines <- function(bytes, seconds, weights) {
+  root <- sqrt(weights)
+  fit <- stats::.lm.fit(cbind(1, bytes) * root, seconds * root)
+  found <- as.matrix(fit$coefficients)
+  if (fit$rank < 2L) found[2L, ] <- NA_real_
+  colnames(found) <- colnames(seconds)
+  drop(found)
+}
+
 #' Line of least relative squares that does not fall: latency (s) and time of a byte (s/B).
 #' @noRd
 relative_line <- function(bytes, seconds) {
   weights <- 1 / seconds^2
-  fit <- stats::lm.wfit(cbind(1, bytes), seconds, weights)$coefficients
+  fit <- weighted_lines(bytes, seconds, weights)
   if (!is.finite(fit[[2L]]) || fit[[2L]] < 0) fit <- c(stats::weighted.mean(seconds, weights), 0)
   stats::setNames(fit, c("alpha_s", "beta_s_per_byte"))
 }
@@ -180,7 +197,7 @@ relative_line <- function(bytes, seconds) {
 #' @noRd
 base_costs <- function(bytes, seconds) {
   weights <- 1 / seconds[, "eel"]^2
-  lines <- stats::lm.wfit(cbind(1, bytes), seconds, weights)$coefficients
+  lines <- weighted_lines(bytes, seconds, weights)
   if (lines[2L, "eel"] < 0) colSums(seconds * weights) / sum(weights) else lines[1L, ]
 }
 

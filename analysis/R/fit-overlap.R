@@ -25,8 +25,8 @@ overlap_opportunity <- function(computation, seconds) {
   o <- order(computation)
   c_s <- computation[o]
   t_s <- seconds[o]
-  fits <- lapply(seq_len(n), \(knee) hinge_at(c_s, t_s, knee))
-  best <- fits[[which.min(vapply(fits, `[[`, 0, "loss"))]]
+  hinges <- hinges_of(c_s, t_s)
+  best <- lapply(hinges, `[[`, which.min(hinges$loss))
   list(
     base_s = best$base, overhead_s = best$overhead, hidden_s = best$base - best$overhead,
     share = (best$base - best$overhead) / best$base, misfit = best$loss / n / best$base,
@@ -34,14 +34,17 @@ overlap_opportunity <- function(computation, seconds) {
   )
 }
 
-# The hinge whose first `knee` steps are before the knee.
-hinge_at <- function(c_s, t_s, knee) {
-  base <- stats::median(t_s[seq_len(knee)])
-  behind <- if (knee < length(t_s)) stats::median((t_s - c_s)[-seq_len(knee)]) else base - max(c_s)
-  overhead <- min(max(behind, 0), base)
-  list(
-    base = base, overhead = overhead, loss = sum(abs(t_s - pmax(base, overhead + c_s)))
-  )
+# The hinges whose first step, first two steps and so on are before the knee.
+hinges_of <- function(c_s, t_s) {
+  n <- length(t_s)
+  before <- upper.tri(diag(n), TRUE)
+  medians_where <- function(values, where) column_medians(matrix(ifelse(where, values, NA), n))
+  base <- medians_where(t_s, before)
+  behind <- medians_where(t_s - c_s, !before)
+  behind[[n]] <- base[[n]] - max(c_s)
+  overhead <- pmin(pmax(behind, 0), base)
+  model <- pmax(rep(base, each = n), outer(c_s, overhead, `+`))
+  list(base = base, overhead = overhead, loss = colSums(abs(t_s - matrix(model, n))))
 }
 
 #' Medians of the steps of each overlap curve.
