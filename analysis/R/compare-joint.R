@@ -91,10 +91,10 @@ paired_curve <- function(d, levels = c(0.95, 0.90)) {
 #' side in one matrix: most of the time of a small curve alone would go into the calls.
 #'
 #' @param curves list of matrices, as for [paired_curve()].
-#' @param tests as of [settle_curve()].
+#' @param tests,truth as of [settle_curve()]; `truth` by size, of all curves the same.
 #' @return list of lists of columns, as [settle_curve()] has them.
 #' @noRd
-paired_curves <- function(curves, levels = c(0.95, 0.90), tests = TRUE) {
+paired_curves <- function(curves, levels = c(0.95, 0.90), tests = TRUE, truth = NULL) {
   curves <- lapply(curves, function(d) {
     empty <- rowSums(!is.na(d)) == 0L
     if (any(empty)) d[!empty, , drop = FALSE] else d
@@ -108,7 +108,8 @@ paired_curves <- function(curves, levels = c(0.95, 0.90), tests = TRUE) {
       of <- rep.int(seq_along(here), vapply(curves[here], ncol, 0L))
       found <- settle_curve(
         function(value, sizes) scores_of(d[, sizes, drop = FALSE], value), flips, levels,
-        ends_of(d), colSums(!is.na(d)), of, tests
+        ends_of(d), colSums(!is.na(d)), of, tests,
+        if (!is.null(truth)) rep_len(truth, ncol(d))
       )
       columns <- lapply(found, split, of)
       out[here] <- lapply(seq_along(here), function(i) lapply(columns, `[[`, i))
@@ -153,20 +154,24 @@ independent_curve <- function(x, y, levels = c(0.95, 0.90)) {
 #' @param of which curve each size belongs to, where several are settled at once: sizes are
 #'   corrected for with those of their own curve.
 #' @param tests whether `p`, `p_joint` and `alike` are wanted.
+#' @param truth log ratio of each size where it is known, to ask whether the test rejects it.
 #' @return list of columns, a row a size: `effect` (log ratio), `p` (of the size alone), `p_joint`
 #'   (corrected over the sizes); `low`, `high`, the `level` that this interval has, and `joint`:
 #'   whether it has it for all sizes together (with so few launches that no test can reach the
 #'   level it is the range of the blocks, for each size alone); `low90`, ... the same for the
-#'   second level; `alike`: so many independent sizes would take the same correction.
+#'   second level; `alike`: so many independent sizes would take the same correction; `rejected`:
+#'   the `truth`, at the first level.
 #' @noRd
-settle_curve <- function(scores, flips, levels, ends, n, of = rep(1L, length(n)), tests = TRUE) {
+settle_curve <- function(scores, flips, levels, ends, n, of = rep(1L, length(n)), tests = TRUE,
+                         truth = NULL) {
   measured <- flips[1L, , drop = FALSE]
   all <- seq_along(n)
   statistic <- function(value, sizes) drop(measured %*% scores(value, sizes))
   effect <- cross(statistic, ends[1L, ], ends[2L, ], rep(0, length(n)))
   # Flips about 1 are exact where nothing differs; those about the effects hold for the intervals.
   # Of the two the less favourable counts.
-  about <- lapply(list(0 * effect, effect), function(value) abs(flips %*% scores(value, all)))
+  flipped <- function(value) abs(flips %*% scores(value, all))
+  about <- lapply(list(0 * effect, effect), flipped)
   greatest <- lapply(about, greatest_of, of)
   here <- statistic(0 * effect, all)
   most <- floor((1 - levels) * nrow(flips) + 1e-9)
@@ -176,6 +181,11 @@ settle_curve <- function(scores, flips, levels, ends, n, of = rep(1L, length(n))
   out <- list(effect = effect, n = n)
   for (i in seq_along(levels)) {
     out[paste0(c("low", "high", "level", "joint"), c("", "90")[[i]])] <- found[[i]]
+  }
+  if (!is.null(truth)) {
+    of_truth <- list(greatest_of(flipped(truth), of), greatest[[2L]])
+    limit <- limits_of(of_truth, nrow(flips) - most[[1L]])[of]
+    out$rejected <- abs(statistic(truth, all)) > limit
   }
   if (tests) c(out, tests_of(about, greatest, here, found[[1L]], limits[, 1L], of)) else out
 }

@@ -85,15 +85,14 @@ prove_coverage <- function(repeats = 1000L, sizes = 6L, kinds = names(SIMULATED)
 #' How often the intervals of simulated studies hold the truth, and alarms where there is none.
 #' @noRd
 coverage_of <- function(studies, truth) {
-  curves <- paired_curves(studies, LEVEL_OF_VERDICTS, FALSE)
-  none <- lapply(studies, function(d) d - rep(truth, each = nrow(d)))
-  none <- paired_curves(none, LEVEL_OF_VERDICTS, FALSE)
+  curves <- paired_curves(studies, LEVEL_OF_VERDICTS, FALSE, truth)
   repeats <- length(studies)
   held <- vapply(curves, function(curve) {
     holds <- curve$low <= truth & truth <= curve$high
     if (curve$joint[[1L]]) all(holds) else holds[[1L]]
   }, NA)
-  called <- vapply(none, function(curve) any(curve$joint & (curve$low > 0 | curve$high < 0)), NA)
+  # Without the truth they would be launches of sides that do not differ.
+  called <- vapply(curves, function(curve) any(curve$rejected), NA)
   rates <- share_of(sum(held), repeats)
   alarms <- share_of(sum(called), repeats)
   data.table(

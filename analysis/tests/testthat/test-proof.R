@@ -110,6 +110,21 @@ test_that("intervals hold the truth as often as they say, on a few simulated stu
   expect_identical(unique(coverage$alarms[coverage$blocks == 5L]), 0)
 })
 
+test_that("the truth is rejected where launches without it would be called different", {
+  set.seed(7L)
+  truth <- c(-0.1, 0, 0.2)
+  for (blocks in c(5L, 8L, 14L)) {
+    studies <- lapply(1:60, function(k) simulate_blocks("two modes", blocks, truth))
+    asked <- paired_curves(studies, LEVEL_OF_VERDICTS, FALSE, truth)
+    none <- lapply(studies, function(d) d - rep(truth, each = blocks))
+    none <- paired_curves(none, LEVEL_OF_VERDICTS, FALSE)
+    called <- lapply(none, function(curve) curve$joint & (curve$low > 0 | curve$high < 0))
+    expect_identical(lapply(asked, `[[`, "rejected"), called)
+    # With five blocks no test can.
+    expect_identical(any(unlist(called)), blocks > 5L)
+  }
+})
+
 test_that("intervals hold the truth under stopping by their width", {
   # 250 studies have a standard error of 1.4 points: 2 points and three of those.
   stopped <- prove_stopping(0.8, 250L)
