@@ -115,9 +115,10 @@ proof: checked ## prove the statistics on launches with planted differences (LAU
 	$(LOCKED) locked-proof
 
 locked-proof: stack
-	@COTEJO_RESULTS="$$PROOF/results" $(PYTHON) -m reframe_tests.harness study --tag=proof \
-	  --launches="$${LAUNCHES:-30}" --cells="$$CELLS"
-	@$(AGAIN) proof-page
+	@status=0; \
+	COTEJO_RESULTS="$$PROOF/results" $(PYTHON) -m reframe_tests.harness study --tag=proof \
+	  --launches="$${LAUNCHES:-30}" --cells="$$CELLS" || status=$$?; \
+	case $$status in 0|3|4) $(AGAIN) proof-page || status=$$?;; esac; exit $$status
 
 proof-page: analysis ## write the page of the proof from the sessions that are there (DATA=reference, PROOF)
 	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_proof(Sys.getenv("PROOF_RESULTS"), file.path(Sys.getenv("PROOF"), "proof.html")))'

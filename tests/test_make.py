@@ -160,9 +160,11 @@ def test_a_dry_run_of_a_study_measures_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(("target", "pages"), [
+    ("locked-study", ("draw_all", "write_report")), ("locked-proof", ("write_proof",))])
 @pytest.mark.parametrize(("status", "drawn"), [
     (0, True), (3, True), (4, True), (1, False), (2, False), (130, False)])
-def test_figures_and_report_are_made_of_what_is_there(tmp_path, status, drawn):
+def test_pages_are_made_of_what_is_there(tmp_path, status, drawn, target, pages):
     """However the study ended, unless it measured nothing; its status is kept, and said."""
     tools = tmp_path / "stack/tools/bin"
     tools.mkdir(parents=True)
@@ -171,8 +173,8 @@ def test_figures_and_report_are_made_of_what_is_there(tmp_path, status, drawn):
             "Rscript": f'echo "$*" >>{tmp_path}/drawn'}.items():
         (tools / name).write_text(f"#!/bin/sh\n{script}\n")
         (tools / name).chmod(0o755)
-    done = make("locked-study", "--old-file=stack", "SPACK=", f"STACK={tmp_path}/stack")
+    done = make(target, "--old-file=stack", "SPACK=", f"STACK={tmp_path}/stack")
     said = (tmp_path / "drawn").read_text() if (tmp_path / "drawn").exists() else ""
-    assert [call in said for call in ("draw_all", "write_report")] == [drawn] * 2
+    assert [call in said for call in pages] == [drawn] * len(pages)
     assert done.returncode == (2 if status else 0)
     assert not status or f"Error {status}\n" in done.stderr
