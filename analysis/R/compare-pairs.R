@@ -95,12 +95,12 @@ pairs_of <- function(summary, strata, by, ignoring = character(), allowing = cha
   )
 }
 
-#' The same pairs by undisturbed times ([undisturbed()]).
+#' The same pairs by undisturbed times ([by_time()]).
 #' @noRd
 undisturbed_pairs <- function(pairs) {
   pairs$sides <- lapply(pairs$sides, function(side) {
     if (length(side)) {
-      side$median_s <- side$p10_s
+      side <- by_time(side, "undisturbed time")
       pick(side[names(side) != "p10_s"], which(side$median_s > 0))
     }
   })

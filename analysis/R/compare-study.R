@@ -7,9 +7,10 @@
 #' @param session names of sessions to choose from, see [choose_sessions()].
 #' @param delta margin of equivalence.
 #' @return list: `results` (what [read_results()] returned), `launches` (all), `account` (of the
-#'   sessions, see [choose_sessions()]), `whole` (summaries of all launches), `summary` (of those
-#'   used, with the columns of `narrow()`), `medians`, `comparison` and its `pairs` ([pairs_of()]),
-#'   `differing` ([differing_pairs()]), `drift`, the settings, and `merits` ([with_merits()]).
+#'   sessions, see [choose_sessions()]), `whole` (summaries of all launches, with the columns
+#'   `COMPARED` of these), `summary` (of those used, with the columns of `narrow()`), `medians`,
+#'   `comparison` and its `pairs` ([pairs_of()]), `differing` ([differing_pairs()]), `drift`, the
+#'   settings, and `merits` ([with_merits()]).
 #' @noRd
 compare_results <- function(results_dir, session = NULL, delta = 0.03) {
   message("reading ", results_dir)
@@ -26,7 +27,7 @@ compare_results <- function(results_dir, session = NULL, delta = 0.03) {
     )
   }
   message("summarising ", count_of(sum(launches$status == "ok"), "launch", "launches"))
-  whole <- summarise_launches(results)
+  whole <- summarise_launches(results, COMPARED)
   chosen <- choose_sessions(whole, session = session)
   summary <- keep_rows(narrow(whole), which(chosen$rows))
   message("comparing")
@@ -41,14 +42,17 @@ compare_results <- function(results_dir, session = NULL, delta = 0.03) {
   ))
 }
 
-#' Those columns of launch summaries that comparisons look at: launches have hundreds of others
-#' (every option), and each copy of the table would bring them along.
+# Those columns of launches that comparisons, and the choice of sessions, look at.
+COMPARED <- unique(c(
+  LAUNCH_FACTORS, names(HELD_FIXED), LAYOUT_NAME, "library", "allocation", "allocation_nodes",
+  "key", "id", "session", "launch", "status", names(STATE)
+))
+
+#' Those columns of launch summaries that comparisons look at.
 #' @noRd
 narrow <- function(summary) {
   columns <- c(
-    configuration_columns(summary), "factors", names(HELD_FIXED), LAYOUT_NAME, "library",
-    "allocation", "allocation_nodes", "key", "id", "session", "launch", "status", "bytes",
-    "n", "n_invalid", "median_s", "min_s", "p10_s", "p95_s", "mean_s", "bytes_per_s"
+    configuration_columns(summary), "factors", COMPARED, "bytes", CELL_MEASURES, "bytes_per_s"
   )
   summary[, intersect(unique(columns), names(summary)), with = FALSE]
 }
@@ -58,8 +62,8 @@ narrow <- function(summary) {
 #'
 #' @param advice whether what to set is wanted too, as `advice` ([advise()]).
 #' @return as [compare_results()], and `used`, `unusable`, `older` (launches), `undisturbed` (the
-#'   same comparison by [undisturbed()]), `settings` ([compare_settings()]), `agreement`, `flags`,
-#'   `missing`, `sessions`, `audit`.
+#'   same comparison by [undisturbed_pairs()]), `settings` ([compare_settings()]), `agreement`,
+#'   `flags`, `missing`, `sessions`, `audit`.
 #' @noRd
 analyse <- function(results_dir, session = NULL, ..., advice = FALSE) {
   study <- compare_results(results_dir, session, ...)

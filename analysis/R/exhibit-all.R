@@ -40,7 +40,8 @@ draw_exhibits <- function(results_dir, out_dir, session = NULL, exhibits = list_
 #' As [draw_exhibits()], from what [read_study()] returned, without the index page.
 #' @noRd
 draw_all_exhibits <- function(results, out_dir, session = NULL, exhibits = list_exhibits(),
-                              published = NULL, summary = summarise_launches(results)) {
+                              published = NULL,
+                              summary = summarise_launches(results, COMPARED)) {
   from <- list(
     "exhibits", dataset = results$sum, session, exhibits, sum_of_files(published),
     figure_endings()
@@ -68,7 +69,8 @@ exhibit_files <- function(coverage) {
 }
 
 draw_exhibits_anew <- function(results, out_dir, session, exhibits, published, summary) {
-  rows <- rows_of_exhibits(summary, exhibits, session)
+  asked <- unlist(lapply(exhibits$filter, names))
+  rows <- rows_of_exhibits(with_columns(summary, results$launches, asked), exhibits, session)
   shared <- list(
     exhibits = exhibits, rows = rows, summary = summary,
     grounds = ground_of(summary$simulated), results = results, published = published,

@@ -100,7 +100,8 @@ word_of_column <- function(column) {
 
 #' What a verb draws from.
 #'
-#' @param summary of the whole study: [summarise_launches()].
+#' @param summary of the whole study: [summarise_launches()]; columns of launches that it lacks are
+#'   those of `results`.
 #' @param rows of `summary` that the exhibit is about.
 #' @param spec row of the register.
 #' @param published folder of the printed numbers, or `NULL`.
@@ -108,7 +109,9 @@ word_of_column <- function(column) {
 #'   `published`.
 #' @noRd
 exhibit_data <- function(spec, summary, rows, results = NULL, published = NULL) {
-  summary <- with_unset(keep_rows(summary, rows), spec$arguments)
+  summary <- keep_rows(summary, rows)
+  if (!is.null(results)) summary <- with_columns(summary, results$launches)
+  summary <- with_unset(summary, spec$arguments)
   if ("measure" %in% unlist(spec$arguments)) summary <- by_median_and_least(summary)
   medians <- summarise_configurations(summary)
   if ("protocol" %in% unlist(spec$arguments)) summary <- add_protocol(summary)

@@ -242,10 +242,11 @@ advise <- function(results, session = NULL, whole = summarise_launches(results))
   if (!"setting_eager_limit" %in% names(results$launches)) {
     return(character())
   }
-  # Of the hundreds of columns of a whole study only the rows that are asked for are copied.
   used <- choose_states(whole, SIDES, session)$used & whole$experiment != "eager-limit"
-  set_by_hand <- unique(whole$test[used & !is.na(whole$setting_eager_limit)])
+  by_hand <- results$launches$key[!is.na(results$launches$setting_eager_limit)]
+  set_by_hand <- unique(whole$test[used & whole$key %in% by_hand])
   summary <- keep_rows(whole, which(used & whole$test %in% set_by_hand))
+  summary <- with_columns(summary, results$launches)
   if (!nrow(summary)) {
     return(character())
   }

@@ -19,17 +19,6 @@ after_criteria <- function(session, frozen = proof_criteria()$frozen) {
 # Nothing planted.
 NO_PLANT <- "0"
 
-# Times of a launch by which verdicts are made: name -> column of summaries.
-LAUNCH_TIMES <- c(median = "median_s", p95 = "p95_s", `undisturbed time` = "p10_s")
-
-#' Summaries with one of their times in place of the median, for the comparison by it.
-#' @noRd
-by_time <- function(summary, time) {
-  out <- copy(summary)
-  set(out, j = "median_s", value = summary[[LAUNCH_TIMES[[time]]]])
-  out[]
-}
-
 #' What was planted under each name of each test: `site`, `session`, `test`, `parameter_alias`,
 #' `plant` (text of COTEJO_SLOW), `share` (of the time; `NA`: a plant of another kind).
 #' @noRd

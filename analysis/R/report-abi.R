@@ -93,7 +93,7 @@ say_abi <- function(found, delta) {
 #' @export
 write_abi <- function(results_dir, out_file, delta = 0.03) {
   results <- read_study(results_dir)
-  whole <- summarise_launches(results)
+  whole <- summarise_launches(results, c(COMPARED, "program_sha256"))
   # Sessions that have both kinds; those of other studies have but the native ones.
   held <- unique(whole[endsWith(whole$mpi, "-abi"), c("site", "session"), with = FALSE])
   if (!nrow(held)) bad_data(results_dir, NA, "no launch of the standard ABI", "run `make abi`")

@@ -51,7 +51,7 @@ both_folders <- function(before, after, changed) {
 
 side_of_folder <- function(folder, when) {
   results <- read_study(folder)
-  whole <- summarise_launches(results)
+  whole <- summarise_launches(results, COMPARED)
   out <- keep_rows(whole, which(choose_sessions(whole)$rows))
   if (!nrow(out)) bad_data(folder, NA, "no usable launch", "name a folder of results")
   # A copied session is no block that both sides have.

@@ -13,7 +13,7 @@
 #' @export
 write_history <- function(results_dir, out_dir, site = "local") {
   results <- read_study(results_dir)
-  whole <- summarise_launches(results)
+  whole <- summarise_launches(results, c(COMPARED, "started", names(MAY_CHANGE)))
   whole <- keep_rows(whole, which(whole$site == site & !whole$scale %in% LESSER_SCALES))
   if (!nrow(whole)) {
     bad_data(results_dir, NA, sprintf("no usable launch of site %s", site), "name it with SITE=")

@@ -32,9 +32,10 @@ write_paper_of <- function(study, source, out_file, session, published) {
   coverage <- draw_all_exhibits(
     study$results, folder, session, published = published, summary = study$whole
   )
-  claims <- judge_claims(
-    study$whole, read_claims(file.path(published, "claims.csv")), study$delta
-  )
+  claims <- read_claims(file.path(published, "claims.csv"))
+  about <- study$whole$test %in% unlist(strsplit(claims$tests, " +"))
+  about <- with_columns(keep_rows(study$whole, which(about)), study$launches)
+  claims <- judge_claims(about, claims, study$delta)
   given <- list(
     study = study, coverage = coverage, audit = audit_published(published), folder = folder,
     claims = claims

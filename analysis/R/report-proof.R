@@ -37,7 +37,7 @@ proof_mark <- function(met) {
 prove <- function(results_dir, repeats = 2000L, criteria = proof_criteria()) {
   message("reading ", results_dir)
   results <- read_study(results_dir)
-  summary <- summarise_launches(results)
+  summary <- summarise_launches(results, c(COMPARED, "parameter_alias", "environment"))
   summary <- keep_rows(summary, which(summary$status == "ok" & !is.na(summary$parameter_alias)))
   older <- setdiff(summary$session, Filter(
     \(one) after_criteria(one, criteria$frozen), unique(summary$session)

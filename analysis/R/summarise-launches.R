@@ -7,6 +7,7 @@
 #' groups at once from one sort.
 #'
 #' @param results what [read_results()] or [read_study()] returned.
+#' @param columns of `launches` that are wanted; all by default.
 #' @return data.table, one row a launch, operation, further factor column and size: the columns
 #'   of `launches`, then `operation`, `bytes`, the factors, `n` (valid samples), `n_invalid`,
 #'   `quantity` (what the time is; `NA`: the launch does not say), `factors` (the factor columns
@@ -15,7 +16,7 @@
 #'   the median), and a column `measure_NAME` for each further measure of the samples: its median,
 #'   in the unit that the samples have. A group without a valid sample has `n` 0 and `NA`.
 #' @export
-summarise_launches <- function(results) {
+summarise_launches <- function(results, columns = names(results$launches)) {
   factors <- names(results$roles)[results$roles == "factor"]
   summary <- summary_of_samples(results)
   # Samples of some launches have not the columns of others.
@@ -24,7 +25,24 @@ summarise_launches <- function(results) {
   summary[, bytes_per_s := fifelse(median_s > 0, bytes / median_s, NA_real_)]
   summary[, quantity := quantity_of(results$quantities, key, operation)]
   set(summary, j = "factors", value = text_of_factors(summary, factors))
-  results$launches[summary, on = "key"]
+  with_columns(summary, results$launches, columns)
+}
+
+#' A summary with columns of its launches before its own. Launches have hundreds of them (every
+#' option), which on each row of a whole study would be most of the memory.
+#'
+#' @return `summary` where it has them all, else a table that shares the columns of `summary`.
+#' @noRd
+with_columns <- function(summary, launches, columns = names(launches)) {
+  lacking <- setdiff(intersect(names(launches), columns), names(summary))
+  if (!length(lacking)) {
+    return(summary)
+  }
+  at <- match(summary$key, launches$key)
+  added <- lapply(stats::setNames(lacking, lacking), \(name) launches[[name]][at])
+  out <- setDT(c(as.list(summary), added))
+  setcolorder(out, intersect(names(launches), names(out)))
+  out[]
 }
 
 #' The summaries of results that were read without their samples, or those of their samples.
@@ -119,20 +137,21 @@ quantity_of <- function(quantities, key, operation) {
   quantities$quantity[fcoalesce(whole, at(sub("[.].*$", "", operation)))]
 }
 
-#' The same launches by their undisturbed times: the tenth percentile in place of the median.
+# Times of a launch by which verdicts are made: name -> column of summaries.
+#
+# Whatever else runs on a machine only adds to a time. On a shared one it reaches most launches,
+# in some most samples, and medians differ by more than what is compared; of the quickest tenth
+# of a launch it changes little. It says what the library can do; the median, what users get.
+LAUNCH_TIMES <- c(median = "median_s", p95 = "p95_s", `undisturbed time` = "p10_s")
+
+#' Launches with one of their times in place of the median, for the comparison by it.
 #'
-#' Whatever else runs on a machine only adds to a time. On a shared one it reaches most launches,
-#' in some most samples, and medians differ by more than what is compared; of the quickest tenth
-#' of a launch it changes little. Says what the library can do; the median says what was had.
-#'
-#' @param summary what [summarise_launches()] returned.
-#' @return `summary` with `median_s` and `bytes_per_s` from `p10_s`.
-#' @export
-undisturbed <- function(summary) {
-  out <- copy(summary)
-  out[, median_s := p10_s]
-  out[, bytes_per_s := fifelse(median_s > 0, bytes / median_s, NA_real_)]
-  out[]
+#' @param summary what [summarise_launches()] returned, or columns of it.
+#' @param time of `LAUNCH_TIMES`.
+#' @noRd
+by_time <- function(summary, time) {
+  summary$median_s <- summary[[LAUNCH_TIMES[[time]]]]
+  summary
 }
 
 #' Type-7 quantile of runs of a sorted vector.

@@ -351,7 +351,7 @@ test_that("undisturbed times find what medians of a restless machine do not", {
   }
   summary <- summarise_launches(read_results(folder))
   medians <- compare_configurations(summary)
-  quiet <- compare_configurations(undisturbed(summary))
+  quiet <- compare_configurations(by_time(summary, "undisturbed time"))
   expect_identical(medians$verdict, "undecided")
   expect_identical(quiet$verdict, "faster")
   expect_equal(quiet$ratio, 1 / 1.05, tolerance = 0.01)

@@ -31,6 +31,23 @@ test_that("a launch without a valid sample has no median and is in no configurat
   expect_identical(summarise_configurations(summary)$bytes, 1048576L)
 })
 
+test_that("a study's summaries do not repeat all that is known of a launch on every row", {
+  folder <- write_study(fresh_folder(), MPIS, blocks = 5L, bytes = 1)
+  results <- read_results(folder)
+  all <- summarise_launches(results)
+  whole <- suppressMessages(compare_results(folder))$whole
+  options <- grep("^option_", names(results$launches), value = TRUE)
+  expect_gt(length(options), 0L)
+  expect_identical(intersect(c(options, "command"), names(whole)), character())
+  # What asks for the rest has the same table.
+  expect_equal(with_columns(whole, results$launches), all, ignore_attr = TRUE)
+  expect_identical(names(with_columns(whole, results$launches)), names(all))
+  few <- with_columns(whole, results$launches, c("command", "no such column"))
+  expect_identical(setdiff(names(few), names(whole)), "command")
+  expect_identical(few$command, all$command)
+  expect_identical(with_columns(all, results$launches), all)
+})
+
 test_that("failed and marked launches are listed and never used", {
   folder <- write_study(fresh_folder(), MPIS, blocks = 6L, bytes = 1)
   write_launch(folder, make_description(
