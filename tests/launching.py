@@ -17,6 +17,9 @@ FAMILIES = families.load()
 DISTURBED = "or a quieter machine"
 #: Such a launch is made so often: clocks that are wrong fail each time.
 TRIES = 3
+#: One sample of each operation, at clocks of any quality: of launches whose times nobody looks at.
+BRIEF = ["--budget", "0", "--min-repetitions", "1", "--max-repetitions", "1", "--set-up", "0",
+         "--sync-share", "1"]
 
 
 def command_of(family, *words, ranks=2, guard_s=None, program=None, **variables):

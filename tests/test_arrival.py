@@ -4,8 +4,8 @@
 import pytest
 
 from tests import quiet
-from tests.launching import launch, said
-from tests.test_sampler import BRIEF, measured
+from tests.launching import BRIEF, launch, said
+from tests.test_sampler import measured
 
 WAIT, SPREAD = 200e-6, 1e-3
 

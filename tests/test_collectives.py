@@ -8,10 +8,7 @@ import os
 
 import pytest
 
-from tests.launching import STACK, launch, refuses, said, unmapped
-
-BRIEF = ["--budget", "0", "--min-repetitions", "1", "--max-repetitions", "1", "--set-up", "0",
-         "--sync-share", "1"]
+from tests.launching import BRIEF, STACK, launch, refuses, said, unmapped
 
 
 def test_what_the_library_refuses_is_one_line_that_says_where(mpi, tmp_path):

@@ -11,8 +11,7 @@ import pytest
 
 from reframe_tests.harness.model import families
 from stack.build import environment
-from tests.launching import FAMILIES, STACK, launch, refuses, said
-from tests.test_sampler import BRIEF
+from tests.launching import BRIEF, FAMILIES, STACK, launch, refuses, said
 
 PRESENT = [f for f in FAMILIES.values() if (f.prefix(STACK) / "bin/cotejo").exists()]
 FILES = {"cuda": "libcudart.so", "hip": "libamdhip64.so"}

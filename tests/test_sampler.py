@@ -8,12 +8,9 @@ import time
 
 import pytest
 
-from tests.launching import FAMILIES, STACK, command_of, launch, said
+from tests.launching import BRIEF, FAMILIES, STACK, command_of, launch, said
 
 PRESENT = [f for f in FAMILIES.values() if (f.prefix(STACK) / "bin/cotejo").exists()]
-
-BRIEF = ["--budget", "0", "--min-repetitions", "1", "--max-repetitions", "1", "--set-up", "0",
-         "--sync-share", "1"]
 
 
 def measured(mpi, folder, *words, **variables):

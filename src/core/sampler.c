@@ -24,6 +24,8 @@ enum { GROWTH_MOST = 40, TRIES = STAGE_TRIES };
 // Samples reach the temporary file at least so often, and when their operation is over: not after
 // each stage, since writing disturbs what is measured next.
 static const double FLUSH_S = 1;
+// How long calls before the samples take, s: the default of --set-up, and of a plain sampler.
+#define SET_UP_S "5e-3"
 
 const struct option sampler_options[] = {
     {"sample-time", OPTION_REAL, "50e-6", "s", NULL, 0, 100,
@@ -33,7 +35,7 @@ const struct option sampler_options[] = {
      "needs"},
     {"per-rank", OPTION_CHOICE, "no", "", "yes|no", 0, 0,
      "yes: what every rank alone would have told goes to the file, too, as operations NAME.rankR"},
-    {"set-up", OPTION_REAL, "5e-3", "s", NULL, 0, 100,
+    {"set-up", OPTION_REAL, SET_UP_S, "s", NULL, 0, 100,
      "time that calls take which come before the samples, up to some hundreds of them"},
     {"stage", OPTION_INTEGER, "8", "", NULL, 1, 10000, "samples between two looks at them"},
     {"warm-up", OPTION_INTEGER, "4", "", NULL, 1, 10000,
@@ -90,7 +92,7 @@ struct sampler sampler_plain(struct bench *bench, struct stop stop) {
                             .stop = stop,
                             .stage = 1,
                             .calls = 1,
-                            .setup_s = 5e-3, // as the option has it
+                            .setup_s = strtod(SET_UP_S, NULL),
                             .tightest_s = INFINITY};
 }
 
