@@ -79,19 +79,20 @@ verify: checked ## check that each MPI compiles and runs 2 ranks; audit the buil
 
 # The cores of this machine are taken before anything compiles or launches on them.
 LOCKED = @$(PYTHON) -m reframe_tests.harness alone $(AGAIN)
-# Figures and report of what is there are made however the study ended; its status is kept.
+# A command that launches, and what writes pages of what is there then, also where launches failed
+# (3, 4). Its status is kept.
+launched = @status=0; $1 || status=$$?; \
+  case $$status in 0|3|4) $(AGAIN) $2 || status=$$?;; esac; exit $$status
+
 study: checked ## run the study (TAG=quick, CELLS=regex, LAUNCHES=n, UNTIL=3% BUDGET=20m, ALLOCATIONS=n, SET='NAME=a|b', PROGRAM='./app args' METRIC=regex), figures, report
 	$(LOCKED) locked-study
 
 locked-study: stack
-	@status=0; \
-	$(PYTHON) -m reframe_tests.harness study --tag="$$TAG" --cells="$$CELLS" \
+	$(call launched,$(PYTHON) -m reframe_tests.harness study --tag="$$TAG" --cells="$$CELLS" \
 	  --set="$$SET" --program="$$PROGRAM" --metric="$$METRIC" --unit="$$UNIT" --better="$$BETTER" \
 	  --check="$$CHECK" --build="$$BUILD" $${RANKS:+--ranks="$$RANKS"} \
 	  $${THREADS:+--threads="$$THREADS"} $${LAUNCHES:+--launches="$$LAUNCHES"} $${UNTIL:+--until="$$UNTIL"} \
-	  $${BUDGET:+--budget="$$BUDGET"} $${ALLOCATIONS:+--allocations="$$ALLOCATIONS"} || status=$$?; \
-	case $$status in 0|3|4) $(AGAIN) figures report || status=$$?;; esac; \
-	exit $$status
+	  $${BUDGET:+--budget="$$BUDGET"} $${ALLOCATIONS:+--allocations="$$ALLOCATIONS"},figures report)
 
 analysis: checked # the R package alone: figures need no MPI
 	@python3 stack/analysis.py "$$STACK"
@@ -115,10 +116,8 @@ proof: checked ## prove the statistics on launches with planted differences (LAU
 	$(LOCKED) locked-proof
 
 locked-proof: stack
-	@status=0; \
-	COTEJO_RESULTS="$$PROOF/results" $(PYTHON) -m reframe_tests.harness study --tag=proof \
-	  --launches="$${LAUNCHES:-30}" --cells="$$CELLS" || status=$$?; \
-	case $$status in 0|3|4) $(AGAIN) proof-page || status=$$?;; esac; exit $$status
+	$(call launched,COTEJO_RESULTS="$$PROOF/results" $(PYTHON) -m reframe_tests.harness study \
+	  --tag=proof --launches="$${LAUNCHES:-30}" --cells="$$CELLS",proof-page)
 
 proof-page: analysis ## write the page of the proof from the sessions that are there (DATA=reference, PROOF)
 	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_proof(Sys.getenv("PROOF_RESULTS"), file.path(Sys.getenv("PROOF"), "proof.html")))'
@@ -140,10 +139,8 @@ abi: checked ## native MPIs against one binary of the standard ABI (TAG=quick, C
 
 locked-abi: stack
 	@$(PYTHON) -m stack.abi "$$STACK"
-	@status=0; \
-	$(PYTHON) -m reframe_tests.harness study --mpis=abi --tag="$$TAG" --cells="$$CELLS" \
-	  $${LAUNCHES:+--launches="$$LAUNCHES"} || status=$$?; \
-	case $$status in 0|3|4) $(AGAIN) abi-page || status=$$?;; esac; exit $$status
+	$(call launched,$(PYTHON) -m reframe_tests.harness study --mpis=abi --tag="$$TAG" --cells="$$CELLS" \
+	  $${LAUNCHES:+--launches="$$LAUNCHES"},abi-page)
 
 abi-page: analysis # the exhibit of the sessions that are there
 	@$(CLAIM) "$$(dirname "$$REPORT")"
@@ -153,11 +150,9 @@ releases: checked ## which release of an MPI changed it (MPI=mpich, FROM=, TO=, 
 	$(if $(MPIS),,$(call needs,MPI))$(LOCKED) locked-releases
 
 locked-releases: stack
-	@status=0; \
-	$(PYTHON) -m reframe_tests.harness releases $${MPI:+"$$MPI"} $${MPIS:+--declared="$$MPIS"} \
+	$(call launched,$(PYTHON) -m reframe_tests.harness releases $${MPI:+"$$MPI"} $${MPIS:+--declared="$$MPIS"} \
 	  $${FROM:+--from="$$FROM"} $${TO:+--to="$$TO"} --tag="$$TAG" --cells="$$CELLS" \
-	  $${LAUNCHES:+--launches="$$LAUNCHES"} || status=$$?; \
-	case $$status in 0|3|4) $(AGAIN) releases-page || status=$$?;; esac; exit $$status
+	  $${LAUNCHES:+--launches="$$LAUNCHES"},releases-page)
 
 releases-page: analysis # the report of the last search
 	@$(CLAIM) "$$(dirname "$$REPORT")"

@@ -161,7 +161,8 @@ def test_a_dry_run_of_a_study_measures_nothing(tmp_path):
 
 
 @pytest.mark.parametrize(("target", "pages"), [
-    ("locked-study", ("draw_all", "write_report")), ("locked-proof", ("write_proof",))])
+    ("locked-study", ("draw_all", "write_report")), ("locked-proof", ("write_proof",)),
+    ("locked-abi", ("write_abi",)), ("locked-releases", ("write_releases",))])
 @pytest.mark.parametrize(("status", "drawn"), [
     (0, True), (3, True), (4, True), (1, False), (2, False), (130, False)])
 def test_pages_are_made_of_what_is_there(tmp_path, status, drawn, target, pages):
@@ -169,7 +170,8 @@ def test_pages_are_made_of_what_is_there(tmp_path, status, drawn, target, pages)
     tools = tmp_path / "stack/tools/bin"
     tools.mkdir(parents=True)
     for name, script in {
-            "python": f'case "$*" in *"harness study "*) exit {status};; esac', "python3": ":",
+            "python": f'case "$*" in *harness\\ study*|*harness\\ releases*) exit {status};; esac',
+            "python3": ":",
             "Rscript": f'echo "$*" >>{tmp_path}/drawn'}.items():
         (tools / name).write_text(f"#!/bin/sh\n{script}\n")
         (tools / name).chmod(0o755)
