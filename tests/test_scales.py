@@ -47,6 +47,16 @@ def test_of_a_tag_only_the_files_are_read_that_can_have_it(tag, read):
     assert [path.stem for path in scales.files_with(tag, FILES)] == read
 
 
+@pytest.mark.parametrize(("text", "read"), [
+    ("class Test:\n    main_job = True  # and more\n", True),
+    ("class Test:\n    main_job = False\n", False),
+    ('class Test:\n    """As in\n    main_job = True\n    """\n', False)])
+def test_a_class_says_that_it_is_of_the_main_job(tmp_path, text, read):
+    path = tmp_path / "some.py"
+    path.write_text(text)
+    assert scales.files_with("quick", [path]) == [path] * read
+
+
 def test_the_main_job_is_of_no_file_that_does_not_say_so():
     """A class of another file would take its tags along, and be read for neither of them."""
     main = scales.files_with("smoke", FILES)

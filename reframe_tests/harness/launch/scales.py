@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How much each scale measures: launches, and which block this process runs; largest message."""
 
+import ast
 import os
 
 from ..model import sites
@@ -27,11 +28,18 @@ def tag(job, scale):
     return {"quick": job, "smoke": f"{job}-check"}.get(scale, f"{job}-{scale}")
 
 
+def _of_main_job(path):
+    """Whether a class of a file says that it is of the main job."""
+    return any(ast.unparse(word) == "main_job = True" for found in ast.parse(path.read_text()).body
+               if isinstance(found, ast.ClassDef)
+               for word in found.body if isinstance(word, ast.Assign))
+
+
 def files_with(asked, files):
     """Those of the files of tests that alone can have a tag: its job's, or, of the main job's two,
     those that say that they are of it; none where any may, as of an exhibit's."""
     if asked in ("smoke", "quick"):
-        return [path for path in files if "    main_job = True\n" in path.read_text()]
+        return [path for path in files if _of_main_job(path)]
     job = asked.partition("-")[0]
     return [path for path in files if path.stem == job
             and asked in {tag(job, scale) for scale in LAUNCHES}]
