@@ -8,6 +8,7 @@ import pytest
 
 from reframe_tests.harness import backends
 from reframe_tests.harness.backends import clusters
+from reframe_tests.harness.backends.backend import Backend
 from reframe_tests.harness.launch import planning, recording
 from reframe_tests.harness.launch.request import Request
 from reframe_tests.harness.model import families, transport
@@ -98,3 +99,10 @@ def test_the_page_on_launching_names_every_variable_of_the_protocol():
              or f"-D{name}" in (repo / "stack/ctest.py").read_text()}
     page = (repo / "docs/launching.md").read_text()
     assert sorted(name for name in used - cmake if f"`{name}`" not in page) == []
+
+
+def test_the_page_on_launching_names_every_question_that_is_asked_of_a_machine():
+    page = (pathlib.Path(base.__file__).parents[1] / "docs/launching.md").read_text()
+    row = next(line for line in page.splitlines() if "One protocol (`backend.py`)" in line)
+    asked = {name for name in vars(Backend) if not name.startswith("_")} - {"key"}
+    assert sorted(asked) == sorted(asked & set(re.findall(r"`([a-z_]+)`", row)))

@@ -11,7 +11,7 @@ class BackendBusyError(BackendError):
 
 
 class Backend:
-    """A machine that can be launched on. `request` is the launch (`harness.request.Request`).
+    """A machine that can be launched on. `request`: the launch, `harness.launch.request.Request`.
 
     In the order in which a launch asks: `features`, `place`, `available`, `reach`, `options`,
     `prefix`, `environment`, and when it has ended `describe`.
