@@ -3,6 +3,7 @@
 
 import json
 import os
+import pathlib
 
 import pytest
 
@@ -21,6 +22,8 @@ def test_a_launch_tells_what_was_around_it(mpi, tmp_path):
     found = observed(tmp_path)
     assert [node["hosts"] for node in found["nodes"]] == [[found["ranks"][0]["host"]]]
     assert found["nodes"][0]["cores"] == os.cpu_count()
+    control = pathlib.Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text().strip()
+    assert found["nodes"][0]["congestion_control"] == control
     assert found["environment"]["UCX_PLANTED"] == "blue"
     assert not {"FICTION", "PATH", "OMPI_COMM_WORLD_RANK", "PMI_RANK"} & set(found["environment"])
     assert {"steal_s", "throttled_s", "quota_cores", "thp", "pit", "traps"} == set(

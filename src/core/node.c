@@ -66,7 +66,7 @@ double node_load(void) {
 
 void node_describe(struct json *json) {
     struct utsname system;
-    char cpu[256], governor[64];
+    char cpu[256], governor[64], control[64];
     uname(&system);
     value_of("/proc/cpuinfo", "model name", cpu, sizeof cpu);
     first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", governor, sizeof governor);
@@ -76,6 +76,9 @@ void node_describe(struct json *json) {
     json_string(json, *cpu ? cpu : system.machine);
     json_name(json, "governor");
     json_string(json, *governor ? governor : "unknown");
+    first_line("/proc/sys/net/ipv4/tcp_congestion_control", control, sizeof control);
+    json_name(json, "congestion_control");
+    json_string(json, *control ? control : "unknown");
     json_name(json, "cores");
     json_integer(json, sysconf(_SC_NPROCESSORS_ONLN));
     json_name(json, "memory_bytes");
