@@ -72,13 +72,13 @@ def launch_on_hosts(family, found, folder, *words):
     return json.loads((folder / "samples.json").read_text())
 
 
-def all_at_once(found, seconds=0.5):
-    """Every host of a running cluster streams to the next one at the same time; gives the share
-    of the modelled rate that each has."""
+def all_at_once(found, seconds=1):
+    """Every host of a running cluster streams to the next one at the same time, for so many
+    seconds of the network's own time; gives the share of the modelled rate that each has."""
     hosts = [host for host in found["hosts"] if host["name"] != "head"]
     probe, slower = clusters.program("cotejo-probe"), found["options"]["dilation"]
     rate = hosts[1]["payload_rate"]
-    size = int(rate * seconds / 8 / slower)
+    size = int(rate * seconds / 8)
     servers = [virtual_hosts.on_host(found, host["name"], probe, "serve") for host in hosts]
     clients = [virtual_hosts.on_host(found, host["name"], probe, peer["address"], str(size),
                                 str(slower), "alone", stdout=subprocess.PIPE)

@@ -8,7 +8,8 @@
 //
 // Its clock is D times slower than the system's, as the network that it measures.
 //
-//   cotejo-probe ADDRESS N D alone    without the control, for several at once
+//   cotejo-probe ADDRESS N D alone    one stream that nothing interrupts, without the control,
+//                                     for several at once
 //
 // The control is the same by frames that the switch passes on without its model. The two take
 // turns, trip by trip and slice by slice, so that they find the same machine: the share of time
@@ -30,6 +31,9 @@
 enum { PORT = 7777, ROUND_TRIPS = 101, WARM_UP = 20, CHUNK = 1 << 16, LIMIT_S = 30, TRIES = 200 };
 // Through the modelled network, and past the model. A busy machine gets fewer trips and slices.
 enum { NETWORK, CONTROL, WAYS, SLICES = 10, FEW = 3 };
+// What each of several at once may have under way, B (Linux takes twice that for the packets with
+// all that it keeps of them): enough for a link that is never idle, half of the switch's queue.
+enum { WINDOW = 1 << 16 };
 static const double most_s = 2;
 enum { TRIP, STREAM }; // first byte of a message
 
@@ -44,7 +48,7 @@ struct lost {
 };
 
 static double dilation = 1;
-static bool alone; // without the control
+static bool alone; // without the control, in one slice
 
 static double now(void) {
     struct timespec t;
@@ -70,6 +74,15 @@ static int open_socket(int way) {
     setsockopt(made, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     setsockopt(made, IPPROTO_IP, IP_TOS, &mark, sizeof mark);
     return made;
+}
+
+// A sender that keeps as much under way whatever it finds. Others (BBR) let it depend on
+// milliseconds of the machine's clock, and leave a link idle that runs many times slower.
+static void fix_window(int socket) {
+    static const char plain[] = "reno"; // the one that each kernel has
+    int window = WINDOW;
+    setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, plain, sizeof plain - 1);
+    setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &window, sizeof window);
 }
 
 static bool all(ssize_t (*move)(int, void *, size_t), int with, char *bytes, size_t length) {
@@ -214,8 +227,8 @@ static bool watch(const struct way *control, double seconds, double usual, struc
 // The same of slices of the stream; after each one the control is watched for as long.
 static int make_slices(struct way ways[WAYS], long long bytes, double usual, struct lost *lost) {
     double begin = now(), most = most_s / dilation;
-    int count = 0;
-    for (; count < SLICES && (count < FEW || now() - begin < most); count++) {
+    int count = 0, slices = alone ? 1 : SLICES;
+    for (; count < slices && (count < FEW || now() - begin < most); count++) {
         for (int way = 0; way < (alone ? CONTROL : WAYS); way++)
             if (!slice(&ways[way], bytes, &ways[way].slices[count]))
                 return 0;
@@ -243,10 +256,12 @@ static int measure(const char *address, long long bytes) {
     static struct way ways[WAYS];
     struct lost lost = {0};
     int trips, slices;
-    bytes = (bytes + SLICES - 1) / SLICES;
+    bytes = alone ? bytes : (bytes + SLICES - 1) / SLICES;
     for (int way = 0; way < WAYS; way++)
         if ((ways[way].socket = reach(address, way)) < 0)
             return fail(address);
+    if (alone)
+        fix_window(ways[NETWORK].socket);
     if (!(trips = make_trips(ways)))
         return fail("round trips");
     for (int way = 0; way < WAYS; way++)
