@@ -55,6 +55,7 @@ SPOILED = [
     ["threads", "--threads", "2", "--pattern", "window", "--queue", "3"],
     ["partitioned", "--way", "message", "--partitions", "1"],
     ["partitioned", "--way", "persistent", "--partitions", "1"],
+    ["partitioned", "--way", "persistent", "--partitions", "1", "--answer", "same"],
     *(["datatypes", "--transfer", way, "--datatype", form]
       for way, form in (("typed", "contiguous"), ("typed", "subarray"), ("packed", "vector"),
                         ("hand", "struct"))),

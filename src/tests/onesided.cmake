@@ -9,6 +9,7 @@ endforeach()
 launch(
   "onesided --operation put,get,accumulate --synchronisation fence,pscw,flush --sizes 1000 --queue 4 --ways both"
   "onesided --operation accumulate,get_accumulate,fetch_and_op --element byte --sizes 1,1000"
+  "onesided --operation compare_and_swap --compare unequal"
   "onesided --sizes 8,1000 --layout 16,64")
 add_test(NAME onesided-progress COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:cotejo>
   onesided-progress --operation put,get_accumulate --synchronisation lock,flush --sizes 1000
@@ -19,6 +20,7 @@ launch(
   "matching-posted --depth 0,2,100 --sizes 1000"
   "matching-unexpected --depth 0,2,100 --sizes 1000"
   "bandwidth --ways both --sizes 0,1,1000,100k --queue 1,4"
+  "bandwidth --ways both --sizes 0,1,100k --queue 1,4 --places one"
   "bandwidth --ways both --split parts --sizes 0,1,1000,100k --queue 1,6"
   "fans --sizes 0,1,1000,100k --queue 1,3 --sync-share 1"
   "fans --sizes 0,1,1000,100k --direction in --start barrier")

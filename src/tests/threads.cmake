@@ -11,6 +11,7 @@ foreach(case "--communicators one --sizes 0,1000,100k" "--communicators each --c
 endforeach()
 launch(
   "partitioned --sizes 1,1Ki,64Ki --partitions 1,4"
+  "partitioned --sizes 1,64Ki --partitions 1,4 --answer same"
   "partitioned --sizes 16Ki --partitions 8 --compute 0.2 --interleave yes"
   "datatypes --sizes 64,1Ki,64Ki"
   "datatypes --sizes 64,64Ki --start barrier --layout 16 --transfer typed"

@@ -18,6 +18,7 @@ struct rma {
     enum rma_sync sync;
     const char *kind; // of window
     bool both;        // each rank is origin and target
+    bool unequal;     // comparisons that are timed do not find what they expect
     bool of_peer;     // flushes are within a lock of the target alone
     size_t queue;     // operations of an access
     MPI_Datatype type;

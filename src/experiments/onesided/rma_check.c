@@ -101,10 +101,9 @@ static void take_away(const struct rma *rma, char *from, const char *what) {
     }
 }
 
-// An element of zeros.
-static void clear(const struct rma *rma, char *place) {
-    static const uint64_t zero;
-    device_copy(place, &zero, rma->element);
+// An element of a number.
+static void put_number(const struct rma *rma, char *place, uint64_t number) {
+    device_copy(place, &number, rma->element);
 }
 
 // A window's own bytes, and no others, must be what the operations leave there.
@@ -157,15 +156,15 @@ void rma_enter(const struct operation *operation) {
     struct pair *pair = operation->state;
     struct rma *rma = pair->pattern->variant;
     shape(operation);
-    if (rma->row->compares) // each comparison finds what it expects, and writes it again
+    if (rma->row->compares) // what finds what it expects writes it again
         for (size_t at = 0; at < rma->queue * rma->step; at += rma->step) {
-            clear(rma, rma->out + at);
-            clear(rma, rma->expected.pool + at);
+            put_number(rma, rma->out + at, 0);
+            put_number(rma, rma->expected.pool + at, rma->unequal);
         }
     if (rma->row->compares && rma->target) {
         hold(rma);
         for (size_t at = 0; at < rma->queue * rma->step; at += rma->step)
-            clear(rma, rma->memory + at);
+            put_number(rma, rma->memory + at, 0);
         release(rma);
     }
     barrier_enter(rma->comm);

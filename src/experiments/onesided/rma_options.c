@@ -26,6 +26,9 @@ const struct option rma_options[] = {
     {"element", OPTION_CHOICE, "word", "", "word|byte", 0, 0,
      "of atomic operations: 8 B, which are added; or 1 B, of which bits are (MPI_BXOR: sums of "
      "64 bytes and more came out wrong under Open MPI 5.0.11)"},
+    {"compare", OPTION_CHOICE, "equal", "", "equal|unequal", 0, 0,
+     "what compare_and_swap finds while it is timed: what it expects, and writes; or not (as in "
+     "OSU's benchmark), and writes nothing"},
     {0},
 };
 
@@ -47,6 +50,7 @@ static struct rma rma_of(const struct options *options, const struct rma_operati
                         .sync = sync,
                         .kind = kind,
                         .queue = 1,
+                        .unequal = options_is(options, "compare", "unequal"),
                         .of_peer = options_is(options, "epoch", "lock"),
                         .op = word ? MPI_SUM : MPI_BXOR,
                         .type = !atomic ? MPI_BYTE

@@ -17,6 +17,9 @@ static const struct option bandwidth_options[] = {
     {"split", OPTION_CHOICE, "windows", "", "windows|parts", 0, 0,
      "windows: the queue is of messages, each with a buffer of its own; parts: each message is "
      "cut into as many parts as the queue is long"},
+    {"places", OPTION_CHOICE, "each", "", "each|one", 0, 0,
+     "each message of a queue has a buffer of its own, or all of them have one (as in OSU's "
+     "benchmarks)"},
     {"ways", OPTION_CHOICE, "one", "", "one|both", 0, 0,
      "both: each rank has a queue of sends and one of receives, as long, at the same time"},
     {"burst", OPTION_SIZES, "0", "", NULL, 0, 1 << 24,
@@ -244,6 +247,7 @@ static const char *name_of(bool parts, bool both) {
 
 static void measure(struct bench *bench, size_t queue, size_t messages, int error) {
     bool parts = options_is(&bench->options, "split", "parts");
+    bool one = parts || queue == 0 || options_is(&bench->options, "places", "one");
     bool timed = error == LATE || error == UNDELIVERED;
     char name[64];
     struct burst burst = {.queue = queue,
@@ -275,7 +279,7 @@ static void measure(struct bench *bench, size_t queue, size_t messages, int erro
                             .share = 1,
                             .moved = burst.both ? 2 : 1,
                             .timed = burst.both ? PAIR_BOTH : 0,
-                            .slots = parts || queue == 0 ? 1 : queue,
+                            .slots = one ? 1 : queue,
                             .calls = calls,
                             .variant = &burst});
     free(burst.requests);

@@ -21,6 +21,10 @@ static const struct option partitioned_options[] = {
      "parts of a message, as a list; a size that they do not divide is left out"},
     {"compute", OPTION_REAL, "0", "ns/B", NULL, 0, 1e6,
      "computation that makes each byte of a message; a partition is ready after its own"},
+    {"answer", OPTION_CHOICE, "empty", "", "empty|same", 0, 0,
+     "what the receiver sends back: a message of 0 B, or one of the same size in the same way, "
+     "and "
+     "the time is half of a round trip (OSU's latency of persistent messages)"},
     SAMPLER_START_ROW("loop"),
     {0},
 };
@@ -34,10 +38,17 @@ static const struct column columns[] = {
 
 struct way;
 
+// A message's way from one rank to the other; the second one is the answer's.
+struct leg {
+    bool sends; // this rank
+    MPI_Request request;
+};
+
 struct parts {
     const struct way *way;
     int count;
-    MPI_Request request;
+    struct leg legs[2];
+    int legs_count; // 1: the answer is empty
     struct compute compute;
     double multiply_add_s, compute_s_per_byte;
     long multiply_adds; // that make one part
@@ -46,9 +57,9 @@ struct parts {
 // How a message goes. `open` makes what stays from call to call, for messages of this size.
 struct way {
     const char *name, *operation;
-    void (*open)(struct pair *pair, struct parts *parts);
-    void (*send)(struct pair *pair, struct parts *parts);
-    void (*receive)(struct pair *pair, struct parts *parts);
+    void (*open)(struct pair *pair, const struct parts *parts, struct leg *leg);
+    void (*send)(struct pair *pair, struct parts *parts, struct leg *leg);
+    void (*receive)(struct pair *pair, struct parts *parts, struct leg *leg);
 };
 
 static void make_part(struct parts *parts) {
@@ -60,60 +71,65 @@ static void make_all(struct parts *parts) {
         make_part(parts);
 }
 
-static void open_message(struct pair *pair, struct parts *parts) {
+static void open_message(struct pair *pair, const struct parts *parts, struct leg *leg) {
     (void)pair;
     (void)parts;
+    (void)leg;
 }
 
-static void send_message(struct pair *pair, struct parts *parts) {
+static void send_message(struct pair *pair, struct parts *parts, struct leg *leg) {
+    (void)leg;
     make_all(parts);
     pair_send_whole(pair);
 }
 
-static void receive_message(struct pair *pair, struct parts *parts) {
+static void receive_message(struct pair *pair, struct parts *parts, struct leg *leg) {
     (void)parts;
+    (void)leg;
     pair_receive(pair);
 }
 
-static void open_persistent(struct pair *pair, struct parts *parts) {
-    if (pair->rank == 0)
+static void open_persistent(struct pair *pair, const struct parts *parts, struct leg *leg) {
+    (void)parts;
+    if (leg->sends)
         MPI_Send_init(buffer_slot(&pair->out), pair->count, MPI_BYTE, pair->peer, pair->tag,
-                      pair->comm, &parts->request);
+                      pair->comm, &leg->request);
     else
         MPI_Recv_init(buffer_slot(&pair->in), pair->count, MPI_BYTE, pair->peer, pair->tag,
-                      pair->comm, &parts->request);
+                      pair->comm, &leg->request);
 }
 
-static void start_and_wait(struct pair *pair, struct parts *parts) {
+static void start_and_wait(struct pair *pair, struct parts *parts, struct leg *leg) {
     (void)pair;
-    MPI_Start(&parts->request);
-    MPI_Wait(&parts->request, MPI_STATUS_IGNORE);
+    (void)parts;
+    MPI_Start(&leg->request);
+    MPI_Wait(&leg->request, MPI_STATUS_IGNORE);
 }
 
-static void send_persistent(struct pair *pair, struct parts *parts) {
+static void send_persistent(struct pair *pair, struct parts *parts, struct leg *leg) {
     make_all(parts);
-    start_and_wait(pair, parts);
+    start_and_wait(pair, parts, leg);
 }
 
 #ifdef COTEJO_PARTITIONED
-static void open_partitioned(struct pair *pair, struct parts *parts) {
+static void open_partitioned(struct pair *pair, const struct parts *parts, struct leg *leg) {
     MPI_Count each = pair->count / parts->count;
-    if (pair->rank == 0)
+    if (leg->sends)
         MPI_Psend_init(buffer_slot(&pair->out), parts->count, each, MPI_BYTE, pair->peer,
-                       pair->tag, pair->comm, MPI_INFO_NULL, &parts->request);
+                       pair->tag, pair->comm, MPI_INFO_NULL, &leg->request);
     else
         MPI_Precv_init(buffer_slot(&pair->in), parts->count, each, MPI_BYTE, pair->peer, pair->tag,
-                       pair->comm, MPI_INFO_NULL, &parts->request);
+                       pair->comm, MPI_INFO_NULL, &leg->request);
 }
 
-static void send_partitioned(struct pair *pair, struct parts *parts) {
+static void send_partitioned(struct pair *pair, struct parts *parts, struct leg *leg) {
     (void)pair;
-    MPI_Start(&parts->request);
+    MPI_Start(&leg->request);
     for (int i = 0; i < parts->count; i++) {
         make_part(parts);
-        MPI_Pready(i, parts->request);
+        MPI_Pready(i, leg->request);
     }
-    MPI_Wait(&parts->request, MPI_STATUS_IGNORE);
+    MPI_Wait(&leg->request, MPI_STATUS_IGNORE);
 }
 #endif
 
@@ -128,17 +144,22 @@ static const struct way ways[] = {
 };
 enum { WAYS = sizeof ways / sizeof *ways };
 
+static void empty_answer(struct pair *pair) {
+    if (pair->rank == 0)
+        MPI_Recv(NULL, 0, MPI_BYTE, pair->peer, PAIR_TOKEN, pair->comm, MPI_STATUS_IGNORE);
+    else
+        MPI_Send(NULL, 0, MPI_BYTE, pair->peer, PAIR_TOKEN, pair->comm);
+}
+
 static void run_calls(void *state, long calls) {
     struct pair *pair = state;
     struct parts *parts = pair->pattern->variant;
-    for (long i = 0; i < calls; i++)
-        if (pair->rank == 0) {
-            parts->way->send(pair, parts);
-            MPI_Recv(NULL, 0, MPI_BYTE, pair->peer, PAIR_TOKEN, pair->comm, MPI_STATUS_IGNORE);
-        } else {
-            parts->way->receive(pair, parts);
-            MPI_Send(NULL, 0, MPI_BYTE, pair->peer, PAIR_TOKEN, pair->comm);
-        }
+    for (long i = 0; i < calls; i++) {
+        for (struct leg *leg = parts->legs; leg < parts->legs + parts->legs_count; leg++)
+            (leg->sends ? parts->way->send : parts->way->receive)(pair, parts, leg);
+        if (parts->legs_count == 1)
+            empty_answer(pair);
+    }
 }
 
 static void enter(const struct operation *operation) {
@@ -147,15 +168,18 @@ static void enter(const struct operation *operation) {
     pair_enter(operation);
     double part_s = parts->compute_s_per_byte * (double)operation->message.bytes / parts->count;
     parts->multiply_adds = part_s > 0 ? lround(part_s / parts->multiply_add_s) : 0;
-    parts->request = MPI_REQUEST_NULL;
-    parts->way->open(pair, parts);
+    for (int l = 0; l < parts->legs_count; l++) {
+        parts->legs[l] = (struct leg){pair->rank == l, MPI_REQUEST_NULL};
+        parts->way->open(pair, parts, &parts->legs[l]);
+    }
 }
 
 static void leave(const struct operation *operation) {
     const struct pair *pair = operation->state;
     struct parts *parts = pair->pattern->variant;
-    if (parts->request != MPI_REQUEST_NULL)
-        MPI_Request_free(&parts->request);
+    for (int l = 0; l < parts->legs_count; l++)
+        if (parts->legs[l].request != MPI_REQUEST_NULL)
+            MPI_Request_free(&parts->legs[l].request);
 }
 
 static void describe(const struct operation *operation, const struct timing *timing,
@@ -177,7 +201,7 @@ static void check(const struct operation *operation, unsigned round, struct fail
     enter(operation);
     run_calls(pair, 1);
     leave(operation);
-    if (pair->rank == 1)
+    if (pair->rank == 1 || ((const struct parts *)pair->pattern->variant)->legs_count == 2)
         pair_verify(pair, in, operation->message.bytes, pair->peer, round, failure);
     ranks_agree(pair->comm, failure, false);
 }
@@ -208,7 +232,8 @@ static void measure(struct bench *bench, struct parts *parts) {
                                                                        .check = check,
                                                                        .describe = describe},
                                       .run = run_calls},
-                        .share = 1,
+                        .share = 1.0 / parts->legs_count,
+                        .moved = parts->legs_count,
                         .choose = choose,
                         .variant = parts});
 }
@@ -236,7 +261,7 @@ static void measure_way(struct bench *bench, struct parts *parts, const struct w
 
 static void run(struct bench *bench) {
     struct parts parts = {.compute_s_per_byte = 1e-9 * options_real(&bench->options, "compute"),
-                          .request = MPI_REQUEST_NULL};
+                          .legs_count = options_is(&bench->options, "answer", "same") ? 2 : 1};
     check_words(&bench->options, &bench->failure);
     if (!failed(&bench->failure))
         compute_open(&parts.compute, COMPUTE_BYTES, &bench->failure);
@@ -258,7 +283,8 @@ const struct experiment partitioned = {
         "there: the parts\nof a message are computed one after the other, and either it "
         "leaves whole behind the last one\n(partitioned-message, partitioned-persistent) or "
         "each part when it is made (partitioned). With\n--compute 0 it is start to completion; "
-        "with more, what the early parts gain is the difference.\nMethod: Temucin, Grant, "
+        "with more, what the early parts gain is the difference. With --answer same it is "
+        "half of a round trip.\nMethod: Temucin, Grant, "
         "Afsahi, \"Micro-Benchmarking MPI Partitioned Point-to-Point Communication\", "
         "2022.",
     .options = {partitioned_options, PAIR_OPTION_TABLES},
