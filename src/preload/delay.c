@@ -19,7 +19,9 @@
 // the delays of several ranks would be part of one another's calls and grow beyond what was
 // planted. Of an operation that this rank spends in MPI calls only, such as a ping-pong, the time
 // is then 1 + SHARE times as long; where another rank's time counts, it is that one to be slowed.
-// The share 0 keeps the clock reads, which are what the sides of a comparison must have in common.
+// COTEJO_SLOW_INIT=no spares MPI_Init, by far the longest of calls: meanwhile the other rank would
+// do what else it has to do at its start. The share 0 keeps the clock reads, which are what the
+// sides of a comparison must have in common.
 #include "delay.h"
 
 #include "random.h"
@@ -35,7 +37,7 @@ enum kind { SHARE, FIXED, TAIL, LAUNCH, LEVELS };
 
 // Of this process: the hooks have no argument to carry it in.
 static struct {
-    bool here;
+    bool here, init;
     enum kind kind;
     double chance, share, fixed_s;
     double reading_s; // what a reading of the clock takes
@@ -57,6 +59,10 @@ double delay_now(void) {
 
 bool delay_here(void) {
     return slow.here;
+}
+
+bool delay_of_init(void) {
+    return slow.here && slow.init;
 }
 
 // Uniform in [0, 1); threads draw the same.
@@ -160,6 +166,16 @@ static bool whole(const char *name, uint64_t *value) {
     return false;
 }
 
+// Yes or no of the environment, yes where there is none; whether it is one.
+static bool yes(const char *name, bool *value) {
+    const char *text = getenv(name);
+    *value = !text || strcmp(text, "no") != 0;
+    if (!text || !*value || strcmp(text, "yes") == 0)
+        return true;
+    fprintf(stderr, "cotejo-slow: %s=%s: give yes or no\n", name, text);
+    return false;
+}
+
 void delay_read(void) {
     const char *given = getenv("COTEJO_SLOW");
     bool wrong = !given || !parsed(given);
@@ -173,7 +189,8 @@ void delay_read(void) {
                 "fixed:S, tail:P:S, launch:P:SHARE or levels:P:SHARE\n",
                 given ? given : "");
     else
-        wrong = !whole("COTEJO_SLOW_SEED", &slow.seed) || !whole("COTEJO_SLOW_RANK", &slowed);
+        wrong = !whole("COTEJO_SLOW_SEED", &slow.seed) || !whole("COTEJO_SLOW_RANK", &slowed) ||
+                !yes("COTEJO_SLOW_INIT", &slow.init);
     if (!wrong && slowed >= (uint64_t)ranks) {
         wrong = true;
         fprintf(stderr, "cotejo-slow: COTEJO_SLOW_RANK=%llu: there are ranks 0 to %d\n",

@@ -15,6 +15,9 @@ void delay_read(void);
 // Whether this rank is slowed.
 bool delay_here(void);
 
+// Whether this rank's MPI_Init is.
+bool delay_of_init(void);
+
 // s, of an own origin.
 double delay_now(void);
 

@@ -8,7 +8,7 @@
 // Only now is it known whether this rank is slowed, and by what.
 static int begun(int status, double begin) {
     delay_read();
-    if (delay_here())
+    if (delay_of_init())
         delay_owe(begin, ENDS);
     return status;
 }
