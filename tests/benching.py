@@ -8,6 +8,7 @@ import statistics
 import subprocess
 import sys
 import time
+import typing
 
 from reframe_tests.harness.backends import clusters, virtual_hosts
 from reframe_tests.harness.launch import sessions
@@ -95,7 +96,17 @@ def quieter(times):
     return statistics.fmean(times[:(len(times) + 1) // 2])
 
 
-def ratio(ours, theirs, replicates=2000):
+class Ratio(typing.NamedTuple):
+    value: float
+    low: float
+    high: float
+    blocks: int
+
+    def __str__(self):
+        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}], {self.blocks} blocks"
+
+
+def ratio_of(ours, theirs, replicates=2000):
     """Ratio of two tools' quieter launches over blocks, 95 % interval by bootstrap over blocks.
 
     Two tools at the same work: what disturbs a launch only adds, so the quiet ones compare them.
@@ -109,5 +120,22 @@ def ratio(ours, theirs, replicates=2000):
 
     draw = random.Random(1)
     drawn = sorted(of(draw.choices(blocks, k=len(blocks))) for _ in range(replicates))
-    low, high = drawn[int(0.025 * replicates)], drawn[int(0.975 * replicates) - 1]
-    return of(blocks), f"{of(blocks):.3f} [{low:.3f}, {high:.3f}], {len(blocks)} blocks"
+    return Ratio(of(blocks), drawn[int(0.025 * replicates)], drawn[int(0.975 * replicates) - 1],
+                 len(blocks))
+
+
+def ratio(ours, theirs):
+    """The ratio's value, and the ratio in words."""
+    found = ratio_of(ours, theirs)
+    return found.value, str(found)
+
+
+def say_beside(goal, share, found, again):
+    """Says whether a ratio of ours over theirs is within a share of 1. Where it is not, but ours
+    differ as much from each other, nothing is decided, and it says that."""
+    reach = max(again.high, 1 / again.low)
+    text = f"{found}; ours again over ours {again}"
+    if abs(found.value - 1) > share and 1 / reach <= found.value <= reach:
+        print(f"bench: open    {goal}: {text}: launches that are alike differ as much", flush=True)
+    else:
+        say(goal, text, abs(found.value - 1) <= share)
