@@ -43,13 +43,17 @@ SIZES = {name: (8 if words[0] == "collective" else 1, 1 << 20)
          for name, (words, *_) in AGAINST.items()}
 
 
-def by_imb(family, name):
-    """Size -> mean time in s, of one launch of IMB with one operation."""
+def by_imb(family, name, pause_s=None):
+    """Size -> mean time in s, of one launch of IMB with one operation; with a pause before each of
+    its barriers."""
+    pause = {} if pause_s is None else {
+        "COTEJO_PAUSE_S": str(pause_s),
+        "LD_PRELOAD": str(STACK / "build" / family.name / "tests/libpause.so")}
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
         file.write("\n".join(map(str, (4, *SIZES[name]))) + "\n")  # the first warms up
         file.flush()
         printed = theirs(family, find(family), name, "-msglen", file.name, "-iter", "1000,2000",
-                         "-iter_policy", "off")
+                         "-iter_policy", "off", **pause)
     return {size: time_s for _, size, _, time_s in imb_tables.rows(printed) if size in SIZES[name]}
 
 
@@ -62,6 +66,7 @@ AS_IMB = {"--layout": "malloc", "--order": "listed", "--rse": "0", "--budget": "
 #: reads another clock.
 ROW = {"--calls": "1000", "--stage": "1", "--min-repetitions": "1", "--max-repetitions": "1"}
 OPEN, TAG_OPEN = {"--wildcard": "both"}, {"--wildcard": "tag"}
+PAUSE_S = 1e-6
 BEHIND = {"--receive": "last", "--blocking": "no"}
 CLOCK = {"MPI_Wtime": {"--timer": "wtime"}}
 OTHERWISE = {"PingPong": {"a row": ROW, "open receives": OPEN},
@@ -93,7 +98,9 @@ def as_imb(family, name, changes=None, alone=False):
 
 def ways_of(name):
     """Way -> function of a launch: theirs, ours, ours once more; ours with one thing as IMB does
-    it, and with all of them; of collectives ours after a barrier that ranks leave otherwise."""
+    it, and with all of them; of collectives ours after a barrier that ranks leave otherwise, and
+    theirs with a pause before its barriers. What a call leaves to be done is done while ours
+    counts a sample; of IMB the next barrier and call wait for it."""
     of_imb = OTHERWISE[name]
     together = {word: value for changes in of_imb.values() for word, value in changes.items()}
     ways = {"theirs": by_imb, "ours": as_imb, "again": as_imb,
@@ -101,6 +108,7 @@ def ways_of(name):
             "sizes alone": functools.partial(as_imb, alone=True),
             "all as theirs": functools.partial(as_imb, changes=together, alone=True)}
     if AGAINST[name][0][0] == "collective":
+        ways["theirs paused"] = functools.partial(by_imb, pause_s=PAUSE_S)
         ways["our barrier"] = functools.partial(as_imb, changes={"--start": "barrier"})
     return ways
 
@@ -136,7 +144,10 @@ def say_over_imb(family, name, size, of):
     if abs(found.value - 1) > share:
         controls = ", ".join(f"{way} {ratio_of(of[way], of['ours'])}"
                              for way in of if way not in ("theirs", "ours", "again"))
-        print(f"bench: {goal}: {found}; ours changed over ours: {controls}", flush=True)
-        found = ratio_of(of["all as theirs"], of["theirs"])
-        goal += ", with all as IMB does it"
+        theirs_of, paused = of["theirs"], ""
+        if "theirs paused" in of:
+            theirs_of, paused = of["theirs paused"], f", and IMB's pausing {1e6 * PAUSE_S:g} us"
+        print(f"bench: {goal}: {found}; others over ours: {controls}", flush=True)
+        found = ratio_of(of["all as theirs"], theirs_of)
+        goal += f", with all as IMB does it{paused}"
     say_beside(goal, share, found, ratio_of(of["again"], of["ours"]))

@@ -8,14 +8,15 @@ fetched. IMB-RMA, IMB-MT and IMB-P2P are those of Intel MPI's wheel, for MPIs of
 they are at most the cores of a rank. Means are compared, since that is what theirs print: on a
 machine that does other work they say nothing of the programs.
 
-Where theirs are further than 5 % from ours, a control follows: what theirs count as part of an
-operation, readings of MPI_Wtime between the calls (OSU), is added to ours, as a launch of ours
-measures it; and of one-sided operations the target waits as theirs does.
+Where theirs are further than 5 % from ours, controls follow, launches of ours in the same blocks:
+what theirs count as part of an operation, readings of a clock between the calls (OSU), is added to
+ours, as launches with a known number of them have it; under MPICH the target of one-sided
+operations waits as theirs does.
 """
 
 import argparse
 import csv
-import json
+import functools
 import os
 import pathlib
 import random
@@ -40,7 +41,7 @@ WINDOW = ["onesided", "--synchronisation", "flush", "--epoch", "lock", "--window
 WINDOWS = ["bandwidth", "--queue", "64", "--burst", "64", "--places", "one", "--ways"]
 # Theirs begins behind a barrier, in the next of which the target waits meanwhile; ours waits to be
 # told what comes next. Under MPICH the one looks for work more often than the other.
-SERVED = ("--start", "mpi-barrier", "--calls", "1000")
+SERVED = {"mpich": ("--start", "mpi-barrier", "--calls", "1000")}
 P2P = ["-msglog", "3:10", "-iter", "20000", "-msgrd", "off", "-msgwr", "off"]
 LIMIT_S = 120
 
@@ -57,7 +58,9 @@ class Peer(typing.NamedTuple):
     sizes: tuple = SIZES
     begins: str = ""  # the line behind which their table is, where there are several
     readings: float = 0  # of their clock, in the time of one operation
-    otherwise: tuple = ()  # words by which ours does what else theirs does otherwise
+    clocked: float = 1  # readings of it that `libcotejo_slow.so` adds to ours
+    # Of an MPI: words by which ours does what else theirs does otherwise.
+    otherwise: typing.Mapping = {}
 
 
 # In MB/s, which has more digits than the time beside it.
@@ -74,7 +77,7 @@ def osu_window(operation, name, sizes=SIZES, more=()):
     elements of a byte; theirs are added, bits of ours are. They read their clock twice a call."""
     return Peer([*WINDOW, operation, "--element", "byte", *more], f"{operation}.flush.create",
                 name, ["-w", "create", "-s", "flush", "-i", "20000"], sizes=sizes, readings=2,
-                otherwise=SERVED)
+                clocked=4, otherwise=SERVED)
 
 
 def osu_queue(ours, operation, name, synchronisation, ways=1):
@@ -82,15 +85,14 @@ def osu_queue(ours, operation, name, synchronisation, ways=1):
     of their own, theirs follow each other."""
     return Peer([*ours, "--queue", "64"], operation, name,
                 ["-w", "create", "-s", synchronisation, "-W", "64", "-i", "2000"],
-                sizes=(64, 1024), time=lambda rate, size: 1e-6 * ways * size / rate,
-                readings=2 / 64)
+                sizes=(64, 1024), time=lambda rate, size: 1e-6 * ways * size / rate)
 
 
 def imb_window(operation, name, *more):
     """The same of Intel's, which reads its clock around all calls."""
     return Peer([*WINDOW, operation, *more], f"{operation}.flush.create", "IMB-RMA",
                 [name, "-iter", "20000,100,20000", "-iter_policy", "off", "-msglog", "3:10"], 3,
-                imb_rate, begins="MODE: NON-AGGREGATE", otherwise=() if more else SERVED)
+                imb_rate, begins="MODE: NON-AGGREGATE", otherwise={} if more else SERVED)
 
 
 def imb_threads(pattern, name, column, *words):
@@ -100,14 +102,15 @@ def imb_threads(pattern, name, column, *words):
 
 
 PEERS = [
-    Peer(["pingpong"], "pingpong", "osu_latency", ["-i", "20000"], readings=0.5),
+    Peer(["pingpong"], "pingpong", "osu_latency", ["-i", "20000"], readings=0.5,
+         clocked=2),
     Peer(["partitioned", "--way", "persistent", "--partitions", "1", "--answer", "same"],
-         "partitioned-persistent", "osu_latency_persistent", ["-i", "20000"], readings=0.5),
+         "partitioned-persistent", "osu_latency_persistent", ["-i", "20000"], readings=0.5,
+         clocked=4),
     Peer([*WINDOWS, "both"], "bandwidth-both-windows", "osu_bibw",
-         ["-W", "64", "-i", "2000"], time=lambda rate, size: 2e-6 * size / rate,
-         readings=1 / 64),
+         ["-W", "64", "-i", "2000"], time=lambda rate, size: 2e-6 * size / rate),
     Peer([*THREADS, "pingpong"], "threads-pingpong", "osu_latency_mt",
-         ["-t", "1:1", "-i", "20000"], readings=0.5),
+         ["-t", "1:1", "-i", "20000"], readings=0.5, clocked=2),
     Peer([*WINDOWS, "one"], "bandwidth-windows", "osu_mbw_mr", ["-i", "2000"], 2,
          lambda rate, _: 1 / rate),
     osu_window("put", "osu_put_latency"),
@@ -143,20 +146,19 @@ def run(command, env, folder, check=True):
         raise PeerError(f"a launch did not end within {LIMIT_S} s") from None
 
 
-def ours(family, peer, folder, *more):
-    """Size -> mean time in s of one launch; and what a reading of its clock takes, s."""
+def ours(family, peer, folder, *more, **variables):
+    """Size -> mean time in s of one launch."""
     sizes = ",".join(map(str, peer.sizes))
     command, env = command_of(family, *peer.ours, *BUDGET, "--sizes", sizes, *more, "--output",
-                              "samples")
+                              "samples", **variables)
     run(command, env, folder)
     rows = list(csv.DictReader((folder / "samples.csv").read_text().splitlines()[1:]))
-    reading = json.loads((folder / "samples.json").read_text())["observed"]["timer"]["overhead_s"]
     for path in folder.glob("samples*"):
         path.unlink()
     return {size: statistics.fmean(
         float(row["time_s"]) for row in rows
         if int(row["bytes"]) == size and row["operation"] == peer.operation)
-        for size in peer.sizes}, reading
+        for size in peer.sizes}
 
 
 def table(output, peer):
@@ -186,38 +188,55 @@ def theirs(family, program, peer, folder):
     return found
 
 
+def ways_of(family, program, peer):
+    """Way -> function of a launch: theirs; ours, twice: where the two differ as much, the machine
+    is too restless; ours with what theirs does otherwise, and with readings of a clock."""
+    ways = {"theirs": functools.partial(theirs, family, program, peer),
+            **{way: functools.partial(ours, family, peer) for way in ("ours", "again")}}
+    if family.name in peer.otherwise:
+        ways["otherwise"] = lambda folder: ours(family, peer, folder,
+                                                *peer.otherwise[family.name])
+    if peer.readings:
+        slow = family.prefix(STACK) / "lib/libcotejo_slow.so"
+        ways["clocked"] = functools.partial(ours, family, peer, COTEJO_SLOW="0",
+                                            LD_PRELOAD=str(slow))
+    return ways
+
+
 def hold(family, program, peer):
-    """Blocks of a launch of theirs and two of ours, in a random order: where ours differ as much
-    from each other, the machine is too restless to tell. And one of ours as theirs."""
-    ways = {"ours": lambda folder: ours(family, peer, folder)[0],
-            "again": lambda folder: ours(family, peer, folder)[0],
-            "theirs": lambda folder: theirs(family, program, peer, folder)}
-    if peer.otherwise:
-        ways["as theirs"] = lambda folder: ours(family, peer, folder, *peer.otherwise)[0]
+    """Blocks of one launch of each way, in a random order."""
+    ways = ways_of(family, program, peer)
     draw, found = random.Random(1), {way: {} for way in ways}
     with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
         for block in range(BLOCKS):
             for way in draw.sample(list(ways), len(ways)):
-                found[way][block] = ways[way](folder)
-        reading = ours(family, peer, folder, "--timer", "wtime")[1] if peer.readings else 0
+                found[way][block] = ways[way](pathlib.Path(name))
     for size in peer.sizes:
-        say_over(family, peer, size, reading, {
+        say_over(family, peer, size, {
             way: {block: times[size] for block, times in runs.items()}
             for way, runs in found.items()})
 
 
-def say_over(family, peer, size, reading, of):
-    """What way -> block -> time of one size comes to; `reading` is what one of MPI_Wtime takes."""
+def as_theirs(peer, of):
+    """Block -> time of ours with all that is known that theirs does otherwise."""
+    times = of.get("otherwise", of["ours"])
+    if "clocked" not in of:
+        return times
+    share = peer.readings / peer.clocked
+    return {b: time_s + share * (of["clocked"][b] - of["ours"][b]) for b, time_s in times.items()}
+
+
+def say_over(family, peer, size, of):
+    """What way -> block -> time of one size comes to."""
     goal = f"{peer.operation} {size} B over {peer.name} {peer.words[0]}, {family.name}"
     found = ratio_of(of["ours"], of["theirs"])
-    if abs(found.value - 1) > 0.05 and (peer.readings or peer.otherwise):
-        print(f"bench: {goal}: {found}; {peer.readings:g} readings of MPI_Wtime of "
-              f"{1e9 * reading:.0f} ns are in theirs", flush=True)
-        like = of.get("as theirs", of["ours"])
-        found = ratio_of({b: time_s + peer.readings * reading for b, time_s in like.items()},
-                         of["theirs"])
-        goal += f", with these readings in ours, {' '.join(peer.otherwise)}".removesuffix(", ")
+    if abs(found.value - 1) > 0.05 and of.keys() & {"otherwise", "clocked"}:
+        others = [f"{way} {ratio_of(of[way], of['ours'])}" for way in ("otherwise", "clocked")
+                  if way in of]
+        print(f"bench: {goal}: {found}; others over ours: {', '.join(others)}", flush=True)
+        found = ratio_of(as_theirs(peer, of), of["theirs"])
+        goal += f", with {peer.readings:g} readings of a clock as theirs" if peer.readings else \
+            ", with what theirs does otherwise"
     say_beside(f"{goal}, within 5 %", 0.05, found, ratio_of(of["again"], of["ours"]))
 
 

@@ -45,10 +45,10 @@ def ours(family, *words, **variables):
         return json.loads((folder / "samples.json").read_text()), list(csv.DictReader(rows))
 
 
-def theirs(family, *words):
+def theirs(family, *words, **variables):
     """What another tool prints, or '' when it failed."""
     env = {**environment(family, STACK), **family.transports["shm"].environment,
-           "LD_LIBRARY_PATH": f"{family.prefix(STACK)}/lib"}
+           "LD_LIBRARY_PATH": f"{family.prefix(STACK)}/lib", **variables}
     done = subprocess.run([*test_launcher(family).split(";"), "-np", "2", *map(str, words)],
                           env=env, text=True, capture_output=True, timeout=120,
                           stdin=subprocess.DEVNULL)
