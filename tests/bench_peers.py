@@ -10,8 +10,8 @@ machine that does other work they say nothing of the programs.
 
 Where theirs are further than 5 % from ours, controls follow, launches of ours in the same blocks:
 what theirs count as part of an operation, readings of a clock between the calls (OSU), is added to
-ours, as launches with a known number of them have it; under MPICH the target of one-sided
-operations waits as theirs does.
+ours, as launches with a known number of them have it; and no rank of either gives its core away
+where it looks for messages, which MPICH does more often in one call than in another.
 """
 
 import argparse
@@ -39,9 +39,9 @@ WINDOW = ["onesided", "--synchronisation", "flush", "--epoch", "lock", "--window
           "--operation"]
 # Windows as theirs: 64 messages that have all come before the next begin, with one buffer.
 WINDOWS = ["bandwidth", "--queue", "64", "--burst", "64", "--places", "one", "--ways"]
-# Theirs begins behind a barrier, in the next of which the target waits meanwhile; ours waits to be
-# told what comes next. Under MPICH the one looks for work more often than the other.
-SERVED = {"mpich": ("--start", "mpi-barrier", "--calls", "1000")}
+# MPIs that give the core away at looks for messages, more often in a receive, where a target of
+# ours waits, than in a barrier, where theirs does.
+YIELDING = ("mpich", "intel-mpi")
 P2P = ["-msglog", "3:10", "-iter", "20000", "-msgrd", "off", "-msgwr", "off"]
 LIMIT_S = 120
 
@@ -59,8 +59,6 @@ class Peer(typing.NamedTuple):
     begins: str = ""  # the line behind which their table is, where there are several
     readings: float = 0  # of their clock, in the time of one operation
     clocked: float = 1  # readings of it that `libcotejo_slow.so` adds to ours
-    # Of an MPI: words by which ours does what else theirs does otherwise.
-    otherwise: typing.Mapping = {}
 
 
 # In MB/s, which has more digits than the time beside it.
@@ -77,7 +75,7 @@ def osu_window(operation, name, sizes=SIZES, more=()):
     elements of a byte; theirs are added, bits of ours are. They read their clock twice a call."""
     return Peer([*WINDOW, operation, "--element", "byte", *more], f"{operation}.flush.create",
                 name, ["-w", "create", "-s", "flush", "-i", "20000"], sizes=sizes, readings=2,
-                clocked=4, otherwise=SERVED)
+                clocked=4)
 
 
 def osu_queue(ours, operation, name, synchronisation, ways=1):
@@ -92,7 +90,7 @@ def imb_window(operation, name, *more):
     """The same of Intel's, which reads its clock around all calls."""
     return Peer([*WINDOW, operation, *more], f"{operation}.flush.create", "IMB-RMA",
                 [name, "-iter", "20000,100,20000", "-iter_policy", "off", "-msglog", "3:10"], 3,
-                imb_rate, begins="MODE: NON-AGGREGATE", otherwise={} if more else SERVED)
+                imb_rate, begins="MODE: NON-AGGREGATE")
 
 
 def imb_threads(pattern, name, column, *words):
@@ -171,12 +169,12 @@ def table(output, peer):
     return {size: peer.time(value, size) for size, value in found.items() if size in peer.sizes}
 
 
-def theirs(family, program, peer, folder):
+def theirs(family, program, peer, folder, **variables):
     """The same of theirs. Their table counts, not their status: that of `osu_latency_mt` is 1
     under Open MPI, since it ends without MPI_Finalize."""
     of_osu = peer.name.startswith("osu")
     command, env = command_of(family, *peer.words, *(osu_sizes(peer) if of_osu else []),
-                              program=program, OMP_NUM_THREADS="1")
+                              program=program, OMP_NUM_THREADS="1", **variables)
     if not of_osu:
         libraries = pathlib.Path(os.environ.get("PEERS") or "/nowhere") / "lib"
         env["LD_LIBRARY_PATH"] = f"{family.prefix(STACK)}/lib:{libraries}"
@@ -190,12 +188,13 @@ def theirs(family, program, peer, folder):
 
 def ways_of(family, program, peer):
     """Way -> function of a launch: theirs; ours, twice: where the two differ as much, the machine
-    is too restless; ours with what theirs does otherwise, and with readings of a clock."""
+    is too restless; ours with readings of a clock; both where no rank gives its core away."""
     ways = {"theirs": functools.partial(theirs, family, program, peer),
             **{way: functools.partial(ours, family, peer) for way in ("ours", "again")}}
-    if family.name in peer.otherwise:
-        ways["otherwise"] = lambda folder: ours(family, peer, folder,
-                                                *peer.otherwise[family.name])
+    if family.name in YIELDING:
+        keep = str(STACK / "build" / family.name / "tests/libkeep.so")
+        ways["kept"] = functools.partial(ours, family, peer, LD_PRELOAD=keep)
+        ways["theirs kept"] = functools.partial(theirs, family, program, peer, LD_PRELOAD=keep)
     if peer.readings:
         slow = family.prefix(STACK) / "lib/libcotejo_slow.so"
         ways["clocked"] = functools.partial(ours, family, peer, COTEJO_SLOW="0",
@@ -218,25 +217,26 @@ def hold(family, program, peer):
 
 
 def as_theirs(peer, of):
-    """Block -> time of ours with all that is known that theirs does otherwise."""
-    times = of.get("otherwise", of["ours"])
-    if "clocked" not in of:
-        return times
-    share = peer.readings / peer.clocked
-    return {b: time_s + share * (of["clocked"][b] - of["ours"][b]) for b, time_s in times.items()}
+    """The ratio where no rank gives its core away and the readings of theirs are in ours."""
+    times = of.get("kept", of["ours"])
+    if "clocked" in of:
+        share = peer.readings / peer.clocked
+        times = {b: time_s + share * (of["clocked"][b] - of["ours"][b])
+                 for b, time_s in times.items()}
+    return ratio_of(times, of.get("theirs kept", of["theirs"]))
 
 
 def say_over(family, peer, size, of):
     """What way -> block -> time of one size comes to."""
     goal = f"{peer.operation} {size} B over {peer.name} {peer.words[0]}, {family.name}"
     found = ratio_of(of["ours"], of["theirs"])
-    if abs(found.value - 1) > 0.05 and of.keys() & {"otherwise", "clocked"}:
-        others = [f"{way} {ratio_of(of[way], of['ours'])}" for way in ("otherwise", "clocked")
+    if abs(found.value - 1) > 0.05 and of.keys() & {"kept", "clocked"}:
+        others = [f"{way} {ratio_of(of[way], of['ours'])}" for way in ("kept", "clocked")
                   if way in of]
         print(f"bench: {goal}: {found}; others over ours: {', '.join(others)}", flush=True)
-        found = ratio_of(as_theirs(peer, of), of["theirs"])
-        goal += f", with {peer.readings:g} readings of a clock as theirs" if peer.readings else \
-            ", with what theirs does otherwise"
+        found = as_theirs(peer, of)
+        goal += ", cores kept" if "kept" in of else ""
+        goal += f", {peer.readings:g} readings of a clock as theirs" if peer.readings else ""
     say_beside(f"{goal}, within 5 %", 0.05, found, ratio_of(of["again"], of["ours"]))
 
 
