@@ -81,9 +81,11 @@ check_study <- function(study) {
     x$configurations <- keep_rows(x$configurations, configurations)
   }
   measured <- x$measurements
+  # There are few launches and configurations of very many measurements.
+  launch <- as.factor(measured$launch)
+  kept <- (levels(launch) %in% x$launches$key)[as.integer(launch)]
   x$measurements <- keep_rows(measured, which(
-    as.character(measured$launch) %in% x$launches$key &
-      measured$configuration %in% x$configurations$configuration
+    kept & measured$configuration %in% x$configurations$configuration
   ))
   x$configurations <- keep_rows(x$configurations, which(
     x$configurations$configuration %in% x$measurements$configuration

@@ -121,7 +121,7 @@ is_discrete <- function(values) {
 #' that ggplot2 takes.
 #' @noRd
 scales_of <- function(plot, data) {
-  scales <- lapply(plot$scales$scales, function(scale) scale$clone())
+  scales <- lapply(plot$scales$scales, copy_scale)
   names(scales) <- vapply(scales, function(scale) scale$aesthetics[[1L]], "")
   known <- unlist(lapply(scales, `[[`, "aesthetics"))
   for (name in c("x", "y", "colour", "fill", "shape", "linetype")) {
@@ -132,6 +132,20 @@ scales_of <- function(plot, data) {
     scales[[name]] <- getExportedValue("ggplot2", paste("scale", name, kind, sep = "_"))()
   }
   scales
+}
+
+#' A copy of a scale that has all it inherits itself: what is asked of it, and of its own copies,
+#' again and again would be looked for in each of its ancestors.
+#' @noRd
+copy_scale <- function(scale) {
+  copy <- scale$clone()
+  above <- copy
+  while (is.function(parent <- .subset2(above, "super"))) {
+    above <- parent()
+    lacking <- setdiff(ls(above, all.names = TRUE), ls(copy, all.names = TRUE))
+    list2env(mget(lacking, above), copy)
+  }
+  copy
 }
 
 #' The copies of a scale that panels have, and which of them each panel has. What is asked of them

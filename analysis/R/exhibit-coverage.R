@@ -40,9 +40,8 @@ fewest_launches <- function(summary) {
   by <- intersect(configuration_columns(summary), names(summary))
   chosen <- if (length(summary$option_adaptive)) as.numeric(summary$option_adaptive) > 0 else FALSE
   sizes <- fifelse(rep_len(chosen %in% TRUE, nrow(summary)), NA_real_, summary$bytes)
-  min(cbind(summary[, c(by, "key"), with = FALSE], sizes)[, list(n = uniqueN(key)),
-    by = c(by, "sizes")
-  ]$n)
+  launches <- unique(cbind(summary[, c(by, "key"), with = FALSE], sizes))
+  min(launches[, .N, by = c(by, "sizes")]$N)
 }
 
 #' The coverage in a sentence: the published exhibits by class.

@@ -13,10 +13,11 @@ WHAT_TABLES_SHOW <- "Medians over launches with their 95 % intervals."
 with_configurations <- function(table, exhibit, by) {
   more <- grep("^(option|parameter|setting)_", names(exhibit$summary), value = TRUE)
   more <- c("test", "hosts", "ranks", more)
-  keys <- unique(exhibit$summary[, setdiff(c(by, more), "bytes"), with = FALSE], by = setdiff(
-    by, "bytes"
-  ))
-  out <- keys[table, on = setdiff(by, "bytes")]
+  by <- setdiff(by, "bytes")
+  # The rows first: there are hundreds of such columns.
+  keys <- keep_rows(exhibit$summary, which(!duplicated(exhibit$summary, by = by)))
+  keys <- keys[, setdiff(c(by, more), "bytes"), with = FALSE]
+  out <- keys[table, on = by]
   # A setting that no launch of these results has was left alone by all.
   named <- unlist(exhibit$arguments[c("series", "panel")])
   for (column in setdiff(grep("^setting_", named, value = TRUE), names(out))) {

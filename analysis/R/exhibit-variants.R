@@ -64,11 +64,13 @@ variant_ratios <- function(summary, reference, size) {
 # The time of each launch with the size of messages that is fastest in the others. The least of its
 # own times would be chance the more sizes there are.
 chosen_by_others <- function(part) {
-  wide <- dcast(part, key ~ bytes, value.var = "median_s", fun.aggregate = stats::median)
-  times <- as.matrix(wide[, -1L])
+  part <- part[, list(median_s = stats::median(median_s)), keyby = c("key", "bytes")]
+  launch <- rleidv(part, "key")
+  times <- matrix(NA_real_, max(launch), uniqueN(part$bytes))
+  times[cbind(launch, match(part$bytes, sort(unique(part$bytes))))] <- part$median_s
   time_s <- vapply(seq_len(nrow(times)), function(i) {
     others <- if (nrow(times) > 1L) times[-i, , drop = FALSE] else times
     times[i, order(column_medians(others))[[1L]]]
   }, 0)
-  list(key = wide$key, time_s = time_s)
+  list(key = unique(part$key), time_s = time_s)
 }

@@ -91,13 +91,16 @@ overheads_within_latency <- function(parameters, above = 1000, tolerance = 0) {
 #' @noRd
 run_costs <- function(bytes, seconds, least, span) {
   n <- length(bytes)
+  from <- rep(seq_len(n), n)
+  to <- rep(seq_len(n), each = n)
   # Sizes are scaled so that the sums of their squares do not swallow the rest.
   m <- bytes / max(bytes, 1)
   w <- 1 / seconds
-  sums <- lapply(list(w^2, w^2 * m, w^2 * m^2, w, w * m), \(x) c(0, cumsum(x)))
-  run <- function(k) outer(seq_len(n), seq_len(n), \(i, j) sums[[k]][j + 1L] - sums[[k]][i])
-  s <- lapply(1:5, run)
-  count <- outer(seq_len(n), seq_len(n), \(i, j) j - i + 1)
+  s <- lapply(list(w^2, w^2 * m, w^2 * m^2, w, w * m), \(x) {
+    sums <- c(0, cumsum(x))
+    sums[to + 1L] - sums[from]
+  })
+  count <- to - from + 1
   det <- s[[1L]] * s[[3L]] - s[[2L]]^2
   a <- (s[[3L]] * s[[4L]] - s[[2L]] * s[[5L]]) / det
   b <- (s[[1L]] * s[[5L]] - s[[2L]] * s[[4L]]) / det
@@ -107,10 +110,9 @@ run_costs <- function(bytes, seconds, least, span) {
   cost <- count - a * s[[4L]] - b * s[[5L]]
   cost[falls] <- level[falls]
   cost <- pmax(cost, 0)
-  wide <- outer(span * pmax(bytes, 16), bytes, `<=`)
-  wide[1L, n] <- TRUE
+  wide <- (span * pmax(bytes, 16))[from] <= bytes[to] | count == n
   cost[count < least | !wide | !is.finite(cost)] <- Inf
-  cost
+  matrix(cost, n)
 }
 
 #' Best partitions into one to `most` runs: a list a partition of `ends`, the last points of

@@ -125,13 +125,29 @@ run_chunk <- function(chunk, values) {
   unlist(shown)
 }
 
+#' The HTML of what a chunk shows, in pieces. Megabytes of figures and tables, which are HTML
+#' already, are not written again: neither alone, nor in a list, nor folded.
+#' @noRd
 html_text <- function(value) {
-  if (is.character(value) && inherits(value, "html")) {
-    # Figures are megabytes, which are HTML already.
+  if (is_html(value)) {
     as.character(value)
+  } else if (is.list(value) && !inherits(value, "shiny.tag")) {
+    unlist(lapply(value, html_text))
+  } else if (is_folded_html(value)) {
+    c(
+      "<details>", paste0("  ", c(html_text(value$children[[1L]]), value$children[[2L]])),
+      "</details>"
+    )
   } else if (!is.null(value)) {
     as.character(htmltools::doRenderTags(value))
   }
+}
+
+is_html <- function(value) is.character(value) && inherits(value, "html")
+
+is_folded_html <- function(value) {
+  inherits(value, "shiny.tag") && value$name == "details" && length(value$children) == 2L &&
+    is_html(value$children[[2L]])
 }
 
 #' A heading or a paragraph, with its inline R evaluated.

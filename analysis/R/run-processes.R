@@ -75,26 +75,32 @@ over_processes <- function(f, work, shared) {
   if (cores < 2L) {
     return(lapply(seq_along(work), f, shared))
   }
-  # Few processes: each brings its own copy of what it touches.
-  hands <- deal(work, min(length(work), PROCESSES_A_CORE * cores))
+  hands <- deal(work, cores)
   done <- in_forks(hands, function(hand) lapply(hand, f, shared), cores)
   unlist(done, recursive = FALSE)[order(unlist(hands))]
 }
-PROCESSES_A_CORE <- 4L
 
-#' Work dealt out so that all hands have about as much: the largest first, each to the hand that
-#' has least.
+#' Work dealt out in hands that get smaller, of which each process takes the next when it is ready
+#' (guided self-scheduling, Polychronopoulos and Kuck 1987): the largest work first, and at the
+#' end no core waits long for another, though how long anything takes is known roughly only.
 #'
-#' @return list of numbers of `work`, the fullest hand first.
+#' Few hands in all, since each is a process, which brings its own copy of what it touches.
+#'
+#' @return list of numbers of `work`, in the order in which they are to be taken.
 #' @noRd
-deal <- function(work, count) {
+deal <- function(work, cores) {
   # What is next to nothing is something.
   work <- work + max(work, 1) / 1000
-  of <- integer(length(work))
-  held <- numeric(count)
-  for (i in order(-work)) {
-    of[[i]] <- which.min(held)
-    held[[of[[i]]]] <- held[[of[[i]]]] + work[[i]]
+  rest <- order(-work)
+  hands <- list()
+  while (length(rest)) {
+    left <- cumsum(work[rest])
+    most <- max(left[[length(left)]] / (2 * cores), sum(work) / (SMALLEST_HANDS * cores))
+    count <- max(1L, sum(left <= most))
+    hands <- c(hands, list(rest[seq_len(count)]))
+    rest <- rest[-seq_len(count)]
   }
-  unname(split(seq_along(work), factor(of, order(-held))))
+  hands
 }
+# So many of the smallest hands would be a core's whole work.
+SMALLEST_HANDS <- 16L

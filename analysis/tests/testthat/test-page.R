@@ -52,3 +52,17 @@ test_that("a table costs by its columns, not by its cells", {
   expect_gt(count(10L), 0L)
   expect_identical(count(1000L), count(10L))
 })
+
+test_that("what is HTML already is not written again, and comes out as htmltools writes it", {
+  html <- htmltools::HTML("<table>\n<tr><td>a &lt; b</td></tr>\n</table>")
+  shown <- htmltools::tagList(
+    htmltools::tags$h2("a < b"), html, fold("t < u", html), fold("none", NULL), "plain < text",
+    fold("two", html, html), list(fold("deep", html), NULL),
+    htmltools::div(class = "found", htmltools::tags$p("x"), fold("within", html))
+  )
+  expect_identical(
+    paste(html_text(shown), collapse = "\n"), as.character(htmltools::doRenderTags(shown))
+  )
+  expect_true(as.character(html) %in% html_text(shown))
+  expect_null(html_text(NULL))
+})
