@@ -62,17 +62,68 @@ name_of_study <- function(study) {
 
 paper_studies <- function() paste(STUDIES, collapse = "; ")
 
-#' Where launches ran: a row a site and CPU.
+#' Where launches ran: a row a site, however many networks were emulated there.
 #' @noRd
 paper_sites <- function(used) {
+  list_of <- function(values) toString(distinct_sorted(values))
   rows <- used[, list(
-    Launches = .N, Blocks = uniqueN(paste(session, launch)),
-    Ranks = toString(sort(unique(ranks))), Hosts = toString(sort(unique(hosts))),
-    Transports = toString(title_of(sort(unique(transport)))),
-    `Simulated or emulated` = paste(unique(simulated[nzchar(simulated)]), collapse = "; ")
-  ), by = c("site", "cpu_model", "kernel")]
-  setnames(rows, c("site", "cpu_model", "kernel"), c("Site", "CPU", "Kernel"))
+    CPU = list_of(cpu_model), Launches = .N, Blocks = uniqueN(paste(session, launch)),
+    Ranks = range_in_words(ranks), Hosts = range_in_words(hosts),
+    Transports = list_of(title_of(transport)),
+    `Simulated or emulated` = grounds_in_words(simulated)
+  ), by = "site"]
+  setnames(rows, "site", "Site")
   rows[]
+}
+
+range_in_words <- function(values) paste(unique(range(values)), collapse = " to ")
+
+# What is no real hardware, by kinds: the launches themselves say which.
+grounds_in_words <- function(labels) {
+  labels <- unique(labels[nzchar(labels)])
+  count <- table(factor(ground_of(labels), GROUNDS))[-1L]
+  count <- count[count > 0L]
+  toString(sprintf("%d %s", as.integer(count), names(count)))
+}
+
+#' Who is fastest over each transport of a site, over all operations: what each of them gives is in
+#' the report.
+#'
+#' @param winners what [winners_by_class()] returned.
+#' @noRd
+over_operations <- function(winners) {
+  question <- c("site", "simulated", "operation", "transport", "sizes")
+  rows <- copy(winners)[, operation := "all operations"]
+  rows[, simulated := fifelse(nzchar(simulated), ground_of(simulated), "")]
+  rows <- rows[, list(
+    cells = sum(cells), least = min(least), most = max(most), equivalent = sum(equivalent),
+    n = min(n)
+  ), keyby = c(question, "winner")]
+  rows[, of := sum(cells), by = question]
+  rows[]
+}
+
+#' How far sessions drifted, in a sentence or two; each session is in the report.
+#'
+#' @param drift what [drift_of_blocks()] returned.
+#' @noRd
+say_drift <- function(drift) {
+  told <- drift[blocks >= MIN_LAUNCHES]
+  if (!nrow(told)) {
+    return("No session has blocks enough to say whether the machine drifted.")
+  }
+  change <- abs(told$change)
+  sprintf(
+    paste(
+      "From the first block of a session to its last all times together changed by %s %% in the",
+      "middle and %s %% at most (Theil's slope, %s of %d blocks or more). Kendall's p is at most",
+      "0.05 in %d of them; in %d the first block was slower than the others by more than three of",
+      "their robust standard deviations. Comparisons within blocks cancel both."
+    ),
+    format_digits(100 * stats::median(change)), format_digits(100 * max(change)),
+    count_of(nrow(told), "session and transport", "sessions and transports"), MIN_LAUNCHES,
+    sum(told$p <= 0.05, na.rm = TRUE), sum(told$warm_up)
+  )
 }
 
 #' The exhibits of a study that the paper shows: drawn in full before in part, three at most.
@@ -115,7 +166,9 @@ paper_threats <- function(study) {
     if (any(used$transport == "tcp" & used$hosts == 1L)) {
       "TCP within one host has no network in it."
     },
-    if (length(labels)) sprintf("Part is no real hardware: %s.", toString(labels)),
+    if (length(labels)) {
+      sprintf("Part is no real hardware: networks and machines, %s.", grounds_in_words(labels))
+    },
     if (!is.null(shared)) sprintf("In part %s.", shared),
     if (length(cv)) {
       sprintf(

@@ -42,3 +42,50 @@ test_that("the paper has its sections and computes what it says", {
   expect_match(text, "0.2662", fixed = TRUE)
   expect_false(grepl("NaN|Inf|## Error", text))
 })
+
+test_that("the paper's tables grow with sites and transports, not with what is measured there", {
+  winners <- data.table::CJ(
+    site = c("a", "b"), simulated = c("", "emulated: 2 hosts on 2 cores, n1", "emulated: n2"),
+    operation = c("bcast", "pingpong", "reduce"), transport = "tcp", sizes = "small",
+    winner = c("", "mpich")
+  )
+  winners[, c("cells", "of", "least", "most", "equivalent", "n") := list(
+    2L, 4L, seq_len(.N) / .N + 1, 3, 0L, 10L
+  )]
+  over <- over_operations(winners)
+  expect_identical(nrow(over), 8L)
+  expect_identical(over[winner == "mpich" & site == "a"]$cells, c(6L, 12L))
+  expect_identical(over$of, rep(c(12L, 12L, 24L, 24L), 2L))
+  expect_identical(over[winner == "mpich" & site == "b"]$least, c(
+    winners[winner == "mpich" & site == "b" & simulated == ""]$least[[1L]],
+    winners[winner == "mpich" & site == "b" & simulated != ""]$least[[1L]]
+  ))
+  shown <- table_matrix(over)
+  expect_identical(shown$Question, rep("All operations, TCP", 4L))
+  expect_identical(shown[["Not real hardware"]], rep(c("", "emulated"), 2L))
+
+  used <- data.table::data.table(
+    site = "a", cpu_model = c("x", "y", "x"), kernel = "k", session = c("1", "2", "2"),
+    launch = 1L, ranks = c(2L, 8L, 4L), hosts = 1L, transport = "tcp",
+    simulated = c("", "emulated: n1", "emulated: n2")
+  )
+  expect_identical(paper_sites(used)$Ranks, "2 to 8")
+  expect_identical(paper_sites(used)$CPU, "x, y")
+  expect_identical(paper_sites(used)[["Simulated or emulated"]], "2 emulated")
+})
+
+test_that("drift is said of all sessions together, and only of those that can tell", {
+  levels <- function(session, change, blocks) {
+    data.table::data.table(
+      site = "a", session = session, transport = "tcp", launch = seq_len(blocks),
+      level = seq(0, log1p(change), length.out = blocks)
+    )
+  }
+  drift <- drift_of_levels(rbind(
+    levels("1", 0.1, 6L), levels("2", 0.02, 6L), levels("3", -0.04, 6L), levels("4", 0.5, 2L)
+  ))
+  expect_match(say_drift(drift), "by 4.00 % in the middle and 10.0 % at most", fixed = TRUE)
+  expect_match(say_drift(drift), "3 sessions and transports of 5 blocks", fixed = TRUE)
+  expect_match(say_drift(drift), "at most 0.05 in 3 of them; in 0 the first", fixed = TRUE)
+  expect_match(say_drift(drift[session == "4"]), "No session has blocks enough", fixed = TRUE)
+})
