@@ -62,7 +62,7 @@ def facts(site, session, files):
             ", ".join(sorted({text(r, "provenance", "commit")[:12] for r in used}))]
 
 
-def readme(rows, most, command):
+def readme(rows, command):
     head = ["site", "session (UTC)", "launches", "usable", "tests", "MPIs", "simulated",
             "CPU of rank 0", "commit"]
     table = [head, ["---"] * len(head), *rows]
@@ -76,9 +76,10 @@ def readme(rows, most, command):
         "`SHA256SUMS` has the checksum of each (`sha256sum -c SHA256SUMS`). Written by",
         "`make reference`, which takes out of the descriptions the folder of the stack (`STACK`)",
         "and the addresses that libraries carry in their version text, and keeps of each group",
-        f"(launch, operation, size and factors) at most {most} samples, evenly over their order",
-        "(`samples.thinned_from` in a description is how many there were; its `summary` is that",
-        "of all of them). Nothing else is changed.", ""])
+        "(launch, operation, size and factors) at most `SAMPLES` samples, 20 where no other",
+        "number was given for a session, evenly over their order (`samples.thinned_from` in a",
+        "description is how many there were; its `summary` is that of all of them). Nothing else",
+        "is changed.", ""])
 
 
 def listed(out):
@@ -178,7 +179,7 @@ def pack(results, out, most, drop=()):
         rows, bad = renew(new, known, folders, most, drop)
         wrong += bad
         of = [name for name in (out.name, out.parent.name, "reference") if name in COMMANDS]
-        text = readme([rows[name] for name in sorted(rows)], most, COMMANDS[of[0]])
+        text = readme([rows[name] for name in sorted(rows)], COMMANDS[of[0]])
         put(new / "README.md", text.encode())
         put(new / "SHA256SUMS", "".join(f"{known[n]}  {n}\n" for n in sorted(known)).encode())
         if out.exists():
