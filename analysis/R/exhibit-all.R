@@ -141,11 +141,14 @@ ground_of <- function(simulated) {
   )
 }
 
-#' One row an exhibit: its best state on any ground.
+#' One row an exhibit: its best state on any ground; of those drawn alike one that rests on
+#' enough launches, then the first ground. A simulation is the last, however often it ran.
 #' @noRd
 best_of <- function(coverage) {
   rank <- match(coverage$state, c("drawn", "partly", "failed", "waiting"))
-  unique(coverage[order(rank)], by = c("study", "exhibit"))[
+  enough <- coverage$class == "real >= 5" |
+    coverage$class == "emulated" & coverage$n >= MIN_LAUNCHES
+  unique(coverage[order(rank, !enough %in% TRUE)], by = c("study", "exhibit"))[
     unique(coverage[, c("study", "exhibit")]),
     on = c("study", "exhibit")
   ]

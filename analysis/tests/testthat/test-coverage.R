@@ -77,11 +77,13 @@ test_that("the sentence on coverage counts each exhibit once, by its best class"
   coverage <- rbind(
     row("a", "1", "partly", "real", 3L), row("a", "1", "drawn", "emulated", 5L),
     row("a", "2", "drawn", "real >= 5", 9L), row("b", "1", "waiting", "waiting"),
-    row("b", "2", "partly", "emulated", 1L), row("cotejo", "1", "drawn", "real", 1L)
+    row("b", "2", "partly", "emulated", 1L), row("cotejo", "1", "drawn", "real", 1L),
+    row("b", "3", "drawn", "real", 2L), row("b", "3", "drawn", "emulated", 6L),
+    row("b", "3", "drawn", "simulated", 9L)
   )
   expect_identical(say_classes(coverage), paste(
-    "Of the 4 published figures and tables of 2 studies 3 are drawn, 1 of them in part: 1 from",
-    "five or more real launches of each configuration, 2 on emulated hosts or networks (1 of them",
+    "Of the 5 published figures and tables of 2 studies 4 are drawn, 1 of them in part: 1 from",
+    "five or more real launches of each configuration, 3 on emulated hosts or networks (2 of them",
     "five launches or more), 1 wait for launches."
   ))
 })
