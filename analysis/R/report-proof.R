@@ -36,8 +36,9 @@ proof_mark <- function(met) {
 #' @noRd
 prove <- function(results_dir, repeats = 2000L, criteria = proof_criteria()) {
   message("reading ", results_dir)
-  results <- read_study(results_dir)
-  summary <- summarise_launches(results, c(COMPARED, "parameter_alias", "environment"))
+  summary <- summarise_launches(
+    read_study(results_dir), c(COMPARED, "parameter_alias", "environment")
+  )
   summary <- keep_rows(summary, which(summary$status == "ok" & !is.na(summary$parameter_alias)))
   older <- setdiff(summary$session, Filter(
     \(one) after_criteria(one, criteria$frozen), unique(summary$session)
@@ -50,91 +51,28 @@ prove <- function(results_dir, repeats = 2000L, criteria = proof_criteria()) {
   }
   # Read here for the account only: no comparison sees it.
   names <- planted_names(unique(summary, by = "key"))
-  proof <- c(
+  proof <- list(
+    launches = uniqueN(summary$key), sessions = sort(unique(summary$session)),
+    older = sort(older), names = names,
+    blocks = summary[, list(n = uniqueN(launch)), by = c("site", "session", "test")]
+  )
+  message("comparing and simulating")
+  # What takes longest comes first, so that at the end no process waits long for another.
+  done <- do_all(c(
     list(
-      launches = uniqueN(summary$key), sessions = sort(unique(summary$session)),
-      older = sort(older), names = names,
-      blocks = summary[, list(n = uniqueN(launch)), by = c("site", "session", "test")]
+      coverage = \() prove_coverage(repeats = repeats),
+      stopping = \() prove_stopping(repeats = max(5L, repeats %/% 4L))
     ),
-    trials_of(summary, names, criteria)
-  )
-  message("comparing sessions")
-  proof$repetition <- rbind(
-    prove_repetition(under_one_name(summary, names)),
-    prove_repetition(true_names(summary, names), by = "parameter_alias"),
-    fill = TRUE
-  )
-  message("simulating")
-  proof$coverage <- prove_coverage(repeats = repeats)
-  proof$stopping <- prove_stopping(repeats = max(5L, repeats %/% 4L))
+    trials_on(summary, names, criteria),
+    list(
+      by_mpi = \() prove_repetition(under_one_name(summary, names)),
+      by_plant = \() prove_repetition(true_names(summary, names), by = "parameter_alias")
+    )
+  ))
+  proof <- c(proof, trials_from(done), done[c("coverage", "stopping")])
+  proof$repetition <- rbind(done$by_mpi, done$by_plant, fill = TRUE)
   proof$goals <- goals_of(proof, criteria)
   proof
-}
-
-#' All trials on real launches that the criteria ask for.
-#' @noRd
-trials_of <- function(summary, names, criteria) {
-  aliases <- summary$parameter_alias
-  summary <- narrow(summary)
-  set(summary, j = "parameter_alias", value = aliases)
-  message("comparing what does not differ")
-  times <- c("median", "undisturbed time", "p95")
-  alarms <- lapply(times, function(time) {
-    designs <- criteria$false_alarms$designs
-    if (time != "median") designs <- intersect(designs, SHIPPED)
-    part <- by_time(summary, time)
-    rbindlist(lapply(designs, function(n) alarms_of(compare_sets(part, names, n, equal_pairs))),
-      fill = TRUE)
-  })
-  base::names(alarms) <- times
-  lost <- criteria$incomplete
-  incomplete <- alarms_of(compare_sets(
-    summary, names, lost$design, equal_pairs, lose_launches(lost$lost)
-  ))
-  message("stopping")
-  stopped <- stop_families(
-    summary, names, criteria$stopping_real$blocks, criteria$stopping_real$until
-  )
-  message("comparing what was planted")
-  between <- planted_trials(
-    keep_rows(summary, which(summary$hosts > 1L)), names,
-    format(criteria$power$share), criteria$power$launches
-  )
-  on_host <- keep_rows(summary, which(summary$hosts == 1L))
-  within <- planted_trials(
-    on_host, names, format(criteria$power_within$share), criteria$power_within$launches
-  )
-  plants <- unique(vapply(criteria$expected, `[[`, "", "plant"))
-  expected <- rbindlist(lapply(c("median", "p95"), function(time) {
-    found <- planted_trials(by_time(on_host, time), names, plants, max(SHIPPED))
-    if (nrow(found)) cbind(time = time, found)
-  }))
-  list(
-    alarms = alarms, incomplete = incomplete, stopped = stopped, between = between,
-    within = within, expected = expected
-  )
-}
-
-#' Names with something planted against those with nothing, on disjoint sets of blocks.
-#'
-#' @return comparisons with `plant`; `verdict_of_slow`, said of the planted side; `variation`, the
-#'   robust standard deviation of the blocks' log ratios as the interval has it; and the power that
-#'   the report predicts for so large a plant (`NA`: it is no share of the time).
-#' @noRd
-planted_trials <- function(summary, names, plants, n) {
-  found <- compare_sets(summary, names, n, pairs_with(plants))
-  if (!nrow(found)) {
-    return(found)
-  }
-  found[, plant := fifelse(plant_a == NO_PLANT, plant_b, plant_a)]
-  other <- c(faster = "slower", slower = "faster")
-  found[, verdict_of_slow := fifelse(
-    plant_b == NO_PLANT | !verdict %in% base::names(other), verdict, other[verdict]
-  )]
-  found[, variation := spread_of_interval(low, high, pmin(n_a, n_b), joint, alike)]
-  share <- suppressWarnings(as.numeric(found$plant))
-  found[, predicted := power_of_launches(1 + share, variation, pmin(n_a, n_b), alike)]
-  found[]
 }
 
 #' Launches with nothing planted, under one name, for the comparison of MPIs.

@@ -188,6 +188,21 @@ test_that("each goal on launches is met where it holds, and can fail", {
   expect_match(noisy$shown[vary], "the report predicts")
 })
 
+test_that("trials are the same in one process as in several", {
+  proof <- proof_of(plant_proof(sessions = "20271121T070000Z"))
+  process$drew <- FALSE
+  trials <- function(cores) {
+    before <- options(cotejo.cores = cores)
+    on.exit(options(before))
+    trials_of(proof$summary, proof$names, few())
+  }
+  both <- trials(2L)
+  expect_identical(lengths(both$alarms) > 0L, c(
+    median = TRUE, `undisturbed time` = TRUE, p95 = TRUE
+  ))
+  expect_equal(both, trials(1L))
+})
+
 test_that("a power that is predicted is found", {
   set.seed(5L)
   hits <- replicate(150L, {
