@@ -20,7 +20,8 @@ ONCE = ["--min-repetitions", "1", "--max-repetitions", "1", "--calls", "1", "--s
     ["onesided", "--epoch", "lock", "--synchronisation", "flush,flush_local"],
     ["onesided", "--operation", "accumulate", "--ways", "both", "--queue", "2"],
     ["onesided", "--operation", "get_accumulate", "--window", "dynamic"],
-    ["bandwidth", "--ways", "both", "--queue", "2"], ["fans"],
+    ["bandwidth", "--ways", "both", "--queue", "2"],
+    ["bandwidth", "--requests", "persistent", "--queue", "2"], ["fans"],
     ["matching-posted", "--depth", "4"], ["matching-unexpected", "--depth", "4"]],
     ids=lambda words: "-".join(words[:3]))
 def test_a_wrong_byte_is_seen(mpi, words):
@@ -38,6 +39,9 @@ def test_a_wrong_byte_is_seen(mpi, words):
     (["onesided-progress", "--start", "loop"], "use --start round-time or barrier"),
     (["matching-unexpected", "--start", "loop"], "use --start barrier"),
     (["bandwidth", "--ways", "both", "--queue", "0"], "give a --queue of 1 or an even number"),
+    (["bandwidth", "--requests", "persistent", "--queue", "0,1"], "have no requests; give"),
+    (["bandwidth", "--requests", "persistent", "--queue", "1", "--cache", "cold"],
+     "use --cache warm"),
 ])
 def test_what_cannot_be_done_is_said_in_one_line(mpi, words, expected):
     refuses(launch(mpi, *words), expected)

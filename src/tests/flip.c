@@ -110,6 +110,16 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status) {
     return result;
 }
 
+int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+    int here = 0;
+    for (int i = 0; i < count && armed.bytes; i++)
+        here |= requests[i] == armed.request;
+    int result = PMPI_Waitall(count, requests, statuses);
+    if (here)
+        flip(armed.bytes, armed.count, armed.size);
+    return result;
+}
+
 int MPI_Sendrecv(const void *out, int out_count, MPI_Datatype out_type, int target, int out_tag,
                  void *in, int in_count, MPI_Datatype in_type, int source, int in_tag,
                  MPI_Comm comm, MPI_Status *status) {

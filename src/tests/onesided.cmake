@@ -21,6 +21,9 @@ launch(
   "matching-unexpected --depth 0,2,100 --sizes 1000"
   "bandwidth --ways both --sizes 0,1,1000,100k --queue 1,4"
   "bandwidth --ways both --sizes 0,1,100k --queue 1,4 --places one"
+  "bandwidth --sizes 0,1,1000,100k --requests persistent --queue 1,4 --burst 0,7"
+  "bandwidth --sizes 0,1,1000,100k --requests persistent --queue 1,4 --ways both --places one"
+  "bandwidth --sizes 0,1,100k --requests persistent --queue 6 --split parts --mode synchronous"
   "bandwidth --ways both --split parts --sizes 0,1,1000,100k --queue 1,6"
   "fans --sizes 0,1,1000,100k --queue 1,3 --sync-share 1"
   "fans --sizes 0,1,1000,100k --direction in --start barrier")

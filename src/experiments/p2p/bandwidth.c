@@ -22,6 +22,9 @@ static const struct option bandwidth_options[] = {
      "benchmarks)"},
     {"ways", OPTION_CHOICE, "one", "", "one|both", 0, 0,
      "both: each rank has a queue of sends and one of receives, as long, at the same time"},
+    {"requests", OPTION_CHOICE, "new", "", "new|persistent", 0, 0,
+     "new: one for each message; persistent: one for each place in the queue, made before "
+     "anything is timed, and started again and again (as in OSU's persistent benchmarks)"},
     {"burst", OPTION_SIZES, "0", "", NULL, 0, 1 << 24,
      "messages of a sample, as a list; 0: 1024 up to 1 kB, 512 to 4 kB, 64 to 32 kB, 24 to "
      "128 kB, 16 above"},
@@ -58,8 +61,9 @@ struct lane {
 
 struct burst {
     size_t queue, half, messages;
-    bool parts; // messages are cut
-    bool both;  // ways at once
+    bool parts;      // messages are cut
+    bool both;       // ways at once
+    bool persistent; // requests are made in `enter`, and freed in `leave`
     int error;
     const struct clock *clock;
     double begin_s, timed_s; // of a burst that is timed with an error
@@ -74,6 +78,43 @@ struct unit {
     char *bytes;
     int count;
 };
+
+// The next unit; of parts the one that `part` says, which moves on.
+static struct unit next_unit(struct pair *pair, const struct burst *burst, struct lane *lane) {
+    if (!burst->parts)
+        return (struct unit){buffer_next(lane->buffer), pair->count};
+    size_t from = burst->begins[lane->part], to = burst->ends[lane->part];
+    char *message = buffer_slot(lane->buffer);
+    if (++lane->part == burst->queue) {
+        lane->part = 0;
+        buffer_next(lane->buffer);
+    }
+    return (struct unit){message + from, (int)(to - from)};
+}
+
+// A request of each unit of these, started or to be started later.
+static void make(struct pair *pair, const struct burst *burst, struct lane *lane, size_t units,
+                 MPI_Request *requests) {
+    int (*send)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *) =
+        burst->persistent ? pair->send_init : pair->isend;
+    int (*receive)(void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *) =
+        burst->persistent ? MPI_Recv_init : MPI_Irecv;
+    for (size_t k = 0; k < units; k++) {
+        struct unit unit = next_unit(pair, burst, lane);
+        if (lane->sends)
+            send(unit.bytes, unit.count, MPI_BYTE, pair->peer, PAIR_TAG, pair->comm, &requests[k]);
+        else
+            receive(unit.bytes, unit.count, MPI_BYTE, pair->peer, PAIR_TAG, pair->comm,
+                    &requests[k]);
+    }
+}
+
+static void post(struct pair *pair, const struct burst *burst, struct lane *lane, size_t units) {
+    if (burst->persistent)
+        MPI_Startall((int)units, lane->now);
+    else
+        make(pair, burst, lane, units, lane->now);
+}
 
 // A message's parts are as equal as can be; where they begin is worked out before anything is
 // timed. Receives are posted before sends.
@@ -98,27 +139,16 @@ static void enter(const struct operation *operation) {
                 (struct lane){.buffer = sends ? &pair->out : &pair->in,
                               .sends = sends == 1,
                               .requests = burst->requests + (size_t)sends * burst->queue};
+    for (struct lane *lane = burst->lanes; lane < burst->lanes + burst->lanes_count; lane++)
+        if (burst->persistent)
+            make(pair, burst, lane, burst->queue, lane->requests);
 }
 
-// The next unit; of parts the one that `part` says, which moves on.
-static struct unit next_unit(struct pair *pair, const struct burst *burst, struct lane *lane) {
-    if (!burst->parts)
-        return (struct unit){buffer_next(lane->buffer), pair->count};
-    size_t from = burst->begins[lane->part], to = burst->ends[lane->part];
-    char *message = buffer_slot(lane->buffer);
-    if (++lane->part == burst->queue) {
-        lane->part = 0;
-        buffer_next(lane->buffer);
-    }
-    return (struct unit){message + from, (int)(to - from)};
-}
-
-static void post(struct pair *pair, const struct lane *lane, struct unit unit,
-                 MPI_Request *request) {
-    if (lane->sends)
-        pair->isend(unit.bytes, unit.count, MPI_BYTE, pair->peer, PAIR_TAG, pair->comm, request);
-    else
-        MPI_Irecv(unit.bytes, unit.count, MPI_BYTE, pair->peer, PAIR_TAG, pair->comm, request);
+static void leave(const struct operation *operation) {
+    struct burst *burst = ((struct pair *)operation->state)->pattern->variant;
+    for (size_t i = 0; burst->persistent && i < 2 * burst->queue; i++)
+        if (burst->requests[i] != MPI_REQUEST_NULL)
+            MPI_Request_free(&burst->requests[i]);
 }
 
 static void move_blocking(struct pair *pair, long messages) {
@@ -139,8 +169,7 @@ static void move_queued(struct pair *pair, struct burst *burst, long messages) {
     for (size_t i = 0; i < units; i += half)
         for (struct lane *lane = burst->lanes; lane < last; lane++) {
             MPI_Waitall((int)half, lane->now, MPI_STATUSES_IGNORE);
-            for (size_t k = 0; k < half && i + k < units; k++)
-                post(pair, lane, next_unit(pair, burst, lane), &lane->now[k]);
+            post(pair, burst, lane, units - i < half ? units - i : half);
             lane->now = lane->now == lane->requests ? lane->requests + further : lane->requests;
             if (i == 0 && burst->error == LATE)
                 burst->begin_s = program_mark(burst->clock);
@@ -232,6 +261,7 @@ static void check(const struct operation *operation, unsigned round, struct fail
         at[l] = burst->lanes[l].buffer->at;
     }
     run_burst(pair, (long)messages);
+    leave(operation);
     for (int l = 0; l < burst->lanes_count; l++) {
         burst->lanes[l].buffer->at = at[l];
         each_payload(pair, &burst->lanes[l], count, first, failure);
@@ -255,12 +285,14 @@ static void measure(struct bench *bench, size_t queue, size_t messages, int erro
                           .messages = messages,
                           .parts = queue > 1 && parts,
                           .both = options_is(&bench->options, "ways", "both"),
+                          .persistent = options_is(&bench->options, "requests", "persistent"),
                           .error = error,
                           .clock = &bench->clock,
                           .requests = malloc(2 * (queue + 1) * sizeof *burst.requests),
                           .begins = malloc((queue + 1) * sizeof *burst.begins),
                           .ends = malloc((queue + 1) * sizeof *burst.ends)};
-    snprintf(name, sizeof name, "%s%s", name_of(parts, burst.both), errors[error]);
+    snprintf(name, sizeof name, "%s%s%s", name_of(parts, burst.both),
+             burst.persistent ? "-persistent" : "", errors[error]);
     const char *operation = samples_name(&bench->samples, name, &bench->failure);
     for (size_t i = 0; burst.requests && i < 2 * queue; i++)
         burst.requests[i] = MPI_REQUEST_NULL;
@@ -273,6 +305,7 @@ static void measure(struct bench *bench, size_t queue, size_t messages, int erro
                                                       .notes = &burst.timed_s,
                                                       .notes_count = timed},
                                           .around = &(const struct around){.enter = enter,
+                                                                           .leave = leave,
                                                                            .check = check,
                                                                            .describe = describe},
                                           .run = run_burst},
@@ -291,16 +324,25 @@ static void run(struct bench *bench) {
     const struct sizes *queues = options_sizes(&bench->options, "queue");
     const struct sizes *bursts = options_sizes(&bench->options, "burst");
     bool both = options_is(&bench->options, "ways", "both");
+    bool persistent = options_is(&bench->options, "requests", "persistent");
     bool wrong = options_is(&bench->options, "errors", "yes");
     for (size_t i = 0; i < queues->count; i++)
         if (both && queues->bytes[i] == 0)
             failure_set(&bench->failure, STATUS_USAGE,
                         "--ways both --queue 0: two blocking sends that meet may wait for each "
                         "other for ever; give a --queue of 1 or an even number");
+        else if (persistent && queues->bytes[i] == 0)
+            failure_set(&bench->failure, STATUS_USAGE,
+                        "--requests persistent --queue 0: blocking operations have no requests; "
+                        "give a --queue of 1 or an even number");
         else if (queues->bytes[i] > 1 && queues->bytes[i] % 2)
             failure_set(&bench->failure, STATUS_USAGE,
                         "--queue %zu cannot be halved; give 0, 1 or an even number",
                         queues->bytes[i]);
+    if (persistent && options_is(&bench->options, "cache", "cold"))
+        failure_set(&bench->failure, STATUS_USAGE,
+                    "--requests persistent --cache cold: a persistent request keeps its buffer, "
+                    "which stays in the caches; use --cache warm");
     if (wrong && (options_is(&bench->options, "start", "loop") || both ||
                   options_is(&bench->options, "split", "windows")))
         failure_set(&bench->failure, STATUS_USAGE,
@@ -316,10 +358,12 @@ static void run(struct bench *bench) {
 const struct experiment bandwidth = {
     .name = "bandwidth",
     .summary = "bursts of messages, some under way at a time",
-    .what = "Time of one message of a burst: rank 0 keeps a queue of sends under way, rank 1 of "
-            "receives,\none half being posted while the other is waited for; a message of 0 B "
-            "from rank 1 ends the burst\nand is in its time. Its inverse is the message rate. "
-            "Method: Stival (2006), sustained bandwidth.",
+    .what =
+        "Time of one message of a burst: rank 0 keeps a queue of sends under way, rank 1 of "
+        "receives,\none half being posted while the other is waited for; a message of 0 B "
+        "from rank 1 ends the burst\nand is in its time. Its inverse is the message rate. "
+        "With --requests persistent\neach place in the queue keeps a request that was made "
+        "before: timed are its start and its end.\nMethod: Stival (2006), sustained bandwidth.",
     .options = {bandwidth_options, PAIR_OPTION_TABLES},
     .columns = columns,
     .reach = REACH_ANY,

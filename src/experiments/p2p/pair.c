@@ -47,15 +47,17 @@ static void choose_mode(struct pair *pair, const struct options *options,
         const char *name;
         int (*send)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
         int (*isend)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    } modes[] = {{"standard", MPI_Send, MPI_Isend},
-                 {"synchronous", MPI_Ssend, MPI_Issend},
-                 {"buffered", MPI_Bsend, MPI_Ibsend},
-                 {"ready", MPI_Rsend, MPI_Irsend}};
+        int (*send_init)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
+    } modes[] = {{"standard", MPI_Send, MPI_Isend, MPI_Send_init},
+                 {"synchronous", MPI_Ssend, MPI_Issend, MPI_Ssend_init},
+                 {"buffered", MPI_Bsend, MPI_Ibsend, MPI_Bsend_init},
+                 {"ready", MPI_Rsend, MPI_Irsend, MPI_Rsend_init}};
     const char *mode = options_have(options, "mode") ? options_text(options, "mode") : "standard";
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
         if (strcmp(mode, modes[i].name) == 0) {
             pair->send = modes[i].send;
             pair->isend = modes[i].isend;
+            pair->send_init = modes[i].send_init;
         }
     pair->blocking = !asks(options, "blocking", "no");
     pair->ready = pair->send == MPI_Rsend;

@@ -28,6 +28,7 @@ struct pair {
     bool last; // the receive begins behind the send
     int (*send)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
     int (*isend)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
+    int (*send_init)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     struct buffer out, in;
     char *received;     // where the last blocking receive put its message
     MPI_Request posted; // a receive that outlives the call that posted it
