@@ -112,8 +112,9 @@ def boot(found):
 
     The cluster goes down where that fails.
     """
-    done = subprocess.run([str(GUESTS / "boot"), found["folder"]], text=True, timeout=60,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+    library = pathlib.Path(program("cotejo-switch")).parents[1] / "lib/libcotejo_guest_registers.so"
+    done = subprocess.run([str(GUESTS / "boot"), found["folder"], str(library)], text=True,
+                          timeout=60, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE)
     if done.returncode:
         down(pathlib.Path(found["folder"]).name)
