@@ -46,6 +46,17 @@ def test_a_known_time_is_found(mpi, tmp_path, start):
     quiet.asked(attempt, 200e-6, most)
 
 
+def test_a_tick_longer_than_a_round_trip_makes_no_clock_wrong(mpi, tmp_path):
+    # A round trip of a quick library reads 0 by a timer of 1 us; so does half of it, and any
+    # rounding was more than that.
+    for number in range(6):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        described, _ = measured(mpi, folder, "waitpattern-null", "--timer", "gettimeofday",
+                                "--max-repetitions", "20", "--budget", "1")
+        assert described["observed"]["timer"]["name"] == "gettimeofday"
+
+
 @pytest.mark.one_mpi
 def test_a_collective_takes_what_its_last_rank_takes(mpi, tmp_path):
     _, rows = measured(mpi, tmp_path, "waitpattern-up", "--per-rank", "yes")

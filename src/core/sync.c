@@ -127,9 +127,11 @@ static void learn(struct sync *sync, struct failure *failure) {
         error = error_of(sync);
         sync->begin_s = sync->end_s;
         sync->checked_s = clock_now(sync->clock);
-        // Half a round trip for each hop of the learning, and half a one of the check.
-        bound = (largest(sync, sync->learnt_trip_s) * sync->method->hops(sync->size) +
-                 largest(sync, sync->round_trip_s)) /
+        // Half a round trip for each hop of the learning, and half a one of the check; a round
+        // trip is known to a tick of the timer, which may be longer than it.
+        double tick = largest(sync, sync->clock->resolution_s);
+        bound = ((largest(sync, sync->learnt_trip_s) + tick) * sync->method->hops(sync->size) +
+                 largest(sync, sync->round_trip_s) + tick) /
                 2;
         if (error <= bound)
             return;
