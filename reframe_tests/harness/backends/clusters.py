@@ -112,7 +112,8 @@ def boot(found):
 
     The cluster goes down where that fails.
     """
-    library = pathlib.Path(program("cotejo-switch")).parents[1] / "lib/libcotejo_guest_registers.so"
+    library = pathlib.Path(program("cotejo-switch")).parents[1] / "lib"
+    library /= "libcotejo_guest_registers.so"
     done = subprocess.run([str(GUESTS / "boot"), found["folder"], str(library)], text=True,
                           timeout=60, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE)
