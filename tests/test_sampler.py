@@ -82,6 +82,15 @@ def test_the_set_up_takes_as_many_calls_as_its_time_allows(mpi, tmp_path):
 
 
 @pytest.mark.one_mpi
+def test_calls_ahead_are_of_every_size(mpi, tmp_path):
+    """Two of each, there and back, beside those that a size has before its own samples."""
+    none, ahead = (measured(mpi, tmp_path / way, "pingpong", "--sizes", "1000,3000", "--calls",
+                            "1", *BRIEF, "--ahead", way)[0]["observed"]["payload_bytes"]
+                   for way in ("no", "yes"))
+    assert ahead - none == 2 * 2 * (1000 + 3000)
+
+
+@pytest.mark.one_mpi
 def test_what_is_about_order_keeps_its_own(mpi, tmp_path):
     record, _ = measured(mpi, tmp_path, "eager-limit", "--sizes", "1:1Mi:x64", "--tries", "1")
     assert record["observed"]["order"]["how"] == "declared"

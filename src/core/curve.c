@@ -16,6 +16,9 @@ const struct option curve_options[] = {
      "measure n - N and n + N beside each size n"},
     {"interleave", OPTION_CHOICE, "no", "", "yes|no", 0, 0,
      "yes: every size has one sample in turn, instead of all at once"},
+    {"ahead", OPTION_CHOICE, "no", "", "yes|no", 0, 0,
+     "yes: every size has its --set-up calls, as listed, before the first sample of any: what the "
+     "library keeps of a size it then has kept whatever the order"},
     {"adaptive", OPTION_REAL, "0", "", NULL, 0, 1,
      "add sizes where a straight line between neighbours misses by more than this share, most "
      "first, until half of a dense grid is measured; 0: none"},
@@ -62,6 +65,11 @@ static struct operation operation_of(const struct curve *curve, size_t bytes) {
 static void run_in_order(struct sampler *sampler, const struct curve *curve,
                          const struct sizes *sizes) {
     struct bench *bench = sampler->bench;
+    if (options_is(&bench->options, "ahead", "yes"))
+        for (size_t i = 0; i < sizes->count; i++) {
+            struct operation operation = operation_of(curve, sizes->bytes[i]);
+            sampler_set_up(sampler, &operation);
+        }
     int *list = bench_order(bench, (int)sizes->count);
     for (size_t i = 0; i < sizes->count && !failed(&bench->failure); i++) {
         struct operation operation = operation_of(curve, sizes->bytes[list[i]]);

@@ -158,10 +158,13 @@ long sampler_next(struct sampler *sampler, struct progress *progress) {
     return (long)plan[0];
 }
 
-// Calls that are not measured.
-static void set_up(struct sampler *sampler, const struct operation *operation) {
+void sampler_set_up(struct sampler *sampler, const struct operation *operation) {
     const struct clock *clock = &sampler->bench->clock;
     double begin_s = clock_now(clock), more = 1;
+    if (operation->special.program)
+        return;
+    errors_during(operation->name, operation->message.bytes);
+    stage_enter(operation);
     for (long batch = 2; more != 0 && batch <= SETUP_BATCH_MOST; batch *= 2) {
         stage_prepare(operation, -1);
         operation->run(operation->state, batch);
@@ -169,6 +172,7 @@ static void set_up(struct sampler *sampler, const struct operation *operation) {
         more = clock_now(clock) - begin_s < sampler->setup_s;
         announce(sampler->bench->comm, &more, 1);
     }
+    stage_leave(operation);
 }
 
 static long rounded_up(double calls, long step) {
@@ -221,11 +225,7 @@ void sampler_begin(struct sampler *sampler, const struct operation *operation,
     errors_during(operation->name, operation->message.bytes);
     if (sampler->start->clocked) // no other start relies on the clocks
         sync_renew(&sampler->sync);
-    if (!operation->special.program) {
-        stage_enter(operation);
-        set_up(sampler, operation);
-        stage_leave(operation);
-    }
+    sampler_set_up(sampler, operation);
     progress->calls = sampler->calls             ? sampler->calls
                       : operation->special.calls ? operation->special.calls
                       : sampler->start->loop     ? enough_calls(sampler, operation)

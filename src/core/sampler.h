@@ -141,6 +141,9 @@ void sampler_close(struct sampler *sampler);
 // The first calls are set-up and never sampled. Collective; failure agreed.
 void sampler_measure(struct sampler *sampler, const struct operation *operation);
 
+// Calls that are not measured, of --set-up; a whole program has none. Collective.
+void sampler_set_up(struct sampler *sampler, const struct operation *operation);
+
 // The same in steps, for those who measure several operations by turns; collective, too.
 // Makes the calls that are not measured, and finds how many a sample takes.
 void sampler_begin(struct sampler *sampler, const struct operation *operation,
