@@ -16,7 +16,8 @@ WRITTEN = re.compile(
 OF_A_PATTERN = {"state", "message"}
 #: What runs between two messages that are timed.
 BETWEEN = {"core/payload.c": ["buffer_slot", "buffer_next"],
-           "experiments/p2p/bandwidth.c": ["next_unit", "post", "move_blocking", "move_queued"],
+           "experiments/p2p/bandwidth.c": ["move_blocking"],
+           "experiments/p2p/burst.c": ["next_unit", "make", "post", "burst_move"],
            "experiments/p2p/pair.c": ["pair_send", "pair_send_whole", "pair_post",
                                       "pair_receive"]}
 #: What begins samples, and what goes directly before them.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sustained bandwidth and message rate: bursts of messages, a queue of them under way at a time.
-#include "pair.h"
+#include "burst.h"
 
 #include "program.h"
 #include "ranks.h"
@@ -46,136 +46,12 @@ static const struct column columns[] = {
     {0},
 };
 
-// How a burst is timed, or cut: rightly, or with an error.
-enum { RIGHT, LATE, UNDELIVERED, SHIFTED, ERRORS };
 static const char *const errors[ERRORS] = {"", "-late", "-undelivered", "-shifted"};
-
-// The sends or the receives of a rank.
-struct lane {
-    struct buffer *buffer;
-    bool sends;
-    MPI_Request *requests; // one for each place in the queue
-    MPI_Request *now;      // the half whose turn it is
-    size_t part;           // of a message, the next
-};
-
-struct burst {
-    size_t queue, half, messages;
-    bool parts;      // messages are cut
-    bool both;       // ways at once
-    bool persistent; // requests are made in `enter`, and freed in `leave`
-    int error;
-    const struct clock *clock;
-    double begin_s, timed_s; // of a burst that is timed with an error
-    size_t *begins, *ends;   // of the parts of a message
-    struct lane lanes[2];
-    int lanes_count;
-    MPI_Request *requests; // of all lanes
-};
-
-// What moves at once: a message or a part of one.
-struct unit {
-    char *bytes;
-    int count;
-};
-
-// The next unit; of parts the one that `part` says, which moves on.
-static struct unit next_unit(struct pair *pair, const struct burst *burst, struct lane *lane) {
-    if (!burst->parts)
-        return (struct unit){buffer_next(lane->buffer), pair->count};
-    size_t from = burst->begins[lane->part], to = burst->ends[lane->part];
-    char *message = buffer_slot(lane->buffer);
-    if (++lane->part == burst->queue) {
-        lane->part = 0;
-        buffer_next(lane->buffer);
-    }
-    return (struct unit){message + from, (int)(to - from)};
-}
-
-// A request of each unit of these, started or to be started later.
-static void make(struct pair *pair, const struct burst *burst, struct lane *lane, size_t units,
-                 MPI_Request *requests) {
-    int (*send)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *) =
-        burst->persistent ? pair->send_init : pair->isend;
-    int (*receive)(void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *) =
-        burst->persistent ? MPI_Recv_init : MPI_Irecv;
-    for (size_t k = 0; k < units; k++) {
-        struct unit unit = next_unit(pair, burst, lane);
-        if (lane->sends)
-            send(unit.bytes, unit.count, MPI_BYTE, pair->peer, PAIR_TAG, pair->comm, &requests[k]);
-        else
-            receive(unit.bytes, unit.count, MPI_BYTE, pair->peer, PAIR_TAG, pair->comm,
-                    &requests[k]);
-    }
-}
-
-static void post(struct pair *pair, const struct burst *burst, struct lane *lane, size_t units) {
-    if (burst->persistent)
-        MPI_Startall((int)units, lane->now);
-    else
-        make(pair, burst, lane, units, lane->now);
-}
-
-// A message's parts are as equal as can be; where they begin is worked out before anything is
-// timed. Receives are posted before sends.
-static void enter(const struct operation *operation) {
-    struct pair *pair = operation->state;
-    struct burst *burst = pair->pattern->variant;
-    pair_enter(operation);
-    for (size_t part = 0, shift = 0; part < burst->queue; part++) {
-        size_t bytes = operation->message.bytes, from = bytes * part / burst->queue;
-        size_t length = bytes * (part + 1) / burst->queue - from;
-        if (burst->error == SHIFTED) {
-            from = shift + length < bytes ? shift : bytes - length;
-            shift += length > 0; // small messages have parts of 0 B
-        }
-        burst->begins[part] = from;
-        burst->ends[part] = from + length;
-    }
-    burst->lanes_count = 0;
-    for (int sends = 0; sends < 2; sends++)
-        if (burst->both || (pair->rank == 0) == (sends == 1))
-            burst->lanes[burst->lanes_count++] =
-                (struct lane){.buffer = sends ? &pair->out : &pair->in,
-                              .sends = sends == 1,
-                              .requests = burst->requests + (size_t)sends * burst->queue};
-    for (struct lane *lane = burst->lanes; lane < burst->lanes + burst->lanes_count; lane++)
-        if (burst->persistent)
-            make(pair, burst, lane, burst->queue, lane->requests);
-}
-
-static void leave(const struct operation *operation) {
-    struct burst *burst = ((struct pair *)operation->state)->pattern->variant;
-    for (size_t i = 0; burst->persistent && i < 2 * burst->queue; i++)
-        if (burst->requests[i] != MPI_REQUEST_NULL)
-            MPI_Request_free(&burst->requests[i]);
-}
 
 static void move_blocking(struct pair *pair, long messages) {
     void (*once)(struct pair *) = pair->rank == 0 ? pair_send_whole : pair_receive;
     for (long i = 0; i < messages; i++)
         once(pair);
-}
-
-// One half of the queue is posted, then the other is waited for, and so on by turns.
-static void move_queued(struct pair *pair, struct burst *burst, long messages) {
-    size_t units = (size_t)messages * (burst->parts ? burst->queue : 1);
-    size_t half = burst->half, further = burst->queue - half;
-    struct lane *last = burst->lanes + burst->lanes_count;
-    for (struct lane *lane = burst->lanes; lane < last; lane++) {
-        lane->now = lane->requests;
-        lane->part = 0;
-    }
-    for (size_t i = 0; i < units; i += half)
-        for (struct lane *lane = burst->lanes; lane < last; lane++) {
-            MPI_Waitall((int)half, lane->now, MPI_STATUSES_IGNORE);
-            post(pair, burst, lane, units - i < half ? units - i : half);
-            lane->now = lane->now == lane->requests ? lane->requests + further : lane->requests;
-            if (i == 0 && burst->error == LATE)
-                burst->begin_s = program_mark(burst->clock);
-        }
-    for (struct lane *lane = burst->lanes; lane < last; lane++)
-        MPI_Waitall((int)burst->queue, lane->requests, MPI_STATUSES_IGNORE);
 }
 
 static void run_burst(void *state, long messages) {
@@ -187,7 +63,7 @@ static void run_burst(void *state, long messages) {
     if (burst->queue == 0)
         move_blocking(pair, messages);
     else
-        move_queued(pair, burst, messages);
+        burst_move(pair, burst, messages);
     if (burst->error == UNDELIVERED)
         burst->timed_s = program_mark(burst->clock) - burst->begin_s;
     if (burst->both) // what a rank has received tells it that the other one sent all
@@ -255,13 +131,13 @@ static void check(const struct operation *operation, unsigned round, struct fail
     size_t messages = pair->pattern->slots, count = operation->message.bytes;
     unsigned first = (unsigned)(round * messages);
     size_t at[2];
-    enter(operation);
+    burst_enter(operation);
     for (int l = 0; l < burst->lanes_count; l++) {
         each_payload(pair, &burst->lanes[l], count, first, NULL);
         at[l] = burst->lanes[l].buffer->at;
     }
     run_burst(pair, (long)messages);
-    leave(operation);
+    burst_leave(operation);
     for (int l = 0; l < burst->lanes_count; l++) {
         burst->lanes[l].buffer->at = at[l];
         each_payload(pair, &burst->lanes[l], count, first, failure);
@@ -304,8 +180,8 @@ static void measure(struct bench *bench, size_t queue, size_t messages, int erro
                                           .special = {.own = true,
                                                       .notes = &burst.timed_s,
                                                       .notes_count = timed},
-                                          .around = &(const struct around){.enter = enter,
-                                                                           .leave = leave,
+                                          .around = &(const struct around){.enter = burst_enter,
+                                                                           .leave = burst_leave,
                                                                            .check = check,
                                                                            .describe = describe},
                                           .run = run_burst},

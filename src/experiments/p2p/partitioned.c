@@ -23,8 +23,7 @@ static const struct option partitioned_options[] = {
      "computation that makes each byte of a message; a partition is ready after its own"},
     {"answer", OPTION_CHOICE, "empty", "", "empty|same", 0, 0,
      "what the receiver sends back: a message of 0 B, or one of the same size in the same way, "
-     "and "
-     "the time is half of a round trip (OSU's latency of persistent messages)"},
+     "and the time is half of a round trip (OSU's latency of persistent messages)"},
     SAMPLER_START_ROW("loop"),
     {0},
 };
@@ -92,8 +91,8 @@ static void receive_message(struct pair *pair, struct parts *parts, struct leg *
 static void open_persistent(struct pair *pair, const struct parts *parts, struct leg *leg) {
     (void)parts;
     if (leg->sends)
-        MPI_Send_init(buffer_slot(&pair->out), pair->count, MPI_BYTE, pair->peer, pair->tag,
-                      pair->comm, &leg->request);
+        pair->send_init(buffer_slot(&pair->out), pair->count, MPI_BYTE, pair->peer, pair->tag,
+                        pair->comm, &leg->request);
     else
         MPI_Recv_init(buffer_slot(&pair->in), pair->count, MPI_BYTE, pair->peer, pair->tag,
                       pair->comm, &leg->request);
