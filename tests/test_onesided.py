@@ -20,6 +20,7 @@ ONCE = ["--min-repetitions", "1", "--max-repetitions", "1", "--calls", "1", "--s
     ["onesided", "--epoch", "lock", "--synchronisation", "flush,flush_local"],
     ["onesided", "--operation", "accumulate", "--ways", "both", "--queue", "2"],
     ["onesided", "--operation", "get_accumulate", "--window", "dynamic"],
+    ["onesided", "--target-waits", "barrier", "--element", "char", "--operation", "accumulate"],
     ["bandwidth", "--ways", "both", "--queue", "2"],
     ["bandwidth", "--requests", "persistent", "--queue", "2"], ["fans"],
     ["matching-posted", "--depth", "4"], ["matching-unexpected", "--depth", "4"]],

@@ -10,6 +10,7 @@ launch(
   "onesided --operation put,get,accumulate --synchronisation fence,pscw,flush --sizes 1000 --queue 4 --ways both"
   "onesided --operation accumulate,get_accumulate,fetch_and_op --element byte --sizes 1,1000"
   "onesided --operation compare_and_swap --compare unequal"
+  "onesided --operation all --element char --target-waits barrier --sizes 1,1000"
   "onesided --sizes 8,1000 --layout 16,64")
 add_test(NAME onesided-progress COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:cotejo>
   onesided-progress --operation put,get_accumulate --synchronisation lock,flush --sizes 1000

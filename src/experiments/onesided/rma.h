@@ -20,6 +20,7 @@ struct rma {
     bool both;        // each rank is origin and target
     bool unequal;     // comparisons that are timed do not find what they expect
     bool of_peer;     // flushes are within a lock of the target alone
+    bool meets;       // at a stage's end the target waits in the library's barrier
     size_t queue;     // operations of an access
     MPI_Datatype type;
     size_t element; // B of it
@@ -63,7 +64,8 @@ void rma_close(struct pair *pair);
 // Refuses sizes that are not of whole elements.
 void rma_choose(struct bench *bench, struct pair *pair, struct sizes *sizes);
 
-// Declares --operation, --synchronisation, --epoch, --window, --element.
+// Declares --operation, --synchronisation, --epoch, --window, --element, --compare,
+// --target-waits.
 extern const struct option rma_options[];
 
 // Calls `measure` for each operation, synchronisation and window that the options name, with a

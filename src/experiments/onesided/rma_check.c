@@ -172,5 +172,8 @@ void rma_enter(const struct operation *operation) {
 }
 
 void rma_leave(const struct operation *operation) {
-    close_access(((struct pair *)operation->state)->pattern->variant);
+    const struct rma *rma = ((struct pair *)operation->state)->pattern->variant;
+    close_access(rma);
+    if (rma->meets)
+        PMPI_Barrier(rma->comm);
 }

@@ -23,12 +23,16 @@ const struct option rma_options[] = {
      "alone (as in OSU's and Intel's benchmarks)"},
     {"window", OPTION_TEXT, "allocate", "", NULL, 0, 0,
      "kinds of windows, joined by commas: allocate, create, shared, dynamic; or all"},
-    {"element", OPTION_CHOICE, "word", "", "word|byte", 0, 0,
+    {"element", OPTION_CHOICE, "word", "", "word|byte|char", 0, 0,
      "of atomic operations: 8 B, which are added; or 1 B, of which bits are (MPI_BXOR: sums of "
-     "64 bytes and more came out wrong under Open MPI 5.0.11)"},
+     "64 bytes and more came out wrong under Open MPI 5.0.11), of MPI_UINT8_T or, as in OSU's "
+     "benchmarks, of MPI_CHAR (libraries take it, though MPI does not promise it)"},
     {"compare", OPTION_CHOICE, "equal", "", "equal|unequal", 0, 0,
      "what compare_and_swap finds while it is timed: what it expects, and writes; or not (as in "
      "OSU's benchmark), and writes nothing"},
+    {"target-waits", OPTION_CHOICE, "receive", "", "receive|barrier", 0, 0,
+     "where a target waits while it makes no call of an operation: in a receive, or in the "
+     "library's barrier (as in OSU's and Intel's benchmarks)"},
     {0},
 };
 
@@ -52,10 +56,12 @@ static struct rma rma_of(const struct options *options, const struct rma_operati
                         .queue = 1,
                         .unequal = options_is(options, "compare", "unequal"),
                         .of_peer = options_is(options, "epoch", "lock"),
+                        .meets = options_is(options, "target-waits", "barrier"),
                         .op = word ? MPI_SUM : MPI_BXOR,
-                        .type = !atomic ? MPI_BYTE
-                                : word  ? MPI_UINT64_T
-                                        : MPI_UINT8_T,
+                        .type = !atomic                                  ? MPI_BYTE
+                                : word                                   ? MPI_UINT64_T
+                                : options_is(options, "element", "char") ? MPI_CHAR
+                                                                         : MPI_UINT8_T,
                         .element = atomic && word ? 8 : 1};
 }
 
