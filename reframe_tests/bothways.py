@@ -51,6 +51,47 @@ class both_ways_affinity(Full, BothWays):
     limit_s = 300
 
 
+class Requests(Latency, Experiment):
+    """New requests for each message against persistent ones, one way and both."""
+
+    experiment = "bandwidth"
+
+    #: Ways of the messages at the same time.
+    ways = parameter(["one", "both"])
+
+    #: Requests of messages.
+    #:
+    #: :values: new (one for each message), persistent (one for each place in the queue, made
+    #:     before)
+    requests = parameter(["new", "persistent"])
+    varied = ["ways", "requests"]
+    limit_s = 120
+
+    @run_after("init")
+    def choose_requests(self):
+        self.options = {**self.options, "ways": self.ways, "requests": self.requests}
+        both = "-both" if self.ways == "both" else ""
+        persistent = "-persistent" if self.requests == "persistent" else ""
+        self.operation = f"bandwidth{both}-windows{persistent}"
+
+
+@rfm.simple_test
+class requests_smoke(Smoke, Requests):
+    options = {"sizes": "1,64Ki", "queue": "1,16", "budget": 0.01}
+
+
+@rfm.simple_test
+class requests_quick(Quick, Requests):
+    options = {"sizes": "1:1Mi:x16", "queue": "1,64", "budget": 0.03}
+
+
+@rfm.simple_test
+class requests_full(Full, Requests):
+    placement = parameter(placements.names())
+    options = {"sizes": "1:4Mi:x4", "queue": "1,4,16,64", "rse": 0.01, "budget": 0.1}
+    limit_s = 300
+
+
 class Fans(Latency, Experiment):
     """Messages of all ranks that meet at one, or leave it; with a queue of several: incast."""
 

@@ -91,6 +91,11 @@ exhibit("cotejo-both-ways", "Bandwidth of queues of messages both ways at once",
   draw = by_size(series = queue, panel = c(mpi, transport, pairs), unit = "MB/s")
 )
 
+exhibit("cotejo-requests", "Bandwidth of 64 messages under way: new requests, and persistent ones",
+  data = launches_of("requests_full", "requests_quick", operation = "bandwidth-*", queue = "64"),
+  draw = by_size(series = operation, panel = c(mpi, transport), unit = "MB/s")
+)
+
 exhibit("cotejo-fans", "Messages that meet at one rank, and that leave it",
   data = launches_of("fans_ranks", "fans_quick"),
   draw = by_size(series = operation, panel = c(mpi, transport, ranks, queue))
