@@ -14,7 +14,7 @@ import tempfile
 from reframe_tests.harness.launch import sessions
 from reframe_tests.harness.machine import disk
 from tests import bench_collectives, bench_nas, bench_netpipe, bench_p2p
-from tests.benching import beyond_launches, make, ratio, say
+from tests.benching import beyond_launches, make, ratio_of, say
 
 
 def launches(results):
@@ -44,11 +44,11 @@ def against_imb(stack, results):
     make(stack, results, "study", "TAG=bench", "LAUNCHES=150")
     for mpi in ("intel-mpi", "mpich"):
         for size, label in bench_netpipe.SIZES:
-            value, text = ratio(means(results, "pingpong_bench", size, mpi),
-                                means(results, "imb_bench", size, mpi))
+            found = ratio_of(means(results, "pingpong_bench", size, mpi),
+                             means(results, "imb_bench", size, mpi))
             most = 3 if size in (1, 1 << 20) else 5
-            say(f"ping-pong {label} over IMB-MPI1, {mpi}, within {most} %", text,
-                abs(value - 1) <= most / 100)
+            say(f"ping-pong {label} over IMB-MPI1, {mpi}, within {most} %", str(found),
+                abs(found.value - 1) <= most / 100)
 
 
 def overhead(results):

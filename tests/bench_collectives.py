@@ -14,7 +14,7 @@ import time
 
 from reframe_tests.harness.foreign import imb_tables, mpiperf
 from tests import collective_tools as tools
-from tests.benching import ratio, say
+from tests.benching import ratio_of, say
 from tests.launching import STACK
 
 BLOCKS = 10
@@ -93,10 +93,10 @@ def explained(tool, family, cell):
         found = interleaved({way: functools.partial(way, family, [cell]) for way in ways},
                             CONTROL_BLOCKS)
         theirs, ours = (by_block(found[way], cell) for way in ways)
-        value, text = ratio(ours, theirs)
-        if abs(value - 1) <= NEAR:
-            return True, f"{what}: {text}"
-        tried.append(f"{what}: {text}")
+        found = ratio_of(ours, theirs)
+        if abs(found.value - 1) <= NEAR:
+            return True, f"{what}: {found}"
+        tried.append(f"{what}: {found}")
     return False, "; ".join(tried)
 
 
@@ -107,13 +107,13 @@ def against(tool, family, mine, peers):
         if not any(cell in one for one in peers):
             print(f"bench: skipped: no {cell[0]} of {cell[1]} B by {name}")
             continue
-        value, text = ratio(by_block(mine, cell), by_block(peers, cell))
+        found = ratio_of(by_block(mine, cell), by_block(peers, cell))
         met, why = True, ""
-        if abs(value - 1) > NEAR:
+        if abs(found.value - 1) > NEAR:
             met, why = explained(tool, family, cell)
             why = f"; {'' if met else 'NOT '}explained: {why}"
         say(f"{cell[0]} {cell[1]} B over {name}, {family.name}, within 10 % or explained",
-            text + why, met)
+            f"{found}{why}", met)
 
 
 def compare(blocks=COMPARED_BLOCKS):

@@ -21,7 +21,7 @@ import tempfile
 from reframe_tests.harness.machine import disk
 from reframe_tests.harness.model import families
 from stack.build import compile_benchmarks, environment
-from tests.benching import ratio, say
+from tests.benching import ratio_of, say
 
 ROUNDS = 9
 FFT = ["fft", "--effort", "estimate", "--budget", "0.5", "--min-repetitions", "3"]
@@ -105,9 +105,9 @@ def fft(machine, root):
     times, peaks = interleaved(*sides)
     for points in POINTS:
         if program:
-            value, text = ratio(times["fft-fused", points], times["fft-fftw-mpi", points])
+            found = ratio_of(times["fft-fused", points], times["fft-fftw-mpi", points])
             say(f"FFT of 2^{points} points over FFTW's own MPI transform, {name}, at most 1",
-                text, value <= 1)
+                str(found), found.value <= 1)
         share = peaks["fft-fused", points] / (16 * 2**points / 2)
         say(f"memory of an FFT of 2^{points} points, {name}, at most 3.5 times the data",
             f"{share:.2f}", 0 < share <= 3.5)
@@ -133,10 +133,10 @@ def radix(machine):
 
     times, _ = interleaved(*map(side, ("alone", "alltoallv", "split")))
     for count in KEYS:
-        value, text = max(ratio(times["radix-alone", count], times[f"radix-{variant}", count])
-                          for variant in ("alltoallv", "split"))
+        found = max(ratio_of(times["radix-alone", count], times[f"radix-{variant}", count])
+                    for variant in ("alltoallv", "split"))
         say(f"keys/s of 2 x {count} keys over sorts without messages, {name}, at least 0.6",
-            text, value >= 0.6)
+            str(found), found.value >= 0.6)
 
 
 def against_nas(machine):
@@ -154,9 +154,9 @@ def against_nas(machine):
             lambda ours=ours: machine.measure(machine.cotejo, ours, "keys"),
             lambda letter=letter, count=count: ({("is", count): nas(machine, letter, count)},
                                                {}))
-        value, text = ratio(times["is", count], times["radix-split", count])
-        say(f"keys/s of 2 x {count} keys over NAS IS class {letter}, {name}, above 1", text,
-            value > 1)
+        found = ratio_of(times["is", count], times["radix-split", count])
+        say(f"keys/s of 2 x {count} keys over NAS IS class {letter}, {name}, above 1", str(found),
+            found.value > 1)
     return None
 
 

@@ -12,7 +12,7 @@ import statistics
 
 from reframe_tests.harness.model import families
 from stack import build, split_prefix
-from tests.benching import ratio, say, skip
+from tests.benching import ratio_of, say, skip
 from tests.pair_launching import Lost, launch, times
 
 SIZES = [(1, "1 B"), (1 << 10, "1 KiB"), (1 << 16, "64 KiB"), (1 << 20, "1 MiB")]
@@ -89,15 +89,16 @@ def netpipe(stack, root, blocks=40):
                 for tool in ("ours", "netpipe")]
 
     def held(found, family, transport, cell):
-        return ratio(*(found[family.title, transport, cell[0], tool]
-                       for tool in ("ours", "netpipe")))
+        return ratio_of(*(found[family.title, transport, cell[0], tool]
+                          for tool in ("ours", "netpipe")))
 
     found = timed(root, both(ways), blocks)
     for way in ways:
-        value, text = held(found, *way)
-        if abs(value - 1) > 0.05:
-            value, again = held(timed(root, both([way]), blocks), *way)
-            text += f"; measured once more: {again}"
+        ratio = held(found, *way)
+        text = str(ratio)
+        if abs(ratio.value - 1) > 0.05:
+            ratio = held(timed(root, both([way]), blocks), *way)
+            text += f"; measured once more: {ratio}"
         family, transport, (size, _) = way
         say(f"ping-pong {dict(SIZES)[size]} over NetPIPE, {family.title}, {transport}, within 5 %",
-            text, abs(value - 1) <= 0.05)
+            text, abs(ratio.value - 1) <= 0.05)

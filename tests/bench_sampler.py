@@ -23,7 +23,7 @@ import tempfile
 from reframe_tests.harness.backends import simgrid
 from reframe_tests.harness.foreign import imb_tables
 from tests import bench_collectives, bench_imb
-from tests.benching import ratio, say, skip
+from tests.benching import ratio_of, say, skip
 from tests.collective_tools import ours, present, theirs, times_of
 from tests.launching import STACK, launch_once
 
@@ -98,16 +98,17 @@ def layout(blocks=BLOCKS):
         told = ", ".join(f"{name} {statistics.median(t):.1f} [{min(t):.1f}, {max(t):.1f}]"
                          for name, t in times.items())
         blocks_of = {name: dict(enumerate(t)) for name, t in times.items()}
-        value, text = ratio(blocks_of["pit"], blocks_of["page"])
-        cured, cured_text = ratio(blocks_of["pit, cured"], blocks_of["page, cured"])
-        _, control = ratio(blocks_of["pit, cured, no kernel"], blocks_of["page, cured, no kernel"])
+        found = ratio_of(blocks_of["pit"], blocks_of["page"])
+        cured = ratio_of(blocks_of["pit, cured"], blocks_of["page, cured"])
+        control = ratio_of(blocks_of["pit, cured, no kernel"], blocks_of["page, cured, no kernel"])
         goal = (f"at least twice as long {offset} B further" if trap >= 2 else
                 f"within 10 % as long {offset} B further (no pit here)")
-        say(f"all-to-all of 64 KiB {goal}, {family.name}", f"{text}; us: {told}",
-            value >= 2 if trap >= 2 else abs(value - 1) <= 0.1)
+        say(f"all-to-all of 64 KiB {goal}, {family.name}", f"{found}; us: {told}",
+            found.value >= 2 if trap >= 2 else abs(found.value - 1) <= 0.1)
         # Where it is missed the control tells whether it is the kernel that still copies so.
         say(f"the same within 10 % with the tunable, {family.name}",
-            f"{cured_text}; without the kernel's copies, too, {control}", abs(cured - 1) <= 0.1)
+            f"{cured}; without the kernel's copies, too, {control}",
+            abs(cured.value - 1) <= 0.1)
 
 
 def sign_test(wins, of):
@@ -249,11 +250,11 @@ def before(blocks=BLOCKS, size=65536):
             if len(first.keys() & after.keys()) < 5:
                 skip(f"an allreduce behind a broadcast, {way}, {family.name}", "launches failed")
                 continue
-            value, text = ratio(after, first)
+            found = ratio_of(after, first)
             us = [1e6 * statistics.median(of.values()) for of in (first, after)]
             say(f"allreduce of 64 KiB behind a broadcast over first in its process within 10 %, "
-                f"{way}, {family.name}", f"{text}; {us[0]:.1f} us first, {us[1]:.1f} behind",
-                abs(value - 1) <= 0.1)
+                f"{way}, {family.name}", f"{found}; {us[0]:.1f} us first, {us[1]:.1f} behind",
+                abs(found.value - 1) <= 0.1)
 
 
 GOALS = {"null": null, "method": bench_collectives.method, "layout": layout, "order": order,
