@@ -3,7 +3,8 @@
 
 import pytest
 
-from tests import bench_peers
+from tests import bench_peers, peers
+from tests.launching import FAMILIES
 
 RMA = """
 #    MODE: AGGREGATE
@@ -43,6 +44,37 @@ def peer(operation, name):
     ("pingpong", "osu_latency", OSU, {8: 0.25e-6, 1024: 0.5e-6})])
 def test_a_table_is_read_at_the_sizes_that_are_held(operation, name, output, expected):
     assert bench_peers.table(output, peer(operation, name)) == pytest.approx(expected)
+
+
+def test_each_control_has_one_thing_as_it_is_by_default():
+    (swaps,) = [p for p in peers.PEERS if p.name == "osu_cas_latency"]
+    changed = {way: [(a, b) for a, b in zip(swaps.ours, other.ours, strict=True) if a != b]
+               for way, other in peers.as_ours(swaps).items()}
+    assert changed == {"--target-waits receive": [("barrier", "receive")],
+                       "--element byte": [("char", "byte")],
+                       "--compare equal": [("unequal", "equal")]}
+    assert peers.as_ours(peer("pingpong", "osu_latency")) == {}
+
+
+@pytest.mark.parametrize(("medians", "blocks", "sizes"), [
+    ((1.02, 0.97), 1, []), ((1.02, 1.20), 2, [1024]), ((1.20, 0.80), 2, [8, 1024])])
+def test_controls_are_launched_for_the_sizes_that_differ(monkeypatch, medians, blocks, sizes):
+    """And their verdict is that of the blocks in which they are."""
+    asked, said = [], {}
+    held = peer("pingpong", "osu_latency")
+
+    def blocks_of(_, ways):
+        asked.append(set(ways))
+        return {size: {way: {block: ratio if way == "ours" else 1 for block in range(9)}
+                       for way in ways} for size, ratio in zip(held.sizes, medians, strict=True)}
+
+    monkeypatch.setattr(bench_peers, "blocks_of", blocks_of)
+    monkeypatch.setattr(bench_peers, "say_over",
+                        lambda family, peer, size, of: said.update({size: set(of)}))
+    bench_peers.hold(FAMILIES["openmpi"], None, held)
+    assert len(asked) == blocks
+    assert asked[0] == {"ours", "theirs"}
+    assert [size for size in held.sizes if "clocked" in said[size]] == sizes
 
 
 def test_a_program_that_prints_no_table_has_none():
