@@ -19,14 +19,17 @@ LAYER_ORDER <- c("icmp", "raw", "udp", "unix", "llc", "tcp")
 #'
 #' @param summary what [summarise_launches()] returned; its ping-pongs between 2 ranks count.
 #' @return data.table, a row a configuration, the lowest layer first: `site`, `simulated`,
-#'   `placement`, `mpi`, `transport`, `settings`, `parameters`, `n` (launches), `startup_s`,
+#'   `placement`, `kernel` and `cpu_model` (where the summary has them), `mpi`, `transport`,
+#'   `settings`, `parameters`, `n` (launches), `startup_s`,
 #'   `startup_low_s`, `startup_high_s`, `best_bytes_per_s`, `best_bytes`, `last_bytes_per_s`,
 #'   `last_bytes`, `below` (the layer below; `NA`: none was measured), `startup_ratio` with
 #'   `startup_ratio_low`, `_high`, `added_s` (s, start-up), `bandwidth_ratio` with `_low`, `_high`
 #'   (at the largest common size, `common_bytes`).
 #' @export
 compare_layers <- function(summary) {
-  where <- c("site", "simulated", "placement")
+  where <- c(
+    "site", "simulated", "placement", intersect(c("kernel", "cpu_model"), names(summary))
+  )
   what <- c("mpi", "transport", "settings", "parameters")
   need_columns(summary, c(where, what, "operation", "ranks", "bytes", "median_s"), "the summary")
   used <- summary[

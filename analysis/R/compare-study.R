@@ -114,8 +114,19 @@ account_with <- function(account, launches) {
   # Those too that failed.
   all <- launches[, list(launches = .N), by = c("site", "test", "session")]
   out[all, launches := i.launches, on = c("site", "test", "session")]
+  on <- launches[, list(machine = machine_in_words(.SD)), by = c("site", "test", "session")]
+  out[on, machine := i.machine, on = c("site", "test", "session")]
   setorderv(out, c("site", "test", "session"))
   out[]
+}
+
+#' What launches ran on: models of CPU, each with the machines of it that are told apart.
+#' @noRd
+machine_in_words <- function(launches) {
+  cpu <- launches$cpu_model
+  id <- substr(fcoalesce(as.character(value_or_na(launches, "machine")), ""), 1L, 6L)
+  words <- fifelse(is.na(cpu), "", paste0(cpu, fifelse(nzchar(id), sprintf(" (%s)", id), "")))
+  toString(distinct(words[nzchar(words)]))
 }
 
 # Each IMB operation against ours of the same pattern, of sessions that have both.

@@ -22,6 +22,7 @@ origin_of <- function(exhibit, launches) {
     sprintf(
       "Site %s, test %s.", toString(distinct(launches$site)), toString(distinct(launches$test))
     ),
+    several_cpus(launches),
     if (any(launches$transport == "tcp" & launches$hosts == 1L)) {
       "TCP stays within one host: no network is in it."
     },
@@ -29,6 +30,15 @@ origin_of <- function(exhibit, launches) {
       "Circular: the simulated machine was fitted to what the study printed of this."
     }
   )
+}
+
+#' The CPUs whose times stand in one figure, in words; nothing where there is one.
+#' @noRd
+several_cpus <- function(launches) {
+  cpus <- distinct(launches$cpu_model[ground_of(launches$simulated) != "simulated"])
+  if (length(cpus) > 1L) {
+    sprintf("Measured on several CPUs, whose times are not to be compared: %s.", toString(cpus))
+  }
 }
 
 #' Ranks that have to share a processor, in words; nothing when none does.

@@ -31,12 +31,15 @@ rows_of_exhibit <- function(summary, spec, session, of_test) {
 }
 
 #' Of the rows that an exhibit could show those of one state in each panel: all that stands beside
-#' one another in it can be compared.
+#' one another in it can be compared. Transports have panels of their own, unless they are what is
+#' compared.
 #'
-#' Several tests are taken each from its own state only where no state has them all.
+#' Several tests are taken each from its own state only where no state has them all, and then of
+#' one CPU.
 #' @noRd
 rows_of_state <- function(summary, rows, spec, tests, session) {
-  panels <- setdiff(c("transport", spec$arguments[[1L]]$panel), SIDES)
+  given <- spec$arguments[[1L]]
+  panels <- setdiff(c("transport", given$panel), c(SIDES, given$by, given$series, given$x))
   sides <- setdiff(GROUPED, c("site", "simulated", panels))
   part <- summary[rows, intersect(
     c(GROUPED, names(STATE), "session", "key", "status", "bytes"), names(summary)
@@ -47,9 +50,25 @@ rows_of_state <- function(summary, rows, spec, tests, session) {
   chosen <- rows[choose_states(part, sides, session)$used]
   if (!all(tests %in% summary$test[chosen])) {
     sides <- setdiff(sides, c("test", "experiment"))
-    chosen <- rows[choose_states(part, sides, session)$used]
+    alike <- which(of_one_cpu(part, session))
+    chosen <- rows[alike][choose_states(part[alike], sides, session)$used]
   }
   if (all(tests %in% summary$test[chosen])) chosen
+}
+
+#' Which rows are of that CPU of their site on which most of their tests were measured, of several
+#' the one that was measured on last. Whichever simulates, what it finds is the same.
+#' @noRd
+of_one_cpu <- function(rows, session) {
+  if (is.null(rows$cpu_model)) {
+    return(rep(TRUE, nrow(rows)))
+  }
+  real <- ground_of(rows$simulated) != "simulated"
+  usable <- rows[real & rows$status == "ok" & (is.null(session) | rows$session %in% session)]
+  cpus <- usable[, list(tests = uniqueN(test), newest = max(session)), by = c("site", "cpu_model")]
+  setorderv(cpus, c("site", "tests", "newest"), c(1L, -1L, -1L))
+  best <- unique(cpus, by = "site")
+  !real | rows$cpu_model == best$cpu_model[match(rows$site, best$site)]
 }
 
 # Rows of some columns, as a list: a summary has hundreds of columns.

@@ -202,7 +202,7 @@ table_audit <- function(audit) {
 table_account <- function(account) {
   shown <- account[order(site, test, -xtfrm(session))]
   data.table(
-    Site = shown$site, Test = shown$test, Session = shown$session, Status = shown$status,
-    Launches = shown$launches, Used = shown$used, Why = shown$why
+    Site = shown$site, Test = shown$test, Session = shown$session, Machine = shown$machine,
+    Status = shown$status, Launches = shown$launches, Used = shown$used, Why = shown$why
   )
 }

@@ -45,6 +45,16 @@ test_that("another site's layers, or those of another network, are not below", {
   expect_true(all(is.na(compare_layers(apart)$below)))
 })
 
+test_that("what another CPU measured is not below", {
+  apart <- rbind(
+    layer("sockets", "tcp", 6, 1000, kernel = "6.1", cpu_model = "A CPU"),
+    layer("openmpi", "tcp", 9, 800, kernel = "6.1", cpu_model = "Another CPU")
+  )
+  expect_true(all(is.na(compare_layers(apart)$below)))
+  apart[, cpu_model := "A CPU"]
+  expect_identical(compare_layers(apart)[mpi == "openmpi"]$below, "tcp")
+})
+
 test_that("configurations of a library stay apart", {
   packed <- rbind(
     stack, layer("pvm", "direct", 30, 300, parameters = "packing=xdr", option_packing = "xdr"),

@@ -17,6 +17,17 @@ at_commit <- function(folder, session, commit) {
   folder
 }
 
+# The same study on a machine with another CPU.
+on_cpu <- function(folder, session, cpu) {
+  for (file in list.files(file.path(folder, "local", session), "json$", full.names = TRUE)) {
+    edit_json(file, function(d) {
+      d$observed$node$cpu_model <- cpu
+      d
+    })
+  }
+  folder
+}
+
 study_of <- function(folder, ...) suppressMessages(analyse(folder, ...))
 status_of <- function(study, session) study$account$status[study$account$session == session]
 
@@ -142,4 +153,64 @@ test_that("each panel of an exhibit is of one state, the newest that has all of 
   used <- unique(summary[rows, c("transport", "session")])
   data.table::setkeyv(used, "transport")
   expect_identical(used$session, c(SECOND, FIRST))
+})
+
+test_that("what is compared is never of two machines, and the account names them", {
+  folder <- write_study(fresh_folder(), MPIS, blocks = 6L, bytes = 1, transports = c("shm", "tcp"))
+  write_study(folder, MPIS["openmpi"], blocks = 6L, bytes = 1, session = SECOND)
+  on_cpu(folder, SECOND, "Another CPU")
+  study <- study_of(folder)
+  expect_identical(unique(study$used$cpu_model), "A CPU")
+  expect_identical(study$comparison$verdict, c("slower", "slower"))
+  expect_match(study$account[session == SECOND]$why, "without MPICH", fixed = TRUE)
+  shown <- table_account(study$account)
+  expect_identical(shown$Machine, c("Another CPU", "A CPU"))
+  # All sides of one transport: that comparison is of the new machine, the other of the old one.
+  write_study(folder, MPIS["mpich"], blocks = 6L, bytes = 1, session = SECOND)
+  on_cpu(folder, SECOND, "Another CPU")
+  used <- unique(study_of(folder)$used[, c("transport", "cpu_model")])
+  data.table::setkeyv(used, "transport")
+  expect_identical(used$cpu_model, c("Another CPU", "A CPU"))
+})
+
+test_that("transports that an exhibit compares are of one machine, and panels say theirs", {
+  write <- function(folder, ...) {
+    write_study(folder, MPIS["openmpi"], blocks = 6L, bytes = c(1, 1024), ...)
+  }
+  folder <- write(fresh_folder(), transports = c("shm", "tcp"))
+  write(folder, transports = "tcp", session = SECOND)
+  on_cpu(folder, SECOND, "Another CPU")
+  summary <- summarise_launches(read_results(folder), COMPARED)
+  cpus <- function(arguments) {
+    spec <- one_row("by_size", tests = "pingpong_quick", arguments = arguments)
+    used <- summary[rows_of_exhibits(summary, spec)[[1L]][[1L]]]
+    unique(used$cpu_model[order(used$transport)])
+  }
+  expect_identical(cpus("series=transport"), "A CPU")
+  expect_identical(cpus("series=mpi; panel=transport"), c("A CPU", "Another CPU"))
+  drawn <- drawn_from(folder, one_row(
+    "by_size", tests = "pingpong_quick", arguments = "series=mpi; panel=transport"
+  ))
+  expect_match(
+    words_of(file.path(drawn$out, "stival", "fig-1.svg")),
+    "several CPUs, whose times are not to be compared: A CPU, Another CPU"
+  )
+})
+
+test_that("several tests of an exhibit are of one machine, or the next alternative is drawn", {
+  write <- function(folder, ...) {
+    write_study(folder, MPIS["openmpi"], blocks = 6L, bytes = 1, ...)
+  }
+  folder <- write(fresh_folder())
+  write(folder, session = SECOND, test = "pingpong_pairs")
+  spec <- one_row("by_size", tests = "pingpong_quick+pingpong_pairs pingpong_pairs")
+  used <- function() {
+    summary <- summarise_launches(read_results(folder), COMPARED)
+    found <- rows_of_exhibits(summary, spec)[[1L]]
+    lapply(found, function(rows) sort(unique(summary$test[rows])))
+  }
+  at_commit(folder, SECOND, "later")
+  expect_identical(used(), list(c("pingpong_pairs", "pingpong_quick"), "pingpong_pairs"))
+  on_cpu(folder, SECOND, "Another CPU")
+  expect_identical(used(), list("pingpong_pairs"))
 })
