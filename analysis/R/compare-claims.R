@@ -46,8 +46,9 @@ read_claims <- function(file) {
 #' block the ratio of the two sides' times is averaged (geometrically) over the cells, and these
 #' means of blocks are compared as a single size is ([compare_configurations()]): one effect, one
 #' interval, one verdict a claim. Of the places where it was measured (test, site) the first that
-#' has it decides: in the order of `tests`, then real before emulated before simulated, then by the
-#' number of blocks.
+#' has it decides: those with blocks enough for a verdict before others, then in the order of
+#' `tests`, then real before emulated before simulated, then by the number of cells and of blocks.
+#' Launches of two states of programs and machine are two places ([choose_sessions()]).
 #'
 #' @param summary what [summarise_launches()] returned.
 #' @param claims what [read_claims()] returned.
@@ -78,7 +79,7 @@ judge_claim <- function(summary, claim, delta, alpha) {
   if (length(lacking)) {
     return(no_verdict(paste("no launches with", side_in_words(claim, unlist(claim[lacking])))))
   }
-  places <- places_of(rows, claim)
+  places <- places_of(rows, claim, alpha)
   if (!length(places)) {
     return(no_verdict("the two sides were never measured in one place"))
   }
@@ -112,11 +113,14 @@ side_in_words <- function(claim, levels) {
   paste(paste(word_of_column(claim$factor), collapse = ":"), toString(levels))
 }
 
-#' The usable rows that a claim is about, with the column `side`.
+#' The usable rows that a claim is about, with the columns `side` and `state`.
 #' @noRd
 rows_of_claim <- function(summary, claim) {
   tests <- strsplit(claim$tests, " +")[[1L]]
-  kept <- which(summary$test %in% tests & !is.na(summary$median_s) & summary$median_s > 0)
+  kept <- which(
+    summary$test %in% tests & summary$status == "ok" & !is.na(summary$median_s) &
+      summary$median_s > 0
+  )
   kept <- kept[in_sizes(summary$bytes[kept], claim$sizes)]
   kept <- kept[matches(summary[kept], claim$filter)]
   part <- keep_rows(summary, kept)
@@ -135,8 +139,7 @@ rows_of_claim <- function(summary, claim) {
   if (!nrow(part)) {
     return(part)
   }
-  chosen <- choose_states(part, c(SIDES, "side", claim$factor, follows_from(part)))
-  part <- keep_rows(part, which(chosen$used))
+  part[, state := state_of(.SD)]
   # An unset level has no name of its own.
   part[, side := fifelse(side == claim$a, "a", "b")]
 }
@@ -173,21 +176,28 @@ follows_from <- function(rows) {
   }, cell_columns(rows))
 }
 
-#' The rows of each place where both sides were measured, the preferred place first.
+#' The rows of each place and state where both sides were measured, the preferred ones first: what
+#' is compared is of one state of programs and machine ([choose_sessions()]).
 #' @noRd
-places_of <- function(rows, claim) {
+places_of <- function(rows, claim, alpha) {
   tests <- strsplit(claim$tests, " +")[[1L]]
-  places <- unlist(lapply(split(rows, by = "site"), function(part) {
+  places <- unlist(lapply(split(rows, by = c("site", "state")), function(part) {
     # Of one site; what follows from the side there does not make another place.
     columns <- setdiff(c("simulated", "test"), c(claim$factor, follows_from(part)))
     if (length(columns)) split(part, by = columns) else list(part)
   }), recursive = FALSE)
   places <- Filter(function(part) uniqueN(part$side) == 2L, places)
   rank <- rbindlist(lapply(places, function(part) {
+    exact <- all(startsWith(part$simulated, "simulated"))
+    each <- part[, list(blocks = uniqueN(paste(session, launch))), by = "side"]$blocks
     list(
+      few = !exact && min(each) < blocks_needed(alpha),
+      lesser = max(match(part$scale, LESSER_SCALES, 0L)),
       test = min(match(part$test, tests)),
       kind = max(nzchar(part$simulated) + startsWith(part$simulated, "simulated")),
-      blocks = -uniqueN(paste(part$session, part$launch))
+      cells = -nrow(unique(part[, cell_columns(part), with = FALSE])),
+      blocks = -uniqueN(paste(part$session, part$launch)),
+      newest = -as.numeric(gsub("[^0-9]", "", max(part$session)))
     )
   }))
   unname(places)[do.call(order, unname(as.list(rank)))]

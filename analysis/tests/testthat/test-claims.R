@@ -46,6 +46,17 @@ test_that("five blocks cannot decide, and it is said what would", {
   expect_match(found$why, "at least 6", fixed = TRUE)
 })
 
+test_that("a place with too few blocks for a verdict is asked last, whatever is preferred", {
+  few <- summary_of(0.8, blocks = 5L)
+  many <- summary_of(0.8)
+  many[, test := "other"]
+  found <- judge_claims(rbind(few, many), claim_of(tests = "planted other"))
+  expect_identical(found$verdict, "holds")
+  expect_match(found$place, "^other, on ")
+  preferred <- judge_claims(rbind(summary_of(0.9), many), claim_of(tests = "planted other"))
+  expect_match(preferred$place, "^planted, on ")
+})
+
 test_that("what was not measured, or not alike, is not comparable", {
   rows <- summary_of(0.8)
   none <- judge_claims(rows, claim_of(a = "intel-mpi"))
@@ -101,4 +112,26 @@ test_that("the figure of all claims draws every verdict", {
   built <- ggplot2::ggplot_build(plot_claims(judged))
   expect_identical(nrow(built$data[[3L]]), 1L)
   expect_match(claims_table(judged)$Verdict[[2L]], "not comparable")
+})
+
+test_that("a claim is judged by launches of one machine, whatever sides others have", {
+  rows <- summary_of(0.8)
+  rows[, `:=`(parameter_start = mpi, parameters = paste0("start=", mpi), library = "a library")]
+  rows[, mpi := "openmpi"]
+  newer <- data.table::copy(rows)
+  newer[, `:=`(
+    session = "20270101T000000Z", cpu_model = "Another CPU", key = paste0(key, "n"),
+    median_s = median_s * 3
+  )]
+  judged <- function(...) judge_claims(rbind(...), claim_of(factor = "parameter_start"))
+  one_side <- judged(rows, newer[parameter_start == "mpich"])
+  expect_identical(one_side$verdict, "holds")
+  expect_equal(one_side$ratio, 0.8, tolerance = 0.01)
+  # Half of its cells in another place: neither mixed nor lost.
+  half <- judged(rows, newer[bytes == 1])
+  expect_identical(c(half$verdict, half$cells), c("holds", "2"))
+  expect_identical(half$n, 8L)
+  # All of them: the newer one.
+  newer[parameter_start == "mpich", median_s := median_s * 2]
+  expect_identical(judged(rows, newer)$verdict, "contradicted")
 })
