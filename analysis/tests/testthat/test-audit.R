@@ -59,6 +59,9 @@ test_that("what the text says is held against the tables, each with its place", 
   expect_identical(c(level$page, level$printed, level$verdict), c("66", "0.01", "disagrees"))
   clock <- audit[grepl("resolution", audit$what)]
   expect_match(clock$what, "8 of 8 means")
+  unit <- audit[audit$where == "figure 5.10"]
+  expect_identical(c(unit$printed, unit$verdict), c("936.40 us", "disagrees"))
+  expect_equal(unit$recomputed, 335544.32)
   daxpy <- audit[audit$where == "section 4.2.3.5"]
   expect_equal(daxpy$recomputed, 0.448, tolerance = 1e-9)
   expect_identical(daxpy$verdict, "disagrees")
