@@ -49,7 +49,7 @@ CLAIM   = $(REMOVE) --claim /
 BENCHES = bench bench_sampler bench_analysis bench_sites bench_kernels bench_faults
 
 .DEFAULT_GOAL := help
-.PHONY: coverage questions history abi locked-abi abi-page releases locked-releases releases-page help checked stack test-packages build verify study locked-study \
+.PHONY: coverage questions history abi locked-abi abi-page releases locked-releases releases-page help checked stack test-packages build coarrays verify study locked-study \
         locked-proof analysis figures report paper proof \
         proof-page reference compare compare-layers site check-site references test bench clean \
         distclean
@@ -73,6 +73,10 @@ endif
 
 build: checked ## build the benchmarks once per MPI, and the R package
 	@$(PYTHON) -m stack.build "$$STACK"
+
+coarrays: checked ## put Fortran's coarrays beside Open MPI and MPICH; they stand in for UPC
+	@$(PYTHON) -m stack.coarrays "$$STACK"
+	@$(AGAIN) build
 
 verify: checked ## check that each MPI compiles and runs 2 ranks; audit the builds
 	@$(PYTHON) -m stack.verify "$$STACK"

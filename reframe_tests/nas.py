@@ -14,6 +14,8 @@ KERNELS = ["ep", "is", "cg", "mg", "ft", "sp-mz", "bt-mz", "lu-mz"]
 #: Zones of the multi-zone kernels by class, but for LU-MZ: a rank has at least one.
 ZONES = {"S": 4, "W": 16, "A": 16, "B": 64, "C": 256, "D": 1024}
 LU_ZONES = 16
+#: One rank on each host of a network.
+ON_HOSTS = [f"{ranks}x1" for ranks in backends.rank_counts()]
 
 
 class Nas(Experiment):
@@ -165,7 +167,7 @@ class nas_schedules(Full, Nas):
 class nas_hosts(ClassA):
     """One rank on each host of a network."""
 
-    split = parameter([f"{ranks}x1" for ranks in backends.rank_counts()])
+    split = parameter(ON_HOSTS)
     kernel = parameter(["ep", "is", "cg", "mg"])
     transport = parameter(["tcp"])
     tags = exhibits.tags("finisterrae-fig-5.45")
@@ -203,3 +205,19 @@ class nas_languages_b(Full, Language):
     letter = "B"
     limit_s = 900
     tags = exhibits.tags("finisterrae-fig-5.49")
+
+
+@rfm.simple_test
+class nas_languages_hosts(Full, Language):
+    """One rank on each host of a network: messages, and coarrays, which stand in for UPC."""
+
+    letter = "W"
+    split = parameter(ON_HOSTS)
+    kernel = parameter(["ep", "is"])
+    language = parameter(["c", "fortran"])
+    transport = parameter(["tcp"])
+    tags = exhibits.tags("finisterrae-fig-5.46")
+
+    @run_after("init")
+    def need_hosts(self):
+        self.valid_systems = ["+between"]

@@ -3,12 +3,13 @@
 
 import csv
 import json
+import os
 import subprocess
 
 import pytest
 
 from reframe_tests.harness.foreign import languages
-from stack import build
+from stack import build, coarrays
 from tests.launching import STACK, launch, said
 
 
@@ -38,6 +39,42 @@ def test_a_kernel_in_another_language_is_right(mpi, language, kernel, tmp_path):
         float(rows[0]["mop"]) / float(rows[0]["time_s"]))
     assert record["summary"][0]["mop"] == pytest.approx(
         {"ep": 33.554432, "is": 0.65536, "cg": 66.654, "mg": 7.602176, "ft": 177.1669558}[kernel])
+
+
+def test_coarrays_are_linked_to_the_library_that_they_are_beside(tmp_path):
+    prefix, programs = tmp_path / "mpi/openmpi", tmp_path / "bin"
+    (prefix / "bin").mkdir(parents=True)
+    programs.mkdir()
+    (programs / "gfortran").write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+    (programs / "gfortran").chmod(0o755)
+    caf = coarrays.write_compiler(prefix, tmp_path / "libcaf_openmpi.a")
+    assert caf == prefix / "bin/caf"
+    done = subprocess.run([caf, "a.f90", "-o", "a"], text=True, capture_output=True, check=True,
+                          env={"PATH": f"{programs}:{os.environ['PATH']}"})
+    words = done.stdout.split()
+    assert words[0] == "-fcoarray=lib"
+    # Behind what asks for its symbols, and before the library that it asks itself.
+    assert words[1:] == ["a.f90", "-o", "a", f"{tmp_path}/libcaf_openmpi.a", f"-L{prefix}/lib",
+                         f"-Wl,-rpath,{prefix}/lib", "-lmpi"]
+
+
+def test_a_package_of_coarrays_is_unpacked_once(tmp_path, monkeypatch):
+    calls = []
+
+    def fetch(command, cwd):
+        calls.append(command[0])
+        if command[0] == "apt-get":
+            (cwd / "coarrays.deb").touch()
+        else:
+            (cwd / "lib").mkdir()
+            (cwd / "lib/libcaf_openmpi.a").touch()
+            (cwd / "lib/libcaf_mpi.a").symlink_to("libcaf_openmpi.a")
+
+    monkeypatch.setattr(coarrays, "run", fetch)
+    for _ in range(2):
+        archive = coarrays.unpack("libcoarrays-openmpi-dev", tmp_path / "x")
+        assert archive == tmp_path / "x/lib/libcaf_openmpi.a"
+    assert calls == ["apt-get", "dpkg-deb"]
 
 
 def test_a_program_that_left_nothing_is_no_launch(tmp_path):

@@ -95,6 +95,8 @@ exhibit("finisterrae-fig-5.36", "Broadcast by ranks, 8 MiB",
   )
 )
 
+NEEDS_OF_CLASS_D <- "12 GB of memory and 16 to 128 cores for class D"
+
 DIFFERS_IN_CLASS <- paste(
   "The study ran class C on 16 to 128 cores; here the site's, and the largest class measured."
 )
@@ -114,7 +116,8 @@ exhibit("finisterrae-fig-5.40", "Ranks against threads: NAS BT-MZ, large",
     operation = "nas-bt-mz-*"
   ),
   draw = splits(panel = mpi),
-  differs = "The study ran class D on 16 to 128 cores; here the site's, and the class that fits."
+  differs = "The study ran class D on 16 to 128 cores; here the site's, and the class that fits.",
+  needs = NEEDS_OF_CLASS_D
 )
 
 exhibit("finisterrae-fig-5.38", "Ranks against threads: NAS LU-MZ",
@@ -132,7 +135,8 @@ exhibit("finisterrae-fig-5.41", "Ranks against threads: NAS LU-MZ, large",
     operation = "nas-lu-mz-*"
   ),
   draw = splits(panel = mpi),
-  differs = "The study ran class D on 16 to 128 cores; here the site's, and the class that fits."
+  differs = "The study ran class D on 16 to 128 cores; here the site's, and the class that fits.",
+  needs = NEEDS_OF_CLASS_D
 )
 
 exhibit("finisterrae-fig-5.39", "Ranks against threads: NAS SP-MZ",
@@ -150,12 +154,13 @@ exhibit("finisterrae-fig-5.42", "Ranks against threads: NAS SP-MZ, large",
     operation = "nas-sp-mz-*"
   ),
   draw = splits(panel = mpi),
-  differs = "The study ran class D on 16 to 128 cores; here the site's, and the class that fits."
+  differs = "The study ran class D on 16 to 128 cores; here the site's, and the class that fits.",
+  needs = NEEDS_OF_CLASS_D
 )
 
 WITHOUT_UPC <- paste(
   "The study held UPC, MPI and OpenMP against each other; no UPC compiler is packaged. What",
-  "stands in for it, Fortran's coarrays, is among the languages where OpenCoarrays is."
+  "stands in for it, Fortran's coarrays, is in figure 5.46, over hosts."
 )
 
 exhibit("finisterrae-fig-5.43", "Ranks and threads in shared memory, NAS kernels of class B",
@@ -185,14 +190,17 @@ exhibit("finisterrae-fig-5.45", "NAS kernels over hosts",
 )
 
 exhibit("finisterrae-fig-5.46", "Languages over nodes, class C",
-  needs = paste(
-    "a site of several nodes with 16 cores each, a placement of more than one host for the",
-    "NAS kernels, and a UPC compiler"
-  )
+  data = launches_of("nas_languages_hosts", parameter_language = c("c", "fortran")),
+  draw = rate(series = parameter_language, panel = c(mpi, transport)),
+  differs = paste(
+    "The study ran class C of UPC, MPI and OpenMP on nodes of 16 cores; here class W, one rank on",
+    "each host, and Fortran's coarrays stand in for UPC."
+  ),
+  without = "UPC, its CG and MG, and threads beside ranks"
 )
 
 exhibit("finisterrae-fig-5.47", "UPC within a node against over nodes",
-  needs = "NAS kernels in UPC, a UPC compiler, and a site of several nodes"
+  needs = "several nodes of 16 cores each, and a UPC compiler"
 )
 
 exhibit("finisterrae-fig-5.48", "Java against C, ranks and threads, class A",
