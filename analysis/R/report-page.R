@@ -126,29 +126,19 @@ run_chunk <- function(chunk, values) {
 }
 
 #' The HTML of what a chunk shows, in pieces. Megabytes of figures and tables, which are HTML
-#' already, are not written again: neither alone, nor in a list, nor folded.
+#' already, are not written again: neither alone, nor in a list, as [fold()] gives them.
 #' @noRd
 html_text <- function(value) {
   if (is_html(value)) {
     as.character(value)
   } else if (is.list(value) && !inherits(value, "shiny.tag")) {
     unlist(lapply(value, html_text))
-  } else if (is_folded_html(value)) {
-    c(
-      "<details>", paste0("  ", c(html_text(value$children[[1L]]), value$children[[2L]])),
-      "</details>"
-    )
   } else if (!is.null(value)) {
     as.character(htmltools::doRenderTags(value))
   }
 }
 
 is_html <- function(value) is.character(value) && inherits(value, "html")
-
-is_folded_html <- function(value) {
-  inherits(value, "shiny.tag") && value$name == "details" && length(value$children) == 2L &&
-    is_html(value$children[[2L]])
-}
 
 #' A heading or a paragraph, with its inline R evaluated.
 #' @noRd
@@ -218,9 +208,16 @@ embed_plot <- function(labels, svg) {
   )
 }
 
-#' What is only for those who look for it.
+#' What is only for those who look for it: a list of its pieces of HTML.
 #' @noRd
-fold <- function(title, ...) htmltools::tags$details(htmltools::tags$summary(title), ...)
+fold <- function(title, ...) {
+  inside <- c(
+    htmltools::doRenderTags(htmltools::tags$summary(title)), html_text(list(...))
+  )
+  htmltools::tagList(lapply(
+    c("<details>", paste0("  ", inside), "</details>"), htmltools::HTML
+  ))
+}
 
 bullets <- function(texts) {
   items <- paste0("<li>", htmlEscape(unname(texts)), "</li>", collapse = "")
