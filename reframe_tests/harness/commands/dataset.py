@@ -30,7 +30,7 @@ from .packed_sessions import (
     read_session,
 )
 
-MOST_BYTES = 30_000_000
+MOST_BYTES = 40_000_000
 LISTED = re.compile(r"([0-9a-f]{64})  (.+)")
 #: What makes use of a dataset, by its folder or the one that it is in.
 COMMANDS = {"reference": "make figures report paper DATA=reference",
