@@ -31,9 +31,12 @@ trials_on <- function(summary, names, criteria) {
       designs <- criteria$false_alarms$designs
       if (time != "median") designs <- intersect(designs, SHIPPED)
       calls <- lapply(designs, function(n) {
-        function() alarms_of(compare_sets(by_time(summary, time), names, n, equal_pairs))
+        function() {
+          found <- alarms_of(compare_sets(by_time(summary, time), names, n, equal_pairs))
+          if (nrow(found)) cbind(time_of_launch = time, found) else found
+        }
       })
-      stats::setNames(calls, rep(paste("alarms", time), length(calls)))
+      stats::setNames(calls, rep("alarms", length(calls)))
     }), recursive = FALSE),
     list(
       incomplete = \() alarms_of(compare_sets(
@@ -58,8 +61,9 @@ ALARM_TIMES <- c("median", "undisturbed time", "p95")
 #' The trials as the page has them, of what the functions of [trials_on()] returned.
 #' @noRd
 trials_from <- function(done) {
+  found <- rbindlist(unname(done[base::names(done) == "alarms"]), fill = TRUE)
   alarms <- lapply(stats::setNames(nm = ALARM_TIMES), function(time) {
-    rbindlist(unname(done[base::names(done) == paste("alarms", time)]), fill = TRUE)
+    if (nrow(found)) found[found$time_of_launch == time, !"time_of_launch"] else found
   })
   c(
     list(alarms = alarms),
