@@ -74,7 +74,7 @@ endif
 build: checked ## build the benchmarks once per MPI, and the R package
 	@$(PYTHON) -m stack.build "$$STACK"
 
-coarrays: checked ## put Fortran's coarrays beside Open MPI and MPICH; they stand in for UPC
+coarrays: checked ## put Fortran's coarrays beside Open MPI; they stand in for UPC
 	@$(PYTHON) -m stack.coarrays "$$STACK"
 	@$(AGAIN) build
 

@@ -57,7 +57,7 @@ def fortran(family, stack, kernel, threads):
         raise NotThereError(f"{kernel.upper()} is not written in Fortran")
     if not program.exists():
         raise NotThereError(f"no coarrays for {family.title}: OpenCoarrays' `caf` is not in "
-                            f"{program.parent}; `make coarrays` puts it beside Open MPI and MPICH")
+                            f"{program.parent}; `make coarrays` puts it beside Open MPI")
     return [str(program)]
 
 
