@@ -26,9 +26,12 @@ def test_a_difference_is_missed_where_its_interval_is_beyond_the_goal(
 @pytest.mark.parametrize(("times", "words"), [
     # IMB and ours are near: nothing is to be explained.
     ({"theirs": 1.00, "ours": 1.01, "again": 1.01}, "met     PingPong"),
-    ({"theirs": 1.00, "ours": 1.10, "again": 1.10, "all as theirs": 1.00},
-     "met     PingPong of 1 B over IMB within 3 %, an MPI, with all as IMB does it"),
-    ({"theirs": 1.00, "ours": 1.10, "again": 1.10, "all as theirs": 1.09}, "NOT MET PingPong")])
+    ({"theirs": 1.00, "ours": 1.10, "again": 1.10, "a row": 1.10, "all as theirs": 1.00},
+     "met     PingPong of 1 B over IMB within 3 %, an MPI, ours: all as theirs"),
+    ({"theirs": 1.00, "ours": 1.10, "again": 1.10, "a row": 1.01, "all as theirs": 1.07},
+     "met     PingPong of 1 B over IMB within 3 %, an MPI, ours: a row"),
+    ({"theirs": 1.00, "ours": 1.10, "again": 1.10, "a row": 1.10, "all as theirs": 1.09},
+     "NOT MET PingPong")])
 def test_beside_imb_controls_are_launched_where_a_size_is_further_off(
         capsys, monkeypatch, times, words):
     launched = []
@@ -43,7 +46,7 @@ def test_beside_imb_controls_are_launched_where_a_size_is_further_off(
     monkeypatch.setattr(bench_imb, "present", lambda: [types.SimpleNamespace(name="an MPI")])
     monkeypatch.setattr(bench_imb, "find", lambda _: "IMB-MPI1")
     monkeypatch.setattr(bench_imb, "ways_of", lambda _: {
-        name: way(name) for name in ("theirs", "ours", "again", "all as theirs")})
+        name: way(name) for name in ("theirs", "ours", "again", "a row", "all as theirs")})
     bench_imb.hold(5, ("PingPong",))
     lines = capsys.readouterr().out.splitlines()
     assert any(line.startswith(f"bench: {words}") for line in lines), lines
