@@ -53,6 +53,20 @@ def test_the_deadlock_found_is_the_real_one(mpi, tmp_path):
 
 
 @pytest.mark.one_mpi
+def test_a_burst_waits_for_nothing_but_what_it_posted(mpi, tmp_path):
+    """By a delay in each call of rank 0 that ends something: of a burst as long as its queue these
+    are the wait for it and the receiver's word. There were two more, for requests not yet made."""
+    delay_s = 1e-3
+    done = launch(mpi, "bandwidth", "--queue", "2", "--burst", "2", "--sizes", "1", "--budget",
+                  "0", "--min-repetitions", "20", "--set-up", "0", "--sync-share", "1",
+                  "--output", "samples", folder=tmp_path, COTEJO_SLOW=f"fixed:{delay_s}",
+                  LD_PRELOAD=str(mpi.prefix(STACK) / "lib/libcotejo_slow.so"))
+    assert done.returncode == 0, done.stderr
+    (row,) = record(tmp_path)["summary"]
+    assert 1.9 < 2 * row["min_s"] / delay_s < 3  # the least: of ranks that kept their cores
+
+
+@pytest.mark.one_mpi
 def test_every_way_of_exchange_sees_a_wrong_byte(mpi):
     broken = {"LD_PRELOAD": str(STACK / "build" / mpi.name / "tests/libflip.so"),
               "COTEJO_FLIP_BYTES": "1000"}

@@ -91,7 +91,8 @@ void burst_move(struct pair *pair, struct burst *burst, long messages) {
     }
     for (size_t i = 0; i < units; i += half)
         for (struct lane *lane = burst->lanes; lane < last; lane++) {
-            MPI_Waitall((int)half, lane->now, MPI_STATUSES_IGNORE);
+            if (i >= burst->queue) // posted before
+                MPI_Waitall((int)half, lane->now, MPI_STATUSES_IGNORE);
             post(pair, burst, lane, units - i < half ? units - i : half);
             lane->now = lane->now == lane->requests ? lane->requests + further : lane->requests;
             if (i == 0 && burst->error == LATE)
