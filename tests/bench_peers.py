@@ -14,7 +14,7 @@ controls between them: what theirs count as part of an operation, readings of a 
 calls (OSU), is added to ours, as launches with a known number of them have it; no rank of either
 gives its core away where it looks for messages, which MPICH does more often in one call than in
 another; and ours as they are by default, where they were told to do something as theirs.
-`CONTROLS=yes` has them in any case, `CONTROLS=no` never.
+`CONTROLS=yes` has them in any case, `CONTROLS=no` never, `CONTROLS=clocked,kept` those.
 """
 
 import argparse
@@ -113,9 +113,9 @@ def controls_of(family, program, peer):
         ways["kept"] = functools.partial(ours, family, peer, LD_PRELOAD=keep)
         ways["theirs kept"] = functools.partial(theirs, family, program, peer, LD_PRELOAD=keep)
     if peer.readings:
-        slow = family.prefix(STACK) / "lib/libcotejo_slow.so"
-        ways["clocked"] = functools.partial(ours, family, peer, COTEJO_SLOW="0",
-                                            LD_PRELOAD=str(slow))
+        slow = {} if peer.clocks else {
+            "COTEJO_SLOW": "0", "LD_PRELOAD": str(family.prefix(STACK) / "lib/libcotejo_slow.so")}
+        ways["clocked"] = functools.partial(ours, family, peer, *peer.clocks, **slow)
     return ways
 
 
@@ -136,11 +136,13 @@ def near(of):
 
 def hold(family, program, peer):
     ways = ways_of(family, program, peer)
-    found = {} if CONTROLS == "yes" else blocks_of(peer, ways)
+    controls = controls_of(family, program, peer)
+    if CONTROLS not in ("", "yes", "no"):
+        controls = {way: run for way, run in controls.items()
+                    if way.removeprefix("theirs ") in CONTROLS.split(",")}
+    found = blocks_of(peer, ways) if CONTROLS in ("", "no") else {}
     if CONTROLS != "no" and not (found and all(map(near, found.values()))):
-        found |= {size: of
-                  for size, of in blocks_of(
-                      peer, {**ways, **controls_of(family, program, peer)}).items()
+        found |= {size: of for size, of in blocks_of(peer, {**ways, **controls}).items()
                   if size not in found or not near(found[size])}
     for size, of in found.items():
         say_over(family, peer, size, of)

@@ -7,10 +7,14 @@ SIZES = (8, 1024)
 THREADS = ["threads", "--threads", "1", "--places", "one", "--pattern"]
 WINDOW = ["onesided", "--synchronisation", "flush", "--epoch", "lock", "--window", "create",
           "--target-waits", "barrier", "--operation"]
-# Windows as theirs: 64 messages that have all come before the next begin, with one buffer.
-WINDOWS = ["bandwidth", "--queue", "64", "--burst", "64", "--places", "one", "--ways"]
+# Windows as theirs: 64 messages that have all come before the next begin, with one buffer; and
+# thousands of them without a look at the samples, which takes longer than a window.
+WINDOWS = ["bandwidth", "--queue", "64", "--burst", "64", "--places", "one", "--stage", "1000",
+           "--ways"]
 # Options by which ours do as theirs -> what is ours by default, but of an element's size.
-OURS = {"--target-waits": "receive", "--element": "byte", "--compare": "equal"}
+OURS = {"--target-waits": "receive", "--element": "byte", "--compare": "equal", "--stage": "8"}
+# The library's clock is read behind each call.
+CLOCKS = ("--calls", "1", "--timer", "wtime", "--stage", "1000")
 P2P = ["-msglog", "3:10", "-iter", "20000", "-msgrd", "off", "-msgwr", "off"]
 
 
@@ -26,7 +30,8 @@ class Peer(typing.NamedTuple):
     sizes: tuple = SIZES
     begins: str = ""  # the line behind which their table is, where there are several
     readings: float = 0  # of their clock, in the time of one operation
-    clocked: float = 1  # readings of it that `libcotejo_slow.so` adds to ours
+    clocked: float = 0.5  # readings of it that the control adds to ours
+    clocks: tuple = CLOCKS  # words of the control; none: `libcotejo_slow.so` reads
 
 
 # In MB/s, which has more digits than the time beside it.
@@ -45,7 +50,7 @@ def osu_window(operation, name, sizes=SIZES, more=()):
     element = [] if operation in ("put", "get") else ["--element", "char"]
     return Peer([*WINDOW, operation, *element, *more], f"{operation}.flush.create",
                 name, ["-w", "create", "-s", "flush", "-i", "20000"], sizes=sizes, readings=2,
-                clocked=4)
+                clocked=1)
 
 
 def osu_queue(ours, operation, name, synchronisation, ways=1):
@@ -70,15 +75,13 @@ def imb_threads(pattern, name, column, *words):
 
 
 PEERS = [
-    Peer(["pingpong"], "pingpong", "osu_latency", ["-i", "20000"], readings=0.5,
-         clocked=2),
+    Peer(["pingpong"], "pingpong", "osu_latency", ["-i", "20000"], readings=0.5),
     Peer(["partitioned", "--way", "persistent", "--partitions", "1", "--answer", "same"],
-         "partitioned-persistent", "osu_latency_persistent", ["-i", "20000"], readings=0.5,
-         clocked=4),
+         "partitioned-persistent", "osu_latency_persistent", ["-i", "20000"], readings=0.5),
     Peer([*WINDOWS, "both"], "bandwidth-both-windows", "osu_bibw",
          ["-W", "64", "-i", "2000"], time=lambda rate, size: 2e-6 * size / rate),
     Peer([*THREADS, "pingpong"], "threads-pingpong", "osu_latency_mt",
-         ["-t", "1:1", "-i", "20000"], readings=0.5, clocked=2),
+         ["-t", "1:1", "-i", "20000"], readings=0.5, clocked=2, clocks=()),
     Peer([*WINDOWS, "one"], "bandwidth-windows", "osu_mbw_mr", ["-i", "2000"], 2,
          lambda rate, _: 1 / rate),
     Peer([*WINDOWS, "one", "--requests", "persistent"], "bandwidth-windows-persistent",
