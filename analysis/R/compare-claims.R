@@ -58,7 +58,7 @@ read_claims <- function(file) {
 #'   `printed_low`, `printed_high`, `ratio` with `low`, `high`, `level` (time of `a` over time of
 #'   `b`), `n` (blocks, or launches of the smaller side), `cells`, `least`, `most` (ratios of the
 #'   single cells), `place`, `verdict`, `more_launches`, `more_sessions`, `why` (in words: what
-#'   else differs, what is lacking).
+#'   else differs, what is lacking, the claim's note).
 #' @export
 judge_claims <- function(summary, claims, delta = 0.03, alpha = 0.05) {
   rbindlist(lapply(seq_len(nrow(claims)), function(i) {
@@ -327,6 +327,6 @@ with_verdict <- function(found, claim) {
     n = min(row$n_a, row$n_b), cells = row$cells, least = row$least, most = row$most,
     place = row$place, verdict = verdict,
     more_launches = row$more_launches, more_sessions = row$more_sessions,
-    why = toString(Filter(nzchar, c(row$why, row$note)))
+    why = toString(Filter(nzchar, c(row$why, row$note, claim$note)))
   )
 }

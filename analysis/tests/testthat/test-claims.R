@@ -27,6 +27,8 @@ test_that("a direction holds, by the printed amount or another, or is contradict
   expect_identical(verdict_of(faster, low = 0.79, high = 0.81), "holds")
   expect_identical(verdict_of(faster, low = 0.5, high = 0.6), "holds by another amount")
   expect_identical(verdict_of(faster, direction = "more"), "contradicted")
+  noted <- judge_claims(faster, claim_of(note = "by another library"))
+  expect_match(claims_table(noted)$Remark, "by another library", fixed = TRUE)
   found <- judge_claims(faster, claim_of())
   expect_equal(found$ratio, 0.8, tolerance = 0.01)
   expect_identical(c(found$n, found$cells), c(8L, 2L))
