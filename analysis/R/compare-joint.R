@@ -57,24 +57,54 @@ exchanges <- function(n_a, n_b) {
 }
 
 #' Distances from a centre, cut at `CUT` robust standard deviations, over the root of the sum of
-#' their squares, by columns. Flips and exchanges leave the standard deviation as it is.
+#' their squares, by rows. Flips and exchanges leave the standard deviation as it is.
 #'
+#' @param x distances, a row a size, a column a block or a launch.
+#' @param middle the median of their sizes, by rows.
 #' @param exchanged of launches of two sides, of which the common mean is no effect.
 #' @noRd
-scores_of <- function(x, centre, exchanged = FALSE) {
-  n <- nrow(x)
-  x <- as.vector(x) - rep(centre, each = n)
-  spread <- 1.4826 * column_medians(matrix(abs(x), n))
-  most <- rep(CUT * spread, each = n)
+scores_of <- function(x, middle, exchanged = FALSE) {
+  most <- CUT * (1.4826 * middle)
   cut <- pmax.int(pmin.int(x, most), -most)
+  dim(cut) <- dim(x)
   # Without a spread only the sides count.
   flat <- which(most == 0)
-  cut[flat] <- sign(x[flat])
-  cut <- matrix(cut, n)
-  if (exchanged) cut <- cut - rep(colMeans(cut), each = n)
+  if (length(flat)) cut[flat, ] <- sign(x[flat, ])
+  if (exchanged) cut <- cut - rowMeans(cut)
   if (anyNA(cut)) cut[is.na(cut)] <- 0
-  size <- sqrt(colSums(cut^2))
-  cut / rep(fifelse(size > 0, size, 1), each = n)
+  size <- sqrt(rowSums(cut^2))
+  cut / fifelse(size > 0, size, 1)
+}
+
+row_medians <- function(x) column_medians(t(x))
+
+#' Medians of the distances of sorted values from a centre, by rows, without `NA`.
+#'
+#' The values that are nearest to a centre are neighbours: of all windows of so many of them it is
+#' the one that reaches least far.
+#' @noRd
+middle_distances <- function(sorted, centre) {
+  n <- ncol(sorted)
+  away <- abs(sorted - centre)
+  reach <- function(count) {
+    windows <- nrow(sorted) * (n - count + 1L)
+    least_by_rows(pmax.int(
+      away[seq_len(windows)], away[seq.int(length(away) - windows + 1L, length.out = windows)]
+    ), nrow(sorted))
+  }
+  lower <- reach((n + 1L) %/% 2L)
+  if (n %% 2L) lower else (lower + reach(n %/% 2L + 1L)) / 2
+}
+
+# The least value of each row of so many, columns one behind another: halves are held against
+# each other until one is left.
+least_by_rows <- function(values, rows) {
+  while (length(values) > rows) {
+    half <- (length(values) / rows) %/% 2 * rows
+    least <- pmin.int(values[seq_len(half)], values[seq.int(half + 1, length.out = half)])
+    values <- c(least, values[-seq_len(2 * half)])
+  }
+  values
 }
 
 #' A curve of paired blocks: the effect of each size with its test and its intervals.
@@ -100,15 +130,14 @@ paired_curves <- function(curves, levels = c(0.95, 0.90), tests = TRUE, truth = 
     if (any(empty)) d[!empty, , drop = FALSE] else d
   })
   out <- vector("list", length(curves))
-  for (alike in split(seq_along(curves), vapply(curves, nrow, 0L))) {
+  for (alike in split(seq_along(curves), vapply(curves, shape_of_curve, ""))) {
     flips <- sign_flips(nrow(curves[[alike[[1L]]]]))
     wide <- cumsum(vapply(curves[alike], ncol, 0L))
     for (here in split(alike, wide %/% max(1L, MOST_FLIPPED %/% nrow(flips)))) {
       d <- do.call(cbind, curves[here])
       of <- rep.int(seq_along(here), vapply(curves[here], ncol, 0L))
       found <- settle_curve(
-        function(value, sizes) scores_of(d[, sizes, drop = FALSE], value), flips, levels,
-        ends_of(d), colSums(!is.na(d)), of, tests,
+        scores_of_blocks(d), flips, levels, ends_of(d), colSums(!is.na(d)), of, tests,
         if (!is.null(truth)) rep_len(truth, ncol(d))
       )
       columns <- lapply(found, split, of)
@@ -116,6 +145,27 @@ paired_curves <- function(curves, levels = c(0.95, 0.90), tests = TRUE, truth = 
     }
   }
   out
+}
+
+# Curves of one shape are settled together; blocks that lack a size take another way.
+shape_of_curve <- function(d) paste(nrow(d), anyNA(d))
+
+#' The `scores` of [settle_curve()] of paired blocks.
+#' @noRd
+scores_of_blocks <- function(d) {
+  d <- t(d)
+  if (anyNA(d)) {
+    return(function(value, sizes) {
+      x <- d[sizes, , drop = FALSE] - value
+      scores_of(x, row_medians(abs(x)))
+    })
+  }
+  sorted <- matrix(d[order(row(d), d, method = "radix")], nrow(d), byrow = TRUE)
+  function(value, sizes) {
+    scores_of(
+      d[sizes, , drop = FALSE] - value, middle_distances(sorted[sizes, , drop = FALSE], value)
+    )
+  }
 }
 
 # So many values of flipped sums are held at once.
@@ -139,15 +189,16 @@ independent_curve <- function(x, y, levels = c(0.95, 0.90)) {
     apply(x, 2L, min) - apply(y, 2L, max), apply(x, 2L, max) - apply(y, 2L, min)
   )
   as.data.table(settle_curve(function(value, sizes) {
-    both <- rbind(x[, sizes, drop = FALSE] - rep(value, each = n_a), y[, sizes, drop = FALSE])
-    scores_of(both, column_medians(both), TRUE)
+    both <- t(rbind(x[, sizes, drop = FALSE] - rep(value, each = n_a), y[, sizes, drop = FALSE]))
+    apart <- both - row_medians(both)
+    scores_of(apart, row_medians(abs(apart)), TRUE)
   }, exchanges(n_a, n_b), levels, ends, rep(min(n_a, n_b), ncol(x))))
 }
 
 #' Tests and intervals of a curve.
 #'
 #' @param scores function of values (log ratios) and of the numbers of their sizes: the scores of
-#'   launches from which those values were taken away, a row a block or a launch.
+#'   launches from which those values were taken away, a row a size, a column a block or a launch.
 #' @param flips matrix, a row a flip, the first one what was measured.
 #' @param ends least and greatest value that single blocks, or pairs of launches, have by size.
 #' @param n launches of each size.
@@ -164,73 +215,99 @@ independent_curve <- function(x, y, levels = c(0.95, 0.90)) {
 #' @noRd
 settle_curve <- function(scores, flips, levels, ends, n, of = rep(1L, length(n)), tests = TRUE,
                          truth = NULL) {
-  measured <- flips[1L, , drop = FALSE]
+  measured <- flips[1L, ]
   all <- seq_along(n)
-  statistic <- function(value, sizes) drop(measured %*% scores(value, sizes))
+  statistic <- function(value, sizes) as.vector(scores(value, sizes) %*% measured)
   effect <- cross(statistic, ends[1L, ], ends[2L, ], rep(0, length(n)))
+  here <- statistic(0 * effect, all)
+  turns <- sizes_in_turn(of)
   # Flips about 1 are exact where nothing differs; those about the effects hold for the intervals.
   # Of the two the less favourable counts.
-  flipped <- function(value) abs(flips %*% scores(value, all))
-  about <- lapply(list(0 * effect, effect), flipped)
-  greatest <- lapply(about, greatest_of, of)
-  here <- statistic(0 * effect, all)
+  flipped <- function(value) flip_scores(flips, scores(value, all), turns, of, tests)
+  about <- list(flipped(0 * effect), flipped(effect))
+  greatest <- lapply(about, `[[`, "greatest")
   most <- floor((1 - levels) * nrow(flips) + 1e-9)
-  limits <- vapply(most, function(m) limits_of(greatest, nrow(flips) - m), numeric(max(of)))
-  limits <- matrix(limits, max(of))[of, , drop = FALSE]
+  limits <- limits_of(greatest, nrow(flips) - most)[of, , drop = FALSE]
   found <- intervals_of(statistic, effect, ends, limits, most, nrow(flips), here)
   out <- list(effect = effect, n = n)
   for (i in seq_along(levels)) {
     out[paste0(c("low", "high", "level", "joint"), c("", "90")[[i]])] <- found[[i]]
   }
   if (!is.null(truth)) {
-    of_truth <- list(greatest_of(flipped(truth), of), greatest[[2L]])
-    limit <- limits_of(of_truth, nrow(flips) - most[[1L]])[of]
+    of_truth <- list(flipped(truth)$greatest, greatest[[2L]])
+    limit <- limits_of(of_truth, nrow(flips) - most[[1L]])[of, 1L]
     out$rejected <- abs(statistic(truth, all)) > limit
   }
-  if (tests) c(out, tests_of(about, greatest, here, found[[1L]], limits[, 1L], of)) else out
+  if (tests) c(out, tests_of(about, here, found[[1L]], limits[, 1L], turns, of)) else out
+}
+
+#' The numbers of the first size of each curve, of the second ones, and so on.
+#' @noRd
+sizes_in_turn <- function(of) {
+  unname(split(seq_along(of), seq_along(of) - which(!duplicated(of))[of]))
+}
+
+#' The sums of scores under flips, and of each curve the `greatest` of its sizes.
+#'
+#' @param turns what [sizes_in_turn()] returned: one size of each curve after another, because a
+#'   matrix of all would be gone through several times.
+#' @param keep whether the `sums` are wanted: a matrix a turn, a column a size.
+#' @noRd
+flip_scores <- function(flips, scores, turns, of, keep) {
+  sums <- vector("list", length(turns))
+  for (k in seq_along(turns)) {
+    here <- turns[[k]]
+    flipped <- abs(tcrossprod(flips, scores[here, , drop = FALSE]))
+    if (k == 1L) {
+      greatest <- flipped
+    } else {
+      greatest[, of[here]] <- pmax.int(greatest[, of[here]], flipped)
+    }
+    if (keep) sums[[k]] <- flipped
+  }
+  list(greatest = greatest, sums = sums)
 }
 
 #' The tests of the sizes: `p`, `p_joint` and `alike` of [settle_curve()].
 #'
+#' @param about what [flip_scores()] returned of 1 and of the effects.
+#' @param here the statistic of each size about 1.
 #' @param first the intervals of the first level, `limit` their limits.
 #' @noRd
-tests_of <- function(about, greatest, here, first, limit, of) {
-  least <- rep(abs(here) * (1 - 1e-9), each = nrow(about[[1L]]))
-  p_joint <- lapply(greatest, function(all) colMeans(all[, of, drop = FALSE] >= least))
-  beyond <- colMeans(about[[2L]] > rep(limit, each = nrow(about[[2L]])))
+tests_of <- function(about, here, first, limit, turns, of) {
+  p <- p_joint <- beyond <- numeric(length(of))
+  for (k in seq_along(turns)) {
+    sizes <- turns[[k]]
+    by_flip <- function(values) rep(values[sizes], each = nrow(about[[1L]]$greatest))
+    least <- by_flip(abs(here) * (1 - 1e-9))
+    p[sizes] <- colMeans(about[[1L]]$sums[[k]] >= least)
+    p_joint[sizes] <- do.call(pmax, lapply(about, function(one) {
+      colMeans(one$greatest[, of[sizes], drop = FALSE] >= least)
+    }))
+    beyond[sizes] <- colMeans(about[[2L]]$sums[[k]] > by_flip(limit))
+  }
   count <- tabulate(of)
   alone <- as.vector(rowsum(beyond, of)) / count
   same <- fifelse(first$joint, (1 - first$level) / pmax(alone, 1e-9)[of], Inf)
-  list(
-    p = colMeans(about[[1L]] >= least), p_joint = do.call(pmax, p_joint),
-    alike = pmin(count[of], pmax(1, same))
-  )
+  list(p = p, p_joint = p_joint, alike = pmin(count[of], pmax(1, same)))
 }
 
-#' Of the columns of each curve, which stand side by side, the greatest value of each row.
+#' The limits of each curve, a column each: the greatest statistic that so many of its flips do not
+#' exceed; infinite where all may be.
 #' @noRd
-greatest_of <- function(all, of) {
-  first <- !duplicated(of)
-  number <- seq_along(of) - which(first)[of]
-  out <- all[, first, drop = FALSE]
-  for (k in seq_len(max(number))) {
-    here <- which(number == k)
-    curves <- of[here]
-    out[, curves] <- pmax(out[, curves], all[, here])
+limits_of <- function(greatest, places) {
+  out <- matrix(Inf, ncol(greatest[[1L]]), length(places))
+  wanted <- which(places < nrow(greatest[[1L]]))
+  if (length(wanted)) {
+    at <- lapply(greatest, function(all) {
+      found <- vapply(seq_len(ncol(all)), function(i) {
+        sort.int(all[, i], partial = places[wanted])[places[wanted]]
+      }, numeric(length(wanted)))
+      matrix(found, length(wanted))
+    })
+    out[, wanted] <- t(do.call(pmax, at) * (1 + 1e-9))
   }
   out
-}
-
-#' The limit of each curve: the greatest statistic that so many of its flips do not exceed.
-#' @noRd
-limits_of <- function(greatest, place) {
-  if (place >= nrow(greatest[[1L]])) {
-    return(rep(Inf, ncol(greatest[[1L]])))
-  }
-  at <- lapply(greatest, function(all) {
-    vapply(seq_len(ncol(all)), function(i) sort.int(all[, i], partial = place)[[place]], 0)
-  })
-  do.call(pmax, at) * (1 + 1e-9)
 }
 
 #' The intervals of all sizes at each level. Of so many flips `most` are rejected; where not even

@@ -240,6 +240,33 @@ test_that("a slow first block is called warming up, and a trend is no warm-up", 
   expect_identical(first_of(c(0.2, 0, 0))$warm_up, FALSE)
 })
 
+test_that("the middle distance from a centre is the median of all distances", {
+  for (n in 1:9) {
+    d <- with_seed(n, matrix(round(stats::rnorm(4L * n), 1), 4L))
+    sorted <- t(apply(d, 1L, sort))
+    if (n == 1L) sorted <- d
+    for (centre in list(rep(0, 4L), c(-3, 0.25, 0.1, 9))) {
+      expect_identical(
+        middle_distances(sorted, centre), apply(abs(d - centre), 1L, stats::median)
+      )
+    }
+  }
+})
+
+test_that("a curve is the same whatever stands beside it, and where blocks lack sizes", {
+  set.seed(9L)
+  whole <- lapply(3:6, function(sizes) matrix(stats::rnorm(8L * sizes, 0.1, 0.1), 8L))
+  lacking <- lapply(whole, function(d) replace(d, 3L, NA))
+  both <- paired_curves(c(whole, lacking))
+  expect_identical(both[1:4], lapply(whole, function(d) paired_curves(list(d))[[1L]]))
+  expect_identical(both[5:8], lapply(lacking, function(d) paired_curves(list(d))[[1L]]))
+  # The same by the medians of each size, whichever way they are found.
+  slow <- scores_of_blocks(rbind(whole[[1L]], NA))
+  quick <- scores_of_blocks(whole[[1L]])
+  value <- c(-0.1, 0, 0.3)
+  expect_identical(quick(value, 1:3), slow(value, 1:3)[, 1:8])
+})
+
 test_that("medians of columns are medians of what is known", {
   set.seed(8L)
   x <- matrix(round(stats::rnorm(60L), 1), 12L)
