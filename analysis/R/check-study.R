@@ -90,6 +90,7 @@ check_study <- function(study) {
   x$configurations <- keep_rows(x$configurations, which(
     x$configurations$configuration %in% x$measurements$configuration
   ))
+  x$cells <- NULL
   x
 }
 
@@ -201,6 +202,26 @@ cells_of_study <- function(study) {
   set(wide, j = "configuration", value = NULL)
   setnames(wide, "launch", "key")
   setcolorder(wide, c("key", "operation", "bytes", factors, CELL_MEASURES))
+  wide[]
+}
+
+#' The same of a study that was just made of a summary ([study_of_results()]), without taking its
+#' measurements apart and putting them together again.
+#' @noRd
+cells_of_summary <- function(summary, study) {
+  factors <- study_factors(study)
+  named <- c("key", "operation", "bytes", factors)
+  measures <- Filter(
+    function(name) name %in% CELL_MEASURES || !all(is.na(summary[[name]])),
+    setdiff(names(summary), named)
+  )
+  wide <- unclass(summary)[c(named, measures)]
+  wide[measures] <- lapply(wide[measures], as.numeric)
+  for (name in c("n", "n_invalid")) wide[[name]] <- as.integer(wide[[name]])
+  wide <- as.data.table(wide)
+  setorderv(wide, c("key", "operation", "bytes", factors))
+  setkeyv(wide, "key")
+  setcolorder(wide, c(named, CELL_MEASURES))
   wide[]
 }
 

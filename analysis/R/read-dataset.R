@@ -80,10 +80,10 @@ unpack_archive <- function(archive, folder) {
     room <- room - entry$size
     file <- file.path(folder, entry$name)
     if (room < 0 || file.exists(file)) odd("an entry is there twice, or too large")
-    padded <- 512 * ceiling(entry$size / 512)
-    bytes <- readBin(stream, "raw", padded)
-    if (length(bytes) < padded) odd("it ends early")
-    put_bytes(bytes[seq_len(entry$size)], file)
+    bytes <- readBin(stream, "raw", entry$size)
+    padding <- readBin(stream, "raw", -entry$size %% 512)
+    if (length(bytes) + length(padding) < 512 * ceiling(entry$size / 512)) odd("it ends early")
+    put_bytes(bytes, file)
   }
 }
 

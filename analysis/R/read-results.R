@@ -26,7 +26,7 @@
 #'   `broken`, the files that were left out: `file`, `what`.
 #' @export
 read_results <- function(dir) {
-  parts <- over_cores(launch_files(dir), read_launches)
+  parts <- over_cores(launch_files(dir), read_launches, much = TRUE)
   results <- assemble(parts)
   rm(parts)
   results$summary <- NULL
@@ -155,16 +155,27 @@ read_launches <- function(files) {
   read <- lapply(files, function(file) {
     tryCatch(read_launch(file), error = function(fault) as_fault(fault, file))
   })
-  faulty <- vapply(read, inherits, NA, "condition")
+  is_faulty <- function() vapply(read, inherits, NA, "condition")
+  asked <- which(!is_faulty() & lengths(lapply(read, `[[`, "asked")) > 0L)
+  found <- read_sample_files(lapply(read[asked], `[[`, "asked"))
+  bad <- vapply(found, function(one) inherits(one$samples, "condition"), NA)
+  for (one in found[bad]) {
+    number <- asked[one$of]
+    read[[number]] <- as_fault(one$samples, files[[number]])
+  }
+  faulty <- is_faulty()
   broken <- read[faulty]
+  at <- cumsum(!faulty)[asked]
   read <- read[!faulty]
-  samples <- lapply(read, `[[`, "samples")
-  lengths <- vapply(samples, function(s) if (is.null(s)) 0L else nrow(s), 0L)
+  samples <- lapply(found[!bad], function(one) {
+    set(one$samples, j = "at", value = rep.int(at[one$of], one$rows))
+  })
   samples <- rbindlist(samples, use.names = TRUE, fill = TRUE)
   if (nrow(samples)) {
+    if (is.unsorted(samples$at)) setorderv(samples, "at")
+    setcolorder(samples, setdiff(names(samples), "at"))
     # Numbers pass between processes much faster than texts.
     set(samples, j = "operation", value = factor(present_name(samples$operation)))
-    set(samples, j = "at", value = rep.int(seq_along(lengths), lengths))
   }
   list(
     launches = rbindlist(lapply(read, `[[`, "row"), use.names = TRUE, fill = TRUE),
@@ -184,7 +195,8 @@ present_name <- function(operations) {
   fifelse(is.na(renamed), operations, unname(renamed))
 }
 
-#' One launch: `row`, and of those that are ok `samples`, `columns` and `quantities`.
+#' One launch: `row`, and of those that are ok `columns`, `quantities`, and what of its samples is
+#' `asked` for ([read_samples()]).
 #' @noRd
 read_launch <- function(file) {
   launch <- parse_description(file)
@@ -198,9 +210,9 @@ read_launch <- function(file) {
   quantities <- unlist(launch$samples$quantities)
   list(
     row = row,
-    samples = read_samples(
-      sample_file(file, launch$samples$file), list(name = names, role = unname(roles)),
-      launch$samples$rows
+    asked = list(
+      file = sample_file(file, launch$samples$file),
+      columns = list(name = names, role = unname(roles)), rows = launch$samples$rows
     ),
     columns = roles[!names %in% SAMPLE_COLUMNS],
     units = stats::setNames(vapply(columns, `[[`, "", "unit"), names)[!names %in% SAMPLE_COLUMNS],

@@ -13,6 +13,8 @@
 #' @return a `cotejo_study` ([new_study()]), with the folder `dir` and, where it was read, `root`.
 #' @export
 read_study <- function(dir) {
+  # It may have been read just now.
+  wait_for_beside()
   kept <- kept_of(dir)
   results <- if (!is.null(kept)) kept_file(kept)
   if (!is.null(results)) {
@@ -22,7 +24,12 @@ read_study <- function(dir) {
   }
   root <- unpack_dataset(dir)
   results <- read_summaries(root)
-  if (!is.null(kept)) keep_summaries(results, kept)
+  if (!is.null(kept)) {
+    beside(function() {
+      results$cells <- NULL
+      keep_summaries(results, kept)
+    })
+  }
   results$dir <- dir
   results$sum <- if (!is.null(kept)) basename(kept)
   results$root <- root
@@ -31,9 +38,10 @@ read_study <- function(dir) {
 
 read_summaries <- function(root) {
   files <- launch_files(root)
-  parts <- over_cores(files, summarise_part, most = 250L)
+  parts <- over_cores(files, summarise_part, most = 250L, much = TRUE)
   grouped <- unique(unlist(lapply(parts, `[[`, "factors")))
   results <- assemble(parts)
+  rm(parts)
   if (any(results$roles[grouped] != "factor")) {
     # A column that one part had to suppose a factor is none.
     results <- read_results(root)
@@ -42,7 +50,9 @@ read_summaries <- function(root) {
     results <- with_plans(results, root)
   }
   results$launches[, file := substring(file, nchar(root) + 2L)]
-  study_of_results(results)
+  study <- study_of_results(results)
+  if (NROW(results$summary)) study$cells <- cells_of_summary(results$summary, study)
+  study
 }
 
 #' Read some launches and keep the summaries of their samples.
@@ -78,7 +88,7 @@ samples_of <- function(results, keys) {
   if (is.null(root)) {
     root <- unpack_dataset(results$dir, unique(file.path(rows$site, rows$session)))
   }
-  parts <- over_cores(file.path(root, rows$file), read_launches)
+  parts <- over_cores(file.path(root, rows$file), read_launches, much = TRUE)
   assemble(parts)$samples
 }
 

@@ -104,7 +104,9 @@ render_parts <- function(parts, values) {
       if (part$kind == "chunk") run_chunk(part, values) else render_text(part$text, values)
     )
   }
-  html[apart] <- in_forks(parts[apart], function(part) list(run_chunk(part, values)))
+  html[apart] <- in_turns(seq_len(sum(apart)), function(i) {
+    list(run_chunk(parts[apart][[i]], values))
+  })
   unlist(html)
 }
 

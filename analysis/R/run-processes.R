@@ -5,10 +5,11 @@
 # What sets text (for a PDF; SVG needs nothing that does) starts threads and takes locks, which a
 # forked child inherits locked: a process that has done so forks no more.
 
-# What is true of this process: it is a fork, it has set text.
+# What is true of this process: it is a fork, it has set text, what runs beside it.
 process <- new.env(parent = emptyenv())
 process$forked <- FALSE
 process$drew <- FALSE
+process$beside <- list()
 
 #' Processes that are worth starting now: cores, or 1 where none may be forked.
 #' @noRd
@@ -29,6 +30,8 @@ in_forks <- function(tasks, f, cores = cores_here()) {
   if (cores < 2L || length(tasks) < 2L) {
     return(lapply(tasks, f))
   }
+  # It holds its memory until it is waited for.
+  wait_for_beside()
   done <- parallel::mclapply(tasks, function(task) {
     process$forked <- TRUE
     # One thread each: there are as many processes as cores.
@@ -44,15 +47,79 @@ in_forks <- function(tasks, f, cores = cores_here()) {
   done
 }
 
+#' Do in a fork what nothing of this process needs, where a fork may be started.
+#' @noRd
+beside <- function(do) {
+  if (cores_here() < 2L) {
+    return(invisible(do()))
+  }
+  if (!length(process$beside)) reg.finalizer(process, \(p) wait_for_beside(), onexit = TRUE)
+  job <- parallel::mcparallel(
+    {
+      process$forked <- TRUE
+      do()
+    },
+    mc.set.seed = FALSE
+  )
+  process$beside <- c(process$beside, list(job))
+}
+
+#' Wait until all is done that runs beside this process.
+#' @noRd
+wait_for_beside <- function() {
+  if (length(process$beside) && !process$forked) {
+    parallel::mccollect(process$beside)
+    process$beside <- list()
+  }
+}
+
+#' Apply a function to numbers from 1 on, in as many forks as there are cores, each of which takes
+#' the next number when it is ready.
+#'
+#' A fork brings its own copy of all that it touches, and R's collector of garbage touches
+#' everything: a few that stay are quicker than one for each piece of work. A number is taken by
+#' making a folder of its name, which of several processes one alone can.
+#'
+#' @param numbers in the order in which they are taken.
+#' @return list of what `f` returned, in the order of the numbers; its first error is this
+#'   function's.
+#' @noRd
+in_turns <- function(numbers, f, cores = cores_here()) {
+  if (cores < 2L || length(numbers) < 2L) {
+    return(lapply(sort(numbers), f))
+  }
+  place <- tempfile("turns")
+  dir.create(place)
+  on.exit(unlink(place, recursive = TRUE))
+  workers <- as.list(seq_len(min(cores, length(numbers))))
+  done <- unlist(in_forks(workers, function(worker) {
+    mine <- list()
+    for (i in numbers) {
+      if (dir.create(file.path(place, i), showWarnings = FALSE)) {
+        mine <- c(mine, list(list(i, f(i))))
+      }
+    }
+    mine
+  }, cores), recursive = FALSE)
+  out <- vector("list", length(numbers))
+  for (one in done) out[one[[1L]]] <- one[2L]
+  # Where no folder could be made, nobody took the number.
+  rest <- setdiff(numbers, vapply(done, `[[`, 0L, 1L))
+  out[rest] <- lapply(rest, f)
+  out
+}
+
 #' Apply a function to parts of a vector or list.
 #'
 #' @param parts_of what is cut into parts.
 #' @param f takes a part.
 #' @param work how much it is, in files.
 #' @param most elements of a part.
+#' @param much whether parts return much: each of them is a fork of its own then, and what it
+#'   returned is taken over while others work.
 #' @return list of what `f` returned, in order.
 #' @noRd
-over_cores <- function(parts_of, f, work = length(parts_of), most = Inf) {
+over_cores <- function(parts_of, f, work = length(parts_of), most = Inf, much = FALSE) {
   # Fewer files than this are read sooner than processes are started.
   cores <- if (work < getOption("cotejo.forking", 400L)) 1L else cores_here()
   count <- min(length(parts_of), max(ceiling(length(parts_of) / most), if (cores > 1L) 4L * cores))
@@ -60,10 +127,12 @@ over_cores <- function(parts_of, f, work = length(parts_of), most = Inf) {
     return(list(f(parts_of)))
   }
   turns <- sort(rep_len(seq_len(count), length(parts_of)))
-  unname(in_forks(split(parts_of, turns), f, cores))
+  parts <- unname(split(parts_of, turns))
+  if (much) in_forks(parts, f, cores) else in_turns(seq_along(parts), \(i) f(parts[[i]]), cores)
 }
 
-#' Apply a function that draws to numbers from 1 on.
+#' Apply a function that draws to numbers from 1 on: the largest work first, and at the end no core
+#' waits long for another, though how long anything takes is known roughly only.
 #'
 #' @param f takes a number and `shared`.
 #' @param work how much each of the numbers is; 0: next to nothing.
@@ -72,35 +141,5 @@ over_cores <- function(parts_of, f, work = length(parts_of), most = Inf) {
 #' @noRd
 over_processes <- function(f, work, shared) {
   cores <- if (sum(work > 0) < getOption("cotejo.drawing", 2L)) 1L else cores_here()
-  if (cores < 2L) {
-    return(lapply(seq_along(work), f, shared))
-  }
-  hands <- deal(work, cores)
-  done <- in_forks(hands, function(hand) lapply(hand, f, shared), cores)
-  unlist(done, recursive = FALSE)[order(unlist(hands))]
+  in_turns(order(-work), \(i) f(i, shared), cores)
 }
-
-#' Work dealt out in hands that get smaller, of which each process takes the next when it is ready
-#' (guided self-scheduling, Polychronopoulos and Kuck 1987): the largest work first, and at the
-#' end no core waits long for another, though how long anything takes is known roughly only.
-#'
-#' Few hands in all, since each is a process, which brings its own copy of what it touches.
-#'
-#' @return list of numbers of `work`, in the order in which they are to be taken.
-#' @noRd
-deal <- function(work, cores) {
-  # What is next to nothing is something.
-  work <- work + max(work, 1) / 1000
-  rest <- order(-work)
-  hands <- list()
-  while (length(rest)) {
-    left <- cumsum(work[rest])
-    most <- max(left[[length(left)]] / (2 * cores), sum(work) / (SMALLEST_HANDS * cores))
-    count <- max(1L, sum(left <= most))
-    hands <- c(hands, list(rest[seq_len(count)]))
-    rest <- rest[-seq_len(count)]
-  }
-  hands
-}
-# So many of the smallest hands would be a core's whole work.
-SMALLEST_HANDS <- 16L

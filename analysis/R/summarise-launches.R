@@ -18,7 +18,8 @@
 #' @export
 summarise_launches <- function(results, columns = names(results$launches)) {
   factors <- names(results$roles)[results$roles == "factor"]
-  summary <- summary_of_samples(results)
+  # A table of its own, of the same columns.
+  summary <- setDT(as.list(summary_of_samples(results)))
   # Samples of some launches have not the columns of others.
   for (name in setdiff(factors, names(summary))) set(summary, j = name, value = NA)
   summary[, key := as.character(key)]
@@ -46,10 +47,11 @@ with_columns <- function(summary, launches, columns = names(launches)) {
 }
 
 #' The summaries of results that were read without their samples, or those of their samples.
+#' Whoever changes them takes a copy.
 #' @noRd
 summary_of_samples <- function(results) {
   if (is.null(results$samples)) {
-    return(cells_of_study(results))
+    return(if (is.null(results$cells)) cells_of_study(results) else results$cells)
   }
   # All cores for the one large sort.
   threads <- setDTthreads(0L)

@@ -28,18 +28,44 @@ test_that("an error in another process keeps its class and its words", {
   )
 })
 
-test_that("work is dealt out in hands that get smaller, so that no core waits long at the end", {
-  work <- with_seed(1L, stats::rexp(300L))
-  hands <- deal(work, 2L)
-  expect_setequal(unlist(hands), seq_along(work))
-  expect_identical(anyDuplicated(unlist(hands)), 0L)
-  held <- vapply(hands, function(hand) sum(work[hand]), 0)
-  expect_lte(length(hands), 20L)
-  expect_lte(max(held), sum(work) / 4)
-  expect_lte(max(utils::tail(held, 4L)), sum(work) / 30)
-  expect_length(deal(c(0, 0), 2L), 2L)
-  # What is more than all the rest is taken first, by itself.
-  expect_identical(deal(c(1, 1, 90, 1), 2L)[[1L]], 3L)
+test_that("each process takes the next number when it is ready, and no core waits for another", {
+  process$drew <- FALSE
+  before <- options(cotejo.cores = 2L)
+  on.exit(options(before))
+  # The first one takes longer than all others together.
+  found <- in_turns(c(4L, 1:3, 5:40), function(i) {
+    if (i == 4L) Sys.sleep(1)
+    c(i, Sys.getpid())
+  })
+  expect_identical(vapply(found, `[[`, 0L, 1L), 1:40)
+  pids <- vapply(found, `[[`, 0L, 2L)
+  expect_false(any(pids[-4L] == pids[[4L]]))
+  expect_identical(in_turns(2:1, function(i) NULL), list(NULL, NULL))
+  expect_identical(over_processes(\(i, shared) i + shared, c(1, 0, 3), 1L), list(2L, 3L, 4L))
+})
+
+test_that("numbers that no process could take are done all the same", {
+  process$drew <- FALSE
+  before <- options(cotejo.cores = 2L)
+  on.exit(options(before))
+  turns <- in_turns
+  environment(turns) <- list2env(list(dir.create = \(...) FALSE), parent = environment(in_turns))
+  expect_identical(turns(1:3, function(i) i), list(1L, 2L, 3L))
+})
+
+test_that("what is done beside a process is there when it was waited for", {
+  process$drew <- FALSE
+  before <- options(cotejo.cores = 2L)
+  on.exit(options(before))
+  file <- tempfile()
+  beside(function() {
+    Sys.sleep(0.2)
+    writeLines(as.character(Sys.getpid()), file)
+  })
+  expect_false(file.exists(file))
+  wait_for_beside()
+  expect_false(identical(readLines(file), as.character(Sys.getpid())))
+  expect_length(process$beside, 0L)
 })
 
 test_that("as many processes work as there are cores, none once text was set, none in a fork", {

@@ -68,6 +68,68 @@ test_that("fewer or more rows than samples.rows are refused", {
   spoil(function(l) l[1:2], "0 rows, but samples.rows says 6", 2L)
 })
 
+test_that("files that are read together are each as it is alone, and so is what is wrong in one", {
+  alone <- function(files) {
+    lapply(files, function(file) {
+      part <- read_launches(file)
+      if (nrow(part$samples)) part$samples[, !c("operation", "at")] else part$broken
+    })
+  }
+  of_all <- function(files) {
+    part <- read_launches(files)
+    split(part$samples[, !"operation"], by = "at", keep.by = FALSE)
+  }
+  folder <- write_study(fresh_folder(), c(openmpi = 1e-6, mpich = 2e-6), bytes = 1, blocks = 3L)
+  file.copy(test_path("fixtures", "v1", "local"), folder, recursive = TRUE)
+  files <- launch_files(folder)
+  together <- of_all(files)
+  expect_gt(length(together), 6L)
+  single <- Filter(is.data.frame, alone(files))
+  for (i in seq_along(single)) {
+    named <- names(single[[i]])
+    expect_equal(as.list(together[[i]][, named, with = FALSE]), as.list(single[[i]]))
+  }
+  # One launch has a row more, another one less.
+  csv <- sub("json$", "csv", grep("pingpong_quick.*00[12][.]json$", files, value = TRUE))[1:2]
+  edit_lines(csv[[1L]], function(l) c(l, utils::tail(l, 1L)))
+  edit_lines(csv[[2L]], function(l) l[-length(l)])
+  broken <- read_launches(files)$broken
+  expect_identical(vapply(broken, `[[`, "", "file"), csv)
+  expect_identical(
+    vapply(broken, conditionMessage, ""),
+    vapply(sub("csv$", "json", csv), function(file) {
+      conditionMessage(read_launches(file)$broken[[1L]])
+    }, "", USE.NAMES = FALSE)
+  )
+})
+
+test_that("what is of another type among others than alone is read alone", {
+  columns <- list(
+    name = c(SAMPLE_COLUMNS, "kind"), role = c(rep("factor", 4L), "measure", "flag", "factor")
+  )
+  asks <- function(...) {
+    lapply(list(...), function(kinds) {
+      file <- tempfile(fileext = ".csv")
+      rows <- sprintf("op,1,%d,10,1e-6,1,%s", seq_along(kinds) - 1L, kinds)
+      writeLines(c(SAMPLES_SCHEMAS[[1L]], toString(columns$name), rows), file)
+      edit_lines(file, function(l) gsub(", ", ",", l))
+      list(file = file, columns = columns, rows = length(kinds))
+    })
+  }
+  expect_identical(read_alike(asks(c("a", "b"), "c"))$kind, c("a", "b", "c"))
+  expect_identical(read_alike(asks(1:2, 3L))$kind, 1:3)
+  for (odd in list("01", "", "TRUE", "2026-01-01", "NA")) {
+    expect_null(read_alike(asks("a", odd)))
+    found <- read_sample_files(asks("a", odd))
+    expect_identical(lapply(found, `[[`, "of"), list(1L, 2L))
+  }
+  # Two files that have as many rows together as they should have.
+  uneven <- asks(c("a", "b"), "c")
+  uneven[[1L]]$rows <- 1L
+  uneven[[2L]]$rows <- 2L
+  expect_null(read_alike(uneven))
+})
+
 test_that("a launch that is ok has samples", {
   launch <- one_launch()
   edit_lines(launch$csv, function(l) l[1:2])

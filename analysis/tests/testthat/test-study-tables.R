@@ -55,6 +55,18 @@ test_that("a part of a study is a study, whose factors, units and replicates are
   expect_identical(nrow(summarise_launches(none)), 0L)
 })
 
+test_that("cells of a study that was just read are those that its measurements make", {
+  study <- queues_and_pingpong()
+  expect_false(is.null(study$cells))
+  expect_identical(study$cells, cells_of_study(study))
+  whole <- summarise_launches(study)
+  # What is made of them leaves them as they are.
+  expect_identical(study$cells, cells_of_study(study))
+  expect_null(study[study$launches$mpi == "mpich"]$cells)
+  study$cells <- NULL
+  expect_identical(summarise_launches(study), whole)
+})
+
 test_that("tables that do not belong together are refused", {
   study <- queues_and_pingpong()
   broken <- function(change, said) {
