@@ -166,7 +166,9 @@ def run(stack, code, cache=None):
              "print(time.monotonic() - begun, "
              "resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**20); sys.exit(status)")
     kept = [f"R_USER_CACHE_DIR={cache}"] if cache else []
-    command = ["env", f"R_LIBS={stack}/R", *kept, program, "--vanilla", "-e", code]
+    # As `make` starts it.
+    cells = re.search(r"R_NSIZE=\w+", (families.REPO / "Makefile").read_text())[0]
+    command = ["env", f"R_LIBS={stack}/R", cells, *kept, program, "--vanilla", "-e", code]
     done = subprocess.run([sys.executable, "-c", watch, *command], text=True, capture_output=True)
     if done.returncode:
         sys.exit(f"bench: R failed: {done.stderr[-500:]}")
