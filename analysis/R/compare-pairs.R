@@ -58,6 +58,7 @@ pairs_of <- function(summary, strata, by, ignoring = character(), allowing = cha
     "session", "launch"
   )), names(summary))
   used <- which(!is.na(summary$median_s) & summary$median_s > 0)
+  used <- used[has_several(summary[[by]][used], summary$test[used], "test" %in% strata)]
   used <- as.data.table(lapply(stats::setNames(columns, columns), \(name) summary[[name]][used]))
   used[, block := paste(session, launch)]
   set(used, j = "node_set", value = node_set_of(used$observed_hosts))
@@ -93,6 +94,18 @@ pairs_of <- function(summary, strata, by, ignoring = character(), allowing = cha
     strata = table, sides = sides, pairs = pairs, why = differ(differences_of),
     told = differ(told_of)
   )
+}
+
+# Which rows are of tests that have several levels: of others there is nothing to compare. One row
+# stays always.
+has_several <- function(level, test, apart) {
+  if (!apart) {
+    return(rep(TRUE, length(level)))
+  }
+  known <- unique(as.data.table(list(test = test, level = level)))
+  several <- test %in% known$test[duplicated(known$test)]
+  if (length(several) && !any(several)) several[[1L]] <- TRUE
+  several
 }
 
 #' The same pairs by undisturbed times ([by_time()]).

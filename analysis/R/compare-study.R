@@ -81,10 +81,11 @@ analyse <- function(results_dir, session = NULL, ..., advice = FALSE) {
     sessions = of_sessions(plans$sessions, sessions), audit = of_sessions(plans$audit, sessions)
   )
   message("comparing undisturbed times, settings and tools")
-  study$undisturbed <- timed_only(compare_pairs(undisturbed_pairs(study$pairs), study$delta))
+  pairs <- study$pairs
   study$pairs <- NULL
-  # What takes long, in processes of its own.
+  # What takes long, in processes of its own, the longest first.
   further <- list(
+    undisturbed = function() timed_only(compare_pairs(undisturbed_pairs(pairs), study$delta)),
     settings = function() compare_settings(compared, study$delta),
     agreement = function() compare_tools(study$whole, session, delta = study$delta),
     flags = function() flag_launches(study$summary)
