@@ -76,18 +76,15 @@ draw_exhibits_anew <- function(results, out_dir, session, exhibits, published, s
     grounds = ground_of(summary$simulated), results = results, published = published,
     overlays = read_overlays(published), out_dir = out_dir
   )
-  work <- as.numeric(mapply(count_rows, rows, exhibits$verb))
+  work <- as.numeric(mapply(count_rows, rows, exhibits$cost))
   coverage <- rbindlist(over_processes(draw_numbered, work, shared))
   write_coverage(coverage, out_dir)
   coverage
 }
 
-# How much an exhibit is to draw: its rows, each of which takes so many times as long where regimes
-# are fitted a thousand times, and what takes as long as so many rows whatever it shows.
-count_rows <- function(rows, verb) {
-  each <- if (verb %in% c("loggp_table", "regime_table")) 20 else 1
-  if (length(rows)) 1500 + each * length(unlist(rows)) else 0
-}
+# How much an exhibit is to draw: its rows, of which its verb says what each costs, and what takes
+# as long as so many rows whatever it shows.
+count_rows <- function(rows, cost) if (length(rows)) 1500 + cost * length(unlist(rows)) else 0
 
 #' Draw an exhibit of the register on every ground that it has launches of.
 #'

@@ -54,12 +54,12 @@ exhibit_row <- function(name, title, data = NULL, draw = NULL, differs = "", nee
   data <- in_exhibit(name, data)
   check_parts(name, data, draw, needs)
   if (is.null(data)) data <- list(tests = "", filter = list(), sizes = "")
-  if (is.null(draw)) draw <- list(kind = "figure", verb = "", arguments = list())
+  if (is.null(draw)) draw <- list(kind = "figure", verb = "", arguments = list(), cost = 1)
   data.table(
     study = sub("-.*", "", name), exhibit = sub("^[^-]*-", "", name), name = name,
     kind = draw$kind, title = title, tests = data$tests, filter = list(data$filter),
-    sizes = data$sizes, verb = draw$verb, arguments = list(draw$arguments), differs = differs,
-    needs = needs, without = without, circular = circular
+    sizes = data$sizes, verb = draw$verb, arguments = list(draw$arguments), cost = draw$cost,
+    differs = differs, needs = needs, without = without, circular = circular
   )
 }
 
@@ -102,7 +102,7 @@ in_exhibit <- function(name, argument) {
 #'
 #' @return data.table, a row an exhibit in the order of their calls: `study`, `exhibit`, `name`,
 #'   `kind` (`figure` or `table`), `title`, `tests`, `filter` (list), `sizes`, `verb`, `arguments`
-#'   (list), `differs`, `needs`, `without`, `circular`.
+#'   (list), `cost` (of a row of its data), `differs`, `needs`, `without`, `circular`.
 #' @export
 list_exhibits <- function() rbindlist(unname(registered$rows))
 
@@ -173,8 +173,10 @@ VARIED_COLUMN <- "^(setting|parameter|option)_[a-z0-9_]+$"
 #' @param verb the function `exhibit_VERB()` draws it.
 #' @param columns list of expressions: names of columns, or `c()` of them.
 #' @param ... further arguments, as they are.
+#' @param cost how many times as long as by most verbs a row of the data takes: of those that fit
+#'   a thousand times.
 #' @noRd
-drawing <- function(verb, columns = list(), ..., kind = "figure") {
+drawing <- function(verb, columns = list(), ..., kind = "figure", cost = 1) {
   named <- Filter(length, lapply(columns, columns_named))
   odd <- unique(unlist(named))
   odd <- odd[!odd %in% FILTER_COLUMNS & !grepl(VARIED_COLUMN, odd)]
@@ -190,7 +192,7 @@ drawing <- function(verb, columns = list(), ..., kind = "figure") {
     }
   }
   structure(
-    list(verb = verb, kind = kind, arguments = c(named, lapply(given, as.character))),
+    list(verb = verb, kind = kind, arguments = c(named, lapply(given, as.character)), cost = cost),
     class = "cotejo_drawing"
   )
 }

@@ -23,7 +23,7 @@ variance_table <- function() {
 #' @return for [exhibit()].
 #' @export
 regime_table <- function() {
-  drawing("regime_table", kind = "table")
+  drawing("regime_table", kind = "table", cost = 20)
 }
 
 #' Parameters of LogGP in each protocol regime.
@@ -31,7 +31,7 @@ regime_table <- function() {
 #' @return for [exhibit()].
 #' @export
 loggp_table <- function() {
-  drawing("loggp_table", kind = "table")
+  drawing("loggp_table", kind = "table", cost = 20)
 }
 
 #' From which size on two blocking sends that meet wait for each other.
