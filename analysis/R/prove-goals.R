@@ -4,10 +4,12 @@
 
 percent_of <- function(x) paste0(format_digits(100 * x), " %")
 
-#' One goal: `goal` and `shown` in words, `met`; of nothing found it is not met.
+#' One goal: `goal` and `shown` in words, `met`; of nothing found it is not met. Where it is not,
+#' `why` is the cause, by a control.
 #' @noRd
-goal_of <- function(goal, shown, met) {
-  data.table(goal = goal, shown = shown, met = isTRUE(met))
+goal_of <- function(goal, shown, met, why = "") {
+  met <- isTRUE(met)
+  data.table(goal = goal, shown = shown, met = met, why = if (met) "" else why)
 }
 
 say_rate <- function(rate, count) {
@@ -26,7 +28,7 @@ goals_of <- function(proof, criteria = proof_criteria()) {
       criteria$stopping_real$blocks),
     goal_of_power(proof$between, criteria$power),
     goals_within(proof$within, criteria$power_within),
-    goals_expected(proof$expected, criteria$expected),
+    goals_expected(proof$expected, criteria$expected, proof$added),
     goal_of_blame(proof$expected, proof$between, criteria$blamed),
     goals_of_simulation(proof, criteria),
     goal_of_repetition(proof$repetition, criteria$repetition)
@@ -130,22 +132,25 @@ goals_within <- function(trials, criteria) {
 
 #' Plants of other kinds: the verdict that each summary is to give of them, and those it must not.
 #' @noRd
-goals_expected <- function(trials, expected) {
+goals_expected <- function(trials, expected, added = NULL) {
   rbindlist(lapply(expected, function(row) {
     sizes <- c(if (is.null(row$from)) 0 else row$from, if (is.null(row$to)) Inf else row$to)
-    here <- if (NROW(trials)) {
-      trials[
-        plant == row$plant & time == row$summary & bytes >= sizes[[1L]] & bytes <= sizes[[2L]]
-      ]
-    } else {
-      trials
+    of <- function(table) {
+      if (!NROW(table)) {
+        return(table)
+      }
+      table[plant == row$plant & time == row$summary & bytes >= sizes[[1L]] & bytes <= sizes[[2L]]]
     }
+    here <- of(trials)
     name <- sprintf(
       "planted %s, by the %s, %s", row$plant, row$summary, size_range(sizes[[1L]], sizes[[2L]])
     )
     rbind(
       if (!is.null(row$verdict)) {
-        goal_of_verdict(name, here, row$verdict, "in at least", row$at_least, 1L, `>=`)
+        goal_of_verdict(
+          name, here, row$verdict, "in at least", row$at_least, 1L, `>=`,
+          cause_of_missing(here, of(added))
+        )
       },
       goal_of_verdict(name, here, unlist(row$never), "in at most", row$at_most, 1L, `<=`)
     )
@@ -164,12 +169,12 @@ size_range <- function(from, to) {
   }
 }
 
-goal_of_verdict <- function(name, here, verdicts, how, bound, which, holds) {
+goal_of_verdict <- function(name, here, verdicts, how, bound, which, holds, why = "") {
   rate <- if (NROW(here)) share_of_clusters(here$verdict_of_slow %in% verdicts, here$cluster)
   goal_of(
     sprintf("%s: %s %s %s", name, paste(verdicts, collapse = " or "), how, percent_of(bound)),
     if (is.null(rate)) "no such launches" else say_rate(rate, nrow(here)),
-    length(rate) > 0L && holds(rate[[which]], bound)
+    length(rate) > 0L && holds(rate[[which]], bound), if (is.null(rate)) "" else why
   )
 }
 
@@ -185,7 +190,8 @@ goal_of_blame <- function(expected, between, criteria) {
       percent_of(criteria$at_most)
     ),
     if (is.null(rate)) "no such launches" else say_rate(rate, nrow(trials)),
-    length(rate) > 0L && rate[[3L]] <= criteria$at_most
+    length(rate) > 0L && rate[[3L]] <= criteria$at_most,
+    if (identical(rate[[1L]], 0)) cause_of_few(uniqueN(trials$cluster), criteria$at_most) else ""
   )
 }
 
@@ -204,7 +210,8 @@ goals_of_simulation <- function(proof, criteria) {
         "%s to %s points off; %s", points(min(judged$coverage - judged$level)),
         points(max(judged$coverage - judged$level)),
         say_cell(judged[which.max(abs(judged$coverage - judged$level)), ])
-      ), all(off <= criteria$coverage$within)
+      ), all(off <= criteria$coverage$within),
+      cause_of_wide(judged[off > criteria$coverage$within, ], nrow(judged))
     ),
     goal_of(
       "simulated: intervals of studies that stop by their width cover within 2 points",

@@ -77,9 +77,14 @@ compare_sets <- function(summary, names, n, pairs, prepare = identity) {
     return(data.table())
   }
   # All at once: the number of the job keeps them apart.
-  parts <- lapply(jobs, function(job) prepare(keep_rows(summary, job$rows)))
-  together <- rbindlist(parts)
-  set(together, j = "job", value = rep.int(seq_along(parts), vapply(parts, nrow, 0L)))
+  rows <- lapply(jobs, `[[`, "rows")
+  if (identical(prepare, identity)) {
+    # One copy of the launches, not two.
+    together <- keep_rows(summary, unlist(rows))
+    set(together, j = "job", value = rep.int(seq_along(rows), lengths(rows)))
+  } else {
+    together <- rbindlist(lapply(rows, \(at) prepare(keep_rows(summary, at))), idcol = "job")
+  }
   out <- compare_configurations(
     together, by = "parameter_alias", ignoring = "parameters", also = "job"
   )

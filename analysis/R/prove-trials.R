@@ -50,7 +50,8 @@ trials_on <- function(summary, names, criteria) {
       expected = \() rbindlist(lapply(c("median", "p95"), function(time) {
         found <- planted_trials(by_time(on_host, time), names, plants, max(SHIPPED))
         if (nrow(found)) cbind(time = time, found)
-      }))
+      })),
+      added = \() added_trials(on_host, names, criteria$expected)
     )
   )
 }
@@ -67,7 +68,7 @@ trials_from <- function(done) {
   })
   c(
     list(alarms = alarms),
-    done[c("incomplete", "stopped", "between", "within", "expected")]
+    done[c("incomplete", "stopped", "between", "within", "expected", "added")]
   )
 }
 

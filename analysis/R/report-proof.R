@@ -7,7 +7,7 @@
 #' @param out_file the HTML file; its folder is made when needed.
 #' @param repeats simulated studies of each kind for the coverage.
 #' @return the table of goals, invisibly: `goal`, `shown` (which says why where one cannot be
-#'   judged), `met`.
+#'   judged), `met`, `why` (not, by a control).
 #'   Prints progress, and the path last. An error when no launch is usable.
 #' @export
 write_proof <- function(results_dir, out_file, repeats = 1000L) {
@@ -19,7 +19,10 @@ write_proof <- function(results_dir, out_file, repeats = 1000L) {
     list(page = basename(out_file), figures = names(proof$plots), goals = proof$goals)
   })
   goals <- written$goals
-  cat(paste0(proof_mark(goals$met), ": ", goals$goal, ": ", goals$shown, "\n"), sep = "")
+  cat(paste0(
+    proof_mark(goals$met), ": ", goals$goal, ": ", goals$shown,
+    ifelse(nzchar(goals$why), paste0("; why: ", goals$why), ""), "\n"
+  ), sep = "")
   cat(out_file, "\n", sep = "")
   invisible(goals)
 }

@@ -212,6 +212,44 @@ test_that("a power that is predicted is found", {
   expect_lt(abs(mean(hits) - power_of_launches(1.1, 0.1, 10L)), 0.12)
 })
 
+test_that("what is not shown has its cause beside it, by a control", {
+  # Among launches that hardly differ and among such that do.
+  criteria <- list(list(
+    plant = "0.1", summary = "median", from = 0, verdict = "slower", at_least = 0.8,
+    never = list("faster"), at_most = 0.05
+  ))
+  found <- lapply(c(calm = 0.005, noisy = 0.5), function(cv) {
+    proof <- proof_of(plant_proof(blocks = 30L, sessions = "20271121T070000Z", cv = cv))
+    summary <- narrow(proof$summary)
+    set(summary, j = "parameter_alias", value = proof$summary$parameter_alias)
+    added_trials(summary, proof$names, criteria)
+  })
+  rate <- function(trials, of) mean(trials[plant == of]$verdict == "slower")
+  expect_identical(rate(found$calm, "0.1"), 1)
+  expect_lt(rate(found$noisy, "0.1"), 0.5)
+  half <- with_seed(1L, times_planted("launch:0.5:0.3")(1000L))
+  expect_setequal(half, c(1, 1.3))
+  expect_lt(abs(mean(half == 1.3) - 0.5), 0.05)
+  expect_identical(times_planted("levels:0.02:0.3")(2L), c(1.3, 1.3))
+  expect_null(times_planted("fixed:2e-6"))
+  expect_null(times_planted("tail:0.1:5e-5"))
+  trials <- data.table(
+    plant = "0.1", time = "median", bytes = 1, verdict_of_slow = "undecided", cluster = 1:9,
+    variation = 0.2, predicted = 0.25
+  )
+  goals <- goals_expected(trials, criteria, found$noisy)
+  expect_identical(goals$met, c(FALSE, TRUE))
+  expect_match(goals$why[[1L]], "vary by 20.0 %.*predicts 25.0 %.*added in numbers")
+  expect_identical(goals$why[[2L]], "")
+  # Of 24 clusters without any the upper end is 14 %; 72 would do.
+  blame <- goal_of_blame(NULL, data.table(
+    verdict_of_slow = rep("undecided", 240L), cluster = rep(1:24, 10L)
+  ), list(at_most = 0.05))
+  expect_false(blame$met)
+  expect_match(blame$why, "24 such clusters.*14.2 %; 72 would be needed")
+  expect_equal(share_of_clusters(rep(FALSE, 24L), 1:24)[[3L]], 1 - 0.025^(1 / 24))
+})
+
 test_that("between hosts a plant that is not found fails, and one that is not there too", {
   trials <- data.table(
     verdict_of_slow = rep(c("slower", "undecided"), c(94L, 6L)), cluster = rep(1:10, 10L)
@@ -228,7 +266,8 @@ test_that("goals on simulated launches can fail", {
   proof <- list(
     coverage = data.table(
       kind = "two modes", blocks = 7L, lost = 0:1, coverage = c(0.95, 0.96), level = 0.95,
-      low = 0.94, high = 0.96, alarms = c(0.05, 0.03), studies = 20000L
+      low = 0.94, high = 0.96, alarms = c(0.05, 0.03), alarms_low = 0.02, alarms_high = 0.06,
+      studies = 20000L
     ),
     stopping = data.table(coverage = 0.94, level = 0.95, low = 0.93, high = 0.95)
   )
@@ -239,9 +278,21 @@ test_that("goals on simulated launches can fail", {
     "two modes, 7 blocks, 1 lost: 96.0 % hold the truth, 95.0 % is said;",
     "the truth itself is rejected in 3.00 %"
   ), fixed = TRUE)
-  proof$coverage[, c("coverage", "alarms") := list(0.91, 0.07)]
+  # Too wide, by a test that rejects the truth as often as it may; too narrow has no such cause.
+  wide <- proof
+  wide$coverage <- data.table::copy(proof$coverage)[2L, `:=`(
+    coverage = 0.999, low = 0.998, high = 1, alarms = 0.05, alarms_low = 0.04, alarms_high = 0.06
+  )]
+  wide <- goals_of_simulation(wide, proof_criteria())
+  expect_identical(wide$met[[1L]], FALSE)
+  expect_match(wide$why[[1L]], "1 of 2 cells, above alone; the test is exact")
+  proof$coverage[, c("coverage", "alarms", "alarms_low", "alarms_high") := list(
+    0.91, 0.07, 0.06, 0.08
+  )]
   proof$stopping[, coverage := 0.9]
-  expect_identical(goals_of_simulation(proof, proof_criteria())$met, c(FALSE, FALSE, FALSE))
+  bad <- goals_of_simulation(proof, proof_criteria())
+  expect_identical(bad$met, c(FALSE, FALSE, FALSE))
+  expect_identical(bad$why, c("", "", ""))
 })
 
 test_that("a planted 5 % is found on simulated launches as often as it is to be", {

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Why what was planted is not found: controls, made of the same launches with nothing planted.
+
+#' What a plant makes of the times of launches, as a function of how many there are; `NULL` of one
+#' whose size is not known beforehand.
+#'
+#' @param plant text of COTEJO_SLOW: a share of the time; `launch:P:SHARE`, every launch by chance;
+#'   `levels:P:SHARE`, of which the slowest samples show the upper level.
+#' @noRd
+times_planted <- function(plant) {
+  parts <- strsplit(plant, ":", fixed = TRUE)[[1L]]
+  numbers <- suppressWarnings(as.numeric(parts))
+  share <- numbers[[length(numbers)]]
+  if (parts[[1L]] == "launch") {
+    function(n) 1 + share * (stats::runif(n) < numbers[[2L]])
+  } else if (parts[[1L]] == "levels" || length(parts) == 1L && !is.na(share)) {
+    function(n) rep(1 + share, n)
+  }
+}
+
+#' Add a plant in numbers to the launches of the first of two names with nothing planted.
+#' @noRd
+plant_in_numbers <- function(plant, seed = 1L) {
+  times <- times_planted(plant)
+  function(summary) {
+    slow <- min(summary$parameter_alias)
+    keys <- sort(unique(summary$key[summary$parameter_alias == slow]), method = "radix")
+    drawn <- with_seed(seed + sum(utf8ToInt(keys[[1L]])) %% 10000L, times(length(keys)))
+    at <- match(summary$key, keys)
+    copy(summary)[, median_s := median_s * fifelse(is.na(at), 1, drawn[at])]
+  }
+}
+
+#' How often the expected verdict is found where the plant was added in numbers: what noise alone
+#' leaves to be found.
+#'
+#' @param summary launches within a host.
+#' @param criteria those of what is expected of plants.
+#' @return data.table: `plant`, `time`, `bytes`, `verdict` (said of the side that was made slower),
+#'   `variation` of the blocks.
+#' @noRd
+added_trials <- function(summary, names, criteria) {
+  wanted <- Filter(function(row) identical(row$verdict, "slower"), criteria)
+  wanted <- unique(rbindlist(lapply(wanted, `[`, c("plant", "summary"))))
+  wanted <- wanted[!vapply(lapply(plant, times_planted), is.null, NA)]
+  rbindlist(lapply(seq_len(nrow(wanted)), function(i) {
+    # Of the same tests, whose operations and sizes are those of the plant.
+    tests <- names$test[names$plant == wanted$plant[[i]]]
+    found <- compare_sets(
+      by_time(summary, wanted$summary[[i]]), names[names$test %in% tests], max(SHIPPED),
+      equal_pairs, plant_in_numbers(wanted$plant[[i]])
+    )
+    if (nrow(found)) {
+      found[, list(
+        plant = wanted$plant[[i]], time = wanted$summary[[i]], bytes, verdict,
+        variation = spread_of_interval(low, high, pmin(n_a, n_b), joint, alike)
+      )]
+    }
+  }))
+}
+
+#' Why a plant was not found, in words.
+#'
+#' @param here trials of the plant ([planted_trials()]).
+#' @param added of [added_trials()] those of the same plant, time and sizes.
+#' @noRd
+cause_of_missing <- function(here, added) {
+  known <- here$predicted[is.finite(here$predicted)]
+  paste(c(
+    sprintf("blocks vary by %s (median)", percent_of(stats::median(here$variation))),
+    if (length(known)) sprintf("the report predicts %s from that", percent_of(mean(known))),
+    if (NROW(added)) {
+      sprintf(
+        "added in numbers to launches with nothing planted it is found in %s of %s",
+        percent_of(mean(added$verdict == "slower")),
+        count_of(nrow(added), "comparison", "comparisons")
+      )
+    }
+  ), collapse = "; ")
+}
+
+#' Why an upper end is too high though nothing was found, in words.
+#' @noRd
+cause_of_few <- function(clusters, at_most) {
+  sprintf(
+    paste(
+      "comparisons of the same launches count as one: there are %d such clusters, and with none",
+      "found the upper end of so many is %s; %d would be needed"
+    ),
+    clusters, percent_of(1 - 0.025^(1 / clusters)), ceiling(log(0.025) / log1p(-at_most))
+  )
+}
+
+#' Why intervals of simulated studies hold the truth more often than they say, in words; nothing of
+#' such that hold it less often.
+#'
+#' @param off rows of [prove_coverage()] that are too far from their level.
+#' @noRd
+cause_of_wide <- function(off, cells) {
+  exact <- off$alarms_low <= 1 - off$level & 1 - off$level <= off$alarms_high
+  if (!all(off$coverage > off$level & exact)) {
+    return("")
+  }
+  sprintf(
+    paste(
+      "%d of %d cells, above alone; the test is exact there: of the truth itself it rejects %s,",
+      "and its few flips let it reject %s; the interval takes the less favourable of flips about",
+      "1 and about the effect"
+    ),
+    nrow(off), cells, percent_of(off$alarms[[1L]]), percent_of(1 - off$level[[1L]])
+  )
+}
