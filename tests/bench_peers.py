@@ -53,10 +53,10 @@ def run(command, env, folder, check=True):
         raise PeerError(f"a launch did not end within {LIMIT_S} s") from None
 
 
-def ours(family, peer, folder, *more, **variables):
+def ours(family, peer, folder, **variables):
     """Size -> mean time in s of one launch."""
     sizes = ",".join(map(str, peer.sizes))
-    command, env = command_of(family, *peer.ours, *BUDGET, "--sizes", sizes, *more, "--output",
+    command, env = command_of(family, *peer.ours, *BUDGET, "--sizes", sizes, "--output",
                               "samples", **variables)
     run(command, env, folder)
     rows = list(csv.DictReader((folder / "samples.csv").read_text().splitlines()[1:]))
@@ -115,7 +115,8 @@ def controls_of(family, program, peer):
     if peer.readings:
         slow = {} if peer.clocks else {
             "COTEJO_SLOW": "0", "LD_PRELOAD": str(family.prefix(STACK) / "lib/libcotejo_slow.so")}
-        ways["clocked"] = functools.partial(ours, family, peer, *peer.clocks, **slow)
+        clocked = peer._replace(ours=[*peer.ours, *peer.clocks])
+        ways["clocked"] = functools.partial(ours, family, clocked, **slow)
     return ways
 
 

@@ -9,7 +9,7 @@ WINDOW = ["onesided", "--synchronisation", "flush", "--epoch", "lock", "--window
           "--target-waits", "barrier", "--operation"]
 # Windows as theirs: 64 messages that have all come before the next begin, with one buffer; and
 # thousands of them without a look at the samples, which takes longer than a window.
-WINDOWS = ["bandwidth", "--queue", "64", "--burst", "64", "--places", "one", "--stage", "1000",
+WINDOWS = ["bandwidth", "--queue", "128", "--burst", "64", "--places", "one", "--stage", "1000",
            "--ways"]
 # Options by which ours do as theirs -> what is ours by default, but of an element's size.
 OURS = {"--target-waits": "receive", "--element": "byte", "--compare": "equal", "--stage": "8"}

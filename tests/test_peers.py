@@ -77,5 +77,24 @@ def test_controls_are_launched_for_the_sizes_that_differ(monkeypatch, medians, b
     assert [size for size in held.sizes if "clocked" in said[size]] == sizes
 
 
+def test_a_control_is_launched_with_its_words(monkeypatch, tmp_path):
+    asked = []
+
+    def command_of(family, *words, **variables):
+        asked.append(words)
+        return [], variables
+
+    def run(*_):
+        (tmp_path / "samples.csv").write_text(
+            "#\nbytes,operation,time_s\n8,pingpong,1\n1024,pingpong,2\n")
+
+    monkeypatch.setattr(bench_peers, "command_of", command_of)
+    monkeypatch.setattr(bench_peers, "run", run)
+    held = peer("pingpong", "osu_latency")
+    controls = bench_peers.controls_of(FAMILIES["openmpi"], None, held)
+    assert controls["clocked"](tmp_path) == {8: 1, 1024: 2}
+    assert " ".join(peers.CLOCKS) in " ".join(asked[0])
+
+
 def test_a_program_that_prints_no_table_has_none():
     assert bench_peers.table("usage: osu_latency\n", peer("pingpong", "osu_latency")) == {}
