@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Puts OpenCoarrays' compiler beside the stack's Open MPI: `STACK/mpi/openmpi/bin/caf`.
+"""Puts OpenCoarrays' compiler beside each MPI that names a package of it: `bin/caf` of the MPI.
 
-Debian builds it for an older Open MPI, whose binary interface the wheel has. Its package is
-unpacked below the stack and not installed, which would bring the system's own MPI with it. Of the
-one for MPICH programs end in an error: MPICH 5 finds a message that none of them asked for when
-OpenCoarrays 2.10 frees its communicator.
+Debian's package is unpacked below the stack and not installed, which would bring the system's own
+MPI with it.
 """
 
 import argparse
@@ -12,11 +10,9 @@ import pathlib
 import shutil
 import sys
 
+from reframe_tests.harness.machine import removal
 from reframe_tests.harness.model import families
 from stack.wheels import run, say
-
-#: MPI -> the package that has OpenCoarrays for it.
-PACKAGES = {"openmpi": "libcoarrays-openmpi-dev"}
 
 COMPILER = """\
 #!/bin/sh
@@ -41,8 +37,7 @@ def unpack(package, folder):
 def write_compiler(prefix, archive):
     """`bin/caf` of an MPI: its programs are linked to the MPI's own library."""
     caf = prefix / "bin/caf"
-    caf.write_text(COMPILER.format(archive=archive, lib=prefix / "lib"))
-    caf.chmod(0o755)
+    removal.write_whole(caf, COMPILER.format(archive=archive, lib=prefix / "lib"), 0o755)
     return caf
 
 
@@ -52,12 +47,10 @@ def main():
     stack = parser.parse_args().stack.resolve()
     if lacking := [p for p in ("gfortran", "apt-get", "dpkg-deb") if not shutil.which(p)]:
         sys.exit(f"stack: no {', '.join(lacking)} here; docs/spack.md has coarrays from Spack")
-    known = families.load()
-    for name, package in PACKAGES.items():
-        if known[name].installed(stack):
-            archive = unpack(package, stack / "coarrays" / name)
-            say(f"coarrays of {known[name].title}: "
-                f"{write_compiler(known[name].prefix(stack), archive)}")
+    for name, family in families.load().items():
+        if family.coarrays and family.installed(stack):
+            archive = unpack(family.coarrays, stack / "coarrays" / name)
+            say(f"coarrays of {family.title}: {write_compiler(family.prefix(stack), archive)}")
 
 
 if __name__ == "__main__":

@@ -124,6 +124,8 @@ class Family:
     #: Kinds of windows (`--window`) that are memory which ranks of a host have in common, whatever
     #: the transport.
     shared_windows: list = field(default_factory=list)
+    #: Debian's package that has OpenCoarrays for it.
+    coarrays: str = ""
     #: Options of the benchmark that this MPI needs.
     options: dict = field(default_factory=dict)
     #: Beginnings of versions -> what releases of them have otherwise, in these keys.
