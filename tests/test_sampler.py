@@ -191,6 +191,7 @@ def test_what_a_killed_launch_had_measured_stays_for_a_look(mpi, tmp_path, words
 @pytest.mark.one_mpi
 @pytest.mark.parametrize("words", [
     ["pingpong"], ["pingping"], ["stream"], ["bandwidth", "--queue", "0"],
+    ["bandwidth", "--queue", "2"],
     ["collective", "--operation", "barrier,bcast,alltoall"], ["logp"],
     *(["overlap", "--blocking", "yes", "--steps", "2", "--pattern", pattern]
       for pattern in ("pingpong", "gap-send", "gap-receive"))], ids=" ".join)
@@ -202,10 +203,27 @@ def test_blocking_calls_wait_for_nothing(mpi, tmp_path, words):
     assert done.returncode == 0, done.stderr
 
 
+WAITS_FOR_NOTHING = """\
+#include <mpi.h>
+int main(int count, char **arguments) {
+    MPI_Request none = MPI_REQUEST_NULL;
+    MPI_Init(&count, &arguments);
+    MPI_Wait(&none, MPI_STATUS_IGNORE);
+    return MPI_Finalize();
+}
+"""
+
+
 @pytest.mark.one_mpi
-def test_the_planted_library_sees_a_wait_for_nothing(mpi):
-    """The queue of a burst is empty where it begins: there the first wait is for nothing."""
+def test_the_planted_library_sees_a_wait_for_nothing(mpi, tmp_path):
+    """No operation of ours has one any more, so a program is made that does."""
     planted = str(STACK / "build" / mpi.name / "tests/libidle.so")
-    done = launch(mpi, "bandwidth", "--queue", "2", "--sizes", "8", *BRIEF, LD_PRELOAD=planted)
-    assert done.returncode != 0
-    assert "a wait for nothing" in done.stderr
+    source, program = tmp_path / "wait.c", tmp_path / "wait"
+    source.write_text(WAITS_FOR_NOTHING)
+    subprocess.run([mpi.prefix(STACK) / "bin" / mpi.compiler, source, "-o", program], check=True,
+                   env=command_of(mpi)[1])
+    for preloaded, fails in (({}, False), ({"LD_PRELOAD": planted}, True)):
+        command, env = command_of(mpi, program=program, **preloaded)
+        done = subprocess.run(command, env=env, text=True, capture_output=True, timeout=60)
+        assert (done.returncode != 0) == fails
+        assert ("a wait for nothing" in done.stderr) == fails
