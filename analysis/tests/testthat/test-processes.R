@@ -1,4 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# Waits for a condition, two minutes at most: no process is late by its clock on a busy machine.
+wait_until <- function(condition) {
+  for (look in 1:2400) {
+    if (eval.parent(substitute(condition))) {
+      return(invisible())
+    }
+    Sys.sleep(0.05)
+  }
+  stop("what a test waits for did not happen within two minutes")
+}
+
 test_that("several processes draw the same bytes as one", {
   folder <- plant(fresh_folder(), design_of(bytes = 2^(0:3), mpi = c("openmpi", "mpich"))[
     , time := 1e-6 * bytes
@@ -32,9 +43,11 @@ test_that("each process takes the next number when it is ready, and no core wait
   process$drew <- FALSE
   before <- options(cotejo.cores = 2L)
   on.exit(options(before))
-  # The first one takes longer than all others together.
+  # The first one lasts until all others are done.
+  place <- fresh_folder()
   found <- in_turns(c(4L, 1:3, 5:40), function(i) {
-    if (i == 4L) Sys.sleep(1)
+    file.create(file.path(place, i))
+    if (i == 4L) wait_until(length(dir(place)) == 40L)
     c(i, Sys.getpid())
   })
   expect_identical(vapply(found, `[[`, 0L, 1L), 1:40)
@@ -58,11 +71,13 @@ test_that("what is done beside a process is there when it was waited for", {
   before <- options(cotejo.cores = 2L)
   on.exit(options(before))
   file <- tempfile()
+  go_on <- tempfile()
   beside(function() {
-    Sys.sleep(0.2)
+    wait_until(file.exists(go_on))
     writeLines(as.character(Sys.getpid()), file)
   })
   expect_false(file.exists(file))
+  file.create(go_on)
   wait_for_beside()
   expect_false(identical(readLines(file), as.character(Sys.getpid())))
   expect_length(process$beside, 0L)
