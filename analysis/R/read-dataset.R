@@ -17,10 +17,8 @@ unpack_dataset <- function(dir, only = NULL) {
   archive_of <- function(session) file.path(dir, paste0(session, ".tar.xz"))
   to <- tempfile("dataset")
   # The largest first, so that no process waits for one at the end.
-  largest <- order(-file.size(archive_of(sessions)))
-  in_forks(as.list(sessions[largest]), function(session) {
-    unpack_archive(archive_of(session), file.path(to, session))
-    TRUE
+  in_turns(order(-file.size(archive_of(sessions))), function(i) {
+    unpack_archive(archive_of(sessions[[i]]), file.path(to, sessions[[i]]))
   })
   to
 }
@@ -108,9 +106,18 @@ tar_number <- function(field) {
   if (length(digits) && all(digits %in% 0:7)) sum(digits * 8^(rev(seq_along(digits)) - 1)) else NA
 }
 
-# Sums of files by one call, `NA` of what cannot be read. R itself has MD5 only; every system that
-# has make has this program.
+# Sums of files by one call, `NA` of what cannot be read, and of a file that stays as it is once a
+# session of R. R itself has MD5 only; every system that has make has this program.
 sha256 <- function(files) {
-  said <- system2("sha256sum", c("--", shQuote(files)), stdout = TRUE)
-  substr(said, 1L, 64L)[match(files, substring(said, 67L))]
+  facts <- file.info(files, extra_cols = FALSE)
+  state <- paste(normalizePath(files), facts$size, format(as.numeric(facts$mtime), digits = 17L))
+  new <- which(!state %in% names(known_sums))
+  if (length(new)) {
+    said <- system2("sha256sum", c("--", shQuote(files[new])), stdout = TRUE)
+    found <- substr(said, 1L, 64L)[match(files[new], substring(said, 67L))]
+    known <- !is.na(found)
+    list2env(stats::setNames(as.list(found), state[new])[known], known_sums)
+  }
+  unlist(mget(state, known_sums, ifnotfound = NA_character_), use.names = FALSE)
 }
+known_sums <- new.env(parent = emptyenv())

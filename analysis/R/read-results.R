@@ -204,23 +204,33 @@ read_launch <- function(file) {
   if (launch$status != "ok") {
     return(list(row = row))
   }
-  columns <- launch$samples$columns
-  names <- vapply(columns, `[[`, "", "name")
-  roles <- roles_of_columns(columns)
+  columns <- as_before("columns", launch$samples$columns, described_columns)
   quantities <- unlist(launch$samples$quantities)
   list(
     row = row,
     asked = list(
-      file = sample_file(file, launch$samples$file),
-      columns = list(name = names, role = unname(roles)), rows = launch$samples$rows
+      file = sample_file(file, launch$samples$file), columns = columns$all,
+      rows = launch$samples$rows
     ),
-    columns = roles[!names %in% SAMPLE_COLUMNS],
-    units = stats::setNames(vapply(columns, `[[`, "", "unit"), names)[!names %in% SAMPLE_COLUMNS],
+    columns = columns$roles, units = columns$units,
     quantities = if (length(quantities)) {
       as.data.table(list(
         key = row$key, operation = present_name(names(quantities)), quantity = unname(quantities)
       ))
     }
+  )
+}
+
+#' What a launch says of its samples' columns: of `all` the name and the role, of the further ones
+#' `roles` and `units` by name.
+#' @noRd
+described_columns <- function(columns) {
+  roles <- roles_of_columns(columns)
+  further <- !names(roles) %in% SAMPLE_COLUMNS
+  units <- stats::setNames(vapply(columns, `[[`, "", "unit"), names(roles))
+  list(
+    all = list(name = names(roles), role = unname(roles)), roles = roles[further],
+    units = units[further]
   )
 }
 

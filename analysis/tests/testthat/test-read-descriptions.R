@@ -25,6 +25,39 @@ test_that("a sound description gives one row with what was asked and observed", 
   expect_identical(row$timer_overhead_s, 2e-8)
 })
 
+test_that("a row is of its own description, whatever the one before it said", {
+  launches <- list(
+    one_launch(settings = list(eager_limit = "65536"), parameters = list(pairs = 2L)),
+    one_launch(), one_launch(parameters = list(pairs = 4L))
+  )
+  edit_json(launches[[2L]]$json, function(d) {
+    d$observed$ranks[[2L]]$cpus <- "7"
+    d$observed$options$`max-bytes` <- 1024L
+    d$provenance$commit <- "another"
+    d
+  })
+  row <- function(launch) flatten_description(parse_description(launch$json), launch$json)
+  alone <- lapply(launches, function(launch) {
+    rm(list = ls(said_before), envir = said_before)
+    row(launch)
+  })
+  order <- c(1L, 2L, 3L, 2L, 1L, 1L)
+  expect_identical(lapply(launches[order], row), alone[order])
+  expect_identical(alone[[2L]]$observed_cpus, "0|7")
+  expect_identical(alone[[2L]]$`option_max-bytes`, "1024")
+})
+
+test_that("what is wrong twice is refused twice", {
+  launch <- one_launch()
+  edit_json(launch$json, function(d) {
+    d$observed$ranks[[2L]]$cpus <- NULL
+    d
+  })
+  for (time in 1:2) {
+    expect_error(parse_description(launch$json), "observed.ranks.cpus", class = "cotejo_bad_data")
+  }
+})
+
 test_that("an unknown schema is refused", {
   spoil(function(d) replace(d, "schema", "cotejo-launch/9"), "cotejo-launch/9", "schema")
   spoil(function(d) d[names(d) != "schema"], "schema NULL", NULL)
