@@ -8,7 +8,7 @@
 #' Build a plot as [ggplot2::ggplot_build()] does, of layers that show their data as they are.
 #'
 #' @param plot a ggplot.
-#' @return list: `data` (of each layer a list of panels by number, of each the columns), `layout`
+#' @return list: `data` (the columns of each layer, `PANEL` the number of its panel), `layout`
 #'   (`layout`, a row a panel, `facet`, `coord`, and `panel_params`: the axes of each panel, as
 #'   [axis_of_scale()] has them), and `plot`, whose scales are trained.
 #' @noRd
@@ -29,9 +29,7 @@ built_of <- function(plot) {
   data <- Map(add_defaults, layers, look_of_data(data, looks))
   known <- lapply(axes, function(axis) lapply(axis$scales, axis_of_scale))
   list(
-    data = lapply(data, function(columns) {
-      lapply(split(seq_along(columns$PANEL), columns$PANEL), function(rows) pick(columns, rows))
-    }),
+    data = data,
     layout = list(
       layout = layout, facet = plot$facet, coord = plot$coordinates,
       panel_params = lapply(seq_len(nrow(layout)), function(i) {
@@ -267,7 +265,7 @@ add_defaults <- function(layer, columns) {
   as.list(layer$geom$use_defaults(as_frame(columns), layer$aes_params, list()))
 }
 
-# Range of a scale, and its breaks with their texts and places.
+# Range of a scale, and its breaks with their texts, how wide these are, and their places.
 axis_of_scale <- function(scale) {
   discrete <- scale$is_discrete()
   expand <- scale$expand
@@ -280,5 +278,9 @@ axis_of_scale <- function(scale) {
   places <- as.numeric(if (discrete) scale$map(breaks, limits) else breaks)
   labels <- vapply(as.list(scale$get_labels(breaks)), function(v) paste(v, collapse = ""), "")
   shown <- !is.na(places) & places >= range[[1L]] - 1e-9 & places <= range[[2L]] + 1e-9
-  list(range = range, places = places[shown], labels = labels[shown])
+  labels <- labels[shown]
+  list(
+    range = range, places = places[shown], labels = labels,
+    wide = vapply(labels, widest, 0, PICTURE$small, USE.NAMES = FALSE)
+  )
 }

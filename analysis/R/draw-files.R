@@ -231,7 +231,7 @@ put_copy <- function(from, file) {
 }
 
 put_lines <- function(lines, file) {
-  put_bytes(charToRaw(paste0(enc2utf8(paste(lines, collapse = "\n")), "\n")), file)
+  put_bytes(charToRaw(paste(c(enc2utf8(lines), ""), collapse = "\n")), file)
 }
 
 # fwrite does not tell of a full disk: a row is lacking then, or the last end of a line.

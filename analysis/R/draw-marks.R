@@ -110,24 +110,22 @@ point_marks <- function(x, y, shape, size, colour, fill, opacity, stroke = 0.5) 
   )
 }
 
-# Marks of equal look, made by `make` from the rows of each look, in the order of their first rows.
-#
-# Most layers have one look in a panel: only columns that vary tell looks apart.
+# Marks of equal look in a panel, made by `make` from the rows of each, in the order of their first
+# rows; each says its `panel`. Only columns that vary tell looks apart.
 by_look <- function(data, columns, make) {
-  if (!length(data[[1L]])) {
+  if (!length(data$PANEL)) {
     return(list())
   }
   varying <- Filter(function(values) {
     known <- !is.na(values)
     any(known) && (!all(known) || any(values != values[[1L]]))
-  }, data[intersect(columns, names(data))])
-  if (!length(varying)) {
-    return(list(make(data)))
+  }, data[intersect(c("PANEL", columns), names(data))])
+  rows <- if (length(varying)) {
+    look <- do.call(paste, unname(varying))
+    split(seq_along(look), factor(look, unique(look)))
   }
-  look <- do.call(paste, unname(varying))
-  lapply(split(seq_along(look), factor(look, unique(look))), function(rows) {
-    make(pick(data, rows))
-  })
+  parts <- if (length(varying)) lapply(unname(rows), \(rows) pick(data, rows)) else list(data)
+  lapply(parts, function(part) c(make(part), list(panel = part$PANEL[[1L]])))
 }
 
 # Rows of a list of columns of which some columns are known.
@@ -138,30 +136,41 @@ known_rows <- function(data, columns) {
 
 opacity_of <- function(alpha) if (is.null(alpha) || is.na(alpha[[1L]])) 1 else alpha[[1L]]
 
-#' The marks of a layer in one panel.
+#' The marks of a layer in all panels.
 #'
 #' @param geom class of the layer's geometry.
-#' @param data list of columns of what [ggplot2::ggplot_build()] made of it, rows of the panel.
-#' @param place functions `x` and `y` from the panel's axes to points.
-#' @param edges list `x`, `y`: the ends of the axes.
+#' @param data list of columns of what [built_of()] made of it.
+#' @param places list `x`, `y`: what [place_in_boxes()] returned.
 #' @noRd
-layer_marks <- function(geom, data, place, edges) {
+layer_marks <- function(geom, data, places) {
   make <- LAYER_MARKS[[geom]]
   if (is.null(make)) {
     refuse(sprintf(
       "figures have no marks for %s; there are %s", geom, toString(names(LAYER_MARKS))
     ))
   }
-  # Infinite places are the edges.
   for (axis in c("x", "y")) {
     for (column in intersect(names(data), PLACES[[axis]])) {
-      value <- as.numeric(data[[column]])
-      value[value %in% Inf] <- edges[[axis]][[2L]]
-      value[value %in% -Inf] <- edges[[axis]][[1L]]
-      data[[column]] <- place[[axis]](value)
+      data[[column]] <- places[[axis]](data[[column]], data$PANEL)
     }
   }
-  make(data, place, edges)
+  make(data, places)
+}
+
+#' How values of an axis are taken to points: a function of values and of their panels' numbers.
+#'
+#' @param from,to matrices, a row a panel: the ends of its axis, and where they are. Infinite
+#'   values are there too.
+#' @noRd
+place_in_boxes <- function(from, to) {
+  span <- from[, 2L] - from[, 1L]
+  span[span == 0] <- 1
+  function(values, panel) {
+    values <- as.numeric(values)
+    beyond <- which(is.infinite(values))
+    values[beyond] <- from[cbind(panel[beyond], fifelse(values[beyond] > 0, 2L, 1L))]
+    to[panel, 1L] + (values - from[panel, 1L]) / span[panel] * (to[panel, 2L] - to[panel, 1L])
+  }
 }
 
 PLACES <- list(
@@ -237,7 +246,7 @@ ribbons_of_layer <- function(data, ...) {
 
 # Steps go along first, then up or down.
 steps_of_layer <- function(data, ...) {
-  of <- split(seq_along(data$x), data$group)
+  of <- split(seq_along(data$x), list(data$group, data$PANEL), drop = TRUE)
   twice <- function(drop) {
     unlist(lapply(of, function(rows) rep(rows, each = 2L)[-drop(length(rows))]), use.names = FALSE)
   }
@@ -264,24 +273,18 @@ LAYER_MARKS <- list(
     points$size <- 4 * data$size
     c(ranges_of(data), points_of_layer(points))
   },
-  GeomHline = function(data, place, edges) {
-    data <- across_panel(data, place$x(edges$x))
+  GeomHline = function(data, places) {
+    data <- across_panels(data, places$x)
     segments_of(data, c("from", "yintercept", "to", "yintercept"))
   },
-  GeomVline = function(data, place, edges) {
-    data <- across_panel(data, place$y(edges$y))
+  GeomVline = function(data, places) {
+    data <- across_panels(data, places$y)
     segments_of(data, c("xintercept", "from", "xintercept", "to"))
-  },
-  GeomAbline = function(data, place, edges) {
-    data <- across_panel(data, place$x(edges$x))
-    data$low <- place$y(data$intercept + data$slope * edges$x[[1L]])
-    data$high <- place$y(data$intercept + data$slope * edges$x[[2L]])
-    segments_of(data, c("from", "low", "to", "high"))
   }
 )
 
-# Lines from one end of a panel to the other.
-across_panel <- function(data, ends) {
-  n <- length(data$PANEL)
-  c(data, list(from = rep(ends[[1L]], n), to = rep(ends[[2L]], n)))
+# Lines from one end of their panels to the other.
+across_panels <- function(data, place) {
+  ends <- function(end) place(rep(end, length(data$PANEL)), data$PANEL)
+  c(data, list(from = ends(-Inf), to = ends(Inf)))
 }

@@ -87,8 +87,7 @@ place_panels <- function(built, panels, top) {
   }, NA)
   with_x <- last | wrapped & isTRUE(free$x)
   with_y <- columns == 1L | wrapped & isTRUE(free$y)
-  axis_width <- vapply(panels, function(p) widest(p$y$labels, PICTURE$small), 0) +
-    PICTURE$tick + 3
+  axis_width <- vapply(panels, function(p) max(0, p$y$wide), 0) + PICTURE$tick + 3
   left <- vapply(seq_len(max(columns)), function(k) {
     max(0, axis_width[columns == k & with_y])
   }, 0)
@@ -101,30 +100,21 @@ place_panels <- function(built, panels, top) {
   width <- room / max(columns)
   x0 <- begin + cumsum(left) + (seq_len(max(columns)) - 1) * (width + PICTURE$gap)
   height <- panel_height(built, panels, width, max(rows))
-  marks <- list()
-  placed <- list()
-  y <- top
-  for (row in seq_len(max(rows))) {
-    here <- which(rows == row)
-    titles <- lapply(panels[here], function(p) wrap_text(p$top, width, PICTURE$normal * 0.8, TRUE))
-    head <- max(lengths(titles)) * PICTURE$normal * 0.8 * PICTURE$line
-    head <- head + if (head > 0) 5 else 3
-    foot <- 0
-    for (i in seq_along(here)) {
-      panel <- panels[[here[[i]]]]
-      box <- c(
-        left = x0[[panel$column]], top = y + head, right = x0[[panel$column]] + width,
-        bottom = y + head + height
-      )
-      drawn <- draw_panel(built, panel, box, with_x[[here[[i]]]], with_y[[here[[i]]]])
-      placed <- c(placed, list(drawn[c("box", "marks")]))
-      marks <- c(
-        marks, drawn$axes, panel_titles(titles[[i]], panel$side, box)
-      )
-      foot <- max(foot, drawn$foot)
-    }
-    y <- y + head + height + foot + PICTURE$gap / 2
-  }
+  titles <- lapply(panels, function(p) wrap_text(p$top, width, PICTURE$normal * 0.8, TRUE))
+  placed <- boxes_of_panels(
+    rows, x0[columns], top, width, height, lengths(titles), mapply(depth_of_axis, panels, with_x)
+  )
+  boxes <- placed$boxes
+  y <- placed$bottom
+  places <- places_of_panels(panels, boxes)
+  inside <- marks_of_panels(built, panels, boxes, places)
+  by_row <- order(rows)
+  marks <- unlist(lapply(by_row, function(i) {
+    c(
+      axes_of_panel(panels[[i]], boxes[[i]], places, with_x[[i]], with_y[[i]]),
+      panel_titles(titles[[i]], panels[[i]]$side, boxes[[i]])
+    )
+  }), recursive = FALSE)
   if (nzchar(names_of$x)) {
     y <- y + PICTURE$normal
     marks <- c(marks, list(mark_text(
@@ -141,7 +131,29 @@ place_panels <- function(built, panels, top) {
       anchor = 0.5, angle = 90
     )))
   }
-  list(marks = marks, panels = placed, bottom = y)
+  panels <- lapply(by_row, function(i) list(box = boxes[[i]], marks = inside[[i]]))
+  list(marks = marks, panels = panels, bottom = y)
+}
+
+#' The boxes of panels, row below row.
+#'
+#' @param left end of each, `titles` lines above each, `foot` what its axis takes below it.
+#' @return list: `boxes`, `bottom` of the last row.
+#' @noRd
+boxes_of_panels <- function(rows, left, top, width, height, titles, foot) {
+  boxes <- vector("list", length(rows))
+  y <- top
+  for (here in unname(split(seq_along(rows), rows))) {
+    head <- max(titles[here]) * PICTURE$normal * 0.8 * PICTURE$line
+    head <- head + if (head > 0) 5 else 3
+    for (i in here) {
+      boxes[[i]] <- c(
+        left = left[[i]], top = y + head, right = left[[i]] + width, bottom = y + head + height
+      )
+    }
+    y <- y + head + height + max(foot[here]) + PICTURE$gap / 2
+  }
+  list(boxes = boxes, bottom = y)
 }
 
 widest <- function(labels, size, bold = FALSE) {
@@ -191,60 +203,65 @@ panel_titles <- function(lines, side, box) {
   )
 }
 
-#' One panel: grid, layers and border inside its box, axes outside.
-#' @noRd
-draw_panel <- function(built, panel, box, with_x, with_y) {
-  place <- list(
-    x = linear(panel$x$range, box[c("left", "right")]),
-    y = linear(panel$y$range, box[c("bottom", "top")])
+# What takes values of the axes of panels to points, see [place_in_boxes()].
+places_of_panels <- function(panels, boxes) {
+  ends <- function(axis) do.call(rbind, lapply(panels, function(p) as.numeric(p[[axis]]$range)))
+  edges <- do.call(rbind, boxes)
+  list(
+    x = place_in_boxes(ends("x"), edges[, c("left", "right"), drop = FALSE]),
+    y = place_in_boxes(ends("y"), edges[, c("bottom", "top"), drop = FALSE])
   )
-  at_x <- place$x(panel$x$places)
-  at_y <- place$y(panel$y$places)
-  grid <- list(
-    segments(
+}
+
+# Where the breaks of an axis of a panel are.
+ticks_of_panel <- function(panel, places, axis) {
+  at <- panel[[axis]]$places
+  places[[axis]](at, rep.int(panel$number, length(at)))
+}
+
+#' What is inside of panels: of each the marks of its grid and of all layers.
+#' @noRd
+marks_of_panels <- function(built, panels, boxes, places) {
+  layers <- Map(function(layer, data) {
+    if (length(data$PANEL)) layer_marks(class(layer$geom)[[1L]], data, places)
+  }, built$plot$layers, built$data)
+  layers <- unlist(unname(layers), recursive = FALSE)
+  of <- factor(vapply(layers, `[[`, 0L, "panel"), seq_along(panels))
+  unname(Map(function(panel, box, marks) {
+    at_x <- ticks_of_panel(panel, places, "x")
+    at_y <- ticks_of_panel(panel, places, "y")
+    grid <- segments(
       c(at_x, rep(box[["left"]], length(at_y))), c(rep(box[["top"]], length(at_x)), at_y),
       c(at_x, rep(box[["right"]], length(at_y))), c(rep(box[["bottom"]], length(at_x)), at_y),
       stroke = GREYS$grid, width = 0.6
     )
-  )
-  layers <- lapply(seq_along(built$data), function(i) {
-    data <- built$data[[i]][[as.character(panel$number)]]
-    if (length(data$PANEL)) {
-      layer_marks(
-        class(built$plot$layers[[i]]$geom)[[1L]], data, place,
-        list(x = panel$x$range, y = panel$y$range)
-      )
-    }
-  })
-  axes <- c(
+    c(list(grid), marks)
+  }, panels, boxes, split(layers, of)))
+}
+
+# The border of a panel and its axes, outside of its box.
+axes_of_panel <- function(panel, box, places, with_x, with_y) {
+  c(
     list(boxes_mark(box)),
-    if (with_x) x_axis(at_x, panel$x$labels, box),
-    if (with_y) y_axis_marks(at_y, panel$y$labels, box)
-  )
-  lines <- if (with_x && length(panel$x$labels)) {
-    max(1L, lengths(strsplit(panel$x$labels, "\n", fixed = TRUE)))
-  } else {
-    0
-  }
-  list(
-    box = box, marks = c(grid, unlist(layers, recursive = FALSE)), axes = axes,
-    foot = lines * PICTURE$small * PICTURE$line + if (lines) PICTURE$tick + 3 else 0
+    if (with_x) x_axis(ticks_of_panel(panel, places, "x"), panel$x$labels, panel$x$wide, box),
+    if (with_y) y_axis_marks(ticks_of_panel(panel, places, "y"), panel$y$labels, box)
   )
 }
 
-linear <- function(from, to) {
-  from <- as.numeric(from)
-  to <- as.numeric(to)
-  span <- if (from[[2L]] == from[[1L]]) 1 else from[[2L]] - from[[1L]]
-  function(v) to[[1L]] + (v - from[[1L]]) / span * (to[[2L]] - to[[1L]])
+# What the texts of an axis take below a panel.
+depth_of_axis <- function(panel, with_x) {
+  if (!with_x || !length(panel$x$labels)) {
+    return(0)
+  }
+  lines <- max(1L, lengths(strsplit(panel$x$labels, "\n", fixed = TRUE)))
+  lines * PICTURE$small * PICTURE$line + PICTURE$tick + 3
 }
 
 # Texts that would touch the one before are left out; their ticks stay.
-x_axis <- function(at, labels, box) {
+x_axis <- function(at, labels, wide, box) {
   if (!length(at)) {
     return(list())
   }
-  wide <- vapply(labels, widest, 0, PICTURE$small)
   free <- -Inf
   shown <- logical(length(at))
   for (i in order(at)) {

@@ -4,18 +4,20 @@
 #' The picture as SVG text. Text stays text, to be searched and edited.
 #' @noRd
 svg_text <- function(picture) {
-  panels <- unlist(lapply(seq_along(picture$panels), function(i) {
-    panel <- picture$panels[[i]]
-    box <- panel$box
+  boxes <- lapply(picture$panels, `[[`, "box")
+  inside <- lapply(picture$panels, `[[`, "marks")
+  elements <- svg_marks(c(unlist(inside, recursive = FALSE), picture$marks))
+  of <- rep.int(seq_along(inside), lengths(inside))
+  panels <- Map(function(i, box, rows) {
     c(
       sprintf(
-        "<clipPath id=\"p%d\"><rect x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\"/></clipPath>", i,
-        short(box[["left"]]), short(box[["top"]]), short(box[["right"]] - box[["left"]]),
+        "<clipPath id=\"p%d\"><rect x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\"/></clipPath>",
+        i, short(box[["left"]]), short(box[["top"]]), short(box[["right"]] - box[["left"]]),
         short(box[["bottom"]] - box[["top"]])
       ),
-      sprintf("<g clip-path=\"url(#p%d)\">", i), svg_marks(panel$marks), "</g>"
+      sprintf("<g clip-path=\"url(#p%d)\">", i), unlist(elements[rows]), "</g>"
     )
-  }))
+  }, seq_along(boxes), boxes, split(seq_along(of), factor(of, seq_along(boxes))))
   size <- sprintf(
     "width=\"%spt\" height=\"%spt\" viewBox=\"0 0 %s %s\"", short(picture$width),
     short(picture$height), short(picture$width), short(picture$height)
@@ -26,7 +28,7 @@ svg_text <- function(picture) {
     sprintf("<title>%s</title>", htmlEscape(picture$title)),
     "<rect width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>",
     sprintf("<g fill=\"none\" font-family=\"'%s', Verdana, sans-serif\">", FONT),
-    panels, svg_marks(picture$marks), "</g>", "</svg>"
+    unlist(panels), unlist(elements[-seq_along(of)]), "</g>", "</svg>"
   ), collapse = "\n")
 }
 
@@ -56,7 +58,7 @@ thumb_text <- function(picture) {
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"%s %s %s %s\" fill=\"none\">",
       short(left), short(top), short(width), short(height)
     ),
-    svg_marks(marks), "</svg>"
+    unlist(svg_marks(marks)), "</svg>"
   ), collapse = "\n")
 }
 
@@ -66,13 +68,23 @@ boxes_mark <- function(box) {
   )
 }
 
+#' The elements of marks, a list in their order. A large picture has fifty thousand marks: those
+#' of one kind are put together at once.
+#' @noRd
 svg_marks <- function(marks) {
-  unlist(lapply(marks, function(mark) {
-    switch(mark$kind,
-      lines = svg_lines(mark), symbols = svg_symbols(mark), dots = svg_dots(mark),
-      text = svg_texts(mark)
-    )
-  }))
+  kinds <- vapply(marks, `[[`, "", "kind")
+  out <- vector("list", length(marks))
+  drawn <- lengths(lapply(marks, `[[`, "x")) > 0L
+  for (kind in unique(kinds)) {
+    here <- which(kinds == kind & drawn)
+    if (length(here)) {
+      out[here] <- switch(kind,
+        lines = svg_lines, symbols = svg_symbols, dots = svg_dots,
+        text = function(marks) lapply(marks, svg_texts)
+      )(marks[here])
+    }
+  }
+  out
 }
 
 # Hundredths of a point, without zeros at the end. A picture has a hundred thousand of them, so
@@ -96,33 +108,68 @@ hex_colour <- function(colour) {
   sprintf("#%02X%02X%02X", parts[[1L]], parts[[2L]], parts[[3L]])
 }
 
-svg_lines <- function(mark) {
-  if (!length(mark$x)) {
-    return(character())
-  }
-  first <- which(!duplicated(mark$id))
+# A field of all marks, one behind another.
+field_of <- function(marks, name) unlist(lapply(marks, `[[`, name), use.names = FALSE)
+
+#' The corners of marks: `text` of each, with its command, which is `joined` to the one before or
+#' not; `of` which mark it is.
+#' @noRd
+corners_of <- function(marks, x = "x", y = "y") {
+  count <- lengths(lapply(marks, `[[`, x))
+  of <- rep.int(seq_along(marks), count)
+  id <- as.numeric(field_of(marks, "id"))
+  # Ids are whole numbers, that tell the lines of one mark apart.
+  list(
+    of = structure(of, levels = as.character(seq_along(marks)), class = "factor"),
+    begins = cumsum(count) - count + 1L, x = field_of(marks, x), y = field_of(marks, y),
+    joined = duplicated((id - min(id)) * length(marks) + of)
+  )
+}
+
+# The texts of each mark as one.
+join_texts <- function(texts, of) vapply(split(texts, of), paste, "", collapse = "")
+
+svg_lines <- function(marks) {
+  corners <- corners_of(marks)
+  closed <- field_of(marks, "closed")
   # What comes after the last point of a line begins with M, and ends the one before.
-  command <- rep("L", length(mark$x))
-  command[first] <- c("M", rep(if (mark$closed) "ZM" else "M", length(first) - 1L))
-  path <- paste0(command, short(mark$x), " ", short(mark$y), collapse = "")
-  svg_path(paste0(path, if (mark$closed) "Z"), mark)
+  command <- fifelse(corners$joined, "L", fifelse(closed[corners$of], "ZM", "M"))
+  command[corners$begins] <- "M"
+  path <- join_texts(paste0(command, short(corners$x), " ", short(corners$y)), corners$of)
+  svg_paths(paste0(path, fifelse(closed, "Z", "")), marks)
 }
 
 # Each symbol is its first corner, and from there the same way to the others.
-svg_symbols <- function(mark) {
-  if (!length(mark$x)) {
-    return(character())
-  }
-  dx <- diff(round(mark$dx, 2L))
-  dy <- diff(round(mark$dy, 2L))
-  joined <- duplicated(mark$id)[-1L]
-  way <- paste0(ifelse(joined, "l", "m"), short(dx), " ", short(dy), collapse = "")
-  first <- list(short(mark$x + mark$dx[[1L]]), short(mark$y + mark$dy[[1L]]))
-  end <- paste0(way, if (mark$closed) "Z")
-  svg_path(paste0("M", first[[1L]], " ", first[[2L]], end, collapse = ""), mark)
+svg_symbols <- function(marks) {
+  corners <- corners_of(marks, "dx", "dy")
+  step <- function(values) diff(round(values, 2L))
+  command <- fifelse(corners$joined[-1L], "l", "m")
+  way <- paste0(command, short(step(corners$x)), " ", short(step(corners$y)))
+  inside <- -corners$begins
+  way <- join_texts(c("", way)[inside], corners$of[inside])
+  way <- paste0(way, fifelse(field_of(marks, "closed"), "Z", ""))
+  of <- rep.int(seq_along(marks), lengths(lapply(marks, `[[`, "x")))
+  first <- corners$begins[of]
+  places <- paste0(
+    "M", short(field_of(marks, "x") + corners$x[first]), " ",
+    short(field_of(marks, "y") + corners$y[first]), way[of]
+  )
+  svg_paths(join_texts(places, of), marks)
 }
 
-svg_path <- function(path, mark) {
+#' The elements of lines and areas. Many marks have one look, which is put in words once.
+#' @noRd
+svg_paths <- function(paths, marks) {
+  looks <- lapply(stats::setNames(nm = c("stroke", "width", "dash", "fill", "opacity")), \(name) {
+    field_of(marks, name)
+  })
+  look <- do.call(paste, unname(looks))
+  first <- which(!duplicated(look))
+  words <- vapply(marks[first], svg_look, "")
+  paste0("<path d=\"", paths, "\"", words[match(look, look[first])], "/>")
+}
+
+svg_look <- function(mark) {
   line <- if (!is.na(mark$stroke)) {
     paste0(
       " stroke=\"", hex_colour(mark$stroke), "\" stroke-width=\"", short(mark$width), "\"",
@@ -130,16 +177,20 @@ svg_path <- function(path, mark) {
     )
   }
   fill <- if (!is.na(mark$fill)) paste0(" fill=\"", hex_colour(mark$fill), "\"")
-  paste0("<path d=\"", path, "\"", line, fill, svg_opacity(mark$opacity), "/>")
+  paste0("", line, fill, svg_opacity(mark$opacity))
 }
 
 # Dots are lines of no length with round ends.
-svg_dots <- function(mark) {
-  paste0(
-    "<path d=\"", paste0("M", short(mark$x), " ", short(mark$y), "h0", collapse = ""),
-    "\" stroke=\"", hex_colour(mark$colour), "\" stroke-width=\"", short(mark$diameter),
-    "\" stroke-linecap=\"round\"", svg_opacity(mark$opacity), "/>"
-  )
+svg_dots <- function(marks) {
+  of <- rep.int(seq_along(marks), lengths(lapply(marks, `[[`, "x")))
+  places <- paste0("M", short(field_of(marks, "x")), " ", short(field_of(marks, "y")), "h0")
+  words <- vapply(marks, function(mark) {
+    paste0(
+      "\" stroke=\"", hex_colour(mark$colour), "\" stroke-width=\"", short(mark$diameter),
+      "\" stroke-linecap=\"round\"", svg_opacity(mark$opacity), "/>"
+    )
+  }, "")
+  paste0("<path d=\"", join_texts(places, of), words)
 }
 
 svg_opacity <- function(opacity) if (opacity < 1) paste0(" opacity=\"", short(opacity), "\"")

@@ -36,11 +36,15 @@ UNKNOWN_WIDTH <- 700
 #' Widths of single lines of text, in the unit of `size`.
 #' @noRd
 text_width <- function(lines, size, bold = FALSE) {
+  if (!length(lines)) {
+    return(numeric())
+  }
   widths <- if (bold) BOLD_WIDTHS else PLAIN_WIDTHS
-  vapply(enc2utf8(as.character(lines)), function(line) {
-    found <- widths[match(utf8ToInt(line), WIDTH_CODES)]
-    sum(fcoalesce(found, UNKNOWN_WIDTH))
-  }, 0, USE.NAMES = FALSE) * size / 1000
+  # All characters at once: ends of lines have no width.
+  codes <- utf8ToInt(paste0(enc2utf8(as.character(lines)), "\n", collapse = ""))
+  end <- codes == 10L
+  sums <- cumsum(fifelse(end, 0, fcoalesce(widths[match(codes, WIDTH_CODES)], UNKNOWN_WIDTH)))
+  diff(c(0, sums[end])) * size / 1000
 }
 
 split_lines <- function(text) {

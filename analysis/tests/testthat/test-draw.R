@@ -147,7 +147,8 @@ test_that("layers have in each panel what ggplot2 would draw there", {
         for (column in intersect(columns, names(theirs[[i]]))) {
           value <- theirs[[i]][[column]][rows]
           if (is.numeric(value)) value <- as.numeric(value)
-          expect_equal(ours[[i]][[panel]][[column]], value)
+          here <- ours[[i]]$PANEL == as.integer(panel)
+          expect_equal(ours[[i]][[column]][here], value)
         }
       }
     }
