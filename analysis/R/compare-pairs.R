@@ -53,14 +53,15 @@ strata_of <- function(summary, by, ignoring, also) {
 #'   each pair, why it may not be compared; empty: it may), `told` (how else its sides differ).
 #' @noRd
 pairs_of <- function(summary, strata, by, ignoring = character(), allowing = character()) {
-  columns <- intersect(unique(c(
-    strata, by, names(HELD_FIXED), LAYOUT_NAME, "library", "bytes", "median_s", "p10_s", "key",
-    "session", "launch"
-  )), names(summary))
   used <- which(!is.na(summary$median_s) & summary$median_s > 0)
   used <- used[has_several(summary[[by]][used], summary$test[used], "test" %in% strata)]
-  used <- as.data.table(lapply(stats::setNames(columns, columns), \(name) summary[[name]][used]))
-  used[, block := paste(session, launch)]
+  columns <- unclass(summary)[intersect(unique(c(
+    strata, by, "observed_hosts", "bytes", "median_s", "p10_s", "key", "session", "launch"
+  )), names(summary))]
+  used <- as.data.table(c(pick(columns, used), list(row = used)))
+  used[, block := .GRP, by = c("session", "launch")]
+  first <- which(!duplicated(used$block))
+  set(used, j = "block", value = paste(used$session[first], used$launch[first])[used$block])
   set(used, j = "node_set", value = node_set_of(used$observed_hosts))
   used[, stratum := .GRP, by = strata]
   setorderv(used, c("stratum", by), na.last = TRUE)
@@ -68,13 +69,13 @@ pairs_of <- function(summary, strata, by, ignoring = character(), allowing = cha
   setnames(first, by, "level")
   rows <- used[, .I[[1L]], by = "stratum"]
   table <- used[rows$V1[order(rows$stratum)], strata, with = FALSE]
-  several <- first[!is.na(level), list(count = .N), by = "stratum"][count > 1L]$stratum
-  pairs <- rbindlist(lapply(several, function(one) {
-    here <- which(first$stratum == one & !is.na(first$level))
+  known <- which(!is.na(first$level))
+  levels <- split(known, first$stratum[known])
+  pairs <- rbindlist(lapply(unname(levels[lengths(levels) > 1L]), function(here) {
     two <- utils::combn(here, 2L)
     list(
-      stratum = one, left = two[1L, ], right = two[2L, ], a = first$level[two[1L, ]],
-      b = first$level[two[2L, ]]
+      stratum = first$stratum[[here[[1L]]]], left = two[1L, ], right = two[2L, ],
+      a = first$level[two[1L, ]], b = first$level[two[2L, ]]
     )
   }))
   sides <- vector("list", nrow(first))
@@ -84,7 +85,17 @@ pairs_of <- function(summary, strata, by, ignoring = character(), allowing = cha
     at <- seq.int(first$row[[i]], length.out = first$n[[i]])
     sides[[i]] <- lapply(columns, `[`, at)
   }
-  facts <- facts_of_sides(used, rep.int(seq_len(nrow(first)), first$n), by, allowing)
+  side <- rep.int(seq_len(nrow(first)), first$n)
+  # A launch says the same at all its sizes.
+  once <- if (is.null(used$key)) {
+    seq_along(side)
+  } else {
+    which(!duplicated(as.data.table(list(side, used$key))))
+  }
+  fixed <- intersect(c(names(HELD_FIXED), LAYOUT_NAME, "library"), names(summary))
+  facts <- facts_of_sides(
+    pick(unclass(summary)[fixed], used$row[once]), side[once], by, allowing
+  )
   differ <- function(how) {
     lapply(seq_len(nrow(pairs)), function(i) {
       how(facts[[pairs$left[[i]]]], facts[[pairs$right[[i]]]], c(pairs$a[[i]], pairs$b[[i]]))

@@ -60,16 +60,20 @@ sets_of_blocks <- function(blocks, n) {
 #' @noRd
 compare_sets <- function(summary, names, n, pairs, prepare = identity) {
   tests <- unique(names[, c("site", "session", "test")])
+  of_name <- number_of(names, base::names(tests))
   jobs <- unlist(lapply(seq_len(nrow(tests)), function(i) {
-    of_test <- names[tests[i], on = c("site", "session", "test")]
     here <- which(summary$site == tests$site[[i]] & summary$session == tests$session[[i]] &
       summary$test == tests$test[[i]])
     sets <- sets_of_blocks(summary$launch[here], n)
+    set <- rep.int(seq_along(sets), lengths(sets))[match(summary$launch[here], unlist(sets))]
+    rows <- split(here, paste(set, summary$parameter_alias[here]))
+    wanted <- pairs(names[of_name == i])
     unlist(lapply(seq_along(sets), function(set) {
-      lapply(pairs(of_test), function(pair) {
-        rows <- here[summary$launch[here] %in% sets[[set]] &
-          summary$parameter_alias[here] %in% pair]
-        list(names = of_test, set = set, rows = rows)
+      lapply(wanted, function(pair) {
+        list(
+          test = i, set = set,
+          rows = as.integer(sort(unlist(rows[paste(set, pair)], use.names = FALSE)))
+        )
       })
     }), recursive = FALSE)
   }), recursive = FALSE)
@@ -91,14 +95,13 @@ compare_sets <- function(summary, names, n, pairs, prepare = identity) {
   if (!nrow(out)) {
     return(out)
   }
+  of_job <- vapply(jobs, `[[`, 0L, "test")[out$job]
   plant <- function(alias) {
-    unlist(Map(function(job, name) {
-      jobs[[job]]$names$plant[match(name, jobs[[job]]$names$parameter_alias)]
-    }, out$job, alias))
+    names$plant[match(paste(of_job, alias), paste(of_name, names$parameter_alias))]
   }
   out[, `:=`(
-    session = vapply(jobs, \(job) job$names$session[[1L]], "")[job], design = n,
-    set = vapply(jobs, `[[`, 0L, "set")[job], plant_a = plant(a), plant_b = plant(b)
+    session = tests$session[of_job], design = n, set = vapply(jobs, `[[`, 0L, "set")[job],
+    plant_a = plant(a), plant_b = plant(b)
   )]
   out[, cluster := paste(session, test, mpi, a, b, set)]
   out[, job := NULL]
