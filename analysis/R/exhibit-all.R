@@ -38,16 +38,19 @@ draw_exhibits <- function(results_dir, out_dir, session = NULL, exhibits = list_
 }
 
 #' As [draw_exhibits()], from what [read_study()] returned, without the index page.
+#'
+#' @param shown function of the coverage: the rows of it whose files alone are wanted; `NULL`: all
+#'   are, and are kept for the next who wants them.
 #' @noRd
 draw_all_exhibits <- function(results, out_dir, session = NULL, exhibits = list_exhibits(),
-                              published = NULL,
-                              summary = summarise_launches(results, COMPARED)) {
+                              published = NULL, summary = summarise_launches(results, COMPARED),
+                              shown = NULL) {
   from <- list(
     "exhibits", dataset = results$sum, session, exhibits, sum_of_files(published),
     figure_endings()
   )
-  kept_files(from, out_dir, exhibit_files, function() {
-    draw_exhibits_anew(results, out_dir, session, exhibits, published, summary)
+  kept_files(from, out_dir, if (is.null(shown)) exhibit_files else \(coverage) NULL, function() {
+    draw_exhibits_anew(results, out_dir, session, exhibits, published, summary, shown)
   })
 }
 
@@ -68,17 +71,27 @@ exhibit_files <- function(coverage) {
   )
 }
 
-draw_exhibits_anew <- function(results, out_dir, session, exhibits, published, summary) {
+draw_exhibits_anew <- function(results, out_dir, session, exhibits, published, summary,
+                               shown = NULL) {
   asked <- unlist(lapply(exhibits$filter, names))
   rows <- rows_of_exhibits(with_columns(summary, results$launches, asked), exhibits, session)
   shared <- list(
     exhibits = exhibits, rows = rows, summary = summary,
     grounds = ground_of(summary$simulated), results = results, published = published,
-    overlays = read_overlays(published), out_dir = out_dir
+    overlays = read_overlays(published), out_dir = if (is.null(shown)) out_dir
   )
   work <- as.numeric(mapply(count_rows, rows, exhibits$cost))
   coverage <- rbindlist(over_processes(draw_numbered, work, shared))
-  write_coverage(coverage, out_dir)
+  if (!is.null(shown)) {
+    shared$out_dir <- out_dir
+    chosen <- shown(coverage)
+    wanted <- unique(match(paste(chosen$study, chosen$exhibit, sep = "-"), exhibits$name))
+    refuse_failed(rbindlist(over_processes(
+      \(i, shared) draw_numbered(wanted[[i]], shared), work[wanted], shared
+    )))
+  } else {
+    write_coverage(coverage, out_dir)
+  }
   coverage
 }
 
@@ -89,7 +102,8 @@ count_rows <- function(rows, cost) if (length(rows)) 1500 + cost * length(unlist
 #' Draw an exhibit of the register on every ground that it has launches of.
 #'
 #' @param i row of the register.
-#' @param shared what all exhibits are drawn from, see [draw_all_exhibits()].
+#' @param shared what all exhibits are drawn from, see [draw_all_exhibits()]; without its `out_dir`
+#'   no file is written.
 #' @return rows of the coverage. An error is a row of state `failed`, and keeps no other from being
 #'   drawn; a full disk would keep all.
 #' @noRd
@@ -184,11 +198,9 @@ summary_of_tests <- function(results, session) {
 draw_exhibit <- function(exhibit, ground, launches, out_dir, overlays = read_overlays(NULL)) {
   spec <- exhibit$spec
   name <- file_of_exhibit(spec, ground)
-  folder <- file.path(out_dir, spec$study)
   printed <- overlays[overlays$exhibit == spec$name]
   # Without tests, it is made of printed numbers.
   launched <- nzchar(spec$tests) || is.null(find_verb(spec$verb))
-  used <- unique(exhibit$summary, by = "key")
   wanted <- spec$filter[[1L]]
   # A simulated network is no transport of a library: its platform says what it stands for.
   if (ground == "simulated") wanted$transport <- NULL
@@ -199,7 +211,7 @@ draw_exhibit <- function(exhibit, ground, launches, out_dir, overlays = read_ove
   state <- if (length(lacks)) "partly" else "drawn"
   # What a site must have for the rest.
   if (length(lacks) && nzchar(spec$needs)) lacks <- c(lacks, spec$needs)
-  if (launched && !nrow(used)) {
+  if (launched && !nrow(exhibit$summary)) {
     state <- "waiting"
     lacks <- waits_for(spec, launches)
   } else {
@@ -208,16 +220,24 @@ draw_exhibit <- function(exhibit, ground, launches, out_dir, overlays = read_ove
     if (inherits(drawn, "cotejo_waiting")) {
       state <- "waiting"
       lacks <- conditionMessage(drawn)
-    } else if (spec$kind == "table") {
-      save_table(drawn, spec$title, folder, name, published_tables(printed))
-    } else {
-      save_plot(
-        overlay_published(drawn, exhibit, printed), folder, name,
-        file.path(out_dir, thumb_of(paste0(spec$study, "/", name)))
-      )
+    } else if (!is.null(out_dir)) {
+      save_exhibit(drawn, exhibit, name, printed, out_dir)
     }
   }
   coverage_row(spec, ground, state, lacks, exhibit$summary, launches)
+}
+
+save_exhibit <- function(drawn, exhibit, name, printed, out_dir) {
+  spec <- exhibit$spec
+  folder <- file.path(out_dir, spec$study)
+  if (spec$kind == "table") {
+    save_table(drawn, spec$title, folder, name, published_tables(printed))
+  } else {
+    save_plot(
+      overlay_published(drawn, exhibit, printed), folder, name,
+      file.path(out_dir, thumb_of(paste0(spec$study, "/", name)))
+    )
+  }
 }
 
 file_of_exhibit <- function(spec, ground) {
@@ -230,17 +250,19 @@ file_of_exhibit <- function(spec, ground) {
 #' @param launches of the dataset, which say when they began.
 #' @noRd
 coverage_row <- function(spec, ground, state, lacks, summary = NULL, launches = NULL) {
-  used <- if (!is.null(summary)) unique(summary, by = "key")
-  there <- is_drawn(state) && NROW(used) > 0L
+  # Not whole rows, of hundreds of columns.
+  keys <- unique(summary$key)
+  there <- is_drawn(state) && length(keys) > 0L
   n <- if (there) fewest_launches(summary) else NA_integer_
-  begun <- if (there) launches$started[launches$key %in% used$key]
+  begun <- if (there) launches$started[launches$key %in% keys]
   data.table(
     study = spec$study, exhibit = spec$exhibit, ground = ground,
     file = file_of_exhibit(spec, ground), kind = spec$kind, title = spec$title, state = state,
     class = class_of_exhibit(state, ground, n, spec$circular),
-    launches = if (there) nrow(used) else 0L, n = n,
+    launches = if (there) length(keys) else 0L, n = n,
     date = if (length(begun)) substr(max(begun), 1L, 10L) else "",
-    sites = toString(distinct_sorted(used$site)), tests = toString(distinct_sorted(used$test)),
+    sites = toString(distinct_sorted(summary$site)),
+    tests = toString(distinct_sorted(summary$test)),
     lacks = toString(lacks)
   )
 }

@@ -8,7 +8,11 @@
 #' @param n launches behind each point.
 #' @noRd
 caption_of_exhibit <- function(exhibit, what, n) {
-  launches <- unique(exhibit$summary, by = "key")
+  columns <- intersect(c(
+    "key", "site", "test", "transport", "hosts", "cpu_model", "simulated", "observed_cpus",
+    "observed_hosts"
+  ), names(exhibit$summary))
+  launches <- unique(exhibit$summary[, columns, with = FALSE], by = "key")
   warnings <- c(shared_cores(launches), crowded_threads(exhibit$summary), launches$simulated)
   caption_of(
     paste(c(what, origin_of(exhibit, launches), exhibit$spec$differs), collapse = " "), n, warnings

@@ -204,7 +204,8 @@ compared_in <- function(exhibit, default) {
 #' @return list: `points`, `medians`.
 #' @noRd
 exhibit_curves <- function(exhibit, x = "bytes") {
-  points <- copy(exhibit$summary)
+  # A table of its own, of the same columns.
+  points <- setDT(as.list(exhibit$summary))
   series <- argument(exhibit, "series", "mpi")
   panel <- setdiff(argument(exhibit, "panel", "transport"), series)
   if (!length(panel)) panel <- "transport"

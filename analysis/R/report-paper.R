@@ -30,7 +30,8 @@ write_paper_of <- function(study, source, out_file, session, published) {
   folder <- tempfile("cotejo-paper")
   on.exit(unlink(folder, recursive = TRUE))
   coverage <- draw_all_exhibits(
-    study$results, folder, session, published = published, summary = study$whole
+    study$results, folder, session,
+    published = published, summary = study$whole, shown = figures_of_paper
   )
   claims <- read_claims(file.path(published, "claims.csv"))
   about <- study$whole$test %in% unlist(strsplit(claims$tests, " +"))
@@ -132,6 +133,12 @@ paper_figures <- function(part) {
   shown <- part[is_drawn(part$state) & part$kind == "figure"]
   shown <- shown[order(shown$state == "partly")]
   lapply(seq_len(min(3L, nrow(shown))), function(i) shown[i])
+}
+
+#' Those of all studies.
+#' @noRd
+figures_of_paper <- function(coverage) {
+  rbindlist(unlist(lapply(split(coverage, by = "study"), paper_figures), recursive = FALSE))
 }
 
 #' An exhibit with its SVG inside.

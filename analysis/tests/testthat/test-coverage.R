@@ -130,3 +130,21 @@ test_that("of a simulation no transport is missed", {
   expect_identical(coverage$lacks, "")
   expect_identical(drawn_from(planted_time(), register)$coverage$lacks, "transport llc")
 })
+
+test_that("files of those exhibits alone that are wanted are written, of the same coverage", {
+  folder <- plant(fresh_folder(), design_of(bytes = 2^(0:3), mpi = c("openmpi", "mpich"))[
+    , time := 1e-6 * bytes
+  ])
+  register <- rbind(one_row("by_size"), one_row("by_size", exhibit = "fig-2"))
+  results <- read_study(folder)
+  draw <- function(...) {
+    out <- fresh_folder()
+    quiet(coverage <- draw_all_exhibits(results, out, exhibits = register, ...))
+    list(coverage = coverage, files = list.files(out, "[.]svg$", recursive = TRUE))
+  }
+  all <- draw()
+  one <- draw(shown = function(coverage) coverage[exhibit == "fig-2"])
+  expect_identical(one$coverage, all$coverage)
+  expect_identical(one$files, grep("fig-2", all$files, value = TRUE))
+  expect_length(draw(shown = function(coverage) coverage[0L])$files, 0L)
+})
