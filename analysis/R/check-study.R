@@ -197,12 +197,9 @@ cells_of_study <- function(study) {
   factors <- study_factors(study)
   row <- match(wide$configuration, study$configurations$configuration)
   for (name in factors) set(wide, j = name, value = study$configurations[[name]][row])
-  for (name in c("n", "n_invalid")) set(wide, j = name, value = as.integer(wide[[name]]))
-  setorderv(wide, c("launch", "operation", "bytes", factors))
   set(wide, j = "configuration", value = NULL)
   setnames(wide, "launch", "key")
-  setcolorder(wide, c("key", "operation", "bytes", factors, CELL_MEASURES))
-  wide[]
+  cells_in_order(wide, factors)
 }
 
 #' The same of a study that was just made of a summary ([study_of_results()]), without taking its
@@ -217,9 +214,14 @@ cells_of_summary <- function(summary, study) {
   )
   wide <- unclass(summary)[c(named, measures)]
   wide[measures] <- lapply(wide[measures], as.numeric)
-  for (name in c("n", "n_invalid")) wide[[name]] <- as.integer(wide[[name]])
-  wide <- as.data.table(wide)
-  setorderv(wide, c("key", "operation", "bytes", factors))
+  cells_in_order(as.data.table(wide), factors)
+}
+
+# Cells as both ways to them give them.
+cells_in_order <- function(wide, factors) {
+  for (name in c("n", "n_invalid")) set(wide, j = name, value = as.integer(wide[[name]]))
+  named <- c("key", "operation", "bytes", factors)
+  setorderv(wide, named)
   setkeyv(wide, "key")
   setcolorder(wide, c(named, CELL_MEASURES))
   wide[]

@@ -185,7 +185,11 @@ keep_written <- function(value, written, out_dir, place) {
       for (part in unique(dirname(file.path(whole, written)))) {
         dir.create(part, recursive = TRUE, showWarnings = FALSE)
       }
-      for (file in written) put_copy(file.path(out_dir, file), file.path(whole, file))
+      # What is written again is another file, and whatever else changes this one shows in its sum.
+      linked <- suppressWarnings(
+        file.link(file.path(out_dir, written), file.path(whole, written))
+      )
+      for (file in written[!linked]) put_copy(file.path(out_dir, file), file.path(whole, file))
       sums <- sums_of_copies(out_dir, written)
       kept <- list(value = value, files = written, sums = sums)
       write_whole(file.path(whole, "what.rds"), function(file) saveRDS(kept, file))

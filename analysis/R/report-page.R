@@ -91,23 +91,22 @@ template_parts <- function(lines) {
 #' The HTML of the parts of a template.
 #'
 #' Chunks with the option `apart` need the first chunk alone, and no other part needs them: they
-#' are rendered in processes of their own, after the others.
+#' are rendered in processes of their own, all other parts together in one.
 #' @noRd
 render_parts <- function(parts, values) {
-  html <- vector("list", length(parts))
+  render <- function(part) {
+    list(if (part$kind == "chunk") run_chunk(part, values) else render_text(part$text, values))
+  }
+  chunks <- vapply(parts, `[[`, "", "kind") == "chunk"
+  before <- seq_along(parts) <= match(TRUE, chunks, nomatch = 0L)
+  first <- lapply(parts[before], render)
+  parts <- parts[!before]
   apart <- vapply(parts, function(part) {
     part$kind == "chunk" && isTRUE(as.list(options_of(part))$apart)
   }, NA)
-  for (i in which(!apart)) {
-    part <- parts[[i]]
-    html[[i]] <- list(
-      if (part$kind == "chunk") run_chunk(part, values) else render_text(part$text, values)
-    )
-  }
-  html[apart] <- in_turns(seq_len(sum(apart)), function(i) {
-    list(run_chunk(parts[apart][[i]], values))
-  })
-  unlist(html)
+  groups <- c(as.list(which(apart)), list(which(!apart)))
+  html <- in_turns(seq_along(groups), \(i) lapply(parts[groups[[i]]], render))
+  unlist(c(first, unlist(html, recursive = FALSE)[order(unlist(groups))]))
 }
 
 # The options of a chunk, such as `include = FALSE`, not evaluated.
@@ -174,9 +173,9 @@ inline <- function(text, values) {
 #' @param body texts of HTML.
 #' @noRd
 with_contents <- function(body) {
-  pieces <- strsplit(body, "<h2>", fixed = TRUE)
-  headed <- which(lengths(pieces) > 1L)
-  behind <- lapply(pieces[headed], `[`, -1L)
+  headed <- grep("<h2>", body, fixed = TRUE, useBytes = TRUE)
+  pieces <- strsplit(body[headed], "<h2>", fixed = TRUE)
+  behind <- lapply(pieces, `[`, -1L)
   titles <- unlist(behind)
   titles <- substr(titles, 1L, regexpr("</h2>", titles, fixed = TRUE) - 1L)
   if (length(titles) < 2L) {
@@ -187,7 +186,7 @@ with_contents <- function(body) {
   named <- split(sprintf("<h2 id=\"%s\">", ids), rep(seq_along(headed), lengths(behind)))
   body[headed] <- unlist(Map(function(all, named, rest) {
     paste(c(all[[1L]], rbind(named, rest)), collapse = "")
-  }, pieces[headed], named, behind))
+  }, pieces, named, behind))
   contents <- sprintf("<li><a href=\"#%s\">%s</a></li>", ids, titles)
   list(contents = c("<nav><ul>", contents, "</ul></nav>"), body = body)
 }
@@ -243,9 +242,12 @@ html_cells <- function(table, right) {
 
 html_cell <- function(tag, values, side) {
   values <- as.character(values)
+  # Most are there again and again.
+  few <- unique(values)
   # Only what is long may be broken.
-  long <- fifelse(nchar(values) > 40L & !is.na(values), " long", "")
-  paste0("<", tag, " class=\"", side, long, "\">", htmlEscape(values), "</", tag, ">")
+  long <- fifelse(nchar(few) > 40L & !is.na(few), " long", "")
+  cells <- paste0("<", tag, " class=\"", side, long, "\">", htmlEscape(few), "</", tag, ">")
+  cells[match(values, few)]
 }
 
 #' A table of cells that are HTML already.

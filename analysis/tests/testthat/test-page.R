@@ -66,3 +66,24 @@ test_that("what is HTML already is not written again, and comes out as htmltools
   expect_true(as.character(html) %in% html_text(shown))
   expect_null(html_text(NULL))
 })
+
+test_that("parts stand in their order, whichever of them are rendered apart", {
+  chunk <- function(code, options = "") c(sprintf("```{r%s}", options), code, "```", "")
+  parts <- template_parts(c(
+    "---", "title: T", "---", "", "Before.", "", chunk(c("x <- 1", "htmltools::HTML(x)")),
+    "Text.", "", chunk("htmltools::HTML(x + 1)", ", apart = TRUE"),
+    chunk(c("x <- x + 10", "htmltools::HTML(x)")),
+    chunk("htmltools::HTML(x + 100)", ", apart = TRUE"), "`r x`"
+  ))$body
+  expect_identical(
+    vapply(parts, `[[`, "", "kind"), c("text", "chunk", "text", rep("chunk", 3L), "text")
+  )
+  before <- options(cotejo.cores = 2L)
+  on.exit(options(before))
+  process$drew <- FALSE
+  html <- render_parts(parts, new.env(parent = topenv()))
+  expect_identical(trimws(html), c(
+    "<p>Before.</p>", "1", "<p>Text.</p>", "2", "11", "101", "<p>11</p>"
+  ))
+  expect_identical(render_parts(parts[1L], new.env()), "<p>Before.</p>")
+})
