@@ -83,7 +83,7 @@ analyse <- function(results_dir, session = NULL, ..., advice = FALSE) {
   message("comparing undisturbed times, settings and tools")
   pairs <- study$pairs
   study$pairs <- NULL
-  # What takes long, in processes of its own, the longest first.
+  # What takes long, in processes of their own, the longest first.
   further <- list(
     undisturbed = function() timed_only(compare_pairs(undisturbed_pairs(pairs), study$delta)),
     settings = function() compare_settings(compared, study$delta),
@@ -95,7 +95,7 @@ analyse <- function(results_dir, session = NULL, ..., advice = FALSE) {
       with_families(families_of(plans$sessions), advise(plans, session, study$whole))
     }
   }
-  done <- in_forks(unname(further), function(make) make())
+  done <- in_turns(seq_along(further), \(i) further[[i]]())
   c(study, rest, stats::setNames(done, names(further)))
 }
 

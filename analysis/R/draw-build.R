@@ -140,7 +140,8 @@ copy_scale <- function(scale) {
   above <- copy
   while (is.function(parent <- .subset2(above, "super"))) {
     above <- parent()
-    lacking <- setdiff(ls(above, all.names = TRUE), ls(copy, all.names = TRUE))
+    members <- function(of) ls(of, all.names = TRUE, sorted = FALSE)
+    lacking <- setdiff(members(above), members(copy))
     list2env(mget(lacking, above), copy)
   }
   copy

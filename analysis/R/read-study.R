@@ -38,7 +38,7 @@ read_study <- function(dir) {
 
 read_summaries <- function(root) {
   files <- launch_files(root)
-  parts <- over_cores(files, summarise_part, most = 250L, much = TRUE)
+  parts <- over_cores(files, summarise_part, most = 250L)
   grouped <- unique(unlist(lapply(parts, `[[`, "factors")))
   results <- assemble(parts)
   rm(parts)

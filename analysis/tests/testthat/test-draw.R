@@ -114,6 +114,8 @@ test_that("axes are those that ggplot2 makes, one for each scale whatever the pa
   expect_identical(count(30L), count(2L))
 })
 
+in_panel <- function(layer, column, panel) layer[[column]][layer$PANEL == as.integer(panel)]
+
 test_that("layers have in each panel what ggplot2 would draw there", {
   data <- data.table(
     x = 2^rep(0:3, 6L), y = exp(seq(-2, 3, length.out = 24L)), level = rep(c("b", "a", "c"), 8L),
@@ -147,8 +149,7 @@ test_that("layers have in each panel what ggplot2 would draw there", {
         for (column in intersect(columns, names(theirs[[i]]))) {
           value <- theirs[[i]][[column]][rows]
           if (is.numeric(value)) value <- as.numeric(value)
-          here <- ours[[i]]$PANEL == as.integer(panel)
-          expect_equal(ours[[i]][[column]][here], value)
+          expect_equal(in_panel(ours[[i]], column, panel), value)
         }
       }
     }
