@@ -15,7 +15,7 @@ import subprocess
 import time
 
 from ..machine import cores, disk, removal
-from ..model import sites
+from ..model import families, sites
 from .network_check import PATIENCE_S, verify
 from .virtual_hosts import GUESTS, SITE, ClusterBusyError, ClusterError, gone, program
 
@@ -112,10 +112,10 @@ def boot(found):
 
     The cluster goes down where that fails.
     """
-    library = pathlib.Path(program("cotejo-switch")).parents[1] / "lib"
-    library /= "libcotejo_guest_registers.so"
-    done = subprocess.run([str(GUESTS / "boot"), found["folder"], str(library)], text=True,
-                          timeout=60, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+    library = families.preloaded("guest_registers",
+                                 pathlib.Path(program("cotejo-switch")).parents[1])
+    done = subprocess.run([str(GUESTS / "boot"), found["folder"], library], text=True, timeout=60,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE)
     if done.returncode:
         down(pathlib.Path(found["folder"]).name)

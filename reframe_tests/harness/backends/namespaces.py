@@ -2,6 +2,7 @@
 """Clusters of network namespaces on this machine, joined by a switch that models Ethernet."""
 
 from ..machine import inventory
+from ..model import families
 from ..model.placement import Place, PlacementError
 from . import clusters, virtual_hosts
 from .backend import Backend, BackendBusyError, BackendError
@@ -96,7 +97,7 @@ class Namespaces(Backend):
             found["COTEJO_REALTIME"] = "no"
         crowded = request.place.hosts > len(set(virtual_hosts.cores(request.place.hosts)))
         if request.family.kind == "mpi" and (crowded or "async_progress" in request.settings):
-            found["LD_PRELOAD"] = f"{request.prefix}/lib/libcotejo_yield.so"
+            found["LD_PRELOAD"] = families.preloaded("yield", request.prefix)
         return found
 
     def lost(self, request):

@@ -52,7 +52,7 @@ class Real(Backend):
         around = allocation.around()
         found = {"SLURM_OVERLAP": "1"} if around and around.scheduler == "slurm" else {}
         if self.shared_cores and request.family.kind == "mpi":
-            found["LD_PRELOAD"] = f"{request.prefix}/lib/libcotejo_yield.so"
+            found["LD_PRELOAD"] = families.preloaded("yield", request.prefix)
         return found
 
     def describe(self, request):

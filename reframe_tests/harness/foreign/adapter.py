@@ -34,7 +34,7 @@ def columns(*further, **meanings):
 def preloading(family, library):
     """The word before a program that has libLIBRARY.so of ours loaded before all others."""
     prefix = family.prefix(families.stack_prefix())
-    return f"LD_PRELOAD={environment.before_others(f'{prefix}/lib/libcotejo_{library}.so')}"
+    return f"LD_PRELOAD={environment.before_others(families.preloaded(library, prefix))}"
 
 
 def command(family, words):

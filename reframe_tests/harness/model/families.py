@@ -102,6 +102,11 @@ def helper(name):
     raise FileNotFoundError(f"no {name} in {stack_prefix()}; run `make stack`")
 
 
+def preloaded(library, prefix):
+    """Path of libcotejo_LIBRARY.so, which a program of an installation has before all others."""
+    return f"{prefix}/lib/libcotejo_{library}.so"
+
+
 def stack_prefix():
     """The stack in use: `COTEJO_STACK`, else the active Spack environment, else `.stack`."""
     given = os.environ.get("COTEJO_STACK")
