@@ -2,14 +2,15 @@
 """Collectives whose ranks arrive apart, as they do in programs: does the faster MPI change?"""
 
 import reframe as rfm
-from reframe.core.builtins import parameter, run_after
+from reframe.core.builtins import parameter
 
 from .base import Experiment, Full, Quick, Smoke
 from .harness.launch import exhibits
 from .mixins.ranks import EveryRankCount
+from .mixins.varied import Varied
 
 
-class Arrivals(EveryRankCount, Experiment):
+class Arrivals(Varied, EveryRankCount, Experiment):
     """Ranks begin at offsets from the common start."""
 
     experiment = "collective"
@@ -19,10 +20,6 @@ class Arrivals(EveryRankCount, Experiment):
     #: :values: together, ramp, one-late, random, or a file that libcotejo_arrivals.so wrote
     arrival = parameter(["together", "ramp", "one-late", "random"])
     varied = ["ranks", "arrival"]
-
-    @run_after("init")
-    def choose_arrival(self):
-        self.options = {**self.options, "arrival": self.arrival}
 
 
 @rfm.simple_test

@@ -8,6 +8,10 @@ from .base import Experiment, Full, Quick, Smoke
 from .harness.backends import placements
 from .mixins.figures import Latency, median_s
 from .mixins.ranks import TOGETHER, EveryRankCount, PairsOfRanks
+from .mixins.varied import Varied
+
+#: Of every test of both ways.
+BOTH = {"ways": "both"}
 
 
 class BothWays(PairsOfRanks, Experiment):
@@ -15,10 +19,6 @@ class BothWays(PairsOfRanks, Experiment):
 
     experiment = "bandwidth"
     limit_s = 120
-
-    @run_after("init")
-    def set_ways(self):
-        self.options = {**self.options, "ways": "both"}
 
     @performance_function("MB/s")
     def both(self):
@@ -28,30 +28,30 @@ class BothWays(PairsOfRanks, Experiment):
 
 @rfm.simple_test
 class both_ways_smoke(Smoke, BothWays):
-    options = {"sizes": "1,64Ki", "queue": "1,16", "budget": 0.01}
+    options = {**BOTH, "sizes": "1,64Ki", "queue": "1,16", "budget": 0.01}
 
 
 @rfm.simple_test
 class both_ways_quick(Quick, BothWays):
-    options = {"sizes": "1:1Mi:x16", "queue": "1,16,64", "budget": 0.03}
+    options = {**BOTH, "sizes": "1:1Mi:x16", "queue": "1,16,64", "budget": 0.03}
 
 
 @rfm.simple_test
 class both_ways_pairs(Full, BothWays):
     pairs = parameter([1, 2, 4, 8])
     varied = ["pairs"]
-    options = {"sizes": "1:4Mi:x4", "queue": "1,4,16,64", "rse": 0.01, "budget": 0.1}
+    options = {**BOTH, "sizes": "1:4Mi:x4", "queue": "1,4,16,64", "rse": 0.01, "budget": 0.1}
     limit_s = 300
 
 
 @rfm.simple_test
 class both_ways_affinity(Full, BothWays):
     placement = parameter(placements.names())
-    options = {"sizes": "1:4Mi:x4", "queue": "1,64", "rse": 0.01, "budget": 0.1}
+    options = {**BOTH, "sizes": "1:4Mi:x4", "queue": "1,64", "rse": 0.01, "budget": 0.1}
     limit_s = 300
 
 
-class Requests(Latency, Experiment):
+class Requests(Varied, Latency, Experiment):
     """New requests for each message against persistent ones, one way and both."""
 
     experiment = "bandwidth"
@@ -68,8 +68,7 @@ class Requests(Latency, Experiment):
     limit_s = 120
 
     @run_after("init")
-    def choose_requests(self):
-        self.options = {**self.options, "ways": self.ways, "requests": self.requests}
+    def set_operation(self):
         both = "-both" if self.ways == "both" else ""
         persistent = "-persistent" if self.requests == "persistent" else ""
         self.operation = f"bandwidth{both}-windows{persistent}"

@@ -8,6 +8,7 @@ from .base import Experiment, Full, Quick, Smoke
 from .harness.launch import exhibits
 from .mixins.figures import BcastLatency, median_s
 from .mixins.ranks import EveryRankCount
+from .mixins.varied import Varied
 
 TEN_SIZES = "8:2Mi:x4"
 MOVING = "bcast,gather,scatter,allgather,alltoall"
@@ -40,27 +41,20 @@ class collective_smoke(BcastLatency, Smoke, Collective):
 
 
 @rfm.simple_test
-class collective_quick(BcastLatency, Quick, Collective):
+class collective_quick(Varied, BcastLatency, Quick, Collective):
     """The winner may depend on the start line: so each is measured."""
 
     start = parameter(["windows", "barrier", "mpi-barrier"])
     varied = ["ranks", "start"]
-
-    @run_after("init")
-    def set_options(self):
-        self.options = {"operation": "bcast,allreduce,alltoall,barrier",
-                        "sizes": "8,1Ki,64Ki,1Mi", "start": self.start, "budget": 0.05}
+    options = {"operation": "bcast,allreduce,alltoall,barrier", "sizes": "8,1Ki,64Ki,1Mi",
+               "budget": 0.05}
 
 
-class Layout(Collective):
+class Layout(Varied, Collective):
     """Buffers at a page, and where consecutive calls of malloc put them."""
 
     layout = parameter(["page", "malloc"])
     varied = ["ranks", "layout"]
-
-    @run_after("init")
-    def set_options(self):
-        self.options = {**self.options, "layout": self.layout}
 
 
 @rfm.simple_test
@@ -108,43 +102,31 @@ class collective_full(Full, OneVariant):
 
 
 @rfm.simple_test
-class collective_topologies(Full, Collective):
+class collective_topologies(Varied, Full, Collective):
     """Neighbours on a Cartesian grid and on a distributed graph."""
 
     topology = parameter(["grid", "graph"])
     varied = ["ranks", "topology"]
-
-    @run_after("init")
-    def set_options(self):
-        self.options = {"operation": "neighbor", "sizes": TEN_SIZES, "budget": 0.03,
-                        "topology": self.topology}
+    options = {"operation": "neighbor", "sizes": TEN_SIZES, "budget": 0.03}
 
 
 @rfm.simple_test
-class collective_operators(Full, Collective):
+class collective_operators(Varied, Full, Collective):
     """Reductions by each operator, a user's own among them."""
 
     op = parameter(["sum", "prod", "max", "land", "band", "maxloc", "user", "compose"])
     varied = ["ranks", "op"]
-
-    @run_after("init")
-    def set_options(self):
-        self.options = {"operation": REDUCING, "sizes": "8:2Mi:x16", "budget": 0.03,
-                        "op": self.op, "element": "int"}
+    options = {"operation": REDUCING, "sizes": "8:2Mi:x16", "budget": 0.03, "element": "int"}
 
 
 @rfm.simple_test
-class collective_datatypes(Full, Collective):
+class collective_datatypes(Varied, Full, Collective):
     """Derived datatypes against the same elements packed by the program."""
 
     datatype = parameter(["contiguous", "vector", "indexed", "struct"])
     transfer = parameter(["typed", "packed"])
     varied = ["ranks", "datatype", "transfer"]
-
-    @run_after("init")
-    def set_options(self):
-        self.options = {"operation": MOVING, "sizes": "64:1Mi:x16", "budget": 0.03,
-                        "datatype": self.datatype, "transfer": self.transfer}
+    options = {"operation": MOVING, "sizes": "64:1Mi:x16", "budget": 0.03}
 
 
 class Memory(EveryRankCount, Experiment):

@@ -10,12 +10,13 @@ from reframe.core.builtins import parameter, run_after
 
 from .base import Experiment, Full, Quick, Smoke
 from .mixins.figures import Latency
+from .mixins.varied import Varied
 
 #: Features of a partition, of which one is enough.
 DEVICES = ("cuda", "hip")
 
 
-class DeviceMemory(Latency, Experiment):
+class DeviceMemory(Varied, Latency, Experiment):
     """One message; its time by whose memory it lies in. The host's is measured where there is a
     device to hold it against."""
 
@@ -26,8 +27,7 @@ class DeviceMemory(Latency, Experiment):
     limit_s = 180
 
     @run_after("init")
-    def choose_memory(self):
-        self.options = {**self.options, "memory": self.memory}
+    def choose_partitions(self):
         others = [word for word in self.valid_systems[0].split() if word != "*"]
         self.valid_systems = [" ".join([*others, f"+{device}"]) for device in DEVICES
                               if self.memory in (device, "host", "managed")]

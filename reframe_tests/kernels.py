@@ -3,12 +3,12 @@
 
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
-from reframe.core.pipeline import RegressionTestPlugin
 
 from .base import Experiment, Full, Quick, Smoke
 from .harness import backends
 from .harness.launch import exhibits, launches
 from .mixins.ranks import Ranks
+from .mixins.varied import Varied
 
 #: Ranks that divide the square of the FFT; one rank has nothing to send.
 POWERS = [1, *(n for n in backends.rank_counts() if n & (n - 1) == 0)]
@@ -54,16 +54,6 @@ class Radix(Kernel):
     experiment = "radix"
     size = "keys"
     ranks = parameter(ALL_COUNTS)
-
-
-class Varied(RegressionTestPlugin):
-    """Every value of one option, the parameter of its name, in launches of its own."""
-
-    option = ""
-
-    @run_after("init")
-    def set_option(self):
-        self.options = {**self.options, self.option: getattr(self, self.option)}
 
 
 # FFT.
@@ -158,7 +148,6 @@ class fft_depth(Full, Fft, Varied):
     ranks = parameter(POWERS[1:])
     depth = parameter([1, 2, 4, 16])
     varied = ["ranks", "depth"]
-    option = "depth"
     options = {**FULL, "log2": "16,20", "variant": "nonblocking", "effort": "estimate"}
 
 
@@ -169,7 +158,6 @@ class fft_chunk(Full, Fft, Varied):
     ranks = parameter(POWERS[1:])
     chunk = parameter([4, 16, 64, 256])
     varied = ["ranks", "chunk"]
-    option = "chunk"
     options = {**FULL, "log2": "20", "variant": "fused", "effort": "estimate"}
 
 
@@ -249,7 +237,6 @@ class radix_study(Full, Radix, Varied):
     ranks = parameter(POWERS[1:])
     variant = parameter(["polled", "polled-posted", "threaded"])
     varied = ["ranks", "variant"]
-    option = "variant"
     # Asking takes most of the time, and on emulated hosts, which share cores, so much longer.
     options = {"keys": "64Ki", "buffer": "128,512,1403,2Ki,4Ki,16Ki", "budget": 0.05,
                "min-repetitions": 1}
@@ -271,12 +258,7 @@ class radix_keys(Full, Radix, Varied):
     distribution = parameter(["uniform", "gaussian", "sorted", "equal", "few"])
     key = parameter([32, 64])
     varied = ["ranks", "distribution", "key"]
-    option = "distribution"
     options = {**FULL, "keys": "512Ki"}
-
-    @run_after("init")
-    def set_width(self):
-        self.options = {**self.options, "key": self.key}
 
 
 @rfm.simple_test

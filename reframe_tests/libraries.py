@@ -3,27 +3,23 @@
 
 import reframe as rfm
 from reframe.core.builtins import parameter, run_after
-from reframe.core.pipeline import RegressionTestPlugin
 
 from .base import Full, Quick, Smoke
 from .harness import backends
 from .harness.launch import exhibits
+from .mixins.varied import Varied
 from .transports import Layer
 
 SIZES = "1:64Ki:x4,256Ki,1Mi"
 
 
-class Packed(RegressionTestPlugin):
+class Packed(Varied):
     """PVM by each way to pack data."""
 
     #: How data are packed.
     #:
     #: :values: raw bytes, integers in XDR, or left in place until they are sent
     packing = parameter(["raw", "xdr", "in-place"])
-
-    @run_after("init")
-    def choose_packing(self):
-        self.options = {**self.options, "packing": self.packing}
 
 
 class Pvm(Packed, Layer):
@@ -41,7 +37,7 @@ class Lam(Layer):
     transport = parameter(["tcp", "lamd"])
 
 
-class Broadcast(Layer):
+class Broadcast(Varied, Layer):
     """One message to all; the time is that of the last rank to have it.
 
     Every number of ranks that the site has room for, or one on each host of a partition.
@@ -62,9 +58,8 @@ class Broadcast(Layer):
     varied = ["broadcast", "ranks"]
 
     @run_after("init")
-    def choose_broadcast(self):
+    def set_ranks(self):
         self.num_tasks = self.ranks
-        self.options = {**self.options, "broadcast": self.broadcast}
 
 
 @rfm.simple_test

@@ -2,12 +2,13 @@
 """LogP by message size: latency, gap and overheads, by the time of calls and by overlap."""
 
 import reframe as rfm
-from reframe.core.builtins import parameter, performance_function, run_after
+from reframe.core.builtins import parameter, performance_function
 
 from .base import Bench, Experiment, Full, Quick, Smoke
 from .harness.backends import placements
 from .harness.launch import exhibits
 from .mixins.figures import Latency, median_s
+from .mixins.varied import Varied
 
 
 class LogP(Latency, Experiment):
@@ -34,34 +35,27 @@ class logp_quick(Quick, LogP):
 
 
 @rfm.simple_test
-class logp_full(Full, LogP):
+class logp_full(Varied, Full, LogP):
     """Blocking and non-blocking, standard and synchronous (stival 2)."""
 
     mode = parameter(["standard", "synchronous"])
     blocking = parameter(["yes", "no"])
     varied = ["mode", "blocking"]
+    options = {"sizes": "1:1Mi:x2", "rse": 0.01, "budget": 0.03}
     limit_s = 240
     tags = exhibits.tags(*exhibits.figures("stival", "4.12", "4.13", "4.38"))
 
-    @run_after("init")
-    def set_options(self):
-        self.options = {"sizes": "1:1Mi:x2", "rse": 0.01, "budget": 0.03,
-                        "mode": self.mode, "blocking": self.blocking}
-
 
 @rfm.simple_test
-class logp_receives(Full, LogP):
+class logp_receives(Varied, Full, LogP):
     """Synchronous sends that block, received by calls that block and by others (stival 2)."""
 
     receive = parameter(["blocking", "nonblocking"])
     varied = ["receive"]
+    options = {"sizes": "1:1Mi:x2", "rse": 0.01, "budget": 0.03, "mode": "synchronous",
+               "blocking": "yes"}
     limit_s = 240
     tags = exhibits.tags("stival-fig-4.14")
-
-    @run_after("init")
-    def set_options(self):
-        self.options = {"sizes": "1:1Mi:x2", "rse": 0.01, "budget": 0.03,
-                        "mode": "synchronous", "blocking": "yes", "receive": self.receive}
 
 
 @rfm.simple_test

@@ -5,11 +5,12 @@
 """
 
 import reframe as rfm
-from reframe.core.builtins import parameter, run_after
+from reframe.core.builtins import parameter
 
 from .base import Experiment, Full, Quick, Smoke
 from .mixins.figures import Latency, Wait
 from .mixins.ranks import EveryRankCount
+from .mixins.varied import Varied
 
 MANY = {"min-repetitions": 200, "max-repetitions": 200, "budget": 1}
 
@@ -29,15 +30,11 @@ class QuickMethod(Quick, Method):
     pass
 
 
-class EveryTimer(Method):
+class EveryTimer(Varied, Method):
     """By several timers: the finest that is sound here, which is the default, and others."""
 
     timer = parameter(["auto", "monotonic-raw"])
     varied = ["ranks", "timer"]
-
-    @run_after("init")
-    def set_options(self):
-        self.options = {**self.options, "timer": self.timer}
 
 
 class EveryStart(Full, EveryTimer):
@@ -46,10 +43,7 @@ class EveryStart(Full, EveryTimer):
     start = parameter(["windows", "round-time", "barrier", "mpi-barrier", "loop"])
     timer = parameter(["auto", "monotonic-raw", "wtime", "gettimeofday"])
     varied = ["ranks", "start", "timer"]
-
-    @run_after("init")
-    def set_start(self):
-        self.options = {**MANY, "start": self.start, "timer": self.timer}
+    options = MANY
 
 
 @rfm.simple_test
@@ -85,10 +79,6 @@ class waitpattern_up_quick(Quick, EveryTimer):
     start = parameter(["windows", "mpi-barrier"])
     timer = parameter(["auto", "wtime"])
     varied = ["ranks", "start", "timer"]
-
-    @run_after("init")
-    def set_start(self):
-        self.options = {**self.options, "start": self.start}
 
 
 @rfm.simple_test

@@ -8,11 +8,12 @@ from .base import Experiment, Full, Quick, Smoke
 from .harness.backends import placements
 from .mixins.figures import Latency
 from .mixins.ranks import PairsOfRanks
+from .mixins.varied import Varied
 
 ALL = {"operation": "all", "synchronisation": "all"}
 
 
-class OneSided(Latency, Experiment):
+class OneSided(Varied, Latency, Experiment):
     """A window of two ranks; every operation and synchronisation in each launch."""
 
     experiment = "onesided"
@@ -24,8 +25,7 @@ class OneSided(Latency, Experiment):
     shown_bytes = 8
 
     @run_after("init")
-    def set_window(self):
-        self.options = {**self.options, "window": self.window}
+    def set_operation(self):
         self.operation = f"put.flush.{self.window}"
 
     @run_after("setup")
@@ -65,10 +65,6 @@ class Ways(OneSided):
     #: Both: each rank is origin and target.
     ways = parameter(["one", "both"])
     varied = ["window", "ways"]
-
-    @run_after("init")
-    def set_ways(self):
-        self.options = {**self.options, "ways": self.ways}
 
 
 @rfm.simple_test

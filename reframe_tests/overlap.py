@@ -2,18 +2,19 @@
 """Overlap of communication with computation, with and without asynchronous progress."""
 
 import reframe as rfm
-from reframe.core.builtins import parameter, run_after
+from reframe.core.builtins import parameter
 
 from .base import Experiment, Full, Quick, Smoke
 from .harness.backends import placements
 from .harness.launch import exhibits
+from .mixins.varied import Varied
 
 # Sizes of both protocols, and those of the study's tables.
 ROWS = {"sizes": "8,1Ki,8Ki,56Ki,256Ki,1Mi", "steps": 13, "budget": 0.03,
         "min-repetitions": 5}
 
 
-class Overlap(Experiment):
+class Overlap(Varied, Experiment):
     """Time of one pattern against an amount of computation that rises (stival 7)."""
 
     experiment = "overlap"
@@ -22,10 +23,6 @@ class Overlap(Experiment):
     pattern = parameter(["pingpong", "local-send", "local-receive", "gap-send", "gap-receive"])
     varied = ["pattern"]
 
-    @run_after("init")
-    def set_pattern(self):
-        self.options = {**self.options, "pattern": self.pattern}
-
 
 class Blocking(Overlap):
     """Blocking and non-blocking calls."""
@@ -33,20 +30,12 @@ class Blocking(Overlap):
     blocking = parameter(["yes", "no"])
     varied = ["pattern", "blocking"]
 
-    @run_after("init")
-    def set_blocking(self):
-        self.options = {**self.options, "blocking": self.blocking}
-
 
 class Modes(Blocking):
     """Standard and synchronous sends."""
 
     mode = parameter(["standard", "synchronous"])
     varied = ["pattern", "blocking", "mode"]
-
-    @run_after("init")
-    def set_mode(self):
-        self.options = {**self.options, "mode": self.mode}
 
 
 class Progress(Overlap):

@@ -9,6 +9,7 @@ from .harness.backends import placements
 from .harness.foreign import imb_tables
 from .harness.launch import exhibits
 from .mixins.figures import Latency, median_s
+from .mixins.varied import Varied
 
 # Launches differ by more than the samples of one do: time goes into many of them.
 FULL = {"sizes": "1:4Mi:x2", "rse": 0.01, "budget": 0.05}
@@ -32,16 +33,13 @@ class QuickPair(Quick, PointToPoint):
     options = {"sizes": "1:4Mi:x4", "rse": 0.003, "budget": 0.1, "sample-time": 200e-6}
 
 
-class Modes(Full, PointToPoint):
+class Modes(Varied, Full, PointToPoint):
     """Every send mode and completion (stival 3)."""
 
     mode = parameter(["standard", "synchronous", "buffered", "ready"])
     blocking = parameter(["yes", "no"])
     varied = ["mode", "blocking"]
-
-    @run_after("init")
-    def set_options(self):
-        self.options = {**FULL, "mode": self.mode, "blocking": self.blocking}
+    options = FULL
 
 
 class Affinity(Full, PointToPoint):

@@ -2,13 +2,14 @@
 """Persistent and partitioned messages (MPI 4), and what parts that leave early gain."""
 
 import reframe as rfm
-from reframe.core.builtins import parameter, run_after
+from reframe.core.builtins import parameter
 
 from .base import Experiment, Full, Quick, Smoke
 from .harness.launch import exhibits
+from .mixins.varied import Varied
 
 
-class Partitioned(Experiment):
+class Partitioned(Varied, Experiment):
     """A message that is made part by part. An MPI without partitioned messages is measured with
     those of the other ways, and its launch says so."""
 
@@ -20,10 +21,6 @@ class Partitioned(Experiment):
     compute = parameter(["0", "0.2"])
     varied = ["compute"]
     limit_s = 240
-
-    @run_after("init")
-    def choose_computation(self):
-        self.options = {**self.options, "compute": self.compute}
 
 
 @rfm.simple_test

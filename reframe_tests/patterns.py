@@ -12,6 +12,7 @@ from .harness.backends import placements
 from .harness.launch import exhibits
 from .mixins.figures import Latency, median_s
 from .mixins.ranks import PairsOfRanks, Ranks
+from .mixins.varied import Varied
 
 FULL = {"rse": 0.01, "budget": 0.2}
 NETPIPE = {**FULL, "sizes": "1:1Mi:x2", "perturb": 3}
@@ -33,15 +34,11 @@ class Pairs(Pattern):
     varied = ["pairs"]
 
 
-class Modes(Pattern):
+class Modes(Varied, Pattern):
     """Standard and synchronous sends beside each other."""
 
     mode = parameter(["standard", "synchronous"])
     varied = ["mode"]
-
-    @run_after("init")
-    def set_mode(self):
-        self.options = {**self.options, "mode": self.mode}
 
 
 class AnyPlacement(Full, Pattern):
@@ -64,7 +61,7 @@ class netpipe_uni(Full, Modes):
 
 
 @rfm.simple_test
-class netpipe_buffers(Full, Pattern):
+class netpipe_buffers(Varied, Full, Pattern):
     """Received into the buffer that is sent from, as the study did, and into another one."""
 
     experiment = "pingpong"
@@ -72,10 +69,6 @@ class netpipe_buffers(Full, Pattern):
     varied = ["buffer"]
     options = {**FULL, "sizes": "1:1Mi:x4"}
     tags = {"stival"}
-
-    @run_after("init")
-    def set_buffer(self):
-        self.options = {**self.options, "buffer": self.buffer}
 
 
 @rfm.simple_test
@@ -208,14 +201,13 @@ class pairs_affinity(AnyPlacement):
 
 # Sustained bandwidth with a queue of messages under way, and message rate.
 
-class Bandwidth(Pattern):
+class Bandwidth(Varied, Pattern):
     experiment = "bandwidth"
     split = parameter(["windows", "parts"])
     varied = ["split"]
 
     @run_after("init")
-    def set_split(self):
-        self.options = {**self.options, "split": self.split}
+    def set_operation(self):
         self.operation = f"bandwidth-{self.split}"
 
 

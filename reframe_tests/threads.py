@@ -6,11 +6,12 @@ from reframe.core.builtins import parameter, run_after, variable
 
 from .base import Experiment, Full, Quick, Smoke
 from .harness.launch import exhibits
+from .mixins.varied import Varied
 
 SIZES = "8,1Ki,16Ki,256Ki"
 
 
-class Threads(Experiment):
+class Threads(Varied, Experiment):
     """Threads of two ranks in pairs. Ranks have the cores of a launch of one thread each: where
     that is fewer than threads, samples (`thread_cores`) and figures say so."""
 
@@ -28,8 +29,7 @@ class Threads(Experiment):
     limit_s = 240
 
     @run_after("init")
-    def choose_communicators(self):
-        self.options = {**self.options, "communicators": self.communicators}
+    def choose_endpoints(self):
         if self.communicators == "hints":
             self.endpoints = self.options["threads"].split(",")[-1]
 
