@@ -84,12 +84,7 @@ def prepare(stack):
         raise RuntimeError("the copies differ from what was built")
     for family in found:
         with tempfile.TemporaryDirectory() as folder:
-            program = pathlib.Path(folder) / "check"
-            source = program.with_suffix(".c")
-            source.write_text(verify.PROGRAM)
-            environment = build.environment(owner, stack)
-            verify.words([owner.prefix(stack) / "bin" / owner.compiler, source, "-o", program],
-                         environment)
+            program = verify.compiled(owner, stack, pathlib.Path(folder) / "check")
             said = verify.words([*family.start(2), program], build.environment(family, stack))
         version = verify.version_of(family, said)
         say(f"{family.title} {version} runs 2 ranks of the one binary")

@@ -51,13 +51,19 @@ def words(command, env, timeout=60):
     return done.stdout
 
 
+def compiled(family, stack, program, text=PROGRAM):
+    """Compiles a program's text by an MPI's compiler; returns its path."""
+    source = program.with_suffix(".c")
+    source.write_text(text)
+    words([family.prefix(stack) / "bin" / family.compiler, "-O2", source, "-o", program],
+          environment(family, stack))
+    return program
+
+
 def check(family, stack, folder):
     """Compiles and runs on 2 ranks; returns the library's version."""
-    env, prefix = environment(family, stack), family.prefix(stack)
-    source, program = folder / "check.c", folder / f"check-{family.name}"
-    source.write_text(PROGRAM)
-    words([prefix / "bin" / family.compiler, "-O2", source, "-o", program], env)
-    return version_of(family, words([*family.start(2), program], env))
+    program = compiled(family, stack, folder / f"check-{family.name}")
+    return version_of(family, words([*family.start(2), program], environment(family, stack)))
 
 
 def version_of(family, out):

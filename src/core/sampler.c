@@ -161,9 +161,9 @@ long sampler_next(struct sampler *sampler, struct progress *progress) {
 void sampler_set_up(struct sampler *sampler, const struct operation *operation) {
     const struct clock *clock = &sampler->bench->clock;
     double begin_s = clock_now(clock), more = 1;
+    errors_during(operation->name, operation->message.bytes);
     if (operation->special.program)
         return;
-    errors_during(operation->name, operation->message.bytes);
     stage_enter(operation);
     for (long batch = 2; more != 0 && batch <= SETUP_BATCH_MOST; batch *= 2) {
         stage_prepare(operation, -1);
@@ -222,7 +222,6 @@ void sampler_begin(struct sampler *sampler, const struct operation *operation,
     stage_room(sampler, operation);
     if (failed(&sampler->bench->failure))
         return;
-    errors_during(operation->name, operation->message.bytes);
     if (sampler->start->clocked) // no other start relies on the clocks
         sync_renew(&sampler->sync);
     sampler_set_up(sampler, operation);
