@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from stack.verify import compiled
 from tests.launching import BRIEF, FAMILIES, STACK, command_of, launch, said
 
 PRESENT = [f for f in FAMILIES.values() if (f.prefix(STACK) / "bin/cotejo").exists()]
@@ -121,12 +122,24 @@ def test_malloc_s_own_layout_is_recorded_as_it_came(mpi, tmp_path):
     assert any(b["offset"] for b in layout["buffers"])
 
 
+def test_the_library_s_own_memory_is_asked_of_it(mpi, tmp_path):
+    """Where it puts buffers is recorded; what it refuses ends the launch."""
+    words = ["pingpong", "--sizes", "1Mi", "--layout", "mpi", *BRIEF]
+    record, _ = measured(mpi, tmp_path, *words)
+    assert record["observed"]["layout"]["name"] == "mpi"
+    assert record["observed"]["payload_checked"]
+    refusing = launch(mpi, *words, LD_PRELOAD=str(
+        STACK / "build" / mpi.name / "tests/librefuse.so"))
+    assert refusing.returncode != 0
+    assert "rank 1 of 2" in said(refusing)[0]
+
+
 @pytest.mark.one_mpi
 @pytest.mark.parametrize("layout", ["pages", "4096", "16,", "-16"])
 def test_a_layout_that_cannot_be_is_said(mpi, layout):
     done = launch(mpi, "pingpong", f"--layout={layout}")
     assert done.returncode == 2
-    assert "page, malloc, or at most 8 shifts" in said(done)[0]
+    assert "page, malloc, mpi, or at most 8 shifts" in said(done)[0]
 
 
 @pytest.mark.one_mpi
@@ -218,10 +231,7 @@ int main(int count, char **arguments) {
 def test_the_planted_library_sees_a_wait_for_nothing(mpi, tmp_path):
     """No operation of ours has one any more, so a program is made that does."""
     planted = str(STACK / "build" / mpi.name / "tests/libidle.so")
-    source, program = tmp_path / "wait.c", tmp_path / "wait"
-    source.write_text(WAITS_FOR_NOTHING)
-    subprocess.run([mpi.prefix(STACK) / "bin" / mpi.compiler, source, "-o", program], check=True,
-                   env=command_of(mpi)[1])
+    program = compiled(mpi, STACK, tmp_path / "wait", WAITS_FOR_NOTHING)
     for preloaded, fails in (({}, False), ({"LD_PRELOAD": planted}, True)):
         command, env = command_of(mpi, program=program, **preloaded)
         done = subprocess.run(command, env=env, text=True, capture_output=True, timeout=60)

@@ -13,8 +13,9 @@
 
 const struct option layout_options[] = {
     {"layout", OPTION_TEXT, "page", "", NULL, 0, 0,
-     "where buffers begin: page, malloc (where one call after the other puts them), or the bytes "
-     "by which each is shifted in its page: one number for all, or one for each (0,16)"},
+     "where buffers begin: page, malloc (where one call after the other puts them), mpi (the same "
+     "of MPI_Alloc_mem), or the bytes by which each is shifted in its page: one number for all, "
+     "or one for each (0,16)"},
     DEVICE_ROW,
     {0},
 };
@@ -27,8 +28,12 @@ void layout_read(struct layout *layout, const struct options *options, struct fa
     const char *text = options_text(options, "layout"), *at = text;
     *layout = (struct layout){.name = text,
                               .memory = options_text(options, "memory"),
-                              .by_malloc = strcmp(text, "malloc") == 0};
-    if (strcmp(text, "page") == 0 || layout->by_malloc)
+                              .by_malloc = strcmp(text, "malloc") == 0,
+                              .by_mpi = strcmp(text, "mpi") == 0};
+    if (layout->by_mpi && !options_is(options, "memory", "host"))
+        failure_set(failure, STATUS_USAGE,
+                    "--layout mpi: MPI_Alloc_mem gives memory of the host; use --memory host");
+    if (strcmp(text, "page") == 0 || layout->by_malloc || layout->by_mpi)
         return;
     bool sound = true, more = true;
     for (; sound && more; at += more) {
@@ -41,8 +46,8 @@ void layout_read(struct layout *layout, const struct options *options, struct fa
     }
     if (!sound || *at)
         failure_set(failure, STATUS_USAGE,
-                    "--layout '%s': page, malloc, or at most %d shifts of 0 to %zu bytes, joined "
-                    "by commas",
+                    "--layout '%s': page, malloc, mpi, or at most %d shifts of 0 to %zu bytes, "
+                    "joined by commas",
                     text, LAYOUT_SHIFTS_MOST, page() - 1);
 }
 

@@ -16,9 +16,10 @@ enum { LAYOUT_BUFFERS_MOST = 32, LAYOUT_NAME_ROOM = 40, LAYOUT_SHIFTS_MOST = 8 }
 
 // Of one rank.
 struct layout {
-    const char *name;   // "page", "malloc" or the bytes of shift; NULL: it is the program's own
+    const char *name;   // "page", "malloc", "mpi" or the bytes of shift; NULL: the program's own
     const char *memory; // "host", "cuda", "hip", "managed"; NULL: not known
-    bool by_malloc;     // buffers lie where consecutive calls of malloc put them
+    bool by_malloc;     // buffers lie where consecutive calls of malloc put them,
+    bool by_mpi;        // or of MPI_Alloc_mem
     size_t shifts[LAYOUT_SHIFTS_MOST]; // B, of the first buffer, the second, ...
     int shifts_count;
     int count;

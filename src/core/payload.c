@@ -50,14 +50,24 @@ void buffer_shape(struct buffer *buffer, size_t bytes) {
     buffer->at = 0;
 }
 
+static void *mpi_memory(size_t bytes) {
+    void *memory;
+    return MPI_Alloc_mem((long)bytes, MPI_INFO_NULL, &memory) == MPI_SUCCESS ? memory : NULL;
+}
+
 void buffer_open(struct buffer *buffer, struct layout *layout, const char *name, size_t bytes,
                  bool cold, size_t cache_bytes, size_t least, struct failure *failure) {
     size_t room = buffer_room(bytes, cold, cache_bytes, least);
-    *buffer = (struct buffer){.cold = cold, .cache_bytes = cache_bytes, .least = least};
+    *buffer = (struct buffer){
+        .by_mpi = layout->by_mpi, .cold = cold, .cache_bytes = cache_bytes, .least = least};
     buffer_shape(buffer, bytes);
     // No more than the messages need: a program's own malloc asks for no more either.
-    buffer->room = layout->by_malloc ? needed(bytes, cold, cache_bytes, least) : room;
-    buffer->memory = device_allocate(buffer->room, layout->by_malloc);
+    if (layout->by_malloc || layout->by_mpi)
+        buffer->room = needed(bytes, cold, cache_bytes, least);
+    else
+        buffer->room = room;
+    buffer->memory = layout->by_mpi ? mpi_memory(buffer->room)
+                                    : device_allocate(buffer->room, layout->by_malloc);
     if (!buffer->memory) {
         failure_set(failure, STATUS_USAGE, "no memory for a buffer of %zu B; ask for less", room);
         return;
@@ -75,7 +85,10 @@ void buffer_forget(const struct buffer *buffer) {
 }
 
 void buffer_close(struct buffer *buffer) {
-    device_free(buffer->memory);
+    if (buffer->by_mpi && buffer->memory)
+        MPI_Free_mem(buffer->memory);
+    else
+        device_free(buffer->memory);
     *buffer = (struct buffer){0};
 }
 

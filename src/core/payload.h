@@ -15,6 +15,7 @@
 // the caches when its turn comes again.
 struct buffer {
     char *memory; // owned
+    bool by_mpi;  // it is the MPI's
     size_t room;  // of it, B
     char *pool;   // the slots, where the layout puts them
     size_t bytes, step, slots, leap, at;

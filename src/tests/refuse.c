@@ -1,14 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Interposed in a test: the library refuses every MPI_Allgather on rank 1.
+// Interposed in a test: the library refuses every MPI_Allgather, and all memory, on rank 1.
 #include <mpi.h>
+
+static int refused(MPI_Comm comm, int code) {
+    int rank;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank != 1)
+        return MPI_SUCCESS;
+    PMPI_Comm_call_errhandler(comm, code);
+    return code;
+}
 
 int MPI_Allgather(const void *out, int out_count, MPI_Datatype out_type, void *in, int in_count,
                   MPI_Datatype in_type, MPI_Comm comm) {
-    int rank;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank == 1) {
-        PMPI_Comm_call_errhandler(comm, MPI_ERR_COUNT);
-        return MPI_ERR_COUNT;
-    }
+    int code = refused(comm, MPI_ERR_COUNT);
+    if (code != MPI_SUCCESS)
+        return code;
     return PMPI_Allgather(out, out_count, out_type, in, in_count, in_type, comm);
+}
+
+int MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *begin) {
+    int code = refused(MPI_COMM_WORLD, MPI_ERR_NO_MEM);
+    return code != MPI_SUCCESS ? code : PMPI_Alloc_mem(size, info, begin);
 }

@@ -38,12 +38,14 @@ static void one_shift_is_everybodys(void) {
     CHECK(layout_shift(&layout, "send") == 24 && layout_shift(&layout, "receive") == 24);
 }
 
-static void pages_and_malloc_shift_nothing(void) {
+static void allocators_shift_nothing(void) {
     struct failure failure;
     CHECK(layout_shift(&(struct layout){0}, "send") == 0);
     struct layout page = read("page", &failure), own = read("malloc", &failure);
     CHECK(!page.by_malloc && layout_shift(&page, "send") == 0);
     CHECK(own.by_malloc && layout_shift(&own, "send") == 0);
+    struct layout mpi = read("mpi", &failure);
+    CHECK(!failed(&failure) && mpi.by_mpi && layout_shift(&mpi, "send") == 0);
 }
 
 static void what_means_nothing_is_refused(void) {
@@ -59,7 +61,7 @@ static void what_means_nothing_is_refused(void) {
 int main(void) {
     buffers_are_shifted_in_the_order_of_their_names();
     one_shift_is_everybodys();
-    pages_and_malloc_shift_nothing();
+    allocators_shift_nothing();
     what_means_nothing_is_refused();
     return check_status();
 }

@@ -17,6 +17,7 @@ typedef int MPI_Info;
 
 enum { MPI_COMM_NULL = 0, MPI_COMM_WORLD = -1, MPI_UNDEFINED = -32766 };
 enum { MPI_BYTE, MPI_CHAR, MPI_INT, MPI_LONG, MPI_DOUBLE };
+enum { MPI_SUCCESS };
 enum { MPI_MAX, MPI_MIN, MPI_SUM };
 enum { MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE };
 enum { MPI_INFO_NULL, MPI_COMM_TYPE_SHARED, MPI_WTIME_IS_GLOBAL, MPI_STATUS_IGNORE };
@@ -35,6 +36,8 @@ enum { MPI_MAX_LIBRARY_VERSION_STRING = 256, MPI_VERSION = 0, MPI_SUBVERSION = 0
 #define MPI_Comm_split_type world_split_type
 #define MPI_Comm_free world_free
 #define MPI_Abort world_abort
+#define MPI_Alloc_mem world_memory
+#define MPI_Free_mem world_memory_free
 #define MPI_Send world_send
 #define MPI_Recv world_receive
 #define MPI_Isend world_isend
@@ -78,6 +81,9 @@ int world_split(MPI_Comm comm, int colour, int key, MPI_Comm *part);
 int world_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *part);
 int world_free(MPI_Comm *comm);
 int world_abort(MPI_Comm comm, int status);
+// `begin` is the address of a pointer.
+int world_memory(long bytes, MPI_Info info, void *begin);
+int world_memory_free(void *memory);
 // One of the two ranks is rank 0.
 int world_send(const void *bytes, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm);
 int world_receive(void *bytes, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,

@@ -401,6 +401,18 @@ int world_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *
     return 0;
 }
 
+int world_memory(long bytes, MPI_Info info, void *begin) {
+    void *memory = malloc((size_t)bytes);
+    (void)info;
+    memcpy(begin, &memory, sizeof memory);
+    return memory ? MPI_SUCCESS : 1;
+}
+
+int world_memory_free(void *memory) {
+    free(memory);
+    return 0;
+}
+
 double world_time(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
