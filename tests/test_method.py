@@ -284,9 +284,10 @@ def test_addresses_that_cannot_be_are_said(mpi, words, expected):
 
 
 @pytest.mark.one_mpi
-def test_a_cache_line_and_messages_take_turns(mpi, tmp_path):
+@pytest.mark.parametrize("lines", [[], ["--lines", "1"], ["--lines", "3"]], ids=str)
+def test_cache_lines_and_messages_take_turns(mpi, tmp_path, lines):
     """A stage of each operation in every round; a message takes longer than the line it needs."""
-    record, rows = measured(mpi, tmp_path, "spells", "--rounds", "5", "--sizes", "1,64Ki")
+    record, rows = measured(mpi, tmp_path, "spells", "--rounds", "5", "--sizes", "1,64Ki", *lines)
     rounds = {}
     for row in rows:
         key = (row["operation"], row["bytes"])

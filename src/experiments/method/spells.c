@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the variance between launches comes from: messages and a cache line by turns.
+// Where the variance between launches comes from: messages and lines of the cache by turns.
 //
-// Rounds of one launch have one process: what differs between them is not the process's. Where the
-// line of a cache passes more slowly between the two cores, that is a spell of the cores.
+// Rounds of one launch have one process: what differs between them is not the process's. Where
+// lines of a cache pass more slowly between the two cores, that is a spell of the cores. Of one
+// line the time is its place's, too: which part of a shared cache keeps it follows from its
+// physical address, which each launch draws anew. So many lines take turns.
 #include "node.h"
 #include "payload.h"
 #include "ranks.h"
@@ -11,13 +13,16 @@
 #include <limits.h>
 #include <stdatomic.h>
 
-enum { TAG = 1, OPERATIONS_MOST = 16, LINE = 128 };
+// APART: B from one line to the next: another page, and another set of the nearest cache.
+enum { TAG = 1, OPERATIONS_MOST = 16, LINE = 128, APART = 4096 + LINE };
 
 static const struct option spells_options[] = {
     {"sizes", OPTION_SIZES, "1,64Ki", "B", NULL, 0, 1 << 28,
      "message sizes: a list (1,8,4Ki) or ranges (1:1Mi:x2); at most 15"},
     {"rounds", OPTION_INTEGER, "200", "", NULL, 2, 1e6,
      "rounds, in each of which every operation has a stage of samples"},
+    {"lines", OPTION_INTEGER, "64", "", NULL, 1, 4096,
+     "lines of the cache that take turns; of few their places are in the time"},
     {"start", OPTION_CHOICE, "loop", "", "loop|barrier|mpi-barrier", 0, 0,
      "how ranks start: in a loop (one row of calls, cut into samples), or after a barrier (ours, "
      "the library's)"},
@@ -32,8 +37,9 @@ struct turn {
     const long *round;
     int count;             // B of the message
     struct buffer out, in; // of the message
-    atomic_long *ball;     // on a line of its own, of both ranks
-    long number;           // that the ball had
+    char *lines;           // of both ranks, APART from each other, with a ball on each
+    long count_lines, at;  // at: the line whose turn it is
+    long number;           // that the last ball had
 };
 
 static void pass_message(void *state, long calls) {
@@ -49,16 +55,22 @@ static void pass_message(void *state, long calls) {
     }
 }
 
+static atomic_long *ball_of(const struct turn *turn, long line) {
+    return (atomic_long *)(turn->lines + line * APART);
+}
+
 static void pass_line(void *state, long calls) {
     struct turn *turn = state;
     long mine = turn->number + turn->bench->rank + 1, awaited = mine - 1 + 2 * !turn->bench->rank;
     for (long i = 0; i < calls; i++, mine += 2, awaited += 2) {
+        atomic_long *ball = ball_of(turn, turn->at);
+        turn->at = turn->at + 1 < turn->count_lines ? turn->at + 1 : 0;
         if (turn->bench->rank == 0)
-            atomic_store_explicit(turn->ball, mine, memory_order_release);
-        while (atomic_load_explicit(turn->ball, memory_order_acquire) != awaited)
+            atomic_store_explicit(ball, mine, memory_order_release);
+        while (atomic_load_explicit(ball, memory_order_acquire) != awaited)
             continue;
         if (turn->bench->rank == 1)
-            atomic_store_explicit(turn->ball, mine, memory_order_release);
+            atomic_store_explicit(ball, mine, memory_order_release);
     }
     turn->number += 2 * calls;
 }
@@ -120,12 +132,13 @@ static void add_line(struct study *study, struct bench *bench) {
     MPI_Aint bytes;
     int unit;
     void *memory;
-    MPI_Win_allocate_shared(bench->rank == 0 ? 2 * LINE : 0, 1, MPI_INFO_NULL, bench->comm,
-                            &memory, &study->window);
+    turn->count_lines = options_integer(&bench->options, "lines");
+    MPI_Win_allocate_shared(bench->rank == 0 ? (turn->count_lines + 1) * APART : 0, 1,
+                            MPI_INFO_NULL, bench->comm, &memory, &study->window);
     MPI_Win_shared_query(study->window, 0, &bytes, &unit, &memory);
-    turn->ball = (atomic_long *)((char *)memory + LINE - (size_t)memory % LINE);
-    if (bench->rank == 0)
-        atomic_init(turn->ball, 0);
+    turn->lines = (char *)memory + LINE - (size_t)memory % LINE;
+    for (long i = 0; i < turn->count_lines && bench->rank == 0; i++)
+        atomic_init(ball_of(turn, i), 0);
     study->operations[study->count++] =
         (struct operation){.name = "cache-line", .around = &line, .run = pass_line, .state = turn};
     ranks_agree(bench->comm, &bench->failure, false); // it is there before anybody waits for it
@@ -214,9 +227,10 @@ static void run(struct bench *bench) {
 const struct experiment spells = {
     .name = "spells",
     .summary = "messages and a cache line by turns: where variance between launches comes from",
-    .what = "cache-line: a line of memory to the other core and back, without MPI; pingpong: one\n"
-            "message, one way. A stage of each in every round. What differs between rounds of a\n"
-            "launch is not its process; what goes with the cache line is the cores'.",
+    .what =
+        "cache-line: a line of memory to the other core and back, without MPI, of --lines in\n"
+        "turn; pingpong: one message, one way. A stage of each in every round. What differs\n"
+        "between rounds of a launch is not its process; what goes with the lines is the cores'.",
     .ranks = 2,
     .options = {spells_options, sampler_options, sync_options},
     .columns = spells_columns,
