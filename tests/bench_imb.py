@@ -11,6 +11,7 @@ COTEJO_IMB=/path/{mpi}/IMB-MPI1 says where they are, where {mpi} stands for the 
 import functools
 import os
 import pathlib
+import random
 import statistics
 import tempfile
 
@@ -29,7 +30,6 @@ def find(family):
 
 
 #: IMB's name -> our words and operation, and the share within which they must agree.
-#: Its PingPong and PingPing receive from any source; ours, and their namesakes, from one rank.
 AGAINST = {
     "PingPong": (["pingpong"], "pingpong", 0.03),
     "PingPongSpecificSource": (["pingpong"], "pingpong", 0.03),
@@ -43,75 +43,89 @@ SIZES = {name: (8 if words[0] == "collective" else 1, 1 << 20)
          for name, (words, *_) in AGAINST.items()}
 
 
-def by_imb(family, name, pause_s=None):
-    """Size -> mean time in s, of one launch of IMB with one operation; with a pause before each of
-    its barriers."""
-    pause = {} if pause_s is None else {
-        "COTEJO_PAUSE_S": str(pause_s),
-        "LD_PRELOAD": str(STACK / "build" / family.name / "tests/libpause.so")}
+#: Of a short size a thousand calls last a millisecond: it is measured five times in a launch, and
+#: the median counts, else one interruption is the result.
+TIMES_SHORT, SHORT = 5, 64
+
+
+def by_imb(family, name, sizes, otherwise=""):
+    """Size -> mean time in s, of one launch of IMB with one operation, behind calls of 4 B that
+    warm up; `otherwise`: a word of src/tests/otherwise.c."""
+    listed = [size for size in sizes for _ in range(TIMES_SHORT if size <= SHORT else 1)]
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
-        file.write("\n".join(map(str, (4, *SIZES[name]))) + "\n")  # the first warms up
+        file.write("\n".join(map(str, (4, *listed))) + "\n")
         file.flush()
         printed = theirs(family, find(family), name, "-msglen", file.name, "-iter", "1000,2000",
-                         "-iter_policy", "off", **pause)
-    return {size: time_s for _, size, _, time_s in imb_tables.rows(printed) if size in SIZES[name]}
+                         "-iter_policy", "off", **interposed(family, otherwise))
+    found = [(size, time_s) for _, size, _, time_s in imb_tables.rows(printed)]
+    return {size: statistics.median(times) for size in sizes
+            if (times := [time_s for of, time_s in found if of == size])}
 
 
-#: Ours as IMB's: where malloc puts the buffers, sizes as listed, a mean of 1000 repetitions, after
-#: the library's barrier; of two ranks a row of calls.
-AS_IMB = {"--layout": "malloc", "--order": "listed", "--rse": "0", "--budget": "1",
-          "--stage": "1000", "--max-repetitions": "1000"}
-#: What else IMB does otherwise: it looks at its clock at both ends of 1000 calls, where ours has
-#: samples of 50 us; leaves open whose message it receives; begins to receive behind its send;
-#: reads another clock.
-ROW = {"--calls": "1000", "--stage": "1", "--min-repetitions": "1", "--max-repetitions": "1"}
-OPEN, TAG_OPEN = {"--wildcard": "both"}, {"--wildcard": "tag"}
-PAUSE_S = 1e-6
-BEHIND = {"--receive": "last", "--blocking": "no"}
-#: A tenth of its calls go before those of a size, which is more than 5 ms of ours.
-COLLECTIVE = {"MPI_Wtime": {"--timer": "wtime"}, "set-up calls": {"--set-up": "0.1"}}
-OTHERWISE = {"PingPong": {"a row": ROW, "open receives": OPEN},
-             "PingPongSpecificSource": {"a row": ROW, "open receives": TAG_OPEN},
-             "PingPing": {"a row": ROW, "open receives": OPEN, "receives behind": BEHIND},
-             "PingPingSpecificSource": {"a row": ROW, "open receives": TAG_OPEN,
-                                        "receives behind": BEHIND},
-             "Sendrecv": {"a row": ROW}, "Bcast": COLLECTIVE,
-             "Allreduce": COLLECTIVE, "Alltoall": COLLECTIVE}
+def interposed(family, otherwise):
+    """What gives a launch that library."""
+    return {"COTEJO_OTHERWISE": otherwise, "LD_PRELOAD": str(
+        STACK / "build" / family.name / "tests/libotherwise.so")} if otherwise else {}
 
 
-def as_imb(family, name, changes=None, alone=False):
+#: Ours as IMB's: where MPI_Alloc_mem puts the buffers, sizes as listed, whatever tag and, of two
+#: ranks, sender; all is done a thousand times, then a hundred times, and then a thousand times
+#: more, whose mean counts.
+CALLS, BEFORE = 1000, 1100
+AS_IMB = {"--layout": "mpi", "--order": "listed", "--rse": "0", "--set-up": "0"}
+#: Of two ranks a row of calls, between two readings of the clock, behind as many that are in none.
+ROW = {"--calls": CALLS, "--stage": 1, "--min-repetitions": 1, "--max-repetitions": TIMES_SHORT,
+       "--budget": "0.02"}
+#: Of all ranks each call is timed, by the library's clock, after its barrier.
+EACH = {"--start": "mpi-barrier", "--sync": "none", "--timer": "wtime", "--stage": BEFORE + CALLS,
+        "--min-repetitions": BEFORE + CALLS, "--max-repetitions": TIMES_SHORT * (BEFORE + CALLS),
+        "--budget": "0.1"}
+#: IMB receives from any source, but for the namesakes, and with any tag; its PingPing begins to
+#: receive behind its send.
+ALIKE = {"PingPong": {"--wildcard": "both"}, "PingPongSpecificSource": {"--wildcard": "tag"},
+         "PingPing": {"--wildcard": "both", "--receive": "last", "--blocking": "no"},
+         "PingPingSpecificSource": {"--wildcard": "tag", "--receive": "last", "--blocking": "no"}}
+
+
+def as_imb(family, name, sizes, *, changes=None, alone=False, otherwise=""):
     """The same of ours, with changes of its words; `alone`: sizes have launches of their own, as
     IMB's buffers are as large as its largest message so far, ours as the largest there will be.
     Of collectives the slowest rank's mean counts."""
     words, operation, _ = AGAINST[name]
     collective = words[0] == "collective"
-    options = {**AS_IMB, **({"--start": "mpi-barrier"} if collective else {}), **(changes or {})}
+    options = {**AS_IMB, **(EACH if collective else ROW), **ALIKE.get(name, {}), **(changes or {})}
     names = [f"{operation}.rank{rank}" for rank in range(2)] if collective else [operation]
     found = {}
-    for sizes in [[size] for size in SIZES[name]] if alone else [SIZES[name]]:
-        done = ours(family, *words, "--sizes", ",".join(map(str, (4, *sizes))),
-                    *(word for option in options.items() for word in option))
-        for size in sizes if done else ():
+    for together in [[size] for size in sizes] if alone else [sizes]:
+        done = ours(family, *words, "--sizes", ",".join(map(str, (4, *together))),
+                    *(str(word) for option in options.items() for word in option),
+                    **interposed(family, otherwise))
+        for size in together if done else ():
             times = [times_of(done[1], one, size) for one in names]
             if all(times):
-                found[size] = max(map(statistics.fmean, times))
+                found[size] = statistics.median(map(max, zip(*(
+                    means(of) if collective else of for of in times), strict=True)))
     return found
 
 
+def means(times):
+    """Of each round of calls the mean of those that count."""
+    rounds = range(0, len(times) - BEFORE - CALLS + 1, BEFORE + CALLS)
+    return [statistics.fmean(times[at + BEFORE:at + BEFORE + CALLS]) for at in rounds]
+
+
 def ways_of(name):
-    """Way -> function of a launch: theirs, ours, ours once more; ours with one thing as IMB does
-    it, and with all of them; of collectives ours after a barrier that ranks leave otherwise, and
-    theirs with a pause before its barriers. What a call leaves to be done is done while ours
-    counts a sample; of IMB the next barrier and call wait for it."""
-    of_imb = OTHERWISE[name]
-    together = {word: value for changes in of_imb.values() for word, value in changes.items()}
+    """Way -> function of a launch: theirs, ours, ours once more; ours, and theirs, with what the
+    other has. Ours reads the thread's counters around each sample: what a call leaves to be done
+    is done meanwhile; of IMB the next barrier and call wait for it."""
     ways = {"theirs": by_imb, "ours": as_imb, "again": as_imb,
-            **{way: functools.partial(as_imb, changes=changes) for way, changes in of_imb.items()},
             "sizes alone": functools.partial(as_imb, alone=True),
-            "all as theirs": functools.partial(as_imb, changes=together, alone=True)}
+            "by malloc": functools.partial(as_imb, changes={"--layout": "malloc"}),
+            "theirs by malloc": functools.partial(by_imb, otherwise="malloc")}
     if AGAINST[name][0][0] == "collective":
-        ways["theirs paused"] = functools.partial(by_imb, pause_s=PAUSE_S)
-        ways["our barrier"] = functools.partial(as_imb, changes={"--start": "barrier"})
+        ways |= {"no counters": functools.partial(as_imb, otherwise="no-counters"),
+                 "theirs with counters": functools.partial(by_imb, otherwise="counters"),
+                 "our barrier": functools.partial(as_imb, changes={"--start": "barrier"})}
     return ways
 
 
@@ -119,11 +133,12 @@ def ways_of(name):
 FIRST = ("theirs", "ours", "again")
 
 
-def add_turns(found, family, name, ways, blocks):
-    """Launches of these ways by turns, into way -> block -> times."""
+def add_turns(found, cell, ways, blocks):
+    """Launches of a cell (MPI, operation, sizes), into way -> block -> times. Their order is drawn
+    by block: what one launch leaves of memory the next one gets."""
     for block in blocks:
-        for way in list(ways)[::1 if block % 2 else -1]:
-            found[way][block] = ways[way](family, name)
+        for way in random.Random(block).sample(list(ways), len(ways)):
+            found[way][block] = ways[way](*cell)
 
 
 def of_size(found, size):
@@ -140,9 +155,9 @@ def far(name, of):
 
 def hold(blocks=2 * BLOCKS, names=tuple(AGAINST)):
     """Launches of both by turns. Ours is launched twice: where the two differ by as much, the
-    machine is too restless to tell. Where a size is further off, both are launched as often once
-    more, beside ours with each thing that IMB does otherwise: the goal is met, too, where one of
-    them, or all, explain it; what each changes is told."""
+    machine is too restless to tell. With a size that is further off both are launched as often
+    once more, beside ours with each thing that IMB does otherwise: the goal is met, too, where one
+    of them explains it; what each changes is told."""
     for family in present():
         if not find(family):
             skip(f"times of IMB, {family.name}", "no IMB-MPI1 of it; name one by COTEJO_IMB")
@@ -150,9 +165,10 @@ def hold(blocks=2 * BLOCKS, names=tuple(AGAINST)):
         for name in names:
             ways = ways_of(name)
             found = {way: {} for way in ways}
-            add_turns(found, family, name, {way: ways[way] for way in FIRST}, range(blocks))
-            if any(far(name, of_size(found, size)) for size in SIZES[name]):
-                add_turns(found, family, name, ways, range(blocks, 2 * blocks))
+            add_turns(found, (family, name, SIZES[name]), {way: ways[way] for way in FIRST},
+                      range(blocks))
+            if off := [size for size in SIZES[name] if far(name, of_size(found, size))]:
+                add_turns(found, (family, name, off), ways, range(blocks, 2 * blocks))
             for size in SIZES[name]:
                 say_over_imb(family, name, size, of_size(found, size))
 
@@ -160,23 +176,19 @@ def hold(blocks=2 * BLOCKS, names=tuple(AGAINST)):
 def changes_of(of):
     """What is done otherwise -> the two times that it should bring together, and what it changes
     of its own side's."""
-    ours_, theirs_ = of["ours"], of["theirs"]
-    found = {f"ours: {way}": ((of[way], theirs_), ratio_of(of[way], ours_))
-             for way in of if way not in (*FIRST, "theirs paused")}
-    if "theirs paused" in of:
-        found[f"IMB pausing {1e6 * PAUSE_S:g} us"] = (
-            (ours_, of["theirs paused"]), ratio_of(of["theirs paused"], theirs_))
-    return found
+    return {way: ((of["ours"], of[way]) if way.startswith("theirs") else (of[way], of["theirs"]),
+                  ratio_of(of[way], of["theirs" if way.startswith("theirs") else "ours"]))
+            for way in of if way not in FIRST}
 
 
 def explained(of, share):
-    """The first change that counts as the cause, in words, and the ratio with it: it changes the
-    time by more than launches differ, and brings both within the goal. If none does, all."""
-    for words, (pair, change) in changes_of(of).items():
+    """The first change that counts as the cause, and the ratio with it: it changes the time by
+    more than launches differ, and brings both within the goal. None: there is no such."""
+    for way, (pair, change) in changes_of(of).items():
         found = ratio_of(*pair)
         if abs(found.value - 1) <= share and not change.low <= 1 <= change.high:
-            return words, found
-    return "ours: all as theirs", ratio_of(of["all as theirs"], of["theirs"])
+            return way, found
+    return None
 
 
 def say_over_imb(family, name, size, of):
@@ -189,9 +201,9 @@ def say_over_imb(family, name, size, of):
         return
     found = ratio_of(of["ours"], of["theirs"])
     if needed is of:
-        print(f"bench: {goal}: {found}", *(f"{words}, changes it by {change}"
-                                           for words, (_, change) in changes_of(of).items()),
-              sep="; ", flush=True)
-        words, found = explained(of, share)
-        goal += f", {words}"
+        print(f"bench: {goal}: {found}",
+              *(f"{way}, by which it is {change}, leaves {ratio_of(*pair)}"
+                for way, (pair, change) in changes_of(of).items()), sep="; ", flush=True)
+        if cause := explained(of, share):
+            goal, found = f"{goal}, {cause[0]}", cause[1]
     say_beside(goal, share, found, ratio_of(of["again"], of["ours"]))

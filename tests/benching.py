@@ -2,6 +2,7 @@
 """What the benches share: lines to say, studies of their own, ratios over blocks."""
 
 import json
+import math
 import os
 import random
 import statistics
@@ -126,13 +127,23 @@ def ratio_of(ours, theirs, replicates=2000):
                  len(blocks))
 
 
+def would_decide(found, share):
+    """Blocks whose interval reaches about as far to either side as the goal: with so many times as
+    many blocks it is as much narrower as their root."""
+    return math.ceil(found.blocks * ((found.high - found.low) / (2 * share)) ** 2)
+
+
 def say_beside(goal, share, found, again=None):
     """Says whether a ratio of ours over theirs is within a share of 1. Where it is not, but its
-    interval reaches that far, nothing is decided, and it says so: launches differ by too much, as
-    ours again over ours shows."""
+    interval reaches that far, or ours again is as far from ours, nothing is decided, and it says
+    so: launches differ by too much. How many would decide is told."""
     text = f"{found}; ours again over ours {again}" if again else str(found)
-    met = abs(found.value - 1) <= share
-    if not met and found.low <= 1 + share and found.high >= 1 - share:
+    needed = would_decide(found, share)
+    if needed > found.blocks:
+        text += f"; {needed} blocks would have an interval as narrow as the goal"
+    off = abs(found.value - 1)
+    reaches = found.low <= 1 + share and found.high >= 1 - share
+    if off > share and (reaches or (again and abs(again.value - 1) >= off)):
         print(f"bench: open    {goal}: {text}", flush=True)
     else:
-        say(goal, text, met)
+        say(goal, text, off <= share)

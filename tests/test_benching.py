@@ -23,32 +23,54 @@ def test_a_difference_is_missed_where_its_interval_is_beyond_the_goal(
     assert len(benching.missed) == (word == "NOT MET")
 
 
+def test_what_ours_differs_by_from_itself_decides_nothing(capsys, monkeypatch):
+    """Its interval is beyond the goal, but two times the same program are as far apart."""
+    monkeypatch.setattr(benching, "missed", [])
+    benching.say_beside("ours over theirs", 0.05, benching.Ratio(0.87, 0.80, 0.93, 8),
+                        benching.Ratio(1.21, 1.11, 1.33, 8))
+    assert capsys.readouterr().out.startswith("bench: open ")
+    assert not benching.missed
+
+
+@pytest.mark.parametrize(("ends", "blocks"), [((0.9, 1.1), 32), ((0.95, 1.05), 8)])
+def test_launches_are_told_that_would_decide(ends, blocks):
+    """Half the width takes four times the launches."""
+    assert benching.would_decide(benching.Ratio(1, *ends, 8), 0.05) == pytest.approx(blocks, abs=1)
+
+
+def test_of_a_round_those_calls_count_that_imb_counts():
+    """IMB does all a thousand times, then a hundred times, before it measures a thousand calls."""
+    assert bench_imb.means(([9] * 1100 + [1] * 1000) * 2 + [5] * 300) == [1, 1]
+
+
 @pytest.mark.parametrize(("times", "words"), [
     # IMB and ours are near: nothing is to be explained.
     ({"theirs": 1.00, "ours": 1.01, "again": 1.01}, "met     PingPong"),
-    ({"theirs": 1.00, "ours": 1.10, "again": 1.10, "a row": 1.10, "all as theirs": 1.00},
-     "met     PingPong of 1 B over IMB within 3 %, an MPI, ours: all as theirs"),
-    ({"theirs": 1.00, "ours": 1.10, "again": 1.10, "a row": 1.01, "all as theirs": 1.07},
-     "met     PingPong of 1 B over IMB within 3 %, an MPI, ours: a row"),
-    ({"theirs": 1.00, "ours": 1.10, "again": 1.10, "a row": 1.10, "all as theirs": 1.09},
+    ({"theirs": 1.00, "ours": 1.10, "again": 1.11, "by malloc": 1.10, "theirs paused": 1.10},
+     "met     PingPong of 1 B over IMB within 3 %, an MPI, theirs paused"),
+    ({"theirs": 1.00, "ours": 1.10, "again": 1.11, "by malloc": 1.01, "theirs paused": 1.03},
+     "met     PingPong of 1 B over IMB within 3 %, an MPI, by malloc"),
+    ({"theirs": 1.00, "ours": 1.10, "again": 1.11, "by malloc": 1.10, "theirs paused": 1.01},
      "NOT MET PingPong")])
 def test_beside_imb_controls_are_launched_where_a_size_is_further_off(
         capsys, monkeypatch, times, words):
     launched = []
 
     def way(name):
-        def launch(*_):
-            launched.append(name)
-            return {size: times[name] for size in bench_imb.SIZES["PingPong"]}
+        def launch(_family, _operation, sizes):
+            launched.append((name, tuple(sizes)))
+            return {size: times[name] if size == 1 else 1.0 for size in sizes}
         return launch
 
     monkeypatch.setattr(benching, "missed", [])
     monkeypatch.setattr(bench_imb, "present", lambda: [types.SimpleNamespace(name="an MPI")])
     monkeypatch.setattr(bench_imb, "find", lambda _: "IMB-MPI1")
     monkeypatch.setattr(bench_imb, "ways_of", lambda _: {
-        name: way(name) for name in ("theirs", "ours", "again", "a row", "all as theirs")})
+        name: way(name) for name in ("theirs", "ours", "again", "by malloc", "theirs paused")})
     bench_imb.hold(5, ("PingPong",))
     lines = capsys.readouterr().out.splitlines()
     assert any(line.startswith(f"bench: {words}") for line in lines), lines
-    assert launched.count("ours") == (10 if "all as theirs" in times else 5)
-    assert launched.count("all as theirs") == (5 if "all as theirs" in times else 0)
+    # What is near is not launched again.
+    controls = launched.count(("by malloc", (1,)))
+    assert controls == launched.count(("ours", (1,))) == (5 if "by malloc" in times else 0)
+    assert launched.count(("ours", bench_imb.SIZES["PingPong"])) == 5
