@@ -106,18 +106,21 @@ tar_number <- function(field) {
   if (length(digits) && all(digits %in% 0:7)) sum(digits * 8^(rev(seq_along(digits)) - 1)) else NA
 }
 
-# Sums of files by one call, `NA` of what cannot be read, and of a file that stays as it is once a
+# Sums of files by one call, `NA` of what cannot be read; of a file that stays as it is once a
 # session of R. R itself has MD5 only; every system that has make has this program.
 sha256 <- function(files) {
   facts <- file.info(files, extra_cols = FALSE)
-  state <- paste(normalizePath(files), facts$size, format(as.numeric(facts$mtime), digits = 17L))
-  new <- which(!state %in% names(known_sums))
+  changed <- as.numeric(facts$mtime)
+  state <- paste(normalizePath(files), facts$size, format(changed, digits = 17L))
+  sums <- unlist(mget(state, known_sums, ifnotfound = NA_character_), use.names = FALSE)
+  new <- which(is.na(sums))
   if (length(new)) {
     said <- system2("sha256sum", c("--", shQuote(files[new])), stdout = TRUE)
-    found <- substr(said, 1L, 64L)[match(files[new], substring(said, 67L))]
-    known <- !is.na(found)
-    list2env(stats::setNames(as.list(found), state[new])[known], known_sums)
+    sums[new] <- substr(said, 1L, 64L)[match(files[new], substring(said, 67L))]
+    # Where a file was just written, its time does not tell of the next change.
+    stays <- new[!is.na(sums[new]) & as.numeric(Sys.time()) - changed[new] > 2]
+    list2env(stats::setNames(as.list(sums[stays]), state[stays]), known_sums)
   }
-  unlist(mget(state, known_sums, ifnotfound = NA_character_), use.names = FALSE)
+  sums
 }
 known_sums <- new.env(parent = emptyenv())
