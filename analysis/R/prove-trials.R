@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The trials of the proof on real launches, which need nothing of each other.
 
-#' What functions return, called in as many processes as there are cores: they share nothing but
-#' what is read, and so keep all cores busy to the end, with what one process alone can do as well.
+#' What functions return, each called in a process of its own: they share nothing but what is read,
+#' and so keep all cores busy to the end, with what one process alone can do as well.
 #' @noRd
-do_all <- function(tasks) {
-  stats::setNames(in_turns(seq_along(tasks), \(i) tasks[[i]]()), base::names(tasks))
-}
+do_all <- function(tasks) stats::setNames(in_forks(tasks, \(task) task()), base::names(tasks))
 
 #' All trials on real launches that the criteria ask for.
 #' @noRd
