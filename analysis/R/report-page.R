@@ -237,17 +237,18 @@ html_table <- function(table, caption, right = character()) {
 #' @noRd
 html_cells <- function(table, right) {
   side <- fifelse(names(table) %in% right, "num", "text")
-  Map(function(values, side) html_cell("td", values, side), as.list(table), side)
+  Map(function(values, side) {
+    # Most values of a column are there again and again.
+    few <- unique(values)
+    html_cell("td", few, side)[match(values, few)]
+  }, as.list(table), side)
 }
 
 html_cell <- function(tag, values, side) {
   values <- as.character(values)
-  # Most are there again and again.
-  few <- unique(values)
   # Only what is long may be broken.
-  long <- fifelse(nchar(few) > 40L & !is.na(few), " long", "")
-  cells <- paste0("<", tag, " class=\"", side, long, "\">", htmlEscape(few), "</", tag, ">")
-  cells[match(values, few)]
+  long <- fifelse(nchar(values) > 40L & !is.na(values), " long", "")
+  paste0("<", tag, " class=\"", side, long, "\">", htmlEscape(values), "</", tag, ">")
 }
 
 #' A table of cells that are HTML already.

@@ -67,6 +67,20 @@ test_that("what is HTML already is not written again, and comes out as htmltools
   expect_null(html_text(NULL))
 })
 
+test_that("cells that come again are alike, and columns of one name have each their side", {
+  table <- data.table(a = c("x", "y", "x"), b = 1:3, c = c(NA, "<", NA))
+  data.table::setnames(table, c("Same", "Other", "Same"))
+  html <- as.character(html_table(table, "Caption", c("Other")))
+  cells <- regmatches(html, gregexpr("<t[hd] [^/]*</t[hd]>", html))[[1L]]
+  text <- function(tag, value) sprintf("<%s class=\"text\">%s</%s>", tag, value, tag)
+  number <- function(tag, value) sprintf("<%s class=\"num\">%s</%s>", tag, value, tag)
+  expect_identical(cells, c(
+    text("th", "Same"), number("th", "Other"), text("th", "Same"),
+    text("td", "x"), number("td", 1), text("td", NA), text("td", "y"), number("td", 2),
+    text("td", "&lt;"), text("td", "x"), number("td", 3), text("td", NA)
+  ))
+})
+
 test_that("parts stand in their order, whichever of them are rendered apart", {
   chunk <- function(code, options = "") c(sprintf("```{r%s}", options), code, "```", "")
   parts <- template_parts(c(
