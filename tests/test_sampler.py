@@ -204,7 +204,7 @@ def test_what_a_killed_launch_had_measured_stays_for_a_look(mpi, tmp_path, words
 @pytest.mark.one_mpi
 @pytest.mark.parametrize("words", [
     ["pingpong"], ["pingping"], ["stream"], ["bandwidth", "--queue", "0"],
-    ["bandwidth", "--queue", "2"],
+    ["bandwidth", "--queue", "2"], ["bandwidth", "--queue", "8", "--burst", "4"],
     ["collective", "--operation", "barrier,bcast,alltoall"], ["logp"],
     *(["overlap", "--blocking", "yes", "--steps", "2", "--pattern", pattern]
       for pattern in ("pingpong", "gap-send", "gap-receive"))], ids=" ".join)

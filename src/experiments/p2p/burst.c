@@ -98,6 +98,8 @@ void burst_move(struct pair *pair, struct burst *burst, long messages) {
             if (i == 0 && burst->error == LATE)
                 burst->begin_s = program_mark(burst->clock);
         }
+    // Of a burst that is shorter than the queue the other places have nothing to wait for.
+    size_t posted = units < burst->queue ? units : burst->queue;
     for (struct lane *lane = burst->lanes; lane < last; lane++)
-        MPI_Waitall((int)burst->queue, lane->requests, MPI_STATUSES_IGNORE);
+        MPI_Waitall((int)posted, lane->requests, MPI_STATUSES_IGNORE);
 }
