@@ -237,3 +237,18 @@ def test_the_planted_library_sees_a_wait_for_nothing(mpi, tmp_path):
         done = subprocess.run(command, env=env, text=True, capture_output=True, timeout=60)
         assert (done.returncode != 0) == fails
         assert ("a wait for nothing" in done.stderr) == fails
+
+
+@pytest.mark.one_mpi
+@pytest.mark.parametrize("words", [
+    ["pingpong"], ["onesided", "--operation", "put", "--queue", "4"],
+    ["fans", "--direction", "in", "--queue", "4"]], ids=" ".join)
+def test_a_rank_alone_tells_of_what_all_tell_of(mpi, tmp_path, words):
+    """Of a message where a call has several, of one way of two: the longest is that of all."""
+    _, rows = measured(mpi, tmp_path, *words, "--sizes", "8", "--per-rank", "yes", *BRIEF)
+    times = {row["operation"]: float(row["time_s"]) for row in rows}  # a sample of each
+    told = [name for name in times if ".rank" not in name]
+    assert told
+    for name in told:
+        alone = [time_s for other, time_s in times.items() if other.startswith(f"{name}.rank")]
+        assert max(alone) == times[name]

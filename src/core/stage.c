@@ -179,9 +179,33 @@ static enum quantity quantity_of(const struct sampler *sampler, const struct ope
     return sampler->start->loop ? QUANTITY_STEADY : QUANTITY_SINGLE;
 }
 
-// What each rank alone would have told of the sample.
-static void stream_ranks(struct sampler *sampler, const struct progress *progress,
-                         const struct times *times, long count, struct sample sample) {
+// What the ranks of these times tell of sample `i` of a stage.
+static struct sample sample_of(const struct operation *operation, const struct progress *progress,
+                               const struct times *times, const struct verdict *verdict, long i,
+                               long count) {
+    const double *stage = times->begin - i;
+    double one = 1 / (double)progress->calls;
+    struct timing timing = {
+        verdict->time_s * one, verdict->fastest_s * one,
+        start_apart(times),    verdict->late_s,
+        verdict->slowest,      stage + MOMENTS * count + i * operation->special.notes_count,
+        times->ranks,          times->stride};
+    struct sample sample = {.operation = operation->name,
+                            .bytes = operation->message.bytes,
+                            .repetition = progress->repetitions,
+                            .calls = progress->calls,
+                            .time_s = timing.time_s,
+                            .valid = verdict->valid,
+                            .extra = {verdict->late_s, any_switched(times, count)}};
+    if (operation->around && operation->around->describe)
+        operation->around->describe(operation, &timing, &sample);
+    return sample;
+}
+
+// What each rank alone would have told of the sample, which is valid where that of all is.
+static void stream_ranks(struct sampler *sampler, const struct operation *operation,
+                         const struct progress *progress, const struct times *times, bool valid,
+                         long i, long count) {
     struct bench *bench = sampler->bench;
     for (int r = 0; r < times->ranks && !failed(&bench->failure); r++) {
         struct times alone = {times->target,
@@ -193,10 +217,9 @@ static void stream_ranks(struct sampler *sampler, const struct progress *progres
         if (isnan(*alone.end))
             continue;
         struct verdict verdict = sampler->start->judge(sampler, progress, &alone);
-        sample.time_s = verdict.time_s / (double)sample.calls;
-        sample.extra[0] = verdict.late_s;
-        sample.extra[1] = any_switched(&alone, count);
-        samples_stream(&bench->samples, sample, r, &bench->failure);
+        verdict.valid = valid;
+        samples_stream(&bench->samples, sample_of(operation, progress, &alone, &verdict, i, count),
+                       r, &bench->failure);
     }
 }
 
@@ -212,29 +235,15 @@ long stage_judge(struct sampler *sampler, const struct operation *operation,
                  struct progress *progress, long count) {
     struct bench *bench = sampler->bench;
     long wrong = 0;
-    double one = 1 / (double)progress->calls;
-    const double *notes = sampler->all + MOMENTS * count;
-    for (long i = 0; i < count; i++) {
+    for (long i = 0; i < count; i++, progress->repetitions++) {
         struct times times = stage_times(sampler, operation, i, count);
         struct verdict verdict = sampler->start->judge(sampler, progress, &times);
-        struct timing timing = {verdict.time_s * one, verdict.fastest_s * one,
-                                start_apart(&times),  verdict.late_s,
-                                verdict.slowest,      notes + i * operation->special.notes_count,
-                                times.ranks,          times.stride};
-        struct sample sample = {.operation = operation->name,
-                                .bytes = operation->message.bytes,
-                                .repetition = progress->repetitions++,
-                                .calls = progress->calls,
-                                .time_s = timing.time_s,
-                                .valid = verdict.valid,
-                                .extra = {verdict.late_s, any_switched(&times, count)}};
-        if (operation->around && operation->around->describe)
-            operation->around->describe(operation, &timing, &sample);
+        struct sample sample = sample_of(operation, progress, &times, &verdict, i, count);
         samples_quantity(&bench->samples, sample.operation,
                          quantity_of(sampler, operation, progress), &bench->failure);
         samples_add(&bench->samples, sample, &bench->failure);
         if (sampler->per_rank)
-            stream_ranks(sampler, progress, &times, count, sample);
+            stream_ranks(sampler, operation, progress, &times, sample.valid, i, count);
         if (sample.valid)
             count_valid(progress, sample.time_s, verdict.time_s);
         else
