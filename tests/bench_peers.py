@@ -10,16 +10,22 @@ they are at most the cores of a rank. Means are compared, since that is what the
 machine that does other work they say nothing of the programs.
 
 Where theirs are further than 5 % from ours, as many blocks follow that have both again and
-controls between them: what theirs count as part of an operation, readings of a clock between the
-calls (OSU), is added to ours, as launches with a known number of them have it; no rank of either
-gives its core away where it looks for messages, which MPICH does more often in one call than in
-another; and ours as they are by default, where they were told to do something as theirs.
+controls between them:
+- what theirs count as part of an operation, readings of a clock between the calls (OSU), is added
+  to ours, as launches with a known number of them have it (`clocked`);
+- both have something alike: no rank gives its core away where it looks for messages, which MPICH
+  does more often in one call than in another (`kept`); MPICH's barriers, in which targets wait,
+  are by messages, as else in the first calls of a communicator only (`barrier`). What brings the
+  two nearest decides;
+- ours as they are by default, where they were told to do something as theirs (`--compare equal`);
+- theirs with as few calls before those that count as they have by default (`cold`).
 `CONTROLS=yes` has them in any case, `CONTROLS=no` never, `CONTROLS=clocked,kept` those.
 """
 
 import argparse
 import csv
 import functools
+import math
 import os
 import pathlib
 import random
@@ -32,7 +38,7 @@ from reframe_tests.harness.foreign import imb_tables
 from tests.benching import YIELDING, ratio_of, say_beside, skip
 from tests.collective_tools import present
 from tests.launching import STACK, command_of
-from tests.peers import PEERS, as_ours, osu_sizes
+from tests.peers import ALIKE, PEERS, as_ours, cold, osu_sizes, row_of
 
 BLOCKS = int(os.environ.get("BLOCKS") or 9)
 CONTROLS = os.environ.get("CONTROLS", "")
@@ -64,7 +70,7 @@ def ours(family, peer, folder, **variables):
         path.unlink()
     return {size: statistics.fmean(
         float(row["time_s"]) for row in rows
-        if int(row["bytes"]) == size and row["operation"] == peer.operation)
+        if int(row["bytes"]) == size and row["operation"] == row_of(peer))
         for size in peer.sizes}
 
 
@@ -101,17 +107,25 @@ def ways_of(family, program, peer):
             "ours": functools.partial(ours, family, peer)}
 
 
+def alike_of(family):
+    """What is the same for both -> its words, and the variables that make it so."""
+    keep = str(STACK / "build" / family.name / "tests/libkeep.so")
+    return {**({"kept": ("cores kept", {"LD_PRELOAD": keep})} if family.name in YIELDING else {}),
+            **{way: (words, variables) for way, words, variables in ALIKE.get(family.name, ())}}
+
+
 def controls_of(family, program, peer):
     """The same of controls: ours again, since where the two differ as much, the machine is too
-    restless; ours as they are by default; ours with readings of a clock; both where no rank gives
-    its core away."""
+    restless; ours, and theirs, as they are by default; both with something alike; ours with
+    readings of a clock."""
     ways = {"again": functools.partial(ours, family, peer),
             **{way: functools.partial(ours, family, other)
                for way, other in as_ours(peer).items()}}
-    if family.name in YIELDING:
-        keep = str(STACK / "build" / family.name / "tests/libkeep.so")
-        ways["kept"] = functools.partial(ours, family, peer, LD_PRELOAD=keep)
-        ways["theirs kept"] = functools.partial(theirs, family, program, peer, LD_PRELOAD=keep)
+    if "-x" in peer.words:
+        ways["theirs cold"] = functools.partial(theirs, family, program, cold(peer))
+    for way, (_, variables) in alike_of(family).items():
+        ways[way] = functools.partial(ours, family, peer, **variables)
+        ways[f"theirs {way}"] = functools.partial(theirs, family, program, peer, **variables)
     if peer.readings:
         slow = {} if peer.clocks else {
             "COTEJO_SLOW": "0", "LD_PRELOAD": str(family.prefix(STACK) / "lib/libcotejo_slow.so")}
@@ -149,28 +163,37 @@ def hold(family, program, peer):
         say_over(family, peer, size, of)
 
 
-def as_theirs(peer, of):
-    """The ratio where no rank gives its core away and the readings of theirs are in ours."""
-    times = of.get("kept", of["ours"])
+def as_theirs(peer, of, alike):
+    """The ratio where both have something alike, and the readings of theirs are in ours."""
+    times = of.get(alike, of["ours"])
     if "clocked" in of:
         share = peer.readings / peer.clocked
         times = {b: time_s + share * (of["clocked"][b] - of["ours"][b])
                  for b, time_s in times.items()}
-    return ratio_of(times, of.get("theirs kept", of["theirs"]))
+    return ratio_of(times, of.get(f"theirs {alike}", of["theirs"]))
+
+
+def side_of(way):
+    """Whose launches a way is, or is a control of."""
+    return "theirs" if way.startswith("theirs") else "ours"
 
 
 def say_over(family, peer, size, of):
     """What way -> block -> time of one size comes to."""
     goal = f"{peer.operation} {size} B over {peer.name} {peer.words[0]}, {family.name}"
     found = ratio_of(of["ours"], of["theirs"])
-    others = [f"{way} {ratio_of(times, of['ours'])}" for way, times in of.items()
-              if way not in ("ours", "theirs", "again", "theirs kept")]
-    if others:
-        print(f"bench: {goal}: {found}; others over ours: {', '.join(others)}", flush=True)
-    if not near(of) and of.keys() & {"kept", "clocked"}:
-        found = as_theirs(peer, of)
-        goal += ", cores kept" if "kept" in of else ""
-        goal += f", {peer.readings:g} readings of a clock as theirs" if peer.readings else ""
+    alike = {way: words for way, (words, _) in alike_of(family).items() if way in of}
+    controls = [f"{way} over {side} {ratio_of(times, of[side])}" for way, times in of.items()
+                if way not in ("ours", "theirs", "again") for side in [side_of(way)]]
+    controls += [f"both {way} {ratio_of(of[way], of[f'theirs {way}'])}" for way in alike]
+    if controls:
+        print(f"bench: {goal}: {found}; {', '.join(controls)}", flush=True)
+    if not near(of) and (alike or "clocked" in of):
+        way = min(alike, key=lambda way: abs(math.log(as_theirs(peer, of, way).value)),
+                  default="ours")
+        found = as_theirs(peer, of, way)
+        goal += f", {alike[way]}" if alike else ""
+        goal += f", {peer.readings:g} readings of a clock as theirs" if "clocked" in of else ""
     say_beside(f"{goal}, within 5 %", NEAR, found,
                ratio_of(of["again"], of["ours"]) if "again" in of else None)
 

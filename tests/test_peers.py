@@ -56,6 +56,17 @@ def test_each_control_has_one_thing_as_it_is_by_default():
     assert peers.as_ours(peer("pingpong", "osu_latency")) == {}
 
 
+def test_rows_of_rank_0_are_read_where_theirs_are_its_own():
+    (both,) = [p for p in peers.PEERS if p.name == "osu_bibw"]
+    assert peers.row_of(both) == "bandwidth-both-windows.rank0"
+    assert peers.row_of(peers.as_ours(both)["--per-rank no"]) == "bandwidth-both-windows"
+    assert peers.row_of(peer("pingpong", "osu_latency")) == "pingpong"
+
+
+def test_theirs_cold_has_as_many_calls_before_as_it_has_by_default():
+    assert peers.cold(peer("pingpong", "osu_latency")).words == ["-i", "20000"]
+
+
 @pytest.mark.parametrize(("medians", "blocks", "sizes"), [
     ((1.02, 0.97), 1, []), ((1.02, 1.20), 2, [1024]), ((1.20, 0.80), 2, [8, 1024])])
 def test_controls_are_launched_for_the_sizes_that_differ(monkeypatch, medians, blocks, sizes):
