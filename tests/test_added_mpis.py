@@ -65,7 +65,7 @@ def test_the_compiler_of_cray_gets_our_sources(tmp_path, monkeypatch):
                               f'for i in 1 2; do echo "size 2 library {CRAY}"; done\n')
     assert verify.check(cray, tmp_path, tmp_path) == "8.1.28.15"
     assert (bin_ / "words").read_text().split() == [
-        "-O2", f"{tmp_path}/check.c", "-o", f"{tmp_path}/check-cray-mpich"]
+        "-O2", f"{tmp_path}/check-cray-mpich.c", "-o", f"{tmp_path}/check-cray-mpich"]
     assert (bin_ / "started").read_text().split()[:2] == ["--mpi=cray_shasta", "--ntasks=2"]
 
 

@@ -53,7 +53,6 @@ IN_PLACE = {
         "reframe_tests/harness/foreign/adapter.py": "samples in the stage of a launch",
         "reframe_tests/harness/launch/request.py": "what a launch reads, in its stage",
         "reframe_tests/harness/launch/sessions.py": "what a dry run tells the study, line by line",
-        "stack/abi.py": "a source to compile, in a temporary folder",
         "stack/analysis.py": "a log", "stack/build.py": "a log",
         "stack/verify.py": "a source to compile, in a temporary folder"},
     "R": {
