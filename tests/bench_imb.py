@@ -16,7 +16,7 @@ import statistics
 import tempfile
 
 from reframe_tests.harness.foreign import imb_tables
-from tests.benching import ratio_of, say_beside, skip
+from tests.benching import ratio_of, say_beside, side_of, skip
 from tests.collective_tools import ours, present, theirs, times_of
 from tests.launching import STACK
 
@@ -176,8 +176,8 @@ def hold(blocks=2 * BLOCKS, names=tuple(AGAINST)):
 def changes_of(of):
     """What is done otherwise -> the two times that it should bring together, and what it changes
     of its own side's."""
-    return {way: ((of["ours"], of[way]) if way.startswith("theirs") else (of[way], of["theirs"]),
-                  ratio_of(of[way], of["theirs" if way.startswith("theirs") else "ours"]))
+    return {way: ((of[way], of["theirs"]) if side_of(way) == "ours" else (of["ours"], of[way]),
+                  ratio_of(of[way], of[side_of(way)]))
             for way in of if way not in FIRST}
 
 

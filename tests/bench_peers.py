@@ -35,7 +35,7 @@ import subprocess
 import tempfile
 
 from reframe_tests.harness.foreign import imb_tables
-from tests.benching import YIELDING, ratio_of, say_beside, skip
+from tests.benching import YIELDING, ratio_of, say_beside, side_of, skip
 from tests.collective_tools import present
 from tests.launching import STACK, command_of
 from tests.peers import ALIKE, PEERS, as_ours, cold, osu_sizes, row_of
@@ -171,11 +171,6 @@ def as_theirs(peer, of, alike):
         times = {b: time_s + share * (of["clocked"][b] - of["ours"][b])
                  for b, time_s in times.items()}
     return ratio_of(times, of.get(f"theirs {alike}", of["theirs"]))
-
-
-def side_of(way):
-    """Whose launches a way is, or is a control of."""
-    return "theirs" if way.startswith("theirs") else "ours"
 
 
 def say_over(family, peer, size, of):

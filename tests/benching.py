@@ -127,6 +127,11 @@ def ratio_of(ours, theirs, replicates=2000):
                  len(blocks))
 
 
+def side_of(way):
+    """Whose launches a way is, or is a control of: `theirs` or `ours`."""
+    return "theirs" if way.startswith("theirs") else "ours"
+
+
 def would_decide(found, share):
     """Blocks whose interval reaches about as far to either side as the goal: with so many times as
     many blocks it is as much narrower as their root."""
