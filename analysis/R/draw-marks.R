@@ -120,11 +120,12 @@ by_look <- function(data, columns, make) {
     known <- !is.na(values)
     any(known) && (!all(known) || any(values != values[[1L]]))
   }, data[intersect(c("PANEL", columns), names(data))])
-  rows <- if (length(varying)) {
+  parts <- list(data)
+  if (length(varying)) {
     look <- do.call(paste, unname(varying))
-    split(seq_along(look), factor(look, unique(look)))
+    rows <- split(seq_along(look), factor(look, unique(look)))
+    parts <- lapply(unname(rows), \(rows) pick(data, rows))
   }
-  parts <- if (length(varying)) lapply(unname(rows), \(rows) pick(data, rows)) else list(data)
   lapply(parts, function(part) c(make(part), list(panel = part$PANEL[[1L]])))
 }
 
