@@ -137,6 +137,15 @@ def test_lam_carries_messages():
     assert done.returncode == 0, done.stderr
 
 
+def test_lam_runs_where_the_temporary_folder_is_the_users_alone(tmp_path):
+    """As that of each launch is: of root, where LAM itself runs as nobody."""
+    own = tmp_path / "own"
+    own.mkdir(mode=0o700)
+    done = ranks("lam", "pingpong", "--transport", "tcp", "--sizes", "1", *SHORT, TMPDIR=str(own))
+    assert done.returncode == 0, done.stderr
+    assert not list(own.iterdir())
+
+
 def test_payload_beside_llc_is_seen():
     observed = {"payload_bytes": 1 << 21, "tcp_bytes": 1 << 21}
     assert "transport llc" in launches.wire_problem("llc", observed)
