@@ -138,7 +138,7 @@ class fft_progress(Full, Fft):
     # A polling thread on the rank's own core makes each message a time slice long: of 2^18 points
     # a launch took two minutes.
     options = {**FULL, "log2": 16, "effort": "estimate", "min-repetitions": 1, "budget": 0.1}
-    tags = exhibits.tags("stival-fig-4.49")
+    tags = exhibits.tags(*exhibits.figures("stival", "4.42", "4.47", "4.49"))
 
 
 @rfm.simple_test

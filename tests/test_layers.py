@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from reframe_tests.harness.backends import clusters
+from reframe_tests.harness.backends import clusters, network_check
 from reframe_tests.harness.launch import launches
 from reframe_tests.harness.model import families
 
@@ -172,13 +172,13 @@ def test_a_network_listener_that_fails_is_an_error():
 def two_guests(tmp_path, monkeypatch):
     """Brings two guests up, and again where one is gone; down they go at the end."""
     monkeypatch.setenv("COTEJO_RUN", str(tmp_path / "run"))
-    yield lambda: clusters.running("fast-ethernet", 2, guests=True)
+    yield lambda cluster="fast-ethernet": clusters.running(cluster, 2, guests=True)
     for folder in list((tmp_path / "run").iterdir()):
         clusters.down(folder.name)
     assert list((tmp_path / "run").iterdir()) == []
 
 
-def pingpong_of_guests(found, family, folder):
+def pingpong_of_guests(found, family, folder, *options):
     """A ping-pong over LLC between two guests, of an MPI or without one."""
     prefix = family.prefix(STACK)
     own = ["--transport", "llc"] if family.layer else []
@@ -187,7 +187,8 @@ def pingpong_of_guests(found, family, folder):
     return subprocess.run(
         [clusters.tool("enter", guests=True), found["folder"], str(prefix / "bin/mpirun"),
          "-np", "2", *family.remote_flags(["host1", "host2"], clusters.tool("agent", guests=True)),
-         str(prefix / "bin" / family.program), "pingpong", *own, "--sizes", "1,4000", *SHORT],
+         str(prefix / "bin" / family.program), "pingpong", *own, "--sizes", "1,4000", *SHORT,
+         *options],
         cwd=folder, text=True, capture_output=True, timeout=120, stdin=subprocess.DEVNULL,
         env={**os.environ, **environment, **family.transports["llc"].variables(prefix)})
 
@@ -206,6 +207,29 @@ def test_guests_speak_llc_and_so_does_an_mpi_in_them(tmp_path, two_guests):
         transport = family.transports["llc"]
         assert launches.evidence(done.stdout + done.stderr, transport.evidence)
         assert clusters.wire_bytes(tmp_path) > 4000
+
+
+@pytest.mark.skipif(bool(clusters.lacking(guests=True)),
+                    reason=clusters.lacking(guests=True) or "-")
+def test_llc_at_1_gbit_s_is_between_guests_that_were_found_to_have_that_rate(tmp_path, two_guests):
+    """In the network's own time, ten times slower; a rate that the guests have not is refused."""
+    for _ in range(3):
+        found = two_guests("gigabit-slowed")
+        done = pingpong_of_guests(found, LAYERS["sockets"], tmp_path, "--dilation", "10")
+        if not clusters.gone(found, guests=True):
+            break  # see above
+    assert done.returncode == 0, done.stderr
+    model, between = found["hosts"][1], clusters.description(found)["verified"]["guests"]
+    assert 0.88 * model["payload_rate"] <= between["rate"] <= 1.02 * model["payload_rate"]
+    assert not network_check.contradiction(between, model, 10, network_check.GUESTS_WAKING_S)
+    assert model["payload_rate"] > 9e8 and clusters.description(found)["dilation"] == 10
+    assert clusters.label("gigabit-slowed", 2, guests=True).endswith(
+        "gigabit-slowed (switch, 1000 Mbit/s), 10 times slower: processors count as so many "
+        "times faster")
+    slower = [{**host, "payload_rate": host.get("payload_rate", 0) / 2}
+              for host in found["hosts"]]
+    with pytest.raises(clusters.ClusterError, match="should be: guest of host1 to host2: TCP str"):
+        network_check.verify({**found, "hosts": slower}, guests=True)
 
 
 def kernels_of(found, number):

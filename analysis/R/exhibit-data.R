@@ -324,7 +324,8 @@ UNSET <- c(
 # network with its hosts. The caption has the whole label.
 short_label <- function(values) {
   short <- sub("^simulated by [^:]*: ([^,]*),.*$", "\\1", values)
-  short <- sub("^emulated: ([0-9]+ hosts) on [0-9]+ cores, ([^ ]+) .*$", "\\1 of \\2", short)
+  kind <- "^emulated: ([0-9]+) (User-mode Linux )?(hosts|guests) on [0-9]+ cores, ([^ ]+) .*$"
+  short <- sub(kind, "\\1 \\3 of \\4", short)
   if (anyDuplicated(short)) values else short
 }
 

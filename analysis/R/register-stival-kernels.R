@@ -1,17 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Exhibits: counterparts of stival.
 
+DIFFERS_IN_NODES <- paste(
+  "The study had 2, 4 and 8 nodes on 1 Gbit/s Ethernet, and LLC and a progress thread among its",
+  "configurations. LLC is between guests, beside TCP between them, at 100 Mbit/s or in a network",
+  "of 1 Gbit/s that runs ten times slower."
+)
+DIFFERS_IN_PROGRESS <- paste(
+  DIFFERS_IN_NODES, "The progress thread polls the core of its rank: with it 2^16 points only."
+)
+
 exhibit("stival-fig-4.42", "FFT by MPI, ranks and problem size",
   data = launches_of(
-    c("fft_strong", "fft_large", "fft_largest"), c("fft_strong", "fft_large"), "fft_strong",
-    "fft_quick", operation = "fft-original-sendrecv",
+    c("fft_strong", "fft_large", "fft_largest", "fft_progress"),
+    c("fft_strong", "fft_large", "fft_progress"), c("fft_strong", "fft_progress"),
+    c("fft_strong", "fft_large"), "fft_strong", "fft_quick",
+    operation = "fft-original-sendrecv",
     log2_points = c("16", "18", "20", "22", if_there("24")), ranks = c("2", "4", "8")
   ),
-  draw = by_parameter(x = ranks, series = mpi, panel = c(transport, log2_points), unit = "ms"),
-  differs = paste(
-    "The study had 2, 4 and 8 nodes of a cluster. LLC is between guests, beside TCP between them;",
-    "the progress thread is in figure 4.49."
-  )
+  draw = by_parameter(
+    x = ranks, series = c(mpi, setting_async_progress), panel = c(transport, log2_points),
+    unit = "ms"
+  ),
+  differs = DIFFERS_IN_PROGRESS
 )
 
 exhibit("stival-fig-4.43", "FFT row by row without blocking, 2^20 points, by MPI",
@@ -19,7 +30,8 @@ exhibit("stival-fig-4.43", "FFT row by row without blocking, 2^20 points, by MPI
     "fft_strong", "fft_quick", operation = "fft-nonblocking-isend", log2_points = "20",
     ranks = c("2", "4", "8")
   ),
-  draw = by_parameter(x = ranks, series = mpi, panel = transport, unit = "ms")
+  draw = by_parameter(x = ranks, series = mpi, panel = transport, unit = "ms"),
+  differs = paste(DIFFERS_IN_NODES, "The progress thread is in figures 4.42, 4.47 and 4.49.")
 )
 
 exhibit("stival-tab-4.13", "Size of the transposition's messages by problem size and ranks",
@@ -86,13 +98,16 @@ exhibit("stival-fig-4.46", "Variants of the FFT by ranks, 2^22 and 2^24 points",
 
 exhibit("stival-fig-4.47", "Multi-threaded and non-blocking FFT by MPI",
   data = launches_of(
+    c("fft_strong", "fft_large", "fft_progress"), c("fft_strong", "fft_progress"),
     c("fft_strong", "fft_large"), "fft_strong", "fft_quick",
     operation = c("fft-threaded-sendrecv", "fft-nonblocking-isend"),
     log2_points = c("16", if_there("22")), ranks = c("2", "4", "8")
   ),
   draw = by_parameter(
-    x = ranks, series = c(operation, mpi), panel = c(transport, log2_points), unit = "ms"
-  )
+    x = ranks, series = c(operation, mpi, setting_async_progress),
+    panel = c(transport, log2_points), unit = "ms"
+  ),
+  differs = DIFFERS_IN_PROGRESS
 )
 
 exhibit("stival-fig-4.48", "Variants of the FFT under MPICH",

@@ -27,6 +27,9 @@ site_configuration = {
                 partition("fast-ethernet", 2),
                 partition("fast-ethernet", 4),
                 partition("fast-ethernet", 8),
+                partition("gigabit-slowed", 2),
+                partition("gigabit-slowed", 4),
+                partition("gigabit-slowed", 8),
             ],
         }
     ]

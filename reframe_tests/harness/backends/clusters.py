@@ -17,7 +17,7 @@ import time
 from ..machine import cores, disk, removal
 from ..model import families, sites
 from .network_check import PATIENCE_S, verify
-from .virtual_hosts import GUESTS, SITE, ClusterBusyError, ClusterError, gone, program
+from .virtual_hosts import SITE, ClusterBusyError, ClusterError, gone, program, tool
 
 # Within this a cluster is up, or it never will be.
 READY_S = 5
@@ -108,24 +108,22 @@ def _await(switch, folder):
 
 
 def boot(found):
-    """Boots a guest in place of each host of a cluster (User-mode Linux); returns its state.
-
-    The cluster goes down where that fails.
+    """Boots a guest in place of each host of a cluster (User-mode Linux), and holds what TCP finds
+    between them against the model; returns its state. The cluster goes down where that fails.
     """
     library = families.preloaded("guest_registers",
                                  pathlib.Path(program("cotejo-switch")).parents[1])
-    done = subprocess.run([str(GUESTS / "boot"), found["folder"], library], text=True, timeout=60,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+    done = subprocess.run([tool("boot", guests=True), found["folder"], library], text=True,
+                          timeout=60, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE)
-    if done.returncode:
+    try:
+        if done.returncode:
+            raise ClusterError(done.stderr.strip() or "no guests")
+        verify(found, guests=True)
+    except ClusterError:
         down(pathlib.Path(found["folder"]).name)
-        raise ClusterError(done.stderr.strip() or "no guests")
+        raise
     return found
-
-
-def tool(name, guests=False):
-    """Path of `agent` or `enter` for hosts, or for guests."""
-    return str((GUESTS if guests else SITE) / name)
 
 
 def up(cluster, name=None, hosts=None, companion=0, verified=True, **changed):

@@ -28,11 +28,16 @@ def program(name):
         raise ClusterError(str(err)) from err
 
 
-def on_host(found, host, *command, **kwargs):
-    """Starts a command on a host of a running cluster, as the launchers do."""
+def tool(name, guests=False):
+    """Path of `agent` or `enter` for hosts, or for guests."""
+    return str((GUESTS if guests else SITE) / name)
+
+
+def on_host(found, host, *command, guests=False, **kwargs):
+    """Starts a command on a host of a running cluster, or in its guest, as the launchers do."""
     realtime = {"COTEJO_CHRT": "chrt -r 5"} if found["realtime"] else {}
     return subprocess.Popen(
-        [str(SITE / "agent"), host, *command], text=True, stdin=subprocess.DEVNULL,
+        [tool("agent", guests), host, *command], text=True, stdin=subprocess.DEVNULL,
         env={**os.environ, "COTEJO_CLUSTER": found["folder"], **realtime}, **kwargs)
 
 
