@@ -70,6 +70,17 @@ class overlap_pingpong(Full, Blocking):
 
 
 @rfm.simple_test
+class overlap_frame(Full, Overlap):
+    """A frame of bytes, at which mpptest was asked for overlap over LLC (watter 5.4.3)."""
+
+    pattern = parameter(["pingpong"])
+    options = {"sizes": "1500", "blocking": "no", "steps": 13, "budget": 0.03,
+               "min-repetitions": 5}
+    limit_s = 240
+    tags = exhibits.tags("cotejo-overlap-frame")
+
+
+@rfm.simple_test
 class overlap_local(Full, Progress):
     pattern = parameter(["local-send", "local-receive"])
     # Few samples: a polling thread on the rank's own core makes each a thousand times longer.

@@ -293,6 +293,12 @@ exhibit("cotejo-netpipe-limits", "Bandwidth of a message with the eager limits o
   draw = by_size(series = setting_eager_limit, panel = c(mpi, transport), unit = "Mbit/s")
 )
 
+exhibit("cotejo-overlap-frame", "Overlap in a ping-pong of 1500 B, by transport",
+  data = launches_of("overlap_frame", sizes = "1500"),
+  draw = overlap(measures = c("time_s", "alone_s"), panel = c(mpi, transport)),
+  differs = "watter asked mpptest for it in section 5.4.3, without a figure."
+)
+
 exhibit("cotejo-which-algorithm", "Which algorithm is it? The other collectives",
   data = launches_of(
     "hosts_full", "collective_full",

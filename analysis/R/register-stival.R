@@ -26,8 +26,8 @@ exhibit("stival-tab-4.2", "Bandwidth at 16 KiB, 32 KiB and 1 MiB",
 
 exhibit("stival-fig-4.2", "Bandwidth by transport and what one gains, up to 128 B",
   data = launches_of(
-    "netpipe_uni", "pingpong_modes", option_mode = "standard", option_blocking = "yes",
-    transport = c("tcp", "llc", if_there("shm")), sizes = "1..128"
+    "netpipe_brief", "netpipe_uni", "pingpong_modes", option_mode = "standard",
+    option_blocking = "yes", transport = c("tcp", "llc", if_there("shm")), sizes = "1..128"
   ),
   draw = gain(by = transport, panel = mpi, unit = "Mbit/s", scale = "linear"),
   differs = paste(DIFFERS_IN_NETWORK, "Shared memory is of one host.")
@@ -35,8 +35,8 @@ exhibit("stival-fig-4.2", "Bandwidth by transport and what one gains, up to 128 
 
 exhibit("stival-fig-4.3", "Bandwidth by transport and what one gains, 128 B to 16 KiB",
   data = launches_of(
-    "netpipe_uni", "pingpong_modes", option_mode = "standard", option_blocking = "yes",
-    transport = c("tcp", "llc", if_there("shm")), sizes = "128..16Ki"
+    "netpipe_brief", "netpipe_uni", "pingpong_modes", option_mode = "standard",
+    option_blocking = "yes", transport = c("tcp", "llc", if_there("shm")), sizes = "128..16Ki"
   ),
   draw = gain(by = transport, panel = mpi, unit = "Mbit/s"),
   differs = paste(DIFFERS_IN_NETWORK, "Shared memory is of one host.")
