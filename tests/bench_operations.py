@@ -10,10 +10,11 @@ looked for at its own share: the larger of 10 % and what 100 ns are of its time,
 as many blocks decide, each look at half of 5 %; and, where ranks give their core away when they
 look for messages, launches in which they keep it: between two looks there is room for a delay of a
 tenth, which then adds nothing. Slowed is the rank whose delays nobody waits off meanwhile: of
-fan-outs, unexpected and partitioned messages the receiver (behind a wait for its send, rank 0's
-pass while the answer is under way), of post-start-complete-wait the target (the origin's pass
-while it waits for the next post), of all others rank 0. Windows are the library's: under MPICH
-those of --window create are served by the target, within its looks.
+fan-outs, unexpected and partitioned messages and threads' windows the receiver (behind a wait for
+its send, rank 0's pass while the answer is under way), of fences and post-start-complete-wait the
+target (the origin's pass while it waits for the target's word), of all others rank 0. Windows are
+the library's: under MPICH those of --window create are served by the target, within its looks.
+What is called different of two sides that are alike is said over all operations of an MPI.
 """
 
 import argparse
@@ -40,6 +41,7 @@ STARTUP = ["startup", "--budget", "0.1"]
 ONESIDED = ["onesided", "--operation", "all", "--window", "allocate", "--sizes", "8", "--budget",
             "0.01", "--synchronisation"]
 BOTH = ["bandwidth", "--ways", "both", "--queue", "1,16", "--sizes", "1", *BUDGET]
+THREADS = ["threads", "--threads", "1", "--sizes", "1", *BUDGET, "--pattern"]
 QUEUE = ["--depth", "0,64", "--wildcard", "none", "--position", "last", *BUDGET]
 
 
@@ -54,9 +56,11 @@ class Planted(typing.NamedTuple):
 
 
 EXPERIMENTS = {
-    "onesided": Planted([*ONESIDED, "fence,lock,lock_all,flush,flush_local"]),
+    "onesided": Planted([*ONESIDED, "lock,lock_all,flush,flush_local"]),
+    "onesided-fence": Planted([*ONESIDED, "fence"], rank=1),
     "onesided-pscw": Planted([*ONESIDED, "pscw"], rank=1),
-    "threads": Planted(["threads", "--threads", "1", "--sizes", "1", *BUDGET]),
+    "threads": Planted([*THREADS, "pingpong"]),
+    "threads-window": Planted([*THREADS, "window"], rank=1),
     "partitioned": Planted(["partitioned", "--sizes", "64", "--partitions", "1,4", *BUDGET],
                            rank=1),
     "bandwidth": Planted(BOTH),
@@ -115,20 +119,42 @@ def share_of(time_s):
     return min(LEAST * 2 ** max(0, doublings), MOST)
 
 
-def look(family, planted, folder, keep=False):
-    """Operation -> its share, and what `compare` says of it and of launches that take turns."""
-    shares = {name: share_of(time_s)
-              for name, time_s in launch(family, planted, 0, folder, keep).items()}
-    sides = {"one": 0, "other": 0, **{share: share for share in shares.values()}}
-    draw, blocks = random.Random(1), []
-    for last in LOOKS:
-        while len(blocks) < last * BLOCKS:
-            blocks.append({side: launch(family, planted, sides[side], folder, keep)
-                           for side in draw.sample(list(sides), len(sides))})
-        found = compare(shares, blocks)
-        if not missed_of(found):
-            break
+def look(family, experiment, kept, keep=False):
+    """Operation -> its share, and what `compare` says of it and of launches that take turns; how
+    many blocks. The folder `kept` has the blocks that were launched before, and has these then."""
+    planted = EXPERIMENTS[experiment]
+    path = kept / f"{family.name}-{experiment}{'-cores' if keep else ''}.json"
+    run = json.loads(path.read_text()) if path.exists() else {}
+    asked = [planted.words, planted.rank, planted.init, list(planted.operations)]
+    with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as folder:
+        def times(share):
+            return launch(family, planted, share, pathlib.Path(folder), keep)
+
+        if run.get("asked") != asked:
+            run = {"asked": asked, "blocks": [],
+                   "shares": {name: share_of(time_s) for name, time_s in times(0).items()}}
+        shares, blocks = run["shares"], run["blocks"]
+        sides = {"one": 0, "other": 0, **{str(share): share for share in shares.values()}}
+        for last in LOOKS:
+            while len(blocks) < last * BLOCKS:
+                order = random.Random(len(blocks)).sample(list(sides), len(sides))
+                blocks.append({side: times(sides[side]) for side in order})
+                path.write_text(json.dumps(run))
+            found = compare(shares, blocks)
+            if not missed_of(found):
+                break
     return shares, found, len(blocks)
+
+
+def alike_of(family, kept):
+    """Operation of each experiment that was launched -> p of the two sides that are alike."""
+    found = {}
+    for experiment in EXPERIMENTS:
+        path = kept / f"{family.name}-{experiment}.json"
+        run = json.loads(path.read_text()) if path.exists() else {"shares": {}, "blocks": []}
+        found |= {f"{experiment} {name}": p
+                  for name, (_, _, p) in compare(run["shares"], run["blocks"]).items()}
+    return found
 
 
 def missed_of(found):
@@ -140,9 +166,10 @@ def compare(shares, kept):
     """Operation -> ratio of the planted to the others, p of that, p of the two that are alike."""
     found = {}
     for name, share in shares.items():
-        times = [{side: block[side][name] for side in ("one", "other", share)} for block in kept
-                 if all(name in block[side] for side in ("one", "other", share))]
-        slower = [math.log(t[share] / math.sqrt(t["one"] * t["other"])) for t in times]
+        sides = ("one", "other", str(share))
+        times = [{side: block[side][name] for side in sides} for block in kept
+                 if all(name in block[side] for side in sides)]
+        slower = [math.log(t[str(share)] / math.sqrt(t["one"] * t["other"])) for t in times]
         alike = [math.log(t["one"] / t["other"]) for t in times]
         found[name] = (math.exp(statistics.median(slower or [0])), signed_rank(slower),
                        min(1, 2 * min(signed_rank(alike), signed_rank([-x for x in alike]))))
@@ -159,23 +186,20 @@ def called(found):
     return names
 
 
-def hold(family, experiment):
-    """Says what was found of what was planted; name -> p of the two sides that are alike."""
-    with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as name:
-        folder, planted = pathlib.Path(name), EXPERIMENTS[experiment]
-        shares, found, blocks = look(family, planted, folder)
-        tell(family, shares, found)
-        missed = missed_of(found)
-        said = f"{len(found) - len(missed)} of {len(found)}, {blocks} blocks"
-        if missed and family.name in YIELDING:
-            shares, kept, _ = look(family, planted, folder, keep=True)
-            tell(family, shares, {name: kept[name] for name in missed}, ", cores kept")
-            of_these = set(missed)
-            missed = [name for name in missed_of(kept) if name in of_these]
-            said += f"; of the others {len(of_these) - len(missed)} with cores kept"
+def hold(family, experiment, kept):
+    """Says what was found of what was planted."""
+    shares, found, blocks = look(family, experiment, kept)
+    tell(family, shares, found)
+    missed = missed_of(found)
+    said = f"{len(found) - len(missed)} of {len(found)}, {blocks} blocks"
+    if missed and family.name in YIELDING:
+        shares, of_kept, _ = look(family, experiment, kept, keep=True)
+        tell(family, shares, {name: of_kept[name] for name in missed}, ", cores kept")
+        of_these = set(missed)
+        missed = [name for name in missed_of(of_kept) if name in of_these]
+        said += f"; of the others {len(of_these) - len(missed)} with cores kept"
     say(f"{experiment}, {family.name}: 10 %, at least 100 ns, are found in every operation",
         said + (f"; not in {', '.join(missed)}" if missed else ""), not missed)
-    return {f"{experiment} {name}": p for name, (_, _, p) in found.items()}
 
 
 def tell(family, shares, found, how=""):
@@ -188,17 +212,28 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("stack", type=pathlib.Path)  # that of the environment, COTEJO_STACK
     parser.add_argument("experiments", nargs="*", metavar="EXPERIMENT")
+    parser.add_argument("--kept", type=pathlib.Path, metavar="FOLDER",
+                        help="keeps the launches there and goes on with those that are there: all "
+                        "runs of a folder are judged together")
     args = parser.parse_args()
     if not set(args.experiments) <= set(EXPERIMENTS):
         parser.error(f"experiments are {', '.join(EXPERIMENTS)}")
-    for family in present():
-        alike = {}
-        for experiment in args.experiments or EXPERIMENTS:
-            alike |= hold(family, experiment)
-        wrong = called(alike)
-        say(f"{family.name}: of two sides that are alike no operation is called different",
-            f"{len(wrong)} of {len(alike)}" + (f": {', '.join(wrong)}" if wrong else ""),
-            not wrong)
+    with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as name:
+        kept = args.kept or pathlib.Path(name)
+        kept.mkdir(parents=True, exist_ok=True)
+        for family in present():
+            for experiment in args.experiments or EXPERIMENTS:
+                hold(family, experiment, kept)
+            judge(family, kept)
+
+
+def judge(family, kept):
+    """Says which operations of all that an MPI's runs in a folder have are called different where
+    nothing is planted."""
+    alike = alike_of(family, kept)
+    wrong = called(alike)
+    say(f"{family.name}: of two sides that are alike no operation is called different",
+        f"{len(wrong)} of {len(alike)}" + (f": {', '.join(wrong)}" if wrong else ""), not wrong)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a bench says of a ratio: met, missed, or not decided; and what it launches to say why."""
 
+import json
 import types
 
 import pytest
 
-from tests import bench_imb, benching
+from tests import bench_imb, bench_operations, benching
+
+AN_MPI = types.SimpleNamespace(name="an MPI")
 
 
 @pytest.mark.parametrize(("found", "word"), [
@@ -63,7 +66,7 @@ def test_beside_imb_controls_are_launched_where_a_size_is_further_off(
         return launch
 
     monkeypatch.setattr(benching, "missed", [])
-    monkeypatch.setattr(bench_imb, "present", lambda: [types.SimpleNamespace(name="an MPI")])
+    monkeypatch.setattr(bench_imb, "present", lambda: [AN_MPI])
     monkeypatch.setattr(bench_imb, "find", lambda _: "IMB-MPI1")
     monkeypatch.setattr(bench_imb, "ways_of", lambda _: {
         name: way(name) for name in ("theirs", "ours", "again", "by malloc", "theirs paused")})
@@ -74,3 +77,51 @@ def test_beside_imb_controls_are_launched_where_a_size_is_further_off(
     controls = launched.count(("by malloc", (1,)))
     assert controls == launched.count(("ours", (1,))) == (5 if "by malloc" in times else 0)
     assert launched.count(("ours", bench_imb.SIZES["PingPong"])) == 5
+
+
+def test_what_is_alike_is_judged_over_all_runs_that_are_kept(capsys, monkeypatch, tmp_path):
+    """One operation is longer on the same side in each of 6 blocks, p 0.03: alone it is called
+    different, and of three it is not."""
+    monkeypatch.setattr(benching, "missed", [])
+
+    def keep(experiment, operations):
+        block = {side: {name: 2e-6 if by_chance and side == "one" else 1e-6
+                        for name, by_chance in operations.items()}
+                 for side in ("one", "other", "0.1")}
+        (tmp_path / f"an MPI-{experiment}.json").write_text(json.dumps(
+            {"shares": dict.fromkeys(operations, 0.1), "blocks": [block] * 6}))
+
+    keep("startup", {"first barrier": True})
+    bench_operations.judge(AN_MPI, tmp_path)
+    keep("threads", {"ping-pong": False, "window": False})
+    bench_operations.judge(AN_MPI, tmp_path)
+    alone, together = capsys.readouterr().out.splitlines()
+    assert alone.startswith("bench: NOT MET") and "1 of 1: startup first barrier" in alone
+    assert together.startswith("bench: met") and together.endswith("0 of 3")
+
+
+def test_a_run_that_is_kept_is_gone_on_with(monkeypatch, tmp_path):
+    """The same launches are not made again; of more blocks only the further ones are. Where
+    something else is planted all are."""
+    launched = []
+
+    def launch(_family, _planted, share, _folder, _keep):
+        launched.append(share)
+        return {"ping-pong": 1e-6 * (1 + share)}
+
+    monkeypatch.setattr(bench_operations, "launch", launch)
+    monkeypatch.setattr(bench_operations, "BLOCKS", 8)
+
+    def look():
+        launched.clear()
+        _, found, blocks = bench_operations.look(AN_MPI, "threads", tmp_path)
+        assert found["ping-pong"][0] == pytest.approx(1.1)
+        return blocks, sorted(launched)
+
+    assert look() == (8, [0] * 17 + [0.1] * 8)
+    assert look() == (8, [])
+    monkeypatch.setattr(bench_operations, "BLOCKS", 9)
+    assert look() == (9, [0, 0, 0.1])
+    monkeypatch.setitem(bench_operations.EXPERIMENTS, "threads",
+                        bench_operations.EXPERIMENTS["threads"]._replace(rank=1))
+    assert look() == (9, [0] * 19 + [0.1] * 9)
