@@ -163,7 +163,7 @@ cell_columns <- function(rows) {
 
 #' Columns that follow from the side: one value on each, another on the other.
 #' @noRd
-follows_from <- function(rows) {
+follows_from <- function(rows, columns = cell_columns(rows)) {
   sides <- split(rows, by = "side")
   if (length(sides) != 2L) {
     return(character())
@@ -173,7 +173,7 @@ follows_from <- function(rows) {
     a <- values(sides[[1L]], column)
     b <- values(sides[[2L]], column)
     length(a) == 1L && length(b) == 1L && !identical(a, b)
-  }, cell_columns(rows))
+  }, columns)
 }
 
 #' The rows of each place and state where both sides were measured, the preferred ones first: what
@@ -214,7 +214,9 @@ name_of_place <- function(rows) {
 #' One place: the mean log ratio of its cells, or why there is none.
 #' @noRd
 compare_claim <- function(rows, claim, delta, alpha) {
-  implied <- setdiff(follows_from(rows), claim$factor)
+  # A claim that names two operations is about what each of them times.
+  timed <- if ("operation" %in% claim$factor) "quantity"
+  implied <- setdiff(follows_from(rows, c(cell_columns(rows), timed)), claim$factor)
   both <- cells_with_both(rows, c(claim$factor, implied))
   if (!length(both)) {
     # Programs exchange messages of the sizes that they are made of: what is held is the program.
@@ -237,7 +239,7 @@ compare_claim <- function(rows, claim, delta, alpha) {
   if (!length(kept)) {
     return(paste("not measured alike:", refused[[1L]]))
   }
-  means <- mean_over_cells(rows[cell %in% kept])
+  means <- mean_over_cells(rows[cell %in% kept], blocks_needed(alpha))
   if (uniqueN(means$launches$side) < 2L) {
     return("no launch has all of the cells")
   }
@@ -268,13 +270,22 @@ as_exact <- function(found, delta) {
 }
 
 #' Launches of the two sides as if of one size, whose time is the geometric mean over the cells
-#' that nearly all launches have; launches that lack one of these are left out.
+#' that nearly all launches have; launches that lack one of these are left out. Where that leaves
+#' too few of them for a verdict, of the cells only those count that all have.
+#'
+#' @param needed blocks without which there is no verdict.
 #' @noRd
-mean_over_cells <- function(rows) {
+mean_over_cells <- function(rows, needed) {
   rows[, block := paste(session, launch)]
   counts <- rows[, list(blocks = uniqueN(block)), by = c("side", "cell")]
   counts <- counts[, list(blocks = if (.N == 2L) min(blocks) else 0L), by = "cell"]
   cells <- counts[blocks >= 0.8 * max(blocks)]$cell
+  found <- rows[cell %in% cells, list(held = uniqueN(cell)), by = c("side", "block")]
+  many <- length(cells)
+  whole <- found[, list(blocks = sum(held == many)), by = "side"]$blocks
+  if (min(whole) < needed) {
+    cells <- counts[blocks == max(blocks)]$cell
+  }
   rows <- rows[cell %in% cells]
   each <- rows[, list(log_s = mean(log(median_s))), by = c("side", "block", "session", "cell")]
   medians <- dcast(

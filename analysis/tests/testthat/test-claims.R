@@ -48,6 +48,18 @@ test_that("five blocks cannot decide, and it is said what would", {
   expect_match(found$why, "at least 6", fixed = TRUE)
 })
 
+test_that("a size that one launch lacks costs the size where the launch is needed for a verdict", {
+  rows <- summary_of(0.8, blocks = 6L)
+  one <- rows$launch == rows$launch[[1L]]
+  lacking <- judge_claims(rows[!(one & bytes == 1024)], claim_of())
+  expect_identical(c(lacking$verdict, lacking$n, lacking$cells), c("holds", "6", "1"))
+  # With launches to spare it costs the launch.
+  many <- summary_of(0.8)
+  one <- many$launch == many$launch[[1L]]
+  spared <- judge_claims(many[!(one & bytes == 1024)], claim_of())
+  expect_identical(c(spared$n, spared$cells), c(7L, 2L))
+})
+
 test_that("a place with too few blocks for a verdict is asked last, whatever is preferred", {
   few <- summary_of(0.8, blocks = 5L)
   many <- summary_of(0.8)
@@ -68,6 +80,20 @@ test_that("what was not measured, or not alike, is not comparable", {
   apart <- judge_claims(rows, claim_of())
   expect_identical(apart$verdict, "not comparable")
   expect_match(apart$why, "cores", fixed = TRUE)
+})
+
+test_that("what two operations time may differ where the claim is about them, and only there", {
+  rows <- summary_of(0.8)
+  rows[, `:=`(
+    operation = mpi, parameter_start = mpi, library = "a library", mpi = "openmpi",
+    quantity = data.table::fifelse(mpi == "mpich", "steady", "single")
+  )]
+  found <- judge_claims(rows, claim_of(factor = "operation"))
+  expect_identical(found$verdict, "holds")
+  expect_match(found$why, "also differ: .*quantity")
+  refused <- judge_claims(rows[, operation := "one"], claim_of(factor = "parameter_start"))
+  expect_identical(refused$verdict, "not comparable")
+  expect_match(refused$why, "quantity", fixed = TRUE)
 })
 
 test_that("a simulation is exact, and circular where its machine was fitted to the claim", {
