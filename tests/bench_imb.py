@@ -16,8 +16,9 @@ import statistics
 import tempfile
 
 from reframe_tests.harness.foreign import imb_tables
-from tests.benching import ratio_of, say_beside, side_of, skip
-from tests.collective_tools import ours, present, theirs, times_of
+from tests import one_process
+from tests.benching import ratio_of, ratio_within, say_beside, side_of, skip
+from tests.collective_tools import interposed, ours, present, theirs, times_of
 from tests.launching import STACK
 
 BLOCKS = int(os.environ.get("BLOCKS") or 7)
@@ -48,24 +49,22 @@ SIZES = {name: (8 if words[0] == "collective" else 1, 1 << 20)
 TIMES_SHORT, SHORT = 5, 64
 
 
-def by_imb(family, name, sizes, otherwise=""):
+def by_imb(family, name, sizes, otherwise="", *, inside=(), folder=None):
     """Size -> mean time in s, of one launch of IMB with one operation, behind calls of 4 B that
-    warm up; `otherwise`: a word of src/tests/otherwise.c."""
+    warm up; `otherwise`: a word of src/tests/otherwise.c; `inside`: words of ours, which runs in
+    IMB's ranks, too, and leaves its samples in the folder."""
+    variables = interposed(family, otherwise)
+    if inside:
+        variables = one_process.variables(family, *inside, **variables)
     listed = [size for size in sizes for _ in range(TIMES_SHORT if size <= SHORT else 1)]
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
         file.write("\n".join(map(str, (4, *listed))) + "\n")
         file.flush()
         printed = theirs(family, find(family), name, "-msglen", file.name, "-iter", "1000,2000",
-                         "-iter_policy", "off", **interposed(family, otherwise))
+                         "-iter_policy", "off", folder=folder, **variables)
     found = [(size, time_s) for _, size, _, time_s in imb_tables.rows(printed)]
     return {size: statistics.median(times) for size in sizes
             if (times := [time_s for of, time_s in found if of == size])}
-
-
-def interposed(family, otherwise):
-    """What gives a launch that library."""
-    return {"COTEJO_OTHERWISE": otherwise, "LD_PRELOAD": str(
-        STACK / "build" / family.name / "tests/libotherwise.so")} if otherwise else {}
 
 
 #: Ours as IMB's: where MPI_Alloc_mem puts the buffers, sizes as listed, whatever tag and, of two
@@ -87,25 +86,47 @@ ALIKE = {"PingPong": {"--wildcard": "both"}, "PingPongSpecificSource": {"--wildc
          "PingPingSpecificSource": {"--wildcard": "tag", "--receive": "last", "--blocking": "no"}}
 
 
-def as_imb(family, name, sizes, *, changes=None, alone=False, otherwise=""):
-    """The same of ours, with changes of its words; `alone`: sizes have launches of their own, as
-    IMB's buffers are as large as its largest message so far, ours as the largest there will be.
-    Of collectives the slowest rank's mean counts."""
+def words_as_imb(name, sizes, changes=None):
+    """Words of ours that measure what IMB does, behind calls of 4 B as there."""
+    words = AGAINST[name][0]
+    options = {**AS_IMB, **(EACH if words[0] == "collective" else ROW), **ALIKE.get(name, {}),
+               **(changes or {})}
+    return [*words, "--sizes", ",".join(map(str, (4, *sizes))),
+            *(str(word) for option in options.items() for word in option)]
+
+
+def times_as_imb(name, sizes, samples):
+    """Size -> time in s, of samples of ours. Of collectives the slowest rank's mean counts."""
     words, operation, _ = AGAINST[name]
     collective = words[0] == "collective"
-    options = {**AS_IMB, **(EACH if collective else ROW), **ALIKE.get(name, {}), **(changes or {})}
     names = [f"{operation}.rank{rank}" for rank in range(2)] if collective else [operation]
     found = {}
-    for together in [[size] for size in sizes] if alone else [sizes]:
-        done = ours(family, *words, "--sizes", ",".join(map(str, (4, *together))),
-                    *(str(word) for option in options.items() for word in option),
-                    **interposed(family, otherwise))
-        for size in together if done else ():
-            times = [times_of(done[1], one, size) for one in names]
-            if all(times):
-                found[size] = statistics.median(map(max, zip(*(
-                    means(of) if collective else of for of in times), strict=True)))
+    for size in sizes:
+        times = [times_of(samples, one, size) for one in names]
+        if all(times):
+            found[size] = statistics.median(map(max, zip(*(
+                means(of) if collective else of for of in times), strict=True)))
     return found
+
+
+def as_imb(family, name, sizes, *, changes=None, alone=False, otherwise=""):
+    """The same of ours, with changes of its words; `alone`: sizes have launches of their own, as
+    IMB's buffers are as large as its largest message so far, ours as the largest there will be."""
+    found = {}
+    for together in [[size] for size in sizes] if alone else [sizes]:
+        done = ours(family, *words_as_imb(name, together, changes),
+                    **interposed(family, otherwise))
+        found |= times_as_imb(name, together, done[1]) if done else {}
+    return found
+
+
+def in_one_process(family, name, sizes, otherwise=""):
+    """Size -> times of ours, IMB and ours once more, of a launch that has both in its ranks."""
+    with tempfile.TemporaryDirectory() as folder:
+        found = by_imb(family, name, sizes, otherwise, inside=words_as_imb(name, sizes),
+                       folder=folder)
+        return one_process.of_sizes(
+            found, pathlib.Path(folder), lambda rows: times_as_imb(name, sizes, rows))
 
 
 def means(times):
@@ -127,6 +148,19 @@ def ways_of(name):
                  "theirs with counters": functools.partial(by_imb, otherwise="counters"),
                  "our barrier": functools.partial(as_imb, changes={"--start": "barrier"})}
     return ways
+
+
+def within_of(family, name, sizes, blocks):
+    """Size -> way -> times of launches that have both in one process."""
+    ways = {"one process": ""}
+    if AGAINST[name][0][0] == "collective":
+        ways["one process, no counters"] = "no-counters"
+    found = {size: {} for size in sizes}
+    for way, otherwise in ways.items():
+        launch = functools.partial(in_one_process, family, name, sizes, otherwise)
+        for size, times in one_process.launches(launch, blocks).items():
+            found[size][way] = times
+    return found
 
 
 #: What decides whether the goal is met; the rest says why not.
@@ -164,13 +198,14 @@ def hold(blocks=2 * BLOCKS, names=tuple(AGAINST)):
             continue
         for name in names:
             ways = ways_of(name)
-            found = {way: {} for way in ways}
+            found, within = {way: {} for way in ways}, {}
             add_turns(found, (family, name, SIZES[name]), {way: ways[way] for way in FIRST},
                       range(blocks))
             if off := [size for size in SIZES[name] if far(name, of_size(found, size))]:
                 add_turns(found, (family, name, off), ways, range(blocks, 2 * blocks))
+                within = within_of(family, name, off, blocks)
             for size in SIZES[name]:
-                say_over_imb(family, name, size, of_size(found, size))
+                say_over_imb(family, name, size, of_size(found, size), within.get(size, {}))
 
 
 def changes_of(of):
@@ -181,18 +216,20 @@ def changes_of(of):
             for way in of if way not in FIRST}
 
 
-def explained(of, share):
+def explained(of, share, within):
     """The first change that counts as the cause, and the ratio with it: it changes the time by
-    more than launches differ, and brings both within the goal. None: there is no such."""
+    more than launches differ, and brings both within the goal; or that both are in one process,
+    where launches do not differ. None: there is no such."""
     for way, (pair, change) in changes_of(of).items():
         found = ratio_of(*pair)
         if abs(found.value - 1) <= share and not change.low <= 1 <= change.high:
             return way, found
-    return None
+    found = {way: ratio_within(one_process.over(times)) for way, times in within.items()}
+    return next((pair for pair in found.items() if abs(pair[1].value - 1) <= share), None)
 
 
-def say_over_imb(family, name, size, of):
-    """What way -> block -> time of one size comes to."""
+def say_over_imb(family, name, size, of, within):
+    """What way -> block -> time of one size comes to, and way -> times in one process."""
     share = AGAINST[name][2]
     goal = f"{name} of {size} B over IMB within {100 * share:.0f} %, {family.name}"
     needed = of if far(name, of) else FIRST
@@ -200,10 +237,13 @@ def say_over_imb(family, name, size, of):
         skip(goal, "fewer than 5 launches of " + ", ".join(few))
         return
     found = ratio_of(of["ours"], of["theirs"])
+    within = {way: times for way, times in within.items() if len(times) >= 5}
     if needed is of:
         print(f"bench: {goal}: {found}",
               *(f"{way}, by which it is {change}, leaves {ratio_of(*pair)}"
-                for way, (pair, change) in changes_of(of).items()), sep="; ", flush=True)
-        if cause := explained(of, share):
+                for way, (pair, change) in changes_of(of).items()),
+              *(f"{way} {one_process.say(times)}" for way, times in within.items()),
+              sep="; ", flush=True)
+        if cause := explained(of, share, within):
             goal, found = f"{goal}, {cause[0]}", cause[1]
     say_beside(goal, share, found, ratio_of(of["again"], of["ours"]))

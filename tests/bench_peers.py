@@ -18,12 +18,12 @@ controls between them:
   are by messages, as else in the first calls of a communicator only (`barrier`). What brings the
   two nearest decides;
 - ours as they are by default, where they were told to do something as theirs (`--compare equal`);
-- theirs with as few calls before those that count as they have by default (`cold`).
+- theirs with as few calls before those that count as they have by default (`cold`);
+- both in one process, over the same queues of the library (`one process`).
 `CONTROLS=yes` has them in any case, `CONTROLS=no` never, `CONTROLS=clocked,kept` those.
 """
 
 import argparse
-import csv
 import functools
 import math
 import os
@@ -35,8 +35,9 @@ import subprocess
 import tempfile
 
 from reframe_tests.harness.foreign import imb_tables
-from tests.benching import YIELDING, ratio_of, say_beside, side_of, skip
-from tests.collective_tools import present
+from tests import one_process
+from tests.benching import YIELDING, ratio_of, ratio_within, say_beside, side_of, skip
+from tests.collective_tools import present, rows_of
 from tests.launching import STACK, command_of
 from tests.peers import ALIKE, PEERS, as_ours, cold, osu_sizes, row_of
 
@@ -59,19 +60,26 @@ def run(command, env, folder, check=True):
         raise PeerError(f"a launch did not end within {LIMIT_S} s") from None
 
 
-def ours(family, peer, folder, **variables):
-    """Size -> mean time in s of one launch."""
-    sizes = ",".join(map(str, peer.sizes))
-    command, env = command_of(family, *peer.ours, *BUDGET, "--sizes", sizes, "--output",
-                              "samples", **variables)
-    run(command, env, folder)
-    rows = list(csv.DictReader((folder / "samples.csv").read_text().splitlines()[1:]))
-    for path in folder.glob("samples*"):
-        path.unlink()
+def words_of(peer):
+    return [*peer.ours, *BUDGET, "--sizes", ",".join(map(str, peer.sizes))]
+
+
+def means(rows, peer):
+    """Size -> mean time in s, of samples of ours."""
     return {size: statistics.fmean(
         float(row["time_s"]) for row in rows
         if int(row["bytes"]) == size and row["operation"] == row_of(peer))
         for size in peer.sizes}
+
+
+def ours(family, peer, folder, **variables):
+    """Size -> mean time in s of one launch."""
+    command, env = command_of(family, *words_of(peer), "--output", "samples", **variables)
+    run(command, env, folder)
+    rows = rows_of(folder / "samples.csv")
+    for path in folder.glob("samples*"):
+        path.unlink()
+    return means(rows, peer)
 
 
 def table(output, peer):
@@ -98,6 +106,32 @@ def theirs(family, program, peer, folder, **variables):
     if lacking := set(peer.sizes) - set(found):
         raise PeerError(f"{peer.name} ended with status {done.returncode} and printed nothing of "
                         f"{', '.join(map(str, sorted(lacking)))} B")
+    return found
+
+
+def in_one_process(family, program, peer, **variables):
+    """Size -> times of ours, theirs and ours once more, of a launch that has both in its ranks."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        found = theirs(family, program, peer, folder,
+                       **one_process.variables(family, *words_of(peer), **variables))
+        return one_process.of_sizes(found, folder, lambda rows: means(rows, peer))
+
+
+def clocked(peer):
+    return peer._replace(ours=[*peer.ours, *peer.clocks])
+
+
+def within_of(family, program, peer):
+    """Size -> way -> times of launches that have both in one process."""
+    ways = {"one process": peer}
+    if peer.readings and peer.clocks:
+        ways["one process, clocked"] = clocked(peer)
+    found = {}
+    for way, of in ways.items():
+        launch = functools.partial(in_one_process, family, program, of)
+        for size, times in one_process.launches(launch, BLOCKS).items():
+            found.setdefault(size, {})[way] = times
     return found
 
 
@@ -129,8 +163,7 @@ def controls_of(family, program, peer):
     if peer.readings:
         slow = {} if peer.clocks else {
             "COTEJO_SLOW": "0", "LD_PRELOAD": str(family.prefix(STACK) / "lib/libcotejo_slow.so")}
-        clocked = peer._replace(ours=[*peer.ours, *peer.clocks])
-        ways["clocked"] = functools.partial(ours, family, clocked, **slow)
+        ways["clocked"] = functools.partial(ours, family, clocked(peer), **slow)
     return ways
 
 
@@ -149,46 +182,69 @@ def near(of):
     return abs(ratio_of(of["ours"], of["theirs"]).value - 1) <= NEAR
 
 
+def asked(control):
+    return CONTROLS in ("", "yes") or control in CONTROLS.split(",")
+
+
 def hold(family, program, peer):
     ways = ways_of(family, program, peer)
     controls = controls_of(family, program, peer)
-    if CONTROLS not in ("", "yes", "no"):
-        controls = {way: run for way, run in controls.items()
-                    if way.removeprefix("theirs ") in CONTROLS.split(",")}
+    controls = {way: run for way, run in controls.items() if asked(way.removeprefix("theirs "))}
     found = blocks_of(peer, ways) if CONTROLS in ("", "no") else {}
     if CONTROLS != "no" and not (found and all(map(near, found.values()))):
         found |= {size: of for size, of in blocks_of(peer, {**ways, **controls}).items()
                   if size not in found or not near(found[size])}
+    within = {}
+    if asked("one process") and not all(map(near, found.values())):
+        within = within_of(family, program, peer)
     for size, of in found.items():
-        say_over(family, peer, size, of)
+        say_over(family, peer, size, of, within.get(size, {}))
 
 
 def as_theirs(peer, of, alike):
     """The ratio where both have something alike, and the readings of theirs are in ours."""
-    times = of.get(alike, of["ours"])
-    if "clocked" in of:
-        share = peer.readings / peer.clocked
-        times = {b: time_s + share * (of["clocked"][b] - of["ours"][b])
-                 for b, time_s in times.items()}
+    times = with_readings(peer, of.get(alike, of["ours"]), of["ours"], of.get("clocked"))
     return ratio_of(times, of.get(f"theirs {alike}", of["theirs"]))
 
 
-def say_over(family, peer, size, of):
-    """What way -> block -> time of one size comes to."""
+def with_readings(peer, times, ours, clocked):
+    """Times, or ratios, of ours by block with as many readings of a clock as theirs; `clocked`:
+    those with the readings of the control, where there are such."""
+    share = peer.readings / peer.clocked
+    return {block: time + share * (clocked[block] - ours[block])
+            for block, time in times.items() if block in clocked} if clocked else times
+
+
+def ways_to_compare(family, peer, of, within):
+    """What both have alike, in words -> the ratio with it."""
+    read = f", {peer.readings:g} readings of a clock as theirs"
+    also = read if "clocked" in of else ""
+    ways = {f", {words}{also}": as_theirs(peer, of, way)
+            for way, (words, _) in alike_of(family).items() if way in of}
+    if "one process" in within:
+        over = {way: one_process.over(times) for way, times in within.items()}
+        plain, slow = over["one process"], over.get("one process, clocked")
+        ways[", one process" + (read if slow else "")] = ratio_within(
+            with_readings(peer, plain, plain, slow))
+    return ways or {also: as_theirs(peer, of, "ours")}
+
+
+def say_over(family, peer, size, of, within):
+    """What way -> block -> time of one size comes to, and the same in one process."""
     goal = f"{peer.operation} {size} B over {peer.name} {peer.words[0]}, {family.name}"
     found = ratio_of(of["ours"], of["theirs"])
     alike = {way: words for way, (words, _) in alike_of(family).items() if way in of}
+    within = {way: times for way, times in within.items() if len(times) >= 5}
     controls = [f"{way} over {side} {ratio_of(times, of[side])}" for way, times in of.items()
                 if way not in ("ours", "theirs", "again") for side in [side_of(way)]]
     controls += [f"both {way} {ratio_of(of[way], of[f'theirs {way}'])}" for way in alike]
+    controls += [f"{way} {one_process.say(times)}" for way, times in within.items()]
     if controls:
         print(f"bench: {goal}: {found}; {', '.join(controls)}", flush=True)
-    if not near(of) and (alike or "clocked" in of):
-        way = min(alike, key=lambda way: abs(math.log(as_theirs(peer, of, way).value)),
-                  default="ours")
-        found = as_theirs(peer, of, way)
-        goal += f", {alike[way]}" if alike else ""
-        goal += f", {peer.readings:g} readings of a clock as theirs" if "clocked" in of else ""
+    if not near(of):
+        ways = ways_to_compare(family, peer, of, within)
+        way = min(ways, key=lambda way: abs(math.log(ways[way].value)))
+        goal, found = goal + way, ways[way]
     say_beside(f"{goal}, within 5 %", NEAR, found,
                ratio_of(of["again"], of["ours"]) if "again" in of else None)
 

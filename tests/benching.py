@@ -109,22 +109,30 @@ class Ratio(typing.NamedTuple):
         return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}], {self.blocks} blocks"
 
 
-def ratio_of(ours, theirs, replicates=2000):
-    """Ratio of two tools' quieter launches over blocks, 95 % interval by bootstrap over blocks.
-
-    Two tools at the same work: what disturbs a launch only adds, so the quiet ones compare them.
-    """
-    blocks = sorted(ours.keys() & theirs.keys())
+def over_blocks(of, blocks, replicates=2000):
+    """What `of` makes of the blocks, 95 % interval by bootstrap over them."""
     if len(blocks) < 5:
         sys.exit("bench: fewer than 5 blocks have both tools; see the session for the reasons")
-
-    def of(chosen):
-        return quieter(ours[b] for b in chosen) / quieter(theirs[b] for b in chosen)
-
     draw = random.Random(1)
     drawn = sorted(of(draw.choices(blocks, k=len(blocks))) for _ in range(replicates))
     return Ratio(of(blocks), drawn[int(0.025 * replicates)], drawn[int(0.975 * replicates) - 1],
                  len(blocks))
+
+
+def ratio_of(ours, theirs):
+    """Ratio of two tools' quieter launches over blocks.
+
+    Two tools at the same work: what disturbs a launch only adds, so the quiet ones compare them.
+    """
+    def of(chosen):
+        return quieter(ours[b] for b in chosen) / quieter(theirs[b] for b in chosen)
+
+    return over_blocks(of, sorted(ours.keys() & theirs.keys()))
+
+
+def ratio_within(ratios):
+    """Median of the ratios that launches have each in itself."""
+    return over_blocks(lambda chosen: statistics.median(ratios[b] for b in chosen), list(ratios))
 
 
 def side_of(way):

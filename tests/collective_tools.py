@@ -41,18 +41,27 @@ def ours(family, *words, **variables):
         if done.returncode:
             print(f"bench: {family.title}: {done.stderr.strip()[-200:]}", flush=True)
             return None
-        rows = (folder / "samples.csv").read_text().splitlines()[1:]
-        return json.loads((folder / "samples.json").read_text()), list(csv.DictReader(rows))
+        return json.loads((folder / "samples.json").read_text()), rows_of(folder / "samples.csv")
 
 
-def theirs(family, *words, **variables):
+def rows_of(path):
+    return list(csv.DictReader(path.read_text().splitlines()[1:]))
+
+
+def theirs(family, *words, folder=None, **variables):
     """What another tool prints, or '' when it failed."""
     env = {**environment(family, STACK), **family.transports["shm"].environment,
            "LD_LIBRARY_PATH": f"{family.prefix(STACK)}/lib", **variables}
     done = subprocess.run([*test_launcher(family).split(";"), "-np", "2", *map(str, words)],
-                          env=env, text=True, capture_output=True, timeout=120,
+                          env=env, cwd=folder, text=True, capture_output=True, timeout=120,
                           stdin=subprocess.DEVNULL)
     return done.stdout if done.returncode == 0 else ""
+
+
+def interposed(family, otherwise):
+    """What gives a launch src/tests/otherwise.c with that word of it, if any."""
+    return {"COTEJO_OTHERWISE": otherwise, "LD_PRELOAD": str(
+        STACK / "build" / family.name / "tests/libotherwise.so")} if otherwise else {}
 
 
 def times_of(samples, operation, size):

@@ -6,7 +6,7 @@ import types
 
 import pytest
 
-from tests import bench_imb, bench_operations, benching
+from tests import bench_imb, bench_operations, benching, one_process
 
 AN_MPI = types.SimpleNamespace(name="an MPI")
 
@@ -54,7 +54,9 @@ def test_of_a_round_those_calls_count_that_imb_counts():
     ({"theirs": 1.00, "ours": 1.10, "again": 1.11, "by malloc": 1.01, "theirs paused": 1.03},
      "met     PingPong of 1 B over IMB within 3 %, an MPI, by malloc"),
     ({"theirs": 1.00, "ours": 1.10, "again": 1.11, "by malloc": 1.10, "theirs paused": 1.01},
-     "NOT MET PingPong")])
+     "NOT MET PingPong"),
+    ({"theirs": 1.00, "ours": 1.10, "again": 1.11, "by malloc": 1.10, "theirs paused": 1.01,
+      "one process": 1.01}, "met     PingPong of 1 B over IMB within 3 %, an MPI, one process")])
 def test_beside_imb_controls_are_launched_where_a_size_is_further_off(
         capsys, monkeypatch, times, words):
     launched = []
@@ -70,6 +72,8 @@ def test_beside_imb_controls_are_launched_where_a_size_is_further_off(
     monkeypatch.setattr(bench_imb, "find", lambda _: "IMB-MPI1")
     monkeypatch.setattr(bench_imb, "ways_of", lambda _: {
         name: way(name) for name in ("theirs", "ours", "again", "by malloc", "theirs paused")})
+    both = one_process.Times(*[times.get("one process", 1.1)] * 3)._replace(theirs=1.0)
+    monkeypatch.setattr(bench_imb, "in_one_process", lambda *_: {1: both})
     bench_imb.hold(5, ("PingPong",))
     lines = capsys.readouterr().out.splitlines()
     assert any(line.startswith(f"bench: {words}") for line in lines), lines

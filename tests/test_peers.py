@@ -81,9 +81,10 @@ def test_controls_are_launched_for_the_sizes_that_differ(monkeypatch, medians, b
 
     monkeypatch.setattr(bench_peers, "blocks_of", blocks_of)
     monkeypatch.setattr(bench_peers, "say_over",
-                        lambda family, peer, size, of: said.update({size: set(of)}))
+                        lambda family, peer, size, of, _: said.update({size: set(of)}))
+    monkeypatch.setattr(bench_peers, "within_of", lambda *_: asked.append({"one process"}) or {})
     bench_peers.hold(FAMILIES["openmpi"], None, held)
-    assert len(asked) == blocks
+    assert len(asked) == (3 if sizes else 1)
     assert asked[0] == {"ours", "theirs"}
     assert [size for size in held.sizes if "clocked" in said[size]] == sizes
 

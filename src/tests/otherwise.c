@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Interposed in a bench: what a program would do otherwise beside IMB, by words in
+// Interposed in a bench: what a program would do otherwise beside another one, by words in
 // COTEJO_OTHERWISE. `counters`: it reads its thread's counters twice before each barrier, as ours
 // does around a sample. `no-counters`: there are none to read. `malloc`: MPI_Alloc_mem is malloc.
+// `thread`: the process has a thread more, that sleeps, without which its locks cost less.
 #define _GNU_SOURCE // RUSAGE_THREAD
 #include <mpi.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +15,20 @@
 
 static bool counters, no_counters, by_malloc;
 
+static void *sleep_on(void *nothing) {
+    for (;;)
+        pause();
+    return nothing;
+}
+
 __attribute__((constructor)) static void read_words(void) {
+    pthread_t thread;
     const char *given = getenv("COTEJO_OTHERWISE");
     counters = given && strcmp(given, "counters") == 0;
     no_counters = given && strcmp(given, "no-counters") == 0;
     by_malloc = given && strcmp(given, "malloc") == 0;
+    if (given && strcmp(given, "thread") == 0)
+        pthread_create(&thread, NULL, sleep_on, NULL);
 }
 
 static int read_counters(int who, struct rusage *usage) {

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ours runs in the ranks of another program, and what a bench makes of such launches."""
+
+import pytest
+
+from tests import bench_peers, one_process
+from tests.launching import BRIEF, FAMILIES, launch
+from tests.peers import PEERS
+from tests.test_sampler import order_of
+
+
+@pytest.mark.parametrize("words", [["pingpong", "--sizes", "1,8"],
+                                   ["threads", "--threads", "1", "--sizes", "1"]])
+@pytest.mark.one_mpi
+def test_ours_runs_before_and_after_what_another_program_does(mpi, tmp_path, words):
+    """The other program is ours, too: with threads it starts the library by MPI_Init_thread."""
+    done = launch(mpi, *words, *BRIEF, "--output", "theirs", folder=tmp_path,
+                  **one_process.variables(mpi, "pingping", "--sizes", "4,2", "--order", "listed",
+                                          *BRIEF))
+    assert done.returncode == 0, done.stderr
+    assert "pingping" not in done.stdout
+    for part in ("before", "after"):
+        rows = one_process.rows_of(tmp_path / f"{part}.csv")
+        assert order_of(rows) == [("pingping", 4), ("pingping", 2)]
+    rows = one_process.rows_of(tmp_path / "theirs.csv")
+    assert {name for name, _ in order_of(rows)} == {f"threads-{name}" for name in (
+        "pingpong", "window")} if words[0] == "threads" else {"pingpong"}
+
+
+def times(*launches):
+    return {block: one_process.Times(*found) for block, found in enumerate(launches)}
+
+
+def test_launches_that_differ_do_not_widen_what_is_in_one_process():
+    """Ours takes 1.02 of theirs in each launch, and launches differ by up to a half."""
+    found = times(*((1.02 * scale, scale, 1.02 * scale) for scale in (1, 1.5, 1.2, 1.1, 1.4)))
+    ratio = one_process.ratio_within(one_process.over(found))
+    assert ratio[:3] == pytest.approx((1.02, 1.02, 1.02))
+
+
+def test_what_drifts_in_a_launch_is_taken_out():
+    found = times(*[(1.0, 1.2, 1.44)] * 5)
+    assert one_process.ratio_within(one_process.over(found)).value == pytest.approx(1)
+    assert one_process.ratio_within(one_process.again(found)).value == pytest.approx(1.44)
+
+
+@pytest.mark.parametrize(("plain", "clocked", "verdict"), [
+    (1.01, 1.01, "met"), (0.93, 1.00, "met"), (0.80, 0.81, "NOT MET"), (1.20, 1.30, "NOT MET")])
+def test_in_one_process_what_both_do_decides(capsys, plain, clocked, verdict):
+    """Theirs reads its clock twice a call, ours with the control once."""
+    (peer,) = [p for p in PEERS if p.name == "osu_put_latency"]
+    of = {"theirs": dict.fromkeys(range(9), 1.0), "ours": dict.fromkeys(range(9), 0.8)}
+    clocked = 0.5 * (plain + clocked)
+    within = {"one process": times(*[(plain, 1, plain)] * 9),
+              "one process, clocked": times(*[(clocked, 1, clocked)] * 9)}
+    bench_peers.say_over(FAMILIES["openmpi"], peer, 8, of, within)
+    assert f"bench: {verdict:<7} put.flush.create 8 B" in capsys.readouterr().out
