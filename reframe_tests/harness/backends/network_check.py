@@ -30,9 +30,9 @@ PATIENCE_S, PAUSE_S = 60, 0.5
 
 def probe(found, host, seconds=STREAM_S, guests=False):
     """What TCP has from the first host to another one, which is an entry of `hosts`, or from guest
-    to guest: round trips of 1 B (s; median and least) and rate (bit/s) of a stream that should take
-    so many seconds, by its slices; and the same of the control, past the model. All but `seconds`
-    is in the network's own time."""
+    to guest: round trips of 1 B (s; median and least) and rate (bit/s) of a stream that should
+    take so many seconds, by its slices; and the same of the control, past the model. All but
+    `seconds` is in the network's own time."""
     slower = found["options"]["dilation"]
     size = int(host["payload_rate"] * seconds / 8 / slower)
     server = on_host(found, host["name"], program("cotejo-probe"), "serve", guests=guests)
