@@ -98,7 +98,6 @@ def test_modules_that_cannot_be_loaded_are_said(tmp_path):
 def test_reframe_thinks_of_no_line_that_nobody_asked_for(site):
     """It looks at all of a test for each: 1 ms, dozens of times a launch."""
     assert "Selecting subconfig" not in site.run("--dry-run", "-n", "pingpong_smoke.*shm")
-    site.run("--dry-run", "-vvvv", "-n", "pingpong_smoke.*shm")
     assert "Entering stage" in site.run("--dry-run", "-vvvv", "-n", "pingpong_smoke.*shm")
 
 
