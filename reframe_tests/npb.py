@@ -16,14 +16,22 @@ class Original(Nas):
     """A program of NAS's with our observer preloaded, and its own verification."""
 
     own_clock = True
+    #: Whether the program has no MPI, and is made a rank by the observer.
+    alone = False
 
     @run_after("setup")
     def find_original(self):
-        self.original = npb_programs.find(self.family, families.stack_prefix(), self.kernel,
-                                          self.letter, self.num_tasks)
+        self.original = self.find()
         self.skip_if(not self.original,
-                     f"no {self.kernel}.{self.letter} for {self.num_tasks} ranks of "
-                     f"{self.family.title}: docs/spack.md says how Spack builds NPB")
+                     f"no {self.kernel}.{self.letter} for {self.for_whom()}: docs/spack.md says "
+                     "how Spack builds NPB")
+
+    def find(self):
+        return npb_programs.find(self.family, families.stack_prefix(), self.kernel, self.letter,
+                                 self.num_tasks)
+
+    def for_whom(self):
+        return f"{self.num_tasks} ranks of {self.family.title}"
 
     @run_before("run")
     def set_threads(self):
@@ -32,14 +40,16 @@ class Original(Nas):
 
     @run_before("run", always_last=True)
     def replace_command(self):
-        self.executable, self.executable_opts = adapter.command(self.family, [self.original])
+        self.executable, self.executable_opts = adapter.command(
+            self.family, [self.original], alone=self.alone)
 
     def collect(self, stage):
         output = (stage / str(self.stdout.evaluate())).read_text()
-        return npb_programs.write_samples(stage, output, self.threads)
+        return npb_programs.write_samples(stage, output, self.threads, alone=self.alone)
 
     def doubt(self, observed):
-        return ""  # the ranks' cores were checked; the programs tell nothing of their threads
+        # Those with MPI tell nothing of their threads; their ranks' cores were checked.
+        return super().doubt(observed) if self.alone else ""
 
 
 class Npb(Original):
@@ -55,8 +65,28 @@ class NpbZones(Original):
     kernel = parameter(["sp-mz", "bt-mz", "lu-mz"])
 
 
+class NpbThreads(Original):
+    """The kernels of NPB for OpenMP: threads of one process, started and bound by each MPI as our
+    kernels of one rank are."""
+
+    alone = True
+    kernel = parameter(["ep", "is", "cg", "mg", "ft"])
+    split = parameter([s for s in backends.splits() if s.startswith("1x")])
+
+    def find(self):
+        return npb_programs.find_threads(families.stack_prefix(), self.kernel, self.letter)
+
+    def for_whom(self):
+        return "OpenMP"
+
+
 @rfm.simple_test
 class npb_smoke(Smoke, Npb):
+    pass
+
+
+@rfm.simple_test
+class npb_threads_smoke(Smoke, NpbThreads):
     pass
 
 
@@ -71,12 +101,24 @@ class npb_quick(Quick, Npb):
 
 
 @rfm.simple_test
+class npb_threads_quick(Quick, NpbThreads):
+    letter = "W"
+
+
+@rfm.simple_test
 class npb_zones_quick(Quick, NpbZones):
     letter = "W"
 
 
 @rfm.simple_test
 class npb_class_a(Full, Npb):
+    letter = "A"
+    limit_s = 240
+    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.43"))
+
+
+@rfm.simple_test
+class npb_threads_class_a(Full, NpbThreads):
     letter = "A"
     limit_s = 240
     tags = exhibits.tags(*exhibits.figures("finisterrae", "5.43"))
@@ -97,6 +139,13 @@ class npb_class_b(Full, Npb):
 
 
 @rfm.simple_test
+class npb_threads_class_b(Full, NpbThreads):
+    letter = "B"
+    limit_s = 900
+    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.43"))
+
+
+@rfm.simple_test
 class npb_zones_class_b(Full, NpbZones):
     letter = "B"
     limit_s = 900
@@ -105,6 +154,13 @@ class npb_zones_class_b(Full, NpbZones):
 
 @rfm.simple_test
 class npb_class_c(Full, Npb):
+    letter = "C"
+    limit_s = 3600
+    tags = exhibits.tags(*exhibits.figures("finisterrae", "5.44"))
+
+
+@rfm.simple_test
+class npb_threads_class_c(Full, NpbThreads):
     letter = "C"
     limit_s = 3600
     tags = exhibits.tags(*exhibits.figures("finisterrae", "5.44"))

@@ -20,6 +20,9 @@ from reframe_tests.harness.model import families
 REPO = families.REPO
 FOLDER = REPO / "spack_repo/environments"
 PROGRAMS = ["cotejo-bench", "intel-mpi-benchmarks"]
+#: Programs of no MPI that a user may add, and the folder of the stack where they are looked for.
+#: They are no part of the environment: their sources are NAS's.
+ALONE = {"npb-openmp": "npb implementation=openmp"}
 #: Our own packages, and the folder of each's source.
 OWN = {"cotejo-bench": "src", "cotejo-layers": "src", "cotejo-simulator": "src",
        "r-cotejo": "analysis"}
@@ -62,7 +65,7 @@ def views(found, root):
             alone = f.layer or f.simulator
             out[f.name] = view(f"mpi/{f.name}", [f.spack] if alone
                                else [package(f.spack), f"^{package(f.spack)}"])
-    return out
+    return {**out, **{name: view(name, [spec]) for name, spec in ALONE.items()}}
 
 
 def checkout(found):

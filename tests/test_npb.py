@@ -3,11 +3,15 @@
 
 import csv
 import json
+import os
 import re
+import subprocess
 
 import pytest
 
 from reframe_tests.harness.foreign import npb_programs
+from reframe_tests.harness.launch import launches
+from stack import build
 from tests.launching import FAMILIES, STACK, launch
 
 PRINTED = """
@@ -39,7 +43,9 @@ def test_a_verified_result_is_a_sample(tmp_path):
 
 def test_a_multi_zone_program_has_threads(tmp_path):
     (tmp_path / "samples.json").write_text('{"observed": {"size": 1}}')
-    npb_programs.write_samples(tmp_path, PRINTED.replace(" CG ", " SP-MZ "), 2)
+    # Those of all its ranks, as it counts them.
+    printed = PRINTED.replace(" Mop/s", " Total threads = 4\n Mop/s").replace(" CG ", " SP-MZ ")
+    assert npb_programs.write_samples(tmp_path, printed, 2) == ""
     rows = list(csv.DictReader((tmp_path / "samples.csv").read_text().splitlines()[1:]))
     assert (rows[0]["operation"], rows[0]["threads"]) == ("nas-sp-mz-W", "2")
     assert float(rows[0]["time_s"]) == pytest.approx(7290.3124 / 1682.04)
@@ -52,6 +58,73 @@ def test_anything_else_is_no_launch(tmp_path, output):
     (tmp_path / "samples.json").write_text('{"observed": {"size": 2}}')
     npb_programs.write_samples(tmp_path, output, 1)
     assert list(tmp_path.iterdir()) == []
+
+
+THREADS = PRINTED.replace(" Total processes", " Total threads  ")
+
+#: What a program for OpenMP is, as far as the observer is concerned: it knows no MPI.
+ALONE = """
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int count, char **words) {
+    int threads = 0;
+#pragma omp parallel
+#pragma omp single
+    threads = omp_get_num_threads();
+    printf(" CG Benchmark Completed.\\n Class = W\\n Total threads = %d\\n Mop/s total = 1.0\\n"
+           " Verification = SUCCESSFUL\\n Version = 3.4.2\\n alone: %s\\n", threads,
+           getenv("COTEJO_ALONE") ? "yes" : "no");
+    if (count > 1)
+        exit(atoi(words[1]));
+    return 0;
+}
+"""
+
+
+def test_a_program_for_openmp_tells_its_threads(tmp_path):
+    (tmp_path / "samples.json").write_text('{"observed": {"size": 1}}')
+    assert npb_programs.write_samples(tmp_path, THREADS, 2, alone=True) == ""
+    record = json.loads((tmp_path / "samples.json").read_text())
+    assert record["observed"]["program"] == "NPB-OMP 3.4.2"
+    assert record["summary"][0]["threads"] == 2
+    said = npb_programs.write_samples(tmp_path, THREADS, 4, alone=True)
+    assert said == "4 threads were asked for, the program had 2"
+    assert not (tmp_path / "samples.json").exists()
+
+
+def test_a_program_for_openmp_is_of_no_mpi(tmp_path):
+    assert npb_programs.find_threads(tmp_path, "cg", "W") == ""
+    (tmp_path / "npb-openmp/bin").mkdir(parents=True)
+    (tmp_path / "npb-openmp/bin/cg.W.x").touch()
+    assert npb_programs.find_threads(tmp_path, "cg", "W") == str(
+        tmp_path / "npb-openmp/bin/cg.W.x")
+
+
+@pytest.mark.parametrize("ending", [[], ["0"]], ids=["returns", "exits"])
+def test_a_program_without_mpi_is_observed_as_a_rank_with_its_threads(mpi, ending, tmp_path):
+    (tmp_path / "alone.c").write_text(ALONE)
+    subprocess.run(["gcc", "-fopenmp", "-o", tmp_path / "alone", tmp_path / "alone.c"], check=True)
+    cores, prefix = sorted(os.sched_getaffinity(0))[:2], mpi.prefix(STACK)
+    done = subprocess.run(
+        ["mpirun", *mpi.flags("mpirun", [cores]), "-np", "1", "env",
+         f"LD_PRELOAD={prefix}/lib/libcotejo_observe.so", "COTEJO_DESCRIPTION=samples.json",
+         "COTEJO_ALONE=yes", tmp_path / "alone", *ending],
+        cwd=tmp_path, text=True, capture_output=True, timeout=120, stdin=subprocess.DEVNULL,
+        env={**build.environment(mpi, STACK), **mpi.transports["shm"].environment,
+             "LD_LIBRARY_PATH": f"{prefix}/lib", "OMP_NUM_THREADS": str(len(cores)),
+             "OMP_PROC_BIND": "close", "OMP_PLACES": ",".join(f"{{{core}}}" for core in cores)})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "alone: no" in done.stdout  # what it starts would not be a rank
+    assert npb_programs.write_samples(tmp_path, done.stdout, len(cores), alone=True) == ""
+    observed = json.loads((tmp_path / "samples.json").read_text())["observed"]
+    assert (observed["size"], observed["program"]) == (1, "NPB-OMP 3.4.2")
+    assert re.search(mpi.library, observed["mpi"]["library"])
+    assert [(t["rank"], t["thread"], t["cpus"]) for t in observed["threads"]] == [
+        (0, number, str(core)) for number, core in enumerate(cores)]
+    assert launches.threads_problem([cores], observed["threads"]) == ""
+    assert launches.affinity_problem([cores], observed["ranks"], observed["threads"]) == ""
+    assert any("libgomp" in name for name in observed["build"]["libraries"])
 
 
 def test_operations_are_counted_as_our_kernels_do():

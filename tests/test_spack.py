@@ -87,6 +87,12 @@ def test_every_family_has_a_view_with_the_mpi_itself():
         assert view["select"] == [package, f"^{package}"]
 
 
+def test_programs_of_no_mpi_that_a_user_may_add_have_a_view_and_are_no_part_of_it_all():
+    assert ENVIRONMENT["view"]["npb-openmp"] == {
+        "root": ".spack-env/npb-openmp", "select": ["npb implementation=openmp"]}
+    assert not any("npb" in str(spec) for spec in ENVIRONMENT["specs"])
+
+
 def test_roots_are_concretized_apart_and_per_mpi():
     assert ENVIRONMENT["concretizer"]["unify"] is False
     matrices = [spec["matrix"] for spec in ENVIRONMENT["specs"] if "matrix" in spec]

@@ -4,6 +4,7 @@
 // It stands between the program and MPI_Init, MPI_Init_thread and MPI_Finalize, and before the
 // calls that move most programs' data, of which it keeps where their buffers were: a store or two
 // a call. COTEJO_DESCRIPTION names the file to write.
+#include "alone.h"
 #include "core/describe.h"
 #include "core/ranks.h"
 #include "core/whole.h"
@@ -143,6 +144,7 @@ static void describe(const char *path, struct failure *failure) {
                               .arguments = arguments,
                               .clock = &clock,
                               .payload_bytes = -1,
+                              .threads = alone_threads(),
                               .layout = &layout};
     json_open(&json, '{');
     json_name(&json, "schema");

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""NAS's own programs (NPB, NPB-MZ): where Spack put them, and what they print as samples."""
+"""NAS's own programs (NPB, NPB-MZ, those for OpenMP): where Spack put them, and what they print as
+samples."""
 
 import math
 import re
@@ -33,6 +34,12 @@ def find(family, stack, kernel, letter, ranks):
     return ""
 
 
+def find_threads(stack, kernel, letter):
+    """The program of a kernel and class for OpenMP, which is no MPI's; '' if there is none."""
+    path = stack / "npb-openmp/bin" / f"{kernel}.{letter}.x"
+    return str(path) if path.exists() else ""
+
+
 def mop(kernel, letter):
     """Operations of a run in millions, as NAS counts them.
 
@@ -60,16 +67,22 @@ def mop(kernel, letter):
     raise ValueError(f"no count of operations for {kernel}")
 
 
+def printed(output, name):
+    """What a program printed as `name = value`; '' if it did not."""
+    found = re.search(rf"^\s*{name}\s*=\s*(\S+)", output, re.MULTILINE)
+    return found[1] if found else ""
+
+
 def sample(output):
     """(operation, time in s, Mop of the run, version) of what a program printed.
 
     ValueError: it printed no result, or did not verify it.
     """
     def value(name):
-        found = re.search(rf"^\s*{name}\s*=\s*(\S+)", output, re.MULTILINE)
+        found = printed(output, name)
         if not found:
             raise ValueError(f"the program printed no '{name}'")
-        return found[1]
+        return found
 
     title = re.search(r"^\s*([A-Z-]+) Benchmark Completed", output, re.MULTILINE)
     if not title:
@@ -83,14 +96,19 @@ def sample(output):
     return f"nas-{kernel}-{letter}", count / rate, count, value("Version")
 
 
-def write_samples(stage, output, threads):
-    """Completes a launch from a verified result; why there is none, or ''."""
+def write_samples(stage, output, threads, *, alone=False):
+    """Completes a launch from a verified result; why there is none, or ''. `alone`: the program is
+    one for OpenMP, and tells how many threads it had."""
+    had = printed(output, "Total threads")
     try:
         operation, time_s, count, version = sample(output)
+        if alone and had != str(threads):
+            raise ValueError(f"{threads} threads were asked for, the program had {had or 'none'}")
     except ValueError as err:
         adapter.complete(stage, [], languages.COLUMNS, "NPB")
         return str(err)
     whole = adapter.complete(stage, [{
         "operation": operation, "bytes": 0, "time_s": time_s, "threads": threads, "mop": count,
-        "rate_mops": count / time_s}], languages.COLUMNS, f"NPB {version}", **languages.UNTOLD)
+        "rate_mops": count / time_s}], languages.COLUMNS,
+        f"NPB{'-OMP' if alone else ''} {version}", **languages.UNTOLD)
     return "" if whole else "NPB was not observed"

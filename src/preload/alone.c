@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Programs without MPI, observed as one rank with threads.
+//
+// COTEJO_ALONE says that a program is one, as those of OpenMP alone are: it calls nothing that the
+// observer could stand before. It is started by an MPI's launcher as a rank by itself; here MPI
+// begins before its first line and ends behind its last, and what the observer describes is then
+// the program's own process. Its threads are asked where they may run by a last parallel region of
+// the runtime that it has loaded (libgomp's entry, which those of LLVM and Intel have, too).
+#define _GNU_SOURCE // RTLD_NEXT
+#include "alone.h"
+
+#include "core/rank_threads.h"
+
+#include <dlfcn.h>
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef int main_function(int, char **, char **);
+typedef int start_function(main_function *, int, char **, void (*)(void), void (*)(void),
+                           void (*)(void), void *);
+typedef void parallel_function(void (*)(void *), void *, unsigned, unsigned);
+
+struct team {
+    int most;
+    int (*number)(void);
+    char (*cores)[THREAD_CORES]; // of each thread; "": there is no such one
+};
+
+static main_function *program_main;
+static struct json threads;
+
+// The function of that name, of any type: ISO C has no cast from an object's pointer.
+static void find(void *handle, const char *name, void *function) {
+    void *found = dlsym(handle, name);
+    memcpy(function, &found, sizeof found);
+}
+
+static void note_own(void *argument) {
+    struct team *team = argument;
+    int number = team->number ? team->number() : 0;
+    if (number >= 0 && number < team->most)
+        thread_own_cores(team->cores[number]);
+}
+
+static void note_threads(void) {
+    parallel_function *parallel;
+    int (*most)(void);
+    struct team team = {.most = 1};
+    find(RTLD_DEFAULT, "GOMP_parallel", &parallel);
+    find(RTLD_DEFAULT, "omp_get_max_threads", &most);
+    find(RTLD_DEFAULT, "omp_get_thread_num", &team.number);
+    if (parallel && most && team.number)
+        team.most = most();
+    team.cores = calloc((size_t)team.most, sizeof *team.cores);
+    if (!team.cores)
+        return;
+    if (parallel && most && team.number)
+        parallel(note_own, &team, (unsigned)team.most, 0);
+    else
+        note_own(&team);
+    json_open(&threads, '[');
+    for (int i = 0; i < team.most; i++)
+        if (*team.cores[i])
+            thread_describe(&threads, 0, i, team.cores[i]);
+    json_close(&threads, ']');
+    free(team.cores);
+}
+
+const struct json *alone_threads(void) {
+    return program_main ? &threads : NULL;
+}
+
+static void end(void) {
+    note_threads();
+    MPI_Finalize(); // the observer's
+}
+
+static int main_between(int count, char **arguments, char **environment) {
+    unsetenv("COTEJO_ALONE"); // what it starts is described by nobody
+    MPI_Init(NULL, NULL);
+    atexit(end);
+    return program_main(count, arguments, environment);
+}
+
+// What starts any program in glibc.
+int __libc_start_main(main_function *main, int count, char **arguments, void (*begin)(void),
+                      void (*finish)(void), void (*unload)(void), void *stack) {
+    const char *alone = getenv("COTEJO_ALONE");
+    start_function *next;
+    find(RTLD_NEXT, "__libc_start_main", &next);
+    if (alone && *alone) {
+        program_main = main;
+        main = main_between;
+    }
+    return next(main, count, arguments, begin, finish, unload, stack);
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Programs without MPI, observed as one rank with threads.
+#ifndef COTEJO_PRELOAD_ALONE_H
+#define COTEJO_PRELOAD_ALONE_H
+
+#include "core/json.h"
+
+// Value of the member `threads` of a program without MPI; NULL: it has MPI, and tells nothing.
+const struct json *alone_threads(void);
+
+#endif
