@@ -49,13 +49,10 @@ SIZES = {name: (8 if words[0] == "collective" else 1, 1 << 20)
 TIMES_SHORT, SHORT = 5, 64
 
 
-def by_imb(family, name, sizes, otherwise="", *, inside=(), folder=None):
+def by_imb(family, name, sizes, otherwise="", folder=None, **variables):
     """Size -> mean time in s, of one launch of IMB with one operation, behind calls of 4 B that
-    warm up; `otherwise`: a word of src/tests/otherwise.c; `inside`: words of ours, which runs in
-    IMB's ranks, too, and leaves its samples in the folder."""
-    variables = interposed(family, otherwise)
-    if inside:
-        variables = one_process.variables(family, *inside, **variables)
+    warm up; `otherwise`: a word of src/tests/otherwise.c."""
+    variables = variables or interposed(family, otherwise)
     listed = [size for size in sizes for _ in range(TIMES_SHORT if size <= SHORT else 1)]
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
         file.write("\n".join(map(str, (4, *listed))) + "\n")
@@ -120,11 +117,11 @@ def as_imb(family, name, sizes, *, changes=None, alone=False, otherwise=""):
     return found
 
 
-def in_one_process(family, name, sizes, otherwise=""):
+def in_one_process(family, name, sizes, **variables):
     """Size -> times of ours, IMB and ours once more, of a launch that has both in its ranks."""
+    variables = one_process.variables(family, *words_as_imb(name, sizes), **variables)
     with tempfile.TemporaryDirectory() as folder:
-        found = by_imb(family, name, sizes, otherwise, inside=words_as_imb(name, sizes),
-                       folder=folder)
+        found = by_imb(family, name, sizes, folder=folder, **variables)
         return one_process.of_sizes(
             found, pathlib.Path(folder), lambda rows: times_as_imb(name, sizes, rows))
 
@@ -152,12 +149,10 @@ def ways_of(name):
 
 def within_of(family, name, sizes, blocks):
     """Size -> way -> times of launches that have both in one process."""
-    ways = {"one process": ""}
-    if AGAINST[name][0][0] == "collective":
-        ways["one process, no counters"] = "no-counters"
+    ways = one_process.ways(family, barriers=AGAINST[name][0][0] == "collective")
     found = {size: {} for size in sizes}
-    for way, otherwise in ways.items():
-        launch = functools.partial(in_one_process, family, name, sizes, otherwise)
+    for way, variables in ways.items():
+        launch = functools.partial(in_one_process, family, name, sizes, **variables)
         for size, times in one_process.launches(launch, blocks).items():
             found[size][way] = times
     return found

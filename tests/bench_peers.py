@@ -37,8 +37,9 @@ import tempfile
 from reframe_tests.harness.foreign import imb_tables
 from tests import one_process
 from tests.benching import YIELDING, ratio_of, ratio_within, say_beside, side_of, skip
-from tests.collective_tools import present, rows_of
-from tests.launching import STACK, command_of
+from tests.collective_tools import kept, present, rows_of
+from tests.collective_tools import ours as launch_of_ours
+from tests.launching import FAMILIES, STACK, command_of
 from tests.peers import ALIKE, PEERS, as_ours, cold, osu_sizes, row_of
 
 BLOCKS = int(os.environ.get("BLOCKS") or 9)
@@ -118,20 +119,29 @@ def in_one_process(family, program, peer, **variables):
         return one_process.of_sizes(found, folder, lambda rows: means(rows, peer))
 
 
-def clocked(peer):
-    return peer._replace(ours=[*peer.ours, *peer.clocks])
+@functools.cache
+def reading(name):
+    """What a reading of the library's clock takes (s), as a launch of ours tells."""
+    found = launch_of_ours(FAMILIES[name], "pingpong", "--sizes", "1", "--timer", "wtime",
+                           "--budget", "0.01")
+    return found[0]["observed"]["overhead"]["clock_s"] if found else 0
 
 
-def within_of(family, program, peer):
-    """Size -> way -> times of launches that have both in one process."""
-    ways = {"one process": peer}
-    if peer.readings and peer.clocks:
-        ways["one process, clocked"] = clocked(peer)
-    found = {}
-    for way, of in ways.items():
-        launch = functools.partial(in_one_process, family, program, of)
+def within_of(family, peer, program):
+    """Size -> way -> block -> ours over theirs, of launches that have both in one process; and the
+    same with the readings of theirs added to ours."""
+    ways = one_process.ways(family, barriers="mpi-barrier" in peer.ours,
+                            threads=peer.ours[0] == "threads" and bool(peer.readings))
+    found, read = {}, f", {peer.readings:g} readings of a clock as theirs"
+    for way, variables in ways.items():
+        launch = functools.partial(in_one_process, family, program, peer, **variables)
         for size, times in one_process.launches(launch, BLOCKS).items():
-            found.setdefault(size, {})[way] = times
+            over = one_process.over(times)
+            found.setdefault(size, {})[way] = over
+            if peer.readings:
+                found[size][way + read] = {
+                    block: ratio + peer.readings * reading(family.name) / times[block].theirs
+                    for block, ratio in over.items()}
     return found
 
 
@@ -143,8 +153,7 @@ def ways_of(family, program, peer):
 
 def alike_of(family):
     """What is the same for both -> its words, and the variables that make it so."""
-    keep = str(STACK / "build" / family.name / "tests/libkeep.so")
-    return {**({"kept": ("cores kept", {"LD_PRELOAD": keep})} if family.name in YIELDING else {}),
+    return {**({"kept": ("cores kept", kept(family))} if family.name in YIELDING else {}),
             **{way: (words, variables) for way, words, variables in ALIKE.get(family.name, ())}}
 
 
@@ -163,7 +172,8 @@ def controls_of(family, program, peer):
     if peer.readings:
         slow = {} if peer.clocks else {
             "COTEJO_SLOW": "0", "LD_PRELOAD": str(family.prefix(STACK) / "lib/libcotejo_slow.so")}
-        ways["clocked"] = functools.partial(ours, family, clocked(peer), **slow)
+        clocked = peer._replace(ours=[*peer.ours, *peer.clocks])
+        ways["clocked"] = functools.partial(ours, family, clocked, **slow)
     return ways
 
 
@@ -196,53 +206,43 @@ def hold(family, program, peer):
                   if size not in found or not near(found[size])}
     within = {}
     if asked("one process") and not all(map(near, found.values())):
-        within = within_of(family, program, peer)
+        within = within_of(family, peer, program)
     for size, of in found.items():
         say_over(family, peer, size, of, within.get(size, {}))
 
 
 def as_theirs(peer, of, alike):
     """The ratio where both have something alike, and the readings of theirs are in ours."""
-    times = with_readings(peer, of.get(alike, of["ours"]), of["ours"], of.get("clocked"))
+    times = of.get(alike, of["ours"])
+    if "clocked" in of:
+        share = peer.readings / peer.clocked
+        times = {b: time_s + share * (of["clocked"][b] - of["ours"][b])
+                 for b, time_s in times.items()}
     return ratio_of(times, of.get(f"theirs {alike}", of["theirs"]))
 
 
-def with_readings(peer, times, ours, clocked):
-    """Times, or ratios, of ours by block with as many readings of a clock as theirs; `clocked`:
-    those with the readings of the control, where there are such."""
-    share = peer.readings / peer.clocked
-    return {block: time + share * (clocked[block] - ours[block])
-            for block, time in times.items() if block in clocked} if clocked else times
-
-
-def ways_to_compare(family, peer, of, within):
+def alike_ways(family, peer, of):
     """What both have alike, in words -> the ratio with it."""
-    read = f", {peer.readings:g} readings of a clock as theirs"
-    also = read if "clocked" in of else ""
-    ways = {f", {words}{also}": as_theirs(peer, of, way)
-            for way, (words, _) in alike_of(family).items() if way in of}
-    if "one process" in within:
-        over = {way: one_process.over(times) for way, times in within.items()}
-        plain, slow = over["one process"], over.get("one process, clocked")
-        ways[", one process" + (read if slow else "")] = ratio_within(
-            with_readings(peer, plain, plain, slow))
-    return ways or {also: as_theirs(peer, of, "ours")}
+    read = f", {peer.readings:g} readings of a clock as theirs" if "clocked" in of else ""
+    alike = {words: way for way, (words, _) in alike_of(family).items() if way in of}
+    return {f", {words}{read}": as_theirs(peer, of, way) for words, way in alike.items()} or {
+        read: as_theirs(peer, of, "ours")}
 
 
 def say_over(family, peer, size, of, within):
-    """What way -> block -> time of one size comes to, and the same in one process."""
+    """What way -> block -> time of one size comes to, and way -> block -> ratio in one process."""
     goal = f"{peer.operation} {size} B over {peer.name} {peer.words[0]}, {family.name}"
     found = ratio_of(of["ours"], of["theirs"])
-    alike = {way: words for way, (words, _) in alike_of(family).items() if way in of}
-    within = {way: times for way, times in within.items() if len(times) >= 5}
+    within = {way: ratio_within(over) for way, over in within.items() if len(over) >= 5}
     controls = [f"{way} over {side} {ratio_of(times, of[side])}" for way, times in of.items()
                 if way not in ("ours", "theirs", "again") for side in [side_of(way)]]
-    controls += [f"both {way} {ratio_of(of[way], of[f'theirs {way}'])}" for way in alike]
-    controls += [f"{way} {one_process.say(times)}" for way, times in within.items()]
+    controls += [f"both {way} {ratio_of(of[way], of[f'theirs {way}'])}"
+                 for way in alike_of(family) if way in of]
+    controls += [f"{way} {ratio}" for way, ratio in within.items()]
     if controls:
         print(f"bench: {goal}: {found}; {', '.join(controls)}", flush=True)
     if not near(of):
-        ways = ways_to_compare(family, peer, of, within)
+        ways = {**alike_ways(family, peer, of), **{f", {way}": r for way, r in within.items()}}
         way = min(ways, key=lambda way: abs(math.log(ways[way].value)))
         goal, found = goal + way, ways[way]
     say_beside(f"{goal}, within 5 %", NEAR, found,

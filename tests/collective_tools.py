@@ -64,6 +64,11 @@ def interposed(family, otherwise):
         STACK / "build" / family.name / "tests/libotherwise.so")} if otherwise else {}
 
 
+def kept(family):
+    """What has the ranks of a launch keep their cores."""
+    return {"LD_PRELOAD": str(STACK / "build" / family.name / "tests/libkeep.so")}
+
+
 def times_of(samples, operation, size):
     return [float(row["time_s"]) for row in samples if row["operation"] == operation
             and int(row["bytes"]) == size and row["valid"] == "1"]

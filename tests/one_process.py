@@ -13,8 +13,8 @@ import subprocess
 import typing
 
 from stack.build import environment
-from tests.benching import ratio_within
-from tests.collective_tools import rows_of
+from tests.benching import YIELDING, ratio_within
+from tests.collective_tools import interposed, kept, rows_of
 from tests.launching import FAMILIES, STACK
 
 
@@ -41,11 +41,26 @@ def variables(family, *words, LD_PRELOAD="", **others):
             "LD_PRELOAD": ":".join(filter(None, [library(family.name), LD_PRELOAD]))}
 
 
+def ways(family, *, barriers=False, threads=False):
+    """What launches do alike on both sides, in words -> their variables; `barriers`: ours has the
+    library's before each sample, where it reads its thread's counters; `threads`: theirs has a
+    thread more than ours."""
+    found = {"one process": {}}
+    if barriers:
+        found["one process, no counters"] = interposed(family, "no-counters")
+    if threads:
+        found["one process, a thread more"] = interposed(family, "thread")
+    if family.name in YIELDING:
+        found["one process, cores kept"] = kept(family)
+    return found
+
+
 def of_sizes(found, folder, read):
     """Size -> times, of a launch of theirs that found such times, and what `read` makes of the
     samples that ours left in the folder."""
     paths = [folder / f"{part}.csv" for part in ("before", "after")]
-    if not all(path.exists() for path in paths):  # one of them failed, and said why
+    if not all(path.exists() for path in paths):
+        print("bench: ours failed in another program's ranks", flush=True)
         return {}
     before, after = (read(rows_of(path)) for path in paths)
     return {size: Times(before[size], time_s, after[size])

@@ -26,7 +26,8 @@ ALIKE = {"mpich": [("barrier", "barriers by messages",
                     {"MPIR_CVAR_BARRIER_DEVICE_COLLECTIVE": "0"})]}
 # The library's clock is read behind each call.
 CLOCKS = ("--calls", "1", "--timer", "wtime", "--stage", "1000")
-P2P = ["-msglog", "3:10", "-iter", "20000", "-msgrd", "off", "-msgwr", "off"]
+# Theirs sleeps before each size by default.
+P2P = ["-msglog", "3:10", "-iter", "20000", "-msgrd", "off", "-msgwr", "off", "-pause", "0"]
 
 
 class Peer(typing.NamedTuple):

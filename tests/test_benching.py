@@ -73,7 +73,7 @@ def test_beside_imb_controls_are_launched_where_a_size_is_further_off(
     monkeypatch.setattr(bench_imb, "ways_of", lambda _: {
         name: way(name) for name in ("theirs", "ours", "again", "by malloc", "theirs paused")})
     both = one_process.Times(*[times.get("one process", 1.1)] * 3)._replace(theirs=1.0)
-    monkeypatch.setattr(bench_imb, "in_one_process", lambda *_: {1: both})
+    monkeypatch.setattr(bench_imb, "in_one_process", lambda *_, **__: {1: both})
     bench_imb.hold(5, ("PingPong",))
     lines = capsys.readouterr().out.splitlines()
     assert any(line.startswith(f"bench: {words}") for line in lines), lines
