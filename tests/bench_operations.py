@@ -11,9 +11,10 @@ as many blocks decide, each look at half of 5 %; and, where ranks give their cor
 look for messages, launches in which they keep it: between two looks there is room for a delay of a
 tenth, which then adds nothing. Slowed is the rank whose delays nobody waits off meanwhile: of
 fan-outs, unexpected and partitioned messages and threads' windows the receiver (behind a wait for
-its send, rank 0's pass while the answer is under way), of fences and post-start-complete-wait the
-target (the origin's pass while it waits for the target's word), of all others rank 0. Windows are
-the library's: under MPICH those of --window create are served by the target, within its looks.
+its send, rank 0's pass while the answer is under way), of post-start-complete-wait and of MPICH's
+fences the target (the origin's pass while it waits for the target's word), of all others rank 0.
+Windows are the library's: under MPICH those of --window create are served by the target, within
+its looks.
 What is called different of two sides that are alike is said over all operations of an MPI.
 """
 
@@ -46,18 +47,23 @@ QUEUE = ["--depth", "0,64", "--wildcard", "none", "--position", "last", *BUDGET]
 
 
 class Planted(typing.NamedTuple):
-    """Words of a launch, the rank whose calls are slowed, whether its MPI_Init is, too, and which
-    operations are looked at (all)."""
+    """Words of a launch, the rank whose calls are slowed, whether its MPI_Init is, too, which
+    operations are looked at (all), and MPIs of which another rank is slowed."""
 
     words: list
     rank: int = 0
     init: str = "yes"
     operations: tuple = ("",)  # as their names begin
+    ranks: typing.Mapping = {}
+
+    def slowed(self, family):
+        return self.ranks.get(family.name, self.rank)
 
 
 EXPERIMENTS = {
     "onesided": Planted([*ONESIDED, "lock,lock_all,flush,flush_local"]),
-    "onesided-fence": Planted([*ONESIDED, "fence"], rank=1),
+    # MPICH's fence is a barrier whose root, the origin, leaves once the target has come.
+    "onesided-fence": Planted([*ONESIDED, "fence"], ranks={"mpich": 1}),
     "onesided-pscw": Planted([*ONESIDED, "pscw"], rank=1),
     "threads": Planted([*THREADS, "pingpong"]),
     "threads-window": Planted([*THREADS, "window"], rank=1),
@@ -88,7 +94,7 @@ def launch(family, planted, share, folder, keep=False):
         libraries.append(STACK / "build" / family.name / "tests/libkeep.so")
     command, env = command_of(
         family, *planted.words, "--output", "samples", COTEJO_SLOW=str(share),
-        COTEJO_SLOW_RANK=str(planted.rank), COTEJO_SLOW_INIT=planted.init,
+        COTEJO_SLOW_RANK=str(planted.slowed(family)), COTEJO_SLOW_INIT=planted.init,
         LD_PRELOAD=":".join(map(str, libraries)))
     for old in folder.glob("samples*"):
         old.unlink()
@@ -125,7 +131,7 @@ def look(family, experiment, kept, keep=False):
     planted = EXPERIMENTS[experiment]
     path = kept / f"{family.name}-{experiment}{'-cores' if keep else ''}.json"
     run = json.loads(path.read_text()) if path.exists() else {}
-    asked = [planted.words, planted.rank, planted.init, list(planted.operations)]
+    asked = [planted.words, planted.slowed(family), planted.init, list(planted.operations)]
     with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as folder:
         def times(share):
             return launch(family, planted, share, pathlib.Path(folder), keep)

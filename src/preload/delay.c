@@ -20,8 +20,10 @@
 // planted. Of an operation that this rank spends in MPI calls only, such as a ping-pong, the time
 // is then 1 + SHARE times as long; where another rank's time counts, it is that one to be slowed.
 // COTEJO_SLOW_INIT=no spares MPI_Init, by far the longest of calls: meanwhile the other rank would
-// do what else it has to do at its start. The share 0 keeps the clock reads, which are what the
-// sides of a comparison must have in common.
+// do what else it has to do at its start. It spares the first call behind it, too, that ends
+// something: it waits for the rank that was started last, for milliseconds, and a share of those
+// would be waited for in the next call of the other. The share 0 keeps the clock reads, which are
+// what the sides of a comparison must have in common.
 #include "delay.h"
 
 #include "random.h"
@@ -38,6 +40,7 @@ enum kind { SHARE, FIXED, TAIL, LAUNCH, LEVELS };
 // Of this process: the hooks have no argument to carry it in.
 static struct {
     bool here, init;
+    bool spares; // the next call that ends something; before there are threads
     enum kind kind;
     double chance, share, fixed_s;
     double reading_s; // what a reading of the clock takes
@@ -87,6 +90,11 @@ void delay_owe(double begin, enum role role) {
     own.owed_s += share_now(role) * (end - begin);
     if (role == STARTS)
         return;
+    if (slow.spares) {
+        slow.spares = false;
+        own.owed_s = 0;
+        return;
+    }
     if (slow.kind == FIXED || (slow.kind == TAIL && draw() < slow.chance))
         own.owed_s += slow.fixed_s;
     // A delay shorter than a reading of the clock would come out too long: it is owed. A longer
@@ -202,6 +210,7 @@ void delay_read(void) {
         exit(2);
     }
     slow.here = (uint64_t)rank == slowed;
+    slow.spares = !slow.init;
     slow.reading_s = reading();
     if (slow.kind == LAUNCH && draw() >= slow.chance)
         slow.share = 0;
