@@ -69,23 +69,27 @@ ended() {
 }
 
 begin R-style Rscript --vanilla tests/lint.R
-begin R Rscript --vanilla -e \
-  'testthat::test_local("analysis", reporter = "summary", stop_on_failure = TRUE)'
+# As it is installed, its code is compiled. R_NSIZE: see the Makefile.
+python3 stack/analysis.py "$STACK"
+begin R env R_NSIZE=3M Rscript --vanilla -e 'testthat::test_local("analysis",
+  load_package = "installed", reporter = "summary", stop_on_failure = TRUE)'
 begin sanitizers python3 -m stack.ctest "$STACK" --sanitize --only-build
-# In parts, since it takes the longest of these; each takes this machine's cores by itself.
+# In parts that take about as long, since it takes the longest of these; each takes this machine's
+# cores by itself.
 measures_nothing=(env -u COTEJO_LOCKS python3 -m pytest -q -rs --durations=10 -m beside)
-begin Slurm "${measures_nothing[@]}" tests/test_slurm.py
 begin Python-1 "${measures_nothing[@]}" tests/test_[a-n]*.py
-begin Python-2 "${measures_nothing[@]}" tests/test_[o-r]*.py tests/test_s[!l]*.py tests/test_[t-z]*.py
+begin Python-2 "${measures_nothing[@]}" tests/test_[o-r]*.py
+begin Python-3 "${measures_nothing[@]}" tests/test_slurm.py tests/test_s[!l]*.py \
+  tests/test_[t-z]*.py
 suite "style of Python" ruff ruff check .
 suite "style of C" clang-format sh -c \
   'find src -name "*.[ch]" -exec clang-format --dry-run -Werror {} +'
 suite "style of R" R:lintr ended R-style
 suite "R" R:testthat ended R
 suite "build for sanitizers" ctest ended sanitizers
-suite "Slurm" pytest ended Slurm
 suite "Python that measures nothing, a to n" pytest ended Python-1
-suite "Python that measures nothing, o to z" pytest ended Python-2
+suite "Python that measures nothing, o to r" pytest ended Python-2
+suite "Slurm, and Python that measures nothing, s to z" pytest ended Python-3
 # From here on a suite has the machine for itself.
 wait
 pids=()
