@@ -33,9 +33,9 @@ def find(family):
 #: IMB's name -> our words and operation, and the share within which they must agree.
 AGAINST = {
     "PingPong": (["pingpong"], "pingpong", 0.03),
-    "PingPongSpecificSource": (["pingpong"], "pingpong", 0.03),
+    "PingPongAnySource": (["pingpong"], "pingpong", 0.03),
     "PingPing": (["pingping"], "pingping", 0.05),
-    "PingPingSpecificSource": (["pingping"], "pingping", 0.05),
+    "PingPingAnySource": (["pingping"], "pingping", 0.05),
     "Sendrecv": (["exchange", "--primitive", "sendrecv"], "exchange-sendrecv", 0.05),
     **{name.capitalize(): (["collective", "--element", "float",
                             "--per-rank", "yes", "--operation", name], name, 0.05)
@@ -76,11 +76,12 @@ ROW = {"--calls": CALLS, "--stage": 1, "--min-repetitions": 1, "--max-repetition
 EACH = {"--start": "mpi-barrier", "--sync": "none", "--timer": "wtime", "--stage": BEFORE + CALLS,
         "--min-repetitions": BEFORE + CALLS, "--max-repetitions": TIMES_SHORT * (BEFORE + CALLS),
         "--budget": "0.1"}
-#: IMB receives from any source, but for the namesakes, and with any tag; its PingPing begins to
+#: IMB receives from the other rank, but for the namesakes, with any tag; its PingPing begins to
 #: receive behind its send.
-ALIKE = {"PingPong": {"--wildcard": "both"}, "PingPongSpecificSource": {"--wildcard": "tag"},
-         "PingPing": {"--wildcard": "both", "--receive": "last", "--blocking": "no"},
-         "PingPingSpecificSource": {"--wildcard": "tag", "--receive": "last", "--blocking": "no"}}
+BEHIND = {"--receive": "last", "--blocking": "no"}
+ALIKE = {"PingPong": {"--wildcard": "tag"}, "PingPongAnySource": {"--wildcard": "both"},
+         "PingPing": {"--wildcard": "tag", **BEHIND},
+         "PingPingAnySource": {"--wildcard": "both", **BEHIND}}
 
 
 def words_as_imb(name, sizes, changes=None):

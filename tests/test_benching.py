@@ -46,6 +46,14 @@ def test_of_a_round_those_calls_count_that_imb_counts():
     assert bench_imb.means(([9] * 1100 + [1] * 1000) * 2 + [5] * 300) == [1, 1]
 
 
+@pytest.mark.parametrize(("name", "wanted"), [
+    ("PingPong", "tag"), ("PingPing", "tag"), ("PingPongAnySource", "both")])
+def test_receives_leave_open_what_imb_s_do(name, wanted):
+    """PingPong and PingPing of IMB have the flag SELECT_SOURCE: they name the source."""
+    words = bench_imb.words_as_imb(name, (1,))
+    assert words[words.index("--wildcard") + 1] == wanted
+
+
 @pytest.mark.parametrize(("times", "words"), [
     # IMB and ours are near: nothing is to be explained.
     ({"theirs": 1.00, "ours": 1.01, "again": 1.01}, "met     PingPong"),

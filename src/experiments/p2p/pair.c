@@ -17,7 +17,7 @@ const struct option pair_options[] = {
     {"blocking", OPTION_CHOICE, "yes", "", "yes|no", 0, 0,
      "no: non-blocking sends, and receives posted before"},
     {"wildcard", OPTION_CHOICE, "none", "", "none|source|tag|both", 0, 0,
-     "what receives leave open: MPI_ANY_SOURCE, MPI_ANY_TAG (IMB's PingPong: both)"},
+     "what receives leave open: MPI_ANY_SOURCE, MPI_ANY_TAG (IMB's PingPong: tag)"},
     PAIR_CACHE_ROW,
     {0},
 };
