@@ -19,7 +19,7 @@ import time
 
 from reframe_tests.harness.backends import clusters, network_check, simgrid
 from reframe_tests.harness.model import families
-from tests import bench_dilation, bench_planning, slurm_machine, slurm_studies
+from tests import bench_dilation, bench_planning, bench_quota, slurm_machine, slurm_studies
 from tests.benching import beyond_launches, launch_on_hosts, say
 from tests.test_simulated import why_not as no_simulation
 from tests.test_sites import lines_of_data
@@ -209,6 +209,7 @@ def main():
         os.environ["COTEJO_RUN"] = str(folder / "run")
         new_site()
         bench_planning.hold()
+        bench_quota.hold()
         if reason := no_clusters():
             print(f"bench: skipped: virtual Ethernet: {reason}")
         else:
