@@ -20,7 +20,7 @@ def register():
         for call in re.split(r"^exhibit\(", path.read_text(encoding="utf-8"), flags=re.M)[1:]:
             name = re.match(r'\s*"([^"]+)"', call).group(1)
             # Tests come before the first argument that has a name.
-            data = re.search(r'launches_of\(((?:\s|"[^"]*"|c\(|\)(?=,)|,)*)', call)
+            data = re.search(r'launches_of\(((?:\s|"[^"]*"|c\(|if_there\(|\)(?=[,)])|,)*)', call)
             tests = set(re.findall(r'"([^"]*)"', data.group(1))) if data else set()
             if operation := re.search(r'collective_launches\(\s*"([^"]*)"', call):
                 tests = {name + operation[1] if name.endswith("_") else name for name in shared}

@@ -109,8 +109,9 @@ list_exhibits <- function() rbindlist(unname(registered$rows))
 #' The launches that an exhibit is drawn from.
 #'
 #' @param ... names of ReFrame tests: alternatives, of which the first with data counts; a vector
-#'   of several is needed together. Named arguments choose rows: the column and the values wanted,
-#'   which may have stars; see [not()] and [if_there()].
+#'   of several is needed together, but those of [if_there()] only where they have data. Named
+#'   arguments choose rows: the column and the values wanted, which may have stars; see [not()] and
+#'   [if_there()].
 #' @param sizes a range `"1..4Ki"`, a list `"16Ki 1Mi"`, or all (B).
 #' @return for [exhibit()].
 #' @examples
@@ -131,18 +132,29 @@ launches_of <- function(..., sizes = "") {
   if (!grepl(SIZES_FORM, sizes)) {
     wrong_argument("sizes \"", sizes, "\" are neither FROM..TO nor a list of sizes")
   }
-  tests <- vapply(given[!named], paste, "", collapse = "+")
-  if (!length(tests) || any(grepl("[^A-Za-z0-9_+]", tests))) wrong_argument("no names of tests")
+  alternatives <- unlist(lapply(given[!named], with_and_without), recursive = FALSE)
+  tests <- vapply(alternatives, paste, "", collapse = "+")
+  if (!length(tests) || !all(grepl("^[A-Za-z0-9_+]+$", tests))) wrong_argument("no names of tests")
   structure(
     list(tests = paste(tests, collapse = " "), filter = filter, sizes = sizes),
     class = "cotejo_launches"
   )
 }
 
+# Names of tests with all of those that are shown where they are, and without: of two that are left
+# out by one, the one without the first.
+with_and_without <- function(names) {
+  optional <- grep("^[(].*[)]$", names)
+  names[optional] <- substr(names[optional], 2L, nchar(names[optional]) - 1L)
+  lapply(seq_len(2^length(optional)) - 1, function(left_out) {
+    names[setdiff(seq_along(names), optional[bitwAnd(left_out, 2^(seq_along(optional) - 1)) > 0])]
+  })
+}
+
 #' Values that are not wanted, and values that are shown where they are.
 #'
 #' @param values of a column, for [launches_of()]: of `not()` no row has them; those of
-#'   `if_there()` are not missed where no launch has them.
+#'   `if_there()` are not missed where no launch has them. Of `if_there()` also names of tests.
 #' @return for [launches_of()].
 #' @export
 not <- function(values) paste0("!", values)

@@ -59,8 +59,8 @@ exhibit("cotejo-error-5", "Error 5: a barrier is the start line: how far apart r
 
 exhibit("cotejo-error-6", "Error 6: a loop without starts",
   data = launches_of(
-    c("systematic_errors_full", "hosts_errors"), "systematic_errors_full",
-    "systematic_errors_quick", operation = c("linear-loop.rank1", "linear.rank1")
+    c("systematic_errors_full", if_there("hosts_errors")), "systematic_errors_quick",
+    operation = c("linear-loop.rank1", "linear.rank1")
   ),
   draw = error(wrong = "linear-loop.rank1", right = "linear.rank1", series = ranks),
   differs = paste(

@@ -165,12 +165,9 @@ WITHOUT_UPC <- paste(
 
 exhibit("finisterrae-fig-5.43", "Ranks and threads in shared memory, NAS kernels of class B",
   data = launches_of(
-    c("nas_class_b", "npb_class_b", "npb_threads_class_b"),
-    c("nas_class_b", "npb_threads_class_b"), c("nas_class_b", "npb_class_b"), "nas_class_b",
-    c("nas_class_a", "npb_class_a", "npb_threads_class_a"),
-    c("nas_class_a", "npb_threads_class_a"), c("nas_class_a", "npb_class_a"), "nas_class_a",
-    c("nas_quick", "npb_quick", "npb_threads_quick"), c("nas_quick", "npb_threads_quick"),
-    c("nas_quick", "npb_quick"), "nas_quick",
+    c("nas_class_b", if_there(c("npb_class_b", "npb_threads_class_b"))),
+    c("nas_class_a", if_there(c("npb_class_a", "npb_threads_class_a"))),
+    c("nas_quick", if_there(c("npb_quick", "npb_threads_quick"))),
     operation = "nas-*"
   ),
   draw = rate(series = program, panel = mpi),
@@ -183,8 +180,7 @@ exhibit("finisterrae-fig-5.43", "Ranks and threads in shared memory, NAS kernels
 
 exhibit("finisterrae-fig-5.44", "Ranks and threads in shared memory, NAS kernels of class C",
   data = launches_of(
-    c("nas_class_c", "npb_class_c", "npb_threads_class_c"),
-    c("nas_class_c", "npb_threads_class_c"), c("nas_class_c", "npb_class_c"), "nas_class_c",
+    c("nas_class_c", if_there(c("npb_class_c", "npb_threads_class_c"))),
     operation = "nas-*"
   ),
   draw = rate(series = program, panel = mpi),
@@ -213,15 +209,15 @@ exhibit("finisterrae-fig-5.47", "UPC within a node against over nodes",
   needs = "several nodes of 16 cores each, and a UPC compiler"
 )
 
+DIFFERS_IN_JAVA <-
+  "Java's ranks use Intel MPI's bindings; MPJ Express, which the study had, is in no package."
+
 exhibit("finisterrae-fig-5.48", "Java against C, ranks and threads, class A",
   data = launches_of(
     "nas_languages_a", "nas_languages_quick", parameter_language = c("c", "java")
   ),
   draw = rate(series = parameter_language, panel = mpi),
-  differs = paste(
-    "Java's ranks use Intel MPI's bindings; MPJ Express, which the study had, is in no package.",
-    "A smaller class where that was measured."
-  )
+  differs = paste(DIFFERS_IN_JAVA, "A smaller class where that was measured.")
 )
 
 exhibit("finisterrae-fig-5.49", "Java against C, ranks and threads, class B",
@@ -229,7 +225,5 @@ exhibit("finisterrae-fig-5.49", "Java against C, ranks and threads, class B",
     "nas_languages_b", parameter_language = c("c", "java")
   ),
   draw = rate(series = parameter_language, panel = mpi),
-  differs = paste(
-    "Java's ranks use Intel MPI's bindings; MPJ Express, which the study had, is in no package."
-  )
+  differs = DIFFERS_IN_JAVA
 )

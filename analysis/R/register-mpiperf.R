@@ -34,8 +34,8 @@ exhibit("mpiperf-fig-8", "Check: the last of n ranks is busy for n waits",
 
 exhibit("mpiperf-fig-9", "Check: n waits, by timer",
   data = launches_of(
-    c("waitpattern_up_full", "mpiperf_collectives"), "waitpattern_up_full",
-    c("waitpattern_up_quick", "mpiperf_collectives"), "waitpattern_up_quick",
+    c("waitpattern_up_full", if_there("mpiperf_collectives")),
+    c("waitpattern_up_quick", if_there("mpiperf_collectives")),
     "simulated_waitpattern_up",
     operation = c("waitpattern-up", if_there("mpiperf-waitpatternup"))
   ),
@@ -65,11 +65,9 @@ DIFFERS_IN_PEER <- paste(
 
 exhibit("mpiperf-fig-11", "Broadcast by message size",
   data = launches_of(
-    c("collective_full", "imb_collectives", "mpiperf_collectives"),
-    c("collective_full", "imb_collectives"),
-    c("collective_quick", "imb_collectives", "mpiperf_collectives"),
-    c("collective_quick", "imb_collectives"), "collective_full", "collective_quick",
-    "hosts_full", "hosts_quick",
+    c("collective_full", "imb_collectives", if_there("mpiperf_collectives")),
+    c("collective_quick", "imb_collectives", if_there("mpiperf_collectives")),
+    "collective_full", "collective_quick", "hosts_full", "hosts_quick",
     operation = c("bcast", if_there("imb-bcast"), if_there("mpiperf-bcast")),
     parameter_start = c(not("barrier"), not("mpi-barrier"), not("none")), sizes = "0..32Ki"
   ),
@@ -79,11 +77,9 @@ exhibit("mpiperf-fig-11", "Broadcast by message size",
 
 exhibit("mpiperf-fig-12", "Spread of a barrier's time over launches, by ranks",
   data = launches_of(
-    c("collective_full", "imb_collectives", "mpiperf_collectives"),
-    c("collective_full", "imb_collectives"),
-    c("collective_quick", "imb_collectives", "mpiperf_collectives"),
-    c("collective_quick", "imb_collectives"), "collective_full", "collective_quick",
-    "hosts_full", "hosts_quick",
+    c("collective_full", "imb_collectives", if_there("mpiperf_collectives")),
+    c("collective_quick", "imb_collectives", if_there("mpiperf_collectives")),
+    "collective_full", "collective_quick", "hosts_full", "hosts_quick",
     operation = c("barrier", if_there("imb-barrier"), if_there("mpiperf-barrier")),
     parameter_start = c(not("barrier"), not("mpi-barrier"), not("none"))
   ),

@@ -13,8 +13,7 @@ DIFFERS_IN_PROGRESS <- paste(
 exhibit("stival-fig-4.42", "FFT by MPI, ranks and problem size",
   data = launches_of(
     c("fft_strong", "fft_large", "fft_largest", "fft_progress"),
-    c("fft_strong", "fft_large", "fft_progress"), c("fft_strong", "fft_progress"),
-    c("fft_strong", "fft_large"), "fft_strong", "fft_quick",
+    c("fft_strong", if_there(c("fft_large", "fft_progress"))), "fft_quick",
     operation = "fft-original-sendrecv",
     log2_points = c("16", "18", "20", "22", if_there("24")), ranks = c("2", "4", "8")
   ),
@@ -45,8 +44,8 @@ exhibit("stival-tab-4.13", "Size of the transposition's messages by problem size
 
 exhibit("stival-tab-4.14", "Time of the FFT row by row, share of computation, gain by ranks",
   data = launches_of(
-    c("fft_strong", "fft_large", "fft_largest"), c("fft_strong", "fft_large"), "fft_strong",
-    "fft_quick", operation = "fft-rows-sendrecv", ranks = c("2", "4", "8"),
+    c("fft_strong", "fft_large", if_there("fft_largest")), "fft_strong", "fft_quick",
+    operation = "fft-rows-sendrecv", ranks = c("2", "4", "8"),
     log2_points = c("16", "20", if_there("22"), if_there("24"))
   ),
   draw = phase_table(
@@ -83,7 +82,7 @@ exhibit("stival-fig-4.45", "Variants of the FFT by ranks, 2^16 and 2^20 points",
 
 exhibit("stival-fig-4.46", "Variants of the FFT by ranks, 2^22 and 2^24 points",
   data = launches_of(
-    c("fft_large", "fft_largest"), "fft_large",
+    c("fft_large", if_there("fft_largest")),
     operation = c(
       "fft-original-sendrecv", "fft-rows-sendrecv", "fft-threaded-sendrecv",
       "fft-nonblocking-isend", "fft-fused"
@@ -98,8 +97,7 @@ exhibit("stival-fig-4.46", "Variants of the FFT by ranks, 2^22 and 2^24 points",
 
 exhibit("stival-fig-4.47", "Multi-threaded and non-blocking FFT by MPI",
   data = launches_of(
-    c("fft_strong", "fft_large", "fft_progress"), c("fft_strong", "fft_progress"),
-    c("fft_strong", "fft_large"), "fft_strong", "fft_quick",
+    c("fft_strong", if_there(c("fft_large", "fft_progress"))), "fft_quick",
     operation = c("fft-threaded-sendrecv", "fft-nonblocking-isend"),
     log2_points = c("16", if_there("22")), ranks = c("2", "4", "8")
   ),
@@ -112,7 +110,7 @@ exhibit("stival-fig-4.47", "Multi-threaded and non-blocking FFT by MPI",
 
 exhibit("stival-fig-4.48", "Variants of the FFT under MPICH",
   data = launches_of(
-    c("fft_strong", "fft_largest"), c("fft_strong", "fft_large"), "fft_strong", "fft_quick",
+    c("fft_strong", "fft_largest"), c("fft_strong", if_there("fft_large")), "fft_quick",
     mpi = "mpich",
     operation = c(
       "fft-original-sendrecv", "fft-rows-sendrecv", "fft-threaded-sendrecv",

@@ -132,7 +132,7 @@ DIFFERS_IN_LLC <- paste(
 
 exhibit("stival-fig-4.17", "Non-blocking ping-pong of small messages",
   data = launches_of(
-    c("pingpong_modes", "pingpong_progress"), "pingpong_modes", option_blocking = "no",
+    c("pingpong_modes", if_there("pingpong_progress")), option_blocking = "no",
     option_mode = "standard", sizes = "1..4Ki"
   ),
   draw = by_size(
@@ -143,7 +143,7 @@ exhibit("stival-fig-4.17", "Non-blocking ping-pong of small messages",
 
 exhibit("stival-fig-4.18", "Non-blocking ping-pong of medium messages",
   data = launches_of(
-    c("pingpong_modes", "pingpong_progress"), "pingpong_modes", option_blocking = "no",
+    c("pingpong_modes", if_there("pingpong_progress")), option_blocking = "no",
     option_mode = "standard", sizes = "8Ki..80Ki"
   ),
   draw = by_size(

@@ -37,6 +37,7 @@ test_that("a wrong call of exhibit() is refused with its name, and registers not
   refused(draw(launches_of("a", option_ = "shm"), by_size()), "no column option_")
   refused(draw(launches_of("a", sizes = "1-4Ki"), by_size()), "neither FROM..TO nor a list")
   refused(draw(launches_of("a b"), by_size()), "no names of tests")
+  refused(draw(launches_of(if_there("a")), by_size()), "no names of tests")
   refused(draw(launches_of("a"), NULL), "no verb to draw them")
   refused(draw(launches_of("a"), "by_size"), "draw is no verb")
   refused(draw(NULL, NULL), "nor what is still needed")
@@ -46,6 +47,15 @@ test_that("a wrong call of exhibit() is refused with its name, and registers not
   )
   expect_error(exhibit("nostudy", "A figure"), "STUDY-EXHIBIT", class = "cotejo_bad_data")
   expect_identical(nrow(list_exhibits()), before)
+})
+
+test_that("tests that are shown where they are stand for the alternatives without them", {
+  tests <- function(...) strsplit(launches_of(...)$tests, " ")[[1L]]
+  expect_identical(
+    tests(c("a", if_there(c("b", "c"))), "d"),
+    c("a+b+c", "a+c", "a+b", "a", "d")
+  )
+  expect_identical(tests(c(if_there("b"), "a")), c("b+a", "a"))
 })
 
 test_that("one call adds an exhibit, which is drawn like the others", {
