@@ -13,6 +13,7 @@
 
 #include <dlfcn.h>
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,12 +51,13 @@ static void note_threads(void) {
     find(RTLD_DEFAULT, "GOMP_parallel", &parallel);
     find(RTLD_DEFAULT, "omp_get_max_threads", &most);
     find(RTLD_DEFAULT, "omp_get_thread_num", &team.number);
-    if (parallel && most && team.number)
+    bool threaded = parallel && most && team.number;
+    if (threaded)
         team.most = most();
     team.cores = calloc((size_t)team.most, sizeof *team.cores);
     if (!team.cores)
         return;
-    if (parallel && most && team.number)
+    if (threaded)
         parallel(note_own, &team, (unsigned)team.most, 0);
     else
         note_own(&team);
