@@ -6,7 +6,6 @@ finding, not an error, so the status is 0 unless something could not be measured
 """
 
 import argparse
-import csv
 import pathlib
 import statistics
 import tempfile
@@ -15,6 +14,7 @@ from reframe_tests.harness.launch import sessions
 from reframe_tests.harness.machine import disk
 from tests import bench_collectives, bench_nas, bench_netpipe, bench_p2p
 from tests.benching import beyond_launches, make, ratio_of, say
+from tests.launching import rows_of
 
 
 def launches(results):
@@ -33,7 +33,7 @@ def means(results, test, size, mpi):
     for path in results.glob(f"*/*/{test}.{mpi}.*.json"):
         record = disk.read_json(path)
         if record["status"] == "ok":
-            rows = csv.DictReader(path.with_suffix(".csv").read_text().splitlines()[1:])
+            rows = rows_of(path.with_suffix(".csv"))
             found[record["asked"]["launch"]] = statistics.fmean(
                 float(row["time_s"]) for row in rows if int(row["bytes"]) == size)
     return found

@@ -9,7 +9,6 @@ COTEJO_PEER_NAS   FOLDER/MPI/{is.W.x, is.A.x}
 """
 
 import argparse
-import csv
 import os
 import pathlib
 import random
@@ -22,6 +21,7 @@ from reframe_tests.harness.machine import disk
 from reframe_tests.harness.model import families
 from stack.build import compile_benchmarks, environment
 from tests.benching import ratio_of, say
+from tests.launching import rows_of
 
 ROUNDS = 9
 FFT = ["fft", "--effort", "estimate", "--budget", "0.5", "--min-repetitions", "3"]
@@ -58,10 +58,10 @@ class Machine:
         with tempfile.TemporaryDirectory() as folder:
             self.launch(program, [*arguments, "--output", f"{folder}/samples"])
             summary = disk.read_json(pathlib.Path(folder) / "samples.json")["summary"]
-            lines = (pathlib.Path(folder) / "samples.csv").read_text().splitlines()[1:]
+            rows = rows_of(pathlib.Path(folder) / "samples.csv")
         times = {(row["operation"], int(row[factor])): row["median_s"] for row in summary}
         peaks = {(row["operation"], int(float(row[factor]))): float(row["peak_bytes"])
-                 for row in csv.DictReader(lines)}
+                 for row in rows}
         return times, peaks
 
 

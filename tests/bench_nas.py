@@ -6,7 +6,6 @@ folder of `NPB3.4-MPI` and `NPB3.4-OMP`, each with `bin/ep.A.x` and so on. The m
 are compared where there is `NPB3.3-MZ-MPI` or `NPB3.4-MZ-MPI`, with `bin/sp-mz.W.RANKS` or `.x`.
 """
 
-import csv
 import os
 import pathlib
 import random
@@ -18,6 +17,7 @@ import tempfile
 from reframe_tests.harness.model import families
 from stack.build import environment
 from tests.benching import skip
+from tests.launching import rows_of
 
 #: Kernel and class; class A of those with several zones takes minutes.
 CASES = ["ep.A", "is.A", "cg.A", "mg.A", "ft.A", "sp-mz.W", "bt-mz.W", "lu-mz.W"]
@@ -48,8 +48,7 @@ def ours(family, stack, case, split):
             [str(family.prefix(stack) / "bin/cotejo"), f"nas-{kernel}", "--class", letter,
              "--threads", str(split[1]), "--min-repetitions", "1", "--max-repetitions", "1",
              "--output", "s"], folder)
-        lines = pathlib.Path(folder, "s.csv").read_text().splitlines()[1:]
-        return float(next(csv.DictReader(lines))["rate_mops"])
+        return float(rows_of(pathlib.Path(folder, "s.csv"))[0]["rate_mops"])
 
 
 def find(case, split, root):

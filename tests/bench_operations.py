@@ -31,7 +31,7 @@ import typing
 
 from tests.benching import YIELDING, say
 from tests.collective_tools import present
-from tests.launching import STACK, command_of
+from tests.launching import STACK, command_of, keep_of
 
 BLOCKS = int(os.environ.get("BLOCKS") or 12)
 BUDGET = ["--budget", "0.03"]
@@ -91,7 +91,7 @@ def launch(family, planted, share, folder, keep=False):
     keep their core while they look for messages."""
     libraries = [family.prefix(STACK) / "lib/libcotejo_slow.so"]
     if keep:
-        libraries.append(STACK / "build" / family.name / "tests/libkeep.so")
+        libraries.append(keep_of(family))
     command, env = command_of(
         family, *planted.words, "--output", "samples", COTEJO_SLOW=str(share),
         COTEJO_SLOW_RANK=str(planted.slowed(family)), COTEJO_SLOW_INIT=planted.init,

@@ -19,6 +19,7 @@ import tempfile
 from reframe_tests.harness.model import families
 from tests.bench_netpipe import netpipe
 from tests.benching import launch_on_hosts, make, say
+from tests.launching import rows_of
 from tests.pair_launching import hosts_of, launch, times
 
 # Adaptive sizes against a grid that is everywhere as fine as they may get.
@@ -175,7 +176,7 @@ def shares_of_latency(folder):
     """Size in B -> (os + or) / EEL of the launch in a folder, with what `cotejo logp` says is to
     be taken away."""
     left = {}
-    for row in csv.DictReader((folder / "samples.csv").read_text().splitlines()[1:]):
+    for row in rows_of(folder / "samples.csv"):
         left.setdefault(int(row["bytes"]), {}).setdefault(row["operation"], []).append(
             float(row["time_s"]) - float(row["alone_s"]))
     found = {}

@@ -37,9 +37,9 @@ import tempfile
 from reframe_tests.harness.foreign import imb_tables
 from tests import one_process
 from tests.benching import YIELDING, ratio_of, ratio_within, say_beside, side_of, skip
-from tests.collective_tools import kept, present, rows_of
+from tests.collective_tools import kept, present
 from tests.collective_tools import ours as launch_of_ours
-from tests.launching import FAMILIES, STACK, command_of
+from tests.launching import FAMILIES, STACK, command_of, rows_of
 from tests.peers import ALIKE, PEERS, as_ours, cold, osu_sizes, row_of
 
 BLOCKS = int(os.environ.get("BLOCKS") or 9)

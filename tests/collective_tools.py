@@ -6,7 +6,6 @@ it found. MPIPerf is no part of the stack: where COTEJO_MPIPERF names a program 
 ({mpi} in it stands for the MPI's name), it takes part.
 """
 
-import csv
 import json
 import os
 import pathlib
@@ -17,7 +16,7 @@ import tempfile
 
 from reframe_tests.harness.foreign import imb_tables, mpiperf
 from stack.build import environment, test_launcher
-from tests.launching import FAMILIES, STACK, launch_once
+from tests.launching import FAMILIES, STACK, keep_of, launch_once, rows_of
 
 # Effort and summary of IMB, so that ours does the same.
 LIKE_IMB = ["--element", "float", "--per-rank", "yes", "--rse", "0",
@@ -44,10 +43,6 @@ def ours(family, *words, **variables):
         return json.loads((folder / "samples.json").read_text()), rows_of(folder / "samples.csv")
 
 
-def rows_of(path):
-    return list(csv.DictReader(path.read_text().splitlines()[1:]))
-
-
 def theirs(family, *words, folder=None, **variables):
     """What another tool prints, or '' when it failed."""
     env = {**environment(family, STACK), **family.transports["shm"].environment,
@@ -66,7 +61,7 @@ def interposed(family, otherwise):
 
 def kept(family):
     """What has the ranks of a launch keep their cores."""
-    return {"LD_PRELOAD": str(STACK / "build" / family.name / "tests/libkeep.so")}
+    return {"LD_PRELOAD": str(keep_of(family))}
 
 
 def times_of(samples, operation, size):

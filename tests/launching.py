@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Launches for tests: with the stack in use, two ranks on two cores, bounded in time."""
 
+import csv
 import os
 import pathlib
 import subprocess
@@ -46,9 +47,14 @@ def launch_once(family, *words, folder=None, timeout=120, **options):
                           timeout=timeout, stdin=subprocess.DEVNULL)
 
 
+def keep_of(family):
+    """What, preloaded, has ranks of an MPI keep their cores."""
+    return STACK / "build" / family.name / "tests/libkeep.so"
+
+
 def keeping(family, ranks=2, LD_PRELOAD="", **_):
     """What is preloaded into so many ranks: what a test wants, and that they keep their cores."""
-    keep = STACK / "build" / family.name / "tests/libkeep.so"
+    keep = keep_of(family)
     enough = ranks <= len(os.sched_getaffinity(0)) and keep.exists()
     return ":".join(filter(None, [str(keep) if enough else "", LD_PRELOAD]))
 
@@ -64,6 +70,11 @@ def launch(family, *words, **options):
     if words := quiet.busy(1e-3, 1.1, at=0.9):
         pytest.skip(words)
     return done
+
+
+def rows_of(path):
+    """Samples in a file that the benchmark left: column -> text."""
+    return list(csv.DictReader(path.read_text().splitlines()[1:]))
 
 
 def unmapped(names):

@@ -14,8 +14,8 @@ import typing
 
 from stack.build import environment
 from tests.benching import YIELDING, ratio_within
-from tests.collective_tools import interposed, kept, rows_of
-from tests.launching import FAMILIES, STACK
+from tests.collective_tools import interposed, kept
+from tests.launching import FAMILIES, STACK, rows_of
 
 
 class Times(typing.NamedTuple):

@@ -2,7 +2,6 @@
 """Launches of two ranks for the benches of point to point, on one host and on two."""
 
 import contextlib
-import csv
 import os
 import subprocess
 import sys
@@ -10,6 +9,7 @@ import sys
 from reframe_tests.harness.backends import clusters
 from stack import build
 from tests.benching import skip
+from tests.launching import rows_of
 from tests.virtual_clusters import why_not
 
 LIMIT_S = 60  # of a launch
@@ -55,6 +55,6 @@ def hosts_of(stack, root, goal):
 def times(folder):
     """Size in B -> times in s of its samples, in order, that `cotejo` left in a folder."""
     found = {}
-    for row in csv.DictReader((folder / "samples.csv").read_text().splitlines()[1:]):
+    for row in rows_of(folder / "samples.csv"):
         found.setdefault(int(row["bytes"]), []).append(float(row["time_s"]))
     return found

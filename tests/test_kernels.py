@@ -1,20 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """FFT and radix sort: what they send is what the formulas say, and wrong results are errors."""
 
-import csv
 import os
 
 import pytest
 
-from tests.launching import STACK, launch, refuses, said
+from tests.launching import STACK, launch, refuses, rows_of, said
 from tests.test_patterns import CROWDED, ONCE, record
 
 ONCE_KERNEL = ONCE[:4]
 
 
 def rows(folder):
-    lines = (folder / "samples.csv").read_text().splitlines()[1:]
-    return list(csv.DictReader(lines))
+    return rows_of(folder / "samples.csv")
 
 
 @pytest.fixture
@@ -82,7 +80,7 @@ def test_the_most_memory_is_told_of_every_sample(mpi, tmp_path):
                   "--max-repetitions", "1000000", "--budget", "1.2", "--output", "samples",
                   folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    rows = list(csv.DictReader((tmp_path / "samples.csv").read_text().splitlines()[1:]))
+    rows = rows_of(tmp_path / "samples.csv")
     if not os.access("/proc/self/clear_refs", os.W_OK):
         pytest.skip("the kernel does not tell")
     assert [row for row in rows if float(row["peak_bytes"]) < 2 * 4 * 100e3] == []

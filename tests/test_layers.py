@@ -20,6 +20,8 @@ STACK = families.stack_prefix()
 LAYERS = {name: f for name, f in families.load(layers=True).items() if f.layer}
 SHORT = ["--budget", "0.005", "--min-repetitions", "3", "--max-repetitions", "5"]
 ROOTS = ("llc", "raw", "icmp")
+of_guests = pytest.mark.skipif(bool(clusters.lacking(guests=True)),
+                               reason=clusters.lacking(guests=True) or "-")
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="frames of one's own need root")
 
 
@@ -193,8 +195,7 @@ def pingpong_of_guests(found, family, folder, *options):
         env={**os.environ, **environment, **family.transports["llc"].variables(prefix)})
 
 
-@pytest.mark.skipif(bool(clusters.lacking(guests=True)),
-                    reason=clusters.lacking(guests=True) or "-")
+@of_guests
 def test_guests_speak_llc_and_so_does_an_mpi_in_them(tmp_path, two_guests):
     mpi = next(f for f in families.load().values() if f.installed(STACK))
     for family in (LAYERS["sockets"], mpi):
@@ -209,8 +210,7 @@ def test_guests_speak_llc_and_so_does_an_mpi_in_them(tmp_path, two_guests):
         assert clusters.wire_bytes(tmp_path) > 4000
 
 
-@pytest.mark.skipif(bool(clusters.lacking(guests=True)),
-                    reason=clusters.lacking(guests=True) or "-")
+@of_guests
 def test_llc_at_1_gbit_s_is_between_guests_that_were_found_to_have_that_rate(tmp_path, two_guests):
     """In the network's own time, ten times slower; a rate that the guests have not is refused."""
     for _ in range(3):
@@ -242,8 +242,7 @@ def kernels_of(found, number):
                 yield int(path.parent.name)
 
 
-@pytest.mark.skipif(bool(clusters.lacking(guests=True)),
-                    reason=clusters.lacking(guests=True) or "-")
+@of_guests
 def test_a_launch_does_not_wait_for_a_guest_that_is_gone_and_the_next_has_new_ones(
         tmp_path, two_guests):
     found = two_guests()

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """LogP's gap, held against a transport whose gap and drain are planted."""
 
-import csv
 import pathlib
 import tempfile
 
 import pytest
 
 from tests import quiet
-from tests.launching import STACK, launch
+from tests.launching import STACK, launch, rows_of
 
 GAP_S, ROW = 20e-6, 16
 
@@ -25,8 +24,7 @@ def test_the_drain_of_a_row_is_not_in_the_gap(mpi, tmp_path, drain_s):
                       "--output", "samples", folder=folder, LD_PRELOAD=str(planted),
                       COTEJO_GAP_S=str(GAP_S), COTEJO_DRAIN_S=str(drain_s))
         assert done.returncode == 0, done.stderr
-        lines = (folder / "samples.csv").read_text().splitlines()[1:]
-        gaps = [float(row["time_s"]) for row in csv.DictReader(lines)
+        gaps = [float(row["time_s"]) for row in rows_of(folder / "samples.csv")
                 if row["operation"] == "logp-g" and row["valid"] == "1"]
         # On a busy machine most rows may be interrupted: those that were not tell the gap.
         return sum(0.97 * GAP_S < gap < 1.1 * GAP_S for gap in gaps) >= 3, sorted(gaps)[:9]

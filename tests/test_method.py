@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The measuring itself: known times are found, late starts marked, wrong clocks refused."""
 
-import csv
 import json
 import pathlib
 import re
@@ -11,7 +10,7 @@ import tempfile
 import pytest
 
 from tests import quiet
-from tests.launching import STACK, environment, launch, launch_once, refuses, said
+from tests.launching import STACK, environment, launch, launch_once, refuses, rows_of, said
 
 MANY = {"OMPI_MCA_rmaps_default_mapping_policy": ":oversubscribe",
         "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
@@ -22,8 +21,7 @@ def measured(mpi, folder, *words):
     """Runs an experiment that must succeed; returns its description and its samples."""
     done = launch(mpi, *words, "--output", "samples", folder=folder)
     assert done.returncode == 0, done.stderr
-    lines = (folder / "samples.csv").read_text().splitlines()[1:]
-    return json.loads((folder / "samples.json").read_text()), list(csv.DictReader(lines))
+    return json.loads((folder / "samples.json").read_text()), rows_of(folder / "samples.csv")
 
 
 @pytest.mark.one_mpi

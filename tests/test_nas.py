@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """NAS kernels in every language verify themselves, and their samples are ours in form."""
 
-import csv
 import json
 import os
 import subprocess
@@ -10,7 +9,7 @@ import pytest
 
 from reframe_tests.harness.foreign import languages
 from stack import build, coarrays
-from tests.launching import STACK, launch, said
+from tests.launching import STACK, launch, rows_of, said
 
 
 @pytest.mark.parametrize("kernel", ["ep", "is", "cg", "mg", "ft"])
@@ -30,7 +29,7 @@ def test_a_kernel_in_another_language_is_right(mpi, language, kernel, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     languages.complete(tmp_path, language)
     record = json.loads((tmp_path / "samples.json").read_text())
-    rows = list(csv.DictReader((tmp_path / "samples.csv").read_text().splitlines()[1:]))
+    rows = rows_of(tmp_path / "samples.csv")
     assert [c["name"] for c in record["samples"]["columns"]] == list(rows[0])
     assert record["observed"]["size"] == 2
     assert record["observed"]["payload_bytes"] == 0  # a reader wants the member

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What NAS's own programs print becomes samples only where they verified it."""
 
-import csv
 import json
 import os
 import re
@@ -12,7 +11,7 @@ import pytest
 from reframe_tests.harness.foreign import npb_programs
 from reframe_tests.harness.launch import launches
 from stack import build
-from tests.launching import FAMILIES, STACK, launch
+from tests.launching import FAMILIES, STACK, launch, rows_of
 
 PRINTED = """
 
@@ -33,7 +32,7 @@ def test_a_verified_result_is_a_sample(tmp_path):
     (tmp_path / "samples.json").write_text('{"observed": {"size": 2}}')
     npb_programs.write_samples(tmp_path, PRINTED, 1)
     record = json.loads((tmp_path / "samples.json").read_text())
-    rows = list(csv.DictReader((tmp_path / "samples.csv").read_text().splitlines()[1:]))
+    rows = rows_of(tmp_path / "samples.csv")
     assert [c["name"] for c in record["samples"]["columns"]] == list(rows[0])
     assert rows[0]["operation"] == "nas-cg-W"
     assert float(rows[0]["rate_mops"]) == pytest.approx(1682.04)
@@ -46,7 +45,7 @@ def test_a_multi_zone_program_has_threads(tmp_path):
     # Those of all its ranks, as it counts them.
     printed = PRINTED.replace(" Mop/s", " Total threads = 4\n Mop/s").replace(" CG ", " SP-MZ ")
     assert npb_programs.write_samples(tmp_path, printed, 2) == ""
-    rows = list(csv.DictReader((tmp_path / "samples.csv").read_text().splitlines()[1:]))
+    rows = rows_of(tmp_path / "samples.csv")
     assert (rows[0]["operation"], rows[0]["threads"]) == ("nas-sp-mz-W", "2")
     assert float(rows[0]["time_s"]) == pytest.approx(7290.3124 / 1682.04)
 

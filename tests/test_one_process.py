@@ -4,7 +4,7 @@
 import pytest
 
 from tests import bench_peers, one_process
-from tests.launching import BRIEF, FAMILIES, launch
+from tests.launching import BRIEF, FAMILIES, launch, rows_of
 from tests.peers import PEERS
 from tests.test_sampler import order_of
 
@@ -20,9 +20,9 @@ def test_ours_runs_before_and_after_what_another_program_does(mpi, tmp_path, wor
     assert done.returncode == 0, done.stderr
     assert "pingping" not in done.stdout
     for part in ("before", "after"):
-        rows = one_process.rows_of(tmp_path / f"{part}.csv")
+        rows = rows_of(tmp_path / f"{part}.csv")
         assert order_of(rows) == [("pingping", 4), ("pingping", 2)]
-    rows = one_process.rows_of(tmp_path / "theirs.csv")
+    rows = rows_of(tmp_path / "theirs.csv")
     assert {name for name, _ in order_of(rows)} == {f"threads-{name}" for name in (
         "pingpong", "window")} if words[0] == "threads" else {"pingpong"}
 

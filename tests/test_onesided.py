@@ -2,11 +2,10 @@
 """One-sided operations, queues of matching, both ways at once: what is wrong is seen, what cannot
 be is refused, and what is preloaded finds its calls."""
 
-import csv
 
 import pytest
 
-from tests.launching import STACK, launch, refuses, said
+from tests.launching import STACK, launch, refuses, rows_of, said
 from tests.test_patterns import record
 
 ONCE = ["--min-repetitions", "1", "--max-repetitions", "1", "--calls", "1", "--set-up", "0",
@@ -63,7 +62,7 @@ def test_positions_of_a_match_are_each_measured_once(mpi, tmp_path):
     done = launch(mpi, "matching-posted", "--depth", "0,1,8", "--wildcard", "none", *ONCE[:-2],
                   "--output", "samples", folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    rows = csv.DictReader((tmp_path / "samples.csv").read_text().splitlines()[1:])
+    rows = rows_of(tmp_path / "samples.csv")
     found = sorted((int(float(row["depth"])), int(float(row["before"]))) for row in rows)
     assert found == [(0, 0), (1, 0), (1, 1), (8, 0), (8, 4), (8, 8)]
     assert record(tmp_path)["observed"]["payload_checked"]

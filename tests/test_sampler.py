@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The sampler: order, layout and overhead are what was asked for, and stand in the description."""
 
-import csv
 import json
 import subprocess
 import time
@@ -9,7 +8,7 @@ import time
 import pytest
 
 from stack.verify import compiled
-from tests.launching import BRIEF, FAMILIES, STACK, command_of, launch, said
+from tests.launching import BRIEF, FAMILIES, STACK, command_of, launch, rows_of, said
 
 PRESENT = [f for f in FAMILIES.values() if (f.prefix(STACK) / "bin/cotejo").exists()]
 
@@ -19,8 +18,7 @@ def measured(mpi, folder, *words, **variables):
     folder.mkdir(exist_ok=True)
     done = launch(mpi, *words, "--output", "samples", folder=folder, **variables)
     assert done.returncode == 0, done.stderr
-    lines = (folder / "samples.csv").read_text().splitlines()[1:]
-    return json.loads((folder / "samples.json").read_text()), list(csv.DictReader(lines))
+    return json.loads((folder / "samples.json").read_text()), rows_of(folder / "samples.csv")
 
 
 def order_of(rows, column="bytes"):
