@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is below and beside MPI: sockets, PVM, LAM, and MPI over LLC between guests."""
 
+import concurrent.futures
 import contextlib
 import json
 import os
@@ -67,6 +68,37 @@ def test_messages_of_every_transport_are_right(transport, tmp_path):
 def test_streams_and_broadcasts(words):
     done = ranks("sockets", *words, "--sizes", "1,60000", *SHORT,
                  number=3 if words[0] == "bcast" else 2)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def lost_datagrams(tmp_path_factory):
+    """What, preloaded, loses one of a process's datagrams, or receives each one late."""
+    library = tmp_path_factory.mktemp("lost") / "lost_datagrams.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", library,
+                    families.REPO / "tests/lost_datagrams.c", "-ldl"], check=True)
+    return str(library)
+
+
+def test_a_datagram_that_is_lost_ends_the_launch_wherever_it_was(lost_datagrams):
+    """One rank alone finds out, 5 s later: in a check, in calls that are not measured, in
+    samples, in samples of sizes by turns. The others must not wait for it."""
+    cases = [(number, [*way, "--set-up", "0"]) for way in ([], ["--broadcast", "library"])
+             for number in (1, 3, 12)] + [(12, ["--interleave", "yes", "--set-up", "0"])]
+    with concurrent.futures.ThreadPoolExecutor(len(cases)) as at_once:
+        runs = at_once.map(lambda case: ranks(
+            "sockets", "bcast", "--transport", "udp", "--wait", "block", "--sizes", "1000,60000",
+            *SHORT, *case[1], number=3, LOST=str(case[0]), LD_PRELOAD=lost_datagrams), cases)
+    for case, done in zip(cases, runs, strict=True):
+        assert done.returncode == 1, (case, done.stderr)
+        assert "receiving from rank 0: nothing within 5 s; it was lost" in done.stderr, case
+
+
+@pytest.mark.parametrize("way", ["sends", "library"])
+def test_a_broadcast_that_is_not_measured_waits_for_slow_ranks_too(way, lost_datagrams):
+    """No buffer of a receiver has room for all datagrams of the calls before the samples."""
+    done = ranks("sockets", "bcast", "--transport", "udp", "--broadcast", way, "--sizes", "60000",
+                 *SHORT, number=3, SLOW_US="2000", LD_PRELOAD=lost_datagrams)
     assert done.returncode == 0, done.stderr
 
 

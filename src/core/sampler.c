@@ -231,6 +231,7 @@ void sampler_begin(struct sampler *sampler, const struct operation *operation,
                                                  : 1;
     if (sampler->start->windows)
         find_window(sampler, operation, progress);
+    ranks_agree(sampler->bench->comm, &sampler->bench->failure, false);
 }
 
 double sampler_once(struct sampler *sampler, const struct operation *operation, long calls) {
@@ -243,9 +244,12 @@ double sampler_once(struct sampler *sampler, const struct operation *operation, 
 }
 
 void sampler_check(struct sampler *sampler, const struct operation *operation, unsigned round) {
+    struct failure *failure = &sampler->bench->failure;
     errors_during(operation->name, operation->message.bytes);
-    if (operation->around && operation->around->check && !failed(&sampler->bench->failure))
-        operation->around->check(operation, round, &sampler->bench->failure);
+    // What failed on one rank alone since they last agreed would leave the others in the check.
+    if (ranks_agree(sampler->bench->comm, failure, false) == STATUS_OK && operation->around &&
+        operation->around->check)
+        operation->around->check(operation, round, failure);
 }
 
 void sampler_measure(struct sampler *sampler, const struct operation *operation) {
@@ -260,7 +264,6 @@ void sampler_measure(struct sampler *sampler, const struct operation *operation)
     // What fails on rank 0 alone meanwhile, the others hear of by the plan.
     for (long count; (count = sampler_next(sampler, &progress)) > 0;)
         sampler_stage(sampler, operation, &progress, count);
-    ranks_agree(bench->comm, &bench->failure, false);
     sampler_check(sampler, operation, 1);
     bench_print(bench);
 }

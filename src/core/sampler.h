@@ -145,13 +145,13 @@ void sampler_measure(struct sampler *sampler, const struct operation *operation)
 void sampler_set_up(struct sampler *sampler, const struct operation *operation);
 
 // The same in steps, for those who measure several operations by turns; collective, too.
-// Makes the calls that are not measured, and finds how many a sample takes.
+// Makes the calls that are not measured, and finds how many a sample takes; failure agreed.
 void sampler_begin(struct sampler *sampler, const struct operation *operation,
                    struct progress *progress);
 // A stage of `count` samples, at most sampler->stage.
 void sampler_stage(struct sampler *sampler, const struct operation *operation,
                    struct progress *progress, long count);
-// The check of the operation, where it has one and nothing failed.
+// The check of the operation, where it has one and nothing failed on any rank; failure agreed.
 void sampler_check(struct sampler *sampler, const struct operation *operation, unsigned round);
 // One sample of this rank alone, which makes no row: for what each rank tells of itself. What one
 // of `calls` calls took, s.

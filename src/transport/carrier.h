@@ -42,7 +42,7 @@ struct carrier {
     void (*receive_all)(struct ways *ways, char *bytes, size_t count);
     // The same, the library being told a group that the ranks have joined in place of the ranks.
     void (*send_group)(struct ways *ways, const char *bytes, size_t count);
-    bool lossy; // what is sent to all faster than it is received is lost
+    bool lossy; // what is sent faster than it is received is lost
 };
 
 // The carriers of this program; ends with NULL. The first one is the default.
