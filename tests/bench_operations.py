@@ -31,7 +31,7 @@ import typing
 
 from tests.benching import YIELDING, say
 from tests.collective_tools import present
-from tests.launching import STACK, command_of, keep_of
+from tests.launching import STACK, command_of, interposer
 
 BLOCKS = int(os.environ.get("BLOCKS") or 12)
 BUDGET = ["--budget", "0.03"]
@@ -91,7 +91,7 @@ def launch(family, planted, share, folder, keep=False):
     keep their core while they look for messages."""
     libraries = [family.prefix(STACK) / "lib/libcotejo_slow.so"]
     if keep:
-        libraries.append(keep_of(family))
+        libraries.append(interposer(family, "keep"))
     command, env = command_of(
         family, *planted.words, "--output", "samples", COTEJO_SLOW=str(share),
         COTEJO_SLOW_RANK=str(planted.slowed(family)), COTEJO_SLOW_INIT=planted.init,
@@ -120,9 +120,10 @@ def signed_rank(values):
 
 
 def share_of(time_s):
-    """By which share an operation of this time is slowed."""
-    doublings = math.floor(math.log2(LEAST_S / (LEAST * time_s)))
-    return min(LEAST * 2 ** max(0, doublings), MOST)
+    """By which share an operation of this time is slowed: 10 %, or 100 ns to 141 ns. In steps,
+    since each share is a launch more of a block."""
+    steps = math.ceil(round(2 * math.log2(LEAST_S / (LEAST * time_s)), 6))
+    return min(round(LEAST * 2 ** (max(0, steps) / 2), 3), MOST)
 
 
 def look(family, experiment, kept, keep=False):
@@ -210,7 +211,7 @@ def hold(family, experiment, kept):
 
 def tell(family, shares, found, how=""):
     for name, (ratio, p, alike) in found.items():
-        print(f"bench: {family.name}, {name}{how}: {ratio:.3f} of 1 + {shares[name]:.1f}, "
+        print(f"bench: {family.name}, {name}{how}: {ratio:.3f} of 1 + {shares[name]:.3g}, "
               f"p {p:.4f}; alike p {alike:.3f}", flush=True)
 
 

@@ -25,7 +25,7 @@ from reframe_tests.harness.foreign import imb_tables
 from tests import bench_collectives, bench_imb
 from tests.benching import ratio_of, say, skip
 from tests.collective_tools import ours, present, theirs, times_of
-from tests.launching import STACK, launch_once
+from tests.launching import STACK, interposer, launch_once
 
 BLOCKS = int(os.environ.get("BLOCKS") or 7)
 PAIRS = 100
@@ -177,12 +177,12 @@ def order(pairs=PAIRS):
 def gap(blocks=BLOCKS):
     """LogP's gap, over a transport whose gap is planted, with and without a drain of a row."""
     for family in present():
-        planted = STACK / "build" / family.name / "tests/libdrain.so"
+        planted = interposer(family, "drain")
         for drain_s in (0, 100e-6):
             found = []
             for _ in range(blocks):
                 done = ours(family, "logp", "--sizes", "1", "--budget", "0.05",
-                            "--min-repetitions", "40", LD_PRELOAD=str(planted),
+                            "--min-repetitions", "40", LD_PRELOAD=planted,
                             COTEJO_GAP_S=str(GAP_S), COTEJO_DRAIN_S=str(drain_s))
                 if done:
                     found.append(statistics.median(times_of(done[1], "logp-g", 1)) / GAP_S)

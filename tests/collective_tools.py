@@ -16,7 +16,7 @@ import tempfile
 
 from reframe_tests.harness.foreign import imb_tables, mpiperf
 from stack.build import environment, test_launcher
-from tests.launching import FAMILIES, STACK, keep_of, launch_once, rows_of
+from tests.launching import FAMILIES, STACK, interposer, launch_once, rows_of
 
 # Effort and summary of IMB, so that ours does the same.
 LIKE_IMB = ["--element", "float", "--per-rank", "yes", "--rse", "0",
@@ -55,13 +55,13 @@ def theirs(family, *words, folder=None, **variables):
 
 def interposed(family, otherwise):
     """What gives a launch src/tests/otherwise.c with that word of it, if any."""
-    return {"COTEJO_OTHERWISE": otherwise, "LD_PRELOAD": str(
-        STACK / "build" / family.name / "tests/libotherwise.so")} if otherwise else {}
+    return {"COTEJO_OTHERWISE": otherwise,
+            "LD_PRELOAD": interposer(family, "otherwise")} if otherwise else {}
 
 
 def kept(family):
     """What has the ranks of a launch keep their cores."""
-    return {"LD_PRELOAD": str(keep_of(family))}
+    return {"LD_PRELOAD": interposer(family, "keep")}
 
 
 def times_of(samples, operation, size):

@@ -2,6 +2,7 @@
 """Launches for tests: with the stack in use, two ranks on two cores, bounded in time."""
 
 import csv
+import json
 import os
 import pathlib
 import subprocess
@@ -47,16 +48,16 @@ def launch_once(family, *words, folder=None, timeout=120, **options):
                           timeout=timeout, stdin=subprocess.DEVNULL)
 
 
-def keep_of(family):
-    """What, preloaded, has ranks of an MPI keep their cores."""
-    return STACK / "build" / family.name / "tests/libkeep.so"
+def interposer(family, name):
+    """src/tests/NAME.c as it is built for an MPI: what is preloaded into its ranks."""
+    return str(STACK / "build" / family.name / f"tests/lib{name}.so")
 
 
 def keeping(family, ranks=2, LD_PRELOAD="", **_):
     """What is preloaded into so many ranks: what a test wants, and that they keep their cores."""
-    keep = keep_of(family)
-    enough = ranks <= len(os.sched_getaffinity(0)) and keep.exists()
-    return ":".join(filter(None, [str(keep) if enough else "", LD_PRELOAD]))
+    keep = interposer(family, "keep")
+    enough = ranks <= len(os.sched_getaffinity(0)) and os.path.exists(keep)
+    return ":".join(filter(None, [keep if enough else "", LD_PRELOAD]))
 
 
 def launch(family, *words, **options):
@@ -75,6 +76,14 @@ def launch(family, *words, **options):
 def rows_of(path):
     """Samples in a file that the benchmark left: column -> text."""
     return list(csv.DictReader(path.read_text().splitlines()[1:]))
+
+
+def measured(mpi, folder, *words, **variables):
+    """Description and samples of a launch that must succeed, from a folder that it makes."""
+    folder.mkdir(exist_ok=True)
+    done = launch(mpi, *words, "--output", "samples", folder=folder, **variables)
+    assert done.returncode == 0, done.stderr
+    return json.loads((folder / "samples.json").read_text()), rows_of(folder / "samples.csv")
 
 
 def unmapped(names):

@@ -15,7 +15,7 @@ import typing
 from stack.build import environment
 from tests.benching import YIELDING, ratio_within
 from tests.collective_tools import interposed, kept
-from tests.launching import FAMILIES, STACK, rows_of
+from tests.launching import FAMILIES, STACK, interposer, rows_of
 
 
 class Times(typing.NamedTuple):
@@ -32,7 +32,7 @@ def library(name):
     folder = STACK / "build" / name
     subprocess.run(["cmake", "--build", folder, "--target", "inside"], check=True,
                    env=environment(FAMILIES[name], STACK), stdout=subprocess.DEVNULL)
-    return str(folder / "tests/libinside.so")
+    return interposer(FAMILIES[name], "inside")
 
 
 def variables(family, *words, LD_PRELOAD="", **others):

@@ -4,8 +4,7 @@
 import pytest
 
 from tests import quiet
-from tests.launching import BRIEF, launch, said
-from tests.test_sampler import measured
+from tests.launching import BRIEF, launch, measured, said
 
 WAIT, SPREAD = 200e-6, 1e-3
 

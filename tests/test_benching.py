@@ -112,6 +112,14 @@ def test_what_is_alike_is_judged_over_all_runs_that_are_kept(capsys, monkeypatch
     assert together.startswith("bench: met") and together.endswith("0 of 3")
 
 
+def test_what_is_planted_is_the_larger_of_a_tenth_and_100_ns():
+    for time_s in (1.1e-7, 3e-7, 8.5e-7, 9.9e-7, 1e-6, 3e-6, 1e-3):
+        more_s = bench_operations.share_of(time_s) * time_s
+        least_s = max(100e-9, 0.1 * time_s)
+        assert 0.99 * least_s <= more_s < 1.43 * least_s
+    assert bench_operations.share_of(1e-9) == bench_operations.MOST
+
+
 def test_a_run_that_is_kept_is_gone_on_with(monkeypatch, tmp_path):
     """The same launches are not made again; of more blocks only the further ones are. Where
     something else is planted all are."""

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from stack.build import environment
-from tests.launching import STACK, launch, said
+from tests.launching import STACK, interposer, launch, said
 
 
 @pytest.mark.one_mpi
@@ -49,13 +49,13 @@ def test_one_rank_is_refused(mpi):
 
 @pytest.mark.one_mpi
 def test_a_flipped_bit_fails_the_launch(mpi, tmp_path):
-    broken = STACK / "build" / mpi.name / "tests/libflip.so"
+    broken = interposer(mpi, "flip")
     words = ["pingpong", "--sizes", "64,1000", "--budget", "0.01", "--output", "samples"]
-    done = launch(mpi, *words, folder=tmp_path, LD_PRELOAD=str(broken), COTEJO_FLIP_BYTES="1000")
+    done = launch(mpi, *words, folder=tmp_path, LD_PRELOAD=broken, COTEJO_FLIP_BYTES="1000")
     assert done.returncode == 1, done.stderr
     assert "wrong payload: byte 500 of a message of 1000 B" in said(done)[0]
     assert list(tmp_path.iterdir()) == []
-    sound = launch(mpi, *words, folder=tmp_path, LD_PRELOAD=str(broken), COTEJO_FLIP_BYTES="999")
+    sound = launch(mpi, *words, folder=tmp_path, LD_PRELOAD=broken, COTEJO_FLIP_BYTES="999")
     assert sound.returncode == 0, sound.stderr
 
 

@@ -8,12 +8,12 @@ import os
 
 import pytest
 
-from tests.launching import BRIEF, STACK, launch, refuses, said, unmapped
+from tests.launching import BRIEF, interposer, launch, refuses, said, unmapped
 
 
 def test_what_the_library_refuses_is_one_line_that_says_where(mpi, tmp_path):
     """Program, rank, operation and size, and the launch ends: no library's own words do that."""
-    broken = {"LD_PRELOAD": str(STACK / "build" / mpi.name / "tests/librefuse.so")}
+    broken = {"LD_PRELOAD": interposer(mpi, "refuse")}
     before = set(os.listdir("/dev/shm"))
     # Ranks that a library ends at once leave their shared memory: it goes with the guard.
     done = launch(mpi, "collective", "--operation", "allgather", "--sizes", "64", "--output",
@@ -38,7 +38,7 @@ def test_what_the_library_refuses_is_one_line_that_says_where(mpi, tmp_path):
      "received in allgatherv of 1500 B"),
 ])
 def test_a_broken_result_fails_the_launch(mpi, tmp_path, operation, words, expected):
-    broken = {"LD_PRELOAD": str(STACK / "build" / mpi.name / "tests/libflip.so")}
+    broken = {"LD_PRELOAD": interposer(mpi, "flip")}
     words = ["collective", "--operation", operation, *words, *BRIEF, "--output", "samples"]
     done = launch(mpi, *words, folder=tmp_path, COTEJO_FLIP_BYTES="1000", **broken)
     assert done.returncode == 1, done.stderr
@@ -98,7 +98,7 @@ def test_large_counts_are_used_where_the_library_has_them_and_else_refused(mpi):
 @pytest.mark.one_mpi
 def test_results_are_checked_on_buffers_that_were_never_written_and_begin_within_a_page(
         mpi, tmp_path):
-    broken = {"LD_PRELOAD": str(STACK / "build" / mpi.name / "tests/libflip.so")}
+    broken = {"LD_PRELOAD": interposer(mpi, "flip")}
     words = ["collective", "--operation", "bcast,allreduce,alltoall,gatherv", "--sizes", "1000",
              "--written", "no", "--layout", "0,16", *BRIEF]
     assert launch(mpi, *words).returncode == 0

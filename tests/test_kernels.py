@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from tests.launching import STACK, launch, refuses, rows_of, said
+from tests.launching import interposer, launch, refuses, rows_of, said
 from tests.test_patterns import CROWDED, ONCE, record
 
 ONCE_KERNEL = ONCE[:4]
@@ -60,7 +60,7 @@ def test_the_whole_transform_of_rank_0_is_in_the_memory_that_is_asked_for(fft):
 @pytest.mark.one_mpi
 def test_a_wrong_byte_of_a_transposition_is_an_error(fft):
     """2^8 points on 2 ranks: blocks of 1 KiB, rows of 128 B."""
-    broken = {"LD_PRELOAD": str(STACK / "build" / fft.name / "tests/libflip.so")}
+    broken = {"LD_PRELOAD": interposer(fft, "flip")}
     for variant, way, size in (("original", "sendrecv", 1024), ("original", "separate", 1024),
                                ("original", "posted", 1024),
                                ("original", "alltoall", 1024), ("rows", "isend", 128),
@@ -88,7 +88,7 @@ def test_the_most_memory_is_told_of_every_sample(mpi, tmp_path):
 
 @pytest.mark.one_mpi
 def test_a_wrong_key_is_an_error(mpi):
-    broken = {"LD_PRELOAD": str(STACK / "build" / mpi.name / "tests/libflip.so")}
+    broken = {"LD_PRELOAD": interposer(mpi, "flip")}
     for variant in ("polled", "polled-posted", "serving", "serving-posted"):
         done = launch(mpi, "radix", "--keys", "1000", "--variant", variant, "--buffer", "64",
                       *ONCE_KERNEL, COTEJO_FLIP_BYTES="64", **broken)

@@ -7,7 +7,7 @@ import tempfile
 import pytest
 
 from tests import quiet
-from tests.launching import STACK, launch, rows_of
+from tests.launching import interposer, launch, rows_of
 
 GAP_S, ROW = 20e-6, 16
 
@@ -16,12 +16,12 @@ GAP_S, ROW = 20e-6, 16
 @pytest.mark.parametrize("drain_s", [0, 100e-6])
 def test_the_drain_of_a_row_is_not_in_the_gap(mpi, tmp_path, drain_s):
     """Rows of 16 messages with their drain would tell 26 us, and none of the samples 20."""
-    planted = STACK / "build" / mpi.name / "tests/libdrain.so"
+    planted = interposer(mpi, "drain")
 
     def rows():
         folder = pathlib.Path(tempfile.mkdtemp(dir=tmp_path))
         done = launch(mpi, "logp", "--sizes", "1", "--budget", "0.05", "--min-repetitions", "40",
-                      "--output", "samples", folder=folder, LD_PRELOAD=str(planted),
+                      "--output", "samples", folder=folder, LD_PRELOAD=planted,
                       COTEJO_GAP_S=str(GAP_S), COTEJO_DRAIN_S=str(drain_s))
         assert done.returncode == 0, done.stderr
         gaps = [float(row["time_s"]) for row in rows_of(folder / "samples.csv")

@@ -10,18 +10,20 @@ import tempfile
 import pytest
 
 from tests import quiet
-from tests.launching import STACK, environment, launch, launch_once, refuses, rows_of, said
+from tests.launching import (
+    STACK,
+    environment,
+    interposer,
+    launch,
+    launch_once,
+    measured,
+    refuses,
+    said,
+)
 
 MANY = {"OMPI_MCA_rmaps_default_mapping_policy": ":oversubscribe",
         "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
         "OMPI_MCA_mpi_yield_when_idle": "1", "I_MPI_PIN": "0"}
-
-
-def measured(mpi, folder, *words):
-    """Runs an experiment that must succeed; returns its description and its samples."""
-    done = launch(mpi, *words, "--output", "samples", folder=folder)
-    assert done.returncode == 0, done.stderr
-    return json.loads((folder / "samples.json").read_text()), rows_of(folder / "samples.csv")
 
 
 @pytest.mark.one_mpi
@@ -150,8 +152,7 @@ def test_clocks_that_drifted_apart_are_not_reported_from(mpi, tmp_path):
 
 def sundial(mpi, way):
     """The environment in which the system's raw clock is wrong in this way."""
-    library = STACK / "build" / mpi.name / "tests/libsundial.so"
-    return {"LD_PRELOAD": str(library), "COTEJO_SUNDIAL": way}
+    return {"LD_PRELOAD": interposer(mpi, "sundial"), "COTEJO_SUNDIAL": way}
 
 
 @pytest.mark.one_mpi

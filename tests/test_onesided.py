@@ -5,7 +5,7 @@ be is refused, and what is preloaded finds its calls."""
 
 import pytest
 
-from tests.launching import STACK, launch, refuses, rows_of, said
+from tests.launching import STACK, interposer, launch, refuses, rows_of, said
 from tests.test_patterns import record
 
 ONCE = ["--min-repetitions", "1", "--max-repetitions", "1", "--calls", "1", "--set-up", "0",
@@ -26,7 +26,7 @@ ONCE = ["--min-repetitions", "1", "--max-repetitions", "1", "--calls", "1", "--s
     ids=lambda words: "-".join(words[:3]))
 def test_a_wrong_byte_is_seen(mpi, words):
     done = launch(mpi, *words, "--sizes", "64,1000", *ONCE, COTEJO_FLIP_BYTES="1000",
-                  LD_PRELOAD=str(STACK / "build" / mpi.name / "tests/libflip.so"))
+                  LD_PRELOAD=interposer(mpi, "flip"))
     assert done.returncode == 1
     assert "of a message of 1000 B" in said(done)[0]
 

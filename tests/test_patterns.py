@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from stack.build import environment
-from tests.launching import STACK, launch, refuses, said
+from tests.launching import STACK, interposer, launch, refuses, said
 
 #: More ranks than cores, for what is checked and not measured.
 CROWDED = {"OMPI_MCA_rmaps_default_mapping_policy": ":oversubscribe",
@@ -68,7 +68,7 @@ def test_a_burst_waits_for_nothing_but_what_it_posted(mpi, tmp_path):
 
 @pytest.mark.one_mpi
 def test_every_way_of_exchange_sees_a_wrong_byte(mpi):
-    broken = {"LD_PRELOAD": str(STACK / "build" / mpi.name / "tests/libflip.so"),
+    broken = {"LD_PRELOAD": interposer(mpi, "flip"),
               "COTEJO_FLIP_BYTES": "1000"}
     ways = [["stream"], ["pingpong", "--buffer", "one"],
             *(["bandwidth", "--queue", length] for length in ("0", "4")),

@@ -1,24 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The sampler: order, layout and overhead are what was asked for, and stand in the description."""
 
-import json
 import subprocess
 import time
 
 import pytest
 
 from stack.verify import compiled
-from tests.launching import BRIEF, FAMILIES, STACK, command_of, launch, rows_of, said
+from tests.launching import BRIEF, FAMILIES, STACK, command_of, interposer, launch, measured, said
 
 PRESENT = [f for f in FAMILIES.values() if (f.prefix(STACK) / "bin/cotejo").exists()]
-
-
-def measured(mpi, folder, *words, **variables):
-    """Description and samples of a launch that must succeed."""
-    folder.mkdir(exist_ok=True)
-    done = launch(mpi, *words, "--output", "samples", folder=folder, **variables)
-    assert done.returncode == 0, done.stderr
-    return json.loads((folder / "samples.json").read_text()), rows_of(folder / "samples.csv")
 
 
 def order_of(rows, column="bytes"):
@@ -126,8 +117,7 @@ def test_the_library_s_own_memory_is_asked_of_it(mpi, tmp_path):
     record, _ = measured(mpi, tmp_path, *words)
     assert record["observed"]["layout"]["name"] == "mpi"
     assert record["observed"]["payload_checked"]
-    refusing = launch(mpi, *words, LD_PRELOAD=str(
-        STACK / "build" / mpi.name / "tests/librefuse.so"))
+    refusing = launch(mpi, *words, LD_PRELOAD=interposer(mpi, "refuse"))
     assert refusing.returncode != 0
     assert "rank 1 of 2" in said(refusing)[0]
 
@@ -208,7 +198,7 @@ def test_what_a_killed_launch_had_measured_stays_for_a_look(mpi, tmp_path, words
       for pattern in ("pingpong", "gap-send", "gap-receive"))], ids=" ".join)
 def test_blocking_calls_wait_for_nothing(mpi, tmp_path, words):
     """A wait for a request that is none is in the time of the call before it."""
-    planted = str(STACK / "build" / mpi.name / "tests/libidle.so")
+    planted = interposer(mpi, "idle")
     sizes = [] if words[0] == "collective" else ["--sizes", "8"]
     done = launch(mpi, *words, *sizes, *BRIEF, LD_PRELOAD=planted)
     assert done.returncode == 0, done.stderr
@@ -228,7 +218,7 @@ int main(int count, char **arguments) {
 @pytest.mark.one_mpi
 def test_the_planted_library_sees_a_wait_for_nothing(mpi, tmp_path):
     """No operation of ours has one any more, so a program is made that does."""
-    planted = str(STACK / "build" / mpi.name / "tests/libidle.so")
+    planted = interposer(mpi, "idle")
     program = compiled(mpi, STACK, tmp_path / "wait", WAITS_FOR_NOTHING)
     for preloaded, fails in (({}, False), ({"LD_PRELOAD": planted}, True)):
         command, env = command_of(mpi, program=program, **preloaded)

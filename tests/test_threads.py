@@ -6,7 +6,7 @@ import csv
 import pytest
 
 from tests import quiet
-from tests.launching import STACK, launch, refuses, said
+from tests.launching import STACK, interposer, launch, refuses, said
 from tests.test_patterns import ONCE, record, rows
 
 #: Threads that outnumber cores take turns on them: what is checked is not measured.
@@ -69,7 +69,7 @@ def test_a_wrong_byte_is_seen(mpi, words):
     if "partitioned" in words[2:] and not lists_partitioned(mpi):
         pytest.skip(f"{mpi.title} has no partitioned messages")
     done = launch(mpi, *words, "--sizes", "1024", *ONCE, "--stage", "1",
-                  LD_PRELOAD=str(STACK / "build" / mpi.name / "tests/libflip.so"),
+                  LD_PRELOAD=interposer(mpi, "flip"),
                   COTEJO_FLIP_BYTES="1024")
     assert done.returncode == 1, done.stdout + done.stderr
     assert "of a message of 1024 B" in said(done)[0]
