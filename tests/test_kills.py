@@ -15,7 +15,10 @@ pytestmark = pytest.mark.skipif(not PRESENT or not (STACK / "tools/bin/reframe")
 
 
 def test_a_study_that_is_killed_here_and_there_loses_nothing(tmp_path):
-    cells = f"^pingpong_smoke.({'|'.join(PRESENT[:2])}).shm"
+    # Intel MPI's launcher does not see that a rank died before MPI_Init: the launch then takes all
+    # of its limit, 60 s. The bench kills it, too.
+    mpis = [name for name in PRESENT if name != "intel-mpi"] or PRESENT
+    cells = f"^pingpong_smoke.({'|'.join(mpis[:2])}).shm"
     few = [("study", signal.SIGKILL), ("rank", signal.SIGTERM)]
     _, draw = kills.drawn(["rank"], 1, seed=1)
     study = kills.Study(tmp_path / "study", STACK, cells, 2)
