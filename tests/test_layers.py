@@ -98,7 +98,7 @@ def test_a_datagram_that_is_lost_ends_the_launch_wherever_it_was(lost_datagrams)
 def test_a_broadcast_that_is_not_measured_waits_for_slow_ranks_too(way, lost_datagrams):
     """No buffer of a receiver has room for all datagrams of the calls before the samples."""
     done = ranks("sockets", "bcast", "--transport", "udp", "--broadcast", way, "--sizes", "60000",
-                 *SHORT, number=3, SLOW_US="2000", LD_PRELOAD=lost_datagrams)
+                 *SHORT, "--set-up", "1", number=3, SLOW_US="2000", LD_PRELOAD=lost_datagrams)
     assert done.returncode == 0, done.stderr
 
 
