@@ -16,6 +16,7 @@ import tarfile
 
 from reframe_tests.harness.model import families
 from stack.build import environment
+from tests.launching import preload_of
 
 FAULTS = ("full disk", "no permission", "killed before the name")
 REPO = families.REPO
@@ -192,8 +193,7 @@ def every(folder, stack, only=None):
     """Tries every writer with every fault: yields (writer, fault, why it did not pass or '')."""
     folder = folder / "writers"
     folder.mkdir()
-    subprocess.run(["gcc", "-shared", "-fPIC", "-o", folder / "rename_kills.so",
-                    REPO / "tests/rename_kills.c", "-ldl"], check=True)
+    preload_of("rename_kills", folder)
     stage = folder / "stage"
     stage.mkdir()
     rows = "pingpong,1,0,128,2.5e-07,1\n" * 1000

@@ -53,6 +53,14 @@ def interposer(family, name):
     return str(STACK / "build" / family.name / f"tests/lib{name}.so")
 
 
+def preload_of(source, folder):
+    """A source of this folder that needs no MPI, built into another one: what is preloaded."""
+    library = folder / f"{source}.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", library,
+                    families.REPO / f"tests/{source}.c", "-ldl"], check=True)
+    return str(library)
+
+
 def keeping(family, ranks=2, LD_PRELOAD="", **_):
     """What is preloaded into so many ranks: what a test wants, and that they keep their cores."""
     keep = interposer(family, "keep")

@@ -13,6 +13,7 @@ import pytest
 from reframe_tests.harness.backends import clusters, virtual_hosts
 from reframe_tests.harness.machine import inventory, removal
 from reframe_tests.harness.model import families
+from tests.launching import preload_of
 from tests.virtual_clusters import gone, needs_hosts, output
 
 
@@ -77,12 +78,10 @@ def test_a_switch_that_is_killed_takes_its_hosts_with_it(run_folder):
 
 
 def test_a_switch_that_is_killed_before_its_folder_is_whole_leaves_none(run_folder, tmp_path):
-    subprocess.run(["gcc", "-shared", "-fPIC", "-o", tmp_path / "kills.so",
-                    families.REPO / "tests/rename_kills.c", "-ldl"], check=True)
     run_folder.mkdir()
     done = subprocess.run(
         [clusters.program("cotejo-switch"), "--folder", run_folder / "x"], timeout=120,
-        env={**os.environ, "LD_PRELOAD": str(tmp_path / "kills.so"),
+        env={**os.environ, "LD_PRELOAD": preload_of("rename_kills", tmp_path),
              "FAULT_FOLDER": str(run_folder)})
     assert done.returncode == -signal.SIGKILL
     assert [path.name.startswith(removal.WAITING) for path in run_folder.iterdir()] == [True]

@@ -16,6 +16,7 @@ import pytest
 from reframe_tests.harness.backends import clusters, network_check
 from reframe_tests.harness.launch import launches
 from reframe_tests.harness.model import families
+from tests.launching import preload_of
 
 STACK = families.stack_prefix()
 LAYERS = {name: f for name, f in families.load(layers=True).items() if f.layer}
@@ -74,10 +75,7 @@ def test_streams_and_broadcasts(words):
 @pytest.fixture(scope="module")
 def lost_datagrams(tmp_path_factory):
     """What, preloaded, loses one of a process's datagrams, or receives each one late."""
-    library = tmp_path_factory.mktemp("lost") / "lost_datagrams.so"
-    subprocess.run(["gcc", "-shared", "-fPIC", "-o", library,
-                    families.REPO / "tests/lost_datagrams.c", "-ldl"], check=True)
-    return str(library)
+    return preload_of("lost_datagrams", tmp_path_factory.mktemp("lost"))
 
 
 def test_a_datagram_that_is_lost_ends_the_launch_wherever_it_was(lost_datagrams):

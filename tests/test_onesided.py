@@ -2,7 +2,6 @@
 """One-sided operations, queues of matching, both ways at once: what is wrong is seen, what cannot
 be is refused, and what is preloaded finds its calls."""
 
-
 import pytest
 
 from tests.launching import STACK, interposer, launch, refuses, rows_of, said

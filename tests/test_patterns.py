@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from stack.build import environment
-from tests.launching import STACK, interposer, launch, refuses, said
+from tests.launching import STACK, interposer, launch, refuses, rows_of, said
 
 #: More ranks than cores, for what is checked and not measured.
 CROWDED = {"OMPI_MCA_rmaps_default_mapping_policy": ":oversubscribe",
@@ -30,8 +30,7 @@ def record(folder):
 
 def rows(folder):
     """Operation and size of each sample."""
-    lines = (folder / "samples.csv").read_text().splitlines()[2:]
-    return [(line.split(",")[0], int(line.split(",")[1])) for line in lines]
+    return [(row["operation"], int(row["bytes"])) for row in rows_of(folder / "samples.csv")]
 
 
 def test_the_deadlock_found_is_the_real_one(mpi, tmp_path):

@@ -25,16 +25,13 @@ static void one_way(struct layer *layer) {
         ways_receive(layer->ways, 0, buffer_slot(&layer->in), layer->bytes);
 }
 
-// What the library has for a broadcast, where that is asked for; else NULL.
-static void (*way_to_all(const struct ways *ways))(struct ways *, const char *, size_t) {
-    return ways->grouped                                       ? ways->carrier->send_group
-           : options_is(ways->options, "broadcast", "library") ? ways->carrier->send_all
-                                                               : NULL;
-}
-
 static void to_all(struct layer *layer) {
     struct ways *ways = layer->ways;
-    void (*send_all)(struct ways *, const char *, size_t) = way_to_all(ways);
+    // What the library has for a broadcast, where that is asked for; else NULL.
+    void (*send_all)(struct ways *, const char *, size_t) =
+        ways->grouped                                       ? ways->carrier->send_group
+        : options_is(ways->options, "broadcast", "library") ? ways->carrier->send_all
+                                                            : NULL;
     if (failed(ways->failure))
         return;
     if (ways->rank == 0 && send_all) {
