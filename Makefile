@@ -53,16 +53,29 @@ BENCHES = bench bench_sampler bench_analysis bench_sites bench_kernels bench_fau
 .DEFAULT_GOAL := help
 .PHONY: coverage questions history abi locked-abi abi-page releases locked-releases releases-page help checked stack test-packages build coarrays verify study locked-study \
         locked-proof analysis figures report paper proof \
-        proof-page reference compare compare-layers site check-site references test bench clean \
+        proof-page reference compare compare-layers site check-site references test lint format bench clean \
         distclean
 
-help: ## list the commands
-	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
+# The line of a target says its group, and `#?` gives an example for a group.
+#? Start: make study
+#? Measure: make study TAG=collectives CELLS=bcast LAUNCHES=20
+#? Compare: make compare BEFORE=results-old AFTER=results CHANGED=mpi
+#? Figures: make figures DATA=reference
+#? Develop: make lint
+help: ## Start: list the commands
+	@awk '/^[a-z-]+:.*## [A-Z][a-z]+: / { \
+	    name = $$1; sub(/:.*/, "", name); sub(/.*## /, ""); \
+	    group = $$1; sub(/^[A-Za-z]+: /, ""); \
+	    lines[group] = lines[group] sprintf("  make %-15s %s\n", name, $$0) } \
+	  /^#\? / { group = $$2; sub(/^#\? [A-Za-z]+: /, ""); example[group] = $$0; order[++n] = group } \
+	  END { for (i = 1; i <= n; i++) { \
+	    printf "%s\n%s  for example: %s\n\n", order[i], lines[order[i]], example[order[i]] } \
+	    print "docs/commands.md explains options and jobs." }' Makefile
 
 checked: # refuses, in one line, what no recipe could bear
 	@python3 stack/variables.py
 
-stack: checked ## install the MPIs, ReFrame and R; build the benchmarks; verify all of it
+stack: checked ## Start: install the MPI libraries, ReFrame and R; build and verify the benchmarks
 ifneq ($(SPACK),)
 	@# A fresh Spack would note the compilers in spack.yaml itself, at the first use.
 	"$$SPACK" -E compiler find
@@ -73,14 +86,14 @@ else
 endif
 	@$(MAKE) --no-print-directory build verify
 
-build: checked ## build the benchmarks once per MPI, and the R package
+build: checked ## Develop: build the benchmarks for each MPI library, and the R package
 	@$(PYTHON) -m stack.build "$$STACK"
 
-coarrays: checked ## put Fortran's coarrays beside Open MPI; they stand in for UPC
+coarrays: checked ## Measure: add a compiler for Fortran coarrays to Open MPI
 	@$(PYTHON) -m stack.coarrays "$$STACK"
 	@$(AGAIN) build
 
-verify: checked ## check that each MPI compiles and runs 2 ranks; audit the builds
+verify: checked ## Start: check that each MPI library compiles and runs 2 ranks; audit the builds
 	@$(PYTHON) -m stack.verify "$$STACK"
 
 # The cores of this machine are taken before anything compiles or launches on them.
@@ -90,7 +103,7 @@ LOCKED = @$(PYTHON) -m reframe_tests.harness alone $(AGAIN)
 launched = @status=0; $1 || status=$$?; \
   case $$status in 0|3|4) $(AGAIN) $2 || status=$$?;; esac; exit $$status
 
-study: checked ## run the study (TAG=quick, CELLS=regex, LAUNCHES=n, UNTIL=3% BUDGET=20m, ALLOCATIONS=n, SET='NAME=a|b', PROGRAM='./app args' METRIC=regex), figures, report
+study: checked ## Start: measure, draw figures and write the report (options: docs/commands.md)
 	$(LOCKED) locked-study
 
 locked-study: stack
@@ -103,44 +116,44 @@ locked-study: stack
 analysis: checked # the R package alone: figures need no MPI
 	@python3 stack/analysis.py "$$STACK"
 
-figures: analysis ## draw every figure and exhibit that the data carry (DATA=reference, RESULTS, FIGURES, PDF=yes)
+figures: analysis ## Figures: draw every figure and exhibit (DATA=reference, RESULTS, FIGURES, PDF=yes)
 	@$(CLAIM) "$$FIGURES"
 	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::draw_all(Sys.getenv("RESULTS"), Sys.getenv("FIGURES"), published = Sys.getenv("PUBLISHED"), pdf = nzchar(Sys.getenv("PDF"))))'
 
-report: analysis ## write the report of the data that are there (DATA=reference, RESULTS, REPORT, DELTA=3%)
+report: analysis ## Figures: write the report of the results (DATA=reference, RESULTS, REPORT, DELTA=3%)
 	@$(CLAIM) "$$(dirname "$$REPORT")"
 	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_report(Sys.getenv("RESULTS"), Sys.getenv("REPORT"), published = Sys.getenv("PUBLISHED"), delta = cotejo::share_of_text(Sys.getenv("DELTA"), 0.03)))'
 
-coverage: analysis # what the dataset covers, in README.md and docs/coverage.csv
-	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_coverage_of(Sys.getenv("RESULTS"), "README.md", "docs/coverage.csv", published = Sys.getenv("PUBLISHED")))'
+coverage: analysis # what the dataset covers, in docs/studies.md and docs/coverage.csv
+	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_coverage_of(Sys.getenv("RESULTS"), "docs/studies.md", "docs/coverage.csv", published = Sys.getenv("PUBLISHED")))'
 
-paper: analysis ## write the paper, every number of it computed (DATA=reference, RESULTS, PAPER)
+paper: analysis ## Figures: write the paper on the five studies (DATA=reference, RESULTS, PAPER)
 	@$(CLAIM) "$$(dirname "$$PAPER")"
 	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_paper("analysis/paper.Rmd", Sys.getenv("RESULTS"), Sys.getenv("PAPER"), published = Sys.getenv("PUBLISHED")))'
 
-proof: checked ## prove the statistics on launches with planted differences (LAUNCHES=30, CELLS); adds a session
+proof: checked ## Develop: test the statistics on launches with injected slowdowns (LAUNCHES=30, CELLS)
 	$(LOCKED) locked-proof
 
 locked-proof: stack
 	$(call launched,COTEJO_RESULTS="$$PROOF/results" $(PYTHON) -m reframe_tests.harness study \
 	  --tag=proof --launches="$${LAUNCHES:-30}" --cells="$$CELLS",proof-page)
 
-proof-page: analysis ## write the page of the proof from the sessions that are there (DATA=reference, PROOF)
+proof-page: analysis ## Develop: write the page of the proof from existing sessions (DATA=reference, PROOF)
 	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_proof(Sys.getenv("PROOF_RESULTS"), file.path(Sys.getenv("PROOF"), "proof.html")))'
 
-reference: checked ## add results to the dataset of the repository (RESULTS, REFERENCE, SAMPLES=20 of each group, DROP=SITE/SESSION)
+reference: checked ## Develop: add results to the dataset (RESULTS, REFERENCE, SAMPLES=20, DROP=SITE/SESSION)
 	@$(PYTHON) -m reframe_tests.harness dataset "$$RESULTS" "$$REFERENCE" --samples="$$SAMPLES" \
 	  $${DROP:+--drop="$$DROP"}
 
-compare: analysis ## what changed between two folders of results (BEFORE, AFTER, CHANGED=mpi, REPORT, DELTA=3%)
+compare: analysis ## Compare: list the changes between two folders of results (BEFORE, AFTER, CHANGED=mpi)
 	@$(call needs,BEFORE)$(call needs,AFTER)$(CLAIM) "$$(dirname "$$REPORT")"
 	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_comparison(Sys.getenv("BEFORE"), Sys.getenv("AFTER"), file.path(dirname(Sys.getenv("REPORT")), "compare.html"), changed = strsplit(Sys.getenv("CHANGED"), "[ ,]+")[[1]], delta = cotejo::share_of_text(Sys.getenv("DELTA"), 0.03)))'
 
-history: analysis ## all sessions of a site over time: changes, what changed with them (SITE=local; DATA, RESULTS, REPORT)
+history: analysis ## Compare: show all sessions of a site over time, with changes (SITE=local, DATA)
 	@$(CLAIM) "$$(dirname "$$REPORT")"
 	@$(RSCRIPT) -e 'site <- Sys.getenv("SITE"); cotejo::run_command(cotejo::write_history(Sys.getenv("RESULTS"), dirname(Sys.getenv("REPORT")), if (nzchar(site)) site else "local"))'
 
-abi: checked ## native MPIs against one binary of the standard ABI (TAG=quick, CELLS, LAUNCHES, DELTA=3%)
+abi: checked ## Compare: compare native libraries with one binary of the standard ABI (TAG, CELLS)
 	$(LOCKED) locked-abi
 
 locked-abi: stack
@@ -152,7 +165,7 @@ abi-page: analysis # the exhibit of the sessions that are there
 	@$(CLAIM) "$$(dirname "$$REPORT")"
 	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_abi(Sys.getenv("RESULTS"), file.path(dirname(Sys.getenv("REPORT")), "abi.html"), cotejo::share_of_text(Sys.getenv("DELTA"), 0.03)))'
 
-releases: checked ## which release of an MPI changed it (MPI=mpich, FROM=, TO=, TAG=quick, CELLS=regex; or MPIS=file)
+releases: checked ## Compare: find the release that changed the performance (MPI=mpich, FROM, TO; or MPIS=file)
 	$(if $(MPIS),,$(call needs,MPI))$(LOCKED) locked-releases
 
 locked-releases: stack
@@ -164,41 +177,51 @@ releases-page: analysis # the report of the last search
 	@$(CLAIM) "$$(dirname "$$REPORT")"
 	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_releases(readLines(file.path(Sys.getenv("STACK"), "releases/last")), file.path(dirname(Sys.getenv("REPORT")), "releases.html")))'
 
-questions: analysis ## the reports of the questions that a dataset keeps (DATA=reference, REPORT)
+questions: analysis ## Figures: write the reports of the questions in a dataset (DATA=reference)
 	@$(CLAIM) "$$(dirname "$$REPORT")"
 	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_questions(Sys.getenv("RESULTS"), file.path(dirname(Sys.getenv("REPORT")), "questions"), published = Sys.getenv("PUBLISHED")))'
 
-compare-layers: analysis ## hold each layer of a site against the one below (SITE=local; DATA, RESULTS)
+compare-layers: analysis ## Compare: compare each layer of a site with the layer below (SITE=local, DATA)
 	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::print_layers(Sys.getenv("RESULTS"), Sys.getenv("SITE", "local")))'
 
 # Stops a recipe that needs a variable which was not given.
 needs = $(if $($(1)),,$(error $@: give $(1)=x))
 
-site: checked ## write site_configs/NAME from what is found on this machine (NAME=x)
+site: checked ## Measure: write site_configs/NAME from what is found on this machine (NAME=x)
 	@$(call needs,NAME)$(PYTHON) -m reframe_tests.harness new-site "$$NAME"
 
-check-site: checked ## check a site's files, then launch once per placement and MPI (NAME=x)
+check-site: checked ## Measure: check the files of a site, then launch each placement once (NAME=x)
 	@$(call needs,NAME)$(PYTHON) -m reframe_tests.harness check-site "$$NAME"
 
-references: checked ## compute a site's reference intervals from its results (SITE=x)
+references: checked ## Measure: compute the reference intervals of a site from its results (SITE=x)
 	@$(call needs,SITE)$(PYTHON) -m reframe_tests.harness references "$$SITE"
 
 test-packages: checked # before the stack, which builds with what it finds
 	@python3 stack/wheels.py --test-packages "$$STACK"
 
-test: test-packages stack ## run all tests: C under every MPI, R, Python, and launch to report
+test: test-packages stack ## Develop: run all tests, from C to the report
 ifneq ($(SPACK),)
 	@python3 stack/wheels.py --tools "$$CLONE/.stack"
 endif
 	@TOOLS="$$CLONE/.stack/tools/bin" bash tests/run.sh
 
-bench: stack ## hold the project against its goals, in ratios (PART=sampler, analysis, sites, kernels, faults, peers, operations, setup: one part)
+lint: ## Develop: check the style of Python, C and R, and the documents
+	ruff check .
+	find src -name '*.[ch]' -exec clang-format --dry-run -Werror {} +
+	Rscript --vanilla tests/lint.R
+	$(PYTHON) -m pytest -q tests/test_docs.py tests/test_language.py
+
+format: ## Develop: format the C files, and what ruff can repair in Python
+	find src -name '*.[ch]' -exec clang-format -i {} +
+	ruff check --fix .
+
+bench: stack ## Develop: check the performance goals (PART=sampler, analysis, sites, kernels, faults, peers, operations, setup)
 	@for part in $(if $(PART),bench_$(PART),$(BENCHES)); do \
 	  $(PYTHON) -m tests.$$part "$$STACK" || exit; done
 
-clean: checked ## remove builds, stages, figures and the report; results stay
+clean: checked ## Develop: remove builds, figures and the report; results stay
 	@$(REMOVE) "$$STACK" "$$STACK/build" "$$STACK/reframe"
 	@$(REMOVE) "$$CLONE" "$$FIGURES" "$$(dirname "$$REPORT")"
 
-distclean: clean ## remove the embedded stack too; results stay
+distclean: clean ## Develop: remove the embedded stack too; results stay
 	@$(REMOVE) "$$CLONE" "$$CLONE/.stack"

@@ -12,10 +12,11 @@ write_coverage <- function(coverage, out_dir) {
 
 # Classes of exhibits by what they rest on, best first, and how each is said of `%d` exhibits.
 EXHIBIT_CLASSES <- c(
-  `real >= 5` = "%d from five or more real launches of each configuration",
-  real = "%d from fewer real launches", emulated = "%d on emulated hosts or networks",
-  simulated = "%d simulated only", circular = "%d simulated by what the study itself printed",
-  printed = "%d from printed numbers", failed = "%d failed", waiting = "%d wait for launches"
+  `real >= 5` = "%d from at least five real launches of each configuration",
+  real = "%d from fewer real launches", emulated = "%d from emulated hosts or networks",
+  simulated = "%d from simulations only",
+  circular = "%d from simulations of machines that were fitted to the numbers of the study",
+  printed = "%d from printed numbers", failed = "%d failed", waiting = "%d waiting for launches"
 )
 
 class_of_exhibit <- function(state, ground, n, circular) {
@@ -51,11 +52,14 @@ say_classes <- function(coverage) {
   count <- table(factor(best$class, names(EXHIBIT_CLASSES)))
   parts <- sprintf(EXHIBIT_CLASSES, as.integer(count))[count > 0L]
   five <- sum(best$class == "emulated" & best$n >= MIN_LAUNCHES)
-  parts <- sub("(.*emulated.*)", sprintf("\\1 (%d of them five launches or more)", five), parts)
+  parts <- sub("(.*emulated.*)", sprintf("\\1 (%d from at least five launches)", five), parts)
   sprintf(
-    "Of the %d published figures and tables of %d studies %d are drawn, %d of them in part: %s.",
-    nrow(best), uniqueN(best$study), sum(is_drawn(best$state)), sum(best$state == "partly"),
-    paste(parts, collapse = ", ")
+    paste(
+      "The data draw %d of the %d published figures and tables of %d studies,",
+      "%d of them in part: %s."
+    ),
+    sum(is_drawn(best$state)), nrow(best), uniqueN(best$study), sum(best$state == "partly"),
+    paste(parts, collapse = "; ")
   )
 }
 

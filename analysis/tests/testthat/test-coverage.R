@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What is drawn and what is not: classes, one broken exhibit among others, the README's sentence.
+# Coverage: classes of exhibits, one broken exhibit among others, the sentence of docs/studies.md.
 
 GROUND_LABELS <- c(
   near = "", packed = "emulated: 2 hosts on 2 cores, x",
@@ -82,9 +82,9 @@ test_that("the sentence on coverage counts each exhibit once, by its best class"
     row("b", "3", "drawn", "simulated", 9L)
   )
   expect_identical(say_classes(coverage), paste(
-    "Of the 5 published figures and tables of 2 studies 4 are drawn, 1 of them in part: 1 from",
-    "five or more real launches of each configuration, 3 on emulated hosts or networks (2 of them",
-    "five launches or more), 1 wait for launches."
+    "The data draw 4 of the 5 published figures and tables of 2 studies, 1 of them in part:",
+    "1 from at least five real launches of each configuration; 3 from emulated hosts or networks",
+    "(2 from at least five launches); 1 waiting for launches."
   ))
 })
 
@@ -97,7 +97,7 @@ test_that("claims that are circular are of exhibits that say so", {
   expect_true(all(register$circular[match(named, register$name)]))
 })
 
-test_that("README's sentence is that of the coverage, and the coverage that of the dataset", {
+test_that("The sentence of docs/studies.md and docs/coverage.csv agree with the dataset", {
   root <- test_path("..", "..", "..")
   list_file <- file.path(root, "docs", "coverage.csv")
   skip_if_not(file.exists(list_file), "the repository is not beside the package")
@@ -107,7 +107,7 @@ test_that("README's sentence is that of the coverage, and the coverage that of t
     unique(coverage$dataset), dataset_sum(file.path(root, "data", "reference")), info = again
   )
   expect_setequal(paste0(coverage$study, "-", coverage$exhibit), list_exhibits()$name)
-  lines <- readLines(file.path(root, "README.md"), encoding = "UTF-8")
+  lines <- readLines(file.path(root, "docs", "studies.md"), encoding = "UTF-8")
   ends <- match(c(COVERAGE_BEGIN, COVERAGE_END), lines)
   said <- lines[seq(ends[[1L]] + 1L, ends[[2L]] - 1L)]
   expect_identical(paste(said, collapse = " "), say_classes(coverage), info = again)

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The documents agree with the repository: links, commands, jobs, and the list of pages."""
+
+import pathlib
+import re
+import xml.etree.ElementTree
+
+import pytest
+
+from reframe_tests.harness.launch import scales
+from reframe_tests.harness.model import families
+
+REPO = families.REPO
+DOCS = REPO / "docs"
+PAGES = sorted([*REPO.glob("*.md"), *DOCS.rglob("*.md")])
+MAKEFILE = (REPO / "Makefile").read_text()
+
+beside = pytest.mark.beside
+
+
+def name_of(path):
+    return str(path.relative_to(REPO))
+
+
+def prose(path):
+    """The text of a page without its blocks of code."""
+    return re.sub(r"^```.*?^```", "", path.read_text(), flags=re.M | re.S)
+
+
+def anchors(path):
+    """The anchors of a page's headings, as renderers of Markdown derive them."""
+    for heading in re.findall(r"^#+ (.*)$", prose(path), re.M):
+        yield re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+
+
+def links(path):
+    """The targets of a page's links and images that are not on the web."""
+    text = prose(path)
+    found = re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r'(?:src|srcset)="([^"]+)"', text)
+    return [link for link in found if not re.match(r"[a-z]+:", link)]
+
+
+@beside
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_to_files_and_headings(page):
+    wrong = []
+    for link in links(page):
+        file, _, anchor = link.partition("#")
+        target = (page.parent / file).resolve() if file else page
+        if not target.exists() or anchor and anchor not in anchors(target):
+            wrong.append(link)
+    assert wrong == []
+
+
+@beside
+def test_the_list_of_documents_leads_to_every_page():
+    seen, new = set(), {DOCS / "index.md"}
+    while new:
+        page = new.pop()
+        seen.add(page)
+        new |= {target for link in links(page) if link.split("#")[0].endswith(".md")
+                for target in [(page.parent / link.split("#")[0]).resolve()]
+                if DOCS in target.parents} - seen
+    assert sorted(map(name_of, {page for page in PAGES if DOCS in page.parents} - seen)) == []
+
+
+def commands(path):
+    """The commands of make that a page shows: targets, and the options given to them."""
+    code = re.findall(r"`([^`\n]+)`|^((?:    )?(?:[A-Z_]+=\S+ )*make .*)$", path.read_text(), re.M)
+    for text in (inline or block for inline, block in code):
+        for words in re.findall(r"(?:^|\s|; |&& )make((?:[ ][^\s;&|#]+)+)", " " + text):
+            # A value may be quoted, with blanks.
+            plain = re.sub(r"'[^']*'?", "", words).split()
+            yield ([word for word in plain if re.fullmatch(r"[a-z][a-z-]*", word)],
+                   [word.partition("=")[0] for word in plain if re.match(r"[A-Z_]+=", word)])
+
+
+@beside
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_commands_and_options_of_make_exist(page):
+    targets = set(re.findall(r"^([a-z][a-z-]*):", MAKEFILE, re.M))
+    options = set(re.search(r"^GIVEN = ((?:.*\\\n)*.*)$", MAKEFILE, re.M)[1].split())
+    options |= {"SPACK", "CONTROLS", "PEERS"}
+    for words, given in commands(page):
+        assert set(words) <= targets, words
+        assert {name for name in given if not name.startswith("COTEJO_")} <= options, given
+
+
+@beside
+def test_the_table_of_jobs_has_every_job():
+    table = (DOCS / "commands.md").read_text().partition("## Jobs")[2].partition("\n## ")[0]
+    named = {name for row in re.findall(r"^\| (`.*?) \|", table, re.M)
+             for name in re.findall(r"`([a-z]+)`", row)}
+    named |= set(re.findall(r"^`(\w+)` is the job of", table, re.M))
+    named |= set(re.findall(r"and `(\w+)` the job of", table))
+    there = {path.stem for path in (REPO / "reframe_tests").glob("*.py")} - set(scales.NO_JOBS)
+    # `p2p` is the main job, whose tag is `quick`; `site` is the job of `make check-site`.
+    assert named - {"quick"} == there - {"p2p", "site"}
+
+
+@beside
+@pytest.mark.parametrize("look", ["light", "dark"])
+def test_the_figure_of_the_readme_is_a_small_picture_with_words(look):
+    path = DOCS / f"images/pingpong-{look}.svg"
+    root = xml.etree.ElementTree.parse(path).getroot()
+    words = " ".join(root.itertext())
+    assert path.stat().st_size < 100_000
+    assert "Shared memory" in words and "MPICH" in words and "launches" in words
+
+
+@beside
+def test_make_help_lists_every_documented_target_once_in_a_group():
+    groups = ("Start", "Measure", "Compare", "Figures", "Develop")
+    said = re.findall(r"^([a-z-]+):.*?## (\w+): ", MAKEFILE, re.M)
+    assert {group for _, group in said} == set(groups)
+    assert len(re.findall(r"^[a-z-]+:.*## ", MAKEFILE, re.M)) == len(said)
+
+
+@beside
+def test_the_readme_is_read_in_two_minutes():
+    text = re.sub(r"^\|[-| ]+\|$|<[^>]+>", "", prose(pathlib.Path(REPO / "README.md")), flags=re.M)
+    assert len(re.findall(r"\w+", text)) < 1100

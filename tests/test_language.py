@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Documents and the texts of commands follow the language rules of CONTRIBUTING.md."""
+
+import re
+
+import pytest
+
+from reframe_tests.harness.model import families
+
+REPO = families.REPO
+#: Pages that do not follow the rules yet. Rewrite one, then remove it here.
+NOT_YET = {f"docs/{name}.md" for name in (
+    "data", "exhibits", "experiments", "faults", "launching", "measuring", "mpi-families",
+    "programs", "regressions", "releases", "results", "sites", "spack", "statistics")}
+PAGES = sorted({str(path.relative_to(REPO))
+                for path in [*REPO.glob("*.md"), *(REPO / "docs").rglob("*.md")]})
+
+#: Words that the project does not use, and the words to use.
+WORDS = {
+    r"pits?": "slow relative address",
+    r"plant(s|ed|ing)?": "injected slowdown",
+    r"told": "reported, recorded",
+    r"tells?": "reports, records, shows",
+    r"asked": "requested",
+    r"sides?": "library, configuration",
+    r"ours|theirs": "the name of the tool",
+    r"spells?": "the name of the effect",
+    r"doubts?": "contradiction",
+    r"odd": "unusual",
+    r"whole": "all, complete",
+    r"held against": "compared with",
+    r"(is|are|be) to be had": "is available",
+    r"(is|are) none": "do not exist",
+    r"mend(s|ed)?": "repair",
+    r"learnt": "measured",
+    r"further ones?|those ones?": "the noun",
+    r"by turns": "interleaved",
+    r"goes? on": "continues",
+}
+#: No sentence of a statement begins with these.
+OPENERS = re.compile(r"(Of|What|Who|Where|That|From|Which) ")
+LONGEST = 30
+
+
+def blocks_of(text):
+    """Paragraphs, items of lists and cells of tables, without code and markup."""
+    text = re.sub(r"^```.*?^```|<!--.*?-->|<[a-z/][^>]*>", "", text, flags=re.M | re.S)
+    text = re.sub(r"`[^`]*`", "CODE", text)
+    text = re.sub(r"!?\[([^]]*)\]\([^)]*\)", r"\1", text)
+    for block in re.split(r"\n\s*\n|\n(?=\s*[-*] |\s*\d+\. |\||#)", text):
+        for part in block.split("|") if block.lstrip().startswith("|") else [block]:
+            words = " ".join(part.split()).strip("#*- ")
+            if words:
+                yield words
+
+
+def sentences_of(text):
+    for block in blocks_of(text):
+        yield from filter(None, re.split(r"(?<=[.!?:;])[*\"]*\s+", block))
+
+
+def faults_of(text):
+    """What breaks a rule, one line each."""
+    for sentence in sentences_of(text):
+        words = re.findall(r"[\w'-]+", sentence)
+        if len(words) > LONGEST:
+            yield f"{len(words)} words: {sentence}"
+        if OPENERS.match(sentence) and not sentence.rstrip("*").endswith("?"):
+            yield f"begins with {words[0]}: {sentence}"
+        for word, better in WORDS.items():
+            if re.search(rf"\b({word})\b", sentence, re.I):
+                yield f"{word} (better: {better}): {sentence}"
+
+
+@pytest.mark.beside
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in NOT_YET])
+def test_a_page_follows_the_rules(page):
+    assert [*faults_of((REPO / page).read_text())] == []
+
+
+@pytest.mark.beside
+def test_pages_that_wait_to_be_rewritten_exist():
+    assert {*PAGES} >= NOT_YET
+
+
+@pytest.mark.beside
+def test_make_help_follows_the_rules():
+    lines = re.findall(r"^[a-z-]+:.*## \w+: (.*)$", (REPO / "Makefile").read_text(), re.M)
+    assert lines and [*faults_of("\n\n".join(lines))] == []
+
+
+@pytest.mark.beside
+@pytest.mark.parametrize("text, fault", [
+    ("Of 54 comparisons 20 are faster.", "begins with Of"),
+    ("A launch is told by its name.", "told"),
+    ("| cell | One side is faster. |", "sides?"),
+    ("word " * 31 + ".", "31 words"),
+])
+def test_the_rules_find_what_breaks_them(text, fault):
+    assert any(line.startswith(fault) for line in faults_of(text))
+
+
+@pytest.mark.beside
+@pytest.mark.parametrize("text", [
+    "A launch *records* `what was told` and [the asked](told.md) value.",
+    "```\nOf the whole\n```", "What is a launch?", "word " * 16 + "; " + "word " * 16])
+def test_the_rules_leave_code_links_and_questions_alone(text):
+    found = [*faults_of(text)]
+    assert all(line.startswith("asked") for line in found)
