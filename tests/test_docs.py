@@ -15,8 +15,6 @@ DOCS = REPO / "docs"
 PAGES = sorted([*REPO.glob("*.md"), *DOCS.rglob("*.md")])
 MAKEFILE = (REPO / "Makefile").read_text()
 
-beside = pytest.mark.beside
-
 
 def name_of(path):
     return str(path.relative_to(REPO))
@@ -40,7 +38,6 @@ def links(path):
     return [link for link in found if not re.match(r"[a-z]+:", link)]
 
 
-@beside
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_links_lead_to_files_and_headings(page):
     wrong = []
@@ -52,7 +49,6 @@ def test_links_lead_to_files_and_headings(page):
     assert wrong == []
 
 
-@beside
 def test_the_list_of_documents_leads_to_every_page():
     seen, new = set(), {DOCS / "index.md"}
     while new:
@@ -75,7 +71,6 @@ def commands(path):
                    [word.partition("=")[0] for word in plain if re.match(r"[A-Z_]+=", word)])
 
 
-@beside
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_commands_and_options_of_make_exist(page):
     targets = set(re.findall(r"^([a-z][a-z-]*):", MAKEFILE, re.M))
@@ -86,7 +81,6 @@ def test_commands_and_options_of_make_exist(page):
         assert {name for name in given if not name.startswith("COTEJO_")} <= options, given
 
 
-@beside
 def test_the_table_of_jobs_has_every_job():
     table = (DOCS / "commands.md").read_text().partition("## Jobs")[2].partition("\n## ")[0]
     named = {name for row in re.findall(r"^\| (`.*?) \|", table, re.M)
@@ -98,7 +92,6 @@ def test_the_table_of_jobs_has_every_job():
     assert named - {"quick"} == there - {"p2p", "site"}
 
 
-@beside
 @pytest.mark.parametrize("look", ["light", "dark"])
 def test_the_figure_of_the_readme_is_a_small_picture_with_words(look):
     path = DOCS / f"images/pingpong-{look}.svg"
@@ -108,7 +101,6 @@ def test_the_figure_of_the_readme_is_a_small_picture_with_words(look):
     assert "Shared memory" in words and "MPICH" in words and "launches" in words
 
 
-@beside
 def test_make_help_lists_every_documented_target_once_in_a_group():
     groups = ("Start", "Measure", "Compare", "Figures", "Develop")
     said = re.findall(r"^([a-z-]+):.*?## (\w+): ", MAKEFILE, re.M)
@@ -116,7 +108,6 @@ def test_make_help_lists_every_documented_target_once_in_a_group():
     assert len(re.findall(r"^[a-z-]+:.*## ", MAKEFILE, re.M)) == len(said)
 
 
-@beside
 def test_the_readme_is_read_in_two_minutes():
     text = re.sub(r"^\|[-| ]+\|$|<[^>]+>", "", prose(pathlib.Path(REPO / "README.md")), flags=re.M)
     assert len(re.findall(r"\w+", text)) < 1100

@@ -43,8 +43,9 @@ def test_each_finding_has_tests_and_they_are_there(page, heading, count):
 
 def operations():
     """The rows of what other suites measure, as lists of cells."""
-    text = (families.REPO / "docs/experiments.md").read_text().partition("## What other suites")[2]
-    return [row.strip("| \n").split(" | ") for row in re.findall(r"^\| \d+ \|.*$", text, re.M)]
+    text = (families.REPO / "docs/experiments.md").read_text()
+    table = text.partition("## Operations of other suites")[2]
+    return [row.strip("| \n").split(" | ") for row in re.findall(r"^\| \d+ \|.*$", table, re.M)]
 
 
 def test_there_is_a_row_for_each_operation_of_others():

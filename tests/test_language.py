@@ -10,7 +10,7 @@ from reframe_tests.harness.model import families
 REPO = families.REPO
 #: Pages that do not follow the rules yet. Rewrite one, then remove it here.
 NOT_YET = {f"docs/{name}.md" for name in (
-    "data", "exhibits", "experiments", "faults", "launching", "mpi-families",
+    "data", "exhibits", "faults", "launching", "mpi-families",
     "programs", "regressions", "releases", "results", "sites", "spack", "statistics")}
 PAGES = sorted({str(path.relative_to(REPO))
                 for path in [*REPO.glob("*.md"), *(REPO / "docs").rglob("*.md")]})
@@ -72,24 +72,20 @@ def faults_of(text):
                 yield f"{word} (better: {better}): {sentence}"
 
 
-@pytest.mark.beside
 @pytest.mark.parametrize("page", [page for page in PAGES if page not in NOT_YET])
 def test_a_page_follows_the_rules(page):
     assert [*faults_of((REPO / page).read_text())] == []
 
 
-@pytest.mark.beside
 def test_pages_that_wait_to_be_rewritten_exist():
     assert {*PAGES} >= NOT_YET
 
 
-@pytest.mark.beside
 def test_make_help_follows_the_rules():
     lines = re.findall(r"^[a-z-]+:.*## \w+: (.*)$", (REPO / "Makefile").read_text(), re.M)
     assert lines and [*faults_of("\n\n".join(lines))] == []
 
 
-@pytest.mark.beside
 @pytest.mark.parametrize("text, fault", [
     ("Of 54 comparisons 20 are faster.", "begins with Of"),
     ("A launch is told by its name.", "told"),
@@ -100,7 +96,6 @@ def test_the_rules_find_what_breaks_them(text, fault):
     assert any(line.startswith(fault) for line in faults_of(text))
 
 
-@pytest.mark.beside
 @pytest.mark.parametrize("text", [
     "A launch *records* `what was told` and [the asked](told.md) value.",
     "```\nOf the whole\n```", "What is a launch?", "word " * 16 + "; " + "word " * 16])
