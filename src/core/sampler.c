@@ -246,10 +246,13 @@ double sampler_once(struct sampler *sampler, const struct operation *operation, 
 void sampler_check(struct sampler *sampler, const struct operation *operation, unsigned round) {
     struct failure *failure = &sampler->bench->failure;
     errors_during(operation->name, operation->message.bytes);
-    // What failed on one rank alone since they last agreed would leave the others in the check.
-    if (ranks_agree(sampler->bench->comm, failure, false) == STATUS_OK && operation->around &&
-        operation->around->check)
+    // A rank that failed alone since the last agreement would not take part in the check.
+    if (ranks_agree(sampler->bench->comm, failure, false) != STATUS_OK)
+        return;
+    if (operation->around && operation->around->check) {
         operation->around->check(operation, round, failure);
+        ranks_agree(sampler->bench->comm, failure, false);
+    }
 }
 
 void sampler_measure(struct sampler *sampler, const struct operation *operation) {

@@ -39,8 +39,9 @@ struct around {
     void (*leave)(const struct operation *operation);
     // Before each start (of a loop: before its row). A repetition of -1 is not measured.
     void (*prepare)(const struct operation *operation, long repetition);
-    // One call whose result is checked, before the first sample (round 0) and after the last one
-    // (1). All ranks must agree on the failure.
+    // Makes one call and checks its result, before the first sample (round 0) and after the last
+    // sample (round 1). A failure may be set on any rank alone: sampler_check() makes it known to
+    // all of them.
     void (*check)(const struct operation *operation, unsigned round, struct failure *failure);
     // Fills a sample's further columns behind the sampler's, on rank 0; may change its time.
     void (*describe)(const struct operation *operation, const struct timing *timing,
@@ -151,7 +152,9 @@ void sampler_begin(struct sampler *sampler, const struct operation *operation,
 // A stage of `count` samples, at most sampler->stage.
 void sampler_stage(struct sampler *sampler, const struct operation *operation,
                    struct progress *progress, long count);
-// The check of the operation, where it has one and nothing failed on any rank; failure agreed.
+// Runs the check of the operation, if it has one and no rank has failed. All checks are run by
+// this function alone, because it makes a failure of one rank the failure of all ranks.
+// Collective.
 void sampler_check(struct sampler *sampler, const struct operation *operation, unsigned round);
 // One sample of this rank alone, which makes no row: for what each rank tells of itself. What one
 // of `calls` calls took, s.

@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Interposed in a test: one bit of every message of COTEJO_FLIP_BYTES bytes arrives wrong, as
-// over a broken transport. The benchmark must find it.
+// Preloaded in a test: flips one bit of every message of COTEJO_FLIP_BYTES bytes, as a broken
+// transport would. With COTEJO_FLIP_AT only messages that arrive at that rank are changed, so that
+// this rank alone sees the error. The benchmark must find it.
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int wanted(int count, MPI_Datatype type) {
-    const char *text = getenv("COTEJO_FLIP_BYTES");
+// Whether a message that arrives at `rank` is to be changed.
+static int wanted_at(int rank, int count, MPI_Datatype type) {
+    const char *text = getenv("COTEJO_FLIP_BYTES"), *at = getenv("COTEJO_FLIP_AT");
     int size;
     MPI_Type_size(type, &size);
-    return text && count > 0 && count * size == atoi(text);
+    return text && count > 0 && count * size == atoi(text) && (!at || atoi(at) == rank);
+}
+
+// The same for a message that arrives at this rank.
+static int wanted(int count, MPI_Datatype type) {
+    int rank;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return wanted_at(rank, count, type);
 }
 
 // In the middle one of `count` elements, in its last byte: of a number no matter of rounding.
@@ -40,13 +49,13 @@ static char *wrong_spread(const char *bytes, int count, MPI_Datatype type) {
     return copy;
 }
 
-// What is sent instead of `bytes`; NULL: nothing else.
-static char *wrong_copy(const void *bytes, int count, MPI_Datatype type) {
-    int size;
+// The changed copy that is sent to `target` in place of `bytes`; NULL: nothing is changed.
+static char *wrong_copy(const void *bytes, int count, MPI_Datatype type, int target) {
+    int size, change = wanted_at(target, count, type);
     MPI_Type_size(type, &size);
-    if (wanted(count, type) && !contiguous(type))
+    if (change && !contiguous(type))
         return wrong_spread(bytes, count, type);
-    char *copy = wanted(count, type) ? malloc((size_t)count * (size_t)size) : NULL;
+    char *copy = change ? malloc((size_t)count * (size_t)size) : NULL;
     if (copy) {
         memcpy(copy, bytes, (size_t)count * (size_t)size);
         flip(copy, count, size);
@@ -55,7 +64,7 @@ static char *wrong_copy(const void *bytes, int count, MPI_Datatype type) {
 }
 
 int MPI_Send(const void *bytes, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm) {
-    char *copy = wrong_copy(bytes, count, type);
+    char *copy = wrong_copy(bytes, count, type, target);
     int result = PMPI_Send(copy ? copy : bytes, count, type, target, tag, comm);
     free(copy);
     return result;
@@ -64,7 +73,7 @@ int MPI_Send(const void *bytes, int count, MPI_Datatype type, int target, int ta
 // The copy outlives the request, so it is never freed.
 int MPI_Isend(const void *bytes, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm,
               MPI_Request *request) {
-    char *copy = wrong_copy(bytes, count, type);
+    char *copy = wrong_copy(bytes, count, type, target);
     return PMPI_Isend(copy ? copy : bytes, count, type, target, tag, comm, request);
 }
 
@@ -123,7 +132,7 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
 int MPI_Sendrecv(const void *out, int out_count, MPI_Datatype out_type, int target, int out_tag,
                  void *in, int in_count, MPI_Datatype in_type, int source, int in_tag,
                  MPI_Comm comm, MPI_Status *status) {
-    char *copy = wrong_copy(out, out_count, out_type);
+    char *copy = wrong_copy(out, out_count, out_type, target);
     int result = PMPI_Sendrecv(copy ? copy : out, out_count, out_type, target, out_tag, in,
                                in_count, in_type, source, in_tag, comm, status);
     free(copy);
@@ -162,18 +171,27 @@ int MPI_Alltoallv(const void *out, const int *out_counts, const int *out_starts,
     return result;
 }
 
-// On the last rank alone, so that the others have to learn of it.
+// Changes the result on one rank alone, so that the others have to learn of it: the rank of
+// COTEJO_FLIP_AT, else the last one.
 static void spoil(char *bytes, int count, MPI_Datatype type, MPI_Comm comm) {
     int rank, size;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
-    if (rank == size - 1 && wanted(count, type))
+    if ((getenv("COTEJO_FLIP_AT") || rank == size - 1) && wanted(count, type))
         bytes[atoi(getenv("COTEJO_FLIP_BYTES")) / 2] ^= 4;
 }
 
 int MPI_Bcast(void *bytes, int count, MPI_Datatype type, int root, MPI_Comm comm) {
     int result = PMPI_Bcast(bytes, count, type, root, comm);
     spoil(bytes, count, type, comm);
+    return result;
+}
+
+int MPI_Reduce_local(const void *from, void *into, int count, MPI_Datatype type, MPI_Op op) {
+    int result = PMPI_Reduce_local(from, into, count, type, op), size;
+    MPI_Type_size(type, &size);
+    if (wanted(count, type))
+        flip(into, count, size);
     return result;
 }
 
@@ -184,10 +202,17 @@ int MPI_Allreduce(const void *from, void *into, int count, MPI_Datatype type, MP
     return result;
 }
 
-// A result that never comes: the memory stays as it was.
+// A result that never arrives: the receive buffer stays as it was.
 int MPI_Scan(const void *from, void *into, int count, MPI_Datatype type, MPI_Op op,
              MPI_Comm comm) {
-    return wanted(count, type) ? MPI_SUCCESS : PMPI_Scan(from, into, count, type, op, comm);
+    if (!wanted(count, type))
+        return PMPI_Scan(from, into, count, type, op, comm);
+    int size;
+    MPI_Type_size(type, &size);
+    void *unused = malloc((size_t)count * (size_t)size);
+    int result = PMPI_Scan(from, unused, count, type, op, comm);
+    free(unused);
+    return result;
 }
 
 // A result that is right, with a byte written where none belongs: behind the first block.
@@ -202,13 +227,13 @@ int MPI_Allgatherv(const void *from, int count, MPI_Datatype type, void *into, c
 // One-sided: what arrives in the window, or is fetched from it. The copy outlives the access.
 int MPI_Put(const void *bytes, int count, MPI_Datatype type, int target, MPI_Aint at, int at_count,
             MPI_Datatype at_type, MPI_Win window) {
-    char *copy = wrong_copy(bytes, count, type);
+    char *copy = wrong_copy(bytes, count, type, target);
     return PMPI_Put(copy ? copy : bytes, count, type, target, at, at_count, at_type, window);
 }
 
 int MPI_Accumulate(const void *bytes, int count, MPI_Datatype type, int target, MPI_Aint at,
                    int at_count, MPI_Datatype at_type, MPI_Op op, MPI_Win window) {
-    char *copy = wrong_copy(bytes, count, type);
+    char *copy = wrong_copy(bytes, count, type, target);
     return PMPI_Accumulate(copy ? copy : bytes, count, type, target, at, at_count, at_type, op,
                            window);
 }
@@ -216,20 +241,20 @@ int MPI_Accumulate(const void *bytes, int count, MPI_Datatype type, int target, 
 int MPI_Get_accumulate(const void *bytes, int count, MPI_Datatype type, void *into, int into_count,
                        MPI_Datatype into_type, int target, MPI_Aint at, int at_count,
                        MPI_Datatype at_type, MPI_Op op, MPI_Win window) {
-    char *copy = wrong_copy(bytes, count, type);
+    char *copy = wrong_copy(bytes, count, type, target);
     return PMPI_Get_accumulate(copy ? copy : bytes, count, type, into, into_count, into_type,
                                target, at, at_count, at_type, op, window);
 }
 
 int MPI_Fetch_and_op(const void *bytes, void *into, MPI_Datatype type, int target, MPI_Aint at,
                      MPI_Op op, MPI_Win window) {
-    char *copy = wrong_copy(bytes, 1, type);
+    char *copy = wrong_copy(bytes, 1, type, target);
     return PMPI_Fetch_and_op(copy ? copy : bytes, into, type, target, at, op, window);
 }
 
 int MPI_Compare_and_swap(const void *bytes, const void *expected, void *into, MPI_Datatype type,
                          int target, MPI_Aint at, MPI_Win window) {
-    char *copy = wrong_copy(bytes, 1, type);
+    char *copy = wrong_copy(bytes, 1, type, target);
     return PMPI_Compare_and_swap(copy ? copy : bytes, expected, into, type, target, at, window);
 }
 

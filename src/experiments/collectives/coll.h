@@ -144,6 +144,7 @@ struct coll {
     size_t bytes; // message size
     struct layout *layout;
     bool ragged, cold, packed;
+    bool unwritten;                  // the samples are taken on buffers that were never written
     struct side loose_out, loose_in; // the elements that are packed and unpacked
     MPI_Request request;             // of the persistent variant
     double payload;                  // that the ranks receive from others in one call, at least, B
@@ -171,8 +172,8 @@ void coll_fill(struct coll *coll);
 // Elements of the block that `from` sends to `to`.
 MPI_Count coll_block(const struct coll *coll, int from, int to);
 
-// One operation on filled buffers; every byte of the memory received into is held against what
-// must be there, and must not. Collective, agreed.
-void coll_check(struct coll *coll, struct failure *failure);
+// The check of an operation whose state is a coll: runs it once on filled buffers and compares
+// every byte of the receive buffer with the expected one. Collective.
+void coll_check(const struct operation *operation, unsigned round, struct failure *failure);
 
 #endif

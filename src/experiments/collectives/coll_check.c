@@ -128,8 +128,11 @@ static void compare(struct coll *coll, const char *image) {
             at, side->bytes, coll->rank, coll->row->name[coll->variant], coll->bytes);
 }
 
-void coll_check(struct coll *coll, struct failure *failure) {
+void coll_check(const struct operation *operation, unsigned round, struct failure *failure) {
+    struct coll *coll = operation->state;
     struct side *side = gotten(coll);
+    if (round > 0 && coll->unwritten)
+        coll_fill(coll);
     char *image = malloc(side->bytes ? side->bytes : 1);
     if (!image)
         failure_set(failure, STATUS_USAGE, "no memory to check %zu B; ask for smaller --sizes",
@@ -144,5 +147,6 @@ void coll_check(struct coll *coll, struct failure *failure) {
         compare(coll, image);
     }
     free(image);
-    ranks_agree(coll->comm, failure, false);
+    if (round == 0 && coll->unwritten)
+        coll_forget(coll);
 }

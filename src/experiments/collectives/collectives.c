@@ -150,6 +150,7 @@ static void choose(struct study *study, const struct collective *row, enum varia
         .ragged = options_is(options, "counts", "ragged"),
         .cold = options_is(options, "cache", "cold"),
         .packed = options_is(options, "transfer", "packed"),
+        .unwritten = options_is(options, "written", "no"),
     };
 }
 
@@ -185,33 +186,29 @@ static void check_size(struct study *study, size_t bytes, struct failure *failur
 static void measure(struct study *study, const struct plan *plan) {
     struct bench *bench = study->bench;
     struct coll *coll = &study->coll;
-    bool unwritten = options_is(&bench->options, "written", "no");
     choose(study, plan->row, plan->variant);
     errors_during(coll->row->name[coll->variant], plan->bytes);
     coll_open(coll, plan->bytes, &bench->failure);
     if (failed(&bench->failure))
         return;
-    coll_check(coll, &bench->failure);
-    if (!failed(&bench->failure) && unwritten)
-        coll_forget(coll);
-    if (!failed(&bench->failure) && coll->variant == NONBLOCKING) {
-        // Only where it is needed: on a simulated machine no clock goes on while one computes.
-        if (study->overlap.rate == 0)
+    struct operation operation = {
+        .name = coll->row->name[coll->variant],
+        .message = {.bytes = plan->bytes, .payload = coll->payload},
+        .around = &(const struct around){.prepare = coll_prepare, .check = coll_check},
+        .run = coll_run(coll),
+        .state = coll};
+    if (coll->variant == NONBLOCKING) {
+        sampler_check(&study->sampler, &operation, 0);
+        // A simulated machine has no clock that advances during a computation, so the rate is
+        // determined only if it is needed.
+        if (!failed(&bench->failure) && study->overlap.rate == 0)
             overlap_open(&study->overlap, bench);
-        overlap_measure(&study->sampler, &study->overlap);
-    } else if (!failed(&bench->failure)) {
-        sampler_measure(
-            &study->sampler,
-            &(struct operation){.name = coll->row->name[coll->variant],
-                                .message = {.bytes = plan->bytes, .payload = coll->payload},
-                                .around = &(const struct around){.prepare = coll_prepare},
-                                .run = coll_run(coll),
-                                .state = coll});
+        if (!failed(&bench->failure))
+            overlap_measure(&study->sampler, &study->overlap);
+        sampler_check(&study->sampler, &operation, 1);
+    } else {
+        sampler_measure(&study->sampler, &operation);
     }
-    if (!failed(&bench->failure) && unwritten)
-        coll_fill(coll);
-    if (!failed(&bench->failure))
-        coll_check(coll, &bench->failure);
     coll_close(coll);
 }
 

@@ -83,11 +83,6 @@ static void describe(const struct operation *operation, const struct timing *tim
         sample->extra[SAMPLER_COLUMNS] = (double)subject->offset;
 }
 
-static void check(const struct operation *operation, unsigned round, struct failure *failure) {
-    (void)round;
-    coll_check(operation->state, failure);
-}
-
 static void copy(void *state, long calls) {
     const struct subject *subject = state;
     for (; calls > 0; calls--) {
@@ -181,12 +176,12 @@ static void measure_coll(struct sampler *sampler, struct subject *subject,
     if (failed(&bench->failure))
         return;
     sampler_measure(
-        sampler,
-        &(struct operation){.name = name,
-                            .message = {.bytes = subject->bytes, .payload = subject->coll.payload},
-                            .around = &(const struct around){.check = check, .describe = describe},
-                            .run = coll_run(&subject->coll),
-                            .state = subject});
+        sampler, &(struct operation){
+                     .name = name,
+                     .message = {.bytes = subject->bytes, .payload = subject->coll.payload},
+                     .around = &(const struct around){.check = coll_check, .describe = describe},
+                     .run = coll_run(&subject->coll),
+                     .state = subject});
     coll_close(&subject->coll);
 }
 

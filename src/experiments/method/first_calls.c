@@ -188,6 +188,7 @@ void first_calls_measure(struct bench *bench, size_t bytes) {
             fill(bench, &out, &in, bytes);
             measure(&sampler, &blocks, kind);
             check(bench, kind, &out, &in, bytes);
+            ranks_agree(bench->comm, &bench->failure, false);
         }
         if (blocks.comm != MPI_COMM_NULL)
             MPI_Comm_free(&blocks.comm);

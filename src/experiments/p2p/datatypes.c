@@ -158,7 +158,6 @@ static void check(const struct operation *operation, unsigned round, struct fail
     if (apart(typed))
         form_gather(&typed->form, packed_in, in, count);
     pair_verify(pair, packed_in, typed->bytes, pair->peer, round, failure);
-    ranks_agree(pair->comm, failure, false);
 }
 
 // Drops sizes that a transfer cannot do, and makes room for the data.

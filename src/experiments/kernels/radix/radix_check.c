@@ -126,5 +126,4 @@ void radix_check(void *state, struct failure *failure) {
     if (ranks_agree(radix->comm, failure, false) == STATUS_OK && !radix->stable)
         check_stability(radix, failure);
     radix->stable = true;
-    ranks_agree(radix->comm, failure, false);
 }
