@@ -43,7 +43,7 @@ draw_all <- function(results_dir, out_dir, session = NULL, published = NULL, pdf
 draw_all_anew <- function(results_dir, out_dir, session, published) {
   study <- compare_results(results_dir, session)
   with_families(families_of(study$results$sessions), {
-    names <- save_study(study, out_dir, thumbs = TRUE)
+    names <- save_study(study, out_dir)
     coverage <- draw_all_exhibits(
       study$results, out_dir, session, published = published, summary = study$whole
     )
@@ -57,7 +57,7 @@ draw_all_anew <- function(results_dir, out_dir, session, published) {
 gallery_files <- function(drawn) {
   files <- exhibit_files(drawn$coverage)
   if (length(files)) {
-    c(files, figure_files(drawn$figures), thumb_of(drawn$figures), "medians.csv", "index.html")
+    c(files, figure_files(drawn$figures), "medians.csv", "index.html")
   }
 }
 
@@ -69,11 +69,11 @@ figure_files <- function(names) {
 
 #' Draw the figures of a study and write its medians (`medians.csv`); the figures' names.
 #' @noRd
-save_study <- function(study, out_dir, thumbs = FALSE) {
+save_study <- function(study, out_dir) {
   # Not the samples, and not the plots: each of these would bring all tables along.
   study <- study[c("summary", "medians", "comparison", "drift", "delta")]
   figures <- list_figures(study)
-  shared <- list(study = study, figures = figures, out_dir = out_dir, thumbs = thumbs)
+  shared <- list(study = study, figures = figures, out_dir = out_dir)
   over_processes(save_numbered, figures$work, shared)
   write_csv(table_medians(study$medians), file.path(out_dir, "medians.csv"))
   figures$name
@@ -82,13 +82,7 @@ save_study <- function(study, out_dir, thumbs = FALSE) {
 save_numbered <- function(i, shared) {
   figure <- shared$figures[i]
   message("drawing ", figure$name)
-  thumb <- if (shared$thumbs) file.path(shared$out_dir, thumb_of(figure$name))
-  save_plot(plot_figure(shared$study, figure), shared$out_dir, figure$name, thumb)
-}
-
-# Where the small picture of a figure is, from the index.
-thumb_of <- function(name) {
-  file.path("thumbs", paste0(gsub("/", "-", name, fixed = TRUE), ".svg", recycle0 = TRUE))
+  save_plot(plot_figure(shared$study, figure), shared$out_dir, figure$name)
 }
 
 #' Write the files of plots, in as many processes as there are cores.
@@ -172,17 +166,14 @@ with_pdf <- function(pdf, code) {
 # The files of a figure.
 figure_endings <- function() c("svg", if (getOption("cotejo.pdf", FALSE)) "pdf", "csv")
 
-#' Write a plot's files; `thumb`: path of its small picture for an index.
+#' Write the files of a plot: SVG, the CSV behind it, and PDF where it is wanted.
 #' @noRd
-save_plot <- function(plot, out_dir, name, thumb = NULL) {
+save_plot <- function(plot, out_dir, name) {
   path <- function(ending) file.path(out_dir, paste0(name, ".", ending))
-  picture <- picture_of(plot)
-  write_whole(path("svg"), function(file) put_lines(svg_text(picture), file))
-  if (!is.null(thumb)) {
-    write_whole(thumb, function(file) put_lines(thumb_text(picture), file))
-  }
+  drawing <- lay_out(plot)
+  write_whole(path("svg"), function(file) put_lines(svg_text(drawing), file))
   endings <- figure_endings()
-  if ("pdf" %in% endings) write_whole(path("pdf"), function(file) draw_pdf(picture, file))
+  if ("pdf" %in% endings) write_whole(path("pdf"), function(file) draw_pdf(drawing, file))
   write_csv(attr(plot, "data"), path("csv"))
   vapply(endings, path, "")
 }

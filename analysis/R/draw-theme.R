@@ -11,6 +11,9 @@ theme_cotejo <- function(base_size = 9) {
   keep_once(paste("theme", base_size), function() make_theme(base_size))
 }
 
+# Points; no text of a figure is smaller.
+SMALL_TEXT <- 8
+
 make_theme <- function(base_size) {
   grey <- "grey30"
   ggplot2::theme_bw(base_size = base_size) + ggplot2::theme(
@@ -18,17 +21,21 @@ make_theme <- function(base_size) {
     panel.grid.major = ggplot2::element_line(colour = "grey91", linewidth = 0.3),
     panel.border = ggplot2::element_rect(colour = "grey55", fill = NA, linewidth = 0.4),
     axis.ticks = ggplot2::element_line(colour = "grey55", linewidth = 0.3),
-    axis.text = ggplot2::element_text(colour = grey),
+    axis.text = ggplot2::element_text(colour = grey, size = SMALL_TEXT),
     strip.background = ggplot2::element_blank(),
     strip.text = ggplot2::element_text(
-      hjust = 0, face = "bold", margin = ggplot2::margin(2, 0, 3)
+      hjust = 0, face = "bold", size = SMALL_TEXT, margin = ggplot2::margin(2, 0, 3)
     ),
     legend.position = "top", legend.justification = "left",
     legend.title = ggplot2::element_blank(), legend.key.width = ggplot2::unit(2.4, "lines"),
-    legend.margin = ggplot2::margin(0, 0, 0, 0),
+    legend.text = ggplot2::element_text(size = SMALL_TEXT), legend.box = "vertical",
+    legend.box.just = "left", legend.margin = ggplot2::margin(0, 0, 0, 0),
+    legend.spacing.y = ggplot2::unit(0, "pt"), legend.key.height = ggplot2::unit(11, "pt"),
     plot.title = ggplot2::element_text(face = "bold", size = base_size + 1.5),
     plot.title.position = "plot", plot.caption.position = "plot",
-    plot.caption = ggplot2::element_text(hjust = 0, colour = grey, lineheight = 1.15)
+    plot.caption = ggplot2::element_text(
+      hjust = 0, colour = grey, size = SMALL_TEXT, lineheight = 1.1
+    )
   )
 }
 

@@ -66,7 +66,7 @@ exhibit_files <- function(coverage) {
   endings <- figure_endings()
   c(
     paste0(rep(of[figure], each = length(endings)), ".", endings, recycle0 = TRUE),
-    thumb_of(of[figure]), paste0(rep(of[!figure], each = 2L), c(".html", ".csv"), recycle0 = TRUE),
+    paste0(rep(of[!figure], each = 2L), c(".html", ".csv"), recycle0 = TRUE),
     "coverage.csv", "coverage.md"
   )
 }
@@ -233,10 +233,7 @@ save_exhibit <- function(drawn, exhibit, name, printed, out_dir) {
   if (spec$kind == "table") {
     save_table(drawn, spec$title, folder, name, published_tables(printed))
   } else {
-    save_plot(
-      overlay_published(drawn, exhibit, printed), folder, name,
-      file.path(out_dir, thumb_of(paste0(spec$study, "/", name)))
-    )
+    save_plot(overlay_published(drawn, exhibit, printed), folder, name)
   }
 }
 

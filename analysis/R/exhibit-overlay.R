@@ -69,8 +69,7 @@ overlay_published <- function(plot, exhibit, printed) {
   if (!nrow(printed)) {
     return(plot)
   }
-  panels <- panels_of_facet(plot)
-  panels <- factor(levels(panels$panel), levels(panels$panel))
+  panels <- panels_shown(plot)
   gains <- grepl("gain (%)", panels, fixed = TRUE)
   layers <- list()
   for (i in seq_len(nrow(printed))) {
@@ -90,6 +89,15 @@ overlay_published <- function(plot, exhibit, printed) {
     collapse = "\n"
   )
   plot
+}
+
+# The panels of a plot that any of its layers has rows in.
+panels_shown <- function(plot) {
+  data <- c(list(plot$data), lapply(plot$layers, `[[`, "data"))
+  panels <- Filter(is.factor, lapply(data, `[[`, "panel"))
+  there <- unique(unlist(lapply(panels, as.character)))
+  levels <- unique(unlist(lapply(panels, levels)))
+  factor(levels, levels)[levels %in% there]
 }
 
 overlay_layers <- function(data, label) {

@@ -30,7 +30,7 @@ write_gallery <- function(coverage, out_dir, figures = character()) {
       list(
         tags$h2(id = "results", "All times of these results"),
         tags$div(class = "grid", lapply(figures, function(name) {
-          tile(paste0(name, ".svg"), thumb_of(name), sentence_case(gsub("-", " ", name)))
+          tile(paste0(name, ".svg"), paste0(name, ".svg"), sentence_case(gsub("-", " ", name)))
         }))
       )
     }
@@ -66,7 +66,7 @@ gallery_of_study <- function(part) {
         file <- sprintf("%s/%s", row$study, row$file)
         table <- row$kind == "table"
         tile(
-          paste0(file, if (table) ".html" else ".svg"), if (!table) thumb_of(file),
+          paste0(file, if (table) ".html" else ".svg"), if (!table) paste0(file, ".svg"),
           row$title, c(
             row$exhibit, if (row$launches > 0L) {
               c(row$class, paste("n =", row$n), row$date)

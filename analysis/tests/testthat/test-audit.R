@@ -125,8 +125,8 @@ test_that("the audit is drawn without launches of its own, printed numbers stand
   table <- paste(readLines(file.path(out, "watter", "tab-A.1.html")), collapse = "\n")
   expect_match(table, "PUBLISHED by watter table A.1", fixed = TRUE)
   index <- paste(readLines(file.path(out, "index.html")), collapse = "\n")
-  expect_match(index, "src=\"thumbs/watter-fig-5.1.svg\"", fixed = TRUE)
-  expect_match(index, "2 are drawn", fixed = TRUE)
+  expect_match(index, "src=\"watter/fig-5.1.svg\"", fixed = TRUE)
+  expect_match(index, "The data draw 2 of the 2 published", fixed = TRUE)
 })
 
 test_that("overlays name exhibits and printed numbers that are there", {

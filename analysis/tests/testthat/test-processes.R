@@ -93,9 +93,9 @@ test_that("as many processes work as there are cores, none once text was set, no
   expect_identical(unlist(over_cores(1:50, identity)), 1:50)
   expect_identical(cores_here(), 3L)
   plot <- ggplot2::ggplot(data.frame(x = 1), ggplot2::aes(x, x)) + ggplot2::geom_point()
-  expect_match(svg_text(picture_of(plot)), "<svg", fixed = TRUE)
+  expect_match(svg_text(lay_out(plot)), "<svg", fixed = TRUE)
   expect_identical(cores_here(), 3L)
-  draw_pdf(picture_of(plot), tempfile(fileext = ".pdf"))
+  draw_pdf(lay_out(plot), tempfile(fileext = ".pdf"))
   expect_identical(cores_here(), 1L)
   expect_identical(unique(unlist(over_cores(1:4, \(i) Sys.getpid()))), Sys.getpid())
   process$drew <- FALSE

@@ -20,6 +20,7 @@ class RCotejo(CotejoSource, RPackage):
         depends_on("r-htmltools")
         depends_on("r-jsonlite")
         depends_on("r-rlang@1:")
+        depends_on("r-svglite@2.1:")
         depends_on("r-yaml")
 
     def install(self, spec, prefix):
