@@ -59,12 +59,9 @@ series_posterior <- function(x, se, prior) {
   if (n < 2L * LEAST_STRETCH) {
     return(list(change = numeric(n), best = integer(), spread = NA_real_))
   }
-  spread <- 1.4826 * median(abs(diff(x))) / sqrt(2)
-  # Few differences tell little of their spread.
-  spread <- spread * (1 + 3 / n)
+  spread <- spread_of_series(x)
   v <- pmax(spread^2, se^2, 1e-8)
-  near <- stats::runmed(x, min(5L, n - (n + 1L) %% 2L), endrule = "median")
-  x <- near + pmax(pmin(x - near, FAR * sqrt(v)), -FAR * sqrt(v))
+  x <- pull_outliers(x, sqrt(v))
   like <- stretch_likelihoods(x - median(x), v)
   lp <- log(prior)
   lq <- log1p(-prior)
@@ -95,15 +92,22 @@ series_posterior <- function(x, se, prior) {
   list(change = change, best = setdiff(begins, 1L), spread = spread)
 }
 
-#' The changes of a series.
+#' Steps of a series of sessions.
+#'
+#' A step is reported if it is at least `NAMED` probable among all ways to cut the series, and if
+#' it explains the series better than a trend, serial dependence, a random walk or outliers do.
 #'
 #' @param x logarithms of the points.
 #' @param se their standard errors (0 where unknown).
 #' @param prior probability that a boundary is a change.
-#' @return data.table, a row a change that is at least `NAMED` probable: `at` (point at which the
-#'   new level begins), `probability` (of a change within `ABOUT` points of it), `first`, `last`
-#'   (points between which it is with 95 %), `ratio`, `low`, `high` (level after over level before,
-#'   normal approximation).
+#' @return data.table, a row a step: `at` (point at which the new level begins), `probability` (of
+#'   a step within `ABOUT` points of it), `p` (probability that a series without this step looks
+#'   like it), `first`, `last` (points between which the step is with 95 %), `ratio`, `low`,
+#'   `high` (level after over level before, normal approximation).
+#' @source Fearnhead (2006) for the cuts; Durbin and Koopman (2012) for the models without steps.
+#' @examples
+#' set.seed(1)
+#' series_changes(c(rnorm(10, 0, 0.01), rnorm(10, 0.1, 0.01)))
 #' @export
 series_changes <- function(x, se = numeric(length(x)), prior = 0.5 / max(1, length(x) - 1)) {
   found <- series_posterior(x, se, min(0.5, prior))
@@ -134,6 +138,12 @@ series_changes <- function(x, se = numeric(length(x)), prior = 0.5 / max(1, leng
   rows <- rbindlist(rows)
   if (nrow(rows)) {
     rows <- rows[probability >= NAMED & abs(log(ratio)) >= log1p(LEAST_CHANGE)]
+  }
+  if (nrow(rows)) {
+    set(rows, j = "p", value = vapply(rows$at, function(step) {
+      p_of_step(x, step, setdiff(rows$at, step))
+    }, 0))
+    rows <- rows[p * nrow(rows) <= STEP_LEVEL]
   }
   rows
 }

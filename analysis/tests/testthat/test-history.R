@@ -7,15 +7,46 @@ planted_series <- function(seed, step, n = 40L, at = 21L, spread = 0.01) {
   x + log1p(step) * (seq_len(n) >= at)
 }
 
-test_that("a step of 5 % is found within 3 points, and none where there is none", {
+test_that("a step of 8 % is found within 3 points, and none where there is none", {
   right <- vapply(1:60, function(seed) {
     at <- 8L + seed %% 25L
-    found <- series_changes(planted_series(seed, 0.05, at = at))
+    found <- series_changes(planted_series(seed, 0.08, at = at))
     any(abs(found$at - at) <= 3L)
   }, NA)
   expect_gte(mean(right), 0.95)
   wrong <- vapply(1:60, function(seed) nrow(series_changes(planted_series(seed, 0))) > 0L, NA)
   expect_lte(mean(wrong), 0.05)
+})
+
+test_that("drift, serial dependence and outliers are not dated as steps", {
+  stepless <- list(
+    dependent = function(n) as.numeric(stats::arima.sim(list(ar = 0.8), n, sd = 0.012)),
+    ramp = function(n) seq(0, log(1.1), length.out = n) + stats::rnorm(n, 0, 0.01),
+    walk = function(n) cumsum(stats::rnorm(n, 0, 0.01)),
+    outliers = function(n) stats::rnorm(n, 0, 0.01) + 0.3 * (stats::runif(n) < 0.15)
+  )
+  for (name in names(stepless)) {
+    dated <- vapply(1:40, function(seed) {
+      set.seed(seed)
+      nrow(series_changes(stepless[[name]](20L), prior = 0.5 / (200 * 19))) > 0L
+    }, NA)
+    expect_lte(mean(dated), 0.05)
+  }
+})
+
+test_that("a step of 20 % is found in 12 sessions, and two steps in 20", {
+  found <- vapply(1:20, function(seed) {
+    set.seed(seed)
+    x <- stats::rnorm(12L, 0, 0.02) + log(1.2) * (1:12 > 7)
+    nrow(series_changes(x, prior = 0.5 / (200 * 11))) == 1L
+  }, NA)
+  expect_gte(mean(found), 0.9)
+  both <- vapply(1:20, function(seed) {
+    set.seed(seed)
+    x <- stats::rnorm(20L, 0, 0.01) + log(1.2) * (1:20 > 6 & 1:20 <= 13)
+    identical(series_changes(x)$at, c(7L, 14L))
+  }, NA)
+  expect_gte(mean(both), 0.9)
 })
 
 test_that("the posterior is that of all cuts, counted one by one", {
