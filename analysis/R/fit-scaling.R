@@ -5,21 +5,44 @@
 # Time = latency * steps(p) + bytes / bandwidth * volume(p), p processes, bytes of the whole
 # message (Tinetti and Barbieri; Thakur, Rabenseifner and Gropp 2005; van de Geijn 1994).
 SCALING_MODELS <- list(
-  # The root sends to each other rank, one after the other.
+  # The root sends to each other rank in turn. A chain that passes whole messages takes as long.
   `repeated sends` = list(steps = function(p) p - 1, volume = function(p) p - 1),
   # Each rank that has the message passes it on.
   `binomial tree` = list(
     steps = function(p) ceiling(log2(p)), volume = function(p) ceiling(log2(p))
   ),
-  # The message is dealt out along a tree and collected around a ring.
+  # In each round a rank that has the message sends it to three others in turn.
+  `4-nomial tree` = list(
+    steps = function(p) sends_of_tree(p, 4), volume = function(p) sends_of_tree(p, 4)
+  ),
+  # The message is scattered along a tree and collected around a ring.
   `scatter-allgather` = list(
     steps = function(p) ceiling(log2(p)) + p - 1, volume = function(p) 2 * (p - 1) / p
+  ),
+  # Segments travel along a chain of ranks: a step fills one more link of the chain. Messages of
+  # 4 KiB and less are one segment, which is a chain of whole messages.
+  `pipelined chain` = list(
+    steps = function(p) p - 1, volume = function(p) rep(1, length(p)), least_bytes = 4097
   ),
   # The network, or memory that all share, reaches every rank at once.
   `physical broadcast` = list(steps = function(p) rep(1, length(p)), volume = function(p) {
     rep(1, length(p))
   })
 )
+
+#' Sends on the critical path of a k-nomial tree over `p` ranks.
+#' @noRd
+sends_of_tree <- function(p, k) {
+  vapply(p, function(ranks) {
+    sends <- 0
+    while (ranks > 1) {
+      # The lowest level has subtrees of k ranks; what remains is a tree over their roots.
+      sends <- sends + min(k, ranks) - 1
+      ranks <- ceiling(ranks / k)
+    }
+    sends
+  }, 0)
+}
 
 rounds <- function(p) ceiling(log2(p))
 
@@ -58,7 +81,8 @@ models_of <- function(operation) {
   if (operation %in% names(MODELS_OF)) MODELS_OF[[operation]] else SCALING_MODELS
 }
 
-# A best model that misses by more than this, as root mean square of relative errors, is none.
+# A model is rejected if the root mean square of its relative errors exceeds this, at the sizes and
+# ranks it was fitted to or at a number of ranks that was held out.
 MOST_MISFIT <- 0.25
 
 #' Fit one model of scaling by least squares of relative errors, parameters at least 0.
@@ -66,8 +90,8 @@ MOST_MISFIT <- 0.25
 #' @param ranks,bytes,time_s vectors: processes, size (B), time (s).
 #' @param model element of `SCALING_MODELS`.
 #' @return list: `latency_s` (s, of a step), `bytes_per_s` (B/s; `Inf` where size does not matter;
-#'   both `NA` where the sizes do not tell them apart),
-#'   `misfit` (root mean square of relative errors).
+#'   both `NA` where the sizes do not tell them apart), `misfit` (root mean square of relative
+#'   errors), `predict` (function of ranks and bytes that returns times, s).
 #' @noRd
 fit_scaling <- function(ranks, bytes, time_s, model) {
   a <- model$steps(ranks) / time_s
@@ -89,7 +113,10 @@ fit_scaling <- function(ranks, bytes, time_s, model) {
   list(
     latency_s = if (apart) best[[1L]] else NA_real_,
     bytes_per_s = if (apart) 1 / best[[2L]] else NA_real_,
-    misfit = sqrt(mean((best[[1L]] * a + best[[2L]] * b - 1)^2))
+    misfit = sqrt(mean((best[[1L]] * a + best[[2L]] * b - 1)^2)),
+    predict = function(ranks, bytes) {
+      best[[1L]] * model$steps(ranks) + best[[2L]] * model$volume(ranks) * bytes
+    }
   )
 }
 
@@ -97,7 +124,9 @@ fit_scaling <- function(ranks, bytes, time_s, model) {
 #'
 #' All models of the operation are fitted to the medians over launches, and again to medians of
 #' launches drawn with replacement: `sure` is the share of draws in which the same model misses
-#' least. Libraries change their algorithm with the size, so sizes are judged in classes: small to
+#' least. Where there are three numbers of ranks or more, the best model is also fitted without the
+#' largest one and predicts its times: `held_out` is its error there. A model that fails to predict
+#' is rejected, whatever its share of draws. Libraries change their algorithm with the size, so sizes are judged in classes: small to
 #' 4 KiB, medium to 80 KiB, large above (the classes of the study `stival`).
 #'
 #' @param summary what [summarise_launches()] returned, of collective operations, with at least two
@@ -105,7 +134,8 @@ fit_scaling <- function(ranks, bytes, time_s, model) {
 #' @param replicates,seed of the bootstrap.
 #' @return data.table, one row an operation, site, MPI, transport, placement and class of sizes:
 #'   `sizes` (class), `ranks` (text), `n` (launches, least), `best`, `sure` (0 to 1), `latency_s`,
-#'   `bytes_per_s`, `misfit` of the best, `next_best`, `next_misfit`, `verdict` (text).
+#'   `bytes_per_s`, `misfit` of the best, `held_out` (root mean square of relative errors at the
+#'   largest number of ranks; `NA` with fewer than three numbers of ranks), `next_best`, `next_misfit`, `verdict` (text).
 #' @export
 which_broadcast <- function(summary, replicates = 400L, seed = 1L) {
   by <- c("site", "simulated", "operation", "mpi", "transport", "placement", "settings")
@@ -137,12 +167,15 @@ judge_scaling <- function(models, ranks, bytes, median_s, block, replicates, see
   out <- list(
     ranks = toString(counts), n = min(colSums(!is.na(times))), best = NA_character_,
     sure = NA_real_, latency_s = NA_real_, bytes_per_s = NA_real_, misfit = NA_real_,
-    next_best = NA_character_, next_misfit = NA_real_,
+    held_out = NA_real_, next_best = NA_character_, next_misfit = NA_real_,
     verdict = "two numbers of ranks, one of them above 2, tell the models apart"
   )
   if (length(counts) < 2L || max(counts) < 3L) {
     return(out)
   }
+  models <- Filter(function(model) {
+    is.null(model$least_bytes) || min(cells$bytes) >= model$least_bytes
+  }, models)
   fits <- function(times) {
     lapply(models, function(m) fit_scaling(cells$ranks, cells$bytes, times, m))
   }
@@ -153,7 +186,10 @@ judge_scaling <- function(models, ranks, bytes, median_s, block, replicates, see
   out$best <- names(found)[[order[[1L]]]]
   out$next_best <- names(found)[[order[[2L]]]]
   out$next_misfit <- found[[order[[2L]]]]$misfit
-  out[c("latency_s", "bytes_per_s", "misfit")] <- best
+  out[c("latency_s", "bytes_per_s", "misfit")] <- best[c("latency_s", "bytes_per_s", "misfit")]
+  out$held_out <- held_out_error(
+    cells$ranks, cells$bytes, column_medians(times), models[[out$best]]
+  )
   if (out$n >= MIN_LAUNCHES) {
     won <- with_seed(seed, vapply(seq_len(replicates), function(i) {
       drawn <- times[sample.int(nrow(times), replace = TRUE), , drop = FALSE]
@@ -169,9 +205,30 @@ judge_scaling <- function(models, ranks, bytes, median_s, block, replicates, see
   out
 }
 
+#' Error of a model at the largest number of ranks, to which it was not fitted.
+#'
+#' @param ranks,bytes,time_s vectors, as for [fit_scaling()].
+#' @return root mean square of relative errors; `NA` with fewer than three numbers of ranks.
+#' @noRd
+held_out_error <- function(ranks, bytes, time_s, model) {
+  last <- ranks == max(ranks)
+  if (length(unique(ranks)) < 3L) {
+    return(NA_real_)
+  }
+  predicted <- fit_scaling(ranks[!last], bytes[!last], time_s[!last], model)$predict(
+    ranks[last], bytes[last]
+  )
+  sqrt(mean((predicted / time_s[last] - 1)^2))
+}
+
 say_scaling <- function(fit) {
   if (is.na(fit$sure)) {
     sprintf("too few launches: %d, at least %d", fit$n, MIN_LAUNCHES)
+  } else if (isTRUE(fit$held_out > MOST_MISFIT)) {
+    sprintf(
+      "none of the models: the nearest, %s, misses a held-out number of ranks by %.0f %%",
+      fit$best, 100 * fit$held_out
+    )
   } else if (fit$misfit > MOST_MISFIT) {
     sprintf("none of the models: the nearest, %s, misses by %.0f %%", fit$best, 100 * fit$misfit)
   } else if (fit$sure >= 0.95) {
@@ -199,13 +256,14 @@ exhibit_scaling_table <- function(exhibit) {
     Sizes = found$sizes, Ranks = found$ranks, n = found$n, `It is` = found$verdict,
     step = format_us(found$latency_s, 3L),
     `Rate (MB/s)` = format_digits(found$bytes_per_s / 1e6),
-    `Misses by` = percent(found$misfit), `The next` = found$next_best,
+    `Misses by` = percent(found$misfit), `Held-out error` = percent(found$held_out), `The next` = found$next_best,
     `misses by` = percent(found$next_misfit)
   )
   setnames(shown, "step", "Step (\u00b5s)")
   with_table(shown, found, caption_of_exhibit(exhibit, paste(
     "Models of latency by steps and of size by rate, fitted to ranks and sizes. Sizes: small to",
-    "4 KiB, medium to 80 KiB, large above. Sure: share of bootstrap draws over launches in which",
-    "the same model misses least."
+    "4 KiB, medium to 80 KiB, large above. Share of draws: bootstrap draws over launches in which",
+    "the same model misses least. Held-out error: error at the largest number of ranks, when the",
+    "model is fitted to the other ones."
   ), found$n))
 }
