@@ -256,7 +256,8 @@ exhibit_scaling_table <- function(exhibit) {
     Sizes = found$sizes, Ranks = found$ranks, n = found$n, `It is` = found$verdict,
     step = format_us(found$latency_s, 3L),
     `Rate (MB/s)` = format_digits(found$bytes_per_s / 1e6),
-    `Misses by` = percent(found$misfit), `Held-out error` = percent(found$held_out), `The next` = found$next_best,
+    `Misses by` = percent(found$misfit), `Held-out error` = percent(found$held_out),
+    `The next` = found$next_best,
     `misses by` = percent(found$next_misfit)
   )
   setnames(shown, "step", "Step (\u00b5s)")

@@ -18,7 +18,7 @@ planted <- function(model, ranks = c(2, 4, 8, 16), bytes = c(8, 1024, 2^13, 2^16
 test_that("each algorithm is named, with its step and its rate", {
   # A pipeline has segments only in larger messages: it has a test of its own.
   for (name in setdiff(names(SCALING_MODELS), "pipelined chain")) {
-    # A pipeline without latency and a physical broadcast differ by a few percent in large messages.
+    # In large messages a physical broadcast and a pipeline differ by a few percent.
     found <- which_broadcast(planted(SCALING_MODELS[[name]], noise = 0.01), replicates = 100L)
     expect_identical(as.character(found$sizes), c("small", "medium", "large"))
     expect_identical(found$best, rep(name, 3L), info = name)
