@@ -126,8 +126,9 @@ fit_scaling <- function(ranks, bytes, time_s, model) {
 #' launches drawn with replacement: `sure` is the share of draws in which the same model misses
 #' least. Where there are three numbers of ranks or more, the best model is also fitted without the
 #' largest one and predicts its times: `held_out` is its error there. A model that fails to predict
-#' is rejected, whatever its share of draws. Libraries change their algorithm with the size, so sizes are judged in classes: small to
-#' 4 KiB, medium to 80 KiB, large above (the classes of the study `stival`).
+#' is rejected, whatever its share of draws. Libraries change their algorithm with the size, so
+#' sizes are judged in classes: small to 4 KiB, medium to 80 KiB, large above (the classes of the
+#' study `stival`).
 #'
 #' @param summary what [summarise_launches()] returned, of collective operations, with at least two
 #'   numbers of ranks.
@@ -135,7 +136,8 @@ fit_scaling <- function(ranks, bytes, time_s, model) {
 #' @return data.table, one row an operation, site, MPI, transport, placement and class of sizes:
 #'   `sizes` (class), `ranks` (text), `n` (launches, least), `best`, `sure` (0 to 1), `latency_s`,
 #'   `bytes_per_s`, `misfit` of the best, `held_out` (root mean square of relative errors at the
-#'   largest number of ranks; `NA` with fewer than three numbers of ranks), `next_best`, `next_misfit`, `verdict` (text).
+#'   largest number of ranks; `NA` with fewer than three numbers of ranks), `next_best`,
+#'   `next_misfit`, `verdict` (text).
 #' @export
 which_broadcast <- function(summary, replicates = 400L, seed = 1L) {
   by <- c("site", "simulated", "operation", "mpi", "transport", "placement", "settings")
