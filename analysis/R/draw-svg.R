@@ -6,7 +6,7 @@
 FIGURE <- list(width = 7.2, panel = 1.65, alone = 2.45)
 FONT <- "DejaVu Sans"
 # Where the font is missing, Verdana has the same widths.
-FONT_FAMILIES <- "'DejaVu Sans', Verdana, sans-serif"
+FONT_FAMILIES <- "\"DejaVu Sans\", Verdana, sans-serif"
 # Characters that a line of 8 pt, and a bold line of 10.5 pt, hold at the width of a figure.
 LINE_LENGTH <- list(caption = 112L, subtitle = 112L, title = 80L)
 

@@ -26,6 +26,16 @@ test_that("a figure is SVG with its title, its description and its points", {
   expect_true("A &lt; B" %in% texts_of(svg)$label)
 })
 
+test_that("a figure is well-formed XML", {
+  svg <- drawn_svg(many(3L) + ggplot2::labs(title = "A \"<b>\" & 'c'", caption = "d's \\1"))
+  tags <- regmatches(svg, gregexpr("<[a-zA-Z][^>]*>", svg))[[1L]]
+  expect_gt(length(tags), 20L)
+  odd <- grep("^<[a-zA-Z]+( +[a-zA-Z:-]+='[^'<]*')* */?>$", tags, value = TRUE, invert = TRUE)
+  expect_identical(odd, character())
+  expect_match(svg, "<title>A \"&lt;b&gt;\" &amp; 'c'</title>", fixed = TRUE)
+  expect_match(svg, "<desc>d's \\1</desc>", fixed = TRUE)
+})
+
 test_that("the same plot gives the same bytes, whatever the random numbers", {
   plot <- many(20L) + ggplot2::geom_point(
     position = ggplot2::position_jitter(width = 0.1, seed = 1L)
