@@ -108,6 +108,10 @@ class Experiment(Question, Planned, Usual, rfm.RunOnlyRegressionTest):
         """Why what the experiment found contradicts what was set, or ''."""
         return ""
 
+    def shown(self, observed):
+        """Variables set by name whose effect the experiment observed: name -> the observation."""
+        return {}
+
     def collect(self, stage):
         """Turns what the program left into samples; for programs that are not ours. Returns why
         there are none, or ''."""

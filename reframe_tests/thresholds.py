@@ -32,6 +32,11 @@ class EagerLimit(Experiment):
                         f"but messages of up to {found:.0f} B were sent without waiting")
         return ""
 
+    def shown(self, observed):
+        largest = observed["found"]["eager_limit_bytes"]
+        return dict.fromkeys(self.limits_set(),
+                             f"messages of up to {largest:.0f} B were sent without waiting")
+
     def limits_set(self):
         """Limits that were set, in B: as a setting, or by the variable that is the setting's."""
         setting = self.family.setting("eager_limit", self.transport)

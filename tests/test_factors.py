@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from reframe_tests.harness.launch import launches, sessions
+from reframe_tests.harness.launch import effects, sessions
 from reframe_tests.harness.launch.request import CannotBeError, Request
 from reframe_tests.harness.model import factors, families, transport
 from tests.fake_mpi import REFRAME, Fake
@@ -75,18 +75,41 @@ def test_what_an_mpi_does_not_heed_is_left_out(mpi, carrier, name, why):
         request.set_by_name(factors.Level(((name, "1"),), (name,)))
 
 
-def test_the_librarys_own_words_are_the_evidence():
-    record = {"observed": {"environment": {"OMPI_MCA_btl_sm_eager_limit": "8192"}},
-              "reported": {}}
-    level = factors.Level((("OMPI_MCA_btl_sm_eager_limit", "8192"),),
-                          ("OMPI_MCA_btl_sm_eager_limit",))
-    for output, reason in (("[vm:1] btl_sm_eager_limit=8192 (environment)", ""),
-                           ("[vm:1] btl_sm_eager_limit=81920 (environment)", "did not say"),
-                           ("", "did not say that it took OMPI_MCA_btl_sm_eager_limit=8192")):
-        told = FAMILIES["openmpi"].taken_at(*level.values[0], output)
-        record["reported"]["variables"] = {level.names[0]: told}
-        assert reason in launches.variables_problem(level, record)
-        assert bool(launches.variables_problem(level, record)) is bool(reason)
+def level_of(**values):
+    return factors.Level(tuple(values.items()), tuple(values))
+
+
+def test_a_variable_that_is_only_known_has_no_effect_shown():
+    name = "OMPI_MCA_coll_tuned_allreduce_algorithm"
+    seen = {"control_variables": {name: "coll_tuned_allreduce_algorithm"}}
+    found = effects.of(level_of(**{name: "ring"}), FAMILIES["openmpi"], "", seen)
+    assert found[name]["status"] == effects.NONE_SHOWN
+    effects.show(found, {name: "24 messages of 8 KiB to rank 1"})
+    assert found[name] == {"status": effects.SHOWN, "evidence": "24 messages of 8 KiB to rank 1"}
+
+
+def test_a_variable_that_the_library_does_not_have_marks_the_launch():
+    name = "MPIR_CVAR_ALREDUCE_INTRA_ALGORITHM"
+    record = {"reported": {"refused": ""}, "effects": effects.of(
+        level_of(**{name: "ring"}), FAMILIES["mpich"], "", {"control_variables": {name: None}})}
+    assert effects.problem(record) == f"the library has no variable {name}"
+
+
+@pytest.mark.parametrize(("mpi", "line"), [
+    ("openmpi", "An invalid value was supplied for an enum variable."),
+    ("mpich", "Allgather recursive_doubling cannot be applied."),
+    ("mpich", "[1.2] parser.c:1 UCX  WARN  unused environment variable: UCX_FOO (maybe: X?)"),
+    ("intel-mpi", "[0] MPI startup(): Incorrect algorithm: ALLREDUCE=99, will be ignored"),
+    ("intel-mpi", "ALLREDUCE: algo #-1 has fallback"),
+    ("intel-mpi", "[0] MPI startup(): I_MPI_X environment variable is not supported."),
+])
+def test_words_of_refusal_mark_the_launch_and_are_its_reason(mpi, line):
+    refused = FAMILIES[mpi].refusal(f"before\n{line}\nafter\n")
+    assert refused == line
+    found = effects.of(level_of(X="1"), FAMILIES[mpi], refused, {})
+    effects.show(found, {"X": "an observation"})
+    assert found["X"] == {"status": effects.REFUSED, "evidence": line}
+    assert line in effects.problem({"reported": {"refused": refused}, "effects": found})
 
 
 @pytest.mark.beside
@@ -126,7 +149,7 @@ def study(results, *words):
 
 @pytest.mark.skipif(not (FAMILIES["openmpi"].prefix(STACK) / "bin/cotejo").exists(),
                     reason="Open MPI is not in the stack")
-def test_a_study_of_a_variable_believes_its_effect_and_the_librarys_words(tmp_path):
+def test_a_study_of_a_variable_believes_its_effect_alone(tmp_path):
     limit, nonsense = "OMPI_MCA_btl_sm_eager_limit", "OMPI_MCA_btl_sm_nonsense"
     # One that no component has is seen by the ranks, and taken by nobody.
     log, found, plan = study(tmp_path, "--set", f"{limit}=65536 {nonsense}=default|1",
@@ -135,10 +158,12 @@ def test_a_study_of_a_variable_believes_its_effect_and_the_librarys_words(tmp_pa
     by = {(r["asked"]["settings"].get(limit), r["asked"]["settings"].get(nonsense)): r
           for r in found}
     taken, unknown = by["65536", None], by["65536", "1"]
-    assert "btl_sm_eager_limit=65536" in taken["reported"]["variables"][limit]
     assert unknown["status"] == "marked" and nonsense in unknown["reason"], unknown["reason"]
     # On a busy machine a message may look held: then the launch is marked by its effect.
     assert (taken["status"], taken["reason"]) == ("ok", "") or (
         "were sent without waiting" in taken["reason"])
+    assert taken["effects"][limit]["status"] == (
+        effects.SHOWN if taken["status"] == "ok" else effects.NONE_SHOWN)
     assert taken["observed"]["environment"][limit] == "65536"
     assert limit not in by[None, None]["observed"]["environment"]
+    assert by[None, None]["effects"] == {}

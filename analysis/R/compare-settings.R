@@ -3,6 +3,10 @@
 
 #' Compare the settings of each configuration.
 #'
+#' A library may read a variable and ignore it. Where the launches of a level show no effect of a
+#' variable and the times show no difference either, the two levels may be one configuration: they
+#' have no verdict, and `note` says so.
+#'
 #' @param summary what [summarise_launches()] returned; what differs in `settings` alone is
 #'   compared, no setting at all as `"defaults"`.
 #' @inheritParams compare_configurations
@@ -11,5 +15,25 @@
 compare_settings <- function(summary, delta = 0.03) {
   part <- copy(summary)
   part[!nzchar(settings), settings := "defaults"]
-  compare_configurations(part, by = "settings", delta = delta, refused = "list")
+  found <- compare_configurations(part, by = "settings", delta = delta, refused = "list")
+  if (!nrow(found) || is.null(part$no_effect)) {
+    return(found)
+  }
+  same <- intersect(
+    c("site", "test", "mpi", "transport", "placement", "ranks"), names(found)
+  )
+  without <- unique(part[nzchar(no_effect), c(same, "settings", "no_effect"), with = FALSE])
+  names_of <- function(side) {
+    at <- without[found, on = stats::setNames(c(same, side), c(same, "settings")), mult = "first"]
+    fifelse(is.na(at$no_effect), "", at$no_effect)
+  }
+  of_a <- names_of("a")
+  of_b <- names_of("b")
+  silent <- nzchar(of_a) | nzchar(of_b)
+  open <- which(silent & !found$verdict %in% c("faster", "slower", "differ"))
+  found[open, c("verdict", "note") := list(NA_character_, sprintf(
+    "no effect of %s was shown, neither by the library nor by the times",
+    fifelse(nzchar(of_a), of_a, of_b)[open]
+  ))]
+  found[]
 }

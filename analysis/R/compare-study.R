@@ -45,7 +45,7 @@ compare_results <- function(results_dir, session = NULL, delta = 0.03) {
 # Those columns of launches that comparisons, and the choice of sessions, look at.
 COMPARED <- unique(c(
   LAUNCH_FACTORS, names(HELD_FIXED), LAYOUT_NAME, "library", "allocation", "allocation_nodes",
-  "key", "id", "session", "launch", "status", names(STATE)
+  "key", "id", "session", "launch", "status", "no_effect", names(STATE)
 ))
 
 #' Those columns of launch summaries that comparisons look at.

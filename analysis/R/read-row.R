@@ -53,7 +53,7 @@ flatten_description <- function(launch, file) {
     allocation = allocation_of(launch$allocation),
     allocation_nodes = scalar(launch$allocation$nodes),
     machine = scalar(launch$machine$id), machine_hosts = scalar(launch$machine$hosts),
-    proof = canonical(launch$proof)
+    proof = canonical(launch$proof), no_effect = without_effect(launch$effects)
   )
   reported <- list(
     reported_transport = scalar(launch$reported$transport),
@@ -80,6 +80,13 @@ flatten_description <- function(launch, file) {
     flatten_circumstances(seen), settings$columns, parameters$columns, options$columns,
     found$columns, list(file = file)
   )
+}
+
+#' The settings whose effect a launch could not show, as one text; empty: none of them.
+#' @noRd
+without_effect <- function(effects) {
+  states <- vapply(effects, function(one) text_of(one$status), "")
+  toString(names(effects)[states == "none shown"])
 }
 
 #' An object with free members: its canonical `text`, and its `columns`.

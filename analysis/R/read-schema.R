@@ -42,8 +42,8 @@ BUFFER_MEMBERS <- c(ranks = "text", buffer = "text", offset = "number")
 # Members that may be absent or null, checked where they are there.
 OPTIONAL_MEMBERS <- list(
   launch = c(
-    accident = "object", allocation = "object", machine = "object", proof = "object",
-    reported = "object"
+    accident = "object", allocation = "object", effects = "object", machine = "object",
+    proof = "object", reported = "object"
   ),
   asked = c(block = "number"),
   observed = c(

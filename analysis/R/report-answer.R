@@ -142,8 +142,8 @@ over <- function(transport) {
 #' @return list of sentences, one element a stratum.
 #' @noRd
 say_ranges <- function(rows, delta) {
-  rows <- rows[, c("stratum", "pair", "a", "b", "bytes", "ratio", "verdict"), with = FALSE]
-  rows[is.na(verdict), verdict := "none"]
+  rows <- rows[, c("stratum", "pair", "a", "b", "bytes", "ratio", "verdict", "note"), with = FALSE]
+  rows[is.na(verdict), verdict := fifelse(startsWith(note, "no effect"), "no effect", "none")]
   rows[, times := fifelse(verdict == "faster", 1 / ratio, ratio)]
   runs <- rows[, list(
     from = bytes[[1L]], to = bytes[[.N]], least = min(times), most = max(times)
@@ -161,6 +161,7 @@ say_ranges <- function(rows, delta) {
     verdict == "equivalent", sprintf("equivalent within %s %s", percent(delta), sizes),
     verdict == "undecided", sprintf("undecided %s (ratio of times %s)", sizes, factor),
     verdict == "differ", sprintf("the sessions differ %s (ratio of times %s)", sizes, factor),
+    verdict == "no effect", sprintf("no effect shown %s", sizes),
     verdict == "none", sprintf("too few launches %s", sizes)
   )]
   said <- runs[, list(text = paste(text, collapse = "; ")), by = c("stratum", "pair", "a", "b")]

@@ -281,6 +281,54 @@ static void describe_environment(MPI_Comm comm, int rank, int size, struct json 
     fold_free(&fold);
 }
 
+#ifdef MPI_T_ENUM_NULL // what stands in for an MPI here has no tool interface
+// The control variable of the MPI tool information interface that a variable of the environment
+// sets: it has the same name, or the part of it behind an underscore (OMPI_MCA_...). -1: none.
+static int control_of(const char *setting) {
+    char name[256];
+    snprintf(name, sizeof name, "%.*s", (int)name_length(setting), setting);
+    for (const char *part = name; part; part = strchr(part, '_')) {
+        int index;
+        part += *part == '_';
+        if (MPI_T_cvar_get_index(part, &index) == MPI_SUCCESS)
+            return index;
+    }
+    return -1;
+}
+
+static void describe_control(int index, struct json *json) {
+    char name[256];
+    int room = sizeof name, verbosity, binds, scope;
+    MPI_Datatype type;
+    MPI_T_enum values;
+    if (index < 0 || MPI_T_cvar_get_info(index, name, &room, &verbosity, &type, &values, NULL,
+                                         NULL, &binds, &scope) != MPI_SUCCESS) {
+        json_null(json);
+        return;
+    }
+    json_string(json, name);
+}
+
+// The names of the control variables that the variables of COTEJO_TELL set, as far as there are.
+static void describe_controls(const char *asked, struct json *json) {
+    int provided;
+    if (!asked || MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS)
+        return;
+    json_name(json, "control_variables");
+    json_open(json, '{');
+    for (char **setting = environ; setting && *setting; setting++) {
+        char name[256];
+        if (!strchr(*setting, '=') || !surroundings_named(*setting, asked))
+            continue;
+        snprintf(name, sizeof name, "%.*s", (int)name_length(*setting), *setting);
+        json_name(json, name);
+        describe_control(control_of(*setting), json);
+    }
+    json_close(json, '}');
+    MPI_T_finalize();
+}
+#endif
+
 void surroundings_describe(const struct surroundings *begin, MPI_Comm comm, struct json *json,
                            struct failure *failure) {
     int rank, size;
@@ -290,4 +338,8 @@ void surroundings_describe(const struct surroundings *begin, MPI_Comm comm, stru
     describe_nodes(begin, comm, rank, json, failure);
     describe_machine(begin, comm, rank, json);
     describe_environment(comm, rank, size, json, failure);
+#ifdef MPI_T_ENUM_NULL
+    if (rank == 0)
+        describe_controls(getenv("COTEJO_TELL"), json);
+#endif
 }

@@ -20,8 +20,8 @@ struct surroundings {
 
 struct surroundings surroundings_begin(void);
 
-// Adds `nodes`, `disturbed`, `machine` and `environment` to an open object on rank 0. Collective;
-// failure agreed.
+// Adds `nodes`, `disturbed`, `machine`, `environment` and `control_variables` to an open object on
+// rank 0. Collective; failure agreed.
 void surroundings_describe(const struct surroundings *begin, MPI_Comm comm, struct json *json,
                            struct failure *failure);
 

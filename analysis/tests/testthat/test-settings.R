@@ -40,3 +40,29 @@ test_that("without settings nothing is compared", {
   )))
   expect_identical(nrow(study$settings), 0L)
 })
+
+test_that("a setting without a shown effect is never equivalent or undecided", {
+  folder <- fresh_folder()
+  set.seed(2L)
+  for (launch in 1:8) {
+    for (value in list(NULL, "ring", "tree")) {
+      settings <- if (length(value)) list(ALGORITHM = value) else list()
+      description <- make_description("openmpi", launch = launch, settings = settings)
+      effect <- list(status = "none shown", evidence = "")
+      description$effects <- if (length(value)) list(ALGORITHM = effect) else named(list())
+      time <- if (identical(value, "tree")) 1.2e-6 else 1e-6
+      write_launch(folder, description, make_samples(
+        1024, matrix(time * exp(stats::rnorm(5L, 0, 0.005)))
+      ))
+    }
+  }
+  found <- suppressMessages(analyse(folder))$settings
+  same <- found[a != "ALGORITHM=tree" & b != "ALGORITHM=tree"]
+  expect_identical(nrow(same), 1L)
+  expect_identical(same$verdict, NA_character_)
+  expect_match(same$note, "no effect of ALGORITHM was shown")
+  expect_match(unlist(answer(same, 0.03)[[1L]]$ranges), "no effect shown at 1 KiB", fixed = TRUE)
+  # A difference in the times is an effect.
+  slow <- found[a == "ALGORITHM=tree" | b == "ALGORITHM=tree"]
+  expect_true(all(slow$verdict %in% c("faster", "slower")))
+})

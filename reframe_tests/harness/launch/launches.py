@@ -17,7 +17,7 @@ from ..machine import disk
 from ..machine.inventory import cpu_list
 from ..model import factors, families
 from ..model import transport as transports
-from . import accidents, measuring, sessions
+from . import accidents, effects, measuring, sessions
 
 SCHEMA = "cotejo-launch/2"
 
@@ -174,14 +174,6 @@ def threads_problem(cpus, threads):
     return ""
 
 
-def variables_problem(level, record):
-    """Why variables that were set by name were not taken, or ''."""
-    if not level.names:
-        return ""
-    return (factors.unseen(level, record["observed"].get("environment", {}))
-            or factors.unsaid(level, record["reported"]["variables"]))
-
-
 def samples_problem(summary):
     """Why the samples tell nothing, or ''. Some experiments have groups that are never valid."""
     if summary and not any(row["n"] for row in summary):
@@ -215,7 +207,7 @@ def _blank(asked, known):
             "cluster": None, "allocation": None, "wall_s": None,
             "machine": {"id": measuring.machine_id(), "hosts": []},
             "asked": {**asked, "block": asked["launch"]}, **known,
-            "reported": None, "observed": None, "samples": None, "summary": None}
+            "reported": None, "effects": {}, "observed": None, "samples": None, "summary": None}
 
 
 def lost(asked, kind, evidence, **known):
@@ -247,18 +239,22 @@ def describe(stage, asked, family, output, *, level=factors.NONE, lacking="", go
     found = stage / "samples.json"
     if guard["exit"] != 0 or not found.exists():
         accident = accident_of(guard, output, gone)
+        refused = family.refusal(output)
         return {**record, "status": "accident" if accident else "failed", "accident": accident,
-                "reason": accident["evidence"] if accident else failure(guard, output, lacking)}
+                "effects": effects.of(level, family, refused, {}) if refused else {},
+                "reason": (accident["evidence"] if accident
+                           else effects.words(refused) or failure(guard, output, lacking))}
     record.update(disk.read_json(found))
     record["machine"]["hosts"] = sorted({rank["host"] for rank in record["observed"]["ranks"]})
     record["reported"] = {
         "transport": asked["transport"],
         "evidence": evidence(output, family.transports[asked["transport"]].evidence)}
-    if level.names:
-        told = {name: family.taken_at(name, value, output) for name, value in level.values}
-        record["reported"]["variables"] = {n: line for n, line in told.items() if line is not None}
+    record["reported"]["refused"] = family.refusal(output)
+    record["effects"] = effects.of(level, family, record["reported"]["refused"],
+                                   record["observed"])
     reason = (problem(asked, record["observed"], record["reported"], family)
-              or variables_problem(level, record)
+              or factors.unseen(level, record["observed"].get("environment", {}))
+              or effects.problem(record)
               or crossing_problem(record["cluster"], record["observed"])
               or samples_problem(record["summary"]))
     return {**record, "status": "marked" if reason else "ok", "reason": reason}

@@ -7,7 +7,7 @@ import reframe
 
 from ..machine import allocation
 from ..model import sites
-from . import accidents, counters, launches, planning, references, sessions
+from . import accidents, counters, effects, launches, planning, references, sessions
 
 
 class UnrecordedError(RuntimeError):
@@ -73,6 +73,7 @@ def record(test):
         found["proof"] = counters.counted(stage, carrier, seen, card)
         reason = (counters.problem(found["proof"], carrier, found["asked"], seen, card)
                   or test.doubt(seen))
+        effects.show(found["effects"], {} if reason else test.shown(seen))
         found.update(status="marked" if reason else "ok", reason=reason)
     beside = references.against(found, test.cell) if found["status"] == "ok" else None
     found["references"] = beside

@@ -103,12 +103,12 @@ class Request:
         family, transport = self.family, self.transport.name
         ours = {**family.environment, **family.transports[transport].environment}
         for name in level.names:
-            _, telling = family.telling(name)
+            declared = family.variables_of(name)
             if name in ours:
                 raise CannotBeError(f"{family.title} over {transport} is set up by {name}")
-            if telling and telling.transports and transport not in telling.transports:
+            if declared and declared.transports and transport not in declared.transports:
                 raise CannotBeError(f"{family.title} over {transport} does not heed {name}")
-            if not telling and environment.of_others(name, family, families.load()):
+            if not declared and environment.of_others(name, family, families.load()):
                 raise CannotBeError(f"{name} is no variable of {family.title}")
         self.level = level
 
@@ -189,8 +189,8 @@ class Request:
         parts = [family.transports[transport].variables(self.prefix),
                  *(family.setting(name, transport).variables(value, cpus)
                    for name, value in self.settings.items()),
-                 *(telling.environment for name in self.level.names
-                   if (telling := family.telling(name)[1])),
+                 *(declared.environment for name in self.level.names
+                   if (declared := family.variables_of(name))),
                  factors.environment(self.level), machine]
         found = {name: value for part in parts for name, value in part.items()}
         preloaded = [part["LD_PRELOAD"] for part in (machine, *parts[:-1], dict(set_before))

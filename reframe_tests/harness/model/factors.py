@@ -112,13 +112,3 @@ def unseen(level, environment):
             told = "unset" if seen is None else f"{seen!r}"
             return f"{name} was asked for as {wanted.get(name, 'unset')}, ranks saw it {told}"
     return ""
-
-
-def unsaid(level, told):
-    """The first variable that a library which tells what it takes did not tell, in words, or ''.
-
-    `told`: name -> what of its output says so (`Family.tells`), '' where nothing does.
-    """
-    lacking = next((name for name, line in told.items() if not line), "")
-    return (f"the library did not say that it took {lacking}={dict(level.values)[lacking]}"
-            if lacking else "")

@@ -69,12 +69,18 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Telling:
-    """How a library tells that it took a variable: in which words, and what makes it tell."""
+class Variables:
+    """Variables that a study may set, and how to see whether the library knows one of them.
 
-    words: str = ""
+    That a library knows a variable, or has read it, says nothing of an effect: see
+    `harness.launch.effects`.
+    """
+
+    #: `mpi_t`: each is a control variable of the MPI tool information interface.
+    interface: str = ""
+    #: Variables that make the library print what it refuses.
     environment: dict = field(default_factory=dict)
-    #: Transports over which it heeds such variables; empty: all.
+    #: Transports over which the library reads such variables; empty: all.
     transports: list = field(default_factory=list)
 
 
@@ -116,8 +122,10 @@ class Family:
     #: It frees all of its memory at its end: what is left is ours.
     keeps_no_memory: bool = False
     settings: dict = field(default_factory=dict)
-    #: Beginnings of names of variables that a study may set -> `Telling`.
+    #: Beginnings of names of variables that a study may set -> `Variables`.
     variables: dict = field(default_factory=dict)
+    #: Regular expressions on the output with which the library refuses a setting.
+    refusals: list = field(default_factory=list)
     wrong: list = field(default_factory=list)
     #: Patterns of the names of its files in /dev/shm, which go with a launch that is killed.
     shared_memory: list = field(default_factory=list)
@@ -182,22 +190,20 @@ class Family:
         found = self.settings.get(name, {}).get(transport)
         return found or Setting(reason=f"{self.title} declares no {name} over {transport}")
 
-    def telling(self, name):
-        """The beginning of a variable's name that is declared, and its `Telling`; ('', None)."""
+    def variables_of(self, name):
+        """The `Variables` to which the variable `name` belongs, or None."""
         found = max((begin for begin in self.variables if name.startswith(begin)),
-                    key=len, default="")
-        return found, self.variables.get(found)
+                    key=len, default=None)
+        return self.variables.get(found)
 
-    def taken_at(self, name, value, output):
-        """What of the library's own output says that it took a variable; '' where nothing does,
-        None where it is not known to tell."""
-        begin, telling = self.telling(name)
-        if not telling or not telling.words:
-            return None
-        fill = {"{name}": name, "{tail}": name[len(begin):], "{value}": value}
-        pattern = re.sub(r"\{(name|tail|value)\}", lambda m: re.escape(fill[m[0]]), telling.words)
-        seen = re.search(pattern, output)
-        return seen[0].strip() if seen else ""
+    def refusal(self, output):
+        """The line in which the library refuses a setting, or ''."""
+        found = min((m for words in self.refusals if (m := re.search(words, output))),
+                    key=lambda m: m.start(), default=None)
+        if not found:
+            return ""
+        begin = output.rfind("\n", 0, found.start()) + 1
+        return output[begin:].split("\n", 1)[0].strip()[:300]
 
     def started_by(self, launcher):
         """Whether a partition's launcher can start it: its own, or one that starts every MPI."""
@@ -273,5 +279,5 @@ def made(name, declared, path):
                   for carrier, entry in {**added, **data.pop("transports")}.items()}
     settings = {what: {by: Setting(**entry) for by, entry in entries.items()}
                 for what, entries in data.pop("settings", {}).items()}
-    variables = {begin: Telling(**entry) for begin, entry in data.pop("variables", {}).items()}
+    variables = {begin: Variables(**entry) for begin, entry in data.pop("variables", {}).items()}
     return Family(name=name, transports=transports, settings=settings, variables=variables, **data)
