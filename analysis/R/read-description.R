@@ -19,6 +19,10 @@ parse_description <- function(file) {
   check_optional(launch, OPTIONAL_MEMBERS$launch, file)
   check_members(launch$asked, ASKED_MEMBERS, file, "asked")
   check_optional(launch$asked, OPTIONAL_MEMBERS$asked, file, "asked")
+  check_words(launch$asked, ASKED_WORDS, WORD, file, "asked")
+  for (member in c("settings", "parameters")) {
+    check_names(names(launch$asked[[member]]), MEMBER, file, c("asked", member))
+  }
   check_known(launch$status, STATUSES, file, "status")
   if (launch$id != sub("\\.json$", "", basename(file))) {
     bad_data(
@@ -44,6 +48,9 @@ check_ran <- function(launch, file) {
   seen <- launch$observed
   check_members(seen, OBSERVED_MEMBERS, file, "observed")
   check_optional(seen, OPTIONAL_MEMBERS$observed, file, "observed")
+  for (member in c("options", "found")) {
+    check_names(names(seen[[member]]), MEMBER, file, c("observed", member))
+  }
   # Version 1 describes the host of rank 0, version 2 all of them.
   if (!length(seen$nodes)) {
     check_members(seen, c(node = "object"), file, "observed")
@@ -59,6 +66,8 @@ check_ran <- function(launch, file) {
   check_optional(launch$samples, OPTIONAL_MEMBERS$samples, file, "samples")
   as_before("checked columns", launch$samples$columns, function(columns) {
     check_each(columns, COLUMN_MEMBERS, file, c("samples", "columns"))
+    names <- vapply(columns, `[[`, "", "name")
+    check_names(names, NAME, file, c("samples", "columns"), RESERVED)
     for (column in columns) {
       if (!is.null(column$role)) {
         check_known(column$role, ROLES, file, c("samples", "columns", "role"))
@@ -78,8 +87,11 @@ check_ran <- function(launch, file) {
 #' parse is refused with the line where the text ends or breaks.
 #' @noRd
 parse_json_file <- function(file, type = "object") {
-  text <- readChar(file, file.size(file), useBytes = TRUE)
+  # readChar() opens the file before it looks at the size.
+  size <- check_plain(file, MOST_JSON)
+  text <- readChar(file, size, useBytes = TRUE)
   Encoding(text) <- "UTF-8"
+  check_text(text, file)
   parsed <- tryCatch(
     jsonlite::parse_json(text, simplifyVector = FALSE),
     error = function(e) {

@@ -26,8 +26,9 @@
 #'   `broken`, the files that were left out: `file`, `what`.
 #' @export
 read_results <- function(dir) {
-  parts <- over_cores(launch_files(dir), read_launches, much = TRUE)
-  results <- assemble(parts)
+  found <- launch_files(dir)
+  parts <- over_cores(found$files, read_launches, much = TRUE)
+  results <- assemble(parts, found$faults)
   rm(parts)
   results$summary <- NULL
   if (!nrow(results$samples)) results$samples <- no_samples()
@@ -38,12 +39,12 @@ launch_files <- function(dir) {
   if (!dir.exists(dir)) {
     bad_data(dir, NA, "no such folder", "name the folder that holds SITE/SESSION/*.json")
   }
-  files <- list.files(dir, pattern = "[.]json$", recursive = TRUE, full.names = TRUE)
-  files <- sort(files[!basename(files) %in% c("session.json", "audit.json")], method = "radix")
-  if (!length(files)) {
+  found <- session_files(dir, "^(?!(session|audit)[.]json$).*[.]json$")
+  if (!length(found$files) && length(found$faults)) stop(found$faults[[1L]])
+  if (!length(found$files)) {
     bad_data(dir, NA, "no launch in it", "measure something first, or name another folder")
   }
-  files
+  found
 }
 
 # Results with the plans and audits of their sessions.
@@ -59,11 +60,12 @@ with_plans <- function(results, dir) {
 #'
 #' @param parts list of what [read_launches()] or [summarise_part()] returned: `samples` or
 #'   `summary` have the key of their launch.
+#' @param faults conditions of what was left out before any was read.
 #' @noRd
-assemble <- function(parts) {
+assemble <- function(parts, faults = list()) {
   bind <- function(name) rbindlist(lapply(parts, `[[`, name), use.names = TRUE, fill = TRUE)
   launches <- bind("launches")
-  broken <- unlist(lapply(parts, `[[`, "broken"), recursive = FALSE)
+  broken <- c(faults, unlist(lapply(parts, `[[`, "broken"), recursive = FALSE))
   if (!nrow(launches)) stop(broken[[1L]])
   columns <- unlist(lapply(parts, `[[`, "columns"), recursive = FALSE)
   roles <- roles_of(columns)

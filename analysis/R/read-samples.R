@@ -18,6 +18,7 @@ REMEASURE <- "delete the launch's two files and measure it again"
 read_sample_files <- function(asked) {
   shape <- vapply(asked, function(one) toString(c(one$columns$name, one$columns$role)), "")
   size <- file.size(vapply(asked, `[[`, "", "file"))
+  size[is.na(size)] <- 0
   shape <- paste(shape, cumsum(size) %/% MOST_TOGETHER)
   found <- lapply(split(seq_along(asked), factor(shape, unique(shape))), function(of) {
     together <- read_alike(asked[of])
@@ -71,7 +72,7 @@ parse_alike <- function(files, columns, rows) {
 
 # All of a plain sample file behind its two lines of head; `NA` where anything is amiss.
 body_of_samples <- function(file, columns) {
-  size <- file.size(file)
+  size <- if (is_link(file)) 0 else file.size(file)
   head <- paste0(SAMPLES_SCHEMAS, "\n", paste(columns, collapse = ","), "\n")
   if (endsWith(file, ".gz") || size < nchar(head[[1L]]) || size > MOST_TOGETHER) {
     return(NA_character_)
@@ -120,6 +121,7 @@ read_samples <- function(file, columns, rows) {
       REMEASURE
     )
   }
+  check_plain(file, MOST_SAMPLES)
   text <- if (endsWith(file, ".gz")) inflate(file) else NULL
   check_head(file, text, columns$name)
   check_end(file, text)
@@ -152,11 +154,14 @@ without_warning <- function(call) {
 #' Not by memDecompress(), which takes more and more memory when the end is missing.
 #' @noRd
 inflate <- function(file) {
-  damaged <- function(...) bad_data(file, NA, "not a whole gzip file", REMEASURE)
+  damaged <- function(...) {
+    bad_data(file, NA, "not a whole gzip file, or too large a one", REMEASURE)
+  }
   packed <- readBin(file, "raw", file.size(file))
   # The last four bytes of a gzip file are the size of what it holds.
   promised <- sum(as.integer(utils::tail(packed, 4L)) * 256^(0:3))
-  bytes <- tryCatch(read_parts(file), error = damaged, warning = damaged)
+  if (promised > MOST_SAMPLES) damaged()
+  bytes <- tryCatch(read_parts(file, promised), error = damaged, warning = damaged)
   magic <- as.raw(c(0x1f, 0x8b))
   if (!identical(utils::head(packed, 2L), magic) || length(bytes) != promised || any(bytes == 0)) {
     damaged()
@@ -164,11 +169,12 @@ inflate <- function(file) {
   rawToChar(bytes)
 }
 
-read_parts <- function(file) {
+# Not more of it than its end promises, but for the part that shows that there is more.
+read_parts <- function(file, promised) {
   source <- gzfile(file, "rb")
   on.exit(close(source))
   parts <- list()
-  repeat {
+  while (sum(lengths(parts)) <= promised) {
     part <- readBin(source, "raw", 2^22)
     if (!length(part)) break
     parts <- c(parts, list(part))
@@ -232,9 +238,9 @@ column_patterns <- function(columns) {
   whole <- "^[0-9]+$"
   real <- "([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?$"
   # A measure is a number; a factor may be a name.
-  patterns <- c(measure = paste0("^-?", real), flag = "^[01]$", factor = "")
+  patterns <- c(measure = paste0("^-?", real), flag = "^[01]$", factor = LEVEL)
   patterns <- patterns[bare_role(columns$role)]
-  patterns[1:6] <- c("^[^,\"]+$", whole, whole, "^0*[1-9][0-9]*$", paste0("^", real), "^[01]$")
+  patterns[1:6] <- c(OPERATION, whole, whole, "^0*[1-9][0-9]*$", paste0("^", real), "^[01]$")
   stats::setNames(patterns, columns$name)
 }
 
@@ -243,13 +249,17 @@ column_patterns <- function(columns) {
 plausible <- function(samples, patterns) {
   further <- patterns[-(1:6)]
   flags <- names(further)[further == "^[01]$"]
-  measures <- setdiff(names(further)[nzchar(further)], flags)
+  factors <- names(further)[further == LEVEL]
+  measures <- setdiff(names(further), c(flags, factors))
   nrow(samples) > 0L && all(
-    grepl(patterns[["operation"]], unique(samples$operation)),
+    grepl(patterns[["operation"]], unique(samples$operation), perl = TRUE),
     is_whole(samples$bytes), is_whole(samples$repetition), is_whole(samples$calls, least = 1),
     is_real(samples$time_s, 0, LONGEST_S), is_whole(samples$valid, most = 1),
     vapply(measures, function(name) is_real(samples[[name]]), NA),
-    vapply(flags, function(name) is_whole(samples[[name]], most = 1), NA)
+    vapply(flags, function(name) is_whole(samples[[name]], most = 1), NA),
+    vapply(factors, function(name) {
+      is.numeric(samples[[name]]) || all(grepl(LEVEL, unique(samples[[name]]), perl = TRUE))
+    }, NA)
   )
 }
 
@@ -282,7 +292,7 @@ blame_line <- function(file, text, patterns, rows) {
   }
   for (column in which(nzchar(patterns))) {
     values <- vapply(fields[seq_len(first - 1L)], `[`, "", column)
-    bad <- which(!grepl(patterns[[column]], values))
+    bad <- which(!grepl(patterns[[column]], values, perl = TRUE))
     if (!length(bad) && names(patterns)[[column]] == "time_s") {
       bad <- which(as.numeric(values) > LONGEST_S)
     }

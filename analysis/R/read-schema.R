@@ -28,6 +28,10 @@ ASKED_MEMBERS <- c(
   hosts = "number", ranks = "number", settings = "object", parameters = "object",
   time_limit_s = "number"
 )
+# Those of them that name something, and come into titles and names of files.
+ASKED_WORDS <- c(
+  "site", "session", "experiment", "test", "scale", "mpi", "transport", "placement"
+)
 OBSERVED_MEMBERS <- c(
   program = "text", version = "text", experiment = "text", options = "object",
   arguments = "list", mpi = "object", build = "object", size = "number", ranks = "list",

@@ -11,7 +11,7 @@
 #'   and `broken`, the files that were left out (`file`, `what`); each may have no rows.
 #' @export
 read_sessions <- function(dir) {
-  files <- list.files(dir, "^(session|audit)[.]json$", recursive = TRUE, full.names = TRUE)
+  files <- session_files(dir, "^(session|audit)[.]json$")$files
   files <- sort(normalizePath(files), method = "radix")
   read <- lapply(files, function(file) {
     tryCatch(

@@ -37,10 +37,11 @@ read_study <- function(dir) {
 }
 
 read_summaries <- function(root) {
-  files <- launch_files(root)
-  parts <- over_cores(files, summarise_part, most = 250L)
+  found <- launch_files(root)
+  parts <- over_cores(found$files, summarise_part, most = 250L)
+  parts <- unlist(parts, recursive = FALSE)
   grouped <- unique(unlist(lapply(parts, `[[`, "factors")))
-  results <- assemble(parts)
+  results <- assemble(parts, found$faults)
   rm(parts)
   if (any(results$roles[grouped] != "factor")) {
     # A column that one part had to suppose a factor is none.
@@ -56,9 +57,23 @@ read_summaries <- function(root) {
 }
 
 #' Read some launches and keep the summaries of their samples.
+#' @return list of parts as [assemble()] takes them: one, or where something is wrong one a launch.
 #' @noRd
 summarise_part <- function(files) {
-  part <- read_launches(files)
+  tryCatch(
+    list(summarised(read_launches(files))),
+    error = function(fault) {
+      if (length(files) == 1L) {
+        left_out <- list(launches = data.table(), broken = list(as_fault(fault, files)))
+        return(list(left_out))
+      }
+      # One launch that cannot be summarised stops no other.
+      unlist(lapply(files, summarise_part), recursive = FALSE)
+    }
+  )
+}
+
+summarised <- function(part) {
   roles <- bare_role(roles_of(part$columns))
   part$factors <- names(roles)[roles == "factor"]
   if (nrow(part$samples)) {
@@ -115,12 +130,12 @@ kept_of <- function(dir) {
     check_sums(dir)
     readLines(sums, warn = FALSE)
   } else {
-    files <- sort(list.files(dir, recursive = TRUE), method = "radix")
+    files <- session_files(dir, "[.](json|csv|gz)$")$files
     if (length(files) < getOption("cotejo.keeping", 800L)) {
       return(NULL)
     }
-    facts <- file.info(file.path(dir, files), extra_cols = FALSE)
-    paste(files, facts$size, format(as.numeric(facts$mtime), digits = 17L))
+    facts <- file.info(files, extra_cols = FALSE)
+    paste(substring(files, nchar(dir) + 2L), facts$size, format(as.numeric(facts$mtime), digits = 17L))
   }
   file.path(folder, paste0(sum_of(c(code_sum(), what)), ".rds"))
 }

@@ -150,3 +150,141 @@ test_that("a description or samples spoiled by chance are read, or named and lef
     if (is.list(read)) expect_gte(nrow(read$launches), 3L)
   }
 })
+
+# A study of two sessions, one of which a stranger has changed.
+beside_a_hostile_one <- function(change) {
+  dir <- write_study(fresh_folder(), c(openmpi = 3e-7, mpich = 4e-7), bytes = 1, blocks = 2L)
+  good <- list.files(file.path(dir, "local"), full.names = TRUE)[[1L]]
+  bad <- file.path(dir, "local", "20990101T000000Z")
+  dir.create(bad)
+  file.copy(list.files(good, full.names = TRUE), bad)
+  for (file in list.files(bad, "[.][0-9]+[.]json$", full.names = TRUE)) {
+    writeLines(gsub(basename(good), basename(bad), readLines(file), fixed = TRUE), file)
+  }
+  change(bad)
+  dir
+}
+
+# Give the last column of each sample file another name, or a further one a value.
+with_column <- function(folder, name, value = "1") {
+  for (file in list.files(folder, "[.][0-9]+[.]json$", full.names = TRUE)) {
+    launch <- jsonlite::read_json(file)
+    launch$samples$columns <- c(
+      launch$samples$columns, list(list(name = name, unit = "", meaning = "x", role = "factor"))
+    )
+    jsonlite::write_json(launch, file, auto_unbox = TRUE, digits = NA)
+    samples <- sub("[.]json$", ".csv", file)
+    lines <- readLines(samples)
+    lines[-1L] <- paste(lines[-1L], c(name, rep(value, length(lines) - 2L)), sep = ",")
+    writeLines(lines, samples)
+  }
+}
+
+left_out <- function(dir) suppressMessages(read_study(dir))$broken
+
+test_that("no name of a column runs code, is one of our own, or stops another session", {
+  proof <- tempfile("pwned")
+  evil <- sprintf("`bytes`+{file.create('%s');0}", proof)
+  names <- c(
+    evil, "a<b", "key", "mpi", "bytes", "`", "n", "median_s", "a b", "setting_x", "",
+    strrep("x", 99L), "x;y", "x)", "a.b", "\u00e4", "1x"
+  )
+  for (name in names) {
+    broken <- left_out(beside_a_hostile_one(function(folder) with_column(folder, name)))
+    expect_identical(nrow(broken), 4L, label = name)
+    expect_match(broken$what, "20990101T000000Z.*name", label = name)
+    expect_false(file.exists(proof))
+  }
+  broken <- left_out(beside_a_hostile_one(function(folder) with_column(folder, "queue")))
+  expect_identical(nrow(broken), 0L)
+})
+
+test_that("columns of launches and of summaries are reserved names", {
+  dir <- write_study(fresh_folder(), c(openmpi = 3e-7, mpich = 4e-7), bytes = 1, blocks = 2L)
+  study <- read_study(dir)
+  own <- c(
+    names(study$launches), names(summarise_launches(study)), names(study$cells),
+    names(summarise_configurations(summarise_launches(study)))
+  )
+  own <- setdiff(own[!grepl(OUR_PREFIX, own)], SAMPLE_COLUMNS)
+  expect_identical(setdiff(own, RESERVED), character())
+})
+
+test_that("names of what was asked for, of settings and of operations are words", {
+  change <- function(from, to) {
+    left_out(beside_a_hostile_one(function(folder) {
+      for (file in list.files(folder, "[.][0-9]+[.]json$", full.names = TRUE)) {
+        writeLines(gsub(from, to, readLines(file), perl = TRUE), file)
+      }
+    }))
+  }
+  for (member in ASKED_WORDS) {
+    for (evil in c("../x", strrep("x", 5000L), "a b", "<b>", "")) {
+      pattern <- sprintf("\"%s\" ?: ?\"[^\"]*\"", member)
+      broken <- change(pattern, sprintf("\"%s\": \"%s\"", member, evil))
+      expect_identical(nrow(broken), 4L, label = paste(member, substr(evil, 1L, 9L)))
+    }
+  }
+  broken <- change("\"A CPU\"", "\"A \\\\u001b[31mCPU\"")
+  expect_match(broken$what, "control character")
+  expect_identical(nrow(broken), 4L)
+  broken <- left_out(beside_a_hostile_one(function(folder) {
+    for (file in list.files(folder, "[.]csv$", full.names = TRUE)) {
+      writeLines(sub("^pingpong", "ping\033pong", readLines(file)), file)
+    }
+  }))
+  expect_identical(nrow(broken), 4L)
+})
+
+test_that("pipes, links, huge files and folders of no name are left out at once", {
+  take <- function(change) {
+    setTimeLimit(elapsed = 20, transient = TRUE)
+    on.exit(setTimeLimit())
+    left_out(beside_a_hostile_one(change))
+  }
+  for (name in c("x.001.json", "session.json")) {
+    broken <- take(function(folder) {
+      unlink(file.path(folder, name))
+      system2("mkfifo", shQuote(file.path(folder, name)))
+    })
+    expect_match(broken$what, "no plain file", label = name)
+  }
+  samples <- function(folder) list.files(folder, "[.]csv$", full.names = TRUE)[[1L]]
+  broken <- take(function(folder) {
+    file <- samples(folder)
+    unlink(file)
+    system2("mkfifo", shQuote(file))
+  })
+  expect_match(broken$what, "no plain file")
+  broken <- take(function(folder) {
+    system2("truncate", c("-s", "6G", shQuote(samples(folder))))
+  })
+  expect_match(broken$what, "more than")
+  broken <- take(function(folder) {
+    file <- samples(folder)
+    file.rename(file, file.path(dirname(dirname(folder)), "elsewhere"))
+    file.symlink(file.path(dirname(dirname(folder)), "elsewhere"), file)
+  })
+  expect_match(broken$what, "is a link")
+  broken <- take(function(folder) {
+    file <- samples(folder)
+    packed <- gzfile(paste0(file, ".gz"), "wb")
+    for (i in 1:80) writeBin(raw(2^22), packed)
+    close(packed)
+    unlink(file)
+  })
+  expect_match(broken$what, "too large")
+  broken <- take(function(folder) file.symlink("/", file.path(dirname(folder), "root")))
+  expect_match(broken$what, "a link")
+  broken <- take(function(folder) {
+    to <- sprintf("cp -r '%s' \"$(printf '%s/a\\377\\376')\"", folder, dirname(folder))
+    system2("sh", c("-c", shQuote(to)))
+  })
+  expect_match(broken$what, "no name of a site or session")
+  broken <- take(function(folder) {
+    deep <- file.path(folder, "a", "b", "c")
+    dir.create(deep, recursive = TRUE)
+    system2("mkfifo", shQuote(file.path(deep, "x.001.json")))
+  })
+  expect_identical(nrow(broken), 0L)
+})

@@ -101,7 +101,7 @@ test_that("a file that is not one JSON object is refused at the line where it br
   writeLines("[1, 2]", launch$json)
   expect_refused(read_results(launch$folder), launch$json, 1L, "not one JSON object")
   file.create(launch$json)
-  expect_refused(read_results(launch$folder), launch$json, 1L, "not JSON")
+  expect_refused(read_results(launch$folder), launch$json, 1L, "no plain file, or empty")
 })
 
 test_that("samples that are not beside their description are refused", {

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Opens the files of results, and checks the names and texts in them before anything uses them.
+#
+# A results folder may come from a stranger: it is read two levels deep (SITE/SESSION), through no
+# link, and no file is read that is not a plain file of a limited size.
+
+# Bytes of a file of samples (packed or not), and of a file of JSON.
+MOST_SAMPLES <- 2^28
+MOST_JSON <- 2^24
+
+#' Refuse a file that is no plain file of a limited size. R does not tell a named pipe or a device
+#' from a file, but each of them has a size of 0, as no file of results has.
+#'
+#' @return the size of the file (B).
+#' @noRd
+check_plain <- function(file, most) {
+  facts <- file.info(file, extra_cols = FALSE)
+  fault <- if (is_link(file)) {
+    "is a link"
+  } else if (is.na(facts$size)) {
+    "cannot be read"
+  } else if (facts$isdir || facts$size == 0) {
+    "no plain file, or empty"
+  } else if (facts$size > most) {
+    sprintf("%.0f B are more than the %.0f B that it may have", facts$size, most)
+  }
+  if (!is.null(fault)) {
+    bad_data(file, 1L, fault, "restore the file, or delete it and measure the launch again")
+  }
+  facts$size
+}
+
+#' The files of sessions below a folder: of the folder itself, of the folders in it, and of the
+#' folders in those.
+#'
+#' @param dir folder of results, of a site or of a session.
+#' @param pattern regular expression of names of files.
+#' @return list: `files`, paths; `faults`, conditions of the folders and files that are left out.
+#' @noRd
+session_files <- function(dir, pattern) {
+  folders <- dir
+  level <- dir
+  faults <- list()
+  for (depth in 1:2) {
+    level <- as.character(unlist(lapply(level, list.dirs, recursive = FALSE)))
+    level <- level[!startsWith(basename_bytes(level), ".")]
+    odd <- is_link(level) | !grepl(FOLDER_NAME, basename_bytes(level), useBytes = TRUE)
+    faults <- c(faults, lapply(level[odd], function(folder) {
+      fault_of(shown_bytes(folder), "a link, or no name of a site or session; rename it")
+    }))
+    level <- level[!odd]
+    folders <- c(folders, level)
+  }
+  files <- unlist(lapply(folders, list.files, full.names = TRUE))
+  files <- files[grepl(pattern, basename_bytes(files), perl = TRUE, useBytes = TRUE)]
+  odd <- !grepl(SESSION_FILE, basename_bytes(files), useBytes = TRUE)
+  faults <- c(faults, lapply(files[odd], function(file) {
+    fault_of(shown_bytes(file), "no name of a file of a session; do not rename launches")
+  }))
+  list(files = sort(as.character(files[!odd]), method = "radix"), faults = faults)
+}
+
+FOLDER_NAME <- "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
+
+# The last part of paths, whatever their bytes are.
+basename_bytes <- function(paths) sub("^.*/", "", as.character(paths), useBytes = TRUE)
+
+# A path that is no text of the locale, with its bytes written out.
+shown_bytes <- function(path) iconv(path, "UTF-8", "UTF-8", sub = "byte")
+
+# Names that data may give: one pattern, and names of columns of our own that they may not take.
+NAME <- "^[A-Za-z][A-Za-z0-9_]{0,63}$"
+# Of settings, parameters and options, whose columns have a prefix.
+MEMBER <- "^[A-Za-z][A-Za-z0-9_-]{0,63}$"
+# Words that become parts of names of files, of titles and of commands.
+WORD <- "^[A-Za-z0-9][A-Za-z0-9._+=-]{0,99}$"
+# Operations; those of programs of users have names of their own.
+OPERATION <- "^[A-Za-z0-9][A-Za-z0-9_.:+/=@-]{0,99}$"
+# Texts of factors of samples.
+LEVEL <- "^[^[:cntrl:]\",]{0,100}$"
+
+#' Refuse names that are none, that are taken, or that are there twice.
+#' @noRd
+check_names <- function(names, pattern, file, path, taken = character()) {
+  fault <- function(which, text) {
+    if (any(which)) {
+      bad_data(
+        file, line_of_member(file, path),
+        sprintf("%s: %s %s", paste(path, collapse = "."), text, quoted(names[which][[1L]])),
+        "a name has letters, digits and underscores, and is none that cotejo has itself"
+      )
+    }
+  }
+  fault(!grepl(pattern, names, perl = TRUE), "no name:")
+  fault(names %in% taken | grepl(OUR_PREFIX, names), "a reserved name:")
+  fault(duplicated(names), "twice the name")
+}
+
+#' Refuse texts that are not of a pattern.
+#' @noRd
+check_words <- function(object, members, pattern, file, within = character()) {
+  for (name in members) {
+    if (!grepl(pattern, object[[name]], perl = TRUE)) {
+      bad_data(
+        file, line_of_member(file, c(within, name)),
+        sprintf("%s: %s", paste(c(within, name), collapse = "."), quoted(object[[name]])),
+        "it must have letters, digits and any of ._+=-, at most 100 of them"
+      )
+    }
+  }
+}
+
+# A text of data in a message: quoted, short, and without what a terminal obeys.
+quoted <- function(text) {
+  shown <- encodeString(substr(shown_bytes(text), 1L, 60L), quote = "\"")
+  if (nchar(text, "bytes") > 60L) paste(shown, "...") else shown
+}
+
+# Columns of our own tables, which no column of samples may be called: those of launches, of
+# summaries and comparisons, and what expressions about tables of samples name.
+RESERVED <- c(
+  "key", "id", "status", "reason", "started", "wall_s", "simulated", "site", "session",
+  "experiment", "test", "scale", "launch", "seed", "mpi", "algorithms", "transport", "placement",
+  "cpus", "hosts", "ranks", "settings", "parameters", "time_limit_s", "command", "environment",
+  "accident_kind", "accident_evidence", "allocation", "allocation_nodes", "machine",
+  "machine_hosts", "proof", "measuring", "program_sha256", "commit", "dirty", "provider",
+  "lock_sha256", "reframe", "reported_transport", "reported_evidence", "program", "version",
+  "options", "library", "standard", "thread_level", "compiler", "flags", "mpi_header",
+  "libraries", "size", "timer", "timer_resolution_s", "timer_overhead_s", "arrival_last_s",
+  "payload_bytes", "payload_checked", "kernel", "cpu_model", "governor", "node_cores",
+  "memory_bytes", "cache_bytes", "load_1min", "layout", "layout_name", "order_how", "order_seed",
+  "overhead_sample_s", "overhead_call_s", "overhead_clock_s", "involuntary_switches",
+  "migrations", "major_faults", "steal_s", "throttled_s", "quota_cores", "thp", "pit_offset", "pit_ratio",
+  "traps", "steering", "file", "n", "n_all", "n_invalid", "quantity", "factors", "median_s",
+  "min_s", "p10_s", "p95_s", "mean_s", "bytes_per_s", "at", "number", "state", "side", "row",
+  "usable", "wanted", "lesser", "group", "measure", "value", "unit", "configuration", "block",
+  "ratio", "low", "high", "low_s", "high_s", "bytes_per_s_low", "bytes_per_s_high", "cv",
+  "confidence", "level", "mean", "median", "deviation", "limit", "text", "panel", "series", "label",
+  "net_s"
+)
+# Beginnings of names of columns that hold members of data, or follow from them.
+OUR_PREFIX <- "^(setting|parameter|option|found|measure|observed|reported|cotejo)_"
+
+#' Texts of a parsed description without characters that a terminal or a page obeys.
+#'
+#' @param text the JSON, in which such characters can only be written as escapes.
+#' @noRd
+check_text <- function(text, file) {
+  if (!validUTF8(text)) {
+    bad_data(file, NA, "not UTF-8", "restore the file, or delete it and measure the launch again")
+  }
+  # An even number of backslashes before it is text.
+  escape <- "(?<!\\\\)(?:\\\\\\\\)*\\\\u00(?:0[0-8bBcCeEfF]|1[0-9a-fA-F]|7[fF]|[89][0-9a-fA-F])"
+  if (grepl(escape, text, perl = TRUE)) {
+    at <- regexpr(escape, text, perl = TRUE)
+    line <- lengths(regmatches(substr(text, 1L, at), gregexpr("\n", substr(text, 1L, at)))) + 1L
+    bad_data(
+      file, line, "a text has a control character",
+      "take it out, or measure the launch again"
+    )
+  }
+}
