@@ -12,16 +12,17 @@ import time
 import pytest
 
 from reframe_tests.harness.machine import cores
-from tests.launching import FAMILIES, STACK
+from tests.launching import FAMILIES, STACK, preload_of
 
 GUARDS = [f.prefix(STACK) / "bin/cotejo-guard" for f in FAMILIES.values()]
 GUARD = next((g for g in GUARDS if g.exists()), None)
 pytestmark = pytest.mark.skipif(GUARD is None, reason="the benchmarks are not built")
 
 
-def guarded(folder, seconds, *command):
+def guarded(folder, seconds, *command, **variables):
     done = subprocess.run([str(GUARD), str(seconds), "-r", "guard.json", *command], cwd=folder,
-                          text=True, capture_output=True, timeout=120)
+                          text=True, capture_output=True, timeout=120,
+                          env={**os.environ, **variables})
     return done, json.loads((folder / "guard.json").read_text())
 
 
@@ -47,6 +48,16 @@ def test_ranks_that_hang_are_ended_even_when_orphaned(tmp_path):
     assert done.returncode == record["exit"] == 124
     assert record["reason"] == f"still running after {seconds} s, ended with all its ranks"
     assert not any(cores.started_at(int((tmp_path / name).read_text())) for name in "ab")
+
+
+def test_a_child_that_ends_while_signals_are_read_is_noticed(tmp_path):
+    """Its SIGCHLD was thrown away: the launch was recorded as one of its whole limit, or the guard
+    never ended."""
+    for pause in ("0.02", "0.08", "0.14"):
+        done, record = guarded(tmp_path, 20, "sleep", pause,
+                               LD_PRELOAD=preload_of("slow_signals", tmp_path))
+        assert (done.returncode, record["end"]) == (0, "exit")
+        assert record["wall_s"] < 10
 
 
 def written(path):

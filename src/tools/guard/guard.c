@@ -34,19 +34,21 @@ enum { LOCKED = 75 };
 // A study that ends leaves the cores within this.
 static const double lock_wait_s = 5;
 
-// Passes signals on to the keeper until it ended; returns its raw status.
+// Passes signals on to the keeper until the keeper ends; returns its raw status.
 static int wait_for(pid_t keeper, int signals) {
     for (;;) {
-        int raw;
-        pid_t ended;
-        while ((ended = waitpid(-1, &raw, WNOHANG)) > 0)
-            if (ended == keeper)
-                return raw;
+        // Signals are read before the children are looked at: a child that ends in between leaves
+        // its SIGCHLD for poll(), which then returns at once.
         struct signalfd_siginfo got;
         while (read(signals, &got, sizeof got) == sizeof got)
             if (got.ssi_signo != SIGCHLD && got.ssi_signo != (unsigned)GUARD_GONE)
                 sigqueue(keeper, (int)got.ssi_signo,
                          (union sigval){.sival_int = (int)got.ssi_pid});
+        int raw;
+        pid_t ended;
+        while ((ended = waitpid(-1, &raw, WNOHANG)) > 0)
+            if (ended == keeper)
+                return raw;
         struct pollfd more = {.fd = signals, .events = POLLIN};
         poll(&more, 1, -1);
     }

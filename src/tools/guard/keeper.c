@@ -135,15 +135,21 @@ static bool launcher_ended(pid_t child, int *raw) {
     return false;
 }
 
-// Sleeps until the launcher ended (true), or `deadline` passed or the launch is to end for what
-// `ending` then says. Without an ending only the first two count.
+// Sleeps until the launcher has ended (true), until `deadline`, or until something else asks for
+// the end of the launch, which `ending` then describes. If `ending` is NULL, nothing else counts.
+// Signals are read before the children are looked at: a child that ends in between leaves its
+// SIGCHLD for poll(), which then returns at once.
 static bool sleep_until(const struct watch *watch, double deadline, int *raw,
                         struct ending *ending) {
     for (;;) {
+        struct ending asked = {0};
+        bool stop = heed(watch, &asked);
         if (launcher_ended(watch->child, raw))
             return true;
-        if (ending && heed(watch, ending))
+        if (ending && stop) {
+            *ending = asked;
             return false;
+        }
         if (ending && gone(watch)) {
             ending->end = "alone";
             ending->status = 128 + SIGHUP;
@@ -159,8 +165,6 @@ static bool sleep_until(const struct watch *watch, double deadline, int *raw,
         struct pollfd all[] = {{.fd = watch->signals, .events = POLLIN},
                                {.fd = ending ? watch->process : -1, .events = POLLIN}};
         poll(all, 2, left > 1e6 ? 1000000000 : (int)ceil(1e3 * left));
-        if (!ending) // what is asked for now is under way already
-            heed(watch, &(struct ending){0});
     }
 }
 
