@@ -53,7 +53,7 @@ BENCHES = bench bench_sampler bench_analysis bench_sites bench_kernels bench_fau
 .DEFAULT_GOAL := help
 .PHONY: coverage questions history abi locked-abi abi-page releases locked-releases releases-page help checked stack test-packages build coarrays verify study locked-study \
         locked-proof analysis figures report paper proof \
-        proof-page reference compare compare-layers site check-site references test lint format bench clean \
+        proof-page reference compare compare-layers site check-site references test lint format docs docs-tools bench clean \
         distclean
 
 # The line of a target says its group, and `#?` gives an example for a group.
@@ -199,11 +199,23 @@ references: checked ## Measure: compute the reference intervals of a site from i
 test-packages: checked # before the stack, which builds with what it finds
 	@python3 stack/wheels.py --test-packages "$$STACK"
 
-test: test-packages stack ## Develop: run all tests, from C to the report
+test: test-packages stack docs-tools ## Develop: run all tests, from C to the report
 ifneq ($(SPACK),)
 	@python3 stack/wheels.py --tools "$$CLONE/.stack"
 endif
 	@TOOLS="$$CLONE/.stack/tools/bin" bash tests/run.sh
+
+# The tools of the site are no part of the stack, whose provenance they would change.
+DOCS_STACK = $(if $(SPACK),$(CURDIR)/.stack,$(STACK))
+
+docs-tools: checked
+	@python3 stack/wheels.py --docs '$(DOCS_STACK)'
+
+docs: docs-tools ## Develop: write the documentation site to report/docs
+	@$(CLAIM) "$$(dirname "$$REPORT")"
+	@NO_MKDOCS_2_WARNING=1 '$(DOCS_STACK)/docs/bin/mkdocs' build \
+	  --site-dir "$$(dirname "$$REPORT")/docs"
+	@echo "$$(dirname "$$REPORT")/docs/index.html"
 
 lint: ## Develop: check the style of Python, C and R, and the documents
 	ruff check .

@@ -158,17 +158,28 @@ def install_tools(stack):
     removal.stamp(prefix, stamp)
 
 
-def install_languages(stack):
-    """mpi4py and NumPy in STACK/languages, for the kernels in Python under every MPI."""
-    prefix, stamp = stack / "languages", lock_hash("languages")
+def install_packages(stack, name, lock, said):
+    """The Python packages of requirements/LOCK.txt in STACK/NAME, an environment of their own."""
+    prefix, stamp = stack / name, lock_hash(lock)
     if removal.stamped(prefix, stamp):
         return
-    say("installing mpi4py")
+    say(f"installing {said}")
     new_environment(stack, prefix, "--without-pip")
     run([str(stack / "tools/bin/python"), "-m", "pip", "--python", str(prefix / "bin/python"),
          "install", "-q", "--require-hashes", "--no-deps", "--only-binary", ":all:", *RETRIES,
-         "--resume-retries", "10", "-r", str(LOCKS / "languages.txt")])
+         "--resume-retries", "10", "-r", str(LOCKS / f"{lock}.txt")])
     removal.stamp(prefix, stamp)
+
+
+def install_languages(stack):
+    """mpi4py and NumPy in STACK/languages, for the kernels in Python under every MPI."""
+    install_packages(stack, "languages", "languages", "mpi4py")
+
+
+def install_docs(stack):
+    """MkDocs in STACK/docs, for the documentation site."""
+    install_tools(stack)
+    install_packages(stack, "docs", "docs/mkdocs", "MkDocs")
 
 
 def install_mpi(stack, name):
@@ -216,6 +227,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("stack", type=pathlib.Path, help="where the stack goes")
     parser.add_argument("--tools", action="store_true", help="install the tools only, no MPI")
+    parser.add_argument("--docs", action="store_true", help="install what builds the site only")
     parser.add_argument("--test-packages", action="store_true",
                         help="install what only tests need of the system's packages, where root")
     args = parser.parse_args()
@@ -228,9 +240,9 @@ def main():
     try:
         if args.test_packages:
             system_packages("debian-tests", needed=False)
-        elif args.tools:
+        elif args.tools or args.docs:
             removal.claim(stack)
-            install_tools(stack)
+            (install_docs if args.docs else install_tools)(stack)
         else:
             install(stack)
     except removal.NotOursError as err:

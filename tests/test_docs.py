@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The documents agree with the repository: links, commands, jobs, and the list of pages."""
 
+import os
 import pathlib
 import re
+import shutil
+import subprocess
 import xml.etree.ElementTree
 
 import pytest
@@ -11,6 +14,9 @@ from reframe_tests.harness.launch import scales
 from reframe_tests.harness.model import families
 
 REPO = families.REPO
+#: With Spack, what builds the site is beside its stack.
+MKDOCS = next((path for path in (families.stack_prefix() / "docs/bin/mkdocs",
+                                 REPO / ".stack/docs/bin/mkdocs") if path.exists()), None)
 DOCS = REPO / "docs"
 PAGES = sorted([*REPO.glob("*.md"), *DOCS.rglob("*.md")])
 MAKEFILE = (REPO / "Makefile").read_text()
@@ -111,3 +117,43 @@ def test_make_help_lists_every_documented_target_once_in_a_group():
 def test_the_readme_is_read_in_two_minutes():
     text = re.sub(r"^\|[-| ]+\|$|<[^>]+>", "", prose(pathlib.Path(REPO / "README.md")), flags=re.M)
     assert len(re.findall(r"\w+", text)) < 1100
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """A copy of all that the site is made of."""
+    if MKDOCS is None:
+        pytest.skip("no MkDocs: `make docs` installs it")
+    top = tmp_path / "top"
+    shutil.copytree(DOCS, top / "docs")
+    tops = [path.name for path in REPO.glob("*.md")]
+    for name in ["mkdocs.yml", "LICENSE", "CITATION.cff", *tops]:
+        shutil.copy(REPO / name, top)
+    return top
+
+
+def build_site(top):
+    return subprocess.run([MKDOCS, "build", "--site-dir", "site"], cwd=top, text=True,
+                          capture_output=True, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"})
+
+
+def test_the_site_is_built_and_its_links_lead_to_files(copy):
+    done = build_site(copy)
+    assert done.returncode == 0, done.stderr
+    pages = sorted((copy / "site").rglob("*.html"))
+    assert len(pages) > len(PAGES)
+    broken = []
+    for page in pages:
+        for link in re.findall(r'(?:href|src|srcset)="([^"#?:]+)[#"]', page.read_text()):
+            if page.name != "404.html" and not (page.parent / link).exists():
+                broken.append((page.name, link))
+    assert broken == []
+
+
+@pytest.mark.parametrize("link", [
+    "no-such-page.md", "glossary.md#no-such-term", "../README.txt"])
+def test_a_broken_link_fails_the_site(copy, link):
+    page = copy / "docs/faq.md"
+    page.write_text(f"{page.read_text()}\n[broken]({link})\n")
+    done = build_site(copy)
+    assert done.returncode and link.partition("#")[0].rpartition("/")[2] in done.stderr
