@@ -53,7 +53,7 @@ BENCHES = bench bench_sampler bench_analysis bench_sites bench_kernels bench_fau
 .DEFAULT_GOAL := help
 .PHONY: coverage questions history abi locked-abi abi-page releases locked-releases releases-page help checked stack test-packages build coarrays verify study locked-study \
         locked-proof analysis figures report paper proof \
-        proof-page reference compare compare-layers site check-site references test lint format docs docs-tools bench clean \
+        proof-page reference compare compare-layers site check-site references test lint format docs docs-tools release-check bench clean \
         distclean
 
 # The line of a target says its group, and `#?` gives an example for a group.
@@ -216,6 +216,9 @@ docs: docs-tools ## Develop: write the documentation site to report/docs
 	@NO_MKDOCS_2_WARNING=1 '$(DOCS_STACK)/docs/bin/mkdocs' build \
 	  --site-dir "$$(dirname "$$REPORT")/docs"
 	@echo "$$(dirname "$$REPORT")/docs/index.html"
+
+release-check: ## Develop: check that this commit can be released (versions, changelog, tree)
+	@python3 -m stack.release
 
 lint: ## Develop: check the style of Python, C and R, and the documents
 	ruff check .

@@ -22,6 +22,7 @@ import tempfile
 
 from reframe_tests.harness.machine import disk
 from reframe_tests.harness.model import families
+from stack import release
 from tests.bench import say
 
 LAUNCHES, SIZES, REPETITIONS = 5000, 20, 100
@@ -177,9 +178,10 @@ def run(stack, code, cache=None):
 
 def check_package():
     """Says whether `R CMD check` finds errors or warnings; its tests are `make test`'s."""
+    version = min(release.stated(families.REPO)["analysis/DESCRIPTION"])
     with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as folder:
         for arguments in (["build", "--no-build-vignettes", str(families.REPO / "analysis")],
-                          ["check", "--no-manual", "--no-tests", "cotejo_0.1.0.tar.gz"]):
+                          ["check", "--no-manual", "--no-tests", f"cotejo_{version}.tar.gz"]):
             done = subprocess.run(
                 [shutil.which("R") or sys.exit("bench: no R on PATH; run `make stack`"), "CMD",
                  *arguments], cwd=folder, text=True, capture_output=True,

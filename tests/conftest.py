@@ -20,7 +20,7 @@ BESIDE = {f"test_{name}.py" for name in (
     "comparison", "cores", "counters", "dataset", "docs", "environment", "exhibits",
     "findings", "guard", "house", "imb", "language", "launches", "make", "new_site", "npb",
     "operations", "peers", "performance", "placements", "planning", "references",
-    "reframes_own", "releases", "removal", "scales", "sessions", "setup", "simulated",
+    "reframes_own", "release", "releases", "removal", "scales", "sessions", "setup", "simulated",
     "site_files", "sites", "slurm", "spack", "spack_commands", "spack_views", "submission",
     "turns", "until", "writers")}
 
