@@ -30,7 +30,7 @@ WORDS = {
     r"whole": "all, complete",
     r"held against": "compared with",
     r"(is|are|be) to be had": "is available",
-    r"(is|are) none": "do not exist",
+    r"(which|that) (is|are) none": "do not exist",
     r"mend(s|ed)?": "repair",
     r"learnt": "measured",
     r"further ones?|those ones?": "the noun",

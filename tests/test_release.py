@@ -69,15 +69,15 @@ def test_a_file_with_another_version_is_named(top, name, capsys):
     assert name in words
 
 
-@pytest.mark.parametrize("name, pattern, text, words", [
-    ("CHANGELOG.md", r"^## Unreleased\n", "## Unreleased\n\n- Something.\n", "under Unreleased"),
-    ("CHANGELOG.md", r"^## \d.*", "## Version one", "no title such as"),
-    ("CHANGELOG.md", r"^(## [\d.]+) - .*", r"\1 - 2020-01-01", "make them equal"),
-    ("CITATION.cff", r"^date-released: .*", "", "no title such as"),
-    ("analysis/DESCRIPTION", r"^Version: .*\n", "", "states no version"),
+@pytest.mark.parametrize("change, words", [
+    (("CHANGELOG.md", r"^## Unreleased\n", "## Unreleased\n\n- New.\n"), "under Unreleased"),
+    (("CHANGELOG.md", r"^## \d.*", "## Version one"), "no title such as"),
+    (("CHANGELOG.md", r"^(## [\d.]+) - .*", r"\1 - 2020-01-01"), "make them equal"),
+    (("CITATION.cff", r"^date-released: .*", ""), "no title such as"),
+    (("analysis/DESCRIPTION", r"^Version: .*\n", ""), "states no version"),
 ])
-def test_what_a_release_lacks_is_named(top, name, pattern, text, words, capsys):
-    edit(top, name, pattern, text)
+def test_what_a_release_lacks_is_named(top, change, words, capsys):
+    edit(top, *change)
     git(top, "commit", "-qam", "Change")
     assert release.main(top) == 1
     assert words in capsys.readouterr().err
