@@ -25,15 +25,16 @@ def named_in(cell):
     return [place_of(*named) for named in re.findall(r"`([a-z_-]+)(::|: )([^`]+)`", cell)]
 
 
-@pytest.mark.parametrize("page, heading, count", [
-    ("faults", "", 25), ("statistics", "", 23),
-    ("regressions", "## Measuring\n", 33), ("regressions", "## Launching\n", 24)])
-def test_each_finding_has_tests_and_they_are_there(page, heading, count):
+@pytest.mark.parametrize("page, heading", [
+    ("faults", ""), ("statistics", ""),
+    ("regressions", "## Measuring\n"), ("regressions", "## Launching\n")])
+def test_each_finding_has_tests_and_they_are_there(page, heading):
     text = (families.REPO / f"docs/{page}.md").read_text()
     if heading:
         text = text.partition(heading)[2].partition("\n## ")[0]
     rows = [row for row in re.findall(r"^\| .*$", text, re.M) if row.split()[1].isdigit()]
-    assert [int(row.split()[1]) for row in rows] == [*range(1, count + 1)]
+    assert len(rows) >= 20
+    assert [int(row.split()[1]) for row in rows] == [*range(1, len(rows) + 1)]
     for row in rows:
         named = named_in(row)
         assert named or "those of" in row, row
