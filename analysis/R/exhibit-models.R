@@ -114,7 +114,9 @@ exhibit_loggp_table <- function(exhibit) {
 
 WHAT_REGIMES_SAY <- paste(
   "the number of regimes by BIC. Intervals are of 95 %, by a bootstrap over launches; support:",
-  "share of draws with the change between the same two sizes."
+  "share of draws with the change between the same two sizes. Jump: the two lines predict",
+  "launches that were left out better than curves without a jump do; a bend is no evidence of",
+  "another protocol."
 )
 
 # Regimes of every configuration of an exhibit; `more` makes further columns of the launches
@@ -157,12 +159,13 @@ changes_shown <- function(found) {
       format_bytes(fcoalesce(found$high_bytes, found$before_bytes))
     )),
     support = ifelse(is.na(found$support), "", sprintf("%.0f %%", 100 * found$support)),
+    shape = fcase(found$jump %in% TRUE, "jump", found$jump %in% FALSE, "bend", default = ""),
     limit = ifelse(is.na(found$eager_limit_bytes), "not measured", paste0(
       say_limit(found$eager_limit_bytes, found$tried_bytes),
       ifelse(found$explained %in% TRUE, ": here", "")
     ))
   )
-  setnames(shown, c("Changes between", "Support", "Eager limit of the library"))
+  setnames(shown, c("Changes between", "Support", "Shape", "Eager limit of the library"))
 }
 
 # Regimes of one configuration, a row each; of a change the row of the regime before it.

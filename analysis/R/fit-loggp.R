@@ -263,11 +263,14 @@ loggp_of <- function(parameters, regimes, level = 0.95, replicates = 1000L, seed
 #' @param noise as of a median over launches: relative misfits below it ask for no regime.
 #' @param level of the intervals.
 #' @param replicates,seed of the bootstrap.
-#' @return list of two data.tables. `regimes`: `from_bytes`, `to_bytes`, `alpha_s` and
+#' @return list of two data.tables and a flag. `regimes`: `from_bytes`, `to_bytes`, `alpha_s` and
 #'   `beta_s_per_byte` with `_low`, `_high`. `changes`: between `after_bytes` and `before_bytes`,
 #'   with the interval `low_bytes` to `high_bytes` (sizes between which the change is; at least
-#'   the distance of neighbouring sizes) and `support`, the share of draws that have a change
-#'   inside `after_bytes` to `before_bytes`. Intervals are `NA` under five launches.
+#'   the distance of neighbouring sizes), `support`, the share of draws that have a change inside
+#'   `after_bytes` to `before_bytes`, and `jump`, whether the two lines beside the change predict
+#'   launches that were left out better than curves without a jump do: only a jump is evidence of
+#'   a change of protocol. `limited`: there are as many regimes as allowed, and there may be more.
+#'   Intervals and `jump` are `NA` under five launches.
 #' @export
 fit_regimes <- function(data, most = 4L, noise = 0.01, level = 0.95, replicates = 1000L,
                         seed = 1L) {
@@ -290,7 +293,8 @@ fit_regimes <- function(data, most = 4L, noise = 0.01, level = 0.95, replicates 
   drawn <- draw_fits(nrow(times), middle, lines, breaks_of, replicates, seed)
   list(
     regimes = table_of_regimes(bytes[from], bytes[to], lines(seconds), drawn$lines, level),
-    changes = change_table(bytes, breaks, drawn$breaks, level)
+    changes = change_table(bytes, breaks, drawn$breaks, level, jumps_at(bytes, times, breaks)),
+    limited = length(from) == most
   )
 }
 
@@ -333,7 +337,7 @@ table_of_regimes <- function(from, to, lines, drawn, level) {
   )
 }
 
-change_table <- function(bytes, breaks, drawn, level) {
+change_table <- function(bytes, breaks, drawn, level, jump) {
   place <- function(i, side) {
     if (is.null(drawn)) {
       return(NA_real_)
@@ -347,7 +351,7 @@ change_table <- function(bytes, breaks, drawn, level) {
   data.table(
     after_bytes = bytes[breaks], before_bytes = bytes[breaks + 1L],
     low_bytes = vapply(seq_along(breaks), place, 0, side = -1),
-    high_bytes = vapply(seq_along(breaks), place, 0, side = 1), support = support
+    high_bytes = vapply(seq_along(breaks), place, 0, side = 1), support = support, jump = jump
   )
 }
 

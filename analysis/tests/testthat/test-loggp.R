@@ -41,6 +41,23 @@ test_that("a jump with the same slope is found, a straight line has no change", 
   expect_equal(1 / straight$regimes$beta_s_per_byte, 5e9, tolerance = 0.02)
 })
 
+test_that("a smooth curve has bends and no jump, a change of protocol is a jump", {
+  # Copies become twice as slow as they leave a cache.
+  cache <- 1e-6 + SIZES / 2e10 * (1 + SIZES / (SIZES + 1e5))
+  curves <- list(power = 1e-6 + 1e-9 * SIZES^0.75, cache = cache)
+  for (curve in curves) {
+    fit <- fit_regimes(launches_of(curve, cv = 0.005), replicates = 20L)
+    expect_false(any(fit$changes$jump))
+  }
+  jumps <- vapply(1:10, \(seed) {
+    fit_regimes(launches_of(two_protocols(SIZES), seed = seed), replicates = 20L)$changes$jump
+  }, NA)
+  expect_true(all(jumps))
+  few <- fit_regimes(launches_of(two_protocols(SIZES), n = 4L))
+  expect_identical(few$changes$jump, NA)
+  expect_true(fit_regimes(launches_of(curves$power, cv = 0.002), replicates = 5L)$limited)
+})
+
 test_that("two changes are found", {
   curve <- ifelse(SIZES <= 512, 2e-7 + SIZES / 8e9,
     ifelse(SIZES <= 32768, 8e-7 + SIZES / 3e9, 5e-6 + SIZES / 1e10)
