@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 import pathlib
+import re
 import subprocess
 
 import pytest
@@ -252,7 +253,8 @@ def test_samples_are_on_the_disk_before_the_description_says_so(
     stage, calls = left_by_launch(), []
     fsync, replace = os.fsync, pathlib.Path.replace
     monkeypatch.setattr(os, "fsync", lambda fd: (
-        calls.append(("fsync", os.path.basename(os.readlink(f"/proc/self/fd/{fd}")))),
+        calls.append(("fsync", re.sub(r"[.][^.]+[.]new$", ".new", os.path.basename(
+            os.readlink(f"/proc/self/fd/{fd}"))))),
         fsync(fd))[1])
     monkeypatch.setattr(pathlib.Path, "replace", lambda path, to: (
         calls.append(("replace", to.name)), replace(path, to))[1])

@@ -327,3 +327,17 @@ def test_machines_that_share_a_stack_have_stages_of_their_own():
                              timeout=120, env={**os.environ, "COTEJO_STACK": str(STACK)}).stdout
               for name in ("one", "two")]
     assert stages[0] != stages[1]
+
+
+@pytest.mark.parametrize("line", [
+    "12-1-1 ² 1 0 x", "12-1-1 1 ² 0 x", "² ² ² ² x", "12-1-²", "9" * 390, "a " * 150, "\x1b[2J x",
+    "1-1 99999999999999999999 1 0 x", "1-1 1 1 99999999999999999999 x", "٣-٣ ٣ ٣ ٣ x", "- - - -",
+    "0-0 0 0 0 x", "1-2-3 -1 2 0 x", "\udcff\udcfe"])
+def test_a_line_that_a_stranger_wrote_stops_no_study(tmp_path, monkeypatch, line):
+    monkeypatch.setenv("COTEJO_LOCKS", str(tmp_path))
+    (tmp_path / "cotejo-cores").write_bytes(os.fsencode(line))
+    said = subprocess.run(
+        [sys.executable, "-m", "reframe_tests.harness", "alone", "true"], cwd=families.REPO,
+        text=True, capture_output=True)
+    assert (said.returncode, said.stderr) == (0, "")
+    assert cores.who(line).isprintable() and cores.among(line) >= 0

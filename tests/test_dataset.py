@@ -267,12 +267,12 @@ PLAIN = tarfile.REGTYPE
     tar_of(("a/x.json", PLAIN, 2)), tar_of(("x.sh", PLAIN, 2)),
     tar_of(("x.json", tarfile.SYMTYPE, 0)), tar_of(("x.json", tarfile.LNKTYPE, 0)),
     tar_of(("x.json", tarfile.CHRTYPE, 0)), tar_of(("x.json", PLAIN, 2), ("x.json", PLAIN, 2)),
-    tar_of(("x.json", PLAIN, 4000)), b"no archive", lzma.compress(b"no tar"),
+    tar_of(("x.json", PLAIN, 12_000)), b"no archive", lzma.compress(b"no tar"),
     tar_of(("x.json", PLAIN, 2))[:80]],
     ids=["above", "absolute", "folder", "ending", "link", "hard link", "device", "twice",
          "too large", "no archive", "no tar", "cut"])
 def test_an_archive_of_a_stranger_is_read_as_hostile(tmp_path, data, monkeypatch):
-    monkeypatch.setattr(packed_sessions, "MOST_IN_FILE", 3000)
+    monkeypatch.setattr(packed_sessions, "MOST_SAMPLES", 11_000)
     (tmp_path / "x.tar.xz").write_bytes(data)
     with pytest.raises(packed_sessions.FileError, match="x.tar.xz"):
         packed_sessions.read_archive(tmp_path / "x.tar.xz")
@@ -311,3 +311,48 @@ echo "status $?"
     assert done.stdout == "status 1\nsame\n", done.stderr
     said = "No space left" if how == "full" else "Read-only file system"
     assert done.stderr.count("\n") == 1 and said in done.stderr
+
+
+@pytest.mark.parametrize("name", [
+    "`bytes`+{system('id>pwned');0}", "a<b", "key", "mpi", "bytes", "`", "a b", "", "x" * 65,
+    "setting_x", "1x", "ä", "a\n", "x,y", 7])
+def test_names_of_columns_are_names_and_none_of_our_own(measured, tmp_path, capsys, name):
+    folder = measured / "local/20260101T000000Z"
+    record = disk.read_json(folder / "cell.001.json")
+    record["samples"]["columns"][-1]["name"] = name
+    disk.write_json(folder / "cell.001.json", record)
+    text = (folder / "cell.001.csv").read_text()
+    (folder / "cell.001.csv").write_text(text.replace(",queue\n", f",{name}\n", 1))
+    (wrong,) = dataset.pack(measured, tmp_path / "out", 20)
+    assert "cell.001.json" in wrong and "column" in wrong and "\n" not in wrong
+    files = packed_sessions.read_archive(tmp_path / "out/local/20260101T000000Z.tar.xz")
+    assert "cell.001.json" not in files and "cell.002.json" in files
+
+
+@pytest.mark.parametrize("name", ["cell.001.csv", "cell.001.json", "session.json"])
+@pytest.mark.parametrize("how", ["pipe", "link", "huge", "device"])
+def test_what_is_no_plain_file_is_left_out_at_once(measured, tmp_path, name, how):
+    path = measured / "local/20260101T000000Z" / name
+    path.rename(tmp_path / "aside")
+    if how == "pipe":
+        os.mkfifo(path)
+    elif how == "link":
+        path.symlink_to(tmp_path / "aside")
+    elif how == "device":
+        path.symlink_to("/dev/zero")
+    else:
+        with open(path, "wb") as file:
+            file.truncate(6 << 30)
+    (wrong,) = dataset.pack(measured, tmp_path / "out", 20)
+    assert name in wrong
+
+
+def test_an_archive_is_not_unpacked_beyond_what_a_session_may_have(tmp_path, monkeypatch):
+    monkeypatch.setattr(packed_sessions, "MOST_SAMPLES", 1 << 20)
+    path = tmp_path / "x.tar.xz"
+    for kind in (tarfile.REGTYPE, tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME):
+        entry = tarfile.TarInfo("cell.001.json")
+        entry.size, entry.type = 4 << 20, kind
+        path.write_bytes(lzma.compress(entry.tobuf(tarfile.USTAR_FORMAT) + bytes(5 << 20)))
+        with pytest.raises(packed_sessions.FileError, match=r"x\.tar\.xz"):
+            packed_sessions.read_archive(path)

@@ -3,10 +3,11 @@
 
 import os
 import subprocess
+import time
 
 import pytest
 
-from reframe_tests.harness.model import families
+from reframe_tests.harness.model import declarations, families
 from stack.build import environment
 from tests.launching import STACK
 
@@ -116,3 +117,17 @@ def test_srun_starts_each_mpi_by_its_own_interface_unless_the_site_names_another
     assert (found["openmpi"], found["mpich"], found["intel-mpi"]) == ("pmix", "pmi2", "pmi2")
     assert families.srun_interfaces(
         ALL, {"srun_mpi": {"openmpi": "pmix_v4"}})["openmpi"] == "pmix_v4"
+
+
+def test_anchors_make_no_more_of_a_declaration_than_a_file_may_hold(tmp_path):
+    path = tmp_path / "bomb.yaml"
+    path.write_text("a0: &a0 [x, x]\n" + "".join(
+        f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 10)))
+    began = time.monotonic()
+    for text in (path.read_text(), "near: &a [*a]", "x: &a {y: *a}", "a" * 2_000_000):
+        path.write_text(text)
+        with pytest.raises(ValueError, match=r"bomb\.yaml"):
+            declarations.read(path, "family")
+    assert time.monotonic() - began < 5
+    path.write_text("a: &x {b: 1}\nc: [*x, *x]\n")
+    assert declarations.parse(path) == {"a": {"b": 1}, "c": [{"b": 1}, {"b": 1}]}

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -29,7 +30,7 @@ def test_a_figure_becomes_a_time_and_stays_a_figure():
     assert (row["time_s"], row["figure"], row["figure_unit"]) == (0.25, 4.0, "GFLOP/s")
     one = made(figures=[{"metric": "took ([0-9.]+)", "unit": "ms"}])
     assert one.rows("took 4.0\n", 1.0)[0]["time_s"] == pytest.approx(4e-3)
-    one = made(figures=[{"metric": "used ([0-9.]+)", "unit": "B"}])
+    one = made(figures=[{"metric": "used ([0-9.]+)", "unit": "B", "better": "less"}])
     assert one.rows("used 4000\n", 1.0)[0]["time_s"] == pytest.approx(4e-6)
     (row,) = made().rows("", 1.5)
     assert (row["operation"], row["time_s"], row["figure_unit"]) == ("app.wall", 1.5, "s")
@@ -50,6 +51,67 @@ def test_output_that_is_no_figure_is_said(output, said):
         one.rows(output, 1.0)
 
 
+@pytest.mark.parametrize(("unit", "value", "time_s", "better"), [
+    ("GFLOP/s", "4", 0.25, "more"), ("Mbytes/sec", "4", 0.25, "more"), ("MB/s", "4", 0.25, "more"),
+    ("MFLOPS", "4", 0.25, "more"), ("msg/s", "4", 0.25, "more"), ("usec", "2", 2e-6, "less"),
+    ("usecs", "2", 2e-6, "less"), ("µs", "2", 2e-6, "less"), ("msec", "2", 2e-3, "less"),
+    ("sec", "2", 2.0, "less"), ("Seconds", "2", 2.0, "less"), ("nsec", "2", 2e-9, "less")])
+def test_the_unit_tells_the_direction_and_the_time(unit, value, time_s, better):
+    one = made(figures=[{"metric": r"r: (\S+)", "unit": unit}])
+    (row,) = one.rows(f"r: {value}\n", 1.0)
+    assert (row["time_s"], row["figure_better"]) == (pytest.approx(time_s), better)
+    one = made(figures=[{"metric": r"r: (\S+) (?P<unit>\S+)"}])
+    (row,) = one.rows(f"r: {value} {unit}\n", 1.0)
+    assert (row["time_s"], row["figure_better"]) == (pytest.approx(time_s), better)
+
+
+@pytest.mark.parametrize("printed", [
+    "9.8e+03", "1.02e+04", "12,5", "1,234.5", "1'234.5", "1.2.3", "1:23.4", "1.5D+03", "0x1F",
+    "1_000", "-5", "3/4", "1.5-103", "2e5"])
+def test_a_part_of_a_number_is_never_taken_for_it(printed):
+    for metric in ("rate: ([0-9.]+)", "rate: ([0-9]+)", r"rate: \D*([0-9.]+)", "rate:.*?([0-9.]+)",
+                   "rate:.*([0-9])"):
+        one = made(figures=[{"metric": metric, "unit": "MB/s"}])
+        with pytest.raises(ValueError, match="METRIC finds .* in .rate|nothing that"):
+            one.rows(f"x\nrate: {printed} MB/s\n", 1.0)
+
+
+@pytest.mark.parametrize("line", [
+    "rate: 12.5", "rate: 12.5 MB/s", "rate: 12.5MB/s", "rate: 12.5.\n", "rate: 12.5, done",
+    "rate: 12.5\n7", "rate: 12.5;3"])
+def test_a_number_ends_where_its_token_does(line):
+    one = made(figures=[{"metric": r"rate: (\d+\.\d+)", "unit": "MB/s"}])
+    assert one.rows(line, 1.0)[0]["figure"] == 12.5
+    one = made(figures=[{"metric": r"^x,(\d+\.\d+),", "unit": "MB/s"}])
+    assert one.rows("x,12.5,3\n", 1.0)[0]["figure"] == 12.5
+
+
+def test_a_table_of_imb_is_read_with_its_sizes(capsys):
+    table = "       0 1000 2.23 0.00\n       1 1000 2.30 0.43\n      4K 100 3.5 1117.0\n"
+    one = made(figures=[{"metric": r"^ +(?P<bytes>\S+) +\d+ +\S+ +(?P<value>\S+)$",
+                         "unit": "Mbytes/sec"}])
+    assert [(r["bytes"], r["figure"]) for r in one.rows(table, 1.0)] == [(1, .43), (4096, 1117.0)]
+    assert "1 rows of 0 B" in capsys.readouterr().out
+    with pytest.raises(ValueError, match="the size 'x'; 4096, 4K"):
+        one.rows("  x 100 3.5 1.0\n", 1.0)
+    with pytest.raises(ValueError, match="not above 0"):
+        one.rows("  8 100 3.5 0.00\n", 1.0)
+
+
+@pytest.mark.parametrize("name", ["a b", "<x>", "`id`", "x" * 70, "../x", "a\x1b[0m"])
+def test_an_operation_that_is_printed_is_a_word(name):
+    one = made(figures=[{"metric": r"(?P<operation>.*): (?P<value>\S+)", "unit": "s"}])
+    with pytest.raises(ValueError, match="operation .*: no word"):
+        one.rows(f"{name}: 1\n", 1.0)
+
+
+def test_a_regular_expression_has_the_time_of_its_launch(tmp_path):
+    one = made(figures=[{"metric": r"((x+x+)+y)", "unit": "s"}], limit_s=1)
+    began = time.monotonic()
+    said = any_program.collect(one, tmp_path, "x" * 60, 1.0)
+    assert said == "METRIC or CHECK took longer than 1 s" and time.monotonic() - began < 5
+
+
 def test_what_lacks_its_check_is_said():
     with pytest.raises(ValueError, match="lacks what CHECK looks for"):
         made(check="^VERIFIED").rows("not VERIFIED\n", 1.0)
@@ -60,7 +122,12 @@ def test_what_lacks_its_check_is_said():
     ({"figures": [{"metric": "(("}]}, "no regular expression"),
     ({"command": "a 'b"}, "command: No closing quotation"),
     ({"comand": "a"}, "unknown key 'comand'"), ({"ranks": 0}, "ranks: 0 is not a number from 1"),
-    ({"figures": [{"metric": "(a)"}, {"metric": "(b)"}]}, "two of one name")])
+    ({"figures": [{"metric": "(a)", "unit": "GFLOP/s", "better": "less"}]}, "is a rate"),
+    ({"figures": [{"metric": "(a)", "unit": "usec", "better": "more"}]}, "is a time"),
+    ({"figures": [{"metric": "(a)", "unit": "apples"}]}, "BETTER=less or BETTER=more"),
+    ({"figures": [{"metric": "(a)"}]}, "BETTER=less or BETTER=more"),
+    ({"figures": [{"metric": "(a)", "unit": "s"}, {"metric": "(b)", "unit": "s"}]},
+     "two of one name")])
 def test_a_declaration_that_is_wrong_names_its_key(data, said):
     with pytest.raises(declarations.DeclarationError, match=said) as caught:
         made(**data)

@@ -115,3 +115,19 @@ def test_a_folder_that_was_made_and_not_yet_marked_is_taken_again(tmp_path):
     with pytest.raises(removal.NotOursError):
         removal.renewed(tmp_path, tmp_path / "tools")
     assert (tmp_path / "tools/bin").exists()
+
+
+def test_a_file_is_written_beside_under_a_name_that_nobody_can_prepare(tmp_path, monkeypatch):
+    foreign = tmp_path / "foreign"
+    foreign.write_text("theirs")
+    for name in ("x.new", ".tmp-x", "x.tmp"):
+        (tmp_path / name).symlink_to(foreign)
+    names, make = [], removal.tempfile.mkstemp
+    monkeypatch.setattr(removal.tempfile, "mkstemp",
+                        lambda *words: names.append(made := make(*words)) or made)
+    for _ in range(2):
+        removal.write_whole(tmp_path / "x", "ours")
+    assert foreign.read_text() == "theirs" and (tmp_path / "x").read_text() == "ours"
+    assert len({name for _, name in names}) == 2
+    assert {p.name for p in tmp_path.iterdir()} == {"foreign", "x", "x.new", ".tmp-x", "x.tmp"}
+    assert (tmp_path / "x").stat().st_mode & 0o777 == 0o644

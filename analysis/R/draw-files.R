@@ -189,9 +189,11 @@ write_whole <- function(path, write) {
   if (!dir.exists(dirname(path))) {
     bad_data(dirname(path), NA, "no such folder and it cannot be made", "name another folder")
   }
-  temporary <- file.path(dirname(path), paste0(".tmp-", basename(path)))
-  on.exit(unlink(temporary))
-  if (!suppressWarnings(file.create(temporary))) cannot_write(path)
+  # R cannot make a file only where there is none, and not through a link; a folder it can.
+  place <- tempfile(".tmp-", dirname(path))
+  if (!dir.create(place, showWarnings = FALSE, mode = "0700")) cannot_write(path)
+  on.exit(unlink(place, recursive = TRUE))
+  temporary <- file.path(place, basename(path))
   tryCatch(write(temporary), error = function(e) {
     if (grepl("no space|disk full|write failed", conditionMessage(e), ignore.case = TRUE)) {
       cannot_write(path)
@@ -204,7 +206,7 @@ write_whole <- function(path, write) {
 
 cannot_write <- function(path) {
   bad_data(
-    sub("/[.]tmp-", "/", path), NA, "cannot be written",
+    sub("/[.]tmp-[^/]*/", "/", path), NA, "cannot be written",
     "check the folder's permissions and the free space", "cotejo_cannot_write"
   )
 }

@@ -67,7 +67,7 @@ check_ran <- function(launch, file) {
   as_before("checked columns", launch$samples$columns, function(columns) {
     check_each(columns, COLUMN_MEMBERS, file, c("samples", "columns"))
     names <- vapply(columns, `[[`, "", "name")
-    check_names(names, NAME, file, c("samples", "columns"), RESERVED)
+    check_names(names, NAME, file, c("samples", "columns"), reserved())
     for (column in columns) {
       if (!is.null(column$role)) {
         check_known(column$role, ROLES, file, c("samples", "columns", "role"))

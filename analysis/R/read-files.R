@@ -117,27 +117,14 @@ quoted <- function(text) {
 }
 
 # Columns of our own tables, which no column of samples may be called: those of launches, of
-# summaries and comparisons, and what expressions about tables of samples name.
-RESERVED <- c(
-  "key", "id", "status", "reason", "started", "wall_s", "simulated", "site", "session",
-  "experiment", "test", "scale", "launch", "seed", "mpi", "algorithms", "transport", "placement",
-  "cpus", "hosts", "ranks", "settings", "parameters", "time_limit_s", "command", "environment",
-  "accident_kind", "accident_evidence", "allocation", "allocation_nodes", "machine",
-  "machine_hosts", "proof", "measuring", "program_sha256", "commit", "dirty", "provider",
-  "lock_sha256", "reframe", "reported_transport", "reported_evidence", "program", "version",
-  "options", "library", "standard", "thread_level", "compiler", "flags", "mpi_header",
-  "libraries", "size", "timer", "timer_resolution_s", "timer_overhead_s", "arrival_last_s",
-  "payload_bytes", "payload_checked", "kernel", "cpu_model", "governor", "node_cores",
-  "memory_bytes", "cache_bytes", "load_1min", "layout", "layout_name", "order_how", "order_seed",
-  "overhead_sample_s", "overhead_call_s", "overhead_clock_s", "involuntary_switches",
-  "migrations", "major_faults", "steal_s", "throttled_s", "quota_cores", "thp", "pit_offset", "pit_ratio",
-  "traps", "steering", "file", "n", "n_all", "n_invalid", "quantity", "factors", "median_s",
-  "min_s", "p10_s", "p95_s", "mean_s", "bytes_per_s", "at", "number", "state", "side", "row",
-  "usable", "wanted", "lesser", "group", "measure", "value", "unit", "configuration", "block",
-  "ratio", "low", "high", "low_s", "high_s", "bytes_per_s_low", "bytes_per_s_high", "cv",
-  "confidence", "level", "mean", "median", "deviation", "limit", "text", "panel", "series", "label",
-  "net_s"
-)
+# summaries and comparisons, and what expressions about tables of samples name. The harness reads
+# the same file.
+reserved <- function() {
+  keep_once("reserved", function() {
+    readLines(system.file("reserved.txt", package = "cotejo", mustWork = TRUE))
+  })
+}
+
 # Beginnings of names of columns that hold members of data, or follow from them.
 OUR_PREFIX <- "^(setting|parameter|option|found|measure|observed|reported|cotejo)_"
 

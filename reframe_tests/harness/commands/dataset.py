@@ -18,15 +18,14 @@ import shutil
 import sys
 
 from ..machine import removal
+from ..model.plain import FileError, read_plain, shown
 from . import shared
 from .packed_sessions import (
     LAUNCH,
     WORD,
-    FileError,
     archive,
     parsed,
     read_archive,
-    read_plain,
     read_session,
 )
 
@@ -110,12 +109,12 @@ def sessions_of(results):
     for folder in sorted(p for site in results.glob("*") for p in site.glob("*")):
         names = [folder.parent.name, folder.name]
         if folder.is_symlink() or folder.parent.is_symlink():
-            wrong.append(f"{folder}: is a link")
+            wrong.append(f"{shown(folder)}: is a link")
         elif folder.is_dir() and any(LAUNCH.fullmatch(p.name) for p in folder.iterdir()):
             if all(WORD.fullmatch(name) for name in names):
                 found.append(folder)
             else:
-                wrong.append(f"{folder}: no name of a site and a session")
+                wrong.append(f"{shown(folder)}: no name of a site and a session")
     return found, wrong
 
 

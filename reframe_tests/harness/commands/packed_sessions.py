@@ -9,13 +9,12 @@ import collections
 import io
 import json
 import lzma
-import os
 import re
-import stat
 import tarfile
 
-#: Of one file within a session, unpacked.
-MOST_IN_FILE = 1 << 30
+from ..model.plain import MOST_JSON, MOST_SAMPLES, FileError, read_plain, shown
+from ..model.families import REPO
+
 PRESET = 9
 #: What is put in the place of what, in this order.
 RULES = [(re.compile(pattern), instead) for pattern, instead in (
@@ -35,12 +34,15 @@ KEPT_OUT = re.compile(r"://|/tmp/|/home/|/root/")
 WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 IN_SESSION = re.compile(r"[A-Za-z0-9][\w.+,=@-]*\.(?:json|csv|csv\.gz)", re.ASCII)
 LAUNCH = re.compile(r".+\.[0-9]{3,}\.json")
+#: Names of columns of samples: one pattern, and names that cotejo's own tables have. R's reader
+#: has the same (analysis/R/read-files.R).
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+OURS = re.compile(r"(?:setting|parameter|option|found|measure|observed|reported|cotejo)_")
+RESERVED = frozenset((REPO / "analysis/inst/reserved.txt").read_text().split())
+#: What lines of samples may hold: no characters that a terminal obeys.
+ROW = re.compile(r"[^\x00-\x1f\x7f-\x9f\"]*")
 #: Files of a session beside its launches, and what each holds.
 PLANS = {"session.json": dict, "audit.json": list}
-
-
-class FileError(ValueError):
-    """A file of results or of a dataset that is left out; the text names it and says why."""
 
 
 def stripped(value):
@@ -87,21 +89,6 @@ def thinned(lines, columns, most):
     return [line for number, line in enumerate(lines) if number in kept]
 
 
-def read_plain(path):
-    """The bytes of a file that is one: no link, no device, not too large."""
-    try:
-        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
-            seen = os.fstat(file.fileno())
-            if not stat.S_ISREG(seen.st_mode):
-                raise FileError(f"{path}: no plain file")
-            if seen.st_size > MOST_IN_FILE:
-                raise FileError(f"{path}: {seen.st_size} B is more than {MOST_IN_FILE}")
-            return file.read(seen.st_size)
-    except OSError as err:
-        reason = "is a link" if path.is_symlink() else err.strerror
-        raise FileError(f"{path}: {reason}") from err
-
-
 def parsed(path, data, kind=dict):
     """What a file of JSON holds: an object, or a list."""
     try:
@@ -115,7 +102,7 @@ def parsed(path, data, kind=dict):
 
 def packed_launch(path, most):
     """Files of one launch: name -> bytes. FileError where they are not what they should be."""
-    record = parsed(path, read_plain(path))
+    record = parsed(path, read_plain(path, MOST_JSON))
     found, samples = {}, record.get("samples")
     if record.get("id") != path.name.removesuffix(".json"):
         raise FileError(f"{path}: its id is {str(record.get('id'))[:80]!r}")
@@ -130,23 +117,42 @@ def packed_launch(path, most):
     return found
 
 
+def wrong_name(names):
+    """What is wrong with the names of columns of samples, or ''."""
+    seen = set()
+    for name in names:
+        if not isinstance(name, str) or not NAME.fullmatch(name):
+            return f"{str(name)[:60]!r} is no name of a column"
+        if name in RESERVED or OURS.match(name):
+            return f"{name!r} is a name of cotejo's own; give the column another one"
+        if name in seen:
+            return f"two columns are called {name!r}"
+        seen.add(name)
+    return ""
+
+
 def packed_samples(path, record, most):
     """The thinned samples of a launch; its record then tells how many are left."""
     samples = record["samples"]
     try:
         name, rows, columns = samples["file"], samples["rows"], samples["columns"]
         names = [column["name"] for column in columns]
+        if wrong := wrong_name(names):
+            raise FileError(f"{path}: {wrong}")
         if name != f"{record['id']}.csv":
             raise FileError(f"{path}: samples.file is {str(name)[:80]!r}, not {record['id']}.csv")
         head, header, *lines = read_plain(path.with_name(name)).decode().splitlines()
         if header.split(",") != names or any(line.count(",") != len(names) - 1 for line in lines):
             raise FileError(f"{path.with_name(name)}: its columns are not those of {path.name}")
+        if odd := next((line for line in lines if not ROW.fullmatch(line)), None):
+            raise FileError(f"{path.with_name(name)}: a control character or quote in "
+                            f"{odd[:60]!r}")
         if len(lines) != rows:
             raise FileError(f"{path.with_name(name)}: {len(lines)} rows, {path.name} says {rows}")
         kept = thinned(lines, columns, most)
+    except FileError:
+        raise
     except (KeyError, TypeError, ValueError, AttributeError) as err:
-        if isinstance(err, FileError):
-            raise
         raise FileError(f"{path}: its samples are not as docs/data.md says "
                         f"({type(err).__name__}: {str(err)[:80]})") from err
     if len(kept) < len(lines):
@@ -159,10 +165,12 @@ def read_session(folder, most):
     files, wrong = {}, []
     for path in sorted(folder.iterdir()):
         try:
-            if not path.name.startswith(".") and LAUNCH.fullmatch(path.name):
+            if LAUNCH.fullmatch(path.name) and not IN_SESSION.fullmatch(path.name):
+                raise FileError(f"{shown(path)}: no name of a launch")
+            if LAUNCH.fullmatch(path.name):
                 files.update(packed_launch(path, most))
             elif path.name in PLANS:
-                record = stripped(parsed(path, read_plain(path), PLANS[path.name]))
+                record = stripped(parsed(path, read_plain(path, MOST_JSON), PLANS[path.name]))
                 files[path.name] = (json.dumps(record, indent=1) + "\n").encode()
         except FileError as err:
             wrong.append(str(err))
@@ -181,19 +189,37 @@ def archive(files):
     return lzma.compress(raw.getvalue(), preset=PRESET)
 
 
+class Bounded(io.RawIOBase):
+    """What a stream unpacks to, as far as a session may have it: FileError beyond that, also where
+    a header promises more."""
+
+    def __init__(self, path, stream):
+        super().__init__()
+        self.path, self.stream, self.room = path, stream, MOST_SAMPLES
+
+    def read(self, size=-1):
+        data = self.stream.read(min(size, self.room + 1) if size >= 0 else self.room + 1)
+        self.room -= len(data)
+        if self.room < 0:
+            raise FileError(f"{shown(self.path)}: unpacks to more than {MOST_SAMPLES} B")
+        return data
+
+
 def read_archive(path):
     """The files of a session's archive: name -> bytes. FileError for anything but plain files of
     a session, each once, and for more bytes than a session may have."""
-    found, room = {}, MOST_IN_FILE
+    found, packed = {}, io.BytesIO(read_plain(path))
     try:
-        with tarfile.open(fileobj=io.BytesIO(read_plain(path)), mode="r|xz") as tar:
+        with (lzma.open(packed) as stream,
+              tarfile.open(fileobj=Bounded(path, stream), mode="r|") as tar):
             for entry in tar:
                 if not entry.isreg() or not IN_SESSION.fullmatch(entry.name):
                     raise FileError(f"{path}: {entry.name[:80]!r} is no plain file of a session")
-                room -= entry.size
-                if entry.name in found or room < 0:
+                if entry.name in found or entry.size > MOST_SAMPLES:
                     raise FileError(f"{path}: {entry.name[:80]!r} is there twice or too large")
                 found[entry.name] = tar.extractfile(entry).read()
-    except (tarfile.TarError, lzma.LZMAError, EOFError, OSError) as err:
+    except FileError:
+        raise
+    except (tarfile.TarError, lzma.LZMAError, EOFError, OSError, ValueError) as err:
         raise FileError(f"{path}: no tar.xz ({str(err)[:80]})") from err
     return found

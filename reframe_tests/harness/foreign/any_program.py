@@ -14,7 +14,7 @@ import subprocess
 import yaml
 
 from ..machine import removal
-from ..model import declarations, families, program, sites
+from ..model import declarations, families, program, quantity, sites
 from . import adapter
 
 FOLDER = families.REPO / "programs"
@@ -185,7 +185,8 @@ def collect(one, stage, output, wall_s):
     """Completes a launch from what its program printed; why there is none, or ''."""
     described = (pathlib.Path(stage) / "samples.json").exists()
     try:
-        rows, reason = one.rows(output, wall_s), ""
+        with quantity.within(one.limit_s, "METRIC or CHECK"):
+            rows, reason = one.rows(output, wall_s), ""
     except ValueError as err:
         rows, reason = [], str(err)
     whole = adapter.complete(stage, rows, COLUMNS, one.name, payload_bytes=0)

@@ -35,6 +35,15 @@ NAMED_WITHIN_S = 60
 #: Names of temporary folders, as the guard and this module make them.
 TEMPORARY = re.compile(r"cotejo-[A-Za-z0-9_]{6,8}")
 
+#: The line of the lock, which any user may have written: "STUDY PID START UID WORDS".
+LINE = re.compile(r"(\S{1,80}) ([0-9]{1,9}) ([0-9]{1,19})(?: ([0-9]{1,10})(?: (.*))?)?",
+                  re.DOTALL)
+#: The name of a study: "PID-START-PROCESSES".
+STUDY = re.compile(r"([0-9]{1,9})-([0-9]{1,19})(?:-([0-9]{1,19}))?(?![^ ])")
+
+#: Who has the lock and has not written its line yet.
+BEGINS = "a launch that begins"
+
 #: The open file of the lock, once this process has it.
 _held = []
 
@@ -135,7 +144,7 @@ def _try(file, name, words):
         os.pwrite(file, mine.replace("\n", " ").encode()[:LINE_MOST - 1] + b"\n", 0)
     # To share it what was exclusive is given up for a moment: the line is read again.
     if not _flock(file, fcntl.LOCK_SH):
-        return _line(file) or "a launch that begins"
+        return _line(file) or BEGINS
     line = _line(file)
     if line.partition(" ")[0] == name:
         return ""
@@ -145,19 +154,20 @@ def _try(file, name, words):
 
 def _founder(line):
     """Study, process and start of a line; zeros where it is none."""
-    name, pid, start, *_ = [*line.split(), "", "", ""][:4]
-    return (name, int(pid), int(start)) if pid.isdigit() and start.isdigit() else (name, 0, 0)
+    found = LINE.fullmatch(line)
+    return (found[1], int(found[2]), int(found[3])) if found else (line.partition(" ")[0], 0, 0)
 
 
 def who(line):
     """Who has the lock, in words."""
     _, pid, start = _founder(line)
     if not pid:
-        return line
-    number, words = [*line.split(maxsplit=4)[3:], ""][:2]
+        return line if line == BEGINS else f"another process has this machine's cores ({line!a})"
+    found = LINE.fullmatch(line)
+    number, words = int(found[4] or 0), ascii(found[5] or "")[1:-1]
     try:
-        user = pwd.getpwuid(int(number)).pw_name
-    except (KeyError, ValueError):
+        user = pwd.getpwuid(number).pw_name
+    except (KeyError, OverflowError):
         user = f"user {number}"
     left = "" if is_there(pid, start, among(line)) else ", and is gone, but left processes behind"
     return f"process {pid} of {user} measures on this machine's cores ({words}){left}"
@@ -166,8 +176,8 @@ def who(line):
 def among(line):
     """Among which processes the study of a line has its numbers (removal.processes), by its name;
     0 where that does not tell."""
-    *_, last = ["", *line.partition(" ")[0].split("-")[2:3]]
-    return int(last) if last.isdigit() else 0
+    found = STUDY.match(line)
+    return int(found[3] or 0) if found else 0
 
 
 def is_there(pid, start, where):
@@ -185,7 +195,7 @@ def end_left(line):
         return
     mark = f"COTEJO_STUDY={name}".encode()
     for _ in range(50):
-        left = [number for number in map(int, filter(str.isdigit, os.listdir("/proc")))
+        left = [number for number in map(int, filter(str.isdecimal, os.listdir("/proc")))
                 if mark in _environment(number) and number != os.getpid() and started_at(number)]
         if not left:
             return
@@ -216,9 +226,9 @@ def sweep_folders():
                     folder.rmdir()  # what is in it, if anything is, is not of ours
                 continue
             line = ["", *(folder / removal.MARK).read_text().splitlines()][-1]
-            (_, pid, start), where = _founder(line), [*line.split(), *"0000"][3]
+            _, pid, start = _founder(line)
             nobodys = not pid and old
-            where = int(where) if where.isdigit() else 0
+            where = int(LINE.fullmatch(line)[4] or 0) if pid else 0
             if nobodys or (pid and not is_there(pid, start, where)):
                 removal.remove(folder.parent, folder)
 
@@ -248,8 +258,8 @@ def study():
 
 def founder_named():
     """Process and start of the first process of this study, by the study's name."""
-    pid, start, *_ = [*study().split("-"), "", ""]
-    return (int(pid), int(start)) if pid.isdigit() and start.isdigit() else (0, 0)
+    found = STUDY.fullmatch(study())
+    return (int(found[1]), int(found[2])) if found else (0, 0)
 
 
 def hold(words, wait_s=WAIT_S):

@@ -3,6 +3,7 @@
 
 import json
 
+from ..model import plain
 from . import removal
 
 
@@ -19,7 +20,7 @@ def copy_whole(source, path):
 def read_json(path):
     """Reads one JSON; ValueError says which file is broken and what to do."""
     try:
-        return json.loads(path.read_text())
+        return json.loads(plain.read_plain(path, plain.MOST_JSON).decode())
     except json.JSONDecodeError as err:
         raise ValueError(f"{path}:{err.lineno}: not JSON ({err.msg}); "
                          "move the file away to measure again") from err

@@ -23,6 +23,10 @@ WORDS = "Made by cotejo, which may replace or remove this folder with all that i
 WAITING = ".cotejo-temporary."
 
 
+#: How names of files end that are being written.
+UNFINISHED = ".new"
+
+
 class NotOursError(ValueError):
     """A folder that is left as it is; the text says why in one line."""
 
@@ -62,10 +66,12 @@ def sync_folder(folder):
 
 
 def write_whole(path, data, mode=0o644):
-    """Writes text or bytes beside, syncs and renames: a file that exists is whole."""
-    temporary = path.with_name(f"{path.name}.new")
+    """Writes text or bytes beside, syncs and renames: a file that exists is whole. The name
+    beside is one that nobody can know before, and never a link."""
+    handle, name = tempfile.mkstemp(UNFINISHED, f"{path.name[:100]}.", path.parent)
+    temporary = pathlib.Path(name)
     try:
-        with open(temporary, "wb") as file:
+        with open(handle, "wb") as file:
             os.fchmod(file.fileno(), mode)
             file.write(data.encode() if isinstance(data, str) else data)
             file.flush()

@@ -10,6 +10,8 @@ import jsonschema
 import referencing
 import yaml
 
+from .plain import FileError, read_plain
+
 SCHEMAS = pathlib.Path(__file__).parent / "schemas"
 
 
@@ -22,7 +24,35 @@ class DeclarationError(ValueError):
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML as people write it: 1e6 is a number, too, and no word but true and false a truth."""
+    """YAML as people write it: 1e6 is a number, too, and no word but true and false a truth. What
+    anchors make of it is bounded."""
+
+    def get_single_node(self):
+        node = super().get_single_node()
+        _written_out(node, {})
+        return node
+
+
+#: Characters of a declaration with all its anchors written out.
+MOST_WRITTEN = 1_000_000
+
+
+def _written_out(node, known):
+    """Size of a node with its anchors written out; YAMLError beyond MOST_WRITTEN, and where one
+    holds itself."""
+    if node is None:
+        return 0
+    if id(node) not in known:
+        known[id(node)] = None
+        size = len(node.value) if isinstance(node, yaml.ScalarNode) else 0
+        for part in [] if isinstance(node, yaml.ScalarNode) else node.value:
+            size += sum(_written_out(one, known) for one in
+                        (part if isinstance(part, tuple) else [part]))
+        known[id(node)] = 1 + size
+    if known[id(node)] is None or known[id(node)] > MOST_WRITTEN:
+        raise yaml.YAMLError("an anchor holds itself, or anchors make more than "
+                             f"{MOST_WRITTEN} characters of it")
+    return known[id(node)]
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -89,7 +119,12 @@ def problems(data, schema):
 def parse(path):
     """What a YAML file holds; DeclarationError where it is not YAML."""
     try:
-        return yaml.load(path.read_text(), _Loader)  # noqa: S506 - it is a SafeLoader
+        text = read_plain(path, MOST_WRITTEN).decode()
+        return yaml.load(text, _Loader)  # noqa: S506 - it is a SafeLoader
+    except FileError:
+        if not path.exists():
+            path.read_text()  # the system's own words
+        raise
     except (yaml.YAMLError, ValueError, RecursionError) as err:
         raise DeclarationError(path, [f"not YAML: {' '.join(str(err).split())}"]) from None
 

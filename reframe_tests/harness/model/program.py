@@ -1,19 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A program to be compared, as its YAML or the command line declares it, and what it printed."""
 
-import math
 import re
 import shlex
 from dataclasses import dataclass
 
-from . import declarations
+from . import declarations, quantity
 
-#: Seconds of what is a time; other figures have any unit.
-TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}
-#: Other figures of which less is better, as a time: the analysis compares ratios of times.
-LESS = 1e-9
-#: What samples may hold (docs/data.md).
-MOST_S = 1e6
 PLACES = re.compile(r"\{([a-z]*)\}")
 
 
@@ -24,36 +17,37 @@ class Figure:
     metric: str
     name: str = ""
     unit: str = ""
-    better: str = "less"
+    #: `less`, `more`, or as the unit says.
+    better: str = ""
 
     def found(self, output):
-        """All values in the output: list of (operation's ending, bytes, unit, value).
+        """All values in the output: list of (operation's ending, bytes, unit, value), and how many
+        rows were left out, of messages of 0 B that have no rate.
 
         The value is the group `value`, else the first; groups `bytes`, `unit` and `operation` are
         optional. ValueError says what is wrong.
         """
         pattern = re.compile(self.metric, re.MULTILINE)
-        rows = []
+        group = "value" if "value" in pattern.groupindex else 1
+        rows, left_out = [], 0
         for match in pattern.finditer(output):
             named = match.groupdict()
-            text = named.get("value") or match[1]
-            try:
-                value = float(text)
-            except ValueError:
-                raise ValueError(f"METRIC finds {text[:40]!r}, which is no number") from None
-            if not (math.isfinite(value) and value > 0):
-                raise ValueError(f"METRIC finds {text}, which is not above 0")
-            rows.append((named.get("operation") or self.name, int(named.get("bytes") or 0),
-                         named.get("unit") or self.unit, value))
-        return rows
-
-    def seconds(self, value, unit):
-        """The value as the time that samples hold: a time itself, 1 / value of what is better the
-        more there is, and `LESS` times the value else."""
-        time_s = 1 / value if self.better == "more" else value * TIMES.get(unit, LESS)
-        if not time_s <= MOST_S:
-            raise ValueError(f"METRIC finds {value:g}, which is beyond what can be held")
-        return time_s
+            if match[group] is None:
+                raise ValueError(f"METRIC's group took nothing in {quantity.line_of(match)}")
+            value, size = quantity.number(match, group), quantity.size(named.get("bytes") or "0")
+            if named.get("bytes") and size == value == 0:
+                left_out += 1
+                continue
+            if not 0 < value < float("inf"):
+                raise ValueError(f"METRIC finds {match[group]} in {quantity.line_of(match)}, "
+                                 "which is not above 0: coarser than what it measures?")
+            operation, unit = named.get("operation") or self.name, named.get("unit") or self.unit
+            if operation and not quantity.OPERATION.fullmatch(operation):
+                raise ValueError(f"METRIC finds the operation {operation[:40]!a}: no word")
+            if not quantity.UNIT.fullmatch(unit):
+                raise ValueError(f"METRIC finds the unit {unit[:40]!a}, which is no unit")
+            rows.append((operation, size, unit, value))
+        return rows, left_out
 
 
 @dataclass(frozen=True)
@@ -85,17 +79,21 @@ class Program:
             raise ValueError("the program's output lacks what CHECK looks for")
         rows = []
         for figure in self.figures:
-            found = figure.found(output) if figure.metric else [(figure.name, 0, "s", wall_s)]
+            found, left_out = (figure.found(output) if figure.metric
+                               else ([(figure.name, 0, "s", wall_s)], 0))
+            if left_out:
+                print(f"METRIC: {left_out} rows of 0 B with the value 0 are left out")
             if not found:
                 raise ValueError("the program printed nothing that METRIC "
                                  f"{figure.metric[:60]!r} finds")
             for number, (ending, size, unit, value) in enumerate(found):
                 key = (ending, size, unit)
+                better = quantity.direction(unit, figure.better)
                 repetition = sum(other[:3] == key for other in found[:number])
                 rows.append({
                     "operation": ".".join(filter(None, [self.name, ending])), "bytes": size,
-                    "repetition": repetition, "time_s": figure.seconds(value, unit),
-                    "figure_unit": unit or "1", "figure_better": figure.better, "figure": value})
+                    "repetition": repetition, "time_s": quantity.seconds(value, unit, better),
+                    "figure_unit": unit or "1", "figure_better": better, "figure": value})
         return rows
 
 
@@ -127,6 +125,13 @@ def problems(data):
                 found.append(f"{where}: {text!r} has no group ( ) around the value")
         except (re.error, RecursionError, OverflowError) as err:
             found.append(f"{where}: {text!r} is no regular expression: {err}")
+    for figure in data.get("figures", []):
+        try:
+            # A unit that is printed tells its direction then.
+            if "(?P<unit>" not in figure["metric"]:
+                quantity.direction(figure.get("unit", ""), figure.get("better", ""))
+        except ValueError as err:
+            found.append(f"figures: {figure.get('name', '')}: {err}".replace(": : ", ": "))
     names = [f.get("name", "") for f in data.get("figures", [])]
     if len(set(names)) < len(names):
         found.append("figures: two of one name")

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Opens files that a stranger may have written: plain files of a limited size, through no link.
+
+Uses the standard library alone, since it serves before anything is installed.
+"""
+
+import os
+import stat
+
+#: Bytes of a file of samples, or of the unpacked archive of a session; and of a file of JSON.
+MOST_SAMPLES, MOST_JSON = 1 << 28, 1 << 24
+
+
+class FileError(ValueError):
+    """A file that is left out; the text names it and says why."""
+
+
+def shown(path):
+    """A path as text for a terminal: what is no printable text is escaped."""
+    text = os.fspath(path)
+    return text if text.isprintable() else ascii(text)
+
+
+def read_plain(path, most=MOST_SAMPLES):
+    """The bytes of a plain file; FileError where it is a link, a device or too large."""
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC),
+                  "rb") as file:
+            seen = os.fstat(file.fileno())
+            if not stat.S_ISREG(seen.st_mode):
+                raise FileError(f"{shown(path)}: no plain file")
+            if seen.st_size > most:
+                raise FileError(f"{shown(path)}: {seen.st_size} B are more than {most}")
+            return file.read(seen.st_size)
+    except OSError as err:
+        reason = "is a link" if os.path.islink(path) else err.strerror
+        raise FileError(f"{shown(path)}: {reason}") from err
