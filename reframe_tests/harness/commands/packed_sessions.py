@@ -12,8 +12,8 @@ import lzma
 import re
 import tarfile
 
-from ..model.plain import MOST_JSON, MOST_SAMPLES, FileError, read_plain, shown
 from ..model.families import REPO
+from ..model.plain import MOST_JSON, MOST_SAMPLES, FileError, read_plain, shown
 
 PRESET = 9
 #: What is put in the place of what, in this order.
