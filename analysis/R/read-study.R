@@ -135,7 +135,8 @@ kept_of <- function(dir) {
       return(NULL)
     }
     facts <- file.info(files, extra_cols = FALSE)
-    paste(substring(files, nchar(dir) + 2L), facts$size, format(as.numeric(facts$mtime), digits = 17L))
+    changed <- format(as.numeric(facts$mtime), digits = 17L)
+    paste(substring(files, nchar(dir) + 2L), facts$size, changed)
   }
   file.path(folder, paste0(sum_of(c(code_sum(), what)), ".rds"))
 }
