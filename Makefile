@@ -41,6 +41,10 @@ PATH := $(STACK)/tools/bin:$(PATH)
 export $(GIVEN) SPACK PROOF_RESULTS PUBLISHED COTEJO_STACK COTEJO_RESULTS RFM_CONFIG_FILES \
        CLONE PATH
 
+# What the shell exports for other Pythons, gits and pips is none of ours.
+unexport PYTHONPATH PYTHONHOME PYTHONSTARTUP PYTHONUSERBASE PYTHONSAFEPATH PYTHONPLATLIBDIR \
+         PIP_TARGET PIP_PREFIX PIP_USER PIP_REQUIRE_VIRTUALENV GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
+
 # R looks for garbage when so many of its cells are in use: with more than it begins with it looks
 # less often, for 60 MB more in each process.
 RSCRIPT = R_LIBS="$$STACK/R" R_NSIZE=3M Rscript --vanilla

@@ -75,6 +75,13 @@ def systems():
     SYSTEM.setdefault("max_local_jobs", 1)
     if DRY_RUN:
         SYSTEM["max_local_jobs"] = DRY_RUN
+    for partition in SYSTEM["partitions"]:
+        # A local launch with the MPI's own launcher has no job around it, whatever the shell says.
+        partition["prepare_cmds"] = [
+            environment.clearing(
+                [*DECLARED, *KNOWN.values()], modules="modules_system" in SYSTEM,
+                scheduler=partition["scheduler"] != "local" or partition["launcher"] != "mpirun"),
+            *partition.get("prepare_cmds", [])]
     SYSTEM["partitions"] = [allocation.fit(partition)
                             for partition in allocation.served(SYSTEM["partitions"])]
     for partition in SYSTEM["partitions"]:
@@ -83,9 +90,6 @@ def systems():
                                  and PRESENT[name].started_by(partition["launcher"])]
         if submission.needed():  # the job around a study is of no MPI
             partition["environs"].append("builtin")
-        # Before modules, variables of the site, and the launcher have their say.
-        partition["prepare_cmds"] = [environment.clearing([*DECLARED, *KNOWN.values()]),
-                                     *partition.get("prepare_cmds", [])]
         # Two launches at once would disturb each other.
         partition.setdefault("max_jobs", 1)
         if DRY_RUN:

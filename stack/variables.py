@@ -27,7 +27,7 @@ FORMS = {
     "RANKS": (r"[1-9][0-9]{0,5}", "a number from 1 on"),
     "THREADS": (r"[1-9][0-9]{0,2}", "a number from 1 on"),
     "BETTER": (r"less|more", "less or more"),
-    "UNIT": (r"[A-Za-z0-9/%^_*-]{1,20}", "a unit such as GFLOP/s"),
+    "UNIT": (r"[A-Za-z0-9/%^_*.µμ-]{1,30}", "a unit such as GFLOP/s"),
     "UNTIL": (r"[0-9]*\.?[0-9]+%?", "a width such as 3% or 0.03"),
     "DELTA": (r"[0-9]*\.?[0-9]+%?", "a relative difference such as 3% or 0.03"),
     "PDF": (r"yes", "yes"),

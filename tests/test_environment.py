@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the user's shell exports does not steer an MPI; what the site says, does."""
 
+import os
 import subprocess
+import sys
 
 import pytest
 
@@ -22,13 +24,57 @@ SHELL = {"I_MPI_ADJUST_BCAST": "3", "UCX_TLS": "sm", "FI_PROVIDER": "sockets",
          "SLURM_CPUS_PER_TASK": "32", "SRUN_CPUS_PER_TASK": "32", "SLURM_EXACT": "1"}
 
 
-def test_the_command_clears_what_steers_and_nothing_else():
-    command = environment.clearing(families.load().values())
+def left_of(environ, folder="/", **what):
+    command = environment.clearing(families.load().values(), **what)
+    done = subprocess.run(["bash", "-c", f"{command}; env"], text=True, capture_output=True,
+                          check=True, env=environ, cwd=folder)
+    return dict(line.partition("=")[::2] for line in done.stdout.splitlines())
+
+
+def test_the_command_leaves_what_is_known_and_nothing_else(tmp_path):
+    shell = {**SHELL, "LD_PRELOAD": "", "PATH": "/usr/bin:/bin", "OF_MINE": "1",
+             "HOME": "/home/me", "SLURM_JOB_ID": "7", "SLURM_NODELIST": "nid00[1-2]",
+             "PYTHONPATH": "/x", "TZ": "UTC", "LC_NUMERIC": "de_DE.UTF-8", "LANG": "fr_FR",
+             "BASH_FUNC_mpirun%%": "() { id; }",
+             "USER": "me", "COTEJO_STUDY": "1-2", "LMOD_DIR": "/lmod", "BASH_ENV": "/dev/null"}
+    left = left_of(shell, tmp_path)
+    for name in ("SHLVL", "_"):
+        left.pop(name, None)
+    assert left == {"PATH": "/usr/bin:/bin", "PWD": str(tmp_path), "HOME": str(tmp_path),
+                    "LC_ALL": "C", "USER": "me", "COTEJO_STUDY": "1-2"}
+    assert left_of(shell, modules=True).keys() - left.keys() - {"SHLVL", "_"} == {
+        "LMOD_DIR", "LD_LIBRARY_PATH"}
+    assert left_of(shell, scheduler=True).keys() - left.keys() - {"SHLVL", "_"} == {
+        "SLURM_JOB_ID", "SLURM_NODELIST"}
+
+
+def test_variables_of_a_job_that_is_gone_are_no_allocation(monkeypatch, tmp_path):
+    for said in ([], ["JobId=7", "JobState=COMPLETED"]):
+        monkeypatch.setattr(allocation, "_words", lambda *words, said=said: said)
+        monkeypatch.setenv("SLURM_JOB_ID", "7")
+        assert allocation.around.__wrapped__() is None
+    monkeypatch.setattr(allocation, "_words", lambda *words: ["JobId=7", "JobState=RUNNING"])
+    assert allocation.around.__wrapped__().id == "7"
+    monkeypatch.delenv("SLURM_JOB_ID")
+    monkeypatch.setenv("PBS_JOBID", "9")
+    monkeypatch.setenv("PBS_NODEFILE", str(tmp_path / "gone"))
+    assert allocation.around.__wrapped__() is None
+
+
+def test_no_module_of_the_shell_stands_before_those_of_the_harness(tmp_path):
+    for name in ("json", "yaml", "reframe", "argparse"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('imported from the shell')\n")
     done = subprocess.run(
-        ["bash", "-c", f"{command}; env"], text=True, capture_output=True, check=True,
-        env={**SHELL, "LD_PRELOAD": "", "PATH": "/usr/bin:/bin", "KEPT": "1", "MPI_OF_MINE": "1"})
-    left = {line.partition("=")[0] for line in done.stdout.splitlines()}
-    assert left - {"PWD", "SHLVL", "_"} == {"PATH", "KEPT", "MPI_OF_MINE", "LD_LIBRARY_PATH"}
+        [sys.executable, "-m", "reframe_tests.harness", "study", "--tries", "-1"],
+        text=True, capture_output=True, cwd=families.REPO,
+        env={**os.environ, "PYTHONPATH": str(tmp_path), "RFM_SYSTEM": "daint:gpu"})
+    assert "--tries must be" in done.stderr, done.stderr
+
+
+def test_the_harness_drops_what_reframe_and_git_of_the_shell_would_heed():
+    assert environment.isolated({
+        "RFM_SYSTEM": "x", "RFM_CONFIG_FILES": "c", "GIT_DIR": "/g", "PYTHONPATH": "p",
+        "PATH": "/bin"}) == {"RFM_CONFIG_FILES": "c", "PATH": "/bin"}
 
 
 @needs_stack
@@ -44,7 +90,9 @@ def test_a_launch_does_not_see_what_the_shell_exported(tmp_path):
     assert steering == {
         "I_MPI_FABRICS": "shm", "I_MPI_DEBUG": "5", "I_MPI_ADJUST_REDUCE": "2",
         "I_MPI_ROOT": "/opt/impi", "UCX_TLS": "of-the-site"}
-    assert seen["LD_LIBRARY_PATH"] == f"/opt/impi/lib:{fake.prefix}/lib:/of/the/shell"
+    assert seen["LD_LIBRARY_PATH"] == f"/opt/impi/lib:{fake.prefix}/lib"
+    # Libraries read parameter files there.
+    assert seen["HOME"].startswith(f"{fake.stack}/reframe/stage/") and seen["LC_ALL"] == "C"
     assert seen["PATH"].startswith(f"{fake.prefix}/bin:/opt/impi/bin:")
     (record,) = fake.records()
     assert record["environment"]["UCX_TLS"] == "of-the-site"

@@ -4,10 +4,22 @@
 A command's module alone is loaded, since `alone` and `remove` serve before the stack is there.
 """
 
-import importlib
+import os
 import sys
 
-from .commands import shared
+# Before anything is imported that a folder of PYTHONPATH could stand before.
+if any(name.startswith("PYTHON") for name in os.environ):
+    for name in [name for name in os.environ if name.startswith("PYTHON")]:
+        del os.environ[name]
+    repo = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    again = (f"import sys; sys.path[0] = {repo!r}; import runpy; "
+             "runpy.run_module('reframe_tests.harness', run_name='__main__', alter_sys=True)")
+    os.execv(sys.executable, [sys.executable, "-E", "-s", "-c", again, *sys.argv[1:]])
+
+import importlib  # noqa: E402
+
+from .commands import shared  # noqa: E402
+from .machine import environment  # noqa: E402
 
 COMMANDS = {"alone": "alone", "check-site": "check_site", "cluster": "cluster",
             "dataset": "dataset", "new-site": "new_site", "references": "write_references",
@@ -19,6 +31,8 @@ def main():
     if name not in COMMANDS:
         sys.exit(f"harness: {name!r} is no command; there are {', '.join(COMMANDS)}")
     sys.argv[:2] = [name]
+    for variable in os.environ.keys() - environment.isolated(os.environ).keys():
+        del os.environ[variable]
     shared.run(name, importlib.import_module(f".commands.{COMMANDS[name]}", __package__).main)
 
 

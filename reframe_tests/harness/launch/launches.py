@@ -10,10 +10,11 @@ import contextlib
 import functools
 import hashlib
 import json
+import os
 import re
 import subprocess
 
-from ..machine import disk
+from ..machine import disk, environment
 from ..machine.inventory import cpu_list
 from ..model import factors, families
 from ..model import transport as transports
@@ -35,7 +36,8 @@ def provenance(reframe_version):
     """
     def git(*words):
         done = subprocess.run(["git", "-C", str(families.REPO), *words],
-                              text=True, capture_output=True)
+                              text=True, capture_output=True,
+                              env=environment.isolated(os.environ))
         return done.stdout.strip() if done.returncode == 0 else None
 
     changed = git("status", "--porcelain", "--untracked-files=no")

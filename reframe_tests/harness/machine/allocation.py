@@ -35,9 +35,16 @@ def _words(*command):
     return done.stdout.split() if done.returncode == 0 else []
 
 
+#: States of a job in which launches can be started. A variable of an older job may be left in a
+#: shell.
+ALIVE = {"RUNNING", "SUSPENDED", "CONFIGURING", "COMPLETING"}
+
+
 def _slurm(number):
     told = dict(word.split("=", 1) for word in _words("scontrol", "show", "job", number)
                 if "=" in word)
+    if told.get("JobState", "RUNNING" if told else "") not in ALIVE:
+        return None
     names = _words("scontrol", "show", "hostnames", os.environ.get("SLURM_JOB_NODELIST", ""))
     shared = {"NO": True, "EXCLUSIVE": True, "YES": False, "OK": False}
     return Allocation("slurm", number, names, shared.get(told.get("OverSubscribe")))
@@ -48,7 +55,7 @@ def _pbs(number):
     try:
         lines = pathlib.Path(os.environ["PBS_NODEFILE"]).read_text().split()
     except (KeyError, OSError):
-        lines = []
+        return None
     return Allocation("pbs", number, list(dict.fromkeys(lines)))
 
 

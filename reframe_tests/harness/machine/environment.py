@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What of a user's shell could steer an MPI, and is cleared before anything of ours is set."""
+"""The environment of launches and of the harness: what is kept of that of a user's shell."""
 
 #: Beginnings of names of variables: of libraries that MPIs stand on, of resource managers, and of
 #: the loader. Each family declares its own (`steered_by`).
@@ -24,10 +24,40 @@ def of_others(name, family, known):
             and any(steers(one) for one in known.values()))
 
 
-def clearing(families):
-    """The command of bash that clears it."""
-    names = "|".join(f"{name}*" for name in steering(families))
-    return f'for name in $(compgen -e); do case $name in {names}) unset "$name";; esac; done'
+#: What a launch keeps of the environment around it: where programs are, who the user is, and how
+#: other hosts are reached. All else that it has, modules, the site and cotejo set.
+KEPT = ("PATH", "PWD", "USER", "LOGNAME", "SHELL", "TERM", "TMPDIR", "HOSTNAME", "SSH_AUTH_SOCK",
+        "KRB5CCNAME", "XDG_RUNTIME_DIR", "COTEJO_*")
+#: What module systems need, and what modules that are loaded already have set.
+MODULES = ("MODULE*", "LMOD*", "__LMOD*", "__MODULES*", "_LMFILES_*", "LOADEDMODULES",
+           "_ModuleTable*", "CRAY*", "PE_*", "LD_LIBRARY_PATH")
+#: What schedulers tell the programs of a job.
+SCHEDULERS = ("SLURM*", "PBS_*", "PALS_*", "PMI_*", "LSB_*", "LSF_*", "FLUX_*", "OAR_*",
+              "COBALT_*", "JOB_ID", "PE_HOSTFILE", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
+              "GPU_DEVICE_ORDINAL", "ZE_AFFINITY_MASK")
+FUNCTIONS = ("module", "_module*", "ml", "*Lmod*", "switchml")
+
+
+def clearing(families, *, modules=False, scheduler=False):
+    """The commands of bash that leave of the environment what is KEPT. `modules`, `scheduler`: the
+    site has modules, or its launcher is a scheduler's, which needs what that told it.
+
+    HOME is the folder of the launch, since libraries read parameter files in it, and numbers are
+    printed as in C.
+    """
+    kept = [*KEPT, *(MODULES if modules else ()), *(SCHEDULERS if scheduler else ())]
+    steers = "|".join(f"{name}*" for name in steering(families))
+    return (f'for name in $(compgen -e); do case $name in {steers}) unset "$name";; '
+            f'{"|".join(kept)}) ;; *) unset "$name";; esac; done; '
+            f'for name in $(compgen -A function); do case $name in {"|".join(FUNCTIONS)}) ;; '
+            '*) unset -f "$name";; esac; done; export LC_ALL=C HOME="$PWD"')
+
+
+def isolated(environ):
+    """An environment without what Python, git and ReFrame of a user's shell would heed."""
+    return {name: value for name, value in environ.items()
+            if not name.startswith(("PYTHON", "GIT_"))
+            and (not name.startswith("RFM_") or name == "RFM_CONFIG_FILES")}
 
 
 def before_others(*libraries):
