@@ -197,6 +197,87 @@ def test_what_fails_by_itself_stays_failed_and_does_not_block_the_end(faked):
     assert lines[-1] == f"failed each time: {CELLS[0]}"
 
 
+@pytest.mark.parametrize("gone", ["one", "all of a cell", "all"])
+def test_launches_that_are_removed_meanwhile_are_measured_again(faked, gone):
+    """The study was `complete`, with launches missing."""
+    prepare, ran = faked
+    folder, removed = sessions.session_folder(), []
+
+    def fate(cell, number):
+        if number == 3 and not removed:
+            names = {"one": f"{CELLS[0]}.001", "all of a cell": CELLS[0], "all": ""}[gone]
+            removed.extend(p for p in folder.glob("*.00[12].json") if p.name.startswith(names))
+            for path in removed:
+                path.unlink()
+        return "ok"
+
+    plan = prepare(fate, blocks_wanted=4)
+    assert blocks.run(plan) == ""
+    assert removed and blocks.all_missing(plan) == []
+    assert len(ran) == 4 + len({p.name.rsplit(".", 2)[1] for p in removed})
+    assert ending.account(plan, "")[0] == ending.COMPLETE
+
+
+def test_a_session_that_lacks_launches_is_not_complete_and_is_gone_on_with(faked, capsys):
+    prepare, _ = faked
+    plan = prepare(lambda cell, n: "ok")
+    assert blocks.run(plan) == ""
+    (sessions.session_folder() / f"{CELLS[1]}.002.json").unlink()
+    assert ending.finish(plan, "") == ending.INCOMPLETE
+    assert (plan["finished"], plan["ended"]) == ("", "incomplete")
+    assert f"1 launches of the plan are not there, the first is {CELLS[1]}.002" in (
+        capsys.readouterr().out)
+
+
+def test_a_plan_of_many_blocks_is_not_looked_at_anew_each_block(faked, monkeypatch):
+    prepare, ran = faked
+    asked, measured = [0], sessions.measured
+    monkeypatch.setattr(sessions, "measured",
+                        lambda *words: asked.__setitem__(0, asked[0] + 1) or measured(*words))
+
+    def fate(cell, number):
+        return "accident" if number > 20 else "ok"
+
+    plan = prepare(fate, blocks_wanted=99_999, cells=CELLS[:1])
+    assert "were lost to accidents" in blocks.run(plan)
+    assert len(ran) == 25 and asked[0] < 500
+
+
+def test_an_end_that_only_its_status_suggests_is_no_accident_the_third_time():
+    inferred = {"exit": 143, "reason": "exit status 143"}
+    first = accidents.of({**EXIT, **inferred}, "")
+    assert first["inferred"]
+    record = {"accident": first}
+    assert not accidents.is_own(first, []) and not accidents.is_own(first, [record])
+    assert accidents.is_own(first, [record, record])
+    assert not accidents.is_own(first, [record, {"accident": None}])
+    killed = accidents.of(EXIT, WORDS["mpich"].format(9, "Killed"))
+    assert "inferred" not in killed and not accidents.is_own(killed, [{"accident": killed}] * 9)
+
+
+@pytest.mark.parametrize(("output", "reason"), [
+    ("UCX  ERROR  maximal number of files the process may open is 24 (ulimit -n)\n"
+     "Abort(1) on node 1: application called MPI_Abort\n", "maximal number of files"),
+    ("srun: fatal: Could not establish a configuration source\n"
+     "ssh: Could not resolve hostname nid002\n", "srun: fatal: Could not"),
+    ("mca_base_var_init failed\n-----\n", "mca_base_var_init failed")])
+def test_the_words_of_a_library_that_gives_up_are_the_reason(output, reason):
+    guard = {**EXIT, "exit": 143, "reason": "exit status 143"}
+    assert accidents.of(guard, output) is None
+    assert reason in launches.failure(guard, output)
+
+
+def test_a_failed_launch_keeps_the_last_lines_of_standard_error(left_by_launch):
+    stage = left_by_launch()
+    (stage / "guard.json").write_text(json.dumps(EXIT))
+    (stage / "samples.json").unlink(missing_ok=True)
+    asked = {"launch": 1, "ranks": 2, "transport": "shm"}
+    errors = "\n".join(["first", *(f"line {n}" for n in range(20)), "\x1b[31mfailed\x1b[0m", ""])
+    found = launches.describe(stage, asked, FAMILIES["mpich"], errors, errors=errors)
+    assert found["status"] == "failed" and found["stderr"][-1] == "?[31mfailed?[0m"
+    assert len(found["stderr"]) == 12 and "failed" in found["reason"]
+
+
 def test_accidents_in_a_row_stop_the_study(faked):
     prepare, ran = faked
     plan = prepare(lambda cell, n: "accident", blocks_wanted=9)

@@ -108,6 +108,7 @@ def packed_launch(path, most):
         raise FileError(f"{path}: its id is {str(record.get('id'))[:80]!r}")
     if samples:
         found[f"{record['id']}.csv"] = packed_samples(path, record, most)
+    record.pop("stderr", None)  # it is for who measured, and names folders of the machine
     record = stripped(record)
     left = leftovers(record)
     if left:

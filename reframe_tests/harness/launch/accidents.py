@@ -3,7 +3,9 @@
 
 What a program does by itself it does again: it failed. A signal that nobody raises against
 oneself, a full disk, a node or a scheduler that took the launch away are accidents, and such a
-launch is measured again. The proof is what the guard saw and what launcher and library said.
+launch is measured again. The proof is what the guard saw and what launcher and library said. An
+accident that only an exit status suggests is `inferred`: the same one SAME_END times in a row is a
+failure of the cell's own.
 """
 
 import collections
@@ -45,6 +47,15 @@ BUS_ERROR = 7
 #: have their size before they have their memory. 64 MiB is what containers have by default.
 SHARED_ROOM = (64 << 20) + 1
 
+#: So many launches of a cell that end in the same way are no accidents, where only their exit
+#: status suggested one.
+SAME_END = 3
+
+#: Words of a library that gives up by itself. Its launcher may then end the other ranks by a
+#: signal, and with that signal's status.
+GIVES_UP = re.compile(r"\berror\b|\bfatal|cannot|could not|denied|exceed|too many|maximal number|"
+                      r"not enough|\bfailed|failure|ulimit|refused", re.I)
+
 #: Words by which program, library or launcher say that they failed by themselves.
 FAILED = re.compile(r"^cotejo\b|error|fatal|abort|exited|terminat|detected|cannot|failed|usage|"
                     r"no such|not found|exception|traceback|assert", re.I | re.M)
@@ -68,13 +79,19 @@ def _told(guard):
     return "signal", f"{guard['reason']}, sent to the guard by process {guard.get('sender')}"
 
 
+def _by_status(guard, output):
+    """Whether a launcher ended with the status of a shell whose command was ended by a signal from
+    outside, and no library said that it gives up."""
+    return (guard.get("end") == "exit" and guard["exit"] is not None
+            and guard["exit"] - 128 in OUTSIDE and not GIVES_UP.search(GONE.sub("", output)))
+
+
 def _signals(guard, output):
     """Signals that ended launcher or ranks: number -> the words for it."""
     found = {}
     if guard.get("end") == "signal":
         found[guard["signal"]] = guard["reason"]
-    # Launchers end with the status of a shell whose command was ended by a signal.
-    if guard.get("end") == "exit" and guard["exit"] - 128 in OUTSIDE:
+    if _by_status(guard, output):
         found[guard["exit"] - 128] = guard["reason"]
     for match in SIGNALLED.finditer(output):
         number = int(match[1] or {"Killed": 9, "Terminated": 15}[match[2]])
@@ -131,9 +148,21 @@ def of(guard, output):
     """`{"kind", "evidence"}` where a launch that did not end well died of something outside."""
     if guard.get("end") == "time" or guard["exit"] == 0:
         return None
-    cause = (_said(guard, output) or _ended(guard, output) or _killed(guard, output)
-             or _silent(guard, output))
-    return {"kind": cause[0], "evidence": " ".join(cause[1].split())[:300]} if cause else None
+    seen = _said(guard, output) or _ended(guard, output) or _killed(guard, output)
+    cause = seen or _silent(guard, output)
+    if not cause:
+        return None
+    inferred = not seen or (_by_status(guard, output) and not SIGNALLED.search(output))
+    return {"kind": cause[0], "evidence": " ".join(cause[1].split())[:300],
+            **({"inferred": True} if inferred else {})}
+
+
+def is_own(accident, before):
+    """Whether an accident that was inferred is the cell's own failure: those of its launches
+    `before` (latest last) ended in the same way."""
+    last = before[-(SAME_END - 1):]
+    return bool(accident.get("inferred")) and len(last) == SAME_END - 1 and all(
+        record["accident"] == accident for record in last)
 
 
 def counted(records):

@@ -192,15 +192,32 @@ def read_guard(path):
                 "reason": "no guard.json: the guard of the launch was killed, or never ran"}
 
 
+#: Words of a launch that name no cause: what a launcher says of every end.
+BOILERPLATE = re.compile(
+    r"application called MPI_Abort|BAD TERMINATION|^[=-]+$|^=  |YOUR APPLICATION|"
+    r"prterun (?:has exited|noticed)|This does not mean|mpirun has exited", re.I)
+
+
+def last_words(text, most=12):
+    """The last lines of a text that say something, each of at most 300 characters, without what a
+    terminal obeys."""
+    lines = [re.sub(r"[^\x20-\x7e\xa1-\U0010ffff]", "?", line.strip())[:300]
+             for line in text[-20000:].splitlines()]
+    return [line for line in lines if line][-most:]
+
+
 def failure(guard, output, lacking=""):
-    """One line on why a launch failed: the guard's reason and the program's last words; `lacking`:
-    why one that ended well has no samples."""
+    """One line on why a launch failed: the guard's reason and the words that tell the cause;
+    `lacking`: why one that ended well has no samples."""
     if guard["exit"] == 0 and lacking:
         return lacking[:300]
-    said = [line.strip() for line in output.splitlines()
-            if re.match(r"\s*(cotejo\b|error|fatal|abort)", line, re.I)]
     reason = guard["reason"] or f"exit status {guard['exit']}"
-    return f"{reason}: {said[-1]}"[:300] if said else reason
+    lines = last_words(output, 200)
+    own = [line for line in lines if re.match(r"cotejo\b", line, re.I)]
+    said = [line for line in lines if not BOILERPLATE.search(line)]
+    causes = [line for line in said if accidents.GIVES_UP.search(line)]
+    words = own[-1:] or causes[:1] or said[-1:] or lines[-1:]
+    return f"{reason}: {words[0]}"[:300] if words else reason
 
 
 def _blank(asked, known):
@@ -225,10 +242,12 @@ def accident_of(guard, output, gone):
     return accidents.of(guard, output)
 
 
-def describe(stage, asked, family, output, *, level=factors.NONE, lacking="", gone="", **known):
+def describe(stage, asked, family, output, *, level=factors.NONE, lacking="", gone="", errors="",
+             before=(), **known):
     """The whole description of a launch that ended in the folder `stage`; `level`: variables that
     were set by name; `lacking`: why a program that ended well has no samples; `gone`: hosts that
-    ended (Backend.lost).
+    ended (Backend.lost); `errors`: what it printed to standard error; `before`: the earlier
+    launches of its cell in this session.
 
     `known` are the members that the caller has: started, command, environment,
     provenance, and of what is no real machine simulated and cluster. `output` is all
@@ -241,6 +260,10 @@ def describe(stage, asked, family, output, *, level=factors.NONE, lacking="", go
     found = stage / "samples.json"
     if guard["exit"] != 0 or not found.exists():
         accident = accident_of(guard, output, gone)
+        record["stderr"] = last_words(errors)
+        if accident and accidents.is_own(accident, before):
+            return {**record, "reason": f"{failure(guard, output)} ({accidents.SAME_END} times in "
+                                        "a row)"[:300]}
         refused = family.refusal(output)
         return {**record, "status": "accident" if accident else "failed", "accident": accident,
                 "effects": effects.of(level, family, refused, {}) if refused else {},

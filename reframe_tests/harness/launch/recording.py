@@ -49,8 +49,9 @@ def asked(test):
 def record(test):
     """Describes and publishes the launch of a test; returns its record."""
     stage = pathlib.Path(test.stagedir)
-    output = "\n".join((stage / str(name)).read_text(errors="replace")
-                       for name in (test.stdout.evaluate(), test.stderr.evaluate()))
+    said, errors = ((stage / str(name)).read_text(errors="replace")
+                    for name in (test.stdout.evaluate(), test.stderr.evaluate()))
+    output = f"{said}\n{errors}"
     known = {
         "started": sessions.utc(test.started),
         "command": " ".join([test.job.launcher.run_command(test.job), test.executable,
@@ -65,7 +66,8 @@ def record(test):
     try:
         found = launches.describe(stage, asked(test), test.family, output,
                                   level=test.request.level, lacking=lacking,
-                                  gone=test.request.backend.lost(test.request), **known)
+                                  gone=test.request.backend.lost(test.request),
+                                  errors=errors, before=sessions.launches_of(test.cell), **known)
     except launches.LockedError as err:
         raise UnrecordedError(str(err)) from None
     if found["status"] == "ok":

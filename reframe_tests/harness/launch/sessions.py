@@ -72,10 +72,13 @@ def launch_files(folder):
     return [path for _, _, path in sorted(found)]
 
 
-def read_launches(folder):
-    """The descriptions in a session's folder; and why others were left out, in a line each."""
+def read_launches(folder, cell=None):
+    """The descriptions in a session's folder (of a cell); and why others were left out, in a line
+    each."""
     found, wrong = [], []
     for path in launch_files(folder):
+        if cell and path.name.rsplit(".", 2)[0] != cell:
+            continue
         try:
             record = disk.read_json(path)
             if not isinstance(record, dict) or not {"id", "status"} <= record.keys():
@@ -84,6 +87,12 @@ def read_launches(folder):
         except (ValueError, OSError) as err:
             wrong.append(str(err))
     return found, wrong
+
+
+def launches_of(cell):
+    """The descriptions of a cell in this session, in the order of their numbers."""
+    found, _ = read_launches(session_folder(), cell)
+    return found
 
 
 def measured(cell, number):

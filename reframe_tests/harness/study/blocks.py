@@ -141,22 +141,44 @@ def further_blocks(plan, choose, what):
             return reason
 
 
+def all_missing(plan):
+    """Launches of the plan that are not on the disk: pairs of block and cell."""
+    return [(block, cell) for block in numbers(plan) for cell in missing(plan, block)]
+
+
+def numbers(plan):
+    """Blocks of a plan and those that were added to it."""
+    return [*range(1, plan["blocks"] + 1), *sorted(map(int, plan["further"]))]
+
+
 def run(plan, part=(1, 1)):
-    """Runs the blocks that are not complete yet, as far as this part of them; returns why it
-    stopped, or ''."""
+    """Runs the blocks that are not complete, as far as this part of them, until the disk has all
+    that was planned; returns why it stopped, or ''."""
+    for _ in range(1 + plan["tries"]):
+        if reason := run_all(plan, part) or make_good(plan):
+            return reason
+        lost = all_missing(plan)  # files of launches that were there may have been removed
+        if not lost:
+            return ""
+        say(f"{len(lost)} launches are not in the session any more, and are measured again")
+    return f"{len(lost)} launches of the plan are missing"
+
+
+def run_all(plan, part):
+    """One pass over all blocks; returns why it stopped, or ''."""
     last = -(-plan["blocks"] * part[0] // part[1])
     total = len(plan["cells"]) * plan["blocks"]
-    todo = sum(len(missing(plan, b)) for b in range(1, plan["blocks"] + 1))
-    begun, at_start = time.monotonic(), todo
-    for block in [*range(1, plan["blocks"] + 1), *sorted(map(int, plan["further"]))]:
+    begun, at_start = time.monotonic(), None
+    for block in numbers(plan):
         if not missing(plan, block):
             continue
         if block > last and part[0] < part[1]:
             return f"blocks from {block} on are for further allocations"
+        todo = max(0, total - len(sessions.launch_files(sessions.session_folder())))
+        at_start = at_start or todo
         left = (time.monotonic() - begun) / (at_start - todo) * todo if todo < at_start else None
         say(f"block {block} of {plan['blocks']}: {total - todo} of {total} launches done"
             + (f", about {left / 60:.1f} min left" if left else ""))
         if reason := complete_block(plan, block):
             return reason
-        todo = sum(len(missing(plan, b)) for b in range(1, plan["blocks"] + 1))
-    return make_good(plan)
+    return ""

@@ -5,7 +5,7 @@ import collections
 
 from ..launch import accidents, references, sessions
 from ..machine import disk
-from .blocks import further_block, records
+from .blocks import all_missing, further_block, records
 from .plans import plan_file, say
 
 COMPLETE, INCOMPLETE, FAILED, INTERRUPTED = 0, 3, 4, 130
@@ -19,7 +19,7 @@ def finish(plan, stopped):
         say(line)
     plan["ended"] = ENDED[status]
     plan["split"] = {str(block): ids for block, ids in split_blocks(records()).items()}
-    if not stopped:
+    if not stopped and not all_missing(plan):
         plan["finished"] = sessions.utc()
     disk.write_json(plan_file(), plan)
     return status
@@ -52,6 +52,9 @@ def account(plan, stopped):
     lines += [f"block {block} is split over allocations {' and '.join(ids)}"
               for block, ids in split_blocks(found).items()]
     folder = sessions.session_folder()
+    if not stopped and (lost := all_missing(plan)):
+        stopped = (f"{len(lost)} launches of the plan are not there, the first is "
+                   f"{sessions.launch_name(lost[0][1], lost[0][0])}")
     if stopped or given_up:
         more = f"incomplete: {stopped or 'accidents cost more than could be measured again'}"
         return INCOMPLETE, [*lines, f"session {folder} is {more}; start again to go on"]
