@@ -8,7 +8,7 @@ import re
 from mkdocs.structure.files import File
 
 TOP = pathlib.Path(__file__).parents[1]
-#: Where the documents of the top folder are on the site.
+#: The places of the documents of the top folder on the site.
 PLACES = {"README.md": "start.md", "CONTRIBUTING.md": "contributing.md",
           "CHANGELOG.md": "changelog.md", "CODE_OF_CONDUCT.md": "code_of_conduct.md",
           "SECURITY.md": "security-policy.md", "LICENSE": "LICENSE",

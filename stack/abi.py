@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The benchmark built once against MPI-5's standard ABI, the same files under each MPI of it.
+"""Builds the benchmark once against the standard ABI of MPI 5, for all libraries with that ABI.
 
 The families are those of reframe_tests/mpi_sets/abi.yaml whose `abi` is the standard one. The
-first whose MPI has the compiler builds; the others get copies, which one hash proves.
+first library with the compiler builds; the others get copies, whose hash must be equal.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from stack import build, verify
 
 FILE = families.REPO / "reframe_tests/mpi_sets/abi.yaml"
 STANDARD, LIBRARY = "mpi-5", "libmpi_abi.so.1"
-#: What of an installation is the benchmark's.
+#: Folders of an installation that contain files of the benchmark.
 FOLDERS = ("bin", "lib", "share")
 
 
@@ -32,7 +32,7 @@ def sha256(path):
 
 
 def present(stack):
-    """The families of the standard ABI whose MPI is there with its library."""
+    """The families of the standard ABI whose MPI library is installed with the ABI library."""
     found = []
     for family in families.declared_in(FILE).values():
         home = pathlib.Path(family.home_in(stack))
@@ -42,8 +42,8 @@ def present(stack):
 
 
 def shape(family, stack):
-    """Gives a family the shape of an MPI of the stack: what starts its launcher and its compiler,
-    which look for their own folders beside where they are, so that no link would do."""
+    """Writes starters of a family's launcher and compiler into its prefix. Links would not work,
+    because these programs look for their folders beside their own file."""
     home, prefix = pathlib.Path(family.home_in(stack)), family.prefix(stack)
     removal.claim(prefix)
     (prefix / "bin").mkdir(exist_ok=True)
@@ -55,7 +55,7 @@ def shape(family, stack):
 
 
 def copy(owner, family, stack):
-    """The owner's programs and libraries, the same bytes, in another family's prefix."""
+    """Copies the programs and libraries of the owner into the prefix of another family."""
     for folder in FOLDERS:
         source = owner.prefix(stack) / folder
         for path in source.rglob("*") if source.exists() else []:
@@ -67,7 +67,7 @@ def copy(owner, family, stack):
 
 
 def prepare(stack):
-    """Builds once, copies, and checks that each MPI runs what was built; returns the hash."""
+    """Builds once, copies, and checks that each library runs the binary; returns its hash."""
     found = present(stack)
     for family in found:
         shape(family, stack)

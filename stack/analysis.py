@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Installs the R package into STACK/R where its sources have changed. Needs R alone.
+"""Installs the R package into STACK/R if its sources have changed. Needs only R.
 
-It is made beside and exchanged: one that is killed leaves the library as it was, and no lock.
-Uses the standard library alone.
+The package is installed beside the library and then exchanged, so that a killed installation
+leaves the library unchanged and no lock. This file uses only the standard library.
 """
 
 import argparse
@@ -24,7 +24,7 @@ LACKING = ('wanted <- commandArgs(TRUE); for (p in wanted) '
 
 
 def sources_hash():
-    """Hash over all that the package is made of."""
+    """Hash over all source files of the package."""
     text = hashlib.sha256()
     for path in sorted(p for p in SOURCES.rglob("*") if p.is_file() and "tests" not in p.parts):
         text.update(str(path.relative_to(SOURCES)).encode() + b"\0" + path.read_bytes() + b"\0")
@@ -32,7 +32,7 @@ def sources_hash():
 
 
 def lacking(library):
-    """What is missing to install the package, in one line; '' where all is there."""
+    """The missing prerequisites of the package, in one line; '' if there are none."""
     if not shutil.which("Rscript"):
         return "no R on PATH (Debian: r-base-core); install it, or run `make stack`"
     text = (SOURCES / "DESCRIPTION").read_text()
@@ -50,7 +50,7 @@ def lacking(library):
 
 
 def install(stack):
-    """Brings STACK/R up to date; RuntimeError says why that cannot be."""
+    """Brings STACK/R up to date; RuntimeError has the reason for a failure."""
     library, wanted = stack / "R", sources_hash()
     if removal.stamped(library / "cotejo", wanted):
         return False
@@ -59,23 +59,24 @@ def install(stack):
     removal.claim(stack)
     library.mkdir(exist_ok=True)
     if removal.is_marked(stack / "R.new"):
-        removal.remove(stack, stack / "R.new")  # where earlier versions made it, and left it
+        removal.remove(stack, stack / "R.new")  # left behind by earlier versions
     place = removal.place_beside(library)
-    log = place / "install.log"
+    log = stack / "R-install.log"
     with open(log, "w") as out:
         done = subprocess.run(
             ["R", "CMD", "INSTALL", "--no-docs", "--no-test-load", f"--library={place}",
              str(SOURCES)], stdout=out, stderr=subprocess.STDOUT)
     if done.returncode:
-        # The place stays until the next one, for its log.
         sys.stderr.write("\n".join(log.read_text().splitlines()[-15:]) + "\n")
-        raise RuntimeError(f"R CMD INSTALL failed; the whole log is {log}")
-    # Whole before it has its name. A kill between these leaves none, and all is done again.
+        raise RuntimeError(f"R CMD INSTALL failed; see {log}")
+    # The package is complete before it gets its name. After a kill between these steps there is
+    # no package, and the next call installs it.
     removal.stamp(place / "cotejo", wanted)
     if (library / "cotejo").exists():
         (library / "cotejo").rename(place / "before")
     (place / "cotejo").rename(library / "cotejo")
     removal.empty(place)
+    log.unlink()
     return True
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds the benchmarks once per MPI of the embedded stack, and installs the R package.
+"""Builds the benchmarks for each MPI library of the stack, and installs the R package.
 
-CMake decides what is out of date, so this is quick when nothing changed.
+CMake rebuilds only changed files, so this takes seconds if nothing changed.
 """
 
 import argparse
@@ -23,21 +23,21 @@ def say(text):
 
 
 def run(command, log, **kwargs):
-    """Runs a command with its output in `log`; on failure ends with the log's last lines."""
+    """Runs a command with its output in `log`; on failure prints the last lines and exits."""
     with open(log, "a") as out:
         status = subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, **kwargs).returncode
     if status:
         sys.stderr.write("\n".join(log.read_text().splitlines()[-25:]) + "\n")
-        sys.exit(f"build: '{' '.join(map(str, command[:5]))} ...' failed; the whole log is {log}")
+        sys.exit(f"build: '{' '.join(map(str, command[:5]))} ...' failed; see {log}")
 
 
 def environment(family, stack):
-    """This process's environment with the family's run environment in it."""
+    """The environment of this process, with the variables of the family."""
     return family.process_environment(stack, dict(os.environ))
 
 
 def test_launcher(family):
-    """The launcher of the C tests: this MPI's own, two ranks on two cores of this process."""
+    """The launcher of the C tests: that of the library, with two ranks on two cores."""
     cpus = sorted(os.sched_getaffinity(0))[:2]
     flags = family.flags("mpirun", cpus) if len(cpus) == 2 else []
     return ";".join(["mpirun", *flags])
@@ -60,14 +60,14 @@ def compile_benchmarks(family, stack, folder, options):
 def build_benchmarks(family, stack, options):
     folder = stack / "build" / family.name
     log = compile_benchmarks(family, stack, folder, options)
-    # What Spack installed is Spack's to replace: its views are links.
+    # A benchmark that Spack installed is replaced by Spack only: its views are links.
     if not (family.prefix(stack) / ".spack/cotejo-bench").exists():
         run(["cmake", "--install", folder], log)
     say(f"benchmarks for {family.title} are in {family.prefix(stack)}/bin")
 
 
 def link_simulators(stack):
-    """Gives each simulator that the system has the shape of an MPI of the stack."""
+    """Links the compiler and launcher of each installed simulator below STACK/mpi."""
     for family in families.load(simulators=True).values():
         if family.simulator and not family.installed(stack):
             compiler, launcher = (shutil.which(p) for p in ("smpicc", "smpirun"))
@@ -78,12 +78,12 @@ def link_simulators(stack):
             (family.prefix(stack) / "bin").mkdir(parents=True, exist_ok=True)
             for name, program in (("mpicc", compiler), ("mpirun", launcher)):
                 link = family.prefix(stack) / "bin" / name
-                if not link.is_symlink():  # of a build that was killed here
+                if not link.is_symlink():  # left by a killed build
                     link.symlink_to(program)
 
 
 def link_homes(known, stack):
-    """Gives each MPI that a site has elsewhere (`home`) the shape of one of the stack."""
+    """Links each MPI library that a site declares elsewhere (`home`) below STACK/mpi."""
     for family in known:
         home = pathlib.Path(family.home_in(stack))
         if not family.installed(stack) and (home / "bin" / family.compiler).exists():
@@ -91,7 +91,7 @@ def link_homes(known, stack):
 
 
 def compile_java(family, stack):
-    """The kernels in Java, for an MPI that has bindings and where there is a JDK."""
+    """Compiles the kernels in Java, if the library has bindings and a JDK is installed."""
     prefix = family.prefix(stack)
     jar, log = prefix / "share/java/mpi.jar", stack / "build" / family.name / "java.log"
     if not jar.exists() or not shutil.which("javac"):
@@ -103,7 +103,7 @@ def compile_java(family, stack):
 
 
 def compile_fortran(family, stack):
-    """The kernels with coarrays, where OpenCoarrays' compiler is beside this MPI."""
+    """Compiles the kernels with coarrays, if the library has the compiler of OpenCoarrays."""
     prefix, folder = family.prefix(stack), stack / "build" / family.name
     compiler, log = prefix / "bin/caf", folder / "fortran.log"
     if not compiler.exists():
@@ -118,7 +118,7 @@ def compile_fortran(family, stack):
 
 
 def build_layers(stack):
-    """What is below and beside MPI, in the shape of further MPIs: STACK/mpi/sockets, pvm, lam."""
+    """Builds the layers below and beside MPI into STACK/mpi/sockets, pvm and lam."""
     folder = stack / "build/layers"
     log = folder / "cotejo-build.log"
     folder.mkdir(parents=True, exist_ok=True)
@@ -127,13 +127,13 @@ def build_layers(stack):
          f"-DCMAKE_INSTALL_PREFIX={stack}/mpi"], log)
     run(["cmake", "--build", folder], log)
     run(["cmake", "--install", folder], log)
-    say(f"what is below and beside MPI is in {stack}/mpi: " + ", ".join(
+    say(f"layers below and beside MPI are in {stack}/mpi: " + ", ".join(
         f.title for f in families.load(layers=True).values()
         if f.layer and f.installed(stack)))
 
 
 def make_all(stack, options):
-    """Compiles and installs all that there are compilers and libraries for."""
+    """Compiles and installs everything for which compilers and libraries are installed."""
     link_simulators(stack)
     known = families.with_site(simulators=True).values()
     link_homes(known, stack)
@@ -157,7 +157,7 @@ def make_all(stack, options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("stack", type=pathlib.Path)
-    parser.add_argument("options", nargs="*", help="further options of CMake")
+    parser.add_argument("options", nargs="*", help="more options for CMake")
     args = parser.parse_args()
     try:
         make_all(args.stack.resolve(), args.options)

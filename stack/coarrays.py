@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Puts OpenCoarrays' compiler beside each MPI that names a package of it: `bin/caf` of the MPI.
+"""Adds the compiler of OpenCoarrays, `bin/caf`, to each MPI family that names its package.
 
-Debian's package is unpacked below the stack and not installed, which would bring the system's own
-MPI with it.
+Debian's package is unpacked below the stack and not installed, because its installation would
+also install the MPI library of the system.
 """
 
 import argparse
@@ -22,7 +22,7 @@ exec gfortran -fcoarray=lib "$@" {archive} -L{lib} -Wl,-rpath,{lib} -lmpi
 
 
 def unpack(package, folder):
-    """The archive of a package's library, unpacked in `folder`; fetched where it is not there."""
+    """The library archive of a package, unpacked in `folder`; downloaded if it is missing."""
     found = sorted(folder.rglob("libcaf_*mpi*.a"))
     if not found:
         shutil.rmtree(folder, ignore_errors=True)
@@ -30,12 +30,12 @@ def unpack(package, folder):
         run(["apt-get", "download", package], cwd=folder)
         run(["dpkg-deb", "-x", next(folder.glob("*.deb")), "."], cwd=folder)
         found = sorted(folder.rglob("libcaf_*mpi*.a"))
-    # Others are links to it.
+    # The other files are links to it.
     return next(archive for archive in found if not archive.is_symlink())
 
 
 def write_compiler(prefix, archive):
-    """`bin/caf` of an MPI: its programs are linked to the MPI's own library."""
+    """Writes `bin/caf` of a library; it links programs to that library."""
     caf = prefix / "bin/caf"
     removal.write_whole(caf, COMPILER.format(archive=archive, lib=prefix / "lib"), 0o755)
     return caf
@@ -46,7 +46,8 @@ def main():
     parser.add_argument("stack", type=pathlib.Path)
     stack = parser.parse_args().stack.resolve()
     if lacking := [p for p in ("gfortran", "apt-get", "dpkg-deb") if not shutil.which(p)]:
-        sys.exit(f"stack: no {', '.join(lacking)} here; docs/spack.md has coarrays from Spack")
+        sys.exit(f"stack: no {', '.join(lacking)} on this machine; docs/spack.md explains how "
+                 "Spack installs coarrays")
     for name, family in families.load().items():
         if family.coarrays and family.installed(stack):
             archive = unpack(family.coarrays, stack / "coarrays" / name)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs the tests of the C code under every MPI of the stack, or once under the sanitizers.
 
-Those labelled `one_mpi` (src/tests/CMakeLists.txt) do not depend on the MPI: they take turns.
+Tests labelled `one_mpi` (src/tests/CMakeLists.txt) do not depend on the MPI library. Each of them
+runs under one library, and the libraries take turns.
 """
 
 import argparse
@@ -16,12 +17,12 @@ from stack.build import compile_benchmarks, environment
 
 
 def turn(case, among):
-    """Which of several MPIs a case is run under that depends on none: the same one each time."""
+    """The position of the MPI library that runs this case; the same one each time."""
     return among[zlib.crc32(case.encode()) % len(among)]
 
 
 def listed(folder):
-    """The tests of a build folder in their order: name -> whether one MPI is enough."""
+    """The tests of a build folder in their order: name -> whether one library is sufficient."""
     said = subprocess.run(["ctest", "--test-dir", str(folder), "--show-only=json-v1"], text=True,
                           capture_output=True, check=True).stdout
     return {test["name"]: any(p["name"] == "LABELS" and "one_mpi" in p["value"]
@@ -30,7 +31,7 @@ def listed(folder):
 
 
 def shares(builds):
-    """Numbers of the tests that each build runs, from 1 on; `builds`: what is listed of each."""
+    """Numbers of the tests that each build runs, from 1 on; `builds`: the tests of each build."""
     def has_it(name, test):
         return not builds[name][test] or name == turn(
             test, [other for other in builds if test in builds[other]])
@@ -40,8 +41,9 @@ def shares(builds):
 
 
 def run_tests(family, stack, folder, numbers=(), **variables):
-    """Runs CTest in a build folder, or the tests of these numbers, over shared memory: Open MPI's
-    look at every transport that it has takes a second a launch. True when all tests passed."""
+    """Runs CTest in a build folder, or the tests with these numbers. True if all tests passed.
+
+    Only shared memory is enabled, because Open MPI needs a second to probe all transports."""
     some = ["-I", ",".join(["0", "0", "0", *map(str, numbers)])] if numbers else []
     env = {**environment(family, stack), **family.transports["shm"].environment, **variables}
     return subprocess.run(
@@ -50,7 +52,7 @@ def run_tests(family, stack, folder, numbers=(), **variables):
 
 
 def under_each(present, stack):
-    """Tests each MPI's build; returns the names of those that failed."""
+    """Tests the build of each library; returns the names of the failed ones."""
     failed = []
     numbers = shares({f.name: listed(stack / "build" / f.name) for f in present})
     for family in present:
@@ -63,7 +65,7 @@ def under_each(present, stack):
 def under_sanitizers(present, stack, only_build=False):
     """Builds with AddressSanitizer and UndefinedBehaviorSanitizer for one MPI and tests.
 
-    One is preferred that keeps no memory at its end, which the leak check would report.
+    A library that frees its memory at its end is preferred, because the leak check reports others.
     """
     family = next((f for f in present if f.keeps_no_memory), present[0])
     print(f"ctest: {family.title}, with sanitizers", flush=True)
@@ -72,7 +74,7 @@ def under_sanitizers(present, stack, only_build=False):
     if only_build:
         return []
     leaks = "1" if family.keeps_no_memory else "0"
-    # What tests preload comes before the sanitizer's own library, which would refuse that.
+    # Tests preload libraries before that of the sanitizer, which refuses this by default.
     good = run_tests(family, stack, folder,
                      ASAN_OPTIONS=f"detect_leaks={leaks}:verify_asan_link_order=0")
     return [] if good else ["the sanitizers"]

@@ -50,7 +50,7 @@ def problems_of_versions(top):
 
 
 def problems_of_changelog(top):
-    """What CHANGELOG.md and CITATION.cff lack for a release of the version."""
+    """Missing entries of CHANGELOG.md and CITATION.cff for a release of the version."""
     citation = (top / "CITATION.cff").read_text()
     version = re.search(PLACES["CITATION.cff"], citation, re.M)
     released = re.search(r"^date-released: (\S+)$", citation, re.M)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Releases of one MPI, each from locked wheels in a prefix of its own, built, verified, audited.
+"""Installs releases of one MPI library from locked wheels, and builds, verifies and audits them.
 
-`python3 -m stack.releases lock NAME` writes requirements/releases/NAME.txt: all that the registry
-has of the packages in requirements/NAME.in, a line a wheel with its hash.
+`python3 -m stack.releases lock NAME` writes requirements/releases/NAME.txt: all releases of the
+packages in requirements/NAME.in, one line for each wheel with its hash.
 """
 
 import argparse
@@ -26,7 +26,7 @@ LINE = re.compile(r"([A-Za-z0-9_-]+)==([0-9][0-9.]*) --hash=sha256:([0-9a-f]{64}
 
 
 def family_name(name, version):
-    """The family that a release is: a dot would end a word in the name of a cell."""
+    """The name of a release's family, without dots, which separate the parts of file names."""
     return f"{name}-{version.replace('.', '-')}"
 
 
@@ -35,7 +35,7 @@ def order(version):
 
 
 def packages(name):
-    """The packages of which an MPI is made: those of its own lock."""
+    """The packages that an MPI library consists of, from its lock."""
     path = wheels.LOCKS / f"{name}.in"
     if not path.exists():
         known = sorted(p.stem for p in wheels.LOCKS.glob("*.in")
@@ -45,7 +45,7 @@ def packages(name):
 
 
 def locked(name):
-    """The releases that are locked: version -> lines of the lock, oldest first."""
+    """The locked releases: version -> lines of the lock, oldest first."""
     packages(name)
     path, found = LOCKS / f"{name}.txt", {}
     if not path.exists():
@@ -61,7 +61,7 @@ def locked(name):
 
 
 def chosen(name, first="", last=""):
-    """The versions from `first` to `last`, oldest first; ValueError names those there are."""
+    """The versions from `first` to `last`, oldest first; ValueError lists the available ones."""
     known = list(locked(name))
     for version in filter(None, (first, last)):
         if version not in known:
@@ -82,7 +82,7 @@ def ask(*words):
 
 
 def lock(name):
-    """Writes the lock: every final release that each of the packages has for this processor."""
+    """Writes the lock: every final release of each package for this processor."""
     parts = packages(name)
     known = [{version for version in re.search(
         r"Available versions: (.*)", ask("index", "versions", part))[1].split(", ")
@@ -115,7 +115,7 @@ def shade(share):
 
 
 def declare(stack, name, versions):
-    """The file that declares the releases as families of their own (`COTEJO_MPIS`)."""
+    """The file that declares the releases as families (`COTEJO_MPIS`)."""
     family, found = families.load()[name], {}
     for number, version in enumerate(versions):
         otherwise = next((entry for begin, entry in family.releases.items()
@@ -140,8 +140,9 @@ def install(stack, name, version):
 
 
 def prepare(stack, name, versions):
-    """Installs, builds, verifies and audits releases; returns the families and the audit. A
-    release that does not compile or run here is left out, and said."""
+    """Installs, builds, verifies and audits releases; returns the families and the audit.
+
+    A release that does not compile or run on this machine is left out with a message."""
     path, sound, records = declare(stack, name, versions), {}, []
     declared = families.declared_in(path)
     for version in versions:
@@ -152,7 +153,7 @@ def prepare(stack, name, versions):
             with tempfile.TemporaryDirectory() as folder:
                 seen = verify.check(family, stack, pathlib.Path(folder))
             if seen != version and not seen.startswith(f"{version}."):
-                sys.exit(f"{family.title} says that it is {seen}")
+                sys.exit(f"{family.title} reports version {seen}")
             records += [*verify.audit(family, stack, seen),
                         {"mpi": family.name, "item": "lock of the wheels", "value": stamp}]
         except SystemExit as err:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Looks at the variables that were given to make, and at where the checkout is, before anything
-is touched: the first one that no recipe could bear ends with one line. Standard library alone.
+"""Checks the variables given to make, and the path of the checkout, before any file is changed.
+
+The first invalid value ends make with one line. This file uses only the standard library.
 """
 
 import os
@@ -15,10 +16,10 @@ from reframe_tests.harness.model import factors  # noqa: E402
 
 FOLDERS = ("STACK", "RESULTS", "FIGURES", "REPORT", "PAPER", "PROOF", "REFERENCE",
            "BEFORE", "AFTER", "MPIS")
-# Compilers' wrappers, launchers and command lines of remote shells bear no others.
+# Compiler wrappers, launchers and remote shells fail with other characters.
 OF_PATHS = re.compile(r"/[A-Za-z0-9._+/-]*")
 WORD = r"[A-Za-z0-9][A-Za-z0-9._-]*"
-#: What a variable may be, and how that is said.
+#: The valid values of a variable: regular expression, and description for messages.
 FORMS = {
     "DATA": (r"results|reference", "results or reference"),
     "SAMPLES": (r"[1-9][0-9]{0,5}", "a number from 1 on"),
@@ -45,18 +46,18 @@ FORMS = {
 
 
 def shown(text):
-    """A text as it is said, on one line."""
+    """A text as messages show it, on one line."""
     return repr(text) if len(text) < 80 else f"{text[:77]!r}..."
 
 
 def path_problem(path):
-    """Why a place cannot be worked with, in words; '' where it can."""
+    """The reason why a path cannot be used; '' if it can."""
     wrong = OF_PATHS.match(path)
     if wrong and wrong.end() == len(path):
         return ""
     letter = path[wrong.end()] if wrong else path[:1]
-    return (f"{shown(path)} has {letter!r} in it; letters, digits, dots, dashes, underscores and "
-            "plus signs are understood by all that runs there")
+    return (f"{shown(path)} contains {letter!r}; a path may contain letters, digits, dots, "
+            "dashes, underscores and plus signs")
 
 
 def regex_problem(text):
@@ -65,22 +66,22 @@ def regex_problem(text):
     try:
         re.compile(text)
     except (re.error, RecursionError, OverflowError) as err:
-        return f"{shown(text)} is no regular expression: {err}"
+        return f"{shown(text)} is not a regular expression: {err}"
     return ""
 
 
 def metric_problem(text):
     reason = regex_problem(text)
-    return reason or (f"{shown(text)} has no group ( ) around the value"
+    return reason or (f"{shown(text)} has no group ( ) that contains the value"
                       if re.compile(text).groups < 1 else "")
 
 
 def command_problem(text):
-    """Of a command line: no shell will look at it, so it must be words by itself."""
+    """The reason why a text is not a command line; no shell interprets it."""
     try:
         words = shlex.split(text)
     except ValueError as err:
-        return f"{shown(text)} is no command line: {err}"
+        return f"{shown(text)} is not a command line: {err}"
     return "" if words and text.isprintable() else f"{shown(text)} is not one line of words"
 
 
@@ -91,16 +92,17 @@ def set_problem(text):
 def part_problem(text):
     parts = sorted(p.stem.partition("_")[2] for p in (REPO / "tests").glob("bench_*.py")
                    if "def main(" in p.read_text())
-    return "" if text in parts else f"{shown(text)} is no bench; there are {', '.join(parts)}"
+    return "" if text in parts else (
+        f"{shown(text)} is not a bench; choose one of {', '.join(parts)}")
 
 
 def problem(values):
-    """The first thing that is wrong with the variables, in one line, or ''."""
+    """The first problem of the variables, in one line, or ''."""
     if reason := path_problem(str(REPO)):
-        return f"the checkout {reason}; move it"
+        return f"the path of the checkout {reason}; move the checkout"
     for name in FOLDERS:
         if reason := values.get(name) and path_problem(values[name]):
-            return f"{name}: {reason}; give another place"
+            return f"{name}: {reason}; give another path"
     for name, (form, said) in FORMS.items():
         value = values.get(name)
         if value and not re.fullmatch(form, value):

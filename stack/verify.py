@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Verifies a stack: each MPI compiles a program and runs it on 2 ranks; then audits the builds.
+"""Verifies that each MPI library compiles and runs a program of 2 ranks, and audits the builds.
 
-Writes STACK/audit.json (what each MPI was built with and loads) and
-STACK/stack.json (provider, versions, hash of the lock, the system's packages),
-which go with results.
+Writes STACK/audit.json (how each library was built, and which libraries it loads) and
+STACK/stack.json (provider, versions, hash of the lock, packages of the system). Results contain
+both.
 """
 
 import argparse
@@ -18,8 +18,8 @@ from reframe_tests.harness.machine import removal
 from reframe_tests.harness.model import families
 from stack.build import environment
 
-# Prints the communicator's size and the library's own version from every rank: a
-# launcher of another MPI starts two programs of one rank each, and would look well.
+# Prints the size of the communicator and the version of the library from every rank: a launcher
+# of another library starts two programs of one rank each, which would seem to work.
 PROGRAM = r"""
 #include <mpi.h>
 #include <stdio.h>
@@ -38,13 +38,13 @@ int main(int argc, char **argv)
 
 
 def words(command, env, timeout=60):
-    """What a command prints; ends with one line when it fails or takes too long."""
+    """The output of a command; exits with one line if it fails or takes too long."""
     command = [str(w) for w in command]
     try:
         done = subprocess.run(command, env=env, text=True, timeout=timeout,
                               stdin=subprocess.DEVNULL, capture_output=True)
     except subprocess.TimeoutExpired:
-        sys.exit(f"stack: '{' '.join(command)}' gave no answer in {timeout} s")
+        sys.exit(f"stack: '{' '.join(command)}' did not end within {timeout} s")
     if done.returncode:
         sys.stderr.write(done.stdout + done.stderr)
         sys.exit(f"stack: '{' '.join(command)}' failed with status {done.returncode}")
@@ -52,7 +52,7 @@ def words(command, env, timeout=60):
 
 
 def compiled(family, stack, program, text=PROGRAM):
-    """Compiles a program's text by an MPI's compiler; returns its path."""
+    """Compiles the text of a program with the compiler of a library; returns its path."""
     source = program.with_suffix(".c")
     source.write_text(text)
     words([family.prefix(stack) / "bin" / family.compiler, "-O2", source, "-o", program],
@@ -61,36 +61,37 @@ def compiled(family, stack, program, text=PROGRAM):
 
 
 def check(family, stack, folder):
-    """Compiles and runs on 2 ranks; returns the library's version."""
+    """Compiles and runs a program of 2 ranks; returns the version of the library."""
     program = compiled(family, stack, folder / f"check-{family.name}")
     return version_of(family, words([*family.start(2), program], environment(family, stack)))
 
 
 def version_of(family, out):
-    """The library's version by what 2 ranks printed; ends with one line where they are not 2."""
+    """The version of the library in the output of 2 ranks; exits with one line for others."""
     found = re.findall(r"size (\d+) library (.*)", out)
     version = re.search(family.library, found[0][1]) if found else None
     if [size for size, _ in found] != ["2", "2"] or not version:
         sys.exit(f"stack: {family.name}: 2 ranks of {family.title} expected, the program saw "
-                 f"{found or 'nothing'}; is {family.start(2)[0]} on PATH of another MPI?")
+                 f"{found or 'nothing'}; does {family.start(2)[0]} on PATH belong to another "
+                 "library?")
     return version["version"]
 
 
 def compiler_of(library):
-    """The compilers that a shared library says it was made with (its .comment section)."""
+    """The compilers that a shared library names in its .comment section."""
     out = subprocess.run(["readelf", "-p", ".comment", str(library)], text=True,
                          capture_output=True).stdout
     return "; ".join(dict.fromkeys(re.findall(r"\]\s+(.*\S)", out))) or "not told"
 
 
 def loaded(program, env):
-    """Shared libraries that the dynamic linker gives a program: name and path."""
+    """Shared libraries that the dynamic linker loads for a program: name and path."""
     out = words(["ldd", program], env)
     return dict(re.findall(r"(\S+) => (\S+)", out))
 
 
 def audit(family, stack, version):
-    """Records of what this MPI's build is: mpi, item, value."""
+    """Records of the build of a library: mpi, item, value."""
     env, prefix = environment(family, stack), family.prefix(stack)
     wrapper = words([prefix / "bin" / family.compiler, "-show"], env).strip()
     items = {"version": version, "wrapper": wrapper}
@@ -114,7 +115,7 @@ def write(path, value):
 
 
 def verify(stack):
-    """Checks and audits every MPI; writes what was found."""
+    """Checks and audits every library; writes the records."""
     present = [f for f in families.with_site().values() if f.installed(stack)]
     if not present:
         sys.exit(f"stack: no MPI in {stack}/mpi; run `make stack` first")

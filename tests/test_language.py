@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Documents and the texts of commands follow the language rules of CONTRIBUTING.md."""
 
+import ast
 import re
+import tokenize
 
 import pytest
 
@@ -12,6 +14,11 @@ REPO = families.REPO
 NOT_YET = {f"docs/{name}.md" for name in ("results", "statistics")}
 PAGES = sorted({str(path.relative_to(REPO))
                 for path in [*REPO.glob("*.md"), *(REPO / "docs").rglob("*.md")]})
+
+#: Programs that follow the rules in comments, docstrings and messages.
+CODE = ["docs/site.py", *(f"stack/{name}.py" for name in (
+    "abi", "analysis", "build", "coarrays", "ctest", "release", "releases", "variables",
+    "verify")), *(f"tests/test_{name}.py" for name in ("docs", "examples", "release"))]
 
 #: Words that the project does not use, and the words to use.
 WORDS = {
@@ -68,6 +75,37 @@ def faults_of(text):
         for word, better in WORDS.items():
             if re.search(rf"\b({word})\b", sentence, re.I):
                 yield f"{word} (better: {better}): {sentence}"
+
+
+def texts_of(path):
+    """The comments, docstrings and messages of a Python file."""
+    with open(path, "rb") as file:
+        tokens = [*tokenize.tokenize(file.readline)]
+    last = None
+    for token in tokens:
+        if token.type == tokenize.COMMENT:
+            words = token.string.lstrip("#: ")
+            if last and token.start[0] == last[0] + 1 and token.start[1] == last[1]:
+                last = [*token.start, f"{last[2]} {words}"]
+                continue
+            if last:
+                yield last[2]
+            last = [*token.start, words]
+    if last:
+        yield last[2]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(part.value if isinstance(part, ast.Constant) else "VALUE"
+                          for part in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            text = node.value
+            if len(re.findall(r"[a-z]+ ", text)) >= 3 and not re.search(r"[\\^{}()=|]{2}", text):
+                yield text
+
+
+@pytest.mark.parametrize("name", CODE)
+def test_comments_and_messages_follow_the_rules(name):
+    assert [fault for text in texts_of(REPO / name) for fault in faults_of(text)] == []
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page not in NOT_YET])

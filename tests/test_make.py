@@ -54,7 +54,7 @@ def test_a_checkout_that_no_tool_could_bear_is_refused_before_anything_is_touche
     before = files(tmp_path)
     done = make(target, cwd=folder)
     assert done.returncode == 2
-    assert re.match(r"make: the checkout '?.*letters, digits, dots.*; move it\n",
+    assert re.match(r"make: the path of the checkout .*letters, digits, dots.*; move the chec",
                     done.stderr), done.stderr
     assert files(tmp_path) == before
 
@@ -129,7 +129,7 @@ def test_a_value_that_no_recipe_could_bear_is_one_line(name, value, said):
     (["references", "SITE=`touch made`"], "SITE: '`touch made`' is not"),
     (["study", "CELLS='"], ""), (["study", "TAG=$(shell touch made)"], "TAG: "),
     (["clean", "REPORT=/tmp/$(shell touch made)"], "REPORT: "),
-    (["bench", "PART=x"], "PART: 'x' is no bench"),
+    (["bench", "PART=x"], "PART: 'x' is not a bench"),
     (["site"], "give NAME=x"),
 ])
 def test_make_runs_nothing_of_what_it_is_given(checkout, words, said):
