@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The examples of the documents work as they are printed."""
 
+import csv
+import os
 import re
 import shlex
+import shutil
 import subprocess
 
 import pytest
@@ -14,9 +17,17 @@ DOCS = families.REPO / "docs"
 TABLE = families.REPO / "src/experiments/table.c"
 
 
-def code_of(page, language):
-    """The first block of code in this language on a page."""
-    return re.search(rf"^```{language}\n(.*?)^```", (DOCS / page).read_text(), re.M | re.S)[1]
+def code_of(page, language, number=0):
+    """A block of code in this language on a page, the first one by default."""
+    text = (DOCS / page).read_text()
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.M | re.S)[number]
+
+
+def in_r(code, **variables):
+    """The output of R code that uses the package of the stack."""
+    return subprocess.run(["Rscript", "--vanilla", "-e", code], text=True, capture_output=True,
+                          cwd=families.REPO, timeout=300,
+                          env={**os.environ, "R_LIBS": str(STACK / "R"), **variables})
 
 
 def registered(name):
@@ -69,3 +80,47 @@ def test_the_experiment_that_the_page_adds_is_measured(mpi, tmp_path):
     rows = (tmp_path / "samples.csv").read_text().splitlines()
     assert {row.split(",")[1] for row in rows[2:]} == {"1", "1024"}
     assert {row.split(",")[0] for row in rows[2:]} == {"rally"}
+
+
+def test_the_second_version_that_the_page_adds_is_a_family(tmp_path):
+    folder = tmp_path / "mpi_families"
+    shutil.copytree(families.FOLDER, folder)
+    before = families.load()
+    (folder / "openmpi-5-0-10.yaml").write_text(code_of("mpi-families.md", "yaml"))
+    added = families.load(folder)["openmpi-5-0-10"]
+    assert added.title == "Open MPI 5.0.10"
+    assert added.launcher == before["openmpi"].launcher
+    assert {added.colour} - {family.colour for family in before.values()}
+    assert {added.order} - {family.order for family in before.values()}
+
+
+def test_the_libraries_of_a_site_that_the_page_lists_are_families(tmp_path):
+    (tmp_path / "mpis.yaml").write_text(code_of("mpi-families.md", "yaml", 1))
+    found = families.of_site(tmp_path)
+    assert {"openmpi", "openmpi-4", "cray-mpich"} <= {*found}
+    assert found["openmpi-4"].title == "Open MPI 4.1"
+
+
+def test_the_exhibit_that_the_page_adds_is_accepted():
+    call = code_of("exhibits.md", "r").replace("stival-fig-4.24", "cotejo-newcomer")
+    done = in_r(f"library(cotejo)\n{call}\n"
+                "stopifnot('cotejo-newcomer' %in% list_exhibits()$name)")
+    assert done.returncode == 0, done.stderr
+    wrong = call.replace("panel = c(mpi, transport)", "panel = c(mpi, transprot)")
+    done = in_r(f"library(cotejo)\n{wrong}")
+    assert done.returncode and "transprot" in done.stderr
+
+
+def test_the_figure_of_the_readme_shows_the_dataset(tmp_path):
+    """If this fails, draw it again: R_LIBS=.stack/R Rscript docs/images/draw.R."""
+    done = in_r("source('docs/images/draw.R')", COTEJO_IMAGES=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    rows = [[*csv.DictReader((folder / "pingpong.csv").open())]
+            for folder in (tmp_path, DOCS / "images")]
+    assert len(rows[0]) == len(rows[1]) > 20
+    for new, old in zip(*rows, strict=True):
+        assert (new["library"], new["bytes"]) == (old["library"], old["bytes"])
+        for name in ("ratio", "low", "high"):
+            assert float(new[name]) == pytest.approx(float(old[name]), rel=1e-3), (name, new)
+    for look in ("light", "dark"):
+        assert (tmp_path / f"pingpong-{look}.svg").stat().st_size > 5000

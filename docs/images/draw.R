@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Draws the figure of README.md from the reference dataset, once for light and once for dark pages:
+# Draws the figure of README.md from the reference dataset, once for light and once for dark pages,
+# and writes its numbers to pingpong.csv:
 #   R_LIBS=.stack/R Rscript docs/images/draw.R
 library(cotejo)
 library(data.table)
@@ -7,6 +8,7 @@ library(ggplot2)
 
 # A quick study of three MPI libraries on two cores of an AMD EPYC.
 SESSION <- "data/reference/local/20261121T200219Z.tar.xz"
+FOLDER <- Sys.getenv("COTEJO_IMAGES", "docs/images")
 NAMES <- c(mpich = "MPICH", "intel-mpi" = "Intel MPI")
 TRANSPORTS <- c(shm = "Shared memory", tcp = "TCP over loopback")
 
@@ -63,6 +65,10 @@ table <- compared[compared$b == "openmpi"]
 table[, `:=`(
   library = factor(NAMES[a], NAMES), panel = factor(TRANSPORTS[transport], TRANSPORTS)
 )]
+fwrite(
+  table[, c("library", "transport", "bytes", "ratio", "low", "high", "n_a")],
+  file.path(FOLDER, "pingpong.csv")
+)
 for (look in c("light", "dark")) {
   light <- look == "light"
   plot <- draw(
@@ -72,7 +78,7 @@ for (look in c("light", "dark")) {
     colours = if (light) c("#D55E00", "#0072B2") else c("#E69F00", "#56B4E9")
   )
   ggsave(
-    sprintf("docs/images/pingpong-%s.svg", look), plot,
+    file.path(FOLDER, sprintf("pingpong-%s.svg", look)), plot,
     device = svglite::svglite, width = 7.6, height = 3.4, fix_text_size = FALSE
   )
 }
