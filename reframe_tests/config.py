@@ -19,10 +19,9 @@ from reframe_tests.harness.launch import scales  # noqa: E402
 from reframe_tests.harness.machine import (  # noqa: E402
     allocation,
     environment,
-    inventory,
     removal,
 )
-from reframe_tests.harness.model import families, sites  # noqa: E402
+from reframe_tests.harness.model import families, installation, sites  # noqa: E402
 from reframe_tests.harness.study import submission  # noqa: E402
 
 STACK = families.stack_prefix()
@@ -47,7 +46,7 @@ def environ(family):
     return {
         "name": family.name,
         "modules": family.modules,
-        "cc": str(family.prefix(STACK) / "bin" / family.compiler),
+        "cc": str(family.compiler_in(STACK)),
         "features": [family.kind, family.name, *family.transports],
         "env_vars": [[k, v] for k, v in family.run_environment(STACK).items()],
     }
@@ -61,7 +60,7 @@ def load_modules():
                           *(one.get("modules", []) for one in SYSTEM["partitions"])]
               for name in has}
     if wanted and "modules_system" not in SYSTEM:
-        SYSTEM["modules_system"] = inventory.module_system() or sys.exit(
+        SYSTEM["modules_system"] = installation.module_system() or sys.exit(
             f"cotejo: the site loads modules ({', '.join(sorted(wanted))}), and this shell has no "
             "module system (Lmod or Environment Modules)")
 

@@ -5,6 +5,7 @@ CMake rebuilds only changed files, so this takes seconds if nothing changed.
 """
 
 import argparse
+import json
 import os
 import pathlib
 import shutil
@@ -12,8 +13,8 @@ import subprocess
 import sys
 
 from reframe_tests.harness.machine import removal
-from reframe_tests.harness.model import families
-from stack import analysis, spack_complete
+from reframe_tests.harness.model import families, installation
+from stack import analysis
 
 REPO = families.REPO
 
@@ -43,6 +44,12 @@ def test_launcher(family):
     return ";".join(["mpirun", *flags])
 
 
+def build_folder(family, stack):
+    """Where benchmarks are compiled: STACK/build/NAME, or STACK/build/sites/SITE/NAME."""
+    return stack / "build" / family.prefix(stack).relative_to(
+        stack if family.installation.own else stack / "mpi")
+
+
 def compile_benchmarks(family, stack, folder, options):
     """Configures and compiles src/ for one MPI in `folder`; returns the log's path."""
     prefix, log = family.prefix(stack), folder / "cotejo-build.log"
@@ -50,7 +57,7 @@ def compile_benchmarks(family, stack, folder, options):
     log.unlink(missing_ok=True)
     env = environment(family, stack)
     run(["cmake", "-S", REPO / "src", "-B", folder, "-G", "Ninja",
-         f"-DCMAKE_C_COMPILER={prefix}/bin/{family.compiler}", f"-DCMAKE_INSTALL_PREFIX={prefix}",
+         f"-DCMAKE_C_COMPILER={family.compiler_in(stack)}", f"-DCMAKE_INSTALL_PREFIX={prefix}",
          f"-DCOTEJO_MPIEXEC={test_launcher(family)}",
          f"-DCOTEJO_WRONG={';'.join(family.wrong)}", *options], log, env=env)
     run(["cmake", "--build", folder], log, env=env)
@@ -58,7 +65,7 @@ def compile_benchmarks(family, stack, folder, options):
 
 
 def build_benchmarks(family, stack, options):
-    folder = stack / "build" / family.name
+    folder = build_folder(family, stack)
     log = compile_benchmarks(family, stack, folder, options)
     # A benchmark that Spack installed is replaced by Spack only: its views are links.
     if not (family.prefix(stack) / ".spack/cotejo-bench").exists():
@@ -82,18 +89,32 @@ def link_simulators(stack):
                     link.symlink_to(program)
 
 
-def link_homes(known, stack):
-    """Links each MPI library that a site declares elsewhere (`home`) below STACK/mpi."""
-    for family in known:
-        home = pathlib.Path(family.home_in(stack))
-        if not family.installed(stack) and (home / "bin" / family.compiler).exists():
-            spack_complete.take(home, family.prefix(stack))
+def find_installation(family, stack):
+    """Finds a site's own installation and notes what its benchmarks are built with. Where that
+    changed, they are built anew."""
+    found = family.installation.find(stack, family.compiler)
+    prefix = family.prefix(stack)
+    known = family.installation.built(stack)
+    if {**known, "version": ""} == {**found, "version": ""}:
+        return
+    removal.claim(stack / "build")
+    for folder in (build_folder(family, stack), prefix):
+        removal.renewed(stack, folder)
+    removal.write_whole(prefix / installation.STAMP, json.dumps(found, indent=1) + "\n")
+
+
+def note_version(family, stack, version):
+    """Notes the version of a site's own installation as its library reports it."""
+    if family.installation.own:
+        found = {**family.installation.built(stack), "version": version}
+        removal.write_whole(family.prefix(stack) / installation.STAMP,
+                            json.dumps(found, indent=1) + "\n")
 
 
 def compile_java(family, stack):
     """Compiles the kernels in Java, if the library has bindings and a JDK is installed."""
     prefix = family.prefix(stack)
-    jar, log = prefix / "share/java/mpi.jar", stack / "build" / family.name / "java.log"
+    jar, log = prefix / "share/java/mpi.jar", build_folder(family, stack) / "java.log"
     if not jar.exists() or not shutil.which("javac"):
         return
     log.unlink(missing_ok=True)
@@ -104,7 +125,7 @@ def compile_java(family, stack):
 
 def compile_fortran(family, stack):
     """Compiles the kernels with coarrays, if the library has the compiler of OpenCoarrays."""
-    prefix, folder = family.prefix(stack), stack / "build" / family.name
+    prefix, folder = family.prefix(stack), build_folder(family, stack)
     compiler, log = prefix / "bin/caf", folder / "fortran.log"
     if not compiler.exists():
         return
@@ -136,8 +157,17 @@ def make_all(stack, options):
     """Compiles and installs everything for which compilers and libraries are installed."""
     link_simulators(stack)
     known = families.with_site(simulators=True).values()
-    link_homes(known, stack)
-    present = [f for f in known if f.installed(stack)]
+    own = [f for f in known if f.installation.own]
+    for family in own:
+        try:
+            find_installation(family, stack)
+        except installation.InstallationError as err:
+            sys.exit(f"build: site {family.site}: mpis.yaml: {family.name}: {err}")
+    present = [*own, *(f for f in known if not f.installation.own and f.installed(stack))]
+    for family in known:
+        if family.site and family not in present:
+            say(f"site {family.site}: mpis.yaml: {family.name} has no modules and no home, and "
+                f"is not in {stack}/mpi")
     if not [f for f in present if not f.simulator]:
         sys.exit(f"build: no MPI in {stack}/mpi; run `make stack` first")
     removal.claim(stack / "build")

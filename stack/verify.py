@@ -16,7 +16,8 @@ import tempfile
 
 from reframe_tests.harness.machine import removal
 from reframe_tests.harness.model import families
-from stack.build import environment
+from reframe_tests.harness.model.installation import alike
+from stack.build import environment, note_version
 
 # Prints the size of the communicator and the version of the library from every rank: a launcher
 # of another library starts two programs of one rank each, which would seem to work.
@@ -55,7 +56,7 @@ def compiled(family, stack, program, text=PROGRAM):
     """Compiles the text of a program with the compiler of a library; returns its path."""
     source = program.with_suffix(".c")
     source.write_text(text)
-    words([family.prefix(stack) / "bin" / family.compiler, "-O2", source, "-o", program],
+    words([family.compiler_in(stack), "-O2", source, "-o", program],
           environment(family, stack))
     return program
 
@@ -63,7 +64,12 @@ def compiled(family, stack, program, text=PROGRAM):
 def check(family, stack, folder):
     """Compiles and runs a program of 2 ranks; returns the version of the library."""
     program = compiled(family, stack, folder / f"check-{family.name}")
-    return version_of(family, words([*family.start(2), program], environment(family, stack)))
+    seen = version_of(family, words([*family.start(2), program], environment(family, stack)))
+    if not alike(family.version or seen, seen):
+        sys.exit(f"stack: {family.name}: version {family.version} was asked for, the library "
+                 f"in {family.home_in(stack)} is version {seen}; correct `version`, `modules` or "
+                 "`home`")
+    return seen
 
 
 def version_of(family, out):
@@ -93,11 +99,12 @@ def loaded(program, env):
 def audit(family, stack, version):
     """Records of the build of a library: mpi, item, value."""
     env, prefix = environment(family, stack), family.prefix(stack)
-    wrapper = words([prefix / "bin" / family.compiler, "-show"], env).strip()
+    wrapper = words([family.compiler_in(stack), "-show"], env).strip()
     items = {"version": version, "wrapper": wrapper}
     for item, (command, pattern) in family.audit.items():
         program, *arguments = command.split()
-        line = re.search(pattern, words([prefix / "bin" / program, *arguments], env))
+        line = re.search(pattern, words(
+            [pathlib.Path(family.home_in(stack)) / "bin" / program, *arguments], env))
         items[item] = line[1].strip() if line else "not told"
     libraries = loaded(prefix / "bin/cotejo", env)
     mpi = [path for name, path in libraries.items() if name.startswith("libmpi.so")]
@@ -123,6 +130,7 @@ def verify(stack):
     with tempfile.TemporaryDirectory() as folder:
         for family in present:
             versions[family.name] = check(family, stack, pathlib.Path(folder))
+            note_version(family, stack, versions[family.name])
             records += audit(family, stack, versions[family.name])
             print(f"stack: {family.title} {versions[family.name]} compiles and runs 2 ranks",
                   flush=True)

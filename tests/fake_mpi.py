@@ -29,8 +29,8 @@ pathlib.Path("samples.csv").write_text("# cotejo-samples/1\\n")
 node = {{"kernel": "k", "cpu_model": "c", "governor": "g", "cores": 2, "memory_bytes": 1,
         "cache_bytes": 1, "load_1min": 0}}
 pathlib.Path("samples.json").write_text(json.dumps({{
-    "observed": {{"size": len(placed), "mpi": {{"library": library}}, "tcp_bytes": 0,
-                 "payload_bytes": 0, "node": node, "interfaces": {{}}, "ranks": [
+    "observed": {{"size": len(placed), "mpi": {{"library": library, "path": {path!r}}},
+                 "tcp_bytes": 0, "payload_bytes": 0, "node": node, "interfaces": {{}}, "ranks": [
                      {{"rank": i, "host": host, "cpus": str(cpu)}}
                      for i, (host, cpu) in enumerate(placed)]}},
     "samples": {{"file": "samples.csv", "rows": 1, "columns": []}},
@@ -59,16 +59,17 @@ def tree(folder):
 
 
 class Fake:
-    """A stack and a site with one MPI; `said`: library, evidence, (host, core) of each rank.
-    `repo`: a copy of this project's tree with what a test added."""
+    """A stack and a site with one MPI; `said`: library, evidence, (host, core) of each rank;
+    `loaded`: the file that the library was loaded from. `repo`: a copy of this project's
+    tree with what a test added."""
 
     def __init__(self, folder, mpi, said, *, launcher="mpirun", scheduler="local", more="",
-                 repo=families.REPO, **files):
+                 repo=families.REPO, loaded="", **files):
         self.folder, self.mpi, self.stack, self.repo = folder, mpi, folder / "stack", repo
         prefix = self.stack / "mpi" / mpi
         executable(prefix / "bin/cotejo", "#!/bin/sh\n")
         (prefix / "bin/cotejo-guard").symlink_to(real("cotejo-guard"))
-        text = LAUNCHER.format(said=said)
+        text = LAUNCHER.format(said=said, path=str(loaded or prefix / "lib/libmpi.so.40"))
         executable(prefix / "bin/mpirun" if launcher == "mpirun" else folder / "path" / launcher,
                    text)
         site = folder / "sites/fake"

@@ -3,13 +3,12 @@
 
 import ast
 import re
-import subprocess
 
 import pytest
 
 from reframe_tests.harness.commands import site_files
 from reframe_tests.harness.model import declarations, families
-from stack import build, verify
+from stack import verify
 from tests import fake_mpi
 from tests.fake_mpi import REFRAME, Fake, executable
 
@@ -94,24 +93,6 @@ def test_a_second_open_mpi_is_one_entry_of_the_site(tmp_path):
     _, seen = fake.received("pingpong_smoke")
     assert seen["OMPI_MCA_btl"] == "vader,self"
     assert seen["OMPI_MCA_pml"] == "ob1"
-
-
-def test_an_mpi_that_a_site_has_elsewhere_is_built_for(tmp_path, monkeypatch):
-    """`make build` knew the declared MPIs alone, and none but those below the stack."""
-    monkeypatch.setenv("COTEJO_SITE", "mine")
-    monkeypatch.setenv("COTEJO_SITES", str(tmp_path / "sites"))
-    (tmp_path / "sites/mine").mkdir(parents=True)
-    (tmp_path / "sites/mine/reframe.py").write_text("")
-    (tmp_path / "sites/mine/mpis.yaml").write_text(
-        f"older: {{like: openmpi, home: {tmp_path}/opt/openmpi}}\nmpich: {{home: /not/here}}\n")
-    for name in ("mpicc", "mpirun"):
-        executable(tmp_path / "opt/openmpi/bin" / name, '#!/bin/sh\necho "$0"\n')
-    known, stack = families.with_site(), tmp_path / "stack"
-    assert {"mpich", "intel-mpi", "older"} <= known.keys()
-    build.link_homes(known.values(), stack)
-    assert [name for name, family in known.items() if family.installed(stack)] == ["older"]
-    said = subprocess.run([stack / "mpi/older/bin/mpicc"], text=True, capture_output=True)
-    assert said.stdout == f"{tmp_path}/opt/openmpi/bin/mpicc\n"
 
 
 def test_what_a_family_is_like_must_be_one(tmp_path):

@@ -79,9 +79,11 @@ def test_the_harness_drops_what_reframe_and_git_of_the_shell_would_heed():
 
 @needs_stack
 def test_a_launch_does_not_see_what_the_shell_exported(tmp_path):
+    home = tmp_path / "stack/opt/impi"
     fake = Fake(tmp_path, "intel-mpi", INTEL,
                 more=', "env_vars": [["UCX_TLS", "of-the-site"]]',
-                mpis="intel-mpi: {environment: {I_MPI_ADJUST_REDUCE: '2'}, home: /opt/impi}\n")
+                mpis="intel-mpi: {environment: {I_MPI_ADJUST_REDUCE: '2'}, "
+                      "home: '{stack}/opt/impi'}\n", loaded=home / "lib/libmpi.so.12")
     output = fake.run("-r", "-n", "pingpong_smoke.*transport=shm", "--keep-stage-files", **SHELL)
     assert [r["status"] for r in fake.records()] == ["ok"], output[-2000:]
     _, seen = fake.received("pingpong_smoke")
@@ -89,11 +91,11 @@ def test_a_launch_does_not_see_what_the_shell_exported(tmp_path):
                 if name.startswith(tuple(environment.steering(families.load().values())))}
     assert steering == {
         "I_MPI_FABRICS": "shm", "I_MPI_DEBUG": "5", "I_MPI_ADJUST_REDUCE": "2",
-        "I_MPI_ROOT": "/opt/impi", "UCX_TLS": "of-the-site"}
-    assert seen["LD_LIBRARY_PATH"] == f"/opt/impi/lib:{fake.prefix}/lib"
+        "I_MPI_ROOT": str(home), "UCX_TLS": "of-the-site"}
+    assert seen["LD_LIBRARY_PATH"] == f"{home}/lib:{fake.prefix}/lib"
     # Libraries read parameter files there.
     assert seen["HOME"].startswith(f"{fake.stack}/reframe/stage/") and seen["LC_ALL"] == "C"
-    assert seen["PATH"].startswith(f"{fake.prefix}/bin:/opt/impi/bin:")
+    assert seen["PATH"].startswith(f"{fake.prefix}/bin:{home}/bin:")
     (record,) = fake.records()
     assert record["environment"]["UCX_TLS"] == "of-the-site"
     assert record["environment"]["I_MPI_ADJUST_REDUCE"] == "2"

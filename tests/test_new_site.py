@@ -12,7 +12,7 @@ from reframe_tests.harness.backends import placements
 from reframe_tests.harness.commands import new_site
 from reframe_tests.harness.commands.site_files import file_problems
 from reframe_tests.harness.machine import inventory, topology
-from reframe_tests.harness.model import families, sites
+from reframe_tests.harness.model import families, installation, sites
 from reframe_tests.harness.model.placement import Place, Placement
 
 TWO_SOCKETS = (families.REPO / "tests/topologies/two-sockets.xml").read_text()
@@ -165,11 +165,11 @@ def test_mpis_in_modules_and_installed_by_spack(tmp_path, program, monkeypatch):
 
 def test_the_module_system_is_that_of_the_shell(program, monkeypatch):
     monkeypatch.delenv("LMOD_CMD", raising=False)
-    assert inventory.module_system() == ""
+    assert installation.module_system() == ""
     program("modulecmd", "")
-    assert inventory.module_system() == "envmod"
+    assert installation.module_system() == "envmod"
     monkeypatch.setenv("LMOD_CMD", "/opt/lmod/libexec/lmod")
-    assert inventory.module_system() == "lmod"
+    assert installation.module_system() == "lmod"
 
 
 def test_the_scheduler_is_the_one_that_answers(program):

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The member `observed` of a launch description: what a program sees of its own launch.
-#define _GNU_SOURCE // dl_iterate_phdr
+#define _GNU_SOURCE // dl_iterate_phdr, dladdr
 #include "describe.h"
 
 #include "placement.h"
 #include "ranks.h"
 
+#include <dlfcn.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,14 @@ static const char *thread_level(void) {
                                             : "multiple";
 }
 
+// The file that the MPI library was loaded from; "" where it is part of the program. MPI_ functions
+// may be those of a preloaded library, PMPI_ functions are the library's own.
+static const char *library_path(void) {
+    Dl_info found;
+    void *function = dlsym(RTLD_DEFAULT, "PMPI_Init");
+    return function && dladdr(function, &found) && found.dli_fname ? found.dli_fname : "";
+}
+
 static void describe_mpi(struct json *json) {
     char library[MPI_MAX_LIBRARY_VERSION_STRING], standard[16];
     int length, version, subversion, found, *global;
@@ -68,6 +77,8 @@ static void describe_mpi(struct json *json) {
     json_open(json, '{');
     json_name(json, "library");
     json_string(json, library);
+    json_name(json, "path");
+    json_string(json, library_path());
     json_name(json, "standard");
     json_string(json, standard);
     json_name(json, "thread_level");

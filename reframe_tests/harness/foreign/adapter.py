@@ -41,11 +41,11 @@ def command(family, words, *, alone=False):
     """Executable and options that start a program of an MPI: its library before any other of the
     same ABI, and the observer beside what the machine preloads. `alone`: the program has no MPI of
     its own; the observer makes it a rank."""
-    prefix = family.prefix(families.stack_prefix())
+    home = family.home_in(families.stack_prefix())
     return "env", [
         preloading(family, "observe"), "COTEJO_DESCRIPTION=samples.json",
         *(["COTEJO_ALONE=yes"] if alone else []),
-        f"LD_LIBRARY_PATH={prefix}/lib${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}",
+        f"LD_LIBRARY_PATH={home}/lib${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}",
         *map(shlex.quote, map(str, words))]
 
 

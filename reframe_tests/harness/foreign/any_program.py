@@ -102,7 +102,7 @@ def chosen():
 def places(one, family):
     """What is filled in for an MPI: name -> text."""
     stack = families.stack_prefix()
-    return {"mpi": family.prefix(stack), "family": family.name, "stack": stack,
+    return {"mpi": family.home_in(stack), "family": family.name, "stack": stack,
             "out": stack / "programs" / one.name / family.name, "ranks": one.ranks,
             "threads": one.threads, "repo": families.REPO}
 

@@ -6,7 +6,7 @@ import pathlib
 import reframe
 
 from ..machine import allocation
-from ..model import sites
+from ..model import families, sites
 from . import accidents, counters, effects, launches, planning, references, sessions
 
 
@@ -36,7 +36,9 @@ def asked(test):
         "session": session(),
         "experiment": test.experiment, "test": test.named_after or type(test).__name__,
         "scale": test.scale, "launch": test.launch,
-        "seed": test.seed, "mpi": request.family.name, "transport": request.transport.name,
+        "seed": test.seed, "mpi": request.family.name,
+        "installation": request.family.installation.describe(families.stack_prefix()),
+        "transport": request.transport.name,
         "placement": request.placement, "cpus": request.place.cpus, "hosts": request.place.hosts,
         "ranks": request.ranks,
         **({"places": request.place.each} if request.place.each else {}),
@@ -70,6 +72,9 @@ def record(test):
                                   errors=errors, before=sessions.launches_of(test.cell), **known)
     except launches.LockedError as err:
         raise UnrecordedError(str(err)) from None
+    if found["observed"] and (reason := test.family.installation_problem(
+            families.stack_prefix(), found["observed"]["mpi"])):
+        found.update(status="marked", reason=reason)
     if found["status"] == "ok":
         carrier, card, seen = test.request.transport, test.request.card, found["observed"]
         found["proof"] = counters.counted(stage, carrier, seen, card)

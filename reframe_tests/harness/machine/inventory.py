@@ -5,7 +5,6 @@ import collections
 import os
 import pathlib
 import re
-import shutil
 import socket
 import subprocess
 
@@ -125,13 +124,6 @@ def _modules():
         found += [f"module: {name}" for name in (str(p.relative_to(folder)) for p in names)
                   if re.search(of_an_mpi, name, re.I)]
     return found
-
-
-def module_system():
-    """ReFrame's name of the module system that this shell has, or ''."""
-    if os.environ.get("LMOD_CMD"):
-        return "lmod"
-    return "envmod" if shutil.which("modulecmd") else ""
 
 
 def _of_spack():

@@ -4,6 +4,7 @@
 It imports nothing of ReFrame, so the stack's own scripts use it too.
 """
 
+import dataclasses
 import functools
 import hashlib
 import os
@@ -11,6 +12,9 @@ import pathlib
 
 from . import REPO, declarations, family, sites
 
+#: Colours of installations beside the first of their family (Tol's muted scheme).
+FURTHER = ("#332288", "#88CCEE", "#44AA99", "#117733", "#999933", "#DDCC77", "#CC6677", "#882255",
+           "#AA4499")
 FOLDER = REPO / "reframe_tests/mpi_families"
 
 
@@ -42,7 +46,7 @@ def of_site(folder, simulators=False, layers=False):
     here, path = sites.read(folder, "mpis.yaml"), folder / "mpis.yaml"
     if given := os.environ.get("COTEJO_MPIS"):
         return _chosen(declared_in(given, here), simulators, layers)
-    return _chosen(_listed(here, here, path), simulators, layers) if here else load(
+    return _chosen(_listed(here, here, path, folder.name), simulators, layers) if here else load(
         FOLDER, simulators, layers)
 
 
@@ -65,10 +69,13 @@ def declared_in(path, site_wide=None):
     """The families that a file lists, in the keys of a site's `mpis.yaml`; `site_wide`: what the
     site says of those that they are like."""
     listed = declarations.read(pathlib.Path(path), "mpis")
-    return _listed(listed, {**(site_wide or {}), **listed}, path)
+    said = {**(site_wide or {}),
+            **{name: declarations.merged((site_wide or {}).get(name, {}), entry)
+               for name, entry in listed.items()}}
+    return _listed(listed, said, path, sites.site_name())
 
 
-def _listed(listed, said, path):
+def _listed(listed, said, path, site):
     below = _declared(FOLDER)
     unknown = [name for name in listed if name not in below and "like" not in listed[name]]
     if unknown:
@@ -77,7 +84,18 @@ def _listed(listed, said, path):
                    "them it is `like`" for name in unknown])
     above = {**below, **{name: declarations.merged(below.get(name, {}), entry)
                          for name, entry in said.items()}}
-    return {name: family.made(name, above, path) for name in listed}
+    return {name: told_apart(family.made(name, above, path, site, said[name]), said[name], number)
+            for number, name in enumerate(listed)}
+
+
+def told_apart(one, entry, number):
+    """A further installation of a family, whose title and colour on figures are its own."""
+    if "like" not in entry:
+        return one
+    version = f" {one.version}" if one.version else f" ({one.name})"
+    own = {"title": f"{one.title}{version}", "colour": FURTHER[number % len(FURTHER)],
+           "order": 50 + number}
+    return dataclasses.replace(one, **{k: v for k, v in own.items() if k not in entry})
 
 
 def shown(families):
@@ -97,8 +115,9 @@ def helper(name):
 
     FileNotFoundError where none is installed.
     """
-    for path in sorted((stack_prefix() / "mpi").glob(f"*/bin/{name}")):
-        return str(path)
+    for folder in ("mpi", "sites/*"):
+        for path in sorted(stack_prefix().glob(f"{folder}/*/bin/{name}")):
+            return str(path)
     raise FileNotFoundError(f"no {name} in {stack_prefix()}; run `make stack`")
 
 

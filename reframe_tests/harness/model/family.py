@@ -9,7 +9,10 @@ import re
 from dataclasses import dataclass, field
 
 from . import declarations, transport
+from .installation import Installation, version_in, with_modules
 
+#: Keys of one installation, which another one that is `like` it does not take over.
+OF_ONE = ("home", "modules", "version")
 #: Launchers of schedulers, which start any MPI: of Slurm, and of PALS (HPE Cray).
 OF_SCHEDULERS = ("srun", "mpiexec")
 
@@ -99,9 +102,11 @@ class Family:
     environment: dict = field(default_factory=dict)
     #: The only processors that it is for, as Spack calls them (`x86_64`); empty: any.
     architecture: str = ""
-    #: Where the MPI itself is, when that is not where our programs for it are.
+    #: Where it is installed, as a site says (`Installation`); no other family takes these over.
     home: str = ""
     modules: list = field(default_factory=list)
+    version: str = ""
+    site: str = ""
     #: Beginnings of the names of variables that steer it: those of the user's shell are cleared.
     steered_by: list = field(default_factory=list)
     #: Of figures: its colour, and its place among the others.
@@ -155,21 +160,35 @@ class Family:
         """What ReFrame's tests ask of an environment."""
         return "layer" if self.layer else "mpi"
 
+    @property
+    def installation(self):
+        return Installation(self.name, self.site, self.home, self.modules, self.version)
+
     def prefix(self, stack):
-        return pathlib.Path(stack) / "mpi" / self.name
+        """The folder of the benchmarks, of the MPI too where it is the stack's."""
+        return self.installation.bench_prefix(stack)
 
     def installed(self, stack):
-        """Whether the stack has it: its launcher, or where it has none of its own its compiler."""
+        """Whether the stack has it: its launcher, or where it has none of its own its compiler;
+        whether benchmarks were built for it, where it is the site's own."""
+        if self.installation.own:
+            return bool(self.installation.built(stack)) and (
+                self.prefix(stack) / "bin" / self.program).exists()
         return (self.prefix(stack) / "bin" / (self.launcher or self.compiler)).exists()
 
     def home_in(self, stack):
         """Where the MPI itself is."""
-        return self.home.replace("{stack}", str(stack)) or str(self.prefix(stack))
+        return self.installation.home_in(stack)
+
+    def compiler_in(self, stack):
+        """The path of its compiler."""
+        return pathlib.Path(self.installation.built(stack).get("compiler") or
+                            self.prefix(stack) / "bin" / self.compiler)
 
     def run_environment(self, stack):
         """Variables (name -> value, as a shell reads it) under which its programs run in place."""
         prefix = self.prefix(stack)
-        home = self.home_in(stack)
+        home = self.home_in(stack) or prefix
         places = dict.fromkeys([f"{prefix}/bin", f"{home}/bin"])
         variables = {k: v.format(prefix=prefix, home=home) for k, v in self.environment.items()}
         if "LD_LIBRARY_PATH" in variables:  # the site's modules have their libraries in it, too
@@ -177,13 +196,23 @@ class Family:
         return {"PATH": f"{':'.join(places)}:$PATH", **variables}
 
     def process_environment(self, stack, environ):
-        """A process's environment with this MPI's variables in it."""
+        """A process's environment with this MPI's modules and variables in it."""
+        environ = with_modules(self.modules, environ)
+
         def filled(text):
             text = re.sub(r"\$\{(\w+):\+:\$\1\}",
                           lambda m: f":{environ[m[1]]}" if environ.get(m[1]) else "", text)
             return text.replace("$PATH", environ["PATH"])
 
         return {**environ, **{k: filled(v) for k, v in self.run_environment(stack).items()}}
+
+    def installation_problem(self, stack, seen):
+        """Why the library that a launch loaded (`observed.mpi`) is not this installation's; ''.
+        Simulators and what is below MPI have no library of an MPI."""
+        if self.simulator or self.layer or not re.search(self.library, seen["library"]):
+            return ""  # a library of another family is another difference
+        return self.installation.problem(stack, version_in(self.library, seen["library"]),
+                                         seen.get("path", ""))
 
     def setting(self, name, transport):
         """The `Setting` of that name over a transport; one that is not declared has a reason."""
@@ -264,13 +293,25 @@ def lineage(name, declared, path):
     return names
 
 
-def made(name, declared, path):
-    """The family of a declaration, with what the files of transports add to it."""
+def release_of(data, version):
+    """What a release of a family has otherwise, by the version of its installation."""
+    return next((entry for begin, entry in data.get("releases", {}).items()
+                 if version.startswith(begin)), {})
+
+
+def made(name, declared, path, site="", entry=None):
+    """The family of a declaration, with what the files of transports add to it; `site`: that
+    which lists it as an installation, in this `entry`."""
     names = lineage(name, declared, path)
     data = {}
-    for by in names:  # what the nearer one says is kept
+    for by in reversed(names):  # what the nearer one says is kept
         data = declarations.merged(
-            {key: value for key, value in declared[by].items() if key != "like"}, data)
+            data, {key: value for key, value in declared[by].items()
+                   if key != "like" and (by == name or key not in OF_ONE)})
+    if version := data.get("version"):
+        otherwise = declarations.merged(release_of(data, version), entry or {})
+        data = declarations.merged(
+            data, {key: value for key, value in otherwise.items() if key != "like"})
     if wrong := declarations.problems(data, "family"):
         raise declarations.DeclarationError(path, wrong)
     added = {carrier: t.families[by] for carrier, t in transport.load().items()
@@ -280,4 +321,5 @@ def made(name, declared, path):
     settings = {what: {by: Setting(**entry) for by, entry in entries.items()}
                 for what, entries in data.pop("settings", {}).items()}
     variables = {begin: Variables(**entry) for begin, entry in data.pop("variables", {}).items()}
-    return Family(name=name, transports=transports, settings=settings, variables=variables, **data)
+    return Family(name=name, transports=transports, settings=settings, variables=variables,
+                  site=site, **data)

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where an MPI library is installed, and whether a launch loaded the library from there.
+
+The embedded stack's wheels are installations, Spack's builds are, and so are the modules and
+prefixes that a site lists in its `mpis.yaml`. Benchmarks are built for each installation.
+"""
+
+import json
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+
+#: File beside the benchmarks of a site's own installation: what they were built with.
+STAMP = "installation.json"
+
+
+class InstallationError(ValueError):
+    """Why an installation cannot be used, in one line."""
+
+
+def module_command():
+    """The program that prints the shell code of a module: Lmod's, or Environment Modules'."""
+    return os.environ.get("LMOD_CMD") or shutil.which("modulecmd") or ""
+
+
+def module_system():
+    """ReFrame's name of the module system that this shell has, or ''."""
+    if os.environ.get("LMOD_CMD"):
+        return "lmod"
+    return "envmod" if module_command() else ""
+
+
+def with_modules(modules, environ):
+    """An environment (name -> value) in which these modules are loaded."""
+    if not modules:
+        return dict(environ)
+    command, names = module_command(), " ".join(map(shlex.quote, modules))
+    if not command:
+        raise InstallationError(f"cannot load {names}: this shell has no module system (Lmod or "
+                                "Environment Modules)")
+    done = subprocess.run(
+        ["bash", "-c", f'set -e; code=$("{command}" bash load {names}); eval "$code"; env -0'],
+        env=environ, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    said = " ".join(done.stderr.split())
+    if done.returncode:
+        raise InstallationError(f"cannot load {names}: {said[:200] or 'no message'}")
+    return dict(entry.split("=", 1) for entry in done.stdout.split("\0") if "=" in entry)
+
+
+def alike(wanted, seen):
+    """Whether two versions are equal as far as both are given: 5.0 and 5.0.8 are."""
+    return all(a == b for a, b in zip(wanted.split("."), seen.split("."), strict=False))
+
+
+@dataclass(frozen=True)
+class Installation:
+    """An installation of an MPI library by its name; `site`: the site that lists it."""
+
+    name: str
+    site: str = ""
+    #: Folder of the library; may begin with `{stack}`.
+    home: str = ""
+    modules: list = field(default_factory=list)
+    version: str = ""
+
+    @property
+    def own(self):
+        """Whether it is the site's own, and no part of the stack."""
+        return bool(self.modules or (self.home and not self.home.startswith("{stack}")))
+
+    def kind(self, stack):
+        if self.own:
+            return "module" if self.modules else "prefix"
+        return "spack" if pathlib.Path(stack).name == ".spack-env" else "wheel"
+
+    def bench_prefix(self, stack):
+        """The folder of the benchmarks that are built for it."""
+        return pathlib.Path(stack, *(["sites", self.site] if self.own else ["mpi"]), self.name)
+
+    def built(self, stack):
+        """What the benchmarks of a site's own installation were built with: `home`, `compiler`
+        and `version`; {} where they were built for another one, or not at all."""
+        try:
+            found = json.loads((self.bench_prefix(stack) / STAMP).read_text())
+        except (OSError, ValueError):
+            return {}
+        return found if found["declared"] == self.declared() else {}
+
+    def declared(self):
+        return {"home": self.home, "modules": self.modules}
+
+    def home_in(self, stack):
+        """The folder of the library; '' where it is a module's and not known before `make build`.
+        """
+        if self.home:
+            return self.home.replace("{stack}", str(stack))
+        return self.built(stack).get("home", "") if self.own else str(self.bench_prefix(stack))
+
+    def find(self, stack, compiler):
+        """Looks for a site's own installation: its `home` and its compiler."""
+        environ = with_modules(self.modules, os.environ)
+        home = self.home_in(stack) if self.home else ""
+        if home and not pathlib.Path(home, "bin").is_dir():
+            raise InstallationError(f"{home} has no folder `bin`")
+        # Cray's `cc` is on the modules' PATH; the MPI's prefix has `mpicc`.
+        path = next((path for name in (compiler, "mpicc")
+                     if home and (path := pathlib.Path(home, "bin", name)).exists()), None)
+        if not path:
+            there, before = (shutil.which(compiler, path=found.get("PATH", ""))
+                             for found in (environ, os.environ))
+            if not there:
+                raise InstallationError(
+                    f"no {compiler} in {home}/bin" if not self.modules else
+                    f"no {compiler} on PATH with {', '.join(self.modules)} loaded")
+            if there == before and not home:
+                raise InstallationError(
+                    f"{', '.join(self.modules)} has no {compiler}: {there} is on PATH without it")
+            path = pathlib.Path(there)
+        return {"declared": self.declared(), "home": home or str(path.parent.parent),
+                "compiler": str(path), "version": self.version}
+
+    def expected_version(self, stack):
+        """The version that launches must load: as declared, else as `make stack` found it."""
+        if self.version or self.own:
+            return self.version or self.built(stack).get("version", "")
+        try:
+            verified = json.loads((pathlib.Path(stack) / "stack.json").read_text())
+        except (OSError, ValueError):
+            return ""
+        return verified.get("versions", {}).get(self.name, "")
+
+    def describe(self, stack):
+        """The member `installation` of `asked` in a launch's description."""
+        return {"kind": self.kind(stack), "version": self.expected_version(stack),
+                "prefix": self.home_in(stack), "modules": self.modules}
+
+    def problem(self, stack, version, path):
+        """Why a library of this version, loaded from `path`, is not this one; '' where it is."""
+        wanted, home = self.expected_version(stack), self.home_in(stack)
+        if wanted and not alike(wanted, version):
+            return (f"installation {self.name} has version {wanted}, the launch loaded version "
+                    f"{version} from {path or 'an unknown file'}")
+        if not is_below(path, home):
+            return (f"installation {self.name} is in {home or 'no known folder'}, the launch "
+                    f"loaded {path or 'a library that is part of the program'} (version "
+                    f"{version})")
+        return ""
+
+
+def is_below(path, home):
+    """Whether a library is in an installation's folder, or is what links of that folder's
+    libraries lead to, as in a view of Spack."""
+    if not path or not home:
+        return False
+    real = os.path.realpath(path)
+    if real.startswith(os.path.realpath(home).rstrip("/") + "/"):
+        return True
+    return any(os.path.realpath(found) == real
+               for found in pathlib.Path(home).glob("lib*/**/lib*mpi*"))
+
+
+def version_in(pattern, library):
+    """The version in a library's own words, by its family's expression; '' where it has none."""
+    found = re.search(pattern, library)
+    return found.groupdict().get("version") or "" if found else ""

