@@ -50,7 +50,8 @@ class one_allocation(rfm.RunOnlyRegressionTest):  # noqa: N801
     @run_before("run")
     def ask_for_nodes(self):
         group = GROUPS[self.group]
-        self.job.options += submission.options(group)
+        hosts, seconds = self.planned()
+        self.job.options += submission.options(group, hosts)
         self.job.launcher = getlauncher("local")()
         self.env_vars = {
             **{name: shlex.quote(value) for name, value in submission.variables().items()},
@@ -61,14 +62,15 @@ class one_allocation(rfm.RunOnlyRegressionTest):  # noqa: N801
         self.postrun_cmds = ['ended=$? left="${COTEJO_STATUS:-status}"',
                              '[ "$ended" -le "$(cat "$left" 2>/dev/null || echo -1)" ] || '
                              'echo "$ended" > "$left"']
-        seconds = float(os.environ.get("COTEJO_WALL") or self.quick_wall_s())
         self.time_limit = min(seconds, allocation.longest_s(group[0]))
 
-    def quick_wall_s(self):
-        if self.is_dry_run():
-            return submission.START_S
-        cells, *_, blocks = plans.list_cells("quick", "")
-        return submission.wall_s("quick", len(cells) * blocks)
+    def planned(self):
+        """The most hosts of a cell and the seconds of the job: as `make study` submitted them,
+        else those of the quick study."""
+        if "COTEJO_WALL" in os.environ:
+            return int(os.environ["COTEJO_HOSTS"]), float(os.environ["COTEJO_WALL"])
+        cells, *_, hosts, blocks = plans.list_cells("quick", "")
+        return hosts, submission.wall_s("quick", len(cells) * blocks)
 
     @sanity_function
     def it_ended(self):

@@ -15,6 +15,7 @@ import sys
 sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from reframe_tests.harness import backends  # noqa: E402
 from reframe_tests.harness.backends import launchers  # noqa: E402, F401
+from reframe_tests.harness.commands import site_files  # noqa: E402
 from reframe_tests.harness.launch import scales  # noqa: E402
 from reframe_tests.harness.machine import (  # noqa: E402
     allocation,
@@ -29,6 +30,11 @@ try:
     scales.check_environment()
     SYSTEM = sites.system(sites.site_folder())
     KNOWN = families.of_site(sites.site_folder(), simulators=True, layers=True)
+    if not any(family.installed(STACK) for family in KNOWN.values()):
+        sys.exit(f"cotejo: no MPI library of site {SYSTEM['name']!r} in {STACK}; run `make "
+                 "stack`, or set COTEJO_STACK to the folder of one")
+    if wrong := site_files.system_problems(sites.site_folder()):
+        sys.exit(f"cotejo: {sites.site_folder()}/reframe.py: {wrong[0]}")
     # ReFrame opens its log before it makes any folder.
     removal.claim(STACK / "reframe")
 except ValueError as err:
@@ -87,6 +93,9 @@ def systems():
         wanted = partition.get("environs", [n for n, f in KNOWN.items() if not f.simulator])
         partition["environs"] = [name for name in wanted if name in PRESENT
                                  and PRESENT[name].started_by(partition["launcher"])]
+        if not partition["environs"] and len(SYSTEM["partitions"]) == 1:
+            sys.exit(f"cotejo: partition {partition['name']!r}: launcher {partition['launcher']} "
+                     f"starts none of its MPI libraries in {STACK} ({', '.join(wanted)})")
         if submission.needed():  # the job around a study is of no MPI
             partition["environs"].append("builtin")
         # Two launches at once would disturb each other.
@@ -179,6 +188,11 @@ site_configuration = {
                     "prefix": "%(check_system)s/%(check_partition)s",
                     "basedir": str(STACK / "reframe/perflogs"),
                     "level": "info",
+                    # Each figure of a launch: name=value, unit, and its reference with its bounds.
+                    "format_perfvars": (
+                        "%(check_perf_var)s=%(check_perf_value)s|%(check_perf_unit)s"
+                        "|%(check_perf_ref)s|%(check_perf_lower_thres)s|%(check_perf_upper_thres)s|"
+                    ),
                     "format": (
                         "%(check_job_completion_time)s|%(check_display_name)s|%(check_environ)s"
                         "|%(check_executable)s|%(check_executable_opts)s|%(check_prerun_cmds)s"

@@ -54,7 +54,8 @@ def test_cray_is_started_by_pals_where_there_is_no_slurm(tmp_path, monkeypatch):
 def test_cray_is_not_offered_where_only_its_own_launcher_could_start_it(tmp_path):
     fake = Fake(tmp_path, "cray-mpich", (CRAY, "", []))
     executable(fake.prefix / "bin/cc", "#!/bin/sh\n")
-    assert "Found 0 check(s)" in fake.run("-l", "-n", "pingpong_smoke")
+    assert ("partition 'compute': launcher mpirun starts none of its MPI libraries"
+            in fake.run("-l", "-n", "pingpong_smoke"))
 
 
 def test_the_compiler_of_cray_gets_our_sources(tmp_path, monkeypatch):
@@ -177,7 +178,11 @@ def test_an_mpi_a_transport_a_placement_and_a_site_are_added_by_a_file_each(
         "Lately MPI 1.2.3", evidence, [("a", 0), ("a", 2)]), repo=tree,
         placements="near: {hosts: 1, cpus: [0, 1]}\napart: {hosts: 1, cpus: [0, 2]}\n",
         scale="transports: [pigeon]\n")
-    lines = [path.read_text().count("\n") for path in (tmp_path / "there/sites/fake").iterdir()]
+    site = tmp_path / "there/sites/fake"
+    lines = [path.read_text().count("\n") for path in site.iterdir()]
+    (site / "topology").mkdir()
+    (site / "topology/compute.xml").write_text(
+        (families.REPO / "tests/topologies/two-sockets.xml").read_text())
     assert sum(lines) <= 40
     output = fake.run("-r", "-n", "pingpong_affinity.*placement=apart", "--keep-stage-files",
                       LATELY_BY="snail", LATELY_SPEED="low")

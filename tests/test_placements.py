@@ -8,8 +8,12 @@ import pytest
 from reframe_tests.harness import backends
 from reframe_tests.harness.backends import placements
 from reframe_tests.harness.launch.request import CannotBeError, Request
+from reframe_tests.harness.machine import topology
 from reframe_tests.harness.model import sites, transport
 from reframe_tests.harness.model.placement import Place, PlacementError
+
+#: Two sockets of four cores with two hardware threads each.
+SOCKETS = topology.of_file(sites.REPO / "tests/topologies/two-sockets.xml")
 
 
 @pytest.fixture
@@ -21,10 +25,18 @@ def site(tmp_path, monkeypatch):
         (folder / "reframe.py").write_text("")
         (folder / "placements.yaml").write_text(text)
         monkeypatch.setattr(sites, "REPO", tmp_path)
+        monkeypatch.setattr(placements.topology, "here", lambda: SOCKETS)
         placements.declared.cache_clear()
         return "x"
     yield write
     placements.declared.cache_clear()
+
+
+def test_a_core_that_is_not_there_is_named_before_a_launch(site):
+    """MPI libraries ended it by a signal, which was taken for an accident and measured again."""
+    here = nodes(site("near: {hosts: 1, cpus: [0, 999]}\n"))
+    with pytest.raises(PlacementError, match="'near' names core 999; launches may use cores 0-"):
+        here.resolve("near", 2)
 
 
 def nodes(name, count=1, **extras):

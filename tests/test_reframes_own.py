@@ -41,3 +41,12 @@ def test_a_pipeline_is_generated(site):
     jobs = yaml.safe_load(path.read_text())
     (job,) = (job for name, job in jobs.items() if name.startswith("pingpong_smoke"))
     assert re.search(r"-n /[0-9a-f]{8} -r", job["script"][0])
+
+
+def test_performance_logs_hold_the_figures(site):
+    """Each line ended behind the result."""
+    site.run("-r", *ONE)
+    (path,) = site.stack.glob("reframe/perflogs/*/*/pingpong_smoke.log")
+    header, line = (text.split("|") for text in path.read_text().splitlines()[:2])
+    assert "latency=1" in line or "latency=1.0" in line, line
+    assert len(header) == len(line)

@@ -61,6 +61,7 @@ def test_a_site_needs_two_files_only(site):
      "no cluster 'gigabyte'; there are"),
     ("reframe.py", slurm("'extras': {'cluster': 'gigabit'}"),
      "partitions: compute: extras: lacks `hosts`"),
+    ("reframe.py", slurm("'extras': {'node': 4}"), "extras: unknown key 'node'; there are"),
     ("reframe.py", slurm("'extras': {'platform': 'ufpr2'}"), "no platform 'ufpr2'"),
     ("placements.yaml", "far: {policy: spread}", "no placement `near`"),
     ("placements.yaml", "near: {hosts: 1, cpus: two}", "near: cpus: 'two' is not `own`"),

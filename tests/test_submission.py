@@ -56,7 +56,7 @@ def test_a_site_is_checked_in_one_job(pbs, tmp_path):
                      PYTHONPATH=str(families.REPO))
     assert "site: fake: compute near intel-mpi shm: ok\n" in said, said[-3000:]
     assert len((tmp_path / "submitted").read_text().splitlines()) == 1
-    assert "#PBS -l select=2:ncpus=2\n" in (tmp_path / "job.sh").read_text()
+    assert "#PBS -l select=1:ncpus=2\n" in (tmp_path / "job.sh").read_text()
 
 
 @pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack`")
@@ -67,7 +67,7 @@ def test_a_bare_reframe_submits_one_job_that_runs_all_blocks_and_ends_with_the_r
     assert f"\n{tmp_path}/report/report.html\n" in output, output[-3000:]
     assert len((tmp_path / "submitted").read_text().splitlines()) == 1
     script = (tmp_path / "job.sh").read_text()
-    for line in ("-q work", "-l select=2:ncpus=2", "-l place=scatter:excl", "-r n"):
+    for line in ("-q work", "-l select=1:ncpus=2", "-l place=scatter:excl", "-r n"):
         assert f"#PBS {line}\n" in script
     assert re.search(r"#PBS -l walltime=0:\d+:0\n", script)
     assert "export I_MPI_" not in script
@@ -87,6 +87,15 @@ def test_partitions_that_have_the_same_way_to_their_nodes_share_an_allocation():
                              partition("gpu", "slurm", "-p y"), partition("login", "local")]}
     assert [[p["name"] for p in group] for group in submission.groups(system)] == [
         ["a", "b"], ["gpu"]]
+
+
+def test_an_allocation_has_as_many_nodes_as_its_cells_have_hosts(monkeypatch):
+    """A study of two ranks took all 500 nodes of a partition."""
+    monkeypatch.setattr(allocation, "nodes_up", lambda partition: 500)
+    monkeypatch.setattr(submission, "cores_of", lambda group: 64)
+    group = [{"name": "a", "scheduler": "slurm", "extras": {"nodes": 512}}]
+    assert [submission.options(group, hosts)[0] for hosts in (1, 4, 512)] == [
+        "--nodes=1", "--nodes=4", "--nodes=500"]
 
 
 def test_times_of_slurm_are_read():
@@ -122,7 +131,7 @@ def test_an_allocation_that_is_taken_away_is_followed_by_another(monkeypatch, tm
             with open(variables["COTEJO_STATUS"], "w") as file:
                 file.write(text)
 
-    assert submission.submit(["true"], "quick", 10, 2, reframe) == 0
+    assert submission.submit(["true"], "quick", 10, 2, reframe, hosts=1) == 0
     assert parts == ["1/2", "2/2", "2/2"]
     assert "allocation 1 ended after 0 s, before the study in it did" in capsys.readouterr().out
     assert list(tmp_path.glob("*/.allocation*")) == []

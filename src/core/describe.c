@@ -55,8 +55,8 @@ static const char *thread_level(void) {
                                             : "multiple";
 }
 
-// The file that the MPI library was loaded from; "" where it is part of the program. MPI_ functions
-// may be those of a preloaded library, PMPI_ functions are the library's own.
+// The file that the MPI library was loaded from; "" where it is part of the program. MPI_
+// functions may be those of a preloaded library, PMPI_ functions are the library's own.
 static const char *library_path(void) {
     Dl_info found;
     void *function = dlsym(RTLD_DEFAULT, "PMPI_Init");

@@ -57,6 +57,19 @@ class Nodes:
                                  f"{', '.join(found)}")
         return found[name]
 
+    def _check_cores(self, placement):
+        """PlacementError names the cores of a list that a node does not have, or that this process
+        may not use."""
+        if not isinstance(placement.cpus, list) or not (self.here or self.path.exists()):
+            return
+        there = {unit for core in self.topology.cores for unit in core.units}
+        named = [cpu for rank in placement.cpus
+                 for cpu in (rank if isinstance(rank, list) else [rank])]
+        if absent := sorted({*named} - there):
+            raise PlacementError(
+                f"placement {placement.name!r} names core {', '.join(map(str, absent))}; launches "
+                f"may use cores {topology.spans(sorted(there))} of a node")
+
     def _choose(self, placement, ranks, threads, hosts=0):
         """The `Place` of a placement, None where it has no room."""
         if hosts and placement.hosts == "fill":
@@ -74,6 +87,7 @@ class Nodes:
 
         One whose cores and hosts another one of the site already has (listed before it) is not a
         placement of its own: PlacementError says which it equals."""
+        self._check_cores(self.get(name))
         place = self._choose(self.get(name), ranks, threads, hosts)
         if place is None:
             raise PlacementError(f"placement {name!r} has no room for {ranks} ranks here",

@@ -154,10 +154,10 @@ def launch(name):
 
 def submit(name):
     """Has the check run in an allocation, launch after launch, and show there what it found."""
-    cells, *_ = plans.list_cells("site-check", "")
+    cells, *_, hosts, _ = plans.list_cells("site-check", "")
     return submission.submit(
         submission.command("check-site", name), "site-check", len(cells), 1,
-        child.reframe, each_s=MOST_S)
+        child.reframe, hosts=hosts, each_s=MOST_S)
 
 
 def main():

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes the folder of a new site from what it finds on the machine, to be read and corrected."""
 
-import itertools
 import json
 import re
 import socket
@@ -15,6 +14,8 @@ from . import shared
 HEAD = "# SPDX-License-Identifier: BSD-3-Clause\n"
 LAUNCHERS = {"slurm": "srun", "pbs": "mpirun", "local": "mpirun"}
 WIDTH = 99
+#: Nodes that launches of a new site may have, however many there are: who wants more says so.
+MOST_NODES = 4
 
 
 def _unlike(nodes):
@@ -32,7 +33,8 @@ def _unlike(nodes):
 def _partition(found):
     """The lines of reframe.py that hang on the scheduler."""
     scheduler, queues = found["scheduler"]
-    name, extras = scheduler, {"nodes": next(iter(found["nodes"].values()), 1)}
+    there = next(iter(found["nodes"].values()), 1)
+    name, extras = scheduler, {"nodes": min(there, MOST_NODES)}
     if scheduler == "slurm" and not found.get("accounting", True):
         name = "squeue"  # of ReFrame, for a Slurm whose sacct does not answer
     if found.get("shared_cores"):
@@ -44,9 +46,9 @@ def _partition(found):
                   "add.",
                   f'                    "access": ["--partition={(queues or ["compute"])[0]}", '
                   '"--exclusive"],',
-                  "                    # How many nodes launches may have. srun starts each MPI "
-                  "by the interface",
-                  "                    # that its family declares; another one: "
+                  f"                    # How many of the {there} nodes a launch may have. srun "
+                  "starts each MPI by the",
+                  "                    # interface that its family declares; another one: "
                   '"srun_mpi": {MPI: INTERFACE}.',
                   *_unlike(found["nodes"]),
                   *(["                    # All nodes are one machine, whose cores they share."]
@@ -57,7 +59,7 @@ def _partition(found):
                   "starts ranks (HPE",
                   '                    # Cray), the launcher is "mpiexec".',
                   f'                    "access": ["-q {(queues or ["workq"])[0]}"],',
-                  "                    # How many nodes launches may have.",
+                  f"                    # How many of the {there} nodes a launch may have.",
                   *_unlike(found["nodes"]),
                   f'                    "extras": {json.dumps(extras)},']
     return lines
@@ -82,17 +84,10 @@ def reframe_py(name, found):
             "                }\n            ],\n        }\n    ]\n}\n")
 
 
-def spans(cores):
-    """Cores as Linux lists them: [0, 1, 2, 8] -> '0-2,8'."""
-    runs = [[core for _, core in run] for _, run in
-            itertools.groupby(enumerate(cores), key=lambda pair: pair[1] - pair[0])]
-    return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
-
-
 def _seen(there, is_local):
     """What was found, as comments."""
     lines = ["# Placements (docs/sites.md: policies, lists of cores). Found by hwloc:"]
-    lines += [f"# package {d.package}, NUMA node {d.numa}: cores {spans(d.cores)}"
+    lines += [f"# package {d.package}, NUMA node {d.numa}: cores {topology.spans(d.cores)}"
               for d in there.domains]
     if there.allowed < there.units:
         lines += [f"# This shell may use {there.allowed} of the {there.units} hardware threads of "

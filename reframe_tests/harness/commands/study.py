@@ -105,12 +105,13 @@ def main():
 def submit(args):
     """Has the study run in an allocation; what it would measure is listed here."""
     try:
-        cells, *_, usual = plans.list_cells(args.tag, args.cells)
+        cells, *_, hosts, usual = plans.list_cells(args.tag, args.cells)
         say(f"{len(cells)} cells of tag {args.tag!r}, in an allocation of "
             f"{sites.site_name()}'s scheduler")
         return submission.submit(
             submission.command("study", *sys.argv[1:]), args.tag,
-            len(cells) * (args.launches or usual), args.allocations, child.reframe)
+            len(cells) * (args.launches or usual), args.allocations, child.reframe,
+            hosts=hosts)
     except KeyboardInterrupt:
         say("interrupted; start again to go on")
         return ending.INTERRUPTED

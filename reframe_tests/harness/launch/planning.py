@@ -61,7 +61,7 @@ def note_lacking(test, partitions):
 def note(test):
     """Notes a cell that there is."""
     sessions.note(test.cell, file=inspect.getfile(type(test)), scale=test.scale,
-                  partition=test.current_partition.fullname)
+                  partition=test.current_partition.fullname, hosts=test.request.place.hosts)
 
 
 def note_left_out(test, reason):

@@ -3,6 +3,7 @@
 
 import ctypes
 import functools
+import itertools
 import os
 import re
 import subprocess
@@ -19,6 +20,13 @@ KINDS = {"2": "Ethernet", "3": "InfiniBand"}
 
 class TopologyError(ValueError):
     """Why hwloc tells nothing here, in one line."""
+
+
+def spans(cores):
+    """Cores as Linux lists them: [0, 1, 2, 8] -> '0-2,8'."""
+    runs = [[core for _, core in run] for _, run in
+            itertools.groupby(enumerate(cores), key=lambda pair: pair[1] - pair[0])]
+    return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,8 @@ def list_cells(tag, like):
     """The cells of a tag in whose names the regular expression `like` is found, by a dry run.
 
     Returns three sorted lists, their names, the files of their tests, and their partitions; name
-    -> reason of the cells that cannot be had here; and the number of blocks by their scale.
+    -> reason of the cells that cannot be had here; the most hosts of a cell; and the number of
+    blocks by their scale.
     """
     tests = tests_of(like)  # others need not be made: a site of many partitions takes minutes
     named = ["-n", f"^({'|'.join(tests)})(%|$)"] if tests else []
@@ -122,7 +123,8 @@ def list_cells(tag, like):
                if "skipped" in words and re.search(like, words["cell"])}
     files = [os.path.relpath(file, families.REPO) for file in files]
     blocks = scales.launches_of({words["scale"] for words in noted if words["cell"] in cells})
-    return cells, files, partitions, skipped, blocks
+    hosts = max(words["hosts"] for words in noted if words["cell"] in cells)
+    return cells, files, partitions, skipped, hosts, blocks
 
 
 def plan_file():
@@ -135,7 +137,7 @@ def begin(tag, blocks, like="", tries=TRIES):
     Of the tag's cells those are measured in whose names the regular expression `like` is found.
     """
     say(f"new session: finding the cells of tag {tag!r}")
-    cells, files, partitions, skipped, usual = list_cells(tag, like)
+    cells, files, partitions, skipped, _, usual = list_cells(tag, like)
     sessions.begin()
     say(f"session {sessions.session_name()}: {len(cells)} cells")
     for reason, count in collections.Counter(skipped.values()).most_common():

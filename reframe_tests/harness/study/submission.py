@@ -46,10 +46,11 @@ def needed():
     return allocation.around() is None and bool(groups())
 
 
-def nodes_of(group):
-    """The most nodes of a group's partitions, of those that are up."""
+def nodes_of(group, hosts):
+    """As many nodes as the planned cells have hosts at most, of a group's partitions that are up.
+    """
     most = max(partition.get("extras", {}).get("nodes", 1) for partition in group)
-    return min(most, allocation.nodes_up(group[0]))
+    return min(most, hosts, allocation.nodes_up(group[0]))
 
 
 def cores_of(group):
@@ -59,9 +60,10 @@ def cores_of(group):
                if backend.nodes.partition in names)
 
 
-def options(group):
-    """What the scheduler is asked for beside its access and the time."""
-    fill = {"nodes": nodes_of(group), "cores": cores_of(group)}
+def options(group, hosts):
+    """What the scheduler is asked for beside its access and the time; `hosts`: the most hosts of a
+    planned cell."""
+    fill = {"nodes": nodes_of(group, hosts), "cores": cores_of(group)}
     return [word.format(**fill) for word in allocation.ASKED[group[0]["scheduler"]]]
 
 
@@ -99,12 +101,12 @@ def run(words, seconds, part, status, reframe):
     return int(text) if text.isdigit() else None
 
 
-def submit(words, tag, launches, allocations, reframe, *, each_s=None):
+def submit(words, tag, launches, allocations, reframe, *, hosts, each_s=None):
     """Runs a study's command line in as many allocations as it takes; returns its exit status.
 
     `allocations`: over how many its blocks are spread; each does its part of them. `reframe`:
-    runs ReFrame with such options and variables. `each_s`: time (s) to ask for a launch, for what
-    begins anew when the time is over.
+    runs ReFrame with such options and variables. `hosts`: the most hosts of a cell. `each_s`:
+    time (s) to ask for a launch, for what begins anew when the time is over.
     """
     folder = sessions.results_folder() / sites.site_name()
     folder.mkdir(parents=True, exist_ok=True)
@@ -114,7 +116,8 @@ def submit(words, tag, launches, allocations, reframe, *, each_s=None):
             began = time.monotonic()
             print(f"study: allocation {number}: part {part} of {launches} launches", flush=True)
             seconds = wall_s(tag, -(-launches // allocations), each_s)
-            status = run(words, seconds, part, pathlib.Path(place) / "status", reframe)
+            status = run(words, seconds, part, pathlib.Path(place) / "status",
+                         functools.partial(reframe, COTEJO_HOSTS=str(hosts)))
             print(f"study: allocation {number} ended after {time.monotonic() - began:.0f} s"
                   + ("" if status is not None else ", before the study in it did"), flush=True)
             if status not in (None, 3):
