@@ -124,3 +124,33 @@ def test_the_figure_of_the_readme_shows_the_dataset(tmp_path):
             assert float(new[name]) == pytest.approx(float(old[name]), rel=1e-3), (name, new)
     for look in ("light", "dark"):
         assert (tmp_path / f"pingpong-{look}.svg").stat().st_size > 5000
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A copy of all that reports are made of, with a folder of its own for what they write."""
+    names = ["Makefile", "analysis", "data", "stack", "reframe_tests", "requirements", "tests"]
+    for name in names:
+        (tmp_path / name).symlink_to(families.REPO / name)
+    return tmp_path
+
+
+def follow(checkout, code):
+    """Runs the commands of a page in a copy of the tree, with the R package of the stack."""
+    code = re.sub(r"^make (\w+)", rf"make \1 SPACK= STACK={STACK}", code, flags=re.M)
+    done = subprocess.run(["bash", "-eu", "-c", code], text=True, capture_output=True,
+                          cwd=checkout, timeout=300)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_the_example_of_choosing_a_library_writes_a_report(checkout):
+    follow(checkout, code_of("choose.md", "", -1))
+    page = (checkout / "report-example/report.html").read_text()
+    assert all(name in page for name in ("Open MPI", "MPICH", "Intel MPI"))
+
+
+def test_the_example_of_an_upgrade_shows_what_the_page_says(checkout):
+    follow(checkout, code_of("upgrade.md", "", -1))
+    page = (checkout / "report-upgrade/compare.html").read_text()
+    numbers = {round(float(text), 2) for text in re.findall(r"\d+\.\d+", page)}
+    assert "MPICH" in page and {0.92, 0.20} <= numbers
