@@ -21,7 +21,8 @@ import importlib  # noqa: E402
 from .commands import shared  # noqa: E402
 from .machine import environment  # noqa: E402
 
-COMMANDS = {"alone": "alone", "check-site": "check_site", "cluster": "cluster",
+COMMANDS = {"algorithms": "algorithms", "alone": "alone", "check-site": "check_site",
+            "cluster": "cluster",
             "dataset": "dataset", "new-site": "new_site", "references": "write_references",
             "releases": "releases", "remove": "remove", "report": "write_report", "study": "study"}
 

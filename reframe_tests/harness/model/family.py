@@ -88,6 +88,25 @@ class Variables:
 
 
 @dataclass(frozen=True)
+class Algorithms:
+    """How a family lists and sets the algorithms of collective operations."""
+
+    #: Regular expressions on whole names of variables, with a group `operation`.
+    variables: list
+    #: Variables that set an algorithm, and close all layers that would stand before it.
+    environment: dict
+    #: The command that lists variables; none: `cotejo-controls`.
+    list: list = field(default_factory=list)
+    #: How the description of a variable has its values, or their range, if it is no enumeration.
+    values: str = ""
+    range: str = ""
+    #: Values that leave the choice to the library.
+    automatic: list = field(default_factory=list)
+    #: Variables of the launch whose messages are counted.
+    messages: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Family:
     """One MPI as its YAML declares it; `docs/mpi-families.md` explains the keys."""
 
@@ -129,6 +148,8 @@ class Family:
     settings: dict = field(default_factory=dict)
     #: Beginnings of names of variables that a study may set -> `Variables`.
     variables: dict = field(default_factory=dict)
+    #: None: the family has no way to set algorithms.
+    algorithms: Algorithms | None = None
     #: Regular expressions on the output with which the library refuses a setting.
     refusals: list = field(default_factory=list)
     wrong: list = field(default_factory=list)
@@ -321,5 +342,6 @@ def made(name, declared, path, site="", entry=None):
     settings = {what: {by: Setting(**entry) for by, entry in entries.items()}
                 for what, entries in data.pop("settings", {}).items()}
     variables = {begin: Variables(**entry) for begin, entry in data.pop("variables", {}).items()}
+    algorithms = Algorithms(**data.pop("algorithms")) if "algorithms" in data else None
     return Family(name=name, transports=transports, settings=settings, variables=variables,
-                  site=site, **data)
+                  algorithms=algorithms, site=site, **data)

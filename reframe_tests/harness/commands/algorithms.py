@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`algorithms MPI`: the algorithms of collective operations that an installed library offers."""
+
+import argparse
+import sys
+
+from ..model import algorithms, families, patterns
+
+
+def rows(choices):
+    """Lines of the table: operation, name, variable, and whether its messages are known."""
+    for operation, choice in choices.items():
+        for name in choice.names:
+            known = patterns.matrices(operation, name, 4, 1 << 15)
+            yield (operation, name, choice.variable,
+                   patterns.form_of(name) if known else "no closed form")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("mpi", help="name of an MPI library in the stack, such as openmpi")
+    parser.add_argument("--operation", help="this operation alone")
+    words = parser.parse_args()
+    known, stack = families.load(), families.stack_prefix()
+    if words.mpi not in known or not known[words.mpi].installed(stack):
+        installed = [name for name, family in known.items() if family.installed(stack)]
+        sys.exit(f"algorithms: {words.mpi!r} is not installed in {stack}; "
+                 f"there are {', '.join(installed) or 'none'}")
+    try:
+        found = algorithms.offered(words.mpi, str(stack))
+    except algorithms.UnknownAlgorithmError as err:
+        sys.exit(f"algorithms: {err}")
+    if words.operation:
+        found = {name: one for name, one in found.items() if name == words.operation}
+    table = [("operation", "algorithm", "variable", "known messages"), *rows(found)]
+    if len(table) == 1:
+        sys.exit(f"algorithms: {words.mpi} offers no choice"
+                 + (f" for {words.operation}" if words.operation else ""))
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for row in table:
+        line = "  ".join(word.ljust(n) for word, n in zip(row, widths, strict=True))
+        print(line.rstrip())

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The algorithm that each collective operation took, from the messages between its ranks.
+
+A launch is repeated once, untimed, with `libcotejo_messages.so` preloaded (its twin). The messages
+of each operation and size are compared with the closed forms of `model.patterns`.
+"""
+
+import hashlib
+import json
+
+from ..model import patterns
+
+REQUESTED, AS, ALIKE, NO_EVIDENCE = (
+    "ran as requested", "ran as", "cannot be distinguished", "no evidence available")
+
+
+def digest(call):
+    """A short text that is the same for equal messages."""
+    return hashlib.sha256(json.dumps(sorted(call["sends"])).encode()).hexdigest()[:8]
+
+
+def _named(choice, call, seen, ranks):
+    """Algorithms that the library offers and whose messages were seen; else the names of forms."""
+    where = (ranks, call["bytes"], call["root"])
+    names = [name for name in (choice.names if choice else ())
+             if patterns.runs_as(call["operation"], name, where, seen)]
+    return names or patterns.matching(call["operation"], where, seen)
+
+
+def verdict(call, ranks, source, choice=None, requested=""):
+    """What ran in one operation: `verdict`, `algorithms` (all whose messages these are).
+
+    `choice`: what the library offers for the operation; `requested`: the algorithm that was set.
+    """
+    if not source or not call["sends"]:  # the messages take another way, such as shared memory
+        return {"verdict": NO_EVIDENCE, "algorithms": []}
+    seen = patterns.of_record(call["sends"])
+    found = _named(choice, call, seen, ranks)
+    if requested in found:
+        return {"verdict": ALIKE if len(found) > 1 else REQUESTED,
+                "algorithms": [requested, *(name for name in found if name != requested)]}
+    return {"verdict": AS, "algorithms": found or [f"an unnamed pattern ({digest(call)})"]}
+
+
+def words(one, requested=""):
+    """A verdict in words."""
+    first, *others = one["algorithms"] or [""]
+    if one["verdict"] == NO_EVIDENCE:
+        return NO_EVIDENCE
+    alike = f", which cannot be distinguished from {', '.join(others)}" if others else ""
+    if one["verdict"] == ALIKE:
+        return f"ran as requested or as {', '.join(others)}"
+    if one["verdict"] == REQUESTED:
+        return f"ran as requested ({requested})"
+    return f"ran as {first}{alike}"
+
+
+def of(counted, choices, requested=None):
+    """A list of what ran in each operation and size of a twin.
+
+    `counted`: what `libcotejo_messages.so` wrote; `choices`: operation -> what the library offers;
+    `requested`: operation -> algorithm that was set.
+    """
+    requested = requested or {}
+    found = []
+    for call in counted["calls"]:
+        asked = requested.get(call["operation"], "")
+        one = verdict(call, counted["ranks"], counted["source"], choices.get(call["operation"]),
+                      asked)
+        found.append({"operation": call["operation"], "bytes": call["bytes"], "root": call["root"],
+                      "requested": asked or None, **one, "words": words(one, asked),
+                      "unchanged_since_call": call["since"], "sends": call["sends"]})
+    return found

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Algorithms of collective operations: those that a library offers, and how they are set.
+
+The names come from the library itself: from control variables of MPI_T, or from its own command. A
+study sets them as `algorithm_OPERATION=NAME`, which is no variable of the environment.
+"""
+
+import functools
+import json
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+
+from . import families
+
+PREFIX = "algorithm_"
+
+
+class UnknownAlgorithmError(ValueError):
+    """An operation or algorithm that a library does not offer."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The algorithms of one operation, and the variable that sets them."""
+
+    operation: str
+    variable: str
+    names: tuple
+
+
+def is_algorithm(name):
+    """Whether the name of a factor is that of an algorithm."""
+    return name.startswith(PREFIX)
+
+
+def operation_of(name):
+    return name.removeprefix(PREFIX)
+
+
+def _controls(text):
+    """Name -> (description, values), as `cotejo-controls` prints them."""
+    return {one["name"]: (one["description"], one["values"]) for one in json.loads(text)}
+
+
+def _listed(text):
+    """Name -> (description, values) of a list in which all lines but the names are indented."""
+    found, name = {}, ""
+    for line in text.splitlines():
+        if line[:1].strip():
+            name = line.strip()
+            found[name] = ("", [])
+        elif name:
+            found[name] = (f"{found[name][0]}{line.strip()}\n", [])
+    return found
+
+
+def _values(declared, description, enumerated):
+    """The values of a variable: those that are enumerated, or those that its description has."""
+    if declared.values:
+        return [m["value"] for m in re.finditer(declared.values, description, re.M)]
+    if declared.range:
+        ends = re.search(declared.range, description)
+        return list(map(str, range(int(ends["least"]), int(ends["most"]) + 1))) if ends else []
+    return enumerated
+
+
+def choices(family, variables):
+    """Operation -> `Choice`, from what a library lists: name -> (description, values)."""
+    declared, found = family.algorithms, {}
+    for name, (description, values) in sorted(variables.items()):
+        fits = next((m for one in declared.variables if (m := re.fullmatch(one, name))), None)
+        if not fits:
+            continue
+        names = tuple(value for value in _values(declared, description, values)
+                      if value not in declared.automatic)
+        operation = fits["operation"].lower()
+        if names:
+            found[operation] = Choice(operation, name, names)
+    return found
+
+
+@functools.cache
+def offered(family_name, stack):
+    """Operation -> `Choice` of what a library that is installed offers."""
+    family = families.load()[family_name]
+    if not family.algorithms:
+        return {}
+    words = family.algorithms.list or [str(family.prefix(stack) / "bin/cotejo-controls")]
+    done = subprocess.run(words, env=family.process_environment(stack, os.environ),
+                          capture_output=True, timeout=60, stdin=subprocess.DEVNULL)
+    text = done.stdout.decode("utf-8", "replace")
+    if done.returncode:
+        raise UnknownAlgorithmError(f"{words[0]} failed: {done.stderr.decode(errors='replace')}")
+    return choices(family, _listed(text) if family.algorithms.list else _controls(text))
+
+
+def environment(family, stack, name, value):
+    """Variables that set an algorithm; UnknownAlgorithmError: the library does not offer it."""
+    known = offered(family.name, stack)
+    choice = known.get(operation_of(name))
+    if not choice:
+        raise UnknownAlgorithmError(
+            f"no algorithm of {operation_of(name)!r} can be set; "
+            f"operations: {', '.join(known) or 'none'}")
+    if value not in choice.names:
+        raise UnknownAlgorithmError(
+            f"no algorithm {value!r} of {choice.operation}; there are {', '.join(choice.names)}")
+    fill = {"variable": choice.variable, "value": value, "OPERATION": choice.operation.upper()}
+    return {name.format(**fill): text.format(**fill)
+            for name, text in family.algorithms.environment.items()}
+
+
+def counting(family, selected):
+    """Variables of a launch whose messages are counted; `selected`: those of its transport."""
+    declared = family.algorithms.messages if family.algorithms else {}
+    return {name: text.format_map(selected) for name, text in declared.items()}

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Preloaded into any MPI program: writes which rank sends how many messages and bytes to which
+// other rank in each collective call of all ranks, from which the algorithm can be told.
+//
+// COTEJO_MESSAGES names the file, in JSON. The counts come from Open MPI's monitoring where it is
+// on (control of MPI_T), else from UCX and libfabric, whose calls are interposed (sends.c);
+// `source` names what they come from, and is null where messages take another way, such as shared
+// memory. For each operation, size and root the file has the messages of the last call, and since
+// which call they have been the same. A non-blocking call lasts until the next MPI_Wait. Times in
+// such a program are worth nothing.
+#include "core/failure.h"
+#include "core/json.h"
+#include "core/whole.h"
+#include "sends.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GROUPS_MOST = 1024 };
+
+// Calls of one operation, size and root.
+struct group {
+    const char *operation; // a constant
+    double bytes;          // of the call's own count and type; 0 where it has none
+    int root;              // -1: the operation has none
+    long calls, since;     // since which call the messages have been those in `to`
+    struct tally *to;
+};
+
+// Of this process: the hooks have no argument to carry it in.
+static struct {
+    bool active;
+    int rank, size;
+    MPI_Comm comm;
+    const char *source;
+    MPI_T_pvar_session session;
+    MPI_T_pvar_handle counts, sizes; // of Open MPI's monitoring
+    size_t *values;
+    struct group groups[GROUPS_MOST];
+    int count;
+    struct tally *before, *after;
+    int open; // group of the call that has begun; -1: none
+} recorder;
+
+static bool open_variable(const char *name, MPI_T_pvar_handle *handle) {
+    int index, count;
+    MPI_Comm world = MPI_COMM_WORLD;
+    return MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_SIZE, &index) == MPI_SUCCESS &&
+           MPI_T_pvar_handle_alloc(recorder.session, index, &world, handle, &count) ==
+               MPI_SUCCESS &&
+           count == recorder.size && MPI_T_pvar_start(recorder.session, *handle) == MPI_SUCCESS;
+}
+
+static bool open_monitoring(void) {
+    int provided;
+    return MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) == MPI_SUCCESS &&
+           MPI_T_pvar_session_create(&recorder.session) == MPI_SUCCESS &&
+           open_variable("pml_monitoring_messages_count", &recorder.counts) &&
+           open_variable("pml_monitoring_messages_size", &recorder.sizes);
+}
+
+static const char *read_monitoring(struct tally *to) {
+    MPI_T_pvar_read(recorder.session, recorder.counts, recorder.values);
+    for (int r = 0; r < recorder.size; r++)
+        to[r].messages = (double)recorder.values[r];
+    MPI_T_pvar_read(recorder.session, recorder.sizes, recorder.values);
+    for (int r = 0; r < recorder.size; r++)
+        to[r].bytes = (double)recorder.values[r];
+    return "Open MPI's monitoring";
+}
+
+static const char *read_tallies(struct tally *to) {
+    return recorder.counts ? read_monitoring(to) : sends_read(to, recorder.size);
+}
+
+// Messages between each two ranks, one distance after the other: what is used belongs to that
+// rank.
+static void learn_peers(void) {
+    char out = 0, in;
+    for (int d = 1; d < recorder.size; d++) {
+        int to = (recorder.rank + d) % recorder.size;
+        int from = (recorder.rank + recorder.size - d) % recorder.size;
+        sends_learn(-1);
+        for (int twice = 0; twice < 2; twice++)
+            PMPI_Sendrecv(&out, 1, MPI_CHAR, to, 0, &in, 1, MPI_CHAR, from, 0, recorder.comm,
+                          MPI_STATUS_IGNORE);
+        sends_learn(to);
+    }
+}
+
+static void begin(void) {
+    PMPI_Comm_rank(MPI_COMM_WORLD, &recorder.rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &recorder.size);
+    PMPI_Comm_dup(MPI_COMM_WORLD, &recorder.comm);
+    recorder.open = -1;
+    recorder.values = calloc((size_t)recorder.size, sizeof *recorder.values);
+    recorder.before = calloc((size_t)recorder.size, sizeof *recorder.before);
+    recorder.after = calloc((size_t)recorder.size, sizeof *recorder.after);
+    int ready = recorder.values && recorder.before && recorder.after && getenv("COTEJO_MESSAGES"),
+        all;
+    PMPI_Allreduce(&ready, &all, 1, MPI_INT, MPI_MIN, recorder.comm);
+    if (!all) {
+        if (recorder.rank == 0)
+            fprintf(stderr, "cotejo-messages: COTEJO_MESSAGES names no file, or there is no "
+                            "memory; nothing is recorded\n");
+        return;
+    }
+    if (!open_monitoring())
+        recorder.counts = NULL;
+    learn_peers();
+    recorder.source = read_tallies(recorder.before);
+    recorder.active = true;
+}
+
+static struct group *group_of(const char *operation, double bytes, int root) {
+    for (int g = 0; g < recorder.count; g++) {
+        struct group *group = &recorder.groups[g];
+        if (group->operation == operation && group->bytes == bytes && group->root == root)
+            return group;
+    }
+    struct tally *to =
+        recorder.count < GROUPS_MOST ? calloc((size_t)recorder.size, sizeof *to) : NULL;
+    if (!to)
+        return NULL;
+    recorder.groups[recorder.count] = (struct group){operation, bytes, root, 0, 0, to};
+    return &recorder.groups[recorder.count++];
+}
+
+static void call_begins(const char *operation, MPI_Count n, MPI_Datatype type, int root,
+                        MPI_Comm comm) {
+    int unit = 0, same = MPI_UNEQUAL;
+    recorder.open = -1;
+    PMPI_Comm_compare(comm, recorder.comm, &same);
+    if (same != MPI_IDENT && same != MPI_CONGRUENT)
+        return;
+    if (type != MPI_DATATYPE_NULL)
+        PMPI_Type_size(type, &unit);
+    struct group *group = group_of(operation, (double)n * unit, root);
+    if (!group)
+        return;
+    recorder.open = (int)(group - recorder.groups);
+    read_tallies(recorder.before);
+}
+
+static void call_ends(void) {
+    if (recorder.open < 0)
+        return;
+    struct group *group = &recorder.groups[recorder.open];
+    bool same = true;
+    recorder.open = -1;
+    read_tallies(recorder.after);
+    for (int r = 0; r < recorder.size; r++) {
+        struct tally now = {recorder.after[r].messages - recorder.before[r].messages,
+                            recorder.after[r].bytes - recorder.before[r].bytes};
+        same = same && now.messages == group->to[r].messages && now.bytes == group->to[r].bytes;
+        group->to[r] = now;
+    }
+    if (!same || group->calls == 0)
+        group->since = group->calls;
+    group->calls++;
+}
+
+static void write_sends(struct json *json, const double *all) {
+    size_t row = 2 + 2 * (size_t)recorder.size;
+    json_name(json, "sends");
+    json_open(json, '[');
+    for (int from = 0; from < recorder.size; from++) {
+        const double *sent = all + (size_t)from * row + 2;
+        for (int to = 0; to < recorder.size; to++) {
+            if (to == from || sent[2 * to] == 0)
+                continue;
+            json_open(json, '[');
+            json_integer(json, from);
+            json_integer(json, to);
+            json_integer(json, (long long)sent[2 * to]);
+            json_integer(json, (long long)sent[2 * to + 1]);
+            json_close(json, ']');
+        }
+    }
+    json_close(json, ']');
+}
+
+static void write_group(struct json *json, const struct group *group, const double *all) {
+    size_t row = 2 + 2 * (size_t)recorder.size;
+    double since = 0;
+    for (int from = 0; from < recorder.size; from++)
+        since = all[(size_t)from * row + 1] > since ? all[(size_t)from * row + 1] : since;
+    json_open(json, '{');
+    json_name(json, "operation");
+    json_string(json, group->operation);
+    json_name(json, "bytes");
+    json_integer(json, (long long)group->bytes);
+    json_name(json, "root");
+    json_integer(json, group->root);
+    json_name(json, "calls");
+    json_integer(json, group->calls);
+    json_name(json, "since");
+    json_integer(json, (long long)since);
+    write_sends(json, all);
+    json_close(json, '}');
+}
+
+// The groups of rank 0, with what all ranks sent in them. Collective.
+static void gather_groups(struct json *json) {
+    size_t row = 2 + 2 * (size_t)recorder.size;
+    double *mine = malloc(row * sizeof *mine),
+           *all = malloc(row * (size_t)recorder.size * sizeof *all);
+    int count = recorder.count, ready = mine && all, everywhere;
+    PMPI_Bcast(&count, 1, MPI_INT, 0, recorder.comm);
+    PMPI_Allreduce(&ready, &everywhere, 1, MPI_INT, MPI_MIN, recorder.comm);
+    for (int g = 0; everywhere && g < count; g++) {
+        // Ranks call the same operations in the same order.
+        const struct group *group = &recorder.groups[g < recorder.count ? g : 0];
+        mine[0] = (double)group->calls;
+        mine[1] = (double)group->since;
+        for (int r = 0; r < recorder.size; r++) {
+            mine[2 + 2 * r] = group->to[r].messages;
+            mine[3 + 2 * r] = group->to[r].bytes;
+        }
+        PMPI_Gather(mine, (int)row, MPI_DOUBLE, all, (int)row, MPI_DOUBLE, 0, recorder.comm);
+        if (recorder.rank == 0)
+            write_group(json, group, all);
+    }
+    free(mine);
+    free(all);
+}
+
+static void end(void) {
+    struct json json = {0};
+    struct failure failure = {0};
+    if (!recorder.active)
+        return;
+    recorder.active = false;
+    json_open(&json, '{');
+    json_name(&json, "source");
+    json_string(&json, recorder.source);
+    json_name(&json, "ranks");
+    json_integer(&json, recorder.size);
+    json_name(&json, "calls");
+    json_open(&json, '[');
+    gather_groups(&json);
+    json_close(&json, ']');
+    json_close(&json, '}');
+    if (recorder.rank == 0 && json.lost)
+        failure_set(&failure, STATUS_FAILED, "no memory for the messages of all ranks");
+    if (recorder.rank == 0 && !json.lost)
+        write_whole(getenv("COTEJO_MESSAGES"), json.text, strlen(json.text), &failure);
+    if (failed(&failure))
+        fprintf(stderr, "cotejo-messages: %s\n", failure.text);
+    json_free(&json);
+    PMPI_Comm_free(&recorder.comm);
+}
+
+int MPI_Init(int *count, char ***arguments) {
+    int status = PMPI_Init(count, arguments);
+    begin();
+    return status;
+}
+
+int MPI_Init_thread(int *count, char ***arguments, int required, int *provided) {
+    int status = PMPI_Init_thread(count, arguments, required, provided);
+    begin();
+    return status;
+}
+
+int MPI_Finalize(void) {
+    end();
+    return PMPI_Finalize();
+}
+
+int MPI_Wait(MPI_Request *request, MPI_Status *status) {
+    int outcome = PMPI_Wait(request, status);
+    if (recorder.active)
+        call_ends();
+    return outcome;
+}
+
+// What a call without one count, type or root has in their place: parameters of these names hide
+// them.
+static const int n = 0, root = -1;
+static MPI_Datatype type = MPI_DATATYPE_NULL;
+
+#define CALL(name, parameters, arguments, role)
+#define COUNTING(Name, told, parameters, on, ends)                                                \
+    int MPI_##Name parameters {                                                                   \
+        if (recorder.active)                                                                      \
+            call_begins(told, n, type, root, comm);                                               \
+        int status = PMPI_##Name on;                                                              \
+        if (recorder.active && (ends))                                                            \
+            call_ends();                                                                          \
+        return status;                                                                            \
+    }
+#define COLLECTIVE(Name, name, parameters, on)                                                    \
+    COUNTING(Name, #name, parameters, on, true)                                                   \
+    COUNTING(I##name, "i" #name, (OPEN parameters, MPI_Request * request), (OPEN on, request),    \
+             false)
+#define COLLECTIVE_C(Name, name, parameters, on)                                                  \
+    COUNTING(Name##_c, #name, parameters, on, true)                                               \
+    COUNTING(I##name##_c, "i" #name, (OPEN parameters, MPI_Request * request),                    \
+             (OPEN on, request), false)
+#include "calls.def"

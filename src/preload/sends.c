@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Counts the messages that a process sends through UCX or libfabric, by destination.
+//
+// UCX exports its functions, so they are interposed by name. The functions of libfabric that send
+// are reached through tables of an endpoint: fi_fabric() is interposed, and the tables of what it
+// opens are exchanged for copies that count. A program may find fi_fabric() by dlvsym(), which
+// is interposed, too. The layouts below are those of the stable binary interfaces of both
+// libraries (libfabric ABI 1.x, UCP API 1.10 and later), so that neither needs its headers here.
+#define _GNU_SOURCE
+#include "sends.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+enum { DESTINATIONS_MOST = 1 << 14, PEER_UNKNOWN = -1 };
+
+struct destination {
+    const void *end; // an endpoint
+    uint64_t address;
+    const char *carrier;
+    int peer;
+    struct tally sent;
+    double learnt; // messages when destinations were learnt the last time
+};
+
+static struct destination destinations[DESTINATIONS_MOST];
+static int destination_count, destination_last;
+
+static void count(const char *carrier, const void *end, uint64_t address, size_t bytes) {
+    int at = destination_last;
+    if (at >= destination_count || destinations[at].end != end ||
+        destinations[at].address != address) {
+        for (at = 0; at < destination_count; at++)
+            if (destinations[at].end == end && destinations[at].address == address)
+                break;
+        if (at == DESTINATIONS_MOST)
+            return;
+        if (at == destination_count)
+            destinations[destination_count++] =
+                (struct destination){end, address, carrier, PEER_UNKNOWN, {0, 0}, 0};
+        destination_last = at;
+    }
+    destinations[at].sent.messages += 1;
+    destinations[at].sent.bytes += (double)bytes;
+}
+
+void sends_learn(int peer) {
+    for (int at = 0; at < destination_count; at++) {
+        struct destination *one = &destinations[at];
+        if (peer >= 0 && one->peer == PEER_UNKNOWN && one->sent.messages > one->learnt)
+            one->peer = peer;
+        one->learnt = one->sent.messages;
+    }
+}
+
+const char *sends_read(struct tally *to, int size) {
+    const char *carrier = NULL;
+    memset(to, 0, (size_t)size * sizeof *to);
+    for (int at = 0; at < destination_count; at++) {
+        const struct destination *one = &destinations[at];
+        if (one->peer == PEER_UNKNOWN || one->peer >= size)
+            continue;
+        carrier = one->carrier;
+        to[one->peer].messages += one->sent.messages;
+        to[one->peer].bytes += one->sent.bytes;
+    }
+    return carrier;
+}
+
+// A function of a library that the program has loaded, wherever it did.
+static void *behind(const char *name, const char *library) {
+    void *found = dlsym(RTLD_NEXT, name);
+    void *handle = found ? NULL : dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+    return handle ? dlsym(handle, name) : found;
+}
+
+// UCX
+
+typedef struct {
+    uint32_t mask, flags;
+    void *request;
+    void *callback;
+    uint64_t datatype;
+} ucp_parameters;
+
+enum { UCP_HAS_DATATYPE = 1 << 3, UCP_KIND = 7, UCP_KIND_BITS = 3 };
+
+static size_t ucp_bytes(size_t n, uint64_t datatype) {
+    return (datatype & UCP_KIND) == 0 ? n * (size_t)(datatype >> UCP_KIND_BITS) : n;
+}
+
+#define UCP_NBX(name)                                                                             \
+    void *name(void *end, const void *data, size_t n, uint64_t tag,                               \
+               const ucp_parameters *parameters) {                                                \
+        static void *(*next)(void *, const void *, size_t, uint64_t, const ucp_parameters *);     \
+        void *address = next ? NULL : behind(#name, "libucp.so.0");                               \
+        if (address)                                                                              \
+            memcpy(&next, &address, sizeof next);                                                 \
+        count("ucx", end, 0,                                                                      \
+              parameters->mask &UCP_HAS_DATATYPE ? ucp_bytes(n, parameters->datatype) : n);       \
+        return next(end, data, n, tag, parameters);                                               \
+    }
+UCP_NBX(ucp_tag_send_nbx)
+UCP_NBX(ucp_tag_send_sync_nbx)
+
+void *ucp_tag_send_nb(void *end, const void *data, size_t n, uint64_t datatype, uint64_t tag,
+                      void *callback) {
+    static void *(*next)(void *, const void *, size_t, uint64_t, uint64_t, void *);
+    void *address = next ? NULL : behind("ucp_tag_send_nb", "libucp.so.0");
+    if (address)
+        memcpy(&next, &address, sizeof next);
+    count("ucx", end, 0, ucp_bytes(n, datatype));
+    return next(end, data, n, datatype, tag, callback);
+}
+
+int ucp_tag_send_nbr(void *end, const void *data, size_t n, uint64_t datatype, uint64_t tag,
+                     void *request) {
+    static int (*next)(void *, const void *, size_t, uint64_t, uint64_t, void *);
+    void *address = next ? NULL : behind("ucp_tag_send_nbr", "libucp.so.0");
+    if (address)
+        memcpy(&next, &address, sizeof next);
+    count("ucx", end, 0, ucp_bytes(n, datatype));
+    return next(end, data, n, datatype, tag, request);
+}
+
+// libfabric
+
+struct fid {
+    size_t class;
+    void *context;
+    void *ops;
+};
+
+struct message {
+    const struct iovec *parts;
+    void **descriptors;
+    size_t count;
+    uint64_t address;
+};
+
+struct tagged_message {
+    const struct iovec *parts;
+    void **descriptors;
+    size_t count;
+    uint64_t address, tag, ignore;
+};
+
+struct end;
+
+struct tagged {
+    size_t size;
+    void *receive[3];
+    ssize_t (*send)(struct end *, const void *, size_t, void *, uint64_t, uint64_t, void *);
+    ssize_t (*sendv)(struct end *, const struct iovec *, void **, size_t, uint64_t, uint64_t,
+                     void *);
+    ssize_t (*sendmsg)(struct end *, const struct tagged_message *, uint64_t);
+    ssize_t (*inject)(struct end *, const void *, size_t, uint64_t, uint64_t);
+    ssize_t (*senddata)(struct end *, const void *, size_t, void *, uint64_t, uint64_t, uint64_t,
+                        void *);
+    ssize_t (*injectdata)(struct end *, const void *, size_t, uint64_t, uint64_t, uint64_t);
+};
+
+struct untagged {
+    size_t size;
+    void *receive[3];
+    ssize_t (*send)(struct end *, const void *, size_t, void *, uint64_t, void *);
+    ssize_t (*sendv)(struct end *, const struct iovec *, void **, size_t, uint64_t, void *);
+    ssize_t (*sendmsg)(struct end *, const struct message *, uint64_t);
+    ssize_t (*inject)(struct end *, const void *, size_t, uint64_t);
+    ssize_t (*senddata)(struct end *, const void *, size_t, void *, uint64_t, uint64_t, void *);
+    ssize_t (*injectdata)(struct end *, const void *, size_t, uint64_t, uint64_t);
+};
+
+struct end_ops {
+    size_t size;
+    void *cancel, *getopt, *setopt;
+    int (*transmitter)(struct end *, int, void *, struct end **, void *);
+};
+
+struct end {
+    struct fid fid;
+    struct end_ops *ops;
+    void *connections;
+    struct untagged *untagged;
+    void *memory;
+    struct tagged *tagged;
+};
+
+struct domain_ops {
+    size_t size;
+    void *av_open, *cq_open;
+    int (*endpoint)(void *, void *, struct end **, void *);
+    int (*scalable)(void *, void *, struct end **, void *);
+    void *others[6];
+    int (*endpoint2)(void *, void *, struct end **, uint64_t, void *);
+};
+
+struct domain {
+    struct fid fid;
+    struct domain_ops *ops;
+};
+
+struct fabric_ops {
+    size_t size;
+    int (*domain)(void *, void *, struct domain **, void *);
+    void *others[4];
+    int (*domain2)(void *, void *, struct domain **, uint64_t, void *);
+};
+
+struct fabric {
+    struct fid fid;
+    struct fabric_ops *ops;
+};
+
+// All endpoints that a program opens in one process are of one provider, so of one table each.
+static struct tagged tagged_next;
+static struct untagged untagged_next;
+static struct end_ops end_next;
+static struct domain_ops domain_next;
+static struct fabric_ops fabric_next;
+// A provider that stands on another one opens its endpoints with the same functions.
+static _Thread_local int inside;
+
+static size_t length_of(const struct iovec *parts, size_t n) {
+    size_t bytes = 0;
+    for (size_t i = 0; i < n; i++)
+        bytes += parts[i].iov_len;
+    return bytes;
+}
+
+// Calls the provider, and counts what it took.
+#define COUNTED(call, end, address, bytes)                                                        \
+    inside++;                                                                                     \
+    ssize_t status = call;                                                                        \
+    inside--;                                                                                     \
+    if (status == 0 && inside == 0)                                                               \
+        count("libfabric", end, address, bytes);                                                  \
+    return status
+
+static ssize_t tagged_send(struct end *end, const void *data, size_t n, void *descriptor,
+                           uint64_t to, uint64_t tag, void *context) {
+    COUNTED(tagged_next.send(end, data, n, descriptor, to, tag, context), end, to, n);
+}
+
+static ssize_t tagged_sendv(struct end *end, const struct iovec *parts, void **descriptors,
+                            size_t n, uint64_t to, uint64_t tag, void *context) {
+    COUNTED(tagged_next.sendv(end, parts, descriptors, n, to, tag, context), end, to,
+            length_of(parts, n));
+}
+
+static ssize_t tagged_sendmsg(struct end *end, const struct tagged_message *message,
+                              uint64_t flags) {
+    COUNTED(tagged_next.sendmsg(end, message, flags), end, message->address,
+            length_of(message->parts, message->count));
+}
+
+static ssize_t tagged_inject(struct end *end, const void *data, size_t n, uint64_t to,
+                             uint64_t tag) {
+    COUNTED(tagged_next.inject(end, data, n, to, tag), end, to, n);
+}
+
+static ssize_t tagged_senddata(struct end *end, const void *data, size_t n, void *descriptor,
+                               uint64_t word, uint64_t to, uint64_t tag, void *context) {
+    COUNTED(tagged_next.senddata(end, data, n, descriptor, word, to, tag, context), end, to, n);
+}
+
+static ssize_t tagged_injectdata(struct end *end, const void *data, size_t n, uint64_t word,
+                                 uint64_t to, uint64_t tag) {
+    COUNTED(tagged_next.injectdata(end, data, n, word, to, tag), end, to, n);
+}
+
+static ssize_t untagged_send(struct end *end, const void *data, size_t n, void *descriptor,
+                             uint64_t to, void *context) {
+    COUNTED(untagged_next.send(end, data, n, descriptor, to, context), end, to, n);
+}
+
+static ssize_t untagged_sendv(struct end *end, const struct iovec *parts, void **descriptors,
+                              size_t n, uint64_t to, void *context) {
+    COUNTED(untagged_next.sendv(end, parts, descriptors, n, to, context), end, to,
+            length_of(parts, n));
+}
+
+static ssize_t untagged_sendmsg(struct end *end, const struct message *message, uint64_t flags) {
+    COUNTED(untagged_next.sendmsg(end, message, flags), end, message->address,
+            length_of(message->parts, message->count));
+}
+
+static ssize_t untagged_inject(struct end *end, const void *data, size_t n, uint64_t to) {
+    COUNTED(untagged_next.inject(end, data, n, to), end, to, n);
+}
+
+static ssize_t untagged_senddata(struct end *end, const void *data, size_t n, void *descriptor,
+                                 uint64_t word, uint64_t to, void *context) {
+    COUNTED(untagged_next.senddata(end, data, n, descriptor, word, to, context), end, to, n);
+}
+
+static ssize_t untagged_injectdata(struct end *end, const void *data, size_t n, uint64_t word,
+                                   uint64_t to) {
+    COUNTED(untagged_next.injectdata(end, data, n, word, to), end, to, n);
+}
+
+// A copy of a table that may be changed; a copy of what is known of it is kept in `next`. NULL: it
+// is shorter than what is needed here, or there is no memory, and nothing is counted.
+static void *copied(const void *table, size_t needed, void *next) {
+    size_t size = table ? *(const size_t *)table : 0;
+    void *copy = size >= needed ? malloc(size) : NULL;
+    if (copy) {
+        memcpy(copy, table, size);
+        memcpy(next, table, needed);
+    }
+    return copy;
+}
+
+static void watch_end(struct end *end) {
+    struct tagged *tagged = copied(end->tagged, sizeof *tagged, &tagged_next);
+    struct untagged *untagged = copied(end->untagged, sizeof *untagged, &untagged_next);
+    if (tagged) {
+        tagged->send = tagged_send;
+        tagged->sendv = tagged_sendv;
+        tagged->sendmsg = tagged_sendmsg;
+        tagged->inject = tagged_inject;
+        tagged->senddata = tagged_senddata;
+        tagged->injectdata = tagged_injectdata;
+        end->tagged = tagged;
+    }
+    if (untagged) {
+        untagged->send = untagged_send;
+        untagged->sendv = untagged_sendv;
+        untagged->sendmsg = untagged_sendmsg;
+        untagged->inject = untagged_inject;
+        untagged->senddata = untagged_senddata;
+        untagged->injectdata = untagged_injectdata;
+        end->untagged = untagged;
+    }
+}
+
+static int transmitter(struct end *end, int index, void *attributes, struct end **made,
+                       void *context) {
+    inside++;
+    int status = end_next.transmitter(end, index, attributes, made, context);
+    inside--;
+    if (status == 0)
+        watch_end(*made);
+    return status;
+}
+
+static int endpoint(void *domain, void *info, struct end **made, void *context) {
+    inside++;
+    int status = domain_next.endpoint(domain, info, made, context);
+    inside--;
+    if (status == 0)
+        watch_end(*made);
+    return status;
+}
+
+static int endpoint2(void *domain, void *info, struct end **made, uint64_t flags, void *context) {
+    inside++;
+    int status = domain_next.endpoint2(domain, info, made, flags, context);
+    inside--;
+    if (status == 0)
+        watch_end(*made);
+    return status;
+}
+
+static int scalable(void *domain, void *info, struct end **made, void *context) {
+    inside++;
+    int status = domain_next.scalable(domain, info, made, context);
+    inside--;
+    struct end_ops *ops = status == 0 ? copied((*made)->ops, sizeof *ops, &end_next) : NULL;
+    if (ops) {
+        ops->transmitter = transmitter;
+        (*made)->ops = ops;
+    }
+    return status;
+}
+
+static void watch_domain(struct domain *domain) {
+    struct domain_ops *ops =
+        copied(domain->ops, offsetof(struct domain_ops, others), &domain_next);
+    if (!ops)
+        return;
+    ops->endpoint = endpoint;
+    ops->scalable = scalable;
+    if (ops->size >= sizeof *ops) {
+        domain_next.endpoint2 = ops->endpoint2;
+        ops->endpoint2 = endpoint2;
+    }
+    domain->ops = ops;
+}
+
+static int open_domain(void *fabric, void *info, struct domain **made, void *context) {
+    inside++;
+    int status = fabric_next.domain(fabric, info, made, context);
+    inside--;
+    if (status == 0)
+        watch_domain(*made);
+    return status;
+}
+
+static int open_domain2(void *fabric, void *info, struct domain **made, uint64_t flags,
+                        void *context) {
+    inside++;
+    int status = fabric_next.domain2(fabric, info, made, flags, context);
+    inside--;
+    if (status == 0)
+        watch_domain(*made);
+    return status;
+}
+
+static int (*fabric_found)(void *, struct fabric **, void *);
+
+int fi_fabric(void *attributes, struct fabric **made, void *context) {
+    void *address = fabric_found ? NULL : behind("fi_fabric", "libfabric.so.1");
+    if (address)
+        memcpy(&fabric_found, &address, sizeof fabric_found);
+    inside++;
+    int status = fabric_found(attributes, made, context);
+    inside--;
+    struct fabric_ops *ops = NULL;
+    if (status == 0 && inside == 0)
+        ops = copied((*made)->ops, offsetof(struct fabric_ops, others), &fabric_next);
+    if (ops) {
+        ops->domain = open_domain;
+        if (ops->size >= sizeof *ops) {
+            fabric_next.domain2 = ops->domain2;
+            ops->domain2 = open_domain2;
+        }
+        (*made)->ops = ops;
+    }
+    return status;
+}
+
+// Jumps to the real one as its last act: that looks at its caller's place for RTLD_NEXT.
+void *dlvsym(void *handle, const char *name, const char *version) {
+    static void *(*next)(void *, const char *, const char *);
+    void *address = next ? NULL : dlsym(RTLD_NEXT, "dlvsym");
+    if (address)
+        memcpy(&next, &address, sizeof next);
+    if (strcmp(name, "fi_fabric") == 0 && (address = next(handle, name, version)) != NULL) {
+        int (*ours)(void *, struct fabric **, void *) = fi_fabric;
+        memcpy(&fabric_found, &address, sizeof fabric_found);
+        memcpy(&address, &ours, sizeof address);
+        return address;
+    }
+    return next(handle, name, version);
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Counts the messages that a process sends through UCX or libfabric, by destination.
+#ifndef COTEJO_PRELOAD_SENDS_H
+#define COTEJO_PRELOAD_SENDS_H
+
+struct tally {
+    double messages, bytes;
+};
+
+// The destinations used since the last call that belong to no rank yet belong to `peer` from now
+// on. A negative `peer` only forgets what was used before.
+void sends_learn(int peer);
+// What was sent to each of `size` ranks so far. Returns the library that carried the messages
+// ("ucx", "libfabric"), or NULL where no destination is known.
+const char *sends_read(struct tally *to, int size);
+
+#endif

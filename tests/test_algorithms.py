@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Algorithms of collectives: listed by the library, set with all layers closed, proved to run."""
+
+import json
+
+import pytest
+
+from reframe_tests.harness.launch import messages
+from reframe_tests.harness.model import algorithms, families, patterns
+from tests.launching import BRIEF, FAMILIES, STACK, launch_once
+
+INSTALLED = [name for name in ("openmpi", "mpich", "intel-mpi")
+             if (FAMILIES[name].prefix(STACK) / "lib/libcotejo_messages.so").exists()]
+KIB32 = 1 << 15
+
+
+def sends(operation, name, ranks, size=KIB32):
+    return patterns.matrices(operation, name, ranks, size)
+
+
+@pytest.mark.parametrize(("operation", "name", "expected"), [
+    ("allreduce", "recursive_doubling", {(0, 1): (1, KIB32), (0, 2): (1, KIB32)}),
+    ("allreduce", "ring", {(0, 1): (6, 6 * KIB32 // 4)}),
+    ("allreduce", "rabenseifner", {(0, 1): (2, KIB32), (0, 2): (2, KIB32 // 2)}),
+    ("allgather", "bruck", {(0, 1): (1, KIB32), (0, 2): (1, 2 * KIB32)}),
+    ("alltoall", "pairwise", {(0, r): (1, KIB32) for r in (1, 2, 3)}),
+    ("alltoall", "bruck", {(0, 1): (1, 2 * KIB32), (0, 2): (1, 2 * KIB32)}),
+    ("bcast", "scatter_allgather", {(0, 1): (2, KIB32 // 2), (0, 2): (2, KIB32)}),
+])
+def test_rank_0_sends_what_the_closed_form_of_four_ranks_has(operation, name, expected):
+    assert expected in [{link: value for link, value in one.items() if link[0] == 0}
+                        for one in sends(operation, name, 4)]
+
+
+@pytest.mark.parametrize("ranks", range(2, 18))
+def test_every_rank_gets_what_the_operation_owes_it(ranks):
+    """At least the bytes that come from other ranks, whatever the algorithm."""
+    owed = {"bcast": KIB32, "allgather": (ranks - 1) * KIB32, "alltoall": (ranks - 1) * KIB32,
+            "scatter": KIB32}
+    for operation, least in owed.items():
+        for name in patterns.FORMS[operation]:
+            for one in sends(operation, name, ranks):
+                for rank in range(1, ranks):
+                    got = sum(size for (_, to), (_, size) in one.items() if to == rank)
+                    assert got >= least, (operation, name, rank)
+    for operation in ("reduce", "gather"):
+        for name in patterns.FORMS[operation]:
+            for one in sends(operation, name, ranks):
+                gave = {source for source, _ in one}
+                assert gave >= set(range(1, ranks)), (operation, name)
+    for name in patterns.FORMS["allreduce"]:
+        for one in sends("allreduce", name, ranks):
+            assert {rank for link in one for rank in link} == set(range(ranks)), name
+
+
+@pytest.mark.parametrize("ranks", [4, 7, 8, 16])
+@pytest.mark.parametrize("operation", sorted(patterns.FORMS))
+def test_a_wrong_label_is_caught_wherever_messages_differ(operation, ranks):
+    """An algorithm that runs under the name of another one never gets the verdict of that one."""
+    for name in patterns.FORMS[operation]:
+        for one in sends(operation, name, ranks):
+            call = {"operation": operation, "bytes": KIB32, "root": 0,
+                    "sends": [[*link, *value] for link, value in one.items()]}
+            for label in patterns.FORMS[operation]:
+                choice = algorithms.Choice(operation, "V", (name, label))
+                found = messages.verdict(call, ranks, "a test", choice, label)
+                alike = any(patterns.same(one, other, sized=operation != "barrier")
+                            for other in sends(operation, label, ranks))
+                assert (label in found["algorithms"]) is alike, (name, label, found)
+                if not alike:
+                    assert found["verdict"] == messages.AS
+
+
+def test_no_messages_are_no_evidence():
+    call = {"operation": "bcast", "bytes": 8, "root": 0, "sends": []}
+    assert messages.verdict(call, 2, None)["verdict"] == messages.NO_EVIDENCE
+    assert messages.verdict(call, 2, "ucx")["verdict"] == messages.NO_EVIDENCE
+
+
+@pytest.mark.skipif(not INSTALLED, reason="no MPI in the stack")
+@pytest.mark.parametrize("mpi", INSTALLED)
+def test_the_library_lists_its_own_algorithms(mpi):
+    found = algorithms.offered(mpi, str(STACK))
+    some = {"openmpi": {"ring", "rabenseifner"}, "mpich": {"ring", "recexch"},
+            "intel-mpi": {"1", "2"}}[mpi]
+    assert some <= set(found["allreduce"].names)
+    assert {"bcast", "allgather", "alltoall", "barrier", "gather", "iallreduce"} <= set(found)
+    assert not {"auto", "ignore", "0"} & set(found["allreduce"].names)
+    with pytest.raises(algorithms.UnknownAlgorithmError, match="no algorithm 'nonsense'"):
+        algorithms.environment(FAMILIES[mpi], str(STACK), "algorithm_allreduce", "nonsense")
+
+
+def twin(mpi, folder, transport, sizes, requested="", *, ranks=4, **variables):
+    """What ran in the allreduces of a launch whose messages are counted, by size; its output."""
+    family, operation = FAMILIES[mpi], "allreduce"
+    selected = family.transports[transport].variables(family.prefix(STACK))
+    setting = algorithms.environment(
+        family, str(STACK), f"algorithm_{operation}", requested) if requested else {}
+    folder.mkdir(exist_ok=True)
+    preload = families.preloaded("messages", family.prefix(STACK))
+    done = launch_once(
+        family, "collective", "--operation", operation, "--sizes", sizes, *BRIEF,
+        "--start", "mpi-barrier", ranks=ranks, folder=folder,
+        **{**selected, **algorithms.counting(family, selected), **setting, **variables,
+           "COTEJO_MESSAGES": "messages.json", "LD_PRELOAD": preload,
+           "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"})
+    output = done.stdout + done.stderr
+    assert (folder / "messages.json").exists(), output[-2000:]
+    counted = json.loads((folder / "messages.json").read_text())
+    found = messages.of(counted, algorithms.offered(mpi, str(STACK)),
+                        {operation: requested} if requested else {})
+    return {one["bytes"]: one for one in found if one["operation"] == operation}, output
+
+
+def has(mpi):
+    return pytest.mark.skipif(mpi not in INSTALLED, reason=f"{mpi} is not in the stack")
+
+
+@pytest.mark.parametrize(("mpi", "name"), [
+    pytest.param("openmpi", "recursive_doubling", marks=has("openmpi")),
+    pytest.param("openmpi", "ring", marks=has("openmpi")),
+    pytest.param("mpich", "ring", marks=has("mpich")),
+    pytest.param("mpich", "recursive_doubling", marks=has("mpich"))])
+def test_an_algorithm_that_is_set_with_its_layers_closed_ran(mpi, name, tmp_path):
+    found, output = twin(mpi, tmp_path, "tcp", "32Ki", name)
+    assert name in found[KIB32]["algorithms"], (found, output[-500:])
+    assert found[KIB32]["verdict"] in (messages.REQUESTED, messages.ALIKE)
+
+
+@has("openmpi")
+def test_trap_1_a_variable_without_dynamic_rules_changes_nothing(tmp_path):
+    default, _ = twin("openmpi", tmp_path / "default", "shm", "32Ki")
+    found, _ = twin("openmpi", tmp_path / "set", "shm", "32Ki",
+                    OMPI_MCA_coll_tuned_allreduce_algorithm="ring")
+    assert found[KIB32]["sends"] == default[KIB32]["sends"]
+    assert "ring" not in found[KIB32]["algorithms"]
+
+
+@has("openmpi")
+def test_trap_2_a_ring_of_fewer_elements_than_ranks_is_recursive_doubling(tmp_path):
+    found, _ = twin("openmpi", tmp_path, "shm", "8,32Ki", "ring")
+    assert found[8]["verdict"] == messages.AS
+    assert found[8]["algorithms"] == ["recursive_doubling"]
+    assert "ring" in found[KIB32]["algorithms"]
+
+
+@has("mpich")
+def test_trap_3_shared_memory_of_mpich_gives_no_evidence(tmp_path):
+    found, _ = twin("mpich", tmp_path, "shm", "8", ranks=2,
+                    MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM="ring")
+    assert found[8]["verdict"] == messages.NO_EVIDENCE
+
+
+@has("intel-mpi")
+def test_trap_4_a_preset_that_is_no_preset_is_refused(tmp_path):
+    _, output = twin("intel-mpi", tmp_path, "tcp", "32Ki", ranks=2, I_MPI_ADJUST_ALLREDUCE="99",
+                     I_MPI_DEBUG="5")
+    assert "ALLREDUCE=99, will be ignored" in FAMILIES["intel-mpi"].refusal(output)
+
+
+@has("intel-mpi")
+def test_trap_5_presets_that_fall_back_run_as_something_else(tmp_path):
+    """Presets have no names: those that run something of their own differ in their messages."""
+    runs = {preset: twin("intel-mpi", tmp_path / preset, "tcp", "32Ki", preset)[0][KIB32]
+            for preset in ("2", "8", "32")}
+    assert all(one["verdict"] == messages.AS for one in runs.values())
+    assert runs["8"]["algorithms"] == ["ring"]
+    assert runs["2"]["algorithms"] == ["rabenseifner"]
+    assert runs["32"]["algorithms"] == ["recursive_doubling"]
