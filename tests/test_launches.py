@@ -3,7 +3,7 @@
 
 import pytest
 
-from reframe_tests.harness.launch import launches, sessions
+from reframe_tests.harness.launch import fingerprint, launches, sessions
 from reframe_tests.harness.machine import disk
 from reframe_tests.harness.model import families
 
@@ -149,3 +149,44 @@ def test_cores_of_a_rank_are_those_of_its_threads():
     assert launches.affinity_problem([[0, 1]], ranks, THREADS) == ""
     assert "observed on cores 0" in launches.affinity_problem([[0, 1]], ranks)
     assert "observed on cores 0, 1" in launches.affinity_problem([[0, 2]], ranks, THREADS)
+
+
+def observed(**seen):
+    return {"id": "cell.001", "status": "ok", "environment": {"UCX_TLS": "sm"},
+            "provenance": {"program_sha256": "p"},
+            "observed": {"environment": {"UCX_TLS": "sm", "PMIX_jobid": "7"},
+                         "machine": {"thp": "madvise", "quota_cores": None},
+                         "timer": {"name": "tsc"}, "options": {"seed": 1, "mode": "standard"},
+                         "build": {"libraries": ["/nowhere/libmpi.so"], "flags": "-O2"}, **seen}}
+
+
+@pytest.mark.parametrize(("seen", "part"), [
+    ({"environment": {"UCX_TLS": "sm", "OMPI_MCA_btl_sm_eager_limit": "131072"}}, "steering"),
+    ({"machine": {"thp": "always", "quota_cores": None}}, "huge pages"),
+    ({"machine": {"thp": "madvise", "quota_cores": 1.5}}, "quota"),
+    ({"timer": {"name": "clock_monotonic_raw"}}, "timer"),
+    ({"build": {"libraries": ["/nowhere/libmpi.so"], "flags": "-O3"}}, "flags"),
+    ({"build": {"libraries": ["/nowhere/libother.so"], "flags": "-O2"}}, "libraries"),
+    ({"options": {"seed": 1, "mode": "ready"}}, "options")])
+def test_a_launch_in_another_observed_state_is_no_replicate(seen, part):
+    first = fingerprint.of(observed())
+    other = fingerprint.of(observed(**seen))
+    before = [{**observed(), "fingerprint": first}]
+    said = fingerprint.problem(other, before)
+    assert said.startswith(f"the state is another one than that of cell.001: {part} (")
+    # What differs from launch to launch is no state.
+    same = observed(environment={"UCX_TLS": "sm", "PMIX_jobid": "8"},
+                    options={"seed": 2, "mode": "standard"})
+    assert fingerprint.problem(fingerprint.of(same), before) == ""
+
+
+def test_a_library_is_known_by_what_it_holds(tmp_path):
+    path = tmp_path / "libmpi.so"
+    path.write_bytes(b"one")
+    first = fingerprint.hashed(str(path))
+    path.write_bytes(b"other")
+    assert first != fingerprint.hashed(str(path)) and first.startswith("libmpi.so=")
+
+
+def test_whether_processes_may_copy_from_one_another_is_known():
+    assert fingerprint.single_copies() in ("allowed", "denied (Operation not permitted)")

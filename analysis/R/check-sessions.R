@@ -8,7 +8,7 @@
 STATE <- c(
   scale = "scale", measuring = "version of what measures", provider = "provider of the stack",
   lock_sha256 = "stack", kernel = "kernel", cpu_model = "CPU", governor = "frequency governor",
-  machine = "machine"
+  machine = "machine", observed_state = "state that was observed"
 )
 
 # Scales that only check that things run, or that compare tools; shown where there is no other.
@@ -89,6 +89,50 @@ number_of <- function(rows, columns) {
   }
   keys <- as.data.table(unclass(rows)[columns])
   keys[, number := .GRP, by = columns]$number
+}
+
+#' What tells sessions apart whose launches observed another state, though all else that makes a
+#' state is equal: "" where nothing does, else a number and the parts that differ.
+#'
+#' Two sessions are of one state where the launches of each cell that both have agree.
+#'
+#' @param launches of [read_results()], with their `fingerprint`.
+#' @noRd
+observed_states <- function(launches) {
+  out <- rep("", nrow(launches))
+  told <- which(!is.na(launches$fingerprint) & launches$status == "ok")
+  base <- state_of(launches)
+  place <- paste(launches$site, launches$session, sep = "/")
+  for (rows in split(told, base[told])) {
+    kinds <- list()
+    for (session in sort(unique(place[rows]), method = "radix")) {
+      here <- rows[place[rows] == session]
+      prints <- launches$fingerprint[here]
+      names(prints) <- cell_of(launches$id[here])
+      fits <- which(lengths(lapply(kinds, differing_parts, prints)) == 0L)
+      number <- if (length(fits)) fits[[1L]] else length(kinds) + 1L
+      if (!length(fits)) kinds[[number]] <- character()
+      new <- prints[!names(prints) %in% names(kinds[[number]])]
+      kinds[[number]] <- c(kinds[[number]], new[!duplicated(names(new))])
+      if (number > 1L) {
+        parts <- toString(differing_parts(kinds[[1L]], prints))
+        out[place == session & base == base[[here[[1L]]]]] <- sprintf("%d: %s", number, parts)
+      }
+    }
+  }
+  out
+}
+
+#' In which parts fingerprints of the same cells differ; none of them where no cell is in both.
+#' @noRd
+differing_parts <- function(known, prints) {
+  known <- known[names(prints)]
+  which <- !is.na(known) & known != prints
+  members <- function(texts) strsplit(texts, ";", fixed = TRUE)
+  parts <- Map(
+    function(a, b) c(setdiff(a, b), setdiff(b, a)), members(known[which]), members(prints[which])
+  )
+  sort(unique(as.character(sub("=.*", "", unlist(parts)))), method = "radix")
 }
 
 #' The state of each launch as one text.
@@ -211,7 +255,14 @@ differing_state <- function(rows, first_row, one, other) {
   b <- first_row$row[match(other, first_row$state)]
   known <- intersect(names(STATE), names(rows))
   differs <- vapply(known, function(column) !identical(rows[[column]][a], rows[[column]][b]), NA)
-  toString(unname(STATE[known[differs]]))
+  said <- unname(STATE[known])
+  parts <- sub("^[0-9]+: ", "", unlist(unclass(rows)["observed_state"])[c(a, b)])
+  parts <- unique(parts[nzchar(parts) & !is.na(parts)])
+  if (length(parts)) {
+    observed <- known == "observed_state"
+    said[observed] <- paste0(said[observed], ": ", toString(parts))
+  }
+  toString(said[differs])
 }
 
 #' Launches that a session planned and that have not run.

@@ -49,6 +49,7 @@ launch_files <- function(dir) {
 
 # Results with the plans and audits of their sessions.
 with_plans <- function(results, dir) {
+  set(results$launches, j = "observed_state", value = observed_states(results$launches))
   plans <- read_sessions(dir)
   results$sessions <- plans$sessions
   results$audit <- plans$audit

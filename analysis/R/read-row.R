@@ -52,6 +52,7 @@ flatten_description <- function(launch, file) {
     accident_evidence = scalar(launch$accident$evidence),
     allocation = allocation_of(launch$allocation),
     allocation_nodes = scalar(launch$allocation$nodes),
+    fingerprint = as_before("fingerprint", launch$fingerprint$parts, fingerprint_of),
     machine = scalar(launch$machine$id), machine_hosts = scalar(launch$machine$hosts),
     proof = canonical(launch$proof), no_effect = without_effect(launch$effects)
   )
@@ -87,6 +88,18 @@ flatten_description <- function(launch, file) {
 without_effect <- function(effects) {
   states <- vapply(effects, function(one) text_of(one$status), "")
   toString(names(effects)[states == "none shown"])
+}
+
+#' What was observed of the state of a launch, as one text: the name and the hash of each part.
+#' `NA` of launches that do not have it.
+#' @noRd
+fingerprint_of <- function(parts) {
+  if (!length(parts)) {
+    return(NA_character_)
+  }
+  parts <- parts[order(names(parts), method = "radix")]
+  sums <- vapply(parts, function(part) substr(rlang::hash(text_of(part)), 1L, 12L), "")
+  paste0(gsub("[=;]", "", names(parts)), "=", sums, collapse = ";")
 }
 
 #' An object with free members: its canonical `text`, and its `columns`.

@@ -47,7 +47,7 @@ BUFFER_MEMBERS <- c(ranks = "text", buffer = "text", offset = "number")
 OPTIONAL_MEMBERS <- list(
   launch = c(
     accident = "object", allocation = "object", effects = "object", machine = "object",
-    proof = "object", reported = "object"
+    fingerprint = "object", proof = "object", reported = "object"
   ),
   asked = c(block = "number"),
   observed = c(

@@ -214,3 +214,33 @@ test_that("several tests of an exhibit are of one machine, or the next alternati
   on_cpu(folder, SECOND, "Another CPU")
   expect_identical(used(), list("pingpong_pairs"))
 })
+
+test_that("sessions whose launches observed another state are not pooled, and it is said", {
+  pooled_with <- function(...) {
+    dir <- write_study(fresh_folder(), c(openmpi = 3e-7, mpich = 4e-7), bytes = 1, blocks = 5L)
+    one <- list.files(file.path(dir, "local"), full.names = TRUE)[[1L]]
+    other <- file.path(dir, "local", "20990101T000000Z")
+    dir.create(other)
+    file.copy(list.files(one, full.names = TRUE), other)
+    change <- function(folder, steering) {
+      for (file in list.files(folder, "[.][0-9]+[.]json$", full.names = TRUE)) {
+        edit_json(file, function(launch) {
+          launch$asked$session <- basename(folder)
+          launch$fingerprint <- list(
+            sha256 = "x", parts = list(steering = steering, timer = "tsc")
+          )
+          launch
+        })
+      }
+    }
+    change(one, "{}")
+    change(other, ...)
+    results <- suppressMessages(read_results(dir))
+    choose_sessions(results$launches)$account
+  }
+  same <- pooled_with("{}")
+  expect_setequal(same$status, c("used", "pooled"))
+  differs <- pooled_with("{\"OMPI_MCA_btl_sm_eager_limit\": \"131072\"}")
+  expect_setequal(differs$status, c("used", "superseded"))
+  expect_match(differs$why[differs$status == "superseded"], "state that was observed: steering")
+})

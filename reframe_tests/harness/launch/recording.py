@@ -7,7 +7,7 @@ import reframe
 
 from ..machine import allocation
 from ..model import families, sites
-from . import accidents, counters, effects, launches, planning, references, sessions
+from . import accidents, counters, effects, fingerprint, launches, planning, references, sessions
 
 
 class UnrecordedError(RuntimeError):
@@ -64,14 +64,16 @@ def record(test):
                        "program_sha256": launches.program_sha256(test.request)},
         "allocation": allocation.of_launch(test.job),
         **test.request.backend.describe(test.request)}
-    lacking = test.collect(stage)
+    lacking, before = test.collect(stage), sessions.last_launches(test.cell)
     try:
         found = launches.describe(stage, asked(test), test.family, output,
                                   level=test.request.level, lacking=lacking,
                                   gone=test.request.backend.lost(test.request),
-                                  errors=errors, before=sessions.launches_of(test.cell), **known)
+                                  errors=errors, before=before, **known)
     except launches.LockedError as err:
         raise UnrecordedError(str(err)) from None
+    if found["observed"]:
+        found["fingerprint"] = fingerprint.of(found)
     if found["observed"] and (reason := test.family.installation_problem(
             families.stack_prefix(), found["observed"]["mpi"])):
         found.update(status="marked", reason=reason)
@@ -79,7 +81,7 @@ def record(test):
         carrier, card, seen = test.request.transport, test.request.card, found["observed"]
         found["proof"] = counters.counted(stage, carrier, seen, card)
         reason = (counters.problem(found["proof"], carrier, found["asked"], seen, card)
-                  or test.doubt(seen))
+                  or test.doubt(seen) or fingerprint.problem(found["fingerprint"], before))
         effects.show(found["effects"], {} if reason else test.shown(seen))
         found.update(status="marked" if reason else "ok", reason=reason)
     beside = references.against(found, test.cell) if found["status"] == "ok" else None

@@ -65,33 +65,40 @@ def cell_of(record):
     return record["id"].rpartition(".")[0]
 
 
-def launch_files(folder):
-    """The descriptions in a session's folder, in the order of cells and launches."""
+def launch_files(folder, cell=None):
+    """The descriptions in a session's folder (of a cell), in the order of cells and launches."""
     found = [(match[1], int(match[2]), path) for path in pathlib.Path(folder).glob("*.json")
-             if (match := re.fullmatch(r"(.+)\.([0-9]{3,})\.json", path.name))]
+             if (match := re.fullmatch(r"(.+)\.([0-9]{3,})\.json", path.name, re.ASCII))
+             and cell in (None, match[1])]
     return [path for _, _, path in sorted(found)]
 
 
-def read_launches(folder, cell=None):
-    """The descriptions in a session's folder (of a cell); and why others were left out, in a line
-    each."""
-    found, wrong = [], []
-    for path in launch_files(folder):
-        if cell and path.name.rsplit(".", 2)[0] != cell:
-            continue
-        try:
-            record = disk.read_json(path)
-            if not isinstance(record, dict) or not {"id", "status"} <= record.keys():
-                raise ValueError(f"{path}: no description of a launch")
-            found.append(record)
-        except (ValueError, OSError) as err:
-            wrong.append(str(err))
-    return found, wrong
+def read_one(path):
+    """The description in a file, or None; and why it is left out, in a line."""
+    try:
+        record = disk.read_json(path)
+        if not isinstance(record, dict) or not {"id", "status"} <= record.keys():
+            raise ValueError(f"{path}: no description of a launch")
+    except (ValueError, OSError) as err:
+        return None, str(err)
+    return record, ""
 
 
-def launches_of(cell):
-    """The descriptions of a cell in this session, in the order of their numbers."""
-    found, _ = read_launches(session_folder(), cell)
+def read_launches(folder):
+    """The descriptions in a session's folder; and why others were left out, in a line each."""
+    read = [read_one(path) for path in launch_files(folder)]
+    return [record for record, _ in read if record], [reason for _, reason in read if reason]
+
+
+def last_launches(cell):
+    """The descriptions of a cell's last launches in this session, from the last `ok` one on."""
+    found = []
+    for path in reversed(launch_files(session_folder(), cell)):
+        record, _ = read_one(path)
+        if record:
+            found.insert(0, record)
+            if record["status"] == "ok":
+                break
     return found
 
 
