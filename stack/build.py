@@ -45,7 +45,7 @@ def test_launcher(family):
 
 
 def build_folder(family, stack):
-    """Where benchmarks are compiled: STACK/build/NAME, or STACK/build/sites/SITE/NAME."""
+    """The build folder of a family: STACK/build/NAME, or STACK/build/sites/SITE/NAME."""
     return stack / "build" / family.prefix(stack).relative_to(
         stack if family.installation.own else stack / "mpi")
 
@@ -90,8 +90,8 @@ def link_simulators(stack):
 
 
 def find_installation(family, stack):
-    """Finds a site's own installation and notes what its benchmarks are built with. Where that
-    changed, they are built anew."""
+    """Finds a site's own installation and notes what its benchmarks are built with. They are
+    rebuilt if that has changed."""
     found = family.installation.find(stack, family.compiler)
     prefix = family.prefix(stack)
     known = family.installation.built(stack)

@@ -66,7 +66,7 @@ def check(family, stack, folder):
     program = compiled(family, stack, folder / f"check-{family.name}")
     seen = version_of(family, words([*family.start(2), program], environment(family, stack)))
     if not alike(family.version or seen, seen):
-        sys.exit(f"stack: {family.name}: version {family.version} was asked for, the library "
+        sys.exit(f"stack: {family.name}: version {family.version} was requested, but the library "
                  f"in {family.home_in(stack)} is version {seen}; correct `version`, `modules` or "
                  "`home`")
     return seen
