@@ -2,21 +2,21 @@
 # The commands of cotejo; `make help` lists them. With Spack on PATH the stack
 # comes from spack.yaml, otherwise from the locked wheels in requirements/.
 
-# What may be given, as NAME=value after the command. Variables of the environment that happen to
-# have such a name are not asked. A value is text: make expands nothing in it, and recipes have it
-# by their environment alone, where stack/variables.py has looked at it before anything is touched.
+# The options of all commands, given as NAME=value after the command. Variables of the environment
+# with such a name are ignored. A value is text: make expands nothing in it, and recipes receive it
+# through the environment only. stack/variables.py checks the values before any file is changed.
 GIVEN = STACK DATA RESULTS FIGURES REPORT PAPER PROOF REFERENCE SAMPLES DROP TAG CELLS LAUNCHES \
         UNTIL BUDGET ALLOCATIONS NAME SITE PART PDF DELTA BEFORE AFTER CHANGED SET \
         PROGRAM METRIC UNIT BETTER CHECK BUILD RANKS THREADS MPI MPIS FROM TO
 given = $(if $(filter command,$(firstword $(origin $1))),$(value $1),$2)
 $(foreach name,$(GIVEN),$(eval override $(name) := $$(call given,$(name))))
-# SPACK= (nothing) takes the wheels though Spack is there.
+# An empty SPACK= selects the wheels although Spack is installed.
 override SPACK := $(call given,SPACK,$(shell command -v spack 2>/dev/null))
 
-# A folder or file that was given, from this one on; else the default.
+# A given folder or file, relative to this folder; otherwise the default.
 place = $(if $1,$(if $(filter /%,$1),$1,$(CURDIR)/$1),$(CURDIR)/$2)
 override STACK := $(call place,$(STACK),$(if $(SPACK),.spack-env,.stack))
-# DATA=reference reads the dataset in the repository in place of one's own results.
+# DATA=reference reads the dataset in the repository instead of your own results.
 override DATA := $(or $(DATA),results)
 override RESULTS := $(call place,$(RESULTS),$(if $(filter reference,$(DATA)),data/reference,results))
 override FIGURES := $(call place,$(FIGURES),figures)
@@ -36,19 +36,19 @@ COTEJO_RESULTS := $(RESULTS)
 RFM_CONFIG_FILES := $(CURDIR)/reframe_tests/config.py
 CLONE := $(CURDIR)
 PYTHON = $(firstword $(wildcard $(STACK)/tools/bin/python) python3)
-# R from Spack is in the stack's tools.
+# R from Spack is among the tools of the stack.
 PATH := $(STACK)/tools/bin:$(PATH)
 export $(GIVEN) SPACK PROOF_RESULTS PUBLISHED COTEJO_STACK COTEJO_RESULTS RFM_CONFIG_FILES \
        CLONE PATH
 
-# What the shell exports for other Pythons, gits and pips is none of ours.
+# Variables of the shell for other installations of Python, git and pip have no effect.
 unexport PYTHONPATH PYTHONHOME PYTHONSTARTUP PYTHONUSERBASE PYTHONSAFEPATH PYTHONPLATLIBDIR \
          PIP_TARGET PIP_PREFIX PIP_USER PIP_REQUIRE_VIRTUALENV GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 
-# R looks for garbage when so many of its cells are in use: with more than it begins with it looks
-# less often, for 60 MB more in each process.
+# R starts with more memory cells, so that it collects garbage less often. This costs 60 MB in each
+# process.
 RSCRIPT = R_LIBS="$$STACK/R" R_NSIZE=3M Rscript --vanilla
-# Not by its own name, by which `make -n` would know the recipe of a study and run it.
+# A variable of another name than MAKE, because `make -n` executes recipes that contain MAKE.
 AGAIN   = $(MAKE) --no-print-directory
 REMOVE  = python3 -m reframe_tests.harness remove
 CLAIM   = $(REMOVE) --claim /
@@ -60,7 +60,7 @@ BENCHES = bench bench_sampler bench_analysis bench_sites bench_kernels bench_fau
         proof-page reference compare compare-layers site check-site references test lint format docs docs-tools release-check bench clean \
         distclean
 
-# The line of a target says its group, and `#?` gives an example for a group.
+# The help text of a target begins with its group. A line `#?` has the example of a group.
 #? Start: make study
 #? Measure: make study TAG=collectives CELLS=bcast LAUNCHES=20
 #? Compare: make compare BEFORE=results-old AFTER=results CHANGED=mpi
@@ -100,10 +100,10 @@ coarrays: checked ## Measure: add a compiler for Fortran coarrays to Open MPI
 verify: checked ## Start: check that each MPI library compiles and runs 2 ranks; audit the builds
 	@$(PYTHON) -m stack.verify "$$STACK"
 
-# The cores of this machine are taken before anything compiles or launches on them.
+# Locks the cores of this machine before anything compiles or launches on them.
 LOCKED = @$(PYTHON) -m reframe_tests.harness alone $(AGAIN)
-# A command that launches, and what writes pages of what is there then, also where launches failed
-# (3, 4). Its status is kept.
+# Runs a command that launches, and then the target that writes pages of the results, even if some
+# launches failed (status 3 or 4). Keeps the status of the command.
 launched = @status=0; $1 || status=$$?; \
   case $$status in 0|3|4) $(AGAIN) $2 || status=$$?;; esac; exit $$status
 
@@ -188,7 +188,7 @@ questions: analysis ## Figures: write the reports of the questions in a dataset 
 compare-layers: analysis ## Compare: compare each layer of a site with the layer below (SITE=local, DATA)
 	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::print_layers(Sys.getenv("RESULTS"), Sys.getenv("SITE", "local")))'
 
-# Stops a recipe that needs a variable which was not given.
+# Stops a recipe if a required variable was not given.
 needs = $(if $($(1)),,$(error $@: give $(1)=x))
 
 site: checked ## Measure: write site_configs/NAME from what is found on this machine (NAME=x)
@@ -209,7 +209,7 @@ ifneq ($(SPACK),)
 endif
 	@TOOLS="$$CLONE/.stack/tools/bin" bash tests/run.sh
 
-# The tools of the site are no part of the stack, whose provenance they would change.
+# The tools of the site are separate from the stack, because they must not change its provenance.
 DOCS_STACK = $(if $(SPACK),$(CURDIR)/.stack,$(STACK))
 
 docs-tools: checked

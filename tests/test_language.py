@@ -12,8 +12,9 @@ from reframe_tests.harness.model import families
 REPO = families.REPO
 #: Pages that do not follow the rules yet. Rewrite one, then remove it here.
 NOT_YET = {f"docs/{name}.md" for name in ("statistics",)}
-PAGES = sorted({str(path.relative_to(REPO))
-                for path in [*REPO.glob("*.md"), *(REPO / "docs").rglob("*.md")]})
+PAGES = sorted({str(path.relative_to(REPO)) for path in [
+    *REPO.glob("*.md"), *(REPO / "docs").rglob("*.md"), *(REPO / "src").rglob("*.md"),
+    REPO / "programs/README.md", REPO / "requirements/README.md"]})
 
 #: Programs that follow the rules in comments, docstrings and messages.
 CODE = ["docs/site.py", *(f"stack/{name}.py" for name in (
@@ -117,9 +118,12 @@ def test_pages_that_wait_to_be_rewritten_exist():
     assert {*PAGES} >= NOT_YET
 
 
-def test_make_help_follows_the_rules():
-    lines = re.findall(r"^[a-z-]+:.*## \w+: (.*)$", (REPO / "Makefile").read_text(), re.M)
-    assert lines and [*faults_of("\n\n".join(lines))] == []
+def test_make_help_and_comments_of_the_makefile_follow_the_rules():
+    text = (REPO / "Makefile").read_text()
+    lines = re.findall(r"^[a-z-]+:.*## \w+: (.*)$", text, re.M)
+    comments = re.findall(r"^# .*(?:\n# .*)*", text, re.M)
+    assert lines and comments
+    assert [*faults_of("\n\n".join(lines + [words.replace("#", "") for words in comments]))] == []
 
 
 @pytest.mark.parametrize("text, fault", [
