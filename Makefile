@@ -82,7 +82,7 @@ checked: # refuses, in one line, what no recipe could bear
 stack: checked ## Start: install the MPI libraries, ReFrame and R; build and verify the benchmarks
 ifneq ($(SPACK),)
 	@# A fresh Spack would note the compilers in spack.yaml itself, at the first use.
-	"$$SPACK" -E compiler find
+	"$$SPACK" -e . compiler find --scope user
 	"$$SPACK" -e . install
 	python3 stack/spack_complete.py .
 else

@@ -17,14 +17,8 @@ VERSION = r"(\d+\.\d+\.\d+)"
 PLACES = {
     "CITATION.cff": rf"^version: {VERSION}$",
     "analysis/DESCRIPTION": rf"^Version: {VERSION}$",
-    "docs/spack.md": rf"`@{VERSION}`|`v{VERSION}`",
-    "spack_repo/cotejo/packages/cotejo/package.py": rf'version\("{VERSION}"',
-    "spack_repo/cotejo/source.py": rf'version\("{VERSION}", tag="v{VERSION}"',
-    "spack_repo/environments/x86_64_v3/spack.yaml": rf"'@{VERSION}'",
-    "spack_repo/environments/aarch64/spack.yaml": rf"'@{VERSION}'",
     "src/CMakeLists.txt": rf"project\(\w+ VERSION {VERSION}",
     "src/transport/CMakeLists.txt": rf"project\([\w-]+ VERSION {VERSION}",
-    "stack/spack_environments.py": rf'^RELEASE = "{VERSION}"$',
 }
 
 

@@ -19,7 +19,13 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from reframe_tests.harness.machine import removal  # noqa: E402
 
-NEEDED = ["mpicc", "mpirun", "cotejo", "cotejo-guard"]
+#: Our package in a view -> the programs that the view must have. Only the benchmarks of an MPI
+#: library may lack some, which come from where the library is.
+NEEDED = {"cotejo-bench": ["mpicc", "mpirun", "cotejo", "cotejo-guard"],
+          "cotejo-layers": ["mpirun", "cotejo-transport"],
+          "cotejo-simulator": ["mpicc", "mpirun", "cotejo"]}
+#: Programs of a Python environment in which an MPI library may lie.
+OF_PYTHON = re.compile("python|pip|[aA]ctivate")
 # What belongs to an MPI in a `bin` that it shares with a whole system; from the MPI families.
 SHARED = json.loads((pathlib.Path(__file__).parent / "shared_prefix.json").read_text())
 OF_AN_MPI = re.compile("|".join(["mpi", *map(re.escape, SHARED["programs"])]))
@@ -66,7 +72,8 @@ def take(home, folder):
     for program in sorted((home / "bin").iterdir()):
         path = folder / "bin" / program.name
         wanted = os.access(program, os.X_OK) and program.is_file()
-        if wanted and not path.exists() and (not shared or OF_AN_MPI.match(program.name)):
+        if wanted and not path.exists() and (OF_AN_MPI.match(program.name) if shared
+                                             else not OF_PYTHON.match(program.name)):
             start(program, path)
     if not shared:
         for name in ("lib", "include", "etc", "opt", "share"):
@@ -77,13 +84,15 @@ def take(home, folder):
 
 def complete(folder):
     """Completes STACK/mpi/NAME; returns what is wrong with it, or nothing."""
-    missing = [name for name in NEEDED if not (folder / "bin" / name).exists()]
-    if not missing:
-        return ""
-    record = folder / ".spack/cotejo-bench/spec.json"
-    if not record.exists():
+    places = [folder / f".spack/{ours}/spec.json" for ours in NEEDED]
+    records = [place for place in places if place.exists()]
+    if not records:
         return f"no cotejo-bench in {folder}; does `spack install` end without errors?"
-    external, version = read_provider(record)
+    ours = records[0].parent.name
+    missing = [name for name in NEEDED[ours] if not (folder / "bin" / name).exists()]
+    if not missing or ours != "cotejo-bench":
+        return f"{folder}/bin has no {', '.join(missing)}; run `spack install`" if missing else ""
+    external, version = read_provider(records[0])
     prefix = pathlib.Path(external) if external else folder
     home = find_home(prefix, version)
     if home is None:

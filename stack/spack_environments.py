@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes Spack's environments from the MPI families, and their locks.
+"""Writes Spack's environments from the MPI families, and on request their locks.
 
-`spack.yaml` builds this checkout in place. `spack_repo/environments/TARGET` holds the release:
-nothing of the machine but the compiler and its C library, one lock a target, which goes with the
-repository. Run after a family was added or changed; `--lock` needs Spack and takes minutes.
+`spack.yaml` builds this checkout in place. `spack_repo/environments/TARGET` holds a lock for one
+target: it takes only the compiler and its C library from the machine. Run this program after a
+family was added or changed. `--lock` needs Spack and takes minutes; a family can be added without.
 """
 
 import argparse
@@ -16,17 +16,20 @@ import yaml
 
 from reframe_tests.harness.machine import removal
 from reframe_tests.harness.model import families
+from stack import spack_specs
 
 REPO = families.REPO
 FOLDER = REPO / "spack_repo/environments"
-PROGRAMS = ["cotejo-bench", "intel-mpi-benchmarks"]
+#: Of the Intel MPI Benchmarks only IMB-MPI1 is launched; the other programs take most of the time.
+PROGRAMS = ["cotejo-bench", "intel-mpi-benchmarks ~ext~io~mt~nbc~p2p~rma"]
+#: Specs of families that few studies need: they have a view, and a user adds them (`spack add`).
+OPTIONAL = {"cotejo-simulator", "cotejo-layers library=pvm"}
 #: Programs of no MPI that a user may add, and the folder of the stack where they are looked for.
 #: They are no part of the environment: their sources are NAS's.
 ALONE = {"npb-openmp": "npb implementation=openmp"}
 #: Our own packages, and the folder of each's source.
 OWN = {"cotejo-bench": "src", "cotejo-layers": "src", "cotejo-simulator": "src",
        "r-cotejo": "analysis"}
-RELEASE = "0.1.0"
 #: Micro-architectures that have a lock: any processor of the last ten years, and Arm's 64 bits.
 TARGETS = ["x86_64_v3", "aarch64"]
 #: What a lock takes from the machine: Debian 12's compiler, and with it the C library.
@@ -34,13 +37,24 @@ COMPILER = {"spec": "gcc@12.2.0 languages:='c,c++,fortran' os=debian12 target={t
             "prefix": "/usr",
             "extra_attributes": {"compilers": {"c": "/usr/bin/gcc", "cxx": "/usr/bin/g++",
                                                "fortran": "/usr/bin/gfortran"}}}
-#: Spack's own recipes, pinned: their tag v2026.03.0.
-BUILTIN = "0e093dad700a9be836b0d4aefc4bb5183e4990bd"
+#: Spack's own recipes, pinned by their tag. Spack never moves a clone that is there, and by
+#: default keeps one clone for each URL, in its first state. So each tag has its own clone.
+TAG = "v2026.03.0"
+BUILTIN = {"git": "https://github.com/spack/spack-packages.git", "tag": TAG,
+           "destination": f"$user_cache_path/package_repos/spack-packages-{TAG}"}
 NOTE = """\
 # SPDX-License-Identifier: BSD-3-Clause
 # Written by `python3 -m stack.spack_environments` from reframe_tests/mpi_families: edit those.
 # docs/spack.md explains.
 """
+
+
+#: The site's folder, by the variables that ReFrame reads as well.
+SITE = [{"path": "${COTEJO_SITES}/${COTEJO_SITE}/spack",
+         "when": "'COTEJO_SITE' in env and 'COTEJO_SITES' in env"},
+        {"path": "site_configs/${COTEJO_SITE}/spack",
+         "when": "'COTEJO_SITE' in env and 'COTEJO_SITES' not in env"},
+        {"path": "site_configs/local/spack", "when": "'COTEJO_SITE' not in env"}]
 
 
 def package(spec):
@@ -50,7 +64,8 @@ def package(spec):
 def roots(found):
     """Specs of the environment: every program under every MPI, and what needs no MPI."""
     mpis = [f.spack for f in found if not f.layer and not f.simulator]
-    beside = [f.spack for f in found if f.spack and (f.layer or f.simulator)]
+    beside = [f.spack for f in found
+              if f.spack and (f.layer or f.simulator) and f.spack not in OPTIONAL]
     return ([{"mpis": mpis}, {"programs": PROGRAMS}],
             ["cotejo", *beside, {"matrix": [["$programs"], ["$^mpis"]]}])
 
@@ -63,8 +78,7 @@ def views(found, root):
     for f in found:
         if f.spack:
             alone = f.layer or f.simulator
-            out[f.name] = view(f"mpi/{f.name}", [f.spack] if alone
-                               else [package(f.spack), f"^{package(f.spack)}"])
+            out[f.name] = view(f"mpi/{f.name}", [f.spack] if alone else [f.spack, f"^{f.spack}"])
     return {**out, **{name: view(name, [spec]) for name, spec in ALONE.items()}}
 
 
@@ -80,9 +94,7 @@ def checkout(found):
         "repos": {"cotejo": "spack_repo/cotejo"},
         # What is taken from the machine comes first, and may replace what is pinned. Not
         # `optional`: a mistyped site must be an error, not a silent build of everything.
-        "include": [{"path": "site_configs/local/spack",
-                     "path_override_env_var": "COTEJO_SPACK_SITE"},
-                    {"path": "spack_repo/pinned"}],
+        "include": [*SITE, {"path": "spack_repo/pinned"}],
         # `spack containerize > Dockerfile`, and then `docker build .` in the checkout.
         "config": {"template_dirs": ["$env/spack_repo/templates"]},
         "container": {"format": "docker", "template": "cotejo.dockerfile", "strip": False,
@@ -91,16 +103,15 @@ def checkout(found):
         "view": views(found, ".spack-env")}
 
 
-def release(found, target):
-    """The environment of a release for one target: no path of this machine but the compiler's."""
+def locked(found, target):
+    """The environment that is locked for a target: no path of this machine but the compiler's."""
     found = [f for f in found if target.startswith(f.architecture)]
     definitions, specs = roots(found)
     gcc = {**COMPILER, "spec": COMPILER["spec"].format(target=target)}
-    released = {name: {"require": [f"@{RELEASE}", f"target={target}"]} for name in OWN}
     return {
         "definitions": definitions, "specs": specs,
         "concretizer": {"unify": False, "targets": {"host_compatible": False}},
-        "packages": {"all": {"require": [f"target={target}"]}, **released,
+        "packages": {"all": {"require": [f"target={target}"]},
                      "gcc": {"buildable": False, "require": ["os=debian12"],
                              "externals:": [gcc]}},
         "repos": {"cotejo": "../../cotejo"},
@@ -112,33 +123,48 @@ def text(environment):
     return NOTE + yaml.safe_dump({"spack": environment}, sort_keys=False, width=99)
 
 
+def selected():
+    """The families that Spack builds; ValueError where one build could be that of two families."""
+    found = [f for f in families.load(simulators=True, layers=True).values() if f.default]
+    if wrong := spack_specs.overlaps(
+            {f.name: f.spack for f in found if not f.layer and not f.simulator}):
+        raise ValueError("; ".join(wrong))
+    return found
+
+
 def wanted():
     """Path below the repository -> text, of each file that follows from the families."""
-    found = [f for f in families.load(simulators=True, layers=True).values() if f.default]
+    found = selected()
     out = {"spack.yaml": text(checkout(found)),
            "spack_repo/pinned/repos.yaml":
-               NOTE + yaml.safe_dump({"repos": {"builtin": {"commit": BUILTIN}}})}
+               NOTE + yaml.safe_dump({"repos": {"builtin:": BUILTIN}}, sort_keys=False)}
     out["stack/shared_prefix.json"] = json.dumps({
         "note": "Written by `python3 -m stack.spack_environments` from the MPI families.",
         "programs": sorted({begin for f in found for begin in f.shared.get("programs", [])}),
         "version": {package(f.spack): f.shared["version"] for f in found
                     if "version" in f.shared}}, indent=1) + "\n"
-    out.update({f"spack_repo/environments/{target}/spack.yaml": text(release(found, target))
-                for target in TARGETS})
     return out
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--lock", action="store_true", help="concretize the releases anew")
-    args = parser.parse_args()
-    for name, content in wanted().items():
+def write(files):
+    for name, content in files.items():
         path = REPO / name
         path.parent.mkdir(parents=True, exist_ok=True)
         removal.write_whole(path, content)
         print(f"spack: {name}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--lock", action="store_true", help="concretize for each target as well")
+    args = parser.parse_args()
+    try:
+        write(wanted())
+    except ValueError as err:
+        return f"spack: {err}"
     for target in TARGETS if args.lock else []:
         folder = FOLDER / target
+        write({f"{folder.relative_to(REPO)}/spack.yaml": text(locked(selected(), target))})
         done = subprocess.run(["spack", "python", str(REPO / "stack/spack_lock.py"), str(folder),
                                target])
         if done.returncode:

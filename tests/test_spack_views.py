@@ -103,6 +103,34 @@ def test_environment_that_is_not_installed_is_one_clear_line(tmp_path):
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("package, programs", [
+    ("cotejo-layers", ["mpirun", "cotejo-transport", "cotejo-start"]),
+    ("cotejo-simulator", ["mpirun", "mpicc", "cotejo"])])
+def test_layers_and_simulators_are_whole_without_the_programs_of_an_mpi(tmp_path, package,
+                                                                        programs):
+    """Each `reframe` printed a false alarm for every one of them."""
+    view = tmp_path / "env/.spack-env/mpi/some"
+    for name in programs:
+        program(view / "bin" / name)
+    record = view / f".spack/{package}/spec.json"
+    record.parent.mkdir(parents=True)
+    record.write_text("{}")
+    done = complete(view)
+    assert (done.returncode, done.stderr) == (0, "")
+    (view / "bin/mpirun").unlink()
+    assert "has no mpirun; run `spack install`" in complete(view).stderr
+
+
+def test_the_python_beside_an_external_mpi_stays_out_of_the_view(environment, tmp_path):
+    home = an_mpi(tmp_path / "opt")
+    for name in ("python", "python3", "pip3", "activate"):
+        program(home / "bin" / name)
+    view = environment(tmp_path / "opt")
+    assert complete(view).returncode == 0
+    assert sorted(p.name for p in (view / "bin").iterdir()) == [
+        "cotejo", "cotejo-guard", "hydra_proxy", "mpicc", "mpirun"]
+
+
 def test_split_prefix_keeps_two_mpis_apart(tmp_path):
     for mpi in ("openmpi", "mpich"):
         for name in split_prefix.NEEDED:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Where the recipes of this repository have their sources from: the repository itself."""
 
-import configparser
 from pathlib import Path
 
 from spack.package import *
@@ -9,19 +8,11 @@ from spack.package import *
 CLONE = Path(__file__).resolve().parents[2]
 
 
-def origin(clone):
-    """Where a clone is from, which has the tags: those Spack does not clone. The clone itself,
-    where it does not say."""
-    config = configparser.ConfigParser(strict=False, interpolation=None, allow_no_value=True)
-    config.read(clone / ".git/config")
-    return config.get('remote "origin"', "url", fallback=clone.as_uri())
-
-
 class CotejoSource(PackageBase):
     """Source in the clone that holds this recipe: a checkout, or what `spack repo add` cloned.
 
-    So recipes and sources are of one commit, and no address is written down. Releases are tags
-    of what was cloned; spack.yaml develops the checkout in place.
+    So recipes and sources belong to one commit. A release is added here with its tag and commit
+    once both exist; spack.yaml develops the checkout in place.
     """
 
     git = CLONE.as_uri()
@@ -29,7 +20,6 @@ class CotejoSource(PackageBase):
     license("BSD-3-Clause")
 
     version("main", branch="main")
-    version("0.1.0", tag="v0.1.0", git=origin(CLONE))
 
     #: The project's folder in a clone; a checkout that is developed in place names it itself.
     project = "src"

@@ -19,6 +19,10 @@ cotejo=$(cd "${0%/*}/../../.." && pwd)
 export COTEJO_STACK RFM_CONFIG_FILES
 "${0%/*}/python" "$cotejo/stack/spack_complete.py" "$cotejo" || exit
 """
+# The R package, where R is the machine's own. Without R there are launches all the same.
+ANALYSIS = """\
+"${0%/*}/python" "$cotejo/stack/analysis.py" "$COTEJO_STACK" >&2 || :
+"""
 
 
 class Cotejo(Package):
@@ -34,12 +38,12 @@ class Cotejo(Package):
 
     license("BSD-3-Clause")
 
-    version("0.1.0")
+    version("main")
 
     variant("analysis", default=True, description="R from Spack, rather than the machine's own")
 
     # Needed to build as well: the environment of the build is what the starters keep.
-    depends_on("reframe@4.10:4", type=("build", "run"))
+    depends_on("reframe-hpc@4.10:4", type=("build", "run"))
     # With all that it draws by; its own recipe says what.
     depends_on("r-cotejo", type=("build", "run"), when="+analysis")
 
@@ -55,10 +59,17 @@ class Cotejo(Package):
     def install(self, spec, prefix):
         mkdirp(prefix.bin)
         reframe = which("reframe", required=True).path
-        # The Python that `reframe` itself names has all that the harness imports.
-        python = re.search(r"/\S*/python[\d.]*", Path(reframe).read_text()).group()
+        # The harness needs the Python that has ReFrame's packages: with an external ReFrame that
+        # is the one which its script names.
+        own = spec["reframe-hpc"]
+        python = (
+            own["python"].command.path
+            if "python" in own
+            else re.search(r"/\S*/python[\d.]*", Path(reframe).read_text()).group()
+        )
         self.starter("python", python, "PYTHONPATH")
-        self.starter("reframe", reframe, "PYTHONPATH", SETTINGS)
+        settings = SETTINGS if spec.satisfies("+analysis") else SETTINGS + ANALYSIS
+        self.starter("reframe", reframe, "PYTHONPATH", settings)
         if spec.satisfies("+analysis"):
             self.starter("R", which("R", required=True).path, "R_LIBS")
             self.starter("Rscript", which("Rscript", required=True).path, "R_LIBS")

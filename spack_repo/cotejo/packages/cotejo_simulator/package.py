@@ -25,5 +25,7 @@ class CotejoSimulator(CotejoSource, CMakePackage):
     @run_after("install")
     def shape_like_an_mpi(self):
         for name, program in (("mpicc", "smpicc"), ("mpirun", "smpirun")):
-            symlink(join_path(self.spec["simgrid"].prefix.bin, program),
-                    join_path(self.prefix.bin, name))
+            symlink(
+                join_path(self.spec["simgrid"].prefix.bin, program),
+                join_path(self.prefix.bin, name),
+            )

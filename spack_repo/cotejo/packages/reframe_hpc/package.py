@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ReFrame 4.10: newer than Spack's own recipe, and without a Rust compiler."""
+"""ReFrame 4.10: newer than Spack's own recipe `reframe`, which stays what it is."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from spack_repo.builtin.build_systems.generic import Package
 from spack.package import *
 
 
-class Reframe(Package):
+class ReframeHpc(Package):
     """Framework for regression tests and benchmarks of HPC systems.
 
     No PythonPackage, so that a site's own ReFrame is an external of one line:
