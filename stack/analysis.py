@@ -68,7 +68,8 @@ def install(stack):
              str(SOURCES)], stdout=out, stderr=subprocess.STDOUT)
     if done.returncode:
         sys.stderr.write("\n".join(log.read_text().splitlines()[-15:]) + "\n")
-        raise RuntimeError(f"R CMD INSTALL failed; see {log}")
+        raise RuntimeError(f"R CMD INSTALL failed; see {log} "
+                           "(docs/faq.md#the-r-package-is-not-installed)")
     # The package is complete before it gets its name. After a kill between these steps there is
     # no package, and the next call installs it.
     removal.stamp(place / "cotejo", wanted)

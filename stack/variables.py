@@ -14,6 +14,8 @@ REPO = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPO))
 from reframe_tests.harness.model import factors  # noqa: E402
 
+#: The page that explains problems.
+HELP = "docs/faq.md"
 FOLDERS = ("STACK", "RESULTS", "FIGURES", "REPORT", "PAPER", "PROOF", "REFERENCE",
            "BEFORE", "AFTER", "MPIS")
 # Compiler wrappers, launchers and remote shells fail with other characters.
@@ -99,10 +101,10 @@ def part_problem(text):
 def problem(values):
     """The first problem of the variables, in one line, or ''."""
     if reason := path_problem(str(REPO)):
-        return f"the path of the checkout {reason}; move the checkout"
+        return f"the path of the checkout {reason}; move the checkout ({HELP}#a-path-is-refused)"
     for name in FOLDERS:
         if reason := values.get(name) and path_problem(values[name]):
-            return f"{name}: {reason}; give another path"
+            return f"{name}: {reason}; give another path ({HELP}#a-path-is-refused)"
     for name, (form, said) in FORMS.items():
         value = values.get(name)
         if value and not re.fullmatch(form, value):
@@ -118,6 +120,8 @@ def problem(values):
 
 def main():
     found = problem(os.environ)
+    if found and HELP not in found:
+        found += f" ({HELP}#a-value-is-refused)"
     return f"make: {found}" if found else 0
 
 

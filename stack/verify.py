@@ -79,7 +79,7 @@ def version_of(family, out):
     if [size for size, _ in found] != ["2", "2"] or not version:
         sys.exit(f"stack: {family.name}: 2 ranks of {family.title} expected, the program saw "
                  f"{found or 'nothing'}; does {family.start(2)[0]} on PATH belong to another "
-                 "library?")
+                 "library? (docs/faq.md#a-library-of-the-stack-does-not-run)")
     return version["version"]
 
 

@@ -66,6 +66,21 @@ def test_the_list_of_documents_leads_to_every_page():
     assert sorted(map(name_of, {page for page in PAGES if DOCS in page.parents} - seen)) == []
 
 
+def test_programs_and_messages_name_pages_and_headings_that_exist():
+    listed = subprocess.run(["git", "ls-files", "*.py", "*.R", "*.c", "*.h", "*.json", "*.yaml",
+                             "Makefile", "*.java", "*.f90"], cwd=REPO, text=True,
+                            capture_output=True, check=True).stdout.split()
+    wrong = []
+    for name in listed:
+        if name.startswith(("data/", "tests/test_docs")) or not (REPO / name).exists():
+            continue
+        for page, anchor in re.findall(r"docs/([a-z-]+\.md)(?:#([a-z0-9-]+))?",
+                                       (REPO / name).read_text(errors="ignore")):
+            if not (DOCS / page).exists() or anchor and anchor not in anchors(DOCS / page):
+                wrong.append((name, page, anchor))
+    assert wrong == []
+
+
 def commands(path):
     """The commands of make that a page shows: targets, and the options given to them."""
     code = re.findall(r"`([^`\n]+)`|^((?:    )?(?:[A-Z_]+=\S+ )*make .*)$", path.read_text(), re.M)
