@@ -12,7 +12,7 @@ import reframe as rfm
 from reframe.core.builtins import run_after, run_before, sanity_function
 from reframe.core.exceptions import SanityError
 
-from .harness.launch import planning, recording, scales
+from .harness.launch import planning, recording, scales, twins
 from .harness.launch.request import CannotBeError, MachineError, Request
 from .harness.machine import cores
 from .harness.model import families, sites, transport
@@ -39,6 +39,8 @@ class Experiment(Question, Planned, Usual, rfm.RunOnlyRegressionTest):
     #: The class that a single launch of it stands for.
     named_after = ""
     num_tasks = 2
+    #: Whether the messages of its operations tell which algorithm ran (`harness.launch.twins`).
+    messages_counted = False
 
     @run_after("init")
     def say_what_it_needs(self):
@@ -89,6 +91,8 @@ class Experiment(Question, Planned, Usual, rfm.RunOnlyRegressionTest):
         launcher.options += request.launcher_options()
         launcher.modifier = families.helper("cotejo-guard")
         launcher.modifier_options = request.guarded(self.limit_s, os.getpid() if self.local else 0)
+        if self.messages_counted and request.counts_messages() and twins.wanted(self.cell):
+            self.postrun_cmds = [*self.postrun_cmds, *twins.commands(self)]
         # It only backs up the guard's, which a busy machine starts and heeds late: what ReFrame
         # ends leaves no record.
         self.time_limit = 2 * self.limit_s + 60

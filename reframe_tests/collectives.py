@@ -20,6 +20,7 @@ class Collective(EveryRankCount, Experiment):
 
     experiment = "collective"
     varied = ["ranks"]
+    messages_counted = True
 
 
 class OneVariant(Collective):

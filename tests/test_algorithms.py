@@ -5,9 +5,10 @@ import json
 
 import pytest
 
-from reframe_tests.harness.launch import messages
+from reframe_tests.harness.launch import effects, messages
 from reframe_tests.harness.model import algorithms, families, patterns
 from tests.launching import BRIEF, FAMILIES, STACK, launch_once
+from tests.test_factors import study
 
 INSTALLED = [name for name in ("openmpi", "mpich", "intel-mpi")
              if (FAMILIES[name].prefix(STACK) / "lib/libcotejo_messages.so").exists()]
@@ -167,3 +168,24 @@ def test_trap_5_presets_that_fall_back_run_as_something_else(tmp_path):
     assert runs["8"]["algorithms"] == ["ring"]
     assert runs["2"]["algorithms"] == ["rabenseifner"]
     assert runs["32"]["algorithms"] == ["recursive_doubling"]
+
+
+def of_study(folder, setting):
+    """The launch of a study that sets something, of two."""
+    log, found, _ = study(folder, "--launches", "1", "--set", setting, "--cells",
+                          "collective_quick.*openmpi.shm.*mpi-barrier", tag="collectives")
+    (one,) = [record for record in found if record["asked"]["settings"]]
+    assert one["status"] == "ok", (one["reason"], log[-2000:])
+    return one
+
+
+@has("openmpi")
+def test_a_study_shows_the_effect_of_an_algorithm_and_none_of_a_dead_variable(tmp_path):
+    ring = of_study(tmp_path / "ring", "algorithm_allreduce=ring")
+    assert ring["effects"]["algorithm_allreduce"]["status"] == effects.SHOWN
+    rows = {(row["operation"], row["bytes"]): row for row in ring["algorithms"]}
+    assert "ring" in rows["allreduce", 1 << 20]["algorithms"]
+    assert rows["bcast", 8]["words"].startswith("ran as basic_linear")
+    name = "OMPI_MCA_coll_tuned_allreduce_algorithm"
+    dead = of_study(tmp_path / "dead", f"{name}=ring")
+    assert dead["effects"][name]["status"] == effects.NONE_SHOWN

@@ -130,13 +130,12 @@ def test_a_variable_goes_into_launch_and_record(tmp_path):
     assert {seen["COTEJO_TELL"] for seen in given} == {"MPIR_CVAR_X"}
 
 
-def study(results, *words):
-    """A study of the eager limits' smoke tests over shared memory; its log and records."""
+def study(results, *words, tag="thresholds-check"):
+    """A study of one block, by default of the eager limits' smoke tests; its log and records."""
     kept = {k: v for k, v in os.environ.items()
             if not k.startswith("COTEJO_") or k == "COTEJO_LOCKS"}
     done = subprocess.run(
-        [sys.executable, "-m", "reframe_tests.harness", "study", "--tag", "thresholds-check",
-         *words],
+        [sys.executable, "-m", "reframe_tests.harness", "study", "--tag", tag, *words],
         cwd=families.REPO, text=True, capture_output=True, timeout=300, env={
             **kept, "COTEJO_STACK": str(STACK), "COTEJO_RESULTS": str(results),
             "COTEJO_SITE": "local",

@@ -10,6 +10,8 @@ import json
 
 from ..model import patterns
 
+#: Pairs of ranks that a record keeps; of more it has the digest alone.
+LINKS_MOST = 1024
 REQUESTED, AS, ALIKE, NO_EVIDENCE = (
     "ran as requested", "ran as", "cannot be distinguished", "no evidence available")
 
@@ -42,17 +44,21 @@ def verdict(call, ranks, source, choice=None, requested=""):
     return {"verdict": AS, "algorithms": found or [f"an unnamed pattern ({digest(call)})"]}
 
 
+def _either(names):
+    """Names with "or" before the last one."""
+    return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
 def words(one, requested=""):
     """A verdict in words."""
-    first, *others = one["algorithms"] or [""]
     if one["verdict"] == NO_EVIDENCE:
         return NO_EVIDENCE
-    alike = f", which cannot be distinguished from {', '.join(others)}" if others else ""
+    first, *others = one["algorithms"]
     if one["verdict"] == ALIKE:
-        return f"ran as requested or as {', '.join(others)}"
+        return f"ran as {first} (requested) or {_either(others)}, which have equal messages"
     if one["verdict"] == REQUESTED:
-        return f"ran as requested ({requested})"
-    return f"ran as {first}{alike}"
+        return f"ran as {requested} (requested)"
+    return f"ran as {_either([first, *others])}{', which have equal messages' if others else ''}"
 
 
 def of(counted, choices, requested=None):
@@ -65,9 +71,13 @@ def of(counted, choices, requested=None):
     found = []
     for call in counted["calls"]:
         asked = requested.get(call["operation"], "")
+        known = asked and patterns.matrices(call["operation"], asked, counted["ranks"],
+                                            call["bytes"], call["root"])
         one = verdict(call, counted["ranks"], counted["source"], choices.get(call["operation"]),
                       asked)
-        found.append({"operation": call["operation"], "bytes": call["bytes"], "root": call["root"],
-                      "requested": asked or None, **one, "words": words(one, asked),
-                      "unchanged_since_call": call["since"], "sends": call["sends"]})
+        found.append({"operation": call["operation"], "bytes": call["bytes"],
+                      "root": call["root"], "requested": asked or None, "known": bool(known),
+                      **one, "words": words(one, asked), "unchanged_since_call": call["since"],
+                      "digest": digest(call),
+                      "sends": call["sends"] if len(call["sends"]) <= LINKS_MOST else None})
     return found

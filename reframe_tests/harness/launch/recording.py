@@ -7,7 +7,17 @@ import reframe
 
 from ..machine import allocation
 from ..model import families, sites
-from . import accidents, counters, effects, fingerprint, launches, planning, references, sessions
+from . import (
+    accidents,
+    counters,
+    effects,
+    fingerprint,
+    launches,
+    planning,
+    references,
+    sessions,
+    twins,
+)
 
 
 class UnrecordedError(RuntimeError):
@@ -82,6 +92,9 @@ def record(test):
         found["proof"] = counters.counted(stage, carrier, seen, card)
         reason = (counters.problem(found["proof"], carrier, found["asked"], seen, card)
                   or test.doubt(seen) or fingerprint.problem(found["fingerprint"], before))
+        if test.messages_counted and test.request.counts_messages():
+            twins.collect(test, found)
+            reason = reason or twins.problem(found, test.request.algorithms_set())
         effects.show(found["effects"], {} if reason else test.shown(seen))
         found.update(status="marked" if reason else "ok", reason=reason)
     beside = references.against(found, test.cell) if found["status"] == "ok" else None

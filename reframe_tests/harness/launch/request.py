@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from .. import backends
 from ..backends import Backend
 from ..machine import cores, environment
-from ..model import factors, families
+from ..model import algorithms, factors, families
 from ..model.family import Family
 from ..model.placement import Place, PlacementError
 from ..model.transport import Transport
@@ -103,6 +103,9 @@ class Request:
         family, transport = self.family, self.transport.name
         ours = {**family.environment, **family.transports[transport].environment}
         for name in level.names:
+            if algorithms.is_algorithm(name):
+                self.algorithm(name, dict(level.values).get(name))
+                continue
             declared = family.variables_of(name)
             if name in ours:
                 raise CannotBeError(f"{family.title} over {transport} is set up by {name}")
@@ -111,6 +114,18 @@ class Request:
             if not declared and environment.of_others(name, family, families.load()):
                 raise CannotBeError(f"{name} is no variable of {family.title}")
         self.level = level
+
+    def algorithm(self, name, value):
+        """Variables that set an algorithm; none where the choice is the library's."""
+        stack = str(families.stack_prefix())
+        try:
+            if value is not None:
+                return algorithms.environment(self.family, stack, name, value)
+            if algorithms.operation_of(name) in algorithms.offered(self.family.name, stack):
+                return {}
+            raise algorithms.UnknownAlgorithmError(f"it offers no choice for {name}")
+        except algorithms.UnknownAlgorithmError as err:
+            raise CannotBeError(f"{self.family.title}: {err}") from None
 
     def fit_hosts(self, extras, every_host):
         """A partition of so many `hosts` measures what has one rank on each of them; what asks for
@@ -191,6 +206,8 @@ class Request:
                    for name, value in self.settings.items()),
                  *(declared.environment for name in self.level.names
                    if (declared := family.variables_of(name))),
+                 *(self.algorithm(name, value) for name, value in self.level.values
+                   if algorithms.is_algorithm(name)),
                  factors.environment(self.level), machine]
         found = {name: value for part in parts for name, value in part.items()}
         preloaded = [part["LD_PRELOAD"] for part in (machine, *parts[:-1], dict(set_before))
@@ -198,3 +215,27 @@ class Request:
         if preloaded:
             found["LD_PRELOAD"] = environment.before_others(*preloaded)
         return found
+
+    def counts_messages(self):
+        """Whether the messages of such a launch can be counted at all."""
+        return (self.ranks > 1 and self.family.algorithms is not None
+                and pathlib.Path(families.preloaded("messages", self.prefix)).exists())
+
+    def counted_environment(self, file):
+        """Variables of a launch whose messages are counted, as a shell reads them."""
+        selected = self.family.transports[self.transport.name].variables(self.prefix)
+        library = families.preloaded("messages", self.prefix)
+        return {**{name: shlex.quote(value)
+                   for name, value in algorithms.counting(self.family, selected).items()},
+                "COTEJO_MESSAGES": file, "LD_PRELOAD": environment.before_others(library)}
+
+    def algorithms_set(self):
+        """Operation -> algorithm that the level of a study sets."""
+        return {algorithms.operation_of(name): value for name, value in self.level.values
+                if algorithms.is_algorithm(name)}
+
+    def set_names(self):
+        """Names of all variables by which the level of a study is set."""
+        own = {name for name, _ in self.level.values if not algorithms.is_algorithm(name)}
+        return sorted(own.union(*(self.algorithm(name, value) for name, value in self.level.values
+                                  if algorithms.is_algorithm(name))))

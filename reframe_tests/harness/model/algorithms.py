@@ -12,9 +12,7 @@ import re
 import subprocess
 from dataclasses import dataclass
 
-from . import families
-
-PREFIX = "algorithm_"
+from . import factors, families
 
 
 class UnknownAlgorithmError(ValueError):
@@ -32,11 +30,11 @@ class Choice:
 
 def is_algorithm(name):
     """Whether the name of a factor is that of an algorithm."""
-    return name.startswith(PREFIX)
+    return name.startswith(factors.ALGORITHM)
 
 
 def operation_of(name):
-    return name.removeprefix(PREFIX)
+    return name.removeprefix(factors.ALGORITHM)
 
 
 def _controls(text):

@@ -22,6 +22,8 @@ VALUE = re.compile(r"[!#%-&(-\[\]-_a-{}~]{1,200}")
 KEPT = ("COTEJO_", "RFM_", "LD_", "PATH", "PYTHON", "BASH", "ENV", "SHELL", "IFS", "HOME", "PWD",
         "TMPDIR", "R_LIBS", "SLURM_", "GCONV_PATH")
 MOST = 64
+#: Beginning of the names that set an algorithm (`model.algorithms`), no variable.
+ALGORITHM = "algorithm_"
 DEFAULT = "default"
 
 
@@ -95,10 +97,11 @@ def levels():
 
 def environment(level):
     """The variables of a level as a shell reads them, and which of all the ranks are to tell."""
-    if not level.names:
+    names = [name for name in level.names if not name.startswith(ALGORITHM)]
+    if not names:
         return {}
-    return {**{name: shlex.quote(value) for name, value in level.values},
-            "COTEJO_TELL": ",".join(level.names)}
+    return {**{name: shlex.quote(value) for name, value in level.values if name in names},
+            "COTEJO_TELL": ",".join(names)}
 
 
 def unseen(level, environment):
@@ -106,6 +109,8 @@ def unseen(level, environment):
     unset may be the launcher's own to set; what the user's shell has is not."""
     wanted = dict(level.values)
     for name in level.names:
+        if name.startswith(ALGORITHM):
+            continue
         seen = environment.get(name)
         inherited = name not in wanted and seen is not None and seen == os.environ.get(name)
         if inherited or seen != wanted.get(name, seen):

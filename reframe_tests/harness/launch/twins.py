@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Twins: the same launch once more, untimed, with its messages counted.
+
+One twin is made for each cell of a session, behind the cell's first launch. Where the cell sets
+variables or algorithms, a second twin without them shows what the library does by itself.
+"""
+
+import shlex
+
+from ..machine import disk
+from ..model import algorithms, families
+from . import effects, messages, sessions
+
+#: One call of each operation is enough, at any quality of the clocks.
+BRIEF = {"budget": 0, "min-repetitions": 1, "max-repetitions": 1, "set-up": 0, "sync-share": 1,
+         "start": "mpi-barrier"}
+LIMIT_S = 60
+FILES = {"twin": "messages.json", "default": "messages-default.json"}
+
+
+def wanted(cell):
+    """Whether no launch of the cell in this session has a twin yet."""
+    return not any(record.get("algorithms") for record in sessions.launches_of(cell))
+
+
+def _command(test, file, unset=()):
+    """The command line of a twin, which never fails its launch."""
+    request, launcher = test.request, test.job.launcher
+    # ReFrame sets them when it writes the script, which is later.
+    test.job.num_tasks = test.num_tasks
+    test.job.num_tasks_per_node = test.num_tasks_per_node
+    options = request.benchmark_options({**test.options, **BRIEF}, test.seed)
+    start = launcher.run_command(test.job).replace("-r guard.json", f"-r guard-{file}", 1)
+    words = [f"-u {name}" for name in unset]
+    words += [f"{name}={value}" for name, value in request.counted_environment(file).items()]
+    program = shlex.join([test.executable, test.experiment, *options])
+    return (f"timeout {LIMIT_S * 2} env {' '.join(words)} {start} {program} "
+            f">{file}.out 2>&1 || true")
+
+
+def commands(test):
+    """Command lines that make the twins of a launch, behind it."""
+    found = [_command(test, FILES["twin"])]
+    if test.request.level.values:
+        found.append(_command(test, FILES["default"], test.request.set_names()))
+    return found
+
+
+def _ran(stage, file, choices, requested, wanted):
+    """What ran in a twin: only of the operations and sizes that its launch measured."""
+    try:
+        counted = disk.read_json(stage / file)
+    except (OSError, ValueError):
+        return None
+    named = {operation for operation, _ in wanted}
+    return [row for row in messages.of(counted, choices, requested)
+            if (row["operation"], row["bytes"]) in wanted
+            or (row["operation"] in named and not row["bytes"])]
+
+
+def _difference(ran, default):
+    """The first operation whose messages differ between two twins, in words, or ''."""
+    others = {(row["operation"], row["bytes"]): row for row in default or []}
+    for row in ran:
+        other = others.get((row["operation"], row["bytes"]))
+        if other and row["digest"] != other["digest"]:
+            return (f"{row['operation']} of {row['bytes']} B {row['words']}; "
+                    f"without the setting it {other['words']}")
+    return ""
+
+
+def collect(test, record):
+    """Adds to the record of a launch which algorithms ran, and what that shows of its settings."""
+    level = test.request.level
+    earlier = next((one for one in sessions.launches_of(test.cell) if one.get("algorithms")), None)
+    if earlier:
+        record["algorithms"] = earlier["algorithms"]
+        effects.show(record["effects"], {
+            name: one["evidence"] for name, one in earlier["effects"].items()
+            if one["status"] == effects.SHOWN})
+        return
+    requested = test.request.algorithms_set()
+    choices = algorithms.offered(test.family.name, str(families.stack_prefix()))
+    measured = {(row["operation"], row["bytes"]) for row in record["summary"] or []}
+    ran, default = (_ran(test.request.stage, FILES[which], choices, asked, measured)
+                    for which, asked in (("twin", requested), ("default", {})))
+    if ran is None:
+        return
+    record["algorithms"] = ran
+    if level.values and (found := _difference(ran, default)):
+        effects.show(record["effects"], {name: found for name, _ in level.values})
+
+
+def problem(record, requested):
+    """Why the algorithms that were set did not run at any size, or ''. Those without a closed form
+    are not known to have run, nor not to have run."""
+    for operation, name in requested.items():
+        rows = [row for row in record.get("algorithms") or [] if row["operation"] == operation]
+        others = [row for row in rows if row["verdict"] == messages.AS and row["known"]]
+        if rows and len(others) == len(rows):
+            return (f"{operation} was to run as {name} and {others[0]['words']} "
+                    f"with {others[0]['bytes']} B")
+    return ""
