@@ -55,7 +55,7 @@ CLAIM   = $(REMOVE) --claim /
 BENCHES = bench bench_sampler bench_analysis bench_sites bench_kernels bench_faults
 
 .DEFAULT_GOAL := help
-.PHONY: coverage questions history abi locked-abi abi-page releases locked-releases releases-page help checked stack test-packages build coarrays verify study locked-study \
+.PHONY: coverage questions history abi locked-abi abi-page releases locked-releases releases-page help checked stack locked-stack test-packages build locked-build coarrays verify locked-verify study locked-study \
         locked-proof analysis figures report paper proof \
         proof-page reference compare compare-layers site check-site references test lint format docs docs-tools release-check bench clean \
         distclean
@@ -79,7 +79,13 @@ help: ## Start: list the commands
 checked: # refuses, in one line, what no recipe could bear
 	@python3 stack/variables.py
 
+# The cores are taken before anything compiles on them; no program of the stack is needed for it.
+BUILDING = @python3 -m reframe_tests.harness alone $(AGAIN)
+
 stack: checked ## Start: install the MPI libraries, ReFrame and R; build and verify the benchmarks
+	$(BUILDING) locked-stack
+
+locked-stack:
 ifneq ($(SPACK),)
 	@# A fresh Spack would note the compilers in spack.yaml itself, at the first use.
 	"$$SPACK" -e . compiler find --scope user
@@ -88,9 +94,12 @@ ifneq ($(SPACK),)
 else
 	python3 stack/wheels.py "$$STACK"
 endif
-	@$(MAKE) --no-print-directory build verify
+	@$(AGAIN) locked-build locked-verify
 
 build: checked ## Develop: build the benchmarks for each MPI library, and the R package
+	$(BUILDING) locked-build
+
+locked-build:
 	@$(PYTHON) -m stack.build "$$STACK"
 
 coarrays: checked ## Measure: add a compiler for Fortran coarrays to Open MPI
@@ -98,6 +107,9 @@ coarrays: checked ## Measure: add a compiler for Fortran coarrays to Open MPI
 	@$(AGAIN) build
 
 verify: checked ## Start: check that each MPI library compiles and runs 2 ranks; audit the builds
+	$(BUILDING) locked-verify
+
+locked-verify:
 	@$(PYTHON) -m stack.verify "$$STACK"
 
 # Locks the cores of this machine before anything compiles or launches on them.

@@ -8,6 +8,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -50,11 +51,26 @@ def build_folder(family, stack):
         stack if family.installation.own else stack / "mpi")
 
 
+def begin(folder, log):
+    """The folder of a build; of another place, where a checkout or stack was moved from, nothing
+    is of use any more."""
+    cache = folder / "CMakeCache.txt"
+    if cache.exists():
+        text = cache.read_text(errors="replace")
+        places = re.findall(r"^(?:CMAKE_CACHEFILE_DIR|CMAKE_HOME_DIRECTORY):INTERNAL=(.*)$", text,
+                            re.MULTILINE)
+        if str(folder) not in places or not all(
+                os.path.realpath(place).startswith((str(folder), str(REPO))) for place in places):
+            say(f"{folder} was made at another place, and is made anew")
+            shutil.rmtree(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    log.unlink(missing_ok=True)
+
+
 def compile_benchmarks(family, stack, folder, options):
     """Configures and compiles src/ for one MPI in `folder`; returns the log's path."""
     prefix, log = family.prefix(stack), folder / "cotejo-build.log"
-    folder.mkdir(parents=True, exist_ok=True)
-    log.unlink(missing_ok=True)
+    begin(folder, log)
     env = environment(family, stack)
     run(["cmake", "-S", REPO / "src", "-B", folder, "-G", "Ninja",
          f"-DCMAKE_C_COMPILER={family.compiler_in(stack)}", f"-DCMAKE_INSTALL_PREFIX={prefix}",
@@ -142,8 +158,7 @@ def build_layers(stack):
     """Builds the layers below and beside MPI into STACK/mpi/sockets, pvm and lam."""
     folder = stack / "build/layers"
     log = folder / "cotejo-build.log"
-    folder.mkdir(parents=True, exist_ok=True)
-    log.unlink(missing_ok=True)
+    begin(folder, log)
     run(["cmake", "-S", REPO / "src/transport", "-B", folder, "-G", "Ninja",
          f"-DCMAKE_INSTALL_PREFIX={stack}/mpi"], log)
     run(["cmake", "--build", folder], log)

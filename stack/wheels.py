@@ -155,7 +155,7 @@ def install_tools(stack):
     run([*pip, "-r", str(LOCKS / "installer.txt")])
     run([*pip, "--resume-retries", "10", "--only-binary", ":all:",
          "-r", str(LOCKS / "tools.txt")])
-    removal.stamp(prefix, stamp)
+    removal.stamp_placed(prefix, stamp)
 
 
 def install_packages(stack, name, lock, said):
@@ -168,7 +168,7 @@ def install_packages(stack, name, lock, said):
     run([str(stack / "tools/bin/python"), "-m", "pip", "--python", str(prefix / "bin/python"),
          "install", "-q", "--require-hashes", "--no-deps", "--only-binary", ":all:", *RETRIES,
          "--resume-retries", "10", "-r", str(LOCKS / f"{lock}.txt")])
-    removal.stamp(prefix, stamp)
+    removal.stamp_placed(prefix, stamp)
 
 
 def install_languages(stack):
@@ -203,7 +203,7 @@ def install_locked(stack, name, path, stamp):
     new_environment(stack, prefix, "--without-pip")
     run([*pip, "--python", str(prefix / "bin/python"), "install", *common,
          "--no-index", "--find-links", str(wheels), *lock])
-    removal.stamp(prefix, stamp)
+    removal.stamp_placed(prefix, stamp)
     removal.remove(stack, wheels)
 
 

@@ -180,3 +180,36 @@ def test_pages_are_made_of_what_is_there(tmp_path, status, drawn, target, pages)
     assert [call in said for call in pages] == [drawn] * len(pages)
     assert done.returncode == (2 if status else 0)
     assert not status or f"Error {status}\n" in done.stderr
+
+
+@pytest.mark.parametrize("package", ["reframe_tests", "stack"])
+def test_an_interruption_is_one_line_from_the_first_moment_on(package):
+    """It was a traceback of 25 lines."""
+    done = subprocess.run(["python3", "-c", f"import {package}; raise KeyboardInterrupt"],
+                          text=True, capture_output=True, cwd=REPO)
+    assert (done.returncode, done.stderr) == (-2, "interrupted; start again to go on\n")
+
+
+@pytest.mark.parametrize(("place", "said"), [
+    ("pipe", "x: standard output: closed by what read it; start again to go on\n"),
+    ("/dev/full", "x: No space left on device; check the place and its permissions\n")])
+def test_output_that_nobody_takes_is_one_line(place, said):
+    """It was "None: Broken pipe"."""
+    code = ("from reframe_tests.harness.commands import shared; "
+            "shared.run('x', lambda: print('y' * 100000))")
+    if place == "pipe":
+        read, write = os.pipe()
+        os.close(read)
+    else:
+        write = os.open(place, os.O_WRONLY)
+    done = subprocess.run(["python3", "-c", code], text=True, stdout=write,
+                          stderr=subprocess.PIPE, cwd=REPO)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (1, said)
+
+
+def test_what_compiles_or_launches_takes_the_cores_first():
+    for command in ("stack", "build", "verify", "study"):
+        said = make("-n", command)
+        first = [line for line in said.stdout.splitlines() if "variables.py" not in line][0]
+        assert "reframe_tests.harness alone" in first, command

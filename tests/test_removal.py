@@ -131,3 +131,24 @@ def test_a_file_is_written_beside_under_a_name_that_nobody_can_prepare(tmp_path,
     assert len({name for _, name in names}) == 2
     assert {p.name for p in tmp_path.iterdir()} == {"foreign", "x", "x.new", ".tmp-x", "x.tmp"}
     assert (tmp_path / "x").stat().st_mode & 0o777 == 0o644
+
+
+def test_a_part_that_was_moved_is_not_taken_for_whole(tmp_path):
+    here, there = tmp_path / "here", tmp_path / "there"
+    removal.claim(here)
+    removal.stamp_placed(here, "hash")
+    assert removal.stamped(here, "hash") and not removal.stamped(here, "other")
+    here.rename(there)
+    assert not removal.stamped(there, "hash")
+    removal.stamp(there, "hash")
+    assert removal.stamped(there, "hash")
+
+
+def test_a_full_disk_names_the_file(tmp_path, monkeypatch):
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(removal.os, "fsync", full)
+    with pytest.raises(OSError, match="No space left") as caught:
+        removal.write_whole(tmp_path / "x", "data")
+    assert caught.value.filename == str(tmp_path / "x")

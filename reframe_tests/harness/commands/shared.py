@@ -2,6 +2,7 @@
 """What the command lines of this package share: bad input ends in one line, and a status."""
 
 import argparse
+import os
 import sys
 
 
@@ -20,10 +21,19 @@ def count(text):
     return int(text)
 
 
+def nobody_reads(name):
+    """Says that the output is not read any more; nothing is written to it at the end, either."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return f"{name}: standard output: closed by what read it; start again to go on"
+
+
 def run(name, main):
     """Runs a command and ends the process: what readers and the system refuse is one line."""
     try:
         status = main()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        status = nobody_reads(name)
     except OSError as err:
         where = f"{err.filename}: " if err.filename else ""
         status = f"{name}: {where}{err.strerror or err}; check the place and its permissions"

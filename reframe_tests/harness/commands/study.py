@@ -98,8 +98,11 @@ def main():
         return ending.INTERRUPTED
     except (RuntimeError, ValueError) as err:
         sys.exit(f"study: {err}")
+    except BrokenPipeError:
+        return shared.nobody_reads("study")
     except OSError as err:
-        sys.exit(f"study: {err.filename}: {err.strerror}")
+        sys.exit(f"study: {err.filename or 'standard output'}: {err.strerror}; start again to go "
+                 "on")
 
 
 def submit(args):

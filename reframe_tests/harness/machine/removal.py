@@ -78,8 +78,10 @@ def write_whole(path, data, mode=0o644):
             os.fsync(file.fileno())
         temporary.replace(path)
         sync_folder(path.parent)
-    except BaseException:
+    except BaseException as err:
         temporary.unlink(missing_ok=True)
+        if isinstance(err, OSError) and not err.filename:  # of a write; a full disk
+            raise OSError(err.errno, err.strerror, str(path)) from None
         raise
 
 
@@ -88,9 +90,22 @@ def stamp(folder, text):
     write_whole(pathlib.Path(folder) / MARK, f"{WORDS}{text}\n")
 
 
+#: Begins the line of a mark that tells where a folder was made.
+PLACE = "place "
+
+
+def stamp_placed(folder, text):
+    """As `stamp`, of a folder that is of use only where it was made: what is in it names it."""
+    stamp(folder, f"{text}\n{PLACE}{os.path.abspath(folder)}")
+
+
 def stamped(folder, text):
-    """Whether the mark of a folder has this line."""
-    return is_marked(folder) and text in (pathlib.Path(folder) / MARK).read_text().splitlines()
+    """Whether the mark of a folder has this line, and the folder was not moved since."""
+    if not is_marked(folder):
+        return False
+    lines = (pathlib.Path(folder) / MARK).read_text().splitlines()
+    places = [line for line in lines if line.startswith(PLACE)]
+    return text in lines and places in ([], [f"{PLACE}{os.path.abspath(folder)}"])
 
 
 def mounted_in(folder):

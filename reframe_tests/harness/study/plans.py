@@ -111,6 +111,10 @@ def list_cells(tag, like):
     if not noted and not tests:
         if done.returncode:
             sys.stderr.write(done.stdout[-2000:] + done.stderr[-2000:])
+            said = re.findall(r"^.*(?:error|failed|denied|ERROR).*$", done.stdout + done.stderr,
+                              re.MULTILINE)
+            if said and not listed:
+                sys.exit(f"study: ReFrame cannot list the tests: {said[0].strip()[:300]}")
         sys.exit(f"study: no test with tag {tag!r} can run on site {sites.site_name()!r}"
                  f"{why_none(listed)}")
     found = [(words["cell"], words["file"], words["partition"]) for words in noted
