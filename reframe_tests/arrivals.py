@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collectives whose ranks arrive apart, as they do in programs: does the faster MPI change?"""
+"""Collectives whose ranks arrive at different times, as they do in programs."""
 
 import reframe as rfm
 from reframe.core.builtins import parameter
@@ -15,7 +15,7 @@ class Arrivals(Varied, EveryRankCount, Experiment):
 
     experiment = "collective"
 
-    #: When ranks arrive.
+    #: Arrival pattern of the ranks.
     #:
     #: :values: together, ramp, one-late, random, or a file that libcotejo_arrivals.so wrote
     arrival = parameter(["together", "ramp", "one-late", "random"])

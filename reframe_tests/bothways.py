@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Both ways at once, many to one, one to many."""
+"""Messages in both directions at once, many to one, one to many."""
 
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
@@ -10,12 +10,12 @@ from .mixins.figures import Latency, median_s
 from .mixins.ranks import TOGETHER, EveryRankCount, PairsOfRanks
 from .mixins.varied import Varied
 
-#: Of every test of both ways.
+#: Options of every test with messages in both directions.
 BOTH = {"ways": "both"}
 
 
 class BothWays(PairsOfRanks, Experiment):
-    """Queues of sends and of receives at the same time, by pairs."""
+    """Simultaneous queues of sends and of receives, by number of pairs."""
 
     experiment = "bandwidth"
     limit_s = 120
@@ -52,14 +52,14 @@ class both_ways_affinity(Full, BothWays):
 
 
 class Requests(Varied, Latency, Experiment):
-    """New requests for each message against persistent ones, one way and both."""
+    """New requests for each message against persistent requests, in one and both directions."""
 
     experiment = "bandwidth"
 
-    #: Ways of the messages at the same time.
+    #: Simultaneous directions of the messages.
     ways = parameter(["one", "both"])
 
-    #: Requests of messages.
+    #: Kind of request.
     #:
     #: :values: new (one for each message), persistent (one for each place in the queue, made
     #:     before)
@@ -92,7 +92,7 @@ class requests_full(Full, Requests):
 
 
 class Fans(Latency, Experiment):
-    """Messages of all ranks that meet at one, or leave it; with a queue of several: incast."""
+    """Messages from all ranks to one, or from one to all; with a queue of several: incast."""
 
     experiment = "fans"
     operation = "fan-in"
@@ -116,7 +116,7 @@ class fans_quick(Quick, Fans):
 
 @rfm.simple_test
 class fans_ranks(EveryRankCount, Full, Fans):
-    """By ranks, as many as the site has room for."""
+    """By number of ranks, up to the size of the site."""
 
     options = {"sizes": "1:1Mi:x8", "queue": "1,4,16,64", "rse": 0.01, "budget": 0.1}
     limit_s = 300

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collective operations after a common start, and what the library takes of memory."""
+"""Collective operations after a common start, and the memory of the library."""
 
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after, variable
@@ -16,7 +16,7 @@ REDUCING = "reduce,allreduce,reduce_scatter,reduce_scatter_block,scan,exscan"
 
 
 class Collective(EveryRankCount, Experiment):
-    """The time is that from the common start until the last rank is done."""
+    """The time from the common start until the last rank has finished."""
 
     experiment = "collective"
     varied = ["ranks"]
@@ -24,9 +24,9 @@ class Collective(EveryRankCount, Experiment):
 
 
 class OneVariant(Collective):
-    """All operations of one variant; what this MPI is known to do wrong is left out."""
+    """All operations of one variant, without those whose results are wrong under this library."""
 
-    #: How operations are called.
+    #: Kind of call.
     variant = parameter(["blocking", "nonblocking", "persistent"])
 
     @run_after("setup")
@@ -43,7 +43,7 @@ class collective_smoke(BcastLatency, Smoke, Collective):
 
 @rfm.simple_test
 class collective_quick(Varied, BcastLatency, Quick, Collective):
-    """The winner may depend on the start line: so each is measured."""
+    """Each start method, because the fastest library may depend on it."""
 
     start = parameter(["windows", "barrier", "mpi-barrier"])
     varied = ["ranks", "start"]
@@ -52,7 +52,7 @@ class collective_quick(Varied, BcastLatency, Quick, Collective):
 
 
 class Layout(Varied, Collective):
-    """Buffers at a page, and where consecutive calls of malloc put them."""
+    """Buffers at the start of a page, and at addresses of consecutive calls of malloc."""
 
     layout = parameter(["page", "malloc"])
     varied = ["ranks", "layout"]
@@ -69,7 +69,7 @@ class layout_full(Full, Layout):
 
 
 class Affinity(Collective):
-    """By placement, each call with buffers that have left the caches: the worst case."""
+    """By placement, with buffers that are not in the caches: the worst case."""
 
     placement = parameter(["near", "far"])
     #: Message sizes, B.
@@ -113,7 +113,7 @@ class collective_topologies(Varied, Full, Collective):
 
 @rfm.simple_test
 class collective_operators(Varied, Full, Collective):
-    """Reductions by each operator, a user's own among them."""
+    """Reductions by each operator, including a user-defined one."""
 
     op = parameter(["sum", "prod", "max", "land", "band", "maxloc", "user", "compose"])
     varied = ["ranks", "op"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Data with gaps: as a derived datatype, packed by MPI, packed by hand; and large messages."""
+"""Non-contiguous data: as a derived datatype, packed by MPI, packed by hand; large messages."""
 
 import reframe as rfm
 
@@ -8,7 +8,7 @@ from .harness.launch import exhibits
 
 
 class Datatypes(Experiment):
-    """One message whose payload lies with gaps in memory, on both sides."""
+    """One message whose payload is not contiguous in memory, at the sender and the receiver."""
 
     experiment = "datatypes"
     limit_s = 240
@@ -33,7 +33,7 @@ class datatypes_full(Full, Datatypes):
 
 @rfm.simple_test
 class datatypes_large(Full, Datatypes):
-    """More than an int counts; a host without the memory for it says so in one line."""
+    """Messages larger than an int can count; a host without enough memory reports it."""
 
     options = {"sizes": "1Gi,2304Mi", "datatype": "contiguous", "transfer": "typed,count",
                "budget": 0.1, "min-repetitions": 3, "max-repetitions": 5, "stage": 1}

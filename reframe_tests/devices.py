@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Buffers in a device's memory beside those in the host's: messages, windows, collectives.
+"""Buffers in the memory of a GPU and of the host: messages, windows, collectives.
 
 A partition whose features have `cuda` or `hip` has such devices (a machine without a scheduler is
-looked at). Where there are none, nothing of this is measured, which the study says.
+searched for one). Without a device nothing is measured, and the study reports this.
 """
 
 import reframe as rfm
@@ -12,16 +12,16 @@ from .base import Experiment, Full, Quick, Smoke
 from .mixins.figures import Latency
 from .mixins.varied import Varied
 
-#: Features of a partition, of which one is enough.
+#: Features of a partition; one of them is sufficient.
 DEVICES = ("cuda", "hip")
 
 
 class DeviceMemory(Varied, Latency, Experiment):
-    """One message; its time by whose memory it lies in. The host's is measured where there is a
-    device to hold it against."""
+    """One message, by kind of memory. Memory of the host is measured only if there is a device to
+    compare it with."""
 
     experiment = "pingpong"
-    #: Whose memory buffers are in.
+    #: Memory of the buffers.
     memory = parameter(["host", "cuda", "hip", "managed"])
     varied = ["memory"]
     limit_s = 180
@@ -50,7 +50,7 @@ class devices_full(Full, DeviceMemory):
 
 @rfm.simple_test
 class devices_both_ways(Full, DeviceMemory):
-    """Queues of messages, both ways at once."""
+    """Queues of messages in both directions at once."""
 
     experiment = "bandwidth"
     operation = "bandwidth-both-windows"
@@ -59,7 +59,7 @@ class devices_both_ways(Full, DeviceMemory):
 
 @rfm.simple_test
 class devices_onesided(Full, DeviceMemory):
-    """Windows of the buffers themselves."""
+    """Windows on these buffers."""
 
     experiment = "onesided"
     operation = "put.flush.create"

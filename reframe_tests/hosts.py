@@ -11,8 +11,8 @@ from .mixins.ranks import TOGETHER
 
 
 class EveryHost(HostsLatency, Experiment):
-    """The time is the longest of the ranks' own, each from our barrier on: the library's own
-    barrier lets ranks go at moments that differ from MPI to MPI."""
+    """The longest time of a rank, from the barrier of cotejo on. The barrier of the library would
+    release ranks at moments that depend on the library."""
 
     experiment = "collective"
     main_job = True
@@ -41,7 +41,7 @@ class hosts_full(Full, EveryHost):
 
 @rfm.simple_test
 class hosts_affinity(Full, EveryHost):
-    """Near each other in the network and far, buffers that have left the caches."""
+    """Near and far placements in the network, with buffers that are not in the caches."""
 
     placement = parameter(["near", "far"])
     options = {"operation": "bcast,alltoall", "sizes": "1:1Mi:x4", **TOGETHER, "cache": "cold",
@@ -53,7 +53,7 @@ class hosts_affinity(Full, EveryHost):
 
 @rfm.simple_test
 class hosts_errors(Full, EveryHost):
-    """The first call of a collective sets up connections, and is counted by the usual tools."""
+    """The first call of a collective, which sets up connections. Common tools include it."""
 
     experiment = "systematic-errors"
     options = {"sizes": "8Ki", **TOGETHER, "starts": 100, "budget": 0.05}

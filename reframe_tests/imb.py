@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The real Intel MPI Benchmarks beside ours, launched and recorded in the same way; and MPIPerf,
-where COTEJO_MPIPERF names it (mpiperf 9, 11, 12)."""
+"""The Intel MPI Benchmarks, launched and recorded like the benchmarks of cotejo; and MPIPerf, if
+COTEJO_MPIPERF names it (mpiperf 9, 11, 12)."""
 
 import reframe as rfm
 from reframe.core.builtins import parameter, run_after, run_before, variable
@@ -11,23 +11,23 @@ from .harness.launch import exhibits
 from .mixins.figures import Latency
 from .mixins.ranks import EveryRankCount
 
-#: Sizes of collectives: those of the studies' figures that ours has too.
+#: Sizes of collectives: those in the figures of the studies that cotejo also measures.
 SIZES = [8, 1024, 8192, 32768]
 
 
 class Imb(Latency, Experiment):
-    """IMB-MPI1 with our observer preloaded: it records what IMB does not tell."""
+    """IMB-MPI1 with the observer preloaded, which records what IMB does not report."""
 
     main_job = True
     own_clock = True
 
-    #: Benchmark of IMB-MPI1, or several.
+    #: One or several benchmarks of IMB-MPI1.
     benchmark = parameter(["PingPong"])
     #: Message sizes in bytes.
     sizes = variable(list, value=[1, 1024, 1 << 20])
-    #: Most repetitions of one size; IMB lowers it for large ones.
+    #: Maximum number of repetitions of a size; IMB lowers it for large sizes.
     repetitions = variable(int, value=1000)
-    #: Bytes of one size in 1e6 B, after which IMB lowers the repetitions.
+    #: Bytes of one size (in 1e6 B) beyond which IMB lowers the repetitions.
     volume_mb = variable(int, value=40)
     experiment = "imb"
     varied = ["benchmark"]
@@ -70,9 +70,9 @@ class imb_full(Full, Imb):
 
 @rfm.simple_test
 class imb_bench(Bench, Imb):
-    """Our one-way time is held against this. IMB measures from its first moment on, so the
-    first sizes are there to warm up. Each size comes once, as in ours: asked for again in the
-    same launch, 1 MiB took 37.6 in place of 40.0 us (Intel MPI)."""
+    """The reference for the one-way time of cotejo. IMB measures from its first call on, so the
+    first sizes are a warm-up. Each size occurs once, as in `pingpong_bench`: a repeated 1 MiB took
+    37.6 instead of 40.0 us in the same launch (Intel MPI)."""
 
     transport = parameter(["shm"])
     sizes = [2, 4, 1, 1 << 10, 1 << 16, 1 << 19, 1 << 20]
@@ -85,7 +85,7 @@ class imb_collectives(EveryRankCount, Quick, Imb):
     main_job = False
     benchmark = parameter(["Bcast Barrier"])
     varied = ["ranks"]
-    # The first size is there to warm up.
+    # The first size is a warm-up.
     sizes = [4, *SIZES]
     shown_bytes = SIZES[0]
     tags = exhibits.tags(*exhibits.figures("mpiperf", "11", "12"))
@@ -93,7 +93,7 @@ class imb_collectives(EveryRankCount, Quick, Imb):
 
 @rfm.simple_test
 class mpiperf_collectives(EveryRankCount, Latency, Quick, Experiment):
-    """One operation a launch; it doubles sizes by itself."""
+    """One operation in each launch; IMB itself doubles the sizes."""
 
     own_clock = True
     watched = parameter(["bcast", "barrier", "waitpatternup"])

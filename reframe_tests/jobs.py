@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The jobs that `--tag` chooses, each with the time that it took here: `reframe -l --tag jobs`."""
+"""Lists the jobs for `--tag`, with the time that each took here: `reframe -l --tag jobs`."""
 
 import functools
 import pathlib
@@ -19,7 +19,7 @@ TAGS = ["quick", "smoke", "full", *(scales.tag(job, scale) for job in FILES
 
 @functools.cache
 def took(tag):
-    """How long the newest session of a tag took in ReFrame, in words."""
+    """The time that the newest session of a tag took in ReFrame, in words."""
     for path in sorted((sessions.results_folder() / sites.site_name()).glob("*/session.json"),
                        reverse=True):
         plan = disk.read_json(path)
@@ -31,7 +31,7 @@ def took(tag):
 
 @rfm.simple_test
 class job(rfm.RunOnlyRegressionTest):  # noqa: N801
-    """A line for each tag; nothing that can be run."""
+    """One line for each tag; it cannot be run."""
 
     tag = parameter(TAGS, fmt=lambda tag: f"{tag}: {took(tag)}")
     valid_systems = ["*"]

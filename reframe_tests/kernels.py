@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""FFT and radix sort: what a program gets of a library, by variant, ranks and threads."""
+"""FFT and radix sort: the effect of a library on programs, by variant, ranks and threads."""
 
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
@@ -10,10 +10,10 @@ from .harness.launch import exhibits, launches
 from .mixins.ranks import Ranks
 from .mixins.varied import Varied
 
-#: Ranks that divide the square of the FFT; one rank has nothing to send.
+#: Numbers of ranks that divide the matrix of the FFT; a single rank sends nothing.
 POWERS = [1, *(n for n in backends.rank_counts() if n & (n - 1) == 0)]
 ALL_COUNTS = [1, *backends.rank_counts()]
-#: Ranks and threads of each that fill the largest number of cores which is a power of two.
+#: Ranks and threads that use the largest power of two of cores.
 SPLITS = [f"{ranks}x{POWERS[-1] // ranks}" for ranks in POWERS]
 
 FULL = {"budget": 0.5, "min-repetitions": 5}
@@ -25,7 +25,7 @@ class Kernel(Ranks, Experiment):
 
     ranks = parameter(POWERS)
     varied = ["ranks"]
-    #: Column of the samples that is the size of the problem.
+    #: Column of the samples with the problem size.
     size = ""
 
     @run_after("init")
@@ -49,7 +49,7 @@ class Fft(Kernel):
 
 
 class Radix(Kernel):
-    """Radix sort, as many keys on every rank (stival 9)."""
+    """Radix sort, with equally many keys on every rank (stival 9)."""
 
     experiment = "radix"
     size = "keys"
@@ -73,7 +73,7 @@ class fft_quick(Quick, Fft):
 
 @rfm.simple_test
 class fft_strong(Full, Fft):
-    """The same transforms on more and more ranks, every variant."""
+    """The same transforms on increasing numbers of ranks, every variant."""
 
     # Seconds each over a network: launches, not repetitions, make the sample of large ones.
     options = {**FULL, "log2": "16:20:+2", "effort": "estimate", "min-repetitions": 1,
@@ -85,7 +85,7 @@ class fft_strong(Full, Fft):
 
 @rfm.simple_test
 class fft_large(Full, Fft):
-    """Larger ones, which take a minute over a slow network."""
+    """Larger transforms, which take a minute over a slow network."""
 
     options = {**FULL, "log2": 22, "effort": "estimate", "min-repetitions": 1, "budget": 0.1}
     tags = exhibits.tags(*exhibits.figures("stival", "4.42", "4.44", "4.46", "4.47", "4.48"),
@@ -94,7 +94,7 @@ class fft_large(Full, Fft):
 
 @rfm.simple_test
 class fft_largest(Full, Fft):
-    """The study's largest, which take minutes over a slow network."""
+    """The largest transforms of the study, which take minutes over a slow network."""
 
     options = {**fft_large.options, "log2": 24}
     tags = exhibits.tags(*exhibits.figures("stival", "4.42", "4.46", "4.48"), "stival-tab-4.14")
@@ -102,7 +102,7 @@ class fft_largest(Full, Fft):
 
 @rfm.simple_test
 class fft_posted(Full, Fft):
-    """Separate receives and sends in place of combined ones (stival 8)."""
+    """Separate receives and sends instead of combined calls (stival 8)."""
 
     ranks = parameter(POWERS[1:])
     options = {**fft_large.options, "log2": "16,22", "way": "posted"}
@@ -111,7 +111,7 @@ class fft_posted(Full, Fft):
 
 @rfm.simple_test
 class fft_weak(Full, Fft):
-    """As many points on every rank; the points are a square, so ranks go in steps of four."""
+    """Equally many points on every rank; the points form a square, hence 1, 4, 16, ... ranks."""
 
     ranks = parameter([n for n in POWERS if n.bit_length() % 2])
 
@@ -122,7 +122,7 @@ class fft_weak(Full, Fft):
 
 @rfm.simple_test
 class fft_ways(Full, Fft):
-    """Each way to send a transposition."""
+    """Each method to send a transposition."""
 
     ranks = parameter(POWERS[1:])
     options = {**FULL, "log2": "16,20", "way": "all", "effort": "estimate", "budget": 0.2}
@@ -130,20 +130,20 @@ class fft_ways(Full, Fft):
 
 @rfm.simple_test
 class fft_progress(Full, Fft):
-    """Left to itself, and with the library's asynchronous progress, where it has one."""
+    """Without and with the asynchronous progress of the library, if it has any."""
 
     ranks = parameter(POWERS[1:])
     async_progress = parameter(["default", "yes"])
     settings = ["async_progress"]
-    # A polling thread on the rank's own core makes each message a time slice long: of 2^18 points
-    # a launch took two minutes.
+    # With a polling thread on the core of the rank each message takes a time slice: a launch with
+    # 2^18 points took two minutes.
     options = {**FULL, "log2": 16, "effort": "estimate", "min-repetitions": 1, "budget": 0.1}
     tags = exhibits.tags(*exhibits.figures("stival", "4.42", "4.47", "4.49"))
 
 
 @rfm.simple_test
 class fft_depth(Full, Fft, Varied):
-    """Rows, or messages, under way at once."""
+    """Number of rows or messages in flight."""
 
     ranks = parameter(POWERS[1:])
     depth = parameter([1, 2, 4, 16])
@@ -153,7 +153,7 @@ class fft_depth(Full, Fft, Varied):
 
 @rfm.simple_test
 class fft_chunk(Full, Fft, Varied):
-    """Rows in one message of the fused variant: sizes of messages at one problem size."""
+    """Rows in one message of the fused variant: message sizes at one problem size."""
 
     ranks = parameter(POWERS[1:])
     chunk = parameter([4, 16, 64, 256])
@@ -166,7 +166,7 @@ class fft_hybrid(Full, Fft):
     """The cores of a site as ranks, as threads, and as both (finisterrae 4)."""
 
     ranks = parameter([0])
-    #: Ranks x threads of each.
+    #: Ranks x threads of each rank.
     split = parameter(SPLITS)
     varied = ["split"]
 
@@ -185,7 +185,7 @@ class fft_hybrid(Full, Fft):
 
 @rfm.simple_test
 class fft_transports(Full, Fft):
-    """One problem over the site's transports (watter 3)."""
+    """One problem over the transports of the site (watter 3)."""
 
     options = {**FULL, "log2": 20, "variant": "original", "effort": "estimate",
                "min-repetitions": 1}
@@ -208,7 +208,7 @@ class radix_quick(Quick, Radix):
 
 @rfm.simple_test
 class radix_strong(Full, Radix):
-    """The same 2^22 keys on more and more ranks."""
+    """The same 2^22 keys on increasing numbers of ranks."""
 
     @run_after("init")
     def share_keys(self):
@@ -217,14 +217,14 @@ class radix_strong(Full, Radix):
 
 @rfm.simple_test
 class radix_weak(Full, Radix):
-    """As many keys on every rank as in the study."""
+    """The number of keys on every rank that the study used."""
 
     options = {**FULL, "keys": "512Ki", "buffer": "128,512,2Ki,4Ki,8Ki,16Ki"}
 
 
 @rfm.simple_test
 class radix_threaded(Full, Radix):
-    """A thread that receives, where the library lets several threads call it."""
+    """With a receiving thread, if the library supports calls of several threads."""
 
     options = {**FULL, "keys": "512Ki", "variant": "threaded", "min-repetitions": 2,
                "buffer": "128,512,2Ki,4Ki,8Ki,16Ki"}
@@ -232,12 +232,12 @@ class radix_threaded(Full, Radix):
 
 @rfm.simple_test
 class radix_study(Full, Radix, Varied):
-    """As the study wrote it: arrivals are asked for at each key, a buffer is a frame or more."""
+    """As in the study: the program polls at each key; a buffer is at least a frame."""
 
     ranks = parameter(POWERS[1:])
     variant = parameter(["polled", "polled-posted", "threaded"])
     varied = ["ranks", "variant"]
-    # Asking takes most of the time, and on emulated hosts, which share cores, so much longer.
+    # Polling takes most of the time, and much longer on emulated hosts, which share cores.
     options = {"keys": "64Ki", "buffer": "128,512,1403,2Ki,4Ki,16Ki", "budget": 0.05,
                "min-repetitions": 1}
     tags = exhibits.tags("stival-fig-4.52", "stival-fig-4.53")
@@ -245,14 +245,14 @@ class radix_study(Full, Radix, Varied):
 
 @rfm.simple_test
 class radix_alone(Full, Radix):
-    """Each rank its own keys, at once and without messages: what the others can reach."""
+    """Each rank sorts its own keys without messages: the upper limit for all variants."""
 
     options = {**FULL, "keys": "512Ki,4Mi", "variant": "alone"}
 
 
 @rfm.simple_test
 class radix_keys(Full, Radix, Varied):
-    """Keys that are not uniform, of both widths."""
+    """Non-uniform keys of both widths."""
 
     ranks = parameter(ALL_COUNTS[1:])
     distribution = parameter(["uniform", "gaussian", "sorted", "equal", "few"])
@@ -265,7 +265,7 @@ class radix_keys(Full, Radix, Varied):
 class radix_transports(Full, Radix):
     """One problem over the site's transports (watter 3)."""
 
-    # Guests ask at each key in turns on two cores: a run takes seconds.
+    # Guests poll at each key and share two cores: a run takes seconds.
     options = {"keys": "64Ki", "variant": "polled", "buffer": "1403", "budget": 0.05,
                "min-repetitions": 1}
     tags = exhibits.tags("watter-fig-5.11", "watter-tab-A.4")

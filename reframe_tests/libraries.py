@@ -14,16 +14,16 @@ SIZES = "1:64Ki:x4,256Ki,1Mi"
 
 
 class Packed(Varied):
-    """PVM by each way to pack data."""
+    """PVM with each method to pack data."""
 
-    #: How data are packed.
+    #: Packing of the data.
     #:
     #: :values: raw bytes, integers in XDR, or left in place until they are sent
     packing = parameter(["raw", "xdr", "in-place"])
 
 
 class Pvm(Packed, Layer):
-    """PVM: by which route messages go, and how data are packed."""
+    """PVM, by route of the messages and packing of the data."""
 
     kind = "pvm"
     transport = parameter(["direct", "daemon"])
@@ -31,7 +31,7 @@ class Pvm(Packed, Layer):
 
 
 class Lam(Layer):
-    """LAM/MPI, by its module that uses TCP and by way of its daemons."""
+    """LAM/MPI, with its TCP module and over its daemons."""
 
     kind = "lam"
     transport = parameter(["tcp", "lamd"])
@@ -45,7 +45,7 @@ class Broadcast(Varied, Layer):
 
     experiment = "bcast"
 
-    #: Who spreads the message.
+    #: Distribution of the message.
     #:
     #: :values: sends (one to each rank in turn) or library (what it has for that); of PVM, whose
     #:     library's is a multicast to tasks, group too (a broadcast to its group's members)
@@ -104,7 +104,7 @@ class pvm_bcast_quick(Quick, PvmBroadcast):
 
 @rfm.simple_test
 class pvm_bcast_full(Full, Packed, PvmBroadcast):
-    """By each packing, too."""
+    """Also with each packing."""
 
     varied = ["packing", "broadcast", "ranks"]
     options = {"sizes": SIZES, "budget": 0.1}
@@ -113,7 +113,7 @@ class pvm_bcast_full(Full, Packed, PvmBroadcast):
 
 @rfm.simple_test
 class lam_bcast_full(Full, Broadcast):
-    """By way of its daemons, too."""
+    """Also over its daemons."""
 
     kind = "lam"
     transport = parameter(["tcp", "lamd"])
@@ -131,7 +131,7 @@ class lam_bcast_quick(Quick, Broadcast):
 
 @rfm.simple_test
 class transport_bcast_quick(Quick, Broadcast):
-    """The lowest layer's: repeated sends; a datagram, or frames, to all at once."""
+    """The lowest layer: repeated sends; one datagram or frame to all hosts at once."""
 
     transport = parameter(["tcp", "udp", "raw"])
     options = {"sizes": SIZES, "budget": 0.1}

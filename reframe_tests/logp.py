@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""LogP by message size: latency, gap and overheads, by the time of calls and by overlap."""
+"""LogP by message size: latency, gap, and overheads from the time of calls and from overlap."""
 
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function
@@ -12,7 +12,7 @@ from .mixins.varied import Varied
 
 
 class LogP(Latency, Experiment):
-    """Six operations at each size; the analysis makes the parameters of them."""
+    """Six operations at each size, from which the analysis computes the parameters."""
 
     experiment = "logp"
 
@@ -48,7 +48,7 @@ class logp_full(Varied, Full, LogP):
 
 @rfm.simple_test
 class logp_receives(Varied, Full, LogP):
-    """Synchronous sends that block, received by calls that block and by others (stival 2)."""
+    """Blocking synchronous sends with blocking and non-blocking receives (stival 2)."""
 
     receive = parameter(["blocking", "nonblocking"])
     varied = ["receive"]
@@ -70,7 +70,7 @@ class logp_affinity(Full, LogP):
 
 @rfm.simple_test
 class logp_bench(Bench, LogP):
-    """Sizes enough to say at which share of them the overheads fit into the latency."""
+    """Many sizes, to find the share at which the overheads fit into the latency."""
 
     options = {"sizes": "1,1536,2Ki:1Mi:x2,3Ki:768Ki:x2", "budget": 0.03}
     limit_s = 120

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Matching: what long queues of posted receives and of unexpected messages cost, in time and
-memory, by depth, place of the match, and wildcards."""
+"""Matching: the cost of long queues of posted receives and unexpected messages, in time and
+memory, by depth, position of the match, and wildcards."""
 
 import reframe as rfm
 from reframe.core.builtins import parameter, run_after
@@ -9,18 +9,18 @@ from .base import Experiment, Full, Quick, Smoke
 from .harness.backends import placements
 from .mixins.figures import Latency
 
-#: libfabric's TCP (MPICH, Intel MPI) keeps 64 messages that nobody has asked for, then reads no
-#: more of that connection: what waits for a message behind them waits for ever.
+#: The TCP provider of libfabric (MPICH, Intel MPI) stores 64 unexpected messages and then stops
+#: reading the connection. A receive of a later message would wait for ever.
 SAVED = {"FI_TCP_MAX_SAVED": "8192"}
 
 
 class Matching(Latency, Experiment):
-    """Depths up to the largest; every place and wildcard in each launch."""
+    """All depths; every position and wildcard in each launch."""
 
     experiment = "matching-posted"
     env_vars = SAVED
 
-    #: Which queue is long.
+    #: The long queue.
     queue = parameter(["posted", "unexpected"])
     varied = ["queue"]
     limit_s = 180

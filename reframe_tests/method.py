@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The measuring itself: known waits, start skew, and the errors of the usual ways.
+"""Experiments about measuring: known waits, start skew, and errors of common methods.
 
 `waitpattern-up` has a true time of n us on n ranks, `waitpattern-null` of nothing.
 """
@@ -16,7 +16,7 @@ MANY = {"min-repetitions": 200, "max-repetitions": 200, "budget": 1}
 
 
 class Method(EveryRankCount, Wait, Experiment):
-    """What the measuring adds to what is measured."""
+    """The error that measuring adds to a known time."""
 
     transport = parameter(["shm"])
     varied = ["ranks"]
@@ -31,14 +31,14 @@ class QuickMethod(Quick, Method):
 
 
 class EveryTimer(Varied, Method):
-    """By several timers: the finest that is sound here, which is the default, and others."""
+    """With several timers: the default, which is the finest sound one, and others."""
 
     timer = parameter(["auto", "monotonic-raw"])
     varied = ["ranks", "timer"]
 
 
 class EveryStart(Full, EveryTimer):
-    """All ways to start, by several timers."""
+    """All start methods, with several timers."""
 
     start = parameter(["windows", "round-time", "barrier", "mpi-barrier", "loop"])
     timer = parameter(["auto", "monotonic-raw", "wtime", "gettimeofday"])
@@ -128,7 +128,7 @@ class systematic_errors_full(Full, EveryTimer):
 
 
 class Addresses(EveryRankCount, Latency, Experiment):
-    """Time by the relative address of buffers, of memcpy and of what may copy by it."""
+    """Time of memcpy, and of operations that may use it, by relative address of buffers."""
 
     transport = parameter(["shm"])
     varied = ["ranks"]
@@ -150,7 +150,7 @@ class addresses_full(Full, Addresses):
 
 
 class Spells(Experiment):
-    """Messages and a cache line by turns, in many launches: what differs between them."""
+    """Messages and cache lines, interleaved, in many launches: the variance between launches."""
 
     experiment = "spells"
     transport = parameter(["shm"])

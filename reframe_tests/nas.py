@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""NAS kernels: cores shared out as ranks and threads, and languages side by side."""
+"""NAS kernels: cores used as ranks or threads, and implementations in several languages."""
 
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after, run_before, variable
@@ -11,7 +11,7 @@ from .harness.launch import exhibits, launches
 from .harness.model import families
 
 KERNELS = ["ep", "is", "cg", "mg", "ft", "sp-mz", "bt-mz", "lu-mz"]
-#: Zones of the multi-zone kernels by class, but for LU-MZ: a rank has at least one.
+#: Zones of the multi-zone kernels by class, except LU-MZ: each rank has at least one.
 ZONES = {"S": 4, "W": 16, "A": 16, "B": 64, "C": 256, "D": 1024}
 LU_ZONES = 16
 #: One rank on each host of a network.
@@ -19,11 +19,11 @@ ON_HOSTS = [f"{ranks}x1" for ranks in backends.rank_counts()]
 
 
 class Nas(Experiment):
-    """One kernel in C, verified; its rate in NAS's operations a second."""
+    """One kernel in C, verified; its rate in NAS operations per second."""
 
     experiment = "nas"  # and the kernel
 
-    #: How the cores are shared out: "RANKSxTHREADS".
+    #: Use of the cores: "RANKSxTHREADS".
     split = parameter(backends.splits())
     kernel = parameter(KERNELS)
 
@@ -51,7 +51,7 @@ class Nas(Experiment):
 
     @run_before("run")
     def place_threads(self):
-        # Threads that wait do so on their cores, as ranks do.
+        # Waiting threads keep their cores, as ranks do.
         self.env_vars.update(OMP_PLACES="cores", OMP_PROC_BIND="close", OMP_WAIT_POLICY="active")
 
     def doubt(self, observed):
@@ -64,7 +64,7 @@ class Nas(Experiment):
 
 
 class Language(Nas):
-    """The same kernels in another language (finisterrae 5); C is among them."""
+    """The same kernels in several languages, including C (finisterrae 5)."""
 
     kernel = parameter(["ep", "is", "cg", "mg", "ft"])
     language = parameter(["c", *languages.STARTED])
@@ -98,7 +98,7 @@ class Language(Nas):
         return languages.complete(stage, self.language) if self.words else ""
 
     def doubt(self, observed):
-        # Java has no say in where its threads are; the rank's cores were checked.
+        # Java does not control the cores of its threads; the cores of the rank were checked.
         return "" if self.words else super().doubt(observed)
 
 
@@ -151,7 +151,7 @@ class nas_class_b(ClassB):
 
 @rfm.simple_test
 class nas_schedules(Full, Nas):
-    """How OpenMP shares out iterations, all cores of a node as threads of one rank."""
+    """OpenMP schedules, with all cores of a node as threads of one rank."""
 
     letter = "W"
     split = parameter([s for s in backends.splits() if s.startswith("1x")][-1:])
@@ -185,7 +185,7 @@ class nas_class_c(ClassC):
 
 @rfm.simple_test
 class nas_class_d(Full, Nas):
-    """The study's large problems: 12 GB, and hours on few cores."""
+    """The large problems of the study, which need 12 GB, and hours on few cores."""
 
     kernel = parameter(["sp-mz", "bt-mz", "lu-mz"])
     letter = "D"
@@ -209,7 +209,7 @@ class nas_languages_b(Full, Language):
 
 @rfm.simple_test
 class nas_languages_hosts(Full, Language):
-    """One rank on each host of a network: messages, and coarrays, which stand in for UPC."""
+    """One rank on each host of a network: messages, and coarrays, which replace UPC."""
 
     letter = "W"
     split = parameter(ON_HOSTS)

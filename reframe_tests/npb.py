@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""NAS's own programs beside our kernels, where Spack has built them."""
+"""The original NAS programs, if Spack has built them."""
 
 import reframe as rfm
 from reframe.core.builtins import parameter, run_after, run_before
@@ -13,10 +13,10 @@ from .nas import Nas
 
 
 class Original(Nas):
-    """A program of NAS's with our observer preloaded, and its own verification."""
+    """An original NAS program with the observer preloaded, and with its own verification."""
 
     own_clock = True
-    #: Whether the program has no MPI, and is made a rank by the observer.
+    #: Whether the program has no MPI, so that the observer makes it a rank.
     alone = False
 
     @run_after("setup")
@@ -35,7 +35,7 @@ class Original(Nas):
 
     @run_before("run")
     def set_threads(self):
-        # By itself NPB-MZ moves threads from ranks with less work to those with more.
+        # By default NPB-MZ moves threads from ranks with less work to ranks with more.
         self.env_vars.update(OMP_NUM_THREADS=self.threads, NPB_MZ_BLOAD=0)
 
     @run_before("run", always_last=True)
@@ -48,7 +48,7 @@ class Original(Nas):
         return npb_programs.write_samples(stage, output, self.threads, alone=self.alone)
 
     def doubt(self, observed):
-        # Those with MPI tell nothing of their threads; their ranks' cores were checked.
+        # Programs with MPI do not report their threads; the cores of their ranks were checked.
         return super().doubt(observed) if self.alone else ""
 
 
@@ -66,8 +66,8 @@ class NpbZones(Original):
 
 
 class NpbThreads(Original):
-    """The kernels of NPB for OpenMP: threads of one process, started and bound by each MPI as our
-    kernels of one rank are."""
+    """The kernels of NPB for OpenMP: threads of one process, started and bound by each library
+    like the kernels of one rank."""
 
     alone = True
     kernel = parameter(["ep", "is", "cg", "mg", "ft"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One-sided operations: latency, bandwidth, rate, both ways at once, and what needs the target."""
+"""One-sided operations: latency, bandwidth, rate, both directions, and asynchronous progress."""
 
 import reframe as rfm
 from reframe.core.builtins import parameter, run_after
@@ -17,8 +17,8 @@ class OneSided(Varied, Latency, Experiment):
     """A window of two ranks; every operation and synchronisation in each launch."""
 
     experiment = "onesided"
-    #: Kind of window. `shared` is for ranks that have memory in common: of shm alone, and with it
-    #: what the MPI's family calls `shared_windows`.
+    #: Kind of window. `shared` needs ranks with shared memory: it is measured over shm only, like
+    #: the kinds in `shared_windows` of the family.
     window = parameter(["create"])
     varied = ["window"]
     limit_s = 120
@@ -45,31 +45,31 @@ class onesided_smoke(Smoke, OneSided):
 
 @rfm.simple_test
 class onesided_quick(Quick, OneSided):
-    """Latency of all, by synchronisation."""
+    """Latency of all operations, by synchronisation."""
 
     options = {**ALL, "sizes": "8,4Ki,256Ki", "budget": 0.01, "min-repetitions": 5}
 
 
 @rfm.simple_test
 class onesided_windows_quick(Quick, OneSided):
-    """By kind of window."""
+    """Latency by kind of window."""
 
     window = parameter(["allocate", "create", "shared", "dynamic"])
     options = {"operation": "put,get,accumulate", "sizes": "8,4Ki,256Ki", "budget": 0.02}
 
 
 class Ways(OneSided):
-    """Many operations an access, one way and both ways at once: message rate of small ones,
+    """Many operations in an access, in one and both directions: message rate of small operations,
     bandwidth of large ones."""
 
-    #: Both: each rank is origin and target.
+    #: 2: each rank is origin and target.
     ways = parameter(["one", "both"])
     varied = ["window", "ways"]
 
 
 @rfm.simple_test
 class onesided_rate_quick(Quick, Ways):
-    """Up to 64 operations an access."""
+    """Up to 64 operations in an access."""
 
     options = {"operation": "put,get,accumulate", "sizes": "8,4Ki,64Ki", "queue": "1,8,64",
                "budget": 0.02}
@@ -109,16 +109,16 @@ class onesided_affinity(Full, OneSided):
                "rse": 0.01, "budget": 0.1}
 
 
-# Asynchronous progress: does an operation end at a target that computes and makes no call?
+# Asynchronous progress: does an operation complete at a target that computes and makes no call?
 
 class Progress(OneSided):
-    """Left to itself, and with the library's asynchronous progress, where it has one."""
+    """Without and with the asynchronous progress of the library, if it has any."""
 
     experiment = "onesided-progress"
     async_progress = parameter(["default", "yes"])
     settings = ["async_progress"]
     varied = ["window"]
-    #: A thread that makes progress polls the core of its rank where no other is free.
+    #: A progress thread polls on the core of its rank if no other core is free.
     limit_s = 240
     options = {"operation": "all", "synchronisation": "all", "compute": "0,1000",
                "sizes": "8,4Ki,256Ki", "budget": 0.01, "min-repetitions": 5}

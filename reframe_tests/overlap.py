@@ -9,17 +9,17 @@ from .harness.backends import placements
 from .harness.launch import exhibits
 from .mixins.varied import Varied
 
-# Sizes of both protocols, and those of the study's tables.
+# Sizes of both protocols, and the sizes in the tables of the study.
 ROWS = {"sizes": "8,1Ki,8Ki,56Ki,256Ki,1Mi", "steps": 13, "budget": 0.03,
         "min-repetitions": 5}
 
 
 class Overlap(Varied, Experiment):
-    """Time of one pattern against an amount of computation that rises (stival 7)."""
+    """Time of one pattern against an increasing amount of computation (stival 7)."""
 
     experiment = "overlap"
 
-    #: Where the computation is; `cotejo overlap --help` explains.
+    #: Position of the computation; `cotejo overlap --help` explains it.
     pattern = parameter(["pingpong", "local-send", "local-receive", "gap-send", "gap-receive"])
     varied = ["pattern"]
 
@@ -39,13 +39,13 @@ class Modes(Blocking):
 
 
 class Progress(Overlap):
-    """Left to itself, and with the library's asynchronous progress, where it has one."""
+    """Without and with the asynchronous progress of the library, if it has any."""
 
     async_progress = parameter(["default", "yes"])
     settings = ["async_progress"]
-    #: Alone on its core, and with a core beside it that the library's thread may have.
+    #: Alone on its core, and with an additional core for the thread of the library.
     placement = parameter(["near", "spare"])
-    #: A thread that makes progress polls the core of its rank where no other is free.
+    #: A progress thread polls on the core of its rank if no other core is free.
     limit_s = 240
 
 
@@ -71,7 +71,7 @@ class overlap_pingpong(Full, Blocking):
 
 @rfm.simple_test
 class overlap_frame(Full, Overlap):
-    """A frame of bytes, at which mpptest was asked for overlap over LLC (watter 5.4.3)."""
+    """One frame, the size at which the study measured overlap over LLC (watter 5.4.3)."""
 
     pattern = parameter(["pingpong"])
     options = {"sizes": "1500", "blocking": "no", "steps": 13, "budget": 0.03,
@@ -83,7 +83,7 @@ class overlap_frame(Full, Overlap):
 @rfm.simple_test
 class overlap_local(Full, Progress):
     pattern = parameter(["local-send", "local-receive"])
-    # Few samples: a polling thread on the rank's own core makes each a thousand times longer.
+    # Few samples: a polling thread on the core of the rank makes each a thousand times longer.
     options = {"sizes": "8,24Ki,72Ki,1Mi", "steps": 9, "budget": 0.03, "min-repetitions": 3}
     tags = exhibits.tags(*exhibits.figures("stival", "4.32", "4.33", "4.34"))
 

@@ -11,7 +11,7 @@ from .harness.launch import exhibits
 from .mixins.figures import Latency, median_s
 from .mixins.varied import Varied
 
-# Launches differ by more than the samples of one do: time goes into many of them.
+# Launches differ more than the samples of one launch: many short launches are better.
 FULL = {"sizes": "1:4Mi:x2", "rse": 0.01, "budget": 0.05}
 
 
@@ -46,7 +46,7 @@ class Affinity(Full, PointToPoint):
     """Every placement of the site, caches invalidated (finisterrae 1)."""
 
     placement = parameter(placements.names())
-    # To beyond the caches, in finer steps where they end on the study's machine.
+    # Sizes beyond the caches, in finer steps at the cache sizes of the study's machine.
     options = {**FULL, "cache": "cold",
                "sizes": "1:32Mi:x2,12Ki,24Ki,192Ki,384Ki,12Mi,18Mi,24Mi"}
     limit_s = 180
@@ -99,11 +99,10 @@ class pingping_affinity(Affinity):
 
 @rfm.simple_test
 class pingpong_bench(Bench, PointToPoint):
-    """Held against `imb_bench`: so both begin with the same sizes, to warm up, and
-    messages begin where malloc lets IMB's begin, which is slower than at a page. Samples are of
-    many round trips: a pause after each, to note it, lets both ranks end what they still do for
-    the message before, and large ones are up to 10 % faster than in IMB's loop. Sizes take as
-    long as in IMB: launches differ by much more than what is timed within one."""
+    """Compared with `imb_bench`. Both begin with the same sizes as a warm-up, and with buffers at
+    the addresses of malloc, as in IMB, which are slower than those at a page. A sample contains
+    many round trips: a pause after each lets both ranks complete outstanding work, and large
+    messages are then up to 10 % faster than in IMB's loop. Each size takes as long as in IMB."""
 
     experiment = "pingpong"
     transport = parameter(["shm"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Persistent and partitioned messages (MPI 4), and what parts that leave early gain."""
+"""Persistent and partitioned messages (MPI 4), and the gain of parts that are sent early."""
 
 import reframe as rfm
 from reframe.core.builtins import parameter
@@ -10,12 +10,12 @@ from .mixins.varied import Varied
 
 
 class Partitioned(Varied, Experiment):
-    """A message that is made part by part. An MPI without partitioned messages is measured with
-    those of the other ways, and its launch says so."""
+    """A message that is computed part by part. A library without partitioned messages is measured
+    with the other methods, and its launch records this."""
 
     experiment = "partitioned"
 
-    #: Computation that makes a byte, ns.
+    #: Computation for each byte, ns.
     #:
     #: :values: 0 (none: from start to completion), 0.2 (about the rate of a copy), ...
     compute = parameter(["0", "0.2"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Point to point beyond ping-pong: NetPIPE's and mpptest's ways, queues, exchange, all-to-all.
+"""Point to point beyond ping-pong: methods of NetPIPE and mpptest, queues, exchange, all-to-all.
 
 The tests are named after what they measure; tags name the studies and their exhibits.
 """
@@ -23,12 +23,12 @@ class Pattern(PairsOfRanks, Latency, Experiment):
 
     @run_after("init")
     def set_limit(self):
-        """Many sizes on a busy machine take longer than one ping-pong."""
+        """A longer limit, because many sizes on a busy machine take longer than one ping-pong."""
         self.limit_s = 300 if self.scale == "full" else 90
 
 
 class Pairs(Pattern):
-    """From one pair to many at once: what they take from each other."""
+    """One pair, and increasing numbers of simultaneous pairs."""
 
     pairs = parameter([1, 2, 4, 8])
     varied = ["pairs"]
@@ -62,7 +62,7 @@ class netpipe_uni(Full, Modes):
 
 @rfm.simple_test
 class netpipe_brief(Full, Pattern):
-    """The same to 64 KiB in less time: a network that runs slower takes so many times more."""
+    """The same up to 64 KiB in less time, for dilated networks."""
 
     experiment = "pingpong"
     options = {**FULL, "sizes": "1:64Ki:x2", "buffer": "one", "budget": 0.03}
@@ -71,7 +71,7 @@ class netpipe_brief(Full, Pattern):
 
 @rfm.simple_test
 class netpipe_buffers(Varied, Full, Pattern):
-    """Received into the buffer that is sent from, as the study did, and into another one."""
+    """Receives into the send buffer, as in the study, and into another buffer."""
 
     experiment = "pingpong"
     buffer = parameter(["two", "one"])
@@ -96,19 +96,19 @@ class netpipe_stream(Full, Modes):
 
 @rfm.simple_test
 class netpipe_progress(Full, Modes):
-    """With the library's asynchronous progress and without, where it has one."""
+    """With and without the asynchronous progress of the library, if it has any."""
 
     experiment = "pingpong"
     async_progress = parameter(["default", "yes"])
     settings = ["async_progress"]
-    # Few samples: a polling thread on the rank's own core makes each a thousand times longer.
+    # Few samples: a polling thread on the core of the rank makes each a thousand times longer.
     options = {**NETPIPE, "sizes": "1:1Mi:x4", "buffer": "one", "min-repetitions": 3}
     tags = exhibits.tags(*exhibits.figures("stival", "4.9", "4.10"))
 
 
 @rfm.simple_test
 class pingpong_progress(Full, Pattern):
-    """Non-blocking, with the library's asynchronous progress and without (stival 3)."""
+    """Non-blocking, with and without the asynchronous progress of the library (stival 3)."""
 
     experiment = "pingpong"
     transport = parameter(["tcp"])
@@ -120,7 +120,7 @@ class pingpong_progress(Full, Pattern):
 
 @rfm.simple_test
 class netpipe_limits(Full, Pattern):
-    """With the eager limits that the study's libraries had: 16 KiB and 64 KiB (stival 1)."""
+    """With the eager limits of the libraries in the study: 16 KiB and 64 KiB (stival 1)."""
 
     experiment = "pingpong"
     eager_limit = parameter(["16384", "65536"])
@@ -131,7 +131,7 @@ class netpipe_limits(Full, Pattern):
 
 @rfm.simple_test
 class netpipe_frames(Full, Pattern):
-    """Without perturbation, to 8 KiB: what a frame more costs (watter 1)."""
+    """Without perturbation, up to 8 KiB: the cost of an additional frame (watter 1)."""
 
     experiment = "pingpong"
     options = {**FULL, "sizes": "1:8Ki:x2,3:6Ki:x2", "buffer": "one"}
@@ -156,10 +156,10 @@ class stream_affinity(AnyPlacement):
     experiment = "stream"
 
 
-# mpptest: adaptive sizes, repetitions in turns, one half of the ranks with the other.
+# mpptest: adaptive sizes, interleaved repetitions, one half of the ranks with the other.
 
 class Bisection(Pairs):
-    """Repetitions in turns over sizes that are refined where the curve bends (watter 2)."""
+    """Interleaved repetitions over sizes that are refined where the curve bends (watter 2)."""
 
     experiment = "pingpong"
 
@@ -194,7 +194,7 @@ class mpptest_quick(Quick, Pattern):
 
 @rfm.simple_test
 class pingpong_pairs(Full, Pairs):
-    """Several pairs at once, large messages (stival 3)."""
+    """Several simultaneous pairs, large messages (stival 3)."""
 
     experiment = "pingpong"
     options = {**FULL, "sizes": "1,96Ki:1Mi:+32Ki"}
@@ -208,7 +208,7 @@ class pairs_affinity(AnyPlacement):
     varied = ["pairs"]
 
 
-# Sustained bandwidth with a queue of messages under way, and message rate.
+# Sustained bandwidth with a queue of messages in flight, and message rate.
 
 class Bandwidth(Varied, Pattern):
     experiment = "bandwidth"
@@ -234,16 +234,16 @@ class bandwidth_quick(Quick, Bandwidth):
 class bandwidth_sizes(Full, Bandwidth):
     """By message size (stival 4)."""
 
-    # Each size has five lengths of the queue.
+    # Each size has five queue lengths.
     options = {**FULL, "sizes": "1,8:1Mi:x2,24Ki,56Ki,72Ki", "budget": 0.05}
     tags = exhibits.tags("stival-fig-4.23")
 
 
 @rfm.simple_test
 class bandwidth_bursts(Full, Bandwidth):
-    """By number of messages sent, at the sizes around the protocols' limits (stival 4)."""
+    """By number of messages, at sizes around the limits of the protocols (stival 4)."""
 
-    # Each size has eleven bursts of five lengths of the queue.
+    # Each size has eleven bursts of five queue lengths.
     options = {**FULL, "sizes": "1,16Ki,24Ki,32Ki,56Ki,72Ki", "burst": "1:1024:x2",
                "budget": 0.02}
     tags = exhibits.tags(*exhibits.figures("stival", "4.20", "4.21", "4.22"))
@@ -251,7 +251,7 @@ class bandwidth_bursts(Full, Bandwidth):
 
 @rfm.simple_test
 class bandwidth_errors(Full, Pattern):
-    """The errors of the source in the study's appendix, beside the right way (stival)."""
+    """The errors in the source code of the study's appendix, and the correct method (stival)."""
 
     experiment = "bandwidth"
     operation = "bandwidth-parts"
@@ -276,7 +276,7 @@ class parts_affinity(AnyPlacement):
 
 @rfm.simple_test
 class message_rate(Full, Pairs):
-    """Small messages, 64 under way, by pairs at once."""
+    """Small messages, 64 in flight, by number of simultaneous pairs."""
 
     experiment = "bandwidth"
     operation = "bandwidth-windows"
@@ -287,7 +287,7 @@ class message_rate(Full, Pairs):
         return self.pairs / median_s(self, self.operation, 1)
 
 
-# Exchange: the blocking form deadlocks from some size on, which the launch finds and records.
+# Exchange: the blocking form deadlocks from a certain size on, which the launch records.
 
 class Exchange(Pattern):
     experiment = "exchange"
@@ -316,7 +316,7 @@ class exchange_affinity(AnyPlacement):
     operation = "exchange-posted"
 
 
-# All-to-all by five ways, any number of ranks.
+# All-to-all by five methods, any number of ranks.
 
 class AllToAll(Ranks, Latency, Experiment):
     experiment = "alltoall-variants"

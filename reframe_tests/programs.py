@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Any program under every MPI, transport and placement of the site: `make study PROGRAM=`."""
+"""Any program under every MPI library, transport and placement: `make study PROGRAM=`."""
 
 import re
 
@@ -16,7 +16,7 @@ CHOSEN = any_program.chosen()
 
 
 class Program(Experiment):
-    """One launch of the program with our observer preloaded, and its figures of merit."""
+    """One launch of the program with the observer preloaded, and its figures of merit."""
 
     own_clock = True
     placement = parameter(placements.names())
@@ -40,7 +40,7 @@ class Program(Experiment):
 
 
 def declare():
-    """A test of each scale, which has the program's name."""
+    """A test of each scale with the name of the program."""
     word = re.sub(r"\W", "_", CHOSEN.name)
     what = {"experiment": CHOSEN.name, "num_tasks": CHOSEN.ranks, "threads": CHOSEN.threads,
             "limit_s": CHOSEN.limit_s}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Simulated machines: collectives of many ranks by the algorithms of four libraries."""
+"""Simulated machines: collectives of many ranks with the algorithms of four libraries."""
 
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
@@ -16,21 +16,21 @@ SELECTORS = CHOICE.values
 
 
 class Simulated(Experiment):
-    """Times are the simulation's, alike at every repetition: few are taken."""
+    """Simulated times are equal in every repetition, so few samples are taken."""
 
     main_job = True
     limit_s = 600
 
-    #: How the machine is reached.
+    #: Transport of the simulated machine.
     transport = parameter(["simulated"])
-    #: Whose choice of algorithms the collective operations take.
+    #: Library whose choice of algorithms is simulated.
     coll_selector = parameter(SELECTORS[:1])
     settings = ["coll_selector"]
     repetitions = {"budget": 0.001, "min-repetitions": 3, "max-repetitions": 3}
 
 
 class SimulatedPair(Latency, Simulated):
-    """Between two nodes: what the platform's latency and bandwidth come to."""
+    """Latency and bandwidth between two nodes of the platform."""
 
     experiment = "pingpong"
 
@@ -41,7 +41,7 @@ class SimulatedRanks(Ranks, Simulated):
 
 
 class SimulatedCollective(SimulatedRanks):
-    """The time is the longest of the ranks' own, each from our barrier on."""
+    """The longest time of a rank, from the barrier of cotejo on."""
 
     experiment = "collective"
 
@@ -51,11 +51,11 @@ class SimulatedCollective(SimulatedRanks):
         return 1e6 * median_s(self, operation, 16)
 
 
-# Simulated times are the same at every repetition.
+# Simulated times are equal in every repetition.
 START = {"start": "barrier", "sync": "none", "budget": 0.001, "stage": 3,
          "min-repetitions": 1, "max-repetitions": 3}
-# Synchronised starts, as on real machines. Each look at the clock is an event of the simulation:
-# few messages learn clocks that do not drift.
+# Synchronised starts, as on real machines. Each reading of the clock is an event of the
+# simulation, and few messages suffice for clocks that do not drift.
 WINDOWS = {**START, "start": "windows", "sync": "hierarchical", "sync-points": 6,
            "sync-baseline": 1e-6, "warm-up": 1, "max-repetitions": 10}
 
@@ -85,22 +85,22 @@ class simulated_quick(Quick, SimulatedCollective):
 
 
 class Scale(Full, SimulatedCollective):
-    """To 1024 ranks, near to and far from the network card (finisterrae 3)."""
+    """Up to 1024 ranks, near to and far from the network card (finisterrae 3)."""
 
     coll_selector = parameter(SELECTORS)
     placement = parameter(["near", "far"])
     ranks = parameter([2, 4, 8, 16, 32, 64, 128, 256, 512, 1024])
 
 
-# The largest size that is simulated within seconds: messages are cut into segments that are all
-# under way at once, and what they take of each other is computed anew for each.
+# The largest size that is simulated within seconds: messages are split into segments in flight,
+# and the simulator recomputes the bandwidth of all of them for each segment.
 LARGEST = {"bcast": {128: "16Ki", 256: "16Ki", 512: "4Ki", 1024: "4Ki"},
            "alltoall": {64: "4Ki", 128: "256", 256: "64", 512: "64", 1024: "16"}}
 
 
 class LargeScale(Scale):
     def sizes(self, operation):
-        """Those of the study (4 KiB, 64 KiB, 8 MiB) as far as they go."""
+        """The sizes of the study (4 KiB, 64 KiB, 8 MiB), up to the limit."""
         sizes = f"1:{LARGEST[operation].get(self.ranks, '64Ki')}:x4"
         segments = self.coll_selector in CHOICE.segments
         return f"{sizes},8Mi" if self.ranks <= 8 and not segments else sizes
@@ -162,7 +162,7 @@ class simulated_pingping_memory(SimulatedMemory):
 
 
 class SimulatedPairs(Full, PairsOfRanks, SimulatedPair):
-    """One half of the ranks with the other, all at once."""
+    """One half of the ranks with the other half, simultaneously."""
 
     pairs = parameter([1, 2, 4])
     varied = ["pairs"]
@@ -201,9 +201,9 @@ class simulated_alltoall_variants(Full, Latency, SimulatedRanks):
 
 
 class SimulatedWait(Full, Wait, SimulatedRanks):
-    """A known wait of many ranks: what is measured beyond it is the measuring's own.
+    """A known wait of many ranks: everything beyond it is an error of measuring.
 
-    Simulated clocks are perfect: they are put wrong, by offset and drift, for the check to tell.
+    Simulated clocks are perfect, so an offset and a drift are added that the check must find.
     """
 
     ranks = parameter([2, 4, 8, 16, 32, 64])

@@ -19,17 +19,17 @@ class placement_check(Smoke, Experiment):
     placement = parameter(placements.names())
 
     def choose_ranks(self):
-        """As many ranks as show the placement, or one on each host of the partition."""
+        """Enough ranks to distinguish the placement, or one on each host of the partition."""
         here = self.current_partition
         backend = backends.of(here.name, here.extras, self.local)
         most = 8 if TRANSPORTS[self.transport].reaches_hosts else min(8, backend.rooms()[0])
         self.num_tasks = (here.extras.get("hosts")
                           or backend.nodes.ranks_that_tell(self.placement, max(most, 2)))
         if self.num_tasks > 2:
-            # What many hosts can exchange over 10 Mbit/s in the time of a check.
+            # Sizes that many hosts can exchange over 10 Mbit/s within the time of a check.
             self.options = {**self.options, "sizes": "1,1Ki,16Ki"}
 
     @run_after("setup")
     def leave_out_loopback(self):
         if self.request.place.hosts == 1 and self.transport == "tcp":
-            self.leave_out("within a host, shared memory tells the same of the placement", "told")
+            self.leave_out("within a host, shared memory shows the same placement", "told")

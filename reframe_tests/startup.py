@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a program pays before its own work: MPI_Init, first communication, sessions; by ranks."""
+"""Start-up cost of a program: MPI_Init, first communication, sessions; by number of ranks."""
 
 import reframe as rfm
 from reframe.core.builtins import parameter
@@ -10,7 +10,7 @@ from .mixins.ranks import EveryRankCount
 
 
 class Startup(EveryRankCount, Experiment):
-    """One sample a launch of what happens once."""
+    """One sample in each launch, because these operations happen once."""
 
     experiment = "startup"
     varied = ["ranks"]

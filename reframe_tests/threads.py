@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Several threads of each rank at once, with MPI_THREAD_MULTIPLE."""
+"""Several simultaneous threads of each rank, with MPI_THREAD_MULTIPLE."""
 
 import reframe as rfm
 from reframe.core.builtins import parameter, run_after, variable
@@ -12,18 +12,18 @@ SIZES = "8,1Ki,16Ki,256Ki"
 
 
 class Threads(Varied, Experiment):
-    """Threads of two ranks in pairs. Ranks have the cores of a launch of one thread each: where
-    that is fewer than threads, samples (`thread_cores`) and figures say so."""
+    """Pairs of threads of two ranks. Ranks have the cores of a launch with one thread each.
+    Samples (`thread_cores`) and figures state if these are fewer than the threads."""
 
     experiment = "threads"
 
-    #: What threads share.
+    #: Communicators of the threads.
     #:
-    #: :values: one (communicator), each (its own), hints (its own, with a wish for an endpoint,
-    #:     of which the library is told to have as many as there are threads)
+    #: :values: one (communicator for all), each (its own), hints (its own, with the request for
+    #:     an endpoint; the library is set to have as many endpoints as threads)
     communicators = parameter(["one", "each", "hints"])
     varied = ["communicators"]
-    #: Endpoints of a rank, by the MPI's setting of that name.
+    #: Endpoints of a rank, by the setting of this name.
     endpoints = variable(str, value="default")
     settings = ["endpoints"]
     limit_s = 240

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Eager and rendezvous: limits set by hand, seen by their effect, and what they cost."""
+"""Eager and rendezvous protocols: limits set by hand, their effect and their cost."""
 
 import reframe as rfm
 from reframe.core.builtins import parameter, performance_function, run_after
@@ -11,7 +11,7 @@ from .mixins.figures import Latency
 
 
 class EagerLimit(Experiment):
-    """The largest message that does not wait for its receive is the one that was set."""
+    """Checks that the largest message that does not wait for its receive has the set size."""
 
     experiment = "eager-limit"
     eager_limit = parameter(["default", "65536"])
@@ -66,9 +66,9 @@ class eager_limit_full(Full, EagerLimit):
 
 
 class Protocol(Latency, Experiment):
-    """The same sizes with the least and the largest eager limit: where the two protocols cross."""
+    """The same sizes with the smallest and largest eager limit, to find the crossover."""
 
-    #: `least`: rendezvous wherever it can be; `most`: eager wherever it can be.
+    #: `least`: rendezvous wherever possible; `most`: eager wherever possible.
     eager_limit = parameter(["default", "least", "most"])
     settings = ["eager_limit"]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is below MPI: messages over sockets, frames and echoes, without any library."""
+"""Layers below MPI: messages over sockets, frames and echoes, without any library."""
 
 import reframe as rfm
 from reframe.core.builtins import parameter, run_after
@@ -10,7 +10,7 @@ from .mixins.figures import Latency
 
 
 class Layer(Latency, Experiment):
-    """Two ranks without an MPI; the time is that of one message, one way."""
+    """Two ranks without an MPI library; the time of one message, one way."""
 
     kind = "sockets"
     program = "cotejo-transport"
@@ -22,7 +22,7 @@ class Layer(Latency, Experiment):
 
 
 class Transport(Layer):
-    """Over each transport that the kernel offers."""
+    """Each transport that the kernel offers."""
 
     transport = parameter(["tcp", "udp", "unix", "llc", "raw", "icmp"])
 
@@ -36,7 +36,7 @@ class Transport(Layer):
         if self.transport in ("udp", "icmp"):
             self.options = {**self.options, "sizes": self.datagrams}
 
-    #: Sizes where a message must fit one datagram.
+    #: Sizes for transports whose messages must fit into one datagram.
     datagrams = "1:32Ki:x4,64000"
 
 
@@ -67,7 +67,7 @@ class transport_full(Full, Transport):
 
 @rfm.simple_test
 class transport_frames(Full, Transport):
-    """NetPIPE's sizes around the limits of frames."""
+    """The sizes of NetPIPE around the limits of frames."""
 
     options = {"sizes": "1:8Ki:x2", "perturb": 3, "budget": 0.1, "interleave": "yes"}
     datagrams = "1:8Ki:x2"

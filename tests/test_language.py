@@ -17,9 +17,13 @@ PAGES = sorted({str(path.relative_to(REPO)) for path in [
     REPO / "programs/README.md", REPO / "requirements/README.md"]})
 
 #: Programs that follow the rules in comments, docstrings and messages.
-CODE = ["docs/site.py", *(f"stack/{name}.py" for name in (
-    "abi", "analysis", "build", "coarrays", "ctest", "release", "releases", "variables",
-    "verify")), *(f"tests/test_{name}.py" for name in ("docs", "examples", "release"))]
+CODE = ["docs/site.py", *(f"{folder}/{name}.py" for folder, names in {
+    "stack": "abi analysis build coarrays ctest release releases variables verify",
+    "reframe_tests": "arrivals bothways collectives datatypes devices hosts imb jobs kernels "
+                     "libraries logp matching method nas npb onesided overlap p2p partitioned "
+                     "patterns programs simulated site startup threads thresholds transports",
+    "tests": "test_docs test_examples test_release",
+}.items() for name in names.split())]
 
 #: Words that the project does not use, and the words to use.
 WORDS = {
