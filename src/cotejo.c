@@ -146,6 +146,8 @@ static void choose_ranks(struct bench *bench, const struct experiment *experimen
 static void publish(struct bench *bench, const struct experiment *experiment,
                     const struct launch *launch, int count, char **arguments) {
     struct json json = {0};
+    if (bench->without_valid > 0)
+        bench_found(bench, "without_valid_sample", (double)bench->without_valid);
     if (bench->found.text)
         json_close(&bench->found, '}');
     struct subject subject = {.program = COTEJO_PROGRAM,

@@ -21,7 +21,7 @@ DISTURBED = "or a quieter machine"
 TRIES = 3
 #: One sample of each operation, at clocks of any quality: of launches whose times nobody looks at.
 BRIEF = ["--budget", "0", "--min-repetitions", "1", "--max-repetitions", "1", "--set-up", "0",
-         "--sync-share", "1"]
+         "--sync-share", "1", "--late", "1"]
 
 
 def command_of(family, *words, ranks=2, guard_s=None, program=None, **variables):

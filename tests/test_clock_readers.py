@@ -11,7 +11,7 @@ READS = re.compile(
 MARKS = re.compile(r"\bprogram_mark\s*\(")
 
 #: The clock, the sampler, and what both stand on.
-MEASURING = {"core/clock.c", "core/clock.h", "core/sampler.c", "core/stage.c", "core/program.h",
+MEASURING = {"core/clock.c", "core/clock.h", "core/sampler.c", "core/program.h",
              "core/sync.c", "core/sync_methods.c", "core/reading.c", "core/start.c",
              "core/overhead.c"}
 #: What a computation takes alone, or how long a wait takes: found before anything is measured, and

@@ -8,7 +8,7 @@ from tests.launching import STACK, interposer, launch, refuses, rows_of, said
 from tests.test_patterns import record
 
 ONCE = ["--min-repetitions", "1", "--max-repetitions", "1", "--calls", "1", "--set-up", "0",
-        "--sync-share", "1"]
+        "--sync-share", "1", "--late", "1"]
 
 
 @pytest.mark.one_mpi

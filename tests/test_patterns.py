@@ -17,7 +17,7 @@ CROWDED = {"OMPI_MCA_rmaps_default_mapping_policy": ":oversubscribe",
 ONCE = ["--min-repetitions", "1", "--max-repetitions", "1", "--calls", "1", "--set-up", "0"]
 # Of what starts together on a shared clock.
 STARTED_ONCE = ["--min-repetitions", "1", "--max-repetitions", "1", "--stage", "1", "--set-up",
-                "0", "--sync-share", "1"]
+                "0", "--sync-share", "1", "--late", "1"]
 
 
 def once(experiment):

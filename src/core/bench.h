@@ -38,6 +38,7 @@ struct bench {
     struct json arrival; // value of `observed.arrival`, on rank 0; empty: all ranks together
     struct json threads; // a list of where threads may run; rank 0's counts; empty: not observed
     struct json found;   // an object of what was found beside samples; rank 0's counts
+    long without_valid;  // operations and sizes that have no valid sample; rank 0's counts
     struct failure failure; // an experiment that sets it must see to it that all ranks do
 };
 

@@ -1,165 +1,174 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one place where times are taken: an operation x a start x a stop.
+// Takes every time in cotejo: an operation x a start method x a stop rule.
 //
-// A sample is one start and `calls` calls in a row. Samples come in stages: between two of them
-// rank 0 gathers the ranks' times, judges them and decides whether there is more.
-// docs/measuring.md tells the whole way of a sample.
+// A sample is one start and `calls` calls in a row. Samples come in stages. After each stage rank
+// 0 gathers the times of all ranks, judges them and decides whether another stage follows.
+// docs/measuring.md explains how a sample is taken.
 #ifndef COTEJO_CORE_SAMPLER_H
 #define COTEJO_CORE_SAMPLER_H
 
 #include "arrival.h"
 #include "bench.h"
+#include "start.h"
 #include "stop.h"
 #include "sync.h"
 
-// What a sample is known by on rank 0, beside what the operation tells of itself.
+// The times of a sample on rank 0, for the operation that describes it.
 struct timing {
-    double time_s;       // of one call on the rank that took longest
-    double fastest_s;    // on the rank that took least
-    double apart_s;      // from the first rank's begin to the last one's
-    double late_s;       // of the last rank's begin after the common start
-    int slowest;         // rank that took longest
+    double time_s;       // of one call on the slowest rank
+    double fastest_s;    // of one call on the fastest rank
+    double apart_s;      // from the first begin of a rank to the last one
+    double late_s;       // from the common start to the last begin of a rank
+    int slowest;         // rank
     const double *notes; // of rank r: from notes + r * stride on
     int ranks, stride;
 };
 
 struct operation;
 
-// What an operation moves.
 struct message {
     size_t bytes;   // a sample's `bytes`
     double payload; // B that one call moves between ranks, all together
 };
 
-// What is done around the calls and never timed. What is NULL is left out.
+// Untimed steps around the calls. A step that is NULL is left out.
 struct around {
-    // Around a stage: shape buffers that several operations share, post what stays posted between
-    // calls, and drain it.
+    // Before and after a stage: shape buffers that several operations share, post receives that
+    // stay posted between calls, and complete them.
     void (*enter)(const struct operation *operation);
     void (*leave)(const struct operation *operation);
-    // Before each start (of a loop: before its row). A repetition of -1 is not measured.
+    // Before each start (of a loop: before its row). Repetition -1 is not measured.
     void (*prepare)(const struct operation *operation, long repetition);
     // Makes one call and checks its result, before the first sample (round 0) and after the last
     // sample (round 1). A failure may be set on any rank alone: sampler_check() makes it known to
     // all of them.
     void (*check)(const struct operation *operation, unsigned round, struct failure *failure);
-    // Fills a sample's further columns behind the sampler's, on rank 0; may change its time.
+    // On rank 0: fills the columns of a sample that follow those of the sampler; may change its
+    // time.
     void (*describe)(const struct operation *operation, const struct timing *timing,
                      struct sample *sample);
 };
 
-// What few operations have.
+// Properties that few operations have.
 struct special {
-    // Calls in a sample where the operation says it; 0: the sampler does. Of a loop the sampler
-    // takes multiples of `step` (0: 1): 2 where ranks swing about each other, more where the ends
-    // of a row are not to weigh.
+    // Calls in a sample; 0: the sampler decides. In a loop the number is a multiple of `step`
+    // (0: 1): 2 if the ranks alternate early and late, more to amortise start-up and drain.
     long calls, step;
-    bool bystander; // this rank's own time does not count
-    bool program;   // a whole program, which its check warms up: no further call goes before
+    bool bystander; // the time of this rank does not count
+    bool program;   // a complete program: the check is its warm-up, no other call comes before
     bool own;       // its time is a quantity of its own, neither `single` nor `steady`
-    // What each rank notes of a sample while it runs, for `describe`. Of a loop only the last
-    // sample of a stage has notes: such operations are to be run in stages of one.
+    // Numbers that each rank notes during a sample, for `describe`. In a loop only the last sample
+    // of a stage has notes, so such operations are run in stages of one sample.
     const double *notes;
     int notes_count;
 };
 
-// What is measured, the same on every rank. `name` and `run` are always needed, and
-// every operation has use for half of the members (tests/test_operations.py counts them).
+// A measured operation, the same on every rank. `name` and `run` are always needed, and every
+// operation uses half of the members (tests/test_operations.py counts them).
 struct operation {
-    const char *name;                     // a sample's `operation`: a constant, or of samples_name
-    void (*run)(void *state, long calls); // what is timed, and nothing else
+    const char *name;                     // column `operation`: a constant, or from samples_name
+    void (*run)(void *state, long calls); // the timed calls, and nothing else
     void *state;
     struct message message;
     const struct around *around; // NULL: nothing
     struct special special;
 };
 
-struct start; // a way to start (start.h)
-
 struct sampler {
     struct bench *bench;
-    struct sync sync; // of the clocks; its method is NULL where none were synchronised
+    struct sync sync; // of the clocks; its method is NULL if none were synchronised
     const struct start *start;
+    struct start_line line; // of the starts; its lead is fixed when the sampler is opened
     struct arrival arrival;
     struct stop stop;
-    bool per_rank; // every rank's times are samples too
-    // The rules, as the options say them.
+    bool per_rank; // also writes one series per rank
+    // The options.
     long stage, warm_up, calls;
-    double sample_s, setup_s, wrong_share, stretch, late_s, error_share, lead_s;
-    // What was found.
-    double first_s;    // start of the stage that runs, on the shared clock; windows only
-    double tightest_s; // least window that any sample relied on; infinite: none did
-    double flushed_s;  // when samples were last written to the temporary file; rank 0
+    double sample_s, setup_s, wrong_share, stretch, error_share;
+    // On rank 0: the first sample of this sampler, and the first one since the clocks were
+    // checked.
+    size_t first, unchecked;
+    double flushed_s; // when samples were last written to the temporary file; rank 0
     // Of each sample of a stage: the common start; begin, end and notes of this rank; on rank 0
-    // those of all ranks, one rank after the other.
-    double *target, *own, *all;
+    // also those of all ranks, one rank after the other, and memory for one value of each rank.
+    double *target, *own, *all, *sorted;
     size_t room; // doubles in `own`
 };
 
-// Declares the options of stages, samples and starts, and how ranks' times are told; beside it
-// belong stop_options, sync_options, where ranks may arrive apart arrival_options and, in a table
-// of the experiment's own, SAMPLER_START_ROW with the way to start that suits it.
+// The options of stages, samples and starts. They are used together with stop_options,
+// sync_options, arrival_options (if ranks may arrive apart) and, in a table of the experiment,
+// SAMPLER_START_ROW with the default start method of the experiment.
 extern const struct option sampler_options[];
 #define SAMPLER_START_ROW(suited)                                                                 \
     {                                                                                             \
         "start", OPTION_CHOICE, suited, "", "windows|round-time|barrier|mpi-barrier|loop", 0, 0,  \
-            "how ranks start: in windows of the shared clock, at a moment of it that is "         \
-            "announced each time, after a barrier (ours, the library's), or in a loop: one row "  \
-            "of calls, cut into samples; windows leave out what does not end within its own: "    \
-            "mean and p95 are of the rest"                                                        \
+            "how ranks start: in windows of the shared clock; at a moment of it that is "         \
+            "announced each time; after a barrier of cotejo or of the library; or in a loop: "    \
+            "one row of calls, cut into samples. Windows leave out operations that do not end "   \
+            "within their window, which lowers mean and p95"                                      \
     }
 
-// The sampler's columns, first among those of every experiment that uses it. Where an operation's
-// `describe` begins to fill.
-enum { SAMPLER_COLUMNS = 2 };
+// The columns of the sampler, which come first in every experiment that uses it, and the index at
+// which the `describe` of an operation begins to fill.
+enum { SAMPLER_COLUMNS = 5 };
 #define SAMPLER_COLUMN_ROWS                                                                       \
     {"late_s", "s",                                                                               \
      "how long after the common start the last rank began (with --arrival: after its own); "      \
      "after a barrier: after the first rank; 0 when clocks are not synchronised"},                \
+        {"switched", column_flag,                                                                 \
+         "1: a rank whose time counts lost its core meanwhile; of a loop: during its stage"},     \
+        {"late_median_s", "s",                                                                    \
+         "how long after the common start the median rank began; 0: no common start"},            \
+        {"late_p99_s", "s",                                                                       \
+         "the same of the 99th percentile of the ranks, by which a sample is valid"},             \
     {                                                                                             \
-        "switched", column_flag,                                                                  \
-            "1: a rank whose time counts lost its core meanwhile; of a loop: during its stage"    \
+        "lead_s", "s",                                                                            \
+            "time from the announcement of the common start to the start, the same for all "      \
+            "samples of a launch; 0: no common start"                                             \
     }
 extern const struct column sampler_columns[];
 
-// Reads the options and, unless --sync is none, synchronises the clocks; for a loop, which has no
-// start that clocks could tell of, only when `clocks` are wanted. Collective over bench->comm,
-// which is the sampler's from here on; failure agreed.
+// Reads the options and, unless --sync is none, synchronises the clocks and determines the lead.
+// For a loop, which has no common start, clocks are synchronised only if `clocks` is true.
+// Collective over bench->comm, which belongs to the sampler from here on; failure agreed.
 void sampler_open(struct sampler *sampler, struct bench *bench, bool clocks);
 
-// Reads the options only: no clock is synchronised, no message is sent.
+// Reads the options only: synchronises no clock and sends no message.
 void sampler_read(struct sampler *sampler, struct bench *bench);
 
-// A sampler of one call a sample after our own barrier, for an experiment with rules of its own:
-// reads no option, synchronises no clock, sends no message.
+// A sampler with one call per sample after the barrier of cotejo, for an experiment with its own
+// rules: reads no option, synchronises no clock, sends no message.
 struct sampler sampler_plain(struct bench *bench, struct stop stop);
 
-// Ends with the clocks' error: a synchronisation that outgrew the windows is a failure
-// (STATUS_FAILED), agreed. To be called after sampler_open, whatever failed since. Collective.
+// Checks the clocks for the last time and reports operations without a valid sample; if there is
+// no valid sample at all, this is a failure (STATUS_FAILED), agreed. Must be called after
+// sampler_open, even after a failure. Collective.
 void sampler_close(struct sampler *sampler);
 
-// Checks an operation, takes all of its samples, checks it again and prints what they come to.
-// The first calls are set-up and never sampled. Collective; failure agreed.
+// Checks an operation, takes all of its samples, checks it again and prints their summary. The
+// first calls are warm-up and never sampled. Collective; failure agreed.
 void sampler_measure(struct sampler *sampler, const struct operation *operation);
 
-// Calls that are not measured, of --set-up; a whole program has none. Collective.
+// The warm-up calls of --set-up; a complete program has none. Collective.
 void sampler_set_up(struct sampler *sampler, const struct operation *operation);
 
-// The same in steps, for those who measure several operations by turns; collective, too.
-// Makes the calls that are not measured, and finds how many a sample takes; failure agreed.
+// The steps of sampler_measure, for experiments that measure several operations in turn. All of
+// them are collective.
+// Makes the warm-up calls and finds how many calls a sample has; failure agreed.
 void sampler_begin(struct sampler *sampler, const struct operation *operation,
                    struct progress *progress);
-// A stage of `count` samples, at most sampler->stage.
+// Takes a stage of `count` samples, at most sampler->stage.
 void sampler_stage(struct sampler *sampler, const struct operation *operation,
                    struct progress *progress, long count);
 // Runs the check of the operation, if it has one and no rank has failed. All checks are run by
 // this function alone, because it makes a failure of one rank the failure of all ranks.
 // Collective.
 void sampler_check(struct sampler *sampler, const struct operation *operation, unsigned round);
-// One sample of this rank alone, which makes no row: for what each rank tells of itself. What one
-// of `calls` calls took, s.
+// Takes one sample of this rank alone, which is not kept. Returns the time of one of `calls`
+// calls, s.
 double sampler_once(struct sampler *sampler, const struct operation *operation, long calls);
-// Samples of the next stage, as rank 0 decides and tells all; 0: enough, or something failed.
+// The number of samples of the next stage, which rank 0 decides and announces; 0: measuring is
+// complete, or something failed.
 long sampler_next(struct sampler *sampler, struct progress *progress);
 
 #endif

@@ -20,19 +20,31 @@ struct column {
 extern const char column_flag[]; // the unit of a flag
 bool column_is_factor(const struct column *column);
 
-enum { COLUMNS_MOST = 12 };
+enum { COLUMNS_MOST = 16 };
 
 // What a time is. `single`: one operation, from the common start to the last end. `steady`: what
 // one call more takes of an exchange that goes on, which is what IMB and OSU show. `own`: what the
 // experiment's help says.
 enum quantity { QUANTITY_SINGLE, QUANTITY_STEADY, QUANTITY_OWN };
 
+// Why a sample is not valid.
+enum fault {
+    FAULT_NONE,
+    FAULT_LATE,   // a rank began late
+    FAULT_WINDOW, // the operation did not end within its window
+    FAULT_CLOCKS, // the clocks were further apart than the sample allows
+    FAULT_KINDS
+};
+
 struct sample {
     const char *operation; // borrowed: a constant, or of samples_name
     size_t bytes;
     long repetition, calls;
     double time_s; // of one call
+    double span_s; // of all its calls, if it relies on synchronised clocks; else 0
     bool valid;
+    enum fault fault; // FAULT_NONE although not valid: the experiment decided so
+    long row;         // where its row is in the file, once it is written
     double extra[COLUMNS_MOST];
     size_t before, next; // of its group; SAMPLE_NONE: it is the first, the last so far
 };
@@ -98,6 +110,9 @@ void samples_add(struct samples *samples, struct sample sample, struct failure *
 // timed.
 void samples_stream(struct samples *samples, struct sample sample, int rank,
                     struct failure *failure);
+
+// Makes a sample not valid, also in the file. Not while anything is timed.
+void samples_void(struct samples *samples, size_t i, enum fault fault);
 
 // A name made up while measuring, kept as long as the samples. NULL: no memory, failure set.
 const char *samples_name(struct samples *samples, const char *name, struct failure *failure);

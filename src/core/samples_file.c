@@ -42,7 +42,7 @@ void samples_open(struct samples *samples, const char *prefix, const struct colu
     }
     char temporary[sizeof path + 8];
     snprintf(temporary, sizeof temporary, "%s.tmp", path);
-    samples->file = fopen(temporary, "w");
+    samples->file = fopen(temporary, "w+"); // rows are changed later: samples_void
     if (!samples->file) {
         failure_set(failure, STATUS_USAGE,
                     "--output '%s': cannot write %s (%s); choose another "
@@ -169,7 +169,7 @@ void samples_describe(const struct samples *samples, struct json *json, struct f
 }
 
 // `rank` -1: of all ranks.
-static void write_sample(const struct samples *samples, const struct sample *s, int rank) {
+static void write_row(const struct samples *samples, const struct sample *s, int rank) {
     FILE *out = samples->file;
     fputs(s->operation, out);
     if (rank >= 0)
@@ -186,13 +186,48 @@ void samples_flush(struct samples *samples) {
         return;
     for (;; samples->written++) {
         for (; row < end && row->behind == samples->written; row++)
-            write_sample(samples, &row->sample, row->rank);
+            write_row(samples, &row->sample, row->rank);
         if (samples->written == samples->count)
             break;
-        write_sample(samples, &samples->at[samples->written], -1);
+        samples->at[samples->written].row = ftell(samples->file);
+        write_row(samples, &samples->at[samples->written], -1);
     }
     samples->rows_count = 0;
     fflush(samples->file);
+}
+
+// Sets the column `valid` of the rows from `from` to `to` of the file to 0.
+static void void_rows(FILE *file, long from, long to) {
+    enum { VALID = 5 }; // its column, from 0 on
+    long at = from;
+    int column = 0;
+    fseek(file, from, SEEK_SET);
+    for (int c; at < to && (c = fgetc(file)) != EOF; at++) {
+        if (column == VALID && c == '1') {
+            fseek(file, at, SEEK_SET);
+            fputc('0', file);
+            fseek(file, at + 1, SEEK_SET);
+        }
+        column = c == '\n' ? 0 : column + (c == ',');
+    }
+    fseek(file, 0, SEEK_END);
+}
+
+void samples_void(struct samples *samples, size_t i, enum fault fault) {
+    struct sample *sample = &samples->at[i];
+    if (!sample->valid)
+        return;
+    sample->valid = false;
+    sample->fault = fault;
+    // Rows of single ranks follow the sample of all ranks.
+    for (size_t r = 0; r < samples->rows_count; r++)
+        if (samples->rows[r].behind == i + 1)
+            samples->rows[r].sample.valid = false;
+    if (samples->file && i < samples->written) {
+        fseek(samples->file, 0, SEEK_END);
+        void_rows(samples->file, sample->row,
+                  i + 1 < samples->written ? samples->at[i + 1].row : ftell(samples->file));
+    }
 }
 
 void samples_publish(struct samples *samples, const struct json *json, struct failure *failure) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ways in which ranks start an operation together, and what each makes of the times.
+// The methods by which ranks start an operation together, and the time that each method reports.
 #include "start.h"
 
 #include "barrier.h"
@@ -9,38 +9,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Nobody is told of a start before everybody listens, so that what was prepared before, however
-// long it took, does not eat the lead.
-static double announce_start(struct sampler *sampler, const struct progress *progress) {
-    MPI_Comm comm = sampler->bench->comm;
-    barrier_enter(comm);
-    double moment = sync_now(&sampler->sync) + progress->lead_s;
-    announce(comm, &moment, 1);
+// Of many ranks some are always delayed by their operating system. A sample is valid although this
+// share of the ranks begins later than allowed (with fewer than 100 ranks: none), as long as no
+// rank is later than LATE_MOST of the sample's time.
+static const double LATE_RANKS = 0.01, LATE_MOST = 0.5;
+
+// The ranks meet first, so that the lead is not spent on waiting for a rank that still prepares.
+static double announce_start(const struct start_line *line) {
+    barrier_enter(line->comm);
+    double moment = sync_now(line->sync) + line->lead_s;
+    announce(line->comm, &moment, 1);
     return moment;
 }
 
-static double meet_window(struct sampler *sampler, const struct progress *progress, long i) {
+static double meet_window(struct start_line *line, long i) {
     if (i == 0)
-        sampler->first_s = announce_start(sampler, progress);
-    return sampler->first_s + (double)i * progress->slot_s;
+        line->first_s = announce_start(line);
+    return line->first_s + (double)i * line->slot_s;
 }
 
-static double meet_round(struct sampler *sampler, const struct progress *progress, long i) {
+static double meet_round(struct start_line *line, long i) {
     (void)i;
-    return announce_start(sampler, progress);
+    return announce_start(line);
 }
 
-static double meet_barrier(struct sampler *sampler, const struct progress *progress, long i) {
-    (void)progress;
+static double meet_barrier(struct start_line *line, long i) {
     (void)i;
-    barrier_enter(sampler->bench->comm);
+    barrier_enter(line->comm);
     return 0;
 }
 
-static double meet_mpi(struct sampler *sampler, const struct progress *progress, long i) {
-    (void)progress;
+static double meet_mpi(struct start_line *line, long i) {
     (void)i;
-    PMPI_Barrier(sampler->bench->comm);
+    PMPI_Barrier(line->comm);
     return 0;
 }
 
@@ -53,10 +54,10 @@ double start_apart(const struct times *times) {
     return last - first;
 }
 
-// The longest and the shortest time of the ranks that count, each from `target`, or from its own
-// begin where that is NaN.
+// The longest and the shortest time of the ranks that count, each from `target`, or from the begin
+// of the rank itself if `target` is NaN.
 static struct verdict longest(const struct times *times, double target) {
-    struct verdict verdict = {-INFINITY, INFINITY, 0, 0, true};
+    struct verdict verdict = {.time_s = -INFINITY, .fastest_s = INFINITY};
     for (int r = 0; r < times->ranks; r++) {
         double begin = isnan(target) ? times->begin[r * times->stride] : target;
         double time = times->end[r * times->stride] - begin;
@@ -70,31 +71,57 @@ static struct verdict longest(const struct times *times, double target) {
     return verdict;
 }
 
-// The time is the last rank's end after the common start; what began late does not count.
-static struct verdict judge_clocked(const struct sampler *sampler, const struct progress *progress,
-                                    const struct times *times) {
+static double late_of(const struct times *times, int rank) {
+    return times->begin[rank * times->stride] - times->target -
+           (times->offsets ? times->offsets[rank] : 0);
+}
+
+// Notes how late the ranks began. Returns how many of them began later than `allowed_s`.
+static int note_lateness(const struct times *times, double allowed_s, struct verdict *verdict) {
+    int late = 0;
+    verdict->late_s = -INFINITY;
+    for (int r = 0; r < times->ranks; r++) {
+        double late_s = late_of(times, r);
+        verdict->late_s = fmax(verdict->late_s, late_s);
+        late += late_s > allowed_s;
+        if (times->sorted)
+            times->sorted[r] = late_s;
+    }
+    if (times->sorted) {
+        size_t count = (size_t)times->ranks;
+        verdict->late_median_s = values_at(times->sorted, count, 0.5);
+        verdict->late_p99_s = values_at(times->sorted, count, 0.99);
+    }
+    return late;
+}
+
+// The time is the end of the last rank after the common start.
+static struct verdict judge_clocked(const struct start_line *line, const struct times *times) {
     struct verdict verdict = longest(times, times->target);
-    double last = -INFINITY;
-    for (int r = 0; r < times->ranks; r++)
-        last =
-            fmax(last, times->begin[r * times->stride] - (times->offsets ? times->offsets[r] : 0));
-    verdict.late_s = last - times->target;
-    bool inside = !sampler->start->windows || verdict.time_s <= progress->slot_s;
-    verdict.valid = inside && verdict.late_s <= sampler->late_s;
+    double allowed_s = fmax(line->late_s, line->late_share * verdict.time_s);
+    int late = note_lateness(times, allowed_s, &verdict);
+    if (late > LATE_RANKS * times->ranks ||
+        verdict.late_s > fmax(line->late_s, LATE_MOST * verdict.time_s))
+        verdict.fault = FAULT_LATE;
     return verdict;
 }
 
-// Each rank's own time, of which the longest counts; how much they overlap stays unknown.
-static struct verdict judge_own(const struct sampler *sampler, const struct progress *progress,
-                                const struct times *times) {
-    (void)progress;
+static struct verdict judge_window(const struct start_line *line, const struct times *times) {
+    struct verdict verdict = judge_clocked(line, times);
+    if (!verdict.fault && verdict.time_s > line->slot_s)
+        verdict.fault = FAULT_WINDOW;
+    return verdict;
+}
+
+// The time is the longest time of a rank; how much the ranks overlapped is unknown.
+static struct verdict judge_own(const struct start_line *line, const struct times *times) {
     struct verdict verdict = longest(times, NAN);
-    verdict.late_s = sampler->sync.method ? start_apart(times) : 0;
+    verdict.late_s = line->sync->method ? start_apart(times) : 0;
     return verdict;
 }
 
 static const struct start starts[] = {
-    {"windows", true, true, false, meet_window, judge_clocked},
+    {"windows", true, true, false, meet_window, judge_window},
     {"round-time", true, false, false, meet_round, judge_clocked},
     {"barrier", false, false, false, meet_barrier, judge_own},
     {"mpi-barrier", false, false, false, meet_mpi, judge_own},
@@ -105,25 +132,20 @@ const struct start *start_find(const char *name) {
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
         if (strcmp(starts[i].name, name) == 0)
             return &starts[i];
-    abort(); // the option's choices are these names
+    abort(); // the choices of the option are these names
 }
 
-double start_longer_lead(const struct sampler *sampler, double lead_s) {
-    static const double most_s = 0.01;
-    return fmax(lead_s, fmin(lead_s * sampler->stretch, most_s));
-}
-
-// The largest of many but the tenth: an interrupted one says nothing of the others.
-double start_announcing(struct sampler *sampler) {
+// The 90th percentile of several trials, because an interrupted trial is no estimate of the
+// others.
+double start_announcing(const struct start_line *line) {
     enum { TRIALS = 30 };
-    MPI_Comm comm = sampler->bench->comm;
     double taken[TRIALS];
     for (int i = 0; i < TRIALS; i++) {
-        barrier_enter(comm);
-        double moment = sync_now(&sampler->sync);
-        announce(comm, &moment, 1);
-        double mine = sync_now(&sampler->sync) - moment;
-        PMPI_Allreduce(&mine, &taken[i], 1, MPI_DOUBLE, MPI_MAX, comm);
+        barrier_enter(line->comm);
+        double moment = sync_now(line->sync);
+        announce(line->comm, &moment, 1);
+        double mine = sync_now(line->sync) - moment;
+        PMPI_Allreduce(&mine, &taken[i], 1, MPI_DOUBLE, MPI_MAX, line->comm);
     }
     return values_at(taken, TRIALS, 0.9);
 }

@@ -1,49 +1,59 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ways in which ranks start an operation together, and what each makes of the times.
+// The methods by which ranks start an operation together, and the time that each method reports.
 #ifndef COTEJO_CORE_START_H
 #define COTEJO_CORE_START_H
 
-#include "sampler.h"
+#include "samples.h"
+#include "sync.h"
 
-struct verdict {
-    double time_s; // of a sample: the longest
-    double fastest_s;
-    double late_s; // how long after the common start the last rank began
-    int slowest;   // rank
-    bool valid;
+// What a start needs, and the rules by which a sample is judged.
+struct start_line {
+    MPI_Comm comm;
+    const struct sync *sync;
+    double lead_s;     // from the announcement of a start to the start: one value per launch
+    double slot_s;     // length of a window
+    double first_s;    // start of the running stage on the shared clock; windows only
+    double late_s;     // lateness that is always allowed
+    double late_share; // lateness that is allowed, as a share of the sample's time
 };
 
-// Moments of one sample: begin and end of each rank, `stride` apart, on the shared clock. The end
-// of a rank whose time does not count is NaN.
+// Begin and end of one sample on each rank, `stride` apart, on the shared clock. The end of a rank
+// whose time does not count is NaN.
 struct times {
     double target; // the common start
     const double *begin, *end;
-    const double *offsets; // from the common start to each rank's arrival; NULL: none
+    const double *offsets; // from the common start to the arrival of each rank; NULL: none
     int ranks, stride;
+    double *sorted; // memory for a value of each rank; NULL: no quantiles are computed
+};
+
+struct verdict {
+    double time_s; // of the sample: the longest time of a rank
+    double fastest_s;
+    // How late ranks began: the last one, the median and the 99th percentile of the ranks.
+    double late_s, late_median_s, late_p99_s;
+    int slowest; // rank
+    enum fault fault;
 };
 
 struct start {
     const char *name;
-    bool clocked; // starts at moments of the shared clock
-    bool windows; // has a window for each sample, which the operation must not leave
-    bool loop;    // samples follow each other in one row of calls that goes on
-    // Meets the other ranks before sample `i` of a stage; returns the common start, a moment of
-    // the shared clock (any value where there is none).
-    double (*meet)(struct sampler *sampler, const struct progress *progress, long i);
-    struct verdict (*judge)(const struct sampler *sampler, const struct progress *progress,
-                            const struct times *times);
+    bool clocked; // ranks start at moments of the shared clock
+    bool windows; // each sample has a window that the operation must not leave
+    bool loop;    // samples follow each other in one row of calls
+    // Meets the other ranks before sample `i` of a stage. Returns the common start on the shared
+    // clock (any value if the method has none).
+    double (*meet)(struct start_line *line, long i);
+    struct verdict (*judge)(const struct start_line *line, const struct times *times);
 };
 
-// The way of that name; the names are those of the option --start.
+// The method of that name; the names are the choices of the option --start.
 const struct start *start_find(const char *name);
 
-// From the first rank's begin to the last one's.
+// Time from the first begin of a rank to the last one.
 double start_apart(const struct times *times);
 
-// A lead that is longer by the factor of the options, up to a bound; never shorter than it is.
-double start_longer_lead(const struct sampler *sampler, double lead_s);
-
-// Upper estimate of the time in which a start can be announced, s. Collective.
-double start_announcing(struct sampler *sampler);
+// Upper estimate of the time that the announcement of a start takes, s. Collective.
+double start_announcing(const struct start_line *line);
 
 #endif

@@ -21,15 +21,14 @@ extern const struct option stop_options[];
 
 struct stop stop_read(const struct options *options, struct failure *failure);
 
-// How far the measuring of one operation has come. What the samples say only rank 0 knows.
+// The state of measuring one operation. Members about samples are valid on rank 0 only.
 struct progress {
-    long calls;            // in a sample; 0: not begun
-    long repetitions;      // taken, whether valid or not
-    struct moments valid;  // of the times of valid ones
-    double spent_s;        // on samples
-    double shortest_s;     // time of a whole sample
-    double least_s[2];     // the least times of one operation, of even and of odd samples
-    double lead_s, slot_s; // of the start: from announcing it to the start; a window
+    long calls;           // in a sample; 0: not begun
+    long repetitions;     // taken, whether valid or not
+    struct moments valid; // of the times of valid ones
+    double spent_s;       // on samples
+    double least_s[2];    // the least times of one operation, of even and of odd samples
+    double slot_s;        // length of a window
 };
 
 // Samples to take next, at most `most` of them; 0: enough.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One clock for all ranks: learnt by messages, with its error measured at both ends of a run.
+// Synchronises the clocks of all ranks by messages, and measures the remaining error.
 #include "sync.h"
 
 #include "barrier.h"
@@ -24,8 +24,8 @@ const struct option sync_options[] = {
     {"sync-baseline", OPTION_REAL, "0.2", "s", NULL, 0, 3600,
      "hierarchical: time over which the readings are spread"},
     {"sync-again", OPTION_REAL, "1", "s", NULL, 0, 86400,
-     "time after which, between two operations, clocks are held against each other again and put "
-     "right; 0: never"},
+     "time after which the clocks are checked and corrected again, between two operations; 0: "
+     "never"},
     {"inject-offset", OPTION_REAL, "0", "s", NULL, -1e6, 1e6,
      "test: the clock of rank r is wrong by r times this"},
     {"inject-drift", OPTION_REAL, "0", "", NULL, -0.01, 0.01,
@@ -47,7 +47,8 @@ static double largest(const struct sync *sync, double mine) {
     return most;
 }
 
-// What a rank is ahead of rank 0, at which moment of the shared clock, and by what round trips.
+// How far a rank is ahead of rank 0, at which moment of the shared clock, and the round trips of
+// the messages that determined it.
 struct found {
     double error_s, at_s, round_trip_s;
 };
@@ -60,14 +61,14 @@ static struct found ask(const struct line *line) {
     return (struct found){fit.ahead_s, fit.at_s, fit.round_trip_s};
 }
 
-// Each of two ranks asks the other: what differs between asking and telling cancels out. Who is
-// nearer to rank 0 knows its own error already, and the errors add up down the tree.
-static struct found look(const struct sync *sync) {
+// Measured in both directions, so that the asymmetry of a connection cancels. The parent in the
+// tree knows its own error already, which is added.
+static struct found look(const struct sync *sync, bool exact) {
     struct found mine = {0};
     for (int round = 0; round < tree_rounds(sync->size); round++) {
         struct tree_turn turn = tree_turn(sync->rank, sync->size, round);
         struct line line = sync_line(sync, turn.peer, sync->model);
-        struct found told[2]; // the other's own, and what it says of us
+        struct found told[2]; // the error of the other rank, and our error as it measured it
         if (turn.peer < 0)
             continue;
         if (!turn.asks) {
@@ -84,6 +85,8 @@ static struct found look(const struct sync *sync) {
         mine.error_s = told[0].error_s + (told[1].error_s - other.error_s) / 2;
         mine.at_s = (told[1].at_s + other.at_s) / 2;
         mine.round_trip_s = told[0].round_trip_s + (told[1].round_trip_s + other.round_trip_s) / 2;
+        if (exact) // this rank reads the clock of rank 0, whatever its messages suggest
+            mine.error_s = mine.round_trip_s = 0;
     }
     return mine;
 }
@@ -93,21 +96,27 @@ static int by_error(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-// The largest error of any rank, by the median look of each.
-static double error_of(struct sync *sync) {
+// Measures the error of each rank as the median of some looks. `exact`: ranks that read the clock
+// of rank 0 have none.
+static void find_error(struct sync *sync, bool exact) {
     struct found found[SYNC_LOOKS];
     for (int i = 0; i < SYNC_LOOKS; i++)
-        found[i] = look(sync);
+        found[i] = look(sync, exact && sync->exact);
     qsort(found, SYNC_LOOKS, sizeof *found, by_error);
     const struct found *median = &found[SYNC_LOOKS / 2];
     sync->end_s = median->error_s;
     sync->round_trip_s = median->round_trip_s;
     sync->found_s = sync_own(sync, median->at_s);
     sync->looked_s = clock_now(sync->clock);
-    return largest(sync, fabs(sync->end_s));
 }
 
-// The time stamp counter of a host is one: ranks that calibrated it apart would drift apart.
+// What the measured error of this rank may itself be wrong by.
+static double uncertain(const struct sync *sync) {
+    return SYNC_WAYS_DIFFER * sync->round_trip_s;
+}
+
+// The ranks of a host read one time stamp counter. They use one calibration of it, because two
+// calibrations would drift apart.
 static void share_scale(struct sync *sync) {
     MPI_Comm host;
     if (sync->clock->kind != CLOCK_TSC)
@@ -122,9 +131,13 @@ static void learn(struct sync *sync, struct failure *failure) {
     for (int i = 0; i < TRIES && !failed(failure); i++) {
         sync->model = (struct model){0};
         sync->slope = sync->slope_se = sync->learnt_trip_s = sync->most_s = 0;
+        sync->exact = sync->all_exact = false;
         sync->method->learn(sync, failure);
         sync->base = (struct anchor){sync->model.reference, sync->model.offset};
-        error = error_of(sync);
+        // All ranks are checked by messages here: this finds hosts whose ranks do not read one
+        // clock.
+        find_error(sync, false);
+        error = largest(sync, fabs(sync->end_s));
         sync->begin_s = sync->end_s;
         sync->checked_s = clock_now(sync->clock);
         // Half a round trip for each hop of the learning, and half a one of the check; a round
@@ -165,35 +178,32 @@ void sync_open(struct sync *sync, MPI_Comm comm, struct clock *clock,
 }
 
 double sync_check(struct sync *sync) {
-    if (!sync->method)
+    if (!sync->method || sync->all_exact)
         return 0;
-    double error = error_of(sync);
+    find_error(sync, true);
+    double error = largest(sync, fmax(0, fabs(sync->end_s) - uncertain(sync)));
     sync->most_s = fmax(sync->most_s, error);
     return error;
 }
 
-static void put_right(struct sync *sync) {
-    double uncertain = SYNC_WAYS_DIFFER * sync->round_trip_s;
-    if (sync->exact || sync->rank == 0 || fabs(sync->end_s) <= uncertain)
+bool sync_due(struct sync *sync) {
+    double due = sync->method && !sync->all_exact && sync->again_s > 0 &&
+                 clock_now(sync->clock) - sync->looked_s > sync->again_s;
+    announce(sync->comm, &due, 1);
+    return due != 0;
+}
+
+void sync_repair(struct sync *sync) {
+    sync->renewals++;
+    if (sync->exact || sync->rank == 0 || fabs(sync->end_s) <= uncertain(sync))
         return;
-    double se = model_repair(&sync->model, sync->base, sync->found_s, sync->end_s, uncertain,
+    double se = model_repair(&sync->model, sync->base, sync->found_s, sync->end_s, uncertain(sync),
                              sync->method->drifts ? sync->baseline_s : INFINITY);
     if (se > 0) {
         sync->slope = sync->model.slope;
         sync->slope_se = se;
         sync->slope_applied = true;
     }
-}
-
-void sync_renew(struct sync *sync) {
-    double due = sync->method && sync->again_s > 0 &&
-                 clock_now(sync->clock) - sync->looked_s > sync->again_s;
-    announce(sync->comm, &due, 1);
-    if (due == 0)
-        return;
-    sync_check(sync);
-    put_right(sync);
-    sync->renewals++;
 }
 
 static void describe_rank(const struct sync *sync, struct json *json) {
@@ -215,8 +225,8 @@ static void describe_rank(const struct sync *sync, struct json *json) {
     json_close(json, '}');
 }
 
-void sync_describe(const struct sync *sync, double slot_s, double share, struct json *json,
-                   struct failure *failure) {
+void sync_describe(const struct sync *sync, double lead_s, double share, long voided,
+                   struct json *json, struct failure *failure) {
     struct json mine = {0};
     describe_rank(sync, &mine);
     if (mine.lost)
@@ -233,10 +243,12 @@ void sync_describe(const struct sync *sync, double slot_s, double share, struct 
         json_integer(json, sync->renewals);
         json_name(json, "most_s");
         json_real(json, sync->most_s);
-        json_name(json, "slot_s");
-        json_real(json, slot_s);
+        json_name(json, "lead_s");
+        json_real(json, lead_s);
         json_name(json, "share");
         json_real(json, share);
+        json_name(json, "voided");
+        json_integer(json, voided);
         json_name(json, "ranks");
         json_open(json, '[');
         json_raw(json, all ? all : "");

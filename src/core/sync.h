@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One clock for all ranks: learnt by messages, with its error measured at both ends of a run.
+// Synchronises the clocks of all ranks by messages, and measures the remaining error.
 #ifndef COTEJO_CORE_SYNC_H
 #define COTEJO_CORE_SYNC_H
 
@@ -33,7 +33,8 @@ struct sync {
     double slope, slope_se;
     bool slope_applied;
     double learnt_trip_s; // round trip of what it learnt from
-    bool exact;           // it reads the very clock that rank 0 reads
+    bool exact;           // this rank reads the clock that rank 0 reads
+    bool all_exact;       // all ranks do: there is nothing to check
     struct anchor base;   // where it was learnt
     // What was found, on every rank of its own: its error against rank 0, and the round trips of
     // what found it, half of which are the most that the error is wrong by.
@@ -41,7 +42,7 @@ struct sync {
     double checked_s; // own time of the first check
     double found_s;   // own time at which the error was `end_s`
     double looked_s;  // own time at which the last check was through
-    double most_s;    // the largest error of any rank that was found before it was put right
+    double most_s;    // the largest error of any rank that a check after the first one proved
     long renewals;    // checks after which models were put right
 };
 
@@ -67,19 +68,21 @@ enum { SYNC_LOOKS = 1, SYNC_POINTS = 2, SYNC_EXCHANGES = 1 };
 enum { SYNC_LOOKS = 3, SYNC_POINTS = 14, SYNC_EXCHANGES = 10 };
 #endif
 
-// Measures the error again, down a tree of ranks. Returns the largest error of any rank, on all
-// ranks. Collective.
+// Measures the error again, down a tree of ranks, unless all ranks read one clock. Returns, on all
+// ranks, the largest error that any rank has for certain: the uncertainty of the check is taken
+// off. Collective.
 double sync_check(struct sync *sync);
 
-// The same between two measurements, when --sync-again has passed since the last time; then each
-// model that is wrong by more than a reading may be is put right: by a new offset, or, where the
-// method knows of drift, by the slope between the two times, which are further apart than any
-// baseline. What the error was counts until the end. Collective.
-void sync_renew(struct sync *sync);
+// Whether the time of --sync-again has passed since the last check. Collective.
+bool sync_due(struct sync *sync);
 
-// The value of the member `observed.sync`, whole on rank 0. Its error was held against `share`
-// of `slot_s` (not finite: nothing was). Collective; failure agreed.
-void sync_describe(const struct sync *sync, double slot_s, double share, struct json *json,
-                   struct failure *failure);
+// Corrects each model that the last check found wrong: its offset or, if the method knows drift,
+// the slope between the two checks, which are further apart than any baseline.
+void sync_repair(struct sync *sync);
+
+// The value of the member `observed.sync`, complete on rank 0. The error was allowed to reach
+// `share` of the samples; `voided` samples did not allow it. Collective; failure agreed.
+void sync_describe(const struct sync *sync, double lead_s, double share, long voided,
+                   struct json *json, struct failure *failure);
 
 #endif

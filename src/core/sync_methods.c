@@ -143,6 +143,7 @@ static void learn_two_level(struct sync *sync, struct failure *failure) {
         sync->model.offset += later;
         sync->model.reference -= later;
         sync->exact = first.rank == 0;
+        PMPI_Allreduce(&sync->exact, &sync->all_exact, 1, MPI_C_BOOL, MPI_LAND, sync->comm);
     }
     MPI_Comm_free(&host);
 }

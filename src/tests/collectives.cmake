@@ -2,7 +2,7 @@
 # Launches of the collective operations: their results are checked, times do not matter.
 
 set(brief --budget 0 --min-repetitions 1 --max-repetitions 1 --set-up 0 --stage 1 --warm-up 1
-  --sync-share 1)
+  --sync-share 1 --late 1)
 
 function(add_collective name)
   add_test(NAME collective-${name} COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:cotejo>

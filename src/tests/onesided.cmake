@@ -14,7 +14,8 @@ launch(
   "onesided --sizes 8,1000 --layout 16,64")
 add_test(NAME onesided-progress COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:cotejo>
   onesided-progress --operation put,get_accumulate --synchronisation lock,flush --sizes 1000
-  --compute 0,200 --budget 0.005 --min-repetitions 3 --max-repetitions 5 --set-up 0 --sync-share 1)
+  --compute 0,200 --budget 0.005 --min-repetitions 3 --max-repetitions 5 --set-up 0 --sync-share 1
+  --late 1)
 
 # Queues that are looked through; many to one, both ways at once.
 launch(
@@ -26,5 +27,5 @@ launch(
   "bandwidth --sizes 0,1,1000,100k --requests persistent --queue 1,4 --ways both --places one"
   "bandwidth --sizes 0,1,100k --requests persistent --queue 6 --split parts --mode synchronous"
   "bandwidth --ways both --split parts --sizes 0,1,1000,100k --queue 1,6"
-  "fans --sizes 0,1,1000,100k --queue 1,3 --sync-share 1"
+  "fans --sizes 0,1,1000,100k --queue 1,3"
   "fans --sizes 0,1,1000,100k --direction in --start barrier")

@@ -16,7 +16,7 @@ launch(
   "pingping --sizes 1:64Ki:x16 --adaptive 0.1 --cache cold --mode buffered")
 
 # After a common start, whose rules are others.
-set(bounds --budget 0.01 --max-repetitions 20 --set-up 0 --sync-share 1)
+set(bounds --budget 0.01 --max-repetitions 20 --set-up 0 --sync-share 1 --late 1)
 add_test(NAME alltoall-variants COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:cotejo>
   alltoall-variants --sizes 0,1,1000,100k ${bounds})
 add_test(NAME alltoall-variants-cold COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:cotejo>

@@ -203,6 +203,39 @@ static void whole_files(void) {
     CHECK(access(path("good.csv.tmp"), F_OK) != 0 && access(path("good.json.tmp"), F_OK) != 0);
 }
 
+// Samples that turn out to be wrong later are marked in the file, with the rows of their ranks.
+static void samples_are_voided_in_the_file(void) {
+    struct failure failure = {0};
+    struct samples samples;
+    char line[200];
+    samples_open(&samples, path("void"), NULL, &failure);
+    for (int i = 0; i < 4; i++) {
+        add(&samples, "a", 8, 1 + i, i != 3);
+        samples_stream(&samples, samples.at[i], 0, &failure);
+        samples_stream(&samples, samples.at[i], 1, &failure);
+        if (i != 2)
+            samples_flush(&samples);
+    }
+    add(&samples, "b", 8, 9, true); // waits for the file
+    samples_void(&samples, 1, FAULT_CLOCKS);
+    samples_void(&samples, 3, FAULT_CLOCKS);
+    samples_void(&samples, 4, FAULT_CLOCKS);
+    CHECK(!samples.at[1].valid && samples.at[1].fault == FAULT_CLOCKS);
+    CHECK(samples.at[3].fault == FAULT_NONE && samples_summary(&samples, 0).n == 2);
+    samples_publish(&samples, &(struct json){.text = "{}", .length = 2}, &failure);
+    CHECK(!failed(&failure));
+    FILE *file = fopen(path("void.csv"), "r");
+    char valid[20] = "", *end = valid;
+    for (int i = 0; fgets(line, sizeof line, file); i++)
+        if (i >= 2)
+            *end++ = line[strlen(line) - 2];
+    fclose(file);
+    CHECK(strcmp(valid, "1110001110000") == 0);
+    samples_close(&samples);
+    unlink(path("void.csv"));
+    unlink(path("void.json"));
+}
+
 static void nothing_is_overwritten_or_left(void) {
     struct failure failure = {0};
     struct samples samples;
@@ -227,6 +260,7 @@ int main(void) {
     rows_of_ranks_stream();
     held_samples_wait();
     whole_files();
+    samples_are_voided_in_the_file();
     nothing_is_overwritten_or_left();
     unlink(path("good.csv"));
     unlink(path("good.json"));

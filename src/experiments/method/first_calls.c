@@ -5,7 +5,7 @@
 #include "node.h"
 #include "payload.h"
 #include "ranks.h"
-#include "start.h"
+#include "sampler.h"
 
 #include <string.h>
 

@@ -6,8 +6,8 @@
 #include "node.h"
 #include "payload.h"
 #include "ranks.h"
+#include "sampler.h"
 #include "skew.h"
-#include "start.h"
 
 #include <limits.h>
 #include <stdio.h>

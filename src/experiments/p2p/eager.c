@@ -3,7 +3,7 @@
 #include "barrier.h"
 #include "payload.h"
 #include "ranks.h"
-#include "start.h"
+#include "sampler.h"
 
 #include <limits.h>
 #include <math.h>
@@ -57,12 +57,13 @@ static void prepare(const struct operation *operation, long repetition) {
     eager->asked_s = seconds(eager);
 }
 
-// The start: after a barrier a receiver that burnt its time there waiting may be without its core;
-// one that has just answered is not.
-static double meet(struct sampler *sampler, const struct progress *progress, long i) {
-    MPI_Comm comm = sampler->bench->comm;
-    int sender = sampler->bench->rank == 0;
-    (void)progress;
+// The start: a receiver that waited in a barrier may have lost its core there, a receiver that has
+// just answered has not.
+static double meet(struct start_line *line, long i) {
+    MPI_Comm comm = line->comm;
+    int rank;
+    MPI_Comm_rank(comm, &rank);
+    int sender = rank == 0;
     (void)i;
     if (sender)
         MPI_Send(NULL, 0, MPI_BYTE, 1, READY, comm);
