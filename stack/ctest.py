@@ -70,7 +70,8 @@ def under_sanitizers(present, stack, only_build=False):
     family = next((f for f in present if f.keeps_no_memory), present[0])
     print(f"ctest: {family.title}, with sanitizers", flush=True)
     folder = stack / "build/sanitize"
-    compile_benchmarks(family, stack, folder, ["-DCOTEJO_SANITIZE=ON"])
+    compile_benchmarks(family, stack, folder, ["-DCOTEJO_SANITIZE=ON",
+                                               "-DCMAKE_COMPILE_WARNING_AS_ERROR=ON"])
     if only_build:
         return []
     leaks = "1" if family.keeps_no_memory else "0"

@@ -14,9 +14,15 @@
 
 enum { XSAVE_REGISTERS = 0x202, MOST_BYTES = 64 * 1024 };
 
-long ptrace(enum __ptrace_request request, ...);
+#ifdef __GLIBC__
+typedef enum __ptrace_request request_type;
+#else
+typedef int request_type; // musl
+#endif
 
-long ptrace(enum __ptrace_request request, ...) {
+long ptrace(request_type request, ...);
+
+long ptrace(request_type request, ...) {
     static unsigned char whole[MOST_BYTES]; // a guest's kernel has one thread that traces
     struct iovec registers = {whole, sizeof whole};
     va_list rest;

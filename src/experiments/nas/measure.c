@@ -44,6 +44,7 @@ static void start_threads(struct nas *nas, const struct options *options) {
                     "%d threads were asked for and OpenMP gives %d; see OMP_THREAD_LIMIT",
                     nas->threads, given);
 #else
+    (void)options;
     if (nas->threads > 1)
         failure_set(nas->failure, STATUS_USAGE,
                     "this build has no OpenMP; build it with a compiler that has, or take ranks");

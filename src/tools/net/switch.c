@@ -14,6 +14,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h> // RENAME_NOREPLACE
 #include <math.h>
 #include <poll.h>
 #include <sched.h>
@@ -238,7 +239,8 @@ static void make_folder(struct cluster *cluster, struct failure *failure) {
     bool whole = file && fputs(text, file) >= 0;
     if (file && fclose(file) != 0)
         whole = false;
-    if (whole && renameat2(AT_FDCWD, place, AT_FDCWD, cluster->folder, RENAME_NOREPLACE) == 0)
+    if (whole &&
+        syscall(SYS_renameat2, AT_FDCWD, place, AT_FDCWD, cluster->folder, RENAME_NOREPLACE) == 0)
         return;
     failure_set(failure, STATUS_USAGE, "--folder '%s': %s", cluster->folder,
                 *cluster->folder ? strerror(errno) : "give one");
