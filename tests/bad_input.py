@@ -29,6 +29,10 @@ PIECES = [b"\x00", b"\xff\xfe", b"'", b'"', b"{", b"}", b"[" * 3000, b"\n", b","
           b"!!python/object:x", b"9" * 400, "é€".encode(), b"%", b"\\", b"true", b"(", b"?", b"*"]
 
 
+#: A reader that takes longer over any input hangs.
+WITHIN_S = 10
+
+
 class Fault(AssertionError):
     """A reader that did not say in one line what is wrong."""
 
@@ -93,7 +97,7 @@ def in_r(reader, path):
     """What R's reader says of a file is a ValueError, as of the others."""
     answer = r_process()
     answer.stdin.write(f"{reader} {path}\n")
-    if not select.select([answer.stdout], [], [], 60)[0] or not (line := answer.stdout.readline()):
+    if not select.select([answer.stdout], [], [], WITHIN_S)[0] or not (line := answer.stdout.readline()):
         answer.kill()
         r_process.cache_clear()
         raise Fault(f"R came to nothing over {path.read_bytes()[:300]!r}")
@@ -118,10 +122,24 @@ def read_in_r(path):
     in_r("launch", path)
 
 
+def study_of(path):
+    """A whole session in R, whose samples have the columns that its description says."""
+    try:
+        names = [column["name"] for column in json.loads(path.read_bytes())["samples"]["columns"]]
+        head, _, *rows = SAMPLES.decode().splitlines()
+        more = ["1"] * (len(names) - rows[0].count(",") - 1)
+        lines = [head, ",".join(names), *(",".join([row, *more]) for row in rows)]
+        path.with_suffix(".csv").write_text("\n".join(lines) + "\n")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        pass
+    in_r("study", path)
+
+
 LAUNCH = "pingpong_quick.mpich.shm.near.001"
 KEPT = next((REPO / "analysis/tests/testthat/fixtures/v2/local").iterdir())
 DESCRIPTION = (KEPT / f"{LAUNCH}.json").read_bytes()
 SAMPLES = (KEPT / f"{LAUNCH}.csv").read_bytes()
+PLAN = (KEPT / "session.json").read_bytes()
 EXHIBIT = b"""\
 exhibit("ours-fig-1", "Exchange by primitive",
   data = launches_of("exchange_full", operation = "exchange-*", sizes = "1..1Mi"),
@@ -161,6 +179,13 @@ READERS = {
         (DESCRIPTION.replace(b'"status": "ok"', b'"status": "good"'), "status"),
         (DESCRIPTION.replace(b'"cotejo-launch/2"', b'"cotejo-launch/9"'), "cotejo-launch/9"),
         (DESCRIPTION.replace(b'"asked"', b'"aksed"'), "asked"))),
+    "study in R": Reader(DESCRIPTION, launch_of(".json", study_of), (
+        (DESCRIPTION.replace(b'"name": "valid"', b'"name": "a<b"'), "columns"),
+        (DESCRIPTION.replace(b'"status": "ok"', b'"status": "good"'), "status"))),
+    "session in R": Reader(PLAN, in_file("session.json", lambda p: in_r("session", p)), (
+        (b"{", "session.json:1: not JSON"), (b"[]", "seed is missing"),
+        (b"[1]", "not one JSON object"),
+        (PLAN.replace(b'"tag"', b'"gat"'), "is missing"))),
     "samples": Reader(SAMPLES, launch_of(".csv", packed), (
         (SAMPLES[:-20], "001.csv"), (SAMPLES + SAMPLES.splitlines(True)[-1], "rows"),
         (b"", "001.json"), (SAMPLES.replace(b"pingpong,", b"", 1), "columns"))),
@@ -181,8 +206,44 @@ READERS = {
 }
 
 
+#: What a stranger writes in place of a value or a name, to run code, to lead elsewhere, to take
+#: memory or time, or to stop a report.
+HOSTILE = ("", "`bytes`+{system('id');0}", "a<b", "key", "mpi", "bytes", "`", "../../x",
+           "/etc/passwd", "x" * 5000, "\x1b[2J", "\u202e", "\ud800", "<script>alert(1)</script>",
+           "a\nb", "a,b", "%s%n", "$(id)", "NA", "é", 0, -1, 1e308, 2**63, 2**70, 0.5,
+           True, None, [], {}, [[]] * 1000, {"a": {"b": {"c": []}}}, [None], ["x", 1], {"": ""})
+
+
+def rewritten(value, rng):
+    """A value of JSON with one member, name or element in it that a stranger chose."""
+    if isinstance(value, dict) and value and rng.random() < 0.9:
+        name = rng.choice(list(value))
+        how = rng.random()
+        if how < 0.1:
+            return {new if key == name else key: one for key, one in value.items()
+                    for new in [str(rng.choice(HOSTILE))]}
+        if how < 0.2:
+            return {key: one for key, one in value.items() if key != name}
+        return {**value, name: rewritten(value[name], rng)}
+    if isinstance(value, list) and value and rng.random() < 0.9:
+        at = rng.randrange(len(value))
+        if rng.random() < 0.2:
+            return [*value, value[at]]
+        return [*value[:at], rewritten(value[at], rng), *value[at + 1:]]
+    return rng.choice(HOSTILE)
+
+
 def spoiled(data, rng):
-    """The input with a few mistakes in it."""
+    """The input with a few mistakes in it; JSON also as a stranger would change its members."""
+    if data[:1] in b"{[" and rng.random() < 0.6:
+        try:
+            value = json.loads(data)
+        except (ValueError, RecursionError):
+            value = None
+        if value:
+            for _ in range(rng.randint(1, 3)):
+                value = rewritten(value, rng)
+            return json.dumps(value).encode()
     for _ in range(rng.randint(1, 4)):
         at, end = sorted((rng.randint(0, len(data)), rng.randint(0, len(data))))
         how = rng.randrange(5)

@@ -58,7 +58,7 @@ def read_all(number, seed):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("stack", type=pathlib.Path)
-    parser.add_argument("--number", type=int, default=1000, help="inputs by chance a reader")
+    parser.add_argument("--number", type=int, default=10_000, help="inputs by chance a reader")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kills", type=int, default=100, help="kills of studies")
     parser.add_argument("--part", choices=["input", *bench_accidents.PARTS], action="append",

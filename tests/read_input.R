@@ -27,9 +27,23 @@ read_launch <- function(file) {
   for (fault in cotejo:::read_launches(file)$broken) stop(fault)
 }
 
-read_session <- function(file) cotejo:::read_plan(file)
+read_session <- function(file) {
+  tryCatch(cotejo:::read_plan(file), error = function(e) stop(cotejo:::as_fault(e, file)))
+}
 
-readers <- list(register = read_register, launch = read_launch, session = read_session)
+# All that a report asks of a session: it is read, summarised and chosen from.
+read_whole <- function(file) {
+  study <- suppressMessages(cotejo::read_study(dirname(file)))
+  for (what in study$broken$what) stop(what)
+  summary <- cotejo::summarise_launches(study)
+  cotejo::summarise_configurations(summary)
+  cotejo::choose_sessions(study$launches)
+}
+
+options(cotejo.cache = FALSE)
+readers <- list(
+  register = read_register, launch = read_launch, session = read_session, study = read_whole
+)
 input <- file("stdin", "r")
 while (length(line <- readLines(input, 1L))) {
   asked <- strsplit(line, " ", fixed = TRUE)[[1L]]

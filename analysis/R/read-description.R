@@ -11,7 +11,7 @@ parse_description <- function(file) {
   if (!isTRUE(launch$schema %in% LAUNCH_SCHEMAS)) {
     bad_data(
       file, line_of_member(file, "schema"),
-      sprintf("schema %s, not \"%s\"", deparse(launch$schema), LAUNCH_SCHEMAS[[1L]]),
+      sprintf("schema %s, not \"%s\"", said_value(launch$schema), LAUNCH_SCHEMAS[[1L]]),
       "read it with the version of cotejo that wrote it"
     )
   }

@@ -110,6 +110,9 @@ check_words <- function(object, members, pattern, file, within = character()) {
   }
 }
 
+# A value of data in a message, whatever it is.
+said_value <- function(value) shortened(deparse(value, nlines = 1L)[[1L]], 80L)
+
 # A text of data in a message: quoted, short, and without what a terminal obeys.
 quoted <- function(text) {
   shown <- encodeString(substr(shown_bytes(text), 1L, 60L), quote = "\"")

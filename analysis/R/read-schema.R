@@ -117,7 +117,7 @@ check_known <- function(value, known, file, path) {
   if (!isTRUE(value %in% known)) {
     bad_data(
       file, line_of_member(file, path),
-      sprintf("%s %s", paste(path, collapse = "."), deparse(value)),
+      sprintf("%s %s", paste(path, collapse = "."), said_value(value)),
       paste("it must be one of", toString(known))
     )
   }

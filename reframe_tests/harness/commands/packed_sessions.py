@@ -149,7 +149,8 @@ def packed_samples(path, record, most):
             raise FileError(f"{path.with_name(name)}: a control character or quote in "
                             f"{odd[:60]!r}")
         if len(lines) != rows:
-            raise FileError(f"{path.with_name(name)}: {len(lines)} rows, {path.name} says {rows}")
+            raise FileError(f"{path.with_name(name)}: {len(lines)} rows, {path.name} says "
+                            f"{str(rows)[:40]!a}")
         kept = thinned(lines, columns, most)
     except FileError:
         raise
