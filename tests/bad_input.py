@@ -97,7 +97,8 @@ def in_r(reader, path):
     """What R's reader says of a file is a ValueError, as of the others."""
     answer = r_process()
     answer.stdin.write(f"{reader} {path}\n")
-    if not select.select([answer.stdout], [], [], WITHIN_S)[0] or not (line := answer.stdout.readline()):
+    came = select.select([answer.stdout], [], [], WITHIN_S)[0]
+    if not came or not (line := answer.stdout.readline()):
         answer.kill()
         r_process.cache_clear()
         raise Fault(f"R came to nothing over {path.read_bytes()[:300]!r}")
