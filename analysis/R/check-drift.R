@@ -33,7 +33,7 @@ levels_of_blocks <- function(summary) {
 #'   relative to the median), `p` (`NA` under five blocks), `first` (relative level of the first
 #'   block), `first_deviations` (`NA` under five blocks), `warm_up` (more than three of them
 #'   slower).
-#' @export
+#' @keywords internal
 drift_of_blocks <- function(summary) drift_of_levels(levels_of_blocks(summary))
 
 drift_of_levels <- function(levels) {

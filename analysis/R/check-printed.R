@@ -17,7 +17,7 @@
 #' @param dir folder of the printed numbers, `data/published`.
 #' @return data.table: `study`, `where`, `page`, `what`, `printed` (text), `recomputed`, `low`,
 #'   `high`, `unit`, `verdict`, `remark`.
-#' @export
+#' @keywords internal
 audit_published <- function(dir) {
   checks <- list(
     audit_overheads(dir), audit_netpipe(dir), audit_fft(dir), audit_phase(dir),

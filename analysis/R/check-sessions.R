@@ -271,7 +271,7 @@ differing_state <- function(rows, first_row, one, other) {
 #' @param launches what [read_results()] returned as `launches`.
 #' @return data.table: `site`, `session`, `cell`, `planned`, `usable`, `unusable` (failed or
 #'   marked), `missing`; only cells that lack usable launches.
-#' @export
+#' @keywords internal
 missing_cells <- function(sessions, launches) {
   out <- lapply(seq_len(nrow(sessions)), function(i) {
     plan <- sessions[i]

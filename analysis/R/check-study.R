@@ -24,7 +24,7 @@ STUDY_TABLES <- list(
 #' @param ... further facts of the study: `sessions`, `audit`, `quantities`, `roles`, `broken`, as
 #'   [read_results()] returns them.
 #' @return an object of class `cotejo_study`, checked by [check_study()].
-#' @export
+#' @keywords internal
 new_study <- function(launches, configurations, measurements, ...) {
   check_study(structure(
     list(

@@ -9,7 +9,7 @@
 #' @return list: `mean_x`, `mean_y`, `difference`, `low`, `high` (s), `t`, `df`, `p`; `NA` where
 #'   a side has one launch or neither side varies.
 #' @references Welch 1947, Biometrika 34.
-#' @export
+#' @keywords internal
 welch <- function(x, y, level = 0.99) {
   welch_of_columns(matrix(x, ncol = 1L), matrix(y, ncol = 1L), level)
 }

@@ -200,7 +200,7 @@ draw_exhibit <- function(exhibit, ground, launches, out_dir, overlays = read_ove
   name <- file_of_exhibit(spec, ground)
   printed <- overlays[overlays$exhibit == spec$name]
   # Without tests, it is made of printed numbers.
-  launched <- nzchar(spec$tests) || is.null(find_verb(spec$verb))
+  launched <- nzchar(spec$tests) || is.null(find_drawing(spec))
   wanted <- spec$filter[[1L]]
   # A simulated network is no transport of a library: its platform says what it stands for.
   if (ground == "simulated") wanted$transport <- NULL
@@ -216,7 +216,7 @@ draw_exhibit <- function(exhibit, ground, launches, out_dir, overlays = read_ove
     lacks <- waits_for(spec, launches)
   } else {
     message("drawing ", spec$study, "-", name)
-    drawn <- tryCatch(find_verb(spec$verb)(exhibit), cotejo_waiting = identity)
+    drawn <- tryCatch(find_drawing(spec)(exhibit), cotejo_waiting = identity)
     if (inherits(drawn, "cotejo_waiting")) {
       state <- "waiting"
       lacks <- conditionMessage(drawn)

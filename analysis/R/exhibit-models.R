@@ -208,7 +208,7 @@ noise_of <- function(curve) {
 #'   `tried_bytes`, the largest size that was tried of it, and `header_bytes`, what of a limit
 #'   set by hand the library takes for itself (`NA` where none was set, or none seen). No rows
 #'   without launches.
-#' @export
+#' @keywords internal
 known_limits <- function(results, session = NULL) {
   tried <- results$launches[experiment == "eager-limit"]
   # Not inside [], where `session` is the column.

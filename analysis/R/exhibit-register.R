@@ -14,7 +14,10 @@ registered$rows <- list()
 #' @param title what it shows, in our own words.
 #' @param data what it is drawn from: [launches_of()]; `NULL` where it is made of printed numbers
 #'   or waits for something.
-#' @param draw how it is drawn, a verb such as [by_size()]; `NULL`: not drawn yet.
+#' @param draw how it is drawn: a verb such as [by_size()], or a function of the launch summaries (a
+#'   data.table, see [summarise_launches()]) that returns a ggplot or a table; `NULL`: not drawn
+#'   yet. The verbs and [launches_of()] are known in the arguments of this call only.
+#' @param kind of a function: `"figure"` or `"table"`. A verb has its own.
 #' @param differs how it differs from the published one, a sentence for the caption.
 #' @param needs what a site or an experiment must have, where that is not there yet.
 #' @param without what of the study's own contrast no launches of ours can show: then it is drawn
@@ -30,36 +33,61 @@ registered$rows <- list()
 #'   data = launches_of("exchange_full", operation = "exchange-*", sizes = "1..1Mi"),
 #'   draw = by_size(series = operation, panel = c(mpi, transport))
 #' )
+#' exhibit("ours-spread", "Spread of the launches",
+#'   data = launches_of("pingpong_quick"),
+#'   draw = function(launches) {
+#'     ggplot2::ggplot(launches, ggplot2::aes(mpi, 1e6 * median_s)) + ggplot2::geom_violin()
+#'   }
+#' )
 #' }
 #' @export
 exhibit <- function(name, title, data = NULL, draw = NULL, differs = "", needs = "",
-                    without = "", circular = FALSE) {
-  row <- exhibit_row(name, title, data, draw, differs, needs, without, circular)
+                    without = "", circular = FALSE, kind = "figure") {
+  data <- rlang::enquo(data)
+  draw <- rlang::enquo(draw)
+  words <- words_of_exhibits()
+  row <- exhibit_row(
+    name, title, rlang::eval_tidy(data, words), rlang::eval_tidy(draw, words), differs, needs,
+    without, circular, kind
+  )
   if (name %in% names(registered$rows)) wrong_exhibit(name, "it is there already")
   registered$rows[[name]] <- row
   invisible(row)
 }
 
+#' The functions that arguments of [exhibit()] may call: verbs, and words for launches.
+#' @noRd
+words_of_exhibits <- function() {
+  package <- topenv()
+  verbs <- sub("^exhibit_", "", ls(package, pattern = "^exhibit_"))
+  mget(
+    intersect(c("launches_of", "not", "if_there", verbs), ls(package)), package,
+    mode = "function"
+  )
+}
+
 #' An exhibit as a row of the register, checked and not registered.
 #' @noRd
 exhibit_row <- function(name, title, data = NULL, draw = NULL, differs = "", needs = "",
-                        without = "", circular = FALSE) {
+                        without = "", circular = FALSE, kind = "figure") {
   check_texts(list(
     name = name, title = title, differs = differs, needs = needs, without = without
   ))
   if (!isTRUE(circular) && !isFALSE(circular)) {
     wrong_exhibit(name, "circular is neither TRUE nor FALSE")
   }
+  if (!kind %in% c("figure", "table")) wrong_exhibit(name, "kind is neither figure nor table")
   draw <- in_exhibit(name, draw)
+  if (is.function(draw)) draw <- drawing_by(draw, kind)
   data <- in_exhibit(name, data)
   check_parts(name, data, draw, needs)
   if (is.null(data)) data <- list(tests = "", filter = list(), sizes = "")
-  if (is.null(draw)) draw <- list(kind = "figure", verb = "", arguments = list(), cost = 1)
+  if (is.null(draw)) draw <- list(kind = kind, verb = "", arguments = list(), cost = 1)
   data.table(
     study = sub("-.*", "", name), exhibit = sub("^[^-]*-", "", name), name = name,
     kind = draw$kind, title = title, tests = data$tests, filter = list(data$filter),
     sizes = data$sizes, verb = draw$verb, arguments = list(draw$arguments), cost = draw$cost,
-    differs = differs, needs = needs, without = without, circular = circular
+    own = list(draw$own), differs = differs, needs = needs, without = without, circular = circular
   )
 }
 
@@ -67,7 +95,7 @@ exhibit_row <- function(name, title, data = NULL, draw = NULL, differs = "", nee
 check_parts <- function(name, data, draw, needs) {
   lacks <- c(data = is.null(data), draw = is.null(draw))
   is_fault <- c(
-    "draw is no verb, such as by_size()" =
+    "draw is no verb, such as by_size(), and no function" =
       !(lacks[["draw"]] || inherits(draw, "cotejo_drawing")),
     "data is not what launches_of() gives" =
       !(lacks[["data"]] || inherits(data, "cotejo_launches")),
@@ -102,7 +130,7 @@ in_exhibit <- function(name, argument) {
 #'
 #' @return data.table, a row an exhibit in the order of their calls: `study`, `exhibit`, `name`,
 #'   `kind` (`figure` or `table`), `title`, `tests`, `filter` (list), `sizes`, `verb`, `arguments`
-#'   (list), `cost` (of a row of its data), `differs`, `needs`, `without`, `circular`.
+#'   (list), `cost` (of a row of its data), `own` (list: a function instead of a verb), `differs`, `needs`, `without`, `circular`.
 #' @export
 list_exhibits <- function() rbindlist(unname(registered$rows))
 
@@ -118,7 +146,7 @@ list_exhibits <- function() rbindlist(unname(registered$rows))
 #' launches_of("netpipe_uni", c("stream_quick", "pingpong_quick"),
 #'   transport = c("tcp", "llc", if_there("shm")), sizes = "1..4Ki"
 #' )
-#' @export
+#' @keywords internal
 launches_of <- function(..., sizes = "") {
   given <- list(...)
   named <- nzchar(if (is.null(names(given))) rep("", length(given)) else names(given))
@@ -156,11 +184,11 @@ with_and_without <- function(names) {
 #' @param values of a column, for [launches_of()]: of `not()` no row has them; those of
 #'   `if_there()` are not missed where no launch has them. Of `if_there()` also names of tests.
 #' @return for [launches_of()].
-#' @export
+#' @keywords internal
 not <- function(values) paste0("!", values)
 
 #' @rdname not
-#' @export
+#' @keywords internal
 if_there <- function(values) paste0("(", values, ")")
 
 wrong_argument <- function(...) refuse(paste0("exhibit: ", ...))
@@ -209,6 +237,31 @@ drawing <- function(verb, columns = list(), ..., kind = "figure", cost = 1) {
   )
 }
 
+#' A function of launch summaries in place of a verb.
+#' @noRd
+drawing_by <- function(own, kind) {
+  structure(
+    list(verb = "", kind = kind, arguments = list(), cost = 1, own = own),
+    class = "cotejo_drawing"
+  )
+}
+
+#' What an exhibit's own function makes of its launches.
+#' @noRd
+draw_by_own <- function(exhibit) {
+  made <- exhibit$spec$own[[1L]](copy(exhibit$summary))
+  n <- fewest_launches(exhibit$summary)
+  caption <- caption_of_exhibit(exhibit, "", n)
+  if (exhibit$spec$kind == "table" && is.data.frame(made)) {
+    return(with_table(as.data.table(made), as.data.table(made), caption))
+  }
+  if (exhibit$spec$kind == "figure" && ggplot2::is.ggplot(made)) {
+    titled <- made + ggplot2::labs(title = exhibit$spec$title, caption = caption)
+    return(with_data(titled, as.data.table(made$data)))
+  }
+  wrong_exhibit(exhibit$spec$name, paste("its function returned no", exhibit$spec$kind))
+}
+
 UNIT_NAMES <- c("ns", "us", "ms", "MB/s", "Mbit/s", "%", "messages/s", "KiB")
 
 # The columns that an expression names.
@@ -224,6 +277,12 @@ columns_named <- function(expression) {
   } else {
     wrong_argument(deparse(expression)[[1L]], " names no columns")
   }
+}
+
+#' The function that draws a row of the register; NULL when there is none.
+#' @noRd
+find_drawing <- function(spec) {
+  if (is.function(spec$own[[1L]])) draw_by_own else find_verb(spec$verb)
 }
 
 #' The function that draws a verb; NULL when there is none.

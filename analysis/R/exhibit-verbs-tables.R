@@ -5,7 +5,7 @@
 #' Memory of a rank after MPI_Init, the first all-to-all, at the end.
 #'
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 memory_table <- function() {
   drawing("memory_table", kind = "table")
 }
@@ -13,7 +13,7 @@ memory_table <- function() {
 #' Where the variance between launches comes from.
 #'
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 variance_table <- function() {
   drawing("variance_table", kind = "table")
 }
@@ -21,7 +21,7 @@ variance_table <- function() {
 #' Protocol regimes of a curve: latency, time of a byte, where they change.
 #'
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 regime_table <- function() {
   drawing("regime_table", kind = "table", cost = 20)
 }
@@ -29,7 +29,7 @@ regime_table <- function() {
 #' Parameters of LogGP in each protocol regime.
 #'
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 loggp_table <- function() {
   drawing("loggp_table", kind = "table", cost = 20)
 }
@@ -37,7 +37,7 @@ loggp_table <- function() {
 #' From which size on two blocking sends that meet wait for each other.
 #'
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 deadlock_table <- function() {
   drawing("deadlock_table", kind = "table")
 }
@@ -45,7 +45,7 @@ deadlock_table <- function() {
 #' LogP's parameters by size, by both methods.
 #'
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 logp_table <- function() {
   drawing("logp_table", kind = "table")
 }
@@ -53,7 +53,7 @@ logp_table <- function() {
 #' Eager limits set by hand, and seen.
 #'
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 limit_table <- function() {
   drawing("limit_table", kind = "table")
 }
@@ -61,7 +61,7 @@ limit_table <- function() {
 #' From which size on rendezvous is faster, and what to set.
 #'
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 crossover_table <- function() {
   drawing("crossover_table", kind = "table")
 }
@@ -69,7 +69,7 @@ crossover_table <- function() {
 #' Multi-zone kernels: load balance planned and seen, share of the exchange.
 #'
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 balance_table <- function() {
   drawing("balance_table", kind = "table")
 }
@@ -81,7 +81,7 @@ balance_table <- function() {
 #' @param measures columns of the samples, a curve or a phase each.
 #' @param share those of `measures` that are computation.
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 phase_table <- function(series = NULL, panel = NULL, measures = NULL, share = NULL) {
   drawing(
     "phase_table", list(series = substitute(series), panel = substitute(panel)),
@@ -95,7 +95,7 @@ phase_table <- function(series = NULL, panel = NULL, measures = NULL, share = NU
 #' @param reference the level that others are held against; may have stars, of several the first
 #' that is there.
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 variants_table <- function(x = NULL, reference = NULL) {
   drawing("variants_table", list(x = substitute(x)), reference = reference, kind = "table")
 }
@@ -104,7 +104,7 @@ variants_table <- function(x = NULL, reference = NULL) {
 #'
 #' @param rows columns told apart by row, by name: `mpi`, or `c(mpi, transport)`.
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 message_table <- function(rows = NULL) {
   drawing("message_table", list(rows = substitute(rows)), kind = "table")
 }
@@ -113,7 +113,7 @@ message_table <- function(rows = NULL) {
 #'
 #' @param by columns compared, of several the first that differs in these launches, by name.
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 gain_table <- function(by = NULL) {
   drawing("gain_table", list(by = substitute(by)), kind = "table")
 }
@@ -124,7 +124,7 @@ gain_table <- function(by = NULL) {
 #' @param columns columns told apart by column, by name: `mpi`, or `c(mpi, transport)`.
 #' @param unit `"us"`, `"ms"`, `"ns"`, `"MB/s"`, `"Mbit/s"`, `"messages/s"`.
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 medians_table <- function(rows = NULL, columns = NULL, unit = NULL) {
   drawing(
     "medians_table", list(rows = substitute(rows), columns = substitute(columns)),
@@ -135,7 +135,7 @@ medians_table <- function(rows = NULL, columns = NULL, unit = NULL) {
 #' Which algorithm of a broadcast fits ranks and sizes, and how sure.
 #'
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 scaling_table <- function() {
   drawing("scaling_table", kind = "table")
 }
@@ -143,7 +143,7 @@ scaling_table <- function() {
 #' Printed numbers against what follows from the others; needs no launches.
 #'
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 audit_table <- function() {
   drawing("audit_table", kind = "table")
 }
@@ -151,7 +151,7 @@ audit_table <- function() {
 #' Start-up and bandwidth of each layer, and what it adds to the one below.
 #'
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 layers_table <- function() {
   drawing("layers_table", kind = "table")
 }
@@ -161,7 +161,7 @@ layers_table <- function() {
 #' @param by columns compared, of several the first that differs in these launches, by name.
 #' @param unit `"us"`, `"ms"`, `"ns"`, `"MB/s"`, `"Mbit/s"`, `"messages/s"`.
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 welch_table <- function(by = NULL, unit = NULL) {
   drawing("welch_table", list(by = substitute(by)), unit = unit, kind = "table")
 }
@@ -173,7 +173,7 @@ welch_table <- function(by = NULL, unit = NULL) {
 #' @param repetition the only repetition that counts; of first calls 0 is the first of the
 #' launch.
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 error_table <- function(wrong = NULL, right = NULL, repetition = NULL) {
   drawing("error_table", wrong = wrong, right = right, repetition = repetition, kind = "table")
 }
@@ -181,7 +181,7 @@ error_table <- function(wrong = NULL, right = NULL, repetition = NULL) {
 #' Overhead of messages in a row: gap, hidden computation, their difference.
 #'
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 overhead_table <- function() {
   drawing("overhead_table", kind = "table")
 }
@@ -189,7 +189,7 @@ overhead_table <- function() {
 #' Start-up time and bandwidth of each transport and MPI.
 #'
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 startup_table <- function() {
   drawing("startup_table", kind = "table")
 }
@@ -197,7 +197,7 @@ startup_table <- function() {
 #' The fastest broadcast by ranks and size.
 #'
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 broadcast_table <- function() {
   drawing("broadcast_table", kind = "table")
 }

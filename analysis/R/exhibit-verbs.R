@@ -9,7 +9,7 @@
 #' @param unit `"us"`, `"ms"`, `"ns"`, `"MB/s"`, `"Mbit/s"`, `"messages/s"`.
 #' @param scale `"log"` or `"linear"`, for x and then for y.
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 by_size <- function(series = NULL, panel = NULL, unit = NULL, scale = NULL) {
   drawing(
     "by_size", list(series = substitute(series), panel = substitute(panel)),
@@ -26,7 +26,7 @@ by_size <- function(series = NULL, panel = NULL, unit = NULL, scale = NULL) {
 #' @param scale `"log"` or `"linear"`, for x and then for y.
 #' @param measure a column of the samples that is drawn in place of the time, with its own unit.
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 by_parameter <- function(x = NULL, series = NULL, panel = NULL, unit = NULL, scale = NULL,
                          measure = NULL) {
   drawing(
@@ -44,7 +44,7 @@ by_parameter <- function(x = NULL, series = NULL, panel = NULL, unit = NULL, sca
 #' @param unit `"us"`, `"ms"`, `"ns"`, `"MB/s"`, `"Mbit/s"`, `"messages/s"`.
 #' @param scale `"log"` or `"linear"`, for x and then for y.
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 gain <- function(by = NULL, series = NULL, panel = NULL, unit = NULL, scale = NULL) {
   drawing(
     "gain", list(by = substitute(by), series = substitute(series), panel = substitute(panel)),
@@ -61,7 +61,7 @@ gain <- function(by = NULL, series = NULL, panel = NULL, unit = NULL, scale = NU
 #' that is there.
 #' @param of `"performance"` (the default), or `"time"` where the study drew that.
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 relative <- function(by = NULL, series = NULL, panel = NULL, reference = NULL, of = NULL) {
   drawing(
     "relative",
@@ -75,7 +75,7 @@ relative <- function(by = NULL, series = NULL, panel = NULL, reference = NULL, o
 #' @param by columns compared, of several the first that differs in these launches, by name.
 #' @param x the column along the axis, by name: `mpi`, or `c(mpi, transport)`.
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 ratio <- function(by = NULL, x = NULL) {
   drawing("ratio", list(by = substitute(by), x = substitute(x)))
 }
@@ -85,7 +85,7 @@ ratio <- function(by = NULL, x = NULL) {
 #' @param by columns compared, of several the first that differs in these launches, by name.
 #' @param x the column along the axis, by name: `option_arrival`.
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 arrivals <- function(by = NULL, x = NULL) {
   drawing("arrivals", list(by = substitute(by), x = substitute(x)))
 }
@@ -98,7 +98,7 @@ arrivals <- function(by = NULL, x = NULL) {
 #' @param repetition the only repetition that counts; of first calls 0 is the first of the
 #' launch.
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 error <- function(series = NULL, wrong = NULL, right = NULL, repetition = NULL) {
   drawing(
     "error", list(series = substitute(series)),
@@ -112,7 +112,7 @@ error <- function(series = NULL, wrong = NULL, right = NULL, repetition = NULL) 
 #' @param panel columns told apart by panel, by name: `mpi`, or `c(mpi, transport)`.
 #' @param measures columns of the samples, a curve or a phase each.
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 overlap <- function(series = NULL, panel = NULL, measures = NULL) {
   drawing(
     "overlap", list(series = substitute(series), panel = substitute(panel)),
@@ -127,7 +127,7 @@ overlap <- function(series = NULL, panel = NULL, measures = NULL) {
 #' @param unit `"us"`, `"ms"`, `"ns"`, `"MB/s"`, `"Mbit/s"`, `"messages/s"`.
 #' @param scale `"log"` or `"linear"`, for x and then for y.
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 overheads <- function(series = NULL, panel = NULL, unit = NULL, scale = NULL) {
   drawing(
     "overheads", list(series = substitute(series), panel = substitute(panel)),
@@ -141,7 +141,7 @@ overheads <- function(series = NULL, panel = NULL, unit = NULL, scale = NULL) {
 #' @param panel columns told apart by panel, by name: `mpi`, or `c(mpi, transport)`.
 #' @param scale `"log"` or `"linear"`, for x and then for y.
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 opportunity <- function(series = NULL, panel = NULL, scale = NULL) {
   drawing(
     "opportunity", list(series = substitute(series), panel = substitute(panel)),
@@ -155,7 +155,7 @@ opportunity <- function(series = NULL, panel = NULL, scale = NULL) {
 #' @param panel columns told apart by panel, by name: `mpi`, or `c(mpi, transport)`.
 #' @param scale `"log"` or `"linear"`, for x and then for y.
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 hidden_share <- function(series = NULL, panel = NULL, scale = NULL) {
   drawing(
     "hidden_share", list(series = substitute(series), panel = substitute(panel)),
@@ -171,7 +171,7 @@ hidden_share <- function(series = NULL, panel = NULL, scale = NULL) {
 #' @param truth `"up"` (n ranks take n waits) or `"null"` (no time).
 #' @param unit `"us"`, `"ms"`, `"ns"`, `"MB/s"`, `"Mbit/s"`, `"messages/s"`.
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 wait_pattern <- function(x = NULL, series = NULL, panel = NULL, truth = NULL, unit = NULL) {
   drawing(
     "wait_pattern",
@@ -185,7 +185,7 @@ wait_pattern <- function(x = NULL, series = NULL, panel = NULL, truth = NULL, un
 #' @param series columns told apart by colour, by name: `mpi`, or `c(mpi, transport)`.
 #' @param panel columns told apart by panel, by name: `mpi`, or `c(mpi, transport)`.
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 rate <- function(series = NULL, panel = NULL) {
   drawing("rate", list(series = substitute(series), panel = substitute(panel)))
 }
@@ -194,7 +194,7 @@ rate <- function(series = NULL, panel = NULL) {
 #'
 #' @param panel columns told apart by panel, by name: `mpi`, or `c(mpi, transport)`.
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 splits <- function(panel = NULL) {
   drawing("splits", list(panel = substitute(panel)))
 }
@@ -206,7 +206,7 @@ splits <- function(panel = NULL) {
 #' @param panel columns told apart by panel, by name: `mpi`, or `c(mpi, transport)`.
 #' @param unit `"us"`, `"ms"`, `"ns"`, `"MB/s"`, `"Mbit/s"`, `"messages/s"`.
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 values <- function(x = NULL, series = NULL, panel = NULL, unit = NULL) {
   drawing(
     "values", list(x = substitute(x), series = substitute(series), panel = substitute(panel)),
@@ -220,7 +220,7 @@ values <- function(x = NULL, series = NULL, panel = NULL, unit = NULL) {
 #' @param series columns told apart by colour, by name: `mpi`, or `c(mpi, transport)`.
 #' @param panel columns told apart by panel, by name: `mpi`, or `c(mpi, transport)`.
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 spread <- function(x = NULL, series = NULL, panel = NULL) {
   drawing(
     "spread", list(x = substitute(x), series = substitute(series), panel = substitute(panel))
@@ -234,7 +234,7 @@ spread <- function(x = NULL, series = NULL, panel = NULL) {
 #' @param panel columns told apart by panel, by name: `mpi`, or `c(mpi, transport)`.
 #' @param measures columns of the samples, a curve or a phase each.
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 phases <- function(x = NULL, series = NULL, panel = NULL, measures = NULL) {
   drawing(
     "phases", list(x = substitute(x), series = substitute(series), panel = substitute(panel)),
@@ -248,7 +248,7 @@ phases <- function(x = NULL, series = NULL, panel = NULL, measures = NULL) {
 #' @param panel columns told apart by panel, by name: `mpi`, or `c(mpi, transport)`.
 #' @param work `"fixed"`, or `"per-rank"` for weak scaling.
 #' @return for [exhibit()].
-#' @export
+#' @keywords internal
 scaling <- function(series = NULL, panel = NULL, work = NULL) {
   drawing("scaling", list(series = substitute(series), panel = substitute(panel)), work = work)
 }

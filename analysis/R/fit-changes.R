@@ -193,7 +193,7 @@ step_at <- function(rows, found, i) {
 #' @param changes what [find_changes()] returned.
 #' @param levels in their order.
 #' @return data.table: `test`, `transport`, `placement`, `level`; no row where nothing is open.
-#' @export
+#' @keywords internal
 next_levels <- function(changes, levels) {
   open <- changes[
     (probability > OPEN & probability < 1 - OPEN) | (between > 0L & probability > OPEN)

@@ -161,7 +161,7 @@ MAY_CHANGE <- c(
 #' @return data.table: the columns of a configuration, `bytes`, `session`, `started`, `n`
 #'   (launches), `median_s`, `low_s`, `high_s` (95 %), `x` (its logarithm), `se`, what may change
 #'   (`MAY_CHANGE`) and `series` (its number).
-#' @export
+#' @keywords internal
 series_of_sessions <- function(summary) {
   by <- c(configuration_columns(summary), "bytes")
   known <- intersect(names(MAY_CHANGE), names(summary))
@@ -188,7 +188,7 @@ series_of_sessions <- function(summary) {
 #' @return data.table, a row a change: what makes the series, `series`, what [series_changes()]
 #'   gives, `session` (the first of the new level), `before` (the session before it), `from`, `to`
 #'   (sessions between which it is), and `causes` (what the records say changed between those two).
-#' @export
+#' @keywords internal
 history_changes <- function(points) {
   count <- points[, .N, by = "series"]
   boundaries <- sum(pmax(0L, count$N - 1L))

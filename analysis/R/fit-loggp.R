@@ -362,7 +362,7 @@ change_table <- function(bytes, breaks, drawn, level, jump) {
 #'   or one a change.
 #' @return `changes` with `explained`: the change is where the limit is (the limit lies between
 #'   the interval's lower size, included, and its upper one).
-#' @export
+#' @keywords internal
 explain_changes <- function(changes, limit) {
   low <- fcoalesce(changes$low_bytes, changes$after_bytes)
   high <- fcoalesce(changes$high_bytes, changes$before_bytes)

@@ -16,7 +16,7 @@
 #'   (t0 - o), `share` (hidden part of t0), `misfit` (mean absolute deviation from the model,
 #'   relative to t0), `knee_seen`: whether there are steps beyond the knee. When there are none
 #'   all of the computation was hidden and `overhead_s` is an upper bound.
-#' @export
+#' @keywords internal
 overlap_opportunity <- function(computation, seconds) {
   n <- length(seconds)
   if (n < 3L || length(computation) != n || anyNA(c(computation, seconds))) {
@@ -53,7 +53,7 @@ hinges_of <- function(c_s, t_s) {
 #' @return data.table, one row a launch, operation, size and step: the launches' columns,
 #'   `operation`, `bytes`, `step`, and medians over the samples: `multiply_adds`, `computation_s`
 #'   (alone), `time_s`, `start_s`, `compute_s`, `wait_s` (s).
-#' @export
+#' @keywords internal
 overlap_curves <- function(results) {
   summary <- summary_of_samples(results)
   measures <- c("multiply_adds", "alone_s", "time_s", "start_s", "compute_s", "wait_s")
@@ -84,7 +84,7 @@ overlap_curves <- function(results) {
 #'   `base_s`, `overhead_s`, `hidden_s` (s), `share` and, where it was noted, `call_s` (s, within
 #'   the calls, without computation), each with `_low` and `_high` (`NA` under five launches),
 #'   `misfit` (median) and `knee_seen` (in every launch).
-#' @export
+#' @keywords internal
 estimate_overlap <- function(curves, level = 0.95) {
   by <- c(
     "site", "simulated", "mpi", "transport", "placement", "settings", "parameters", "operation",

@@ -21,7 +21,7 @@
 #'   against the worse of only eager and only rendezvous (geometric mean over sizes, 0.1 is
 #'   10 %), both chosen from the other launches than the one in which it is taken, with `gain_low`,
 #'   `gain_high` (95 %; `NA` under five launches); `level`; `n` launches.
-#' @export
+#' @keywords internal
 protocol_crossover <- function(eager, rendezvous, level = 0.95, replicates = 2000L, seed = 1L) {
   sides <- lapply(list(eager, rendezvous), \(side) {
     need_columns(side, c("launch", "bytes", "time_s"), "a protocol's curve")
@@ -105,7 +105,7 @@ cut_of <- function(bytes, ratio) {
 #'   environment of these launches that those which left the limit alone have not, or otherwise,
 #'   as `A=1; B={value}` with `{value}` for the limit. Without such launches only what differs
 #'   between the two limits is known.
-#' @export
+#' @keywords internal
 find_crossovers <- function(summary, limits = NULL, ...) {
   need_columns(
     summary, c("setting_eager_limit", "environment", "median_s"), "the launch summary"
@@ -197,7 +197,7 @@ environment_of <- function(rows) {
 #'   largest message that went alone and is smaller than every one that was held, by majority
 #'   where sends of one size disagree; and `tried_bytes`, the largest that was tried. Where none
 #'   was held the limit is beyond that, and `Inf` here.
-#' @export
+#' @keywords internal
 eager_limits <- function(results) {
   used <- summary_of_samples(results)
   used <- used[n > 0L & operation %in% c("eager-alone", "eager-held")]
@@ -220,7 +220,7 @@ eager_limits <- function(results) {
 #' @param crossovers what [find_crossovers()] returned.
 #' @param limits what [known_limits()] returned; `NULL`: nothing is known of them.
 #' @return character.
-#' @export
+#' @keywords internal
 threshold_advice <- function(crossovers, limits = NULL) {
   vapply(seq_len(nrow(crossovers)), \(i) {
     row <- crossovers[i]

@@ -8,7 +8,7 @@
 #' @param only sessions to unpack, as `SITE/SESSION`; all by default.
 #' @return the folder to read: a temporary one for a packed dataset, which goes with R's own. An
 #'   error of class `cotejo_bad_data` when an archive is missing or is not what its checksum says.
-#' @export
+#' @keywords internal
 unpack_dataset <- function(dir, only = NULL) {
   if (!file.exists(file.path(dir, "SHA256SUMS"))) {
     return(dir)

@@ -6,7 +6,7 @@
 #' @param medians what [summarise_configurations()] returned.
 #' @return data.table of texts: site, experiment, operation, transport, placement, settings,
 #'   size, and for each MPI `median [95 % interval]` in microseconds and `n`.
-#' @export
+#' @keywords internal
 table_medians <- function(medians) {
   table <- copy(medians)
   table[, text := format_interval(median_s * 1e6, low_s * 1e6, high_s * 1e6, 4L)]

@@ -55,7 +55,7 @@ drawn_medians <- function(values, index) {
 #' @param level at least wanted.
 #' @return list: `median`, `low`, `high` (s) and the `level` it has; the bounds are `NA` under five
 #'   launches.
-#' @export
+#' @keywords internal
 median_interval <- function(x, level = 0.95) {
   n <- length(x)
   out <- list(median = stats::median(x), low = NA_real_, high = NA_real_, level = NA_real_)

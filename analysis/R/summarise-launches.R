@@ -212,7 +212,7 @@ factor_names <- function(table) {
 #'   its `confidence`, `cv`
 #'   (coefficient of variation of launch medians), `bytes_per_s`, `bytes_per_s_low`, `_high`. Of
 #'   another measure than the time: `MEASURE`, `MEASURE_low`, `MEASURE_high`, and no bandwidth.
-#' @export
+#' @keywords internal
 summarise_configurations <- function(summary, level = 0.95, measure = "median_s") {
   by <- c(configuration_columns(summary), intersect("factors", names(summary)), "bytes")
   need_columns(summary, c(by, measure), "the launch summary")

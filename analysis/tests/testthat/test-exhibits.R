@@ -74,11 +74,42 @@ test_that("one call adds an exhibit, which is drawn like the others", {
   expect_identical(data$bytes, c(1L, 1024L))
 })
 
+test_that("an exhibit may be drawn by a function of the launches, with a stat", {
+  local_exhibits <- function(...) {
+    before <- registered$rows
+    registered$rows <- list()
+    exhibit("ours-fig-9", "Violins",
+      data = launches_of("planted"),
+      draw = function(launches) {
+        ggplot2::ggplot(launches, ggplot2::aes(mpi, 1e6 * median_s)) +
+          ggplot2::geom_boxplot() + ggplot2::stat_summary(fun = median)
+      }
+    )
+    exhibit("ours-tab-9", "Medians", data = launches_of("planted"), kind = "table",
+      draw = function(launches) launches[, list(median_us = 1e6 * median(median_s)), by = "mpi"]
+    )
+    exhibit("ours-tab-8", "Wrong", data = launches_of("planted"), kind = "table",
+      draw = function(launches) "text"
+    )
+    made <- list_exhibits()
+    registered$rows <- before
+    made
+  }
+  out <- fresh_folder()
+  design <- design_of(bytes = c(1, 1024), mpi = c("openmpi", "mpich"))[, time := 1e-6]
+  folder <- plant(fresh_folder(), design)
+  suppressWarnings(try(quiet(draw_exhibits(folder, out, exhibits = local_exhibits())), TRUE))
+  expect_true(file.exists(file.path(out, "ours", "fig-9.svg")))
+  table <- data.table::fread(file.path(out, "ours", "tab-9.csv"))
+  expect_true(all(table$median_us > 0))
+  expect_false(file.exists(file.path(out, "ours", "tab-8.csv")))
+})
+
 test_that("every verb of the register has its function, and its arguments are formals", {
   exhibits <- list_exhibits()
   verbs <- setdiff(unique(exhibits$verb), "")
   for (verb in verbs) {
-    expect_true(verb %in% getNamespaceExports("cotejo"))
+    expect_true(verb %in% names(words_of_exhibits()))
     used <- unique(unlist(lapply(exhibits$arguments[exhibits$verb == verb], names)))
     expect_length(setdiff(used, names(formals(get(verb, asNamespace("cotejo"))))), 0L)
   }
