@@ -14,8 +14,8 @@ registered$rows <- list()
 #' @param title what it shows, in our own words.
 #' @param data what it is drawn from: [launches_of()]; `NULL` where it is made of printed numbers
 #'   or waits for something.
-#' @param draw how it is drawn: a verb such as [by_size()], or a function of the launch summaries (a
-#'   data.table, see [summarise_launches()]) that returns a ggplot or a table; `NULL`: not drawn
+#' @param draw how it is drawn: a verb such as [by_size()], or a function of the launch summaries
+#'   (a data.table, see [summarise_launches()]) that returns a ggplot or a table; `NULL`: not drawn
 #'   yet. The verbs and [launches_of()] are known in the arguments of this call only.
 #' @param kind of a function: `"figure"` or `"table"`. A verb has its own.
 #' @param differs how it differs from the published one, a sentence for the caption.
@@ -130,7 +130,8 @@ in_exhibit <- function(name, argument) {
 #'
 #' @return data.table, a row an exhibit in the order of their calls: `study`, `exhibit`, `name`,
 #'   `kind` (`figure` or `table`), `title`, `tests`, `filter` (list), `sizes`, `verb`, `arguments`
-#'   (list), `cost` (of a row of its data), `own` (list: a function instead of a verb), `differs`, `needs`, `without`, `circular`.
+#'   (list), `cost` (of a row of its data), `own` (list: a function instead of a verb),
+#'   `differs`, `needs`, `without`, `circular`.
 #' @export
 list_exhibits <- function() rbindlist(unname(registered$rows))
 
