@@ -295,9 +295,10 @@ static int run(const struct experiment *experiment, int count, char **arguments)
 }
 
 static int unknown(const char *word) {
-    const char *names[64] = {"list", "timers", "machine", "placements"};
+    enum { NAMES_MOST = 256 };
+    const char *names[NAMES_MOST] = {"list", "timers", "machine", "placements"};
     int count = 4;
-    for (const struct experiment *const *e = experiments; *e; e++)
+    for (const struct experiment *const *e = experiments; *e && count < NAMES_MOST; e++)
         names[count++] = (*e)->name;
     const char *meant = nearest_name(word, names, count);
     struct failure failure = {0};

@@ -188,6 +188,7 @@ def test_a_finer_timer_that_failed_its_check_is_left_for_a_sound_one(mpi, tmp_pa
     ("stopped", "monotonic-raw", "not to be used: .*stands still"),
     ("backwards", "monotonic-raw", "not to be used: .*goes backwards"),
     ("stopped", "monotonic ", "(sound|costly: samples must be long)"),
+    ("coarse", "monotonic-raw", r"\b40\.00\b.*(sound|costly)"),
 ])
 def test_timers_prints_a_verdict_of_each(mpi, way, timer, verdict):
     done = launch(mpi, "timers", ranks=1, **sundial(mpi, way))

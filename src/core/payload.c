@@ -130,18 +130,30 @@ void memory_ask(MPI_Comm comm, size_t bytes, struct failure *failure) {
     ranks_agree(comm, failure, false);
 }
 
-// A counter mixed by a multiplication: eight bytes a step, no two positions alike by design.
-static uint64_t word(int sender, unsigned message, size_t index) {
-    uint64_t x = (uint64_t)index + ((uint64_t)message << 40) + ((uint64_t)(unsigned)sender << 52);
-    x = (x + 1) * 0x9e3779b97f4a7c15u;
-    return x ^ x >> 29;
+// The finalizer of SplitMix64 (Steele, Lea and Flood 2014), which maps no two numbers to one.
+static uint64_t mixed(uint64_t x) {
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+// Where the sequence of a message begins: elsewhere for each pair of sender and message.
+static uint64_t seed_of(int sender, unsigned message) {
+    return mixed((uint64_t)(unsigned)sender << 32 | message);
+}
+
+// Word `index` of a payload. Words at one position differ between any two messages, and the words
+// of a message differ from each other.
+static uint64_t word(uint64_t seed, size_t index) {
+    return mixed(seed + ((uint64_t)index + 1) * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 // Bytes of a payload from position `first`, a multiple of a word's size, on.
 static void put_part(char *bytes, size_t first, size_t count, int sender, unsigned message,
                      uint64_t mask) {
+    uint64_t seed = seed_of(sender, message);
     for (size_t i = 0; i < count; i += sizeof mask) {
-        uint64_t value = word(sender, message, (first + i) / sizeof value) ^ mask;
+        uint64_t value = word(seed, (first + i) / sizeof value) ^ mask;
         memcpy(bytes + i, &value, count - i < sizeof value ? count - i : sizeof value);
     }
 }
@@ -169,8 +181,9 @@ void payload_poison(char *bytes, size_t count, int sender, unsigned message) {
 
 static size_t check_part(const char *bytes, size_t first, size_t count, int sender,
                          unsigned message) {
+    uint64_t seed = seed_of(sender, message);
     for (size_t i = 0; i < count; i += sizeof(uint64_t)) {
-        uint64_t value = word(sender, message, (first + i) / sizeof value);
+        uint64_t value = word(seed, (first + i) / sizeof value);
         size_t here = count - i < sizeof value ? count - i : sizeof value;
         if (memcmp(bytes + i, &value, here) == 0)
             continue;

@@ -48,8 +48,8 @@ size_t buffer_room(size_t bytes, bool cold, size_t cache_bytes, size_t least);
 // than its memory has available. Collective over `comm`, agreed.
 void memory_ask(MPI_Comm comm, size_t bytes, struct failure *failure);
 
-// Fills with bytes that depend on sender, message number and position; the complement of the
-// same is what a receiver puts in place before, so that a byte not written is seen.
+// Fills a buffer with bytes that depend on sender, message number and position, for any of them.
+// The receiver first puts the complement in place (poison), so that a missing byte is found.
 void payload_fill(char *bytes, size_t count, int sender, unsigned message);
 void payload_poison(char *bytes, size_t count, int sender, unsigned message);
 

@@ -1,25 +1,37 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the threads of a rank may run: entries of the member `threads` of a description.
-#define _GNU_SOURCE // sched_getaffinity
+// The cores on which the threads of a rank may run: entries of `threads` in a description.
 #include "rank_threads.h"
 
-#include <sched.h>
-#include <stdio.h>
+#include <hwloc.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-void thread_own_cores(char cores[THREAD_CORES]) {
-    cpu_set_t set;
-    size_t used = 0;
-    cores[0] = '\0';
-    if (sched_getaffinity(0, sizeof set, &set) != 0)
-        return;
-    for (int i = 0, end; i < CPU_SETSIZE && used < THREAD_CORES; i = end + 1) {
-        for (end = i; end < CPU_SETSIZE && CPU_ISSET(end, &set); end++)
-            ;
-        if (end > i)
-            used +=
-                (size_t)snprintf(cores + used, THREAD_CORES - used,
-                                 end > i + 1 ? "%s%d-%d" : "%s%d", used ? "," : "", i, end - 1);
+char *cores_text(const unsigned long *set, size_t words) {
+    hwloc_bitmap_t cores = hwloc_bitmap_alloc();
+    char *text = NULL;
+    bool whole = cores != NULL;
+    for (size_t i = 0; whole && i < words; i++)
+        whole = hwloc_bitmap_set_ith_ulong(cores, (unsigned)i, set[i]) == 0;
+    if (whole && hwloc_bitmap_list_asprintf(&text, cores) < 0)
+        text = NULL;
+    hwloc_bitmap_free(cores);
+    return text;
+}
+
+char *thread_own_cores(void) {
+    enum { LEAST = 128, MOST = 1 << 16 }; // B of a set: 1024 to 524288 cores
+    for (size_t room = LEAST; room <= MOST; room *= 2) {
+        unsigned long *set = calloc(1, room);
+        // The system call returns the bytes that it has filled; it fails if the set is too small.
+        long filled = set ? syscall(SYS_sched_getaffinity, 0, room, set) : -1;
+        char *text = filled > 0 ? cores_text(set, (size_t)filled / sizeof *set) : NULL;
+        free(set);
+        if (filled > 0)
+            return text;
     }
+    return NULL;
 }
 
 void thread_describe(struct json *json, int rank, int thread, const char *cores) {
@@ -29,6 +41,6 @@ void thread_describe(struct json *json, int rank, int thread, const char *cores)
     json_name(json, "thread");
     json_integer(json, thread);
     json_name(json, "cpus");
-    json_string(json, cores);
+    json_string(json, cores ? cores : "");
     json_close(json, '}');
 }

@@ -25,7 +25,7 @@ typedef void parallel_function(void (*)(void *), void *, unsigned, unsigned);
 struct team {
     int most;
     int (*number)(void);
-    char (*cores)[THREAD_CORES]; // of each thread; "": there is no such one
+    char **cores; // of each thread; NULL: there is no such thread
 };
 
 static main_function *program_main;
@@ -41,7 +41,7 @@ static void note_own(void *argument) {
     struct team *team = argument;
     int number = team->number ? team->number() : 0;
     if (number >= 0 && number < team->most)
-        thread_own_cores(team->cores[number]);
+        team->cores[number] = thread_own_cores();
 }
 
 static void note_threads(void) {
@@ -63,8 +63,10 @@ static void note_threads(void) {
         note_own(&team);
     json_open(&threads, '[');
     for (int i = 0; i < team.most; i++)
-        if (*team.cores[i])
+        if (team.cores[i]) {
             thread_describe(&threads, 0, i, team.cores[i]);
+            free(team.cores[i]);
+        }
     json_close(&threads, ']');
     free(team.cores);
 }

@@ -31,6 +31,8 @@ static long long wrong(const char *way, long long ns) {
     if (strcmp(way, "uneven") == 0)
         return ns + (ns - begun) % 40000000 / 20000000 * ((ns - begun) % 20000000 / 2) +
                (ns - begun) / 40000000 * 10000000;
+    if (strcmp(way, "coarse") == 0)
+        return ns - ns % 40;
     // The other ranks' host would have to be another one.
     if (strcmp(way, "apart") == 0)
         return ns + rank() * (long long)SECOND;

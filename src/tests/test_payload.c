@@ -36,6 +36,21 @@ static void another_message_is_wrong(void) {
     CHECK(payload_check(bytes, sizeof bytes, 1, 7) < 8);
 }
 
+// Payloads were alike for ranks and messages that are 4096 apart.
+static void payloads_of_many_ranks_differ(void) {
+    static const int ranks[] = {0, 1, 4095, 4096, 8192, 65536, (1 << 20) - 1};
+    enum { RANKS = sizeof ranks / sizeof *ranks };
+    char bytes[8];
+    for (int s = 0; s < RANKS; s++)
+        for (int m = 0; m < RANKS; m++) {
+            payload_fill(bytes, sizeof bytes, ranks[s], (unsigned)ranks[m]);
+            for (int i = 0; i < RANKS * RANKS; i++)
+                CHECK((payload_check(bytes, sizeof bytes, ranks[i / RANKS],
+                                     (unsigned)ranks[i % RANKS]) == sizeof bytes) ==
+                      (i == s * RANKS + m));
+        }
+}
+
 static void cold_slots_all_have_their_turn(size_t bytes, size_t cache) {
     struct failure failure = {0};
     struct buffer buffer;
@@ -142,6 +157,7 @@ int main(void) {
     buffers_have_pages_of_their_own();
     every_wrong_byte_is_found();
     another_message_is_wrong();
+    payloads_of_many_ranks_differ();
     cold_slots_all_have_their_turn(1, 1 << 16);
     cold_slots_all_have_their_turn(0, 1 << 16);
     cold_slots_all_have_their_turn(1000, 1 << 16);

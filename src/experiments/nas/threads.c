@@ -10,14 +10,16 @@
 #include <sys/mman.h>
 
 void nas_observe(const struct nas *nas, struct json *json) {
-    char(*cores)[THREAD_CORES] = calloc((size_t)nas->threads, sizeof *cores);
+    char **cores = calloc((size_t)nas->threads, sizeof *cores);
     struct json mine = {0};
 #pragma omp parallel for schedule(static, 1)
     for (int i = 0; i < nas->threads; i++)
         if (cores)
-            thread_own_cores(cores[i]);
-    for (int i = 0; cores && i < nas->threads; i++)
+            cores[i] = thread_own_cores();
+    for (int i = 0; cores && i < nas->threads; i++) {
         thread_describe(&mine, nas->rank, i, cores[i]);
+        free(cores[i]);
+    }
     if (!cores || mine.lost)
         failure_set(nas->failure, STATUS_FAILED, "no memory to describe %d threads", nas->threads);
     if (ranks_agree(nas->comm, nas->failure, false) == STATUS_OK) {

@@ -45,6 +45,8 @@ static void look_again(int *looks) {
     if (++*looks < LOOKS) {
 #if defined(__x86_64__)
         __builtin_ia32_pause();
+#elif defined(__aarch64__)
+        __asm__ volatile("yield");
 #endif
         return;
     }
