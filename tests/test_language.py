@@ -22,6 +22,7 @@ CODE = ["docs/site.py", *(f"{folder}/{name}.py" for folder, names in {
     "reframe_tests": "arrivals bothways collectives datatypes devices hosts imb jobs kernels "
                      "libraries logp matching method nas npb onesided overlap p2p partitioned "
                      "patterns programs simulated site startup threads thresholds transports",
+    "reframe_tests/mixins": "__init__ figures planned question ranks scale usual varied",
     "tests": "test_docs test_examples test_release",
 }.items() for name in names.split())]
 

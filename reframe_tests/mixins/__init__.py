@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What several tests have in common, a purpose a class."""
+"""Common parts of tests, one purpose for each class."""

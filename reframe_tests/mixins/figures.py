@@ -8,16 +8,16 @@ from ..harness.launch import launches
 
 
 def median_s(test, operation, size):
-    """Median (s) of an operation at a size (B), of the launch's summary; ValueError: none."""
+    """Median (s) of an operation at a size (B) in the summary of the launch; ValueError: none."""
     return launches.summary_value(test.record, operation, size, "median_s")
 
 
 class Latency(RegressionTestPlugin):
-    """Of a message, or of what the operation is."""
+    """The time of a message, or of the operation of the experiment."""
 
-    #: Operation whose time it is; the experiment's own name by default.
+    #: The shown operation; by default the name of the experiment.
     operation = ""
-    #: Size (B) at which.
+    #: The shown size (B).
     shown_bytes = 1
 
     @performance_function("us")
@@ -26,7 +26,7 @@ class Latency(RegressionTestPlugin):
 
 
 class HostsLatency(RegressionTestPlugin):
-    """Of a broadcast and an all-to-all; `shown`: operation and size (B) of each."""
+    """The times of a broadcast and an all-to-all; `shown`: operation and size (B) of each."""
 
     shown = (("bcast", 8), ("alltoall", 1024))
 
@@ -40,7 +40,7 @@ class HostsLatency(RegressionTestPlugin):
 
 
 class BcastLatency(RegressionTestPlugin):
-    """Of a broadcast of 8 B."""
+    """The time of a broadcast of 8 B."""
 
     @performance_function("us")
     def bcast(self):
@@ -48,9 +48,9 @@ class BcastLatency(RegressionTestPlugin):
 
 
 class Wait(RegressionTestPlugin):
-    """Of a known wait, which has no message."""
+    """The time of a known wait, which has no message."""
 
-    #: Operation whose time it is; the experiment's own name by default.
+    #: The shown operation; by default the name of the experiment.
     watched = ""
 
     @performance_function("ns")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which cell a launch is of, and whether this run is for it."""
+"""The configuration of a launch, and whether this run measures it."""
 
 from reframe.core.builtins import run_after
 from reframe.core.pipeline import RegressionTestPlugin
@@ -9,11 +9,11 @@ from ..harness.launch import planning
 
 
 class Planned(RegressionTestPlugin):
-    """Cells that are left out are noted with the reason, those that are measured are skipped."""
+    """Records configurations that are left out, and skips launches that are already measured."""
 
-    #: Name of what this is a launch of; empty before it is known.
+    #: Name of the configuration of this launch; empty before it is known.
     cell = ""
-    #: What a skip is: of a sound site, or a sign that something is wrong ('').
+    #: The kind of a skip: normal for this site, or a sign of a problem ('').
     left_out = ""
 
     @run_after("init", always_last=True)
@@ -21,8 +21,8 @@ class Planned(RegressionTestPlugin):
         planning.note_lacking(self, runtime().system.partitions)
 
     def leave_out(self, reason, kind=""):
-        """Skips a launch that cannot be here; `kind`: what that is (`CannotBeError`), or `told`
-        where another launch tells the same."""
+        """Skips an impossible launch; `kind`: the reason (`CannotBeError`), or `told` if another
+        launch gives the same information."""
         self.left_out = kind
         self.skip(reason)
 
@@ -34,7 +34,7 @@ class Planned(RegressionTestPlugin):
     @run_after("setup", always_last=True)
     def look_whether_it_is_wanted(self):
         planning.note(self)
-        cell, self.cell = self.cell, ""  # what follows is no lack of this site
+        cell, self.cell = self.cell, ""  # the next skip is not a limitation of this site
         reason = planning.why_not_now(cell, self.launch)
         self.skip_if(bool(reason), reason)
         self.cell = cell

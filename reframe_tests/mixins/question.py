@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a test says of its launches, and nothing of how they are made."""
+"""The declarations of a test about its launches; it does not know how they are made."""
 
 from reframe.core.builtins import parameter, variable
 from reframe.core.pipeline import RegressionTestPlugin
@@ -8,7 +8,7 @@ from ..harness.model import factors, sites
 
 
 class Question(RegressionTestPlugin):
-    """One question to a machine: what is measured, by which variants."""
+    """One question to a machine: the measured experiment and its variants."""
 
     #: Subcommand of the benchmark.
     #:
@@ -16,11 +16,11 @@ class Question(RegressionTestPlugin):
     experiment = variable(str)
     #: Options of the subcommand: name -> value.
     options = variable(dict, value={})
-    #: What the program is called in the environment's `bin`.
+    #: Name of the program in `bin` of the environment.
     program = variable(str, value="cotejo")
-    #: The program reads a clock that is not ours: no dilated network can be measured by it.
+    #: The program reads a clock of its own, so it cannot measure a dilated network.
     own_clock = variable(bool, value=False)
-    #: Seconds after which the launch is ended with all its ranks.
+    #: Seconds until the launch is ended with all its ranks.
     limit_s = variable(int, value=60)
     #: Part of the main job, whose tags `smoke` and `quick` stay short. Every file of tests is
     #: a job with tags of its own: FILE-check, FILE, FILE-full (`make study TAG=collectives`).
@@ -30,19 +30,19 @@ class Question(RegressionTestPlugin):
     varied = variable(list, value=[])
     #: Name of a placement of the site.
     placement = parameter(["near"])
-    #: Transport of the messages; an MPI without it is left out. shm and tcp where the site's
-    #: `scale.yaml` names no others.
+    #: Transport of the messages; a library without it is left out. The default is shm and tcp,
+    #: unless `scale.yaml` of the site names others.
     transport = parameter(sites.transports())
-    #: `mpi`: every one of the stack; or the name of what is below or beside MPI.
+    #: `mpi`: every library of the stack; or the name of a layer below or beside MPI.
     kind = variable(str, value="mpi")
     #: Names of the parameters that are `settings` of the families; the value `default` sets none.
     settings = variable(list, value=[])
-    #: Variables given by name (`make study SET=`), each combination a configuration of its own.
+    #: Variables set by name (`make study SET=`); each combination is a configuration.
     if factors.levels() != [factors.NONE]:
         set_by_name = parameter(factors.levels())
     else:
         set_by_name = factors.NONE
-    #: One rank on each host of the partition, however many it has.
+    #: One rank on each host of the partition, whatever their number.
     every_host = variable(bool, value=False)
-    #: Threads of each rank, every one with a core of its own.
+    #: Threads of each rank, each on a core of its own.
     threads = variable(int, value=1)

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How many ranks a launch has, by a parameter of the test."""
+"""The number of ranks of a launch, by a parameter of the test."""
 
 from reframe.core.builtins import parameter, run_after
 from reframe.core.pipeline import RegressionTestPlugin
 
 from ..harness import backends
 
-#: How ranks on several hosts begin. Clocks of hosts are known to a tenth of a round trip, which is
-#: no small part of one message's time (`sync_methods.h`); a barrier needs no clocks.
+#: Start of ranks on several hosts: a barrier, which needs no clocks. Clocks of hosts are known to
+#: a tenth of a round trip only, a large part of the time of one message (`sync_methods.h`).
 TOGETHER = {"start": "barrier", "sync": "none"}
 
 
 class Ranks(RegressionTestPlugin):
-    """A number of ranks; where there is one alone, the test says whether it is `varied`."""
+    """A number of ranks; if there is only one, the test declares whether it is `varied`."""
 
     #: Number of ranks.
     ranks = parameter([2])
@@ -29,9 +29,9 @@ class EveryRankCount(Ranks):
 
 
 class PairsOfRanks(RegressionTestPlugin):
-    """One half of the ranks works with the other."""
+    """One half of the ranks works with the other half."""
 
-    #: Pairs that work at once, each of two ranks.
+    #: Simultaneous pairs of two ranks.
     pairs = parameter([1])
 
     @run_after("init")

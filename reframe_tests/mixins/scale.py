@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How much is measured: each test is of one scale."""
+"""Scales: the amount of measuring of a test."""
 
 from reframe.core.builtins import parameter
 from reframe.core.pipeline import RegressionTestPlugin
@@ -8,7 +8,7 @@ from ..harness.launch import scales
 
 
 class Smoke(RegressionTestPlugin):
-    """Does it run at all: one launch, few sizes."""
+    """A check that the test runs: one launch, few sizes."""
 
     launch = parameter(scales.numbers("smoke"))
     scale = "smoke"
@@ -22,14 +22,14 @@ class Quick(RegressionTestPlugin):
 
 
 class Full(RegressionTestPlugin):
-    """Everything the studies ask for: thirty launches, all variants."""
+    """Everything in the studies: thirty launches, all variants."""
 
     launch = parameter(scales.numbers("full"))
     scale = "full"
 
 
 class Bench(RegressionTestPlugin):
-    """The project's own goals: ours and other tools interleaved in one session."""
+    """Goals of the project: cotejo and other tools interleaved in one session."""
 
     launch = parameter(scales.numbers("bench"))
     scale = "bench"

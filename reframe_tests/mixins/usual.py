@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Times of a launch beside the references of its site."""
+"""Compares the times of a launch with the references of its site."""
 
 import reframe.utility.sanity as sn
 from reframe.core.builtins import run_before
@@ -9,13 +9,14 @@ from ..harness.launch import references
 
 
 class Usual(RegressionTestPlugin):
-    """What a launch is held against: the interval of each of its times that has one."""
+    """The reference intervals of the times of a launch."""
 
     @run_before("performance")
     def hold_against_references(self):
-        """A launch one of whose times is outside of its interval is unusual, which is a failure of
-        performance: it is recorded, logged and reported as such. A regression is stated of a
-        session."""
+        """Reports a launch with a time outside its interval as a failure of performance.
+
+        Such a launch is unusual. A regression is stated for a session only.
+        """
         if self.is_dry_run():
             return  # there is no launch
         times, usual = references.figures(self.record, self.cell)

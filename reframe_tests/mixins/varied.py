@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Parameters that are options of the benchmark by their names."""
+"""Parameters that are options of the benchmark with the same name."""
 
 from reframe.core.builtins import run_after
 from reframe.core.pipeline import RegressionTestPlugin
 
-#: What the launcher is told, or by a name of its own.
+#: Parameters for the launcher, or with another name.
 OTHERWISE = {"ranks", "pairs"}
 
 
 class Varied(RegressionTestPlugin):
-    """Parameters in `varied` are options of their names: each value has launches of its own."""
+    """Parameters in `varied` are options with their name; each value has launches of its own."""
 
     @run_after("init")
     def set_varied(self):
