@@ -27,16 +27,34 @@ shown_levels <- function(table, by) {
   factor(title_of(table[[by]]), known)
 }
 
+# Labels of emulated and simulated machines that a caption names.
+MOST_LABELS <- 4L
+
 #' The caption: what is shown, with how many launches, and what was simulated.
 #' @noRd
 caption_of <- function(shown, n, simulated) {
   range <- paste(unique(range(n)), collapse = " to ")
+  if (max(n) < MIN_LAUNCHES) shown <- without_intervals(shown)
   labels <- unique(simulated[nzchar(simulated)])
   text <- sprintf(
     "%s n\u00a0=\u00a0%s %s.", shown, range, if (range == "1") "launch" else "launches"
   )
-  warning <- if (length(labels)) paste("NOT REAL HARDWARE:", toString(labels))
+  # The panels of a figure of many machines name them.
+  warning <- if (length(labels) > MOST_LABELS) {
+    sprintf(
+      "NOT REAL HARDWARE: %d emulated or simulated machines, see the panels.", length(labels)
+    )
+  } else if (length(labels)) {
+    paste("NOT REAL HARDWARE:", toString(labels))
+  }
   paste(c(text, warning), collapse = "\n")
+}
+
+# So few launches have no interval, and the caption does not promise one.
+without_intervals <- function(text) {
+  text <- sub(",? with its 95 % interval( over launches)?", "", text)
+  text <- gsub("Bars: (its )?95 % interval[^.]*[.] ?", "", text)
+  paste(trimws(text), sprintf("No intervals: fewer than %d launches.", MIN_LAUNCHES))
 }
 
 #' Points of launches, medians and intervals over message size, log-log.
@@ -74,11 +92,15 @@ plot_by_size <- function(points, medians, by, value, low, high, unit, factor, ti
 #' @param jitter of the points to either side, in units of the axis (octaves on a log axis).
 #' @return a ggplot without axes' scales.
 #' @noRd
-draw_curves <- function(points, medians, scales = "fixed", columns = 2L, lines = TRUE,
+draw_curves <- function(points, medians, scales = "fixed", columns = NULL, lines = TRUE,
                         jitter = 0.05) {
   # A line needs two points, and leads through one configuration: one point at each place.
   several <- medians[, list(count = .N, places = uniqueN(x)), by = c("panel", "level")]
   several <- several[lines & count > 1L & count == places]
+  joined <- copy(medians)[several, on = c("panel", "level"), nomatch = NULL]
+  setorderv(joined, c("panel", "level", "x"))
+  joined[, part := parts_of_line(x), by = c("panel", "level")]
+  if (is.null(columns)) columns <- columns_of_panels(uniqueN(medians$panel))
   ggplot(medians, aes(x, y, colour = level)) +
     ggplot2::geom_point(
       aes(shape = level),
@@ -86,21 +108,34 @@ draw_curves <- function(points, medians, scales = "fixed", columns = 2L, lines =
       position = ggplot2::position_jitter(width = jitter, height = 0, seed = 1L)
     ) +
     ggplot2::geom_line(
-      aes(linetype = level),
-      data = medians[several, on = c("panel", "level"), nomatch = NULL], linewidth = 0.35
+      aes(linetype = level, group = interaction(level, part)),
+      data = joined, linewidth = 0.35
     ) +
     ggplot2::geom_linerange(
       aes(ymin = y_low, ymax = y_high),
-      linewidth = 0.5, na.rm = TRUE
+      linewidth = 0.4, alpha = 0.6, na.rm = TRUE
     ) +
     ggplot2::geom_point(aes(shape = level), size = 1.6) +
     ggplot2::facet_wrap(
       ~panel,
-      ncol = min(columns, nlevels(medians$panel)), scales = scales,
-      labeller = ggplot2::as_labeller(fit_titles(min(columns, nlevels(medians$panel))))
+      ncol = columns, scales = scales, labeller = ggplot2::as_labeller(fit_titles(columns))
     ) +
     level_scales(levels(medians$level)) +
     theme_cotejo()
+}
+
+# Two panels beside one another can be read best; more than six would not fit a page.
+columns_of_panels <- function(count) if (count < 3L) count else if (count > 6L) 3L else 2L
+
+#' Numbers of the parts of a line. No line leads over a gap that is more than four times as wide as
+#' the usual step: nothing was measured there.
+#' @noRd
+parts_of_line <- function(x) {
+  steps <- diff(if (all(x > 0)) log2(x) else x)
+  if (length(steps) < 3L) {
+    return(rep(1L, length(x)))
+  }
+  c(1L, 1L + cumsum(steps > 4.5 * median(steps)))
 }
 
 # Titles of panels are broken where they are wider than one of so many panels in a row.
@@ -158,7 +193,8 @@ plot_latency <- function(summary, medians, by = "mpi") {
     "Time of one message by size",
     paste(
       "Small points: medians of single launches. Large points: median of the launch medians.",
-      "Bars: its 95 % interval over launches. Points of one size are set apart."
+      "Bars: 95 % interval over launches. Points are shifted horizontally so that they do not",
+      "overlap."
     )
   )
 }
@@ -177,7 +213,7 @@ plot_bandwidth <- function(summary, medians, by = "mpi") {
     paste(
       "Bandwidth: message size over its time; 1 MB is 10\u2076 B. Small points: from the medians",
       "of single launches. Large points: from the median of the launch medians. Bars: 95 %",
-      "interval over launches. Points of one size are set apart."
+      "interval over launches. Points are shifted horizontally so that they do not overlap."
     )
   )
 }
@@ -192,22 +228,25 @@ plot_difference <- function(comparison, delta = 0.03) {
   table <- copy(comparison)[!is.na(ratio)]
   # What is compared is no column.
   for (name in setdiff(c("operation", "transport"), names(table))) set(table, j = name, value = "")
-  table[, panel := panel_of(table)]
   table[, pair := paste0(title_of(a), " / ", title_of(b))]
-  table[, pair := factor(pair, unique(pair))]
+  pair_names <- unique(table$pair)
+  where <- panel_of(table)
+  panels <- c(t(outer(levels(where), pair_names, paste, sep = "\n")))
+  set(table, j = "panel", value = droplevels(factor(paste0(where, "\n", table$pair), panels)))
   table[, x := place_bytes(bytes, table$bytes)]
-  table[, shown := factor(VERDICTS[fifelse(is.na(verdict), "none", verdict)], VERDICTS)]
+  table[, shown := result_of(table)]
   labels <- caption_of(
     sprintf(paste(
-      "Points: ratio of times over blocks. Bars: 95 %% interval, of all sizes of a pair together,",
-      "on which verdicts rest. Under 1 the first of the pair is faster. Grey band: \u00b1%s %%,",
-      "within which they count as equivalent."
+      "Points: ratio of times over blocks, of the first library over the second. Bars: 95 %%",
+      "interval, of all sizes of a pair together, on which verdicts rest. Grey band: \u00b1%s %%,",
+      "within which libraries count as equivalent."
     ), format(100 * delta)),
     pmin(table$n_a, table$n_b), table$simulated
   )
   band <- data.table(
     ymin = 1 / (1 + delta), ymax = 1 + delta, xmin = min(table$x) / 2, xmax = max(table$x) * 2
   )
+  columns <- if (length(pair_names) == 3L) 3L else columns_of_panels(nlevels(table$panel))
   plot <- ggplot(table, aes(x, ratio)) +
     ggplot2::geom_rect(
       aes(xmin = xmin, xmax = xmax, ymin = ymin, ymax = ymax),
@@ -220,21 +259,18 @@ plot_difference <- function(comparison, delta = 0.03) {
       linewidth = 0.5, na.rm = TRUE
     ) +
     ggplot2::geom_point(aes(colour = shown, fill = shown, shape = shown), size = 1.8) +
-    ggplot2::facet_grid(pair ~ panel, scales = "free_y") +
-    ggplot2::scale_colour_manual(values = VERDICT_COLOURS, aesthetics = c("colour", "fill")) +
-    ggplot2::scale_shape_manual(values = VERDICT_SHAPES) +
+    ggplot2::facet_wrap(~panel,
+      ncol = columns, scales = "free_y", labeller = ggplot2::as_labeller(fit_titles(columns))
+    ) +
+    result_scales(levels(droplevels(table$shown))) +
     scale_bytes(table$bytes, expand = c(0, 0)) +
     ggplot2::scale_y_continuous(
       "ratio of times, first / second", trans = "log2", breaks = ratio_breaks, labels = format_axis
     ) +
     ggplot2::labs(title = "Relative difference by size", caption = labels) +
-    theme_cotejo() + ggplot2::theme(strip.text.y = STRIP_AT_THE_SIDE)
+    theme_cotejo()
   with_data(plot, table[, setdiff(names(table), c("panel", "pair", "x", "shown")), with = FALSE])
 }
-
-STRIP_AT_THE_SIDE <- ggplot2::element_text(
-  angle = 270, hjust = 0.5, margin = ggplot2::margin(0, 3, 0, 3)
-)
 
 # Powers of two for large ratios, a few round numbers for small ones.
 ratio_breaks <- function(limits) {
@@ -246,12 +282,44 @@ ratio_breaks <- function(limits) {
   }
 }
 
-# What a verdict, said of the first of a pair, is called on a figure.
+# What verdicts that name no winner are called on a figure.
 VERDICTS <- c(
-  faster = "first faster", slower = "second faster", equivalent = "equivalent",
-  undecided = "undecided", differ = "the sessions differ", none = "too few launches"
+  equivalent = "equivalent", undecided = "not settled", differ = "the sessions differ",
+  none = "too few launches"
 )
-VERDICT_COLOURS <- stats::setNames(
-  c("#0072B2", "#D55E00", "#000000", "grey50", "#CC79A7", "grey65"), VERDICTS
-)
-VERDICT_SHAPES <- stats::setNames(c(25, 24, 15, 1, 5, 4), VERDICTS)
+VERDICT_COLOURS <- stats::setNames(c("#000000", "grey50", "grey50", "grey65"), VERDICTS)
+VERDICT_SHAPES <- stats::setNames(c(15, 1, 5, 4), VERDICTS)
+
+#' What came out for each pair: the level that is faster, by name, or why none is.
+#' @noRd
+result_of <- function(table, name = title_of) {
+  verdict <- fifelse(is.na(table$verdict), "none", as.character(table$verdict))
+  other <- VERDICTS[verdict]
+  other[is.na(other)] <- VERDICTS[["undecided"]]
+  first <- as.character(name(table$a))
+  second <- as.character(name(table$b))
+  result <- fcase(
+    verdict == "faster", paste(first, "faster"), verdict == "slower", paste(second, "faster"),
+    rep(TRUE, nrow(table)), unname(other)
+  )
+  factor(result, c(paste(unique(c(first, second)), "faster"), VERDICTS))
+}
+
+#' A winner has the colour of its library, also in other figures; no winner is grey or black.
+#' @noRd
+result_scales <- function(levels) {
+  winners <- setdiff(levels, VERDICTS)
+  colours <- said$families$colour[match(sub(" faster$", "", winners), said$families$title)]
+  if (!length(colours) || anyNA(colours)) colours <- rep_len(COLOURS[-7L], length(winners))
+  shapes <- rep_len(c(25, 24, 23, 22), length(winners))
+  guide <- legend_of(levels)
+  list(
+    ggplot2::scale_colour_manual(
+      values = c(stats::setNames(colours, winners), VERDICT_COLOURS),
+      aesthetics = c("colour", "fill"), guide = guide
+    ),
+    ggplot2::scale_shape_manual(
+      values = c(stats::setNames(shapes, winners), VERDICT_SHAPES), guide = guide
+    )
+  )
+}

@@ -74,7 +74,7 @@ save_study <- function(study, out_dir) {
   study <- study[c("summary", "medians", "comparison", "drift", "delta")]
   figures <- list_figures(study)
   shared <- list(study = study, figures = figures, out_dir = out_dir)
-  over_processes(save_numbered, figures$work, shared)
+  if (nrow(figures)) over_processes(save_numbered, figures$work, shared)
   write_csv(table_medians(study$medians), file.path(out_dir, "medians.csv"))
   figures$name
 }
@@ -101,44 +101,62 @@ save_plots <- function(plots, out_dir, work = rep(1, length(plots))) {
   stats::setNames(labels, names(plots))
 }
 
-#' Experiments with one time at each size: what has several (steps of computation, queues) is no
-#' curve over sizes, and is shown by its exhibits.
+#' Experiments that a curve over sizes can show: several sizes, and one time at each of them. What
+#' has several times (steps of computation, queues) is shown by its exhibits.
 #' @noRd
 measured_by_size <- function(medians) {
   by <- c(setdiff(configuration_columns(medians), factor_names(medians)), "bytes")
   several <- medians[duplicated(medians, by = by)]
-  setdiff(unique(medians$experiment), several$experiment)
+  sizes <- medians[, list(sizes = uniqueN(bytes)), by = "experiment"]
+  setdiff(sizes$experiment[sizes$sizes > 1L], several$experiment)
 }
 
-#' The figures that a study has the data for: `name`, `kind`, `experiment`, `work` (their rows).
+# Experiments whose bandwidth says more than their time: one message between two ranks.
+MESSAGES <- c("pingpong", "pingping", "stream", "exchange", "datatypes", "imb")
+
+#' The figures that a study has the data for: `name`, `kind`, `experiment`, `operation`
+#' (`NA`: all), `work` (their rows). An experiment with more panels than a file may have gets a
+#' figure for each of its operations.
 #' @noRd
 list_figures <- function(study) {
   # Other tools' benchmarks after our own.
   names <- measured_by_size(study$medians)
   names <- names[order(names == "imb")]
+  slug <- function(text) gsub("[^A-Za-z0-9]+", "-", tolower(text))
   rbindlist(c(lapply(names, function(one) {
+    medians <- study$medians[experiment == one]
     kinds <- c(
-      "latency", if (any(study$medians[experiment == one]$bytes > 0)) "bandwidth",
-      if (any(study$comparison$experiment == one)) "difference"
+      if (any(study$comparison$experiment == one)) "difference", "latency",
+      if (one %in% MESSAGES && any(medians$bytes > 0)) "bandwidth"
     )
-    slug <- gsub("[^A-Za-z0-9]+", "-", tolower(one))
-    data.table(
-      name = paste0(kinds, "-", slug), kind = kinds, experiment = one,
-      work = sum(study$summary$experiment == one)
-    )
+    operations <- sort(unique(medians$operation), method = "radix")
+    apart <- length(operations) > 1L && uniqueN(panel_of(medians)) > MOST_PANELS
+    rbindlist(lapply(if (apart) operations else NA_character_, function(operation) {
+      of <- study$summary$experiment == one
+      if (apart) of <- of & study$summary$operation == operation
+      data.table(
+        name = paste(c(slug(one), if (apart) slug(operation)), collapse = "-"), kind = kinds,
+        experiment = one, operation = operation, work = sum(of)
+      )[, name := paste0(kind, "-", name)]
+    }))
   }), if (any(study$drift$blocks > 1L)) {
     list(data.table(
-      name = "drift", kind = "drift", experiment = NA_character_, work = nrow(study$summary)
+      name = "drift", kind = "drift", experiment = NA_character_, operation = NA_character_,
+      work = nrow(study$summary)
     ))
   }))
 }
 
-#' One figure of a study.
+#' One figure of a study; `NULL` where its operation has no data for it.
 #'
 #' @param figure row of [list_figures()].
 #' @noRd
 plot_figure <- function(study, figure) {
-  of <- function(table) table[table$experiment == figure$experiment]
+  of <- function(table) {
+    rows <- table$experiment == figure$experiment
+    if (!is.na(figure$operation)) rows <- rows & table$operation == figure$operation
+    table[rows]
+  }
   switch(figure$kind,
     latency = plot_latency(of(study$summary), of(study$medians)),
     bandwidth = plot_bandwidth(of(study$summary), of(study$medians)),
@@ -169,13 +187,38 @@ figure_endings <- function() c("svg", if (getOption("cotejo.pdf", FALSE)) "pdf",
 #' Write the files of a plot: SVG, the CSV behind it, and PDF where it is wanted.
 #' @noRd
 save_plot <- function(plot, out_dir, name) {
-  path <- function(ending) file.path(out_dir, paste0(name, ".", ending))
-  drawing <- lay_out(plot)
-  write_whole(path("svg"), function(file) put_lines(svg_text(drawing), file))
-  endings <- figure_endings()
-  if ("pdf" %in% endings) write_whole(path("pdf"), function(file) draw_pdf(drawing, file))
-  write_csv(attr(plot, "data"), path("csv"))
-  vapply(endings, path, "")
+  path <- function(page, ending) file.path(out_dir, paste0(name_of_page(name, page), ".", ending))
+  pages <- pages_of(plot)
+  for (i in seq_along(pages)) {
+    drawing <- lay_out(pages[[i]])
+    write_whole(path(i, "svg"), function(file) put_lines(svg_text(drawing), file))
+    if ("pdf" %in% figure_endings()) {
+      write_whole(path(i, "pdf"), function(file) draw_pdf(drawing, file))
+    }
+  }
+  write_csv(attr(plot, "data"), path(1L, "csv"))
+  remove_later_pages(out_dir, name, length(pages))
+}
+
+# An earlier drawing may have had more pages.
+remove_later_pages <- function(out_dir, name, pages) {
+  old <- parts_of_figure(out_dir, name)
+  unlink(old[as.integer(sub(".*-part-([0-9]+)[.][a-z]+$", "\\1", old)) > pages])
+}
+
+#' The files of the further pages of a figure, in their order.
+#' @noRd
+parts_of_figure <- function(out_dir, name, ending = "[a-z]+") {
+  folder <- dirname(file.path(out_dir, name))
+  there <- list.files(folder, sprintf("-part-[0-9]+[.]%s$", ending))
+  there <- there[startsWith(there, paste0(basename(name), "-part-"))]
+  number <- as.integer(sub(".*-part-([0-9]+)[.][a-z]+$", "\\1", there))
+  file.path(folder, there[order(number)])
+}
+
+# The first page of a figure has the figure's name, the next ones a number behind it.
+name_of_page <- function(name, page) {
+  paste0(name, ifelse(page > 1L, paste0("-part-", page), ""), recycle0 = TRUE)
 }
 
 write_csv <- function(table, path) {

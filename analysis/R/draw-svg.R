@@ -10,6 +10,50 @@ FONT_FAMILIES <- "\"DejaVu Sans\", Verdana, sans-serif"
 # Characters that a line of 8 pt, and a bold line of 10.5 pt, hold at the width of a figure.
 LINE_LENGTH <- list(caption = 112L, subtitle = 112L, title = 80L)
 
+# Panels that one file has at most.
+MOST_PANELS <- 12L
+
+#' Split a plot of many panels into several of at most [MOST_PANELS].
+#'
+#' @param plot a ggplot; its panels are told apart by columns of its data and of its layers' data.
+#' @return list of ggplots; each has its number in the title where there are several.
+#' @noRd
+pages_of <- function(plot) {
+  columns <- names(c(plot$facet$params$facets, plot$facet$params$rows, plot$facet$params$cols))
+  tables <- c(list(plot$data), lapply(plot$layers, `[[`, "data"))
+  tables <- Filter(function(data) is.data.frame(data) && all(columns %in% names(data)), tables)
+  if (!length(columns) || !length(tables)) {
+    return(list(plot))
+  }
+  panels <- unique(rbindlist(lapply(tables, function(data) {
+    as.data.table(lapply(stats::setNames(columns, columns), function(name) data[[name]]))
+  })))
+  setorderv(panels, columns)
+  parts <- split(seq_len(nrow(panels)), (seq_len(nrow(panels)) - 1L) %/% MOST_PANELS)
+  if (length(parts) == 1L) {
+    return(list(plot))
+  }
+  lapply(seq_along(parts), function(i) {
+    wanted <- panels[parts[[i]]]
+    page <- plot
+    page$data <- rows_of_panels(plot$data, wanted)
+    page$layers <- lapply(plot$layers, function(layer) {
+      ggplot2::ggproto(NULL, layer, data = rows_of_panels(layer$data, wanted))
+    })
+    page$labels$title <- sprintf("%s (%d of %d)", plot$labels$title, i, length(parts))
+    page
+  })
+}
+
+rows_of_panels <- function(data, wanted) {
+  columns <- names(wanted)
+  if (!is.data.frame(data) || !all(columns %in% names(data))) {
+    return(data)
+  }
+  key <- function(table) do.call(paste, c(lapply(columns, \(name) table[[name]]), sep = "\r"))
+  as.data.frame(data)[key(data) %in% key(wanted), , drop = FALSE]
+}
+
 #' Lay out a plot: wrap its texts, build it once and give its panels their height.
 #'
 #' @param plot a ggplot.

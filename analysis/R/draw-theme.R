@@ -24,7 +24,7 @@ make_theme <- function(base_size) {
     axis.text = ggplot2::element_text(colour = grey, size = SMALL_TEXT),
     strip.background = ggplot2::element_blank(),
     strip.text = ggplot2::element_text(
-      hjust = 0, face = "bold", size = SMALL_TEXT, margin = ggplot2::margin(2, 0, 3)
+      hjust = 0, vjust = 0, face = "bold", size = SMALL_TEXT, margin = ggplot2::margin(2, 0, 3)
     ),
     legend.position = "top", legend.justification = "left",
     legend.title = ggplot2::element_blank(), legend.key.width = ggplot2::unit(2.4, "lines"),
@@ -54,21 +54,38 @@ level_scales <- function(levels) {
     turn <- if (identical(values, COLOURS)) 0L else i %/% length(values)
     stats::setNames(values[(i + turn) %% length(values) + 1L], levels)
   }
-  # The legend is as wide as the figure allows; one guide for all three.
-  guide <- ggplot2::guide_legend(
-    ncol = min(length(levels), max(1L, LEGEND_WIDTH %/% (max(nchar(levels)) + 8L))), byrow = TRUE
-  )
-  colours <- said$families$colour[match(levels, said$families$title)]
-  colours <- if (length(colours) && !anyNA(colours) && !anyDuplicated(colours)) {
-    stats::setNames(colours, levels)
-  } else {
-    pick(COLOURS)
-  }
+  guide <- legend_of(levels)
+  colours <- colours_of_families(levels)
+  if (is.null(colours)) colours <- pick(COLOURS)
   list(
     ggplot2::scale_colour_manual(values = colours, limits = levels, guide = guide),
     ggplot2::scale_shape_manual(values = pick(SHAPES), limits = levels, guide = guide),
     ggplot2::scale_linetype_manual(values = pick(LINETYPES), limits = levels, guide = guide)
   )
+}
+
+#' A legend as wide as the figure allows, one for colours, shapes and lines together.
+#' @noRd
+legend_of <- function(levels) {
+  columns <- max(1L, LEGEND_WIDTH %/% (max(nchar(levels), 1L) + 8L))
+  ggplot2::guide_legend(ncol = min(length(levels), columns), byrow = TRUE)
+}
+
+#' The colours of levels that each begin with the title of an MPI family ("MPICH", "MPICH,
+#' ping-pong"): those of the families, so that a colour is one MPI in all figures. `NULL` where a
+#' level does not, or where one family has all levels.
+#' @noRd
+colours_of_families <- function(levels) {
+  titles <- said$families$title[!is.na(said$families$colour)]
+  of <- vapply(levels, function(level) {
+    found <- titles[level == titles | startsWith(level, paste0(titles, ", "))]
+    if (length(found)) found[[which.max(nchar(found))]] else NA_character_
+  }, "")
+  colours <- said$families$colour[match(of, said$families$title)]
+  alone <- length(levels) > 1L && uniqueN(of) == 1L
+  if (length(colours) && !anyNA(colours) && !alone && uniqueN(colours) == uniqueN(of)) {
+    stats::setNames(colours, levels)
+  }
 }
 
 # What fits beside one another in a legend, in characters.
@@ -85,7 +102,8 @@ scale_bytes <- function(bytes, ...) {
   zero <- if (any(sizes == 0)) zero_place(bytes)
   ggplot2::scale_x_continuous(
     "message size", trans = "log2", breaks = c(zero, shown),
-    labels = c(if (length(zero)) "0 B", format_bytes(shown)), ...
+    labels = c(if (length(zero)) "0 B", format_bytes(shown)),
+    guide = ggplot2::guide_axis(check.overlap = TRUE), ...
   )
 }
 

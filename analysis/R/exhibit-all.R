@@ -211,20 +211,44 @@ draw_exhibit <- function(exhibit, ground, launches, out_dir, overlays = read_ove
   state <- if (length(lacks)) "partly" else "drawn"
   # What a site must have for the rest.
   if (length(lacks) && nzchar(spec$needs)) lacks <- c(lacks, spec$needs)
+  contrast <- lacking_contrast(exhibit, wanted)
   if (launched && !nrow(exhibit$summary)) {
     state <- "waiting"
     lacks <- waits_for(spec, launches)
+  } else if (length(contrast)) {
+    state <- "waiting"
+    lacks <- c(contrast, if (nzchar(spec$needs)) spec$needs)
   } else {
     message("drawing ", spec$study, "-", name)
     drawn <- tryCatch(find_drawing(spec)(exhibit), cotejo_waiting = identity)
     if (inherits(drawn, "cotejo_waiting")) {
       state <- "waiting"
-      lacks <- conditionMessage(drawn)
+      lacks <- c(conditionMessage(drawn), if (nzchar(spec$needs)) spec$needs)
     } else if (!is.null(out_dir)) {
       save_exhibit(drawn, exhibit, name, printed, out_dir)
     }
   }
   coverage_row(spec, ground, state, lacks, exhibit$summary, launches)
+}
+
+#' The levels that an exhibit compares and that no launch has, when fewer than two are there.
+#'
+#' What is drawn then would be another contrast than the exhibit's own.
+#' @param wanted the filter of the exhibit.
+#' @noRd
+lacking_contrast <- function(exhibit, wanted) {
+  columns <- intersect(
+    c(compared_in(exhibit, NULL), argument(exhibit, "series")), names(wanted)
+  )
+  unlist(lapply(columns, function(column) {
+    required <- wanted[[column]][!grepl("^[!(]", wanted[[column]])]
+    found <- unique(as.character(exhibit$summary[[column]]))
+    there <- vapply(required, function(value) any(grepl(any_of(value), found)), NA)
+    if (length(required) > 1L && sum(there) < 2L) {
+      sprintf("launches with %s %s: reframe -r -n %s", word_of_column(column),
+        toString(required[!there]), strsplit(exhibit$spec$tests, "[ +]")[[1L]][[1L]])
+    }
+  }))
 }
 
 save_exhibit <- function(drawn, exhibit, name, printed, out_dir) {

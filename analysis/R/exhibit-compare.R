@@ -153,8 +153,8 @@ exhibit_ratio <- function(exhibit) {
   table[, pair := factor(pair, unique(pair))]
   set(table, j = "where", value = where_of(table, x))
   set(table, j = "x", value = in_words(x, table$x))
-  plot <- draw_ratios(table, exhibit, "ratio of times, first / second")
-  with_data(plot, table[, !c("shown", "where")])
+  plot <- draw_ratios(table, exhibit, "ratio of times, first / second", by)
+  with_data(plot, table[, !c("shown", "where", "panel")])
 }
 
 # Size, transport, and what else tells rows of a comparison apart.
@@ -165,17 +165,21 @@ where_of <- function(table, x = character()) {
 
 #' Ratios as points over a discrete axis `x`, coloured by verdict.
 #' @noRd
-draw_ratios <- function(table, exhibit, axis, what = WHAT_RATIOS_SHOW) {
-  table[, shown := factor(VERDICTS[fifelse(is.na(verdict), "none", verdict)], VERDICTS)]
+draw_ratios <- function(table, exhibit, axis, by, what = WHAT_RATIOS_SHOW) {
+  table[, shown := result_of(table, function(level) in_words(by, level))]
+  panels <- c(t(outer(levels(table$where), levels(table$pair), paste, sep = "\n")))
+  set(table, j = "panel", value = factor(paste0(table$where, "\n", table$pair), panels))
+  columns <- if (nlevels(table$pair) == 3L) 3L else columns_of_panels(uniqueN(table$panel))
   ggplot(table, aes(x, ratio)) +
     ggplot2::geom_hline(yintercept = 1, linewidth = 0.3, colour = "grey40") +
     ggplot2::geom_linerange(
       aes(ymin = low, ymax = high, colour = shown), linewidth = 0.6, na.rm = TRUE
     ) +
     ggplot2::geom_point(aes(colour = shown, fill = shown, shape = shown), size = 2.4) +
-    ggplot2::facet_grid(where ~ pair) +
-    ggplot2::scale_colour_manual(values = VERDICT_COLOURS, aesthetics = c("colour", "fill")) +
-    ggplot2::scale_shape_manual(values = VERDICT_SHAPES) +
+    ggplot2::facet_wrap(~panel,
+      ncol = columns, labeller = ggplot2::as_labeller(fit_titles(columns))
+    ) +
+    result_scales(levels(droplevels(table$shown))) +
     ggplot2::scale_x_discrete(NULL, labels = function(v) gsub(" ", "\n", v, fixed = TRUE)) +
     ggplot2::scale_y_continuous(
       axis,
@@ -185,7 +189,7 @@ draw_ratios <- function(table, exhibit, axis, what = WHAT_RATIOS_SHOW) {
       title = exhibit$spec$title,
       caption = caption_of_exhibit(exhibit, what, pmin(table$n_a, table$n_b))
     ) +
-    theme_cotejo() + ggplot2::theme(strip.text.y = STRIP_AT_THE_SIDE)
+    theme_cotejo()
 }
 
 WHAT_RATIOS_SHOW <- paste(
@@ -203,7 +207,7 @@ exhibit_error <- function(exhibit) {
   table[, pair := paste(title_of(wrong), "/", title_of(right))]
   plot_ratios(table, exhibit, c("pair", "transport"), "ratio of times, wrong / right", paste(
     "Points: ratio of times over blocks, 1 where the error is none. Bars: 95 % interval, of all",
-    "sizes of a curve together. Points of one size are set apart."
+    "sizes of a curve together."
   ))
 }
 

@@ -72,9 +72,13 @@ say_classes <- function(coverage) {
 #' @return the sentence, invisibly; it is printed too.
 #' @export
 write_coverage_of <- function(results_dir, readme, list_file, published = NULL) {
-  folder <- tempfile("cotejo-coverage")
-  on.exit(unlink(folder, recursive = TRUE))
-  coverage <- draw_exhibits(results_dir, folder, published = published)
+  results <- read_study(results_dir)
+  # Every exhibit is made, and none is written.
+  coverage <- with_families(families_of(results$sessions), draw_all_exhibits(
+    results, tempdir(), published = published, shown = \(coverage) coverage[0L]
+  ))
+  say_coverage(coverage)
+  refuse_failed(coverage)
   write_csv(cbind(coverage, dataset = dataset_sum(results_dir)), list_file)
   lines <- readLines(readme, encoding = "UTF-8")
   ends <- match(c(COVERAGE_BEGIN, COVERAGE_END), lines)

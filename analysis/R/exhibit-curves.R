@@ -73,6 +73,10 @@ y_axis <- function(title, scale) {
 #' @noRd
 axis_of <- function(x, values, scale) {
   sizes <- x == "bytes"
+  # One value of a parameter shows nothing "by" it.
+  if (!sizes && uniqueN(values) < 2L) {
+    await("another ", if (x %in% names(COUNTED)) "number of ", gsub("_", " ", word_of_column(x)))
+  }
   if (sizes && scale == "log") {
     return(list(
       scale = scale_bytes(values), jitter = 0.05,
@@ -166,7 +170,11 @@ exhibit_gain <- function(exhibit) {
   alone <- levels(curves$medians$panel)[!both]
   curves <- lapply(curves, function(table) table[panel %in% panels])
   levels <- c(levels(curves$medians$level), unique(gains$level))
-  cells <- c(join_cells(panels, unit$axis), join_cells(panels, "gain (%)"))
+  columns <- min(3L, length(panels))
+  # Below a row of curves comes the row of their gains.
+  cells <- unlist(lapply(split(panels, (seq_along(panels) - 1L) %/% columns), function(row) {
+    c(join_cells(row, unit$axis), join_cells(row, "gain (%)"))
+  }), use.names = FALSE)
   stack <- function(table, what) {
     table[is.finite(y), list(
       bytes, y, y_low = value_or_na(.SD, "y_low"), y_high = value_or_na(.SD, "y_high"),
@@ -180,7 +188,7 @@ exhibit_gain <- function(exhibit) {
   points[, x := axis$place(bytes, level)]
   medians[, x := axis$place(bytes, level)]
   zero <- data.table(panel = factor(join_cells(panels, "gain (%)"), cells))
-  plot <- draw_curves(points, medians, "free_y", length(panels), jitter = axis$jitter) +
+  plot <- draw_curves(points, medians, "free_y", columns, jitter = axis$jitter) +
     axis$scale +
     ggplot2::geom_hline(aes(yintercept = 0), data = zero, linewidth = 0.3, colour = "grey40") +
     ggplot2::scale_y_continuous(NULL, labels = format_axis) +

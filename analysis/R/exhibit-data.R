@@ -195,6 +195,9 @@ compared_in <- function(exhibit, default) {
   c(several, columns)[[1L]]
 }
 
+# Curves that a panel has at most where some of them can be told apart by panels.
+MOST_SERIES <- 7L
+
 #' Points and medians of an exhibit with the columns `level` and `panel`.
 #'
 #' What still tells configurations of one panel, series and x apart is added to the panel, so that
@@ -210,6 +213,11 @@ exhibit_curves <- function(exhibit, x = "bytes") {
   panel <- setdiff(argument(exhibit, "panel", "transport"), series)
   if (!length(panel)) panel <- "transport"
   need_columns(points, c(series, panel, x), paste("the data of", exhibit$spec$name))
+  # More curves than can be told apart in a panel: the first column gets panels of its own.
+  if (length(series) > 1L && uniqueN(points, by = series) > MOST_SERIES) {
+    panel <- c(panel, series[[1L]])
+    series <- series[-1L]
+  }
   panel <- c(panel, unexplained(points, c(series, panel), x))
   set(points, j = "level", value = level_of(points, series))
   set(points, j = "panel", value = level_of(points, panel))
@@ -337,6 +345,10 @@ say_value <- function(column, values) {
     format_bytes(as.numeric(values))
   } else if (!is.null(counted)) {
     paste(values, ifelse(values == "1", counted[[1L]], counted[[2L]]))
+  } else if (column == "compute_us") {
+    fifelse(values == "0", "no computation", paste(values, "\u00b5s of computation"))
+  } else if (column == "test") {
+    paste("test", gsub("_", " ", values, fixed = TRUE))
   } else if (column == "log2_points") {
     paste0("2^", values, " points")
   } else if (column == "keys") {

@@ -40,8 +40,8 @@ exhibit_phases <- function(exhibit) {
     ) +
     ggplot2::facet_wrap(
       ~panel,
-      ncol = min(2L, nlevels(parts$panel)), scales = "free_y",
-      labeller = ggplot2::as_labeller(fit_titles(min(2L, nlevels(parts$panel))))
+      ncol = columns_of_panels(uniqueN(parts$panel)), scales = "free_y",
+      labeller = ggplot2::as_labeller(fit_titles(columns_of_panels(uniqueN(parts$panel))))
     ) +
     ggplot2::scale_fill_grey(NULL, start = 0.35, end = 0.85) +
     ggplot2::scale_x_discrete(NULL, labels = narrow_words) +

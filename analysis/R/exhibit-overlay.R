@@ -2,7 +2,7 @@
 # The studies' printed numbers beside ours: in figures as open diamonds that say so, under tables
 # as tables of their own.
 
-OVERLAY_COLUMNS <- c("exhibit", "file", "filter", "x", "y", "over", "scale", "label")
+OVERLAY_COLUMNS <- c("exhibit", "file", "filter", "x", "y", "over", "scale", "label", "panel")
 
 #' Which printed numbers belong to which exhibit, from `overlays.csv` of the printed numbers.
 #'
@@ -62,32 +62,37 @@ parse_published_filter <- function(text) {
 
 #' Put printed numbers into a figure; its caption says what they are.
 #'
-#' They go into every panel that shows their quantity: where panels show a gain too, gains go
-#' there and nothing else. What is no point but a level is a dotted line.
+#' They go into every panel that shows their quantity and, where the row names words of `panel`,
+#' has all of these in its title or in its legend: where panels show a gain too, gains go there and
+#' nothing else. A number without a place along the axis is a dotted line.
 #' @noRd
 overlay_published <- function(plot, exhibit, printed) {
-  if (!nrow(printed)) {
-    return(plot)
-  }
   panels <- panels_shown(plot)
+  titles <- stats::setNames(vapply(panels, words_of_panel, "", plot), panels)
   gains <- grepl("gain (%)", panels, fixed = TRUE)
-  layers <- list()
+  drawn <- integer()
   for (i in seq_len(nrow(printed))) {
     row <- printed[i]
-    into <- if (nzchar(row$over)) panels[gains] else panels[!gains]
+    words <- strsplit(row$panel, "; ", fixed = TRUE)[[1L]]
+    fits <- vapply(titles, \(title) all(vapply(words, grepl, NA, title, fixed = TRUE)), NA)
+    into <- panels[fits & gains == nzchar(row$over)]
     if (!length(into)) next
     data <- rbindlist(lapply(into, function(panel) cbind(row$data[[1L]], panel = panel)))
-    layers <- c(layers, list(overlay_layers(data, row$label)))
+    drawn <- c(drawn, i)
+    plot <- plot + overlay_layers(data)
   }
-  plot <- plot + layers
-  words <- sprintf(
-    "Open diamonds and dotted lines: PUBLISHED by %s on other machines, not measured here.",
-    toString(unique(printed$source))
-  )
-  plot$labels$caption <- paste(
-    c(plot$labels$caption, words),
-    collapse = "\n"
-  )
+  if (length(drawn)) {
+    printed <- printed[drawn]
+    plot$labels$caption <- paste(c(plot$labels$caption, sprintf(
+      "%s: %s, PUBLISHED by %s on other machines, not measured here.",
+      if (all(vapply(printed$data, \(data) anyNA(data$x), NA))) {
+        "Dotted line"
+      } else {
+        "Open diamonds"
+      },
+      toString(unique(printed$label)), toString(unique(printed$source))
+    )), collapse = "\n")
+  }
   plot
 }
 
@@ -100,43 +105,29 @@ panels_shown <- function(plot) {
   factor(levels, levels)[levels %in% there]
 }
 
-overlay_layers <- function(data, label) {
+# The title of a panel and the levels in it.
+words_of_panel <- function(panel, plot) {
+  levels <- unique(plot$data$level[plot$data$panel == panel])
+  paste(c(as.character(panel), as.character(levels)), collapse = "; ")
+}
+
+overlay_layers <- function(data) {
   points <- data[!is.na(x) & y > 0]
   levels <- data[is.na(x)]
-  last <- points[points[, .I[which.max(x)], by = "panel"]$V1]
-  last[, label := label]
-  levels[, label := label]
-  text <- function(of, x, hjust, vjust) {
-    ggplot2::geom_text(
-      if (is.null(x)) aes(x, y, label = label) else aes(x = x, y = y, label = label),
-      data = of, inherit.aes = FALSE, size = 2.4, colour = "grey20", hjust = hjust, vjust = vjust
+  list(
+    ggplot2::geom_line(
+      aes(x, y),
+      data = points, inherit.aes = FALSE, linetype = "dotted", linewidth = 0.35, colour = "grey35"
+    ),
+    ggplot2::geom_point(
+      aes(x, y),
+      data = points, inherit.aes = FALSE, shape = 5, size = 1.7, colour = "grey20"
+    ),
+    ggplot2::geom_hline(
+      aes(yintercept = y),
+      data = levels, linetype = "dotted", linewidth = 0.4, colour = "grey35"
     )
-  }
-  c(
-    if (nrow(points)) {
-      list(
-        ggplot2::geom_line(
-          aes(x, y),
-          data = points, inherit.aes = FALSE, linetype = "dotted", linewidth = 0.35,
-          colour = "grey35"
-        ),
-        ggplot2::geom_point(
-          aes(x, y),
-          data = points, inherit.aes = FALSE, shape = 5, size = 1.7, colour = "grey20"
-        ),
-        text(last, NULL, 1, -1.6)
-      )
-    },
-    if (nrow(levels)) {
-      list(
-        ggplot2::geom_hline(
-          aes(yintercept = y),
-          data = levels, linetype = "dotted", linewidth = 0.4, colour = "grey35"
-        ),
-        text(levels, Inf, 1.05, -0.5)
-      )
-    }
-  )
+  )[c(nrow(points) > 0L, nrow(points) > 0L, nrow(levels) > 0L)]
 }
 
 #' Printed tables to stand under ours, named by their captions.

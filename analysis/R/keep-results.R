@@ -167,9 +167,18 @@ kept_files <- function(from, out_dir, files, work) {
     return(kept$value)
   }
   value <- work()
-  written <- files(value)
+  written <- with_parts(files(value), out_dir)
   if (length(written)) keep_written(value, written, out_dir, place)
   value
+}
+
+# Files, and the further pages of the figures among them.
+with_parts <- function(files, folder) {
+  if (!length(files)) {
+    return(NULL)
+  }
+  there <- list.files(folder, "-part-[0-9]+[.](svg|pdf)$", recursive = TRUE)
+  unique(c(files, there[sub("-part-[0-9]+([.][a-z]+)$", "\\1", there) %in% files]))
 }
 
 #' Checksums of files within a folder; `NA` of one that is not there.
@@ -216,7 +225,7 @@ drop_old_drawn <- function(folder) {
 sum_of_tools <- function() {
   files <- c(system.file("report", package = "cotejo"), system.file(package = "cotejo"))
   files <- list.files(files, "[.](Rmd|css|js|yaml)$", full.names = TRUE)
-  versions <- vapply(c("ggplot2", "data.table", "htmltools"), getNamespaceVersion, "")
+  versions <- vapply(c("ggplot2", "svglite", "data.table", "htmltools"), getNamespaceVersion, "")
   list(code_sum(), unname(tools::md5sum(files)), versions, R.version.string)
 }
 

@@ -223,7 +223,8 @@ exhibit("cotejo-message-rate", "Rate of small messages, 64 under way, by pairs a
 
 exhibit("cotejo-bidirectional", "Messages both ways at once against one way at a time",
   data = launches_of(
-    c("netpipe_bi", "netpipe_uni"), option_mode = "standard", option_blocking = "yes"
+    c("netpipe_bi", "netpipe_uni"), option_mode = "standard", option_blocking = "yes",
+    operation = c("pingpong", "pingping")
   ),
   draw = by_size(series = operation, panel = c(mpi, transport), unit = "Mbit/s"),
   differs = "Bandwidth of one direction: both ways at once move twice as much."

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The index page of figures: thumbnails of what is drawn, and for the rest the command that would
-# measure it.
+# The index page of figures: the user's own first, then the exhibits, and for what is not drawn the
+# command that measures it.
 
 #' Write `index.html` beside the exhibits: contents, search, a card each with its class (what it
 #' was measured on) and number of launches, and what the others wait for.
@@ -12,26 +12,27 @@ write_gallery <- function(coverage, out_dir, figures = character()) {
   tags <- htmltools::tags
   best <- best_of(coverage)
   studies <- split(coverage, by = "study", sorted = FALSE)
-  contents <- lapply(studies, function(rows) {
-    all <- best_of(rows)
-    tags$li(
-      tags$a(href = paste0("#", rows$study[[1L]]), title_of_study(rows$study[[1L]])),
-      sprintf(" %d of %d", sum(is_drawn(all$state)), nrow(all))
-    )
-  })
+  own <- names(studies) == "cotejo"
   body <- htmltools::tagList(
-    tags$p(say_gallery(best)),
     search_box("words, such as: bcast 16 ranks"),
-    tags$nav(tags$ul(unname(contents), if (length(figures)) {
-      tags$li(tags$a(href = "#results", "All times of these results"), length(figures))
-    })),
-    lapply(studies, gallery_of_study),
     if (length(figures)) {
       list(
-        tags$h2(id = "results", "All times of these results"),
-        tags$div(class = "grid", lapply(figures, function(name) {
-          tile(paste0(name, ".svg"), paste0(name, ".svg"), sentence_case(gsub("-", " ", name)))
+        tags$h2("Figures of these results"),
+        tags$div(class = "grid", lapply(first_figures(figures), function(name) {
+          tile(
+            paste0(name, ".svg"), tags$img(
+              src = paste0(name, ".svg"), alt = name, loading = "lazy"
+            ), sentence_case(gsub("-", " ", name))
+          )
         }))
+      )
+    },
+    lapply(studies[own], gallery_of_study, out_dir),
+    if (any(!own)) {
+      list(
+        tags$h2("The five studies"),
+        tags$p(say_gallery(best)),
+        lapply(studies[!own], gallery_of_study, out_dir)
       )
     }
   )
@@ -50,23 +51,32 @@ say_gallery <- function(best) {
 }
 
 title_of_study <- function(study) {
-  if (study == "cotejo") "Of this project" else paste("Counterparts of", study)
+  if (study == "cotejo") "Exhibits of cotejo" else name_of_study(study)
 }
 
-gallery_of_study <- function(part) {
+#' The cards of a study; those of a published one are folded, below a line that says how many there
+#' are and how the others are measured. Figures come before tables.
+#' @noRd
+gallery_of_study <- function(part, out_dir) {
   tags <- htmltools::tags
+  part <- part[order(kind == "table")]
   drawn <- part[is_drawn(part$state)]
   waiting <- part[!is_drawn(part$state)]
   study <- part$study[[1L]]
-  list(
-    tags$h2(id = study, title_of_study(study)),
+  best <- best_of(part)
+  inside <- list(
     if (nrow(drawn)) {
       tags$div(class = "grid", lapply(seq_len(nrow(drawn)), function(i) {
         row <- drawn[i]
         file <- sprintf("%s/%s", row$study, row$file)
         table <- row$kind == "table"
         tile(
-          paste0(file, if (table) ".html" else ".svg"), if (!table) paste0(file, ".svg"),
+          paste0(file, if (table) ".html" else ".svg"),
+          if (table) {
+            preview_of_table(file.path(out_dir, paste0(file, ".csv")))
+          } else {
+            tags$img(src = paste0(file, ".svg"), alt = row$title, loading = "lazy")
+          },
           row$title, c(
             row$exhibit, if (row$launches > 0L) {
               c(row$class, paste("n =", row$n), row$date)
@@ -90,10 +100,42 @@ gallery_of_study <- function(part) {
       )
     }
   )
+  if (study == "cotejo") {
+    return(list(tags$h2(title_of_study(study)), inside))
+  }
+  fold(sprintf(
+    "%s: %d of %d drawn. To measure more: make study TAG=full (hours)", title_of_study(study),
+    sum(is_drawn(best$state)), nrow(best)
+  ), inside)
+}
+
+#' The figures of results as a reader wants them: times and differences before all others.
+#' @noRd
+first_figures <- function(figures) {
+  kind <- match(sub("-.*", "", figures), c("difference", "latency", "bandwidth"), nomatch = 4L)
+  figures[order(kind)]
+}
+
+#' The first rows and columns of a table, as a small table.
+#' @noRd
+preview_of_table <- function(csv) {
+  if (!file.exists(csv)) {
+    return("table")
+  }
+  table <- fread(csv, nrows = 6L, colClasses = "character")
+  table <- table[, utils::head(names(table), 4L), with = FALSE]
+  cells <- vapply(seq_len(nrow(table)), function(i) {
+    paste0("<td>", htmlEscape(substr(unlist(table[i]), 1L, 18L)), "</td>", collapse = "")
+  }, "")
+  htmltools::HTML(paste0(
+    "<table><tr>", paste0("<th>", htmlEscape(substr(names(table), 1L, 18L)), "</th>",
+      collapse = ""), "</tr>", paste0("<tr>", cells, "</tr>", collapse = ""), "</table>"
+  ))
 }
 
 #' A card of the index page.
 #'
+#' @param image what it shows, HTML.
 #' @param facts short texts: name, class, launches.
 #' @param remark what it lacks.
 #' @param words further ones by which it is found.
@@ -104,7 +146,7 @@ tile <- function(link, image, title, facts = character(), remark = "", words = "
     class = "tile found", `data-words` = paste(c(title, facts, remark, words), collapse = " "),
     tags$a(
       href = link, class = "thumb",
-      if (is.null(image)) "table" else tags$img(src = image, alt = title, loading = "lazy")
+      image
     ),
     tags$a(href = link, class = "name", title),
     if (length(facts)) tags$div(class = "facts", lapply(facts, tags$span)),

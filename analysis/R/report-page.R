@@ -20,8 +20,15 @@ render_page <- function(template, values, out_file, plots = list(), ...) {
     template <- report_file(paste0(template, ".Rmd"))
   }
   values$figures <- names(plots)
+  drawn <- list.files(figures, "[.]svg$", full.names = TRUE)
+  embedded <- sum(file.size(drawn)) <= MOST_EMBEDDED
   values$embed_plot <- function(name) {
-    embed_plot(labels[[name]], file.path(figures, paste0(name, ".svg")))
+    pages <- c(
+      file.path(figures, paste0(name, ".svg")), parts_of_figure(figures, name, "svg")
+    )
+    htmltools::HTML(paste(vapply(pages, function(page) {
+      embed_plot(labels[[name]], page, embedded)
+    }, ""), collapse = ""))
   }
   parts <- template_parts(readLines(template, encoding = "UTF-8"))
   body <- render_parts(parts$body, list2env(values, parent = topenv()))
@@ -35,9 +42,16 @@ render_page <- function(template, values, out_file, plots = list(), ...) {
 #' @param contents whether it begins with a list of its sections.
 #' @noRd
 write_page <- function(title, body, out_file, styles = "report.css", contents = FALSE) {
+  titled <- with_contents(body)
+  body <- titled$body
   if (contents) {
-    titled <- with_contents(body)
-    body <- c(titled$contents, titled$body)
+    # The first screen is the answer's: the contents come where the template says so, or first.
+    place <- match(CONTENTS, body, nomatch = 0L)
+    if (place) {
+      body[[place]] <- paste(titled$contents, collapse = "")
+    } else {
+      body <- c(titled$contents, body)
+    }
   }
   page <- c(
     "<!DOCTYPE html>", "<html lang=\"en\">", "<head>", "<meta charset=\"utf-8\">",
@@ -49,6 +63,9 @@ write_page <- function(title, body, out_file, styles = "report.css", contents = 
   )
   write_whole(out_file, function(file) put_lines(page, file))
 }
+
+# Where a template wants the list of sections.
+CONTENTS <- "<!-- contents -->"
 
 #' A style or script of the pages, to stand in one.
 #' @noRd
@@ -167,45 +184,71 @@ inline <- function(text, values) {
   paste(c(rbind(between, c(codes, ""))), collapse = "")
 }
 
-#' Give sections names to link to, and list them.
+#' Give headings names to link to, and list the sections.
 #'
 #' Cut at the headings: to match them in pages of many megabytes takes seconds.
 #' @param body texts of HTML.
+#' @return list: `contents` (a list of links, folded), `body`.
 #' @noRd
 with_contents <- function(body) {
-  headed <- grep("<h2>", body, fixed = TRUE, useBytes = TRUE)
-  pieces <- strsplit(body[headed], "<h2>", fixed = TRUE)
+  headed <- grep("<h[23]>", body, useBytes = TRUE)
+  pieces <- strsplit(body[headed], "<h(?=[23]>)", perl = TRUE)
   behind <- lapply(pieces, `[`, -1L)
-  titles <- unlist(behind)
-  titles <- substr(titles, 1L, regexpr("</h2>", titles, fixed = TRUE) - 1L)
-  if (length(titles) < 2L) {
+  rest <- unlist(behind)
+  if (!length(rest)) {
     return(list(contents = NULL, body = body))
   }
-  ids <- gsub("^-|-$", "", gsub("[^a-z0-9]+", "-", tolower(titles)))
+  level <- substr(rest, 1L, 1L)
+  end <- regexpr(sprintf("</h[23]>"), rest)
+  titles <- substr(rest, 3L, end - 1L)
+  ids <- gsub("^-|-$", "", gsub("[^a-z0-9]+", "-", tolower(gsub("<[^>]*>", "", titles))))
   ids <- make.unique(ids, sep = "-")
-  named <- split(sprintf("<h2 id=\"%s\">", ids), rep(seq_along(headed), lengths(behind)))
-  body[headed] <- unlist(Map(function(all, named, rest) {
-    paste(c(all[[1L]], rbind(named, rest)), collapse = "")
-  }, pieces, named, behind))
-  contents <- sprintf("<li><a href=\"#%s\">%s</a></li>", ids, titles)
-  list(contents = c("<nav><ul>", contents, "</ul></nav>"), body = body)
+  named <- sprintf(
+    "<h%s id=\"%s\">%s<a class=\"anchor\" href=\"#%s\" aria-label=\"link here\"></a>%s",
+    level, ids, titles, ids, substring(rest, end)
+  )
+  named <- split(named, rep(seq_along(headed), lengths(behind)))
+  body[headed] <- unlist(Map(function(all, named) {
+    paste(c(all[[1L]], named), collapse = "")
+  }, pieces, named))
+  sections <- level == "2"
+  contents <- sprintf("<li><a href=\"#%s\">%s</a></li>", ids[sections], titles[sections])
+  list(
+    contents = if (sum(sections) > 1L) {
+      c("<details><summary>Contents</summary><nav><ul>", contents, "</ul></nav></details>")
+    },
+    body = body
+  )
 }
 
-#' A figure with its SVG inside.
+# Bytes of figures that a page holds itself; a page of more loads each when it is shown.
+MOST_EMBEDDED <- 2e6
+
+#' A figure of a page: inside of it, or loaded from its file when it comes into view.
+#'
+#' @param file the SVG, `name` its path from the page.
+#' @param caption HTML.
 #' @noRd
-embed_svg <- function(file, alt, caption) {
-  data <- jsonlite::base64_enc(readBin(file, "raw", file.size(file)))
+embed_svg <- function(file, alt, caption, name = NULL) {
+  source <- if (is.null(name)) {
+    data <- jsonlite::base64_enc(readBin(file, "raw", file.size(file)))
+    paste0("data:image/svg+xml;base64,", gsub("\n", "", data, fixed = TRUE))
+  } else {
+    paste0(name, "\" loading=\"lazy")
+  }
   htmltools::HTML(paste0(
-    "<figure><img src=\"data:image/svg+xml;base64,", gsub("\n", "", data, fixed = TRUE),
-    "\" alt=\"", htmlEscape(gsub("\n", " ", alt), attribute = TRUE),
-    "\"><figcaption>", htmlEscape(caption), "</figcaption></figure>"
+    "<figure><img src=\"", source, "\" alt=\"", htmlEscape(gsub("\n", " ", alt), attribute = TRUE),
+    "\"><figcaption>", caption, "</figcaption></figure>"
   ))
 }
 
-embed_plot <- function(labels, svg) {
+embed_plot <- function(labels, svg, embedded = TRUE) {
+  name <- paste0("figures/", basename(svg))
+  data <- sub("(-part-[0-9]+)?[.]svg$", ".csv", name)
   embed_svg(
     svg, paste(labels$title, labels$caption, sep = ". "),
-    sprintf("Files: figures/%s, .csv", basename(svg))
+    sprintf("<a href=\"%s\">Figure</a>, <a href=\"%s\">data (CSV)</a>", name, data),
+    if (!embedded) name
   )
 }
 
@@ -228,9 +271,14 @@ bullets <- function(texts) {
 #' An HTML table; text columns to the left, numbers to the right.
 #'
 #' The text is put together by columns: a tag object a cell takes minutes for what a report holds.
+#' @param html named list: columns whose cells are HTML already.
 #' @noRd
-html_table <- function(table, caption, right = character()) {
-  if (nrow(table)) join_cells_of_table(html_cells(table, right), caption, right)
+html_table <- function(table, caption, right = character(), html = list()) {
+  if (nrow(table)) {
+    cells <- html_cells(table, right)
+    for (name in names(html)) cells[[name]] <- paste0("<td class=\"text\">", html[[name]], "</td>")
+    join_cells_of_table(cells, caption, right)
+  }
 }
 
 #' The cells of columns, as HTML.

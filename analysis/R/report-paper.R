@@ -39,7 +39,7 @@ write_paper_of <- function(study, source, out_file, session, published) {
   claims <- judge_claims(about, claims, study$delta)
   given <- list(
     study = study, coverage = coverage, audit = audit_published(published), folder = folder,
-    claims = claims
+    claims = claims, authors = authors_of(file.path(dirname(source), "..", "CITATION.cff"))
   )
   plots <- list(claims = plot_claims(claims))
   render_page(source, given, out_file, plots)
@@ -76,6 +76,153 @@ paper_sites <- function(used) {
   setnames(rows, "site", "Site")
   rows[]
 }
+
+#' The authors that CITATION.cff names.
+#' @noRd
+authors_of <- function(file) {
+  if (!file.exists(file)) {
+    return("The cotejo authors")
+  }
+  vapply(yaml::read_yaml(file)$authors, function(author) {
+    paste(c(author$`given-names`, author$`family-names`, author$name), collapse = " ")
+  }, "")
+}
+
+#' When the data were measured, and with which version.
+#' @noRd
+paper_made <- function(study) {
+  days <- unique(substr(range(study$used$started), 1L, 10L))
+  commits <- distinct(substr(study$used$commit, 1L, 10L))
+  sprintf(
+    "cotejo %s; launches of %s; %s.", getNamespaceVersion("cotejo"),
+    paste(days, collapse = " to "),
+    if (length(commits) > 3L) {
+      sprintf("%d commits, the last %s", length(commits),
+        substr(study$used$commit[which.max(rank(study$used$started, ties.method = "first"))],
+          1L, 10L))
+    } else {
+      paste("commit", toString(commits))
+    }
+  )
+}
+
+#' The abstract: question, method, numbers, conclusion.
+#' @noRd
+paper_abstract <- function(study, coverage, claims, counts) {
+  used <- study$used
+  best <- best_of(coverage[coverage$study != "cotejo"])
+  judged <- table(factor(claims$verdict, CLAIM_VERDICTS))
+  paste(
+    "Five studies of 2006 to 2012 asked which MPI library, transport, protocol and placement is",
+    "faster on a cluster. Their machines no longer exist. We measure their questions again with",
+    sprintf(
+      "%d libraries in %s launches on %s, replicate and interleave launches, and compare them",
+      uniqueN(used$mpi), format_whole(nrow(used)), count_of(uniqueN(used$site), "site", "sites")
+    ),
+    "with intervals that are corrected over message sizes.",
+    sprintf(
+      "The data draw counterparts of %d of %d published figures and tables.",
+      sum(is_drawn(best$state)), nrow(best)
+    ),
+    sprintf(
+      "%d of %d comparisons of libraries show a difference, %d show equivalence within %s.",
+      counts[["faster"]] + counts[["slower"]], sum(counts), counts[["equivalent"]],
+      percent(study$delta)
+    ),
+    sprintf(
+      paste(
+        "%d of %d printed conclusions hold, %d hold by another amount, %d %s contradicted; the",
+        "others are undecided or cannot be judged with these data."
+      ),
+      judged[["holds"]], nrow(claims), judged[["holds by another amount"]],
+      judged[["contradicted"]], if (judged[["contradicted"]] == 1L) "is" else "are"
+    )
+  )
+}
+
+#' The version of each library, as the library names itself.
+#' @noRd
+paper_versions <- function(used) {
+  rows <- used[, list(Launches = .N), by = c("mpi", "library", "provider")]
+  rows <- rows[order(match(mpi, in_order(unique(mpi))), library)]
+  data.table(
+    Library = title_of(rows$mpi), Version = substr(rows$library, 1L, 80L),
+    Provider = rows$provider, Launches = rows$Launches
+  )
+}
+
+# What each study asked, and of which machine.
+ASKED <- c(
+  stival = paste(
+    "Stival compared Open MPI over TCP, over LLC and with a progress thread, and MPICH2, on 12",
+    "nodes with Gigabit Ethernet: bandwidth, LogP parameters, overlap, an FFT and a radix sort."
+  ),
+  watter = paste(
+    "Watter asked whether LLC in place of TCP/IP makes Open MPI faster, on 16 nodes with switched",
+    "Ethernet of 100 Mbit/s."
+  ),
+  mpiperf = paste(
+    "Kurnosov asked how collective operations can be measured without systematic errors, on 10",
+    "nodes with Gigabit Ethernet and 96 nodes with InfiniBand QDR."
+  ),
+  finisterrae = paste(
+    "The study asked what the distance to the network card, eager limits, collective algorithms",
+    "up to 1024 processes and hybrid programs cost, on 142 nodes of 16 cores with InfiniBand DDR."
+  ),
+  tinetti = paste(
+    "Tinetti and Barbieri measured start-up and bandwidth of PVM and LAM/MPI, and asked which",
+    "algorithm a broadcast uses, on 4 PCs at 10 Mbit/s and 8 PCs at 100 Mbit/s."
+  )
+)
+
+asked_by_study <- function(study) if (study %in% names(ASKED)) ASKED[[study]]
+
+#' What the verdicts on conclusions mean together.
+#' @noRd
+paper_discussion <- function(claims) {
+  share <- claims[, list(
+    held = sum(verdict %in% c("holds", "holds by another amount")),
+    against = sum(verdict == "contradicted"), all = .N
+  ), by = "study"]
+  paste(paste(sprintf(
+    "%s: %d of %d conclusions hold in direction, %d against.",
+    vapply(share$study, name_of_study, ""), share$held, share$all, share$against
+  ), collapse = " "), paste(
+    "A conclusion that does not hold here was measured on another machine, with other versions:",
+    "that is a finding about change, not about the study."
+  ))
+}
+
+PAPER_REFERENCES <- c(
+  paste(
+    "D. \u00c1lvarez Mall\u00f3n, A. G\u00f3mez Tato, G. L\u00f3pez Taboada: An\u00e1lisis",
+    "t\u00e9cnico de rendimiento del Finis Terrae. CESGA-2009-001, 2009."
+  ),
+  paste(
+    "T. Hoefler, R. Belli: Scientific Benchmarking of Parallel Computing Systems. SC 2015.",
+    "doi:10.1145/2807591.2807644."
+  ),
+  paste(
+    "S. Hunold, A. Carpen-Amarie: Reproducible MPI Benchmarking Is Still Not as Easy as You",
+    "Think. IEEE Transactions on Parallel and Distributed Systems 27(12), 2016.",
+    "doi:10.1109/TPDS.2016.2539167."
+  ),
+  "T. Kalibera, R. Jones: Rigorous Benchmarking in Reasonable Time. ISMM 2013.",
+  "M. G. Kurnosov: MPIPerf. 2012.",
+  paste(
+    "M. L. Stival: Avalia\u00e7\u00e3o de desempenho em aglomerados de PCs interligados por",
+    "Ethernet. Master's thesis, Universidade Federal do Paran\u00e1, 2006."
+  ),
+  paste(
+    "F. G. Tinetti, A. Barbieri: C\u00f3mputo paralelo en clusters: herramienta de",
+    "evaluaci\u00f3n de rendimiento de las comunicaciones."
+  ),
+  paste(
+    "L. H. Watter: Avalia\u00e7\u00e3o de desempenho do protocolo IEEE 802.2-LLC no kernel do",
+    "Linux. Master's thesis, Universidade Federal do Paran\u00e1, 2006."
+  ),
+  "P. H. Westfall, S. S. Young: Resampling-Based Multiple Testing. Wiley, 1993."
+)
 
 range_in_words <- function(values) paste(unique(range(values)), collapse = " to ")
 
@@ -127,11 +274,13 @@ say_drift <- function(drift) {
   )
 }
 
-#' The exhibits of a study that the paper shows: drawn in full before in part, three at most.
+#' The exhibits of a study that the paper shows, three at most: drawn in full before in part, then
+#' measured before emulated before simulated, then those from more launches of each configuration.
 #' @noRd
 paper_figures <- function(part) {
-  shown <- part[is_drawn(part$state) & part$kind == "figure"]
-  shown <- shown[order(shown$state == "partly")]
+  shown <- part[is_drawn(part$state) & part$kind == "figure" & part$study != "cotejo"]
+  shown <- shown[order(shown$state == "partly", match(shown$ground, GROUNDS), -shown$n)]
+  shown <- unique(shown, by = "exhibit")
   lapply(seq_len(min(3L, nrow(shown))), function(i) shown[i])
 }
 
@@ -146,7 +295,10 @@ figures_of_paper <- function(coverage) {
 embed_exhibit <- function(row, folder) {
   embed_svg(
     file.path(folder, row$study, paste0(row$file, ".svg")), row$title,
-    paste("Counterpart of", row$study, row$exhibit)
+    htmlEscape(sprintf(
+      "%s. Counterpart of %s %s; class %s, at least %d launches of each configuration.", row$title,
+      name_of_study(row$study), row$exhibit, row$class, row$n
+    ))
   )
 }
 

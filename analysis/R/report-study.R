@@ -118,3 +118,97 @@ provenance_table <- function(study) {
   versions <- stats::setNames(libraries$library, paste("Library of", title_of(libraries$mpi)))
   data.table(Fact = c(names(facts), names(versions)), Value = c(unlist(facts), versions))
 }
+
+#' The machine, the libraries with their versions, and the launches, in one line.
+#' @noRd
+machine_line <- function(used) {
+  one <- function(column) {
+    values <- setdiff(distinct(used[[column]]), c("unknown", ""))
+    if (length(values) > 3L) paste(length(values), "of them") else toString(values)
+  }
+  libraries <- unique(used[, c("mpi", "library")])
+  libraries <- libraries[match(in_order(unique(mpi)), mpi)]
+  number <- regmatches(libraries$library, regexpr("[0-9]+([.][0-9]+)+|$", libraries$library))
+  days <- unique(substr(range(used$started), 1L, 10L))
+  paste0(
+    "Site ", one("site"), ", CPU ", one("cpu_model"), ". Compared: ",
+    toString(trimws(paste(title_of(libraries$mpi), number))), " (", one("provider"), "). ",
+    count_of(nrow(used), "launch", "launches"), ", ", paste(days, collapse = " to "), "."
+  )
+}
+
+# Questions that the map of the first screen shows; the table below it has all.
+MOST_QUESTIONS <- 10L
+
+#' The map of winners: a row a question, a column a class of message sizes. The colour is that of
+#' the library that wins most sizes, deeper the further it is ahead; words say the same.
+#'
+#' @param winners what [winners_by_class()] returned.
+#' @return HTML, or `NULL` without any.
+#' @noRd
+winner_map <- function(winners) {
+  if (!nrow(winners)) {
+    return(NULL)
+  }
+  question <- c("site", "simulated", "operation", "transport")
+  cells <- copy(winners)
+  set(cells, j = "text", value = say_outcomes(cells))
+  setorderv(cells, c(question, "sizes", "cells", "winner"), c(rep(1L, 5L), -1L, -1L))
+  best <- cells[, list(
+    winner = winner[[1L]], most = most[[1L]], text = paste(text, collapse = "; ")
+  ), by = c(question, "sizes")]
+  rows <- unique(best[, question, with = FALSE])
+  rows <- rows[order(nzchar(simulated), startsWith(operation, "imb-"))]
+  rows <- utils::head(rows, MOST_QUESTIONS)
+  classes <- intersect(names(CLASS_TITLES), as.character(best$sizes))
+  body <- vapply(seq_len(nrow(rows)), function(i) {
+    row <- rows[i]
+    here <- best[row, on = question]
+    paste0("<tr><td>", htmlEscape(sentence_case(paste0(
+      title_of(row$operation), ", ", title_of(row$transport),
+      if (nzchar(row$simulated)) paste0(" (", short_label(row$simulated), ")")
+    ))), "</td>", paste(vapply(classes, function(class) {
+      cell_of_map(here[as.character(sizes) == class])
+    }, ""), collapse = ""), "</tr>")
+  }, "")
+  htmltools::HTML(paste(c(
+    "<table class=\"map\"><thead><tr><th>Question</th>",
+    sprintf("<th>%s</th>", CLASS_TITLES[classes]), "</tr></thead><tbody>", body,
+    "</tbody></table>"
+  ), collapse = "\n"))
+}
+
+cell_of_map <- function(cell) {
+  if (!nrow(cell)) {
+    return("<td class=\"open\">not measured</td>")
+  }
+  title <- htmlEscape(cell$text, attribute = TRUE)
+  if (!nzchar(cell$winner)) {
+    return(sprintf("<td class=\"open\" title=\"%s\">no single winner</td>", title))
+  }
+  sprintf(
+    "<td class=\"won\" style=\"background:%s\" title=\"%s\">%s, up to %s times</td>",
+    mixed_colour(colour_of_family(cell$winner), min(0.5, 0.2 + 0.15 * log2(cell$most))), title,
+    htmlEscape(title_of(cell$winner)), format_digits(cell$most)
+  )
+}
+
+colour_of_family <- function(name) {
+  colour <- said$families$colour[match(name, said$families$name)]
+  if (length(colour) && !is.na(colour)) colour else COLOURS[[5L]]
+}
+
+# A colour on white, so much of it: black text stays readable on it.
+mixed_colour <- function(colour, share) {
+  parts <- 255 - share * (255 - grDevices::col2rgb(colour)[, 1L])
+  sprintf("#%02X%02X%02X", round(parts[[1L]]), round(parts[[2L]]), round(parts[[3L]]))
+}
+
+# Links to the files of drawn exhibits, from the report.
+links_of_exhibits <- function(drawn) {
+  link <- function(ending) {
+    sprintf("<a href=\"exhibits/%s/%s%s\">%s</a>", drawn$study, drawn$file, ending,
+      substring(ending, 2L))
+  }
+  paste(link(fifelse(drawn$kind == "table", ".html", ".svg")), link(".csv"), sep = ", ")
+}

@@ -59,6 +59,15 @@
     var count = document.getElementById("count");
     if (count) { count.textContent = words.length ? shown + " found" : ""; }
   }
+  // Paper has no way to unfold.
+  var folded = [];
+  window.addEventListener("beforeprint", function () {
+    folded = Array.prototype.slice.call(document.querySelectorAll("details:not([open])"));
+    folded.forEach(function (fold) { fold.open = true; });
+  });
+  window.addEventListener("afterprint", function () {
+    folded.forEach(function (fold) { fold.open = false; });
+  });
   document.addEventListener("DOMContentLoaded", function () {
     Array.prototype.forEach.call(document.querySelectorAll("table.sortable"), makeSortable);
     var input = document.getElementById("search");

@@ -92,3 +92,62 @@ test_that("a PDF has no date", {
   process$drew <- FALSE
   expect_identical(tools::md5sum(file), first)
 })
+
+test_that("a file has at most twelve panels: what has more becomes several, without a loss", {
+  data <- data.table(x = 1, y = 1:30, panel = factor(sprintf("panel %02d", 1:30)))
+  plot <- ggplot2::ggplot(data, ggplot2::aes(x, y)) + ggplot2::geom_point() +
+    ggplot2::geom_hline(ggplot2::aes(yintercept = y), data = data[1:13]) +
+    ggplot2::facet_wrap(~panel, ncol = 3L) + theme_cotejo() + ggplot2::labs(title = "Many")
+  out <- fresh_folder()
+  save_plot(with_data(plot, data), out, "many")
+  files <- c("many.svg", "many-part-2.svg", "many-part-3.svg")
+  expect_setequal(list.files(out), c(files, "many.csv"))
+  expect_identical(basename(parts_of_figure(out, "many", "svg")), files[-1L])
+  panels <- lapply(file.path(out, files), function(file) {
+    texts <- texts_of(paste(readLines(file), collapse = "\n"))$label
+    expect_match(texts[grepl("^Many", texts)], "of 3)", fixed = TRUE)
+    grep("^panel", texts, value = TRUE)
+  })
+  expect_lte(max(lengths(panels)), 12L)
+  expect_identical(sort(unlist(panels)), levels(data$panel))
+  # All pages are kept and copied, and an earlier drawing's are removed.
+  expect_setequal(with_parts(c("many.svg", "many.csv"), out), c(files, "many.csv"))
+  save_plot(with_data(many(3L), data), out, "many")
+  expect_length(parts_of_figure(out, "many"), 0L)
+})
+
+test_that("no line leads over a gap in which nothing was measured", {
+  expect_identical(parts_of_line(2^c(0:10, 23)), rep(1:2, c(11L, 1L)))
+  expect_identical(parts_of_line(2^c(0, 10, 16, 23)), rep(1L, 4L))
+  expect_identical(parts_of_line(c(0, 1, 2, 3, 40)), rep(1:2, c(4L, 1L)))
+})
+
+test_that("a colour is one MPI, also where levels say more than the MPI, and in differences", {
+  families <- data.table(
+    name = c("a", "b"), title = c("Open MPI", "MPICH"), colour = c("#111111", "#222222"),
+    order = 1:2
+  )
+  with_families(families, {
+    levels <- c("MPICH, ping-pong", "MPICH, stream", "Open MPI, ping-pong")
+    expect_identical(unname(colours_of_families(levels)), c("#222222", "#222222", "#111111"))
+    expect_null(colours_of_families(levels[1:2]))
+    expect_null(colours_of_families(c("MPICH", "near")))
+    table <- data.table(a = "a", b = "b", verdict = c("faster", "slower", "undecided", NA))
+    expect_identical(
+      as.character(result_of(table)),
+      c("Open MPI faster", "MPICH faster", "not settled", "too few launches")
+    )
+    scale <- result_scales(levels(result_of(table)))[[1L]]
+    scale$train(levels(result_of(table)))
+    expect_identical(unname(scale$map("MPICH faster")), "#222222")
+  })
+})
+
+test_that("a caption promises no interval where there are too few launches for one", {
+  what <- "Large points: median, with its 95 % interval over launches. Bars: 95 % interval of it."
+  expect_match(caption_of(what, c(1L, 4L), ""), "median. No intervals: fewer than 5", fixed = TRUE)
+  expect_match(caption_of(what, c(1L, 5L), ""), what, fixed = TRUE)
+  many <- sprintf("emulated: %d hosts", 1:9)
+  expect_match(caption_of(what, 5L, many), "NOT REAL HARDWARE: 9 emulated or simulated machines",
+    fixed = TRUE)
+})

@@ -367,7 +367,15 @@ test_that("hidden computation and overhead come out of a planted curve", {
 test_that("a check is drawn less its true time, and spread as a standard error", {
   design <- design_of(bytes = 0, operation = "waitpattern-up")[, time := 2.05e-6]
   options <- function(row) list(wait = 1e-6, start = "none")
+  one_number <- plant(fresh_folder(), design, options = options)
+  expect_identical(drawn_from(one_number, one_row("spread", arguments = "x=ranks"))$coverage$lacks,
+    "another number of ranks")
+  parameters <- function(row) list(ranks = "4")
+  four <- design_of(bytes = 0, operation = "waitpattern-up")[, `:=`(
+    time = 4.05e-6, cpus = list(0:3)
+  )]
   folder <- plant(fresh_folder(), design, options = options)
+  plant(folder, four, options = options, parameters = parameters)
   out <- drawn_from(folder, one_row(
     "wait_pattern", arguments = "x=ranks; series=option_start; panel=mpi; truth=up"
   ))$out
@@ -376,8 +384,8 @@ test_that("a check is drawn less its true time, and spread as a standard error",
   expect_match(svg, ">50<", fixed = TRUE)
   expect_false(grepl(">2000<", svg, fixed = TRUE))
   spread <- drawn_from(folder, one_row("spread", arguments = "x=ranks"))$data
-  medians <- summarise_launches(read_results(folder))$median_s
-  expect_equal(spread$y, 100 * stats::sd(medians) / mean(medians) / sqrt(6))
+  medians <- summarise_launches(read_results(folder))[ranks == 2L]$median_s
+  expect_equal(spread[ranks == 2L]$y, 100 * stats::sd(medians) / mean(medians) / sqrt(6))
   one <- plant(fresh_folder(), design, blocks = 1L)
   expect_identical(
     drawn_from(one, one_row("spread", arguments = "x=ranks"))$coverage$lacks, "a second launch"
@@ -462,4 +470,25 @@ test_that("the least time of a launch stands beside its median where an exhibit 
   expect_identical(sort(unique(times$least)), c(FALSE, TRUE))
   y <- function(which) times[least == which][order(level, bytes)]$y
   expect_true(all(y(TRUE) < y(FALSE)))
+})
+
+test_that("an exhibit whose own contrast was not measured waits, and draws no other one", {
+  design <- design_of(bytes = 2^(0:3), transport = c("shm", "tcp"), mpi = c("mpich", "openmpi"))
+  folder <- plant(fresh_folder(), design[, time := 1e-6 * bytes])
+  row <- function(filter) {
+    one_row("gain", arguments = "by=transport; panel=mpi", filter = filter, needs = "guests")
+  }
+  waiting <- drawn_from(folder, row("transport=tcp llc (shm)"))$coverage
+  expect_identical(waiting$state, "waiting")
+  expect_match(waiting$lacks, "launches with transport llc: reframe -r -n planted, guests",
+    fixed = TRUE)
+  expect_identical(drawn_from(folder, row("transport=tcp shm"))$coverage$state, "drawn")
+  # Two of three are a contrast, in part.
+  expect_identical(drawn_from(folder, row("transport=tcp shm llc"))$coverage$state, "partly")
+})
+
+test_that("a figure by a parameter that has one value waits for another", {
+  folder <- plant(fresh_folder(), design_of(bytes = 1)[, time := 1e-6])
+  found <- drawn_from(folder, one_row("by_parameter", arguments = "x=ranks"))$coverage
+  expect_identical(c(found$state, found$lacks), c("waiting", "another number of ranks"))
 })

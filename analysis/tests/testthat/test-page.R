@@ -21,7 +21,10 @@ test_that("headings, paragraphs, code and chunks become HTML, in their order", {
   expect_match(html, "<p>Two lines of <code>code</code> with 2 in them.</p>", fixed = TRUE)
   expect_match(html, "<p>one</p>\n<ul><li>a</li><li>b</li></ul>", fixed = TRUE)
   expect_match(html, "<li><a href=\"#first-1\">First</a></li>", fixed = TRUE)
-  expect_match(html, "<h2 id=\"first-1\">First</h2>\n<p>After.</p>", fixed = TRUE)
+  expect_match(html, paste0(
+    "<h2 id=\"first-1\">First<a class=\"anchor\" href=\"#first-1\" aria-label=\"link here\">",
+    "</a></h2>\n<p>After.</p>"
+  ), fixed = TRUE)
   expect_false(grepl("NULL|```|stop", html))
 })
 
@@ -100,4 +103,28 @@ test_that("parts stand in their order, whichever of them are rendered apart", {
     "<p>Before.</p>", "1", "<p>Text.</p>", "2", "11", "101", "<p>11</p>"
   ))
   expect_identical(render_parts(parts[1L], new.env()), "<p>Before.</p>")
+})
+
+test_that("a page embeds few figures and loads many when shown, with links to the files", {
+  svg <- file.path(fresh_folder(), "time-part-2.svg")
+  writeLines("<svg/>", svg)
+  labels <- list(title = "T", caption = "C < D")
+  inside <- as.character(embed_plot(labels, svg))
+  expect_match(inside, "src=\"data:image/svg+xml;base64,", fixed = TRUE)
+  expect_match(inside, "<a href=\"figures/time-part-2.svg\">Figure</a>", fixed = TRUE)
+  expect_match(inside, "<a href=\"figures/time.csv\">data (CSV)</a>", fixed = TRUE)
+  expect_match(inside, "alt=\"T. C &lt; D\"", fixed = TRUE)
+  linked <- as.character(embed_plot(labels, svg, FALSE))
+  expect_match(linked, "src=\"figures/time-part-2.svg\" loading=\"lazy\"", fixed = TRUE)
+})
+
+test_that("pages have a dark mode, print what is folded, and no table widens a narrow page", {
+  css <- report_part("report.css")
+  for (text in c(
+    "prefers-color-scheme: dark", "color-scheme: light dark", "details::details-content",
+    "overflow-wrap: anywhere", "overflow-x: auto"
+  )) {
+    expect_match(css, text, fixed = TRUE)
+  }
+  expect_match(report_part("tables.js"), "beforeprint", fixed = TRUE)
 })

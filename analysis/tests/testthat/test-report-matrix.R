@@ -126,7 +126,8 @@ test_that("the index page has contents, search, and class and launches of each e
   made <- drawn_from(plant(fresh_folder(), design), one_row("by_size"))
   page <- paste(readLines(file.path(made$out, "index.html")), collapse = "\n")
   for (text in c(
-    "id=\"search\"", "href=\"#stival\"", "A planted figure", "<span>real &gt;= 5</span>",
+    "id=\"search\"", "1 of 1 drawn", "make study TAG=full", "A planted figure",
+    "<span>real &gt;= 5</span>",
     "<span>n = 6</span>", "addEventListener", "<title>Exhibits</title>", "charset"
   )) {
     expect_match(page, text, fixed = TRUE)
@@ -136,4 +137,41 @@ test_that("the index page has contents, search, and class and launches of each e
     fixed = TRUE)
   # A file: nothing is fetched.
   expect_false(grepl("https?://", page))
+})
+
+test_that("the index shows the user's figures before exhibits, and the studies folded", {
+  folder <- write_study(fresh_folder(), blocks = 6L, bytes = c(1, 1024))
+  out <- fresh_folder()
+  quiet(draw_all(folder, out, published = NULL))
+  page <- paste(readLines(file.path(out, "index.html")), collapse = "\n")
+  at <- function(text) regexpr(text, page, fixed = TRUE)[[1L]]
+  expect_gt(at("difference-pingpong.svg"), 0L)
+  expect_lt(at("difference-pingpong.svg"), at("latency-pingpong.svg"))
+  expect_lt(at("latency-pingpong.svg"), at("Exhibits of cotejo"))
+  expect_lt(at("Exhibits of cotejo"), at("<summary>Stival (2006)"))
+  # A table is shown as a table.
+  expect_match(page, "class=\"thumb\">\\s*<table><tr><th>")
+})
+
+test_that("the map of winners says in words what its colours say", {
+  winners <- data.table(
+    site = "s", simulated = "", operation = "pingpong", transport = "shm",
+    sizes = factor(c("small", "small", "large"), names(CLASS_TITLES)),
+    winner = c("openmpi", "", ""),
+    cells = c(3L, 2L, 4L), of = c(5L, 5L, 4L), least = 1.1, most = c(2, 1.2, 1.3),
+    equivalent = 0L, n = 6L
+  )
+  html <- as.character(winner_map(winners))
+  expect_match(html, ">Open MPI, up to 2.00 times</td>", fixed = TRUE)
+  expect_match(html, "title=\"Open MPI, 1.10 to 2.00 times (3 of 5); none fastest (2 of 5)\"",
+    fixed = TRUE)
+  expect_match(html, ">no single winner</td>", fixed = TRUE)
+  expect_match(html, "Ping-pong, shared memory</td>", fixed = TRUE)
+  expect_null(winner_map(winners[0L]))
+  # Black text on it has a contrast of 4.5 and more, whichever the colour.
+  for (colour in c("#000000", COLOURS)) {
+    channel <- grDevices::col2rgb(mixed_colour(colour, 0.5))[, 1L] / 255
+    linear <- ifelse(channel <= 0.03928, channel / 12.92, ((channel + 0.055) / 1.055)^2.4)
+    expect_gt((sum(linear * c(0.2126, 0.7152, 0.0722)) + 0.05) / 0.05, 4.5)
+  }
 })

@@ -168,9 +168,14 @@ test_that("the report is one file that says what the study found and what it res
   said <- quietly(write_report(folder, out))
   expect_identical(utils::tail(said, 1L), out)
   html <- paste(readLines(out), collapse = "\n")
-  # Every source is inside: no link leads out of the file.
-  sources <- regmatches(html, gregexpr("(src|href)=\"[^\"]{0,20}", html))[[1L]]
-  expect_true(length(sources) > 0L && all(grepl("=\"(data:|#)", sources)))
+  # Every source is inside, and each link leads to a section, or to a file beside the report.
+  sources <- regmatches(html, gregexpr("src=\"[^\"]{0,20}", html))[[1L]]
+  expect_true(length(sources) > 0L && all(startsWith(sources, "src=\"data:")))
+  links <- regmatches(html, gregexpr("(?<=href=\")[^\"]*", html, perl = TRUE))[[1L]]
+  inner <- startsWith(links, "#")
+  ids <- regmatches(html, gregexpr("(?<=id=\")[^\"]*", html, perl = TRUE))[[1L]]
+  expect_true(all(substring(links[inner], 2L) %in% ids))
+  expect_true(any(!inner) && all(file.exists(file.path(dirname(out), links[!inner]))))
   expect_false(grepl("url(h", html, fixed = TRUE))
   expect_false(grepl("## (Warning|Error)", html))
   text <- text_of_report(out)
@@ -182,7 +187,7 @@ test_that("the report is one file that says what the study found and what it res
     "Cells with fewer usable launches than planned", "Drift over the blocks", "0123456789abcdef",
     "Seed of the session", "the build audit in which the MPIs differ", "-O3", "Frequency governor",
     "Figures", "Library of Open MPI", "mpiexec -n 2 cotejo pingpong",
-    "Of 129 published figures and tables", "exhibits/tinetti/p2p-mpi.html"
+    "Of 129 published figures and tables"
   )) {
     expect_match(text, expected, fixed = TRUE)
   }
@@ -190,6 +195,13 @@ test_that("the report is one file that says what the study found and what it res
   for (ending in c("svg", "csv")) {
     expect_true(paste0("difference-pingpong.", ending) %in% figures)
   }
+  expect_true("exhibits/tinetti/p2p-mpi.html" %in% links)
+  # The first screen has the machine, the versions and the map of winners, and no warning of what
+  # belongs to the quality of the data.
+  first <- regexpr("class=\"map\"", html, fixed = TRUE)
+  expect_lt(regexpr("Compared: MPICH 1.0, Open MPI 1.0", html, fixed = TRUE), first)
+  expect_lt(first, regexpr("<summary>Contents", html, fixed = TRUE))
+  expect_lt(first, regexpr("<h2 id=\"data-quality\"", html, fixed = TRUE))
   exhibits <- list.files(file.path(dirname(out), "exhibits"), recursive = TRUE)
   expect_true(all(c("tinetti/p2p-mpi.html", "tinetti/p2p-mpi.csv", "coverage.md") %in% exhibits))
 })
