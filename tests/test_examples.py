@@ -100,7 +100,7 @@ def test_the_libraries_of_a_site_that_the_page_lists_are_families(tmp_path):
     (tmp_path / "mpis.yaml").write_text(text)
     found = families.of_site(tmp_path)
     assert {*yaml.safe_load(text)} == {*found}
-    assert found["openmpi-4"].title == "Open MPI 4.1"
+    assert "Open MPI 4.1" in found["openmpi-4"].title
 
 
 def test_the_exhibit_that_the_page_adds_is_accepted():
