@@ -19,8 +19,8 @@ FILES = {"twin": "messages.json", "default": "messages-default.json"}
 
 
 def wanted(cell):
-    """Whether no launch of the cell in this session has a twin yet."""
-    return not any(record.get("algorithms") for record in sessions.launches_of(cell))
+    """Whether the last launches of the cell in this session have no twin yet."""
+    return not any(record.get("algorithms") for record in sessions.last_launches(cell))
 
 
 def _command(test, file, unset=()):
@@ -72,7 +72,8 @@ def _difference(ran, default):
 def collect(test, record):
     """Adds to the record of a launch which algorithms ran, and what that shows of its settings."""
     level = test.request.level
-    earlier = next((one for one in sessions.launches_of(test.cell) if one.get("algorithms")), None)
+    earlier = next((one for one in sessions.last_launches(test.cell) if one.get("algorithms")),
+                   None)
     if earlier:
         record["algorithms"] = earlier["algorithms"]
         effects.show(record["effects"], {
