@@ -1,35 +1,46 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Preloaded into a foreign MPI program: describes its launch as ours describe themselves.
+// Preloaded into another MPI program: describes its launch as cotejo describes its own.
 //
-// It stands between the program and MPI_Init, MPI_Init_thread and MPI_Finalize, and before the
-// calls that move most programs' data, of which it keeps where their buffers were: a store or two
-// a call. COTEJO_DESCRIPTION names the file to write.
+// Intercepts MPI_Init, MPI_Init_thread and MPI_Finalize under their names in C and in Fortran, and
+// the C calls that move the data of most programs, whose buffers it notes with one or two stores
+// per call. COTEJO_DESCRIPTION names the file to write.
+#define _GNU_SOURCE // RTLD_NEXT
 #include "alone.h"
 #include "core/describe.h"
 #include "core/ranks.h"
 #include "core/whole.h"
 
+#include <dlfcn.h>
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static struct launch launch; // of this process: the hooks have no argument to carry it in
+static struct launch launch; // of this process; static because intercepted calls carry no state
+static bool begun, described;
+
+// In some libraries a call of Fortran makes the call of C of the same name: the first one counts.
+static void begin(void) {
+    if (!begun)
+        launch = launch_begin();
+    begun = true;
+}
 
 int MPI_Init(int *count, char ***arguments) {
     int status = PMPI_Init(count, arguments);
-    launch = launch_begin();
+    begin();
     return status;
 }
 
 int MPI_Init_thread(int *count, char ***arguments, int required, int *provided) {
     int status = PMPI_Init_thread(count, arguments, required, provided);
-    launch = launch_begin();
+    begin();
     return status;
 }
 
-// Where the buffers of the last call of each kind were. Programs in Fortran may enter the library
-// below these names: then nothing is known of theirs.
+// The buffers of the last call of each kind. They are unknown for Fortran programs whose library
+// does not enter these calls from Fortran.
 enum kind {
     SEND,
     RECEIVE,
@@ -156,12 +167,60 @@ static void describe(const char *path, struct failure *failure) {
     json_free(&json);
 }
 
-int MPI_Finalize(void) {
+static void end(void) {
     const char *path = getenv("COTEJO_DESCRIPTION");
     struct failure failure = {0};
-    if (path && *path)
+    if (path && *path && begun && !described)
         describe(path, &failure);
+    described = true;
     if (failed(&failure))
         fprintf(stderr, "cotejo-observe: %s\n", failure.text);
+}
+
+int MPI_Finalize(void) {
+    end();
     return PMPI_Finalize();
+}
+
+// The calls of mpif.h and the module mpi, and those of mpi_f08. Open MPI implements them without
+// the calls of C, so that they are intercepted under their own names.
+typedef void fortran_init(int *error);
+typedef void fortran_init_thread(int *required, int *provided, int *error);
+
+#define FORTRAN_CALLS(suffix)                                                                     \
+    void mpi_init_##suffix(int *error);                                                           \
+    void mpi_init_##suffix(int *error) {                                                          \
+        fortran_init *next;                                                                       \
+        *(void **)&next = dlsym(RTLD_NEXT, "mpi_init_" #suffix);                                  \
+        next(error);                                                                              \
+        begin();                                                                                  \
+    }                                                                                             \
+    void mpi_init_thread_##suffix(int *required, int *provided, int *error);                      \
+    void mpi_init_thread_##suffix(int *required, int *provided, int *error) {                     \
+        fortran_init_thread *next;                                                                \
+        *(void **)&next = dlsym(RTLD_NEXT, "mpi_init_thread_" #suffix);                           \
+        next(required, provided, error);                                                          \
+        begin();                                                                                  \
+    }                                                                                             \
+    void mpi_finalize_##suffix(int *error);                                                       \
+    void mpi_finalize_##suffix(int *error) {                                                      \
+        fortran_init *next;                                                                       \
+        *(void **)&next = dlsym(RTLD_NEXT, "mpi_finalize_" #suffix);                              \
+        end();                                                                                    \
+        next(error);                                                                              \
+    }
+
+FORTRAN_CALLS()
+FORTRAN_CALLS(f08_)
+
+// A program whose MPI_Finalize was not intercepted is reported, because nothing is known of it.
+static void __attribute__((destructor)) report_unobserved(void) {
+    const char *path = getenv("COTEJO_DESCRIPTION");
+    int initialized = 0;
+    if (!path || !*path || described)
+        return;
+    PMPI_Initialized(&initialized);
+    if (initialized)
+        fprintf(stderr, "cotejo-observe: this program is not observed: it used MPI, and its call "
+                        "of MPI_Finalize was not seen; no description is written\n");
 }
