@@ -91,6 +91,11 @@ def test_the_library_lists_its_own_algorithms(mpi):
         algorithms.environment(FAMILIES[mpi], str(STACK), "algorithm_allreduce", "nonsense")
 
 
+def test_a_library_that_lists_nothing_is_said_in_one_line(tmp_path):
+    with pytest.raises(algorithms.UnknownAlgorithmError, match="lists no algorithms"):
+        algorithms.offered("openmpi", str(tmp_path))
+
+
 def twin(mpi, folder, transport, sizes, requested="", *, ranks=4, **variables):
     """What ran in the allreduces of a launch whose messages are counted, by size; its output."""
     family, operation = FAMILIES[mpi], "allreduce"

@@ -81,7 +81,10 @@ def collect(test, record):
             if one["status"] == effects.SHOWN})
         return
     requested = test.request.algorithms_set()
-    choices = algorithms.offered(test.family.name, str(families.stack_prefix()))
+    try:
+        choices = algorithms.offered(test.family.name, str(families.stack_prefix()))
+    except algorithms.UnknownAlgorithmError:
+        choices = {}  # the messages are then named by their forms alone
     measured = {(row["operation"], row["bytes"]) for row in record["summary"] or []}
     ran, default = (_ran(test.request.stage, FILES[which], choices, asked, measured)
                     for which, asked in (("twin", requested), ("default", {})))

@@ -86,8 +86,11 @@ def offered(family_name, stack):
     if not family.algorithms:
         return {}
     words = family.algorithms.list or [str(family.prefix(stack) / "bin/cotejo-controls")]
-    done = subprocess.run(words, env=family.process_environment(stack, os.environ),
-                          capture_output=True, timeout=60, stdin=subprocess.DEVNULL)
+    try:
+        done = subprocess.run(words, env=family.process_environment(stack, os.environ),
+                              capture_output=True, timeout=60, stdin=subprocess.DEVNULL)
+    except (OSError, subprocess.TimeoutExpired) as err:
+        raise UnknownAlgorithmError(f"{words[0]} lists no algorithms: {err}") from None
     text = done.stdout.decode("utf-8", "replace")
     if done.returncode:
         raise UnknownAlgorithmError(f"{words[0]} failed: {done.stderr.decode(errors='replace')}")
