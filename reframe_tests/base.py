@@ -112,7 +112,7 @@ class Experiment(Question, Planned, Usual, rfm.RunOnlyRegressionTest):
         """Why what the experiment found contradicts what was set, or ''."""
         return ""
 
-    def shown(self, observed):
+    def effects_of(self, observed):
         """Variables set by name whose effect the experiment observed: name -> the observation."""
         return {}
 

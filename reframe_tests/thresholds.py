@@ -32,7 +32,7 @@ class EagerLimit(Experiment):
                         f"but messages of up to {found:.0f} B were sent without waiting")
         return ""
 
-    def shown(self, observed):
+    def effects_of(self, observed):
         largest = observed["found"]["eager_limit_bytes"]
         return dict.fromkeys(self.limits_set(),
                              f"messages of up to {largest:.0f} B were sent without waiting")

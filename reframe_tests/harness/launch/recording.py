@@ -95,7 +95,7 @@ def record(test):
         if test.messages_counted and test.request.counts_messages():
             twins.collect(test, found)
             reason = reason or twins.problem(found, test.request.algorithms_set())
-        effects.show(found["effects"], {} if reason else test.shown(seen))
+        effects.show(found["effects"], {} if reason else test.effects_of(seen))
         found.update(status="marked" if reason else "ok", reason=reason)
     beside = references.against(found, test.cell) if found["status"] == "ok" else None
     found["references"] = beside
