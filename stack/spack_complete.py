@@ -16,7 +16,8 @@ import pathlib
 import re
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+REPO = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(REPO))
 from reframe_tests.harness.machine import removal  # noqa: E402
 
 #: Our package in a view -> the programs that the view must have. Only the benchmarks of an MPI
@@ -102,6 +103,23 @@ def complete(folder):
     return f"{folder}/bin has no {', '.join(missing)}" if missing else ""
 
 
+def other_site(tools):
+    """Why the environment is of another site than COTEJO_SITE, as far as both name theirs."""
+    try:
+        nodes = json.loads((tools / ".spack/cotejo/spec.json").read_text())["spec"]["nodes"]
+        sites = pathlib.Path(os.environ.get("COTEJO_SITES", REPO / "site_configs"))
+        site = os.environ.get("COTEJO_SITE", "local")
+        found = re.search(r"\bsite=([\w-]+)", (sites / site / "spack/packages.yaml").read_text())
+    except OSError:
+        return ""
+    installed = nodes[0]["parameters"].get("site", "none")
+    if not found or installed in ("none", found[1]):
+        return ""
+    return (f"COTEJO_SITE={site} takes the packages of site {found[1]}, but those of {installed} "
+            "are installed; run `spack -e . concretize --force --fresh-roots` and "
+            "`spack -e . install`")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("environment", type=pathlib.Path, help="folder of spack.yaml")
@@ -113,7 +131,8 @@ def main():
         wrong = [f"{folder.name}: {reason}" for folder in folders if (reason := complete(folder))]
     except OSError as err:
         return f"spack: {err}; complete the stack as the user who installed it"
-    for line in wrong:
+    site = other_site(stack / "tools")
+    for line in [*wrong, *([site] if site else [])]:
         print(f"spack: {line}", file=sys.stderr)
     return 1 if len(wrong) == len(folders) else 0
 

@@ -243,6 +243,17 @@ def test_site_tells_spack_whole_externals(site):
             assert os.path.isabs(external["prefix"])
 
 
+def test_sites_of_one_environment_have_the_same_packages():
+    """`reframe` compares these names: sites that differ need environments of their own."""
+    named = {}
+    for site in SITES:
+        (name,) = [v[5:] for v in site_packages(site)["cotejo"]["variants"] if v[:5] == "site="]
+        named.setdefault(name, []).append(site_packages(site))
+    assert named.keys() <= set(SITES)
+    for name, packages in named.items():
+        assert all(one == site_packages(name) for one in packages)
+
+
 def test_repository_is_sane():
     folder = REPO / ENVIRONMENT["repos"]["cotejo"]
     about = yaml.safe_load((folder / "repo.yaml").read_text())["repo"]

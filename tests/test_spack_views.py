@@ -2,6 +2,7 @@
 """What Spack installs is completed to a stack: on views like Spack's."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -41,10 +42,10 @@ def environment(tmp_path):
     return record
 
 
-def complete(view):
+def complete(view, **variables):
     folder = view.parents[2]
     return subprocess.run([sys.executable, REPO / "stack/spack_complete.py", folder],
-                          text=True, capture_output=True, cwd="/")
+                          text=True, capture_output=True, cwd="/", env={**os.environ, **variables})
 
 
 def an_mpi(folder):
@@ -101,6 +102,19 @@ def test_environment_that_is_not_installed_is_one_clear_line(tmp_path):
     assert done.returncode == 1
     assert "run `spack install`" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_an_environment_of_another_site_is_named(environment, tmp_path):
+    view = environment(an_mpi(tmp_path / "opt"))
+    record = view.parents[1] / "tools/.spack/cotejo/spec.json"
+    record.parent.mkdir(parents=True)
+    for installed, wrong in (("local", False), ("none", False), ("x", True)):
+        record.write_text(json.dumps({"spec": {"nodes": [{"parameters": {"site": installed}}]}}))
+        done = complete(view, COTEJO_SITE="simulated")  # which has the packages of `local`
+        assert done.returncode == 0
+        assert done.stderr.startswith("spack: COTEJO_SITE=simulated takes the packages of site "
+                                      "local, but those of x are installed; run") is wrong
+        assert bool(done.stderr) is wrong
 
 
 @pytest.mark.parametrize("package, programs", [

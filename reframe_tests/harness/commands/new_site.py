@@ -123,13 +123,13 @@ def placements_yaml(found):
     return HEAD + "\n".join(lines) + "\n"
 
 
-def packages_yaml(found):
+def packages_yaml(name, found):
     """Text of the site's spack/packages.yaml: that of `local`, and what Spack has as externals."""
     text = (sites.REPO / "site_configs/local/spack/packages.yaml").read_text()
     if not found["externals"]:
         return text
     data = yaml.safe_load(text)
-    data["packages"].update(found["externals"])
+    data["packages"].update(found["externals"], cotejo={"variants": [f"site={name}"]})
     return (f"{HEAD}# The externals are those of Spack's configuration on this machine. They must "
             "satisfy the specs of\n# spack.yaml: remove what does not fit. docs/spack.md tells "
             "what else a site can say.\n"
@@ -147,7 +147,7 @@ def inspect():
 def write(name, found, folder):
     """Writes the site, whole or not at all; FileExistsError where it is there already."""
     texts = {"reframe.py": reframe_py(name, found), "placements.yaml": placements_yaml(found),
-             "spack/packages.yaml": packages_yaml(found)}
+             "spack/packages.yaml": packages_yaml(name, found)}
     if found["scheduler"][0] != "local":
         # ReFrame runs on another host than the ranks.
         texts["topology/compute.xml"] = found["xml"]

@@ -19,6 +19,11 @@ cotejo=$(cd "${0%/*}/../../.." && pwd)
 export COTEJO_STACK RFM_CONFIG_FILES
 "${0%/*}/python" "$cotejo/stack/spack_complete.py" "$cotejo" || exit
 """
+# The site that the environment was concretized for, where its packages.yaml names it.
+SITE = """\
+: "${{COTEJO_SITE:={site}}}"
+export COTEJO_SITE
+"""
 # The R package, where R is the machine's own. Without R there are launches all the same.
 ANALYSIS = """\
 "${0%/*}/python" "$cotejo/stack/analysis.py" "$COTEJO_STACK" >&2 || :
@@ -41,6 +46,12 @@ class Cotejo(Package):
     version("main")
 
     variant("analysis", default=True, description="R from Spack, rather than the machine's own")
+
+    variant(
+        "site",
+        default="none",
+        description="the site that the environment is for",
+    )
 
     # Needed to build as well: the environment of the build is what the starters keep.
     depends_on("reframe-hpc@4.10:4", type=("build", "run"))
@@ -68,8 +79,18 @@ class Cotejo(Package):
             else re.search(r"/\S*/python[\d.]*", Path(reframe).read_text()).group()
         )
         self.starter("python", python, "PYTHONPATH")
-        settings = SETTINGS if spec.satisfies("+analysis") else SETTINGS + ANALYSIS
+        settings = ""
+        if not spec.satisfies("site=none"):
+            settings += SITE.format(site=spec.variants["site"].value)
+        settings += SETTINGS
+        if not spec.satisfies("+analysis"):
+            settings += ANALYSIS
         self.starter("reframe", reframe, "PYTHONPATH", settings)
         if spec.satisfies("+analysis"):
             self.starter("R", which("R", required=True).path, "R_LIBS")
             self.starter("Rscript", which("Rscript", required=True).path, "R_LIBS")
+
+    def test_python(self):
+        """import ReFrame with the Python of the starter"""
+        python = which(self.prefix.bin.python, required=True)
+        python("-c", "import reframe")

@@ -22,3 +22,8 @@ class CotejoBench(CotejoSource, CMakePackage):
 
     def cmake_args(self):
         return [self.define("CMAKE_C_COMPILER", self.spec["mpi"].mpicc)]
+
+    def test_version(self):
+        """print the version of the benchmark"""
+        program = which(join_path(self.prefix.bin, "cotejo"), required=True)
+        assert "cotejo " in program("--version", output=str.split, error=str.split)

@@ -37,3 +37,8 @@ class CotejoLayers(CotejoSource, CMakePackage):
         everything = Path(self.stage.path, "everything")
         cmake("--install", self.build_directory, "--prefix", str(everything))
         install_tree(str(everything / spec.variants["library"].value), prefix)
+
+    def test_version(self):
+        """print the version of the benchmark"""
+        program = which(join_path(self.prefix.bin, "cotejo-transport"), required=True)
+        assert "cotejo-transport " in program("--version", output=str.split, error=str.split)

