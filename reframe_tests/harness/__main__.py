@@ -8,7 +8,7 @@ import os
 import sys
 
 # Before anything is imported that a folder of PYTHONPATH could stand before.
-if any(name.startswith("PYTHON") for name in os.environ):
+if __name__ == "__main__" and any(name.startswith("PYTHON") for name in os.environ):
     for name in [name for name in os.environ if name.startswith("PYTHON")]:
         del os.environ[name]
     repo = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
