@@ -83,9 +83,8 @@ class Experiment(Question, Planned, Usual, rfm.RunOnlyRegressionTest):
         self.executable = str(request.prefix / "bin" / self.program)
         self.executable_opts = [self.experiment, "--output", "samples",
                                 *request.benchmark_options(self.options, self.seed)]
-        if self.is_dry_run():
-            return  # nothing is brought up for it
-        self.reach_machine()
+        if not self.is_dry_run():  # which writes the whole job script and starts nothing
+            self.reach_machine()
         self.env_vars.update(request.environment(self.env_vars))
         launcher = self.job.launcher
         launcher.options += request.launcher_options()

@@ -32,7 +32,7 @@ try:
     KNOWN = families.of_site(sites.site_folder(), simulators=True, layers=True)
     if not any(family.installed(STACK) for family in KNOWN.values()):
         sys.exit(f"cotejo: no MPI library of site {SYSTEM['name']!r} in {STACK}; run `make "
-                 "stack`, or set COTEJO_STACK to the folder of one")
+                 "stack` (`make build` for one in mpis.yaml), or set COTEJO_STACK")
     if wrong := site_files.system_problems(sites.site_folder()):
         sys.exit(f"cotejo: {sites.site_folder()}/reframe.py: {wrong[0]}")
     # ReFrame opens its log before it makes any folder.

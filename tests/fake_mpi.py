@@ -11,7 +11,7 @@ import pathlib
 import shutil
 import subprocess
 
-from reframe_tests.harness.model import families
+from reframe_tests.harness.model import families, installation
 
 REFRAME = families.stack_prefix() / "tools/bin/reframe"
 
@@ -60,13 +60,14 @@ def tree(folder):
 
 class Fake:
     """A stack and a site with one MPI; `said`: library, evidence, (host, core) of each rank;
-    `loaded`: the file that the library was loaded from. `repo`: a copy of this project's
+    `loaded`: the file that the library was loaded from; `modules`: those of the installation,
+    which is the site's own. `repo`: a copy of this project's
     tree with what a test added."""
 
     def __init__(self, folder, mpi, said, *, launcher="mpirun", scheduler="local", more="",
-                 repo=families.REPO, loaded="", **files):
+                 repo=families.REPO, loaded="", modules=(), **files):
         self.folder, self.mpi, self.stack, self.repo = folder, mpi, folder / "stack", repo
-        prefix = self.stack / "mpi" / mpi
+        prefix = self.stack / ("sites/fake" if modules else "mpi") / mpi
         executable(prefix / "bin/cotejo", "#!/bin/sh\n")
         (prefix / "bin/cotejo-guard").symlink_to(real("cotejo-guard"))
         text = LAUNCHER.format(said=said, path=str(loaded or prefix / "lib/libmpi.so.40"))
@@ -78,6 +79,10 @@ class Fake:
             launcher=launcher, scheduler=scheduler, more=more))
         for name, content in {"placements": "near: {hosts: 1, cpus: [0, 1]}\n", **files}.items():
             (site / f"{name}.yaml").write_text(content)
+        if modules:  # the stamp of `make build`
+            (prefix / installation.STAMP).write_text(json.dumps({
+                "declared": {"home": "", "modules": [*modules]}, "home": str(prefix),
+                "compiler": f"{prefix}/bin/mpicc", "version": ""}))
         self.prefix = prefix
 
     def run(self, *words, bare=False, **variables):

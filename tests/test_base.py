@@ -3,6 +3,7 @@
 
 import pathlib
 import re
+import types
 
 import pytest
 
@@ -12,6 +13,7 @@ from reframe_tests.harness.backends.backend import Backend
 from reframe_tests.harness.launch import planning, recording
 from reframe_tests.harness.launch.request import Request
 from reframe_tests.harness.model import families, transport
+from reframe_tests.harness.model.placement import Place
 
 exceptions = pytest.importorskip("reframe.core.exceptions")
 base = pytest.importorskip("reframe_tests.base")
@@ -26,8 +28,11 @@ class Launch:
     program = "cotejo"
     options = {}
     stagedir = "."
+    limit_s, local, env_vars = 60, False, {}
+    job = types.SimpleNamespace(launcher=types.SimpleNamespace(options=[]))
     request = Request(families.load()["mpich"], transport.load()["tcp"], "near", 2,
-                      backends.of("p", {"cluster": "gigabit", "hosts": 2}, True))
+                      backends.of("p", {"cluster": "gigabit", "hosts": 2}, True),
+                      place=Place([0, 1], 2))
 
     def is_dry_run(self):
         return False
@@ -61,6 +66,8 @@ def test_a_machine_too_busy_for_a_cluster_is_an_accident_and_a_wrong_cluster_is_
 def test_a_dry_run_brings_no_cluster_up(monkeypatch):
     monkeypatch.setattr(Launch, "is_dry_run", lambda self: True)
     compose(monkeypatch, "asked for a cluster")
+    words = " ".join(Launch.job.launcher.options)
+    assert "-hosts host1,host2" in words  # the whole command line is there all the same
 
 
 def test_a_parameter_that_was_forgotten_is_in_the_name_of_the_cell():

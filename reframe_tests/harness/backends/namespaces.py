@@ -69,12 +69,15 @@ class Namespaces(Backend):
             raise BackendError(f"no cluster {name}-{hosts}: {err}") from None
 
     def options(self, request):
-        names = request.place.each or [
-            host["name"] for host in self.cluster["hosts"][:request.place.hosts]]
+        names = request.place.each or (
+            [host["name"] for host in self.cluster["hosts"][:request.place.hosts]]
+            if self.cluster else [f"host{i + 1}" for i in range(request.place.hosts)])
         return request.family.remote_flags(names, clusters.tool("agent", self.guests))
 
     def prefix(self, request):
-        return [clusters.tool("enter", self.guests), self.cluster["folder"]]
+        folder = self.cluster["folder"] if self.cluster else (
+            f"/run/cotejo/{self.extras['cluster']}")  # of a dry run, which brings none up
+        return [clusters.tool("enter", self.guests), folder]
 
     def shares_files(self, request):
         return True

@@ -35,6 +35,7 @@ class Nodes:
         self.partition = partition
         self.path = sites.site_folder(site) / f"topology/{partition}.xml"
         self.count = extras.get("nodes", 1)
+        self.card = extras.get("card", "")
         self.here = is_local or extras.get("topology") == "here"
         self.site = site
 
@@ -42,9 +43,9 @@ class Nodes:
     def topology(self):
         try:
             if self.path.exists():
-                return topology.of_file(self.path)
+                return topology.of_file(self.path).with_card(self.card)
             if self.here:
-                return topology.here()
+                return topology.here().with_card(self.card)
         except topology.TopologyError as err:
             raise PlacementError(str(err)) from None
         raise PlacementError(f"no {self.path}, which policies need: `make site` on a node of the "
@@ -127,7 +128,10 @@ class Nodes:
         one = every = 1
         for placement in declared(self.site).values():
             there = None if isinstance(placement.cpus, list) else self.topology
-            room = placement.room(there)
+            try:
+                room = placement.room(there)
+            except PlacementError:  # a policy that this machine cannot have
+                continue
             hosts = placement.hosts if isinstance(placement.hosts, int) else self.count
             one, every = max(one, room), max(every, room * hosts)
         return one, every

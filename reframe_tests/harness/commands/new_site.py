@@ -9,6 +9,7 @@ import yaml
 
 from ..machine import inventory, removal, topology
 from ..model import sites
+from ..model.placement import Placement, PlacementError
 from . import shared
 
 HEAD = "# SPDX-License-Identifier: BSD-3-Clause\n"
@@ -94,9 +95,25 @@ def _seen(there, is_local):
                   "this machine: the rest is not here"
                   + ("." if is_local else ",\n# but in topology/compute.xml, of which launches "
                      "have all.")]
+    kinds = there.kinds()
+    if len(kinds) > 1:
+        lines += ["# Kinds of core, the fastest first; a policy keeps to one kind:",
+                  *(f"# cores {topology.spans([c.units[0] for c in kind.cores])}"
+                    for kind in kinds)]
+    if len({c.numa for c in there.cards if c.numa >= 0}) > 1:
+        lines.append("# The cards are on several NUMA nodes: name the one that carries the "
+                     'messages (extras: "card").')
     return lines + [f"# {c.kind} card {c.name}"
                     + (f" on NUMA node {c.numa}" if c.numa >= 0 else ", place not told")
                     for c in there.cards]
+
+
+def has(there, policy):
+    """Whether a machine has the distance of a policy."""
+    try:
+        return Placement(policy, policy=policy).room(there) > 1
+    except PlacementError:
+        return False
 
 
 def placements_yaml(found):
@@ -111,6 +128,10 @@ def placements_yaml(found):
     else:
         lines += ["# One NUMA node: what is far shares a cache less at most.",
                   "far: {policy: spread}"]
+    for policy, what in (("other-cache", "another cache of the NUMA node"),
+                         ("other-numa", "another NUMA node of the package")):
+        if has(there, policy):
+            lines += [f"# Every other rank on {what}.", f"{policy}: {{policy: {policy}}}"]
     if any(len(core.units) > 1 for core in there.cores):
         lines += ["# The hardware threads of a core together.", "packed: {policy: siblings}"]
     lines += ["# A second core for each rank, for a thread of the library.",

@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 import xml.etree.ElementTree as ET
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..model import families
 
@@ -42,13 +42,21 @@ class Card:
 class Core:
     """A core: its hardware threads that may be used, and what it shares with others.
 
-    `cache` is the number of the last-level cache that it is below (-1: the machine does not say).
+    `cache` is the number of the last-level cache that it is below (-1: the machine does not say),
+    `kind` the rank of its kind by performance, 0 the slowest (of hybrid processors).
     """
 
     units: tuple
     package: int
     numa: int
     cache: int = -1
+    kind: int = 0
+
+    def shared(self, other):
+        """What two cores share, the widest first: package, NUMA node, last-level cache. The more,
+        the nearer they are."""
+        return tuple(getattr(self, level) == getattr(other, level)
+                     for level in ("package", "numa", "cache"))
 
 
 @dataclass(frozen=True)
@@ -77,15 +85,27 @@ class Topology:
         found = {}
         for core in self.cores:
             found.setdefault((core.package, core.numa), []).append(core.units[0])
-        return [Domain(*place, units) for place, units in sorted(found.items())]
+        # Cores without memory of their own come last: others are nearer to memory.
+        return [Domain(*place, units) for place, units in
+                sorted(found.items(), key=lambda item: (item[0][1] < 0, item[0]))]
 
     def home(self):
         """The domain beside the network card, the first where the machine does not say, and the
         one that is farthest from it, or None."""
         numa = next((c.numa for c in self.cards if c.numa in {d.numa for d in self.domains}), None)
         home = next((d for d in self.domains if d.numa == numa), self.domains[0])
-        others = [d for d in self.domains if d != home]
+        others = [d for d in self.domains if d != home and d.numa >= 0]
         return home, max(others, key=lambda d: d.package != home.package, default=None)
+
+    def kinds(self):
+        """The machine with the cores of one kind alone, for each kind, the fastest first."""
+        ranks = sorted({core.kind for core in self.cores}, reverse=True)
+        return [replace(self, cores=[core for core in self.cores if core.kind == rank])
+                for rank in ranks]
+
+    def with_card(self, name):
+        """The machine with the one network card that carries the messages; '': any."""
+        return replace(self, cards=[c for c in self.cards if c.name == name]) if name else self
 
 
 def _cpuset(element):
@@ -114,6 +134,8 @@ def _cores(root, allowed):
     # Not every system numbers its caches: their order does.
     last = _of_type(root, "L3Cache") or _of_type(root, "L2Cache")
     caches = [*enumerate(map(_cpuset, last))]
+    # hwloc writes kinds of cores in the order of their performance, the slowest first.
+    kinds = [*enumerate(map(_cpuset, root.iter("cpukind")))]
     found = []
     for core in _of_type(root, "Core") or _of_type(root, "PU"):
         bits = _cpuset(core)
@@ -121,21 +143,25 @@ def _cores(root, allowed):
         usable = tuple(unit for unit in units if unit in allowed)
         if usable:
             found.append(Core(usable, *(_around(objects, bits)
-                                        for objects in (packages, nodes, caches))))
+                                        for objects in (packages, nodes, caches)),
+                              max(_around(kinds, bits), 0)))
     return found
 
 
 def _cards(root):
-    """Network cards, InfiniBand first; each is on the one NUMA node of what it hangs on."""
+    """Network cards, InfiniBand first; each is on the NUMA node of what it hangs on, which may be
+    a part of the node, such as a cache, or a package of several, whose first one it then is."""
     above = {child: parent for parent in root.iter("object") for child in parent}
-    nodes = _numbered(root, "NUMANode")
+    nodes, packages = _numbered(root, "NUMANode"), _numbered(root, "Package")
 
     def numa(element):
         while "cpuset" not in element.attrib and element in above:
             element = above[element]
         whole = _cpuset(element)
         inside = [number for number, own in nodes if own and own & ~whole == 0]
-        return inside[0] if len(inside) == 1 else -1
+        if inside:
+            return inside[0] if len(inside) == 1 or _around(packages, whole) >= 0 else -1
+        return _around(nodes, whole) if whole else -1
 
     found = [Card(e.get("name"), KINDS[e.get("osdev_type")], numa(e))
              for e in _of_type(root, "OSDev") if e.get("osdev_type") in KINDS]
@@ -146,7 +172,8 @@ def parse(text, allowed=None):
     """The topology in hwloc's XML; `allowed`: the processing units that may be used (all)."""
     root = ET.fromstring(text)
     if not root.get("version", "").startswith("2."):
-        raise TopologyError("hwloc's XML is not of version 2: cotejo needs hwloc 2")
+        raise TopologyError("hwloc's XML is not of version 2, and cotejo needs hwloc 2; "
+                            "convert it with hwloc 3's `lstopo --of xml --export-xml-flags v2`")
     units = {int(e.get("os_index")) for e in _of_type(root, "PU")}
     usable = units if allowed is None else units & set(allowed)
     return Topology(_cores(root, usable), _cards(root), len(units), len(usable))

@@ -4,9 +4,14 @@
 A policy is resolved on the topology of a partition's nodes. `compact` takes cores in hwloc's
 order, from those beside the network card on; `spread` takes each next rank as far from the
 others as the machine allows; `per-numa` puts one rank on each NUMA node, `one-per-node` one on
-each node; `siblings` takes the hardware threads of a core together.
+each node; `siblings` takes the hardware threads of a core together. `same-cache` keeps to one
+last-level cache; `other-cache`, `other-numa` and `other-package` put every other rank on another
+cache of the NUMA node, another NUMA node of the package, another package. Policies keep to one
+kind of core, the fastest that has room.
 """
 
+import collections
+import itertools
 import math
 from dataclasses import dataclass, field
 
@@ -63,25 +68,39 @@ class Placement:
         return next((n for n in range(least, nodes + 1) if ranks % n == 0), least)
 
     def room(self, topology, threads=1):
-        """How many ranks of so many threads fit on one node."""
+        """How many ranks of so many threads fit on one node, of one kind of core."""
         if isinstance(self.cpus, list):
             return len(self.cpus) // threads
-        width = max(self.threads, threads)
-        most = {"one-per-node": 1, "per-numa": len({c.numa for c in topology.cores}),
-                "siblings": sum(len(c.units) for c in topology.cores) // width}.get(
-                    self.policy, len(topology.cores) // width)
+        most = max(self._room(one, max(self.threads, threads)) for one in topology.kinds())
         return min(most, self.ranks_per_node or most)
 
+    def _room(self, topology, width):
+        if self.policy in LEVELS:
+            return 2 * min(len(group) // width for group in _pair(topology, self))
+        cores = len(topology.cores)
+        return {"one-per-node": 1, "per-numa": len({c.numa for c in topology.cores}),
+                "same-cache": len(_beside(topology, self.card)) // width,
+                "siblings": sum(len(c.units) for c in topology.cores) // width}.get(
+                    self.policy, cores // width)
+
     def cores(self, topology, ranks, threads=1):
-        """The core, or list of cores, of each of the ranks of one node."""
+        """The core, or list of cores, of each of the ranks of one node: of the fastest kind of
+        core that has room for all."""
         width = max(self.threads, threads)
         if isinstance(self.cpus, list):
             chosen = self.cpus[:ranks * threads]
             grouped = [chosen[i:i + threads] for i in range(0, len(chosen), threads)]
             return grouped if threads > 1 else chosen
+        topology = next((one for one in topology.kinds() if self._room(one, width) >= ranks),
+                        topology)
         if self.policy == "siblings":
             units = [unit for core in _ordered(topology, self.card) for unit in core.units]
             sets = [units[i * width:(i + 1) * width] for i in range(ranks)]
+        elif self.policy in LEVELS:
+            near, far = (iter(_taken(group, (ranks + 1 - i) // 2, width, apart=False))
+                         for i, group in enumerate(_pair(topology, self)))
+            sets = [[core.units[0] for core in next(far if i % 2 else near)]
+                    for i in range(ranks)]
         else:
             sets = [[core.units[0] for core in taken] for taken in
                     _taken(_ordered(topology, self.card), ranks, width,
@@ -89,15 +108,45 @@ class Placement:
         return sets if width > 1 else [one for (one,) in sets]
 
 
+#: Policies of two groups of cores -> how many of package, NUMA node and cache both groups share.
+LEVELS = {"other-package": 0, "other-numa": 1, "other-cache": 2}
+
+
 def _ordered(topology, card):
-    """Cores in hwloc's order, those of the domain beside the network card (or far from it) first.
+    """Cores in hwloc's order, those of the domain beside the network card (or far from it) first,
+    those without memory last.
     """
     home, away = topology.home()
     first = away if card == "far" else home
     if first is None:
         raise PlacementError("one NUMA node: no core is far from the network card", "same")
     place = (first.package, first.numa)
-    return sorted(topology.cores, key=lambda core: (core.package, core.numa) != place)
+    return sorted(topology.cores,
+                  key=lambda core: ((core.package, core.numa) != place, core.numa < 0))
+
+
+def _beside(topology, card):
+    """The cores of the cache that comes first."""
+    cores = _ordered(topology, card)
+    return [core for core in cores if all(core.shared(cores[0]))]
+
+
+def _pair(topology, placement):
+    """Two groups of cores that share exactly what the policy says; PlacementError: there are
+    none."""
+    shared = LEVELS[placement.policy]
+    cores = _ordered(topology, placement.card)
+    other = next((c for c in cores if sum(itertools.takewhile(bool, c.shared(cores[0])))
+                  == shared), None)
+    if other is None:
+        raise PlacementError(f"policy {placement.policy!r}: no two cores of this node share "
+                             f"exactly {('nothing', 'a package', 'a NUMA node')[shared]}", "room")
+    deepest = min(shared + 1, 3)
+
+    def group(first):
+        return [c for c in cores if all(c.shared(first)[:deepest])]
+
+    return group(cores[0]), group(other)
 
 
 def _taken(cores, ranks, width, apart):
@@ -105,19 +154,20 @@ def _taken(cores, ranks, width, apart):
     free, sets, used = list(cores), [], []
 
     def crowd(core):
-        return tuple(sum(getattr(core, level) == getattr(other, level) for other in used)
-                     for level in ("package", "numa", "cache"))
+        return tuple(map(sum, zip(*(core.shared(other) for other in used), strict=True)))
 
     for _ in range(ranks):
-        first = min(free, key=crowd) if apart else free[0]
+        # A rank's cores are of one package where any has room for them.
+        left = collections.Counter(core.package for core in free)
+        whole = [core for core in free if left[core.package] >= width] or free
+        first = min(whole, key=crowd) if apart else whole[0]
         free.remove(first)
         taken = [first]
-        while len(taken) < width:
-            beside = min(free, key=lambda core: (core.package != first.package,
-                                                 core.numa != first.numa,
-                                                 core.cache != first.cache))
+        while len(taken) < width and free:
+            beside = max(free, key=first.shared)
             free.remove(beside)
             taken.append(beside)
-        used.append(first)
-        sets.append(taken)
+        if len(taken) == width:
+            used.append(first)
+            sets.append(taken)
     return sets
