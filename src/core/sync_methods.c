@@ -143,7 +143,9 @@ static void learn_two_level(struct sync *sync, struct failure *failure) {
         sync->model.offset += later;
         sync->model.reference -= later;
         sync->exact = first.rank == 0;
-        PMPI_Allreduce(&sync->exact, &sync->all_exact, 1, MPI_C_BOOL, MPI_LAND, sync->comm);
+        int exact = sync->exact, all_exact;
+        PMPI_Allreduce(&exact, &all_exact, 1, MPI_INT, MPI_MIN, sync->comm);
+        sync->all_exact = all_exact != 0;
     }
     MPI_Comm_free(&host);
 }

@@ -62,6 +62,7 @@ enum { MPI_MAX_LIBRARY_VERSION_STRING = 256, MPI_VERSION = 0, MPI_SUBVERSION = 0
 #define PMPI_Barrier world_barrier
 #define PMPI_Bcast world_bcast
 #define PMPI_Allreduce world_allreduce
+#define PMPI_Gather world_gather
 #define PMPI_Scan world_scan
 
 // Ranks meet as COTEJO_WORLD says, which cotejo-start sets (meeting.h). Whatever goes wrong
