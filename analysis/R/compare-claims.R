@@ -6,7 +6,7 @@ CLAIM_COLUMNS <- c(
   "direction", "low", "high", "circular", "note"
 )
 CLAIM_VERDICTS <- c(
-  "holds", "holds by another amount", "contradicted", "undecided", "not comparable"
+  "holds", "holds by another amount", "contradicted", "not settled", "not comparable"
 )
 
 #' Read the register of claims.
@@ -191,7 +191,7 @@ places_of <- function(rows, claim, alpha) {
     exact <- all(startsWith(part$simulated, "simulated"))
     each <- part[, list(blocks = uniqueN(paste(session, launch))), by = "side"]$blocks
     list(
-      few = !exact && min(each) < blocks_needed(alpha),
+      few = !exact && min(each) < LEAST_BLOCKS,
       lesser = max(match(part$scale, LESSER_SCALES, 0L)),
       test = min(match(part$test, tests)),
       kind = max(nzchar(part$simulated) + startsWith(part$simulated, "simulated")),
@@ -239,7 +239,7 @@ compare_claim <- function(rows, claim, delta, alpha) {
   if (!length(kept)) {
     return(paste("not measured alike:", refused[[1L]]))
   }
-  means <- mean_over_cells(rows[cell %in% kept], blocks_needed(alpha))
+  means <- mean_over_cells(rows[cell %in% kept], LEAST_BLOCKS)
   if (uniqueN(means$launches$side) < 2L) {
     return("no launch has all of the cells")
   }
@@ -264,9 +264,9 @@ cells_with_both <- function(rows, free) {
 #' Of a simulator, whose launches are all the same: the ratio is what it is.
 #' @noRd
 as_exact <- function(found, delta) {
-  exact <- c("low", "high", "joint", "level", "note")
-  found[, (exact) := list(ratio, ratio, TRUE, NA_real_, "exact")]
-  found[, verdict := judge(ratio, ratio, ratio, ratio, TRUE, TRUE, delta)]
+  exact <- c("low", "high", "confidence", "note")
+  found[, (exact) := list(ratio, ratio, NA_real_, "exact")]
+  found[, verdict := judge(ratio, ratio, delta)]
 }
 
 #' Launches of the two sides as if of one size, whose time is the geometric mean over the cells
@@ -317,24 +317,23 @@ with_verdict <- function(found, claim) {
   row <- found[1L]
   toward <- c(less = "faster", more = "slower")[claim$direction]
   if (claim$direction == "same") {
-    inside <- row$joint & row$low >= claim$low & row$high <= claim$high
     verdict <- fcase(
-      inside | row$verdict %in% "equivalent", "holds",
-      row$joint & (row$low > claim$high | row$high < claim$low), "contradicted",
-      default = "undecided"
+      row$low >= claim$low & row$high <= claim$high, "holds",
+      row$low > claim$high | row$high < claim$low, "contradicted",
+      default = "not settled"
     )
   } else {
     verdict <- fcase(
       row$verdict %in% toward, "holds",
-      row$verdict %in% c("faster", "slower", "equivalent"), "contradicted",
-      default = "undecided"
+      row$verdict %in% DIRECTIONS | row$relevance %in% "negligible", "contradicted",
+      default = "not settled"
     )
     printed <- !is.na(claim$low)
     apart <- printed && (row$low > claim$high || row$high < claim$low)
     if (verdict == "holds" && isTRUE(apart)) verdict <- "holds by another amount"
   }
   data.table(
-    ratio = row$ratio, low = row$low, high = row$high, level = row$level,
+    ratio = row$ratio, low = row$low, high = row$high, level = row$confidence,
     n = min(row$n_a, row$n_b), cells = row$cells, least = row$least, most = row$most,
     place = row$place, verdict = verdict,
     more_launches = row$more_launches, more_sessions = row$more_sessions,

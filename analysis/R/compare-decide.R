@@ -1,87 +1,94 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# How many launches or sessions more would likely decide what is undecided.
+# How many launches or sessions would likely settle a comparison, by the test that judges it.
 
-# Beyond so many launches nobody should be sent to measure on.
+# Nobody should measure more launches than this for one verdict.
 MOST_LAUNCHES <- 1000L
+# Interval ends up to which a comparison without a direction counts as settled: within 10 %.
+WITHIN_MOST <- 0.10
 
-#' Blocks with which sign flips can reach a level at all.
-#' @noRd
-blocks_needed <- function(alpha) ceiling(1 - log2(alpha))
-
-#' Standard deviation of the log ratio of one block, from an interval of n blocks: of a joint one
-#' at the level that one size has in it, of the range of five its mean in standard deviations.
-#' @noRd
-spread_of_interval <- function(low, high, n, joint, alike, level = 0.95) {
-  half <- log(high / low) / 2
-  z <- stats::qnorm(1 - (1 - level) / (2 * alike))
-  fifelse(joint, half / z * sqrt(n), half / RANGE_OF_FIVE)
-}
-# Half the mean range of five normal values.
-RANGE_OF_FIVE <- 2.326 / 2
-
-#' Launches a side that are still needed for a verdict, if the ratio is as it was found.
+#' The probability that a comparison will be settled: by a direction, or by a bound.
 #'
-#' The standard error of the ratio's logarithm falls with the root of the number of launches, but
-#' for the part that is between sessions. A difference needs it small against the ratio's distance
-#' from 1, at the corrected level; equivalence needs it small against the distance that is left to
-#' the margin. Whichever takes fewer launches counts; both are for a power of 80 % (normal
-#' approximation, as in Chow, Shao and Wang 2008, ch. 3).
+#' @param effect log ratio, if it is as it was found.
+#' @param error standard error that is expected.
+#' @param df degrees of freedom.
+#' @param level of the test (two-sided).
+#' @param most bound within which the comparison counts as settled.
+#' @noRd
+chance_to_settle <- function(effect, error, df, level, most = WITHIN_MOST) {
+  reach <- stats::qt(1 - level / 2, df) * error
+  direction <- power_of_test(effect, error, df, level)
+  left <- log1p(most) - reach
+  bound <- fifelse(left > 0, stats::pnorm((left - effect) / error) -
+    stats::pnorm((-left - effect) / error), 0)
+  pmin(1, direction + bound)
+}
+
+#' The power of a two-sided test to find a log ratio.
+#' @noRd
+power_of_test <- function(effect, error, df, level = ALPHA) {
+  reach <- stats::qt(1 - level / 2, df)
+  stats::pnorm(abs(effect) / error - reach) + stats::pnorm(-abs(effect) / error - reach)
+}
+
+#' Launches on each side that would likely settle a comparison, if the ratio is as it was found.
+#'
+#' The standard error falls with the root of the number of launches, except for the part that lies
+#' between sessions; the degrees of freedom grow with it. The comparison is judged at the level
+#' that it has within its question now.
 #'
 #' @param ratio effect.
 #' @param spread standard deviation of the logarithm of a block's ratio within its session.
-#' @param n blocks there are.
-#' @param alike sizes that are corrected for, as if independent.
+#' @param n blocks that there are.
+#' @param df degrees of freedom of the present test.
+#' @param level of the test, as `1 - confidence` has it.
 #' @param between variance of the effect that more launches of the same sessions leave.
-#' @param delta,alpha,power margin of equivalence, level, power.
+#' @param most bound within which a comparison without a direction is settled.
+#' @param power wanted.
 #' @return number of launches to add to each side, at least 1; `Inf` beyond 1000; `NA` without
 #'   spread.
 #' @export
-launches_to_decide <- function(ratio, spread, n, alike = 1, between = 0, delta = 0.03,
-                               alpha = 0.05, power = 0.8) {
-  errors <- errors_to_decide(ratio, alike, delta, alpha, power)
-  left <- pmax(errors$difference, errors$equivalence)^2 - between
-  needed <- fifelse(left > 0, spread^2 / left, Inf)
-  more <- pmax(1, ceiling(pmax(needed, blocks_needed(alpha)) - n))
-  more[!is.na(more) & more > MOST_LAUNCHES] <- Inf
+launches_to_decide <- function(ratio, spread, n, df = n - 1, level = 0.05, between = 0,
+                               most = 0.10, power = 0.8) {
+  effect <- log(ratio)
+  rows <- max(lengths(list(effect, spread, n, df, level, between)))
+  more <- rep(NA_real_, rows)
+  known <- which(rep_len(is.finite(effect) & is.finite(spread) & spread > 0, rows))
+  of <- lapply(list(
+    effect = effect, spread = spread, n = n, df = df, level = level, between = between
+  ), function(values) rep_len(values, rows)[known])
+  settles <- function(add) {
+    error <- sqrt(of$between + of$spread^2 / (of$n + add))
+    chance_to_settle(of$effect, error, of$df + add, of$level, most) >= power
+  }
+  low <- rep(0, length(known))
+  high <- rep(as.numeric(MOST_LAUNCHES), length(known))
+  out_of_reach <- !settles(high)
+  for (step in seq_len(ceiling(log2(MOST_LAUNCHES)))) {
+    middle <- ceiling((low + high) / 2)
+    enough <- settles(middle)
+    high <- fifelse(enough, middle, high)
+    low <- fifelse(enough, low, middle)
+  }
+  more[known] <- fifelse(out_of_reach, Inf, pmax(1, high))
   more
 }
 
-# The standard errors with which a difference, and equivalence, would be shown.
-errors_to_decide <- function(ratio, alike, delta, alpha, power) {
-  z <- stats::qnorm
-  effect <- abs(log(ratio))
-  list(
-    difference = effect / (z(1 - alpha / (2 * alike)) + z(power)),
-    equivalence = pmax(0, log1p(delta) - effect) / (z(1 - alpha / alike) + z((1 + power) / 2))
-  )
-}
-
-#' The power with which so many blocks would show an effect: what [launches_to_decide()] holds
-#' against 80 %.
+#' What would settle rows of a comparison: launches of the same sessions, or, where the spread
+#' between sessions alone would leave them open, sessions.
 #' @noRd
-power_of_launches <- function(ratio, spread, n, alike = 1, alpha = 0.05) {
-  stats::pnorm(abs(log(ratio)) * sqrt(n) / spread - stats::qnorm(1 - alpha / (2 * alike)))
-}
-
-#' What would decide undecided rows of a comparison: launches of the same sessions, or, where the
-#' spread between sessions alone would leave them undecided, sessions.
-#' @noRd
-more_to_decide <- function(rows, delta, alpha, power = 0.8) {
-  spread <- spread_of_interval(
-    rows$low, rows$high, pmin(rows$n_a, rows$n_b), rows$joint, rows$alike, 1 - alpha
-  )
-  between <- fcoalesce(log1p(rows$session_spread)^2, 0)
-  within <- sqrt(pmax(0, spread^2 - between))
+more_to_decide <- function(rows, most, power = 0.8) {
+  n <- pmin(rows$n_a, rows$n_b)
+  spread <- rows$error * sqrt(n)
+  between <- pmin(fcoalesce(log1p(rows$session_spread)^2, 0), spread^2)
   launches <- launches_to_decide(
-    rows$ratio, within, pmin(rows$n_a, rows$n_b), rows$alike, between / rows$sessions, delta,
-    alpha, power
+    rows$ratio, sqrt(spread^2 - between), n, rows$df, 1 - rows$confidence,
+    between / rows$sessions, most, power
   )
-  errors <- errors_to_decide(rows$ratio, rows$alike, delta, alpha, power)
-  each <- between + within^2 * rows$sessions / pmin(rows$n_a, rows$n_b)
-  needed <- each / pmax(errors$difference, errors$equivalence)^2
-  sessions <- fifelse(
-    is.infinite(launches) & between > 0, pmax(1, ceiling(needed - rows$sessions)), NA_real_
-  )
+  lacking <- is.infinite(launches) & between > 0
+  sessions <- fifelse(lacking, launches_to_decide(
+    rows$ratio, rows$error * sqrt(rows$sessions), rows$sessions, rows$df, 1 - rows$confidence,
+    0, most, power
+  ), NA_real_)
   list(fifelse(is.na(sessions), launches, NA_real_), sessions)
 }
 
@@ -89,9 +96,12 @@ more_to_decide <- function(rows, delta, alpha, power = 0.8) {
 #' @noRd
 say_more <- function(launches, sessions = NA_real_) {
   fcase(
-    !is.na(sessions), sprintf("about %.0f more sessions would likely decide", sessions),
+    !is.na(sessions), sprintf("about %.0f more sessions would likely settle it", sessions),
     is.na(launches), "",
     is.infinite(launches), sprintf("more than %d more launches would be needed", MOST_LAUNCHES),
-    rep(TRUE, length(launches)), sprintf("about %.0f more launches would likely decide", launches)
+    rep(TRUE, length(launches)), sprintf(
+      "about %.0f more %s would likely settle it", launches,
+      fifelse(launches == 1, "launch", "launches")
+    )
   )
 }

@@ -14,8 +14,8 @@
 #' @param level of the interval.
 #' @param unit `session`, or `node_set`: the nodes that an allocation gave (`node_set_of()`).
 #' @return list: `sessions` (those with two launches a side or more), `ratio`, `low`, `high`,
-#'   `spread` (standard deviation between sessions, relative), `between` (its variance, of log
-#'   ratios); `NA` for one session.
+#'   `error` (standard error of the log ratio), `df`, `spread` (standard deviation between
+#'   sessions, relative), `between` (its variance, of log ratios); `NA` for one session.
 #' @export
 ratio_over_sessions <- function(a, b, level = 0.95, unit = "session") {
   out <- ratio_of_one_session()
@@ -35,7 +35,9 @@ ratio_over_sessions <- function(a, b, level = 0.95, unit = "session") {
   common <- stats::weighted.mean(effects$effect, weight)
   # Never narrower than if the sessions agreed by luck.
   scale <- max(1, sum(weight * (effects$effect - common)^2) / (k - 1))
-  reach <- stats::qt((1 + level) / 2, k - 1) * sqrt(scale / sum(weight))
+  out$error <- sqrt(scale / sum(weight))
+  out$df <- k - 1
+  reach <- stats::qt((1 + level) / 2, out$df) * out$error
   out$ratio <- exp(common)
   out$low <- exp(common - reach)
   out$high <- exp(common + reach)
@@ -58,17 +60,17 @@ node_set_of <- function(observed_hosts) {
 # One session says nothing of another.
 ratio_of_one_session <- function() {
   list(
-    sessions = 0L, ratio = NA_real_, low = NA_real_, high = NA_real_, spread = NA_real_,
-    between = NA_real_
+    sessions = 0L, ratio = NA_real_, low = NA_real_, high = NA_real_, error = NA_real_,
+    df = NA_real_, spread = NA_real_, between = NA_real_
   )
 }
 
 log_ratio_within <- function(a, b) {
   common <- intersect(a$block, b$block)
   if (length(common)) {
-    of <- function(side) {
-      side <- side[side$block %in% common, list(value = mean(log(median_s))), keyby = "block"]
-      side$value
+    # A column of the caller's table may have any name.
+    of <- function(table) {
+      as.vector(tapply(log(table$median_s), table$block, mean)[as.character(common)])
     }
     d <- of(a) - of(b)
     return(if (length(d) > 1L) list(effect = mean(d), error = stats::sd(d) / sqrt(length(d))))

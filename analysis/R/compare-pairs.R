@@ -47,8 +47,11 @@ strata_of <- function(summary, by, ignoring, also) {
   setdiff(c(configuration_columns(summary), also), c(by, ignoring))
 }
 
+# The columns that tell questions apart.
+QUESTION <- c("site", "simulated", "operation", "transport", "placement")
+
 #' The pairs of sides that share a stratum.
-#' @return list: `strata` (a row each), `sides` (launches of each side, as lists of columns),
+#' @return list: `strata` (a row each), `question` (the number of each stratum's), `sides` (launches of each side, as lists of columns),
 #'   `pairs` (`stratum`, `a`, `b`, and the numbers of their sides, `left` and `right`), `why` (of
 #'   each pair, why it may not be compared; empty: it may), `told` (how else its sides differ).
 #' @noRd
@@ -101,8 +104,11 @@ pairs_of <- function(summary, strata, by, ignoring = character(), allowing = cha
       how(facts[[pairs$left[[i]]]], facts[[pairs$right[[i]]]], c(pairs$a[[i]], pairs$b[[i]]))
     })
   }
+  # What a reader asks as one question: errors are controlled within it.
+  parts <- setdiff(configuration_columns(summary), QUESTION)
+  question <- setdiff(strata, parts)
   list(
-    strata = table, sides = sides, pairs = pairs, why = differ(differences_of),
+    strata = table, question = number_of(table, question), sides = sides, pairs = pairs, why = differ(differences_of),
     told = differ(told_of)
   )
 }

@@ -6,7 +6,7 @@
 #'
 #' A group are the cells of one test, transport and placement: what is compared is in it, and it
 #' is measured on as a whole, so that every block holds all sides. The width of a group is half
-#' the joint 95 % interval of the ratio of the pair of cells, operation and size where it is
+#' the 95 % interval of the ratio of the pair of cells, operation and size where it is
 #' greatest, of those pairs that differ in one of MPI, settings and parameters
 #' ([compare_configurations()] takes the same interval); of a group with one cell, half the
 #' interval of the median, relative to it. It rests on the launches' own summaries, so that it is
@@ -48,12 +48,15 @@ wide_groups <- function(session_dir, until) {
   }
   groups[, wide := is.na(width) | is.na(before) | pmax(width, before) > until]
   groups[, more := fifelse(
-    is.na(width) | is.na(before), pmax(1, blocks_needed(0.05) + 1 - blocks),
+    is.na(width) | is.na(before), pmax(1, STOP_FROM + 1 - blocks),
     fifelse(wide, pmax(1, ceiling(blocks * ((width / until)^2 - 1))), 0)
   )]
   groups[, before := NULL]
   groups[order(-width, group, na.last = FALSE)]
 }
+
+# With fewer blocks a width is too uncertain to stop by.
+STOP_FROM <- 6L
 
 wide_groups_of_none <- function() {
   data.table(
@@ -94,11 +97,11 @@ width_of_pair <- function(times, pair) {
   d <- logs[[1L]][blocks, , drop = FALSE] - logs[[2L]][blocks, , drop = FALSE]
   d <- d[order(as.integer(blocks)), , drop = FALSE]
   half <- lapply(list(d, d[-nrow(d), , drop = FALSE]), function(part) {
-    if (nrow(part) < MIN_LAUNCHES || min(colSums(!is.na(part))) < MIN_LAUNCHES) {
+    if (nrow(part) < STOP_FROM || min(colSums(!is.na(part))) < STOP_FROM) {
       return(rep(NA_real_, length(sizes)))
     }
     curve <- paired_curve(part)
-    fifelse(curve$joint, expm1((curve$high - curve$low) / 2), NA_real_)
+    expm1((curve$high - curve$low) / 2)
   })
   widest <- which.max(half[[1L]])
   list(

@@ -11,9 +11,10 @@ sessions_of <- function(a, b, sizes, blocks) {
   one <- ratio_of_one_session()
   if (length(all) == 1L && length(places) < 2L) {
     return(lapply(list(
-      sessions = 1L, nodes = length(places), session_ratio = one$ratio, session_low = one$low,
-      session_high = one$high, session_spread = one$spread, nodes_low = one$low,
-      nodes_high = one$high, spread_over = hosts, sessions_differ = FALSE
+      sessions = 1L, nodes = length(places), session_ratio = one$ratio,
+      session_error = one$error, session_df = one$df, session_spread = one$spread,
+      nodes_ratio = one$ratio, nodes_error = one$error, nodes_df = one$df, spread_over = hosts,
+      sessions_differ = FALSE
     ), rep, count))
   }
   as.list(rbindlist(lapply(sizes, function(size) {
@@ -24,9 +25,10 @@ sessions_of <- function(a, b, sizes, blocks) {
     nodes <- length(known_sets(x, y))
     on <- if (nodes > 1L) ratio_over_sessions(x, y, unit = "node_set") else one
     list(
-      sessions = sessions, nodes = nodes, session_ratio = over$ratio, session_low = over$low,
-      session_high = over$high, session_spread = over$spread, nodes_low = on$low,
-      nodes_high = on$high, spread_over = max(x$hosts, 1L),
+      sessions = sessions, nodes = nodes, session_ratio = over$ratio,
+      session_error = over$error, session_df = over$df, session_spread = over$spread,
+      nodes_ratio = on$ratio, nodes_error = on$error, nodes_df = on$df,
+      spread_over = max(x$hosts, 1L),
       sessions_differ = !length(intersect(x$session, y$session))
     )
   })))

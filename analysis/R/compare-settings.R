@@ -5,7 +5,7 @@
 #'
 #' A library may read a variable and ignore it. Where the launches of a level show no effect of a
 #' variable and the times show no difference either, the two levels may be one configuration: they
-#' have no verdict, and `note` says so.
+#' have the verdict `no effect`, and `note` says of what.
 #'
 #' @param summary what [summarise_launches()] returned; what differs in `settings` alone is
 #'   compared, no setting at all as `"defaults"`.
@@ -30,8 +30,8 @@ compare_settings <- function(summary, delta = 0.03) {
   of_a <- names_of("a")
   of_b <- names_of("b")
   silent <- nzchar(of_a) | nzchar(of_b)
-  open <- which(silent & !found$verdict %in% c("faster", "slower", "differ"))
-  found[open, c("verdict", "note") := list(NA_character_, sprintf(
+  open <- which(silent & !found$verdict %in% c(DIRECTIONS, "differ"))
+  found[open, c("verdict", "note") := list("no effect", sprintf(
     "no effect of %s was shown, neither by the library nor by the times",
     fifelse(nzchar(of_a), of_a, of_b)[open]
   ))]

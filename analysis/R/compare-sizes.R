@@ -3,14 +3,14 @@
 
 #' Compare the two sides of pairs at every size that both have: the curve of each pair.
 #'
-#' Those of paired blocks are settled together ([paired_curves()]).
+#' Those of paired blocks are tested together ([test_curves()]).
 #'
 #' @param pairs list of pairs, of each a list of two sides: columns of their launches.
 #' @return list of lists of columns, a row a size; `NULL` without a common size.
 #' @noRd
-compare_sides <- function(pairs, alpha) {
+compare_sides <- function(pairs) {
   found <- add_rows(lapply(pairs, function(pair) describe_pair(pair[[1L]], pair[[2L]])))
-  curves <- curves_of(found, pairs, alpha)
+  curves <- curves_of(found)
   lapply(seq_along(pairs), function(i) {
     one <- found[[i]]
     if (is.null(one)) {
@@ -20,8 +20,8 @@ compare_sides <- function(pairs, alpha) {
     c(
       list(bytes = one$sizes), one$rows, list(left_out = one$left_out), curves[[i]],
       list(
-        family_size = rep(sum(!is.na(curves[[i]]$low)), n), paired = rep(one$paired, n),
-        method = rep(one$method, n), apart = rep(one$apart && one$method != OVER_SESSIONS, n)
+        paired = rep(one$paired, n), method = rep(one$method, n),
+        apart = rep(one$apart && one$method != OVER_SESSIONS, n)
       ),
       sessions_of(pairs[[i]][[1L]], pairs[[i]][[2L]], one$sizes, one$blocks)
     )
@@ -53,13 +53,14 @@ describe_pair <- function(a, b) {
   method <- if (apart && min(lengths(sessions)) >= MIN_SESSIONS) {
     OVER_SESSIONS
   } else if (paired) {
-    "sign flips of whole blocks"
+    "moderated t over blocks"
   } else {
-    "exchanges of whole launches"
+    "moderated Welch t over launches"
   }
   list(
     sizes = sizes, both = both, blocks = blocks, paired = paired, apart = apart,
-    all = as.integer(all), method = method
+    all = as.integer(all), method = method,
+    means = if (method == OVER_SESSIONS) lapply(list(a = a, b = b), session_means, sizes)
   )
 }
 
@@ -131,85 +132,55 @@ describe_sides <- function(logs_a, logs_b) {
   )
 }
 
-#' Effects, tests and intervals of the sizes with enough launches, `NA` for the others.
+#' Effects and tests of the sizes with enough launches, `NA` for the others.
 #'
-#' @param found what [describe_pair()] returned of each of `pairs`.
+#' @param found what [describe_pair()] returned of each pair.
 #' @noRd
-curves_of <- function(found, pairs, alpha) {
-  levels <- 1 - c(1, 2) * alpha
-  logs <- lapply(found, function(one) if (isTRUE(one$paired)) one$both$a - one$both$b)
-  enough <- lapply(found, function(one) which(pmin(one$rows$n_a, one$rows$n_b) >= MIN_LAUNCHES))
-  flipped <- which(vapply(found, function(one) {
-    isTRUE(one$paired) && one$method != OVER_SESSIONS
-  }, NA) & lengths(enough) > 0L)
+curves_of <- function(found) {
+  logs <- lapply(found, function(one) {
+    if (isTRUE(one$paired) && one$method != OVER_SESSIONS) one$both$a - one$both$b
+  })
+  enough <- lapply(found, function(one) {
+    which(pmin(one$rows$n_a, one$rows$n_b) >= LEAST_BLOCKS | one$method == OVER_SESSIONS)
+  })
+  paired <- which(lengths(logs) > 0L & lengths(enough) > 0L)
   curves <- vector("list", length(found))
-  curves[flipped] <- paired_curves(
-    lapply(flipped, function(i) logs[[i]][, enough[[i]], drop = FALSE]), levels
+  curves[paired] <- test_curves(
+    lapply(paired, function(i) logs[[i]][, enough[[i]], drop = FALSE])
   )
   lapply(seq_along(found), function(i) {
     one <- found[[i]]
     if (is.null(one)) {
       return(NULL)
     }
-    if (one$method == OVER_SESSIONS) {
-      return(curve_between_sessions(pairs[[i]][[1L]], pairs[[i]][[2L]], one$sizes, alpha))
-    }
     here <- enough[[i]]
-    if (!one$paired && length(here)) {
-      both <- lapply(one$both, function(side) side[, here, drop = FALSE])
-      curves[[i]] <- independent_curve(both$a, both$b, levels)
+    if (is.null(logs[[i]]) && length(here)) {
+      both <- if (one$method == OVER_SESSIONS) one$means else one$both
+      curves[[i]] <- test_independent(both$a[, here, drop = FALSE], both$b[, here, drop = FALSE])
     }
-    ratio <- if (one$paired) {
+    ratio <- if (!is.null(logs[[i]])) {
       exp(column_medians(logs[[i]]))
     } else {
       one$rows$median_a_s / one$rows$median_b_s
     }
-    settled_sizes(ratio, here, curves[[i]])
+    none <- rep(NA_real_, length(ratio))
+    out <- list(ratio = ratio, error = none, df = none, p = none, effect = none)
+    if (!length(here)) {
+      return(out)
+    }
+    out$ratio[here] <- exp(curves[[i]]$effect)
+    for (name in c("error", "df", "p", "effect")) out[[name]][here] <- curves[[i]][[name]]
+    out
   })
-}
-
-#' The columns of a curve at all sizes.
-#'
-#' @param ratio of all sizes, where there is no curve.
-#' @param enough which sizes the curve has.
-#' @noRd
-settled_sizes <- function(ratio, enough, curve) {
-  none <- rep(NA_real_, length(ratio))
-  out <- list(
-    ratio = ratio, low = none, high = none, confidence = none, joint = is.na(none) & NA,
-    low90 = none, high90 = none, joint90 = is.na(none) & NA, p = none, p_joint = none, alike = none
-  )
-  if (!length(enough)) {
-    return(out)
-  }
-  for (end in c("low", "high", "low90", "high90")) out[[end]][enough] <- exp(curve[[end]])
-  out$ratio[enough] <- exp(curve$effect)
-  out$confidence[enough] <- curve$level
-  for (name in c("joint", "joint90", "p", "p_joint", "alike")) out[[name]][enough] <- curve[[name]]
-  out
 }
 
 # Sessions a side from which on sides that share none can be called different.
 MIN_SESSIONS <- 3L
 
-#' Sides of different sessions: the unit is the session, its value the mean over its launches;
-#' Bonferroni over the sizes.
+#' Mean log times of the sessions of a side: a row a session, a column a size.
 #' @noRd
-curve_between_sessions <- function(a, b, sizes, alpha) {
-  as.list(rbindlist(lapply(sizes, function(size) {
-    means <- lapply(list(a, b), function(side) {
-      here <- which(side$bytes == size)
-      as.vector(tapply(log(side$median_s[here]), side$session[here], mean))
-    })
-    tests <- lapply(c(1, 2), function(times) {
-      welch(means[[1L]], means[[2L]], 1 - times * alpha / length(sizes))
-    })
-    list(
-      ratio = exp(tests[[1L]]$difference), low = exp(tests[[1L]]$low),
-      high = exp(tests[[1L]]$high), confidence = 1 - alpha, joint = TRUE,
-      low90 = exp(tests[[2L]]$low), high90 = exp(tests[[2L]]$high), joint90 = TRUE,
-      p = tests[[1L]]$p, p_joint = min(1, length(sizes) * tests[[1L]]$p),
-      alike = as.numeric(length(sizes))
-    )
-  })))
+session_means <- function(side, sizes) {
+  means <- as.data.table(pick(side[c("bytes", "session", "median_s")], side$bytes %in% sizes))
+  means <- means[, list(block = session, value = mean(log(median_s))), by = c("session", "bytes")]
+  log_times(list(bytes = means$bytes, block = means$block, median_s = exp(means$value)), sizes)
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Effects and intervals -> verdicts, and the words beside them.
+# Tests of all pairs -> intervals and verdicts within each question, and the words beside them.
 
 #' Rows of all curves as one table, with their verdicts and words.
 #' @noRd
@@ -9,28 +9,75 @@ settle_rows <- function(pairs, good, found, delta, alpha) {
     return(data.table())
   }
   of <- pairs$pairs[rep(good, vapply(found, function(one) length(one$bytes), 0L))]
-  rows[, family := sprintf("%s of one pair", count_of(family_size, "size", "sizes"))]
-  rows[, verdict := judge(low, high, low90, high90, joint, joint90, delta)]
+  question <- pairs$question[of$stratum]
+  joint <- within_questions(rows, question, alpha)
+  rows[, c("q", "confidence") := joint[c("q", "confidence")]]
+  rows[, c("low", "high") := lapply(joint[c("low", "high")], exp)]
+  tested <- rowsum(as.integer(!is.na(rows$p)), question)[as.character(question), 1L]
+  rows[, family := sprintf(
+    "%s of the question", count_of(unname(tested), "comparison", "comparisons")
+  )]
+  rows[, verdict := judge(low, high, delta)]
+  rows[, c("at_least", "at_most") := list(
+    pmax(low, 1 / high, 1) - 1, pmax(high, 1 / low) - 1
+  )]
+  rows[, relevance := fcase(
+    is.na(low), NA_character_, at_least >= delta, "relevant", at_most <= delta, "negligible",
+    rep(TRUE, .N), "open"
+  )]
   # Of sides that were never measured in one session a difference is one of the sessions.
-  rows[apart & verdict %in% c("faster", "slower"), verdict := "differ"]
+  rows[apart & verdict %in% DIRECTIONS, verdict := "differ"]
+  # The same level within sessions, and within node sets, as in the verdict.
+  for (level in c("session", "nodes")) {
+    columns <- paste0(level, c("_ratio", "_error", "_df"))
+    over <- lapply(columns, function(name) rows[[name]])
+    reach <- stats::qt((1 + rows$confidence) / 2, over[[3L]]) * over[[2L]]
+    set(rows, j = paste0(level, c("_low", "_high")), value = list(
+      over[[1L]] * exp(-reach), over[[1L]] * exp(reach)
+    ))
+  }
   repeated <- function(low, high, verdict) {
-    again <- judge(low, high, low, high, TRUE, TRUE, delta)
-    !is.na(again) & again != "undecided" & again == verdict
+    again <- judge(low, high, delta)
+    again %in% c(DIRECTIONS, "within") & again == verdict
   }
   rows[, scope := scope_of(
     sessions, nodes, spread_over, repeated(session_low, session_high, verdict), sessions_differ,
     repeated(nodes_low, nodes_high, verdict)
   )]
-  rows[, note := note_on(n_a, n_b, left_out, joint, alpha)]
+  rows[, note := note_on(n_a, n_b, left_out)]
   rows[verdict == "differ", note := sprintf(
     "the sessions differ: measure both in the same blocks, or in %d sessions each", MIN_SESSIONS
   )]
   rows[, c("more_launches", "more_sessions") := list(NA_real_, NA_real_)]
-  rows[verdict == "undecided", c("more_launches", "more_sessions") := more_to_decide(
-    .SD, delta, alpha
+  rows[verdict == "not settled", c("more_launches", "more_sessions") := more_to_decide(
+    .SD, most_within(delta)
   )]
-  rows[, c("apart", "sessions_differ", "spread_over") := NULL]
+  rows[verdict == "not tested", more_launches := pmax(1, LEAST_BLOCKS - pmin(n_a, n_b))]
+  rows[, c(
+    "effect", "apart", "sessions_differ", "spread_over", "session_error", "session_df", "nodes_ratio",
+    "nodes_error", "nodes_df"
+  ) := NULL]
   cbind(pairs$strata[of$stratum], of[, c("a", "b")], rows)
+}
+
+# Verdicts that name a direction, said of the first of a pair.
+DIRECTIONS <- c("faster", "slower")
+# Verdicts that leave nothing to measure.
+SETTLED <- c(DIRECTIONS, "within")
+
+# The bound up to which a comparison counts as settled.
+most_within <- function(delta) max(delta, WITHIN_MOST)
+
+#' The verdict that an interval gives, said of the first of a pair.
+#' @noRd
+judge <- function(low, high, delta) {
+  fcase(
+    is.na(low) | is.na(high), "not tested",
+    high < 1, "faster",
+    low > 1, "slower",
+    pmax(high, 1 / low) - 1 <= most_within(delta), "within",
+    rep(TRUE, length(low)), "not settled"
+  )
 }
 
 #' For which sessions and node sets a verdict holds, in words.
@@ -53,24 +100,10 @@ scope_of <- function(sessions, nodes, hosts, repeated, apart, again) {
   paste0(when, where)
 }
 
-judge <- function(low, high, low90, high90, joint, joint90, delta) {
-  fcase(
-    is.na(low) | is.na(high), NA_character_,
-    joint90 & low90 >= 1 / (1 + delta) & high90 <= 1 + delta, "equivalent",
-    joint & high < 1, "faster",
-    joint & low > 1, "slower",
-    rep(TRUE, length(low)), "undecided"
-  )
-}
-
-note_on <- function(n_a, n_b, left_out, joint, alpha) {
+note_on <- function(n_a, n_b, left_out) {
   n <- pmin(n_a, n_b)
   fcase(
-    n < MIN_LAUNCHES, sprintf("too few launches: %d and %d, at least %d", n_a, n_b, MIN_LAUNCHES),
-    !joint, sprintf(
-      "%d blocks cannot show a difference at %s %%: take at least %d",
-      n, format(100 * alpha), blocks_needed(alpha)
-    ),
+    n < LEAST_BLOCKS, sprintf("too few launches: %d and %d, at least %d", n_a, n_b, LEAST_BLOCKS),
     left_out > 0, sprintf(
       "%s of blocks that lack the other side %s left out",
       count_of(left_out, "launch", "launches"), fifelse(left_out == 1, "is", "are")
@@ -79,25 +112,45 @@ note_on <- function(n_a, n_b, left_out, joint, alpha) {
   )
 }
 
+#' Verdicts of a comparison in words, said of the first of a pair.
+#' @noRd
+say_verdict <- function(rows) {
+  fcase(
+    rows$verdict %in% DIRECTIONS, sprintf(
+      "%s by at least %s", rows$verdict, say_percent(rows$at_least)
+    ),
+    rows$verdict == "within", sprintf("within %s", say_percent(rows$at_most)),
+    rows$verdict == "differ", "the sessions differ",
+    rep(TRUE, nrow(rows)), rows$verdict
+  )
+}
+
+# A relative bound for readers: small ones as percent, large ones as a factor.
+say_percent <- function(bound) {
+  fifelse(
+    bound >= 1, sprintf("a factor of %s", format_digits(1 + bound)),
+    sprintf("%s %%", format_digits(100 * bound, 2L))
+  )
+}
+
 #' Verdicts of the same comparisons by two times of the launches.
 #'
 #' @param first,second what [compare_configurations()] returned of one study.
 #' @return data.table, one row a comparison that is in both: strata, `bytes`, `a`, `b`, `first`,
-#'   `second` (verdicts), `open` (undecided by the first), `settled` (and decided by the second),
+#'   `second` (verdicts), `open` (not settled by the first), `settled` (and settled by the second),
 #'   `turned` (faster by one, slower by the other). No row when either is empty.
 #' @noRd
 compare_verdicts <- function(first, second) {
   if (!nrow(first) || !nrow(second)) {
     return(data.table())
   }
-  keys <- c(names(first)[seq_len(match("a", names(first)) - 1L)], "a", "b", "bytes")
+  keys <- c(strata_in(first), "a", "b", "bytes")
   of <- function(table, name) {
     setnames(copy(table[, c(keys, "verdict"), with = FALSE]), "verdict", name)
   }
   both <- merge(of(first, "first"), of(second, "second"), by = keys)
-  both[, open := first %in% "undecided"]
-  both[, settled := open & !is.na(second) & second != "undecided"]
-  ways <- c("faster", "slower")
-  both[, turned := first %in% ways & second %in% ways & first != second]
+  both[, open := first %in% "not settled"]
+  both[, settled := open & second %in% SETTLED]
+  both[, turned := first %in% DIRECTIONS & second %in% DIRECTIONS & first != second]
   both[]
 }

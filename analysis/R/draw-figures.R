@@ -238,8 +238,8 @@ plot_difference <- function(comparison, delta = 0.03) {
   labels <- caption_of(
     sprintf(paste(
       "Points: ratio of times over blocks, of the first library over the second. Bars: 95 %%",
-      "interval, of all sizes of a pair together, on which verdicts rest. Grey band: \u00b1%s %%,",
-      "within which libraries count as equivalent."
+      "interval within the question, on which verdicts rest. Grey band: \u00b1%s %%, within",
+      "which a difference is not relevant."
     ), format(100 * delta)),
     pmin(table$n_a, table$n_b), table$simulated
   )
@@ -284,18 +284,17 @@ ratio_breaks <- function(limits) {
 
 # What verdicts that name no winner are called on a figure.
 VERDICTS <- c(
-  equivalent = "equivalent", undecided = "not settled", differ = "the sessions differ",
-  none = "too few launches"
+  within = "no difference, bounded", `not settled` = "not settled",
+  differ = "the sessions differ", `not tested` = "not tested", `no effect` = "no effect shown"
 )
-VERDICT_COLOURS <- stats::setNames(c("#000000", "grey50", "grey50", "grey65"), VERDICTS)
-VERDICT_SHAPES <- stats::setNames(c(15, 1, 5, 4), VERDICTS)
+VERDICT_COLOURS <- stats::setNames(c("#000000", "grey50", "grey50", "grey65", "grey80"), VERDICTS)
+VERDICT_SHAPES <- stats::setNames(c(15, 1, 5, 4, 3), VERDICTS)
 
 #' What came out for each pair: the level that is faster, by name, or why none is.
 #' @noRd
 result_of <- function(table, name = title_of) {
-  verdict <- fifelse(is.na(table$verdict), "none", as.character(table$verdict))
+  verdict <- as.character(table$verdict)
   other <- VERDICTS[verdict]
-  other[is.na(other)] <- VERDICTS[["undecided"]]
   first <- as.character(name(table$a))
   second <- as.character(name(table$b))
   result <- fcase(

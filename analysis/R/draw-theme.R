@@ -1,6 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The one look of all figures: readable in colour, by the colour-blind and in grey.
 
+# What is the same for every figure is made once a session of R.
+made <- new.env(parent = emptyenv())
+keep_once <- function(name, make) {
+  if (is.null(made[[name]])) made[[name]] <- make()
+  made[[name]]
+}
+
 #' The theme of cotejo's figures.
 #'
 #' @param base_size of the text, points.

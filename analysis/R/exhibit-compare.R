@@ -49,7 +49,7 @@ exhibit_relative <- function(exhibit) {
     sprintf(WHAT_RELATIVE_SHOWS[[of]], by, reference),
     none = 100
   )
-  data <- relative[, !c("performance", "low90", "high90")]
+  data <- relative[, !"performance"]
   setnames(data, c("ratio", "low", "high"), c("percent", "percent_low", "percent_high"))
   with_data(plot, data)
 }
@@ -57,12 +57,12 @@ exhibit_relative <- function(exhibit) {
 WHAT_RELATIVE_SHOWS <- c(
   performance = paste(
     "Points: time with %s %s over time with the other, in %%, over blocks; this is the relative",
-    "bandwidth, the inverse of the relative latency. Bars: 95 %% interval, of all sizes of a",
-    "curve together. Under 100 %% the other is slower."
+    "bandwidth, the inverse of the relative latency. Bars: 95 %% interval within the question.",
+    "Under 100 %% the other is slower."
   ),
   time = paste(
-    "Points: time over time with %s %s, in %%, over blocks. Bars: 95 %% interval, of all sizes",
-    "of a curve together. Above 100 %% the other is slower."
+    "Points: time over time with %s %s, in %%, over blocks. Bars: 95 %% interval within",
+    "the question. Above 100 %% the other is slower."
   )
 )
 
@@ -193,8 +193,8 @@ draw_ratios <- function(table, exhibit, axis, by, what = WHAT_RATIOS_SHOW) {
 }
 
 WHAT_RATIOS_SHOW <- paste(
-  "Points: ratio of times over blocks. Bars: 95 % interval, of all sizes of a curve together, on",
-  "which verdicts rest. Under 1 the first of the pair is faster."
+  "Points: ratio of times over blocks. Bars: 95 % interval within the question, on which",
+  "verdicts rest. Under 1 the first of the pair is faster."
 )
 
 #' How wrong a way of measuring is: the ratio of a wrong operation's time to the right one's, by
@@ -206,8 +206,8 @@ exhibit_error <- function(exhibit) {
   table <- error_ratios(exhibit)
   table[, pair := paste(title_of(wrong), "/", title_of(right))]
   plot_ratios(table, exhibit, c("pair", "transport"), "ratio of times, wrong / right", paste(
-    "Points: ratio of times over blocks, 1 where the error is none. Bars: 95 % interval, of all",
-    "sizes of a curve together."
+    "Points: ratio of times over blocks, 1 where the error is none. Bars: 95 % interval within",
+    "the question."
   ))
 }
 

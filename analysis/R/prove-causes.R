@@ -53,7 +53,7 @@ added_trials <- function(summary, names, criteria) {
     if (nrow(found)) {
       found[, list(
         plant = wanted$plant[[i]], time = wanted$summary[[i]], bytes, verdict,
-        variation = spread_of_interval(low, high, pmin(n_a, n_b), joint, alike)
+        variation = error * sqrt(pmin(n_a, n_b))
       )]
     }
   }))

@@ -52,9 +52,8 @@ COVERED <- rbind(
 
 #' Coverage of the intervals of comparisons on simulated launches with known truth.
 #'
-#' A study is counted as held where the intervals of all its sizes hold their truths; with five
-#' blocks, whose interval is that of one size alone, where the first one does. Its truth lies from
-#' 20 % faster to 20 % slower over the sizes. False alarms: of the same launches without a
+#' Intervals are counted size by size, studies as clusters. The truth lies from 20 % faster to 20 %
+#' slower over the sizes. False alarms: of the same launches without a
 #' difference, how often any size is called different.
 #'
 #' @param repeats simulated studies of each kind and design.
@@ -62,8 +61,8 @@ COVERED <- rbind(
 #' @param kinds of `SIMULATED`.
 #' @param designs rows of `COVERED`.
 #' @param seed of the simulation.
-#' @return data.table: the design, `kind`, `level` (that the intervals say they have), `coverage`
-#'   with `low`, `high` (95 %, Clopper and Pearson), and `alarms` with `alarms_low`, `alarms_high`;
+#' @return data.table: the design, `kind`, `level` (mean confidence of the intervals), `coverage`
+#'   with `low`, `high` (95 %, clustered by studies), and `alarms` with `alarms_low`, `alarms_high`;
 #'   `studies` that were simulated.
 #' @export
 prove_coverage <- function(repeats = 1000L, sizes = 6L, kinds = names(SIMULATED),
@@ -85,18 +84,16 @@ prove_coverage <- function(repeats = 1000L, sizes = 6L, kinds = names(SIMULATED)
 #' How often the intervals of simulated studies hold the truth, and alarms where there is none.
 #' @noRd
 coverage_of <- function(studies, truth) {
-  curves <- paired_curves(studies, LEVEL_OF_VERDICTS, FALSE, truth)
+  curves <- paired_curves(studies)
   repeats <- length(studies)
-  held <- vapply(curves, function(curve) {
-    holds <- curve$low <= truth & truth <= curve$high
-    if (curve$joint[[1L]]) all(holds) else holds[[1L]]
-  }, NA)
+  held <- vapply(curves, function(curve) curve$low <= truth & truth <= curve$high, truth == 0)
   # Without the truth they would be launches of sides that do not differ.
-  called <- vapply(curves, function(curve) any(curve$rejected), NA)
-  rates <- share_of(sum(held), repeats)
+  none <- paired_curves(lapply(studies, function(d) d - rep(truth, each = nrow(d))))
+  called <- vapply(none, function(curve) any(curve$q <= ALPHA), NA)
+  rates <- share_of_clusters(as.vector(held), as.vector(col(as.matrix(held))))
   alarms <- share_of(sum(called), repeats)
   data.table(
-    level = curves[[1L]]$level[[1L]], coverage = rates[[1L]], low = rates[[2L]],
+    level = mean(vapply(curves, \(curve) mean(curve$confidence), 0)), coverage = rates[[1L]], low = rates[[2L]],
     high = rates[[3L]], alarms = alarms[[1L]], alarms_low = alarms[[2L]],
     alarms_high = alarms[[3L]], studies = repeats
   )
@@ -124,11 +121,9 @@ prove_stopping <- function(until = c(1.2, 0.8, 0.5), repeats = 1000L, kind = "lo
     study <- studies[[i]]
     runs <- rbindlist(unlist(over_cores(study$blocks, function(part) {
       n <- stops_at(part, function(curve) (curve$high - curve$low) / 2 <= study$most)
-      curves <- paired_curves(
-        Map(function(d, n) d[seq_len(n), , drop = FALSE], part, n), LEVEL_OF_VERDICTS, FALSE
-      )
+      curves <- paired_curves(Map(function(d, n) d[seq_len(n), , drop = FALSE], part, n))
       Map(function(curve, n) {
-        list(n = n, held = curve$low <= 0 && 0 <= curve$high, level = curve$level)
+        list(n = n, held = curve$low <= 0 && 0 <= curve$high, level = curve$confidence)
       }, curves, n)
     }, 10L * repeats), recursive = FALSE))
     rates <- share_of(sum(runs$held), repeats)
@@ -145,7 +140,7 @@ pooled_alarms <- function(coverage) {
   share_of(coverage[, sum(round(alarms * studies))], sum(coverage$studies))
 }
 
-#' The power to call a planted share slower, on simulated launches: of sizes, all corrected for.
+#' The power to call a planted share slower, on simulated launches, over the sizes of a curve.
 #'
 #' @param share planted, of the time, at all sizes.
 #' @param blocks of a study.
@@ -162,7 +157,6 @@ prove_power <- function(share = 0.05, blocks = 30L, spread = 0.03, repeats = 500
     side <- function() together(stats::rnorm, blocks, sizes, spread)
     side() - side() + log1p(share)
   }))
-  curves <- paired_curves(studies, LEVEL_OF_VERDICTS, FALSE)
-  called <- vapply(curves, \(curve) curve$joint & curve$low > 0, logical(sizes))
+  called <- vapply(paired_curves(studies), \(curve) curve$low > 0, logical(sizes))
   share_of_clusters(as.vector(called), rep(seq_len(repeats), each = sizes))
 }

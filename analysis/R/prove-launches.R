@@ -105,7 +105,7 @@ compare_sets <- function(summary, names, n, pairs, prepare = identity) {
   )]
   out[, cluster := paste(session, test, mpi, a, b, set)]
   out[, job := NULL]
-  out[!is.na(verdict)]
+  out[verdict != "not tested"]
 }
 
 #' Names with nothing planted, in pairs that share none.
@@ -183,11 +183,11 @@ stop_families <- function(summary, names, n, until) {
       max(expm1((found$high - found$low) / 2)) <= until
     })
     stopped <- Map(function(d, n) d[seq_len(n), , drop = FALSE], blocks, at)
-    found <- paired_curves(stopped, LEVEL_OF_VERDICTS, FALSE)
+    found <- paired_curves(stopped)
     rbindlist(lapply(seq_along(part), function(i) {
       list(
         cluster = part[[i]]$cluster, stopped = at[[i]], design = n,
-        alarm = any(found[[i]]$joint & (found[[i]]$low > 0 | found[[i]]$high < 0))
+        alarm = any(found[[i]]$q <= ALPHA)
       )
     }))
   }, 10L * length(curves))
@@ -213,11 +213,11 @@ curve_of_pair <- function(rows, pair) {
 stops_at <- function(studies, narrow) {
   at <- vapply(studies, nrow, 0L)
   before <- logical(length(studies))
-  open <- which(at >= blocks_needed(0.05))
-  n <- as.integer(blocks_needed(0.05))
+  open <- which(at >= STOP_FROM)
+  n <- STOP_FROM
   while (length(open)) {
     first <- lapply(studies[open], function(d) d[seq_len(n), , drop = FALSE])
-    curves <- paired_curves(first, LEVEL_OF_VERDICTS, FALSE)
+    curves <- paired_curves(first)
     now <- vapply(curves, narrow, NA)
     stop <- now & before[open]
     at[open[stop]] <- n
@@ -282,7 +282,7 @@ prove_repetition <- function(summary, by = "mpi") {
       by = keys
     )
     setnames(both, c("verdict.x", "verdict.y"), c("first", "second"))
-    both <- both[!is.na(first) & !is.na(second) & first != "undecided" & second != "undecided"]
+    both <- both[first %in% SETTLED & second %in% SETTLED]
     both[, agree := first == second]
     both[]
   }))

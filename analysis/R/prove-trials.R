@@ -75,7 +75,7 @@ trials_from <- function(done) {
 #' Names with something planted against those with nothing, on disjoint sets of blocks.
 #'
 #' @return comparisons with `plant`; `verdict_of_slow`, said of the planted side; `variation`, the
-#'   robust standard deviation of the blocks' log ratios as the interval has it; and the power that
+#'   standard deviation of the blocks' log ratios as the interval has it; and the power that
 #'   the report predicts for so large a plant (`NA`: it is no share of the time).
 #' @noRd
 planted_trials <- function(summary, names, plants, n) {
@@ -88,8 +88,10 @@ planted_trials <- function(summary, names, plants, n) {
   found[, verdict_of_slow := fifelse(
     plant_b == NO_PLANT | !verdict %in% base::names(other), verdict, other[verdict]
   )]
-  found[, variation := spread_of_interval(low, high, pmin(n_a, n_b), joint, alike)]
+  # The criteria call it so where a relevant difference is excluded.
+  found[verdict == "within" & relevance == "negligible", verdict_of_slow := "equivalent"]
+  found[, variation := error * sqrt(pmin(n_a, n_b))]
   share <- suppressWarnings(as.numeric(found$plant))
-  found[, predicted := power_of_launches(1 + share, variation, pmin(n_a, n_b), alike)]
+  found[, predicted := power_of_test(log1p(share), error, df, 1 - confidence)]
   found[]
 }

@@ -48,7 +48,7 @@ turned_to <- function(rows, first) {
   out <- copy(rows)
   out[turn, `:=`(
     a = rows$b[turn], b = rows$a[turn], ratio = 1 / rows$ratio[turn], low = 1 / rows$high[turn],
-    high = 1 / rows$low[turn], low90 = 1 / rows$high90[turn], high90 = 1 / rows$low90[turn],
+    high = 1 / rows$low[turn],
     median_a_s = rows$median_b_s[turn], median_b_s = rows$median_a_s[turn],
     verdict = fcase(
       rows$verdict[turn] == "faster", "slower", rows$verdict[turn] == "slower", "faster",
@@ -64,13 +64,13 @@ say_abi <- function(found, delta) {
   vapply(split(found$native, by = c("b", "transport"), sorted = TRUE), function(rows) {
     sprintf(
       paste(
-        "%s %s: of %d sizes and operations the one binary is equivalent to the native build",
-        "within %s at %d, slower at %d, faster at %d, undecided at %d; ratios %s, the widest",
+        "%s %s: of %d sizes and operations the one binary is within %s of the native build at",
+        "%d, slower at %d, faster at %d, not settled or not tested at %d; ratios %s, the widest",
         "95 %% interval that was reached %s."
       ),
-      title_of(rows$b[[1L]]), over(rows$transport[[1L]]), nrow(rows), percent(delta),
-      sum(rows$verdict %in% "equivalent"), sum(rows$verdict %in% "slower"),
-      sum(rows$verdict %in% "faster"), sum(rows$verdict %in% "undecided" | is.na(rows$verdict)),
+      title_of(rows$b[[1L]]), over(rows$transport[[1L]]), nrow(rows),
+      say_percent(most_within(delta)), sum(rows$verdict %in% "within"), sum(rows$verdict %in% "slower"),
+      sum(rows$verdict %in% "faster"), sum(rows$verdict %in% c("not settled", "not tested")),
       paste(unique(format_digits(range(rows$ratio))), collapse = " to "),
       {
         widest <- which.max(log(rows$high / rows$low))

@@ -14,7 +14,7 @@ answer <- function(comparison, delta) {
   if (!nrow(comparison)) {
     return(list())
   }
-  strata <- names(comparison)[seq_len(match("a", names(comparison)) - 1L)]
+  strata <- strata_in(comparison)
   # All sentences of the study at once: most of the time of each alone would go into its calls.
   rows <- copy(comparison)
   rows[, stratum := .GRP, by = strata]
@@ -70,7 +70,7 @@ say_fastest <- function(at) {
   paste(c(
     if (length(won)) sprintf("Fastest: %s.", paste(title_of(names(won)), won, collapse = "; ")),
     if (any(at$winner == "")) {
-      sprintf("None is faster than every other %s.", sizes[names(sizes) == ""])
+      sprintf("No single winner %s.", sizes[names(sizes) == ""])
     }
   ), collapse = " ")
 }
@@ -98,36 +98,47 @@ say_rows <- function(rows, delta) {
   a <- title_of(rows$a)
   b <- title_of(rows$b)
   ratio <- function(digits) format_interval(rows$ratio, rows$low, rows$high, digits)
-  p <- format_p(rows$p_joint)
+  q <- format_p(rows$q)
   ahead <- function(fast, slow, times) {
     sprintf(
-      "%s is %s times as fast as %s %s, %s, %s, corrected p = %s.",
-      fast, times, slow, place, rows$scope, n, p
+      "%s is %s times as fast as %s %s, at least %s, %s, %s, q = %s.",
+      fast, times, slow, place, say_percent(rows$at_least), rows$scope, n, q
     )
   }
   more <- say_more(rows$more_launches, rows$more_sessions)
   fcase(
-    is.na(rows$verdict), sprintf("%s and %s %s: no verdict, %s.", a, b, place, rows$note),
+    rows$verdict %in% c("not tested", "no effect"), sprintf(
+      "%s and %s %s: %s, %s.", a, b, place, rows$verdict, rows$note
+    ),
     rows$verdict %in% "faster",
     ahead(a, b, format_interval(1 / rows$ratio, 1 / rows$high, 1 / rows$low)),
     rows$verdict %in% "slower", ahead(b, a, ratio(3L)),
-    rows$verdict %in% "equivalent", sprintf(
-      "%s and %s are equivalent within %s %s, %s: ratio of times %s, %s.",
-      a, b, percent(delta), place, rows$scope, ratio(4L), n
+    rows$verdict %in% "within", sprintf(
+      "%s and %s are within %s of each other %s, %s: ratio of times %s, %s.",
+      a, b, say_percent(rows$at_most), place, rows$scope, ratio(4L), n
     ),
     rows$verdict %in% "differ", sprintf(
       "The sessions of %s and %s differ %s: ratio of times %s, %s; %s.",
       a, b, place, ratio(3L), n, rows$note
     ),
-    rows$verdict %in% "undecided", sprintf(
-      paste(
-        "Undecided between %s and %s %s %s: neither a difference nor equivalence within %s is",
-        "shown, ratio of times %s, %s, corrected p = %s%s%s."
-      ),
-      a, b, place, rows$scope, percent(delta), ratio(3L), n, p,
+    rows$verdict %in% "not settled", sprintf(
+      "%s and %s are not settled %s %s: %s, ratio of times %s, %s, q = %s%s%s.",
+      a, b, place, rows$scope, say_interval(rows), ratio(3L), n, q,
       fifelse(nzchar(rows$note), sprintf(" (%s)", rows$note), ""),
       fifelse(nzchar(more), paste0("; ", more), "")
     )
+  )
+}
+
+#' What an interval excludes, in words, said of the first of a pair.
+#' @noRd
+say_interval <- function(rows) {
+  part <- function(bound, word) {
+    fifelse(bound > 0, sprintf("%s %s", say_percent(bound), word), sprintf("no %s", word))
+  }
+  sprintf(
+    "the first may be anything from %s to %s", part(pmax(1 / rows$low - 1, 0), "faster"),
+    part(pmax(rows$high - 1, 0), "slower")
   )
 }
 
@@ -142,11 +153,13 @@ over <- function(transport) {
 #' @return list of sentences, one element a stratum.
 #' @noRd
 say_ranges <- function(rows, delta) {
-  rows <- rows[, c("stratum", "pair", "a", "b", "bytes", "ratio", "verdict", "note"), with = FALSE]
-  rows[is.na(verdict), verdict := fifelse(startsWith(note, "no effect"), "no effect", "none")]
+  rows <- rows[, c("stratum", "pair", "a", "b", "bytes", "ratio", "at_most", "verdict"),
+    with = FALSE
+  ]
   rows[, times := fifelse(verdict == "faster", 1 / ratio, ratio)]
   runs <- rows[, list(
-    from = bytes[[1L]], to = bytes[[.N]], least = min(times), most = max(times)
+    from = bytes[[1L]], to = bytes[[.N]], least = min(times), most = max(times),
+    bound = max(at_most)
   ), by = list(stratum, pair, a, b, verdict, run = rleid(pair, verdict))]
   same <- function(x, y, joined) fifelse(x == y, x, paste(x, joined, y))
   ends <- list(format_bytes(runs$from), format_bytes(runs$to))
@@ -158,11 +171,11 @@ say_ranges <- function(rows, delta) {
   runs[, text := fcase(
     verdict == "faster", sprintf("%s %s times as fast %s", title_of(a), factor, sizes),
     verdict == "slower", sprintf("%s %s times as fast %s", title_of(b), factor, sizes),
-    verdict == "equivalent", sprintf("equivalent within %s %s", percent(delta), sizes),
-    verdict == "undecided", sprintf("undecided %s (ratio of times %s)", sizes, factor),
+    verdict == "within", sprintf("within %s %s", say_percent(bound), sizes),
+    verdict == "not settled", sprintf("not settled %s (ratio of times %s)", sizes, factor),
     verdict == "differ", sprintf("the sessions differ %s (ratio of times %s)", sizes, factor),
     verdict == "no effect", sprintf("no effect shown %s", sizes),
-    verdict == "none", sprintf("too few launches %s", sizes)
+    verdict == "not tested", sprintf("not tested %s", sizes)
   )]
   said <- runs[, list(text = paste(text, collapse = "; ")), by = c("stratum", "pair", "a", "b")]
   texts <- sprintf("%s against %s: %s.", title_of(said$a), title_of(said$b), said$text)

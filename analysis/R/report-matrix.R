@@ -10,25 +10,25 @@ CLASS_TITLES <- c(
 #'
 #' A question is an operation over a transport on a site; a cell counts its comparisons of all MPIs
 #' at each size of each placement, number of ranks and so on that was measured. An MPI wins where
-#' it is faster than every other ([fastest_of()]: corrected over the whole study).
+#' it is faster than every other ([fastest_of()]).
 #'
 #' @param comparison what [compare_configurations()] returned, `by = "mpi"`.
 #' @return data.table, a row a question, class and outcome: `site`, `simulated`, `operation`,
 #'   `transport`, `sizes` (class), `winner` (`""`: none), `cells` (sizes of this outcome), `of`
 #'   (all), `least`, `most` (factors by which the winner is ahead of the next, or that are between
-#'   the sides where none wins), `equivalent` (cells in which all sides are), `n` (launches,
-#'   least).
+#'   the sides where none wins), `close` (cells in which all sides are within a bound), `bound`
+#'   (the greatest of them), `n` (launches, least).
 #' @noRd
 winners_by_class <- function(comparison) {
-  strata <- names(comparison)[seq_len(match("a", names(comparison)) - 1L)]
-  decided <- comparison[!is.na(verdict)]
+  strata <- strata_in(comparison)
+  decided <- comparison[verdict != "not tested"]
   if (!nrow(decided)) {
     return(data.table())
   }
   fastest <- fastest_of(comparison)
   by <- c(strata, "bytes")
   facts <- decided[, list(
-    n = min(n_a, n_b), equal = all(verdict == "equivalent"),
+    n = min(n_a, n_b), equal = all(verdict == "within"), bound = max(at_most),
     apart = max(pmax(ratio, 1 / ratio)), a = list(a), b = list(b), ratio = list(ratio)
   ), by = by]
   cells <- fastest[facts, on = by]
@@ -41,7 +41,8 @@ winners_by_class <- function(comparison) {
   cells[, sizes := size_class(bytes)]
   question <- c("site", "simulated", "operation", "transport", "sizes")
   out <- cells[, list(
-    cells = .N, least = min(factor), most = max(factor), equivalent = sum(equal), n = min(n)
+    cells = .N, least = min(factor), most = max(factor), close = sum(equal), bound = max(bound),
+    n = min(n)
   ), keyby = c(question, "winner")]
   out[, of := sum(cells), by = question]
   out[]
@@ -88,12 +89,12 @@ say_outcomes <- function(rows) {
   )
   fcase(
     nzchar(rows$winner), sprintf("%s, %s times (%s)", title_of(rows$winner), factors, count),
-    rows$equivalent == rows$cells, sprintf("equivalent (%s)", count),
-    rep(TRUE, nrow(rows)), sprintf("none fastest (%s)", count)
+    rows$close == rows$cells, sprintf("within %s (%s)", say_percent(rows$bound), count),
+    rep(TRUE, nrow(rows)), sprintf("no single winner (%s)", count)
   )
 }
 
-#' Three sentences: who wins overall, whether that depends on the size, how sure it is.
+#' Three sentences: which MPI wins overall, whether that depends on the size, how sure it is.
 #' @noRd
 three_sentences <- function(comparison, winners, used) {
   if (!nrow(winners)) {
@@ -104,14 +105,17 @@ three_sentences <- function(comparison, winners, used) {
   won <- count[nzchar(winner)]
   overall <- if (nrow(won)) {
     sprintf(
-      "Of %d comparisons of all MPIs at one size, %s.", all,
-      paste(c(
-        sprintf("%s is fastest in %d", title_of(won$winner), won$cells),
-        if (all > sum(won$cells)) sprintf("none is in %d", all - sum(won$cells))
-      ), collapse = ", ")
+      "%s of %d tests%s.",
+      in_series(sprintf("%s is faster than every other MPI in %d", title_of(won$winner), won$cells)),
+      all,
+      if (all > sum(won$cells)) {
+        sprintf("; %d tests have no single winner", all - sum(won$cells))
+      } else {
+        ""
+      }
     )
   } else {
-    sprintf("Of %d comparisons of all MPIs at one size, none shows a fastest one.", all)
+    sprintf("None of %d tests has a single winner.", all)
   }
   leaders <- winners[nzchar(winner), list(cells = sum(cells)), by = c("sizes", "winner")]
   leaders <- leaders[order(sizes, -cells)][, .SD[1L], by = "sizes"]
@@ -123,22 +127,39 @@ three_sentences <- function(comparison, winners, used) {
       leaders$cells, leaders$of
     ), collapse = ", ")))
   } else {
-    "No class of sizes has a leader."
+    "No class of message sizes has a leader."
   }
-  decided <- comparison[!is.na(verdict)]
-  verdicts <- table(factor(decided$verdict, c("faster", "slower", "equivalent", "undecided")))
-  differ <- verdicts[["faster"]] + verdicts[["slower"]]
+  verdicts <- table(factor(comparison$verdict, c(SETTLED, "not settled", "differ", "not tested")))
+  tested <- comparison[verdict != "not tested"]
   sure <- sprintf(
     paste(
-      "Of %d pairs of MPIs at one size, %d differ, %d are equivalent and %d are undecided, from",
-      "%s launches a side in %s on %s."
+      "%d comparisons of two MPIs at one size were tested: %d show a difference, %d show that",
+      "the two are within %s, %d are not settled%s. They rest on %s launches of each MPI in %s",
+      "on %s."
     ),
-    sum(verdicts), differ, verdicts[["equivalent"]], verdicts[["undecided"]],
-    paste(unique(range(c(decided$n_a, decided$n_b))), collapse = " to "),
+    nrow(tested), sum(verdicts[c(DIRECTIONS, "differ")]), verdicts[["within"]],
+    say_percent(max(c(WITHIN_MOST, tested$at_most[tested$verdict == "within"]))),
+    verdicts[["not settled"]],
+    if (verdicts[["not tested"]]) {
+      sprintf(
+        "; %d more have under %d launches and were not tested", verdicts[["not tested"]],
+        LEAST_BLOCKS
+      )
+    } else {
+      ""
+    },
+    paste(unique(range(c(tested$n_a, tested$n_b))), collapse = " to "),
     count_of(uniqueN(used[, c("site", "session")]), "session", "sessions"),
     count_of(uniqueN(used$site), "site", "sites")
   )
   c(overall, leading, sure)
+}
+
+#' Words as a series: a, b and c.
+#' @noRd
+in_series <- function(words) {
+  n <- length(words)
+  if (n < 2L) words else paste(toString(words[-n]), "and", words[[n]])
 }
 
 #' Titles of strata that are all different: what else tells them apart is added where two would be

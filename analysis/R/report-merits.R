@@ -75,7 +75,7 @@ merit_ratios <- function(comparison) {
 
 # What a verdict on times is on figures: of a rate nobody says "faster".
 MERIT_WORDS <- c(
-  faster = "better", slower = "worse", equivalent = "equivalent", undecided = "undecided",
+  faster = "better", slower = "worse", within = "within", `not settled` = "not settled",
   differ = "the sessions differ"
 )
 
@@ -88,10 +88,12 @@ table_merit_ratios <- function(comparison) {
     Placement = comparison$placement, First = title_of(comparison$a),
     Second = title_of(comparison$b), n = pmin(comparison$n_a, comparison$n_b),
     `Ratio [95 %]` = format_interval(found$ratio, found$low, found$high, 4L),
-    p = format_p(comparison$p_joint),
+    p = format_p(comparison$q),
     `First is` = fifelse(
-      is.na(comparison$verdict), comparison$note,
-      paste(MERIT_WORDS[comparison$verdict], comparison$scope)
+      comparison$verdict == "not tested", comparison$note,
+      paste0(MERIT_WORDS[comparison$verdict], fifelse(
+        comparison$verdict == "within", paste0(" ", say_percent(comparison$at_most)), ""
+      ), " ", comparison$scope)
     )
   )
 }
@@ -110,9 +112,9 @@ say_merits <- function(comparison, delta) {
       if (row$bytes > 0) paste(" of", format_bytes(row$bytes)) else "", over(row$transport),
       row$placement
     )
-    if (is.na(row$verdict)) {
+    if (row$verdict == "not tested") {
       return(sprintf(
-        "%s: no verdict on %s and %s, %s.", where, title_of(row$a), title_of(row$b), row$note
+        "%s: not tested, %s and %s: %s.", where, title_of(row$a), title_of(row$b), row$note
       ))
     }
     ratio <- format_interval(found$ratio[[i]], found$low[[i]], found$high[[i]], 3L)
@@ -121,12 +123,12 @@ say_merits <- function(comparison, delta) {
       switch(row$verdict,
         faster = "is better than", slower = "is worse than",
         differ = "differs between sessions from",
-        equivalent = sprintf("is equivalent within %s to", percent(delta)),
-        "is undecided against"
+        within = sprintf("is within %s of", say_percent(row$at_most)),
+        "is not settled against"
       ), title_of(row$b), row$figure_better,
       if (row$figure_unit == "1") "figures" else row$figure_unit, ratio, row$scope,
       format_count(row$n_a, row$n_b),
-      if (row$verdict == "undecided") {
+      if (row$verdict == "not settled") {
         more <- say_more(row$more_launches, row$more_sessions)
         if (nzchar(more)) paste0("; ", more) else ""
       } else {

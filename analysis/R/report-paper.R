@@ -125,14 +125,14 @@ paper_abstract <- function(study, coverage, claims, counts) {
       sum(is_drawn(best$state)), nrow(best)
     ),
     sprintf(
-      "%d of %d comparisons of libraries show a difference, %d show equivalence within %s.",
-      counts[["faster"]] + counts[["slower"]], sum(counts), counts[["equivalent"]],
-      percent(study$delta)
+      "%d of %d comparisons of libraries show a difference, %d show none beyond %s.",
+      sum(counts[c(DIRECTIONS, "differ")]), sum(counts), counts[["within"]],
+      say_percent(most_within(study$delta))
     ),
     sprintf(
       paste(
         "%d of %d printed conclusions hold, %d hold by another amount, %d %s contradicted; the",
-        "others are undecided or cannot be judged with these data."
+        "others are not settled or cannot be judged with these data."
       ),
       judged[["holds"]], nrow(claims), judged[["holds by another amount"]],
       judged[["contradicted"]], if (judged[["contradicted"]] == 1L) "is" else "are"
@@ -244,8 +244,8 @@ over_operations <- function(winners) {
   rows <- copy(winners)[, operation := "all operations"]
   rows[, simulated := fifelse(nzchar(simulated), ground_of(simulated), "")]
   rows <- rows[, list(
-    cells = sum(cells), least = min(least), most = max(most), equivalent = sum(equivalent),
-    n = min(n)
+    cells = sum(cells), least = min(least), most = max(most), close = sum(close),
+    bound = max(bound), n = min(n)
   ), keyby = c(question, "winner")]
   rows[, of := sum(cells), by = question]
   rows[]

@@ -129,23 +129,25 @@ cells_of_comparison <- function(comparison) {
     second_us = format_us(comparison$median_b_s),
     ratio = format_interval(comparison$ratio, comparison$low, comparison$high, 4L),
     cliff = sprintf("%+.2f", comparison$cliffs_delta),
-    p = format_p(comparison$p_joint), welch_p = format_p(comparison$welch_p),
+    p = format_p(comparison$q), welch_p = format_p(comparison$welch_p),
     welch_us = fifelse(is.na(comparison$welch_low_s), "NA", sprintf(
       "%s .. %s", format_digits(comparison$welch_low_s * 1e6),
       format_digits(comparison$welch_high_s * 1e6)
     )),
     verdict = fcase(
-      is.na(comparison$verdict), comparison$note,
-      comparison$verdict == "undecided", paste0(
-        "undecided: ",
+      comparison$verdict %in% c("not tested", "no effect"), paste0(
+        comparison$verdict, ": ", comparison$note
+      ),
+      comparison$verdict == "not settled", paste0(
+        "not settled: ",
         sub(" would.*", "", say_more(comparison$more_launches, comparison$more_sessions))
       ),
-      rep(TRUE, nrow(comparison)), paste(comparison$verdict, comparison$scope)
+      rep(TRUE, nrow(comparison)), paste(say_verdict(comparison), comparison$scope)
     )
   )
   stats::setNames(cells, c(
     "First", "Second", "Size", "n", "First (\u00b5s)", "Second (\u00b5s)", "Ratio [95 %]",
-    "Cliff's \u03b4", "p, all sizes", "Welch p", "Welch 99 % of difference (\u00b5s)", "First is"
+    "Cliff's \u03b4", "q", "Welch p", "Welch 99 % of difference (\u00b5s)", "First is"
   ))
 }
 

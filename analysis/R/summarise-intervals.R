@@ -91,5 +91,5 @@ ratio_interval <- function(x, y, paired = FALSE) {
     independent_curve(matrix(log(x)), matrix(log(y)))
   }
   found <- lapply(curve[, c("effect", "low", "high")], exp)
-  list(ratio = found$effect, low = found$low, high = found$high, level = curve$level)
+  list(ratio = found$effect, low = found$low, high = found$high, level = curve$confidence)
 }

@@ -42,17 +42,17 @@ test_that("what is the same contradicts a difference, and a difference what shou
   expect_identical(verdict_of(other, direction = "same", low = 0.97, high = 1.03), "contradicted")
 })
 
-test_that("five blocks cannot decide, and it is said what would", {
-  found <- judge_claims(summary_of(0.8, blocks = 5L), claim_of())
-  expect_identical(found$verdict, "undecided")
-  expect_match(found$why, "at least 6", fixed = TRUE)
+test_that("three blocks cannot decide, and it is said what would", {
+  found <- judge_claims(summary_of(0.8, blocks = 3L), claim_of())
+  expect_identical(found$verdict, "not settled")
+  expect_match(found$why, "at least 4", fixed = TRUE)
 })
 
 test_that("a size that one launch lacks costs the size where the launch is needed for a verdict", {
-  rows <- summary_of(0.8, blocks = 6L)
+  rows <- summary_of(0.8, blocks = 4L)
   one <- rows$launch == rows$launch[[1L]]
   lacking <- judge_claims(rows[!(one & bytes == 1024)], claim_of())
-  expect_identical(c(lacking$verdict, lacking$n, lacking$cells), c("holds", "6", "1"))
+  expect_identical(c(lacking$verdict, lacking$n, lacking$cells), c("holds", "4", "1"))
   # With launches to spare it costs the launch.
   many <- summary_of(0.8)
   one <- many$launch == many$launch[[1L]]
@@ -61,7 +61,7 @@ test_that("a size that one launch lacks costs the size where the launch is neede
 })
 
 test_that("a place with too few blocks for a verdict is asked last, whatever is preferred", {
-  few <- summary_of(0.8, blocks = 5L)
+  few <- summary_of(0.8, blocks = 3L)
   many <- summary_of(0.8)
   many[, test := "other"]
   found <- judge_claims(rbind(few, many), claim_of(tests = "planted other"))

@@ -16,7 +16,7 @@ test_that("a planted ratio is found with its side, interval and n", {
   expect_equal(compared$ratio, 2, tolerance = 0.05)
   expect_lt(compared$low, 2.05)
   expect_gt(compared$high, 1.95)
-  expect_lt(compared$p_joint, 0.01)
+  expect_lt(compared$q, 0.01)
   expect_identical(compared$cliffs_delta, 1)
 })
 
@@ -28,42 +28,73 @@ test_that("the verdict is that of the other side when the MPIs change places", {
   expect_equal(compared$ratio, 0.5, tolerance = 0.05)
 })
 
-test_that("equal configurations with little spread are equivalent, never different", {
+test_that("equal configurations with little spread are within a bound, never different", {
   equal <- c(openmpi = 3e-7, mpich = 3e-7)
   compared <- compare_configurations(
     summary_from(write_study(fresh_folder(), equal, bytes = c(1, 64, 1024), cv = 0.005))
   )
-  expect_identical(compared$verdict, rep("equivalent", 3L))
+  expect_identical(compared$verdict, rep("within", 3L))
+  expect_identical(compared$relevance, rep("negligible", 3L))
+  # The bound is the one that was reached.
+  expect_equal(compared$at_most, pmax(compared$high, 1 / compared$low) - 1, tolerance = 1e-12)
 })
 
-test_that("much spread is undecided and under five launches there is no verdict", {
+test_that("much spread is not settled and under four launches nothing is tested", {
   equal <- c(openmpi = 3e-7, mpich = 3.1e-7)
   wide <- compare_configurations(
     summary_from(write_study(fresh_folder(), equal, bytes = 1, cv = 0.2, seed = 5L))
   )
-  expect_identical(wide$verdict, "undecided")
+  expect_identical(wide$verdict, "not settled")
   few <- compare_configurations(
-    summary_from(write_study(fresh_folder(), MPIS, bytes = 1, blocks = 4L))
+    summary_from(write_study(fresh_folder(), MPIS, bytes = 1, blocks = 3L))
   )
-  expect_identical(few$verdict, NA_character_)
-  expect_identical(few$note, "too few launches: 4 and 4, at least 5")
+  expect_identical(few$verdict, "not tested")
+  expect_identical(few$note, "too few launches: 3 and 3, at least 4")
+  expect_identical(few$more_launches, 1)
   expect_true(is.na(few$low))
 })
 
-test_that("five blocks show no difference and say so; six do", {
-  five <- compare_configurations(
-    summary_from(write_study(fresh_folder(), MPIS, bytes = 2^(0:8), blocks = 5L))
+test_that("four blocks show a difference, and say by how much at least", {
+  four <- compare_configurations(
+    summary_from(write_study(fresh_folder(), MPIS, bytes = 2^(0:8), blocks = 4L))
   )
-  expect_identical(unique(five$verdict), "undecided")
-  expect_match(five$note[[1L]], "5 blocks cannot show a difference at 5 %: take at least 6")
-  expect_false(any(five$joint))
-  # The range of five blocks: both of 32 sign flips that leave the truth out.
-  expect_equal(unique(five$confidence), 1 - 2 / 32)
-  expect_identical(unique(five$more_launches), 1)
-  six <- compare_configurations(
-    summary_from(write_study(fresh_folder(), MPIS, bytes = 2^(0:8), blocks = 6L))
+  expect_identical(unique(four$verdict), "slower")
+  expect_identical(unique(four$relevance), "relevant")
+  expect_equal(four$at_least, four$low - 1, tolerance = 1e-12)
+  expect_gt(min(four$at_least), 0.7)
+  # Every comparison differs: each interval has 95 %.
+  expect_equal(unique(four$confidence), 0.95)
+})
+
+test_that("a proved direction is named, however small; its relevance stands apart", {
+  small <- compare_configurations(summary_from(write_study(
+    fresh_folder(), c(openmpi = 3e-7, mpich = 3.03e-7), bytes = c(1, 64), cv = 0.001
+  )))
+  expect_identical(small$verdict, rep("slower", 2L))
+  expect_identical(small$relevance, rep("negligible", 2L))
+  expect_identical(
+    say_verdict(data.table::data.table(verdict = "slower", at_least = 0.0085, at_most = 0.011)),
+    "slower by at least 0.85 %"
   )
-  expect_identical(unique(six$verdict), "slower")
+})
+
+test_that("other questions take no verdict away", {
+  three <- c(openmpi = 3e-7, mpich = 3.9e-7, mpi3 = 3.4e-7)
+  folder <- write_study(fresh_folder(), three, blocks = 6L, cv = 0.03)
+  alone <- compare_configurations(summary_from(folder))
+  for (i in 1:6) {
+    write_study(
+      folder, 0 * three + 3e-7, blocks = 6L, cv = 0.03, seed = 10L + i,
+      experiment = paste0("equal", i), operation = paste0("equal", i)
+    )
+  }
+  many <- compare_configurations(summary_from(folder))
+  expect_gt(nrow(many), 6L * nrow(alone))
+  own <- many[operation == "pingpong"]
+  columns <- intersect(names(alone), names(own))
+  expect_equal(own[, ..columns], alone[, ..columns], ignore_attr = TRUE)
+  expect_identical(fastest_of(own)$winner, fastest_of(alone)$winner)
+  expect_gt(sum(nzchar(fastest_of(many)[operation == "pingpong"]$winner)), 0L)
 })
 
 test_that("bars and verdicts are of one interval, which has the level it says", {
@@ -74,10 +105,9 @@ test_that("bars and verdicts are of one interval, which has the level it says", 
     )))
     data <- attr(plot_difference(compared), "data")
     decided <- data$verdict %in% c("faster", "slower")
-    expect_identical(decided, data$joint & (data$high < 1 | data$low > 1))
+    expect_identical(decided, data$high < 1 | data$low > 1)
     expect_true(all(data$ratio >= data$low & data$ratio <= data$high))
-    # Of five blocks it is the range: 1 - 2 / 2^5.
-    expect_true(all(if (blocks == 5L) data$confidence == 0.9375 else data$confidence >= 0.95))
+    expect_true(all(data$confidence >= 0.95))
   }
 })
 
@@ -92,7 +122,7 @@ test_that("a lost launch costs its block and no pairing", {
 
 test_that("late blocks of one side alone, as drift makes them, are no difference", {
   # All times double on the way; the second side was stopped after ten of thirty blocks.
-  folder <- write_study(fresh_folder(), c(openmpi = 3e-7, mpich = 3e-7), bytes = 1, cv = 0.01)
+  folder <- write_study(fresh_folder(), c(openmpi = 3e-7, mpich = 3e-7), bytes = 1, cv = 0.01, seed = 2L)
   late <- write_study(
     fresh_folder(), c(openmpi = 6e-7, mpich = 6e-7), bytes = 1, cv = 0.01, blocks = 30L
   )
@@ -106,7 +136,7 @@ test_that("late blocks of one side alone, as drift makes them, are no difference
   compared <- compare_configurations(summary_from(folder))
   expect_identical(compared$left_out, 20L)
   expect_equal(compared$ratio, 1, tolerance = 0.02)
-  expect_true(compared$verdict %in% c("equivalent", "undecided"))
+  expect_true(compared$verdict %in% c("within", "not settled"))
 })
 
 # Two MPIs of which the second was observed with one thing else.
@@ -199,29 +229,37 @@ test_that("two tools are compared on the same MPI", {
   expect_equal(agreed$ratio, c(1.2, 1.2), tolerance = 0.05)
 })
 
-test_that("what is undecided says how many launches would decide it, and so many do", {
-  # 80 % of curves should be decided with the launches that are asked for. 200 of them have a
-  # standard error of 3 points; the normal approximation and the skew of a small sample's spread
-  # are left 8 points.
+test_that("so many launches as are asked for settle a comparison that is not settled", {
+  # From six launches: the spread and the level of the procedure itself, not the truth, go in.
   set.seed(11L)
-  spread <- 0.1
-  n <- 10L
-  more <- launches_to_decide(exp(0.06), spread, n)
-  decided <- replicate(200L, {
-    d <- matrix(stats::rnorm(n + more, 0.06, spread))
+  settled <- function(d) {
     curve <- paired_curve(d)
-    judge(
-      exp(curve$low), exp(curve$high), exp(curve$low90), exp(curve$high90), curve$joint,
-      curve$joint90, 0.03
-    ) != "undecided"
-  })
-  expect_gt(mean(decided), 0.72)
-  expect_lt(mean(decided), 0.92)
+    judge(exp(curve$low), exp(curve$high), 0.03) %in% SETTLED
+  }
+  forecast <- function(d) {
+    curve <- paired_curve(d)
+    launches_to_decide(
+      exp(curve$effect), curve$error * sqrt(curve$n), curve$n, curve$df, 1 - curve$confidence
+    )
+  }
+  needed <- vapply(2:60, function(n) {
+    mean(chance_to_settle(0.08, 0.1 / sqrt(n), n - 1, 0.05) >= 0.8)
+  }, 0)
+  least <- which(needed == 1)[[1L]] + 1L
+  from_true <- 6L + launches_to_decide(exp(0.08), 0.1, 6L)
+  expect_lt(abs(from_true - least), 2)
+  # With that number of launches 80 % are settled.
+  expect_gt(mean(replicate(400L, settled(matrix(stats::rnorm(from_true, 0.08, 0.1))))), 0.72)
+  # Studies of six launches that are not settled ask for about as many, not for two or three times.
+  open <- Filter(\(d) !settled(d), replicate(300L, matrix(stats::rnorm(6L, 0.08, 0.1)), FALSE))
+  total <- 6 + vapply(open, forecast, 0)
+  expect_lt(stats::median(total), 1.5 * from_true)
+  expect_gt(stats::median(total), 0.6 * from_true)
   # Twice the spread takes four times the launches.
-  few <- launches_to_decide(1.05, 0.1, 20L)
-  many <- launches_to_decide(1.05, 0.2, 20L)
-  expect_equal((many + 20) / (few + 20), 4, tolerance = 0.05)
-  expect_identical(launches_to_decide(1.0001, 0.5, 5L), Inf)
+  few <- launches_to_decide(1.05, 0.1, 20L, most = 0)
+  many <- launches_to_decide(1.05, 0.2, 20L, most = 0)
+  expect_equal((many + 20) / (few + 20), 4, tolerance = 0.1)
+  expect_identical(launches_to_decide(1.0001, 5, 5L), Inf)
   expect_identical(launches_to_decide(1.01, NA_real_, 4L), NA_real_)
 })
 
@@ -294,16 +332,16 @@ test_that("sides that share no session differ as their sessions do, until each h
   expect_match(one$note, "^the sessions differ: measure both in the same blocks, or in 3 sessions")
   three <- apart(3L)
   expect_identical(c(three$verdict, three$method), c("slower", "Welch's test over sessions"))
-  expect_identical(apart(3L, 1.001)$verdict %in% c("equivalent", "undecided"), TRUE)
+  expect_identical(apart(3L, 1.001)$verdict %in% c("within", "not settled"), TRUE)
 })
 
 test_that("where sessions contradict one another, sessions are what lacks", {
   against <- in_sessions(c(0.85, 1.25, 0.9, 1.2))
-  expect_identical(against$verdict, "undecided")
+  expect_identical(against$verdict, "not settled")
   expect_true(is.na(against$more_launches))
   expect_gte(against$more_sessions, 1)
   expect_match(
-    say_more(against$more_launches, against$more_sessions), "more sessions would likely decide"
+    say_more(against$more_launches, against$more_sessions), "more sessions would likely settle it"
   )
 })
 
@@ -312,27 +350,28 @@ test_that("a second session never undoes what the first one showed by its number
   expect_identical(in_sessions(c(1.5, 1.5), blocks = 4L)$verdict, "slower")
 })
 
-test_that("the fastest of a study is said at a false discovery rate over all its claims", {
-  rows <- function(bytes, p) {
+test_that("the fastest is the one that every verdict calls faster, whatever else is asked", {
+  rows <- function(bytes, a, b, verdict) {
     data.table::data.table(
-      test = "t", bytes = bytes, a = "mpich", b = "openmpi", ratio = 0.9, p_joint = p,
-      verdict = "faster", joint = TRUE
+      test = "t", bytes = bytes, a = a, b = b, verdict = verdict, relevance = "relevant"
     )
   }
-  alone <- fastest_of(rows(1, 0.04))
-  expect_identical(alone$winner, "mpich")
-  # Among thirty claims of which none else has anything, one p of 4 % is chance.
-  others <- rows(2:30, 1)
-  others[, verdict := "undecided"]
-  many <- fastest_of(rbind(rows(1, 0.04), others))
-  expect_identical(unique(many$winner), "")
-  expect_identical(unique(many$claims), 30L)
-  expect_equal(many$q[[1L]], 1, tolerance = 1e-9)
-  # Claims of five launches, which cannot be made, cost the others nothing.
-  others[, joint := FALSE]
-  can <- fastest_of(rbind(rows(1, 0.04), others))
-  expect_identical(can$winner[[1L]], "mpich")
-  expect_identical(unique(can$claims), 1L)
+  three <- rows(
+    1, c("intel", "intel", "mpich"), c("mpich", "openmpi", "openmpi"),
+    c("slower", "slower", "not settled")
+  )
+  expect_identical(fastest_of(three)$winner, "")
+  three$verdict[[3L]] <- "slower"
+  expect_identical(fastest_of(three)$winner, "openmpi")
+  # Nobody chooses a library for a difference that is shown to be negligible.
+  three$relevance[[3L]] <- "negligible"
+  expect_identical(fastest_of(three)$winner, "")
+  three$verdict[[2L]] <- "not tested"
+  expect_identical(fastest_of(three)$winner, "")
+  others <- rows(2:400, "mpich", "openmpi", "not settled")
+  both <- fastest_of(rbind(rows(1, "mpich", "openmpi", "faster"), others))
+  expect_identical(both[bytes == 1]$winner, "mpich")
+  expect_identical(unique(both[bytes > 1]$winner), "")
 })
 
 test_that("undisturbed times find what medians of a restless machine do not", {
@@ -352,7 +391,7 @@ test_that("undisturbed times find what medians of a restless machine do not", {
   summary <- summarise_launches(read_results(folder))
   medians <- compare_configurations(summary)
   quiet <- compare_configurations(by_time(summary, "undisturbed time"))
-  expect_identical(medians$verdict, "undecided")
+  expect_identical(medians$verdict, "not settled")
   expect_identical(quiet$verdict, "faster")
   expect_equal(quiet$ratio, 1 / 1.05, tolerance = 0.01)
   both <- compare_verdicts(medians, quiet)

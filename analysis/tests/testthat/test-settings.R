@@ -31,7 +31,7 @@ test_that("a level that is slower is named, and the unset one is a level", {
   expect_true(all(slow$verdict == ifelse(slow$a == "UCX_RNDV_THRESH=64k", "slower", "faster")))
   same <- found[a == "UCX_RNDV_THRESH=8k" & b == "defaults"]
   expect_identical(nrow(same), 2L)
-  expect_true(all(same$verdict == "equivalent"))
+  expect_true(all(same$verdict == "within"))
 })
 
 test_that("without settings nothing is compared", {
@@ -41,7 +41,7 @@ test_that("without settings nothing is compared", {
   expect_identical(nrow(study$settings), 0L)
 })
 
-test_that("a setting without a shown effect is never equivalent or undecided", {
+test_that("a setting without a shown effect is never within a bound or not settled", {
   folder <- fresh_folder()
   set.seed(2L)
   for (launch in 1:8) {
@@ -59,7 +59,7 @@ test_that("a setting without a shown effect is never equivalent or undecided", {
   found <- suppressMessages(analyse(folder))$settings
   same <- found[a != "ALGORITHM=tree" & b != "ALGORITHM=tree"]
   expect_identical(nrow(same), 1L)
-  expect_identical(same$verdict, NA_character_)
+  expect_identical(same$verdict, "no effect")
   expect_match(same$note, "no effect of ALGORITHM was shown")
   expect_match(unlist(answer(same, 0.03)[[1L]]$ranges), "no effect shown at 1 KiB", fixed = TRUE)
   # A difference in the times is an effect.

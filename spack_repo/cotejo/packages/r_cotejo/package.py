@@ -19,6 +19,7 @@ class RCotejo(CotejoSource, RPackage):
         depends_on("r-ggplot2@3.4:")
         depends_on("r-htmltools")
         depends_on("r-jsonlite")
+        depends_on("r-limma")
         depends_on("r-rlang@1:")
         depends_on("r-svglite@2.1:")
         depends_on("r-yaml")

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The one model of comparison: moderated t statistics of log ratios, and intervals that invert
+# them.
+#
+# The data of one pair and size are the log ratios of launch medians, one for each common block, or
+# the log medians of two groups of launches without common blocks. The centre is a trimmed mean,
+# its standard error that of Yuen (1974). The variances of the sizes of one curve are moderated by
+# an empirical-Bayes prior (Smyth 2004, package limma). Launches move all of their sizes together,
+# so the prior may count for no more degrees of freedom than the sizes have independent ones.
+#
+# Errors are controlled within a question by the false discovery rate (Benjamini and Hochberg
+# 1995). The interval of a comparison has the level at which the procedure judged it (Benjamini
+# and Yekutieli 2005), so that it excludes 1 exactly where the comparison is called different.
+
+# Fewer blocks, or launches of one side, are not tested.
+LEAST_BLOCKS <- 4L
+# With fewer launches a trimmed mean would cost more power than outliers do.
+TRIM_FROM <- 8L
+TRIMMED <- 1 / 6
+ALPHA <- 0.05
+# Log ratios that differ by less are equal but for rounding.
+ROUNDING <- 1e-12
+
+#' How many values a trimmed mean leaves out at each end.
+#' @noRd
+trimmed_values <- function(n, least = n) fifelse(least < TRIM_FROM, 0, floor(n * TRIMMED))
+
+#' Trimmed means of the columns of a matrix, with what their standard errors need.
+#'
+#' @param x matrix, a row a block or launch, a column a size; `NA` where a block lacks a size.
+#' @param least launches by column that decide whether values are trimmed.
+#' @return list: `n`, `effect`, `kept` (values within the trimmed mean), `spread` (squared, so that
+#'   `spread / kept` is the squared standard error), `apart` (winsorised residuals).
+#' @noRd
+trimmed_moments <- function(x, least = NULL) {
+  rows <- nrow(x)
+  n <- colSums(!is.na(x))
+  cut <- trimmed_values(n, if (is.null(least)) n else least)
+  sorted <- matrix(x[order(col(x), x, method = "radix")], rows)
+  rank <- row(sorted)
+  each <- function(values) rep(values, each = rows)
+  inside <- rank > each(cut) & rank <= each(n - cut)
+  kept <- n - 2 * cut
+  effect <- colSums(replace(sorted, !inside, 0)) / kept
+  at <- function(i) sorted[cbind(pmax(1, pmin(i, rows)), seq_along(n))]
+  apart <- pmin(pmax(x, each(at(cut + 1))), each(at(n - cut)))
+  apart <- apart - each(colMeans(apart, na.rm = TRUE))
+  apart[is.na(apart)] <- 0
+  # A centre or a spread below rounding is none.
+  effect[which(abs(effect) < ROUNDING)] <- 0
+  spread <- colSums(apart^2) / (kept - 1)
+  spread[which(spread < ROUNDING^2)] <- 0
+  list(n = n, effect = effect, kept = kept, spread = spread, apart = apart)
+}
+
+#' Variances of the sizes of one curve, moderated by each other.
+#'
+#' @param spread variances, `df` their degrees of freedom, `apart` the residuals they come from.
+#' @return list: `spread`, `df`.
+#' @noRd
+moderate <- function(spread, df, apart) {
+  known <- which(df > 0 & is.finite(spread))
+  typical <- mean(spread[known])
+  if (length(known) < 3L || typical <= 0) {
+    return(list(spread = spread, df = df))
+  }
+  # Equal values, as a coarse timer gives them, are no proof of so small a spread.
+  at <- pmax(spread[known], typical * LEAST_SPREAD)
+  prior <- limma::squeezeVar(at, df[known])
+  most <- (independent_sizes(apart[, known, drop = FALSE]) - 1) * mean(df[known])
+  weight <- pmin(prior$df.prior, most)
+  spread[known] <- (weight * prior$var.prior + df[known] * at) / (weight + df[known])
+  df[known] <- df[known] + weight
+  list(spread = spread, df = df)
+}
+# Least variance of a size, relative to the mean of its curve.
+LEAST_SPREAD <- 1e-3
+
+#' The number of independent sizes that vary as much as these do together: the participation ratio
+#' of the correlations of their residuals, never more than there are degrees of freedom.
+#' @noRd
+independent_sizes <- function(apart) {
+  size <- sqrt(colSums(apart^2))
+  varies <- which(size > 0)
+  if (!length(varies)) {
+    return(1)
+  }
+  unit <- apart[, varies, drop = FALSE] / rep(size[varies], each = nrow(apart))
+  length(varies)^2 / sum(tcrossprod(unit)^2)
+}
+
+#' The tests of one curve: effects, standard errors, degrees of freedom and p values by size.
+#'
+#' @param found what [trimmed_moments()] returned for the curve.
+#' @return list of columns, a row a size: `effect` (log ratio), `n`, `error`, `df`, `p`.
+#' @noRd
+test_moments <- function(found) {
+  held <- moderate(found$spread, found$kept - 1, found$apart)
+  tests_from(found$effect, found$n, held$spread / found$kept, held$df)
+}
+
+tests_from <- function(effect, n, squared, df) {
+  error <- sqrt(squared)
+  # Without a spread a difference is certain, and so is none.
+  t <- fifelse(effect == 0, 0, abs(effect) / error)
+  p <- 2 * stats::pt(-t, df)
+  p[effect == 0] <- 1
+  list(effect = effect, n = as.integer(n), error = error, df = df, p = p)
+}
+
+#' The tests of many curves of paired blocks.
+#'
+#' @param curves list of matrices of log ratios, a row a block, a column a size.
+#' @return list of what [test_moments()] returns.
+#' @noRd
+test_curves <- function(curves) {
+  out <- vector("list", length(curves))
+  for (alike in split(seq_along(curves), vapply(curves, nrow, 0L))) {
+    # Curves with the same number of blocks in one matrix: calls would take most of the time.
+    all <- trimmed_moments(do.call(cbind, curves[alike]))
+    last <- cumsum(vapply(curves[alike], ncol, 0L))
+    first <- c(0L, last)
+    out[alike] <- lapply(seq_along(alike), function(i) {
+      here <- seq.int(first[[i]] + 1L, length.out = last[[i]] - first[[i]])
+      one <- lapply(all[names(all) != "apart"], `[`, here)
+      test_moments(c(one, list(apart = all$apart[, here, drop = FALSE])))
+    })
+  }
+  out
+}
+
+#' The tests of a curve whose sides have no common blocks (Welch 1947, Yuen 1974): each side keeps
+#' a variance of its own.
+#'
+#' @param x,y matrices of log times, a row a launch, a column a size.
+#' @return as [test_moments()].
+#' @noRd
+test_independent <- function(x, y) {
+  least <- pmin(colSums(!is.na(x)), colSums(!is.na(y)))
+  sides <- lapply(list(x, y), function(side) {
+    found <- trimmed_moments(side, least)
+    held <- moderate(found$spread, found$kept - 1, found$apart)
+    list(effect = found$effect, squared = held$spread / found$kept, df = held$df)
+  })
+  u <- sides[[1L]]
+  v <- sides[[2L]]
+  both <- u$squared + v$squared
+  df <- fifelse(both > 0, both^2 / (u$squared^2 / u$df + v$squared^2 / v$df), u$df + v$df)
+  effect <- u$effect - v$effect
+  effect[which(abs(effect) < ROUNDING)] <- 0
+  tests_from(effect, least, both, df)
+}
+
+#' Levels and intervals of tests that belong to questions.
+#'
+#' @param tests list or table with `effect`, `error`, `df`, `p`; `NA` where nothing was tested.
+#' @param question number of the question of each row.
+#' @return list of columns: `q` (p, corrected within the question), `confidence`, `low`, `high`
+#'   (log ratios).
+#' @noRd
+within_questions <- function(tests, question = rep(1L, length(tests$p)), alpha = ALPHA) {
+  rows <- data.table(question = question, p = tests$p)
+  rows[, q := stats::p.adjust(p, "BH"), by = "question"]
+  rows[, level := alpha * max(1L, sum(q <= alpha, na.rm = TRUE)) / max(1L, sum(!is.na(p))),
+    by = "question"
+  ]
+  confidence <- fifelse(is.na(tests$p), NA_real_, 1 - rows$level)
+  reach <- fifelse(tests$error > 0, stats::qt((1 + confidence) / 2, tests$df) * tests$error, 0)
+  list(
+    q = rows$q, confidence = confidence, low = tests$effect - reach, high = tests$effect + reach
+  )
+}
+
+#' Curves of paired blocks, each a question of its own.
+#'
+#' @param curves as for [test_curves()].
+#' @return list of lists of columns: those of [test_moments()] and of [within_questions()].
+#' @noRd
+paired_curves <- function(curves) {
+  lapply(test_curves(curves), function(tests) c(tests, within_questions(tests)))
+}
+
+paired_curve <- function(d) as.data.table(paired_curves(list(d))[[1L]])
+
+independent_curve <- function(x, y) {
+  tests <- test_independent(x, y)
+  as.data.table(c(tests, within_questions(tests)))
+}
