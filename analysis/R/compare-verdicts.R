@@ -54,8 +54,8 @@ settle_rows <- function(pairs, good, found, delta, alpha) {
   )]
   rows[verdict == "not tested", more_launches := pmax(1, LEAST_BLOCKS - pmin(n_a, n_b))]
   rows[, c(
-    "effect", "apart", "sessions_differ", "spread_over", "session_error", "session_df", "nodes_ratio",
-    "nodes_error", "nodes_df"
+    "effect", "apart", "sessions_differ", "spread_over", "session_error", "session_df",
+    "nodes_ratio", "nodes_error", "nodes_df"
   ) := NULL]
   cbind(pairs$strata[of$stratum], of[, c("a", "b")], rows)
 }

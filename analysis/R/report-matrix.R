@@ -106,7 +106,9 @@ three_sentences <- function(comparison, winners, used) {
   overall <- if (nrow(won)) {
     sprintf(
       "%s of %d tests%s.",
-      in_series(sprintf("%s is faster than every other MPI in %d", title_of(won$winner), won$cells)),
+      in_series(sprintf(
+        "%s is faster than every other MPI in %d", title_of(won$winner), won$cells
+      )),
       all,
       if (all > sum(won$cells)) {
         sprintf("; %d tests have no single winner", all - sum(won$cells))

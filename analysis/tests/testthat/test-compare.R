@@ -122,7 +122,9 @@ test_that("a lost launch costs its block and no pairing", {
 
 test_that("late blocks of one side alone, as drift makes them, are no difference", {
   # All times double on the way; the second side was stopped after ten of thirty blocks.
-  folder <- write_study(fresh_folder(), c(openmpi = 3e-7, mpich = 3e-7), bytes = 1, cv = 0.01, seed = 2L)
+  folder <- write_study(
+    fresh_folder(), c(openmpi = 3e-7, mpich = 3e-7), bytes = 1, cv = 0.01, seed = 2L
+  )
   late <- write_study(
     fresh_folder(), c(openmpi = 6e-7, mpich = 6e-7), bytes = 1, cv = 0.01, blocks = 30L
   )
