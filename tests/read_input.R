@@ -2,14 +2,13 @@
 # Reads what it is told to with the readers of the R package: a line READER FILE of standard input
 # is answered by a line of JSON, what was said of the file or "" where it was read.
 
-# A script that adds exhibits: it has the register's words and no others of R.
-words_of_exhibits <- function() {
-  package <- asNamespace("cotejo")
-  verbs <- sub("^exhibit_", "", ls(package, pattern = "^exhibit_"))
-  names <- c("launches_of", "not", "if_there", intersect(verbs, getNamespaceExports(package)))
+# The names that a script of exhibits may use; `exhibit()` checks a row without registering it.
+script_words <- function() {
   list2env(
-    # Checked as by exhibit(), and not kept.
-    c(mget(names, package), list(exhibit = package$exhibit_row, c = c, paste = paste)),
+    c(
+      cotejo:::words_of_exhibits(),
+      list(exhibit = cotejo:::exhibit_row, c = c, paste = paste)
+    ),
     envir = new.env(parent = emptyenv())
   )
 }
@@ -20,7 +19,7 @@ read_register <- function(file) {
     parse(file, keep.source = FALSE, encoding = "UTF-8"),
     error = function(fault) stop(sub("\n.*", "", conditionMessage(fault)))
   )
-  for (call in calls) eval(call, words_of_exhibits())
+  for (call in calls) eval(call, script_words())
 }
 
 read_launch <- function(file) {
@@ -36,7 +35,7 @@ read_whole <- function(file) {
   study <- suppressMessages(cotejo::read_study(dirname(file)))
   for (what in study$broken$what) stop(what)
   summary <- cotejo::summarise_launches(study)
-  cotejo::summarise_configurations(summary)
+  cotejo:::summarise_configurations(summary)
   cotejo::choose_sessions(study$launches)
 }
 

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from reframe_tests.harness.launch import effects, messages
-from reframe_tests.harness.model import algorithms, families, patterns
+from reframe_tests.harness.model import algorithm_settings, families, message_forms
 from tests.launching import BRIEF, FAMILIES, STACK, launch_once
 from tests.test_factors import study
 
@@ -16,7 +16,7 @@ KIB32 = 1 << 15
 
 
 def sends(operation, name, ranks, size=KIB32):
-    return patterns.matrices(operation, name, ranks, size)
+    return message_forms.matrices(operation, name, ranks, size)
 
 
 @pytest.mark.parametrize(("operation", "name", "expected"), [
@@ -39,33 +39,33 @@ def test_every_rank_gets_what_the_operation_owes_it(ranks):
     owed = {"bcast": KIB32, "allgather": (ranks - 1) * KIB32, "alltoall": (ranks - 1) * KIB32,
             "scatter": KIB32}
     for operation, least in owed.items():
-        for name in patterns.FORMS[operation]:
+        for name in message_forms.FORMS[operation]:
             for one in sends(operation, name, ranks):
                 for rank in range(1, ranks):
                     got = sum(size for (_, to), (_, size) in one.items() if to == rank)
                     assert got >= least, (operation, name, rank)
     for operation in ("reduce", "gather"):
-        for name in patterns.FORMS[operation]:
+        for name in message_forms.FORMS[operation]:
             for one in sends(operation, name, ranks):
                 gave = {source for source, _ in one}
                 assert gave >= set(range(1, ranks)), (operation, name)
-    for name in patterns.FORMS["allreduce"]:
+    for name in message_forms.FORMS["allreduce"]:
         for one in sends("allreduce", name, ranks):
             assert {rank for link in one for rank in link} == set(range(ranks)), name
 
 
 @pytest.mark.parametrize("ranks", [4, 7, 8, 16])
-@pytest.mark.parametrize("operation", sorted(patterns.FORMS))
+@pytest.mark.parametrize("operation", sorted(message_forms.FORMS))
 def test_a_wrong_label_is_caught_wherever_messages_differ(operation, ranks):
     """An algorithm that runs under the name of another one never gets the verdict of that one."""
-    for name in patterns.FORMS[operation]:
+    for name in message_forms.FORMS[operation]:
         for one in sends(operation, name, ranks):
             call = {"operation": operation, "bytes": KIB32, "root": 0,
                     "sends": [[*link, *value] for link, value in one.items()]}
-            for label in patterns.FORMS[operation]:
-                choice = algorithms.Choice(operation, "V", (name, label))
+            for label in message_forms.FORMS[operation]:
+                choice = algorithm_settings.Choice(operation, "V", (name, label))
                 found = messages.verdict(call, ranks, "a test", choice, label)
-                alike = any(patterns.same(one, other, sized=operation != "barrier")
+                alike = any(message_forms.same(one, other, sized=operation != "barrier")
                             for other in sends(operation, label, ranks))
                 assert (label in found["algorithms"]) is alike, (name, label, found)
                 if not alike:
@@ -81,39 +81,40 @@ def test_no_messages_are_no_evidence():
 @pytest.mark.skipif(not INSTALLED, reason="no MPI in the stack")
 @pytest.mark.parametrize("mpi", INSTALLED)
 def test_the_library_lists_its_own_algorithms(mpi):
-    found = algorithms.offered(mpi, str(STACK))
+    found = algorithm_settings.offered(mpi, str(STACK))
     some = {"openmpi": {"ring", "rabenseifner"}, "mpich": {"ring", "recexch"},
             "intel-mpi": {"1", "2"}}[mpi]
     assert some <= set(found["allreduce"].names)
     assert {"bcast", "allgather", "alltoall", "barrier", "gather", "iallreduce"} <= set(found)
     assert not {"auto", "ignore", "0"} & set(found["allreduce"].names)
-    with pytest.raises(algorithms.UnknownAlgorithmError, match="no algorithm 'nonsense'"):
-        algorithms.environment(FAMILIES[mpi], str(STACK), "algorithm_allreduce", "nonsense")
+    with pytest.raises(algorithm_settings.UnknownAlgorithmError, match="no algorithm 'nonsense'"):
+        algorithm_settings.environment(
+            FAMILIES[mpi], str(STACK), "algorithm_allreduce", "nonsense")
 
 
 def test_a_library_that_lists_nothing_is_said_in_one_line(tmp_path):
-    with pytest.raises(algorithms.UnknownAlgorithmError, match="lists no algorithms"):
-        algorithms.offered("openmpi", str(tmp_path))
+    with pytest.raises(algorithm_settings.UnknownAlgorithmError, match="lists no algorithms"):
+        algorithm_settings.offered("openmpi", str(tmp_path))
 
 
 def twin(mpi, folder, transport, sizes, requested="", *, ranks=4, **variables):
     """What ran in the allreduces of a launch whose messages are counted, by size; its output."""
     family, operation = FAMILIES[mpi], "allreduce"
     selected = family.transports[transport].variables(family.prefix(STACK))
-    setting = algorithms.environment(
+    setting = algorithm_settings.environment(
         family, str(STACK), f"algorithm_{operation}", requested) if requested else {}
     folder.mkdir(exist_ok=True)
     preload = families.preloaded("messages", family.prefix(STACK))
     done = launch_once(
         family, "collective", "--operation", operation, "--sizes", sizes, *BRIEF,
         "--start", "mpi-barrier", ranks=ranks, folder=folder,
-        **{**selected, **algorithms.counting(family, selected), **setting, **variables,
+        **{**selected, **algorithm_settings.counting(family, selected), **setting, **variables,
            "COTEJO_MESSAGES": "messages.json", "LD_PRELOAD": preload,
            "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"})
     output = done.stdout + done.stderr
     assert (folder / "messages.json").exists(), output[-2000:]
     counted = json.loads((folder / "messages.json").read_text())
-    found = messages.of(counted, algorithms.offered(mpi, str(STACK)),
+    found = messages.of(counted, algorithm_settings.offered(mpi, str(STACK)),
                         {operation: requested} if requested else {})
     return {one["bytes"]: one for one in found if one["operation"] == operation}, output
 

@@ -40,7 +40,8 @@
 #'   (launches, of blocks that both sides have), `left_out` (launches of other blocks),
 #'   `median_a_s`, `median_b_s`, `ratio`, `low`, `high`, `confidence` (the level of the interval),
 #'   `error` (standard error of the log ratio), `df`, `p` (of the size alone), `q`, `family`,
-#'   `at_least`, `at_most` (relative, the ends of the interval), `relevance`, `paired`, `method`, `cliffs_delta`, `welch_*`, `sessions`, `nodes` (numbers of
+#'   `at_least`, `at_most` (relative, the ends of the interval), `relevance`, `paired`, `method`,
+#'   `cliffs_delta`, `welch_*`, `sessions`, `nodes` (numbers of
 #'   them: sets of them), `session_ratio`, `session_low`, `session_high`, `session_spread`,
 #'   `nodes_low`, `nodes_high` (interval over node sets), `scope`, `verdict`,
 #'   `more_launches`, `more_sessions`, `note`.

@@ -51,7 +51,8 @@ strata_of <- function(summary, by, ignoring, also) {
 QUESTION <- c("site", "simulated", "operation", "transport", "placement")
 
 #' The pairs of sides that share a stratum.
-#' @return list: `strata` (a row each), `question` (the number of each stratum's), `sides` (launches of each side, as lists of columns),
+#' @return list: `strata` (a row each), `question` (the number of each stratum's),
+#'   `sides` (launches of each side, as lists of columns),
 #'   `pairs` (`stratum`, `a`, `b`, and the numbers of their sides, `left` and `right`), `why` (of
 #'   each pair, why it may not be compared; empty: it may), `told` (how else its sides differ).
 #' @noRd
@@ -108,7 +109,8 @@ pairs_of <- function(summary, strata, by, ignoring = character(), allowing = cha
   parts <- setdiff(configuration_columns(summary), QUESTION)
   question <- setdiff(strata, parts)
   list(
-    strata = table, question = number_of(table, question), sides = sides, pairs = pairs, why = differ(differences_of),
+    strata = table, question = number_of(table, question), sides = sides, pairs = pairs,
+    why = differ(differences_of),
     told = differ(told_of)
   )
 }

@@ -62,8 +62,8 @@ COVERED <- rbind(
 #' @param designs rows of `COVERED`.
 #' @param seed of the simulation.
 #' @return data.table: the design, `kind`, `level` (mean confidence of the intervals), `coverage`
-#'   with `low`, `high` (95 %, clustered by studies), and `alarms` with `alarms_low`, `alarms_high`;
-#'   `studies` that were simulated.
+#'   with `low`, `high` (95 %, clustered by studies), and `alarms` with `alarms_low`,
+#'   `alarms_high`; `studies` that were simulated.
 #' @export
 prove_coverage <- function(repeats = 1000L, sizes = 6L, kinds = names(SIMULATED),
                            designs = COVERED, seed = 1L) {
@@ -93,7 +93,8 @@ coverage_of <- function(studies, truth) {
   rates <- share_of_clusters(as.vector(held), as.vector(col(as.matrix(held))))
   alarms <- share_of(sum(called), repeats)
   data.table(
-    level = mean(vapply(curves, \(curve) mean(curve$confidence), 0)), coverage = rates[[1L]], low = rates[[2L]],
+    level = mean(vapply(curves, \(curve) mean(curve$confidence), 0)), coverage = rates[[1L]],
+    low = rates[[2L]],
     high = rates[[3L]], alarms = alarms[[1L]], alarms_low = alarms[[2L]],
     alarms_high = alarms[[3L]], studies = repeats
   )

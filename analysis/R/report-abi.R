@@ -69,7 +69,8 @@ say_abi <- function(found, delta) {
         "95 %% interval that was reached %s."
       ),
       title_of(rows$b[[1L]]), over(rows$transport[[1L]]), nrow(rows),
-      say_percent(most_within(delta)), sum(rows$verdict %in% "within"), sum(rows$verdict %in% "slower"),
+      say_percent(most_within(delta)), sum(rows$verdict %in% "within"),
+      sum(rows$verdict %in% "slower"),
       sum(rows$verdict %in% "faster"), sum(rows$verdict %in% c("not settled", "not tested")),
       paste(unique(format_digits(range(rows$ratio))), collapse = " to "),
       {

@@ -132,7 +132,8 @@ test_that("a colour is one MPI, also where levels say more than the MPI, and in 
     expect_identical(unname(colours_of_families(levels)), c("#222222", "#222222", "#111111"))
     expect_null(colours_of_families(levels[1:2]))
     expect_null(colours_of_families(c("MPICH", "near")))
-    table <- data.table(a = "a", b = "b", verdict = c("faster", "slower", "not settled", "not tested"))
+    verdicts <- c("faster", "slower", "not settled", "not tested")
+    table <- data.table(a = "a", b = "b", verdict = verdicts)
     expect_identical(
       as.character(result_of(table)),
       c("Open MPI faster", "MPICH faster", "not settled", "not tested")

@@ -37,7 +37,7 @@ test_that("a comparison is made once, whoever asks, and is the same from the cac
   # A part of the columns, another margin: the same launches.
   other <- compare_configurations(narrow(summary), delta = 2)
   expect_identical(other$ratio, plain$ratio)
-  expect_false(identical(other$verdict, plain$verdict))
+  expect_false(identical(other$relevance, plain$relevance))
   expect_identical(files_in(cache), written)
 })
 

@@ -4,21 +4,21 @@
 import argparse
 import sys
 
-from ..model import algorithms, families, patterns
+from ..model import algorithm_settings, families, message_forms
 
 
 def rows(choices):
     """Lines of the table: operation, name, variable, and whether its messages are known."""
     for operation, choice in choices.items():
         for name in choice.names:
-            known = patterns.matrices(operation, name, 4, 1 << 15)
+            known = message_forms.matrices(operation, name, 4, 1 << 15)
             yield (operation, name, choice.variable,
-                   patterns.form_of(name) if known else "no closed form")
+                   message_forms.form_of(name) if known else "no closed form")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("mpi", help="name of an MPI library in the stack, such as openmpi")
+    parser.add_argument("mpi", help="name of an MPI library in the stack")
     parser.add_argument("--operation", help="this operation alone")
     words = parser.parse_args()
     known, stack = families.load(), families.stack_prefix()
@@ -27,8 +27,8 @@ def main():
         sys.exit(f"algorithms: {words.mpi!r} is not installed in {stack}; "
                  f"there are {', '.join(installed) or 'none'}")
     try:
-        found = algorithms.offered(words.mpi, str(stack))
-    except algorithms.UnknownAlgorithmError as err:
+        found = algorithm_settings.offered(words.mpi, str(stack))
+    except algorithm_settings.UnknownAlgorithmError as err:
         sys.exit(f"algorithms: {err}")
     if words.operation:
         found = {name: one for name, one in found.items() if name == words.operation}

@@ -2,13 +2,13 @@
 """The algorithm that each collective operation took, from the messages between its ranks.
 
 A launch is repeated once, untimed, with `libcotejo_messages.so` preloaded (its twin). The messages
-of each operation and size are compared with the closed forms of `model.patterns`.
+of each operation and size are compared with the closed forms of `model.message_forms`.
 """
 
 import hashlib
 import json
 
-from ..model import patterns
+from ..model import message_forms
 
 #: Pairs of ranks that a record keeps; of more it has the digest alone.
 LINKS_MOST = 1024
@@ -25,8 +25,8 @@ def _named(choice, call, seen, ranks):
     """Algorithms that the library offers and whose messages were seen; else the names of forms."""
     where = (ranks, call["bytes"], call["root"])
     names = [name for name in (choice.names if choice else ())
-             if patterns.runs_as(call["operation"], name, where, seen)]
-    return names or patterns.matching(call["operation"], where, seen)
+             if message_forms.runs_as(call["operation"], name, where, seen)]
+    return names or message_forms.matching(call["operation"], where, seen)
 
 
 def verdict(call, ranks, source, choice=None, requested=""):
@@ -36,7 +36,7 @@ def verdict(call, ranks, source, choice=None, requested=""):
     """
     if not source or not call["sends"]:  # the messages take another way, such as shared memory
         return {"verdict": NO_EVIDENCE, "algorithms": []}
-    seen = patterns.of_record(call["sends"])
+    seen = message_forms.of_record(call["sends"])
     found = _named(choice, call, seen, ranks)
     if requested in found:
         return {"verdict": ALIKE if len(found) > 1 else REQUESTED,
@@ -71,7 +71,7 @@ def of(counted, choices, requested=None):
     found = []
     for call in counted["calls"]:
         asked = requested.get(call["operation"], "")
-        known = asked and patterns.matrices(call["operation"], asked, counted["ranks"],
+        known = asked and message_forms.matrices(call["operation"], asked, counted["ranks"],
                                             call["bytes"], call["root"])
         one = verdict(call, counted["ranks"], counted["source"], choices.get(call["operation"]),
                       asked)

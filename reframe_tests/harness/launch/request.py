@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from .. import backends
 from ..backends import Backend
 from ..machine import cores, environment
-from ..model import algorithms, factors, families
+from ..model import algorithm_settings, factors, families
 from ..model.family import Family
 from ..model.placement import Place, PlacementError
 from ..model.transport import Transport
@@ -103,7 +103,7 @@ class Request:
         family, transport = self.family, self.transport.name
         ours = {**family.environment, **family.transports[transport].environment}
         for name in level.names:
-            if algorithms.is_algorithm(name):
+            if algorithm_settings.is_algorithm(name):
                 self.algorithm(name, dict(level.values).get(name))
                 continue
             declared = family.variables_of(name)
@@ -120,11 +120,12 @@ class Request:
         stack = str(families.stack_prefix())
         try:
             if value is not None:
-                return algorithms.environment(self.family, stack, name, value)
-            if algorithms.operation_of(name) in algorithms.offered(self.family.name, stack):
+                return algorithm_settings.environment(self.family, stack, name, value)
+            operation = algorithm_settings.operation_of(name)
+            if operation in algorithm_settings.offered(self.family.name, stack):
                 return {}
-            raise algorithms.UnknownAlgorithmError(f"it offers no choice for {name}")
-        except algorithms.UnknownAlgorithmError as err:
+            raise algorithm_settings.UnknownAlgorithmError(f"it offers no choice for {name}")
+        except algorithm_settings.UnknownAlgorithmError as err:
             raise CannotBeError(f"{self.family.title}: {err}") from None
 
     def fit_hosts(self, extras, every_host):
@@ -207,7 +208,7 @@ class Request:
                  *(declared.environment for name in self.level.names
                    if (declared := family.variables_of(name))),
                  *(self.algorithm(name, value) for name, value in self.level.values
-                   if algorithms.is_algorithm(name)),
+                   if algorithm_settings.is_algorithm(name)),
                  factors.environment(self.level), machine]
         found = {name: value for part in parts for name, value in part.items()}
         preloaded = [part["LD_PRELOAD"] for part in (machine, *parts[:-1], dict(set_before))
@@ -226,16 +227,16 @@ class Request:
         selected = self.family.transports[self.transport.name].variables(self.prefix)
         library = families.preloaded("messages", self.prefix)
         return {**{name: shlex.quote(value)
-                   for name, value in algorithms.counting(self.family, selected).items()},
+                   for name, value in algorithm_settings.counting(self.family, selected).items()},
                 "COTEJO_MESSAGES": file, "LD_PRELOAD": environment.before_others(library)}
 
     def algorithms_set(self):
         """Operation -> algorithm that the level of a study sets."""
-        return {algorithms.operation_of(name): value for name, value in self.level.values
-                if algorithms.is_algorithm(name)}
+        return {algorithm_settings.operation_of(name): value for name, value in self.level.values
+                if algorithm_settings.is_algorithm(name)}
 
     def set_names(self):
         """Names of all variables by which the level of a study is set."""
-        own = {name for name, _ in self.level.values if not algorithms.is_algorithm(name)}
+        own = {name for name, _ in self.level.values if not algorithm_settings.is_algorithm(name)}
         return sorted(own.union(*(self.algorithm(name, value) for name, value in self.level.values
-                                  if algorithms.is_algorithm(name))))
+                                  if algorithm_settings.is_algorithm(name))))

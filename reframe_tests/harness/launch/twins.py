@@ -8,7 +8,7 @@ variables or algorithms, a second twin without them shows what the library does 
 import shlex
 
 from ..machine import disk
-from ..model import algorithms, families
+from ..model import algorithm_settings, families
 from . import effects, messages, sessions
 
 #: One call of each operation is enough, at any quality of the clocks.
@@ -82,8 +82,8 @@ def collect(test, record):
         return
     requested = test.request.algorithms_set()
     try:
-        choices = algorithms.offered(test.family.name, str(families.stack_prefix()))
-    except algorithms.UnknownAlgorithmError:
+        choices = algorithm_settings.offered(test.family.name, str(families.stack_prefix()))
+    except algorithm_settings.UnknownAlgorithmError:
         choices = {}  # the messages are then named by their forms alone
     measured = {(row["operation"], row["bytes"]) for row in record["summary"] or []}
     ran, default = (_ran(test.request.stage, FILES[which], choices, asked, measured)

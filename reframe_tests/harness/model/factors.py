@@ -22,7 +22,7 @@ VALUE = re.compile(r"[!#%-&(-\[\]-_a-{}~]{1,200}")
 KEPT = ("COTEJO_", "RFM_", "LD_", "PATH", "PYTHON", "BASH", "ENV", "SHELL", "IFS", "HOME", "PWD",
         "TMPDIR", "R_LIBS", "SLURM_", "GCONV_PATH")
 MOST = 64
-#: Beginning of the names that set an algorithm (`model.algorithms`), no variable.
+#: Beginning of the names that set an algorithm (`model.algorithm_settings`), no variable.
 ALGORITHM = "algorithm_"
 DEFAULT = "default"
 
