@@ -180,6 +180,12 @@ def test_a_launch_in_another_observed_state_is_no_replicate(seen, part):
     assert fingerprint.problem(fingerprint.of(same), before) == ""
 
 
+def test_copies_of_a_simulated_program_are_no_state():
+    found = [fingerprint.of(observed(build={"flags": "-O2", "libraries": [
+        "/lib/libc.so.6", f"/tmp/cotejo_{pid}_0.so"]})) for pid in (12, 34)]
+    assert found[0] == found[1]
+
+
 def test_a_library_is_known_by_what_it_holds(tmp_path):
     path = tmp_path / "libmpi.so"
     path.write_bytes(b"one")

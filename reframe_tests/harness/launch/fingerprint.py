@@ -12,6 +12,9 @@ import re
 
 #: Variables that libraries set anew for each launch: numbers of jobs and places of a moment.
 OF_A_MOMENT = re.compile(r"uuid|job_?id|vpid|uri|session|namespace|tmp|_pid\b|LD_PRELOAD", re.I)
+#: Copies of the program that SimGrid loads once a rank; their names contain a process id. The
+#: program itself is in the fingerprint.
+PROGRAM_COPY = re.compile(r"_\d+_\d+\.so$")
 #: Options that differ between the launches of a cell.
 OF_A_LAUNCH = {"seed", "output", "order"}
 
@@ -62,7 +65,8 @@ def parts(record):
 
     return {name: text(value) for name, value in {
         "program": record.get("provenance", {}).get("program_sha256") or "",
-        "libraries": sorted({hashed(path) for path in build.get("libraries", [])}),
+        "libraries": sorted({hashed(path) for path in build.get("libraries", [])
+                             if not PROGRAM_COPY.search(path)}),
         "compiler": build.get("compiler", ""), "flags": build.get("flags", ""),
         "library": (seen.get("mpi") or {}).get("library", ""), "steering": steering(record),
         "timer": (seen.get("timer") or {}).get("name", ""), "huge pages": machine.get("thp") or "",
