@@ -161,9 +161,10 @@ reference: checked ## Develop: add results to the dataset (RESULTS, REFERENCE, S
 	@$(PYTHON) -m reframe_tests.harness dataset "$$RESULTS" "$$REFERENCE" --samples="$$SAMPLES" \
 	  $${DROP:+--drop="$$DROP"}
 
-compare: analysis ## Compare: list the changes between two folders of results (BEFORE, AFTER, CHANGED=mpi)
+compare: analysis ## Compare: judge an upgrade from results before and after it (BEFORE, AFTER, CHANGED=mpi)
 	@$(call needs,BEFORE)$(call needs,AFTER)$(CLAIM) "$$(dirname "$$REPORT")"
-	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_comparison(Sys.getenv("BEFORE"), Sys.getenv("AFTER"), file.path(dirname(Sys.getenv("REPORT")), "compare.html"), changed = strsplit(Sys.getenv("CHANGED"), "[ ,]+")[[1]], delta = cotejo::share_of_text(Sys.getenv("DELTA"), 0.03)))'
+	@python3 -m reframe_tests.harness compare "$$BEFORE" "$$AFTER" --changed="$$CHANGED" \
+	  --delta="$$DELTA" --page="$$(dirname "$$REPORT")/compare.html"
 
 history: analysis ## Compare: show all sessions of a site over time, with changes (SITE=local, DATA)
 	@$(CLAIM) "$$(dirname "$$REPORT")"

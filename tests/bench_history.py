@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-from reframe_tests.harness.commands import releases
+from reframe_tests.harness.machine import r
 from tests.benching import say, skip
 
 SERIES, POINTS, NEAR = 100, 40, 3
@@ -78,7 +78,7 @@ def otava(cases, folder):
 
 def main():
     os.environ["COTEJO_STACK"] = sys.argv[1]
-    cases = json.loads(releases.ask_r(PLANT))
+    cases = json.loads(r.output_of(PLANT))
     hit, alone, wrong = judged(cases, [case["found"] for case in cases])
     say(f"steps of 8 % found within {NEAR} points: at least 95 %",
         f"{100 * hit:.0f} % (and nothing else named: {100 * alone:.0f} %)", hit >= 0.95)

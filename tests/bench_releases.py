@@ -18,7 +18,7 @@ import yaml
 
 from reframe_tests.harness.commands import releases
 from reframe_tests.harness.launch import sessions
-from reframe_tests.harness.machine import disk
+from reframe_tests.harness.machine import disk, r
 from reframe_tests.harness.model import families
 from tests.benching import say
 
@@ -34,7 +34,7 @@ PLANTED = {"local": (0.20, "^pingpong_quick.*shm.near"),
 
 def simulated():
     for what, share, spread in SIMULATED:
-        told = releases.ask_r(
+        told = r.output_of(
             f"found <- cotejo::prove_releases({STUDIES}L, {share}, {spread}); "
             "cat(sum(found$right), max(found$share))").split()
         right, most = int(told[0]), float(told[1])
@@ -74,9 +74,9 @@ def search(stack, folder, k, site):
     if done.returncode:
         sys.exit(f"bench: the search ended with status {done.returncode}")
     (session,) = results.glob("*/*/session.json")
-    names = releases.quoted(NAMES)
-    told = releases.ask_r(
-        f"s <- cotejo:::summary_of_session({str(session.parent)!r}); "
+    names = r.text(NAMES)
+    told = r.output_of(
+        f"s <- cotejo:::summary_of_session({r.text(session.parent)}); "
         f"f <- cotejo::find_changes(s, 'mpi', {names}); "
         "cat(unique(f[f$named]$after))").split()
     launches = len(sessions.launch_files(session.parent))

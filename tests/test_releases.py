@@ -63,7 +63,7 @@ def test_up_to_ten_releases_are_all_in_the_first_blocks_and_of_more_the_ends():
 def test_a_search_ends_before_its_launches_do(monkeypatch):
     names = ["mpich-1", "mpich-2", "mpich-11"]
     found = search.Search(names, cells(names), blocks=10)  # 42 of 60 launches
-    monkeypatch.setattr(search, "ask_r", lambda code: "pingpong_quick\tshm\tnear\tmpich-1\n")
+    monkeypatch.setattr(search.r, "output_of", lambda code: "pingpong_quick\tshm\tnear\tmpich-1\n")
     for done, wanted in ((41, ["pingpong_quick.mpich-1.shm.near"]), (42, [])):
         monkeypatch.setattr(search.sessions, "launch_files", lambda folder, n=done: [None] * n)
         assert found.further() == wanted

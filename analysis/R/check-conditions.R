@@ -53,17 +53,18 @@ need_columns <- function(table, columns, what) {
   invisible(table)
 }
 
-#' Run a command of make: what goes wrong is one line, and status 1.
+#' Run a command: an error ends R with one line on standard error.
 #'
 #' @param command the call.
+#' @param status exit status after an error.
 #' @return what the call returns, invisibly.
 #' @export
-run_command <- function(command) {
+run_command <- function(command, status = 1L) {
   invisible(tryCatch(command, error = function(e) {
     # Of an error that is no refusal, where it was.
     where <- if (!is.null(conditionCall(e))) paste0(deparse(conditionCall(e)[[1L]])[[1L]], ": ")
     said <- gsub("[\r\n]+ *", " ", paste0("cotejo: ", where, conditionMessage(e)))
     writeLines(trimws(said), stderr())
-    quit(save = "no", status = 1L)
+    quit(save = "no", status = status)
   }))
 }

@@ -172,3 +172,13 @@ describe_stratum <- function(rows) {
   }
   out
 }
+
+#' What a library says of itself, up to the end of its version number.
+#' @noRd
+short_library <- function(library) {
+  text <- gsub("[[:space:]]+", " ", library)
+  found <- regmatches(text, regexpr("^.*?[0-9]+(\\.[0-9]+)+[^ ,]*", text, perl = TRUE))
+  numbered <- grepl("[0-9]+\\.[0-9]+", text)
+  text[numbered] <- found
+  substr(text, 1L, 80L)
+}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Before and after: two folders of results, of which one thing is known to differ.
+# `make compare`: results from before and after an upgrade, and the decision on it.
 
-# What may be said to differ between before and after, and the columns that it moves.
+# What CHANGED= may name, and the columns of launches that it changes.
 CHANGES <- list(
   mpi = c("library", "lock_sha256"), stack = c("library", "lock_sha256"), kernel = "kernel",
   cotejo = "measuring", governor = "governor",
@@ -13,15 +13,17 @@ CHANGES <- list(
 
 #' Compare the results of two folders, cell by cell.
 #'
-#' Everything that makes a configuration must be the same on both sides, and everything that may
-#' not differ in a comparison, but for what is named. Sides of different folders share no block:
-#' with one or two sessions a side the verdict is that the sessions differ; with three a side
-#' sessions are compared ([compare_configurations()]).
+#' Everything that makes a configuration must be the same on both sides, except what `changed`
+#' names. The sides share no block. With fewer than three sessions before or after the verdict on a
+#' difference is that the sessions differ ([compare_configurations()]).
 #'
-#' @param before,after folders of results, as for [read_results()].
-#' @param changed what is known to differ: names of `CHANGES`; others are refused by name.
-#' @param delta margin of equivalence.
-#' @return as [compare_configurations()] with `refused = "list"`; `a` is `after`, `b` is `before`.
+#' @param before,after folders of results, as for [read_results()]. Launches that are in both are
+#'   taken as `before` only.
+#' @param changed what the upgrade changed: names of `CHANGES`. An error of class
+#'   `cotejo_not_comparable` if one of them is the same on both sides.
+#' @param delta largest relative slowdown that is accepted.
+#' @return as [compare_configurations()] with `refused = "list"`; `a` is `after`, `b` is `before`,
+#'   so `ratio` is the time after divided by the time before.
 #' @export
 compare_folders <- function(before, after, changed = character(), delta = 0.03) {
   compare_changed(both_folders(before, after, changed), changed, delta)
@@ -33,60 +35,271 @@ compare_changed <- function(both, changed, delta) {
   )
 }
 
-#' The launches of two folders as one table, told apart by `when`.
+#' The launches of two folders as one table; the column `when` is `before` or `after`.
 #' @noRd
 both_folders <- function(before, after, changed) {
   unknown <- setdiff(changed, names(CHANGES))
   if (length(unknown)) {
-    refuse(sprintf(
-      "%s is nothing that may be named as changed; these are: %s", toString(unknown),
-      toString(names(CHANGES))
+    not_comparable(sprintf(
+      "CHANGED=%s: unknown; choose from %s", toString(unknown), toString(names(CHANGES))
     ))
   }
-  sides <- Map(side_of_folder, c(after = after, before = before), c("after", "before"))
+  sides <- list(after = side_of_folder(after), before = side_of_folder(before))
+  sides$after <- without_shared(sides$after, sides$before, before, after)
+  for (when in names(sides)) {
+    # A session name that both sides have is not a block of both.
+    set(sides[[when]], j = c("when", "session"), value = list(
+      when, paste(when, sides[[when]]$session)
+    ))
+  }
   both <- rbindlist(sides, fill = TRUE)
+  for (name in changed) check_changed(both, name)
   if ("site" %in% changed) both[, site := paste(sort(unique(site)), collapse = " / ")]
   both
 }
 
-side_of_folder <- function(folder, when) {
-  results <- read_study(folder)
-  whole <- summarise_launches(results, COMPARED)
+side_of_folder <- function(folder) {
+  whole <- summarise_launches(read_study(folder), COMPARED)
   out <- keep_rows(whole, which(choose_sessions(whole)$rows))
   if (!nrow(out)) bad_data(folder, NA, "no usable launch", "name a folder of results")
-  # A copied session is no block that both sides have.
-  sessions <- paste(when, out$session)
-  out <- copy(out)
-  set(out, j = c("when", "session"), value = list(when, sessions))
-  out[]
+  copy(out)
 }
 
-#' Write what changed between two folders of results: sentences, and a table of every cell.
+# Results after an upgrade often lie beside those from before it.
+without_shared <- function(after, before, before_folder, after_folder) {
+  columns <- c("site", "session", "id", "bytes", "median_s")
+  shared <- unique(before[after, on = columns, nomatch = NULL][, c("site", "session")])
+  if (!nrow(shared)) {
+    return(after)
+  }
+  left <- after[!shared, on = c("site", "session")]
+  if (!nrow(left)) {
+    not_comparable(sprintf(
+      "%s and %s hold the same launches; name the results before and after the upgrade",
+      before_folder, after_folder
+    ))
+  }
+  message(sprintf(
+    "left out of %s: %s, which %s also in %s", after_folder,
+    count_of(nrow(shared), "session", "sessions"), if (nrow(shared) == 1L) "is" else "are",
+    before_folder
+  ))
+  left
+}
+
+#' Refuse a change that was named and did not happen. What no launch observed is not refused.
+#' @noRd
+check_changed <- function(both, name) {
+  columns <- if (name == "mpi") "library" else CHANGES[[name]]
+  same <- vapply(columns, function(column) {
+    values <- split(both[[column]], both$when)
+    sides <- lapply(values, distinct)
+    all(lengths(sides)) && identical(sides[[1L]], sides[[2L]])
+  }, NA)
+  known <- vapply(columns, function(column) length(distinct(both[[column]])) > 0L, NA)
+  if (!any(known) || !all(same[known])) {
+    return(invisible())
+  }
+  column <- columns[known][[1L]]
+  not_comparable(sprintf(
+    "CHANGED=%s, but the %s is the same before and after: %s", name, HELD_FIXED[[column]],
+    toString(distinct(both[[column]]))
+  ))
+}
+
+not_comparable <- function(text) refuse(text, "cotejo_not_comparable")
+
+# Exit status of `make compare` by what an upgrade was judged to be.
+UPGRADE_STATUS <- c(slower = 1L, "not settled" = 2L, "not slower" = 0L)
+
+#' Write the decision on an upgrade: a page, a table of all cells and a JUnit file.
 #'
 #' @inheritParams compare_folders
-#' @param out_file the HTML file; its folder is made when needed.
-#' @return the comparison, invisibly. Prints the sentences, and the path last. An error when
-#'   nothing may be compared, with the reasons.
+#' @param out_file the HTML file; its folder is made when needed. The table (`.csv`, columns of
+#'   [compare_configurations()]) and the JUnit file (`.xml`, one test case a question) have its
+#'   name with their own endings.
+#' @return the exit status, invisibly: 0 no question is slower, 1 some question is slower by more
+#'   than `delta`, 2 more launches are needed. Prints the decision, and the path last. An error of
+#'   class `cotejo_not_comparable` when nothing may be compared.
 #' @export
 write_comparison <- function(before, after, out_file, changed = character(), delta = 0.03) {
+  folders <- list(before = before, after = after)
   both <- both_folders(unpack_dataset(before), unpack_dataset(after), changed)
   found <- compare_changed(both, changed, delta)
   refused <- unique(refused_pairs(both, "when", allowing = unlist(CHANGES[changed]))$why)
-  if (!nrow(found)) {
-    refuse(paste0(
+  judged <- judge_upgrade(found, delta)
+  if (!nrow(judged)) {
+    not_comparable(paste0(
       "nothing can be compared: ",
-      if (length(refused)) refused[[1L]] else "the two have no cell in common",
-      "; name what changed with CHANGED=, of: ", toString(names(CHANGES))
+      if (length(refused)) {
+        paste0(
+          refused[[1L]], "; name what the upgrade changed with CHANGED=, one of ",
+          toString(names(CHANGES))
+        )
+      } else if (nrow(found)) {
+        sprintf("no configuration has %d launches before and after", LEAST_BLOCKS)
+      } else {
+        "the two have no configuration in common"
+      }
     ))
   }
-  answers <- answer(found, delta)
-  for (part in answers) cat(c(part$title, paste(" ", part$ranges)), sep = "\n")
+  # The first of these that any question has.
+  status <- intersect(names(UPGRADE_STATUS), judged$status)[[1L]]
+  said <- say_upgrade(judged, both, delta, folders)
+  cat(said$decision, said$versions, said$slower, said$open, said$next_command, sep = "\n")
   for (why in refused) cat("not compared: ", why, "\n", sep = "")
   values <- list(
-    found = found, answers = answers, refused = refused, before = before, after = after,
-    changed = changed
+    said = said, judged = judged, found = found, answers = answer(found, delta),
+    refused = refused, folders = folders, changed = changed, delta = delta,
+    files = basename(sub("html$", "", out_file))
   )
-  render_page("compare", values, out_file)
+  plots <- list(upgrade = plot_upgrade(judged, delta))
+  render_page("compare", values, out_file, plots)
+  write_csv(found, sub("html$", "csv", out_file))
+  write_junit(judged, delta, sub("html$", "xml", out_file))
   cat(out_file, "\n", sep = "")
-  invisible(found)
+  invisible(UPGRADE_STATUS[[status]])
+}
+
+#' The decision in words.
+#'
+#' @return list of texts: `decision`, `versions`, `slower` (a line each), `open`, `next_command`.
+#' @noRd
+say_upgrade <- function(judged, both, delta, folders) {
+  names <- unique_titles(judged)
+  count <- function(status) sum(judged$status == status)
+  margin <- say_margin(delta)
+  worst <- judged[which.max(worst)]
+  slower <- judged$status == "slower"
+  open <- judged$status == "not settled"
+  by_session <- anyNA(judged$more[open])
+  most <- max(judged$more[open], 0, na.rm = TRUE)
+  list(
+    decision = c(
+      sprintf(
+        "%s: %s slower by more than %s, %d not settled, %d not slower.",
+        count_of(nrow(judged), "question", "questions"), count("slower"), margin,
+        count("not settled"), count("not slower")
+      ),
+      sprintf(
+        "Slowdowns above %s are excluded everywhere (largest upper limit: %s at %s, n = %d).",
+        say_percent(max(worst$worst - 1, 0)), names[[which.max(judged$worst)]],
+        format_bytes(worst$bytes), worst$n
+      )
+    ),
+    versions = say_versions(both),
+    slower = sprintf(
+      "slower: %s, up to %s times the time at %s", names[slower],
+      format_interval(judged$ratio, judged$low, judged$worst)[slower],
+      format_bytes(judged$bytes[slower])
+    ),
+    open = if (any(open)) {
+      sprintf(
+        "not settled: %s%s", toString(utils::head(names[open], 3L)),
+        if (sum(open) > 3L) sprintf(" and %d more", sum(open) - 3L) else ""
+      )
+    },
+    next_command = if (by_session) {
+      sprintf(
+        "The sessions differ. Measure %d sessions before and %d after: make study RESULTS=%s",
+        MIN_SESSIONS, MIN_SESSIONS, folders$after
+      )
+    } else if (any(open)) {
+      sprintf(
+        "To settle the rest, add about %s before and after: make study RESULTS=%s LAUNCHES=%.0f",
+        count_of(min(most, MOST_LAUNCHES), "launch", "launches"), folders$after,
+        min(most, MOST_LAUNCHES) + max(judged$n[open])
+      )
+    }
+  )
+}
+
+#' Versions before and after, of what differs.
+#' @noRd
+say_versions <- function(both) {
+  lines <- lapply(c("library", "kernel", "measuring"), function(column) {
+    if (is.null(both[[column]])) {
+      return(NULL)
+    }
+    of <- if (column == "library") both$mpi else rep("", nrow(both))
+    vapply(sort(unique(of)), function(side) {
+      rows <- which(of == side)
+      values <- split(both[[column]][rows], both$when[rows])
+      sides <- lapply(values, function(all) toString(short_library(distinct(all))))
+      if (length(sides) < 2L || identical(sides$before, sides$after)) {
+        return("")
+      }
+      name <- if (nzchar(side)) title_of(side) else sentence_case(HELD_FIXED[[column]])
+      sprintf("%s: %s before, %s after", name, sides$before, sides$after)
+    }, "", USE.NAMES = FALSE)
+  })
+  Filter(nzchar, unlist(lines))
+}
+
+# An accepted slowdown as it was given.
+say_margin <- function(delta) paste(format(100 * delta), "%")
+
+# Questions that one picture shows at most: the worst.
+MOST_SHOWN_QUESTIONS <- 40L
+
+#' The worst ratio of each question with its limits.
+#' @noRd
+plot_upgrade <- function(judged, delta) {
+  rows <- copy(judged)[, name := unique_titles(judged)][order(-worst)]
+  rows <- utils::head(rows, MOST_SHOWN_QUESTIONS)
+  rows[, name := factor(name, rev(unique(name)))]
+  marks <- c("not slower" = 16L, "not settled" = 1L, slower = 17L)
+  rows[, status := factor(status, names(marks))]
+  plot <- ggplot(rows, aes(ratio, name, colour = status, shape = status)) +
+    ggplot2::geom_vline(xintercept = c(1, 1 + delta), linetype = c(1L, 2L), linewidth = 0.3) +
+    ggplot2::geom_linerange(aes(xmin = low, xmax = worst)) +
+    ggplot2::geom_point(size = 2) +
+    ggplot2::scale_x_continuous(trans = "log2") +
+    ggplot2::scale_shape_manual(NULL, values = marks, drop = FALSE) +
+    ggplot2::scale_colour_manual(NULL, drop = FALSE, values = c(
+      "not slower" = "#0072B2", "not settled" = "grey45", slower = "#D55E00"
+    )) +
+    ggplot2::labs(
+      title = "Worst slowdown of each question", x = "time after / time before (ratio)", y = NULL,
+      caption = sprintf(
+        "Bars: one-sided 95 %% limits at the worst size. Dashed: accepted slowdown of %s.%s",
+        say_margin(delta),
+        if (nrow(judged) > nrow(rows)) sprintf(" The worst %d questions.", nrow(rows)) else ""
+      )
+    ) +
+    theme_cotejo()
+  with_data(plot, rows)
+}
+
+#' The judgement as JUnit XML: a failure is slower, an error is not settled.
+#'
+#' @references The XML schema of the Jenkins xUnit plugin.
+#' @noRd
+write_junit <- function(judged, delta, out_file) {
+  tag <- function(name, ..., attributes = list()) {
+    htmltools::tag(name, c(attributes, list(...)))
+  }
+  names <- unique_titles(judged)
+  cases <- lapply(seq_len(nrow(judged)), function(i) {
+    row <- judged[i]
+    text <- sprintf(
+      "ratio of times %s at %s, n = %d; accepted slowdown %s",
+      format_interval(row$ratio, row$low, row$worst), format_bytes(row$bytes), row$n,
+      say_margin(delta)
+    )
+    inner <- switch(row$status,
+      slower = tag("failure", text, attributes = list(message = "slower")),
+      "not settled" = tag("error", text, attributes = list(message = "not settled")),
+      tag("system-out", text)
+    )
+    tag("testcase", inner, attributes = list(
+      classname = paste0("cotejo.", row$test), name = names[[i]]
+    ))
+  })
+  suite <- tag("testsuite", cases, attributes = list(
+    name = "cotejo compare", tests = nrow(judged), failures = sum(judged$status == "slower"),
+    errors = sum(judged$status == "not settled")
+  ))
+  lines <- c("<?xml version=\"1.0\" encoding=\"UTF-8\"?>", as.character(suite))
+  write_whole(out_file, function(file) put_lines(lines, file))
 }

@@ -146,7 +146,7 @@ paper_versions <- function(used) {
   rows <- used[, list(Launches = .N), by = c("mpi", "library", "provider")]
   rows <- rows[order(match(mpi, in_order(unique(mpi))), library)]
   data.table(
-    Library = title_of(rows$mpi), Version = substr(rows$library, 1L, 80L),
+    Library = title_of(rows$mpi), Version = short_library(rows$library),
     Provider = rows$provider, Launches = rows$Launches
   )
 }

@@ -22,8 +22,8 @@ from .commands import shared  # noqa: E402
 from .machine import environment  # noqa: E402
 
 COMMANDS = {"algorithms": "algorithms", "alone": "alone", "check-site": "check_site",
-            "cluster": "cluster",
-            "dataset": "dataset", "new-site": "new_site", "references": "write_references",
+            "cluster": "cluster", "compare": "compare", "dataset": "dataset",
+            "new-site": "new_site", "references": "write_references",
             "releases": "releases", "remove": "remove", "report": "write_report", "study": "study"}
 
 

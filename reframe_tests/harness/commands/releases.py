@@ -10,14 +10,12 @@ posterior that the report shows.
 
 import csv
 import os
-import shutil
-import subprocess
 import sys
 
 from stack import releases as stack_releases
 
 from ..launch import sessions
-from ..machine import cores, disk, removal
+from ..machine import cores, disk, r, removal
 from ..model import families, sites
 from ..study import blocks, ending, plans
 from . import shared, study
@@ -28,24 +26,6 @@ BLOCKS, FIRST = 20, 8
 MOST_AT_ONCE = 10
 #: Of the full matrix's launches, the most that a search may take.
 SHARE = 0.7
-
-
-def ask_r(code):
-    """What a call of the R package printed; RuntimeError has its words."""
-    stack = families.stack_prefix()
-    program = shutil.which("Rscript", path=f"{stack}/tools/bin:{os.environ['PATH']}")
-    if not program:
-        raise RuntimeError("no Rscript on PATH; `make stack` installs it")
-    done = subprocess.run([program, "--vanilla", "-e", code], text=True, capture_output=True,
-                          env={**os.environ, "R_LIBS": f"{stack}/R"})
-    if done.returncode:
-        said = [line for line in done.stderr.splitlines() if line != "Execution halted"]
-        raise RuntimeError(" ".join(said[-2:]) or "R ended without a word")
-    return done.stdout
-
-
-def quoted(words):
-    return f"c({', '.join(repr(str(word)) for word in words)})"
 
 
 class Search:
@@ -70,7 +50,8 @@ class Search:
         """The cells of another block; [] when nothing is left to find, or no launches."""
         folder = sessions.session_folder()
         done = len(sessions.launch_files(folder))
-        told = ask_r(f"cotejo::print_next_releases({str(folder)!r}, {quoted(self.names)})")
+        told = r.output_of(
+            f"cotejo::print_next_releases({r.text(folder)}, {r.text(self.names)})")
         cells = []
         for test, transport, placement, release in csv.reader(told.splitlines(), delimiter="\t"):
             begin = f"{test}.{release}.{transport}.{placement}"

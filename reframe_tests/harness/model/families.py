@@ -10,7 +10,7 @@ import hashlib
 import os
 import pathlib
 
-from . import REPO, declarations, family, sites
+from . import REPO, declarations, family, sites, stack_prefix
 
 #: Colours of installations beside the first of their family (Tol's muted scheme).
 FURTHER = ("#332288", "#88CCEE", "#44AA99", "#117733", "#999933", "#DDCC77", "#CC6677", "#882255",
@@ -124,15 +124,6 @@ def helper(name):
 def preloaded(library, prefix):
     """Path of libcotejo_LIBRARY.so, which a program of an installation has before all others."""
     return f"{prefix}/lib/libcotejo_{library}.so"
-
-
-def stack_prefix():
-    """The stack in use: `COTEJO_STACK`, else the active Spack environment, else `.stack`."""
-    given = os.environ.get("COTEJO_STACK")
-    if given:
-        return pathlib.Path(given)
-    spack = os.environ.get("SPACK_ENV")
-    return pathlib.Path(spack) / ".spack-env" if spack else REPO / ".stack"
 
 
 def stack_identity(stack):

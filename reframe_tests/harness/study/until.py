@@ -7,16 +7,12 @@ what its figures show. Groups of cells that are compared go on as a whole.
 
 import csv
 import itertools
-import os
 import re
-import shutil
-import subprocess
 import time
 from dataclasses import dataclass
 
 from ..launch import sessions
-from ..machine import disk
-from ..model import families
+from ..machine import disk, r
 from .blocks import complete_block
 from .plans import say
 
@@ -64,21 +60,11 @@ def groups(folder, until):
     """Groups of a session, widest first. RuntimeError: R could not tell, with its words."""
     if not sessions.launch_files(folder):
         return []
-    stack = families.stack_prefix()
-    program = shutil.which("Rscript", path=f"{stack}/tools/bin:{os.environ['PATH']}")
-    if not program:
-        raise RuntimeError("no Rscript on PATH, which UNTIL needs; `make stack` installs it")
-    done = subprocess.run(
-        [program, "--vanilla", "-e",
-         f"cotejo::print_wide_groups({str(folder)!r}, {until!r})"],
-        env={**os.environ, "R_LIBS": f"{stack}/R"}, text=True, capture_output=True)
-    if done.returncode:
-        said = [line for line in done.stderr.splitlines() if line != "Execution halted"]
-        raise RuntimeError(" ".join(said[-2:]) or "R ended without a word")
+    told = r.output_of(f"cotejo::print_wide_groups({r.text(folder)}, {until!r})")
     return [Group(name, tuple(cells.split(",")), int(blocks),
                   None if width == "NA" else float(width), at, wide == "TRUE", int(float(more)))
             for name, cells, blocks, width, at, wide, more in csv.reader(
-                done.stdout.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)]
+                told.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)]
 
 
 class Budget:

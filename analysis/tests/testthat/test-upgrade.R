@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Decisions on an upgrade: what is compared, what is refused, and the exit status.
+
+MPIS <- c(openmpi = 3e-7, mpich = 6e-7)
+
+# Results of libraries whose times are multiplied by `factor`, from the day `day` of a month on.
+version <- function(factor, library, sessions = 1L, kernel = "6.1.0", noise = 0.01, blocks = 6L,
+                    day = 1L) {
+  folder <- fresh_folder()
+  for (i in seq_len(sessions)) {
+    write_study(folder, MPIS * factor * (1 + i / 500),
+      bytes = c(1, 64), blocks = blocks, seed = i + round(100 * factor), cv = noise,
+      session = sprintf("202611%02dT070000Z", day + i)
+    )
+  }
+  for (file in list.files(folder, "json$", recursive = TRUE, full.names = TRUE)) {
+    edit_json(file, function(d) {
+      d$observed$mpi$library <- paste(d$asked$mpi, library)
+      d$provenance$stack$lock_sha256 <- library
+      d$observed$node$kernel <- kernel
+      d
+    })
+  }
+  folder
+}
+
+# What the command prints; its exit status is the attribute `status`.
+decision <- function(...) {
+  out <- file.path(fresh_folder(), "compare.html")
+  status <- NULL
+  said <- suppressMessages(utils::capture.output(status <- write_comparison(..., out_file = out)))
+  structure(said, status = status, page = out)
+}
+
+test_that("before and after are compared cell by cell, with exactly the named difference", {
+  old <- version(1, "1.0")
+  new <- version(0.8, "2.0")
+  found <- suppressMessages(compare_folders(old, new, "mpi"))
+  expect_identical(nrow(found), 4L)
+  expect_identical(unique(c(found$a, found$b)), c("after", "before"))
+  expect_equal(found[bytes == 1]$ratio, c(0.8, 0.8), tolerance = 0.05)
+  # One session a side: what differs may be the day.
+  expect_identical(unique(found$verdict), "differ")
+  expect_identical(nrow(suppressMessages(compare_folders(old, new))), 0L)
+  why <- function(after, changed) {
+    both <- suppressMessages(both_folders(old, after, changed))
+    refused_pairs(both, "when", allowing = unlist(CHANGES[changed]))$why[[1L]]
+  }
+  expect_match(why(new, character()), "MPI library: mpich 2.0 (after)", fixed = TRUE)
+  kernel <- version(0.8, "2.0", kernel = "6.2.0")
+  expect_match(why(kernel, "mpi"), "kernel: 6.2.0 (after), 6.1.0 (before)", fixed = TRUE)
+  expect_error(compare_folders(old, new, "weather"), "CHANGED=weather: unknown; choose from mpi")
+})
+
+test_that("the same launches, and a change that did not happen, are refused", {
+  old <- version(1, "1.0", 2L)
+  expect_error(
+    suppressMessages(compare_folders(old, old)), "hold the same launches",
+    class = "cotejo_not_comparable"
+  )
+  again <- version(1.01, "1.0", 2L)
+  expect_error(
+    suppressMessages(compare_folders(old, again, "mpi")),
+    "CHANGED=mpi, but the MPI library is the same before and after: mpich 1.0, openmpi 1.0",
+    class = "cotejo_not_comparable"
+  )
+  # Results from before the upgrade may lie beside those from after it.
+  new <- version(0.8, "2.0", 3L, day = 20L)
+  alone <- suppressMessages(compare_folders(old, new, "mpi"))
+  file.copy(file.path(old, "local"), new, recursive = TRUE)
+  expect_equal(suppressMessages(compare_folders(old, new, "mpi")), alone)
+})
+
+test_that("an upgrade is judged by the worst slowdown that its launches allow", {
+  old <- version(1, "1.0", 3L)
+  faster <- decision(old, version(0.8, "2.0", 3L), changed = "mpi")
+  expect_identical(attr(faster, "status"), 0L)
+  expect_match(faster, "2 questions: 0 slower by more than 3 %, 0 not settled", all = FALSE)
+  expect_match(faster, "MPICH: mpich 1.0 before, mpich 2.0 after", fixed = TRUE, all = FALSE)
+  slower <- decision(old, version(1.3, "2.0", 3L), changed = "mpi")
+  expect_identical(attr(slower, "status"), 1L)
+  expect_match(slower, "slower: MPICH, .* up to 1\\.3", all = FALSE)
+  # A slowdown that is accepted is none.
+  accepted <- decision(old, version(1.3, "2.0", 3L), changed = "mpi", delta = 0.5)
+  expect_identical(attr(accepted, "status"), 0L)
+  # One session on each side cannot tell the upgrade from the day.
+  days <- decision(version(1, "1.0"), version(1.3, "2.0"), changed = "mpi")
+  expect_identical(attr(days, "status"), 2L)
+  expect_match(days, "Measure 3 sessions before and 3 after: make study", all = FALSE)
+})
+
+test_that("without enough launches the status is 2, and the launches are said that would do", {
+  open <- decision(
+    version(1, "1.0", noise = 0.2), version(1.02, "2.0", noise = 0.2), changed = "mpi"
+  )
+  expect_identical(attr(open, "status"), 2L)
+  expect_match(open, "about [0-9]+ launches before and after: make study RESULTS=", all = FALSE)
+  expect_error(
+    decision(version(1, "1.0", blocks = 3L), version(1.01, "2.0", blocks = 3L), changed = "mpi"),
+    "no configuration has 4 launches before and after", class = "cotejo_not_comparable"
+  )
+})
+
+test_that("page, table and JUnit file of a decision agree", {
+  said <- decision(version(1, "1.0", 3L), version(1.3, "2.0", 3L), changed = "mpi")
+  page <- paste(readLines(attr(said, "page")), collapse = "\n")
+  expect_match(page, "2 questions: 2 slower by more than 3 %", fixed = TRUE)
+  expect_match(page, "The upgrade changed: mpi.", fixed = TRUE)
+  junit <- readLines(sub("html$", "xml", attr(said, "page")))
+  expect_match(junit, "tests=\"2\" failures=\"2\" errors=\"0\"", all = FALSE)
+  expect_length(grep("<testcase", junit), 2L)
+  cells <- data.table::fread(sub("html$", "csv", attr(said, "page")))
+  expect_identical(unique(cells$verdict), "slower")
+})
+
+test_that("the launches that are said to be needed suffice about as often as said", {
+  set.seed(1L)
+  error <- 0.02
+  more <- launches_to_exclude(1, error, 10, 0.03)
+  spread <- error * sqrt(10)
+  new <- replicate(2000L, mean(stats::rnorm(10 + more, 0, spread)))
+  excluded <- mean(new + stats::qnorm(0.95) * spread / sqrt(10 + more) <= log(1.03))
+  expect_gt(excluded, 0.75)
+  expect_lt(excluded, 0.88)
+})
