@@ -6,8 +6,10 @@ CLAIM_COLUMNS <- c(
   "direction", "low", "high", "circular", "note"
 )
 CLAIM_VERDICTS <- c(
-  "holds", "holds by another amount", "contradicted", "not settled", "not comparable"
+  "holds", "holds in direction", "holds by another amount", "contradicted", "not settled", "not comparable"
 )
+# Verdicts on claims whose direction is shown, and whose number is not.
+HOLD_IN_DIRECTION <- c("holds in direction", "holds by another amount")
 
 #' Read the register of claims.
 #'
@@ -95,7 +97,7 @@ judge_claim <- function(summary, claim, delta, alpha) {
       next
     }
     found[, place := name_of_place(here)]
-    return(with_verdict(found, claim))
+    return(with_verdict(found, claim, any(nzchar(here$simulated))))
   }
   no_verdict(whys[[1L]])
 }
@@ -311,32 +313,70 @@ mean_over_cells <- function(rows, needed) {
   list(launches = launches, range = list(length(cells), min(ratios), max(ratios)))
 }
 
+# A single printed ratio counts as reproduced within 10 % of it.
+PRINTED_MARGIN <- 1.1
+
+#' The verdict on a claim: direction first, then the printed number.
+#'
+#' A direction is shown by the interval, however small the difference. The printed number holds
+#' where the interval lies inside the printed range, or within 10 % of a single number.
+#'
+#' @param low,high ends of the interval of the ratio.
+#' @param relevance as in [compare_configurations()].
+#' @param apart whether the two sides were measured in different sessions.
+#' @param model whether the launches are of an emulated or simulated machine, which contradicts no
+#'   measurement by itself.
+#' @return one of `CLAIM_VERDICTS`.
+#' @noRd
+claim_verdict <- function(low, high, claim, relevance, apart, model) {
+  printed <- !is.na(claim$low)
+  single <- printed && claim$low == claim$high
+  margin <- c(claim$low, claim$high) * if (single) c(1 / PRINTED_MARGIN, PRINTED_MARGIN) else 1
+  inside <- printed && isTRUE(low >= margin[[1L]] && high <= margin[[2L]])
+  outside <- printed && isTRUE(low > margin[[2L]] || high < margin[[1L]])
+  found <- if (is.na(low) || is.na(high)) {
+    "not settled"
+  } else if (claim$direction == "same") {
+    if (inside) "holds" else if (outside) "contradicted" else "not settled"
+  } else if (inside && !single) {
+    "holds"
+  } else if (apart) {
+    "not settled"
+  } else {
+    toward <- if (claim$direction == "less") high < 1 else low > 1
+    against <- if (claim$direction == "less") low > 1 else high < 1
+    # A difference that was printed and is as small as ours was not refuted.
+    none <- relevance %in% "negligible" && (!printed || outside)
+    if (toward && (!printed || inside)) {
+      "holds"
+    } else if (toward) {
+      if (outside) "holds by another amount" else "holds in direction"
+    } else if (against || none) {
+      "contradicted"
+    } else {
+      "not settled"
+    }
+  }
+  if (found == "contradicted" && model) "not comparable" else found
+}
+
 #' A comparison in the words of the claim.
 #' @noRd
-with_verdict <- function(found, claim) {
+with_verdict <- function(found, claim, model) {
   row <- found[1L]
-  toward <- c(less = "faster", more = "slower")[claim$direction]
-  if (claim$direction == "same") {
-    verdict <- fcase(
-      row$low >= claim$low & row$high <= claim$high, "holds",
-      row$low > claim$high | row$high < claim$low, "contradicted",
-      default = "not settled"
-    )
-  } else {
-    verdict <- fcase(
-      row$verdict %in% toward, "holds",
-      row$verdict %in% DIRECTIONS | row$relevance %in% "negligible", "contradicted",
-      default = "not settled"
-    )
-    printed <- !is.na(claim$low)
-    apart <- printed && (row$low > claim$high || row$high < claim$low)
-    if (verdict == "holds" && isTRUE(apart)) verdict <- "holds by another amount"
-  }
+  verdict <- claim_verdict(
+    row$low, row$high, claim, row$relevance, row$verdict %in% c("differ", "not tested"), model
+  )
+  against <- verdict == "not comparable"
   data.table(
     ratio = row$ratio, low = row$low, high = row$high, level = row$confidence,
     n = min(row$n_a, row$n_b), cells = row$cells, least = row$least, most = row$most,
     place = row$place, verdict = verdict,
     more_launches = row$more_launches, more_sessions = row$more_sessions,
-    why = toString(Filter(nzchar, c(row$why, row$note, claim$note)))
+    why = toString(Filter(nzchar, c(
+      row$why, row$note,
+      if (against) "the other way on an emulated or simulated machine, which contradicts nothing",
+      claim$note
+    )))
   )
 }

@@ -74,7 +74,8 @@ say_claims <- function(judged) {
   }
   count <- table(factor(judged$verdict, CLAIM_VERDICTS))
   said <- c(
-    holds = "%d hold", `holds by another amount` = "%d hold by another amount",
+    holds = "%d hold", `holds in direction` = "%d hold in direction",
+    `holds by another amount` = "%d hold by another amount",
     contradicted = "%d are contradicted", `not settled` = "%d are not settled",
     `not comparable` = "%d cannot be judged"
   )[names(count)]

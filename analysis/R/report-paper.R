@@ -131,10 +131,10 @@ paper_abstract <- function(study, coverage, claims, counts) {
     ),
     sprintf(
       paste(
-        "%d of %d printed conclusions hold, %d hold by another amount, %d %s contradicted; the",
+        "%d of %d printed conclusions hold, %d more hold in direction, %d %s contradicted; the",
         "others are not settled or cannot be judged with these data."
       ),
-      judged[["holds"]], nrow(claims), judged[["holds by another amount"]],
+      judged[["holds"]], nrow(claims), sum(judged[HOLD_IN_DIRECTION]),
       judged[["contradicted"]], if (judged[["contradicted"]] == 1L) "is" else "are"
     )
   )
@@ -181,7 +181,7 @@ asked_by_study <- function(study) if (study %in% names(ASKED)) ASKED[[study]]
 #' @noRd
 paper_discussion <- function(claims) {
   share <- claims[, list(
-    held = sum(verdict %in% c("holds", "holds by another amount")),
+    held = sum(verdict %in% c("holds", HOLD_IN_DIRECTION)),
     against = sum(verdict == "contradicted"), all = .N
   ), by = "study"]
   paste(paste(sprintf(

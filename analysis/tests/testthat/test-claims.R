@@ -34,6 +34,28 @@ test_that("a direction holds, by the printed amount or another, or is contradict
   expect_identical(c(found$n, found$cells), c(8L, 2L))
 })
 
+test_that("a claim is judged by its direction first, then by its number with its own margin", {
+  judge <- function(low, high, direction, printed = c(NA, NA), relevance = "open", ...) {
+    claim <- claim_of(direction = direction, low = printed[[1L]], high = printed[[2L]])
+    claim_verdict(low, high, as.list(claim), relevance, ..., apart = FALSE)
+  }
+  on_metal <- function(...) judge(..., model = FALSE)
+  # Differences below the margin of 3 % are shown, and are what was printed.
+  expect_identical(on_metal(0.980, 0.990, "less", c(0.98, 0.99), "negligible"), "holds")
+  expect_identical(on_metal(0.980, 0.990, "less", relevance = "negligible"), "holds")
+  expect_identical(on_metal(1.01, 1.03, "more", c(1.01, 1.05), "negligible"), "holds")
+  # "At most 15 %" is not contradicted by no difference.
+  expect_identical(on_metal(1, 1, "more", c(1, 1.15), "negligible"), "holds")
+  # The claim's own margin decides what is the same.
+  expect_identical(on_metal(1.015, 1.025, "same", c(0.995, 1.005)), "contradicted")
+  # A wide interval shows a direction and no number.
+  expect_identical(on_metal(0.60, 0.999, "less", c(0.79, 0.79)), "holds in direction")
+  expect_identical(on_metal(0.75, 0.83, "less", c(0.79, 0.79)), "holds")
+  expect_identical(on_metal(0.995, 1.005, "less", c(0.79, 0.79), "negligible"), "contradicted")
+  expect_identical(on_metal(1.1, 1.2, "less"), "contradicted")
+  expect_identical(judge(1.1, 1.2, "less", model = TRUE), "not comparable")
+})
+
 test_that("what is the same contradicts a difference, and a difference what should be the same", {
   same <- summary_of(1)
   expect_identical(verdict_of(same), "contradicted")
