@@ -6,7 +6,8 @@ CLAIM_COLUMNS <- c(
   "direction", "low", "high", "circular", "note"
 )
 CLAIM_VERDICTS <- c(
-  "holds", "holds in direction", "holds by another amount", "contradicted", "not settled", "not comparable"
+  "holds", "holds in direction", "holds by another amount", "contradicted", "not settled",
+  "not comparable"
 )
 # Verdicts on claims whose direction is shown, and whose number is not.
 HOLD_IN_DIRECTION <- c("holds in direction", "holds by another amount")
@@ -316,10 +317,22 @@ mean_over_cells <- function(rows, needed) {
 # A single printed ratio counts as reproduced within 10 % of it.
 PRINTED_MARGIN <- 1.1
 
+#' Where an interval lies of the printed number: `"inside"` the printed range or within 10 % of a
+#' single number, `"outside"`, `"across"`, or `""` without a number.
+#' @noRd
+place_of_number <- function(low, high, claim) {
+  margin <- if (claim$low %in% claim$high) PRINTED_MARGIN else 1
+  fcase(
+    is.na(claim$low), "",
+    low >= claim$low / margin & high <= claim$high * margin, "inside",
+    low > claim$high * margin | high < claim$low / margin, "outside",
+    default = "across"
+  )
+}
+
 #' The verdict on a claim: direction first, then the printed number.
 #'
-#' A direction is shown by the interval, however small the difference. The printed number holds
-#' where the interval lies inside the printed range, or within 10 % of a single number.
+#' A direction is shown by the interval, however small the difference.
 #'
 #' @param low,high ends of the interval of the ratio.
 #' @param relevance as in [compare_configurations()].
@@ -329,35 +342,26 @@ PRINTED_MARGIN <- 1.1
 #' @return one of `CLAIM_VERDICTS`.
 #' @noRd
 claim_verdict <- function(low, high, claim, relevance, apart, model) {
-  printed <- !is.na(claim$low)
-  single <- printed && claim$low == claim$high
-  margin <- c(claim$low, claim$high) * if (single) c(1 / PRINTED_MARGIN, PRINTED_MARGIN) else 1
-  inside <- printed && isTRUE(low >= margin[[1L]] && high <= margin[[2L]])
-  outside <- printed && isTRUE(low > margin[[2L]] || high < margin[[1L]])
-  found <- if (is.na(low) || is.na(high)) {
-    "not settled"
-  } else if (claim$direction == "same") {
-    if (inside) "holds" else if (outside) "contradicted" else "not settled"
-  } else if (inside && !single) {
-    "holds"
-  } else if (apart) {
-    "not settled"
-  } else {
-    toward <- if (claim$direction == "less") high < 1 else low > 1
-    against <- if (claim$direction == "less") low > 1 else high < 1
-    # A difference that was printed and is as small as ours was not refuted.
-    none <- relevance %in% "negligible" && (!printed || outside)
-    if (toward && (!printed || inside)) {
-      "holds"
-    } else if (toward) {
-      if (outside) "holds by another amount" else "holds in direction"
-    } else if (against || none) {
-      "contradicted"
-    } else {
-      "not settled"
-    }
-  }
-  if (found == "contradicted" && model) "not comparable" else found
+  number <- place_of_number(low, high, claim)
+  same <- claim$direction == "same"
+  less <- claim$direction == "less"
+  toward <- fifelse(less, high < 1, low > 1) & !same
+  against <- fifelse(less, low > 1, high < 1) & !same
+  range <- !claim$low %in% claim$high
+  # A difference that was printed and is as small as ours is not refuted by ours.
+  none <- relevance %in% "negligible" & !number %in% c("inside", "across")
+  found <- fcase(
+    is.na(low) | is.na(high), "not settled",
+    number == "inside" & (same | range | toward & !apart), "holds",
+    same & number == "outside", "contradicted",
+    same | apart, "not settled",
+    toward & number == "", "holds",
+    toward & number == "outside", "holds by another amount",
+    toward, "holds in direction",
+    against | none, "contradicted",
+    default = "not settled"
+  )
+  fifelse(model & found == "contradicted", "not comparable", found)
 }
 
 #' A comparison in the words of the claim.

@@ -22,7 +22,9 @@ write_history <- function(results_dir, out_dir, site = "local") {
   with_families(families_of(results$sessions), {
     changes <- history_changes(points)
     said <- say_history(changes, points)
-    plots <- list(history = plot_history(points, changes))
+    plots <- list(
+      history = plot_history(points, changes), residuals = plot_residuals(points, changes)
+    )
     values <- list(
       points = points, changes = changes, said = said, plots = plots, site = site
     )
@@ -87,19 +89,26 @@ say_history <- function(changes, points) {
 # So many series are drawn: those that changed most.
 MOST_DRAWN <- 12L
 
-#' Series with their intervals over sessions, and their changes.
+#' The series that are drawn, those that changed most first: their points with `panel` (name of the
+#' series) and `at` (number of the session).
 #' @noRd
-plot_history <- function(points, changes) {
-  names <- series_names(points)
+drawn_series <- function(points, changes) {
   count <- points[, list(n = .N), by = "series"]
   moved <- if (nrow(changes)) {
     changes[, list(by = max(abs(log(ratio)))), by = "series"][order(-by)]$series
   }
   shown <- utils::head(unique(c(moved, count[order(-n)]$series)), MOST_DRAWN)
   rows <- copy(points[points$series %in% shown])
+  names <- series_names(points)
   sessions <- sort(unique(rows$session))
   rows[, `:=`(panel = factor(names[series], names[shown]), at = match(session, sessions))]
-  marks <- if (nrow(changes)) changes[changes$series %in% shown] else data.table()
+  rows[]
+}
+
+#' Series with their intervals over sessions, and their changes.
+#' @noRd
+plot_history <- function(points, changes) {
+  rows <- drawn_series(points, changes)
   plot <- ggplot(rows, aes(at, median_s * 1e6)) +
     ggplot2::geom_linerange(aes(ymin = low_s * 1e6, ymax = high_s * 1e6), na.rm = TRUE) +
     ggplot2::geom_point(size = 0.8) +
@@ -114,13 +123,45 @@ plot_history <- function(points, changes) {
       )
     ) +
     theme_cotejo()
-  if (nrow(marks)) {
-    marks <- copy(marks)[, `:=`(
-      panel = factor(names[series], names[shown]), at = match(session, sessions) - 0.5
-    )]
-    plot <- plot + ggplot2::geom_vline(aes(xintercept = at), data = marks, linetype = 2)
+  marks <- if (nrow(changes)) {
+    merge(changes[, c("series", "session")], rows[, c("series", "session", "panel", "at")])
+  }
+  if (length(marks$at)) {
+    plot <- plot + ggplot2::geom_vline(aes(xintercept = at - 0.5), data = marks, linetype = 2)
   }
   with_data(plot, points_table(rows))
+}
+
+#' What is left of the series when their steps are taken out: a trend or runs of one sign in it are
+#' drift or serial dependence, which the steps do not explain.
+#' @noRd
+plot_residuals <- function(points, changes) {
+  rows <- drawn_series(points, changes)[order(series, session)]
+  begins <- split(changes$session, changes$series)
+  rows[, level := cumsum(session %in% begins[[as.character(.BY$series)]]), by = "series"]
+  rows[, residual := median_s / stats::median(median_s) - 1, by = c("series", "level")]
+  rows[, lag := lag_correlation(residual), by = "series"]
+  rows[, label := sprintf("%s (lag-1 correlation %.2f)", panel, lag)]
+  rows[, label := factor(label, unique(label[order(panel)]))]
+  plot <- ggplot(rows, aes(at, 100 * residual)) +
+    ggplot2::geom_hline(yintercept = 0, linewidth = 0.3) +
+    ggplot2::geom_point(size = 0.8) +
+    ggplot2::facet_wrap(~label, ncol = 2L, scales = "free_y") +
+    ggplot2::labs(
+      title = "Residuals: sessions relative to the level between changes", x = "session",
+      y = "residual (%)", caption = caption_of(
+        "Median of a session over the median of the sessions between two changes.", rows$n,
+        rows$simulated
+      )
+    ) +
+    theme_cotejo()
+  with_data(plot, rows[, c("label", "session", "residual", "lag")])
+}
+
+# Correlation of neighbours; 0 where nothing varies.
+lag_correlation <- function(x) {
+  n <- length(x)
+  if (n < 3L || stats::sd(x[-1L]) == 0 || stats::sd(x[-n]) == 0) 0 else stats::cor(x[-1L], x[-n])
 }
 
 #' Points as readers want them: a row a series and session.

@@ -104,4 +104,8 @@ test_that("a history names what changed at the same time, and its files are read
   csv <- data.table::fread(file.path(out, "otava", config$tests[[1L]]$file))
   expect_identical(nrow(csv), 16L)
   expect_true(all(unlist(config$tests[[1L]]$metrics) %in% names(csv)))
+  # The step of 20 % is no residual, and what is left are the differences within the levels.
+  left <- data.table::fread(file.path(out, "figures", "residuals.csv"))
+  expect_identical(nrow(left), 16L)
+  expect_lt(max(abs(left$residual)), 0.05)
 })
