@@ -5,9 +5,9 @@
 # The options of all commands, given as NAME=value after the command. Variables of the environment
 # with such a name are ignored. A value is text: make expands nothing in it, and recipes receive it
 # through the environment only. stack/variables.py checks the values before any file is changed.
-GIVEN = STACK DATA RESULTS FIGURES REPORT PAPER PROOF REFERENCE SAMPLES DROP TAG CELLS LAUNCHES \
+override GIVEN := STACK DATA RESULTS FIGURES REPORT PAPER PROOF REFERENCE SAMPLES DROP TAG CELLS LAUNCHES \
         UNTIL BUDGET ALLOCATIONS NAME SITE PART PDF DELTA BEFORE AFTER CHANGED SET \
-        PROGRAM METRIC UNIT BETTER CHECK BUILD RANKS THREADS MPI MPIS FROM TO
+        PROGRAM METRIC UNIT BETTER CHECK BUILD RANKS THREADS MPI MPIS FROM TO WHERE
 given = $(if $(filter command,$(firstword $(origin $1))),$(value $1),$2)
 $(foreach name,$(GIVEN),$(eval override $(name) := $$(call given,$(name))))
 # An empty SPACK= selects the wheels although Spack is installed.
@@ -38,7 +38,7 @@ CLONE := $(CURDIR)
 PYTHON = $(firstword $(wildcard $(STACK)/tools/bin/python) python3)
 # R from Spack is among the tools of the stack.
 PATH := $(STACK)/tools/bin:$(PATH)
-export $(GIVEN) SPACK PROOF_RESULTS PUBLISHED COTEJO_STACK COTEJO_RESULTS RFM_CONFIG_FILES \
+export GIVEN $(GIVEN) SPACK PROOF_RESULTS PUBLISHED COTEJO_STACK COTEJO_RESULTS RFM_CONFIG_FILES \
        CLONE PATH
 
 # Variables of the shell for other installations of Python, git and pip have no effect.
@@ -55,7 +55,7 @@ CLAIM   = $(REMOVE) --claim /
 BENCHES = bench bench_sampler bench_analysis bench_sites bench_kernels bench_faults
 
 .DEFAULT_GOAL := help
-.PHONY: coverage questions history abi locked-abi abi-page releases locked-releases releases-page help checked stack locked-stack test-packages build locked-build coarrays verify locked-verify study locked-study \
+.PHONY: coverage questions history mpi locked-mpi abi locked-abi abi-page releases locked-releases releases-page help checked stack locked-stack test-packages build locked-build coarrays verify locked-verify study locked-study \
         locked-proof analysis figures report paper proof \
         proof-page reference compare compare-layers site check-site references test lint format docs docs-tools release-check bench clean \
         distclean
@@ -207,8 +207,16 @@ needs = $(if $($(1)),,$(error $@: give $(1)=x))
 site: checked ## Measure: write site_configs/NAME from what is found on this machine (NAME=x)
 	@$(call needs,NAME)$(PYTHON) -m reframe_tests.harness new-site "$$NAME"
 
+mpi: checked ## Measure: add an MPI library to a site (NAME=x FROM=wheel|module|spack|prefix, WHERE, SITE=local)
+	@$(call needs,NAME)$(call needs,FROM):
+	$(LOCKED) locked-mpi
+
+locked-mpi:
+	@COTEJO_SITE="$${SITE:-local}" $(PYTHON) -m stack.installations "$$STACK" "$$NAME" "$$FROM" "$$WHERE"
+
 check-site: checked ## Measure: check the files of a site, then launch each placement once (NAME=x)
-	@$(call needs,NAME)$(PYTHON) -m reframe_tests.harness check-site "$$NAME"
+	@$(call needs,NAME)COTEJO_SITE="$$NAME" $(AGAIN) build
+	@$(PYTHON) -m reframe_tests.harness check-site "$$NAME"
 
 references: checked ## Measure: compute the reference intervals of a site from its results (SITE=x)
 	@$(call needs,SITE)$(PYTHON) -m reframe_tests.harness references "$$SITE"

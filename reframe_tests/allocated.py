@@ -51,7 +51,15 @@ class one_allocation(rfm.RunOnlyRegressionTest):  # noqa: N801
     def ask_for_nodes(self):
         group = GROUPS[self.group]
         hosts, seconds = self.planned()
-        self.job.options += submission.options(group, hosts)
+        asked = submission.options(group, hosts)
+        if group[0]["scheduler"] == "flux":
+            # Beside this process, because ReFrame's jobs of Flux are of one core.
+            words = ["flux", "batch", *asked, f"--time-limit={seconds:.0f}s",
+                     *group[0].get("access", []), "--wrap", self.executable, *self.executable_opts]
+            self.executable = "flux job attach"
+            self.executable_opts = [f'"$({" ".join(words)})"']
+        else:
+            self.job.options += asked
         self.job.launcher = getlauncher("local")()
         self.env_vars = {
             **{name: shlex.quote(value) for name, value in submission.variables().items()},

@@ -6,11 +6,13 @@ An experiment derives from `Experiment` and one of the scales, says what is meas
 """
 
 import os
+import sys
 import time
 
 import reframe as rfm
 from reframe.core.builtins import run_after, run_before, sanity_function
-from reframe.core.exceptions import SanityError
+from reframe.core.exceptions import ReframeFatalError, SanityError
+from reframe.core.runtime import runtime
 
 from .harness.launch import planning, recording, scales, twins
 from .harness.launch.request import CannotBeError, MachineError, Request
@@ -25,6 +27,21 @@ __all__ = ["FAMILIES", "TRANSPORTS", "Bench", "Experiment", "Full", "Quick", "Sm
 
 FAMILIES = families.of_site(sites.site_folder(), simulators=True, layers=True)
 TRANSPORTS = transport.load()
+
+
+def check_configuration():
+    """Ends ReFrame where it reads these tests without the configuration of cotejo."""
+    try:
+        name = runtime().system.name
+    except ReframeFatalError:  # the tests are read by another program
+        return
+    if name != sites.site_name():
+        sys.exit(f"cotejo: ReFrame selected system {name!r}, not site {sites.site_name()!r}; set "
+                 f"RFM_CONFIG_FILES={families.REPO}/reframe_tests/config.py, or correct "
+                 f"`hostnames` in {sites.site_folder()}/reframe.py")
+
+
+check_configuration()
 
 
 class Experiment(Question, Planned, Usual, rfm.RunOnlyRegressionTest):
@@ -86,6 +103,8 @@ class Experiment(Question, Planned, Usual, rfm.RunOnlyRegressionTest):
         if not self.is_dry_run():  # which writes the whole job script and starts nothing
             self.reach_machine()
         self.env_vars.update(request.environment(self.env_vars))
+        if not self.local:
+            self.job.options += self.current_partition.extras.get("chunk", [])
         launcher = self.job.launcher
         launcher.options += request.launcher_options()
         launcher.modifier = families.helper("cotejo-guard")

@@ -16,25 +16,32 @@ sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from reframe_tests.harness import backends  # noqa: E402
 from reframe_tests.harness.backends import launchers  # noqa: E402, F401
 from reframe_tests.harness.commands import site_files  # noqa: E402
-from reframe_tests.harness.launch import scales  # noqa: E402
+from reframe_tests.harness.launch import scales, selection  # noqa: E402, F401
 from reframe_tests.harness.machine import (  # noqa: E402
     allocation,
     environment,
     removal,
 )
-from reframe_tests.harness.model import families, installation, sites  # noqa: E402
+from reframe_tests.harness.model import (  # noqa: E402
+    binding,
+    families,
+    installation,
+    sites,
+)
 from reframe_tests.harness.study import submission  # noqa: E402
 
 STACK = families.stack_prefix()
 try:
     scales.check_environment()
+    if wrong := site_files.file_problems():
+        sys.exit(f"cotejo: {sites.site_folder()}/{wrong[0]}")
     SYSTEM = sites.system(sites.site_folder())
     KNOWN = families.of_site(sites.site_folder(), simulators=True, layers=True)
     if not any(family.installed(STACK) for family in KNOWN.values()):
         sys.exit(f"cotejo: no MPI library of site {SYSTEM['name']!r} in {STACK}; run `make "
                  "stack` (`make build` for one in mpis.yaml), or set COTEJO_STACK")
-    if wrong := site_files.system_problems(sites.site_folder()):
-        sys.exit(f"cotejo: {sites.site_folder()}/reframe.py: {wrong[0]}")
+    if wrong := site_files.unbuilt(sites.site_folder(), STACK):
+        sys.exit(f"cotejo: {wrong[0]}")
     # ReFrame opens its log before it makes any folder.
     removal.claim(STACK / "reframe")
 except ValueError as err:
@@ -71,6 +78,16 @@ def load_modules():
             "module system (Lmod or Environment Modules)")
 
 
+def with_chunks(partition):
+    """A partition whose resources of chunks are in its extras: ReFrame would write a `select` of
+    them alone into a job that asks for complete nodes."""
+    chunk = allocation.resources(partition)
+    if not chunk:
+        return partition
+    return {**partition, "extras": {**partition.get("extras", {}), "chunk": chunk},
+            "access": [word for word in partition["access"] if word not in chunk]}
+
+
 def systems():
     """The site's systems; a partition without `environs` gets every MPI of the stack."""
     load_modules()
@@ -85,14 +102,16 @@ def systems():
         partition["prepare_cmds"] = [
             environment.clearing(
                 [*DECLARED, *KNOWN.values()], modules="modules_system" in SYSTEM,
-                scheduler=partition["scheduler"] != "local" or partition["launcher"] != "mpirun"),
+                scheduler=partition["scheduler"] != "local" or binding.kind_of(
+                    partition["launcher"], partition.get("extras", {})) != "library"),
             *partition.get("prepare_cmds", [])]
-    SYSTEM["partitions"] = [allocation.fit(partition)
+    SYSTEM["partitions"] = [with_chunks(allocation.fit(partition))
                             for partition in allocation.served(SYSTEM["partitions"])]
     for partition in SYSTEM["partitions"]:
         wanted = partition.get("environs", [n for n, f in KNOWN.items() if not f.simulator])
         partition["environs"] = [name for name in wanted if name in PRESENT
-                                 and PRESENT[name].started_by(partition["launcher"])]
+                                 and PRESENT[name].started_by(binding.kind_of(
+                                     partition["launcher"], partition.get("extras", {})))]
         if not partition["environs"] and len(SYSTEM["partitions"]) == 1:
             sys.exit(f"cotejo: partition {partition['name']!r}: launcher {partition['launcher']} "
                      f"starts none of its MPI libraries in {STACK} ({', '.join(wanted)})")
@@ -103,7 +122,7 @@ def systems():
         if DRY_RUN:
             partition["max_jobs"] = DRY_RUN
         extras = partition.setdefault("extras", {})
-        if partition["launcher"] == "srun":
+        if binding.kind_of(partition["launcher"], extras) == "slurm":
             extras["srun_mpi"] = families.srun_interfaces(KNOWN, extras)
         partition["features"] = sorted({*partition.get("features", []),
                                         *backends.of(

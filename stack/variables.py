@@ -12,7 +12,7 @@ import sys
 
 REPO = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPO))
-from reframe_tests.harness.model import factors  # noqa: E402
+from reframe_tests.harness.model import factors, names  # noqa: E402
 
 #: The page that explains problems.
 HELP = "docs/faq.md"
@@ -38,7 +38,10 @@ FORMS = {
     "BUDGET": (r"[0-9]*\.?[0-9]+[smh]", "a time such as 90s, 20m or 2h"),
     "TAG": (WORD, "a word such as quick"),
     "MPI": (WORD, "the name of an MPI"),
-    "FROM": (r"[0-9][0-9.]{0,30}", "a version such as 4.3.2"),
+    "FROM": (r"[0-9][0-9.]{0,30}|wheel|module|spack|prefix",
+             "a version such as 4.3.2, or wheel, module, spack or prefix"),
+    "WHERE": (r"[A-Za-z0-9/][A-Za-z0-9/._+@%~=:, -]*",
+              "a folder, modules, a spec of Spack, or a version"),
     "TO": (r"[0-9][0-9.]{0,30}", "a version such as 5.0.2"),
     "NAME": (WORD, "letters, digits, dots, dashes and underscores"),
     "SITE": (WORD, "the name of a folder in site_configs"),
@@ -98,10 +101,27 @@ def part_problem(text):
         f"{shown(text)} is not a bench; choose one of {', '.join(parts)}")
 
 
+def given_names(flags):
+    """Names of the variables that were given to make, from its MAKEFLAGS."""
+    words = re.findall(r"(?:\\.|\S)+", flags.partition("-- ")[2], re.DOTALL)
+    return [found[1] for word in words if (found := re.match(r"([A-Za-z_]\w*)[:?+]?=", word))]
+
+
+def name_problem(values):
+    """The first given variable that is not an option."""
+    known = [*values.get("GIVEN", "").split(), "SPACK"]
+    for name in given_names(values.get("MAKEFLAGS", "")) if len(known) > 1 else ():
+        if name not in known:
+            return f"{name} is not an option{names.nearest(name, known)}"
+    return ""
+
+
 def problem(values):
     """The first problem of the variables, in one line, or ''."""
     if reason := path_problem(str(REPO)):
         return f"the path of the checkout {reason}; move the checkout ({HELP}#a-path-is-refused)"
+    if reason := name_problem(values):
+        return f"{reason} (docs/commands.md lists the options)"
     for name in FOLDERS:
         if reason := values.get(name) and path_problem(values[name]):
             return f"{name}: {reason}; give another path ({HELP}#a-path-is-refused)"

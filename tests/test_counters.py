@@ -52,6 +52,7 @@ def launched(tmp_path):
 
 def said(stage, carrier, payload, card="", asked=ASKED, **more):
     seen = {"payload_bytes": payload, "tcp_bytes": 0, "interfaces": {}, **more}
+    card = (card,) if isinstance(card, str) and card else card
     proof = counters.counted(stage, carrier, seen, card)
     return proof, counters.problem(proof, carrier, asked, seen, card)
 
@@ -92,9 +93,14 @@ def test_another_card_than_the_sites_is_told(launched):
     carrier = TRANSPORTS["infiniband"]
     files = {PORT.format("mlx5_0"): (0, 250_000), PORT.format("mlx5_1"): (0, 10)}
     stage = launched(["infiniband"], files, files)
-    assert "mlx5_1 of the site received 80 B, another carried the messages: n0.cluster: " in said(
+    assert "mlx5_1 of the site received 80 B, another card carried the messages: n0.c" in said(
         stage, carrier, 2_000_000, card="mlx5_1")[1]
     assert said(stage, carrier, 2_000_000, card="mlx5_0")[1] == ""
+    # Messages that are split over the cards of the site.
+    files = {PORT.format("mlx5_0"): (0, 125_000), PORT.format("mlx5_1"): (0, 125_000)}
+    stage = launched(["infiniband"], files, files)
+    assert said(stage, carrier, 2_000_000, card=("mlx5_0", "mlx5_1"))[1] == ""
+    assert said(stage, carrier, 2_000_000, card=("mlx5_0",))[1]
 
 
 def test_a_card_that_is_not_there_is_said(launched):

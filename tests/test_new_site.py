@@ -38,8 +38,8 @@ def program(tmp_path, monkeypatch):
 
 def found_on(text=TWO_SOCKETS, scheduler=("slurm", ["batch", "debug"]), allowed=None, **more):
     return {"host": "login3.cluster-a", "topology": topology.parse(text, allowed), "xml": text,
-            "scheduler": scheduler, "nodes": {"2:4:1": 2}, "mpis": ["module: openmpi/5.0.7"],
-            "externals": {}, **more}
+            "scheduler": scheduler, "nodes": {"2:4:1": 2}, "externals": {},
+            "mpis": "openmpi: {modules: [openmpi/5.0.7]}\n", **more}
 
 
 def partition_of(tmp_path, **found):
@@ -112,12 +112,12 @@ def test_another_version_of_hwloc_is_one_line():
 
 # What programs on PATH tell
 
-def test_an_mpi_on_path_is_listed_once_by_what_it_says(tmp_path, program, monkeypatch):
+def test_an_mpi_on_path_is_listed_once(tmp_path, program, monkeypatch):
     program("mpicc", "")
     program("mpirun", "echo mpirun of Deep Thought 42")
     (tmp_path / "alias").symlink_to("bin")
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:{tmp_path}/alias")
-    assert inventory.mpis() == [f"on PATH: {tmp_path}/bin/mpicc (mpirun of Deep Thought 42)"]
+    assert inventory.places() == [{"home": str(tmp_path)}]
 
 
 def test_nodes_that_differ_are_counted_by_kind_that_of_this_host_first(program):
@@ -158,9 +158,9 @@ def test_mpis_in_modules_and_installed_by_spack(tmp_path, program, monkeypatch):
     for name in ("openmpi/5.0.7", "mpi/intel/2021.17", "gcc/13.2.0"):
         put(tmp_path, f"modules/{name}", "#%Module")
     monkeypatch.setenv("MODULEPATH", f"{tmp_path}/modules:")
-    program("spack", '[ "$1 $2" = "-E find" ] && echo mpich@4.3.0 /opt/mpich')
-    assert inventory.mpis() == ["module: mpi/intel/2021.17", "module: openmpi/5.0.7",
-                              "Spack: mpich@4.3.0 /opt/mpich"]
+    program("spack", '[ "$1 $2" = "-E find" ] && echo /opt/mpich')
+    assert inventory.places() == [{"modules": ["mpi/intel/2021.17"]},
+                                  {"modules": ["openmpi/5.0.7"]}, {"home": "/opt/mpich"}]
 
 
 def test_the_module_system_is_that_of_the_shell(program, monkeypatch):
@@ -249,7 +249,7 @@ def test_the_site_of_two_sockets_with_slurm(written):
     assert (partition["scheduler"], partition["launcher"]) == ("slurm", "srun")
     assert partition["access"] == ["--partition=batch", "--exclusive"]
     assert partition["extras"] == {"nodes": 2}
-    assert "module: openmpi/5.0.7" in (site / "reframe.py").read_text()
+    assert (site / "mpis.yaml").read_text() == "openmpi: {modules: [openmpi/5.0.7]}\n"
     assert file_problems("big") == []
     with pytest.raises(FileExistsError):
         written(found_on())

@@ -56,7 +56,7 @@ def test_a_site_is_checked_in_one_job(pbs, tmp_path):
                      PYTHONPATH=str(families.REPO))
     assert "site: fake: compute near intel-mpi shm: ok\n" in said, said[-3000:]
     assert len((tmp_path / "submitted").read_text().splitlines()) == 1
-    assert "#PBS -l select=1:ncpus=2\n" in (tmp_path / "job.sh").read_text()
+    assert "#PBS -l select=1:ncpus=2:mpiprocs=2\n" in (tmp_path / "job.sh").read_text()
 
 
 @pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack`")
@@ -67,7 +67,7 @@ def test_a_bare_reframe_submits_one_job_that_runs_all_blocks_and_ends_with_the_r
     assert f"\n{tmp_path}/report/report.html\n" in output, output[-3000:]
     assert len((tmp_path / "submitted").read_text().splitlines()) == 1
     script = (tmp_path / "job.sh").read_text()
-    for line in ("-q work", "-l select=1:ncpus=2", "-l place=scatter:excl", "-r n"):
+    for line in ("-q work", "-l select=1:ncpus=2:mpiprocs=2", "-l place=scatter:excl", "-r n"):
         assert f"#PBS {line}\n" in script
     assert re.search(r"#PBS -l walltime=0:\d+:0\n", script)
     assert "export I_MPI_" not in script
@@ -92,10 +92,44 @@ def test_partitions_that_have_the_same_way_to_their_nodes_share_an_allocation():
 def test_an_allocation_has_as_many_nodes_as_its_cells_have_hosts(monkeypatch):
     """A study of two ranks took all 500 nodes of a partition."""
     monkeypatch.setattr(allocation, "nodes_up", lambda partition: 500)
-    monkeypatch.setattr(submission, "cores_of", lambda group: 64)
+    monkeypatch.setattr(submission, "size_of", lambda group: (64, 128))
     group = [{"name": "a", "scheduler": "slurm", "extras": {"nodes": 512}}]
     assert [submission.options(group, hosts)[0] for hosts in (1, 4, 512)] == [
         "--nodes=1", "--nodes=4", "--nodes=500"]
+
+
+@pytest.mark.parametrize(("scheduler", "access", "said"), [
+    ("slurm", [], "--nodes=2 --no-requeue --no-kill"),
+    ("pbspro", ["-q work", "model=rom_ait"],
+     "-l select=2:ncpus=64:mpiprocs=128:model=rom_ait -l place=scatter:excl -r n"),
+    ("pbs", ["-l place=scatter"], "-l select=2:ncpus=64:mpiprocs=128 -r n"),
+    ("torque", ["himem"], "-l nodes=2:ppn=64:himem -r n"),
+    ("lsf", [], "-nnodes 2 -rn"), ("sge", [], "-pe ompi 256 -r n"),
+    ("flux", [], "--nodes=2 --exclusive")])
+def test_each_scheduler_is_asked_for_complete_nodes(monkeypatch, scheduler, access, said):
+    """Only Slurm and PBS had a job for a study; resources of the site made a second `select`."""
+    monkeypatch.setattr(submission, "size_of", lambda group: (64, 128))
+    monkeypatch.setattr(allocation, "nodes_up", lambda partition: 500)
+    group = [{"name": "a", "scheduler": scheduler, "access": access,
+              "extras": {"nodes": 16, "parallel_environment": "ompi"}}]
+    assert " ".join(submission.options(group, 2)) == said
+
+
+@pytest.mark.parametrize(("variables", "nodes"), [
+    ({"LSB_JOBID": "9", "LSB_MCPU_HOSTS": "batch1 1 h1 42 h2 42"}, ["h1", "h2"]),
+    ({"LSB_JOBID": "9", "LSB_MCPU_HOSTS": "h1 64"}, ["h1"]),
+    ({"JOB_ID": "9", "PE_HOSTFILE": "h1 64 all.q@h1 UNDEFINED\nh2 64 all.q@h2 UNDEFINED\n"},
+     ["h1", "h2"])])
+def test_the_nodes_of_a_job_are_those_of_its_scheduler(monkeypatch, tmp_path, variables, nodes):
+    for name in ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_URI", "PE_HOSTFILE"):
+        monkeypatch.delenv(name, raising=False)
+    for name, text in variables.items():
+        (tmp_path / "hosts").write_text(text)
+        monkeypatch.setenv(name, str(tmp_path / "hosts") if name == "PE_HOSTFILE" else text)
+    allocation.around.cache_clear()
+    found = allocation.around()
+    allocation.around.cache_clear()
+    assert (found.id, found.nodes) == ("9", nodes)
 
 
 def test_times_of_slurm_are_read():

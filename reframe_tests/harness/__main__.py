@@ -20,6 +20,7 @@ import importlib  # noqa: E402
 
 from .commands import shared  # noqa: E402
 from .machine import environment  # noqa: E402
+from .model import names  # noqa: E402
 
 COMMANDS = {"algorithms": "algorithms", "alone": "alone", "check-site": "check_site",
             "cluster": "cluster", "compare": "compare", "dataset": "dataset",
@@ -30,7 +31,7 @@ COMMANDS = {"algorithms": "algorithms", "alone": "alone", "check-site": "check_s
 def main():
     name = sys.argv[1] if len(sys.argv) > 1 else ""
     if name not in COMMANDS:
-        sys.exit(f"harness: {name!r} is no command; there are {', '.join(COMMANDS)}")
+        sys.exit(f"harness: {name!r} is no command; {names.there_are(name, COMMANDS)}")
     sys.argv[:2] = [name]
     for variable in os.environ.keys() - environment.isolated(os.environ).keys():
         del os.environ[variable]

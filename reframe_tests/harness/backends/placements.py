@@ -35,7 +35,7 @@ class Nodes:
         self.partition = partition
         self.path = sites.site_folder(site) / f"topology/{partition}.xml"
         self.count = extras.get("nodes", 1)
-        self.card = extras.get("card", "")
+        self.cards = topology.names_of(extras.get("card", ()))
         self.here = is_local or extras.get("topology") == "here"
         self.site = site
 
@@ -43,13 +43,20 @@ class Nodes:
     def topology(self):
         try:
             if self.path.exists():
-                return topology.of_file(self.path).with_card(self.card)
+                return topology.of_file(self.path).with_cards(self.cards)
             if self.here:
-                return topology.here().with_card(self.card)
+                return topology.here().with_cards(self.cards)
         except topology.TopologyError as err:
             raise PlacementError(str(err)) from None
         raise PlacementError(f"no {self.path}, which policies need: `make site` on a node of the "
                              "partition writes it")
+
+    def cores(self):
+        """Number of cores of a node, None where the site does not tell."""
+        try:
+            return len(self.topology.cores)
+        except PlacementError:
+            return None
 
     def get(self, name):
         found = declared(self.site)
@@ -58,7 +65,7 @@ class Nodes:
                                  f"{', '.join(found)}")
         return found[name]
 
-    def _check_cores(self, placement):
+    def check_cores(self, placement):
         """PlacementError names the cores of a list that a node does not have, or that this process
         may not use."""
         if not isinstance(placement.cpus, list) or not (self.here or self.path.exists()):
@@ -88,7 +95,7 @@ class Nodes:
 
         One whose cores and hosts another one of the site already has (listed before it) is not a
         placement of its own: PlacementError says which it equals."""
-        self._check_cores(self.get(name))
+        self.check_cores(self.get(name))
         place = self._choose(self.get(name), ranks, threads, hosts)
         if place is None:
             raise PlacementError(f"placement {name!r} has no room for {ranks} ranks here",

@@ -4,7 +4,7 @@
 import os
 
 from ..machine import allocation, inventory
-from ..model import families
+from ..model import binding, families
 from .backend import Backend
 
 
@@ -31,14 +31,21 @@ class Real(Backend):
                                   request.on_hosts)
 
     def options(self, request):
-        words = []
-        if request.launcher == "srun":
-            # In an allocation of more, srun would start one rank on each of its cores.
-            words = [f"--nodes={request.place.hosts}", f"--ntasks={request.ranks}"]
-            if request.interface:
-                words.append(f"--mpi={request.interface}")
-        return words + request.family.flags(request.launcher, request.place.cpus,
-                                            request.place.hosts)
+        return [*binding.counts(request.binding, request.ranks, request.place.hosts,
+                                request.interface),
+                *request.family.flags(request.binding, request.place.cpus, request.place.hosts),
+                *self.site_options(request.family.name)]
+
+    def site_options(self, mpi):
+        """Options of the launcher that the partition declares, for all libraries or one."""
+        found = self.extras.get("options", [])
+        return found if isinstance(found, list) else [*found.get("all", []), *found.get(mpi, [])]
+
+    def files(self, request):
+        if request.binding != "jsrun":
+            return {}
+        return {binding.ERF: binding.erf(binding.as_sets(request.place.cpus),
+                                         request.place.hosts)}
 
     def each_rank(self, request, study):
         if request.place.hosts == 1:

@@ -7,8 +7,10 @@ import socket
 
 import yaml
 
+from stack import installations
+
 from ..machine import inventory, removal, topology
-from ..model import sites
+from ..model import families, sites
 from ..model.placement import Placement, PlacementError
 from . import shared
 
@@ -70,7 +72,7 @@ def reframe_py(name, found):
     """Text of the site's reframe.py."""
     queues = found["scheduler"][1]
     seen = "".join(f"# {line}\n" for line in
-                   [f"partitions: {', '.join(queues)}"] * bool(queues) + found["mpis"])
+                   [f"partitions: {', '.join(queues)}"] * bool(queues))
     host = re.sub(r"\d+", r"\\d+", re.escape(found["host"]).replace(r"\-", "-"))
     return (f'{HEAD}"""Site {name}; written by `make site`, to be read and corrected."""\n\n'
             + (f"# Found on the machine:\n{seen}\n" if seen else "")
@@ -162,13 +164,16 @@ def inspect():
     return {"host": socket.gethostname(), "topology": topology.here(), "xml": topology.xml(),
             "scheduler": (scheduler, queues), "nodes": inventory.nodes(scheduler, queues),
             "accounting": inventory.has_accounting(), "shared_cores": inventory.is_virtual_host(),
-            "mpis": inventory.mpis(), "externals": inventory.externals()}
+            "mpis": installations.mpis_yaml(families.stack_prefix()),
+            "externals": inventory.externals()}
 
 
 def write(name, found, folder):
     """Writes the site, whole or not at all; FileExistsError where it is there already."""
     texts = {"reframe.py": reframe_py(name, found), "placements.yaml": placements_yaml(found),
              "spack/packages.yaml": packages_yaml(name, found)}
+    if found["mpis"]:
+        texts["mpis.yaml"] = found["mpis"]
     if found["scheduler"][0] != "local":
         # ReFrame runs on another host than the ranks.
         texts["topology/compute.xml"] = found["xml"]

@@ -4,12 +4,40 @@ files together tell."""
 
 import re
 
-from ..backends import clusters, simgrid
-from ..model import declarations, families, sites, transport
+from ..backends import clusters, placements, simgrid
+from ..model import binding, declarations, families, names, sites, transport
+from ..model.placement import PlacementError
+
+try:
+    from reframe.core import backends as registered
+    from reframe.core.exceptions import ConfigError
+
+    from ..backends import launchers
+except ImportError:  # before `make stack`
+    launchers = None
+
+#: Words for the nearest name; a site may have further ones of its own.
+SCHEDULERS = ("local", "slurm", "squeue", "pbs", "pbspro", "torque", "lsf", "flux", "sge", "oar",
+              "ssh")
+LAUNCHERS = ("local", "srun", "srunalloc", "mpirun", "mpirun-openmpi", "mpirun-intelmpi",
+             "mpiexec", "ibrun", "lrun", "jsrun", "flux", "alps", "smpirun")
 
 
-def file_problems(name):
-    """All problems of a site; ValueError where there is no such site."""
+def is_registered(kind, name, folder):
+    """Whether ReFrame knows a scheduler or launcher, or the site registers it; one whose library
+    is missing is known."""
+    if not launchers:
+        return True
+    launchers.register_of_site(folder)
+    try:
+        getattr(registered, f"get{kind}")(name)
+    except ConfigError as err:
+        return not str(err).startswith("no such")
+    return True
+
+
+def file_problems(name=None):
+    """All problems in the files of a site; ValueError where there is no such site."""
     folder, wrong = sites.site_folder(name), []
 
     def attempt(label, check):
@@ -25,6 +53,8 @@ def file_problems(name):
     for file in (name for name in sites.SCHEMAS if name != "mpis.yaml"):
         attempt(file, lambda file=file: MORE.get(file, lambda folder, data: [])(
             folder, sites.read(folder, file)))
+    if not wrong:
+        attempt("placements.yaml", lambda: core_problems(folder))
     for path in sorted(folder.glob("platforms/*.yaml")):
         attempt(f"platforms/{path.name}", lambda path=path: platform_problems(path))
     return wrong
@@ -37,18 +67,25 @@ def system_problems(folder):
     except declarations.DeclarationError:  # said of its own file
         return []
     return [f"partition {partition['name']}: {line}" for partition in system["partitions"]
-            for line in partition_problems(partition, known)]
+            for line in partition_problems(partition, known, folder)]
 
 
-def partition_problems(partition, known):
+def partition_problems(partition, known, folder):
     """Names that are declared nowhere."""
     extras = partition.get("extras", {})
-    wrong = [f"no MPI {mpi!r} is declared; there are {', '.join(known)}"
+    wrong = [f"no MPI {mpi!r} is declared; {names.there_are(mpi, known)}"
              for mpi in [*partition.get("environs", []), *extras.get("srun_mpi", {})]
              if mpi not in known]
+    wrong += [f"no {kind} {partition[kind]!r} is registered with ReFrame"
+              f"{names.nearest(partition[kind], there)}"
+              for kind, there in (("scheduler", SCHEDULERS), ("launcher", LAUNCHERS))
+              if not is_registered(kind, partition[kind], folder)]
+    if not wrong and not binding.kind_of(partition["launcher"], extras):
+        wrong.append(f"launcher {partition['launcher']!r}: no options are known that place ranks "
+                     f"on cores; declare `binding` in extras ({', '.join(binding.KINDS)})")
     if extras.get("cluster", "") not in ("", *clusters.declared()):
-        wrong.append(f"extras: no cluster {extras['cluster']!r}; there are "
-                     f"{', '.join(clusters.declared())}")
+        wrong.append(f"extras: no cluster {extras['cluster']!r}; "
+                     f"{names.there_are(extras['cluster'], clusters.declared())}")
     if "platform" in extras:
         try:
             simgrid.platform(extras["platform"])
@@ -66,9 +103,21 @@ def placement_problems(folder, data):
     return wrong
 
 
+def core_problems(folder):
+    """Cores in lists that the nodes of a partition do not have."""
+    for partition in sites.system(folder)["partitions"]:
+        nodes = placements.Nodes(partition["name"], partition.get("extras", {}),
+                                 partition["scheduler"] == "local", folder.name)
+        for name in placements.names(folder.name):
+            try:
+                nodes.check_cores(nodes.get(name))
+            except PlacementError as err:
+                yield f"partition {partition['name']}: {err}"
+
+
 def scale_problems(folder, data):
     known = transport.load()
-    return [f"transports: no transport {name!r} is declared; there are {', '.join(known)}"
+    return [f"transports: no transport {name!r} is declared; {names.there_are(name, known)}"
             for name in data.get("transports", []) if name not in known]
 
 
@@ -91,6 +140,13 @@ def package_problems(folder, data):
             for name, entry in data.get("packages", {}).items()
             for external in entry.get("externals", [])
             if not re.match(rf"{re.escape(name)}(?![\w-])", external["spec"])]
+
+
+def unbuilt(folder, stack):
+    """Installations that the site lists in `mpis.yaml` and for which nothing was built."""
+    return [f"{folder}/mpis.yaml: {name} is not built in {stack}; run `COTEJO_SITE={folder.name} "
+            "make build`" for name, family in families.of_site(folder).items()
+            if family.installation.own and not family.installed(stack)]
 
 
 #: What a file's schema cannot tell.

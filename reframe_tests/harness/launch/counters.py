@@ -27,8 +27,8 @@ SCRIPT = """look() {{ for file in {files}; do \
 look before; "$@"; ended=$?; look after; exit $ended"""
 
 
-def wanted(transport, card=""):
-    """Counters that a launch is held against; `card`: the one that the partition names."""
+def wanted(transport, card=()):
+    """Counters that a launch is held against; `card`: those that the partition names."""
     tcp = transport.proof.get("tcp") == "carries" and card
     return [*(n for n in transport.proof if n in FILES), *(["interfaces"] if tcp else [])]
 
@@ -68,7 +68,7 @@ def received(stage, name):
     return found
 
 
-def counted(stage, transport, observed, card=""):
+def counted(stage, transport, observed, card=()):
     """The member `proof` of a description: counter -> host -> card -> bytes; of TCP connections
     the ranks' own."""
     own = {"tcp": {"ranks": observed["tcp_bytes"]}} if "tcp" in transport.proof else {}
@@ -81,8 +81,9 @@ def must_cross(payload, asked):
     return payload * (asked["hosts"] - 1) / max(asked["ranks"] - 1, 1)
 
 
-def problem(proof, transport, asked, observed, card=""):
-    """Why the counters contradict the transport, or ''. `card`: the site's, which is to carry."""
+def problem(proof, transport, asked, observed, card=()):
+    """Why the counters contradict the transport, or ''. `card`: the cards of the site that are to
+    carry the messages."""
     if asked["hosts"] < 2:
         return ""
     least = 0.9 * must_cross(observed.get("payload_bytes") or 0, asked)
@@ -98,10 +99,13 @@ def problem(proof, transport, asked, observed, card=""):
         said = "; ".join(f"{host}: " + ", ".join(f"{count} B ({one})" for one, count
                                                  in sorted(cards.items()))
                          for host, cards in sorted(hosts.items()))
-        if sum(max(cards.values()) for cards in hosts.values()) < least:
+        # Messages may be split over several cards.
+        most = sum if len(card) > 1 else max
+        if sum(most(cards.values()) for cards in hosts.values()) < least:
             return (f"transport {transport.name}: for {least / 0.9:.0f} B of payload between "
                     f"hosts cards received {said}")
-        if card and total.get(card, 0) < least:
-            return (f"transport {transport.name}: {card} of the site received "
-                    f"{total.get(card, 0)} B, another carried the messages: {said}")
+        own = sum(total.get(one, 0) for one in card)
+        if card and own < least:
+            return (f"transport {transport.name}: {', '.join(card)} of the site received {own} B, "
+                    f"another card carried the messages: {said}")
     return ""

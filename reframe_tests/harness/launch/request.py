@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 from .. import backends
 from ..backends import Backend
-from ..machine import cores, environment
-from ..model import algorithm_settings, factors, families
+from ..machine import cores, environment, topology
+from ..model import algorithm_settings, binding, factors, families
 from ..model.family import Family
 from ..model.placement import Place, PlacementError
 from ..model.transport import Transport
@@ -46,13 +46,14 @@ class Request:
     placement: str
     ranks: int
     backend: Backend
-    launcher: str = "mpirun"
+    #: The kind of the launcher's options (`model.binding`).
+    binding: str = "library"
     interface: str = ""
     threads: int = 1
     #: Number of hosts of which each is to have one rank (0: as the placement says).
     on_hosts: int = 0
-    #: The network card that is to carry the messages, where the partition names one.
-    card: str = ""
+    #: The network cards that are to carry the messages, where the partition names them.
+    card: tuple = ()
     settings_asked: list = field(default_factory=list)
     settings: dict = field(default_factory=dict)
     #: Variables given by name.
@@ -66,9 +67,10 @@ class Request:
         partition = test.current_partition
         extras, launcher = partition.extras, partition.launcher_type.registered_name
         asked = cls(family, transport, test.placement, test.num_tasks,
-                    backends.of(partition.name, extras, partition.scheduler.is_local), launcher,
+                    backends.of(partition.name, extras, partition.scheduler.is_local),
+                    binding.kind_of(launcher, extras),
                     extras.get("srun_mpi", {}).get(family.name, ""), test.threads,
-                    card=extras.get("card", ""))
+                    card=topology.names_of(extras.get("card", ())))
         asked.settle(extras, test.every_host, {n: getattr(test, n) for n in test.settings},
                      test.set_by_name)
         if asked.backend.dilation > 1 and test.own_clock:

@@ -4,7 +4,7 @@
 import ast
 import os
 
-from ..model import sites
+from ..model import factors, families, sites
 
 #: Files beside the tests that are no job of their own.
 NO_JOBS = ("__init__", "allocated", "base", "comparison", "config", "jobs")
@@ -17,6 +17,8 @@ def check_environment():
         text = os.environ.get(name, "")
         if text and not (text.isascii() and text.isdigit()):
             raise ValueError(f"{name}={text!r} is no number")
+    if reason := factors.problem(os.environ.get("COTEJO_SET", "")):
+        raise ValueError(f"COTEJO_SET: {reason}")
 
 
 def _launches(scale):
@@ -26,6 +28,14 @@ def _launches(scale):
 def tag(job, scale):
     """Tag of a job's tests of one scale: JOB for quick, JOB-check for smoke, else JOB-SCALE."""
     return {"quick": job, "smoke": f"{job}-check"}.get(scale, f"{job}-{scale}")
+
+
+def known_tags():
+    """Tags of all jobs and scales; exhibits have further ones."""
+    jobs = [path.stem for path in (families.REPO / "reframe_tests").glob("*.py")
+            if path.stem not in NO_JOBS]
+    return ["smoke", "quick", "full", *sorted(
+        tag(job, scale) for job in jobs for scale in ("smoke", "quick", "full"))]
 
 
 def _of_main_job(path):

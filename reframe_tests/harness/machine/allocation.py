@@ -50,6 +50,35 @@ def _slurm(number):
     return Allocation("slurm", number, names, shared.get(told.get("OverSubscribe")))
 
 
+def _lsf(number):
+    """LSF: host and number of slots, in turn. The host that runs the script of a job of jsrun has
+    one slot and no ranks."""
+    words = os.environ.get("LSB_MCPU_HOSTS", "").split()
+    slots = {host: int(count) for host, count in zip(words[::2], words[1::2], strict=False)}
+    names = list(slots)
+    if len(names) > 1 and slots[names[0]] == 1 < max(slots.values()):
+        names = names[1:]
+    return Allocation("lsf", number, names) if names else None
+
+
+def _sge(number):
+    """Grid Engine: a line with host and slots for each host."""
+    try:
+        lines = pathlib.Path(os.environ["PE_HOSTFILE"]).read_text().splitlines()
+    except (KeyError, OSError):
+        return None
+    return Allocation("sge", number, [line.split()[0] for line in lines if line.strip()])
+
+
+def _flux(uri):
+    """A Flux instance that is a job of another one; the system's own instance is none."""
+    number = _words("flux", "getattr", "jobid")
+    if not number:
+        return None
+    hosts = _words("flux", "hostlist", "--expand", "local")
+    return Allocation("flux", number[0], hosts)
+
+
 def _pbs(number):
     """PBS, and PALS on top of it: the file of nodes names one for each place of a rank."""
     try:
@@ -62,22 +91,51 @@ def _pbs(number):
 @functools.cache
 def around():
     """The allocation around this process, or None."""
-    for variable, of in (("SLURM_JOB_ID", _slurm), ("PBS_JOBID", _pbs)):
+    for variable, of in (("SLURM_JOB_ID", _slurm), ("PBS_JOBID", _pbs), ("LSB_JOBID", _lsf),
+                         ("FLUX_URI", _flux), ("PE_HOSTFILE", _sge)):
         if number := os.environ.get(variable):
-            return of(number)
+            return of(os.environ.get("JOB_ID", "") if of is _sge else number)
     return None
 
 
-#: What each of ReFrame's schedulers is asked for, to have whole nodes in one job. Who takes a job
-#: away does not begin it anew: the study does, which knows what it has.
+#: Options of each of ReFrame's schedulers that ask for all of {nodes} nodes in one job. The
+#: scheduler does not begin a lost job anew: the study does, because it knows its launches.
+#: Sources: sbatch(1) of Slurm, qsub(1B) of PBS Professional and of Torque, "bsub -nnodes" of IBM
+#: Spectrum LSF, qsub(1) of Grid Engine.
+_SLURM = ["--nodes={nodes}", "--no-requeue", "--no-kill"]
+_PBS = ["-l select={nodes}:ncpus={cores}:mpiprocs={ranks}{chunk}", "-l place=scatter:excl", "-r n"]
 ASKED = {
-    # Of a node that dies the others go on: a launch on it is lost, and measured again.
-    "slurm": ["--nodes={nodes}", "--no-requeue", "--no-kill"],
-    "squeue": ["--nodes={nodes}", "--no-requeue", "--no-kill"],
-    "pbs": ["-l select={nodes}:ncpus={cores}", "-l place=scatter:excl", "-r n"],
-    "torque": ["-l nodes={nodes}:ppn={cores}", "-r n"]}
+    # If one node fails, the other nodes continue. The launch on it is lost and measured again.
+    "slurm": _SLURM, "squeue": _SLURM,
+    "pbs": _PBS, "pbspro": _PBS,
+    "torque": ["-l nodes={nodes}:ppn={cores}{chunk}", "-r n"],
+    "lsf": ["-nnodes {nodes}", "-rn"],
+    "sge": ["-pe {environment} {slots}", "-r n"],
+    # ReFrame's jobs of Flux have no nodes: `reframe_tests/allocated.py` starts `flux batch`.
+    "flux": ["--nodes={nodes}", "--exclusive"],
+}
 #: ReFrame's schedulers, by what gives the allocation.
-SCHEDULERS = {"slurm": ("slurm", "squeue"), "pbs": ("pbs", "torque")}
+SCHEDULERS = {"slurm": ("slurm", "squeue"), "pbs": ("pbs", "pbspro", "torque"), "lsf": ("lsf",),
+              "sge": ("sge",), "flux": ("flux",)}
+
+
+def resources(partition):
+    """Resources of each chunk of nodes in the access of a partition of PBS. They have no dash, and
+    belong into the one `select` of a job."""
+    if kind_of(partition["scheduler"]) != "pbs":
+        return []
+    return [word for word in partition.get("access", []) if not word.startswith(("-", "#"))]
+
+
+def asked(partition, nodes, cores, ranks):
+    """Options that ask for so many complete nodes of a partition of a site, of so many cores, with
+    room for so many ranks. What the site says of their place is kept."""
+    places = any(word.startswith("-l place") for word in partition.get("access", []))
+    fill = {"nodes": nodes, "cores": cores, "ranks": ranks, "slots": nodes * ranks,
+            "chunk": "".join(f":{word}" for word in resources(partition)),
+            "environment": partition.get("extras", {}).get("parallel_environment", "mpi")}
+    return [word.format(**fill) for word in ASKED[partition["scheduler"]]
+            if not (places and word.startswith("-l place"))]
 
 
 def kind_of(scheduler):
@@ -127,8 +185,15 @@ def fit(partition):
     """A partition of a site as it is from within an allocation of its scheduler: no launch is
     submitted, and there are no more nodes than it has."""
     found = around()
+    if partition["scheduler"] == "flux":  # ReFrame needs no bindings of Flux for it
+        partition = {**partition, "scheduler": "local"}
+        return _within(partition, found) if found and found.scheduler == "flux" else partition
     if not found or partition["scheduler"] not in SCHEDULERS[found.scheduler]:
         return partition
+    return _within(partition, found)
+
+
+def _within(partition, found):
     nodes = {"nodes": len(found.nodes)} if found.nodes else {}
     return {**partition, "scheduler": "local",
             "extras": {**partition.get("extras", {}), **nodes}}

@@ -106,35 +106,31 @@ def nodes(scheduler, queues):
 
 
 def _on_path():
-    folders = {}  # /bin may be /usr/bin
-    for folder in filter(None, os.environ.get("PATH", "").split(os.pathsep)):
-        folders.setdefault(os.path.realpath(folder), folder)
-    found = []
-    for mpicc in (pathlib.Path(folder) / "mpicc" for folder in folders.values()):
-        if mpicc.exists():
-            said = _words(f"{mpicc.parent}/mpirun", "--version").splitlines()
-            found.append(f"on PATH: {mpicc} ({(said or [mpicc.resolve().name])[0].strip()})")
-    return found
+    """Prefixes of the compilers of MPI libraries on PATH; /bin may be /usr/bin."""
+    return [{"home": str(pathlib.Path(folder).parent)} for folder in dict.fromkeys(
+        map(os.path.realpath, filter(None, os.environ.get("PATH", "").split(os.pathsep))))
+        if pathlib.Path(folder, "mpicc").exists()]
 
 
 def _modules():
+    """Modules whose names are those of MPI libraries; Lmod's files end in .lua."""
     found, of_an_mpi = [], "|".join(["mpi", *map(re.escape, families.load())])
     for folder in filter(None, os.environ.get("MODULEPATH", "").split(os.pathsep)):
-        names = (p for p in sorted(pathlib.Path(folder).glob("**/*")) if p.is_file())
-        found += [f"module: {name}" for name in (str(p.relative_to(folder)) for p in names)
-                  if re.search(of_an_mpi, name, re.I)]
+        names = [str(path.relative_to(folder)).removesuffix(".lua")
+                 for path in sorted(pathlib.Path(folder).glob("**/[!.]*")) if path.is_file()]
+        found += [{"modules": [name]} for name in names if re.search(of_an_mpi, name, re.I)]
     return found
 
 
 def _of_spack():
-    # Without an environment: an active one hides what else is installed.
-    words = _words("spack", "-E", "find", "--format", "{name}@{version} {prefix}", "mpi")
-    return [f"Spack: {line}" for line in words.splitlines() if line.strip()]
+    # Without an environment, because an active one hides other installations.
+    words = _words("spack", "-E", "find", "--format", "{prefix}", "mpi")
+    return [{"home": line.strip()} for line in words.splitlines() if line.strip()]
 
 
-def mpis():
-    """MPIs that are there: lines of text, each where it was found and what it is."""
-    return [*_on_path(), *_modules(), *_of_spack()]
+def places():
+    """Where MPI libraries may be on this machine: the keys `modules` or `home` of each."""
+    return [*_modules(), *_of_spack(), *_on_path()]
 
 
 def externals():

@@ -22,6 +22,11 @@ class TopologyError(ValueError):
     """Why hwloc tells nothing here, in one line."""
 
 
+def names_of(card):
+    """The names of network cards that `extras: card` declares: a name or a list of names."""
+    return (card,) if isinstance(card, str) else tuple(card)
+
+
 def spans(cores):
     """Cores as Linux lists them: [0, 1, 2, 8] -> '0-2,8'."""
     runs = [[core for _, core in run] for _, run in
@@ -103,9 +108,11 @@ class Topology:
         return [replace(self, cores=[core for core in self.cores if core.kind == rank])
                 for rank in ranks]
 
-    def with_card(self, name):
-        """The machine with the one network card that carries the messages; '': any."""
-        return replace(self, cards=[c for c in self.cards if c.name == name]) if name else self
+    def with_cards(self, names):
+        """The machine with the network cards that carry the messages, the first one first; none:
+        any card."""
+        return replace(self, cards=[card for name in names for card in self.cards
+                                    if card.name == name]) if names else self
 
 
 def _cpuset(element):

@@ -10,6 +10,7 @@ import jsonschema
 import referencing
 import yaml
 
+from . import names
 from .plain import FileError, read_plain
 
 SCHEMAS = pathlib.Path(__file__).parent / "schemas"
@@ -96,7 +97,7 @@ def _lines(error, data):
                 for other in others if key in value and other not in value]
     if error.validator == "additionalProperties":
         known = error.schema.get("properties", {})
-        return [f"{where}unknown key {key!r}; there are {', '.join(known)}"
+        return [f"{where}unknown key {key!r}; {names.there_are(key, known)}"
                 for key in value if key not in known]
     wanted = error.schema.get("description")
     shown = repr(value) if len(repr(value)) < 80 else f"{repr(value)[:77]}..."

@@ -4,13 +4,14 @@
 It imports nothing of ReFrame, so the stack's own scripts use it too.
 """
 
+import collections
 import dataclasses
 import functools
 import hashlib
 import os
 import pathlib
 
-from . import REPO, declarations, family, sites, stack_prefix
+from . import REPO, declarations, family, names, sites, stack_prefix
 
 #: Colours of installations beside the first of their family (Tol's muted scheme).
 FURTHER = ("#332288", "#88CCEE", "#44AA99", "#117733", "#999933", "#DDCC77", "#CC6677", "#882255",
@@ -61,14 +62,14 @@ def set_of(name):
     path = path if path.exists() else pathlib.Path(name).absolute()
     if not path.is_file():
         known = sorted(p.stem for p in (REPO / "reframe_tests/mpi_sets").glob("*.yaml"))
-        raise ValueError(f"MPIS={name}: no such file, and no set; there are {', '.join(known)}")
+        raise ValueError(f"MPIS={name}: no such file, and no set; {names.there_are(name, known)}")
     return str(path)
 
 
 def declared_in(path, site_wide=None):
     """The families that a file lists, in the keys of a site's `mpis.yaml`; `site_wide`: what the
     site says of those that they are like."""
-    listed = declarations.read(pathlib.Path(path), "mpis")
+    listed = sites.with_environment_names(declarations.read(pathlib.Path(path), "mpis"), path)
     said = {**(site_wide or {}),
             **{name: declarations.merged((site_wide or {}).get(name, {}), entry)
                for name, entry in listed.items()}}
@@ -80,12 +81,16 @@ def _listed(listed, said, path, site):
     unknown = [name for name in listed if name not in below and "like" not in listed[name]]
     if unknown:
         raise declarations.DeclarationError(
-            path, [f"no MPI {name!r} is declared; there are {', '.join(below)}, or say which of "
-                   "them it is `like`" for name in unknown])
+            path, [f"no MPI {name!r} is declared; say which of them it is `like`: "
+                   f"{names.there_are(name, below)}" for name in unknown])
     above = {**below, **{name: declarations.merged(below.get(name, {}), entry)
                          for name, entry in said.items()}}
-    return {name: told_apart(family.made(name, above, path, site, said[name]), said[name], number)
+    made = {name: told_apart(family.made(name, above, path, site, said[name]), said[name], number)
             for number, name in enumerate(listed)}
+    titles = collections.Counter(one.title for one in made.values())
+    return {name: dataclasses.replace(one, title=f"{one.title} ({name})")
+            if titles[one.title] > 1 and "like" in said[name] and "title" not in said[name]
+            else one for name, one in made.items()}
 
 
 def told_apart(one, entry, number):

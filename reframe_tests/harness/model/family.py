@@ -8,13 +8,11 @@ import pathlib
 import re
 from dataclasses import dataclass, field
 
-from . import declarations, transport
+from . import binding, declarations, transport
 from .installation import Installation, version_in, with_modules
 
 #: Keys of one installation, which another one that is `like` it does not take over.
 OF_ONE = ("home", "modules", "version")
-#: Launchers of schedulers, which start any MPI: of Slurm, and of PALS (HPE Cray).
-OF_SCHEDULERS = ("srun", "mpiexec")
 
 
 @dataclass(frozen=True)
@@ -255,9 +253,9 @@ class Family:
         begin = output.rfind("\n", 0, found.start()) + 1
         return output[begin:].split("\n", 1)[0].strip()[:300]
 
-    def started_by(self, launcher):
-        """Whether a partition's launcher can start it: its own, or one that starts every MPI."""
-        return bool(self.launcher) or launcher in OF_SCHEDULERS
+    def started_by(self, kind):
+        """Whether launchers of a kind of `binding` start it: its own, or one of a scheduler."""
+        return bool(self.launcher) or kind != "library"
 
     def start(self, ranks):
         """The words that start so many ranks with the launcher there is."""
@@ -275,27 +273,22 @@ class Family:
     def flags(self, launcher, cpus, hosts=1):
         """Launcher options that put local rank i of every host on `cpus[i]`.
 
-        `launcher` is ReFrame's name of it: `mpirun` takes the family's own words, `srun` takes
-        Slurm's for every family, `mpiexec` those of PALS (HPE Cray). An empty `cpus` binds
-        nothing; a rank's entry may be a list of several cores.
+        `launcher`: a launcher of ReFrame, or a kind of `binding`. An empty `cpus` binds nothing; a
+        rank's entry may be a list of several cores.
         """
         if not cpus:
             return []
-        sets = [rank if isinstance(rank, list) else [rank] for rank in cpus]
+        kind, sets = binding.LAUNCHERS.get(launcher, launcher), binding.as_sets(cpus)
         several = any(len(rank) > 1 for rank in sets)
         fill = {"cpus": ",".join("+".join(map(str, rank)) for rank in sets),
                 "masks": ",".join(f"{sum(1 << c for c in rank):#x}" for rank in sets),
                 "each": len(sets[0]), "ranks_per_host": len(cpus)}
-        if launcher == "srun":
-            kind, value = ("mask", fill["masks"]) if several else ("map", fill["cpus"])
-            # Without --cpus-per-task, which would give the step so many cores and no others.
-            return [f"--cpu-bind={kind}_cpu:{value}", f"--ntasks-per-node={len(cpus)}"]
-        if launcher == "mpiexec":
-            lists = ":".join(",".join(map(str, rank)) for rank in sets)
-            return ["--ppn", str(len(cpus)), "--cpu-bind", f"list:{lists}"]
-        if launcher != "mpirun":
-            raise ValueError(f"launcher {launcher!r}: no binding flags known; use mpirun or "
-                             f"{' or '.join(OF_SCHEDULERS)}")
+        if kind in binding.OPTIONS:
+            return binding.OPTIONS[kind](sets, several)
+        if kind != "library":
+            raise ValueError(f"launcher {launcher!r}: no options are known that place ranks on "
+                             "cores; declare `binding` in the extras of the partition: "
+                             f"{', '.join(binding.KINDS)}")
         if several and not self.several:
             raise ValueError(f"{self.title} declares no flags for several cores a rank")
         words = self.several if several else self.bind if hosts == 1 else self.per_host

@@ -4,7 +4,8 @@
 A policy is resolved on the topology of a partition's nodes. `compact` takes cores in hwloc's
 order, from those beside the network card on; `spread` takes each next rank as far from the
 others as the machine allows; `per-numa` puts one rank on each NUMA node, `one-per-node` one on
-each node; `siblings` takes the hardware threads of a core together. `same-cache` keeps to one
+each node; `siblings` takes the hardware threads of a core together. `per-card` puts one rank
+beside each network card. `same-cache` keeps to one
 last-level cache; `other-cache`, `other-numa` and `other-package` put every other rank on another
 cache of the NUMA node, another NUMA node of the package, another package. Policies keep to one
 kind of core, the fastest that has room.
@@ -80,6 +81,7 @@ class Placement:
         cores = len(topology.cores)
         return {"one-per-node": 1, "per-numa": len({c.numa for c in topology.cores}),
                 "same-cache": len(_beside(topology, self.card)) // width,
+                "per-card": len(topology.cards),
                 "siblings": sum(len(c.units) for c in topology.cores) // width}.get(
                     self.policy, cores // width)
 
@@ -93,7 +95,10 @@ class Placement:
             return grouped if threads > 1 else chosen
         topology = next((one for one in topology.kinds() if self._room(one, width) >= ranks),
                         topology)
-        if self.policy == "siblings":
+        if self.policy == "per-card":
+            sets = [[core.units[0] for core in taken]
+                    for taken in _beside_cards(topology, ranks, width)]
+        elif self.policy == "siblings":
             units = [unit for core in _ordered(topology, self.card) for unit in core.units]
             sets = [units[i * width:(i + 1) * width] for i in range(ranks)]
         elif self.policy in LEVELS:
@@ -129,6 +134,16 @@ def _beside(topology, card):
     """The cores of the cache that comes first."""
     cores = _ordered(topology, card)
     return [core for core in cores if all(core.shared(cores[0]))]
+
+
+def _beside_cards(topology, ranks, width):
+    """`width` cores beside each of the first network cards."""
+    free, found = list(topology.cores), []
+    for card in topology.cards[:ranks]:
+        free.sort(key=lambda core: core.numa != card.numa)  # a stable order
+        found.append(free[:width])
+        del free[:width]
+    return found
 
 
 def _pair(topology, placement):

@@ -6,7 +6,7 @@ import os
 import pathlib
 import runpy
 
-from . import REPO, declarations
+from . import REPO, declarations, names
 
 #: File of a site -> its schema; `platforms/*.yaml` are `platform`.
 SCHEMAS = {"mpis.yaml": "mpis", "placements.yaml": "placements", "scale.yaml": "scale",
@@ -26,7 +26,7 @@ def site_folder(name=None):
     if not (folder / "reframe.py").exists():
         known = sorted(p.parent.name for p in sites.glob("*/reframe.py"))
         raise ValueError(f"COTEJO_SITE={folder.name}: no {sites.name}/{folder.name}/reframe.py; "
-                         f"the sites are {', '.join(known)}")
+                         f"the sites are {', '.join(known)}{names.nearest(folder.name, known)}")
     return folder
 
 
@@ -68,7 +68,22 @@ def read(folder, file):
             raise declarations.DeclarationError(path, ["lacks `packages`"])
     if wrong := declarations.problems(data, SCHEMAS[file]):
         raise declarations.DeclarationError(path, wrong)
-    return data
+    return with_environment_names(data, path) if file == "mpis.yaml" else data
+
+
+def environment_name(name):
+    """The name of an installation in ReFrame and in names of cells, which have no dot."""
+    return name.replace(".", "-")
+
+
+def with_environment_names(listed, path):
+    """The entries of a file of installations by their names in ReFrame."""
+    found = {environment_name(name): entry for name, entry in listed.items()}
+    if len(found) < len(listed):
+        raise declarations.DeclarationError(
+            path, ["two names differ in a dot only, which ReFrame does not allow in names"])
+    return {name: {**entry, "like": environment_name(entry["like"])} if "like" in entry else entry
+            for name, entry in found.items()}
 
 
 def bounds(name=None):

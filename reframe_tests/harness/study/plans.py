@@ -13,7 +13,7 @@ import tempfile
 
 from ..launch import measuring, scales, sessions
 from ..machine import disk
-from ..model import families, sites, transport
+from ..model import families, names, sites, transport
 from . import child
 
 #: How often a launch that was lost may be measured again.
@@ -115,8 +115,10 @@ def list_cells(tag, like):
                               re.MULTILINE)
             if said and not listed:
                 sys.exit(f"study: ReFrame cannot list the tests: {said[0].strip()[:300]}")
+        known = scales.known_tags()
+        near = "" if tag in known or listed else names.nearest(tag, known)
         sys.exit(f"study: no test with tag {tag!r} can run on site {sites.site_name()!r}"
-                 f"{why_none(listed)}")
+                 f"{why_none(listed)}{near}")
     found = [(words["cell"], words["file"], words["partition"]) for words in noted
              if re.search(like, words["cell"])]
     if not found:

@@ -53,18 +53,19 @@ def nodes_of(group, hosts):
     return min(most, hosts, allocation.nodes_up(group[0]))
 
 
-def cores_of(group):
-    """Cores of one of its nodes, as far as the site tells."""
+def size_of(group):
+    """Cores of one of its nodes, and the most ranks on it, as far as the site tells. Ranks may
+    share cores, so they may be more."""
     names = {partition["name"] for partition in group}
-    return max(backend.rooms()[0] for backend in backends.of_site()
-               if backend.nodes.partition in names)
+    nodes = [backend for backend in backends.of_site() if backend.nodes.partition in names]
+    ranks = max(backend.rooms()[0] for backend in nodes)
+    return min(ranks, max(backend.nodes.cores() or ranks for backend in nodes)), ranks
 
 
 def options(group, hosts):
     """What the scheduler is asked for beside its access and the time; `hosts`: the most hosts of a
     planned cell."""
-    fill = {"nodes": nodes_of(group, hosts), "cores": cores_of(group)}
-    return [word.format(**fill) for word in allocation.ASKED[group[0]["scheduler"]]]
+    return allocation.asked(group[0], nodes_of(group, hosts), *size_of(group))
 
 
 def launch_s(tag):
