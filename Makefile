@@ -5,7 +5,7 @@
 # The options of all commands, given as NAME=value after the command. Variables of the environment
 # with such a name are ignored. A value is text: make expands nothing in it, and recipes receive it
 # through the environment only. stack/variables.py checks the values before any file is changed.
-override GIVEN := STACK DATA RESULTS FIGURES REPORT PAPER PROOF REFERENCE SAMPLES DROP TAG CELLS LAUNCHES \
+GIVEN = STACK DATA RESULTS FIGURES REPORT PAPER PROOF REFERENCE SAMPLES DROP TAG CELLS LAUNCHES \
         UNTIL BUDGET ALLOCATIONS NAME SITE PART PDF DELTA BEFORE AFTER CHANGED SET \
         PROGRAM METRIC UNIT BETTER CHECK BUILD RANKS THREADS MPI MPIS FROM TO WHERE
 given = $(if $(filter command,$(firstword $(origin $1))),$(value $1),$2)
