@@ -81,6 +81,7 @@ class Experiment(Question, Planned, Usual, rfm.RunOnlyRegressionTest):
         self.local = partition.scheduler.is_local
         if not self.local:
             self.max_pending_time = partition.extras.get("max_pending_time", "4h")
+            self.job.options += partition.extras.get("chunk", [])
         self.family = FAMILIES[self.current_environ.name]
         self.cell = planning.name_of(self, self.family.name, partition)
         self.choose_ranks()
@@ -103,8 +104,6 @@ class Experiment(Question, Planned, Usual, rfm.RunOnlyRegressionTest):
         if not self.is_dry_run():  # which writes the whole job script and starts nothing
             self.reach_machine()
         self.env_vars.update(request.environment(self.env_vars))
-        if not self.local:
-            self.job.options += self.current_partition.extras.get("chunk", [])
         launcher = self.job.launcher
         launcher.options += request.launcher_options()
         launcher.modifier = families.helper("cotejo-guard")
