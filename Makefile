@@ -55,7 +55,10 @@ CLAIM   = $(REMOVE) --claim /
 BENCHES = bench bench_sampler bench_analysis bench_sites bench_kernels bench_faults
 
 .DEFAULT_GOAL := help
-.PHONY: coverage questions history mpi locked-mpi abi locked-abi abi-page releases locked-releases releases-page help checked stack locked-stack test-packages build locked-build coarrays verify locked-verify study locked-study \
+.PHONY: coverage questions history mpi locked-mpi algorithms guidelines locked-guidelines \
+        guidelines-page abi locked-abi abi-page releases locked-releases releases-page help \
+        checked stack locked-stack test-packages build locked-build coarrays verify \
+        locked-verify study locked-study \
         locked-proof analysis figures report paper proof \
         proof-page reference compare compare-layers site check-site references test lint format docs docs-tools release-check bench clean \
         distclean
@@ -194,6 +197,20 @@ releases-page: analysis # the report of the last search
 	@$(CLAIM) "$$(dirname "$$REPORT")"
 	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_releases(readLines(file.path(Sys.getenv("STACK"), "releases/last")), file.path(dirname(Sys.getenv("REPORT")), "releases.html")))'
 
+algorithms: checked ## Compare: list the algorithms of collectives that a library offers (MPI=openmpi)
+	@$(call needs,MPI)$(PYTHON) -m reframe_tests.harness algorithms "$$MPI"
+
+guidelines: checked ## Compare: judge the performance guidelines of a library (MPI=openmpi, CELLS, LAUNCHES)
+	$(call needs,MPI)$(LOCKED) locked-guidelines
+
+locked-guidelines: stack
+	$(call launched,$(PYTHON) -m reframe_tests.harness study --tag=guidelines \
+	  --cells="$${CELLS:-[.]$$MPI[.]}" $${LAUNCHES:+--launches="$$LAUNCHES"},guidelines-page)
+
+guidelines-page: analysis # the report of the sessions that are there
+	@$(CLAIM) "$$(dirname "$$REPORT")"
+	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_guidelines(Sys.getenv("RESULTS"), file.path(dirname(Sys.getenv("REPORT")), "guidelines.html"), Sys.getenv("MPI"), cotejo::share_of_text(Sys.getenv("DELTA"), 0.03)))'
+
 questions: analysis ## Figures: write the reports of the questions in a dataset (DATA=reference)
 	@$(CLAIM) "$$(dirname "$$REPORT")"
 	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_questions(Sys.getenv("RESULTS"), file.path(dirname(Sys.getenv("REPORT")), "questions"), published = Sys.getenv("PUBLISHED")))'
@@ -255,7 +272,7 @@ format: ## Develop: format the C files, and what ruff can repair in Python
 	find src -name '*.[ch]' -exec clang-format -i {} +
 	ruff check --fix .
 
-bench: stack ## Develop: check the performance goals (PART=sampler, analysis, sites, kernels, faults, peers, operations, setup)
+bench: stack ## Develop: check the performance goals (PART=sampler, analysis, sites, kernels, faults, peers, operations, algorithms, setup)
 	@for part in $(if $(PART),bench_$(PART),$(BENCHES)); do \
 	  $(PYTHON) -m tests.$$part "$$STACK" || exit; done
 

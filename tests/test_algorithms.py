@@ -6,7 +6,7 @@ import json
 import pytest
 
 from reframe_tests.harness.launch import effects, messages
-from reframe_tests.harness.model import algorithm_settings, families, message_forms
+from reframe_tests.harness.model import algorithm_settings, families, message_forms, tuning_files
 from tests.launching import BRIEF, FAMILIES, STACK, launch_once
 from tests.test_factors import study
 
@@ -115,7 +115,7 @@ def twin(mpi, folder, transport, sizes, requested="", *, ranks=4, **variables):
     assert (folder / "messages.json").exists(), output[-2000:]
     counted = json.loads((folder / "messages.json").read_text())
     found = messages.of(counted, algorithm_settings.offered(mpi, str(STACK)),
-                        {operation: requested} if requested else {})
+                        {operation: [(0, requested)]} if requested else {})
     return {one["bytes"]: one for one in found if one["operation"] == operation}, output
 
 
@@ -156,6 +156,60 @@ def test_trap_3_shared_memory_of_mpich_gives_no_evidence(tmp_path):
     found, _ = twin("mpich", tmp_path, "shm", "8", ranks=2,
                     MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM="ring")
     assert found[8]["verdict"] == messages.NO_EVIDENCE
+
+
+@has("mpich")
+def test_operations_with_counts_of_each_rank_have_their_size_and_forms(tmp_path):
+    selected = FAMILIES["mpich"].transports["tcp"].variables(FAMILIES["mpich"].prefix(STACK))
+    launch_once(FAMILIES["mpich"], "collective", "--operation",
+                "alltoallv,reduce_scatter,scatterv,iallgatherv", "--sizes", "32Ki", *BRIEF,
+                "--start", "mpi-barrier", "--compute", "0", ranks=4, folder=tmp_path,
+                **{**selected, "COTEJO_MESSAGES": "messages.json", "LD_PRELOAD":
+                   families.preloaded("messages", FAMILIES["mpich"].prefix(STACK))})
+    found = messages.of(json.loads((tmp_path / "messages.json").read_text()), {})
+    rows = {one["operation"]: one for one in found}
+    for operation in ("alltoallv", "reduce_scatter", "scatterv", "iallgatherv"):
+        assert rows[operation]["bytes"] == KIB32, operation
+        assert "unnamed" not in rows[operation]["words"], rows[operation]["words"]
+
+
+@pytest.mark.skipif(not INSTALLED, reason="no MPI in the stack")
+def test_mock_ups_have_the_results_of_the_operations_that_they_replace(tmp_path):
+    """The sampler checks every byte, with operands that do not commute and root 2."""
+    done = launch_once(FAMILIES[INSTALLED[0]], "collective", "--operation", "mockups", "--sizes",
+                       "8,104", "--root", "2", "--op", "compose", "--element", "int", *BRIEF,
+                       "--start", "mpi-barrier", ranks=3, folder=tmp_path,
+                       PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe")
+    assert done.returncode == 0, done.stderr
+    assert "allgather_as_gather_bcast" in done.stdout
+
+
+def test_a_file_of_algorithms_is_read_as_it_was_written(tmp_path):
+    path, rules = tmp_path / "x.env", {"bcast": [(0, ""), (1024, "ring"), (8192, "")]}
+    tuning_files.write(path, FAMILIES["mpich"], {"A_B": "c=d"}, rules, ["a line"])
+    assert tuning_files.read(path) == ({"A_B": "c=d"}, rules)
+    at = [tuning_files.algorithm_at(rules["bcast"], size) for size in (8, 1024, 8191, 8192)]
+    assert at == ["", "ring", "ring", ""]
+    path.write_text("nonsense\n")
+    with pytest.raises(tuning_files.TuningError, match="is not NAME=VALUE"):
+        tuning_files.read(path)
+
+
+@has("mpich")
+def test_the_decision_tree_of_the_library_is_edited_as_a_whole(tmp_path):
+    choices = algorithm_settings.offered("mpich", str(STACK))
+    rules = {"allreduce": [(0, ""), (1024, "ring")]}
+    variables = tuning_files.render(
+        FAMILIES["mpich"], choices, rules, 4, tmp_path / "mpich.env")
+    tree = json.loads((tmp_path / "mpich.json").read_text())
+    sizes = tree["collective=allreduce"]["comm_type=intra"]["comm_size<=4"]
+    assert list(sizes) == ["avg_msg_size<=1023", "avg_msg_size=any"]
+    assert sizes["avg_msg_size=any"] == {"algorithm=MPIR_Allreduce_intra_ring": {}}
+    assert len(tree) > 10  # the trees of all other operations
+    selected = FAMILIES["mpich"].transports["tcp"].variables(FAMILIES["mpich"].prefix(STACK))
+    found, output = twin("mpich", tmp_path, "tcp", "8,32Ki", **{**selected, **variables})
+    assert found[KIB32]["algorithms"] == ["ring"], output[-500:]
+    assert "ring" not in found[8]["algorithms"]
 
 
 @has("intel-mpi")

@@ -16,6 +16,7 @@ compare_settings <- function(summary, delta = 0.03) {
   part <- copy(summary)
   part[!nzchar(settings), settings := "defaults"]
   found <- compare_configurations(part, by = "settings", delta = delta, refused = "list")
+  found <- algorithms_beside(found, part, "settings")
   if (!nrow(found) || is.null(part$no_effect)) {
     return(found)
   }

@@ -30,13 +30,14 @@ compare_results <- function(results_dir, session = NULL, delta = 0.03) {
   whole <- summarise_launches(results, COMPARED)
   chosen <- choose_sessions(whole, session = session)
   summary <- keep_rows(narrow(whole), which(chosen$rows))
+  summary <- with_algorithms(summary, launches)
   message("comparing")
   pairs <- pairs_of(summary, strata_of(summary, "mpi", character(), character()), "mpi")
   with_merits(list(
     results = results, launches = launches, account = account_with(chosen$account, launches),
     whole = whole, summary = summary,
-    medians = summarise_configurations(summary),
-    comparison = compare_pairs(pairs, delta), pairs = pairs,
+    medians = algorithms_beside(summarise_configurations(summary), summary),
+    comparison = algorithms_beside(compare_pairs(pairs, delta), summary, "mpi"), pairs = pairs,
     differing = pairs_that_differ(pairs),
     drift = drift_of_blocks(summary), delta = delta
   ))

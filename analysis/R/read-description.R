@@ -75,6 +75,10 @@ check_ran <- function(launch, file) {
     }
     TRUE
   })
+  as_before("checked algorithms", launch$algorithms, function(ran) {
+    check_each(ran, RAN_MEMBERS, file, "algorithms")
+    TRUE
+  })
   for (operation in names(launch$samples$quantities)) {
     check_known(
       launch$samples$quantities[[operation]], QUANTITIES, file,

@@ -54,7 +54,8 @@ flatten_description <- function(launch, file) {
     allocation_nodes = scalar(launch$allocation$nodes),
     fingerprint = as_before("fingerprint", launch$fingerprint$parts, fingerprint_of),
     machine = scalar(launch$machine$id), machine_hosts = scalar(launch$machine$hosts),
-    proof = canonical(launch$proof), no_effect = without_effect(launch$effects)
+    proof = canonical(launch$proof), no_effect = without_effect(launch$effects),
+    ran = as_before("ran", launch$algorithms, \(ran) join_entries(ran, names(RAN_MEMBERS)))
   )
   reported <- list(
     reported_transport = scalar(launch$reported$transport),
@@ -170,7 +171,7 @@ flatten_circumstances <- function(seen) {
     major_faults = of_ranks("major_faults"), steal_s = number(machine$steal_s),
     throttled_s = number(machine$throttled_s), quota_cores = number(machine$quota_cores),
     thp = scalar(machine$thp), pit_offset = number(machine$pit$offset),
-    pit_ratio = number(machine$pit$ratio), traps = traps_text(machine$traps),
+    pit_ratio = number(machine$pit$ratio), traps = join_entries(machine$traps, TRAP_MEMBERS),
     steering = canonical_or_na(seen$environment)
   )
 }
@@ -289,4 +290,37 @@ ranks_in_order <- function(ranks) {
 algorithms_of <- function(asked) {
   chosen <- old_names()$selectors[scalar(asked$settings$coll_selector)]
   if (length(chosen) && !is.na(chosen)) unname(chosen) else asked$mpi
+}
+
+# Members of the traps of a launch.
+TRAP_MEMBERS <- c("trap", "found", "cure")
+# Between the entries of a list, and between the members of an entry.
+ENTRIES <- " | "
+ENTRY_PARTS <- " ~ "
+
+#' Members of a list of objects as one text; `NA` without a list. [split_entries()] reads it.
+#' @noRd
+join_entries <- function(objects, members) {
+  if (is.null(objects)) {
+    return(NA_character_)
+  }
+  paste(vapply(objects, function(object) {
+    values <- vapply(object[members], text_of, "")
+    paste(gsub("[|~]", "-", values), collapse = ENTRY_PARTS)
+  }, ""), collapse = ENTRIES)
+}
+
+#' A table of the members that [join_entries()] joined: `text` is the number of the text, and one
+#' column for each member.
+#' @noRd
+split_entries <- function(texts, members) {
+  entries <- strsplit(texts, ENTRIES, fixed = TRUE)
+  all <- unlist(entries)
+  if (!length(all)) {
+    return(data.table())
+  }
+  out <- setDT(tstrsplit(all, ENTRY_PARTS, fixed = TRUE, keep = seq_along(members)))
+  setnames(out, members)
+  set(out, j = "text", value = rep(seq_along(texts), lengths(entries)))
+  out[]
 }

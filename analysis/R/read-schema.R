@@ -43,11 +43,13 @@ RANK_MEMBERS <- c(
 )
 NODE_MEMBERS <- c(kernel = "text", cpu_model = "text", governor = "text")
 BUFFER_MEMBERS <- c(ranks = "text", buffer = "text", offset = "number")
+# An entry of `algorithms`: which algorithm ran in an operation of so many bytes.
+RAN_MEMBERS <- c(operation = "text", bytes = "number", words = "text")
 # Members that may be absent or null, checked where they are there.
 OPTIONAL_MEMBERS <- list(
   launch = c(
-    accident = "object", allocation = "object", effects = "object", machine = "object",
-    fingerprint = "object", proof = "object", reported = "object"
+    accident = "object", algorithms = "list", allocation = "object", effects = "object",
+    fingerprint = "object", machine = "object", proof = "object", reported = "object"
   ),
   asked = c(block = "number"),
   observed = c(

@@ -55,6 +55,9 @@ turned_to <- function(rows, first) {
       rep(TRUE, sum(turn)), rows$verdict[turn]
     )
   )]
+  if (!is.null(rows$algorithm_a)) {
+    out[turn, `:=`(algorithm_a = rows$algorithm_b[turn], algorithm_b = rows$algorithm_a[turn])]
+  }
   out[]
 }
 

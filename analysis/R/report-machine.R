@@ -1,21 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What of the machine can turn a comparison round, and what disturbed the ranks.
 
-#' The traps of a launch as one text, `NA` where it does not know of them: see [traps_found()].
-#' @noRd
-traps_text <- function(traps) {
-  if (is.null(traps)) {
-    return(NA_character_)
-  }
-  paste(vapply(traps, function(trap) {
-    paste(trap$trap, trap$found, trap$cure, sep = TRAP_PARTS)
-  }, ""), collapse = TRAPS)
-}
-
-# Between the traps of a launch, and between the three parts of one.
-TRAPS <- " | "
-TRAP_PARTS <- " ~ "
-
 #' Traps that the launches found, the most frequent first.
 #'
 #' @param used launches.
@@ -24,12 +9,10 @@ TRAP_PARTS <- " ~ "
 #' @noRd
 traps_found <- function(used) {
   texts <- used$traps[!is.na(used$traps)]
-  all <- unlist(strsplit(texts[nzchar(texts)], TRAPS, fixed = TRUE))
-  if (!length(all)) {
+  parts <- split_entries(texts, TRAP_MEMBERS)
+  if (!nrow(parts)) {
     return(data.table(trap = character(), cure = character(), found = character(), n = integer()))
   }
-  parts <- data.table::as.data.table(data.table::tstrsplit(all, TRAP_PARTS, fixed = TRUE))
-  setnames(parts, c("trap", "found", "cure"))
   out <- parts[, list(found = found[[1L]], n = .N), by = c("trap", "cure")]
   out[, of := length(texts)]
   out[order(-n)]

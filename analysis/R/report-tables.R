@@ -5,13 +5,13 @@
 #'
 #' @param medians what [summarise_configurations()] returned.
 #' @return data.table of texts: site, experiment, operation, transport, placement, settings,
-#'   size, and for each MPI `median [95 % interval]` in microseconds and `n`.
+#'   size, and for each MPI `median [95 % interval]` in microseconds and `n`; of collectives also
+#'   the algorithm that ran.
 #' @keywords internal
 table_medians <- function(medians) {
   table <- copy(medians)
   table[, text := format_interval(median_s * 1e6, low_s * 1e6, high_s * 1e6, 4L)]
   table[, text := sprintf("%s (n = %d)", text, n)]
-  table[, mpi := paste(title_of(mpi), "(\u00b5s)")]
   rows <- c(
     "site", "simulated", "scale", "experiment", "test", "operation", "transport", "placement",
     "hosts", "ranks", "settings", "parameters", factor_names(medians), "bytes"
@@ -19,10 +19,21 @@ table_medians <- function(medians) {
   if (!nrow(table)) {
     return(table[, rows, with = FALSE])
   }
-  wide <- dcast(
-    table, stats::as.formula(paste(paste0("`", rows, "`", collapse = "+"), "~ mpi")),
-    value.var = "text", fill = ""
-  )
+  shown <- c(text = "(\u00b5s)", algorithm = "algorithm")
+  shown <- shown[names(shown) %in% names(table)]
+  by_mpi <- Map(function(column, title) {
+    table[, of := paste(title_of(mpi), title)]
+    dcast(table, stats::as.formula(paste(paste0("`", rows, "`", collapse = "+"), "~ of")),
+      value.var = column, fill = ""
+    )
+  }, names(shown), shown)
+  if (length(by_mpi) == 1L) {
+    return(by_mpi[[1L]])
+  }
+  mpis <- lapply(by_mpi, function(wide) setdiff(names(wide), rows))
+  wide <- cbind(by_mpi[[1L]], by_mpi[[2L]][, mpis[[2L]], with = FALSE])
+  # Each algorithm beside the time of its MPI.
+  setcolorder(wide, c(rows, rbind(mpis[[1L]], mpis[[2L]])))
   wide[]
 }
 
@@ -128,6 +139,7 @@ cells_of_comparison <- function(comparison) {
     first_us = format_us(comparison$median_a_s),
     second_us = format_us(comparison$median_b_s),
     ratio = format_interval(comparison$ratio, comparison$low, comparison$high, 4L),
+    first_ran = comparison$algorithm_a, second_ran = comparison$algorithm_b,
     cliff = sprintf("%+.2f", comparison$cliffs_delta),
     p = format_p(comparison$q), welch_p = format_p(comparison$welch_p),
     welch_us = fifelse(is.na(comparison$welch_low_s), "NA", sprintf(
@@ -145,14 +157,17 @@ cells_of_comparison <- function(comparison) {
       rep(TRUE, nrow(comparison)), paste(say_verdict(comparison), comparison$scope)
     )
   )
-  stats::setNames(cells, c(
+  titles <- c(
     "First", "Second", "Size", "n", "First (\u00b5s)", "Second (\u00b5s)", "Ratio [95 %]",
-    "Cliff's \u03b4", "q", "Welch p", "Welch 99 % of difference (\u00b5s)", "First is"
-  ))
+    "First algorithm", "Second algorithm", "Cliff's \u03b4", "q", "Welch p",
+    "Welch 99 % of difference (\u00b5s)", "First is"
+  )
+  there <- !vapply(cells, is.null, NA)
+  stats::setNames(cells[there], titles[there])
 }
 
 # Columns of these that are texts.
-COMPARISON_TEXTS <- c("First", "Second", "First is")
+COMPARISON_TEXTS <- c("First", "Second", "First algorithm", "Second algorithm", "First is")
 
 #' Launches that stand out, a row a launch and operation, with its furthest size.
 #' @noRd

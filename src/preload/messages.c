@@ -129,16 +129,49 @@ static struct group *group_of(const char *operation, double bytes, int root) {
     return &recorder.groups[recorder.count++];
 }
 
-static void call_begins(const char *operation, MPI_Count n, MPI_Datatype type, int root,
+// What a call tells of its size: one count and type, or one for each rank.
+struct counted {
+    MPI_Count n, n_into;
+    MPI_Datatype type, type_into;
+    const void *each, *each_into;
+    size_t wide; // bytes of a count in `each`
+};
+
+static double unit_of(MPI_Datatype type) {
+    int unit = 0;
+    if (type != MPI_DATATYPE_NULL)
+        PMPI_Type_size(type, &unit);
+    return unit;
+}
+
+static double total(const void *counts, size_t wide) {
+    double sum = 0;
+    for (int r = 0; r < recorder.size; r++)
+        sum += wide == sizeof(int) ? (double)((const int *)counts)[r]
+                                   : (double)((const MPI_Count *)counts)[r];
+    return sum;
+}
+
+// Bytes of a call as docs/data.md counts them, from the arguments that every rank must give. The
+// operations on neighbours have as many counts as neighbours, not as ranks.
+static double bytes_of(const char *operation, const struct counted *call, int root) {
+    if (call->n > 0 || strstr(operation, "neighbor"))
+        return (double)call->n * unit_of(call->type);
+    if (root >= 0)
+        return (double)call->n_into * unit_of(call->type_into);
+    if (call->each_into)
+        return total(call->each_into, call->wide) * unit_of(call->type_into) / recorder.size;
+    return call->each ? total(call->each, call->wide) * unit_of(call->type) : 0;
+}
+
+static void call_begins(const char *operation, const struct counted *call, int root,
                         MPI_Comm comm) {
-    int unit = 0, same = MPI_UNEQUAL;
+    int same = MPI_UNEQUAL;
     recorder.open = -1;
     PMPI_Comm_compare(comm, recorder.comm, &same);
     if (same != MPI_IDENT && same != MPI_CONGRUENT)
         return;
-    if (type != MPI_DATATYPE_NULL)
-        PMPI_Type_size(type, &unit);
-    struct group *group = group_of(operation, (double)n * unit, root);
+    struct group *group = group_of(operation, bytes_of(operation, call, root), root);
     if (!group)
         return;
     recorder.open = (int)(group - recorder.groups);
@@ -280,14 +313,16 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status) {
 
 // What a call without one count, type or root has in their place: parameters of these names hide
 // them.
-static const int n = 0, root = -1;
-static MPI_Datatype type = MPI_DATATYPE_NULL;
+static const int n = 0, n_into = 0, root = -1, *const ns = NULL, *const ns_into = NULL;
+static MPI_Datatype type = MPI_DATATYPE_NULL, type_into = MPI_DATATYPE_NULL;
 
 #define CALL(name, parameters, arguments, role)
 #define COUNTING(Name, told, parameters, on, ends)                                                \
     int MPI_##Name parameters {                                                                   \
         if (recorder.active)                                                                      \
-            call_begins(told, n, type, root, comm);                                               \
+            call_begins(told,                                                                     \
+                        &(struct counted){n, n_into, type, type_into, ns, ns_into, sizeof *ns},   \
+                        root, comm);                                                              \
         int status = PMPI_##Name on;                                                              \
         if (recorder.active && (ends))                                                            \
             call_ends();                                                                          \

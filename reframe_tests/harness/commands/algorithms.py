@@ -16,6 +16,21 @@ def rows(choices):
                    message_forms.form_of(name) if known else "no closed form")
 
 
+def parameters(choices):
+    """Lines of the table of parameters: operation, variable, values or limits."""
+    for operation, choice in choices.items():
+        for variable, limits in choice.parameters:
+            yield operation, variable, limits or "not listed by the library"
+
+
+def show(table):
+    """Prints rows with aligned columns."""
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for row in table:
+        line = "  ".join(word.ljust(n) for word, n in zip(row, widths, strict=True))
+        print(line.rstrip())
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("mpi", help="name of an MPI library in the stack")
@@ -36,7 +51,7 @@ def main():
     if len(table) == 1:
         sys.exit(f"algorithms: {words.mpi} offers no choice"
                  + (f" for {words.operation}" if words.operation else ""))
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    for row in table:
-        line = "  ".join(word.ljust(n) for word, n in zip(row, widths, strict=True))
-        print(line.rstrip())
+    show(table)
+    if further := list(parameters(found)):
+        print("\nParameters of these algorithms:")
+        show([("operation", "variable", "values"), *further])

@@ -8,7 +8,7 @@ of each operation and size are compared with the closed forms of `model.message_
 import hashlib
 import json
 
-from ..model import message_forms
+from ..model import message_forms, tuning_files
 
 #: Pairs of ranks that a record keeps; of more it has the digest alone.
 LINKS_MOST = 1024
@@ -54,23 +54,21 @@ def words(one, requested=""):
     if one["verdict"] == NO_EVIDENCE:
         return NO_EVIDENCE
     first, *others = one["algorithms"]
-    if one["verdict"] == ALIKE:
-        return f"ran as {first} (requested) or {_either(others)}, which have equal messages"
-    if one["verdict"] == REQUESTED:
-        return f"ran as {requested} (requested)"
-    return f"ran as {_either([first, *others])}{', which have equal messages' if others else ''}"
+    ran = (f"ran as requested ({requested})" if one["verdict"] in (REQUESTED, ALIKE)
+           else f"ran as {first}" + (f", not as {requested}" if requested else ""))
+    return f"{ran}, cannot be distinguished from {_either(others)}" if others else ran
 
 
 def of(counted, choices, requested=None):
     """A list of what ran in each operation and size of a twin.
 
     `counted`: what `libcotejo_messages.so` wrote; `choices`: operation -> what the library offers;
-    `requested`: operation -> algorithm that was set.
+    `requested`: operation -> list of (smallest size, algorithm) that was set.
     """
     requested = requested or {}
     found = []
     for call in counted["calls"]:
-        asked = requested.get(call["operation"], "")
+        asked = tuning_files.algorithm_at(requested.get(call["operation"], []), call["bytes"])
         known = asked and message_forms.matrices(call["operation"], asked, counted["ranks"],
                                             call["bytes"], call["root"])
         one = verdict(call, counted["ranks"], counted["source"], choices.get(call["operation"]),

@@ -124,7 +124,8 @@ class Request:
             if value is not None:
                 return algorithm_settings.environment(self.family, stack, name, value)
             operation = algorithm_settings.operation_of(name)
-            if operation in algorithm_settings.offered(self.family.name, stack):
+            offered = algorithm_settings.offered(self.family.name, stack)
+            if operation in offered or (operation == algorithm_settings.FILE and offered):
                 return {}
             raise algorithm_settings.UnknownAlgorithmError(f"it offers no choice for {name}")
         except algorithm_settings.UnknownAlgorithmError as err:
@@ -233,9 +234,10 @@ class Request:
                 "COTEJO_MESSAGES": file, "LD_PRELOAD": environment.before_others(library)}
 
     def algorithms_set(self):
-        """Operation -> algorithm that the level of a study sets."""
-        return {algorithm_settings.operation_of(name): value for name, value in self.level.values
-                if algorithm_settings.is_algorithm(name)}
+        """Operation -> list of (smallest size, algorithm) that the level of a study sets."""
+        return {operation: rules for name, value in self.level.values
+                if algorithm_settings.is_algorithm(name)
+                for operation, rules in algorithm_settings.requested(name, value).items()}
 
     def set_names(self):
         """Names of all variables by which the level of a study is set."""

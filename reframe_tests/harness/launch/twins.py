@@ -98,10 +98,10 @@ def collect(test, record):
 def problem(record, requested):
     """Why the algorithms that were set did not run at any size, or ''. Those without a closed form
     are not known to have run, nor not to have run."""
-    for operation, name in requested.items():
-        rows = [row for row in record.get("algorithms") or [] if row["operation"] == operation]
+    for operation in requested:
+        rows = [row for row in record.get("algorithms") or []
+                if row["operation"] == operation and row["requested"]]
         others = [row for row in rows if row["verdict"] == messages.AS and row["known"]]
         if rows and len(others) == len(rows):
-            return (f"{operation} was to run as {name} and {others[0]['words']} "
-                    f"with {others[0]['bytes']} B")
+            return f"{operation} of {others[0]['bytes']} B {others[0]['words']}"
     return ""

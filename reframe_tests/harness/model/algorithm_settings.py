@@ -12,7 +12,10 @@ import re
 import subprocess
 from dataclasses import dataclass
 
-from . import factors, families
+from . import factors, families, tuning_files
+
+#: Stands for the operation where a settings file sets several of them (`model.tuning_files`).
+FILE = "file"
 
 
 class UnknownAlgorithmError(ValueError):
@@ -26,6 +29,8 @@ class Choice:
     operation: str
     variable: str
     names: tuple
+    #: Variables that are parameters of its algorithms, each with the limits that are known.
+    parameters: tuple = ()
 
 
 def is_algorithm(name):
@@ -64,6 +69,20 @@ def _values(declared, description, enumerated):
     return enumerated
 
 
+def _parameters(declared, setting, variables):
+    """(variable, values or limits) of the parameters of the algorithms that `setting` sets."""
+    if not declared.parameters:
+        return ()
+    stem = re.escape(re.sub(r"_(INTRA_)?ALGORITHM$", "", setting))
+    found = []
+    for name, (description, values) in sorted(variables.items()):
+        if name != setting and re.fullmatch(declared.parameters.replace("NAME", stem), name):
+            ends = re.search(declared.range, description) if declared.range else None
+            found.append((name, f"{ends['least']} to {ends['most']}" if ends
+                          else ", ".join(values)))
+    return tuple(found)
+
+
 def choices(family, variables):
     """Operation -> `Choice`, from what a library lists: name -> (description, values)."""
     declared, found = family.algorithms, {}
@@ -75,7 +94,8 @@ def choices(family, variables):
                       if value not in declared.automatic)
         operation = fits["operation"].lower()
         if names:
-            found[operation] = Choice(operation, name, names)
+            found[operation] = Choice(operation, name, names, _parameters(
+                declared, name, variables))
     return found
 
 
@@ -97,8 +117,24 @@ def offered(family_name, stack):
     return choices(family, _listed(text) if family.algorithms.list else _controls(text))
 
 
+def _from_file(path):
+    try:
+        return tuning_files.read(path)
+    except tuning_files.TuningError as err:
+        raise UnknownAlgorithmError(str(err)) from None
+
+
+def requested(name, value):
+    """Operation -> list of (smallest size, algorithm) that a setting requests."""
+    if operation_of(name) == FILE:
+        return _from_file(value)[1]
+    return {operation_of(name): [(0, value)]}
+
+
 def environment(family, stack, name, value):
     """Variables that set an algorithm; UnknownAlgorithmError: the library does not offer it."""
+    if operation_of(name) == FILE:
+        return _from_file(value)[0]
     known = offered(family.name, stack)
     choice = known.get(operation_of(name))
     if not choice:

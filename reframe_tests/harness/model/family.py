@@ -100,6 +100,11 @@ class Algorithms:
     range: str = ""
     #: Values that leave the choice to the library.
     automatic: list = field(default_factory=list)
+    #: Regular expression on whole names of variables that are parameters of an algorithm; `NAME`
+    #: stands for the variable that sets the algorithm, without its ending `_INTRA_ALGORITHM`.
+    parameters: str = ""
+    #: How a file sets algorithms by message size (`model.tuning_files`).
+    tuned: dict = field(default_factory=dict)
     #: Variables of the launch whose messages are counted.
     messages: dict = field(default_factory=dict)
 

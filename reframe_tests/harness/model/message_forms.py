@@ -406,17 +406,21 @@ def form_of(name):
 
 
 def base(operation):
-    """The blocking operation of which `operation` is the non-blocking one, or itself."""
-    return operation[1:] if operation[1:] in FORMS and operation not in FORMS else operation
+    """The operation that has the forms of `operation`: the blocking one with equal counts."""
+    names = (operation, operation[1:], operation[:-1], operation[1:-1])
+    block = operation.removeprefix("i") + "_block"
+    return next((name for name in (*names, block) if name in FORMS), operation)
 
 
 def matrices(operation, name, ranks, size, root=0):
     """The matrices of an algorithm; none where no closed form is known for it."""
-    wanted = OF_OPERATION.get((operation, name), OF_OPERATION.get((base(operation), name),
-                                                                  form_of(name)))
+    plain = base(operation)
+    wanted = OF_OPERATION.get((operation, name), OF_OPERATION.get((plain, name), form_of(name)))
     if name == "two_proc" and ranks != 2:
         return []
-    form = FORMS.get(base(operation), {}).get(wanted)
+    if plain == f"{operation.removeprefix('i')}_block":  # `size` is that of the complete vector
+        size //= ranks
+    form = FORMS.get(plain, {}).get(wanted)
     return form(ranks, size, max(root, 0)) if form and ranks > 1 else []
 
 

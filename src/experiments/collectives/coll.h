@@ -47,6 +47,7 @@ struct collective {
     const char *alone, *compute, *both; // of the overlap; `alone` is the non-blocking name
     const struct flow *flow;
     struct calls calls[COUNTING_AUTO]; // by what counts
+    bool mockup; // made of other operations (coll_mockups.h); it has a blocking call alone
 };
 
 extern const struct collective collectives[];
@@ -147,7 +148,11 @@ struct coll {
     bool unwritten;                  // the samples are taken on buffers that were never written
     struct side loose_out, loose_in; // the elements that are packed and unpacked
     MPI_Request request;             // of the persistent variant
-    double payload;                  // that the ranks receive from others in one call, at least, B
+    int *parts, *part_starts;        // of a mock-up: a vector in parts for all ranks, in elements
+    size_t part_unit;                // B of an element
+    struct buffer spare_buffer;
+    char *spare;    // room for the blocks of all ranks
+    double payload; // that the ranks receive from others in one call, at least, B
     struct failure *failure;
 };
 

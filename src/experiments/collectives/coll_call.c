@@ -72,6 +72,8 @@ static bool sayable(const struct coll *coll, size_t bytes, double out, double in
     double count = (double)bytes / (coll->packed ? 1 : (double)unit(coll));
     if (coll->ragged ? 2 * count > INT_MAX : count > INT_MAX)
         return false;
+    if (coll->row->mockup && count * coll->size > INT_MAX)
+        return false;
     bool placed = flow->own_counts || flow->fold != FOLD_NONE || coll->packed;
     return !placed || (out <= INT_MAX && in <= INT_MAX);
 }
@@ -85,6 +87,11 @@ static bool large(const struct coll *coll, size_t bytes) {
                      side_room(coll, blocks_in(coll), count)));
 }
 
+// B of room for the blocks of all ranks.
+static double spare_room(const struct coll *coll, size_t bytes) {
+    return (double)bytes / (double)unit(coll) * (double)extent(coll) * coll->size;
+}
+
 double coll_room(const struct coll *coll, size_t bytes) {
     double count = (double)bytes / (double)unit(coll);
     double out = side_room(coll, blocks_out(coll), count);
@@ -95,7 +102,8 @@ double coll_room(const struct coll *coll, size_t bytes) {
     size_t cache = node_cache();
     size_t room = buffer_room((size_t)out, coll->cold, cache, 1) +
                   buffer_room((size_t)in, coll->cold, cache, 1);
-    return (double)room * (coll->packed ? 2 : 1) + in; // and the image of what must arrive
+    double spare = coll->row->mockup ? spare_room(coll, bytes) : 0;
+    return (double)room * (coll->packed ? 2 : 1) + in + spare; // and the image of what must arrive
 }
 
 // Nobody is asked for what an int cannot say (coll_room).
@@ -153,6 +161,8 @@ static void free_sides(struct coll *coll) {
     struct side *sides[] = {&coll->out, &coll->in, &coll->loose_out, &coll->loose_in};
     for (int i = 0; i < 4; i++)
         side_close(sides[i]);
+    free(coll->parts);
+    buffer_close(&coll->spare_buffer);
 }
 
 // The type of the sides that are opened next.
@@ -180,6 +190,26 @@ static double received(const struct coll *coll) {
     return elements * (double)unit(coll);
 }
 
+// What a mock-up needs beside the arguments of the operation that it replaces.
+static void mockup_open(struct coll *coll) {
+    coll->part_unit = extent(coll);
+    coll->parts = calloc(2 * (size_t)coll->size, sizeof *coll->parts);
+    if (!coll->parts) {
+        failure_set(coll->failure, STATUS_USAGE, "no memory for %d parts", coll->size);
+        return;
+    }
+    coll->part_starts = coll->parts + coll->size;
+    for (int r = 0; r < coll->size; r++) {
+        coll->parts[r] = (int)(coll->count / coll->size + (r < coll->count % coll->size));
+        if (r > 0)
+            coll->part_starts[r] = coll->part_starts[r - 1] + coll->parts[r - 1];
+    }
+    buffer_open(&coll->spare_buffer, coll->layout, "spare",
+                (size_t)coll->count * (size_t)coll->size * extent(coll), false, node_cache(), 1,
+                coll->failure);
+    coll->spare = coll->spare_buffer.pool;
+}
+
 void coll_open(struct coll *coll, size_t bytes, struct failure *failure) {
     double mine;
     int wide = large(coll, bytes), any;
@@ -194,6 +224,10 @@ void coll_open(struct coll *coll, size_t bytes, struct failure *failure) {
     if (coll->packed)
         open_sides(coll, &coll->loose_out, &coll->loose_in, false);
     open_sides(coll, &coll->out, &coll->in, coll->packed);
+    coll->parts = NULL;
+    coll->spare_buffer = (struct buffer){0};
+    if (coll->row->mockup)
+        mockup_open(coll);
     if (ranks_agree(coll->comm, failure, false) != STATUS_OK) {
         free_sides(coll);
         return;

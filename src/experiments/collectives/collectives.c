@@ -16,7 +16,8 @@
 static const struct option collective_options[] = {
     {"operation", OPTION_TEXT, "blocking", "", NULL, 0, 0,
      "names, joined by commas: bcast, ibcast (non-blocking), bcast_init (persistent), ...; or "
-     "blocking, nonblocking, persistent, neighbor, all; -NAME leaves one out"},
+     "blocking, nonblocking, persistent, neighbor, all; mockups: operations that are made of "
+     "others, such as allgather_as_gather_bcast; -NAME leaves one out"},
     {"sizes", OPTION_SIZES, "8:2Mi:x4", "B", NULL, 0, 64.0 * INT_MAX,
      "message sizes: a list (8,4Ki) or ranges (8:1Mi:x2, 0:64:+8)"},
     {"root", OPTION_INTEGER, "0", "", NULL, 0, 1 << 20, "rank of the root"},
@@ -75,16 +76,19 @@ static bool grouped(const char *list, const struct collective *row, enum variant
     snprintf(without, sizeof without, "-%s", row->name[variant]);
     if (words_have(list, without))
         return false;
+    if (row->mockup)
+        return words_have(list, "mockups");
     return words_have(list, "all") || words_have(list, groups[variant]) ||
            (variant == BLOCKING && row->flow->neighbours && words_have(list, "neighbor"));
 }
 
 // Every word must be a group or an operation.
 static void check_names(const char *list, struct failure *failure) {
-    const char *known[128] = {"all", "blocking", "nonblocking", "persistent", "neighbor"};
-    int count = 5;
+    const char *known[128] = {"all",        "blocking", "nonblocking",
+                              "persistent", "neighbor", "mockups"};
+    int count = 6;
     for (int i = 0; i < collectives_count; i++)
-        for (int variant = 0; variant < VARIANTS; variant++)
+        for (int variant = 0; variant < VARIANTS && collectives[i].name[variant]; variant++)
             known[count++] = collectives[i].name[variant];
     for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
         char word[64];
@@ -107,6 +111,10 @@ static const char *impossible(const struct study *study, const struct collective
     const struct options *options = &study->bench->options;
     bool derived = !options_is(options, "datatype", "byte");
     bool large = options_is(options, "count-type", "large");
+    if (row->mockup && (large || !options_is(options, "transfer", "typed")))
+        return "mock-ups count by int and are typed; use --count-type int and --transfer typed";
+    if (row->mockup && (device_number() >= 0 || options_is(options, "cache", "cold")))
+        return "mock-ups need warm buffers on the host; use --cache warm and --memory host";
     if (variant == PERSISTENT && !row->calls[COUNTING_INT].init)
         return "this MPI has no persistent collectives";
     if (variant == PERSISTENT && options_is(options, "cache", "cold"))
@@ -239,6 +247,8 @@ static void plan_all(struct study *study) {
         enum variant variant = (enum variant)(i / collectives_count);
         const struct collective *row = &collectives[i % collectives_count];
         const char *name = row->name[variant];
+        if (!name)
+            continue;
         bool named = words_have(list, name);
         if (!named && !grouped(list, row, variant))
             continue;

@@ -236,7 +236,7 @@ struct plan {
 
 // What has buffers on both sides of a message between any ranks.
 static bool suits(const struct collective *row) {
-    return row->flow->sends != BLOCKS_NONE && !row->flow->neighbours;
+    return row->flow->sends != BLOCKS_NONE && !row->flow->neighbours && !row->mockup;
 }
 
 static void plan_all(struct plan *plan, const char *list, struct failure *failure) {

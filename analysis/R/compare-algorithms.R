@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The algorithm that each collective operation ran, beside its times.
+
+#' Add the algorithm of each operation and size to launch summaries.
+#'
+#' @param summary what [summarise_launches()] returned, or columns of it.
+#' @param launches the launches of the same study.
+#' @return `summary` with the column `algorithm`: the verdict of docs/algorithms.md in words, `NA`
+#'   where the launch description has none. Without any the column is missing.
+#' @noRd
+with_algorithms <- function(summary, launches) {
+  texts <- unique(launches$ran[!is.na(launches$ran)])
+  ran <- split_entries(as.character(texts), names(RAN_MEMBERS))
+  if (!nrow(ran)) {
+    return(summary)
+  }
+  of_launch <- match(launches$ran[match(summary$key, launches$key)], texts)
+  at <- match(
+    paste(of_launch, summary$operation, summary$bytes), paste(ran$text, ran$operation, ran$bytes)
+  )
+  set(summary, j = "algorithm", value = ran$words[at])
+  summary[]
+}
+
+#' Add the algorithms that ran to medians or comparisons.
+#'
+#' @param table what [summarise_configurations()] or [compare_configurations()] returned.
+#' @param summary the launch summaries of the table, see [with_algorithms()].
+#' @param by the compared factor; empty: the table has medians.
+#' @return `table` with the column `algorithm`, of comparisons `algorithm_a` and `algorithm_b`;
+#'   empty texts where nothing is known. Without any evidence the columns are missing.
+#' @noRd
+algorithms_beside <- function(table, summary, by = character()) {
+  if (!nrow(table) || all(is.na(summary$algorithm))) {
+    return(table)
+  }
+  keys <- c(setdiff(intersect(configuration_columns(summary), names(table)), by), "bytes")
+  known <- which(!is.na(summary$algorithm))
+  ran <- keep_rows(summary, known)[, list(words = paste(unique(algorithm), collapse = "; ")),
+    by = c(keys, by)
+  ]
+  sides <- if (length(by)) c(algorithm_a = "a", algorithm_b = "b") else c(algorithm = "")
+  for (name in names(sides)) {
+    on <- stats::setNames(c(keys, sides[[name]][length(by)]), c(keys, by))
+    words <- ran[table, on = on, mult = "first"]$words
+    set(table, j = name, value = fcoalesce(words, ""))
+  }
+  table[]
+}

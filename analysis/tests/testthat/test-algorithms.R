@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The algorithm of each collective beside its times; performance guidelines.
+
+# Launches of two MPIs whose descriptions name the algorithms that ran.
+with_ran <- function(folder, ran) {
+  set.seed(1L)
+  for (launch in 1:6) {
+    for (mpi in names(ran)) {
+      description <- make_description(mpi, launch = launch, experiment = "collective")
+      description$algorithms <- lapply(c(8, 1024), function(bytes) {
+        list(operation = "bcast", bytes = bytes, words = ran[[mpi]])
+      })
+      samples <- lapply(c(8, 1024), function(bytes) {
+        make_samples(bytes, matrix(1e-6 * exp(stats::rnorm(5L, 0, 0.01))), "bcast")
+      })
+      write_launch(folder, description, rbindlist(samples))
+    }
+  }
+  folder
+}
+
+test_that("medians and comparisons have the algorithm that ran beside the time", {
+  ran <- c(openmpi = "ran as ring", mpich = "no evidence available")
+  quiet(study <- compare_results(with_ran(fresh_folder(), ran)))
+  expect_identical(unique(study$comparison$algorithm_a), "no evidence available")
+  expect_identical(unique(study$comparison$algorithm_b), "ran as ring")
+  table <- table_medians(study$medians)
+  expect_identical(unique(table[["Open MPI algorithm"]]), "ran as ring")
+  expect_identical(unique(table[["MPICH algorithm"]]), "no evidence available")
+  shown <- table_comparison(study$comparison)
+  expect_true(all(c("First algorithm", "Second algorithm") %in% names(shown)))
+})
+
+test_that("a study without evidence has no columns of algorithms", {
+  folder <- write_study(fresh_folder(), c(openmpi = 3e-7, mpich = 4e-7), bytes = 1, blocks = 4L)
+  quiet(study <- compare_results(folder))
+  expect_null(study$comparison$algorithm_a)
+  expect_identical(grep("algorithm", names(table_medians(study$medians))), integer())
+})
+
+test_that("words with separators of a hostile description stay one entry", {
+  ran <- c(openmpi = "ran as a | b ~ 8", mpich = "ran as ring")
+  quiet(study <- compare_results(with_ran(fresh_folder(), ran)))
+  expect_identical(unique(study$comparison$algorithm_b), "ran as a - b - 8")
+})
+
+# One MPI whose operations take such times (s), at two sizes.
+with_times <- function(folder, times) {
+  design <- data.table(
+    operation = rep(names(times), each = 2L), bytes = c(64, 1024), time = unlist(times),
+    mpi = "openmpi", transport = "shm", placement = "near"
+  )
+  plant(folder, design)
+}
+
+test_that("a guideline is violated where the operation is slower than its replacement", {
+  folder <- with_times(fresh_folder(), list(
+    allgather = c(2e-6, 3e-6), allgather_as_gather_bcast = c(1e-6, 4e-6),
+    allgatherv = c(2e-6, 3e-6), iallgather = c(4e-6, 6e-6)
+  ))
+  summary <- summarise_launches(read_study(folder))
+  found <- judge_guidelines(summary)
+  judged <- function(replaced) {
+    found[replacement == replaced][order(bytes)]$judgement
+  }
+  expect_identical(judged("allgather_as_gather_bcast"), c("violated", "held"))
+  expect_identical(judged("allgatherv"), c("held", "held"))
+  expect_identical(judged("iallgather"), c("held", "held"))
+  expect_gt(found[replacement == "allgather_as_gather_bcast" & bytes == 64]$at_least, 0.9)
+})
+
+test_that("a smaller message that takes longer than a larger one violates monotony", {
+  folder <- with_times(fresh_folder(), list(bcast = c(5e-6, 3e-6), gather = c(1e-6, 3e-6)))
+  found <- judge_guidelines(summarise_launches(read_study(folder)))
+  found <- found[kind == "monotony"]
+  expect_identical(found[operation == "bcast"]$judgement, "violated")
+  expect_identical(found[operation == "bcast"]$replacement, "bcast of 1 KiB")
+  expect_identical(found[operation == "gather"]$judgement, "held")
+})

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Performance guidelines: a collective should not be slower than its replacements.
+
+Replacements are the same result by other operations (mock-ups), irregular operations with equal
+counts, and non-blocking operations with an immediate wait. `make guidelines` judges them.
+"""
+
+import reframe as rfm
+from reframe.core.builtins import run_after
+
+from .base import Experiment, Full, Quick, Smoke
+from .mixins.figures import BcastLatency
+from .mixins.ranks import TOGETHER, EveryRankCount
+
+#: Operations without a guideline.
+OTHERS = ("exscan", "neighbor_allgather", "neighbor_allgatherv", "neighbor_alltoall",
+          "neighbor_alltoallv", "neighbor_alltoallw")
+
+
+class Guidelines(BcastLatency, EveryRankCount, Experiment):
+    """Every operation beside its replacements, all in the same launch."""
+
+    experiment = "collective"
+    varied = ["ranks"]
+    #: Message sizes, B.
+    options = {**TOGETHER, "compute": 0, "budget": 0.02}
+
+    @run_after("setup")
+    def choose_operations(self):
+        left_out = {*OTHERS, *(f"i{name}" for name in OTHERS), *self.family.wrong}
+        self.options = {**self.options, "operation": ",".join(
+            ["blocking", "nonblocking", "mockups", *(f"-{name}" for name in sorted(left_out))])}
+
+
+@rfm.simple_test
+class guidelines_smoke(Smoke, Guidelines):
+    options = {**Guidelines.options, "sizes": "8"}
+
+
+@rfm.simple_test
+class guidelines_quick(Quick, Guidelines):
+    options = {**Guidelines.options, "sizes": "8,4Ki,64Ki,1Mi"}
+    limit_s = 180
+
+
+@rfm.simple_test
+class guidelines_full(Full, Guidelines):
+    options = {**Guidelines.options, "sizes": "8,64:1Mi:x4"}
+    limit_s = 300

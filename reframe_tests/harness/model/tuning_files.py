@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files that set several algorithms at once, by operation and message size.
+
+A settings file has one variable on each line (`NAME=VALUE`). Its comments `# algorithm OPERATION
+BYTES NAME` say which algorithm every operation takes from which message size on; no size: from the
+smallest. Open MPI and MPICH read the choice from a further file, which a variable names.
+"""
+
+import json
+import pathlib
+import re
+
+from . import families
+
+COMMENT = re.compile(r"# algorithm (?P<operation>\w+) (?P<bytes>\d+) (?P<name>\S+)")
+
+
+class TuningError(ValueError):
+    """A file that cannot be read, or a library that takes no such file."""
+
+
+def read(path):
+    """The variables of a settings file, and operation -> list of (smallest size, algorithm)."""
+    variables, rules = {}, {}
+    try:
+        lines = pathlib.Path(path).read_text().splitlines()
+    except (OSError, UnicodeDecodeError) as err:
+        raise TuningError(f"cannot read settings of algorithms from {path}: {err}") from None
+    for line in lines:
+        if found := COMMENT.fullmatch(line):
+            rules.setdefault(found["operation"], []).append(
+                (int(found["bytes"]), found["name"].replace("-", "", found["name"] == "-")))
+        elif line and not line.startswith("#"):
+            name, equals, value = line.partition("=")
+            if not equals or not re.fullmatch(r"[A-Z_][A-Za-z0-9_]*", name):
+                raise TuningError(f"{path}: {line[:60]!r} is not NAME=VALUE")
+            variables[name] = value
+    return variables, rules
+
+
+def algorithm_at(rules, size):
+    """The algorithm that rules give a message size; '': the choice of the library."""
+    return next((name for least, name in reversed(rules) if least <= size), "")
+
+
+def write(path, family, variables, rules, words=()):
+    """Writes a settings file; `words`: lines that explain it."""
+    lines = [f"# Algorithms of collective operations for {family.title}.",
+             *map("# {}".format, words)]
+    lines += [f"# algorithm {operation} {least} {name or '-'}"
+              for operation, found in sorted(rules.items()) for least, name in found]
+    lines += [f"{name}={value}" for name, value in variables.items()]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def _rules(declared, choices, rules, ranks):
+    """Open MPI's file of dynamic rules, version 2."""
+    lines = ["rule-file-version-2", str(len(rules))]
+    for operation, found in sorted(rules.items()):
+        unit = ranks if operation in declared["by_all_ranks"] else 1
+        known = [(least * unit, choices[operation].names.index(name) + 1 if name else 0)
+                 for least, name in found]
+        if known[0][0]:
+            known = [(0, 0), *known]
+        lines += [f"{declared['collectives'][operation]} # {operation}", "1", str(ranks),
+                  str(len(known)), *(f"{least} {number} 0 0 0" for least, number in known)]
+    return "\n".join(lines) + "\n"
+
+
+def _trees(library):
+    """The decision trees that MPICH has in its library."""
+    data = library.read_bytes()
+    for found in re.finditer(rb'\{"collective=', data):
+        end = data.find(b"\0", found.start())
+        try:
+            tree = json.loads(data[found.start():end])
+        except ValueError:
+            continue
+        if b"MPIR_Allreduce_intra" in data[found.start():end]:
+            yield tree
+
+
+def _tree(choices, rules, ranks, library):
+    """MPICH's decision tree with these rules before its own."""
+    tree = next(_trees(library), None)
+    if tree is None:
+        raise TuningError(f"{library} has no decision tree that can be edited")
+    for operation, found in rules.items():
+        own, sizes = tree[f"collective={operation}"]["comm_type=intra"], {}
+        steps = [*([(0, "")] if found[0][0] else []), *found]
+        ends = [*(least - 1 for least, _ in steps[1:]), None]
+        for (_, name), end in zip(steps, ends, strict=True):
+            key = "avg_msg_size=any" if end is None else f"avg_msg_size<={end}"
+            sizes[key] = {f"algorithm=MPIR_{operation.capitalize()}_intra_{name}": {}
+                          } if name else own
+        tree[f"collective={operation}"]["comm_type=intra"] = {
+            f"comm_size<={ranks}": sizes, "comm_size=any": own}
+    return json.dumps(tree, indent=1) + "\n"
+
+
+def _ranges(found):
+    """Intel MPI's presets, each with its range of sizes."""
+    words = []
+    for (least, name), (end, _) in zip(found, [*found[1:], (1 << 31, "")], strict=True):
+        words += [f"{name}:{least}-{end - 1}"] if name else []
+    return ";".join(words)
+
+
+def render(family, choices, rules, ranks, path):
+    """Writes the library's own file beside `path`, if it has one; returns the variables.
+
+    `choices`: what the library offers; `rules`: operation -> list of (smallest size, algorithm),
+    sorted; '': the library's choice.
+    """
+    declared = family.algorithms.tuned if family.algorithms else {}
+    if not declared:
+        raise TuningError(f"{family.title} reads no file of algorithms")
+    if declared["format"] == "ranges":
+        return {choices[operation].variable: _ranges(found) for operation, found in rules.items()}
+    file = path.with_suffix(".json" if declared["format"] == "tree" else ".rules")
+    library = family.prefix(families.stack_prefix()) / declared.get("library", "lib")
+    file.write_text(
+        _rules(declared, choices, rules, ranks) if declared["format"] == "rules" else
+        _tree(choices, rules, ranks, library))
+    fill = [{"file": file, "OPERATION": operation.upper()} for operation in rules]
+    return {name.format(**one): text.format(**one)
+            for one in fill for name, text in declared["environment"].items()}

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every algorithm that three libraries list, set and proved from its messages.
+
+`make bench PART=algorithms`. Each launch sets one algorithm of every operation and counts the
+messages of one call. An algorithm is proved, has indistinguishable partners, was replaced by the
+library, or has messages without a closed form. Each run is also labelled as every other algorithm
+whose messages differ: none of these labels may pass.
+"""
+
+import argparse
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+
+from reframe_tests.harness.launch import messages
+from reframe_tests.harness.model import algorithm_settings, families
+from stack.build import environment
+from tests.benching import missed, say, skip
+
+OPERATIONS = ("bcast", "reduce", "allreduce", "allgather", "alltoall", "reduce_scatter", "barrier",
+              "gather", "scatter")
+#: Library -> transport over which its messages can be counted on one host.
+TRANSPORTS = {"openmpi": "shm", "mpich": "tcp", "intel-mpi": "tcp"}
+RANKS = (4, 8)
+SIZE = "32Ki"
+#: Share of algorithms without evidence or name, at most.
+NAMELESS_MOST = 0.25
+PROVED, ALIKE, REPLACED, UNNAMED, NO_EVIDENCE = (
+    "proved", "indistinguishable", "ran as another", "unnamed pattern", "no evidence")
+
+
+def launch(family, stack, folder, ranks, algorithms):
+    """Operation -> its call in a launch with these algorithms; empty: the launch failed."""
+    file = folder / "messages.json"
+    file.unlink(missing_ok=True)
+    selected = family.transports[TRANSPORTS[family.name]].variables(family.prefix(stack))
+    env = {**environment(family, stack), **selected,
+           **algorithm_settings.counting(family, selected)}
+    for operation, name in algorithms.items():
+        env.update(algorithm_settings.environment(
+            family, str(stack), f"algorithm_{operation}", name))
+    env.update(COTEJO_MESSAGES=str(file), PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe",
+               LD_PRELOAD=families.preloaded("messages", family.prefix(stack)))
+    try:
+        subprocess.run(
+            ["mpirun", "-np", str(ranks), str(family.prefix(stack) / "bin/cotejo"), "collective",
+             "--operation", ",".join(algorithms or OPERATIONS), "--sizes", SIZE, "--budget", "0",
+             "--min-repetitions", "1", "--max-repetitions", "1", "--set-up", "0",
+             "--start", "mpi-barrier", "--sync-share", "1"],
+            env=env, cwd=folder, capture_output=True, timeout=90, stdin=subprocess.DEVNULL)
+        counted = json.loads(file.read_text())
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return {}
+    # The barrier that starts a sample is the only other call.
+    return {call["operation"]: {**call, "source": counted["source"]}
+            for call in counted["calls"] if call["bytes"] or call["operation"] == "barrier"}
+
+
+def rounds(choices):
+    """Dictionaries of one algorithm for each operation, until every algorithm was set once."""
+    longest = max(len(choice.names) for choice in choices.values())
+    for i in range(longest):
+        yield {operation: choice.names[i] for operation, choice in choices.items()
+               if i < len(choice.names)}
+
+
+def ran(family, stack, folder, ranks, choices):
+    """(operation, algorithm) -> the call that was counted, or None."""
+    found = {}
+    for algorithms in rounds(choices):
+        calls = launch(family, stack, folder, ranks, algorithms)
+        for operation, name in algorithms.items():
+            # An algorithm that ends the program takes the others of its launch with it.
+            alone = calls or launch(family, stack, folder, ranks, {operation: name})
+            found[operation, name] = alone.get(operation)
+    return found
+
+
+def class_of(call, ranks, choice, name):
+    """How far the messages of a call prove an algorithm, and the verdict in words."""
+    if not call:
+        return NO_EVIDENCE, "the launch failed"
+    found = messages.verdict(call, ranks, call["source"], choice, name)
+    words = messages.words(found, name)
+    if found["verdict"] == messages.NO_EVIDENCE:
+        return NO_EVIDENCE, words
+    if found["verdict"] in (messages.REQUESTED, messages.ALIKE):
+        return (PROVED if found["verdict"] == messages.REQUESTED else ALIKE), words
+    if "unnamed" in words:
+        return UNNAMED, words
+    # Presets have numbers: the pattern of their messages is their name.
+    return (PROVED if name.isdigit() else REPLACED), words
+
+
+def wrong_labels(found, ranks, choices):
+    """How many wrong labels were caught, of how many with other messages."""
+    caught = tried = 0
+    for (operation, name), call in found.items():
+        for label in choices[operation].names:
+            other = found[operation, label]
+            if not call or not other or messages.digest(call) == messages.digest(other):
+                continue
+            tried += 1
+            verdict = messages.verdict(call, ranks, call["source"], choices[operation], label)
+            caught += verdict["verdict"] not in (messages.REQUESTED, messages.ALIKE)
+            if verdict["verdict"] in (messages.REQUESTED, messages.ALIKE):
+                print(f"bench: {operation} {name} passes as {label}", flush=True)
+    return caught, tried
+
+
+def examine(family, stack, ranks):
+    """Prints what ran under one library; returns the row of its table."""
+    offered = algorithm_settings.offered(family.name, str(stack))
+    choices = {name: offered[name] for name in OPERATIONS if name in offered}
+    with tempfile.TemporaryDirectory() as folder:
+        found = ran(family, stack, pathlib.Path(folder), ranks, choices)
+    classes = collections.Counter()
+    for (operation, name), call in found.items():
+        kind, words = class_of(call, ranks, choices[operation], name)
+        classes[kind] += 1
+        print(f"bench: {family.name} {ranks} ranks: {operation} {name}: {kind}: {words}",
+              flush=True)
+    caught, tried = wrong_labels(found, ranks, choices)
+    say(f"{family.title}, {ranks} ranks: wrong labels are caught", f"{caught} of {tried}",
+        caught == tried)
+    nameless = classes[UNNAMED] + classes[NO_EVIDENCE]
+    say(f"{family.title}, {ranks} ranks: algorithms without evidence or name",
+        f"{nameless} of {len(found)}", nameless <= NAMELESS_MOST * len(found))
+    return [family.title, ranks, len(found), *(classes[kind] for kind in (
+        PROVED, ALIKE, REPLACED, UNNAMED, NO_EVIDENCE)), f"{caught} of {tried}"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("stack", type=pathlib.Path)
+    stack = parser.parse_args().stack.resolve()
+    os.environ["COTEJO_STACK"] = str(stack)
+    rows = []
+    for name in TRANSPORTS:
+        family = families.load()[name]
+        if not family.installed(stack):
+            skip(f"algorithms of {family.title}", "not in the stack")
+            continue
+        rows += [examine(family, stack, ranks) for ranks in RANKS]
+    print("| library | ranks | algorithms | proved | indistinguishable | ran as another | "
+          "unnamed pattern | no evidence | wrong labels caught |\n" + "|---" * 9 + "|")
+    for row in rows:
+        print(f"| {' | '.join(map(str, row))} |")
+    return bool(missed)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
