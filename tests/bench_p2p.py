@@ -148,8 +148,8 @@ def adaptive_on_wire(stack, root, blocks=6):
 # LogP: both overheads by overlap fit into the end-to-end latency.
 
 SHARES = """
-suppressMessages(found <- cotejo::overheads_within_latency(
-  cotejo::logp_parameters(cotejo::read_results("%s")), tolerance = 0))
+suppressMessages(found <- cotejo:::overheads_within_latency(
+  cotejo:::logp_parameters(cotejo::read_results("%s")), tolerance = 0))
 cat(sprintf("%%s,%%s,%%d,%%.4f,%%.4f,%%.4f\\n", found$mpi, found$transport, found$sizes,
   found$share_call, found$share_overlap, found$ratio_overlap), sep = "")
 """

@@ -35,7 +35,7 @@ PLANTED = {"local": (0.20, "^pingpong_quick.*shm.near"),
 def simulated():
     for what, share, spread in SIMULATED:
         told = r.output_of(
-            f"found <- cotejo::prove_releases({STUDIES}L, {share}, {spread}); "
+            f"found <- cotejo:::prove_releases({STUDIES}L, {share}, {spread}); "
             "cat(sum(found$right), max(found$share))").split()
         right, most = int(told[0]), float(told[1])
         say(f"{what}: right in at least 95 of {STUDIES}, with at most 0.7 of the launches",

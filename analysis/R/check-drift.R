@@ -70,7 +70,7 @@ trend_of <- function(block, level) {
 #'
 #' @param summary what [summarise_launches()] returned.
 #' @return a ggplot, a panel a site, session and transport; its data as attribute `data`.
-#' @export
+#' @keywords internal
 plot_drift <- function(summary) {
   levels <- levels_of_blocks(summary)
   drift <- drift_of_levels(levels)

@@ -13,7 +13,7 @@
 #' @param factor,alpha thresholds.
 #' @return list of two data.tables: `outlying` (rows of `summary`, with `times_median`) and
 #'   `modes` (configuration, `bytes`, `n`, `dip`, `p`).
-#' @export
+#' @keywords internal
 flag_launches <- function(summary, factor = 1.5, alpha = 0.01) {
   by <- c(configuration_columns(summary), "bytes")
   used <- summary[!is.na(median_s) & median_s > 0]

@@ -106,7 +106,7 @@ curves_of_pairs <- function(pairs, good) {
 #' @param ours,theirs names of the operations.
 #' @param ... passed to [compare_configurations()].
 #' @return as [compare_configurations()]; `a` is `theirs` or `ours`, by name order.
-#' @export
+#' @keywords internal
 agree_tools <- function(summary, ours = "pingpong", theirs = "imb-pingpong", ...) {
   both <- summary[summary$operation %in% c(ours, theirs)]
   tool <- c("experiment", "test", "parameters")

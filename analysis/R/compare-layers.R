@@ -25,7 +25,7 @@ LAYER_ORDER <- c("icmp", "raw", "udp", "unix", "llc", "tcp")
 #'   `last_bytes`, `below` (the layer below; `NA`: none was measured), `startup_ratio` with
 #'   `startup_ratio_low`, `_high`, `added_s` (s, start-up), `bandwidth_ratio` with `_low`, `_high`
 #'   (at the largest common size, `common_bytes`).
-#' @export
+#' @keywords internal
 compare_layers <- function(summary) {
   where <- c(
     "site", "simulated", "placement", intersect(c("kernel", "cpu_model"), names(summary))

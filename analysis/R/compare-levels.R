@@ -16,7 +16,7 @@
 #' @return list: `sessions` (those with two launches a side or more), `ratio`, `low`, `high`,
 #'   `error` (standard error of the log ratio), `df`, `spread` (standard deviation between
 #'   sessions, relative), `between` (its variance, of log ratios); `NA` for one session.
-#' @export
+#' @keywords internal
 ratio_over_sessions <- function(a, b, level = 0.95, unit = "session") {
   out <- ratio_of_one_session()
   effects <- rbindlist(lapply(intersect(a[[unit]], b[[unit]]), function(one) {

@@ -7,7 +7,7 @@
 #' @return data.table, a row a pair: strata, `a`, `b`, `why` (how they differ), and `compared`:
 #'   `FALSE` where that refuses the comparison; `TRUE` where it is only to be told beside it, as
 #'   with the addresses of buffers that a program chose itself. No row where nothing else differs.
-#' @export
+#' @keywords internal
 differing_pairs <- function(summary, by = "mpi", ignoring = character(), allowing = character(),
                             also = character()) {
   pairs_that_differ(pairs_of(
@@ -34,7 +34,7 @@ pairs_that_differ <- function(pairs) {
 #'
 #' @param ... as for [differing_pairs()].
 #' @return those rows of [differing_pairs()] that are not `compared`.
-#' @export
+#' @keywords internal
 refused_pairs <- function(...) {
   found <- differing_pairs(...)
   found[!found$compared]

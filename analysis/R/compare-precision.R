@@ -23,7 +23,7 @@
 #'   `blocks` (with a usable launch), `width` (`NA`: too few blocks for an interval), `at` (pair,
 #'   operation and size, in words), `wide` (flag), `more` (blocks that would likely do: the width
 #'   falls with the root of their number).
-#' @export
+#' @keywords internal
 wide_groups <- function(session_dir, until) {
   times <- read_medians(session_dir)
   if (!nrow(times)) {

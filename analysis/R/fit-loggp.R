@@ -24,7 +24,7 @@
 #'   `eel_s`, `g_s`, `g_derived_s` (g of the least size, and what the end-to-end latency grows from
 #'   there: what a ping-pong says of a gap that nobody measured), `os_call_s`, `or_call_s`,
 #'   `L_call_s`, `os_overlap_s`, `or_overlap_s`, `L_overlap_s`.
-#' @export
+#' @keywords internal
 logp_parameters <- function(results) {
   summary <- summary_of_samples(results)
   net <- column_of_measure("net_s")
@@ -67,7 +67,7 @@ logp_parameters <- function(results) {
 #' @return data.table, one row a site, MPI, transport, placement and parameters: `sizes`,
 #'   `share_call`, `share_overlap`, from the medians over launches; `ratio_call`,
 #'   `ratio_overlap`, both overheads over the latency at the median size.
-#' @export
+#' @keywords internal
 overheads_within_latency <- function(parameters, above = 1000, tolerance = 0) {
   by <- c("site", "mpi", "transport", "placement", "parameters")
   medians <- parameters[

@@ -65,7 +65,7 @@ search_planted <- function(whole, levels, first = 8L, most = 0.7) {
 #' @param spread as of `plant_levels()`.
 #' @return data.table, a row a study: `k` (`NA`: nothing planted), `right` (that level alone is
 #'   named, or nothing where nothing was planted), `share` (of the launches of the full matrix).
-#' @export
+#' @keywords internal
 prove_releases <- function(studies = 100L, share = 0.05, spread = 0.015) {
   levels <- paste0("v", 1:8)
   rbindlist(lapply(seq_len(studies), function(i) {
