@@ -6,9 +6,11 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static void strike(const char *to) {
@@ -38,4 +40,18 @@ int renameat2(int place, const char *from, int other, const char *to, unsigned h
     strike(to);
     int (*real)(int, const char *, int, const char *, unsigned) = dlsym(RTLD_NEXT, "renameat2");
     return real(place, from, other, to, how);
+}
+
+// The C library may lack renameat2; programs then call it by its number.
+long syscall(long number, ...) {
+    long words[6];
+    va_list list;
+    va_start(list, number);
+    for (int i = 0; i < 6; i++)
+        words[i] = va_arg(list, long);
+    va_end(list);
+    if (number == SYS_renameat2)
+        strike((const char *)words[3]);
+    long (*real)(long, ...) = dlsym(RTLD_NEXT, "syscall");
+    return real(number, words[0], words[1], words[2], words[3], words[4], words[5]);
 }

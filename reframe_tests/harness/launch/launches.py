@@ -195,7 +195,8 @@ def read_guard(path):
 #: Words of a launch that name no cause: what a launcher says of every end.
 BOILERPLATE = re.compile(
     r"application called MPI_Abort|BAD TERMINATION|^[=-]+$|^=  |YOUR APPLICATION|"
-    r"prterun (?:has exited|noticed)|This does not mean|mpirun has exited", re.I)
+    r"prterun (?:has exited|noticed)|This does not mean|mpirun has exited|Please see the FAQ|"
+    r"typically refers to a problem|this program is not observed", re.I)
 
 
 def last_words(text, most=12):
@@ -213,10 +214,12 @@ def failure(guard, output, lacking=""):
         return lacking[:300]
     reason = guard["reason"] or f"exit status {guard['exit']}"
     lines = last_words(output, 200)
-    own = [line for line in lines if re.match(r"cotejo\b", line, re.I)]
     said = [line for line in lines if not BOILERPLATE.search(line)]
+    own = [line for line in said if re.match(r"cotejo\b", line, re.I)]
     causes = [line for line in said if accidents.GIVES_UP.search(line)]
-    words = own[-1:] or causes[:1] or said[-1:] or lines[-1:]
+    words = own[-1:] or causes[:1]
+    if not words and not guard["reason"].startswith("still running"):
+        words = said[-1:] or lines[-1:]
     return f"{reason}: {words[0]}"[:300] if words else reason
 
 
