@@ -10,7 +10,7 @@ import pytest
 
 from reframe_tests.harness.backends import clusters
 from stack.ctest import turn
-from tests.launching import FAMILIES, STACK
+from tests.launching import FAMILIES, PRESENT, STACK
 
 #: Files of tests that measure nothing, and need no core for themselves: tests/run.sh runs them
 #: beside other suites, with tests of other files that are marked so. The ranks of `slurm` have
@@ -38,7 +38,7 @@ def pytest_itemcollected(item):
 
 @pytest.hookimpl(trylast=True)  # of what was chosen by -k and -m
 def pytest_collection_modifyitems(config, items):
-    items[:], left = in_turns(items, [name for name in sorted(FAMILIES) if there(FAMILIES[name])])
+    items[:], left = in_turns(items)
     config.hook.pytest_deselected(items=left)
 
 
@@ -48,12 +48,12 @@ def case_of(item):
     return f"{item.path.name} {item.originalname} {others}"
 
 
-def in_turns(items, present):
+def in_turns(items):
     """Cases marked `one_mpi` do not depend on the MPI: each is run under one of those that are
     present, the same one each time, and they take turns. Returns what is run, and the others."""
     cases = {}
     for item in items:
-        if item.get_closest_marker("one_mpi") and item.callspec.params["mpi"] in present:
+        if item.get_closest_marker("one_mpi"):
             cases.setdefault(case_of(item), []).append(item)
     left = set()
     for case, among in cases.items():
@@ -67,17 +67,12 @@ def pytest_unconfigure():
         shutil.rmtree(OWN_LOCKS, ignore_errors=True)
 
 
-def there(family):
-    return (family.prefix(STACK) / "bin/cotejo").exists()
-
-
-@pytest.fixture(params=sorted(FAMILIES))
+@pytest.fixture(params=sorted(family.name for family in PRESENT) or [pytest.param("none", marks=(
+    pytest.mark.skip(reason=f"no MPI library is in the stack {STACK}")))])
 def mpi(request):
-    """Each declared MPI in turn; skipped with the reason where the stack lacks it."""
-    family = FAMILIES[request.param]
-    if not there(family):
-        pytest.skip(f"{family.title} is not in the stack {STACK}")
-    return family
+    """Each MPI library of the stack in turn. Tests of the other families use fake prefixes
+    (fake_mpi.py)."""
+    return FAMILIES[request.param]
 
 
 @pytest.fixture

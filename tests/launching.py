@@ -15,6 +15,8 @@ from tests import quiet
 
 STACK = families.stack_prefix()
 FAMILIES = families.load()
+#: The MPI libraries that the stack has.
+PRESENT = [f for f in FAMILIES.values() if (f.prefix(STACK) / "bin/cotejo").exists()]
 #: What the benchmark says last when its clocks failed their check, as they do on a busy machine.
 DISTURBED = "or a quieter machine"
 #: Such a launch is made so often: clocks that are wrong fail each time.

@@ -17,7 +17,7 @@ from reframe_tests.harness.launch import accidents, launches, sessions
 from reframe_tests.harness.machine import cores, disk
 from reframe_tests.harness.study import blocks, child, ending, plans
 from tests import injected
-from tests.launching import FAMILIES, STACK
+from tests.launching import FAMILIES, PRESENT, STACK
 
 EXIT = {"exit": 1, "wall_s": 1.0, "reason": "exit status 1", "end": "exit", "signal": 0,
         "sender": 0, "sender_start": 0, "oom_kills": 0}
@@ -380,10 +380,9 @@ def test_samples_of_a_cut_launch_are_kept_beside(left_by_launch, results):
 @pytest.mark.parametrize("kind", injected.SURROUNDINGS)
 def test_what_really_happens_is_told(kind, tmp_path):
     """`make bench PART=faults` lets all of it happen to every MPI."""
-    present = [f for f in FAMILIES.values() if (f.prefix(STACK) / "bin/cotejo").exists()]
-    if not present:
+    if not PRESENT:
         pytest.skip("the benchmarks are not built")
-    told, said = injected.happen(kind, present[0], STACK, tmp_path)
+    told, said = injected.happen(kind, PRESENT[0], STACK, tmp_path)
     if told is None:
         pytest.skip("this user may not take away memory or disks")
     assert told == kind, said

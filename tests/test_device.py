@@ -11,9 +11,8 @@ import pytest
 
 from reframe_tests.harness.model import families
 from stack.build import environment
-from tests.launching import BRIEF, FAMILIES, STACK, launch, refuses, said
+from tests.launching import BRIEF, PRESENT, STACK, launch, refuses, said
 
-PRESENT = [f for f in FAMILIES.values() if (f.prefix(STACK) / "bin/cotejo").exists()]
 FILES = {"cuda": "libcudart.so", "hip": "libamdhip64.so"}
 every = pytest.mark.parametrize("mpi", PRESENT, ids=lambda family: family.name)
 one = pytest.mark.parametrize("mpi", PRESENT[-1:], ids=lambda family: family.name)

@@ -10,7 +10,7 @@ import pytest
 
 from reframe_tests.harness.model import families
 from tests import launching, quiet
-from tests.launching import FAMILIES, STACK
+from tests.launching import FAMILIES, PRESENT
 
 #: One of each kind that asserts on a time.
 CASES = {"test_proof": "planted_share and 0.5", "test_method": "known_time and round",
@@ -26,7 +26,7 @@ with open(sys.argv[1], "wb") as file:
 """
 
 
-@pytest.mark.skipif(not any((f.prefix(STACK) / "bin/cotejo").exists() for f in FAMILIES.values()),
+@pytest.mark.skipif(not PRESENT,
                     reason="no stack: `make stack` builds it")
 def test_what_asserts_on_times_asks_the_control(tmp_path):
     """Beside a process that keeps one core busy and one that writes to disk."""

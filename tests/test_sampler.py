@@ -7,9 +7,16 @@ import time
 import pytest
 
 from stack.verify import compiled
-from tests.launching import BRIEF, FAMILIES, STACK, command_of, interposer, launch, measured, said
-
-PRESENT = [f for f in FAMILIES.values() if (f.prefix(STACK) / "bin/cotejo").exists()]
+from tests.launching import (
+    BRIEF,
+    PRESENT,
+    STACK,
+    command_of,
+    interposer,
+    launch,
+    measured,
+    said,
+)
 
 
 def order_of(rows, column="bytes"):

@@ -10,7 +10,7 @@ import pytest
 from reframe_tests.harness.model import families
 from reframe_tests.harness.model.family import Setting
 from tests import quiet
-from tests.launching import launch
+from tests.launching import FAMILIES, PRESENT, launch
 
 TRANSPORTS = ["shm", "tcp"]
 #: How long `eager-limit` watches a send.
@@ -99,8 +99,8 @@ def test_ranks_keep_their_cores_beside_a_thread_that_makes_progress(mpi, tmp_pat
 
 def test_mpich_moves_messages_without_the_receiver_when_told_to(tmp_path):
     """Over tcp MPICH needs the receiver inside MPI beyond 128 B, unless a thread is there."""
-    mpi = families.load()["mpich"]
-    if not (mpi.prefix(families.stack_prefix()) / "bin/cotejo").exists():
+    mpi = FAMILIES["mpich"]
+    if mpi not in PRESENT:
         pytest.skip("MPICH is not in the stack")
     yes = mpi.setting("async_progress", "tcp").variables("yes")
     for name, variables, held in (("no", {}, True), ("yes", yes, False)):

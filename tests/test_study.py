@@ -14,9 +14,8 @@ import pytest
 from reframe_tests.harness.launch import sessions
 from reframe_tests.harness.model import families
 from reframe_tests.harness.study import plans
-from tests.launching import FAMILIES, STACK
+from tests.launching import FAMILIES, PRESENT, STACK
 
-PRESENT = [f for f in FAMILIES.values() if (f.prefix(STACK) / "bin/cotejo").exists()]
 REFRAME = STACK / "tools/bin/reframe"
 pytestmark = pytest.mark.skipif(not PRESENT or not REFRAME.exists(),
                                 reason="no stack: `make stack` builds it")

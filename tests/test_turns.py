@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """MPIs take turns in cases that do not depend on them: every case is run, the same each time."""
 
+import os
 import subprocess
 import sys
 import types
 
 from stack import ctest
 from tests import conftest
-from tests.launching import FAMILIES
+from tests.launching import PRESENT, STACK
 
 MPIS = ["a", "b", "c"]
 
@@ -25,41 +26,36 @@ class Item:
         return self.marked and name == "one_mpi"
 
 
-def run(marked, present):
+def run(marked):
     """Cases and MPIs that are run, and how many are not."""
     items = [Item(case, mpi, marked) for case in range(30) for mpi in MPIS]
-    chosen, left = conftest.in_turns(items, present)
+    chosen, left = conftest.in_turns(items)
     return [(item.case, item.mpi) for item in chosen], len(left)
 
 
 def test_every_case_has_one_mpi_and_every_mpi_a_turn():
-    found, left = run(True, MPIS)
+    found, left = run(True)
     assert [case for case, _ in found] == list(range(30)) and left == 60
     assert {mpi for _, mpi in found} == {*MPIS}
-    assert run(True, MPIS) == (found, left)
+    assert run(True) == (found, left)
 
 
 def test_without_the_mark_every_mpi_has_every_case():
-    found, left = run(False, MPIS)
+    found, left = run(False)
     assert len({*found}) == 90 and left == 0
 
 
-def test_an_mpi_that_is_absent_has_no_turn():
-    found, left = run(True, ["b"])
-    assert sum(mpi == "b" for _, mpi in found) == 30
-    assert left == 0  # cases of the others are skipped, with their reason
-
-
-def test_pytest_tells_cases_as_we_do(pytestconfig):
-    present = [name for name in sorted(FAMILIES) if conftest.there(FAMILIES[name])]
-    said = subprocess.run(
-        [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider",
-         "tests/test_logp.py"], cwd=pytestconfig.rootpath, text=True, capture_output=True,
-        timeout=120).stdout
-    cases = [line.partition("[")[2].rstrip("]").rpartition("-") for line in said.splitlines()
-             if line.startswith("tests/test_logp.py::test_the_drain")]
-    run = sorted(case for mpi, _, case in cases if mpi in present)
-    assert run == (["0", "0.0001"] if present else [])
+def test_pytest_tells_cases_as_we_do_and_names_only_mpis_of_the_stack(pytestconfig):
+    """Of a stack without any MPI each test is skipped once."""
+    for stack, present in ((STACK, sorted(f.name for f in PRESENT)), ("/nowhere", ["none"])):
+        said = subprocess.run(
+            [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider",
+             "tests/test_logp.py"], cwd=pytestconfig.rootpath, text=True, capture_output=True,
+            timeout=120, env={**os.environ, "COTEJO_STACK": str(stack)}).stdout
+        cases = [line.partition("[")[2].rstrip("]").rpartition("-") for line in said.splitlines()
+                 if line.startswith("tests/test_logp.py::test_the_drain")]
+        assert sorted(case for _, _, case in cases) == ["0", "0.0001"]
+        assert {mpi for mpi, _, _ in cases} <= {*(present or ["none"])}
 
 
 def test_tests_of_c_take_turns_too():

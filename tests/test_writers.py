@@ -9,9 +9,8 @@ import pytest
 
 from reframe_tests.harness.model import families
 from tests import faulty_writers
-from tests.launching import FAMILIES, STACK
+from tests.launching import PRESENT, STACK
 
-PRESENT = any((f.prefix(STACK) / "bin/cotejo").exists() for f in FAMILIES.values())
 needs_stack = pytest.mark.skipif(not PRESENT or not shutil.which("gcc"),
                                  reason="no stack, or no gcc")
 QUICK = ["plan of a session", "samples and description", "samples that were cut",
