@@ -82,8 +82,9 @@ help: ## Start: list the commands
 checked: # refuses, in one line, what no recipe could bear
 	@python3 stack/variables.py
 
-# The cores are taken before anything compiles on them; no program of the stack is needed for it.
-BUILDING = @python3 -m reframe_tests.harness alone $(AGAIN)
+# The cores and the stack are locked before anything compiles; no program of the stack is needed for
+# it.
+BUILDING = @python3 -m reframe_tests.harness alone --stack "$$STACK" $(AGAIN)
 
 stack: checked ## Start: install the MPI libraries, ReFrame and R; build and verify the benchmarks
 	$(BUILDING) locked-stack

@@ -5,14 +5,18 @@
 holds only systems and partitions; environments and the rest are shared.
 """
 
+import contextlib
 import os
 import random
 import re
 import sys
+import tempfile
 
 # At the end: while it loads this file ReFrame has a folder of its own at the end of the list, and
 # takes away by its number what is there afterwards. Before, that was all that pip had installed.
 sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import reframe.core.logging  # noqa: E402
+
 from reframe_tests.harness import backends  # noqa: E402
 from reframe_tests.harness.backends import launchers  # noqa: E402, F401
 from reframe_tests.harness.commands import site_files  # noqa: E402
@@ -30,6 +34,18 @@ from reframe_tests.harness.model import (  # noqa: E402
 )
 from reframe_tests.harness.study import submission  # noqa: E402
 
+
+def drop_first_log():
+    """Removes the log that ReFrame begins in the temporary folder before it reads this file. The
+    log of the stack takes its place, and nobody else removes it."""
+    for handler in getattr(reframe.core.logging._logger, "handlers", []):
+        path = getattr(handler, "baseFilename", "")
+        if re.fullmatch(re.escape(tempfile.gettempdir()) + r"/rfm-\w+\.log", path):
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+
+
+drop_first_log()
 STACK = families.stack_prefix()
 try:
     scales.check_environment()

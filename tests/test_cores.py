@@ -341,3 +341,22 @@ def test_a_line_that_a_stranger_wrote_stops_no_study(tmp_path, monkeypatch, line
         text=True, capture_output=True)
     assert (said.returncode, said.stderr) == (0, "")
     assert cores.who(line).isprintable() and cores.among(line) >= 0
+
+
+def test_two_commands_never_change_one_stack_at_once(tmp_path, monkeypatch):
+    """Nor do two machines that share its file system, each with a lock of its own cores."""
+    monkeypatch.setattr(cores, "_held_stacks", [])
+    stack = tmp_path / "stack"
+    cores.hold_stack(stack, "make build", 0)
+    with pytest.raises(cores.Busy, match=r"changes the stack .*process \d+ on .*: make build"):
+        cores.hold_stack(stack, "make verify", 0)
+    child = subprocess.Popen(["sleep", "100"], close_fds=False)
+    os.close(cores._held_stacks.pop())
+    with pytest.raises(cores.Busy):  # what it started still runs
+        cores.hold_stack(stack, "make verify", 0)
+    end(child)
+    cores.hold_stack(stack, "make verify", 0)
+    os.close(cores._held_stacks.pop())
+    (tmp_path / "theirs").write_text("")
+    cores.hold_stack(tmp_path, "make build", 0)  # not ours: the command itself says so
+    assert not cores._held_stacks and {p.name for p in tmp_path.iterdir()} == {"stack", "theirs"}

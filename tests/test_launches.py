@@ -194,5 +194,40 @@ def test_a_library_is_known_by_what_it_holds(tmp_path):
     assert first != fingerprint.hashed(str(path)) and first.startswith("libmpi.so=")
 
 
+class Family:
+    """An installation in a folder."""
+
+    def __init__(self, home):
+        self.home_in = self.prefix = lambda stack: home
+
+
+def test_what_influences_a_library_without_a_request_is_a_trap_of_the_launch(
+        tmp_path, monkeypatch):
+    """Variables, parameter files and libraries of elsewhere were in the record, and nothing told
+    the reader of a report."""
+    monkeypatch.setattr(fingerprint, "single_copies", lambda: "denied (Operation not permitted)")
+    ours = str(tmp_path / "stack/mpi/x/lib/libmpi.so")
+    sound = observed(ranks=[{"rank": 0, "host": "a"}, {"rank": 1, "host": "b"}],
+                     build={"libraries": [ours, "/lib/libc.so.6", "linux-vdso.so.1"]})
+    home = tmp_path / "stack/mpi/x"
+    (home / "etc").mkdir(parents=True)
+    settings = home / "etc/openmpi-mca-params.conf"
+    settings.write_text("# a = 1\n\n")
+    fingerprint.observe(sound, Family(home), tmp_path / "stack")
+    assert sound["observed"]["machine"].get("traps") is None
+    settings.write_text("# a = 1\nbtl_sm_fbox_max = 0\n")
+    found = observed(
+        ranks=[{"rank": 0, "host": "a"}, {"rank": 1, "host": "a"}],
+        build={"libraries": [ours, "/opt/foreign/libucp.so.0"]},
+        machine={"traps": [{"trap": "x"}]},
+        environment={"UCX_TLS": "sm", "OMPI_MCA_x": "4|~\x1b[2J"})
+    fingerprint.observe(found, Family(home), tmp_path / "stack")
+    assert [trap["trap"] for trap in found["observed"]["machine"]["traps"]] == [
+        "x", "variable OMPI_MCA_x=4???[2J", f"parameter file {settings}",
+        "library /opt/foreign/libucp.so.0", "copies between processes"]
+    said = fingerprint.difference(found["fingerprint"], sound["fingerprint"])
+    assert "parameter files" in said and "steering" in said
+
+
 def test_whether_processes_may_copy_from_one_another_is_known():
     assert fingerprint.single_copies() in ("allowed", "denied (Operation not permitted)")

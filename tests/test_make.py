@@ -213,3 +213,4 @@ def test_what_compiles_or_launches_takes_the_cores_first():
         said = make("-n", command)
         first = [line for line in said.stdout.splitlines() if "variables.py" not in line][0]
         assert "reframe_tests.harness alone" in first, command
+        assert ('--stack "$STACK"' in first) == (command != "study"), first

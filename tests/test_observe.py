@@ -2,6 +2,7 @@
 """Programs that enter MPI by its calls of Fortran are described, and others are reported."""
 
 import json
+import re
 import subprocess
 
 import pytest
@@ -53,3 +54,29 @@ def test_calls_of_fortran_are_intercepted(mpi, tmp_path, suffix):
     assert done.returncode == 0, done.stderr
     assert "cotejo-observe: this program is not observed" in done.stderr
     assert not (tmp_path / "samples.json").exists()
+
+
+SAYS = """
+#include <mpi.h>
+#include <stdio.h>
+int main(int count, char **arguments) {
+    int rank;
+    printf("before\\n");
+    MPI_Init(&count, &arguments);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0)
+        printf("rate: 7\\n");
+    return MPI_Finalize();
+}
+"""
+
+
+def test_what_a_library_prints_is_no_line_of_the_program(mpi, tmp_path):
+    """A METRIC found figures in the settings that MPICH prints, under that library alone."""
+    compiler, env = mpi.prefix(STACK) / "bin" / mpi.compiler, environment(mpi, STACK)
+    (tmp_path / "program.c").write_text(SAYS)
+    subprocess.run([compiler, "-o", "program", "program.c"], cwd=tmp_path, env=env, check=True)
+    done = launch_once(mpi, program=tmp_path / "program", folder=tmp_path,
+                       LD_PRELOAD=str(mpi.prefix(STACK) / "lib/libcotejo_observe.so"))
+    assert sorted(done.stdout.splitlines()) == ["before", "before", "rate: 7"]
+    assert re.search(mpi.transports["shm"].evidence, done.stderr), done.stderr

@@ -16,9 +16,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct launch launch; // of this process; static because intercepted calls carry no state
 static bool begun, described;
+
+// What libraries print while they start (transports, settings) goes to standard error: a METRIC
+// reads standard output, where such lines would stand among those of the program under some
+// libraries only.
+static int aside(void) {
+    int output;
+    fflush(stdout);
+    output = dup(STDOUT_FILENO);
+    if (output >= 0)
+        dup2(STDERR_FILENO, STDOUT_FILENO);
+    return output;
+}
+
+static void restore(int output) {
+    fflush(stdout);
+    if (output < 0)
+        return;
+    dup2(output, STDOUT_FILENO);
+    close(output);
+}
 
 // In some libraries a call of Fortran makes the call of C of the same name: the first one counts.
 static void begin(void) {
@@ -28,13 +49,15 @@ static void begin(void) {
 }
 
 int MPI_Init(int *count, char ***arguments) {
-    int status = PMPI_Init(count, arguments);
+    int output = aside(), status = PMPI_Init(count, arguments);
+    restore(output);
     begin();
     return status;
 }
 
 int MPI_Init_thread(int *count, char ***arguments, int required, int *provided) {
-    int status = PMPI_Init_thread(count, arguments, required, provided);
+    int output = aside(), status = PMPI_Init_thread(count, arguments, required, provided);
+    restore(output);
     begin();
     return status;
 }
@@ -192,14 +215,18 @@ typedef void fortran_init_thread(int *required, int *provided, int *error);
     void mpi_init_##suffix(int *error) {                                                          \
         fortran_init *next;                                                                       \
         *(void **)&next = dlsym(RTLD_NEXT, "mpi_init_" #suffix);                                  \
+        int output = aside();                                                                     \
         next(error);                                                                              \
+        restore(output);                                                                          \
         begin();                                                                                  \
     }                                                                                             \
     void mpi_init_thread_##suffix(int *required, int *provided, int *error);                      \
     void mpi_init_thread_##suffix(int *required, int *provided, int *error) {                     \
         fortran_init_thread *next;                                                                \
         *(void **)&next = dlsym(RTLD_NEXT, "mpi_init_thread_" #suffix);                           \
+        int output = aside();                                                                     \
         next(required, provided, error);                                                          \
+        restore(output);                                                                          \
         begin();                                                                                  \
     }                                                                                             \
     void mpi_finalize_##suffix(int *error);                                                       \

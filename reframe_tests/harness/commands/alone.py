@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Takes the cores of this machine for a command, and becomes it. It needs nothing of the stack,
-so that nothing compiles or launches before."""
+"""Locks the cores of this machine for a command, and becomes it. It needs nothing of the stack, so
+that nothing compiles or launches before.
+
+`--stack FOLDER` locks a stack too, which machines with a common file system may share.
+"""
 
 import os
 import sys
@@ -18,12 +21,17 @@ def elsewhere():
 
 
 def main():
-    command = sys.argv[1:]
+    command, stack = sys.argv[1:], ""
+    if command[:1] == ["--stack"] and len(command) > 1:
+        stack, command = command[1], command[2:]
     if not command:
-        sys.exit("cores: usage: python3 -m reframe_tests.harness alone COMMAND...")
+        sys.exit("cores: usage: python3 -m reframe_tests.harness alone [--stack DIR] COMMAND...")
     try:
+        words = os.path.basename(command[0]) + "".join(f" {word}" for word in command[1:])
         if not elsewhere():
-            cores.hold(os.path.basename(command[0]) + "".join(f" {word}" for word in command[1:]))
+            cores.hold(words)
+        if stack:
+            cores.hold_stack(stack, words)
     except cores.Busy as err:
         sys.exit(f"cores: {err}")
     try:

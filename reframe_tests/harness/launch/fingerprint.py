@@ -10,6 +10,15 @@ import os
 import pathlib
 import re
 
+from ..model import plain
+
+#: Files below the folder of an installation in which parameters of a library may be set.
+PARAMETER_FILES = ("etc/*-mca-params.conf", "etc/*/*-mca-params.conf", "etc/ucx/ucx.conf")
+#: Libraries of the system, and those of the kernel and of Python that have no folder.
+OF_THE_SYSTEM = re.compile(r"/(?:usr/)?(?:local/)?lib(?:32|64|x32)?/.*|[^/]*")
+#: `prctl` lets any process of the same user read the memory of this one, as libraries ask for.
+PR_SET_PTRACER, ANY = 0x59616D61, ctypes.c_ulong(-1)
+
 #: Variables that libraries set anew for each launch: numbers of jobs and places of a moment.
 OF_A_MOMENT = re.compile(r"uuid|job_?id|vpid|uri|session|namespace|tmp|_pid\b|LD_PRELOAD", re.I)
 #: Copies of the program that SimGrid loads once a rank; their names contain a process id. The
@@ -36,16 +45,22 @@ def hashed(path):
 @functools.cache
 def single_copies():
     """Whether a process may read the memory of another one, as libraries do for large messages in
-    shared memory; containers deny it."""
+    shared memory; containers and the kernel's `ptrace_scope` deny it."""
     libc = ctypes.CDLL(None, use_errno=True)
     if not hasattr(libc, "process_vm_readv"):
         return "unknown"
     data, copy = ctypes.create_string_buffer(b"x", 1), ctypes.create_string_buffer(1)
-    vector = (ctypes.c_void_p * 2)
-    here, there = (vector(ctypes.addressof(one), 1) for one in (copy, data))
-    done = libc.process_vm_readv(os.getpid(), here, ctypes.c_ulong(1), there, ctypes.c_ulong(1),
-                                 ctypes.c_ulong(0))
-    return "allowed" if done == 1 else f"denied ({os.strerror(ctypes.get_errno())})"
+    vector, one = (ctypes.c_void_p * 2), ctypes.c_ulong(1)
+    here, there = (vector(ctypes.addressof(buffer), 1) for buffer in (copy, data))
+    libc.prctl(PR_SET_PTRACER, ANY)
+    parent, child = os.getpid(), os.fork()
+    if not child:
+        done = libc.process_vm_readv(parent, here, one, there, one, ctypes.c_ulong(0))
+        os._exit(0 if done == 1 else ctypes.get_errno() or 255)
+    number = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    libc.prctl(PR_SET_PTRACER, ctypes.c_ulong(0))
+    return f"denied ({os.strerror(number)})" if number > 0 else "allowed" if number == 0 else (
+        "denied (the process was ended)")
 
 
 def steering(record):
@@ -53,6 +68,56 @@ def steering(record):
     seen = record["observed"].get("environment") or {}
     return {name: value for name, value in sorted(seen.items())
             if name not in record["environment"] and not OF_A_MOMENT.search(name)}
+
+
+def parameter_files(folder):
+    """Files of an installation that set parameters of a library: path -> hash of the file."""
+    found = {}
+    for path in sorted(path for pattern in PARAMETER_FILES for path in folder.glob(pattern)):
+        try:
+            data = plain.read_plain(path, plain.MOST_JSON)
+        except plain.FileError:
+            continue
+        if any(line.strip() and line.strip()[:1] not in b"#;[" for line in data.splitlines()):
+            found[str(path)] = hashlib.sha256(data).hexdigest()[:16]
+    return found
+
+
+def traps(record, folders):
+    """What influences the library of a launch and was not requested, as entries of
+    `observed.machine.traps`. `folders`: those whose libraries the launch may load."""
+    seen = record["observed"]
+    found = [(f"variable {name}={value}", "not requested, and in the environment of the ranks",
+              "declare the variable in the files of the site, or unset it there")
+             for name, value in steering(record).items()]
+    found += [(f"parameter file {path}", "sets parameters of the library",
+               "move the lines to the files of the site, which are recorded")
+              for path in seen.get("parameter_files", {})]
+    found += [(f"library {path}", "loaded from outside the stack and the system",
+               "check the library path of the modules and of the site")
+              for path in (seen.get("build") or {}).get("libraries", [])
+              if not OF_THE_SYSTEM.fullmatch(path)
+              and not path.startswith(tuple(f"{folder}/" for folder in folders))]
+    if single_copies().startswith("denied") and len(seen.get("ranks", [])) > len(
+            {rank.get("host") for rank in seen.get("ranks", [])}):
+        found.append(("copies between processes", single_copies(),
+                      "large messages in shared memory are copied twice: allow process_vm_readv "
+                      "(in a container: --cap-add=SYS_PTRACE)"))
+    return [{name: re.sub(r"[^ -{}\xa1-\uffff]", "?", text)[:200]
+             for name, text in zip(("trap", "found", "cure"), words, strict=True)}
+            for words in found]
+
+
+def observe(record, family, stack):
+    """Completes the record of a launch that ran: files that set parameters, the fingerprint, and
+    what influences the library without a request."""
+    home = pathlib.Path(family.home_in(stack) or family.prefix(stack))
+    seen = record["observed"]
+    seen["parameter_files"] = parameter_files(home)
+    record["fingerprint"] = of(record)
+    if new := traps(record, (stack, stack.resolve(), home, home.resolve())):
+        machine = seen.get("machine") or {}
+        seen["machine"] = {**machine, "traps": [*(machine.get("traps") or []), *new]}
 
 
 def parts(record):
@@ -69,6 +134,7 @@ def parts(record):
                              if not PROGRAM_COPY.search(path)}),
         "compiler": build.get("compiler", ""), "flags": build.get("flags", ""),
         "library": (seen.get("mpi") or {}).get("library", ""), "steering": steering(record),
+        "parameter files": seen.get("parameter_files") or {},
         "timer": (seen.get("timer") or {}).get("name", ""), "huge pages": machine.get("thp") or "",
         "quota": machine.get("quota_cores"),
         "scheduling": sorted({rank.get("policy", "") for rank in seen.get("ranks", [])}),

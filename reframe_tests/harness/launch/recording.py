@@ -83,7 +83,7 @@ def record(test):
     except launches.LockedError as err:
         raise UnrecordedError(str(err)) from None
     if found["observed"]:
-        found["fingerprint"] = fingerprint.of(found)
+        fingerprint.observe(found, test.family, families.stack_prefix())
     if found["observed"] and (reason := test.family.installation_problem(
             families.stack_prefix(), found["observed"]["mpi"])):
         found.update(status="marked", reason=reason)

@@ -46,6 +46,9 @@ BEGINS = "a launch that begins"
 
 #: The open file of the lock, once this process has it.
 _held = []
+#: The name of the lock of a stack, in it; and the open files of those that this process has.
+STACK_LOCK = ".cotejo-lock"
+_held_stacks = []
 
 
 class Busy(RuntimeError):
@@ -102,16 +105,16 @@ def lock_folder():
                "folder for all users; name one by COTEJO_LOCKS")
 
 
-def _open(path):
-    """Opens the file, never through a link, or makes it for all users to open."""
+def _open(path, mode=0o666):
+    """Opens the file, never through a link, or makes it, by default for all users to open."""
     flags = os.O_RDWR | os.O_NOFOLLOW
     try:
         try:
             file = os.open(path, flags)
         except FileNotFoundError:
             try:
-                file = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o666)
-                os.fchmod(file, 0o666)  # whatever the mask is
+                file = os.open(path, flags | os.O_CREAT | os.O_EXCL, mode)
+                os.fchmod(file, mode)  # whatever the mask is
             except FileExistsError:
                 file = os.open(path, flags)
     except OSError as err:
@@ -284,6 +287,34 @@ def hold(words, wait_s=WAIT_S):
     os.environ["COTEJO_STUDY"] = name
     _held.append(file)
     sweep_folders()
+
+
+def hold_stack(folder, words, wait_s=WAIT_S):
+    """Locks a stack for this process and its children, also against other machines that share its
+    file system; Busy when another command changes it. Folders that are not ours, or not writable,
+    are for the command itself to refuse."""
+    try:
+        if not removal.claim(folder):
+            return
+        file = _open(os.path.join(folder, STACK_LOCK), 0o644)
+    except (OSError, Busy):
+        return
+    end = time.monotonic() + wait_s
+    while True:
+        try:
+            if _flock(file, fcntl.LOCK_EX):
+                break
+        except OSError:  # a file system without locks
+            return
+        if time.monotonic() > end:
+            raise Busy(f"another command changes the stack {folder} ({_line(file)!a}); wait for "
+                       "its end")
+        time.sleep(0.05)
+    os.set_inheritable(file, True)
+    mine = f"process {os.getpid()} on {os.uname().nodename}: {words}"
+    os.ftruncate(file, 0)
+    os.pwrite(file, mine.replace("\n", " ").encode()[:LINE_MOST - 1] + b"\n", 0)
+    _held_stacks.append(file)
 
 
 @functools.cache

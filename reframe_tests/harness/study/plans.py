@@ -65,6 +65,14 @@ def why_none(listed):
     return f": {'; '.join(found)}" if found else ""
 
 
+def why_not_listed(output):
+    """The line in which ReFrame, or our part of it, says why it lists no tests, or ''."""
+    for pattern in (r"^cotejo: .*$", r"^.*(?:error|failed|denied|ERROR).*$"):
+        if said := re.findall(pattern, output, re.MULTILINE):
+            return said[0].removeprefix("cotejo: ").strip()[:300]
+    return ""
+
+
 def of_tag(tag, noted):
     """What a dry run noted, without what tests of other tags lack."""
     return [words for words in noted if tag in words.get("tags", [tag])]
@@ -110,11 +118,10 @@ def list_cells(tag, like):
     noted = [words for words in listed if "file" in words]
     if not noted and not tests:
         if done.returncode:
-            sys.stderr.write(done.stdout[-2000:] + done.stderr[-2000:])
-            said = re.findall(r"^.*(?:error|failed|denied|ERROR).*$", done.stdout + done.stderr,
-                              re.MULTILINE)
+            said = why_not_listed(done.stdout + done.stderr)
             if said and not listed:
-                sys.exit(f"study: ReFrame cannot list the tests: {said[0].strip()[:300]}")
+                sys.exit(f"study: ReFrame cannot list the tests: {said}")
+            sys.stderr.write(done.stdout[-2000:] + done.stderr[-2000:])
         known = scales.known_tags()
         near = "" if tag in known or listed else names.nearest(tag, known)
         sys.exit(f"study: no test with tag {tag!r} can run on site {sites.site_name()!r}"
