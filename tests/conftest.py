@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the Python tests share: a session of their own, and what a launch leaves."""
 
-import json
 import os
 import shutil
 import tempfile
@@ -10,6 +9,7 @@ import pytest
 
 from reframe_tests.harness.backends import clusters
 from stack.ctest import turn
+from tests import fake_mpi
 from tests.launching import FAMILIES, PRESENT, STACK
 
 #: Files of tests that measure nothing, and need no core for themselves: tests/run.sh runs them
@@ -88,15 +88,11 @@ def results(tmp_path, monkeypatch):
 def left_by_launch(tmp_path):
     """Writes what a sound launch of 2 ranks leaves in its folder; returns the folder."""
     def write(**observed):
-        seen = {"size": 2, "mpi": {"library": "MPICH Version:      5.0.2"},
-                "ranks": [{"rank": 0, "host": "a", "cpus": "0"},
-                          {"rank": 1, "host": "a", "cpus": "1"}],
-                "interfaces": {"lo": 0}, "tcp_bytes": 0, "payload_bytes": 1 << 24, **observed}
+        seen = {**fake_mpi.observed("MPICH Version:      5.0.2", [("a", 0), ("a", 1)]),
+                "interfaces": {"lo": 0}, "payload_bytes": 1 << 24, **observed}
         (tmp_path / "guard.json").write_text('{"exit": 0, "wall_s": 1.5, "reason": ""}')
         (tmp_path / "samples.csv").write_text("# cotejo-samples/1\n")
-        (tmp_path / "samples.json").write_text(json.dumps(
-            {"observed": seen, "samples": {"file": "samples.csv", "rows": 0, "columns": []},
-             "summary": []}))
+        (tmp_path / "samples.json").write_text(fake_mpi.left(seen))
         return tmp_path
     return write
 

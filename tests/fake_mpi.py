@@ -21,22 +21,40 @@ SITE = """site_configuration = {{"systems": [{{"name": "fake", "hostnames": [".*
 
 LAUNCHER = """#!/usr/bin/env python3
 import json, os, pathlib, sys
-library, evidence, placed = {said!r}
 pathlib.Path("received.json").write_text(json.dumps(
     {{"words": [os.path.basename(sys.argv[0]), *sys.argv[1:]], "environment": dict(os.environ)}}))
-print(evidence)
+print({evidence!r})
 pathlib.Path("samples.csv").write_text("# cotejo-samples/1\\n")
-node = {{"kernel": "k", "cpu_model": "c", "governor": "g", "cores": 2, "memory_bytes": 1,
-        "cache_bytes": 1, "load_1min": 0}}
-pathlib.Path("samples.json").write_text(json.dumps({{
-    "observed": {{"size": len(placed), "mpi": {{"library": library, "path": {path!r}}},
-                 "tcp_bytes": 0, "payload_bytes": 0, "node": node, "interfaces": {{}}, "ranks": [
-                     {{"rank": i, "host": host, "cpus": str(cpu)}}
-                     for i, (host, cpu) in enumerate(placed)]}},
-    "samples": {{"file": "samples.csv", "rows": 1, "columns": []}},
-    "summary": [{{"operation": "pingpong", "bytes": size, "n": 1, "median_s": 1e-6,
-                 "min_s": 1e-6, "p95_s": 1e-6}} for size in (1, 1 << 20)]}}))
+pathlib.Path("samples.json").write_text({record!r})
 """
+SUMMARY = [{"operation": "pingpong", "bytes": size, "n": 1, "median_s": 1e-6, "min_s": 1e-6,
+            "p95_s": 1e-6} for size in (1, 1 << 20)]
+
+
+def observed(library, placed, *, path="", **more):
+    """What a sound launch observes; `placed`: (host, core) of each rank."""
+    return {
+        "program": "cotejo", "version": "0.1.0", "experiment": "pingpong", "options": {},
+        "arguments": [], "build": {}, "size": len(placed), "timer": {}, "interfaces": {},
+        "mpi": {"library": library, "path": path}, "tcp_bytes": 0, "payload_bytes": 0,
+        "payload_checked": True,
+        "node": {"kernel": "k", "cpu_model": "c", "governor": "g", "cores": 2, "memory_bytes": 1,
+                 "cache_bytes": 1, "load_1min": 0},
+        "ranks": [{"rank": i, "host": host, "cpus": str(cpu), "cores": [cpu], "numa": [0],
+                   "package": [0]} for i, (host, cpu) in enumerate(placed)], **more}
+
+
+def asked(**more):
+    """The member `asked` of a description."""
+    return {**dict.fromkeys(("site", "session", "experiment", "test", "scale", "mpi", "transport",
+                             "placement"), "x"), "launch": 1, "seed": 1, "cpus": [0, 1],
+            "hosts": 1, "ranks": 2, "settings": {}, "parameters": {}, "time_limit_s": 60, **more}
+
+
+def left(seen, summary=()):
+    """The text of the file `samples.json` that a launch leaves."""
+    return json.dumps({"observed": seen, "summary": [*summary],
+                       "samples": {"file": "samples.csv", "rows": len(summary), "columns": []}})
 
 
 def executable(path, text):
@@ -70,7 +88,10 @@ class Fake:
         prefix = self.stack / ("sites/fake" if modules else "mpi") / mpi
         executable(prefix / "bin/cotejo", "#!/bin/sh\n")
         (prefix / "bin/cotejo-guard").symlink_to(real("cotejo-guard"))
-        text = LAUNCHER.format(said=said, path=str(loaded or prefix / "lib/libmpi.so.40"))
+        library, evidence, placed = said
+        path = str(loaded or prefix / "lib/libmpi.so.40")
+        text = LAUNCHER.format(evidence=evidence, record=left(
+            observed(library, placed, path=path), SUMMARY))
         executable(prefix / "bin/mpirun" if launcher == "mpirun" else folder / "path" / launcher,
                    text)
         site = folder / "sites/fake"

@@ -17,6 +17,7 @@ import pytest
 from reframe_tests.harness.commands import dataset, packed_sessions
 from reframe_tests.harness.machine import disk
 from reframe_tests.harness.model import families
+from tests import fake_mpi
 
 COLUMNS = [{"name": name, "unit": unit, "meaning": name} for name, unit in (
     ("operation", ""), ("bytes", "B"), ("repetition", ""), ("calls", ""), ("time_s", "s"),
@@ -31,14 +32,16 @@ def measured(tmp_path):
     lines = [f"pingpong,{size},{i},1,1.5e-06,1,{queue}"
              for size in (1, 1024) for queue in (0, 2) for i in range(50)]
     record = {
-        "id": "cell.001", "status": "ok", "simulated": "",
+        "id": "cell.001", "status": "ok", "simulated": "", "reason": "", "started": "",
+        "environment": {}, "wall_s": 1.0, "reported": {},
         "command": "/deep/site_configs/x/enter /run/x /deep/.stack/mpi/mpich/bin/cotejo pingpong "
                    "/tmp/deep/src/languages/python/nas_ep.py",
-        "asked": {"test": "pingpong_quick", "mpi": "mpich"}, "provenance": {"commit": "0" * 40},
-        "observed": {"mpi": {"library": "MPICH 5.0.2 Information: https://host.example/p/mpich/ "},
-                     "libraries": ["/tmp/cotejo_8788_0.so", "/usr/lib/libm_1_2.so.6",
-                                   "/sw/mpi/lib/libmpi.so.12"],
-                     "node": {"cpu_model": "A CPU"}},
+        "asked": fake_mpi.asked(test="pingpong_quick", mpi="mpich"),
+        "provenance": {"commit": "0" * 40},
+        "observed": fake_mpi.observed(
+            "MPICH 5.0.2 Information: https://host.example/p/mpich/ ", [("a", 0), ("a", 1)],
+            libraries=["/tmp/cotejo_8788_0.so", "/usr/lib/libm_1_2.so.6",
+                       "/sw/mpi/lib/libmpi.so.12"]),
         "samples": {"file": "cell.001.csv", "rows": len(lines), "columns": COLUMNS}}
     disk.write_json(folder / "cell.001.json", record)
     (folder / "cell.001.csv").write_text(

@@ -15,15 +15,7 @@ parse_description <- function(file) {
       "read it with the version of cotejo that wrote it"
     )
   }
-  check_members(launch, LAUNCH_MEMBERS, file)
-  check_optional(launch, OPTIONAL_MEMBERS$launch, file)
-  check_members(launch$asked, ASKED_MEMBERS, file, "asked")
-  check_optional(launch$asked, OPTIONAL_MEMBERS$asked, file, "asked")
-  check_words(launch$asked, ASKED_WORDS, WORD, file, "asked")
-  for (member in c("settings", "parameters")) {
-    check_names(names(launch$asked[[member]]), MEMBER, file, c("asked", member))
-  }
-  check_known(launch$status, STATUSES, file, "status")
+  check_schema(launch, schema_of("launch"), file)
   if (launch$id != sub("\\.json$", "", basename(file))) {
     bad_data(
       file, line_of_member(file, "id"), sprintf("id \"%s\" is not the file's name", launch$id),
@@ -36,55 +28,22 @@ parse_description <- function(file) {
       "a launch's number is its block"
     )
   }
-  if (launch$status %in% RAN) check_ran(launch, file)
+  if (launch$status %in% c("ok", "marked")) check_columns(launch$samples$columns, file)
+  # Version 1 describes the host of rank 0, version 2 all of them.
+  if (!is.null(launch$observed) && !length(launch$observed$nodes) && is.null(launch$observed$node)) {
+    check_type(NULL, "object", file, c("observed", "node"), FALSE)
+  }
   launch
 }
 
-#' Check what a launch must hold that ran.
+#' Refuse columns of samples whose names cotejo has itself, or that are there twice.
 #' @noRd
-check_ran <- function(launch, file) {
-  members <- c(wall_s = "number", reported = "object", observed = "object", samples = "object")
-  check_members(launch, members, file)
-  seen <- launch$observed
-  check_members(seen, OBSERVED_MEMBERS, file, "observed")
-  check_optional(seen, OPTIONAL_MEMBERS$observed, file, "observed")
-  for (member in c("options", "found")) {
-    check_names(names(seen[[member]]), MEMBER, file, c("observed", member))
-  }
-  # Version 1 describes the host of rank 0, version 2 all of them.
-  if (!length(seen$nodes)) {
-    check_members(seen, c(node = "object"), file, "observed")
-  } else {
-    check_each(seen$nodes, NODE_MEMBERS, file, c("observed", "nodes"))
-  }
-  as_before("checked ranks", seen$ranks, function(ranks) {
-    check_each(ranks, RANK_MEMBERS, file, c("observed", "ranks"))
-    TRUE
-  })
-  check_each(seen$layout$buffers, BUFFER_MEMBERS, file, c("observed", "layout", "buffers"))
-  check_members(launch$samples, SAMPLES_MEMBERS, file, "samples")
-  check_optional(launch$samples, OPTIONAL_MEMBERS$samples, file, "samples")
-  as_before("checked columns", launch$samples$columns, function(columns) {
-    check_each(columns, COLUMN_MEMBERS, file, c("samples", "columns"))
+check_columns <- function(columns, file) {
+  as_before("checked columns", columns, function(columns) {
     names <- vapply(columns, `[[`, "", "name")
     check_names(names, NAME, file, c("samples", "columns"), reserved())
-    for (column in columns) {
-      if (!is.null(column$role)) {
-        check_known(column$role, ROLES, file, c("samples", "columns", "role"))
-      }
-    }
     TRUE
   })
-  as_before("checked algorithms", launch$algorithms, function(ran) {
-    check_each(ran, RAN_MEMBERS, file, "algorithms")
-    TRUE
-  })
-  for (operation in names(launch$samples$quantities)) {
-    check_known(
-      launch$samples$quantities[[operation]], QUANTITIES, file,
-      c("samples", "quantities", operation)
-    )
-  }
 }
 
 #' Parse a JSON file that holds one object (or a list, where that is expected); what does not

@@ -69,16 +69,7 @@ basename_bytes <- function(paths) sub("^.*/", "", as.character(paths), useBytes 
 shown_bytes <- function(path) iconv(path, "UTF-8", "UTF-8", sub = "byte")
 
 # Names that data may give: one pattern, and names of columns of our own that they may not take.
-NAME <- "^[A-Za-z][A-Za-z0-9_]{0,63}$"
-# Of settings, parameters and options, whose columns have a prefix.
-MEMBER <- "^[A-Za-z][A-Za-z0-9_-]{0,63}$"
-# Words that become parts of names of files, of titles and of commands.
-WORD <- "^[A-Za-z0-9][A-Za-z0-9._+=-]{0,99}$"
-# Operations; those of programs of users have names of their own.
-OPERATION <- "^[A-Za-z0-9][A-Za-z0-9_.:+/=@-]{0,99}$"
-# Texts of factors of samples.
-LEVEL <- "^[^[:cntrl:]\",]{0,100}$"
-
+NAME <- "^[A-Za-z][A-Za-z0-9_]{0,63}$(?!\n)"
 #' Refuse names that are none, that are taken, or that are there twice.
 #' @noRd
 check_names <- function(names, pattern, file, path, taken = character()) {
@@ -94,20 +85,6 @@ check_names <- function(names, pattern, file, path, taken = character()) {
   fault(!grepl(pattern, names, perl = TRUE), "no name:")
   fault(names %in% taken | grepl(OUR_PREFIX, names), "a reserved name:")
   fault(duplicated(names), "twice the name")
-}
-
-#' Refuse texts that are not of a pattern.
-#' @noRd
-check_words <- function(object, members, pattern, file, within = character()) {
-  for (name in members) {
-    if (!grepl(pattern, object[[name]], perl = TRUE)) {
-      bad_data(
-        file, line_of_member(file, c(within, name)),
-        sprintf("%s: %s", paste(c(within, name), collapse = "."), quoted(object[[name]])),
-        "it must have letters, digits and any of ._+=-, at most 100 of them"
-      )
-    }
-  }
 }
 
 # A value of data in a message, whatever it is.

@@ -42,7 +42,7 @@ flatten_description <- function(launch, file) {
     simulated = launch$simulated, site = asked$site, session = asked$session,
     experiment = asked$experiment, test = asked$test, scale = asked$scale,
     # The launch's number is its block's; `launch` is what version 1 called it.
-    launch = as.integer(asked$launch), seed = as.numeric(asked$seed),
+    launch = as.integer(asked$launch), seed = number(asked$seed),
     mpi = asked$mpi, algorithms = algorithms_of(asked), transport = asked$transport,
     placement = asked$placement, cpus = join(asked$cpus), hosts = as.integer(asked$hosts),
     ranks = as.integer(asked$ranks), settings = settings$text, parameters = parameters$text,

@@ -47,7 +47,7 @@ read_alike <- function(asked) {
     return(NULL)
   }
   samples <- parse_alike(vapply(asked, `[[`, "", "file"), columns$name, rows)
-  if (!is.null(samples) && plausible(samples, column_patterns(columns)) &&
+  if (!is.null(samples) && plausible(samples, columns, column_patterns(columns)) &&
     typed_as_alone(samples)) {
     set(samples, j = "valid", value = samples$valid == 1L)[]
   }
@@ -127,7 +127,7 @@ read_samples <- function(file, columns, rows) {
   check_end(file, text)
   samples <- without_warning(parse_samples(file, text, columns$name))
   patterns <- column_patterns(columns)
-  if (is.null(samples) || nrow(samples) != rows || !plausible(samples, patterns)) {
+  if (is.null(samples) || nrow(samples) != rows || !plausible(samples, columns, patterns)) {
     blame_line(file, text, patterns, rows)
   }
   set(samples, j = "valid", value = samples$valid == 1L)
@@ -232,33 +232,29 @@ parse_samples <- function(file, text, columns, head = 2L) {
   do.call(fread, c(source, arguments))
 }
 
-#' What a value of each column must look like: named by column, "" where everything goes.
+#' What a value of each column must look like: a pattern, named by column.
 #' @noRd
 column_patterns <- function(columns) {
-  whole <- "^[0-9]+$"
-  real <- "([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?$"
-  # A measure is a number; a factor may be a name.
-  patterns <- c(measure = paste0("^-?", real), flag = "^[01]$", factor = LEVEL)
-  patterns <- patterns[bare_role(columns$role)]
-  patterns[1:6] <- c(OPERATION, whole, whole, "^0*[1-9][0-9]*$", paste0("^", real), "^[01]$")
+  pattern <- function(properties) vapply(properties, `[[`, "", "pattern")
+  patterns <- pattern(schema_of("further")[["properties"]])[bare_role(columns$role)]
+  patterns[1:6] <- pattern(schema_of("sample")[["properties"]])[SAMPLE_COLUMNS]
   stats::setNames(patterns, columns$name)
 }
 
 #' Check types and ranges by the column.
 #' @noRd
-plausible <- function(samples, patterns) {
-  further <- patterns[-(1:6)]
-  flags <- names(further)[further == "^[01]$"]
-  factors <- names(further)[further == LEVEL]
-  measures <- setdiff(names(further), c(flags, factors))
+plausible <- function(samples, columns, patterns) {
+  further <- stats::setNames(bare_role(columns$role), columns$name)[-(1:6)]
+  of_role <- function(role) names(further)[further == role]
   nrow(samples) > 0L && all(
     grepl(patterns[["operation"]], unique(samples$operation), perl = TRUE),
     is_whole(samples$bytes), is_whole(samples$repetition), is_whole(samples$calls, least = 1),
     is_real(samples$time_s, 0, LONGEST_S), is_whole(samples$valid, most = 1),
-    vapply(measures, function(name) is_real(samples[[name]]), NA),
-    vapply(flags, function(name) is_whole(samples[[name]], most = 1), NA),
-    vapply(factors, function(name) {
-      is.numeric(samples[[name]]) || all(grepl(LEVEL, unique(samples[[name]]), perl = TRUE))
+    vapply(of_role("measure"), function(name) is_real(samples[[name]]), NA),
+    vapply(of_role("flag"), function(name) is_whole(samples[[name]], most = 1), NA),
+    vapply(of_role("factor"), function(name) {
+      is.numeric(samples[[name]]) ||
+        all(grepl(patterns[[name]], unique(samples[[name]]), perl = TRUE))
     }, NA)
   )
 }

@@ -1,76 +1,30 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What docs/data.md promises, as tables that the readers check against. Both versions are read;
-# members that no table names are of later programs, and are left alone.
+# Checks descriptions of launches and plans of sessions by the JSON Schema of a results folder. Both
+# versions are read; members that the schema does not name are of later programs, and are left alone.
 
 SAMPLES_SCHEMAS <- c("# cotejo-samples/1", "# cotejo-samples/2")
 LAUNCH_SCHEMAS <- c("cotejo-launch/1", "cotejo-launch/2")
 # Plans of version 1 do not name theirs.
 SESSION_SCHEMAS <- "cotejo-session/2"
 
-# `accident`: it died of something outside, and was measured again in a later block.
-STATUSES <- c("ok", "marked", "failed", "accident")
-# Those that leave samples and observations.
-RAN <- c("ok", "marked")
-
 # The six columns of every sample file, in their order.
 SAMPLE_COLUMNS <- c("operation", "bytes", "repetition", "calls", "time_s", "valid")
 
-# Members of a launch description: path and type. `observed` and what follows it are checked
-# only for launches that ran. Types: text, number, list (array), object, flag.
-LAUNCH_MEMBERS <- c(
-  id = "text", status = "text", reason = "text", started = "text", simulated = "text",
-  command = "text", environment = "object", asked = "object", provenance = "object"
+# Names of the types of JSON Schema here and in messages.
+JSON_TYPES <- c(
+  string = "text", number = "number", boolean = "flag", array = "list", object = "object"
 )
-ASKED_MEMBERS <- c(
-  site = "text", session = "text", experiment = "text", test = "text", scale = "text",
-  launch = "number",
-  seed = "number", mpi = "text", transport = "text", placement = "text", cpus = "list",
-  hosts = "number", ranks = "number", settings = "object", parameters = "object",
-  time_limit_s = "number"
-)
-# Those of them that name something, and come into titles and names of files.
-ASKED_WORDS <- c(
-  "site", "session", "experiment", "test", "scale", "mpi", "transport", "placement"
-)
-OBSERVED_MEMBERS <- c(
-  program = "text", version = "text", experiment = "text", options = "object",
-  arguments = "list", mpi = "object", build = "object", size = "number", ranks = "list",
-  timer = "object", interfaces = "object", tcp_bytes = "number", payload_bytes = "number",
-  payload_checked = "flag"
-)
-RANK_MEMBERS <- c(
-  rank = "number", host = "text", cpus = "text", cores = "list", numa = "list", package = "list"
-)
-NODE_MEMBERS <- c(kernel = "text", cpu_model = "text", governor = "text")
-BUFFER_MEMBERS <- c(ranks = "text", buffer = "text", offset = "number")
-# An entry of `algorithms`: which algorithm ran in an operation of so many bytes.
-RAN_MEMBERS <- c(operation = "text", bytes = "number", words = "text")
-# Members that may be absent or null, checked where they are there.
-OPTIONAL_MEMBERS <- list(
-  launch = c(
-    accident = "object", algorithms = "list", allocation = "object", effects = "object",
-    fingerprint = "object", machine = "object", proof = "object", reported = "object"
-  ),
-  asked = c(block = "number"),
-  observed = c(
-    node = "object", nodes = "list", layout = "object", order = "object", overhead = "object",
-    disturbed = "list", machine = "object", environment = "object"
-  ),
-  samples = c(quantities = "object")
-)
-SESSION_MEMBERS <- c(
-  seed = "number", tag = "text", blocks = "number", finished = "text", cells = "list"
-)
-SAMPLES_MEMBERS <- c(file = "text", rows = "number", columns = "list")
-COLUMN_MEMBERS <- c(name = "text", unit = "text", meaning = "text")
-FAMILY_MEMBERS <- c(name = "text", title = "text", colour = "text", order = "number")
-TRANSPORT_MEMBERS <- c(name = "text", title = "text")
 
-# What a column of the samples is: `factor` tells groups of samples apart, `measure` has a unit,
-# `flag` is 0 or 1 and tells samples apart without excluding any.
-ROLES <- c("factor", "measure", "flag")
-# What the time of an operation is: of one, of a steady exchange, or as the experiment says.
-QUANTITIES <- c("single", "steady", "own")
+#' A definition of the JSON Schema of a results folder, `results.schema.json`. The harness checks
+#' what it writes and packs by the same file.
+#' @noRd
+schema_of <- function(name) {
+  known <- keep_once("results schema", function() {
+    file <- system.file("results.schema.json", package = "cotejo", mustWork = TRUE)
+    jsonlite::read_json(file)[["$defs"]]
+  })
+  known[[name]]
+}
 
 #' Test a parsed JSON value against a type of the schema.
 #'
@@ -87,30 +41,73 @@ has_type <- function(value, type) {
   )
 }
 
-#' Refuse an object that lacks a member of the schema or holds one of another type.
+#' Refuse a value that is not as the schema says: it lacks a member, or holds one of another type, or
+#' a text that is not of its pattern. The keywords that `results.schema.json` uses are known.
 #'
-#' @param within names of the members that lead to the object.
+#' @param path names of the members that lead to the value.
+#' @param is_there whether the member is in its object; it may be null.
 #' @noRd
-check_members <- function(object, members, file, within = character()) {
-  for (name in names(members)) {
-    if (!has_type(object[[name]], members[[name]])) {
-      path <- c(within, name)
-      fault <- if (is.null(object[[name]])) "is missing" else "is of another type"
-      line <- line_of_member(file, if (name %in% names(object)) path else within)
-      bad_data(
-        file, line,
-        sprintf("member %s %s (%s expected)", paste(path, collapse = "."), fault, members[[name]]),
-        "write it as docs/data.md says, or measure the launch again"
-      )
+check_schema <- function(value, schema, file, path = character(), is_there = TRUE) {
+  if (length(schema[["$ref"]])) schema <- schema_of(basename(schema[["$ref"]]))
+  check_type(value, unlist(schema[["type"]]), file, path, is_there)
+  if (length(schema[["enum"]])) check_known(value, unlist(schema[["enum"]]), file, path)
+  if (length(schema[["pattern"]])) check_pattern(value, schema, file, path)
+  if (length(schema[["propertyNames"]])) {
+    check_names(names(value), schema[["propertyNames"]][["pattern"]], file, path)
+  }
+  properties <- schema[["properties"]]
+  for (name in names(properties)) {
+    if (!is.null(value[[name]]) || name %in% schema[["required"]]) {
+      is_there <- name %in% names(value)
+      check_schema(value[[name]], properties[[name]], file, c(path, name), is_there)
     }
+  }
+  if (length(schema[["additionalProperties"]])) {
+    for (name in setdiff(names(value), names(properties))) {
+      check_schema(value[[name]], schema[["additionalProperties"]], file, c(path, name))
+    }
+  }
+  if (length(schema[["items"]])) check_items(value, schema[["items"]], file, path)
+  if (length(schema[["if"]])) {
+    wanted <- schema[["if"]][["properties"]]
+    of_them <- vapply(names(wanted), function(name) {
+      value[[name]] %in% unlist(wanted[[name]][["enum"]])
+    }, NA)
+    if (all(of_them)) check_schema(value, schema[["then"]], file, path)
   }
 }
 
-#' Check those members that may be absent.
-#' @noRd
-check_optional <- function(object, members, file, within = character()) {
-  there <- names(members)[!vapply(object[names(members)], is.null, NA)]
-  check_members(object, members[there], file, within)
+# Each element of a list; one that is as in the description before is not looked at again.
+check_items <- function(value, items, file, path) {
+  as_before(paste("checked", paste(path, collapse = ".")), value, function(value) {
+    for (item in value) check_schema(item, items, file, path)
+    TRUE
+  })
+}
+
+check_type <- function(value, types, file, path, is_there) {
+  known <- JSON_TYPES[setdiff(types, "null")]
+  is_null <- is.null(value) && "null" %in% types
+  if (is_null || !length(known) || any(vapply(known, function(type) has_type(value, type), NA))) {
+    return(invisible())
+  }
+  bad_data(
+    file, line_of_member(file, if (is_there) path else path[-length(path)]),
+    sprintf(
+      "member %s %s (%s expected)", paste(path, collapse = "."),
+      if (is.null(value)) "is missing" else "is of another type", toString(known)
+    ),
+    "write it as docs/data.md says, or measure the launch again"
+  )
+}
+
+check_pattern <- function(value, schema, file, path) {
+  if (!grepl(schema[["pattern"]], value, perl = TRUE)) {
+    bad_data(
+      file, line_of_member(file, path), sprintf("%s: %s", paste(path, collapse = "."), quoted(value)),
+      paste("it must have", schema[["description"]])
+    )
+  }
 }
 
 #' Refuse a value that is none of those known.
@@ -122,21 +119,6 @@ check_known <- function(value, known, file, path) {
       sprintf("%s %s", paste(path, collapse = "."), said_value(value)),
       paste("it must be one of", toString(known))
     )
-  }
-}
-
-#' Check every object of a list.
-#' @noRd
-check_each <- function(objects, members, file, within) {
-  for (object in objects) {
-    if (!has_type(object, "object")) {
-      bad_data(
-        file, line_of_member(file, within),
-        sprintf("%s holds what is no object", paste(within, collapse = ".")),
-        "write it as docs/data.md says, or measure the launch again"
-      )
-    }
-    check_members(object, members, file, within)
   }
 }
 

@@ -29,7 +29,7 @@ read_sessions <- function(dir) {
 
 read_audit <- function(file) {
   records <- parse_json_file(file, "list")
-  check_each(records, c(mpi = "text", item = "text", value = "text"), file, character())
+  check_schema(records, schema_of("audit"), file)
   rbindlist(lapply(records, function(record) {
     data.table(
       site = site_of(file), session = session_of(file),
@@ -43,20 +43,18 @@ read_audit <- function(file) {
 read_plan <- function(file) {
   plan <- parse_json_file(file)
   if (!is.null(plan$schema)) check_known(plan$schema, SESSION_SCHEMAS, file, "schema")
-  check_members(plan, SESSION_MEMBERS, file)
-  check_optional(plan, c(
-    families = "list", transports = "list", accidents = "object", tries = "number"
-  ), file)
-  check_each(plan$families, FAMILY_MEMBERS, file, "families")
-  check_each(plan$transports, TRANSPORT_MEMBERS, file, "transports")
+  check_schema(plan, schema_of("session"), file)
+  shown <- function(name) {
+    unlist(schema_of("session")[["properties"]][[name]][["items"]][["required"]])
+  }
   data.table(
     site = site_of(file), session = session_of(file),
     seed = plan$seed, tag = plan$tag, blocks = as.integer(plan$blocks),
     finished = plan$finished, cells = list(vapply(plan$cells, text_of, "")),
     # Cells of a study --until a width that were precise enough after so many launches.
     reached = list(vapply(plan$reached, as.integer, 0L)),
-    families = list(rbindlist(lapply(plan$families, `[`, names(FAMILY_MEMBERS)))),
-    transports = list(rbindlist(lapply(plan$transports, `[`, names(TRANSPORT_MEMBERS)))),
+    families = list(rbindlist(lapply(plan$families, `[`, shown("families")))),
+    transports = list(rbindlist(lapply(plan$transports, `[`, shown("transports")))),
     accidents = list(vapply(plan$accidents, as.integer, 0L)),
     tries = if (is.null(plan$tries)) NA_integer_ else as.integer(plan$tries)
   )

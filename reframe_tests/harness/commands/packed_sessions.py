@@ -12,6 +12,7 @@ import lzma
 import re
 import tarfile
 
+from ..model import declarations
 from ..model.families import REPO
 from ..model.plain import MOST_JSON, MOST_SAMPLES, FileError, read_plain, shown
 
@@ -39,8 +40,6 @@ LAUNCH = re.compile(r".+\.[0-9]{3,}\.json")
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 OURS = re.compile(r"(?:setting|parameter|option|found|measure|observed|reported|cotejo)_")
 RESERVED = frozenset((REPO / "analysis/inst/reserved.txt").read_text().split())
-#: What lines of samples may hold: no characters that a terminal obeys.
-ROW = re.compile(r"[^\x00-\x1f\x7f-\x9f\"]*")
 #: Files of a session beside its launches, and what each holds.
 PLANS = {"session.json": dict, "audit.json": list}
 
@@ -104,8 +103,10 @@ def packed_launch(path, most):
     """Files of one launch: name -> bytes. FileError where they are not what they should be."""
     record = parsed(path, read_plain(path, MOST_JSON))
     found, samples = {}, record.get("samples")
-    if record.get("id") != path.name.removesuffix(".json"):
-        raise FileError(f"{path}: its id is {str(record.get('id'))[:80]!r}")
+    if wrong := declarations.wrong_in_results(record):
+        raise FileError(f"{path}: {wrong}")
+    if record["id"] != path.name.removesuffix(".json"):
+        raise FileError(f"{path}: its id is {record['id'][:80]!r}")
     if samples:
         found[f"{record['id']}.csv"] = packed_samples(path, record, most)
     record.pop("stderr", None)  # it is for who measured, and names folders of the machine
@@ -132,6 +133,19 @@ def wrong_name(names):
     return ""
 
 
+def wrong_row(lines, columns):
+    """The number of the first line of samples that is not as its columns are, and why, or ''."""
+    patterns = [one["pattern"] for one in declarations.sample_patterns(columns)]
+    row = re.compile(",".join(pattern.removesuffix("(?!\\n)").strip("^$")
+                              for pattern in patterns))
+    for number, line in enumerate(lines, 3):
+        if not row.fullmatch(line):
+            at = next((c["name"] for c, p, field in zip(columns, patterns, line.split(","),
+                                                        strict=True) if not re.search(p, field)))
+            return f"{number}: a bad value of {at} in {line[:60]!a}"
+    return ""
+
+
 def packed_samples(path, record, most):
     """The thinned samples of a launch; its record then tells how many are left."""
     samples = record["samples"]
@@ -145,9 +159,8 @@ def packed_samples(path, record, most):
         head, header, *lines = read_plain(path.with_name(name)).decode().splitlines()
         if header.split(",") != names or any(line.count(",") != len(names) - 1 for line in lines):
             raise FileError(f"{path.with_name(name)}: its columns are not those of {path.name}")
-        if odd := next((line for line in lines if not ROW.fullmatch(line)), None):
-            raise FileError(f"{path.with_name(name)}: a control character or quote in "
-                            f"{odd[:60]!r}")
+        if wrong := wrong_row(lines, columns):
+            raise FileError(f"{path.with_name(name)}:{wrong}")
         if len(lines) != rows:
             raise FileError(f"{path.with_name(name)}: {len(lines)} rows, {path.name} says "
                             f"{str(rows)[:40]!a}")

@@ -16,7 +16,7 @@ import subprocess
 
 from ..machine import disk, environment
 from ..machine.inventory import cpu_list
-from ..model import factors, families
+from ..model import declarations, factors, families
 from ..model import transport as transports
 from . import accidents, effects, measuring, sessions
 
@@ -286,6 +286,16 @@ def describe(stage, asked, family, output, *, level=factors.NONE, lacking="", go
               or crossing_problem(record["cluster"], record["observed"])
               or samples_problem(record["summary"]))
     return {**record, "status": "marked" if reason else "ok", "reason": reason}
+
+
+def as_documented(record, cell):
+    """The record, or one of a failure where readers would refuse it."""
+    wrong = declarations.wrong_in_results(
+        {"id": sessions.launch_name(cell, record["asked"]["launch"]), **record})
+    if not wrong:
+        return record
+    return {**record, "status": "failed", "observed": None, "samples": None, "summary": None,
+            "reason": f"the description is not as docs/data.md says: {wrong}"}
 
 
 def keep_cut_samples(stage, path):

@@ -97,6 +97,7 @@ def record(test):
             reason = reason or twins.problem(found, test.request.algorithms_set())
         effects.show(found["effects"], {} if reason else test.effects_of(seen))
         found.update(status="marked" if reason else "ok", reason=reason)
+    found = launches.as_documented(found, test.cell)
     beside = references.against(found, test.cell) if found["status"] == "ok" else None
     found["references"] = beside
     publish(found, stage, test.cell)

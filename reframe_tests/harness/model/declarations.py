@@ -3,6 +3,7 @@
 
 import functools
 import json
+import math
 import pathlib
 import re
 
@@ -14,6 +15,7 @@ from . import names
 from .plain import FileError, read_plain
 
 SCHEMAS = pathlib.Path(__file__).parent / "schemas"
+RESULTS = pathlib.Path(__file__).parents[3] / "analysis/inst/results.schema.json"
 
 
 class DeclarationError(ValueError):
@@ -115,6 +117,35 @@ def problems(data, schema):
     """What is wrong in data by a schema, a line each."""
     found = sorted(_validator(schema).iter_errors(data), key=lambda e: list(map(str, e.path)))
     return list(dict.fromkeys(line for error in found for line in _lines(error, data)))
+
+
+@functools.cache
+def _results():
+    """The JSON Schema of results, by which R reads them; numbers are finite."""
+    kinds = jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
+        "number", lambda _, one: isinstance(one, int | float) and not isinstance(one, bool)
+        and math.isfinite(one))
+    validator = jsonschema.validators.extend(jsonschema.Draft202012Validator, type_checker=kinds)
+    return validator(json.loads(RESULTS.read_text()))
+
+
+def wrong_in_results(data, part="launch"):
+    """What is wrong first in a part of results (`launch`, `session`, `audit`), or ''."""
+    schema = _results().evolve(schema={**_results().schema, "$ref": f"#/$defs/{part}"})
+    error = next(schema.iter_errors(data), None)
+    if not error:
+        return ""
+    path = ".".join(str(word) for word in error.absolute_path if isinstance(word, str))
+    said = error.schema.get("description") or error.message
+    return ascii(f"{path}: {said}"[:200])[1:-1]
+
+
+def sample_patterns(columns):
+    """The patterns of the fields of a row of samples, whose `columns` a description lists."""
+    parts = _results().schema["$defs"]
+    own, further = (parts[name]["properties"] for name in ("sample", "further"))
+    return [own.get(column["name"]) or further[column.get("role") or (
+        "measure" if column["unit"] else "factor")] for column in columns]
 
 
 def parse(path):
