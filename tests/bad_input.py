@@ -11,6 +11,7 @@ import pathlib
 import random
 import re
 import select
+import signal
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,8 +26,9 @@ PROGRAM = families.load(layers=True)["sockets"].prefix(families.stack_prefix()) 
     "bin/cotejo-transport")
 #: What people and machines leave in files by mistake.
 PIECES = [b"\x00", b"\xff\xfe", b"'", b'"', b"{", b"}", b"[" * 3000, b"\n", b",", b":", b"- ",
-          b"1e999", b"-1", b"nan", b"null", b"$(id)", b"..", b"/", b"\t", b"\r\n", b"&a *a",
-          b"!!python/object:x", b"9" * 400, "é€".encode(), b"%", b"\\", b"true", b"(", b"?", b"*"]
+          b"1e999", b"-1", b"nan", b"null", b"$(touch ran-code)", b"..", b"/", b"\t", b"\r\n",
+          b"&a *a", b"!!python/object/apply:os.system ['touch ran-code']", b"9" * 400,
+          "é€".encode(), b"%", b"\\", b"true", b"(", b"?", b"*"]
 
 
 #: A reader that takes longer over any input hangs.
@@ -209,9 +211,9 @@ READERS = {
 
 #: What a stranger writes in place of a value or a name, to run code, to lead elsewhere, to take
 #: memory or time, or to stop a report.
-HOSTILE = ("", "`bytes`+{system('id');0}", "a<b", "key", "mpi", "bytes", "`", "../../x",
-           "/etc/passwd", "x" * 5000, "\x1b[2J", "\u202e", "\ud800", "<script>alert(1)</script>",
-           "a\nb", "a,b", "%s%n", "$(id)", "NA", "é", 0, -1, 1e308, 2**63, 2**70, 0.5,
+HOSTILE = ("", "`bytes`+{system('touch ran-code');0}", "a<b", "key", "mpi", "bytes", "`",
+           "../../x", "/etc/passwd", "x" * 5000, "\x1b[2J", "\u202e", "\ud800", "<script>alert(1)</script>",
+           "a\nb", "a,b", "%s%n", "$(touch ran-code)", "NA", "é", 0, -1, 1e308, 2**63, 2**70, 0.5,
            True, None, [], {}, [[]] * 1000, {"a": {"b": {"c": []}}}, [None], ["x", 1], {"": ""})
 
 
@@ -263,8 +265,26 @@ def spoiled(data, rng):
     return data
 
 
+def ran(folder):
+    """Files that inputs make where they are run as code."""
+    return [path for place in (folder, REPO, pathlib.Path.cwd())
+            for path in place.glob("ran-code")] + [*folder.rglob("*/ran-code")]
+
+
+def r_memory():
+    """The most memory (B) that R has taken."""
+    status = pathlib.Path(f"/proc/{r_process().pid}/status").read_text()
+    return 1024 * int(re.search(r"^VmHWM:\s+(\d+)", status, re.M)[1])
+
+
+def late(*_):
+    raise Fault(f"no end within {WITHIN_S} s")
+
+
 def said_of(reader, data, folder):
     """What a reader says of an input in its one line, or ''. Fault for anything else."""
+    signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, 1.5 * WITHIN_S)  # what R takes is looked at by itself
     try:
         reader.read(data, folder)
     except ValueError as err:
@@ -274,6 +294,8 @@ def said_of(reader, data, folder):
         return said
     except (Exception, SystemExit) as err:
         raise Fault(f"{type(err).__name__}: {err} of {data[:300]!r}") from err
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
     return ""
 
 

@@ -1,20 +1,101 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds every reader against bad input: the table of known mistakes, and many more by chance.
+"""Tests what docs/faults.md lists, and holds every reader against bad input.
 
-Prints a line a reader: how many inputs there were, how many were read, and how many were refused
-in another way than by one line, which must be none. Then come accidents (bench_accidents.py).
+First comes a row for each fault: how many of its tests fail, which must be none. Then readers get
+the table of known mistakes and many more by chance. Then come accidents (bench_accidents.py).
 Status 1 tells that something was not as it must be.
 """
 
 import argparse
+import collections
+import json
+import os
 import pathlib
 import random
+import re
+import resource
+import statistics
+import subprocess
 import sys
 import tempfile
+import time
+from xml.etree import ElementTree
 
+from reframe_tests.harness.machine import environment
+from reframe_tests.harness.model import families
 from tests import bench_accidents
-from tests.bad_input import READERS, Fault, fits, said_of, spoiled
+from tests.bad_input import READERS, Fault, fits, r_memory, ran, said_of, spoiled
 from tests.benching import missed, say
+
+#: A row of docs/faults.md: number, fault, tests; and a test, of Python or of R.
+ROW = re.compile(r"\| (\d+) \| (.*?) \| (`.*`) \|")
+TEST = re.compile(r"`([\w-]+)(::|: )([^`]+)`")
+#: Prints the tests of R in some files: [file, test, failed].
+IN_R = """
+found <- as.data.frame(testthat::test_local(
+  "analysis", filter = commandArgs(TRUE), load_package = "installed", reporter = "silent",
+  stop_on_failure = FALSE))
+writeLines(jsonlite::toJSON(found[c("file", "test", "failed", "error")]))
+"""
+#: No reader may take more memory (B).
+MOST_MEMORY = 1 << 30
+#: Pairs of shells, with and without the isolation of a launch.
+PAIRS = 40
+
+
+def known_faults():
+    """The rows of docs/faults.md: (number, fault, [(file, name)]); names of R have blanks."""
+    text = (families.REPO / "docs/faults.md").read_text()
+    return [(int(number), fault, [(file, name) for file, _, name in TEST.findall(tests)])
+            for number, fault, tests in ROW.findall(text)]
+
+
+def ended_in_python(wanted, stack):
+    """How tests of Python ended: (file, name) -> number of its cases that failed."""
+    failed = collections.Counter()
+    with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as folder:
+        report = pathlib.Path(folder) / "report.xml"
+        subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
+             f"--junitxml={report}", *(f"tests/test_{file}.py::{name}" for file, name in wanted)],
+            cwd=families.REPO, stdout=subprocess.DEVNULL, timeout=3600,
+            env={**os.environ, "COTEJO_STACK": str(stack), "R_LIBS": str(stack / "R")})
+        for case in ElementTree.parse(report).iter("testcase"):
+            key = (case.get("classname").rpartition(".test_")[2],
+                   case.get("name").partition("[")[0])
+            wrong = case.find("failure") is not None or case.find("error") is not None
+            failed[key] += wrong
+    return failed
+
+
+def ended_in_r(files, stack):
+    """How tests of R ended: (file, name) -> whether it failed."""
+    done = subprocess.run(
+        ["Rscript", "--vanilla", "-e", IN_R, f"^({'|'.join(sorted(files))})$"],
+        cwd=families.REPO, text=True, capture_output=True, timeout=1800,
+        env={**os.environ, "R_LIBS": str(stack / "R")})
+    return {(one["file"].removeprefix("test-").removesuffix(".R"), one["test"]):
+            one["failed"] + one["error"] for one in json.loads(done.stdout.splitlines()[-1])}
+
+
+def repeat_faults(stack):
+    """A row for each fault of docs/faults.md."""
+    rows = known_faults()
+    tests = [test for _, _, found in rows for test in found]
+    python = dict.fromkeys(test for test in tests if " " not in test[1])
+    failed = ended_in_python(python, stack)
+    in_r = ended_in_r({file for file, name in tests if " " in name}, stack)
+    table = []
+    for number, fault, found in rows:
+        counts = [failed.get(test) if test in python else next(
+            (count for (file, name), count in in_r.items()
+             if file == test[0] and name.startswith(test[1])), None) for test in found]
+        wrong = sum(1 if count is None else bool(count) for count in counts)
+        table.append([number, fault[:70], len(found), wrong])
+    bench_accidents.table(table, ["fault", "", "tests", "failed"])
+    wrong = sum(row[-1] for row in table)
+    say(f"{len(table)} known faults stay repaired", f"{wrong} of {len(tests)} tests fail",
+        wrong == 0)
 
 
 def known(reader, folder):
@@ -43,16 +124,42 @@ def by_chance(reader, folder, number, seed):
 def read_all(number, seed):
     """Every reader: all that is known, and so many by chance."""
     with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as folder:
+        top = pathlib.Path(folder)
+        os.environ["TMPDIR"] = str(top)
         for name, reader in READERS.items():
-            place = pathlib.Path(folder) / name.replace(" ", "-")
-            place.mkdir()
+            place = top / name.replace(" ", "-") / "a/b"
+            place.mkdir(parents=True)
             table = known(reader, place)
             read, wrong = by_chance(reader, place, number, seed)
-            say(f"bad input, {name}: one line",
+            outside = [*place.parent.glob("*"), *place.parent.parent.glob("*")]
+            outside = [path for path in outside if path not in (place, place.parent)]
+            say(f"bad input, {name}: one line, within 10 s, nothing outside",
                 f"{len(reader.bad)} known, {len(table)} wrong; {number} by chance, {read} "
-                f"read, {len(wrong)} wrong", not table and not wrong)
+                f"read, {len(wrong)} wrong; {len(outside)} files outside",
+                not table and not wrong and not outside)
             for line in wrong[:3]:
                 print(line, file=sys.stderr)
+        code = ran(top)
+        say("no input runs code", f"{len(code)} times", not code)
+    most = max(1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, r_memory())
+    say("no input takes more than 1 GiB of memory", f"{most / 2**20:.0f} MiB",
+        most < MOST_MEMORY)
+
+
+def isolate():
+    """What the isolation of a launch adds to its shell, by interleaved pairs."""
+    command = environment.clearing(families.load().values(), modules=True, scheduler=True)
+    shell = {**os.environ, **{f"SITE_VARIABLE_{i}": "x" * 80 for i in range(200)}}
+
+    def took(words):
+        began = time.perf_counter()
+        subprocess.run(["bash", "-c", words], env=shell, check=True)
+        return time.perf_counter() - began
+
+    pairs = [(took(f"{command}; true"), took("true")) for _ in range(PAIRS)]
+    added = 1e3 * statistics.median(with_it - without for with_it, without in pairs)
+    say("the isolation of a launch takes under 20 ms", f"{added:.1f} ms (median of {PAIRS} pairs)",
+        added < 20)
 
 
 def main():
@@ -61,14 +168,16 @@ def main():
     parser.add_argument("--number", type=int, default=10_000, help="inputs by chance a reader")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kills", type=int, default=100, help="kills of studies")
-    parser.add_argument("--part", choices=["input", *bench_accidents.PARTS], action="append",
+    own = {"findings": lambda: repeat_faults(args.stack.resolve()),
+           "input": lambda: read_all(args.number, args.seed), "isolation": isolate}
+    parser.add_argument("--part", choices=[*own, *bench_accidents.PARTS], action="append",
                         help="this one alone (may be given again); all")
     args = parser.parse_args()
-    parts = args.part or ["input", *bench_accidents.PARTS]
-    if "input" in parts:
-        read_all(args.number, args.seed)
+    parts = args.part or [*own, *bench_accidents.PARTS]
+    for part in own.keys() & {*parts}:
+        own[part]()
     bench_accidents.hold(args.stack.resolve(), args.kills, args.seed,
-                         [part for part in parts if part != "input"])
+                         [part for part in parts if part not in own])
     return min(len(missed), 1)
 
 

@@ -26,6 +26,23 @@ say_traps <- function(found) {
   )
 }
 
+#' Operations whose median is 0 s in some launches, as sentences: such times are not compared.
+#'
+#' @param summary of launches ([summarise_launches()]).
+#' @noRd
+zero_times <- function(summary) {
+  zero <- summary[which(summary$median_s == 0)]
+  if (!nrow(zero)) {
+    return(character())
+  }
+  found <- zero[, list(n = uniqueN(key)), keyby = c("operation", "mpi")]
+  sprintf(
+    "%s under %s: the median is 0 s in %s. The timer is coarser than the operation, and %s",
+    title_of(found$operation), title_of(found$mpi), count_of(found$n, "launch", "launches"),
+    "these times are not compared: choose another timer, or more calls in a sample."
+  )
+}
+
 #' What disturbed the ranks of the launches: facts, by name.
 #' @noRd
 disturbances <- function(used) {

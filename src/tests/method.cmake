@@ -14,13 +14,11 @@ add_test(NAME sync-late-drift
   COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:test_sync> --sync hierarchical --sync-again 1e-6
     --sync-baseline 0.001 --sync-points 12 --inject-drift 1e-5)
 add_test(NAME barrier COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:test_barrier>)
+set(cases)
 foreach(start windows round-time barrier mpi-barrier loop)
-  add_test(NAME waitpattern-${start} COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:cotejo>
-    waitpattern-up --start ${start} --per-rank yes)
+  list(APPEND cases "waitpattern-up --start ${start} --per-rank yes")
 endforeach()
-foreach(experiment waitpattern-null start-skew systematic-errors)
-  add_test(NAME ${experiment} COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:cotejo>
-    ${experiment} --budget 0.02)
-endforeach()
+launch(method 2 "" ${cases} "waitpattern-null --budget 0.02" "start-skew --budget 0.02")
+launch(systematic-errors 2 "" "systematic-errors --budget 0.02")
 add_test(NAME fold COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:test_fold>)
 add_test(NAME delay COMMAND ${COTEJO_MPIEXEC} -n 1 $<TARGET_FILE:test_delay>)

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # LogP, overlap and the eager limit.
-launch(
+launch(overlap 2 "${bounds}"
   "logp --sizes 0,1,1000,100k"
-  "logp --sizes 1,100k --blocking yes --cache cold"
   "logp --sizes 1,100k --mode synchronous"
   "logp --sizes 1,100k --mode synchronous --blocking yes"
   "logp --sizes 1,100k --mode synchronous --blocking yes --receive nonblocking"
@@ -15,7 +14,6 @@ launch(
   "overlap --pattern gap-receive --sizes 1,100k --steps 3 --mode synchronous --blocking yes"
   "overlap --pattern local-send --sizes 0,1000,100k --compute 0,1000,10000"
   "overlap --pattern local-receive --sizes 0,1000,100k --compute 0,1000,10000")
-foreach(receiver polling idle)
-  add_test(NAME eager-limit-${receiver} COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:cotejo>
-    eager-limit --receiver ${receiver} --sizes 1:1Mi:x8 --window 0.002 --tries 1)
-endforeach()
+launch(eager-limit 2 ""
+  "eager-limit --receiver polling --sizes 1:1Mi:x8 --window 0.002 --tries 1"
+  "eager-limit --receiver idle --sizes 1:1Mi:x8 --window 0.002 --tries 1")

@@ -219,12 +219,19 @@ test_that("names of what was asked for, of settings and of operations are words"
       }
     }))
   }
-  for (member in ASKED_WORDS) {
-    for (evil in c("../x", strrep("x", 5000L), "a b", "<b>", "")) {
-      pattern <- sprintf("\"%s\" ?: ?\"[^\"]*\"", member)
-      broken <- change(pattern, sprintf("\"%s\": \"%s\"", member, evil))
-      expect_identical(nrow(broken), 4L, label = paste(member, substr(evil, 1L, 9L)))
-    }
+  asked <- schema_of("asked")$properties
+  named <- names(Filter(function(one) identical(one[["$ref"]], "#/$defs/word"), asked))
+  expect_setequal(named, c(
+    "site", "session", "experiment", "test", "scale", "mpi", "transport", "placement"
+  ))
+  word <- schema_of("word")$pattern
+  for (evil in c("../x", strrep("x", 5000L), "a b", "<b>", "", "x\n")) {
+    expect_false(grepl(word, evil, perl = TRUE), label = substr(evil, 1L, 9L))
+  }
+  for (member in named) {
+    pattern <- sprintf("\"%s\" ?: ?\"[^\"]*\"", member)
+    broken <- change(pattern, sprintf("\"%s\": \"../x\"", member))
+    expect_identical(nrow(broken), 4L, label = member)
   }
   broken <- change("\"A CPU\"", "\"A \\\\u001b[31mCPU\"")
   expect_match(broken$what, "control character")
