@@ -212,8 +212,9 @@ READERS = {
 #: What a stranger writes in place of a value or a name, to run code, to lead elsewhere, to take
 #: memory or time, or to stop a report.
 HOSTILE = ("", "`bytes`+{system('touch ran-code');0}", "a<b", "key", "mpi", "bytes", "`",
-           "../../x", "/etc/passwd", "x" * 5000, "\x1b[2J", "\u202e", "\ud800", "<script>alert(1)</script>",
-           "a\nb", "a,b", "%s%n", "$(touch ran-code)", "NA", "é", 0, -1, 1e308, 2**63, 2**70, 0.5,
+           "../../x", "/etc/passwd", "x" * 5000, "\x1b[2J", "\u202e", "\ud800",
+           "<script>alert(1)</script>", "a\nb", "a,b", "%s%n", "$(touch ran-code)", "NA", "é", 0,
+           -1, 1e308, 2**63, 2**70, 0.5,
            True, None, [], {}, [[]] * 1000, {"a": {"b": {"c": []}}}, [None], ["x", 1], {"": ""})
 
 

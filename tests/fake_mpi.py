@@ -70,7 +70,7 @@ def real(name):
 
 def tree(folder):
     """A copy of what launches need, to which a test may add files."""
-    for name in ("reframe_tests", "site_configs", "requirements"):
+    for name in ("reframe_tests", "site_configs", "requirements", "analysis/inst"):
         shutil.copytree(families.REPO / name, folder / name,
                         ignore=shutil.ignore_patterns("__pycache__"))
     return folder

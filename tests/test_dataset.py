@@ -15,6 +15,7 @@ import tarfile
 import pytest
 
 from reframe_tests.harness.commands import dataset, packed_sessions
+from reframe_tests.harness.launch import launches
 from reframe_tests.harness.machine import disk
 from reframe_tests.harness.model import families
 from tests import fake_mpi
@@ -314,6 +315,41 @@ echo "status $?"
     assert done.stdout == "status 1\nsame\n", done.stderr
     said = "No space left" if how == "full" else "Read-only file system"
     assert done.stderr.count("\n") == 1 and said in done.stderr
+
+
+@pytest.mark.parametrize(("old", "new", "said"), [
+    (",1.5e-06,", ",fast,", "cell.001.csv:3: a bad value of time_s in 'pingpong,1,0,1,fast,1,0'"),
+    (",1.5e-06,", ",-1,", "a bad value of time_s"), ("pingpong,", "ping pong,", "of operation"),
+    (",0,1,1.5", ",0,0,1.5", "a bad value of calls"), (",1,0\n", ",1,\x1b\n", "of queue")])
+def test_samples_are_held_against_the_schema_that_r_reads_them_by(
+        measured, tmp_path, old, new, said):
+    path = measured / "local/20260101T000000Z/cell.001.csv"
+    path.write_text(path.read_text().replace(old, new))
+    (wrong,) = dataset.pack(measured, tmp_path / "out", 20)
+    assert said in wrong and "\n" not in wrong
+
+
+@pytest.mark.parametrize(("change", "said"), [
+    (lambda d: d["asked"].update(mpi="../x"), "asked.mpi: letters, digits and any of"),
+    (lambda d: d["asked"].update(test="a\n"), "asked.test: letters, digits"),
+    (lambda d: d.update(wall_s=1e999), "wall_s: "), (lambda d: d.pop("reason"), "'reason'"),
+    (lambda d: d["observed"]["ranks"][0].pop("cpus"), "observed.ranks: 'cpus' is a required"),
+    (lambda d: d["samples"]["columns"][0].update(role="king"), "samples.columns.role: "),
+    (lambda d: d["samples"].update(quantities={"pingpong": "odd"}), "samples.quantities"),
+    (lambda d: d["observed"].update(machine={"traps": [{"trap": 1}]}), "machine.traps")])
+def test_descriptions_are_held_against_the_schema_that_r_reads_them_by(
+        measured, tmp_path, change, said):
+    path = measured / "local/20260101T000000Z/cell.001.json"
+    record = disk.read_json(path)
+    assert launches.as_documented(record, "cell") is record
+    change(record)
+    path.write_text(json.dumps(record))
+    (wrong,) = dataset.pack(measured, tmp_path / "out", 20)
+    assert said in wrong and wrong.startswith(f"{path}: ")
+    # The harness writes none that readers would refuse.
+    instead = launches.as_documented(record, "cell")
+    assert (instead["status"], instead["samples"]) == ("failed", None)
+    assert said in instead["reason"]
 
 
 @pytest.mark.parametrize("name", [

@@ -19,8 +19,11 @@ def site(tmp_path):
     return Fake(tmp_path, "intel-mpi", INTEL)
 
 
-def test_results_are_stored_and_reported_by_default(site):
-    output = site.run("-r", "--performance-report", *ONE)
+def test_results_are_stored_and_reported_by_default(site, tmp_path):
+    (tmp_path / "temporary").mkdir()
+    output = site.run("-r", "--performance-report", *ONE, TMPDIR=str(tmp_path / "temporary"))
+    # ReFrame begins a log there before it knows where it belongs.
+    assert list((tmp_path / "temporary").glob("rfm-*")) == []
     assert re.search(r"PERFORMANCE REPORT.* latency +│ us +│ +1 │", output, re.S), output[-2500:]
     assert (site.stack / "reframe/results.db").exists()
     stored = site.run("--list-stored-sessions")

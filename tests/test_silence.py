@@ -3,6 +3,7 @@
 
 import os
 import subprocess
+import sys
 
 import pytest
 
@@ -29,6 +30,19 @@ def test_a_stack_that_is_not_there(tmp_path):
     status, line = refused(Fake(tmp_path, "intel-mpi", INTEL), COTEJO_STACK=str(tmp_path / "none"))
     assert status and f"no MPI library of site 'fake' in {tmp_path}/none; run `make stack`" in line
     assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to mount")
+def test_a_stack_that_cannot_be_written_to(tmp_path):
+    """It was "no test with tag 'smoke' can run on site 'fake'", which is not so."""
+    fake = Fake(tmp_path, "intel-mpi", INTEL)
+    said = fake.start("unshare", "--mount", "sh", "-c", """
+        mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && cd "$2" || exit 9
+        exec "$3" -m reframe_tests.harness study --tag smoke""", "sh", str(fake.stack),
+                      str(fake.repo), sys.executable)
+    assert said.splitlines()[-1] == (
+        f"study: ReFrame cannot list the tests: {fake.stack}/reframe: Read-only file system; give "
+        "a COTEJO_STACK that you may write to"), said
 
 
 @pytest.mark.parametrize(("more", "words"), [

@@ -244,6 +244,22 @@ test_that("names of what was asked for, of settings and of operations are words"
   expect_identical(nrow(broken), 4L)
 })
 
+test_that("what a stranger calls a property of the machine is text", {
+  traps <- list(list(trap = "a ~ b | c", found = "<1>", cure = "d"), list(trap = "e", found = "f"))
+  found <- traps_found(data.table::data.table(traps = traps_text(traps)))
+  expect_identical(found$trap, c("a / b / c", "e"))
+  expect_identical(found$found, c("<1>", "f"))
+})
+
+test_that("times of 0 are named, since they are not compared", {
+  summary <- data.table::as.data.table(list(
+    key = c("1", "1", "2", "3"), operation = "pingpong", mpi = c("mpich", "mpich", "mpich", "x"),
+    median_s = c(0, 0, 0, 1e-6)
+  ))
+  expect_match(zero_times(summary), "under MPICH: the median is 0 s in 2 launches. The timer is")
+  expect_identical(zero_times(summary[median_s > 0]), character())
+})
+
 test_that("pipes, links, huge files and folders of no name are left out at once", {
   take <- function(change) {
     setTimeLimit(elapsed = 20, transient = TRUE)

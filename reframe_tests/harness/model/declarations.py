@@ -120,19 +120,24 @@ def problems(data, schema):
 
 
 @functools.cache
-def _results():
-    """The JSON Schema of results, by which R reads them; numbers are finite."""
+def _of_results():
+    """The definitions of the JSON Schema by which R reads results."""
+    return json.loads(RESULTS.read_text())["$defs"]
+
+
+@functools.cache
+def _validator_of(part):
+    """A validator of a part of results; numbers are finite."""
     kinds = jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
         "number", lambda _, one: isinstance(one, int | float) and not isinstance(one, bool)
         and math.isfinite(one))
     validator = jsonschema.validators.extend(jsonschema.Draft202012Validator, type_checker=kinds)
-    return validator(json.loads(RESULTS.read_text()))
+    return validator({"$ref": f"#/$defs/{part}", "$defs": _of_results()})
 
 
 def wrong_in_results(data, part="launch"):
     """What is wrong first in a part of results (`launch`, `session`, `audit`), or ''."""
-    schema = _results().evolve(schema={**_results().schema, "$ref": f"#/$defs/{part}"})
-    error = next(schema.iter_errors(data), None)
+    error = next(_validator_of(part).iter_errors(data), None)
     if not error:
         return ""
     path = ".".join(str(word) for word in error.absolute_path if isinstance(word, str))
@@ -142,8 +147,7 @@ def wrong_in_results(data, part="launch"):
 
 def sample_patterns(columns):
     """The patterns of the fields of a row of samples, whose `columns` a description lists."""
-    parts = _results().schema["$defs"]
-    own, further = (parts[name]["properties"] for name in ("sample", "further"))
+    own, further = (_of_results()[name]["properties"] for name in ("sample", "further"))
     return [own.get(column["name"]) or further[column.get("role") or (
         "measure" if column["unit"] else "factor")] for column in columns]
 
