@@ -30,7 +30,8 @@ parse_description <- function(file) {
   }
   if (launch$status %in% c("ok", "marked")) check_columns(launch$samples$columns, file)
   # Version 1 describes the host of rank 0, version 2 all of them.
-  if (!is.null(launch$observed) && !length(launch$observed$nodes) && is.null(launch$observed$node)) {
+  seen <- launch$observed
+  if (!is.null(seen) && !length(seen$nodes) && is.null(seen$node)) {
     check_type(NULL, "object", file, c("observed", "node"), FALSE)
   }
   launch

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Checks descriptions of launches and plans of sessions by the JSON Schema of a results folder. Both
-# versions are read; members that the schema does not name are of later programs, and are left alone.
+# Checks descriptions of launches and plans of sessions by the JSON Schema of a results folder.
+# Both versions are read; members that the schema does not name are of later programs, and are
+# left alone.
 
 SAMPLES_SCHEMAS <- c("# cotejo-samples/1", "# cotejo-samples/2")
 LAUNCH_SCHEMAS <- c("cotejo-launch/1", "cotejo-launch/2")
@@ -41,8 +42,8 @@ has_type <- function(value, type) {
   )
 }
 
-#' Refuse a value that is not as the schema says: it lacks a member, or holds one of another type, or
-#' a text that is not of its pattern. The keywords that `results.schema.json` uses are known.
+#' Refuse a value that is not as the schema says: it lacks a member, or holds one of another type,
+#' or a text that is not of its pattern. The keywords that `results.schema.json` uses are known.
 #'
 #' @param path names of the members that lead to the value.
 #' @param is_there whether the member is in its object; it may be null.
@@ -104,7 +105,8 @@ check_type <- function(value, types, file, path, is_there) {
 check_pattern <- function(value, schema, file, path) {
   if (!grepl(schema[["pattern"]], value, perl = TRUE)) {
     bad_data(
-      file, line_of_member(file, path), sprintf("%s: %s", paste(path, collapse = "."), quoted(value)),
+      file, line_of_member(file, path),
+      sprintf("%s: %s", paste(path, collapse = "."), quoted(value)),
       paste("it must have", schema[["description"]])
     )
   }
