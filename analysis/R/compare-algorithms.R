@@ -10,7 +10,7 @@
 #' @noRd
 with_algorithms <- function(summary, launches) {
   texts <- unique(launches$ran[!is.na(launches$ran)])
-  ran <- split_entries(as.character(texts), names(RAN_MEMBERS))
+  ran <- split_entries(as.character(texts), RAN_MEMBERS)
   if (!nrow(ran)) {
     return(summary)
   }

@@ -55,7 +55,7 @@ flatten_description <- function(launch, file) {
     fingerprint = as_before("fingerprint", launch$fingerprint$parts, fingerprint_of),
     machine = scalar(launch$machine$id), machine_hosts = scalar(launch$machine$hosts),
     proof = canonical(launch$proof), no_effect = without_effect(launch$effects),
-    ran = as_before("ran", launch$algorithms, \(ran) join_entries(ran, names(RAN_MEMBERS)))
+    ran = as_before("ran", launch$algorithms, \(ran) join_entries(ran, RAN_MEMBERS))
   )
   reported <- list(
     reported_transport = scalar(launch$reported$transport),
@@ -292,8 +292,9 @@ algorithms_of <- function(asked) {
   if (length(chosen) && !is.na(chosen)) unname(chosen) else asked$mpi
 }
 
-# Members of the traps of a launch.
+# Members of the traps of a launch, and of what is known of the algorithms that ran in it.
 TRAP_MEMBERS <- c("trap", "found", "cure")
+RAN_MEMBERS <- c("operation", "bytes", "words")
 # Between the entries of a list, and between the members of an entry.
 ENTRIES <- " | "
 ENTRY_PARTS <- " ~ "

@@ -246,8 +246,8 @@ test_that("names of what was asked for, of settings and of operations are words"
 
 test_that("what a stranger calls a property of the machine is text", {
   traps <- list(list(trap = "a ~ b | c", found = "<1>", cure = "d"), list(trap = "e", found = "f"))
-  found <- traps_found(data.table::data.table(traps = traps_text(traps)))
-  expect_identical(found$trap, c("a / b / c", "e"))
+  found <- traps_found(data.table::data.table(traps = join_entries(traps, TRAP_MEMBERS)))
+  expect_identical(found$trap, c("a - b - c", "e"))
   expect_identical(found$found, c("<1>", "f"))
 })
 
