@@ -34,7 +34,6 @@ OF_OPERATION = {
     ("alltoall", "linear"): "direct", ("alltoall", "linear_sync"): "direct",
     ("ibcast", "chain"): "chain_1", ("ireduce", "chain"): "chain_1",
     ("iallreduce", "binomial"): "reduce_bcast", ("iallreduce", "sched_naive"): "reduce_bcast",
-    ("reduce_scatter_block", "butterfly"): "recursive_halving",
     ("reduce_scatter_block", "pairwise"): "direct",
     ("reduce_scatter_block", "basic_linear"): "reduce_scatter",
     ("reduce_scatter_block", "noncommutative"): "recursive_halving"}
@@ -167,9 +166,42 @@ def _bcasts(name):
 
 
 def _reduces(name):
+    """Towards the root; binomial trees of reductions have the lowest bits first."""
     def forms(p, n, root):
-        return [one.turned() for one in _bcasts(name)(p, n, root)]
+        trees = TREES[name][:1] if name == "binomial" else TREES[name]
+        return [_spread(parent, p, n, root, segmented).turned() for parent, segmented in trees]
     return forms
+
+
+def _in_order(p, n, root):
+    """A binary tree that keeps the order of operands, as Open MPI draws it, below the last rank,
+    which sends the result to the root."""
+    found = Matrix(segmented=True)
+    if root != p - 1:
+        found.add(p - 1, root, n)
+    waiting = [(0, p)]  # first rank and size of a subtree, whose last rank is its parent
+    while waiting:
+        first, size = waiting.pop()
+        right = size // 2
+        for start, part in ((first, right), (first + right, size - right - 1)):
+            if part > 0:
+                found.add(start + part - 1, first + size - 1, n)
+                waiting.append((start, part))
+    return [found]
+
+
+def _split_binary(p, n, root):
+    """Halves of the message down the two halves of a binary tree, then exchanged between them."""
+    if p < 3:
+        return []
+    half = n // 2
+    found = _spread(_levels, p, half, root, segmented=True)
+    for left in range(1, p - 1, 2):
+        a, b = (root + left) % p, (root + left + 1) % p
+        found.add(a, b, half).add(b, a, half)
+    if p % 2 == 0:
+        found.add(root, (root + p - 1) % p, half)
+    return [found]
 
 
 def _blocks_down(p, block, root, limit):
@@ -353,6 +385,21 @@ def _halving(p, n, root=0):  # noqa: ARG001
             ] if _is_power(p) else []
 
 
+def _mirrored(r, p):
+    """The rank with the bits in the reverse order."""
+    return int(f"{r:0{p.bit_length() - 1}b}"[::-1], 2)
+
+
+def _butterfly(p, n, root=0):  # noqa: ARG001
+    """Recursive halving that leaves each rank the block of its mirrored rank."""
+    if not _is_power(p):
+        return []
+    found = Matrix((r, r ^ mask, n * p // (2 * mask)) for mask in _powers(p) for r in range(p))
+    for r in range(p):
+        found.add(r, _mirrored(r, p), n)
+    return [found]
+
+
 def _reduce_then_scatter(p, n, root=0):
     up = [one for name in ("linear", "binomial", "binary", "chain_1", "chain_4")
           for one in _reduces(name)(p, n * p, root)]
@@ -379,8 +426,9 @@ FORMS = {
                 "recursive_doubling": _doubling, "double_ring": _double_ring,
                 "tree": _barrier_tree},
     "bcast": {**{name: _bcasts(name) for name in TREES}, "scatter_allgather": _scatter_allgather,
-              "scatter_ring": _scatter_ring},
-    "reduce": {**{name: _reduces(name) for name in TREES}, "rabenseifner": _reduce_rabenseifner},
+              "scatter_ring": _scatter_ring, "split_binary_tree": _split_binary},
+    "reduce": {**{name: _reduces(name) for name in TREES}, "rabenseifner": _reduce_rabenseifner,
+               "binary_in_order": _in_order},
     "allreduce": {"linear": _linear_both_ways, "recursive_doubling": _doubling,
                   "ring": _ring_of_vectors, "rabenseifner": _rabenseifner,
                   "tree": _tree_both_ways, "reduce_bcast": _reduce_bcast},
@@ -393,7 +441,8 @@ FORMS = {
                "linear_sync": _gather_linear_sync},
     "scatter": {"linear": _scatter(_gather_linear), "binomial": _scatter(_gather_binomial)},
     "reduce_scatter_block": {"direct": _direct, "recursive_halving": _halving,
-                             "recursive_doubling": _doubling_scatter, "ring": _ring_of_blocks,
+                             "butterfly": _butterfly, "recursive_doubling": _doubling_scatter,
+                             "ring": _ring_of_blocks,
                              "reduce_scatter": _reduce_then_scatter},
     "scan": {"linear": _scan_linear, "recursive_doubling": _scan_doubling},
     "exscan": {"linear": _scan_linear, "recursive_doubling": _scan_doubling}}
