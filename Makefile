@@ -7,7 +7,7 @@
 # through the environment only. stack/variables.py checks the values before any file is changed.
 GIVEN = STACK DATA RESULTS FIGURES REPORT PAPER PROOF REFERENCE SAMPLES DROP TAG CELLS LAUNCHES \
         UNTIL BUDGET ALLOCATIONS NAME SITE PART PDF DELTA BEFORE AFTER CHANGED SET \
-        PROGRAM METRIC UNIT BETTER CHECK BUILD RANKS THREADS MPI MPIS FROM TO WHERE
+        PROGRAM METRIC UNIT BETTER CHECK BUILD RANKS THREADS MPI MPIS FROM TO WHERE TUNING
 given = $(if $(filter command,$(firstword $(origin $1))),$(value $1),$2)
 $(foreach name,$(GIVEN),$(eval override $(name) := $$(call given,$(name))))
 # An empty SPACK= selects the wheels although Spack is installed.
@@ -26,6 +26,7 @@ override BEFORE := $(if $(BEFORE),$(call place,$(BEFORE)))
 override AFTER := $(if $(AFTER),$(call place,$(AFTER)))
 override MPIS := $(if $(MPIS),$(call place,$(MPIS)))
 override PROOF := $(call place,$(PROOF),proof)
+override TUNING := $(call place,$(TUNING),tuning)
 override REFERENCE := $(call place,$(REFERENCE),data/reference)
 override SAMPLES := $(or $(SAMPLES),20)
 override TAG := $(or $(TAG),quick)
@@ -56,7 +57,7 @@ BENCHES = bench bench_sampler bench_analysis bench_sites bench_kernels bench_fau
 
 .DEFAULT_GOAL := help
 .PHONY: coverage questions history mpi locked-mpi algorithms guidelines locked-guidelines \
-        guidelines-page abi locked-abi abi-page releases locked-releases releases-page help \
+        guidelines-page tune locked-tune tune-page abi locked-abi abi-page releases locked-releases releases-page help \
         checked stack locked-stack test-packages build locked-build coarrays verify \
         locked-verify study locked-study \
         locked-proof analysis figures report paper proof \
@@ -211,6 +212,16 @@ locked-guidelines: stack
 guidelines-page: analysis # the report of the sessions that are there
 	@$(CLAIM) "$$(dirname "$$REPORT")"
 	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_guidelines(Sys.getenv("RESULTS"), file.path(dirname(Sys.getenv("REPORT")), "guidelines.html"), Sys.getenv("MPI"), cotejo::share_of_text(Sys.getenv("DELTA"), 0.03)))'
+
+tune: checked ## Compare: choose faster algorithms, confirmed by another session (MPI=openmpi, BUDGET=30m, CHECK=file)
+	$(call needs,MPI)$(LOCKED) locked-tune
+
+locked-tune: stack
+	$(call launched,$(PYTHON) -m reframe_tests.harness tune "$$MPI" "$$TUNING" --cells="$$CELLS" \
+	  --check="$$CHECK" $${LAUNCHES:+--launches="$$LAUNCHES"} $${BUDGET:+--budget="$$BUDGET"},tune-page)
+
+tune-page: analysis # of the last session that compared a file with the default
+	@[ ! -f "$$TUNING/session" ] || $(RSCRIPT) -e 'folder <- Sys.getenv("TUNING"); cotejo::run_command(cotejo::write_tuning(readLines(file.path(folder, "session")), file.path(folder, paste0(Sys.getenv("MPI"), ".env")), file.path(folder, "tuning.html"), cotejo::share_of_text(Sys.getenv("DELTA"), 0.03)))'
 
 questions: analysis ## Figures: write the reports of the questions in a dataset (DATA=reference)
 	@$(CLAIM) "$$(dirname "$$REPORT")"

@@ -49,7 +49,7 @@ def launch(family, stack, folder, ranks, algorithms):
             ["mpirun", "-np", str(ranks), str(family.prefix(stack) / "bin/cotejo"), "collective",
              "--operation", ",".join(algorithms), "--sizes", str(SIZE), "--budget", "0",
              "--min-repetitions", "1", "--max-repetitions", "1", "--set-up", "0",
-             "--start", "mpi-barrier", "--sync-share", "1"],
+             "--start", "mpi-barrier", "--sync", "none"],
             env=env, cwd=folder, capture_output=True, timeout=90, stdin=subprocess.DEVNULL)
         counted = json.loads(file.read_text())
     except (OSError, ValueError, subprocess.TimeoutExpired):

@@ -107,7 +107,7 @@ def twin(mpi, folder, transport, sizes, requested="", *, ranks=4, **variables):
     preload = families.preloaded("messages", family.prefix(STACK))
     done = launch_once(
         family, "collective", "--operation", operation, "--sizes", sizes, *BRIEF,
-        "--start", "mpi-barrier", ranks=ranks, folder=folder,
+        "--start", "mpi-barrier", "--sync", "none", ranks=ranks, folder=folder,
         **{**selected, **algorithm_settings.counting(family, selected), **setting, **variables,
            "COTEJO_MESSAGES": "messages.json", "LD_PRELOAD": preload,
            "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"})
@@ -163,7 +163,8 @@ def test_operations_with_counts_of_each_rank_have_their_size_and_forms(tmp_path)
     selected = FAMILIES["mpich"].transports["tcp"].variables(FAMILIES["mpich"].prefix(STACK))
     launch_once(FAMILIES["mpich"], "collective", "--operation",
                 "alltoallv,reduce_scatter,scatterv,iallgatherv", "--sizes", "32Ki", *BRIEF,
-                "--start", "mpi-barrier", "--compute", "0", ranks=4, folder=tmp_path,
+                "--start", "mpi-barrier", "--sync", "none", "--compute", "0", ranks=4,
+                folder=tmp_path,
                 **{**selected, "COTEJO_MESSAGES": "messages.json", "LD_PRELOAD":
                    families.preloaded("messages", FAMILIES["mpich"].prefix(STACK))})
     found = messages.of(json.loads((tmp_path / "messages.json").read_text()), {})
@@ -178,7 +179,7 @@ def test_mock_ups_have_the_results_of_the_operations_that_they_replace(tmp_path)
     """The sampler checks every byte, with operands that do not commute and root 2."""
     done = launch_once(FAMILIES[INSTALLED[0]], "collective", "--operation", "mockups", "--sizes",
                        "8,104", "--root", "2", "--op", "compose", "--element", "int", *BRIEF,
-                       "--start", "mpi-barrier", ranks=3, folder=tmp_path,
+                       "--start", "mpi-barrier", "--sync", "none", ranks=3, folder=tmp_path,
                        PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe")
     assert done.returncode == 0, done.stderr
     assert "allgather_as_gather_bcast" in done.stdout

@@ -90,6 +90,9 @@ say_guidelines <- function(found) {
   by <- c("mpi", "transport", "placement", "hosts", "ranks", "operation", "replacement")
   found <- copy(found)[kind == "monotony", replacement := "itself with the next larger size"]
   worst <- found[judgement == "violated"][order(-at_least)]
+  if (!nrow(worst)) {
+    return(character())
+  }
   worst[, list(text = sprintf(
     "%s of %s %s, %d ranks on %s, is slower than %s at %s: by at least %s at %s.",
     sentence_case(title_of(operation[[1L]])), title_of(mpi[[1L]]), over(transport[[1L]]),

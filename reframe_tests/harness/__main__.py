@@ -25,7 +25,8 @@ from .model import names  # noqa: E402
 COMMANDS = {"algorithms": "algorithms", "alone": "alone", "check-site": "check_site",
             "cluster": "cluster", "compare": "compare", "dataset": "dataset",
             "new-site": "new_site", "references": "write_references",
-            "releases": "releases", "remove": "remove", "report": "write_report", "study": "study"}
+            "releases": "releases", "remove": "remove", "report": "write_report", "study": "study",
+            "tune": "tune"}
 
 
 def main():

@@ -11,8 +11,8 @@ from ..machine import disk
 from ..model import algorithm_settings, families
 from . import effects, messages, sessions
 
-#: One call of each operation is enough, at any quality of the clocks.
-BRIEF = {"budget": 0, "min-repetitions": 1, "max-repetitions": 1, "set-up": 0, "sync-share": 1,
+#: One call of each operation is enough, without synchronised clocks.
+BRIEF = {"budget": 0, "min-repetitions": 1, "max-repetitions": 1, "set-up": 0, "sync": "none",
          "start": "mpi-barrier"}
 LIMIT_S = 60
 FILES = {"twin": "messages.json", "default": "messages-default.json"}

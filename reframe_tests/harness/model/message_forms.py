@@ -36,7 +36,8 @@ OF_OPERATION = {
     ("iallreduce", "binomial"): "reduce_bcast", ("iallreduce", "sched_naive"): "reduce_bcast",
     ("reduce_scatter_block", "pairwise"): "direct",
     ("reduce_scatter_block", "basic_linear"): "reduce_scatter",
-    ("reduce_scatter_block", "noncommutative"): "recursive_halving"}
+    ("reduce_scatter_block", "noncommutative"): "halving_near",
+    ("allgather", "recexch_halving"): "butterfly"}
 
 
 class Matrix(dict):
@@ -378,11 +379,12 @@ def _barrier_tree(p, n=0, root=0):  # noqa: ARG001
             for one in _bcasts(name)(p, 0, 0)]
 
 
-def _halving(p, n, root=0):  # noqa: ARG001
-    """Blocks of `n` for every rank, in halves."""
-    return [Matrix((r, r ^ mask, n * (p // (2 * mask) if near else mask))
-                   for mask in _powers(p) for r in range(p)) for near in (True, False)
-            ] if _is_power(p) else []
+def _halving(near):
+    """Blocks of `n` for every rank, in halves: the first half goes near, or far."""
+    def forms(p, n, root=0):  # noqa: ARG001
+        return [Matrix((r, r ^ mask, n * (p // (2 * mask) if near else mask))
+                       for mask in _powers(p) for r in range(p))] if _is_power(p) else []
+    return forms
 
 
 def _mirrored(r, p):
@@ -434,13 +436,14 @@ FORMS = {
                   "tree": _tree_both_ways, "reduce_bcast": _reduce_bcast},
     "allgather": {"linear": _gather_bcast, "sparbit": _sparbit, "ring": _ring_of_blocks,
                   "bruck": _bruck_allgather, "recursive_doubling": _doubling_allgather,
-                  "neighbor": _neighbor,
+                  "neighbor": _neighbor, "butterfly": _butterfly,
                   "direct": _direct},
     "alltoall": {"direct": _direct, "bruck": _bruck_alltoall},
     "gather": {"linear": _gather_linear, "binomial": _gather_binomial,
                "linear_sync": _gather_linear_sync},
     "scatter": {"linear": _scatter(_gather_linear), "binomial": _scatter(_gather_binomial)},
-    "reduce_scatter_block": {"direct": _direct, "recursive_halving": _halving,
+    "reduce_scatter_block": {"direct": _direct, "recursive_halving": _halving(False),
+                             "halving_near": _halving(True),
                              "butterfly": _butterfly, "recursive_doubling": _doubling_scatter,
                              "ring": _ring_of_blocks,
                              "reduce_scatter": _reduce_then_scatter},
