@@ -83,10 +83,25 @@ def take(home, folder):
                 merge(home / name, folder / name)
 
 
+def added(environment, name):
+    """Whether the environment has the package of a view. Spack makes a folder for every view, also
+    for a library, layer or simulator that nobody added."""
+    spec = SHARED["optional"].get(name)
+    if spec is None:
+        return True
+    try:
+        roots = json.loads((environment / "spack.lock").read_text())["roots"]
+    except OSError:
+        return False
+    return any(spec in root["spec"] for root in roots)
+
+
 def complete(folder):
     """Completes STACK/mpi/NAME; returns what is wrong with it, or nothing."""
     places = [folder / f".spack/{ours}/spec.json" for ours in NEEDED]
     records = [place for place in places if place.exists()]
+    if not records and not added(folder.parents[2], folder.name):
+        return ""
     if not records:
         return f"no cotejo-bench in {folder}; does `spack install` end without errors?"
     ours = records[0].parent.name

@@ -49,6 +49,8 @@ NOTE = """\
 """
 
 
+#: What switches on an MPI that is not built by default.
+ADDED = "'{}' in env.get('COTEJO_SPACK_ADD', '').split(',')"
 #: The site's folder, by the variables that ReFrame reads as well.
 SITE = [{"path": "${COTEJO_SITES}/${COTEJO_SITE}/spack",
          "when": "'COTEJO_SITE' in env and 'COTEJO_SITES' in env"},
@@ -61,12 +63,19 @@ def package(spec):
     return re.match(r"[a-z0-9-]+", spec)[0]
 
 
+def is_mpi(family):
+    return bool(family.spack) and not family.layer and not family.simulator
+
+
 def roots(found):
-    """Specs of the environment: every program under every MPI, and what needs no MPI."""
-    mpis = [f.spack for f in found if not f.layer and not f.simulator]
+    """Specs of the environment: every program under every MPI, and what needs no MPI. An MPI
+    that is not built by default is a definition that a variable switches on."""
+    mpis = [f.spack for f in found if is_mpi(f) and f.default]
+    added = [{"mpis": [f.spack], "when": ADDED.format(f.name)}
+             for f in found if is_mpi(f) and not f.default]
     beside = [f.spack for f in found
               if f.spack and (f.layer or f.simulator) and f.spack not in OPTIONAL]
-    return ([{"mpis": mpis}, {"programs": PROGRAMS}],
+    return ([{"mpis": mpis}, *added, {"programs": PROGRAMS}],
             ["cotejo", *beside, {"matrix": [["$programs"], ["$^mpis"]]}])
 
 
@@ -77,8 +86,8 @@ def views(found, root):
     out = {"default": view("tools", ["cotejo"])}
     for f in found:
         if f.spack:
-            alone = f.layer or f.simulator
-            out[f.name] = view(f"mpi/{f.name}", [f.spack] if alone else [f.spack, f"^{f.spack}"])
+            out[f.name] = view(f"mpi/{f.name}",
+                               [f.spack, f"^{f.spack}"] if is_mpi(f) else [f.spack])
     return {**out, **{name: view(name, [spec]) for name, spec in ALONE.items()}}
 
 
@@ -105,7 +114,7 @@ def checkout(found):
 
 def locked(found, target):
     """The environment that is locked for a target: no path of this machine but the compiler's."""
-    found = [f for f in found if target.startswith(f.architecture)]
+    found = [f for f in found if target.startswith(f.architecture) and f.default]
     definitions, specs = roots(found)
     gcc = {**COMPILER, "spec": COMPILER["spec"].format(target=target)}
     return {
@@ -125,9 +134,9 @@ def text(environment):
 
 def selected():
     """The families that Spack builds; ValueError where one build could be that of two families."""
-    found = [f for f in families.load(simulators=True, layers=True).values() if f.default]
-    if wrong := spack_specs.overlaps(
-            {f.name: f.spack for f in found if not f.layer and not f.simulator}):
+    found = [f for f in families.load(simulators=True, layers=True).values()
+             if f.default or is_mpi(f)]
+    if wrong := spack_specs.overlaps({f.name: f.spack for f in found if is_mpi(f)}):
         raise ValueError("; ".join(wrong))
     return found
 
@@ -140,9 +149,11 @@ def wanted():
                NOTE + yaml.safe_dump({"repos": {"builtin:": BUILTIN}}, sort_keys=False)}
     out["stack/shared_prefix.json"] = json.dumps({
         "note": "Written by `python3 -m stack.spack_environments` from the MPI families.",
-        "programs": sorted({begin for f in found for begin in f.shared.get("programs", [])}),
+        "optional": {f.name: f.spack for f in found if f.spack in OPTIONAL or not f.default},
+        "programs": sorted({begin for f in found if f.default
+                            for begin in f.shared.get("programs", [])}),
         "version": {package(f.spack): f.shared["version"] for f in found
-                    if "version" in f.shared}}, indent=1) + "\n"
+                    if f.default and "version" in f.shared}}, indent=1) + "\n"
     return out
 
 

@@ -359,3 +359,16 @@ def test_externals_are_data_of_the_new_site(written):
     assert packages["slurm"] == slurm
     assert "target" in packages["all"]
     assert file_problems("big") == []
+
+
+def test_mpi_libraries_of_spack_get_the_network_and_scheduler_of_a_cluster():
+    def variants(**found):
+        packages = yaml.safe_load(new_site.packages_yaml("big", found_on(**found)))["packages"]
+        return {name: packages[name].get("variants") for name in ("openmpi", "mpich")
+                if name in packages}
+    assert variants()["openmpi"] == ["fabrics=ofi,ucx", "schedulers=slurm"]
+    assert "+slurm" in variants()["mpich"]
+    assert "schedulers=tm" in variants(scheduler=("pbs", ["q"]))["openmpi"]
+    assert variants(scheduler=("local", [])) == {}
+    external = {"openmpi": {"buildable": False, "externals": []}}
+    assert variants(externals=external)["openmpi"] is None

@@ -88,8 +88,22 @@ def test_what_few_studies_need_is_added_by_its_user():
         assert [spec] in [view["select"] for view in ENVIRONMENT["view"].values()]
 
 
+def test_an_mpi_that_is_not_built_by_default_is_switched_on_by_a_variable():
+    """MVAPICH: no line of spack.yaml changes, so that the checkout does not count as changed."""
+    (definition,) = [one for one in ENVIRONMENT["definitions"] if "mvapich@3:" in
+                     one.get("mpis", ())]
+    assert "mvapich@3:" not in ENVIRONMENT["definitions"][0]["mpis"]
+    for given, on in (({}, False), ({"COTEJO_SPACK_ADD": "mvapich"}, True),
+                      ({"COTEJO_SPACK_ADD": "cray-mpich,mvapich"}, True),
+                      ({"COTEJO_SPACK_ADD": "mvapich-plus"}, False)):
+        assert eval(definition["when"], {"env": given}) is on  # noqa: S307
+    assert ENVIRONMENT["view"]["mvapich"]["select"] == ["mvapich@3:", "^mvapich@3:"]
+    assert "COTEJO_SPACK_ADD=mvapich" in (REPO / "docs/spack.md").read_text()
+
+
 def test_of_the_intel_mpi_benchmarks_only_what_is_launched_is_built():
-    (spec,) = [one for one in ENVIRONMENT["definitions"][1]["programs"] if "benchmarks" in one]
+    (spec,) = [one for found in ENVIRONMENT["definitions"] for one in found.get("programs", [])
+               if "benchmarks" in one]
     assert sorted(re.findall(r"~(\w+)", spec)) == ["ext", "io", "mt", "nbc", "p2p", "rma"]
 
 

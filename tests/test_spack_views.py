@@ -135,6 +135,19 @@ def test_layers_and_simulators_are_whole_without_the_programs_of_an_mpi(tmp_path
     assert "has no mpirun; run `spack install`" in complete(view).stderr
 
 
+def test_the_empty_view_of_a_simulator_that_nobody_added_is_not_named(environment, tmp_path):
+    view = environment(an_mpi(tmp_path / "opt"))
+    (view.parent / "simgrid").mkdir()
+    lock = view.parents[2] / "spack.lock"
+    for roots, named in ((None, False), (["cotejo"], False), (["cotejo-simulator"], True)):
+        if roots is not None:
+            lock.write_text(json.dumps({"roots": [{"spec": spec} for spec in roots]}))
+        done = complete(view)
+        assert done.returncode == 0
+        assert ("simgrid" in done.stderr) is named
+        assert bool(done.stderr) is named
+
+
 def test_the_python_beside_an_external_mpi_stays_out_of_the_view(environment, tmp_path):
     home = an_mpi(tmp_path / "opt")
     for name in ("python", "python3", "pip3", "activate"):

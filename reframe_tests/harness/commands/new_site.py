@@ -147,12 +147,17 @@ def placements_yaml(found):
 
 
 def packages_yaml(name, found):
-    """Text of the site's spack/packages.yaml: that of `local`, and what Spack has as externals."""
+    """Text of the site's spack/packages.yaml: that of `local`, what Spack has as externals, and
+    on a cluster the network and scheduler of the MPI libraries that Spack builds."""
     text = (sites.REPO / "site_configs/local/spack/packages.yaml").read_text()
-    if not found["externals"]:
+    scheduler = found["scheduler"][0]
+    fabrics = {re.match(r"[\w-]+", f.spack)[0]: {"variants": f.cluster[scheduler]}
+               for f in families.load().values() if f.default and scheduler in f.cluster}
+    if not found["externals"] and not fabrics:
         return text
     data = yaml.safe_load(text)
-    data["packages"].update(found["externals"], cotejo={"variants": [f"site={name}"]})
+    data["packages"].update({**fabrics, **found["externals"]},
+                            cotejo={"variants": [f"site={name}"]})
     return (f"{HEAD}# The externals are those of Spack's configuration on this machine. They must "
             "satisfy the specs of\n# spack.yaml: remove what does not fit. docs/spack.md tells "
             "what else a site can say.\n"

@@ -146,6 +146,8 @@ class Family:
     #: In a `bin` that it shares with a whole system: how its `programs` begin, and by which
     #: command, in which words, it tells its `version` there.
     shared: dict = field(default_factory=dict)
+    #: Scheduler -> variants with which Spack builds the library for a cluster.
+    cluster: dict = field(default_factory=dict)
     #: It frees all of its memory at its end: what is left is ours.
     keeps_no_memory: bool = False
     settings: dict = field(default_factory=dict)

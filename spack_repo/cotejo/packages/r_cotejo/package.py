@@ -28,3 +28,8 @@ class RCotejo(CotejoSource, RPackage):
         mkdirp(self.module.r_lib_dir)
         R = which("R", required=True)
         R("CMD", "INSTALL", f"--library={self.module.r_lib_dir}", str(self.sources))
+
+    def test_load(self):
+        """load the package"""
+        rscript = which(join_path(self.spec["r"].prefix.bin, "Rscript"), required=True)
+        rscript("-e", f'library(cotejo, lib.loc = "{self.module.r_lib_dir}")')

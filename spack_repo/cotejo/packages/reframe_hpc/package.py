@@ -51,3 +51,8 @@ class ReframeHpc(Package):
             "sys.exit(main())\n"
         )
         command.chmod(0o755)
+
+    def test_version(self):
+        """print the version of ReFrame"""
+        reframe = which(self.prefix.bin.reframe, required=True)
+        assert str(self.version) in reframe("--version", output=str.split, error=str.split)
