@@ -7,7 +7,8 @@
 # through the environment only. stack/variables.py checks the values before any file is changed.
 GIVEN = STACK DATA RESULTS FIGURES REPORT PAPER PROOF REFERENCE SAMPLES DROP TAG CELLS LAUNCHES \
         UNTIL BUDGET ALLOCATIONS NAME SITE PART PDF DELTA BEFORE AFTER CHANGED SET \
-        PROGRAM METRIC UNIT BETTER CHECK BUILD RANKS THREADS MPI MPIS FROM TO WHERE TUNING
+        PROGRAM METRIC UNIT BETTER CHECK BUILD RANKS THREADS MPI MPIS FROM TO WHERE TUNING \
+        ARTIFACT JUDGE
 given = $(if $(filter command,$(firstword $(origin $1))),$(value $1),$2)
 $(foreach name,$(GIVEN),$(eval override $(name) := $$(call given,$(name))))
 # An empty SPACK= selects the wheels although Spack is installed.
@@ -25,6 +26,7 @@ override PAPER := $(call place,$(PAPER),report/paper.html)
 override BEFORE := $(if $(BEFORE),$(call place,$(BEFORE)))
 override AFTER := $(if $(AFTER),$(call place,$(AFTER)))
 override MPIS := $(if $(MPIS),$(call place,$(MPIS)))
+override ARTIFACT := $(call place,$(ARTIFACT),artifact)
 override PROOF := $(call place,$(PROOF),proof)
 override TUNING := $(call place,$(TUNING),tuning)
 override REFERENCE := $(call place,$(REFERENCE),data/reference)
@@ -61,7 +63,8 @@ BENCHES = bench bench_sampler bench_analysis bench_sites bench_kernels bench_fau
         checked stack locked-stack test-packages build locked-build coarrays verify \
         locked-verify study locked-study \
         locked-proof analysis figures report paper proof \
-        proof-page reference compare compare-layers site check-site references test lint format docs docs-tools release-check bench clean \
+        proof-page reference compare compare-layers site check-site references test lint format docs docs-tools release-check artifact artifact-tools reproduce locked-reproduce \
+        reproduce-offline reproduce-page export bench clean \
         distclean
 
 # The help text of a target begins with its group. A line `#?` has the example of a group.
@@ -69,6 +72,7 @@ BENCHES = bench bench_sampler bench_analysis bench_sites bench_kernels bench_fau
 #? Measure: make study TAG=collectives CELLS=bcast LAUNCHES=20
 #? Compare: make compare BEFORE=results-old AFTER=results CHANGED=mpi
 #? Figures: make figures DATA=reference
+#? Release: make reproduce-offline
 #? Develop: make lint
 help: ## Start: list the commands
 	@awk '/^[a-z-]+:.*## [A-Z][a-z]+: / { \
@@ -147,6 +151,10 @@ report: analysis ## Figures: write the report of the results (DATA=reference, RE
 
 coverage: analysis # what the dataset covers, in docs/studies.md and docs/coverage.csv
 	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_coverage_of(Sys.getenv("RESULTS"), "docs/studies.md", "docs/coverage.csv", published = Sys.getenv("PUBLISHED")))'
+
+export: analysis ## Figures: write verdicts as JSON, medians as OpenMetrics, samples as Parquet (DATA, RESULTS)
+	@$(CLAIM) "$$(dirname "$$REPORT")"
+	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_export(Sys.getenv("RESULTS"), file.path(dirname(Sys.getenv("REPORT")), "export"), cotejo::share_of_text(Sys.getenv("DELTA"), 0.03)))'
 
 paper: analysis ## Figures: write the paper on the five studies (DATA=reference, RESULTS, PAPER)
 	@$(CLAIM) "$$(dirname "$$PAPER")"
@@ -259,6 +267,9 @@ ifneq ($(SPACK),)
 endif
 	@TOOLS="$$CLONE/.stack/tools/bin" bash tests/run.sh
 
+artifact-tools: checked # what validates the metadata of the archive
+	@python3 stack/wheels.py --validators '$(DOCS_STACK)'
+
 # The tools of the site are separate from the stack, because they must not change its provenance.
 DOCS_STACK = $(if $(SPACK),$(CURDIR)/.stack,$(STACK))
 
@@ -271,8 +282,32 @@ docs: docs-tools ## Develop: write the documentation site to report/docs
 	  --site-dir "$$(dirname "$$REPORT")/docs"
 	@echo "$$(dirname "$$REPORT")/docs/index.html"
 
-release-check: ## Develop: check that this commit can be released (versions, changelog, tree)
+release-check: ## Release: check that this commit can be released (versions, changelog, tree)
 	@python3 -m stack.release
+
+# The claims of the five studies, and those of this project's own results.
+CLAIMS_R = c("data/published/claims.csv", "data/claims.csv")
+
+artifact: analysis artifact-tools ## Release: write the archive for reviewers of this commit (ARTIFACT)
+	@$(CLAIM) "$$ARTIFACT"
+	@$(REMOVE) "$$ARTIFACT" "$$ARTIFACT/tables"
+	@$(CLAIM) "$$ARTIFACT/tables"
+	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_artifact("data/reference", Sys.getenv("PUBLISHED"), $(CLAIMS_R), file.path(Sys.getenv("ARTIFACT"), "tables")))'
+	@$(PYTHON) -m stack.artifact "$$ARTIFACT"
+
+reproduce-offline: analysis ## Release: draw all figures again and compare their numbers with the archive (ARTIFACT)
+	@$(CLAIM) reproduce
+	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::check_artifact("data/reference", Sys.getenv("PUBLISHED"), $(CLAIMS_R), file.path(Sys.getenv("ARTIFACT"), "tables"), "reproduce/figures"))'
+
+reproduce: reproduce-offline ## Release: the same, and judge claims by launches here (BUDGET=15m, JUDGE, ARTIFACT)
+	$(LOCKED) locked-reproduce
+
+locked-reproduce: stack
+	@$(PYTHON) -m stack.reproduce "$$ARTIFACT/tables/claims.csv" reproduce/results
+	@$(AGAIN) reproduce-page
+
+reproduce-page: analysis # the judgement of the launches that are there
+	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_reproduction("reproduce/results", $(CLAIMS_R), file.path(Sys.getenv("ARTIFACT"), "tables/claims.csv"), "reproduce/reproduction.csv"))'
 
 lint: ## Develop: check the style of Python, C and R, and the documents
 	ruff check .
@@ -290,7 +325,7 @@ bench: stack ## Develop: check the performance goals (PART=sampler, analysis, si
 
 clean: checked ## Develop: remove builds, figures and the report; results stay
 	@$(REMOVE) "$$STACK" "$$STACK/build" "$$STACK/reframe"
-	@$(REMOVE) "$$CLONE" "$$FIGURES" "$$(dirname "$$REPORT")"
+	@$(REMOVE) "$$CLONE" "$$FIGURES" "$$(dirname "$$REPORT")" "$$ARTIFACT"
 
 distclean: clean ## Develop: remove the embedded stack too; results stay
 	@$(REMOVE) "$$CLONE" "$$CLONE/.stack"

@@ -17,7 +17,7 @@ from reframe_tests.harness.model import factors, names  # noqa: E402
 #: The page that explains problems.
 HELP = "docs/faq.md"
 FOLDERS = ("STACK", "RESULTS", "FIGURES", "REPORT", "PAPER", "PROOF", "REFERENCE",
-           "BEFORE", "AFTER", "MPIS")
+           "BEFORE", "AFTER", "MPIS", "ARTIFACT")
 # Compiler wrappers, launchers and remote shells fail with other characters.
 OF_PATHS = re.compile(r"/[A-Za-z0-9._+/-]*")
 WORD = r"[A-Za-z0-9][A-Za-z0-9._-]*"
@@ -129,7 +129,8 @@ def problem(values):
         value = values.get(name)
         if value and not re.fullmatch(form, value):
             return f"{name}: {shown(value)} is not {said}"
-    parsed = {"CELLS": regex_problem, "SET": set_problem, "PART": part_problem,
+    parsed = {"CELLS": regex_problem, "JUDGE": regex_problem,
+              "SET": set_problem, "PART": part_problem,
               "METRIC": metric_problem, "CHECK": regex_problem,
               "PROGRAM": command_problem, "BUILD": command_problem}
     for name, reader in parsed.items():

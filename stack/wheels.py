@@ -182,6 +182,12 @@ def install_docs(stack):
     install_packages(stack, "docs", "docs/mkdocs", "MkDocs")
 
 
+def install_validators(stack):
+    """What validates the metadata of an artifact, in STACK/validators."""
+    install_tools(stack)
+    install_packages(stack, "validators", "artifact/validators", "validators of metadata")
+
+
 def install_mpi(stack, name):
     """One MPI in STACK/mpi/NAME, a prefix of its own: their wrappers would collide."""
     install_locked(stack, name, LOCKS / f"{name}.txt", lock_hash(name))
@@ -228,6 +234,8 @@ def main():
     parser.add_argument("stack", type=pathlib.Path, help="where the stack goes")
     parser.add_argument("--tools", action="store_true", help="install the tools only, no MPI")
     parser.add_argument("--docs", action="store_true", help="install what builds the site only")
+    parser.add_argument("--validators", action="store_true",
+                        help="install what validates the metadata of an artifact only")
     parser.add_argument("--test-packages", action="store_true",
                         help="install what only tests need of the system's packages, where root")
     args = parser.parse_args()
@@ -240,9 +248,10 @@ def main():
     try:
         if args.test_packages:
             system_packages("debian-tests", needed=False)
-        elif args.tools or args.docs:
+        elif args.tools or args.docs or args.validators:
             removal.claim(stack)
-            (install_docs if args.docs else install_tools)(stack)
+            (install_docs if args.docs else install_validators if args.validators
+             else install_tools)(stack)
         else:
             install(stack)
     except removal.NotOursError as err:

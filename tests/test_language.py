@@ -18,13 +18,14 @@ PAGES = sorted({str(path.relative_to(REPO)) for path in [
 
 #: Programs that follow the rules in comments, docstrings and messages.
 CODE = ["docs/site.py", *(f"{folder}/{name}.py" for folder, names in {
-    "stack": "abi analysis build coarrays ctest release releases variables verify",
+    "stack": "abi analysis artifact build coarrays ctest metadata release releases reproduce "
+             "variables verify",
     "reframe_tests": "arrivals bothways collectives datatypes devices guidelines hosts imb "
                      "jobs kernels libraries logp matching method nas npb onesided overlap p2p "
                      "partitioned patterns programs simulated site startup threads thresholds "
                      "transports",
     "reframe_tests/mixins": "__init__ figures planned question ranks scale usual varied",
-    "tests": "test_docs test_examples test_release",
+    "tests": "test_artifact test_docs test_examples test_release",
 }.items() for name in names.split())]
 
 #: Words that the project does not use, and the words to use.

@@ -104,3 +104,12 @@ def test_a_tag_of_another_commit_is_refused(top, capsys):
     git(top, "commit", "-q", "--allow-empty", "-m", "Later")
     assert release.main(top) == 1
     assert "this tag names commit" in capsys.readouterr().err
+
+
+def test_the_table_of_schemas_has_every_version_that_programs_read_or_write():
+    text = (REPO / "docs/data.md").read_text().partition("## Compatibility")[2]
+    listed = set(re.findall(r"`(cotejo-[a-z]+/\d+)`", text.partition("\n## ")[0]))
+    found = subprocess.run(["git", "grep", "-ohE", "cotejo-[a-z]+/[0-9]+", "--", "analysis/R",
+                            "analysis/inst", "reframe_tests", "src", "stack"],
+                           text=True, capture_output=True, cwd=REPO).stdout.split()
+    assert listed == {*found}

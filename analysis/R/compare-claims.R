@@ -61,7 +61,8 @@ read_claims <- function(file) {
 #'   `printed_low`, `printed_high`, `ratio` with `low`, `high`, `level` (time of `a` over time of
 #'   `b`), `n` (blocks, or launches of the smaller side), `cells`, `least`, `most` (ratios of the
 #'   single cells), `place`, `verdict`, `more_launches`, `more_sessions`, `why` (in words: what
-#'   else differs, what is lacking, the claim's note).
+#'   else differs, what is lacking, the claim's note), and the list column `launched` (keys of the
+#'   launches of the place).
 #' @export
 judge_claims <- function(summary, claims, delta = 0.03, alpha = 0.05) {
   rbindlist(lapply(seq_len(nrow(claims)), function(i) {
@@ -98,7 +99,8 @@ judge_claim <- function(summary, claim, delta, alpha) {
       next
     }
     found[, place := name_of_place(here)]
-    return(with_verdict(found, claim, any(nzchar(here$simulated))))
+    out <- with_verdict(found, claim, any(nzchar(here$simulated)))
+    return(out[, launched := list(list(unique(here$key)))][])
   }
   no_verdict(whys[[1L]])
 }
@@ -107,7 +109,8 @@ no_verdict <- function(why) {
   data.table(
     ratio = NA_real_, low = NA_real_, high = NA_real_, level = NA_real_, n = NA_integer_,
     cells = NA_integer_, least = NA_real_, most = NA_real_, place = NA_character_,
-    verdict = "not comparable", more_launches = NA_real_, more_sessions = NA_real_, why = why
+    verdict = "not comparable", more_launches = NA_real_, more_sessions = NA_real_, why = why,
+    launched = list(character())
   )
 }
 

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The claims and numbers of an artifact, and how another run agrees with them.
+
+# Launches of each configuration with which `make reproduce` judges a claim.
+LAUNCHES_OF_CLAIM <- 6L
+# Start of ReFrame and synchronisation take about this share of the time of launches.
+OVERHEAD_OF_STUDY <- 1.5
+REPRODUCED <- c("reproduced", "contradicted", "cannot be judged here")
+# Largest relative difference between numbers that were computed on different systems.
+NUMBERS_AGREE <- 1e-6
+
+#' Judge the claims of one or several registers.
+#'
+#' @param results_dir as for [read_results()].
+#' @param claim_files files as for [read_claims()].
+#' @return list: `launches` of the study, and `judged` ([judge_claims()]).
+#' @noRd
+claims_of_results <- function(results_dir, claim_files) {
+  study <- read_study(results_dir)
+  claims <- rbindlist(lapply(claim_files, read_claims))
+  launches <- study$launches
+  summary <- summarise_launches(study)
+  about <- summary$test %in% unlist(strsplit(claims$tests, " +"))
+  list(launches = launches, judged = judge_claims(keep_rows(summary, which(about)), claims))
+}
+
+#' Write the table of the claims of a dataset, with what another run needs to judge them.
+#'
+#' @param results_dir as for [read_results()].
+#' @param claim_files files as for [read_claims()].
+#' @param file the CSV. Its columns are those of [judge_claims()], and `site`, `simulated`, `test`,
+#'   `scale`, `configurations` (names, separated by blanks), `hardware`, `minutes`.
+#' @return the table, invisibly.
+#' @export
+write_claims <- function(results_dir, claim_files, file) {
+  found <- claims_of_results(results_dir, claim_files)
+  launches <- found$launches
+  needed <- rbindlist(lapply(found$judged$launched, function(keys) {
+    of <- launches[match(keys, launches$key)]
+    of[, cell := cell_of(id)]
+    each <- of[, list(s = mean(wall_s)), by = "cell"]
+    one <- function(column) paste(unique(of[[column]]), collapse = " ")
+    list(
+      site = one("site"), simulated = toString(unique(of$simulated)), test = one("test"),
+      scale = one("scale"),
+      configurations = paste(sort(each$cell, method = "radix"), collapse = " "),
+      hardware = if (nrow(of)) {
+        paste0(toString(unique(of$cpu_model)), "; ", range_in_words(of$ranks), " ranks, ",
+          range_in_words(of$hosts), " hosts")
+      } else {
+        ""
+      },
+      minutes = if (nrow(of)) {
+        round(sum(each$s) * LAUNCHES_OF_CLAIM * OVERHEAD_OF_STUDY / 60, 1L)
+      } else {
+        NA
+      }
+    )
+  }))
+  table <- cbind(found$judged[, !"launched"], needed)
+  write_csv(table, file)
+  invisible(table)
+}
+
+#' Compare the claims of an artifact with those of another run.
+#'
+#' @param expected table of [write_claims()].
+#' @param found what [judge_claims()] returned for the other run.
+#' @return data.table, a row for each claim: `study`, `claim`, `says`, `judgement` (`reproduced`,
+#'   `contradicted`, `cannot be judged here`), `expected` and `here` (ratio with interval), `why`.
+#' @export
+reproduce_claims <- function(expected, found) {
+  here <- found[expected[, c("study", "claim")], on = c("study", "claim")]
+  finding <- c(
+    holds = "held", `holds in direction` = "held", `holds by another amount` = "held",
+    contradicted = "not held"
+  )
+  was <- unname(finding[expected$verdict])
+  now <- unname(finding[here$verdict])
+  apart <- !is.na(here$low) & !is.na(expected$low) &
+    (here$low > expected$high | here$high < expected$low)
+  words <- function(rows) {
+    fifelse(is.na(rows$ratio), "", format_interval(rows$ratio, rows$low, rows$high))
+  }
+  data.table(
+    study = expected$study, claim = expected$claim, says = expected$says,
+    judgement = fcase(
+      is.na(was) | is.na(now), REPRODUCED[[3L]], was == now, REPRODUCED[[1L]],
+      default = REPRODUCED[[2L]]
+    ),
+    expected = words(expected), here = words(here),
+    why = fcase(
+      is.na(was), paste("the archive does not settle it:", expected$why),
+      is.na(here$verdict), "was not measured",
+      here$verdict == "not settled", trimws(paste("the launches do not settle it:", here$why)),
+      is.na(now), here$why,
+      was != now, sprintf("in the archive it %s", fifelse(
+        was == "held", "holds", "is contradicted"
+      )),
+      apart, "by another amount",
+      default = "the intervals overlap"
+    )
+  )
+}
+
+#' Judge the claims of an artifact by the launches of this machine.
+#'
+#' @param results_dir as for [read_results()].
+#' @param claim_files files as for [read_claims()].
+#' @param expected_file what [write_claims()] wrote.
+#' @param out_file CSV of [reproduce_claims()].
+#' @return the table, invisibly. Prints a line for each claim that was measured, and the counts.
+#' @export
+write_reproduction <- function(results_dir, claim_files, expected_file, out_file) {
+  expected <- fread(expected_file)
+  found <- claims_of_results(results_dir, claim_files)
+  table <- reproduce_claims(expected, found$judged)
+  write_csv(table, out_file)
+  shown <- table[nzchar(table$here) | table$judgement != REPRODUCED[[3L]]]
+  cat(sprintf(
+    "%s: %s %s (archive: %s; here: %s; %s)\n", shown$judgement, shown$study, shown$says,
+    shown$expected, shown$here, shown$why
+  ), sep = "")
+  count <- table(factor(table$judgement, REPRODUCED))
+  cat(paste(count, names(count), collapse = ", "), " (", out_file, ")\n", sep = "")
+  invisible(table)
+}
+
+#' Compare the tables of two folders: those behind the figures of an archive and of this machine.
+#'
+#' @param expected_dir,drawn_dir folders with `NAME.csv`.
+#' @return data.table, a row for each table of the archive that differs: `name`, `why`.
+#' @export
+compare_drawn <- function(expected_dir, drawn_dir) {
+  names <- list.files(expected_dir, "[.]csv$", recursive = TRUE)
+  if (!length(names)) bad_data(expected_dir, NA, "no table of an artifact", "run make artifact")
+  why <- vapply(names, function(name) {
+    differing_table(file.path(expected_dir, name), file.path(drawn_dir, name))
+  }, "")
+  data.table(name = names, why = unname(why))[nzchar(why)]
+}
+
+#' Why two files have different tables; empty where they agree.
+#' @noRd
+differing_table <- function(file, other) {
+  if (!file.exists(other)) {
+    return("was not drawn here")
+  }
+  if (identical(unname(tools::md5sum(file)), unname(tools::md5sum(other)))) {
+    return("")
+  }
+  found <- all.equal(
+    fread(file), fread(other), tolerance = NUMBERS_AGREE, check.attributes = FALSE
+  )
+  if (isTRUE(found)) "" else toString(found)
+}
+
+#' Draw the figures of a dataset and write its claims: all tables of an artifact.
+#' @noRd
+draw_tables <- function(results_dir, published, claim_files, out_dir) {
+  draw_all(results_dir, out_dir, published = published)
+  write_claims(results_dir, claim_files, file.path(out_dir, "claims.csv"))
+}
+
+#' Write the tables of an artifact: those behind all figures, and the claims.
+#'
+#' @param results_dir,published as for [draw_all()].
+#' @param claim_files files as for [read_claims()].
+#' @param tables_dir folder for the tables.
+#' @return the names of the tables, invisibly.
+#' @export
+write_artifact <- function(results_dir, published, claim_files, tables_dir) {
+  drawn <- tempfile("cotejo-artifact")
+  on.exit(unlink(drawn, recursive = TRUE))
+  draw_tables(results_dir, published, claim_files, drawn)
+  names <- list.files(drawn, "[.]csv$", recursive = TRUE)
+  for (folder in unique(dirname(file.path(tables_dir, names)))) {
+    dir.create(folder, recursive = TRUE, showWarnings = FALSE)
+  }
+  file.copy(file.path(drawn, names), file.path(tables_dir, names))
+  invisible(names)
+}
+
+#' Draw the figures and judge the claims of a dataset again, and compare them with an artifact.
+#'
+#' @inheritParams write_artifact
+#' @param tables_dir what [write_artifact()] wrote.
+#' @param out_dir folder for the figures.
+#' @return the differences, invisibly. An error if there is one.
+#' @export
+check_artifact <- function(results_dir, published, claim_files, tables_dir, out_dir) {
+  draw_tables(results_dir, published, claim_files, out_dir)
+  wrong <- compare_drawn(tables_dir, out_dir)
+  if (nrow(wrong)) {
+    cat(sprintf("differs: %s: %s\n", wrong$name, wrong$why), sep = "")
+    refuse(sprintf(
+      "%s of the archive %s here; compare the versions of R and its packages",
+      count_of(nrow(wrong), "table", "tables"), if (nrow(wrong) == 1L) "differs" else "differ"
+    ))
+  }
+  cat(sprintf(
+    "All %d tables behind figures and claims are those of the archive.\n",
+    length(list.files(tables_dir, "[.]csv$", recursive = TRUE))
+  ))
+  invisible(wrong)
+}

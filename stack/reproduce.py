@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Launches the configurations by which claims of an artifact are judged: `make reproduce`.
+
+Takes the claims of this kind of machine, the shortest first, until the time is used, and measures
+the configurations of each test together, block by block.
+"""
+
+import csv
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+from reframe_tests.harness.launch import scales
+from stack.release import REPO
+
+#: Seconds of launches, where BUDGET= gives no other time.
+BUDGET_S = 15 * 60
+#: Launches of each configuration, as `minutes` of the claims supposes.
+LAUNCHES = 6
+SETTLED = ("holds", "holds by another amount", "contradicted")
+
+
+def chosen(claims, budget_s, only=""):
+    """The claims that one machine can judge within a time, the shortest first."""
+    here = [c for c in claims if c["verdict"] in SETTLED and not c["simulated"]
+            and c["configurations"] and re.fullmatch(only or ".*", f"{c['study']}/{c['claim']}")]
+    out, seen = [], set()
+    for claim in sorted(here, key=lambda c: float(c["minutes"])):
+        seconds = 60 * float(claim["minutes"])
+        if not set(claim["configurations"].split()) <= seen:
+            if seconds > budget_s:
+                break
+            budget_s -= seconds
+        seen |= {*claim["configurations"].split()}
+        out.append(claim)
+    return out
+
+
+def job_of(test):
+    """The file of a test, which gives its job the name; None if the test no longer exists."""
+    return next((path.stem for path in sorted((REPO / "reframe_tests").glob("*.py"))
+                 if re.search(rf"^class {re.escape(test)}\(", path.read_text(), re.M)), None)
+
+
+def studies(claims):
+    """Tag -> configurations to measure; one study for each job and scale."""
+    found = {}
+    for claim in claims:
+        for cell in claim["configurations"].split():
+            test = cell.partition(".")[0]
+            if job := job_of(test):
+                scale = next((s for s in scales.LAUNCHES if test.endswith(f"_{s}")),
+                             claim["scale"].split()[0])
+                found.setdefault(scales.tag(job, scale), set()).add(cell)
+    return found
+
+
+def seconds_of(text):
+    """A time such as 90s, 20m or 2h."""
+    return float(text[:-1]) * {"s": 1, "m": 60, "h": 3600}[text[-1]] if text else BUDGET_S
+
+
+def main():
+    file, results = map(pathlib.Path, sys.argv[1:3])
+    try:
+        with open(file, newline="") as text:
+            claims = list(csv.DictReader(text))
+    except OSError as err:
+        return (f"reproduce: {file}: {err.strerror}; unpack the archive of a release, "
+                "or run `make artifact`")
+    until = time.monotonic() + (budget := seconds_of(os.environ.get("BUDGET", "")))
+    selected = chosen(claims, budget, os.environ.get("JUDGE", ""))
+    if not selected:
+        return "reproduce: no claim of this name can be judged on one machine within the BUDGET"
+    print(f"reproduce: {len(selected)} of {len(claims)} claims, about "
+          f"{sum(float(c['minutes']) for c in selected):.0f} minutes", flush=True)
+    for tag, cells in studies(selected).items():
+        if time.monotonic() > until:
+            print(f"reproduce: no time left for {tag}", flush=True)
+            continue
+        done = subprocess.run(
+            [sys.executable, "-m", "reframe_tests.harness", "study", f"--tag={tag}",
+             f"--cells=^({'|'.join(map(re.escape, sorted(cells)))})$", f"--launches={LAUNCHES}"],
+            cwd=REPO, env={**os.environ, "COTEJO_RESULTS": str(results)})
+        if done.returncode not in (0, 3, 4):
+            print(f"reproduce: {tag} could not be measured (above)", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The archive for reviewers: files, checksums and metadata; the choice of claims."""
+
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+from reframe_tests.harness.model import families
+from stack import artifact, metadata, reproduce
+from tests.test_release import IDENTITY
+
+REPO = families.REPO
+STACKS = (families.stack_prefix(), REPO / ".stack")
+VALIDATORS = next((path for stack in STACKS
+                   if (path := stack / "validators/bin/python").exists()), None)
+COLUMNS = ["study", "claim", "says", "exhibit", "verdict", "ratio", "low", "high", "simulated",
+           "test", "scale", "configurations", "hardware", "minutes"]
+
+
+def claim(name, minutes, cells, verdict="holds", simulated=""):
+    values = ["stival", name, "A | B", "stival-fig-4.4", verdict, "0.81", "0.7", "0.9", simulated,
+              "", "full", cells, "CPU; 2 ranks, 1 hosts", str(minutes)]
+    return dict(zip(COLUMNS, values, strict=True))
+
+
+CLAIMS = [claim("long", 30, "netpipe_uni.mpich.shm.near"),
+          claim("short", 0.5, "pingpong_modes.mpich.shm.near pingpong_modes.openmpi.shm.near"),
+          claim("same", 0.5, "pingpong_modes.mpich.shm.near"),
+          claim("hosts", 0.1, "hosts_quick.mpich.tcp.near", simulated="emulated: 2 hosts"),
+          claim("open", 0.1, "pingpong_modes.mpich.shm.far", verdict="not settled"),
+          claim("none", "NA", "", verdict="not comparable")]
+
+
+@pytest.fixture
+def top(tmp_path):
+    """A small repository with one session, and the tables of its artifact."""
+    top = tmp_path / "top"
+    session = "data/reference/local/20261125T151453Z.tar.xz"
+    for name in ["CITATION.cff", "LICENSE", "data/LICENSE", metadata.WORKFLOW, session,
+                 *(str(p.relative_to(REPO)) for p in (REPO / "requirements").glob("*.in"))]:
+        (top / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(REPO / name, top / name)
+    (top / "run").write_text("#!/bin/sh\n")
+    (top / "run").chmod(0o755)
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "All"]):
+        subprocess.run(["git", "-C", top, *IDENTITY, *words], check=True)
+    tables = tmp_path / "artifact/tables"
+    (tables / "stival").mkdir(parents=True)
+    (tables / "stival/fig.csv").write_text("x\n1\n")
+    lines = [",".join(COLUMNS), *(",".join(f'"{v}"' for v in c.values()) for c in CLAIMS)]
+    (tables / "claims.csv").write_text("\n".join(lines) + "\n")
+    return top
+
+
+@pytest.fixture
+def unpacked(top, tmp_path):
+    path = artifact.build(top, tmp_path / "artifact")
+    subprocess.run(["tar", "-C", tmp_path, "-xf", path], check=True)
+    return tmp_path / path.name.removesuffix(".tar.gz")
+
+
+def test_the_archive_has_the_commit_and_what_follows_from_it(unpacked, top):
+    sums = dict(reversed(line.split("  ")) for line in
+                (unpacked / "SHA256SUMS").read_text().splitlines())
+    there = {str(p.relative_to(unpacked)) for p in unpacked.rglob("*") if p.is_file()}
+    assert there == {*sums, "SHA256SUMS"}
+    for name, expected in sums.items():
+        assert hashlib.sha256((unpacked / name).read_bytes()).hexdigest() == expected
+    committed = subprocess.run(["git", "-C", top, "ls-files"], text=True,
+                               capture_output=True).stdout.split()
+    assert there - {*committed} == {
+        "SHA256SUMS", "codemeta.json", ".zenodo.json", "ro-crate-metadata.json",
+        "artifact/README.md", "artifact/Dockerfile", "artifact/tables/claims.csv",
+        "artifact/tables/stival/fig.csv"}
+    assert os.access(unpacked / "run", os.X_OK)
+
+
+def test_building_twice_gives_the_same_bytes(top, tmp_path):
+    first = artifact.build(top, tmp_path / "artifact").read_bytes()
+    assert artifact.build(top, tmp_path / "artifact").read_bytes() == first
+
+
+def test_the_appendix_lists_every_claim(unpacked):
+    text = (unpacked / "artifact/README.md").read_text()
+    assert "{" not in text
+    for one in CLAIMS:
+        row = f"| `stival/{one['claim']}` | A / B | {one['verdict']} | 0.81 [0.7, 0.9] | "
+        assert f"\n{row}" in text
+    assert "make reproduce JUDGE='stival/short'" in text
+    targets = re.findall(r"^make (\S+)", text, re.M)
+    makefile = (REPO / "Makefile").read_text()
+    assert all(re.search(rf"^{target}:", makefile, re.M) for target in targets)
+
+
+def test_the_crate_describes_only_what_is_there(unpacked):
+    crate = json.loads((unpacked / "ro-crate-metadata.json").read_text())
+    graph = {entity["@id"]: entity for entity in crate["@graph"]}
+    assert len(graph) == len(crate["@graph"])
+
+    def references(value):
+        if isinstance(value, dict):
+            if set(value) == {"@id"}:
+                yield value["@id"]
+            for part in value.values():
+                yield from references(part)
+        elif isinstance(value, list):
+            for part in value:
+                yield from references(part)
+    outside = {one for entity in graph.values() for one in references(entity)} - {*graph}
+    assert all(one.startswith(("https://w3id.org/", "https://spdx.org/", "http://schema.org/"))
+               for one in outside)
+    files = [name for name, entity in graph.items() if "File" in entity["@type"]]
+    assert [name for name in files if not (unpacked / name).exists()] == []
+    (run,) = (entity for entity in graph.values() if entity["@type"] == "CreateAction")
+    assert (run["startTime"], run["endTime"]) == ("2026-11-25T15:14:53Z", "2026-11-25T15:16:22Z")
+    assert run["name"] == "make study TAG=collectives"
+
+
+def test_metadata_agree_with_the_citation(unpacked):
+    cited = yaml.safe_load((REPO / "CITATION.cff").read_text())
+    code, zenodo = (json.loads((unpacked / name).read_text())
+                    for name in ("codemeta.json", ".zenodo.json"))
+    assert code["version"] == zenodo["version"] == str(cited["version"])
+    assert [a["name"] for a in code["author"]] == [c["name"] for c in zenodo["creators"]]
+    named = {"authors": [{"family-names": "B", "given-names": "A", "orcid": "https://orcid.org/1"}]}
+    assert metadata.zenodo({**cited, **named})["creators"] == [{"name": "B, A", "orcid": "1"}]
+    assert metadata.codemeta({**cited, **named})["author"] == [
+        {"@type": "Person", "name": "A B", "@id": "https://orcid.org/1"}]
+
+
+@pytest.mark.skipif(VALIDATORS is None, reason="no validators of metadata (`make artifact-tools`)")
+def test_the_validators_find_nothing(unpacked):
+    program = ("import sys, rocrate.rocrate as r; crate = r.ROCrate(sys.argv[1]); "
+               "assert crate.mainEntity is not None and crate.get_entities()")
+    cff = [VALIDATORS.parent / "cffconvert", "--validate", "-i"]
+    for words in ([VALIDATORS, "-c", program, unpacked], [*cff, unpacked / "CITATION.cff"]):
+        done = subprocess.run(words, text=True, capture_output=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+    wrong = unpacked / "wrong.cff"
+    wrong.write_text((unpacked / "CITATION.cff").read_text().replace("type: soft", "type: hard"))
+    assert subprocess.run([*cff, wrong], capture_output=True).returncode != 0
+
+
+def test_uncommitted_changes_are_refused(tmp_path):
+    (tmp_path / "x").mkdir()
+    program = ("import sys, pathlib, stack.artifact as a; a.REPO = pathlib.Path(sys.argv[2]); "
+               "sys.exit(a.main())")
+    subprocess.run(["git", "init", "-q", tmp_path / "x"], check=True)
+    (tmp_path / "x/new.txt").touch()
+    done = subprocess.run([sys.executable, "-c", program, str(tmp_path), str(tmp_path / "x")],
+                          text=True, capture_output=True, cwd=REPO)
+    assert (done.returncode, done.stderr.strip()) == (
+        1, "artifact: new.txt is not committed; commit or remove it")
+
+
+def test_claims_are_measured_within_a_time_and_only_once():
+    names = [c["claim"] for c in reproduce.chosen(CLAIMS, 60)]
+    assert names == ["short", "same"]
+    assert [c["claim"] for c in reproduce.chosen(CLAIMS, 7200)] == ["short", "same", "long"]
+    assert [c["claim"] for c in reproduce.chosen(CLAIMS, 7200, "stival/l.*")] == ["long"]
+    assert reproduce.studies(reproduce.chosen(CLAIMS, 60)) == {"p2p-full": {
+        "pingpong_modes.mpich.shm.near", "pingpong_modes.openmpi.shm.near"}}
+    assert reproduce.studies([claim("x", 1, "pingpong_quick.mpich.shm.near gone_quick.x")]) == {
+        "p2p": {"pingpong_quick.mpich.shm.near"}}
+
+
+@pytest.mark.parametrize("text, seconds", [("", 900), ("90s", 90), ("1.5m", 90), ("2h", 7200)])
+def test_the_budget_is_a_time(text, seconds):
+    assert reproduce.seconds_of(text) == seconds
+
+
+def test_a_missing_archive_is_one_line(tmp_path):
+    done = subprocess.run([sys.executable, "-m", "stack.reproduce", tmp_path / "no.csv", tmp_path],
+                          text=True, capture_output=True, cwd=REPO)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1 and "make artifact" in done.stderr
+
+
+def test_every_file_of_the_recipe_of_the_container_exists(unpacked):
+    text = (unpacked / "artifact/Dockerfile").read_text()
+    assert f"FROM {artifact.IMAGE}\n" in text
+    for name in pathlib.Path(REPO / "requirements/debian.txt").read_text().split("\n"):
+        assert name.startswith("#") or name in text
