@@ -62,7 +62,7 @@ def test_the_control_sees_a_process_of_the_lowest_priority():
 
 def test_what_is_wrong_on_a_quiet_machine_fails(monkeypatch):
     monkeypatch.setattr(quiet, "rounds_of", lambda wait_s, rounds: [wait_s] * rounds)
-    with pytest.raises(pytest.fail.Exception, match="3 times, on a quiet machine"):
+    with pytest.raises(pytest.fail.Exception, match=f"{quiet.TRIES} times, on a quiet machine"):
         quiet.asked(lambda: (False, 7), 1e-3, 1.02)
 
 
