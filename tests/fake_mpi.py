@@ -34,7 +34,7 @@ SUMMARY = [{"operation": "pingpong", "bytes": size, "n": 1, "median_s": 1e-6, "m
 def observed(library, placed, *, path="", **more):
     """What a sound launch observes; `placed`: (host, core) of each rank."""
     return {
-        "program": "cotejo", "version": "0.1.0", "experiment": "pingpong", "options": {},
+        "program": "cotejo", "version": "0", "experiment": "pingpong", "options": {},
         "arguments": [], "build": {}, "size": len(placed), "timer": {}, "interfaces": {},
         "mpi": {"library": library, "path": path}, "tcp_bytes": 0, "payload_bytes": 0,
         "payload_checked": True,
