@@ -53,12 +53,15 @@ IN_PLACE = {
         "reframe_tests/harness/launch/request.py": "what a launch reads, in its stage",
         "reframe_tests/harness/launch/sessions.py": "what a dry run tells the study, line by line",
         "stack/analysis.py": "a log", "stack/build.py": "a log",
+        "stack/artifact.py": "an archive, beside its name until it is whole",
+        "stack/installations.py": "a source to compile, in a temporary folder",
         "stack/verify.py": "a source to compile, in a temporary folder"},
     "R": {
         "analysis/R/draw-files.R": "the one place",
         "analysis/R/keep-results.R": "what is kept, which is looked at when it is read",
         "analysis/R/check-conditions.R": "to standard error",
         "analysis/R/fit-changes.R": "to be read",
+        "analysis/R/report-artifact.R": "tables of an archive, before it is packed",
         "analysis/R/compare-precision.R": "to standard output"},
     "c": {
         "src/core/whole.c": "the one place", "src/core/samples_file.c": "published by it",
