@@ -9,19 +9,20 @@ import pytest
 from reframe_tests.harness.commands import study
 from reframe_tests.harness.launch import sessions
 from reframe_tests.harness.machine import disk
-from reframe_tests.harness.study import child, until
+from reframe_tests.harness.study import blocks, child, until
 from tests.launching import STACK
 
 pytestmark = pytest.mark.skipif(not (STACK / "R/cotejo").exists(),
                                 reason="no R package in the stack: `make build` installs it")
 
 
-def write_launch(folder, cell, number, median_s, status="ok"):
+def write_launch(folder, cell, number, median_s, *, status="ok", steal_s=0.0):
     summary = [{"operation": "pingpong", "bytes": size, "n": 9, "median_s": median_s * (1 + size),
                 "min_s": median_s, "p95_s": median_s} for size in (1, 64)]
     disk.write_json(folder / f"{sessions.launch_name(cell, number)}.json", {
         "schema": "cotejo-launch/1", "id": sessions.launch_name(cell, number), "status": status,
-        "started": f"2026-01-01T{number:02d}:00:00Z",
+        "started": f"2026-01-01T{number:02d}:00:00Z", "wall_s": 1.0, "reason": "",
+        "observed": {"machine": {"steal_s": steal_s, "throttled_s": None}},
         "asked": {"transport": "shm", "placement": "near", "hosts": 1, "ranks": 2,
                   "mpi": cell.split(".")[1], "settings": {}, "parameters": {}},
         "summary": summary if status == "ok" else None})
@@ -53,6 +54,8 @@ NOISE = {"calm.openmpi": TOGETHER,
          "restless.openmpi": [1] * 10, "restless.mpich": TOGETHER}
 CELLS = [*NOISE, "calm.broken", "broken.openmpi"]
 RESTLESS = ["restless.openmpi", "restless.mpich"]
+#: Seconds of a launch of the first group that the hypervisor took, by block.
+STOLEN = {}
 
 
 @pytest.fixture
@@ -69,8 +72,10 @@ def faked(results, monkeypatch):
         blocks.append((number, only))
         for cell in only:
             noise = NOISE.get(cell)
+            status = "failed" if not noise else "warm-up" if number == 0 else "ok"
             write_launch(folder, cell, number, 1e-6 * noise[(number - 1) % len(noise)] if noise
-                         else 1, "ok" if noise else "failed")
+                         else 1, status=status,
+                         steal_s=STOLEN.get(number, 0.0) if "calm" in cell else 0.0)
 
     monkeypatch.setattr(child, "reframe", measure)
     monkeypatch.setattr(until, "MOST_BLOCKS", 9)
@@ -108,6 +113,48 @@ def test_it_ends_when_all_are_narrow_and_goes_on_when_asked_for_more(faked):
     assert {number for number, _ in blocks[7:]} == {8, 9}
 
 
+def test_a_block_warms_up_and_the_budget_goes_to_what_is_not_settled(faked, capsys):
+    plan, blocks_run = faked
+    plan.update(blocks=6, warm_up=True)
+    assert blocks.run(plan) == ""
+    assert blocks_run[0] == (0, sorted(plan["cells"])) or blocks_run[0] == (0, plan["cells"])
+    assert [number for number, _ in blocks_run] == [*range(7)]
+    assert blocks.missing(plan, 0) == []
+    open_, stopped = until.go_on(plan, None, None)
+    # What is settled gets no further launch, what is not settled gets all of them.
+    assert [only for _, only in blocks_run[7:]] == [RESTLESS] * 3 and stopped == ""
+    assert [group.name for group in open_] == ["restless shm near 1 2"]
+    assert open_[0].more >= 1 and plan["budget_s"] >= 0
+    # The launches that warm up are no part of it, however they turned out.
+    assert open_[0].blocks == 9
+    assert "1 of 2 groups of questions settled" in capsys.readouterr().out
+
+
+def test_a_spent_budget_measures_nothing(faked):
+    plan, blocks_run = faked
+    plan.update(blocks=6, warm_up=True, reframe_s=60.0)
+    blocks.run(plan)
+    open_, _ = until.go_on(plan, None, 0)
+    assert len(blocks_run) == 7 and len(open_) == 1
+
+
+def test_a_disturbed_block_is_measured_again_by_what_the_machine_tells(faked, monkeypatch):
+    plan, blocks_run = faked
+    plan["blocks"] = 6
+    monkeypatch.setitem(STOLEN, 4, 0.5)
+    assert blocks.run(plan) == ""
+    calm = sorted(cell for cell in plan["cells"] if cell.startswith("calm."))
+    assert [(number, sorted(only)) for number, only in blocks_run[6:]] == [(7, calm)]
+    marked = {r["id"] for r in blocks.records() if r["status"] == "marked"}
+    assert marked == {"calm.openmpi.004", "calm.mpich.004"}
+    assert plan["disturbed"] == {"calm 4": "7"}
+    # Once is enough, and a machine that takes as much in each block is as it is.
+    assert blocks.run(plan) == "" and len(blocks_run) == 7
+    record = {"status": "ok", "wall_s": 1.0, "asked": {"ranks": 2},
+              "observed": {"machine": {"steal_s": 0.5}}}
+    assert not blocks.disturbed_blocks([{**record, "id": f"t.x.{n:03d}"} for n in range(1, 11)])
+
+
 def test_a_budget_ends_it_between_blocks(faked, monkeypatch):
     plan, blocks = faked
     now = iter(range(0, 100000, 10))
@@ -119,7 +166,8 @@ def test_a_budget_ends_it_between_blocks(faked, monkeypatch):
 
 @pytest.mark.parametrize("words, said", [
     (["--until", "3%", "--launches", "5"], "leave out --launches"),
-    (["--budget", "5m"], "bounds a study --until"), (["--until", "0"], "invalid share value")])
+    (["--budget", "5m", "--launches", "5"], "leave out --launches"),
+    (["--until", "0"], "invalid share value")])
 def test_contradictions_are_refused(words, said, monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["study", *words])
     with pytest.raises(SystemExit) as end:

@@ -280,7 +280,7 @@ missing_cells <- function(sessions, launches) {
     cells <- plan$cells[[1L]]
     count <- function(which) tabulate(match(cell[which], cells), length(cells))
     usable <- count(here$status == "ok")
-    unusable <- count(here$status != "ok")
+    unusable <- count(!here$status %in% RECORDED)
     reached <- plan$reached[[1L]][cells]
     planned <- as.integer(fifelse(is.na(reached), plan$blocks, reached))
     data.table(

@@ -1,27 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# How many launches or sessions would likely settle a comparison, by the test that judges it.
+# How many launches or sessions would likely settle a comparison: the study is continued by
+# resampling, and judged by the procedure itself.
 
 # Nobody should measure more launches than this for one verdict.
-MOST_LAUNCHES <- 1000L
+MOST_LAUNCHES <- 200L
 # Interval ends up to which a comparison without a direction counts as settled: within 10 %.
 WITHIN_MOST <- 0.10
-
-#' The probability that a comparison will be settled: by a direction, or by a bound.
-#'
-#' @param effect log ratio, if it is as it was found.
-#' @param error standard error that is expected.
-#' @param df degrees of freedom.
-#' @param level of the test (two-sided).
-#' @param most bound within which the comparison counts as settled.
-#' @noRd
-chance_to_settle <- function(effect, error, df, level, most = WITHIN_MOST) {
-  reach <- stats::qt(1 - level / 2, df) * error
-  direction <- power_of_test(effect, error, df, level)
-  left <- log1p(most) - reach
-  bound <- fifelse(left > 0, stats::pnorm((left - effect) / error) -
-    stats::pnorm((-left - effect) / error), 0)
-  pmin(1, direction + bound)
-}
+# Continuations that are drawn of a study for each number of launches.
+CONTINUATIONS <- 25L
+# Share of the continuations that must settle a comparison. What is not settled has found more
+# spread than there is, on average: with 70 %, four of five settle (`make bench PART=answers`).
+LIKELY <- 0.7
 
 #' The power of a two-sided test to find a log ratio.
 #' @noRd
@@ -30,78 +19,161 @@ power_of_test <- function(effect, error, df, level = ALPHA) {
   stats::pnorm(abs(effect) / error - reach) + stats::pnorm(-abs(effect) / error - reach)
 }
 
-#' Launches on each side that would likely settle a comparison, if the ratio is as it was found.
+#' Whether estimates and errors settle a comparison: by a direction, or by a bound.
+#' @noRd
+settles <- function(tests, level, most) {
+  reach <- stats::qt(1 - level / 2, tests$df) * tests$error
+  abs(tests$effect) > reach | abs(tests$effect) + reach <= log1p(most)
+}
+
+#' Further blocks of a study, drawn from those that it has.
 #'
-#' The standard error falls with the root of the number of launches, except for the part that lies
-#' between sessions; the degrees of freedom grow with it. The comparison is judged at the level
-#' that it has within its question now.
+#' The blocks of a study are a sample themselves. So each continuation draws a population from them
+#' first, and then its blocks from the population.
+#' @param n blocks, or sessions, that there are; `add`, to be added.
+#' @return numbers of blocks: those that there are, and those that were drawn.
+#' @noRd
+continued <- function(n, add) {
+  population <- sample.int(n, n, replace = TRUE)
+  c(seq_len(n), population[sample.int(n, add, replace = TRUE)])
+}
+
+#' Launches on each side, or sessions, that would likely settle sizes of a curve.
 #'
-#' @param ratio effect.
-#' @param spread standard deviation of the logarithm of a block's ratio within its session.
-#' @param n blocks that there are.
-#' @param df degrees of freedom of the present test.
-#' @param level of the test, as `1 - confidence` has it.
-#' @param between variance of the effect that more launches of the same sessions leave.
+#' @param n units that there are.
+#' @param test function of the number of added units: the tests of so many continuations, a list
+#'   of what [test_curves()] returns.
+#' @param open numbers of the sizes that are not settled.
+#' @param level at which each of them is judged (`1 - confidence`).
 #' @param most bound within which a comparison without a direction is settled.
-#' @param power wanted.
-#' @return number of launches to add to each side, at least 1; `Inf` beyond 1000; `NA` without
-#'   spread.
-#' @export
-launches_to_decide <- function(ratio, spread, n, df = n - 1, level = 0.05, between = 0,
-                               most = 0.10, power = 0.8) {
-  effect <- log(ratio)
-  rows <- max(lengths(list(effect, spread, n, df, level, between)))
-  more <- rep(NA_real_, rows)
-  known <- which(rep_len(is.finite(effect) & is.finite(spread) & spread > 0, rows))
-  of <- lapply(list(
-    effect = effect, spread = spread, n = n, df = df, level = level, between = between
-  ), function(values) rep_len(values, rows)[known])
-  settles <- function(add) {
-    error <- sqrt(of$between + of$spread^2 / (of$n + add))
-    chance_to_settle(of$effect, error, of$df + add, of$level, most) >= power
+#' @return number of units to add, at least 1; `Inf` beyond `MOST_LAUNCHES`.
+#' @noRd
+units_to_settle <- function(n, test, open, level, most) {
+  more <- rep(Inf, length(open))
+  before <- list(add = 0, share = rep(0, length(open)))
+  add <- max(1L, n %/% 4L)
+  left <- rep(TRUE, length(open))
+  while (any(left) && before$add < MOST_LAUNCHES) {
+    add <- min(add, MOST_LAUNCHES)
+    settled <- vapply(test(add), function(tests) {
+      settles(lapply(tests, `[`, open), level, most)
+    }, logical(length(open)))
+    share <- rowMeans(matrix(settled, length(open)))
+    reached <- left & share >= LIKELY
+    # Between two numbers that were tried, in proportion.
+    part <- (LIKELY - before$share) / (share - before$share)
+    found <- ceiling(before$add + part * (add - before$add))
+    more[reached] <- pmax(1, found[reached])
+    left <- left & !reached
+    before <- list(add = add, share = share)
+    add <- 2L * add
   }
-  low <- rep(0, length(known))
-  high <- rep(as.numeric(MOST_LAUNCHES), length(known))
-  out_of_reach <- !settles(high)
-  for (step in seq_len(ceiling(log2(MOST_LAUNCHES)))) {
-    middle <- ceiling((low + high) / 2)
-    enough <- settles(middle)
-    high <- fifelse(enough, middle, high)
-    low <- fifelse(enough, low, middle)
-  }
-  more[known] <- fifelse(out_of_reach, Inf, pmax(1, high))
   more
 }
 
-#' What would settle rows of a comparison: launches of the same sessions, or, where the spread
-#' between sessions alone would leave them open, sessions.
+#' What would settle the open sizes of one pair: launches of the same sessions, or sessions.
+#'
+#' Where sessions differ by so much that more launches of the same sessions would leave the
+#' comparison open, whole sessions are drawn.
+#'
+#' @param one what [describe_pair()] returned.
+#' @param rows of the comparison that are not settled, of this pair.
+#' @return list: `launches`, `sessions`, each a number a row.
 #' @noRd
-more_to_decide <- function(rows, most, power = 0.8) {
-  n <- pmin(rows$n_a, rows$n_b)
-  spread <- rows$error * sqrt(n)
-  between <- pmin(fcoalesce(log1p(rows$session_spread)^2, 0), spread^2)
-  launches <- launches_to_decide(
-    rows$ratio, sqrt(spread^2 - between), n, rows$df, 1 - rows$confidence,
-    between / rows$sessions, most, power
-  )
-  lacking <- is.infinite(launches) & between > 0
-  sessions <- fifelse(lacking, launches_to_decide(
-    rows$ratio, rows$error * sqrt(rows$sessions), rows$sessions, rows$df, 1 - rows$confidence,
-    0, most, power
-  ), NA_real_)
-  list(fifelse(is.na(sessions), launches, NA_real_), sessions)
+forecast_pair <- function(one, rows, most) {
+  # The sizes that are tested, as curves_of() has them.
+  tested <- function(x, n) x[, n >= LEAST_BLOCKS, drop = FALSE]
+  n <- pmin(one$rows$n_a, one$rows$n_b)
+  open <- match(rows$bytes, one$sizes[n >= LEAST_BLOCKS | one$method == OVER_SESSIONS])
+  none <- rep(NA_real_, nrow(rows))
+  level <- 1 - rows$confidence
+  if (one$method == OVER_SESSIONS) {
+    sides <- one$means
+    return(list(launches = none, sessions = units_to_settle(
+      min(vapply(sides, nrow, 0L)), continue_sides(sides), open, level, most
+    )))
+  }
+  if (!one$paired) {
+    return(list(launches = units_to_settle(
+      min(vapply(one$both, nrow, 0L)), continue_sides(lapply(one$both, tested, n)), open, level,
+      most
+    ), sessions = none))
+  }
+  d <- tested(one$both$a - one$both$b, n)
+  session <- sub(" [^ ]*$", "", one$blocks)
+  blocks <- split(seq_along(session), session)
+  between <- pmin(fcoalesce(log1p(rows$session_spread)^2, 0), rows$error^2 * rows$n_a)
+  left <- sqrt(between / length(blocks))
+  lacking <- length(blocks) > 1L &
+    !settles(list(effect = log(rows$ratio), error = left, df = rows$df), level, most)
+  launches <- none
+  sessions <- none
+  if (any(!lacking)) {
+    launches[!lacking] <- units_to_settle(
+      nrow(d), continue_blocks(d), open[!lacking], level[!lacking], most
+    )
+  }
+  if (any(lacking)) {
+    sessions[lacking] <- units_to_settle(
+      length(blocks), continue_blocks(d, blocks), open[lacking], level[lacking], most
+    )
+  }
+  list(launches = launches, sessions = sessions)
+}
+
+continue_blocks <- function(d, units = as.list(seq_len(nrow(d)))) {
+  function(add) {
+    test_curves(lapply(seq_len(CONTINUATIONS), function(i) {
+      d[unlist(units[continued(length(units), add)]), , drop = FALSE]
+    }))
+  }
+}
+
+continue_sides <- function(sides) {
+  function(add) {
+    lapply(seq_len(CONTINUATIONS), function(i) {
+      drawn <- lapply(sides, function(x) x[continued(nrow(x), add), , drop = FALSE])
+      test_independent(drawn[[1L]], drawn[[2L]])
+    })
+  }
+}
+
+#' What would settle the rows of a comparison that are not settled; the same each time.
+#'
+#' @param sides function of a row's `pair`: its two sides.
+#' @param rows rows that are not settled, with the number of their `pair`.
+#' @noRd
+more_to_decide <- function(sides, rows, most) {
+  at <- split(seq_len(nrow(rows)), rows$pair)
+  found <- over_cores(at, function(part) {
+    lapply(part, function(here) {
+      two <- sides(rows$pair[[here[[1L]]]])
+      one <- add_rows(list(describe_pair(two[[1L]], two[[2L]])))[[1L]]
+      with_seed(1L, forecast_pair(one, rows[here], most))
+    })
+  }, 10L * length(at))
+  found <- unlist(found, recursive = FALSE)
+  out <- list(launches = rep(NA_real_, nrow(rows)), sessions = rep(NA_real_, nrow(rows)))
+  for (i in seq_along(at)) {
+    for (unit in names(out)) out[[unit]][at[[i]]] <- found[[i]][[unit]]
+  }
+  unname(out)
 }
 
 #' How many more, in words.
 #' @noRd
 say_more <- function(launches, sessions = NA_real_) {
+  unit <- fifelse(is.na(sessions), "launch", "session")
+  more <- fcoalesce(sessions, launches)
   fcase(
-    !is.na(sessions), sprintf("about %.0f more sessions would likely settle it", sessions),
-    is.na(launches), "",
-    is.infinite(launches), sprintf("more than %d more launches would be needed", MOST_LAUNCHES),
-    rep(TRUE, length(launches)), sprintf(
-      "about %.0f more %s would likely settle it", launches,
-      fifelse(launches == 1, "launch", "launches")
+    is.na(more), "",
+    is.infinite(more), sprintf(
+      "more than %d more %s would be needed", MOST_LAUNCHES,
+      fifelse(unit == "launch", "launches", "sessions")
+    ),
+    rep(TRUE, length(more)), sprintf(
+      "about %.0f more %s would likely settle it", more,
+      fifelse(more == 1, unit, fifelse(unit == "launch", "launches", "sessions"))
     )
   )
 }

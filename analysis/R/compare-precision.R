@@ -16,8 +16,14 @@
 #' than it is: a group counts as narrow only when it is so with its last block and without it,
 #' with which intervals hold their level under stopping within 2 points (shown by the tests).
 #'
+#' Without a width, a group is to go on while a question of it, which is one operation, has a
+#' comparison that is not settled. The study looks after every block, so a comparison counts as
+#' settled here only at a level of 0.5 %, and is judged at 5 % when the study has ended: the looks
+#' together add less than one point to the false discoveries (Peto et al. 1976; shown by
+#' `make bench PART=answers`).
+#'
 #' @param session_dir `results/SITE/SESSION`.
-#' @param until width that is asked for, relative (0.03 is 3 %).
+#' @param until width that is asked for, relative (0.03 is 3 %); `NA`: until questions are settled.
 #' @return data.table, one row a group, widest first: `group`, `cells` (names of those that work,
 #'   or may yet, by commas),
 #'   `blocks` (with a usable launch), `width` (`NA`: too few blocks for an interval), `at` (pair,
@@ -39,12 +45,17 @@ wide_groups <- function(session_dir, until) {
     if (!nrow(cells)) {
       return(NULL)
     }
-    widths <- widths_of(usable, cells[cells$cell %in% usable$cell])
+    working <- cells[cells$cell %in% usable$cell]
+    widths <- if (is.na(until)) open_of(usable, working) else widths_of(usable, working)
     names <- paste(sort(cells$cell, method = "radix"), collapse = ",")
     c(list(group = part$group[[1L]], cells = names, blocks = uniqueN(usable$block)), widths)
   }))
   if (!nrow(groups)) {
     return(wide_groups_of_none())
+  }
+  if (is.na(until)) {
+    groups <- groups[order(-more)]
+    return(groups[, c(names(wide_groups_of_none())), with = FALSE])
   }
   groups[, wide := is.na(width) | is.na(before) | pmax(width, before) > until]
   groups[, more := fifelse(
@@ -65,15 +76,53 @@ wide_groups_of_none <- function() {
   )
 }
 
+# Level at which a comparison counts as settled while a study goes on.
+LOOK_ALPHA <- 0.005
+
+# What of a group is not settled: `wide` while anything is, and `more` blocks that would settle it.
+open_of <- function(times, cells) {
+  open <- times[, questions_open(.SD, cells), by = "operation"]
+  least <- min(c(open$more, Inf))
+  list(
+    width = NA_real_,
+    at = if (nrow(open)) open[which.min(more), paste(at, operation)] else "",
+    wide = nrow(open) > 0L, more = if (is.finite(least)) least else as.numeric(MOST_LAUNCHES)
+  )
+}
+
+# The open comparisons of one operation: a row each pair, with what would settle it.
+questions_open <- function(times, cells) {
+  pairs <- pairs_of_cells(cells)
+  curves <- lapply(pairs, function(pair) differences_of_pair(times, cells$cell[pair]))
+  known <- lengths(curves) > 0L
+  curves <- lapply(curves[known], function(d) {
+    d[, colSums(!is.na(d)) >= LEAST_BLOCKS, drop = FALSE]
+  })
+  curves <- curves[vapply(curves, ncol, 0L) > 0L]
+  if (!length(curves)) {
+    return(NULL)
+  }
+  tests <- test_curves(curves)
+  all <- rbindlist(tests, idcol = "curve")
+  all[, confidence := within_questions(all, alpha = LOOK_ALPHA)$confidence]
+  all[, open := !settles(all, 1 - confidence, WITHIN_MOST)]
+  rbindlist(lapply(which(tapply(all$open, all$curve, any)), function(i) {
+    rows <- all[curve == i]
+    d <- curves[[i]]
+    more <- with_seed(1L, units_to_settle(
+      nrow(d), continue_blocks(d), which(rows$open), 1 - rows$confidence[rows$open], WITHIN_MOST
+    ))
+    list(at = names(curves)[[i]], more = most_of_them(more))
+  }))
+}
+
 # The widest of a group, with all blocks (`width`) and without the last one (`before`).
 widths_of <- function(times, cells) {
   none <- list(width = NA_real_, at = "", before = NA_real_)
   if (!nrow(cells)) {
     return(none)
   }
-  pairs <- if (nrow(cells) > 1L) utils::combn(nrow(cells), 2L, simplify = FALSE)
-  things <- cells[, c("mpi", "settings", "parameters")]
-  pairs <- Filter(function(p) sum(things[p[[1L]]] != things[p[[2L]]]) == 1L, pairs)
+  pairs <- pairs_of_cells(cells)
   all <- times[, if (length(pairs)) {
     rbindlist(lapply(pairs, function(pair) width_of_pair(.SD, cells$cell[pair])))
   } else {
@@ -86,7 +135,16 @@ widths_of <- function(times, cells) {
   )
 }
 
-width_of_pair <- function(times, pair) {
+# The pairs of cells that differ in one of MPI, settings and parameters.
+pairs_of_cells <- function(cells) {
+  pairs <- if (nrow(cells) > 1L) utils::combn(nrow(cells), 2L, simplify = FALSE)
+  things <- cells[, c("mpi", "settings", "parameters")]
+  pairs <- Filter(function(p) sum(things[p[[1L]]] != things[p[[2L]]]) == 1L, pairs)
+  stats::setNames(pairs, vapply(pairs, \(p) paste(cells$cell[p], collapse = " / "), ""))
+}
+
+# Log ratios of a pair, a row a block in their order, a column a size; `NULL` without a common one.
+differences_of_pair <- function(times, pair) {
   sides <- lapply(pair, function(one) times[times$cell == one])
   sizes <- sort(intersect(sides[[1L]]$bytes, sides[[2L]]$bytes))
   if (!length(sizes)) {
@@ -96,6 +154,16 @@ width_of_pair <- function(times, pair) {
   blocks <- intersect(rownames(logs[[1L]]), rownames(logs[[2L]]))
   d <- logs[[1L]][blocks, , drop = FALSE] - logs[[2L]][blocks, , drop = FALSE]
   d <- d[order(as.integer(blocks)), , drop = FALSE]
+  colnames(d) <- sizes
+  d
+}
+
+width_of_pair <- function(times, pair) {
+  d <- differences_of_pair(times, pair)
+  if (is.null(d)) {
+    return(NULL)
+  }
+  sizes <- as.numeric(colnames(d))
   half <- lapply(list(d, d[-nrow(d), , drop = FALSE]), function(part) {
     if (nrow(part) < STOP_FROM || min(colSums(!is.na(part))) < STOP_FROM) {
       return(rep(NA_real_, length(sizes)))

@@ -76,7 +76,7 @@ analyse <- function(results_dir, session = NULL, ..., advice = FALSE) {
   keys <- unique(study$summary$key)
   rest <- list(
     used = launches[key %in% keys],
-    unusable = launches[key %in% in_session & status != "ok"],
+    unusable = launches[key %in% in_session & !status %in% RECORDED],
     older = launches[status == "ok" & !key %in% keys],
     missing = missing_cells(of_sessions(plans$sessions, sessions), launches),
     sessions = of_sessions(plans$sessions, sessions), audit = of_sessions(plans$audit, sessions)
@@ -86,7 +86,9 @@ analyse <- function(results_dir, session = NULL, ..., advice = FALSE) {
   study$pairs <- NULL
   # What takes long, in processes of their own, the longest first.
   further <- list(
-    undisturbed = function() timed_only(compare_pairs(undisturbed_pairs(pairs), study$delta)),
+    undisturbed = function() {
+      timed_only(compare_pairs(undisturbed_pairs(pairs), study$delta, forecast = FALSE))
+    },
     settings = function() compare_settings(compared, study$delta),
     agreement = function() compare_tools(study$whole, session, delta = study$delta),
     flags = function() flag_launches(study$summary)
@@ -148,6 +150,6 @@ compare_tools <- function(whole, session, ...) {
 count_of <- function(n, one, many) paste(n, ifelse(n == 1L, one, many))
 
 first_reason <- function(launches) {
-  reasons <- launches$reason[launches$status != "ok"]
+  reasons <- launches$reason[!launches$status %in% RECORDED]
   if (length(reasons)) sprintf(" (first reason: %s)", reasons[[1L]]) else ""
 }

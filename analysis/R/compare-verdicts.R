@@ -3,12 +3,13 @@
 
 #' Rows of all curves as one table, with their verdicts and words.
 #' @noRd
-settle_rows <- function(pairs, good, found, delta, alpha) {
+settle_rows <- function(pairs, good, found, delta, alpha, forecast) {
   rows <- rbindlist(found)
   if (!nrow(rows)) {
     return(data.table())
   }
-  of <- pairs$pairs[rep(good, vapply(found, function(one) length(one$bytes), 0L))]
+  rows[, pair := rep(good, vapply(found, function(one) length(one$bytes), 0L))]
+  of <- pairs$pairs[rows$pair]
   question <- pairs$question[of$stratum]
   joint <- within_questions(rows, question, alpha)
   rows[, c("q", "confidence") := joint[c("q", "confidence")]]
@@ -49,12 +50,15 @@ settle_rows <- function(pairs, good, found, delta, alpha) {
     "the sessions differ: measure both in the same blocks, or in %d sessions each", MIN_SESSIONS
   )]
   rows[, c("more_launches", "more_sessions") := list(NA_real_, NA_real_)]
-  rows[verdict == "not settled", c("more_launches", "more_sessions") := more_to_decide(
-    .SD, most_within(delta)
-  )]
+  if (forecast) {
+    rows[verdict == "not settled", c("more_launches", "more_sessions") := more_to_decide(
+      function(pair) pairs$sides[unlist(pairs$pairs[pair, c("left", "right")])], .SD,
+      most_within(delta)
+    )]
+  }
   rows[verdict == "not tested", more_launches := pmax(1, LEAST_BLOCKS - pmin(n_a, n_b))]
   rows[, c(
-    "effect", "apart", "sessions_differ", "spread_over", "session_error", "session_df",
+    "pair", "effect", "apart", "sessions_differ", "spread_over", "session_error", "session_df",
     "nodes_ratio", "nodes_error", "nodes_df"
   ) := NULL]
   cbind(pairs$strata[of$stratum], of[, c("a", "b")], rows)

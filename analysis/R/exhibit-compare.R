@@ -15,7 +15,7 @@ compare_exhibit <- function(exhibit, by, summary = exhibit$summary) {
   ignoring <- c("settings", "parameters")
   comparison <- compare_configurations(
     summary, by,
-    ignoring = ignoring, also = others, refused = "list"
+    ignoring = ignoring, also = others, refused = "list", forecast = FALSE
   )
   if (!nrow(comparison)) {
     why <- refused_pairs(summary, by, ignoring, also = others)$why

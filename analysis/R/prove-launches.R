@@ -90,7 +90,8 @@ compare_sets <- function(summary, names, n, pairs, prepare = identity) {
     together <- rbindlist(lapply(rows, \(at) prepare(keep_rows(summary, at))), idcol = "job")
   }
   out <- compare_configurations(
-    together, by = "parameter_alias", ignoring = "parameters", also = "job"
+    together, by = "parameter_alias", ignoring = "parameters", also = "job",
+    forecast = FALSE
   )
   if (!nrow(out)) {
     return(out)
@@ -269,7 +270,7 @@ prove_repetition <- function(summary, by = "mpi") {
   sessions <- sort(unique(summary$session))
   verdicts <- lapply(sessions, function(one) {
     part <- keep_rows(summary, which(summary$session == one))
-    compare_configurations(part, by = by, refused = "list")
+    compare_configurations(part, by = by, refused = "list", forecast = FALSE)
   })
   verdicts <- Filter(nrow, verdicts)
   pairs <- if (length(verdicts) > 1L) utils::combn(length(verdicts), 2L, simplify = FALSE)

@@ -8,6 +8,9 @@ LAUNCH_SCHEMAS <- c("cotejo-launch/1", "cotejo-launch/2")
 # Plans of version 1 do not name theirs.
 SESSION_SCHEMAS <- "cotejo-session/2"
 
+# Statuses of launches that are as they should be: the block that warms up is in no statistic.
+RECORDED <- c("ok", "warm-up")
+
 # The six columns of every sample file, in their order.
 SAMPLE_COLUMNS <- c("operation", "bytes", "repetition", "calls", "time_s", "valid")
 

@@ -1,185 +1,396 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Comparisons -> the answer in words. Every sentence holds effect, interval and n.
+# Comparisons -> answer cards: one for each question, for terminal, report, index and JSON alike.
 
-#' The answer of a study, in sentences.
+#' The answers of a study, a card for each stratum.
 #'
-#' @param comparison what [compare_configurations()] returned, `by = "mpi"`.
-#' @param delta margin of equivalence used there.
-#' @return list, one element a stratum, our own experiments first: `title`, `fastest` (which MPI is
-#'   faster than every other, over all sizes), `smallest` and `largest` (sentences on each pair at
-#'   the least size above zero and at the greatest), and `ranges` (sentences over runs of sizes
-#'   with one verdict).
+#' @param comparison what [compare_configurations()] returned.
+#' @param study what [analyse()] returned: where it is given, cards have warnings and commands.
+#' @return list of cards, our own experiments first. A card is a list: `title`; `place` (what tells
+#'   the stratum apart, by name); `orders`, the tiers of the configurations ([tiers_of()]), an
+#'   element for each order that some sizes have: `sizes`, `configurations` (a table: `tier`,
+#'   `configuration`, and for all but the first tier `least`, `most`, the factors by which it takes
+#'   longer, with `low`, `high`, the ends of their intervals), `within` (bound of the first tier,
+#'   `NA`: not settled), `text`; `open`, pairs that are not settled (a table); `tested`, `settled`
+#'   (numbers of comparisons); `launches` (least and most of a configuration); `scope`; `held`
+#'   (what was held fixed); `warnings`; `to_settle` (`command`, `launches`, `minutes`; `NULL` where
+#'   nothing is open); `lines`, the card in words.
 #' @noRd
-answer <- function(comparison, delta) {
+answer <- function(comparison, study = NULL) {
   if (!nrow(comparison)) {
     return(list())
   }
   strata <- strata_in(comparison)
-  # All sentences of the study at once: most of the time of each alone would go into its calls.
+  # All cards at once: most of the time of each alone would go into its calls.
   rows <- copy(comparison)
   rows[, stratum := .GRP, by = strata]
-  rows[, pair := .GRP, by = c("stratum", "a", "b")]
-  setorderv(rows, c("stratum", "pair", "bytes"))
+  setorderv(rows, c("stratum", "bytes"))
   first <- rows[!duplicated(stratum)]
-  ends <- ends_of_pairs(rows)
-  said <- function(at) split(say_rows(rows[at], delta), factor(rows$stratum[at], first$stratum))
-  smallest <- said(ends$smallest)
-  # Of strata that have several sizes.
-  several <- rows[, list(several = uniqueN(bytes) > 1L), keyby = "stratum"]$several
-  largest <- said(ends$largest)
-  ranges <- say_ranges(rows, delta)
-  fastest <- say_winners(fastest_of(comparison), strata, first)
+  orders <- orders_of(rows)
+  open <- open_pairs(rows)
+  facts <- rows[, list(
+    tested = sum(!verdict %in% UNTESTED), settled = sum(verdict %in% SETTLED),
+    least = min(n_a, n_b), most = max(n_a, n_b), scope = list(distinct(scope))
+  ), keyby = "stratum"]
+  place <- unclass(first)[c(intersect(PLACE, strata), setdiff(strata, c(PLACE, DROPPED)))]
+  about <- if (is.null(study)) list() else about_strata(first, strata, study)
   titles <- unique_titles(first)
-  # Foreign tools' benchmarks after our own.
-  shown <- order(startsWith(first$operation, "imb-"))
+  by_stratum <- function(table) split(table, factor(table$stratum, first$stratum))
+  orders <- by_stratum(orders)
+  open <- by_stratum(open)
+  # Foreign tools' benchmarks after our own, and last what was not tested.
+  imb <- startsWith(as.character(value_or(first, "operation")), "imb-")
+  shown <- order(facts$tested == 0L, imb)
   lapply(shown, function(i) {
-    list(
-      title = titles[[i]], fastest = fastest[[i]], smallest = smallest[[i]],
-      largest = if (several[[i]]) largest[[i]], ranges = ranges[[i]]
+    here <- lapply(place, `[[`, i)
+    card <- list(
+      title = titles[[i]], place = here[vapply(here, told, NA)],
+      orders = lapply(seq_len(nrow(orders[[i]])), function(k) as.list(orders[[i]][k])),
+      open = open[[i]], tested = facts$tested[[i]], settled = facts$settled[[i]],
+      launches = c(facts$least[[i]], facts$most[[i]]), scope = facts$scope[[i]],
+      held = about$held[[i]], warnings = about$warnings[[i]]
     )
+    card$to_settle <- settle_command(card, about$cells[[i]])
+    card$lines <- lines_of_card(card)
+    card
   })
 }
 
-#' Of each pair the row of its least size, above zero where there is one, and that of its greatest.
-#' @noRd
-ends_of_pairs <- function(rows) {
-  count <- rows[, list(n = .N, empty = sum(bytes == 0)), keyby = "pair"]
-  last <- cumsum(count$n)
-  first <- last - count$n + 1L
-  list(smallest = first + fifelse(count$empty < count$n, count$empty, 0L), largest = last)
+# What tells a question apart, in this order, and what repeats other columns.
+PLACE <- c(
+  "site", "simulated", "test", "operation", "transport", "placement", "hosts", "ranks", "settings",
+  "parameters"
+)
+DROPPED <- c("experiment", "factors", "scale")
+
+told <- function(value) length(value) == 1L && !is.na(value) && nzchar(value)
+value_or <- function(table, column) {
+  if (is.null(table[[column]])) rep("", nrow(table)) else table[[column]]
 }
 
-#' Which MPI is faster than every other, and at which sizes: a sentence a stratum.
+#' The orders of the configurations of each stratum: runs of sizes with the same tiers.
 #'
-#' @param first a row of each stratum, in whose order the sentences come.
+#' @param rows a comparison with the number of its `stratum`, ordered by it and `bytes`.
+#' @return data.table, a row a stratum and run of sizes: `stratum`, `sizes` (list),
+#'   `configurations` (list of tables), `within`, `text`.
 #' @noRd
-say_winners <- function(winners, strata, first) {
-  of <- first[winners, on = strata, which = TRUE]
-  parts <- split(seq_len(nrow(winners)), factor(of, seq_len(nrow(first))))
-  vapply(parts, function(at) {
-    say_fastest(list(winner = winners$winner[at], bytes = winners$bytes[at]))
-  }, "")
-}
-
-say_fastest <- function(at) {
-  runs <- over_runs(at$winner, function(winner, rows) say_sizes(at$bytes[rows]))
-  sizes <- tapply(runs, factor(names(runs), unique(names(runs))), paste,
-    collapse = " and "
-  )
-  won <- sizes[nzchar(names(sizes))]
-  paste(c(
-    if (length(won)) sprintf("Fastest: %s.", paste(title_of(names(won)), won, collapse = "; ")),
-    if (any(at$winner == "")) {
-      sprintf("No single winner %s.", sizes[names(sizes) == ""])
-    }
-  ), collapse = " ")
-}
-
-# Say something of each run of equal values and the indices of the run; named by the value.
-over_runs <- function(values, say) {
-  runs <- rle(values)
-  end <- cumsum(runs$lengths)
-  said <- Map(function(value, from, to) say(value, from:to),
-    runs$values, end - runs$lengths + 1L, end
-  )
-  stats::setNames(unlist(said), runs$values)
-}
-
-say_sizes <- function(bytes) {
-  ends <- unique(format_bytes(range(bytes)))
-  if (length(ends) == 1L) paste("at", ends) else paste("from", ends[[1L]], "to", ends[[2L]])
-}
-
-#' Comparisons as sentences, one a row.
-#' @noRd
-say_rows <- function(rows, delta) {
-  place <- sprintf("for %s %s", format_bytes(rows$bytes), over(rows$transport))
-  n <- format_count(rows$n_a, rows$n_b)
-  a <- title_of(rows$a)
-  b <- title_of(rows$b)
-  ratio <- function(digits) format_interval(rows$ratio, rows$low, rows$high, digits)
-  q <- format_p(rows$q)
-  ahead <- function(fast, slow, times) {
-    sprintf(
-      "%s is %s times as fast as %s %s, at least %s, %s, %s, q = %s.",
-      fast, times, slow, place, say_percent(rows$at_least), rows$scope, n, q
-    )
+orders_of <- function(rows) {
+  used <- rows[, c(
+    "stratum", "a", "b", "bytes", "verdict", "relevance", "ratio", "low", "high", "at_most"
+  ), with = FALSE]
+  tiers <- tiers_of(used)
+  at <- tiers[, list(pattern = paste(configuration, tier, collapse = "|")),
+    by = c("stratum", "bytes")
+  ]
+  at[, order := rleid(stratum, pattern)]
+  tiers[at, order := i.order, on = c("stratum", "bytes")]
+  used[at, order := i.order, on = c("stratum", "bytes")]
+  members <- unique(tiers[, c("order", "stratum", "tier", "configuration"), with = FALSE])
+  of <- function(side) {
+    members[used, tier, on = c("order", stats::setNames(side, "configuration"))]
   }
-  more <- say_more(rows$more_launches, rows$more_sessions)
-  fcase(
-    rows$verdict %in% c("not tested", "no effect"), sprintf(
-      "%s and %s %s: %s, %s.", a, b, place, rows$verdict, rows$note
-    ),
-    rows$verdict %in% "faster",
-    ahead(a, b, format_interval(1 / rows$ratio, 1 / rows$high, 1 / rows$low)),
-    rows$verdict %in% "slower", ahead(b, a, ratio(3L)),
-    rows$verdict %in% "within", sprintf(
-      "%s and %s are within %s of each other %s, %s: ratio of times %s, %s.",
-      a, b, say_percent(rows$at_most), place, rows$scope, ratio(4L), n
-    ),
-    rows$verdict %in% "differ", sprintf(
-      "The sessions of %s and %s differ %s: ratio of times %s, %s; %s.",
-      a, b, place, ratio(3L), n, rows$note
-    ),
-    rows$verdict %in% "not settled", sprintf(
-      "%s and %s are not settled %s %s: %s, ratio of times %s, %s, q = %s%s%s.",
-      a, b, place, rows$scope, say_interval(rows), ratio(3L), n, q,
-      fifelse(nzchar(rows$note), sprintf(" (%s)", rows$note), ""),
-      fifelse(nzchar(more), paste0("; ", more), "")
+  used[, c("tier_a", "tier_b") := list(of("a"), of("b"))]
+  factors <- factors_of(used)
+  members[factors, c("least", "most", "low", "high") := list(i.least, i.most, i.low, i.high),
+    on = c("order", "configuration")
+  ]
+  if (is.null(members$least)) members[, c("least", "most", "low", "high") := NA_real_]
+  setorderv(members, c("order", "tier", "least", "configuration"), na.last = TRUE)
+  peers <- used[tier_a == 1L & tier_b == 1L, list(
+    order, close = verdict == "within" | relevance %in% "negligible", at_most,
+    silent = verdict == "no effect"
+  )]
+  peers <- peers[, list(
+    close = all(close), bound = max(0, at_most), silent = any(silent)
+  ), keyby = "order"]
+  said <- say_orders(members, peers)
+  out <- at[, list(stratum = stratum[[1L]], sizes = list(bytes)), keyby = "order"]
+  out[, configurations := split(members[, !c("order", "stratum")], members$order)]
+  out[, within := peers[.(out$order), fifelse(close, bound, NA_real_)]]
+  ends <- lapply(list(min, max), \(end) format_bytes(vapply(out$sizes, end, 0)))
+  out[, text := sprintf("%s: %s", fifelse(
+    ends[[1L]] == ends[[2L]], ends[[1L]], paste(ends[[1L]], "to", ends[[2L]])
+  ), said)]
+  out[, !"order"]
+}
+
+#' By which factors configurations of later tiers take longer than those of the first.
+#' @noRd
+factors_of <- function(used) {
+  slow <- used[pmin(tier_a, tier_b) == 1L & tier_a != tier_b & verdict %in% DIRECTIONS]
+  turned <- slow$tier_a < slow$tier_b
+  slow <- slow[, list(
+    order, configuration = fifelse(turned, b, a), ratio = fifelse(turned, 1 / ratio, ratio),
+    low = fifelse(turned, 1 / high, low), high = fifelse(turned, 1 / low, high)
+  )]
+  if (!nrow(slow)) {
+    return(slow[, list(order, configuration, least = ratio, most = ratio, low, high)])
+  }
+  slow[, list(
+    least = min(ratio), most = max(ratio), low = min(low), high = max(high)
+  ), by = c("order", "configuration")]
+}
+
+#' Orders in words: "Open MPI and Intel MPI, within 9 %; MPICH takes 6 to 7 times as long".
+#' @noRd
+say_orders <- function(members, peers) {
+  members <- copy(members)
+  members[, title := title_of(configuration)]
+  first <- members[tier == 1L, list(names = list(title), n = .N), keyby = "order"]
+  first <- peers[first, on = "order"]
+  first[, text := fcase(
+    n == 1L, vapply(names, `[[`, "", 1L),
+    silent, sprintf("%s, no effect shown", vapply(names, in_series, "")),
+    close, sprintf("%s, within %s", vapply(names, in_series, ""), say_percent(bound)),
+    rep(TRUE, .N), sprintf("%s, not settled", vapply(names, in_series, "", "or"))
+  )]
+  members[, text := fifelse(
+    is.na(least), "takes longer", sprintf(
+      "takes %s%s", say_factors(least, most), fifelse(
+        low > 1, sprintf(" (at least %s)", say_factor(low)), ""
+      )
     )
+  )]
+  later <- members[tier > 1L, list(
+    later = paste0("; ", paste(title, text, collapse = "; "))
+  ), keyby = "order"]
+  lacking <- members[is.na(tier), list(
+    lacking = sprintf("%s not tested", in_series(title))
+  ), keyby = "order"]
+  all <- unique(members$order)
+  text <- fcoalesce(first[.(all), text], "")
+  later <- fcoalesce(later[.(all), later], "")
+  lacking <- fcoalesce(lacking[.(all), lacking], "")
+  paste0(text, later, fifelse(nzchar(text) & nzchar(lacking), "; ", ""), lacking)
+}
+
+#' Factors of times in words: small ones as percent longer.
+#' @noRd
+say_factors <- function(least, most) {
+  percent <- format_digits(100 * (least - 1), 2L)
+  percents <- format_digits(100 * (most - 1), 2L)
+  times <- format_digits(least, 2L)
+  several <- format_digits(most, 2L)
+  range <- function(from, to) fifelse(from == to, from, paste(from, "to", to))
+  fifelse(
+    most < 2, paste(range(percent, percents), "% longer"),
+    paste(range(times, several), "times as long")
   )
 }
 
-#' What an interval excludes, in words, said of the first of a pair.
+say_factor <- function(low) {
+  fifelse(
+    low < 2, paste(format_digits(100 * (low - 1), 2L), "%"), paste(format_digits(low, 2L), "times")
+  )
+}
+
+#' Pairs of configurations that are not settled at some sizes, with what their intervals leave.
 #' @noRd
-say_interval <- function(rows) {
+open_pairs <- function(rows) {
+  open <- rows[verdict %in% c("not settled", "differ")]
+  if (!nrow(open)) {
+    return(data.table(
+      stratum = integer(), a = character(), b = character(), sizes = list(), low = numeric(),
+      high = numeric(), more_launches = numeric(), more_sessions = numeric(), text = character()
+    ))
+  }
+  out <- open[, list(
+    sizes = list(bytes), low = min(low), high = max(high),
+    more_launches = most_of_them(more_launches),
+    more_sessions = most_of_them(more_sessions), apart = all(verdict == "differ")
+  ), by = c("stratum", "a", "b")]
+  out[, text := sprintf(
+    "%s and %s at %s: %s", title_of(a), title_of(b),
+    vapply(sizes, function(x) {
+      if (length(x) < 4L) toString(format_bytes(x)) else paste(length(x), "sizes")
+    }, ""),
+    fifelse(apart, "the sessions differ", say_interval(a, low, high))
+  )]
+  out[, apart := NULL]
+  out[]
+}
+
+# What settles four of five.
+most_of_them <- function(more) {
+  more <- sort(more)
+  if (length(more)) more[[ceiling(0.8 * length(more))]] else NA_real_
+}
+
+#' What an interval leaves open, in words, said of the first of a pair.
+#' @noRd
+say_interval <- function(a, low, high) {
   part <- function(bound, word) {
-    fifelse(bound > 0, sprintf("%s %s", say_percent(bound), word), sprintf("no %s", word))
+    fcase(
+      bound >= 1, sprintf("%s times %s", format_digits(1 + bound, 2L), word),
+      bound > 0, sprintf("%s %s", say_percent(bound), word),
+      rep(TRUE, length(bound)), sprintf("no %s", word)
+    )
   }
   sprintf(
-    "the first may be anything from %s to %s", part(pmax(1 / rows$low - 1, 0), "faster"),
-    part(pmax(rows$high - 1, 0), "slower")
+    "%s may be anything from %s to %s", title_of(a), part(pmax(1 / low - 1, 0), "faster"),
+    part(pmax(high - 1, 0), "slower")
   )
 }
 
-percent <- function(x) paste0("\u00b1", format(100 * x), " %")
+# Orders that a card shows, those of most sizes; all of them are in the JSON file.
+MOST_ORDERS <- 5L
+
+#' A card in words.
+#' @noRd
+lines_of_card <- function(card) {
+  sizes <- lengths(lapply(card$orders, \(one) one$sizes[[1L]]))
+  shown <- sort(utils::head(order(-sizes), MOST_ORDERS))
+  hidden <- sum(sizes[-shown])
+  c(
+    vapply(card$orders[shown], `[[`, "", "text"),
+    if (hidden) sprintf("%s: other orders", count_of(hidden, "more size", "more sizes")),
+    if (nrow(card$open)) sprintf("Not settled: %s", card$open$text),
+    say_basis(card), if (length(card$warnings)) sprintf("Warning: %s", card$warnings),
+    say_settle(card$to_settle)
+  )
+}
+
+say_basis <- function(card) {
+  sprintf(
+    "%s of each, %s; %d of %s settled",
+    count_of(paste(unique(card$launches), collapse = " to "), "launch", "launches"),
+    toString(card$scope), card$settled, count_of(card$tested, "comparison", "comparisons")
+  )
+}
+
+#' What settles a question, in words.
+#' @noRd
+say_settle <- function(settle) {
+  if (is.null(settle)) {
+    return(NULL)
+  }
+  sprintf(
+    "To settle: %s%s", settle$said, if (nzchar(settle$command)) paste(":", settle$command) else ""
+  )
+}
+
+#' The command that would settle what a card leaves open.
+#'
+#' @param cells what [about_strata()] found of the stratum's cells; `NULL`: unknown.
+#' @noRd
+settle_command <- function(card, cells) {
+  if (!nrow(card$open) && card$tested > 0L) {
+    return(NULL)
+  }
+  more <- more_of_card(card)
+  if (!is.finite(more$launches)) {
+    command <- if (is.null(cells) || is.infinite(more$launches)) "" else cells$command
+    return(list(said = more$said, command = command, launches = NA_real_, minutes = NA_real_))
+  }
+  said <- sprintf(
+    "about %s%s", count_of(more$launches, "more launch", "more launches"), more$part
+  )
+  if (is.null(cells)) {
+    return(list(said = said, command = "", launches = more$launches, minutes = NA_real_))
+  }
+  minutes <- more$launches * cells$block_s / 60
+  list(
+    said = sprintf("%s (%s)", said, say_minutes(minutes)),
+    command = sprintf("%s LAUNCHES=%d", cells$command, as.integer(more$launches)),
+    launches = more$launches, minutes = minutes
+  )
+}
+
+#' How many launches settle what a card leaves open, or half of it; what else would, in words.
+#' @noRd
+more_of_card <- function(card) {
+  if (card$tested == 0L) {
+    return(list(launches = max(1, LEAST_BLOCKS - card$launches[[1L]]), part = ""))
+  }
+  launches <- most_of_them(card$open$more_launches)
+  sessions <- most_of_them(card$open$more_sessions)
+  part <- ""
+  if (is.infinite(launches)) {
+    part <- " for half of them"
+    launches <- ceiling(stats::median(card$open$more_launches, na.rm = TRUE))
+  }
+  list(launches = launches, part = part, said = if (is.infinite(launches)) {
+    sprintf("more than %d launches would be needed", MOST_LAUNCHES)
+  } else if (is.na(sessions)) {
+    sprintf("measure both in the same blocks, or in %d sessions each", MIN_SESSIONS)
+  } else {
+    sprintf("about %s", count_of(sessions, "more session", "more sessions"))
+  })
+}
+
+say_minutes <- function(minutes) {
+  if (minutes < 1) "under 1 minute" else count_of(ceiling(minutes), "minute", "minutes")
+}
+
+#' What a study knows of each stratum beside its comparisons.
+#'
+#' @param first a row of each stratum.
+#' @return list, each with an element a stratum: `held` (what was held fixed), `warnings`, `cells`
+#'   (`command` that measures them again, `block_s`, seconds that a block of them takes).
+#' @noRd
+about_strata <- function(first, strata, study) {
+  used <- study$used
+  by <- intersect(c("site", "test", "transport", "placement", "hosts", "ranks"), strata)
+  group <- number_of(first, by)
+  heads <- first[!duplicated(group)]
+  found <- lapply(seq_len(nrow(heads)), function(i) {
+    launches <- used[heads[i, by, with = FALSE], on = by, nomatch = NULL]
+    list(
+      held = held_fixed(launches), warnings = warnings_of(launches, study),
+      cells = cells_of(heads[i], launches, study$sessions)
+    )
+  })
+  # Only some operations of a stratum's launches may stand out.
+  of <- match(group, group[!duplicated(group)])
+  lapply(list(held = "held", warnings = "warnings", cells = "cells"), function(name) {
+    lapply(found[of], `[[`, name)
+  })
+}
+
+#' Warnings that concern the launches of a question.
+#' @noRd
+warnings_of <- function(launches, study) {
+  on <- c("site", "session", "transport")
+  drift <- study$drift[unique(launches[, on, with = FALSE]), on = on, nomatch = NULL]
+  slow <- drift[warm_up %in% TRUE]
+  odd <- sum(launches$key %in% study$flags$outlying$key)
+  c(
+    if (nrow(slow)) {
+      sprintf(
+        "the first block of %s was up to %s %% slower than the other blocks",
+        if (nrow(slow) == 1L) "the session" else count_of(nrow(slow), "session", "sessions"),
+        format_digits(100 * max(slow$first), 2L)
+      )
+    },
+    if (odd > nrow(launches) / 10) {
+      sprintf("%d of %d launches stand out", odd, nrow(launches))
+    }
+  )
+}
+
+#' The cells of a question: the command that measures them again, and how long a block takes.
+#' @noRd
+cells_of <- function(head, launches, sessions) {
+  if (!nrow(launches)) {
+    return(NULL)
+  }
+  has <- vapply(sessions$cells, function(cells) any(startsWith(cells, paste0(head$test, "."))), NA)
+  tag <- utils::tail(sessions$tag[has], 1L)
+  each <- launches[, list(wall_s = mean(wall_s, na.rm = TRUE)), by = list(cell = cell_of(id))]
+  list(
+    command = paste0(
+      if (head$site != "local") sprintf("COTEJO_SITE=%s ", head$site), "make study",
+      if (length(tag)) sprintf(" TAG=%s", tag),
+      sprintf(" CELLS='^%s\\..*\\.%s\\.%s'", head$test, head$transport, head$placement)
+    ),
+    block_s = sum(each$wall_s + OVERHEAD_S)
+  )
+}
+
+# What a launch takes beside itself (s): ReFrame, and the harness.
+OVERHEAD_S <- 1
+
 over <- function(transport) {
   fifelse(transport == "shm", "in shared memory", paste("over", title_of(transport)))
-}
-
-#' Runs of sizes with one verdict, a sentence a pair.
-#'
-#' @param rows ordered by `pair` and `bytes`, with their `stratum`.
-#' @return list of sentences, one element a stratum.
-#' @noRd
-say_ranges <- function(rows, delta) {
-  rows <- rows[, c("stratum", "pair", "a", "b", "bytes", "ratio", "at_most", "verdict"),
-    with = FALSE
-  ]
-  rows[, times := fifelse(verdict == "faster", 1 / ratio, ratio)]
-  runs <- rows[, list(
-    from = bytes[[1L]], to = bytes[[.N]], least = min(times), most = max(times),
-    bound = max(at_most)
-  ), by = list(stratum, pair, a, b, verdict, run = rleid(pair, verdict))]
-  same <- function(x, y, joined) fifelse(x == y, x, paste(x, joined, y))
-  ends <- list(format_bytes(runs$from), format_bytes(runs$to))
-  sizes <- fifelse(
-    ends[[1L]] == ends[[2L]], paste("at", ends[[1L]]),
-    paste("from", ends[[1L]], "to", ends[[2L]])
-  )
-  factor <- same(format_digits(runs$least), format_digits(runs$most), "to")
-  runs[, text := fcase(
-    verdict == "faster", sprintf("%s %s times as fast %s", title_of(a), factor, sizes),
-    verdict == "slower", sprintf("%s %s times as fast %s", title_of(b), factor, sizes),
-    verdict == "within", sprintf("within %s %s", say_percent(bound), sizes),
-    verdict == "not settled", sprintf("not settled %s (ratio of times %s)", sizes, factor),
-    verdict == "differ", sprintf("the sessions differ %s (ratio of times %s)", sizes, factor),
-    verdict == "no effect", sprintf("no effect shown %s", sizes),
-    verdict == "not tested", sprintf("not tested %s", sizes)
-  )]
-  said <- runs[, list(text = paste(text, collapse = "; ")), by = c("stratum", "pair", "a", "b")]
-  texts <- sprintf("%s against %s: %s.", title_of(said$a), title_of(said$b), said$text)
-  unname(split(texts, factor(said$stratum, unique(said$stratum))))
 }
 
 #' What was the same for all launches of a study, in words.
@@ -196,4 +407,127 @@ held_fixed <- function(used) {
     `number of ranks` = one("ranks"), `number of hosts` = one("hosts")
   )
   toString(paste(names(facts), facts))
+}
+
+#' The cards of a study in words, for a terminal.
+#'
+#' @param cards what [answer()] returned.
+#' @param most cards that are shown.
+#' @noRd
+say_cards <- function(cards, most = MOST_CARDS) {
+  shown <- utils::head(cards, most)
+  lines <- unlist(lapply(shown, function(card) c(card$title, paste0("  ", card$lines))))
+  left <- length(cards) - length(shown)
+  c(lines, if (left) sprintf("%d more answers are in the report and in answers.json", left))
+}
+
+#' Cards of what the newest session measured before those of older ones.
+#' @noRd
+newest_first <- function(cards, used) {
+  newest <- unique(used[session == max(session), list(site, test)])
+  tests <- paste(newest$site, newest$test)
+  new <- vapply(cards, \(card) paste(card$place$site, card$place$test) %in% tests, NA)
+  cards[order(!new)]
+}
+
+# What the words of a card mean, above the first of them.
+CARD_WORDS <- paste(
+  "Each answer lists the libraries in tiers: the first is the fastest, or those that are not",
+  "ordered. \"Within 9 %\" means that their times differ by no more. \"Takes 6 to 7 times as",
+  "long\" is the range over message sizes of the typical ratio of two launches of the same block,",
+  "and \"at least\" the nearer end of its interval. It may differ from the ratio of the medians."
+)
+
+# Cards that a terminal shows.
+MOST_CARDS <- 12L
+
+#' A card as HTML.
+#' @noRd
+html_card <- function(card) {
+  htmltools::div(
+    class = "found",
+    htmltools::tags$h3(card$title), bullets(card$lines)
+  )
+}
+
+#' Write cards as JSON, as `answers.schema.json` of the package describes it.
+#'
+#' All cards at once, column by column: to write each of some thousand tables by itself takes
+#' longer than to make them.
+#' @param cards what [answer()] returned.
+#' @noRd
+write_answers <- function(cards, file) {
+  json <- if (length(cards)) paste(json_of_cards(cards), collapse = ",\n")
+  write_whole(file, function(out) {
+    put_lines(c("{\"schema\":\"cotejo-answers/1\",\"answers\":[", json, "]}"), out)
+  })
+}
+
+json_of_cards <- function(cards) {
+  part <- function(name) lapply(cards, `[[`, name)
+  count <- length(cards)
+  of <- function(parts, number) rep(seq_along(parts), vapply(parts, number, 0L))
+  orders <- unlist(part("orders"), recursive = FALSE)
+  tables <- lapply(orders, function(one) one$configurations[[1L]])
+  tables_json <- json_arrays(
+    json_objects(json_columns(rbindlist(tables))), of(tables, nrow), length(tables)
+  )
+  orders_json <- json_objects(list(
+    sizes = json_lists(lapply(orders, function(one) one$sizes[[1L]])),
+    within = json_values(signif(as.numeric(unlist(lapply(orders, `[[`, "within"))), 6L)),
+    text = json_values(unlist(lapply(orders, `[[`, "text"))), configurations = tables_json
+  ))
+  open <- rbindlist(part("open"))
+  open_json <- json_objects(c(
+    json_columns(open[, c("a", "b", "low", "high", "text"), with = FALSE]),
+    list(
+      launches = json_values(open$more_launches), sessions = json_values(open$more_sessions),
+      sizes = json_lists(open$sizes)
+    )
+  ))
+  text <- function(name) {
+    json_values(vapply(part(name), \(x) if (is.null(x)) NA_character_ else x, ""))
+  }
+  settle <- part("to_settle")
+  json_objects(list(
+    title = text("title"),
+    place = vapply(part("place"), function(place) json_objects(json_columns(place)), ""),
+    orders = json_arrays(orders_json, of(part("orders"), length), count),
+    open = json_arrays(open_json, of(part("open"), nrow), count),
+    tested = json_values(unlist(part("tested"))), settled = json_values(unlist(part("settled"))),
+    launches = json_lists(part("launches")), scope = json_lists(part("scope")),
+    held_fixed = text("held"), warnings = json_lists(part("warnings")),
+    to_settle = vapply(settle, function(one) {
+      if (is.null(one)) {
+        return("null")
+      }
+      names(one)[[1L]] <- "text"
+      json_objects(json_columns(one))
+    }, ""), lines = json_lists(part("lines"))
+  ))
+}
+
+json_columns <- function(columns) {
+  lapply(columns, function(x) json_values(if (is.double(x)) signif(x, 6L) else x))
+}
+
+#' Objects of JSON, one for each element of the members, which are texts of JSON.
+#' @noRd
+json_objects <- function(members) {
+  if (!length(members) || !length(members[[1L]])) {
+    return(character())
+  }
+  named <- Map(function(name, text) sprintf("\"%s\":%s", name, text), names(members), members)
+  paste0("{", do.call(paste, c(unname(named), sep = ",")), "}")
+}
+
+#' Arrays of JSON, one for each of so many groups.
+#' @noRd
+json_arrays <- function(texts, group, groups) {
+  parts <- split(texts, factor(group, seq_len(groups)))
+  paste0("[", vapply(parts, paste, "", collapse = ","), "]")
+}
+
+json_lists <- function(lists) {
+  json_arrays(json_values(unlist(lists)), rep(seq_along(lists), lengths(lists)), length(lists))
 }

@@ -149,7 +149,7 @@ write_comparison <- function(before, after, out_file, changed = character(), del
   cat(said$decision, said$versions, said$slower, said$open, said$next_command, sep = "\n")
   for (why in refused) cat("not compared: ", why, "\n", sep = "")
   values <- list(
-    said = said, judged = judged, found = found, answers = answer(found, delta),
+    said = said, judged = judged, found = found, answers = answer(found),
     refused = refused, folders = folders, changed = changed, delta = delta,
     files = basename(sub("html$", "", out_file))
   )

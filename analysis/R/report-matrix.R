@@ -159,9 +159,9 @@ three_sentences <- function(comparison, winners, used) {
 
 #' Words as a series: a, b and c.
 #' @noRd
-in_series <- function(words) {
+in_series <- function(words, last = "and") {
   n <- length(words)
-  if (n < 2L) words else paste(toString(words[-n]), "and", words[[n]])
+  if (n < 2L) words else paste(toString(words[-n]), last, words[[n]])
 }
 
 #' Titles of strata that are all different: what else tells them apart is added where two would be

@@ -10,8 +10,9 @@
 #' @param session names of sessions to choose from, see [choose_sessions()].
 #' @param delta smallest relative difference of interest (margin of equivalence).
 #' @param published folder of the printed numbers, see [draw_exhibits()].
-#' @return `out_file`, invisibly. Prints progress, and the path last. An error when no launch is
-#'   usable; then nothing is written.
+#' @return `out_file`, invisibly. Prints progress, the answers, and the path last; the answers are
+#'   in `answers.json` beside the report, too. An error when no launch is usable; then nothing is
+#'   written.
 #' @export
 write_report <- function(results_dir, out_file, session = NULL, delta = 0.03,
                          published = NULL) {
@@ -25,7 +26,7 @@ write_report <- function(results_dir, out_file, session = NULL, delta = 0.03,
       write_study(study, out_file, session, published)
     })
   })
-  cat(out_file, "\n", sep = "")
+  cat(written$said, out_file, sep = "\n")
   refuse_failed(written$coverage)
   invisible(out_file)
 }
@@ -36,21 +37,29 @@ write_study <- function(study, out_file, session, published) {
     summary = study$whole
   )
   for (line in study$advice) message("advice: ", line)
+  study$cards <- answer(study$comparison, study)
+  write_answers(study$cards, file.path(dirname(out_file), ANSWERS))
   plots <- plots_of_study(study)
   render_page("report", list(study = study), out_file, plots, list_figures(study)$work)
-  list(coverage = study$exhibits, page = basename(out_file), figures = names(plots))
+  list(
+    coverage = study$exhibits, page = basename(out_file), figures = names(plots),
+    answers = ANSWERS, said = say_cards(newest_first(study$cards, study$used))
+  )
 }
+
+# The answers of a report, beside it.
+ANSWERS <- "answers.json"
 
 #' The files of a page with figures and exhibits.
 #'
-#' @param written list: `page` (file name), `figures` (names), `coverage` (of its exhibits), and
-#'   `exhibits`, whether these are beside it.
+#' @param written list: `page` and `answers` (file names), `figures` (names), `coverage` (of its
+#'   exhibits), and `exhibits`, whether these are beside it.
 #' @noRd
 page_files <- function(written) {
   exhibits <- exhibit_files(written$coverage)
   if (length(exhibits)) {
     c(
-      written$page, file.path("figures", figure_files(written$figures)),
+      written$page, written$answers, file.path("figures", figure_files(written$figures)),
       if (!isFALSE(written$exhibits)) file.path("exhibits", exhibits)
     )
   }

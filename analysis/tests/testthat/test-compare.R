@@ -232,37 +232,34 @@ test_that("two tools are compared on the same MPI", {
 })
 
 test_that("so many launches as are asked for settle a comparison that is not settled", {
-  # From six launches: the spread and the level of the procedure itself, not the truth, go in.
+  # From six launches: nothing but the study itself, continued by resampling, tells how many.
   set.seed(11L)
-  settled <- function(d) {
-    curve <- paired_curve(d)
-    judge(exp(curve$low), exp(curve$high), 0.03) %in% SETTLED
+  sizes <- 4L
+  draw <- function(n, effect) {
+    effect + 0.07 * (stats::rnorm(n) + matrix(stats::rnorm(n * sizes), n)) / sqrt(2)
   }
-  forecast <- function(d) {
+  verdicts <- function(d) {
     curve <- paired_curve(d)
-    launches_to_decide(
-      exp(curve$effect), curve$error * sqrt(curve$n), curve$n, curve$df, 1 - curve$confidence
-    )
+    judge(exp(curve$low), exp(curve$high), 0.03)
   }
-  needed <- vapply(2:60, function(n) {
-    mean(chance_to_settle(0.08, 0.1 / sqrt(n), n - 1, 0.05) >= 0.8)
-  }, 0)
-  least <- which(needed == 1)[[1L]] + 1L
-  from_true <- 6L + launches_to_decide(exp(0.08), 0.1, 6L)
-  expect_lt(abs(from_true - least), 2)
-  # With that number of launches 80 % are settled.
-  expect_gt(mean(replicate(400L, settled(matrix(stats::rnorm(from_true, 0.08, 0.1))))), 0.72)
-  # Studies of six launches that are not settled ask for about as many, not for two or three times.
-  open <- Filter(\(d) !settled(d), replicate(300L, matrix(stats::rnorm(6L, 0.08, 0.1)), FALSE))
-  total <- 6 + vapply(open, forecast, 0)
-  expect_lt(stats::median(total), 1.5 * from_true)
-  expect_gt(stats::median(total), 0.6 * from_true)
-  # Twice the spread takes four times the launches.
-  few <- launches_to_decide(1.05, 0.1, 20L, most = 0)
-  many <- launches_to_decide(1.05, 0.2, 20L, most = 0)
-  expect_equal((many + 20) / (few + 20), 4, tolerance = 0.1)
-  expect_identical(launches_to_decide(1.0001, 5, 5L), Inf)
-  expect_identical(launches_to_decide(1.01, NA_real_, 4L), NA_real_)
+  forecast <- function(d, open) {
+    curve <- paired_curve(d)
+    with_seed(1L, units_to_settle(6L, function(add) {
+      test_curves(lapply(1:25, \(i) d[continued(6L, add), , drop = FALSE]))
+    }, open, 1 - curve$confidence[open], 0.1))
+  }
+  open <- Filter(\(d) verdicts(d)[[1L]] == "not settled", replicate(80L, draw(6L, 0.04), FALSE))
+  more <- vapply(open, forecast, 0, 1L)
+  expect_identical(forecast(open[[1L]], 1L), more[[1L]])
+  settled <- mapply(function(d, add) verdicts(rbind(d, draw(add, 0.04)))[[1L]], open, more)
+  expect_gt(mean(settled != "not settled"), 0.65)
+  # And not many times as many as are needed.
+  needed <- Position(function(n) {
+    mean(replicate(60L, verdicts(draw(n, 0.04))[[1L]]) != "not settled") >= 0.8
+  }, 7:40) + 6L
+  expect_lt(stats::median(6 + more), 1.6 * needed)
+  expect_gt(stats::median(6 + more), 0.6 * needed)
+  expect_match(say_more(Inf), "^more than 200 more launches would be needed")
 })
 
 # Two MPIs whose ratio each session has its own.
@@ -343,7 +340,7 @@ test_that("where sessions contradict one another, sessions are what lacks", {
   expect_true(is.na(against$more_launches))
   expect_gte(against$more_sessions, 1)
   expect_match(
-    say_more(against$more_launches, against$more_sessions), "more sessions would likely settle it"
+    say_more(against$more_launches, against$more_sessions), "more sessions? would likely settle it"
   )
 })
 

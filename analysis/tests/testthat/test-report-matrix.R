@@ -53,7 +53,7 @@ test_that("headings are unique, by what tells their strata apart", {
       "2026112%dT070000Z", length(cpus)
     ))
   }
-  titles <- vapply(answer(compared(folder), 0.03), `[[`, "", "title")
+  titles <- vapply(answer(compared(folder)), `[[`, "", "title")
   expect_length(titles, 3L)
   expect_identical(anyDuplicated(titles), 0L)
   expect_match(titles, "4 ranks", all = FALSE)
@@ -67,16 +67,16 @@ compared_at <- function(places) {
 
 test_that("what is said of a study is written at once, however many strata it has", {
   counted <- function(places) {
-    plain <- format_interval
+    plain <- format_digits
     calls <- 0L
     counting <- function(...) {
       calls <<- calls + 1L
       plain(...)
     }
     comparison <- compared_at(places)
-    said <- with_replaced("format_interval", counting, answer(comparison, 0.03))
+    said <- with_replaced("format_digits", counting, answer(comparison))
     expect_length(said, places)
-    expect_identical(unlist(lapply(said, `[[`, "ranges")), rep(said[[1L]]$ranges, places))
+    expect_identical(unlist(lapply(said, `[[`, "lines")), rep(said[[1L]]$lines, places))
     calls
   }
   expect_gt(counted(1L), 0L)

@@ -14,71 +14,112 @@ text_of_report <- function(file) {
   gsub("[ \t]+", " ", gsub("&#39;", "'", html, fixed = TRUE))
 }
 
-test_that("the words name the winner, the ratio, the interval and n", {
-  folder <- write_study(fresh_folder(), MPIS, bytes = c(1, 256))
-  study <- suppressMessages(analyse(folder))
-  said <- answer(study$comparison, study$delta)
-  expect_identical(length(said), 1L)
-  row <- study$comparison[bytes == 1]
-  expect_identical(
-    said[[1L]]$smallest[[1L]],
+# The only card of a study.
+card_of <- function(...) {
+  study <- suppressMessages(analyse(write_study(fresh_folder(), ...)))
+  cards <- answer(study$comparison, study)
+  expect_length(cards, 1L)
+  c(cards[[1L]], list(rows = study$comparison))
+}
+
+test_that("a card names the tiers, the factor with its interval, n and the scope", {
+  card <- card_of(MPIS, bytes = c(1, 256))
+  found <- card$rows
+  expect_identical(card$lines, c(
     sprintf(
-      paste(
-        "Open MPI is %.2f [%.2f, %.2f] times as fast as MPICH for 1 B in shared memory, at least",
-        "%s, in this session, n = 10, q = %s."
-      ), row$ratio, row$low, row$high, say_percent(row$low - 1), format_p(row$q)
-    )
-  )
-  expect_equal(row$ratio, 2, tolerance = 0.05)
-  expect_identical(said[[1L]]$fastest, "Fastest: Open MPI from 1 B to 256 B.")
+      "1 B to 256 B: Open MPI; MPICH takes %s (at least %s %%)",
+      say_factors(min(found$ratio), max(found$ratio)),
+      format_digits(100 * (min(found$low) - 1), 2L)
+    ),
+    "10 launches of each, in this session; 2 of 2 comparisons settled"
+  ))
+  expect_equal(found$ratio[[1L]], 2, tolerance = 0.05)
+  factors <- card$orders[[1L]]$configurations[[1L]]
+  expect_identical(factors$configuration, c("openmpi", "mpich"))
+  expect_equal(factors$low[[2L]], min(found$low))
+  expect_null(card$to_settle)
 })
 
 test_that("the winner is named whichever side of the pair it is", {
-  folder <- write_study(fresh_folder(), c(openmpi = 6e-7, mpich = 3e-7), bytes = 1)
-  study <- suppressMessages(analyse(folder))
-  said <- answer(study$comparison, study$delta)[[1L]]
-  row <- study$comparison
-  expect_match(said$smallest[[1L]], sprintf(
-    "MPICH is %.2f [%.2f, %.2f] times as fast as Open MPI",
-    1 / row$ratio, 1 / row$high, 1 / row$low
-  ), fixed = TRUE)
-  expect_identical(said$fastest, "Fastest: MPICH at 1 B.")
+  card <- card_of(c(openmpi = 6e-7, mpich = 3e-7), bytes = 1)
+  expect_match(card$lines[[1L]], sprintf(
+    "^1 B: MPICH; Open MPI takes %s", say_factors(1 / card$rows$ratio, 1 / card$rows$ratio)
+  ))
 })
 
 test_that("equal and unclear configurations are not called different", {
   equal <- c(openmpi = 3e-7, mpich = 3e-7)
-  folder <- write_study(fresh_folder(), equal, bytes = 1, cv = 0.005, seed = 2L)
-  study <- suppressMessages(analyse(folder))
-  said <- answer(study$comparison, study$delta)[[1L]]
-  expect_match(said$smallest[[1L]], "are within [0-9.]+ % of each other for 1 B")
-  expect_identical(said$fastest, "No single winner at 1 B.")
-  folder <- write_study(fresh_folder(), equal, bytes = 1, cv = 0.2, seed = 5L)
-  study <- suppressMessages(analyse(folder))
-  said <- answer(study$comparison, study$delta)[[1L]]
+  card <- card_of(equal, bytes = 1, cv = 0.005, seed = 2L)
+  expect_match(card$lines[[1L]], "^1 B: MPICH and Open MPI, within [0-9.]+ %$")
+  card <- card_of(equal, bytes = 1, cv = 0.2, seed = 5L)
+  expect_identical(card$lines[[1L]], "1 B: MPICH or Open MPI, not settled")
   expect_match(
-    said$smallest[[1L]],
-    "^MPICH and Open MPI are not settled for 1 B.* faster to [0-9.]+ % slower"
+    card$lines[[2L]],
+    "^Not settled: MPICH and Open MPI at 1 B: MPICH may be anything from .* faster to .* slower$"
   )
-  expect_match(said$smallest[[1L]], "more launches would", fixed = TRUE)
+  # With the command that would settle it, and what that costs.
+  expect_match(
+    card$lines[[length(card$lines)]], paste0(
+      "^To settle: about [0-9]+ more launches.* \\([0-9]+ minutes?\\): make study ",
+      "CELLS='\\^pingpong_quick\\\\[.][.][*]\\\\[.]shm\\\\[.]near' LAUNCHES=[0-9]+$"
+    )
+  )
+  expect_match(
+    "pingpong_quick.mpich.shm.near", gsub("^.*CELLS='|' .*$", "", card$to_settle$command)
+  )
 })
 
-test_that("of three MPIs the fastest is named size by size", {
+test_that("few launches are not tested, and the command says how many are", {
+  card <- card_of(MPIS, bytes = 1, blocks = 3L)
+  expect_match(card$lines[[1L]], "MPICH and Open MPI not tested", fixed = TRUE)
+  expect_identical(c(card$tested, card$to_settle$launches), c(0, 1))
+})
+
+test_that("of three MPIs the order is said run by run of sizes", {
   rows <- data.table::data.table(
     bytes = rep(c(1, 4, 16, 64), each = 3L), a = c("x", "x", "y"), b = c("y", "z", "z"),
     verdict = c(
-      "faster", "faster", "slower", "faster", "faster", "not tested",
+      "faster", "faster", "slower", "faster", "faster", "slower",
       "slower", "not settled", "faster", "within", "slower", "slower"
     )
   )
-  rows[, relevance := "relevant"]
-  expect_identical(
-    say_fastest(fastest_of(rows)), "Fastest: x from 1 B to 4 B; y at 16 B; z at 64 B."
+  rows[, c("relevance", "at_most", "stratum") := list("relevant", 0.09, 1L)]
+  ratio <- c(faster = 0.5, slower = 2, within = 1, `not settled` = 1)
+  rows[, c("ratio", "low", "high") := list(
+    ratio[verdict], ratio[verdict] * 0.9, ratio[verdict] * 1.1
+  )]
+  # y beats x at 16 B, x and z are not settled, z is behind y all the same.
+  twice <- function(name, least) {
+    sprintf("%s takes 2.0 times as long (at least %s %%)", name, least)
+  }
+  said <- c(
+    paste("16 B: y", twice("x", 80), twice("z", 82), sep = "; "),
+    paste("64 B: z", twice("x", 80), twice("y", 80), sep = "; ")
   )
-  rows[bytes == 4, verdict := "not settled"]
-  expect_identical(
-    say_fastest(fastest_of(rows)),
-    "Fastest: x at 1 B; y at 16 B; z at 64 B. No single winner at 4 B."
-  )
+  rows[bytes <= 4 & a == "x" & b == "y", ratio := 0.4]
+  found <- orders_of(rows)
+  expect_identical(found$text[-1L], said)
+  expect_match(found$text[[1L]], "^1 B to 4 B: x; z takes 2.0 times as long .*; y takes 2.5 times")
+  rows[bytes == 64, verdict := c("within", "faster", "faster")]
+  expect_match(orders_of(rows)$text[[3L]], "^64 B: x and y, within 9.0 %; z takes")
+  # Verdicts that run in a circle order nobody; without a test there is no tier.
+  circle <- rows[bytes == 1][, verdict := c("faster", "slower", "faster")]
+  expect_identical(tiers_of(circle)$tier, rep(1L, 3L))
+  lacking <- rows[bytes == 1][, verdict := c("faster", "not tested", "not tested")]
+  expect_identical(tiers_of(lacking)$tier, c(1L, 2L, NA))
+  expect_identical(fastest_of(lacking)$winner, "")
+})
+
+test_that("answers are written as JSON that the schema describes", {
+  study <- suppressMessages(analyse(write_study(
+    fresh_folder(), c(MPIS, `intel-mpi` = 6.1e-7), bytes = c(1, 1024), cv = 0.05
+  )))
+  file <- file.path(fresh_folder(), "answers.json")
+  write_answers(answer(study$comparison, study), file)
+  read <- jsonlite::read_json(file)
+  expect_identical(read$schema, "cotejo-answers/1")
+  expect_identical(read$answers[[1L]]$place$operation, "pingpong")
+  expect_identical(read$answers[[1L]]$orders[[1L]]$sizes[[1L]], 1L)
 })
 
 test_that("sizes, times and p are written with units and without loss", {
@@ -166,7 +207,10 @@ test_that("the report is one file that says what the study found and what it res
   ), file.path(session, "audit.json"))
   out <- file.path(fresh_folder(), "deep", "report.html")
   said <- quietly(write_report(folder, out))
+  # The answers stand before the path, and beside the report.
+  expect_match(said, "1 B to 1 KiB: Open MPI; MPICH takes", fixed = TRUE, all = FALSE)
   expect_identical(utils::tail(said, 1L), out)
+  expect_true(file.exists(file.path(dirname(out), "answers.json")))
   html <- paste(readLines(out), collapse = "\n")
   # Every source is inside, and each link leads to a section, or to a file beside the report.
   sources <- regmatches(html, gregexpr("src=\"[^\"]{0,20}", html))[[1L]]
@@ -180,9 +224,9 @@ test_that("the report is one file that says what the study found and what it res
   expect_false(grepl("## (Warning|Error)", html))
   text <- text_of_report(out)
   answer_at <- regexpr("The answer", text, fixed = TRUE)
-  expect_lt(answer_at, regexpr("Fastest: Open MPI", text, fixed = TRUE))
+  expect_lt(answer_at, regexpr("1 B to 1 KiB: Open MPI; MPICH takes", text, fixed = TRUE))
   for (expected in c(
-    "in this session, n = 6, q = ", "over TCP",
+    "6 launches of each, in this session", "Ping-pong, TCP",
     "time limit of 60 s", "pingpong_quick.mpich.shm.near.007",
     "Cells with fewer usable launches than planned", "Drift over the blocks", "0123456789abcdef",
     "Seed of the session", "the build audit in which the MPIs differ", "-O3", "Frequency governor",

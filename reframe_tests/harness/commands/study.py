@@ -58,7 +58,9 @@ def main():
     parser.add_argument("--until", type=until.share, metavar="WIDTH",
                         help="go on until each effect's 95 %% interval is within this (3%%)")
     parser.add_argument("--budget", type=until.seconds, metavar="TIME",
-                        help="with --until: begin no block that would end later (20m)")
+                        help="begin no block that would end later (20m); without --until it is "
+                             "spent, after the first part, on questions that are not settled "
+                             "(default: 5m, none with --launches)")
     parser.add_argument("--set", default=os.environ.get("COTEJO_SET", ""), metavar="NAME=A|B",
                         type=variables, help="variables of libraries, each value a level")
     parser.add_argument("--allocations", type=shared.count, default=1, metavar="N",
@@ -80,8 +82,8 @@ def main():
         parser.error("--tries must be a number from 0 on")
     if args.until and args.launches:
         parser.error("--until decides the number of launches; leave out --launches")
-    if args.budget and not args.until:
-        parser.error("--budget bounds a study --until a width; a plain one has --launches")
+    if args.budget and args.launches:
+        parser.error("--budget is spent after a fixed first part; leave out --launches")
     if args.until:
         number = 1
     if submission.needed():
@@ -124,7 +126,7 @@ def session(args, number):
     """The plan of the session to go on with, else of a new one."""
     name = plans.unfinished(args.tag, args.cells)
     if not name:
-        return plans.begin(args.tag, number, args.cells, args.tries)
+        return plans.begin(args.tag, number, args.cells, args.tries, bool(args.until))
     os.environ["COTEJO_SESSION"] = name
     plan = disk.read_json(plans.plan_file())
     say(f"going on with session {name}")
@@ -142,9 +144,22 @@ def until_known(plan, args):
                        if wide else "")
 
 
+def fixed_then_budget(plan, args):
+    """Measures the first part of the plan, and then what is not settled as long as the budget
+    lasts; returns why it stopped, or ''."""
+    stopped = blocks.run(plan, args.part)
+    if stopped or args.launches or not plan.get("warm_up") or args.part[0] < args.part[1]:
+        return stopped
+    budget = until.BUDGET_S if args.budget is None else args.budget
+    open_, stopped = until.go_on(plan, None, max(0, budget - plan.get("budget_s", 0)))
+    for group in open_:
+        say(f"not settled: {group}, about {group.more} more blocks of {len(group.cells)} launches")
+    return stopped or blocks.make_good(plan) or blocks.replace_disturbed(plan)
+
+
 def measure(args, number):
     """Begins a session, or goes on with one; returns the exit status."""
     any_program.build()
     plan = session(args, number)
     return ending.finish(plan, until_known(plan, args) if args.until
-                         else blocks.run(plan, args.part))
+                         else fixed_then_budget(plan, args))

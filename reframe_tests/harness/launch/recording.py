@@ -97,6 +97,8 @@ def record(test):
             reason = reason or twins.problem(found, test.request.algorithms_set())
         effects.show(found["effects"], {} if reason else test.effects_of(seen))
         found.update(status="marked" if reason else "ok", reason=reason)
+    if found["status"] == "ok" and test.launch == sessions.WARM_UP:
+        found.update(status="warm-up", reason="the machine warms up; in no statistic")
     found = launches.as_documented(found, test.cell)
     beside = references.against(found, test.cell) if found["status"] == "ok" else None
     found["references"] = beside
@@ -125,4 +127,4 @@ def lose(test, kind, evidence):
 
 def failure(found):
     """Why a launch that was recorded fails its test, or ''."""
-    return found["reason"] if found["status"] != "ok" else ""
+    return found["reason"] if found["status"] not in ("ok", "warm-up") else ""

@@ -56,6 +56,10 @@ def session_folder():
     return results_folder() / sites.site_name() / session_name()
 
 
+#: The block of launches before the first one: it is recorded, and in no statistic.
+WARM_UP = 0
+
+
 def launch_name(cell, number):
     return f"{cell}.{number:03d}"
 

@@ -6,6 +6,7 @@ a further block together with all that it is compared with.
 """
 
 import collections
+import statistics
 import tempfile
 import time
 
@@ -94,10 +95,87 @@ def group_of(cell):
 
 def lost_launches(found):
     """Of records those that are owed: lost to an accident, or failed where others of the cell did
-    not. What fails each time does so by itself."""
+    not. What fails each time does so by itself. The block that warms up is owed to nobody."""
     usable = {sessions.cell_of(r) for r in found if r["status"] == "ok"}
-    return [r for r in found if r["status"] == "accident"
-            or (r["status"] == "failed" and sessions.cell_of(r) in usable)]
+    return [r for r in found if number_of(r) != sessions.WARM_UP and (
+        r["status"] == "accident"
+        or (r["status"] == "failed" and sessions.cell_of(r) in usable))]
+
+
+def number_of(record):
+    """The block of a launch."""
+    return int(record["id"].rpartition(".")[2])
+
+
+#: Share of a launch's time on its cores that was taken from it, from which on it is disturbed; and
+#: how many times the usual share it must be: a machine that is always disturbed is as it is.
+TAKEN, UNUSUAL = 0.02, 3
+#: One block in so many may be measured again for it.
+ONE_IN = 5
+
+
+def taken(record):
+    """Share of the time of a launch's cores that the hypervisor or a quota took; None: unknown."""
+    machine = (record.get("observed") or {}).get("machine") or {}
+    known = [machine[name] for name in ("steal_s", "throttled_s") if machine.get(name) is not None]
+    time_s = (record.get("wall_s") or 0) * record["asked"]["ranks"]
+    return sum(known) / time_s if known and time_s else None
+
+
+def disturbed_blocks(found):
+    """Blocks of groups that the machine disturbed, as far as it tells itself: (group, block) ->
+    the share that it took at most. No time of a library is looked at."""
+    shares = collections.defaultdict(dict)
+    for record in found:
+        share = taken(record) if record["status"] == "ok" else None
+        if share is not None:
+            here = shares[group_of(record["id"])]
+            here[number_of(record)] = max(share, here.get(number_of(record), 0))
+    worst = {}
+    for group, blocks in shares.items():
+        limit = max(TAKEN, UNUSUAL * statistics.median(blocks.values()))
+        above = sorted((b for b in blocks if blocks[b] > limit), key=lambda b: -blocks[b])
+        worst |= {(group, b): blocks[b] for b in above[:len(blocks) // ONE_IN]}
+    return worst
+
+
+def replace_disturbed(plan):
+    """Measures blocks again that the machine disturbed, once each, and then marks their launches,
+    so that no statistic has them; returns why it stopped, or ''."""
+    known = plan.setdefault("disturbed", {})
+    found = [r for r in records() if str(number_of(r)) not in known.values()]
+    owed = {f"{group} {block}": share for (group, block), share in disturbed_blocks(found).items()
+            if f"{group} {block}" not in known}
+    for name in sorted(owed):
+        group, _, number = name.partition(" ")
+        block = max([plan["blocks"], *map(int, plan["further"])]) + 1
+        plan["further"][str(block)] = [c for c in plan["cells"] if group_of(c) == group]
+        plan["disturbed"][name] = str(block)
+        disk.write_json(plan_file(), plan)
+        say(f"block {block}: {group} again: the machine took {100 * owed[name]:.0f} % of the "
+            f"cores in block {number}")
+        if reason := complete_block(plan, block):
+            return reason
+    for name, block in known.items():
+        set_aside(name, block)
+    return ""
+
+
+def set_aside(name, again):
+    """Marks the launches of a disturbed block, once the block in its place is there."""
+    group, _, number = name.partition(" ")
+    there = {sessions.cell_of(r): r for r in records()
+             if number_of(r) == int(again) and r["status"] == "ok"}
+    old = {sessions.cell_of(r): r for r in records()
+           if number_of(r) == int(number) and group_of(r["id"]) == group and r["status"] == "ok"}
+    if not old or not old.keys() <= there.keys():
+        return
+    for cell, record in old.items():
+        share = 100 * (taken(record) or 0)
+        record.update(status="marked", reason=f"disturbed: the machine took {share:.0f} % of the "
+                                              f"cores; block {again} is in its place")
+        disk.write_json(sessions.session_folder()
+                        / f"{sessions.launch_name(cell, int(number))}.json", record)
 
 
 def further_block(plan):
@@ -147,15 +225,16 @@ def all_missing(plan):
 
 
 def numbers(plan):
-    """Blocks of a plan and those that were added to it."""
-    return [*range(1, plan["blocks"] + 1), *sorted(map(int, plan["further"]))]
+    """Blocks of a plan, the one that warms up first, and those that were added to it."""
+    first = 1 - bool(plan.get("warm_up"))
+    return [*range(first, plan["blocks"] + 1), *sorted(map(int, plan["further"]))]
 
 
 def run(plan, part=(1, 1)):
     """Runs the blocks that are not complete, as far as this part of them, until the disk has all
     that was planned; returns why it stopped, or ''."""
     for _ in range(1 + plan["tries"]):
-        if reason := run_all(plan, part) or make_good(plan):
+        if reason := run_all(plan, part) or make_good(plan) or replace_disturbed(plan):
             return reason
         lost = all_missing(plan)  # files of launches that were there may have been removed
         if not lost:
@@ -167,7 +246,7 @@ def run(plan, part=(1, 1)):
 def run_all(plan, part):
     """One pass over all blocks; returns why it stopped, or ''."""
     last = -(-plan["blocks"] * part[0] // part[1])
-    total = len(plan["cells"]) * plan["blocks"]
+    total = len(plan["cells"]) * (plan["blocks"] + bool(plan.get("warm_up")))
     begun, at_start = time.monotonic(), None
     for block in numbers(plan):
         if not missing(plan, block):
@@ -177,7 +256,8 @@ def run_all(plan, part):
         todo = max(0, total - len(sessions.launch_files(sessions.session_folder())))
         at_start = at_start or todo
         left = (time.monotonic() - begun) / (at_start - todo) * todo if todo < at_start else None
-        say(f"block {block} of {plan['blocks']}: {total - todo} of {total} launches done"
+        name = "warm-up block" if block == sessions.WARM_UP else f"block {block}"
+        say(f"{name} of {plan['blocks']}: {total - todo} of {total} launches done"
             + (f", about {left / 60:.1f} min left" if left else ""))
         if reason := complete_block(plan, block):
             return reason

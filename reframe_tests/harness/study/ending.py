@@ -39,7 +39,7 @@ def account(plan, stopped):
     """How a session ended: its exit status, and lines on what is not as it should be."""
     found = records()
     lines = [f"not used: {r['id']}: {r['reason']}" for r in found
-             if r["status"] not in ("ok", "accident")]
+             if r["status"] not in ("ok", "warm-up", "accident")]
     for cell, count in accidents.counted(found).items():
         kinds = sorted({r["accident"]["kind"] for r in found
                         if r["status"] == "accident" and sessions.cell_of(r) == cell})
@@ -58,7 +58,7 @@ def account(plan, stopped):
     if stopped or given_up:
         more = f"incomplete: {stopped or 'accidents cost more than could be measured again'}"
         return INCOMPLETE, [*lines, f"session {folder} is {more}; start again to go on"]
-    unused = sum(r["status"] != "ok" for r in found)
+    unused = sum(r["status"] not in ("ok", "warm-up") for r in found)
     lines.append(f"session {folder} is complete: {len(plan['cells'])} cells, {plan['blocks']} "
                  f"blocks, {unused} launches not used")
     if never:

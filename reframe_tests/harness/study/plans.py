@@ -144,10 +144,15 @@ def plan_file():
     return sessions.session_folder() / "session.json"
 
 
-def begin(tag, blocks, like="", tries=TRIES):
+#: A study of fewer launches only checks that things run, and needs no block to warm up.
+WARM_UP_FROM = 5
+
+
+def begin(tag, blocks, like="", tries=TRIES, warm_up=False):
     """Plans a new session and returns the plan; the environment then names the session.
 
     Of the tag's cells those are measured in whose names the regular expression `like` is found.
+    A block to warm up comes first, where `warm_up` says so or enough launches follow.
     """
     say(f"new session: finding the cells of tag {tag!r}")
     cells, files, partitions, skipped, _, usual = list_cells(tag, like)
@@ -158,6 +163,7 @@ def begin(tag, blocks, like="", tries=TRIES):
     plan = new_plan(
         tag=tag, blocks=blocks or usual, seed=random.SystemRandom().randrange(1 << 31),
         cells=cells, files=files, partitions=partitions, like=like, tries=tries,
+        warm_up=warm_up or (blocks or usual) >= WARM_UP_FROM,
         skipped=[{"cell": cell, "reason": skipped[cell]} for cell in sorted(skipped)])
     write_plan(plan)
     return plan

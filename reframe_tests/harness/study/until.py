@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Studies that stop by themselves: launches go on where the interval is still too wide.
+"""Studies that stop by themselves: launches go on where an interval is too wide, or a question is
+not settled.
 
 The rule itself is the R package's (`wide_groups()`), so that what stops a study is
 what its figures show. Groups of cells that are compared go on as a whole.
@@ -7,6 +8,7 @@ what its figures show. Groups of cells that are compared go on as a whole.
 
 import csv
 import itertools
+import math
 import re
 import time
 from dataclasses import dataclass
@@ -19,6 +21,8 @@ from .plans import say
 # Under so many launches no interval is made; a cell of which none of them is usable is given up.
 FIRST_BLOCKS = 5
 MOST_BLOCKS = 500
+#: What `make study` spends on questions that are not settled, unless it is told (s).
+BUDGET_S = 300.0
 
 
 def share(text):
@@ -41,7 +45,8 @@ def seconds(text):
 
 @dataclass(frozen=True)
 class Group:
-    """How well what is compared in a group is known. `width` is relative, None with too few."""
+    """How well what is compared in a group is known. `width` is relative, None with too few;
+    `wide`: it is to go on."""
 
     name: str
     cells: tuple
@@ -57,10 +62,12 @@ class Group:
 
 
 def groups(folder, until):
-    """Groups of a session, widest first. RuntimeError: R could not tell, with its words."""
+    """Groups of a session, widest first; `until` None: those with questions that are not settled.
+    RuntimeError: R could not tell, with its words."""
     if not sessions.launch_files(folder):
         return []
-    told = r.output_of(f"cotejo::print_wide_groups({r.text(folder)}, {until!r})")
+    width = "NA" if until is None else repr(until)
+    told = r.output_of(f"cotejo::print_wide_groups({r.text(folder)}, {width})")
     return [Group(name, tuple(cells.split(",")), int(blocks),
                   None if width == "NA" else float(width), at, wide == "TRUE", int(float(more)))
             for name, cells, blocks, width, at, wide, more in csv.reader(
@@ -77,7 +84,10 @@ class Budget:
         return time.monotonic() - self.begun
 
     def allows(self, more_s):
-        return self.limit_s is None or self.spent() + more_s <= self.limit_s
+        return more_s <= self.left()
+
+    def left(self):
+        return math.inf if self.limit_s is None else self.limit_s - self.spent()
 
     def __str__(self):
         of = "" if self.limit_s is None else f" of {self.limit_s / 60:.1f}"
@@ -87,6 +97,8 @@ class Budget:
 def report(found, until, budget):
     """Lines on how far a study is: what is still too wide, and what it would take."""
     wide = [g for g in found if g.wide]
+    if until is None:
+        return [f"{len(found) - len(wide)} of {len(found)} groups of questions settled, {budget}"]
     lines = [f"{len(found) - len(wide)} of {len(found)} groups within {100 * until:g} %, {budget}"]
     if wide:
         lines.append(f"widest: {wide[0]}; about {sum(g.more * len(g.cells) for g in wide)} more "
@@ -107,16 +119,36 @@ def still_wide(plan, found):
             if wide.get(c, next_number(c) <= FIRST_BLOCKS)]
 
 
+def affordable(found, left_s, per_launch):
+    """Groups whose forecast fits into the time that is left, those that need least first; where
+    none does, the one that needs least."""
+    chosen = []
+    for group in sorted((g for g in found if g.wide), key=lambda g: g.more * len(g.cells)):
+        left_s -= group.more * len(group.cells) * per_launch
+        if left_s < 0 and chosen:
+            break
+        chosen.append(group)
+    return chosen
+
+
 def go_on(plan, width, limit_s):
-    """Goes on with the groups that hold an effect with a wider interval than `width`.
+    """Goes on with the groups that hold an effect with a wider interval than `width`; without a
+    width with those whose questions are not settled, as far as the time will likely settle them.
 
     Returns the groups that are still too wide when the time does not allow another block, and why
     it stopped before that, or ''.
     """
     folder, budget, per_launch = sessions.session_folder(), Budget(limit_s), 0.0
+    if plan.get("warm_up") and (reason := complete_block(plan, sessions.WARM_UP)):
+        return [], reason
+    if width is None:
+        per_launch = plan["reframe_s"] / max(1, len(sessions.launch_files(folder)))
     while True:
         found = groups(folder, width)
         on = still_wide(plan, found)
+        if width is None:
+            cells = {c for g in affordable(found, budget.left(), per_launch) for c in g.cells}
+            on = [c for c in on if c in cells]
         wide = [group for group in found if group.wide]
         for line in report(found, width, budget) if found else []:
             say(line)
@@ -124,6 +156,8 @@ def go_on(plan, width, limit_s):
         block = min(map(next_number, on), default=0)
         only = [c for c in on if not sessions.measured(c, block)]
         if not only or block > MOST_BLOCKS or not budget.allows(per_launch * len(only)):
+            if width is None:
+                plan["budget_s"] = round(plan.get("budget_s", 0) + budget.spent(), 1)
             disk.write_json(folder / "session.json", plan)
             return wide, ""
         plan["blocks"] = max(plan["blocks"], block)

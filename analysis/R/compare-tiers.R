@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Verdicts of all pairs -> tiers: the configurations of a question as a partial order.
+
+#' Configurations in tiers, at each size of each stratum.
+#'
+#' The verdicts order the configurations: one is ahead of another where it is faster and the
+#' difference is not negligible. The first tier holds the configurations that none is ahead of; the
+#' second tier holds those that only members of the first are ahead of, and so on. Configurations
+#' of one tier are not ordered: they are within a bound of each other, or not settled.
+#' There is no further correction: the verdicts hold at the false discovery rate of their question
+#' ([compare_configurations()]), so that other questions take no tier away.
+#'
+#' @param comparison what [compare_configurations()] returned.
+#' @return data.table, a row a stratum, size and configuration: strata, `bytes`, `configuration`,
+#'   `tier` (`NA`: not tested against any other).
+#' @export
+tiers_of <- function(comparison) {
+  place <- c(strata_in(comparison), "bytes")
+  group <- number_of(comparison, place)
+  n <- nrow(comparison)
+  names <- c(comparison$a, comparison$b)
+  at <- number_of(list(group = c(group, group), name = names), c("group", "name"))
+  first <- which(!duplicated(at))
+  of <- c(group, group)[first]
+  tested <- tabulate(at[rep(!comparison$verdict %in% UNTESTED, 2L)], length(first)) > 0L
+  ahead <- comparison$verdict %in% DIRECTIONS & !comparison$relevance %in% "negligible"
+  faster <- comparison$verdict == "faster"
+  won <- fifelse(faster, at[seq_len(n)], at[n + seq_len(n)])[ahead]
+  lost <- fifelse(faster, at[n + seq_len(n)], at[seq_len(n)])[ahead]
+  tier <- rep(NA_integer_, length(first))
+  open <- tested
+  for (level in seq_len(length(first))) {
+    if (!any(open)) break
+    beaten <- seq_along(open) %in% lost[open[won] & open[lost]]
+    taken <- open & !beaten
+    # Verdicts that run in a circle order nobody.
+    taken <- taken | open & !of %in% of[taken]
+    tier[taken] <- level
+    open <- open & !taken
+  }
+  out <- comparison[(first - 1L) %% n + 1L, place, with = FALSE]
+  set(out, j = c("configuration", "tier"), value = list(names[first], tier))
+  setorderv(out, c(place, "tier", "configuration"), na.last = TRUE)
+  out[]
+}
+
+# Verdicts of comparisons that no test was made of.
+UNTESTED <- "not tested"
+
+#' Which configuration is faster than every other, at each size of each stratum.
+#'
+#' @inheritParams tiers_of
+#' @return data.table, a row a stratum and size: strata, `bytes`, `winner`: the only configuration
+#'   of the first tier ([tiers_of()]). It is empty where there are several, or where one was not
+#'   tested.
+#' @export
+fastest_of <- function(comparison) {
+  tiers <- tiers_of(comparison)
+  out <- tiers[, list(
+    winner = if (sum(tier %in% c(1L, NA)) == 1L && .N > 1L) configuration[tier %in% 1L] else ""
+  ), by = c(strata_in(comparison), "bytes")]
+  setkeyv(out, c(strata_in(comparison), "bytes"))
+  out[]
+}
+
+#' The columns of a comparison that tell its strata apart.
+#' @noRd
+strata_in <- function(comparison) names(comparison)[seq_len(match("a", names(comparison)) - 1L)]
