@@ -129,7 +129,11 @@ def system_packages(listed="debian", *, needed=True):
         run(["dpkg", "--force-confold", "--configure", "--pending"], env=environment)
         wait = ["-q", "-o", "DPkg::Lock::Timeout=300"]
         run(["apt-get", "update", *wait], env=environment)
-        run([*command.split()[:2], "-y", *wait, *command.split()[2:]], env=environment)
+        words = command.split()
+        if not needed:  # releases of Debian and Ubuntu differ in what they have
+            words = [word for word in words if word not in missing or subprocess.run(
+                ["apt-cache", "show", word], capture_output=True).returncode == 0]
+        run([*words[:2], "-y", *wait, *words[2:]], env=environment)
 
 
 def lock_hash(*names):

@@ -74,7 +74,9 @@ trend_of <- function(block, level) {
 plot_drift <- function(summary) {
   levels <- levels_of_blocks(summary)
   drift <- drift_of_levels(levels)
-  shown <- levels[drift, on = c("site", "session", "transport")]
+  all <- levels[drift, on = c("site", "session", "transport")]
+  largest <- utils::head(drift[order(-abs(change))], MOST_PANELS)
+  shown <- all[largest, on = c("site", "session", "transport"), nomatch = NULL]
   shown[, panel := sprintf(
     "%s, session %s, %s: %+.1f %%%s%s", site, session, title_of(transport), 100 * change,
     fifelse(is.na(p), "", paste(", p =", format_p(p))),
@@ -90,10 +92,18 @@ plot_drift <- function(summary) {
     ggplot2::geom_hline(yintercept = 0, linewidth = 0.3, colour = "grey40") +
     ggplot2::geom_line(data = lines, colour = COLOURS[[2L]], linetype = "42", linewidth = 0.5) +
     ggplot2::geom_point(size = 1.5, colour = COLOURS[[1L]]) +
-    ggplot2::facet_wrap(~panel, ncol = 1L, scales = "free") +
+    ggplot2::facet_wrap(~panel, ncol = 2L, scales = "free",
+      labeller = ggplot2::as_labeller(fit_titles(2L))) +
     ggplot2::scale_x_continuous("block, in the order of the session", breaks = whole_breaks) +
     ggplot2::ylab("times of the block against the median (%)") +
-    ggplot2::labs(title = "Drift and warm-up over the session", caption = caption_of(
+    ggplot2::labs(title = sprintf(
+      "Times changed by up to %s %% over a session", format_digits(100 * max(abs(drift$change)))
+    ), subtitle = if (nrow(largest) < nrow(drift)) {
+      sprintf(
+        "The %d of %d sessions and transports with the largest change; the CSV file has all.",
+        nrow(largest), nrow(drift)
+      )
+    }, caption = caption_of(
       paste(
         "Points: geometric mean over all configurations and sizes of the launch medians of a",
         "block over their median. Dashed: Theil's trend, its change over the session in the title",
@@ -101,7 +111,7 @@ plot_drift <- function(summary) {
         "standard deviations."
       ), drift$blocks, summary$simulated
     )) + theme_cotejo()
-  with_data(plot, shown[, !c("panel", "percent")])
+  with_data(plot, all)
 }
 
 trend_line <- function(block, level, change) {

@@ -53,15 +53,16 @@ caption_of <- function(shown, n, simulated) {
 # So few launches have no interval, and the caption does not promise one.
 without_intervals <- function(text) {
   text <- sub(",? with its 95 % interval( over launches)?", "", text)
-  text <- gsub("Bars: (its )?95 % interval[^.]*[.] ?", "", text)
+  text <- gsub("(Bars|Thick lines): (its )?95 % interval[^.]*[.] ?", "", text)
   paste(trimws(text), sprintf("No intervals: fewer than %d launches.", MIN_LAUNCHES))
 }
 
-#' Points of launches, medians and intervals over message size, log-log.
+#' Medians, their intervals and the ranges of launches over message size, log-log.
 #'
 #' @param value,low,high columns of the tables; `factor` takes them to the `unit` of the axis.
 #' @noRd
-plot_by_size <- function(points, medians, by, value, low, high, unit, factor, title, what) {
+plot_by_size <- function(points, medians, by, value, low, high, unit, factor, title, what,
+                         best = "lowest") {
   points <- copy(points)[, `:=`(panel = panel_of(points), level = shown_levels(points, by))]
   medians <- copy(medians)[, `:=`(panel = panel_of(medians), level = shown_levels(medians, by))]
   all_sizes <- medians$bytes
@@ -78,22 +79,65 @@ plot_by_size <- function(points, medians, by, value, low, high, unit, factor, ti
   plot <- draw_curves(points, medians) +
     scale_bytes(all_sizes) +
     ggplot2::scale_y_log10(unit, breaks = decades, labels = format_axis) +
-    ggplot2::labs(title = title, caption = caption_of(what, medians$n, medians$simulated))
+    ggplot2::labs(
+      title = with_finding(title, leader_of_curves(medians, best)),
+      subtitle = where_measured(medians),
+      caption = caption_of(what, medians$n, medians$simulated)
+    )
   with_data(plot, data)
 }
 
-#' Curves of medians with their intervals, and the launches as points behind them.
+#' A title that says what is shown and what was found.
+#' @noRd
+with_finding <- function(title, finding) paste(c(title, finding), collapse = ": ")
+
+#' What was measured and where, for a subtitle.
+#' @noRd
+where_measured <- function(table) {
+  some <- function(values, what) {
+    values <- unique(as.character(values))
+    values <- values[nzchar(values)]
+    if (length(values) > 4L) paste(length(values), what) else toString(values)
+  }
+  parts <- c(
+    some(title_of(table$operation), "operations"), some(title_of(table$transport), "transports"),
+    if (!is.null(table$site)) paste("site", some(table$site, "sites"))
+  )
+  sentence_case(toString(parts[nzchar(parts)]))
+}
+
+#' Which level has the lowest (or highest) median most often: a finding for a title. `NULL` where
+#' nothing stands beside one another.
 #'
-#' @param points table with `x`, `y`, `level`, `panel`; may have no rows.
+#' @param medians with `panel`, `level`, `x` (or another column of places) and `y`.
+#' @noRd
+leader_of_curves <- function(medians, best = "lowest", x = "bytes") {
+  sign <- if (best == "lowest") 1 else -1
+  led <- medians[is.finite(y), list(
+    several = uniqueN(level), leader = as.character(level)[which.min(sign * y)]
+  ), by = c("panel", x)][several > 1L]
+  if (!nrow(led)) {
+    return(NULL)
+  }
+  count <- sort(table(led$leader), decreasing = TRUE)
+  sprintf("%s %s at %d of %d points", names(count)[[1L]], best, count[[1L]], nrow(led))
+}
+
+#' Curves of medians with their intervals, and the range of the launches behind them.
+#'
+#' @param points launches: table with `x`, `y`, `level`, `panel`; may have no rows.
 #' @param medians the same with `y_low` and `y_high`.
 #' @param scales of the panels: `free_y` gives each its own.
 #' @param columns of panels.
 #' @param lines whether lines lead from point to point; a line needs two.
-#' @param jitter of the points to either side, in units of the axis (octaves on a log axis).
 #' @return a ggplot without axes' scales.
 #' @noRd
-draw_curves <- function(points, medians, scales = "fixed", columns = NULL, lines = TRUE,
-                        jitter = 0.05) {
+draw_curves <- function(points, medians, scales = "fixed", columns = NULL, lines = TRUE) {
+  # One line for all launches of a point: hundreds of figures with a mark for each launch would be
+  # slow to draw and to open.
+  ranges <- points[, list(y = y[[1L]], y_low = min(y), y_high = max(y)),
+    by = c("panel", "level", "x")
+  ][y_low < y_high]
   # A line needs two points, and leads through one configuration: one point at each place.
   several <- medians[, list(count = .N, places = uniqueN(x)), by = c("panel", "level")]
   several <- several[lines & count > 1L & count == places]
@@ -102,10 +146,9 @@ draw_curves <- function(points, medians, scales = "fixed", columns = NULL, lines
   joined[, part := parts_of_line(x), by = c("panel", "level")]
   if (is.null(columns)) columns <- columns_of_panels(uniqueN(medians$panel))
   ggplot(medians, aes(x, y, colour = level)) +
-    ggplot2::geom_point(
-      aes(shape = level),
-      data = points, size = 0.7, alpha = 0.35,
-      position = ggplot2::position_jitter(width = jitter, height = 0, seed = 1L)
+    ggplot2::geom_linerange(
+      aes(ymin = y_low, ymax = y_high),
+      data = ranges, linewidth = 0.2, alpha = 0.6, show.legend = FALSE
     ) +
     ggplot2::geom_line(
       aes(linetype = level, group = interaction(level, part)),
@@ -113,7 +156,7 @@ draw_curves <- function(points, medians, scales = "fixed", columns = NULL, lines
     ) +
     ggplot2::geom_linerange(
       aes(ymin = y_low, ymax = y_high),
-      linewidth = 0.4, alpha = 0.6, na.rm = TRUE
+      linewidth = 0.9, alpha = 0.5, na.rm = TRUE, show.legend = FALSE
     ) +
     ggplot2::geom_point(aes(shape = level), size = 1.6) +
     ggplot2::facet_wrap(
@@ -190,12 +233,7 @@ plot_latency <- function(summary, medians, by = "mpi") {
   plot_by_size(
     summary[summary$median_s > 0], medians[medians$median_s > 0], by,
     "median_s", "low_s", "high_s", "time of one message, one way (\u00b5s)", 1e6,
-    "Time of one message by size",
-    paste(
-      "Small points: medians of single launches. Large points: median of the launch medians.",
-      "Bars: 95 % interval over launches. Points are shifted horizontally so that they do not",
-      "overlap."
-    )
+    "Time of one message", WHAT_CURVES_SHOW
   )
 }
 
@@ -208,13 +246,9 @@ plot_bandwidth <- function(summary, medians, by = "mpi") {
   plot_by_size(
     summary[summary$bytes > 0], medians[medians$bytes > 0], by,
     "bytes_per_s", "bytes_per_s_low", "bytes_per_s_high",
-    "bandwidth (MB/s)", 1e-6,
-    "Bandwidth of one message by size",
-    paste(
-      "Bandwidth: message size over its time; 1 MB is 10\u2076 B. Small points: from the medians",
-      "of single launches. Large points: from the median of the launch medians. Bars: 95 %",
-      "interval over launches. Points are shifted horizontally so that they do not overlap."
-    )
+    "bandwidth (MB/s)", 1e-6, "Bandwidth of one message",
+    paste("Bandwidth: message size divided by time; 1 MB is 10\u2076 B.", WHAT_CURVES_SHOW),
+    "highest"
   )
 }
 
@@ -227,12 +261,18 @@ plot_bandwidth <- function(summary, medians, by = "mpi") {
 plot_difference <- function(comparison, delta = 0.03) {
   table <- copy(comparison)[!is.na(ratio)]
   # What is compared is no column.
-  for (name in setdiff(c("operation", "transport"), names(table))) set(table, j = name, value = "")
+  for (name in setdiff(c("operation", "transport"), names(table))) {
+    set(table, j = name, value = "")
+    setcolorder(table, name)
+  }
   table[, pair := paste0(title_of(a), " / ", title_of(b))]
   pair_names <- unique(table$pair)
   where <- panel_of(table)
   panels <- c(t(outer(levels(where), pair_names, paste, sep = "\n")))
   set(table, j = "panel", value = droplevels(factor(paste0(where, "\n", table$pair), panels)))
+  if (nlevels(table$panel) > MOST_PANELS) {
+    return(plot_winners(table[, !c("panel", "pair")], where))
+  }
   table[, x := place_bytes(bytes, table$bytes)]
   table[, shown := result_of(table)]
   labels <- caption_of(
@@ -267,9 +307,100 @@ plot_difference <- function(comparison, delta = 0.03) {
     ggplot2::scale_y_continuous(
       "ratio of times, first / second", trans = "log2", breaks = ratio_breaks, labels = format_axis
     ) +
-    ggplot2::labs(title = "Relative difference by size", caption = labels) +
+    ggplot2::labs(
+      title = say_wins(fastest_of(table[, !c("panel", "pair", "x", "shown")])$winner),
+      subtitle = paste("Ratio of times by message size.", where_measured(table)), caption = labels
+    ) +
     theme_cotejo()
   with_data(plot, table[, setdiff(names(table), c("panel", "pair", "x", "shown")), with = FALSE])
+}
+
+#' Who is fastest in how many tests, as a title.
+#' @noRd
+say_wins <- function(winner) {
+  won <- sort(table(winner[nzchar(winner)]), decreasing = TRUE)
+  of <- count_of(length(winner), "test", "tests")
+  if (!length(won)) {
+    return(sprintf("No single winner in %s", of))
+  }
+  sprintf("%s of %s", in_series(sprintf("%s is fastest in %d", title_of(names(won)), won)), of)
+}
+
+# Classes of the lead over the next, and how much of the winner's colour each has.
+LEADS <- c(`< 1.1 times` = 0.35, `< 1.5` = 0.6, `< 2` = 0.8, `more` = 1)
+LEAD_ENDS <- c(1.1, 1.5, 2, Inf)
+# Rows of a figure of winners: more do not fit a page.
+MOST_ROWS <- 30L
+# Columns; of more sizes only powers of two are shown.
+MOST_SIZES <- 24L
+
+#' Winners of many strata: a row a stratum, a column a size, coloured by the winner, deeper the
+#' further it is ahead of the next.
+#'
+#' @param table comparison.
+#' @param where what tells its strata apart, a text for each row.
+#' @noRd
+plot_winners <- function(table, where) {
+  place <- c(strata_in(table), "bytes")
+  won <- fastest_of(table)
+  each <- rbind(
+    cbind(table[, place, with = FALSE], side = table$a, ahead = 1 / table$ratio),
+    cbind(table[, place, with = FALSE], side = table$b, ahead = table$ratio)
+  )
+  next_to <- each[won, on = c(place, side = "winner")][, list(ahead = min(ahead)), by = place]
+  won[next_to, ahead := i.ahead, on = place]
+  rows <- cbind(table[, place, with = FALSE], where = gsub("\n", ", ", where, fixed = TRUE))
+  won[unique(rows, by = place), where := i.where, on = place]
+  if (uniqueN(won$bytes) > MOST_SIZES) {
+    won <- won[bytes == 0 | log2(pmax(bytes, 1)) %% 1 == 0]
+  }
+  far <- won[, list(far = max(c(0, ahead[nzchar(winner)]), na.rm = TRUE)), by = "where"]
+  shown <- won[where %in% utils::head(far[order(-far)]$where, MOST_ROWS)]
+  labels <- unique(won$where[won$where %in% shown$where])
+  none <- "no single winner"
+  levels <- c(title_of(in_order(setdiff(unique(shown$winner), ""))), none)
+  shown[, `:=`(
+    where = factor(where, rev(labels)), size = factor(bytes, sort(unique(bytes))),
+    shown = factor(fifelse(nzchar(winner), title_of(winner), none), levels),
+    lead = factor(
+      names(LEADS)[findInterval(fcoalesce(ahead, 1), LEAD_ENDS, left.open = TRUE) + 1L],
+      names(LEADS)
+    )
+  )]
+  colours <- vapply(in_order(setdiff(unique(shown$winner), "")), colour_of_family, "")
+  plot <- ggplot(shown, aes(size, where)) +
+    ggplot2::geom_tile(
+      aes(fill = shown, alpha = lead), data = shown[nzchar(winner)], colour = "white",
+      linewidth = 0.3
+    ) +
+    ggplot2::geom_point(aes(fill = shown), data = shown[!nzchar(winner)], shape = 21, size = 0.7,
+      stroke = 0, show.legend = FALSE) +
+    ggplot2::scale_fill_manual(
+      values = stats::setNames(c(colours, "grey70"), levels),
+      breaks = utils::head(levels, -1L)
+    ) +
+    ggplot2::scale_alpha_manual(values = LEADS, drop = FALSE) +
+    ggplot2::scale_x_discrete("message size",
+      limits = levels(shown$size), labels = function(v) format_bytes(as.numeric(v)),
+      guide = ggplot2::guide_axis(angle = 60)) +
+    ggplot2::scale_y_discrete(NULL, limits = levels(shown$where), labels = function(v) {
+      vapply(strwrap(v, 60L, simplify = FALSE), paste, "", collapse = "\n")
+    }) +
+    ggplot2::labs(
+      title = say_wins(won$winner),
+      subtitle = paste(c(
+        paste("Fastest library by message size.", where_measured(table)),
+        if (length(labels) < uniqueN(won$where)) {
+          sprintf("The %d of %d rows with the largest leads; the CSV file has all.",
+            length(labels), uniqueN(won$where))
+        }
+      ), collapse = "\n"),
+      caption = caption_of(paste(
+        "Colour: the library that is faster than every other; deeper: further ahead of the next.",
+        "Grey point: no single winner."
+      ), pmin(table$n_a, table$n_b), table$simulated)
+    ) + theme_cotejo()
+  with_data(plot, table)
 }
 
 # Powers of two for large ratios, a few round numbers for small ones.

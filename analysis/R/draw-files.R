@@ -114,28 +114,45 @@ measured_by_size <- function(medians) {
 # Experiments whose bandwidth says more than their time: one message between two ranks.
 MESSAGES <- c("pingpong", "pingping", "stream", "exchange", "datatypes", "imb")
 
+#' The operation of which others are variants: `bcast` of `ibcast.compute` and `bcast_init`, and of
+#' `bcast-first`.
+#' @noRd
+base_operation <- function(operation) {
+  base <- sub("_init$", "", sub("[-.].*$", "", operation))
+  sub("^i(?=all|barrier|bcast|exscan|gather|neighbor|reduce|scan|scatter)", "", base, perl = TRUE)
+}
+
+# The same of very many rows.
+base_of <- function(operation) {
+  few <- unique(operation)
+  base_operation(few)[match(operation, few)]
+}
+
+# An experiment with more panels has figures for each of its operations and their variants.
+APART_FROM <- 120L
+
 #' The figures that a study has the data for: `name`, `kind`, `experiment`, `operation`
-#' (`NA`: all), `work` (their rows). An experiment with more panels than a file may have gets a
-#' figure for each of its operations.
+#' ([base_operation()]; `NA`: all), `work` (their rows). Times of the messages of many panels say
+#' as much as their bandwidths.
 #' @noRd
 list_figures <- function(study) {
   # Other tools' benchmarks after our own.
   names <- measured_by_size(study$medians)
   names <- names[order(names == "imb")]
-  slug <- function(text) gsub("[^A-Za-z0-9]+", "-", tolower(text))
   rbindlist(c(lapply(names, function(one) {
     medians <- study$medians[experiment == one]
+    panels <- uniqueN(panel_of(medians))
     kinds <- c(
       if (any(study$comparison$experiment == one)) "difference", "latency",
-      if (one %in% MESSAGES && any(medians$bytes > 0)) "bandwidth"
+      if (one %in% MESSAGES && any(medians$bytes > 0) && panels <= MOST_PANELS) "bandwidth"
     )
-    operations <- sort(unique(medians$operation), method = "radix")
-    apart <- length(operations) > 1L && uniqueN(panel_of(medians)) > MOST_PANELS
+    operations <- unique(base_operation(sort(unique(medians$operation), method = "radix")))
+    apart <- length(operations) > 1L && panels > APART_FROM
     rbindlist(lapply(if (apart) operations else NA_character_, function(operation) {
       of <- study$summary$experiment == one
-      if (apart) of <- of & study$summary$operation == operation
+      if (apart) of <- of & base_of(study$summary$operation) == operation
       data.table(
-        name = paste(c(slug(one), if (apart) slug(operation)), collapse = "-"), kind = kinds,
+        name = slug_of_question(one, operation), kind = kinds,
         experiment = one, operation = operation, work = sum(of)
       )[, name := paste0(kind, "-", name)]
     }))
@@ -147,6 +164,13 @@ list_figures <- function(study) {
   }))
 }
 
+#' The part of file names that says what a figure or page is about.
+#' @noRd
+slug_of_question <- function(experiment, operation) {
+  slug <- function(text) gsub("[^A-Za-z0-9]+", "-", tolower(text))
+  paste0(slug(experiment), fifelse(is.na(operation), "", paste0("-", slug(operation))))
+}
+
 #' One figure of a study; `NULL` where its operation has no data for it.
 #'
 #' @param figure row of [list_figures()].
@@ -154,7 +178,7 @@ list_figures <- function(study) {
 plot_figure <- function(study, figure) {
   of <- function(table) {
     rows <- table$experiment == figure$experiment
-    if (!is.na(figure$operation)) rows <- rows & table$operation == figure$operation
+    if (!is.na(figure$operation)) rows <- rows & base_of(table$operation) == figure$operation
     table[rows]
   }
   switch(figure$kind,
@@ -187,38 +211,11 @@ figure_endings <- function() c("svg", if (getOption("cotejo.pdf", FALSE)) "pdf",
 #' Write the files of a plot: SVG, the CSV behind it, and PDF where it is wanted.
 #' @noRd
 save_plot <- function(plot, out_dir, name) {
-  path <- function(page, ending) file.path(out_dir, paste0(name_of_page(name, page), ".", ending))
-  pages <- pages_of(plot)
-  for (i in seq_along(pages)) {
-    drawing <- lay_out(pages[[i]])
-    write_whole(path(i, "svg"), function(file) put_lines(svg_text(drawing), file))
-    if ("pdf" %in% figure_endings()) {
-      write_whole(path(i, "pdf"), function(file) draw_pdf(drawing, file))
-    }
-  }
-  write_csv(attr(plot, "data"), path(1L, "csv"))
-  remove_later_pages(out_dir, name, length(pages))
-}
-
-# An earlier drawing may have had more pages.
-remove_later_pages <- function(out_dir, name, pages) {
-  old <- parts_of_figure(out_dir, name)
-  unlink(old[as.integer(sub(".*-part-([0-9]+)[.][a-z]+$", "\\1", old)) > pages])
-}
-
-#' The files of the further pages of a figure, in their order.
-#' @noRd
-parts_of_figure <- function(out_dir, name, ending = "[a-z]+") {
-  folder <- dirname(file.path(out_dir, name))
-  there <- list.files(folder, sprintf("-part-[0-9]+[.]%s$", ending))
-  there <- there[startsWith(there, paste0(basename(name), "-part-"))]
-  number <- as.integer(sub(".*-part-([0-9]+)[.][a-z]+$", "\\1", there))
-  file.path(folder, there[order(number)])
-}
-
-# The first page of a figure has the figure's name, the next ones a number behind it.
-name_of_page <- function(name, page) {
-  paste0(name, ifelse(page > 1L, paste0("-part-", page), ""), recycle0 = TRUE)
+  path <- function(ending) file.path(out_dir, paste0(name, ".", ending))
+  drawing <- lay_out(fit_panels(plot))
+  write_whole(path("svg"), function(file) put_lines(svg_text(drawing), file))
+  if ("pdf" %in% figure_endings()) write_whole(path("pdf"), function(file) draw_pdf(drawing, file))
+  write_csv(attr(plot, "data"), path("csv"))
 }
 
 write_csv <- function(table, path) {

@@ -13,36 +13,62 @@ LINE_LENGTH <- list(caption = 112L, subtitle = 112L, title = 80L)
 # Panels that one file has at most.
 MOST_PANELS <- 12L
 
-#' Split a plot of many panels into several of at most [MOST_PANELS].
+#' Leave a plot at most [MOST_PANELS] panels: those in which its curves differ most. The subtitle
+#' says how many there are; the CSV of the figure has all of them.
 #'
 #' @param plot a ggplot; its panels are told apart by columns of its data and of its layers' data.
-#' @return list of ggplots; each has its number in the title where there are several.
 #' @noRd
-pages_of <- function(plot) {
+fit_panels <- function(plot) {
   columns <- names(c(plot$facet$params$facets, plot$facet$params$rows, plot$facet$params$cols))
   tables <- c(list(plot$data), lapply(plot$layers, `[[`, "data"))
   tables <- Filter(function(data) is.data.frame(data) && all(columns %in% names(data)), tables)
   if (!length(columns) || !length(tables)) {
-    return(list(plot))
+    return(plot)
   }
   panels <- unique(rbindlist(lapply(tables, function(data) {
     as.data.table(lapply(stats::setNames(columns, columns), function(name) data[[name]]))
   })))
-  setorderv(panels, columns)
-  parts <- split(seq_len(nrow(panels)), (seq_len(nrow(panels)) - 1L) %/% MOST_PANELS)
-  if (length(parts) == 1L) {
-    return(list(plot))
+  if (nrow(panels) <= MOST_PANELS) {
+    return(plot)
   }
-  lapply(seq_along(parts), function(i) {
-    wanted <- panels[parts[[i]]]
-    page <- plot
-    page$data <- rows_of_panels(plot$data, wanted)
-    page$layers <- lapply(plot$layers, function(layer) {
-      ggplot2::ggproto(NULL, layer, data = rows_of_panels(layer$data, wanted))
-    })
-    page$labels$title <- sprintf("%s (%d of %d)", plot$labels$title, i, length(parts))
-    page
+  setorderv(panels, columns)
+  most <- order(-spread_of_panels(plot$data, panels))[seq_len(MOST_PANELS)]
+  wanted <- panels[sort(most)]
+  plot$data <- rows_of_panels(plot$data, wanted)
+  plot$layers <- lapply(plot$layers, function(layer) {
+    ggplot2::ggproto(NULL, layer, data = rows_of_panels(layer$data, wanted))
   })
+  plot$labels$subtitle <- paste(c(plot$labels$subtitle, sprintf(
+    "The %d of %d panels whose curves differ most; the CSV file has all.", MOST_PANELS,
+    nrow(panels)
+  )), collapse = "\n")
+  plot
+}
+
+#' How far the curves of each panel are apart: the range of their mean logarithms; of ratios, the
+#' largest one.
+#' @noRd
+spread_of_panels <- function(data, panels) {
+  value <- if ("ratio" %in% names(data)) data$ratio else data$y
+  if (is.null(value)) {
+    return(rep(0, nrow(panels)))
+  }
+  level <- if ("ratio" %in% names(data) || is.null(data$level)) 1L else data$level
+  table <- data.table(
+    panel = key_of_panels(data, names(panels)), level, value = suppressWarnings(log(value))
+  )[is.finite(value)]
+  spread <- if ("ratio" %in% names(data)) {
+    table[, list(spread = max(abs(value))), by = "panel"]
+  } else {
+    table[, list(value = mean(value)), by = c("panel", "level")][,
+      list(spread = diff(range(value))), by = "panel"
+    ]
+  }
+  fcoalesce(spread$spread[match(key_of_panels(panels, names(panels)), spread$panel)], 0)
+}
+
+key_of_panels <- function(table, columns) {
+  do.call(paste, c(lapply(columns, \(name) as.character(table[[name]])), sep = "\r"))
 }
 
 rows_of_panels <- function(data, wanted) {
@@ -50,8 +76,8 @@ rows_of_panels <- function(data, wanted) {
   if (!is.data.frame(data) || !all(columns %in% names(data))) {
     return(data)
   }
-  key <- function(table) do.call(paste, c(lapply(columns, \(name) table[[name]]), sep = "\r"))
-  as.data.frame(data)[key(data) %in% key(wanted), , drop = FALSE]
+  rows <- key_of_panels(data, columns) %in% key_of_panels(wanted, columns)
+  as.data.frame(data)[rows, , drop = FALSE]
 }
 
 #' Lay out a plot: wrap its texts, build it once and give its panels their height.

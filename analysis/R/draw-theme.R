@@ -105,7 +105,7 @@ scale_bytes <- function(bytes, ...) {
   sizes <- sort(unique(bytes))
   powers <- 2^seq(0, 40, by = 2)
   shown <- powers[powers >= min(sizes[sizes > 0], 1) & powers <= max(sizes, 1)]
-  shown <- shown[seq(1L, length(shown), by = ceiling(length(shown) / 8))]
+  shown <- shown[seq(1L, length(shown), by = ceiling(length(shown) / 6))]
   zero <- if (any(sizes == 0)) zero_place(bytes)
   ggplot2::scale_x_continuous(
     "message size", trans = "log2", breaks = c(zero, shown),

@@ -88,7 +88,10 @@ plot_ratios <- function(table, exhibit, panel, axis, what, none = 1) {
       trans = "log2", breaks = ratio_breaks, labels = function(v) format_axis(signif(v, 3L))
     ) +
     ggplot2::labs(
-      title = exhibit$spec$title, caption = caption_of_exhibit(exhibit, what, shown$n)
+      title = with_finding(exhibit$spec$title, sprintf(
+        "from %s to %s", format_digits(min(shown$y), 2L), format_digits(max(shown$y), 2L)
+      )),
+      caption = caption_of_exhibit(exhibit, what, shown$n)
     )
   with_data(plot, table)
 }

@@ -2,8 +2,8 @@
 # Verbs that draw curves: by message size, by a parameter, with the gain of one side beside them.
 
 WHAT_CURVES_SHOW <- paste(
-  "Small points: medians of single launches. Large points: median of the launch medians, with its",
-  "95 % interval over launches."
+  "Points: median of the launch medians. Thick lines: its 95 % interval over launches.",
+  "Thin lines: range of the launches."
 )
 
 #' Time or bandwidth by message size.
@@ -41,15 +41,17 @@ plot_exhibit <- function(exhibit, x) {
   })
   if (!nrow(shown$medians)) await("sizes above zero")
   axis <- axis_of(x, as.numeric(shown$medians[[x]]), axes[[1L]])
+  rate <- unit$columns[[1L]] == "bytes_per_s" || isTRUE(unit$rate) || unit$factor == 100
+  found <- leader_of_curves(shown$medians, if (rate) "highest" else "lowest", x)
   placed <- lapply(shown, function(table) {
     set(table, j = "x", value = axis$place(as.numeric(table[[x]]), table$level))
   })
   # Panels of linear axes have each their own, or the slowest transport hides the others.
   free <- if (axes[[2L]] == "linear") "free_y" else "fixed"
-  plot <- draw_curves(placed$points, placed$medians, free, jitter = axis$jitter) + axis$scale +
+  plot <- draw_curves(placed$points, placed$medians, free) + axis$scale +
     y_axis(unit$axis, axes[[2L]]) +
     ggplot2::labs(
-      title = exhibit$spec$title,
+      title = with_finding(exhibit$spec$title, found),
       caption = caption_of_exhibit(exhibit, WHAT_CURVES_SHOW, placed$medians$n)
     )
   with_data(plot, tidy_data(placed$medians))
@@ -79,7 +81,7 @@ axis_of <- function(x, values, scale) {
   }
   if (sizes && scale == "log") {
     return(list(
-      scale = scale_bytes(values), jitter = 0.05,
+      scale = scale_bytes(values),
       place = function(v, level) place_bytes(v, values) * set_apart(level)
     ))
   }
@@ -91,7 +93,6 @@ axis_of <- function(x, values, scale) {
   if (scale == "log" && all(steps > 0)) {
     breaks <- steps[seq(1L, length(steps), by = ceiling(length(steps) / 9))]
     list(
-      jitter = 0.05,
       # Where there is one value only, its levels stand close together all the same.
       scale = ggplot2::scale_x_continuous(
         title,
@@ -101,7 +102,6 @@ axis_of <- function(x, values, scale) {
     )
   } else {
     list(
-      jitter = 0,
       scale = ggplot2::scale_x_continuous(title, breaks = binary_breaks, labels = label),
       place = function(v, level) v
     )
@@ -168,7 +168,13 @@ exhibit_gain <- function(exhibit) {
   both <- levels(curves$medians$panel) %in% as.character(gains$panel)
   panels <- levels(curves$medians$panel)[both]
   alone <- levels(curves$medians$panel)[!both]
+  # Two panels of each: those with the largest gains.
+  largest <- gains[is.finite(y), list(y = max(abs(y))), by = "panel"][order(-y)]$panel
+  most <- panels %in% as.character(utils::head(largest, MOST_PANELS %/% 2L))
+  left_out <- panels[!most]
+  panels <- panels[most]
   curves <- lapply(curves, function(table) table[panel %in% panels])
+  gains <- gains[panel %in% panels]
   levels <- c(levels(curves$medians$level), unique(gains$level))
   columns <- min(3L, length(panels))
   # Below a row of curves comes the row of their gains.
@@ -188,14 +194,20 @@ exhibit_gain <- function(exhibit) {
   points[, x := axis$place(bytes, level)]
   medians[, x := axis$place(bytes, level)]
   zero <- data.table(panel = factor(join_cells(panels, "gain (%)"), cells))
-  plot <- draw_curves(points, medians, "free_y", columns, jitter = axis$jitter) +
+  plot <- draw_curves(points, medians, "free_y", columns) +
     axis$scale +
     ggplot2::geom_hline(aes(yintercept = 0), data = zero, linewidth = 0.3, colour = "grey40") +
     ggplot2::scale_y_continuous(NULL, labels = format_axis) +
     ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(
       exhibit, paste(c(
         WHAT_CURVES_SHOW, if (rate) GAIN_OF_RATE else GAIN_OF_TIME,
-        if (length(alone)) sprintf("With one side only: %s.", paste(alone, collapse = "; "))
+        if (length(left_out)) {
+          sprintf(
+            "The %d of %d panels with the largest gains.", length(panels),
+            length(panels) + length(left_out)
+          )
+        },
+        if (length(alone)) sprintf("One level only: %s.", paste(alone, collapse = "; "))
       ), collapse = " "), curves$medians$n
     ))
   with_data(plot, medians[, !"x"])

@@ -64,7 +64,7 @@ exhibit_overlap <- function(exhibit) {
   tables <- lapply(tables, function(table) {
     where[table, on = intersect(names(where), setdiff(names(table), "x"))]
   })
-  plot <- draw_curves(tables$points, tables$medians, "free", jitter = 0) +
+  plot <- draw_curves(tables$points, tables$medians, "free") +
     ggplot2::scale_x_continuous("computation alone (\u00b5s)", labels = format_axis) +
     y_axis("time (\u00b5s)", "linear") +
     ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(exhibit, paste(

@@ -15,7 +15,7 @@ exhibit_rate <- function(exhibit) {
     set(table, j = "x", value = axis$place(table$cores, table$level))
     with_speedups(table, tables$medians[cores == 1], apart)
   })
-  plot <- draw_curves(shown$points, shown$medians, "free_y", jitter = axis$jitter) +
+  plot <- draw_curves(shown$points, shown$medians, "free_y") +
     axis$scale + y_axis("rate (Mop/s), and speed-up over one core", "linear") +
     ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(
       exhibit, paste(
@@ -63,7 +63,7 @@ exhibit_splits <- function(exhibit) {
     set(table, j = "x", value = axis$place(table$threads, table$level))
   })
   best <- best_splits(tables$medians)
-  plot <- draw_curves(tables$points, tables$medians, "free_y", jitter = axis$jitter) +
+  plot <- draw_curves(tables$points, tables$medians, "free_y") +
     axis$scale + y_axis("rate (Mop/s)", "linear") +
     ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(
       exhibit, c(WHAT_CURVES_SHOW, best$said), tables$medians$n

@@ -167,18 +167,9 @@ kept_files <- function(from, out_dir, files, work) {
     return(kept$value)
   }
   value <- work()
-  written <- with_parts(files(value), out_dir)
+  written <- files(value)
   if (length(written)) keep_written(value, written, out_dir, place)
   value
-}
-
-# Files, and the further pages of the figures among them.
-with_parts <- function(files, folder) {
-  if (!length(files)) {
-    return(NULL)
-  }
-  there <- list.files(folder, "-part-[0-9]+[.](svg|pdf)$", recursive = TRUE)
-  unique(c(files, there[sub("-part-[0-9]+([.][a-z]+)$", "\\1", there) %in% files]))
 }
 
 #' Checksums of files within a folder; `NA` of one that is not there.

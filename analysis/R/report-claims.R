@@ -72,15 +72,15 @@ say_claims <- function(judged) {
   if (!nrow(judged)) {
     return(NULL)
   }
-  count <- table(factor(judged$verdict, CLAIM_VERDICTS))
   said <- c(
-    holds = "%d hold", `holds in direction` = "%d hold in direction",
-    `holds by another amount` = "%d hold by another amount",
-    contradicted = "%d are contradicted", `not settled` = "%d are not settled",
-    `not comparable` = "%d cannot be judged"
-  )[names(count)]
+    holds = "hold", `holds in direction` = "hold in direction",
+    `holds by another amount` = "hold by another amount",
+    contradicted = "are contradicted", `not settled` = "are not settled",
+    `not comparable` = "cannot be judged"
+  )
+  there <- intersect(names(said), judged$verdict)
   sprintf(
-    "Of its %s %s.", count_of(nrow(judged), "conclusion", "conclusions"),
-    paste(sprintf(said, as.integer(count))[count > 0L], collapse = ", ")
+    "The paper judges %s conclusions of this study: %s.", fact_of_claims(judged),
+    in_series(paste(vapply(there, \(verdict) fact_of_claims(judged, verdict), ""), said[there]))
   )
 }

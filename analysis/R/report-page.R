@@ -11,8 +11,9 @@
 #' @param plots by name, as [save_plots()] takes them; drawn to the folder `figures` beside the
 #'   page, which shows them by `embed_plot(NAME)` and knows their names as `figures`.
 #' @param ... how much each plot is, `work` of [save_plots()].
+#' @param finish function of the body's HTML.
 #' @noRd
-render_page <- function(template, values, out_file, plots = list(), ...) {
+render_page <- function(template, values, out_file, plots = list(), ..., finish = identity) {
   figures <- file.path(dirname(out_file), "figures")
   labels <- save_plots(plots, figures, ...)
   message("writing ", out_file)
@@ -23,15 +24,10 @@ render_page <- function(template, values, out_file, plots = list(), ...) {
   drawn <- list.files(figures, "[.]svg$", full.names = TRUE)
   embedded <- sum(file.size(drawn)) <= MOST_EMBEDDED
   values$embed_plot <- function(name) {
-    pages <- c(
-      file.path(figures, paste0(name, ".svg")), parts_of_figure(figures, name, "svg")
-    )
-    htmltools::HTML(paste(vapply(pages, function(page) {
-      embed_plot(labels[[name]], page, embedded)
-    }, ""), collapse = ""))
+    embed_plot(labels[[name]], file.path(figures, paste0(name, ".svg")), embedded)
   }
   parts <- template_parts(readLines(template, encoding = "UTF-8"))
-  body <- render_parts(parts$body, list2env(values, parent = topenv()))
+  body <- finish(render_parts(parts$body, list2env(values, parent = topenv())))
   write_page(parts$head$title, body, out_file, contents = isTRUE(parts$head$contents))
 }
 
@@ -244,7 +240,7 @@ embed_svg <- function(file, alt, caption, name = NULL) {
 
 embed_plot <- function(labels, svg, embedded = TRUE) {
   name <- paste0("figures/", basename(svg))
-  data <- sub("(-part-[0-9]+)?[.]svg$", ".csv", name)
+  data <- sub("[.]svg$", ".csv", name)
   embed_svg(
     svg, paste(labels$title, labels$caption, sep = ". "),
     sprintf("<a href=\"%s\">Figure</a>, <a href=\"%s\">data (CSV)</a>", name, data),

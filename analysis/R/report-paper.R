@@ -33,19 +33,39 @@ write_paper_of <- function(study, source, out_file, session, published) {
     study$results, folder, session,
     published = published, summary = study$whole, shown = figures_of_paper
   )
-  claims <- read_claims(file.path(published, "claims.csv"))
-  about <- study$whole$test %in% unlist(strsplit(claims$tests, " +"))
+  printed <- read_claims(file.path(published, "claims.csv"))
+  about <- study$whole$test %in% unlist(strsplit(printed$tests, " +"))
   about <- with_columns(keep_rows(study$whole, which(about)), study$launches)
-  claims <- judge_claims(about, claims, study$delta)
+  claims <- judge_claims(about, printed, study$delta)
+  claims[, tests := printed$tests[match(paste(study, claim), paste(printed$study, printed$claim))]]
   given <- list(
     study = study, coverage = coverage, audit = audit_published(published), folder = folder,
     claims = claims, authors = authors_of(file.path(dirname(source), "..", "CITATION.cff"))
   )
   plots <- list(claims = plot_claims(claims))
-  render_page(source, given, out_file, plots)
-  list(
-    coverage = coverage, page = basename(out_file), figures = names(plots), exhibits = FALSE
+  with_facts(render_page(source, given, out_file, plots, finish = link_facts))
+  data <- c(
+    write_fact_data(given, dirname(out_file)), copy_exhibit_data(given, dirname(out_file))
   )
+  list(
+    coverage = coverage, page = c(basename(out_file), data, basename(print_page(out_file))),
+    figures = names(plots), exhibits = FALSE
+  )
+}
+
+#' The CSV files of the exhibits that the paper shows, beside its other data.
+#' @noRd
+copy_exhibit_data <- function(given, out_dir) {
+  shown <- figures_of_paper(given$coverage)
+  if (!NROW(shown)) {
+    return(NULL)
+  }
+  from <- file.path(given$folder, shown$study, paste0(shown$file, ".csv"))
+  files <- file.path("paper-data", sprintf("%s-%s.csv", shown$study, shown$file))
+  for (i in seq_along(files)) {
+    write_whole(file.path(out_dir, files[[i]]), function(file) put_copy(from[[i]], file))
+  }
+  files
 }
 
 STUDIES <- c(
@@ -116,27 +136,67 @@ paper_abstract <- function(study, coverage, claims, counts) {
     "Five studies of 2006 to 2012 asked which MPI library, transport, protocol and placement is",
     "faster on a cluster. Their machines no longer exist. We measure their questions again with",
     sprintf(
-      "%d libraries in %s launches on %s, replicate and interleave launches, and compare them",
-      uniqueN(used$mpi), format_whole(nrow(used)), count_of(uniqueN(used$site), "site", "sites")
+      "%s libraries in %s launches on %s %s, replicate and interleave launches, and compare them",
+      fact(uniqueN(used$mpi), "launches", "values of mpi where used is TRUE"),
+      fact(nrow(used), "launches", "rows where used is TRUE"),
+      fact(uniqueN(used$site), "launches", "values of site where used is TRUE"),
+      if (uniqueN(used$site) == 1L) "site" else "sites"
     ),
-    "with intervals that are corrected over message sizes.",
+    "with intervals that are corrected within each question.",
     sprintf(
-      "The data draw counterparts of %d of %d published figures and tables.",
-      sum(is_drawn(best$state)), nrow(best)
+      "The data draw counterparts of %s of %s published figures and tables.",
+      fact(
+        sum(is_drawn(best$state)), "exhibits",
+        "exhibits of the five studies whose best state is drawn or partly", COVERAGE_COMMAND
+      ),
+      fact(nrow(best), "exhibits", "exhibits of the five studies", COVERAGE_COMMAND)
     ),
     sprintf(
-      "%d of %d comparisons of libraries show a difference, %d show none beyond %s.",
-      sum(counts[c(DIRECTIONS, "differ")]), sum(counts), counts[["within"]],
-      say_percent(most_within(study$delta))
+      "%s of %s comparisons of libraries show a difference, %s show none beyond %s.",
+      fact_of_verdicts(counts, c(DIRECTIONS, "differ")), fact_of_verdicts(counts, names(counts)),
+      fact_of_verdicts(counts, "within"), say_percent(most_within(study$delta))
     ),
     sprintf(
       paste(
-        "%d of %d printed conclusions hold, %d more hold in direction, %d %s contradicted; the",
+        "%s of %s printed conclusions hold, %s more hold in direction, %s %s contradicted; the",
         "others are not settled or cannot be judged with these data."
       ),
-      judged[["holds"]], nrow(claims), sum(judged[HOLD_IN_DIRECTION]),
-      judged[["contradicted"]], if (judged[["contradicted"]] == 1L) "is" else "are"
+      fact_of_claims(claims, "holds"), fact_of_claims(claims),
+      fact_of_claims(claims, HOLD_IN_DIRECTION), fact_of_claims(claims, "contradicted"),
+      if (judged[["contradicted"]] == 1L) "is" else "are"
     )
+  )
+}
+
+COVERAGE_COMMAND <- "make figures DATA=reference"
+
+#' How many comparisons have one of some verdicts.
+#' @noRd
+fact_of_verdicts <- function(counts, verdicts) {
+  fact(
+    sum(counts[verdicts]), "comparisons",
+    paste("rows whose verdict is", in_series(verdicts, "or")), "make report DATA=reference"
+  )
+}
+
+#' How many conclusions of the studies have a verdict.
+#'
+#' @param claims what [judge_claims()] returned, of all studies or of one.
+#' @noRd
+fact_of_claims <- function(claims, wanted = NULL) {
+  one <- unique(claims$study)
+  rows <- paste(c(
+    if (length(one) == 1L) paste("Study", one), if (length(wanted)) paste("Verdict", in_series(wanted, "or"))
+  ), collapse = " and ")
+  tests <- unique(unlist(strsplit(claims$tests, " +")))
+  fact(
+    if (length(wanted)) sum(claims$verdict %in% wanted) else nrow(claims), "claims",
+    if (nzchar(rows)) paste("rows with", rows) else "all rows",
+    if (length(one) == 1L && length(tests)) {
+      sprintf("make study CELLS='^(%s)'", paste(utils::head(tests, 4L), collapse = "|"))
+    } else {
+      "make paper DATA=reference"
+    }
   )
 }
 
@@ -180,14 +240,14 @@ asked_by_study <- function(study) if (study %in% names(ASKED)) ASKED[[study]]
 #' What the verdicts on conclusions mean together.
 #' @noRd
 paper_discussion <- function(claims) {
-  share <- claims[, list(
-    held = sum(verdict %in% c("holds", HOLD_IN_DIRECTION)),
-    against = sum(verdict == "contradicted"), all = .N
-  ), by = "study"]
-  paste(paste(sprintf(
-    "%s: %d of %d conclusions hold in direction, %d against.",
-    vapply(share$study, name_of_study, ""), share$held, share$all, share$against
-  ), collapse = " "), paste(
+  share <- vapply(split(claims, by = "study", sorted = FALSE), function(part) {
+    sprintf(
+      "%s: %s of %s conclusions hold in direction, %s are contradicted.",
+      name_of_study(part$study[[1L]]), fact_of_claims(part, c("holds", HOLD_IN_DIRECTION)),
+      fact_of_claims(part), fact_of_claims(part, "contradicted")
+    )
+  }, "")
+  paste(paste(share, collapse = " "), paste(
     "A conclusion that does not hold here was measured on another machine, with other versions:",
     "that is a finding about change, not about the study."
   ))
@@ -264,13 +324,16 @@ say_drift <- function(drift) {
   sprintf(
     paste(
       "From the first block of a session to its last all times together changed by %s %% in the",
-      "middle and %s %% at most (Theil's slope, %s of %d blocks or more). Kendall's p is at most",
-      "0.05 in %d of them; in %d the first block was slower than the others by more than three of",
-      "their robust standard deviations. Comparisons within blocks cancel both."
+      "middle and %s %% at most (Theil's slope; %s sessions and transports of %d blocks or more).",
+      "Kendall's p is at most 0.05 in %s of them; in %s the first block was slower than the",
+      "others by more than three of their robust standard deviations. Comparisons within blocks",
+      "cancel both."
     ),
-    format_digits(100 * stats::median(change)), format_digits(100 * max(change)),
-    count_of(nrow(told), "session and transport", "sessions and transports"), MIN_LAUNCHES,
-    sum(told$p <= 0.05, na.rm = TRUE), sum(told$warm_up)
+    fact(format_digits(100 * stats::median(change)), "drift", "median of change (absolute)"),
+    fact(format_digits(100 * max(change)), "drift", "maximum of change (absolute)"),
+    fact(nrow(told), "drift", sprintf("rows with blocks of %d or more", MIN_LAUNCHES)),
+    MIN_LAUNCHES, fact(sum(told$p <= 0.05, na.rm = TRUE), "drift", "rows with p of 0.05 or less"),
+    fact(sum(told$warm_up), "drift", "rows with warm_up")
   )
 }
 
@@ -295,9 +358,12 @@ figures_of_paper <- function(coverage) {
 embed_exhibit <- function(row, folder) {
   embed_svg(
     file.path(folder, row$study, paste0(row$file, ".svg")), row$title,
-    htmlEscape(sprintf(
-      "%s. Counterpart of %s %s; class %s, at least %d launches of each configuration.", row$title,
-      name_of_study(row$study), row$exhibit, row$class, row$n
+    paste0(htmlEscape(sprintf(
+      "%s. Counterpart of %s %s; class %s, at least %d launches of each configuration. ",
+      row$title, name_of_study(row$study), row$exhibit, row$class, row$n
+    )), sprintf(
+      "<a href=\"paper-data/%s-%s.csv\">Data (CSV)</a>. Measured by <code>%s</code>.", row$study,
+      row$file, htmlEscape(sprintf("make study CELLS='^(%s)'", gsub(", ", "|", row$tests)))
     ))
   )
 }

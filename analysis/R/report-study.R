@@ -40,10 +40,14 @@ write_study <- function(study, out_file, session, published) {
   study$cards <- answer(study$comparison, study)
   write_answers(study$cards, file.path(dirname(out_file), ANSWERS))
   plots <- plots_of_study(study)
-  render_page("report", list(study = study), out_file, plots, list_figures(study)$work)
+  render_page(
+    "report", list(study = study, out_file = out_file), out_file, plots,
+    list_figures(study)$work
+  )
   list(
-    coverage = study$exhibits, page = basename(out_file), figures = names(plots),
-    answers = ANSWERS, said = say_cards(newest_first(study$cards, study$used))
+    coverage = study$exhibits, page = c(basename(out_file), question_pages(study)),
+    figures = names(plots), answers = ANSWERS,
+    said = say_cards(newest_first(study$cards, study$used))
   )
 }
 

@@ -93,27 +93,79 @@ test_that("a PDF has no date", {
   expect_identical(tools::md5sum(file), first)
 })
 
-test_that("a file has at most twelve panels: what has more becomes several, without a loss", {
-  data <- data.table(x = 1, y = 1:30, panel = factor(sprintf("panel %02d", 1:30)))
-  plot <- ggplot2::ggplot(data, ggplot2::aes(x, y)) + ggplot2::geom_point() +
-    ggplot2::geom_hline(ggplot2::aes(yintercept = y), data = data[1:13]) +
+test_that("a file has at most twelve panels: those that differ most, and the CSV has all", {
+  data <- data.table(x = 1, y = rep(2^c(0:29, 0), 2L))
+  data[, panel := rep(sprintf("panel %02d", 1:31), 2L)]
+  data[, level := factor(rep(c("a", "b"), each = 31L))]
+  data[level == "b", y := 1]
+  plot <- ggplot2::ggplot(data, ggplot2::aes(x, y, colour = level)) + ggplot2::geom_point() +
+    ggplot2::geom_hline(ggplot2::aes(yintercept = y), data = data[1:29]) +
     ggplot2::facet_wrap(~panel, ncol = 3L) + theme_cotejo() + ggplot2::labs(title = "Many")
   out <- fresh_folder()
   save_plot(with_data(plot, data), out, "many")
-  files <- c("many.svg", "many-part-2.svg", "many-part-3.svg")
-  expect_setequal(list.files(out), c(files, "many.csv"))
-  expect_identical(basename(parts_of_figure(out, "many", "svg")), files[-1L])
-  panels <- lapply(file.path(out, files), function(file) {
-    texts <- texts_of(paste(readLines(file), collapse = "\n"))$label
-    expect_match(texts[grepl("^Many", texts)], "of 3)", fixed = TRUE)
-    grep("^panel", texts, value = TRUE)
-  })
-  expect_lte(max(lengths(panels)), 12L)
-  expect_identical(sort(unlist(panels)), levels(data$panel))
-  # All pages are kept and copied, and an earlier drawing's are removed.
-  expect_setequal(with_parts(c("many.svg", "many.csv"), out), c(files, "many.csv"))
-  save_plot(with_data(many(3L), data), out, "many")
-  expect_length(parts_of_figure(out, "many"), 0L)
+  expect_setequal(list.files(out), c("many.svg", "many.csv"))
+  texts <- texts_of(paste(readLines(file.path(out, "many.svg")), collapse = "\n"))$label
+  expect_setequal(grep("^panel", texts, value = TRUE), sprintf("panel %02d", 19:30))
+  expect_match(texts, "The 12 of 31 panels whose curves differ most", fixed = TRUE, all = FALSE)
+  expect_identical(nrow(data.table::fread(file.path(out, "many.csv"))), 62L)
+})
+
+# Levels of a plot that its legend does not name.
+unnamed_levels <- function(plot, texts) {
+  tables <- c(list(plot$data), lapply(plot$layers, `[[`, "data"))
+  tables <- Filter(function(d) is.data.frame(d) && !is.numeric(d$level), tables)
+  levels <- unique(unlist(lapply(tables, function(d) as.character(d$level))))
+  if (length(levels) > 1L) setdiff(levels, texts$label)
+}
+
+# Whether a plot of numbers has a vertical axis without a unit.
+lacks_unit <- function(built, axis) {
+  scale <- built$layout$panel_scales_y[[1L]]
+  if (is.character(scale$name)) axis <- scale$name
+  !scale$is_discrete() && !grepl("[(].+[)]$|%|ratio", paste(axis, collapse = ""))
+}
+
+# The rules that a figure breaks.
+faults_of_figure <- function(plot) {
+  fitted <- fit_panels(plot)
+  drawing <- lay_out(fitted)
+  built <- without_notes(ggplot2::ggplot_build(fitted))
+  texts <- texts_of(svg_text(drawing))
+  rules <- c(
+    panels = nrow(built$layout$layout) > MOST_PANELS, height = drawing$height > 11,
+    legend = length(unnamed_levels(plot, texts)) > 0L, unit = lacks_unit(built, plot$labels$y),
+    text = min(texts$size) < 8, title = !nzchar(paste(plot$labels$title, collapse = ""))
+  )
+  names(rules)[rules]
+}
+
+test_that("figures keep to the rules: panels, height, legend, unit, size of text, title", {
+  places <- sprintf("place-%02d", 1:7)
+  design <- design_of(
+    bytes = 4^(0:4), transport = c("shm", "tcp"), placement = places, mpi = c("openmpi", "mpich")
+  )[, time := fifelse(mpi == "openmpi", 1e-6, 2e-6) * (1 + bytes / 1000)]
+  study <- suppressMessages(analyse(plant(fresh_folder(), design)))
+  plots <- lapply(plots_of_study(study), function(make) make())
+  expect_true(all(c("difference-pingpong", "latency-pingpong", "drift") %in% names(plots)))
+  for (name in names(plots)) expect_identical(faults_of_figure(plots[[!!name]]), character())
+  # The many panels of a difference are a map of winners.
+  map <- plots[["difference-pingpong"]]
+  expect_identical(map$labels$title, "Open MPI is fastest in 70 of 70 tests")
+  expect_identical(nlevels(map$data$where), 14L)
+  expect_match(plots[["latency-pingpong"]]$labels$title, "Open MPI lowest at 70 of 70 points")
+  # The test sees what breaks each rule.
+  bad <- many(3L) + ggplot2::labs(title = NULL)
+  expect_identical(faults_of_figure(bad), c("unit", "title"))
+  tall <- ggplot2::ggplot(
+    data.frame(x = 1, y = sprintf("row %d", 1:90)), ggplot2::aes(x, y)
+  ) + ggplot2::geom_point() + theme_cotejo(6) + ggplot2::labs(title = "Tall") +
+    ggplot2::theme(axis.text = ggplot2::element_text(size = 6))
+  expect_identical(faults_of_figure(tall), c("height", "text"))
+  data <- data.table(x = 1:2, y = 1:2, level = c("a", "b"))
+  unnamed <- ggplot2::ggplot(data, ggplot2::aes(x, y, colour = level)) + ggplot2::geom_point() +
+    theme_cotejo() + ggplot2::theme(legend.position = "none") +
+    ggplot2::labs(title = "None", y = "time (s)")
+  expect_identical(faults_of_figure(unnamed), "legend")
 })
 
 test_that("no line leads over a gap in which nothing was measured", {
@@ -145,7 +197,7 @@ test_that("a colour is one MPI, also where levels say more than the MPI, and in 
 })
 
 test_that("a caption promises no interval where there are too few launches for one", {
-  what <- "Large points: median, with its 95 % interval over launches. Bars: 95 % interval of it."
+  what <- "Points: median, with its 95 % interval over launches. Thick lines: its 95 % interval."
   expect_match(caption_of(what, c(1L, 4L), ""), "median. No intervals: fewer than 5", fixed = TRUE)
   expect_match(caption_of(what, c(1L, 5L), ""), what, fixed = TRUE)
   many <- sprintf("emulated: %d hosts", 1:9)

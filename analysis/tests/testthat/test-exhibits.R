@@ -455,7 +455,8 @@ test_that("a setting that no launch had is unset in all, and hides no exhibit", 
 test_that("a parameter that is 0 somewhere is drawn on a linear axis", {
   axis <- axis_of("depth", c(0, 16, 4096), "log")
   expect_identical(axis$place(c(0, 16), c("a", "b")), c(0, 16))
-  expect_equal(axis_of("depth", c(16, 4096), "log")$jitter, 0.05)
+  log_axis <- axis_of("depth", c(16, 4096), "log")
+  expect_lt(log_axis$place(16, factor("a", c("a", "b"))), 16)
 })
 
 test_that("the least time of a launch stands beside its median where an exhibit asks for it", {

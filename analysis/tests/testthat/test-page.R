@@ -106,16 +106,16 @@ test_that("parts stand in their order, whichever of them are rendered apart", {
 })
 
 test_that("a page embeds few figures and loads many when shown, with links to the files", {
-  svg <- file.path(fresh_folder(), "time-part-2.svg")
+  svg <- file.path(fresh_folder(), "time.svg")
   writeLines("<svg/>", svg)
   labels <- list(title = "T", caption = "C < D")
   inside <- as.character(embed_plot(labels, svg))
   expect_match(inside, "src=\"data:image/svg+xml;base64,", fixed = TRUE)
-  expect_match(inside, "<a href=\"figures/time-part-2.svg\">Figure</a>", fixed = TRUE)
+  expect_match(inside, "<a href=\"figures/time.svg\">Figure</a>", fixed = TRUE)
   expect_match(inside, "<a href=\"figures/time.csv\">data (CSV)</a>", fixed = TRUE)
   expect_match(inside, "alt=\"T. C &lt; D\"", fixed = TRUE)
   linked <- as.character(embed_plot(labels, svg, FALSE))
-  expect_match(linked, "src=\"figures/time-part-2.svg\" loading=\"lazy\"", fixed = TRUE)
+  expect_match(linked, "src=\"figures/time.svg\" loading=\"lazy\"", fixed = TRUE)
 })
 
 test_that("pages have a dark mode, print what is folded, and no table widens a narrow page", {

@@ -43,11 +43,24 @@ test_that("the paper has its sections and computes what it says", {
   headings <- regmatches(html, gregexpr("<h[23][^>]*>[^<]*", html))[[1L]]
   expect_identical(anyDuplicated(sub("^<[^>]*>", "", headings)), 0L)
   expect_lte(lengths(regmatches(html, gregexpr("<figure>", html, fixed = TRUE))), 30L)
-  expect_match(text, "Of its [0-9]+ conclusions", fixed = FALSE)
+  expect_match(text, "The paper judges [0-9]+ conclusions of this study")
   expect_match(text, "MPICH takes less time than Open MPI for messages", fixed = TRUE)
   expect_match(text, "contradicted", fixed = TRUE)
   expect_match(text, "0.2662", fixed = TRUE)
   expect_false(grepl("NaN|\\bInf\\b|## Error", text))
+  # Each number leads to its row, and each row to a file of data that has it.
+  facts <- regmatches(html, gregexpr("href=\"#fact-[0-9]+\"", html))[[1L]]
+  rows <- regmatches(html, gregexpr("id=\"fact-[0-9]+\"", html))[[1L]]
+  expect_gt(length(facts), 40L)
+  expect_setequal(sub("href=\"#", "", facts), sub("id=\"", "", rows))
+  data <- unique(regmatches(html, gregexpr("paper-data/[^\"]+", html))[[1L]])
+  expect_true(all(file.exists(file.path(dirname(out), data))))
+  launches <- data.table::fread(file.path(dirname(out), "paper-data", "launches.csv"))
+  expect_match(html, sprintf(">%d</a> launches on", sum(launches$used)), fixed = TRUE)
+  pdf <- sub("html$", "pdf", out)
+  expect_identical(file.exists(pdf), any(nzchar(Sys.which(
+    c("chromium-headless-shell", "chromium", "google-chrome")
+  ))))
 })
 
 test_that("the paper's tables grow with sites and transports, not with what is measured there", {
@@ -91,6 +104,7 @@ test_that("drift is said of all sessions together, and only of those that can te
   drift <- drift_of_levels(rbind(
     levels("1", 0.1, 6L), levels("2", 0.02, 6L), levels("3", -0.04, 6L), levels("4", 0.5, 2L)
   ))
+  say_drift <- function(drift) gsub("\001[0-9]+ |\002", "", cotejo:::say_drift(drift))
   expect_match(say_drift(drift), "by 4.00 % in the middle and 10.0 % at most", fixed = TRUE)
   expect_match(say_drift(drift), "3 sessions and transports of 5 blocks", fixed = TRUE)
   expect_match(say_drift(drift), "at most 0.05 in 3 of them; in 0 the first", fixed = TRUE)

@@ -230,7 +230,7 @@ test_that("the report is one file that says what the study found and what it res
     "time limit of 60 s", "pingpong_quick.mpich.shm.near.007",
     "Cells with fewer usable launches than planned", "Drift over the blocks", "0123456789abcdef",
     "Seed of the session", "the build audit in which the MPIs differ", "-O3", "Frequency governor",
-    "Figures", "Library of Open MPI", "mpiexec -n 2 cotejo pingpong",
+    "By question", "Times and bandwidth", "Library of Open MPI", "mpiexec -n 2 cotejo pingpong",
     "Of 129 published figures and tables"
   )) {
     expect_match(text, expected, fixed = TRUE)

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The numbers of the paper: each leads to the row that names its data and its command.
+
+# The numbers of the paper that is being written: a list of texts each.
+paper_facts <- new.env(parent = emptyenv())
+paper_facts$rows <- list()
+
+# Signs that no text has, around a number and its place in the list.
+FACT_BEGIN <- "\u0001"
+FACT_END <- "\u0002"
+
+#' A number for a sentence, which [link_facts()] makes a link.
+#'
+#' @param value number or text.
+#' @param file CSV of the folder `paper-data`, without ending; `rows`: which of its rows, in words.
+#' @param command that makes or measures them.
+#' @noRd
+fact <- function(value, file, rows, command = "make paper DATA=reference") {
+  text <- if (is.numeric(value)) format_whole(value) else as.character(value)
+  paper_facts$rows <- c(paper_facts$rows, list(list(text, file, rows, command)))
+  paste0(FACT_BEGIN, length(paper_facts$rows), " ", text, FACT_END)
+}
+
+#' Evaluate an expression that makes a text with facts.
+#' @noRd
+with_facts <- function(code) {
+  old <- paper_facts$rows
+  on.exit(paper_facts$rows <- old)
+  paper_facts$rows <- list()
+  force(code)
+}
+
+#' HTML in which facts are links to their rows.
+#' @noRd
+link_facts <- function(html) {
+  gsub(
+    paste0(FACT_BEGIN, "([0-9]+) ([^", FACT_END, "]*)", FACT_END),
+    "<a class=\"fact\" id=\"use-\\1\" href=\"#fact-\\1\">\\2</a>", html
+  )
+}
+
+#' The table of all facts so far.
+#' @noRd
+facts_table <- function() {
+  rows <- paper_facts$rows
+  column <- function(i) vapply(rows, `[[`, "", i)
+  file <- column(2L)
+  html_table(
+    data.table(Number = column(1L), Data = file, Rows = column(3L), Command = column(4L)),
+    "Every linked number of this paper: its data, the rows that it comes from, and the command.",
+    character(), list(
+      Number = sprintf(
+        "<a id=\"fact-%d\" href=\"#use-%d\">%s</a>", seq_along(rows), seq_along(rows),
+        htmlEscape(column(1L))
+      ),
+      Data = sprintf("<a href=\"paper-data/%s.csv\">%s.csv</a>", file, file),
+      Command = sprintf("<code>%s</code>", htmlEscape(column(4L)))
+    )
+  )
+}
+
+# Columns of launches and comparisons that the paper's data have.
+FACT_COLUMNS <- list(
+  launches = c(
+    "site", "session", "id", "test", "mpi", "library", "transport", "placement", "hosts", "ranks",
+    "simulated", "status", "started", "commit", "cpu_model"
+  ),
+  comparisons = c(
+    "site", "simulated", "test", "operation", "transport", "placement", "hosts", "ranks",
+    "settings", "parameters", "a", "b", "bytes", "ratio", "low", "high", "q", "verdict", "n_a",
+    "n_b"
+  )
+)
+
+#' Write the data of the paper's numbers.
+#'
+#' @return the files' names within `out_dir`.
+#' @noRd
+write_fact_data <- function(given, out_dir) {
+  study <- given$study
+  shown <- function(table, columns) {
+    table[, intersect(columns, names(table)), with = FALSE]
+  }
+  launches <- shown(study$launches, FACT_COLUMNS$launches)
+  launches[, used := study$launches$key %in% study$used$key]
+  tables <- list(
+    launches = launches, comparisons = shown(study$comparison, FACT_COLUMNS$comparisons),
+    claims = claims_table(given$claims), exhibits = given$coverage, printed = given$audit,
+    drift = study$drift
+  )
+  for (name in names(tables)) {
+    write_csv(tables[[name]], file.path(out_dir, "paper-data", paste0(name, ".csv")))
+  }
+  file.path("paper-data", paste0(names(tables), ".csv"))
+}
+
+#' Print a page as PDF beside it, where a Chromium is on PATH.
+#'
+#' @return the file, or nothing.
+#' @noRd
+print_page <- function(html) {
+  browser <- Sys.which(c("chromium-headless-shell", "chromium", "google-chrome"))
+  browser <- browser[nzchar(browser)]
+  if (!length(browser)) {
+    message("no Chromium on PATH: no PDF of the paper")
+    return(NULL)
+  }
+  pdf <- sub("[.]html$", ".pdf", html)
+  place <- tempfile("print")
+  on.exit(unlink(place, recursive = TRUE))
+  made <- file.path(place, basename(pdf))
+  dir.create(place)
+  status <- system2(browser[[1L]], shQuote(c(
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+    "--no-pdf-header-footer", paste0("--user-data-dir=", file.path(place, "profile")),
+    paste0("--print-to-pdf=", made), paste0("file://", normalizePath(html))
+  )), stdout = FALSE, stderr = FALSE, timeout = 60)
+  if (status != 0L || !file.exists(made)) {
+    message("no PDF of the paper: ", browser[[1L]], " ended with status ", status)
+    return(NULL)
+  }
+  remove_dates(made)
+  write_whole(pdf, function(file) put_copy(made, file))
+}

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The sections of a report, one for each question: the difference plot, the answer in words, the
+# warnings, the times, and the tables, for which a large report has pages of their own.
+
+# Rows of medians and comparisons whose tables fit the report itself.
+MOST_ROWS_INSIDE <- 3000L
+# Answers that a section shows unfolded.
+MOST_ANSWERS <- 4L
+
+#' The questions of a study: an experiment each, or an operation of an experiment with many.
+#'
+#' @return data.table `experiment`, `operation` (`NA`: all), `slug` (of its files), `title`.
+#' @noRd
+questions_of <- function(study) {
+  figures <- list_figures(study)
+  rows <- unique(study$medians[, c("experiment", "operation")])
+  set(rows, j = "operation", value = base_of(rows$operation))
+  rows[!experiment %in% figures$experiment[!is.na(figures$operation)], operation := NA_character_]
+  rows <- unique(rows)
+  rows[, slug := slug_of_question(experiment, operation)]
+  rows[, title := sentence_case(fifelse(
+    is.na(operation), title_of(gsub("-", " ", experiment, fixed = TRUE)), title_of(operation)
+  ))]
+  # Several experiments may have one operation.
+  rows[title %in% title[duplicated(title)], title := sprintf("%s (%s)", title, experiment)]
+  # Other tools' benchmarks follow our own.
+  rows[order(experiment == "imb")]
+}
+
+#' Whether the tables of a study are on pages of their own.
+#' @noRd
+has_pages <- function(study) nrow(study$medians) + nrow(study$comparison) > MOST_ROWS_INSIDE
+
+#' The pages of the questions of a study, beside the report.
+#' @noRd
+question_pages <- function(study) {
+  if (has_pages(study)) file.path("questions", paste0(questions_of(study)$slug, ".html"))
+}
+
+#' The sections of all questions, and the pages with their tables where there are any.
+#'
+#' @param figures names of the figures that were drawn; `embed_plot` shows one of them.
+#' @param out_file the report.
+#' @noRd
+question_sections <- function(study, figures, embed_plot, out_file) {
+  questions <- questions_of(study)
+  pages <- question_pages(study)
+  lapply(seq_len(nrow(questions)), function(i) {
+    question <- questions[i]
+    tables <- tables_of_question(part_of_study(study, question))
+    if (length(pages)) {
+      body <- html_text(htmltools::tagList(
+        htmltools::tags$p(htmltools::tags$a(
+          href = file.path("..", basename(out_file)), "Back to the report"
+        )), tables
+      ))
+      write_page(question$title, body, file.path(dirname(out_file), pages[[i]]))
+      tables <- htmltools::tags$p(htmltools::tags$a(
+        href = pages[[i]], "All comparisons and medians of this question"
+      ))
+    }
+    section_of_question(part_of_study(study, question), question, figures, embed_plot, tables)
+  })
+}
+
+#' The rows of a study that belong to a question.
+#' @noRd
+part_of_study <- function(study, question) {
+  of <- function(table) {
+    if (!nrow(table)) {
+      return(table)
+    }
+    rows <- table$experiment == question$experiment
+    if (!is.na(question$operation)) rows <- rows & base_of(table$operation) == question$operation
+    table[which(rows)]
+  }
+  tables <- c("medians", "comparison", "undisturbed")
+  study[tables] <- lapply(study[tables], of)
+  operations <- unique(study$medians$operation)
+  study$differing <- study$differing[study$differing$operation %in% operations]
+  study$flags <- lapply(study$flags, function(table) table[table$operation %in% operations])
+  study
+}
+
+#' The cards of the comparisons of a question.
+#' @noRd
+cards_of_question <- function(study) {
+  here <- unique(paste(study$comparison$test, study$comparison$operation))
+  Filter(function(card) paste(card$place$test, card$place$operation) %in% here, study$cards)
+}
+
+section_of_question <- function(study, question, figures, embed_plot, tables) {
+  shown <- intersect(paste0(c("difference-", "latency-", "bandwidth-"), question$slug), figures)
+  first <- utils::head(shown, 1L)
+  answers <- lapply(cards_of_question(study), html_card)
+  further <- utils::tail(answers, -MOST_ANSWERS)
+  htmltools::div(
+    class = "found question", htmltools::tags$h3(question$title),
+    lapply(first, embed_plot), utils::head(answers, MOST_ANSWERS),
+    if (length(further)) {
+      fold(count_of(length(further), "further case", "further cases"), further)
+    },
+    warnings_of_question(study),
+    if (length(shown) > 1L) fold("Times and bandwidth", lapply(shown[-1L], embed_plot)),
+    tables
+  )
+}
+
+#' What a reader of one question must know: pairs that differ in more than the library, launches
+#' that stand out.
+#' @noRd
+warnings_of_question <- function(study) {
+  out <- uniqueN(study$flags$outlying$key)
+  modes <- nrow(study$flags$modes)
+  list(
+    words_of_pairs(
+      study$differing[!study$differing$compared],
+      "Not compared, because more differs than the MPI:"
+    ),
+    words_of_pairs(
+      study$differing[study$differing$compared],
+      paste(
+        "Caution: the program allocates its buffers at different addresses under each library;",
+        "this is part of the measured difference."
+      )
+    ),
+    if (out + modes > 0L) {
+      htmltools::div(class = "warning", paste(c(
+        if (out) {
+          paste(
+            count_of(out, "launch was", "launches were"), "unusually slow or fast; they are used."
+          )
+        },
+        if (modes) {
+          sprintf(
+            "The launches of %s fall into more than one group.",
+            count_of(modes, "configuration", "configurations")
+          )
+        },
+        "See Data quality."
+      ), collapse = " "))
+    }
+  )
+}
+
+#' The tables of a question, folded.
+#' @noRd
+tables_of_question <- function(study) {
+  ratios <- function(comparison, caption) {
+    parts <- strata_tables(comparison, cells_of_comparison(comparison), caption, COMPARISON_TEXTS)
+    lapply(parts, `[[`, "html")
+  }
+  medians <- if (nrow(study$medians)) {
+    wide <- table_medians(study$medians)
+    shown <- c(
+      list(Size = format_bytes(wide$bytes)),
+      as.list(wide)[-seq_len(match("bytes", names(wide)))]
+    )
+    lapply(strata_tables(wide, shown, function(title, at) {
+      sprintf("%s: median of the launch medians, one way, with its 95 %% interval.", title)
+    }, c("Size", grep(" algorithm$", names(wide), value = TRUE))), `[[`, "html")
+  }
+  compared <- if (nrow(study$comparison)) {
+    ratios(study$comparison, function(title, at) {
+      sprintf(
+        paste(
+          "%s. Ratio: time of the first divided by the time of the second; below 1, the first is",
+          "faster. Corrected over %s. Test: %s."
+        ),
+        title, toString(unique(study$comparison$family[at])),
+        toString(unique(study$comparison$method[at]))
+      )
+    })
+  }
+  best <- if (NROW(study$undisturbed)) {
+    ratios(study$undisturbed, function(title, at) {
+      paste0(title, ". Ratio of best-case times; columns as in the comparisons.")
+    })
+  }
+  parts <- list(Comparisons = compared, Medians = medians, `Best-case times` = best)
+  parts <- Filter(length, parts)
+  lapply(names(parts), function(name) fold(name, parts[[name]]))
+}

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pages in a browser: what a reader sees first, on a desk and on a phone, in light and dark."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import time
+
+import pytest
+
+from reframe_tests.harness.model import families
+from tests import browser
+
+REPO = families.REPO
+STACK = families.stack_prefix()
+#: A quick study of three MPI libraries.
+SESSION = "local/20261121T200219Z.tar.xz"
+DESK, PHONE = (1280, 800), (390, 844)
+#: Elements whose text has less contrast with its background than WCAG AA requires.
+FAINT = """(() => {
+  const parts = text => (text.match(/[\\d.]+/g) || []).map(Number);
+  const light = rgb => {
+    const [r, g, b] = rgb.slice(0, 3).map(c => (c /= 255) <= 0.04045 ? c / 12.92
+      : ((c + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = node => {
+    for (; node; node = node.parentElement) {
+      const rgb = parts(getComputedStyle(node).backgroundColor);
+      if (rgb.length === 3 || rgb[3] > 0) { return rgb; }
+    }
+    return [255, 255, 255];
+  };
+  const faint = new Set();
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const node = walk.currentNode.parentElement, style = getComputedStyle(node);
+    if (!walk.currentNode.data.trim() || !node.checkVisibility({opacityProperty: true})) { continue; }
+    const two = [light(parts(style.color)), light(ground(node))].sort((a, b) => b - a);
+    const size = parseFloat(style.fontSize);
+    const large = size >= 24 || size >= 18.66 && style.fontWeight >= 700;
+    if ((two[0] + 0.05) / (two[1] + 0.05) < (large ? 3 : 4.5)) {
+      faint.add(node.tagName + " " + walk.currentNode.data.trim().slice(0, 30));
+    }
+  }
+  return [...faint];
+})()"""
+
+pytestmark = pytest.mark.skipif(browser.program() is None, reason="no Chromium")
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    chromium = browser.Browser(tmp_path_factory.mktemp("profile"))
+    yield chromium
+    chromium.close()
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """The folder of the report and the index of a quick study."""
+    if not shutil.which("Rscript") or not (STACK / "R/cotejo").exists():
+        pytest.skip("the R package is not installed")
+    top = tmp_path_factory.mktemp("pages")
+    archive = top / "results" / SESSION
+    archive.parent.mkdir(parents=True)
+    shutil.copy(REPO / "data/reference" / SESSION, archive)
+    digest = hashlib.sha256(archive.read_bytes()).hexdigest()
+    (top / "results/SHA256SUMS").write_text(f"{digest}  {SESSION}\n")
+    code = ('cotejo::write_report("results", "report/report.html", published = p);'
+            'cotejo::draw_all("results", "report/all", published = p)')
+    begun = time.monotonic()
+    done = subprocess.run(
+        ["Rscript", "--vanilla", "-e", f'p <- "{REPO}/data/published"; {code}'], cwd=top,
+        text=True, capture_output=True,
+        env={**os.environ, "R_LIBS": f"{STACK}/R", "R_USER_CACHE_DIR": str(top / "cache")})
+    assert done.returncode == 0, done.stderr
+    print(f"written in {time.monotonic() - begun:.1f} s")
+    return top / "report"
+
+
+def test_a_quick_report_is_one_small_file(written):
+    assert (written / "report.html").stat().st_size < 2_000_000
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_the_answer_and_its_picture_are_on_the_first_screen(page, written, size):
+    page.open(written / "report.html", size)
+    seen = page.run("""['.machine', 'p strong', '.map'].map(name => {
+      const box = document.querySelector(name).getBoundingClientRect();
+      return [name, Math.round(box.top), Math.round(box.bottom)];
+    })""")
+    assert [part for part in seen if not 0 <= part[1] < part[2] <= size[1]] == []
+    words = page.run("document.body.innerText.slice(0, 3000)")
+    for word in ("Open MPI", "MPICH", "faster", "launches", "AMD EPYC"):
+        assert word in words
+
+
+@pytest.mark.parametrize("name", ["report.html", "all/index.html"])
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_page_fits_its_window_is_legible_and_has_no_errors(page, written, name, size, scheme):
+    page.open(written / name, size, scheme)
+    page.run("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    assert page.run("document.documentElement.scrollWidth") <= size[0]
+    assert page.run(FAINT) == []
+    assert page.errors == []
+
+
+@pytest.mark.parametrize("name", ["report.html", "all/index.html"])
+def test_dark_mode_changes_the_ground_and_print_does_not(page, written, name):
+    grounds = []
+    for scheme, media in (("light", "screen"), ("dark", "screen"), ("dark", "print")):
+        page.open(written / name, DESK, scheme, media)
+        grounds.append(page.run("getComputedStyle(document.body).backgroundColor"))
+    assert grounds[0] == grounds[2] == "rgb(255, 255, 255)" != grounds[1]
+
+
+def test_tables_are_sorted_and_searched_by_keyboard(page, written):
+    page.open(written / "report.html", DESK)
+    page.run("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    first = """(() => {
+      const table = document.querySelector('.question table.sortable');
+      const head = [...table.tHead.rows[0].cells].find(c => c.textContent.startsWith('Size'));
+      head.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter'}));
+      return [head.getAttribute('aria-sort'), table.tBodies[0].rows[0].cells[head.cellIndex].innerText];
+    })()"""
+    assert page.run(first) == ["ascending", "1 B"]
+    assert page.run(first) == ["descending", "4 MiB"]
+    hidden = page.run("""(() => {
+      const box = document.getElementById('search');
+      box.value = 'ping-ping';
+      box.dispatchEvent(new Event('input'));
+      return [...document.querySelectorAll('.question')].map(q => [q.querySelector('h3').innerText,
+        q.hidden]);
+    })()""")
+    assert {title.lower().rstrip("#"): gone for title, gone in hidden}["ping-pong"] is True
+    assert any(not gone for _, gone in hidden)
+
+
+def test_sections_begin_with_the_difference_and_links_lead_to_files(page, written):
+    page.open(written / "report.html", DESK)
+    figures = page.run("""[...document.querySelectorAll('.question')].map(q =>
+      q.querySelector('figcaption a').getAttribute('href'))""")
+    assert figures and all(name.startswith("figures/difference-") for name in figures)
+    links = page.run("""[...document.querySelectorAll('a[href]')].map(a => a.getAttribute('href'))
+      """)
+    inside = [link[1:] for link in links if link.startswith("#")]
+    gone = [link for link in links if not link.startswith("#")
+            and not (written / link.partition("#")[0]).exists()]
+    assert gone == [] and len(links) > 20
+    ids = page.run("[...document.querySelectorAll('[id]')].map(e => e.id)")
+    assert set(inside) <= set(ids) and len(ids) == len(set(ids))
