@@ -186,7 +186,8 @@ fact_of_verdicts <- function(counts, verdicts) {
 fact_of_claims <- function(claims, wanted = NULL) {
   one <- unique(claims$study)
   rows <- paste(c(
-    if (length(one) == 1L) paste("Study", one), if (length(wanted)) paste("Verdict", in_series(wanted, "or"))
+    if (length(one) == 1L) paste("Study", one),
+    if (length(wanted)) paste("Verdict", in_series(wanted, "or"))
   ), collapse = " and ")
   tests <- unique(unlist(strsplit(claims$tests, " +")))
   fact(
