@@ -443,10 +443,10 @@ MOST_CARDS <- 12L
 
 #' A card as HTML.
 #' @noRd
-html_card <- function(card) {
+html_card <- function(card, heading = htmltools::tags$h3) {
   htmltools::div(
     class = "found",
-    htmltools::tags$h3(card$title), bullets(card$lines)
+    heading(card$title), bullets(card$lines)
   )
 }
 

@@ -92,7 +92,7 @@ cards_of_question <- function(study) {
 section_of_question <- function(study, question, figures, embed_plot, tables) {
   shown <- intersect(paste0(c("difference-", "latency-", "bandwidth-"), question$slug), figures)
   first <- utils::head(shown, 1L)
-  answers <- lapply(cards_of_question(study), html_card)
+  answers <- lapply(cards_of_question(study), html_card, heading = htmltools::tags$h4)
   further <- utils::tail(answers, -MOST_ANSWERS)
   htmltools::div(
     class = "found question", htmltools::tags$h3(question$title),
