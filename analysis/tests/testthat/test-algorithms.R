@@ -77,3 +77,45 @@ test_that("a smaller message that takes longer than a larger one violates monoto
   expect_identical(found[operation == "bcast"]$replacement, "bcast of 1 KiB")
   expect_identical(found[operation == "gather"]$judgement, "held")
 })
+
+test_that("a tuning file is judged against the default by the session that confirms it", {
+  set.seed(1L)
+  folder <- fresh_folder()
+  for (launch in 1:6) {
+    for (file in c("", "/x/openmpi.env")) {
+      description <- make_description(
+        launch = launch, experiment = "collective",
+        settings = if (nzchar(file)) list(algorithm_file = "_x_openmpi_env") else list()
+      )
+      samples <- lapply(c(8, 1024), function(bytes) {
+        time <- if (nzchar(file) && bytes == 8) 1e-6 else 2e-6
+        make_samples(bytes, matrix(time * exp(stats::rnorm(5L, 0, 0.01))), "bcast")
+      })
+      write_launch(folder, description, rbindlist(samples))
+    }
+  }
+  said <- utils::capture.output(print_tuning(folder))
+  expect_identical(said, c("bcast\t8\tfaster", "bcast\t1024\twithin"))
+  page <- file.path(fresh_folder(), "tuning.html")
+  file <- tempfile()
+  writeLines("# algorithm bcast 8 ring", file)
+  quiet(write_tuning(folder, file, page))
+  text <- paste(readLines(page), collapse = " ")
+  expect_match(text, "faster than the default at 1, slower at 0")
+  expect_match(text, "# algorithm bcast 8 ring", fixed = TRUE)
+})
+
+test_that("the page of guidelines lists what is violated, and says so where nothing is", {
+  folder <- with_times(fresh_folder(), list(
+    bcast = c(2e-6, 3e-6), bcast_as_scatter_allgather = c(1e-6, 4e-6)
+  ))
+  for (file in list.files(folder, "[.]json$", recursive = TRUE, full.names = TRUE)) {
+    lines <- gsub("\"planted\"", "\"guidelines_quick\"", readLines(file))
+    writeLines(lines, file)
+  }
+  page <- file.path(fresh_folder(), "guidelines.html")
+  said <- utils::capture.output(suppressMessages(write_guidelines(folder, page, "openmpi")))
+  expect_match(said[[1L]], "is slower than bcast as scatter allgather", ignore.case = TRUE)
+  expect_match(paste(readLines(page), collapse = " "), "violated by at least")
+  expect_error(suppressMessages(write_guidelines(folder, page, "mpich")), "no launch of guidelines")
+})

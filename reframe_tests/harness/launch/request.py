@@ -231,7 +231,9 @@ class Request:
         library = families.preloaded("messages", self.prefix)
         return {**{name: shlex.quote(value)
                    for name, value in algorithm_settings.counting(self.family, selected).items()},
-                "COTEJO_MESSAGES": file, "LD_PRELOAD": environment.before_others(library)}
+                # `enter` of virtual hosts leaves the counts of the measured launch alone.
+                "COTEJO_MESSAGES": file, "COTEJO_WIRE": file,
+                "LD_PRELOAD": environment.before_others(library)}
 
     def algorithms_set(self):
         """Operation -> list of (smallest size, algorithm) that the level of a study sets."""
