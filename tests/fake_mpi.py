@@ -70,7 +70,8 @@ def real(name):
 
 def tree(folder):
     """A copy of what launches need, to which a test may add files."""
-    for name in ("reframe_tests", "site_configs", "requirements", "analysis/inst"):
+    for name in ("reframe_tests", "site_configs", "requirements", "stack",
+                 "analysis/inst"):
         shutil.copytree(families.REPO / name, folder / name,
                         ignore=shutil.ignore_patterns("__pycache__"))
     return folder

@@ -187,7 +187,7 @@ def test_mock_ups_have_the_results_of_the_operations_that_they_replace(tmp_path)
 
 def test_a_file_of_algorithms_is_read_as_it_was_written(tmp_path):
     path, rules = tmp_path / "x.env", {"bcast": [(0, ""), (1024, "ring"), (8192, "")]}
-    tuning_files.write(path, FAMILIES["mpich"], {"A_B": "c=d"}, rules, ["a line"])
+    path.write_text(tuning_files.text_of(FAMILIES["mpich"], {"A_B": "c=d"}, rules, ["a line"]))
     assert tuning_files.read(path) == ({"A_B": "c=d"}, rules)
     at = [tuning_files.algorithm_at(rules["bcast"], size) for size in (8, 1024, 8191, 8192)]
     assert at == ["", "ring", "ring", ""]
@@ -200,9 +200,11 @@ def test_a_file_of_algorithms_is_read_as_it_was_written(tmp_path):
 def test_the_decision_tree_of_the_library_is_edited_as_a_whole(tmp_path):
     choices = algorithm_settings.offered("mpich", str(STACK))
     rules = {"allreduce": [(0, ""), (1024, "ring")]}
-    variables = tuning_files.render(
+    variables, files = tuning_files.render(
         FAMILIES["mpich"], choices, rules, 4, tmp_path / "mpich.env")
-    tree = json.loads((tmp_path / "mpich.json").read_text())
+    ((file, text),) = files.items()
+    file.write_text(text)
+    tree = json.loads(text)
     sizes = tree["collective=allreduce"]["comm_type=intra"]["comm_size<=4"]
     assert list(sizes) == ["avg_msg_size<=1023", "avg_msg_size=any"]
     assert sizes["avg_msg_size=any"] == {"algorithm=MPIR_Allreduce_intra_ring": {}}

@@ -182,3 +182,14 @@ short_library <- function(library) {
   text[numbered] <- found
   substr(text, 1L, 80L)
 }
+
+#' The range of sizes, in words.
+#' @noRd
+say_sizes <- function(bytes) {
+  ends <- unique(format_bytes(range(bytes)))
+  if (length(ends) == 1L) paste("at", ends) else paste("from", ends[[1L]], "to", ends[[2L]])
+}
+
+#' A share as it was given, such as an accepted slowdown.
+#' @noRd
+say_margin <- function(share) paste(format(100 * share), "%")

@@ -236,9 +236,6 @@ say_versions <- function(both) {
   Filter(nzchar, unlist(lines))
 }
 
-# An accepted slowdown as it was given.
-say_margin <- function(delta) paste(format(100 * delta), "%")
-
 # Questions that one picture shows at most: the worst.
 MOST_SHOWN_QUESTIONS <- 40L
 

@@ -137,7 +137,7 @@ plot_history <- function(points, changes) {
 #' @noRd
 plot_residuals <- function(points, changes) {
   rows <- drawn_series(points, changes)[order(series, session)]
-  begins <- split(changes$session, changes$series)
+  begins <- if (nrow(changes)) split(changes$session, changes$series)
   rows[, level := cumsum(session %in% begins[[as.character(.BY$series)]]), by = "series"]
   rows[, residual := median_s / stats::median(median_s) - 1, by = c("series", "level")]
   rows[, lag := lag_correlation(residual), by = "series"]

@@ -21,7 +21,7 @@ import sys
 import time
 
 from ..launch import sessions
-from ..machine import disk
+from ..machine import disk, removal
 from ..model import algorithm_settings, families, sites, tuning_files
 from ..study import until
 from . import releases, shared
@@ -91,7 +91,7 @@ class Tuning:
                 variables.update(algorithm_settings.environment(
                     self.family, str(self.stack), f"algorithm_{operation}", name))
             path = self.folder / f"round-{number}-{index}.env"
-            tuning_files.write(path, self.family, variables, rules)
+            removal.write_whole(path, tuning_files.text_of(self.family, variables, rules))
             found[str(path)] = {operation: name for operation, ((_, name),) in rules.items()}
         return found
 
@@ -185,9 +185,11 @@ def confirmed(rules, found):
 def write(tuning, rules, words):
     """Writes the settings file of the library with its rules; returns its path."""
     path = tuning.folder / f"{tuning.family.name}.env"
-    variables = tuning_files.render(
+    variables, files = tuning_files.render(
         tuning.family, tuning.offered, rules, tuning.ranks, path)
-    tuning_files.write(path, tuning.family, variables, rules, words)
+    files[path] = tuning_files.text_of(tuning.family, variables, rules, words)
+    for file, text in files.items():
+        removal.write_whole(file, text)
     return path
 
 
@@ -216,7 +218,7 @@ def run(args, family):
             path.unlink()
         say(f"confirmed: {path}" if rules else "another session confirms no gain; no file is kept")
     # The page shows the session that compares the file with the default.
-    (folder / "session").write_text(f"{tuning.sessions[-1]}\n")
+    removal.write_whole(folder / "session", f"{tuning.sessions[-1]}\n")
     return 0
 
 

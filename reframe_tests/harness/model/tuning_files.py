@@ -43,14 +43,14 @@ def algorithm_at(rules, size):
     return next((name for least, name in reversed(rules) if least <= size), "")
 
 
-def write(path, family, variables, rules, words=()):
-    """Writes a settings file; `words`: lines that explain it."""
+def text_of(family, variables, rules, words=()):
+    """The text of a settings file; `words`: lines that explain it."""
     lines = [f"# Algorithms of collective operations for {family.title}.",
              *map("# {}".format, words)]
     lines += [f"# algorithm {operation} {least} {name or '-'}"
               for operation, found in sorted(rules.items()) for least, name in found]
     lines += [f"{name}={value}" for name, value in variables.items()]
-    path.write_text("\n".join(lines) + "\n")
+    return "\n".join(lines) + "\n"
 
 
 def _rules(declared, choices, rules, ranks):
@@ -107,7 +107,8 @@ def _ranges(found):
 
 
 def render(family, choices, rules, ranks, path):
-    """Writes the library's own file beside `path`, if it has one; returns the variables.
+    """The variables that select the rules, and file -> text of the library's own file, which
+    belongs beside `path`; {} if it has none.
 
     `choices`: what the library offers; `rules`: operation -> list of (smallest size, algorithm),
     sorted; '': the library's choice.
@@ -116,12 +117,12 @@ def render(family, choices, rules, ranks, path):
     if not declared:
         raise TuningError(f"{family.title} reads no file of algorithms")
     if declared["format"] == "ranges":
-        return {choices[operation].variable: _ranges(found) for operation, found in rules.items()}
+        return {choices[operation].variable: _ranges(found)
+                for operation, found in rules.items()}, {}
     file = path.with_suffix(".json" if declared["format"] == "tree" else ".rules")
     library = family.prefix(families.stack_prefix()) / declared.get("library", "lib")
-    file.write_text(
-        _rules(declared, choices, rules, ranks) if declared["format"] == "rules" else
-        _tree(choices, rules, ranks, library))
+    own = (_rules(declared, choices, rules, ranks) if declared["format"] == "rules" else
+           _tree(choices, rules, ranks, library))
     fill = [{"file": file, "OPERATION": operation.upper()} for operation in rules]
     return {name.format(**one): text.format(**one)
-            for one in fill for name, text in declared["environment"].items()}
+            for one in fill for name, text in declared["environment"].items()}, {file: own}

@@ -118,8 +118,9 @@ def taken(record):
     """Share of the time of a launch's cores that the hypervisor or a quota took; None: unknown."""
     machine = (record.get("observed") or {}).get("machine") or {}
     known = [machine[name] for name in ("steal_s", "throttled_s") if machine.get(name) is not None]
-    time_s = (record.get("wall_s") or 0) * record["asked"]["ranks"]
-    return sum(known) / time_s if known and time_s else None
+    if not known or not record.get("wall_s"):
+        return None
+    return sum(known) / (record["wall_s"] * record["asked"]["ranks"])
 
 
 def disturbed_blocks(found):
