@@ -135,9 +135,12 @@ leader_of_curves <- function(medians, best = "lowest", x = "bytes") {
 draw_curves <- function(points, medians, scales = "fixed", columns = NULL, lines = TRUE) {
   # One line for all launches of a point: hundreds of figures with a mark for each launch would be
   # slow to draw and to open.
-  ranges <- points[, list(y = y[[1L]], y_low = min(y), y_high = max(y)),
-    by = c("panel", "level", "x")
-  ][y_low < y_high]
+  ranges <- points[, c("panel", "level", "x", "y")]
+  ranges[, c("y_low", "y_high") := list(y, y)]
+  if (nrow(ranges)) {
+    ranges[, c("y_low", "y_high") := list(min(y), max(y)), by = c("panel", "level", "x")]
+  }
+  ranges <- unique(ranges[y_low < y_high], by = c("panel", "level", "x"))
   # A line needs two points, and leads through one configuration: one point at each place.
   several <- medians[, list(count = .N, places = uniqueN(x)), by = c("panel", "level")]
   several <- several[lines & count > 1L & count == places]
