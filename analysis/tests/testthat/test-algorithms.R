@@ -117,5 +117,7 @@ test_that("the page of guidelines lists what is violated, and says so where noth
   said <- utils::capture.output(suppressMessages(write_guidelines(folder, page, "openmpi")))
   expect_match(said[[1L]], "is slower than bcast_as_scatter_allgather", fixed = TRUE)
   expect_match(paste(readLines(page), collapse = " "), "violated by at least")
-  expect_error(suppressMessages(write_guidelines(folder, page, "mpich")), "no launch of guidelines")
+  expect_error(
+    suppressMessages(write_guidelines(folder, page, "mpich")), "no launch of guidelines"
+  )
 })
