@@ -10,8 +10,6 @@ import pytest
 from reframe_tests.harness.model import families
 
 REPO = families.REPO
-#: Pages that do not follow the rules yet. Rewrite one, then remove it here.
-NOT_YET = {f"docs/{name}.md" for name in ("statistics",)}
 PAGES = sorted({str(path.relative_to(REPO)) for path in [
     *REPO.glob("*.md"), *(REPO / "docs").rglob("*.md"), *(REPO / "src").rglob("*.md"),
     REPO / "programs/README.md", REPO / "requirements/README.md"]})
@@ -116,13 +114,9 @@ def test_comments_and_messages_follow_the_rules(name):
     assert [fault for text in texts_of(REPO / name) for fault in faults_of(text)] == []
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page not in NOT_YET])
+@pytest.mark.parametrize("page", PAGES)
 def test_a_page_follows_the_rules(page):
     assert [*faults_of((REPO / page).read_text())] == []
-
-
-def test_pages_that_wait_to_be_rewritten_exist():
-    assert {*PAGES} >= NOT_YET
 
 
 def test_make_help_and_comments_of_the_makefile_follow_the_rules():
