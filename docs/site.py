@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hook of MkDocs: adds the documents of the top folder to the site, with links adapted to them."""
+"""Hook of MkDocs: adds documents of the top folder and a page of the members of result files."""
 
+import json
 import pathlib
 import posixpath
 import re
@@ -12,7 +13,13 @@ TOP = pathlib.Path(__file__).parents[1]
 PLACES = {"README.md": "start.md", "CONTRIBUTING.md": "contributing.md",
           "CHANGELOG.md": "changelog.md", "CODE_OF_CONDUCT.md": "code_of_conduct.md",
           "SECURITY.md": "security-policy.md", "LICENSE": "LICENSE",
-          "CITATION.cff": "CITATION.cff"}
+          "CITATION.cff": "CITATION.cff",
+          "analysis/inst/results.schema.json": "members.md"}
+#: Parts of the schema of results -> headings of the page that is made of their descriptions.
+PARTS = {"launch": "Launch description", "ran": "Members of a launch that ran",
+         "asked": "Member `asked`", "observed": "Member `observed`",
+         "sync": "Member `observed.sync`", "cluster": "Member `cluster`",
+         "samples": "Member `samples`", "session": "Session"}
 LINK = re.compile(r'(\]\(|src="|srcset=")([^)\s":#]+)')
 
 
@@ -29,10 +36,31 @@ def adapted(text, folder, here):
     return LINK.sub(link, text)
 
 
+def described(schema, prefix=""):
+    """The members that a schema describes, as rows of a table; those of nested objects too."""
+    for name, member in schema.get("properties", {}).items():
+        if "description" in member:
+            yield f"| `{prefix}{name}` | {member['description']} |"
+        yield from described(member.get("items", member), f"{prefix}{name}.")
+
+
+def page_of_members(text):
+    """The page of the members of result files, from their JSON Schema."""
+    lines = ["# Members of descriptions and plans",
+             "`analysis/inst/results.schema.json` describes these members; "
+             "[Data formats](data.md) explains the files."]
+    for part, heading in PARTS.items():
+        rows = "\n".join(described(json.loads(text)["$defs"][part]))
+        lines.append(f"## {heading}\n\n| member | meaning |\n|---|---|\n{rows}")
+    return "\n\n".join(lines)
+
+
 def on_files(files, config):
     for name, place in PLACES.items():
         text = (TOP / name).read_text()
-        if name.endswith(".md"):
+        if name.endswith(".schema.json"):
+            text = page_of_members(text)
+        elif name.endswith(".md"):
             text = adapted(text, "", "")
         files.append(File.generated(config, place, content=text))
     return files

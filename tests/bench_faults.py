@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests what docs/faults.md lists, and holds every reader against bad input.
+"""Tests what docs/faults.csv lists, and holds every reader against bad input.
 
 First comes a row for each fault: how many of its tests fail, which must be none. Then readers get
 the table of known mistakes and many more by chance. Then come accidents (bench_accidents.py).
@@ -8,6 +8,7 @@ Status 1 tells that something was not as it must be.
 
 import argparse
 import collections
+import csv
 import json
 import os
 import pathlib
@@ -27,9 +28,8 @@ from tests import bench_accidents
 from tests.bad_input import READERS, Fault, fits, r_memory, ran, said_of, spoiled
 from tests.benching import missed, say
 
-#: A row of docs/faults.md: number, fault, tests; and a test, of Python or of R.
-ROW = re.compile(r"\| (\d+) \| (.*?) \| (`.*`) \|")
-TEST = re.compile(r"`([\w-]+)(::|: )([^`]+)`")
+#: A test of docs/faults.csv, of Python or of R.
+TEST = re.compile(r"([\w-]+)(::|: )([^;]+)")
 #: Prints the tests of R in some files: [file, test, failed].
 IN_R = """
 found <- as.data.frame(testthat::test_local(
@@ -44,10 +44,12 @@ PAIRS = 40
 
 
 def known_faults():
-    """The rows of docs/faults.md: (number, fault, [(file, name)]); names of R have blanks."""
-    text = (families.REPO / "docs/faults.md").read_text()
-    return [(int(number), fault, [(file, name) for file, _, name in TEST.findall(tests)])
-            for number, fault, tests in ROW.findall(text)]
+    """Faults of results in docs/faults.csv: (number, fault, [(file, name)]); in R with blanks."""
+    with (families.REPO / "docs/faults.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file)
+                if row["number"] and row["area"] not in ("Measuring", "Launching")]
+    return [(int(row["number"]), row["fault"],
+             [(file, name) for file, _, name in TEST.findall(row["tests"])]) for row in rows]
 
 
 def ended_in_python(wanted, stack):
@@ -79,7 +81,7 @@ def ended_in_r(files, stack):
 
 
 def repeat_faults(stack):
-    """A row for each fault of docs/faults.md."""
+    """A row for each numbered fault of docs/faults.csv."""
     rows = known_faults()
     tests = [test for _, _, found in rows for test in found]
     python = dict.fromkeys(test for test in tests if " " not in test[1])

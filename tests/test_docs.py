@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The documents agree with the repository: links, commands, jobs, and the list of pages."""
 
+import json
 import os
 import re
 import shutil
@@ -112,6 +113,15 @@ def test_the_table_of_jobs_has_every_job():
     assert named - {"quick"} == there - {"p2p", "site"}
 
 
+def test_the_schema_of_results_describes_every_member():
+    """The page of members is made of these descriptions."""
+    parts = json.loads((REPO / "analysis/inst/results.schema.json").read_text())["$defs"]
+    missing = [(part, name) for part in ("launch", "asked", "observed", "sync", "cluster", "session")
+               for name, member in parts[part]["properties"].items()
+               if "description" not in member]
+    assert missing == []
+
+
 @pytest.mark.parametrize("look", ["light", "dark"])
 def test_the_figure_of_the_readme_is_a_small_picture_with_words(look):
     path = DOCS / f"images/pingpong-{look}.svg"
@@ -141,8 +151,10 @@ def copy(tmp_path):
     top = tmp_path / "top"
     shutil.copytree(DOCS, top / "docs")
     tops = [path.name for path in REPO.glob("*.md")]
-    for name in ["mkdocs.yml", "LICENSE", "CITATION.cff", *tops]:
-        shutil.copy(REPO / name, top)
+    schema = "analysis/inst/results.schema.json"
+    (top / schema).parent.mkdir(parents=True)
+    for name in ["mkdocs.yml", "LICENSE", "CITATION.cff", schema, *tops]:
+        shutil.copy(REPO / name, top / name)
     return top
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What documents name in tables, tests, jobs, experiments and exhibits, is there."""
 
+import csv
 import re
 
 import pytest
@@ -25,13 +26,33 @@ def named_in(cell):
     return [place_of(*named) for named in re.findall(r"`([a-z_-]+)(::|: )([^`]+)`", cell)]
 
 
-@pytest.mark.parametrize("page, heading", [
-    ("faults", ""), ("statistics", ""),
-    ("regressions", "## Measuring\n"), ("regressions", "## Launching\n")])
-def test_each_finding_has_tests_and_they_are_there(page, heading):
-    text = (families.REPO / f"docs/{page}.md").read_text()
-    if heading:
-        text = text.partition(heading)[2].partition("\n## ")[0]
+def past_faults():
+    """The rows of docs/faults.csv."""
+    with (families.REPO / "docs/faults.csv").open(newline="") as file:
+        return [*csv.DictReader(file)]
+
+
+@pytest.mark.parametrize("row", past_faults(), ids=lambda row: row["fault"])
+def test_each_past_fault_has_tests_and_they_are_there(row):
+    named = re.findall(r"([\w-]+)(::|: )([^;]+)", row["tests"])
+    assert named or "those of" in row["tests"]
+    for path, words in (place_of(*one) for one in named):
+        assert words in path.read_text(), f"{path.name} has no {words}"
+
+
+def test_past_faults_are_numbered_by_area():
+    numbers = {}
+    for row in past_faults():
+        if row["number"]:
+            area = row["area"] if row["area"] in ("Measuring", "Launching") else "results"
+            numbers.setdefault(area, []).append(int(row["number"]))
+    assert {*numbers} == {"results", "Measuring", "Launching"}
+    for found in numbers.values():
+        assert found == [*range(1, len(found) + 1)] and len(found) >= 20
+
+
+def test_each_finding_has_tests_and_they_are_there():
+    text = (families.REPO / "docs/statistics.md").read_text()
     rows = [row for row in re.findall(r"^\| .*$", text, re.M) if row.split()[1].isdigit()]
     assert len(rows) >= 20
     assert [int(row.split()[1]) for row in rows] == [*range(1, len(rows) + 1)]

@@ -61,6 +61,7 @@ check_schema <- function(value, schema, file, path = character(), is_there = TRU
   }
   properties <- schema[["properties"]]
   for (name in names(properties)) {
+    if (identical(names(properties[[name]]), "description")) next
     if (!is.null(value[[name]]) || name %in% schema[["required"]]) {
       is_there <- name %in% names(value)
       check_schema(value[[name]], properties[[name]], file, c(path, name), is_there)

@@ -141,7 +141,8 @@ def wrong_in_results(data, part="launch"):
     if not error:
         return ""
     path = ".".join(str(word) for word in error.absolute_path if isinstance(word, str))
-    said = error.schema.get("description") or error.message
+    # The description of a pattern says what it allows; other descriptions say what a member is.
+    said = error.validator == "pattern" and error.schema.get("description") or error.message
     return ascii(f"{path}: {said}"[:200])[1:-1]
 
 
