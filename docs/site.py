@@ -9,12 +9,16 @@ import re
 from mkdocs.structure.files import File
 
 TOP = pathlib.Path(__file__).parents[1]
+#: JSON Schemas of declarations whose keys have a page each.
+SCHEMAS = "reframe_tests/harness/model/schemas"
+KEYS = ("family", "placements", "clusters", "platform")
 #: The places of the documents of the top folder on the site.
 PLACES = {"README.md": "start.md", "CONTRIBUTING.md": "contributing.md",
           "CHANGELOG.md": "changelog.md", "CODE_OF_CONDUCT.md": "code_of_conduct.md",
           "SECURITY.md": "security-policy.md", "LICENSE": "LICENSE",
           "CITATION.cff": "CITATION.cff",
-          "analysis/inst/results.schema.json": "members.md"}
+          "analysis/inst/results.schema.json": "members.md",
+          **{f"{SCHEMAS}/{name}.json": f"keys-{name}.md" for name in KEYS}}
 #: Parts of the schema of results -> headings of the page that is made of their descriptions.
 PARTS = {"launch": "Launch description", "ran": "Members of a launch that ran",
          "asked": "Member `asked`", "observed": "Member `observed`",
@@ -55,11 +59,23 @@ def page_of_members(text):
     return "\n\n".join(lines)
 
 
+def page_of_keys(text):
+    """The page of the keys of a declaration, from its JSON Schema."""
+    schema = json.loads(text)
+    keys = schema.get("$defs", {}).get("overlay") or schema.get("additionalProperties") or schema
+    rows = "\n".join(f"| `{key}` | {value['title']} |" for key, value in
+                     keys["properties"].items())
+    name, _, file = schema["title"].partition(": ")
+    return f"# {name}\n\nKeys of `{file}`:\n\n| key | meaning |\n|---|---|\n{rows}\n"
+
+
 def on_files(files, config):
     for name, place in PLACES.items():
         text = (TOP / name).read_text()
         if name.endswith(".schema.json"):
             text = page_of_members(text)
+        elif name.startswith(SCHEMAS):
+            text = page_of_keys(text)
         elif name.endswith(".md"):
             text = adapted(text, "", "")
         files.append(File.generated(config, place, content=text))

@@ -151,9 +151,11 @@ def copy(tmp_path):
     top = tmp_path / "top"
     shutil.copytree(DOCS, top / "docs")
     tops = [path.name for path in REPO.glob("*.md")]
-    schema = "analysis/inst/results.schema.json"
-    (top / schema).parent.mkdir(parents=True)
-    for name in ["mkdocs.yml", "LICENSE", "CITATION.cff", schema, *tops]:
+    schemas = ["analysis/inst/results.schema.json", *(
+        f"reframe_tests/harness/model/schemas/{name}.json"
+        for name in ("family", "placements", "clusters", "platform"))]
+    for name in ["mkdocs.yml", "LICENSE", "CITATION.cff", *schemas, *tops]:
+        (top / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(REPO / name, top / name)
     return top
 
