@@ -116,7 +116,8 @@ def test_the_table_of_jobs_has_every_job():
 def test_the_schema_of_results_describes_every_member():
     """The page of members is made of these descriptions."""
     parts = json.loads((REPO / "analysis/inst/results.schema.json").read_text())["$defs"]
-    missing = [(part, name) for part in ("launch", "asked", "observed", "sync", "cluster", "session")
+    described = ("launch", "asked", "observed", "sync", "cluster", "session")
+    missing = [(part, name) for part in described
                for name, member in parts[part]["properties"].items()
                if "description" not in member]
     assert missing == []

@@ -59,27 +59,36 @@ check_schema <- function(value, schema, file, path = character(), is_there = TRU
   if (length(schema[["propertyNames"]])) {
     check_names(names(value), schema[["propertyNames"]][["pattern"]], file, path)
   }
+  check_members(value, schema, file, path)
+  if (length(schema[["items"]])) check_items(value, schema[["items"]], file, path)
+  if (length(schema[["if"]]) && meets_condition(value, schema[["if"]])) {
+    check_schema(value, schema[["then"]], file, path)
+  }
+}
+
+# Each member of an object by its schema; a schema that only describes its member allows any value.
+check_members <- function(value, schema, file, path) {
   properties <- schema[["properties"]]
   for (name in names(properties)) {
     if (identical(names(properties[[name]]), "description")) next
     if (!is.null(value[[name]]) || name %in% schema[["required"]]) {
-      is_there <- name %in% names(value)
-      check_schema(value[[name]], properties[[name]], file, c(path, name), is_there)
+      check_schema(value[[name]], properties[[name]], file, c(path, name), name %in% names(value))
     }
   }
-  if (length(schema[["additionalProperties"]])) {
+  others <- schema[["additionalProperties"]]
+  if (length(others)) {
     for (name in setdiff(names(value), names(properties))) {
-      check_schema(value[[name]], schema[["additionalProperties"]], file, c(path, name))
+      check_schema(value[[name]], others, file, c(path, name))
     }
   }
-  if (length(schema[["items"]])) check_items(value, schema[["items"]], file, path)
-  if (length(schema[["if"]])) {
-    wanted <- schema[["if"]][["properties"]]
-    of_them <- vapply(names(wanted), function(name) {
-      value[[name]] %in% unlist(wanted[[name]][["enum"]])
-    }, NA)
-    if (all(of_them)) check_schema(value, schema[["then"]], file, path)
-  }
+}
+
+# Whether each member that a condition of the schema names has one of the values it lists.
+meets_condition <- function(value, condition) {
+  wanted <- condition[["properties"]]
+  all(vapply(names(wanted), function(name) {
+    value[[name]] %in% unlist(wanted[[name]][["enum"]])
+  }, NA))
 }
 
 # Each element of a list; one that is as in the description before is not looked at again.
