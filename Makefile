@@ -55,7 +55,7 @@ RSCRIPT = R_LIBS="$$STACK/R" R_NSIZE=3M Rscript --vanilla
 AGAIN   = $(MAKE) --no-print-directory
 REMOVE  = python3 -m reframe_tests.harness remove
 CLAIM   = $(REMOVE) --claim /
-BENCHES = bench bench_sampler bench_analysis bench_sites bench_kernels bench_faults
+BENCHES = suites sampler analysis sites kernels faults
 
 .DEFAULT_GOAL := help
 .PHONY: coverage questions history mpi locked-mpi algorithms guidelines locked-guidelines \
@@ -320,8 +320,8 @@ format: ## Develop: format the C files, and what ruff can repair in Python
 	ruff check --fix .
 
 bench: stack ## Develop: check the performance goals (PART=sampler, analysis, sites, kernels, faults, peers, operations, algorithms, setup)
-	@for part in $(if $(PART),bench_$(PART),$(BENCHES)); do \
-	  $(PYTHON) -m tests.$$part "$$STACK" || exit; done
+	@for part in $(or $(PART),$(BENCHES)); do \
+	  $(PYTHON) -m bench.$$part "$$STACK" || exit; done
 
 clean: checked ## Develop: remove builds, figures and the report; results stay
 	@$(REMOVE) "$$STACK" "$$STACK/build" "$$STACK/reframe"

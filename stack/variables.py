@@ -95,8 +95,7 @@ def set_problem(text):
 
 
 def part_problem(text):
-    parts = sorted(p.stem.partition("_")[2] for p in (REPO / "tests").glob("bench_*.py")
-                   if "def main(" in p.read_text())
+    parts = sorted(p.stem for p in (REPO / "bench").glob("*.py") if "def main(" in p.read_text())
     return "" if text in parts else (
         f"{shown(text)} is not a bench; choose one of {', '.join(parts)}")
 

@@ -6,7 +6,10 @@ import types
 
 import pytest
 
-from tests import bench_imb, bench_operations, benching, one_process
+from bench import common as benching
+from bench import imb as bench_imb
+from bench import one_process
+from bench import operations as bench_operations
 
 AN_MPI = types.SimpleNamespace(name="an MPI")
 

@@ -108,7 +108,7 @@ def test_a_stack_is_known_by_its_provider_and_locks(tmp_path):
 
 
 def test_families_of_the_benches_are_whole():
-    found = families.load(families.REPO / "tests/bench_families")
+    found = families.load(families.REPO / "bench/families")
     assert found and all({"shm", "tcp"} <= set(f.transports) for f in found.values())
 
 

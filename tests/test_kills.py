@@ -6,7 +6,10 @@ import sys
 
 import pytest
 
-from tests import bench_accidents, bench_faults, benching, kills
+from bench import accidents as bench_accidents
+from bench import common as benching
+from bench import faults as bench_faults
+from tests import kills
 from tests.launching import PRESENT, STACK
 
 pytestmark = pytest.mark.skipif(not PRESENT or not (STACK / "tools/bin/reframe").exists(),

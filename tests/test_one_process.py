@@ -3,9 +3,10 @@
 
 import pytest
 
-from tests import bench_peers, one_process
+from bench import one_process
+from bench import peers as bench_peers
+from bench.peer_programs import PEERS
 from tests.launching import BRIEF, FAMILIES, launch, rows_of
-from tests.peers import PEERS
 from tests.test_sampler import order_of
 
 

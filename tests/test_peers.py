@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of other benchmarks are read as what they print (`tests/bench_peers.py`)."""
+"""Tables of other benchmarks are read as what they print (`bench/peers.py`)."""
 
 import pytest
 
-from tests import bench_peers, peers
+from bench import peer_programs as peers
+from bench import peers as bench_peers
 from tests.launching import FAMILIES
 
 RMA = """

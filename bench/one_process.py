@@ -12,9 +12,9 @@ import math
 import subprocess
 import typing
 
+from bench.collective_tools import interposed, kept
+from bench.common import YIELDING, ratio_within
 from stack.build import environment
-from tests.benching import YIELDING, ratio_within
-from tests.collective_tools import interposed, kept
 from tests.launching import FAMILIES, STACK, interposer, rows_of
 
 

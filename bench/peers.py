@@ -5,7 +5,7 @@
 with that MPI by whoever has their sources, and IMB-RMA, IMB-MT and IMB-P2P; where these are not
 there, they are those of Intel MPI's wheel, for MPIs of its ABI, and `lib` has what IMB-MT needs
 (libiomp5). Nothing is fetched.
-`python3 -m tests.bench_peers STACK [OPERATION ...]` holds some of them. Threads are held where
+`python3 -m bench.peers STACK [OPERATION ...]` holds some of them. Threads are held where
 they are at most the cores of a rank. Means are compared, since that is what theirs print: on a
 machine that does other work they say nothing of the programs.
 
@@ -34,13 +34,13 @@ import statistics
 import subprocess
 import tempfile
 
+from bench import one_process
+from bench.collective_tools import kept, present
+from bench.collective_tools import ours as launch_of_ours
+from bench.common import YIELDING, ratio_of, ratio_within, say_beside, side_of, skip
+from bench.peer_programs import ALIKE, PEERS, as_ours, cold, osu_sizes, row_of
 from reframe_tests.harness.foreign import imb_tables
-from tests import one_process
-from tests.benching import YIELDING, ratio_of, ratio_within, say_beside, side_of, skip
-from tests.collective_tools import kept, present
-from tests.collective_tools import ours as launch_of_ours
 from tests.launching import FAMILIES, STACK, command_of, rows_of
-from tests.peers import ALIKE, PEERS, as_ours, cold, osu_sizes, row_of
 
 BLOCKS = int(os.environ.get("BLOCKS") or 9)
 CONTROLS = os.environ.get("CONTROLS", "")

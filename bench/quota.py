@@ -14,7 +14,7 @@ import statistics
 import subprocess
 import sys
 
-from tests.benching import say
+from bench.common import say
 
 #: Where Linux has the quotas of its first and its second way of groups.
 FIRST, SECOND = pathlib.Path("/sys/fs/cgroup/cpu"), pathlib.Path("/sys/fs/cgroup")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Set-up of the system's packages, killed at random moments and started again.
 
-bench_setup.py starts it in a system of its own, whose changes go with it: some packages are taken
+setup.py starts it in a system of its own, whose changes go with it: some packages are taken
 away, and what is wrong in the end is printed, or nothing.
 """
 
@@ -26,7 +26,7 @@ def begin():
         start_new_session=True)
 
 
-def main():
+def heal():
     kills, draw = int(sys.argv[1]), random.Random(int(sys.argv[2]))
     wheels.POLICY.unlink(missing_ok=True)  # of a container, whose services nobody starts
     subprocess.run(["apt-get", "remove", "-y", "-q", *PACKAGES], check=True, capture_output=True,
@@ -52,4 +52,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    heal()

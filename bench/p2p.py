@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Goals of point to point: NetPIPE's times, adaptive sizes, and LogP's overheads.
 
-`python3 -m tests.bench_p2p STACK [netpipe|adaptive|adaptive-wire|overheads|wire ...]` runs some
+`python3 -m bench.p2p STACK [netpipe|adaptive|adaptive-wire|overheads|wire ...]` runs some
 of them; `make bench` runs all.
 """
 
@@ -16,11 +16,11 @@ import subprocess
 import sys
 import tempfile
 
+from bench.common import launch_on_hosts, make, say
+from bench.netpipe import netpipe
+from bench.pair_launching import hosts_of, launch, times
 from reframe_tests.harness.model import families
-from tests.bench_netpipe import netpipe
-from tests.benching import launch_on_hosts, make, say
 from tests.launching import rows_of
-from tests.pair_launching import hosts_of, launch, times
 
 # Adaptive sizes against a grid that is everywhere as fine as they may get.
 

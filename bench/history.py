@@ -13,8 +13,8 @@ import subprocess
 import sys
 import tempfile
 
+from bench.common import say, skip
 from reframe_tests.harness.machine import r
-from tests.benching import say, skip
 
 SERIES, POINTS, NEAR = 100, 40, 3
 OTAVA = "apache-otava==0.8.0"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is planted into an operation is found in it, and nothing where nothing is planted.
 
-`make bench PART=operations`, or `python3 -m tests.bench_operations STACK [EXPERIMENT ...]`: every
+`make bench PART=operations`, or `python3 -m bench.operations STACK [EXPERIMENT ...]`: every
 operation of one-sided, threads, persistent and partitioned messages, both ways, fans, matching,
 datatypes and start-up at its smallest size. A block has launches of an experiment in a random
 order: two alike, and one for each share by which calls (`calls.def`) are slowed. An operation is
@@ -29,8 +29,8 @@ import subprocess
 import tempfile
 import typing
 
-from tests.benching import YIELDING, say
-from tests.collective_tools import present
+from bench.collective_tools import present
+from bench.common import YIELDING, say
 from tests.launching import STACK, command_of, interposer
 
 BLOCKS = int(os.environ.get("BLOCKS") or 12)

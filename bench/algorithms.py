@@ -15,10 +15,10 @@ import pathlib
 import subprocess
 import tempfile
 
+from bench.common import missed, say, skip
 from reframe_tests.harness.launch import messages
 from reframe_tests.harness.model import algorithm_settings, families
 from stack.build import environment
-from tests.benching import missed, say, skip
 
 OPERATIONS = ("bcast", "reduce", "allreduce", "allgather", "alltoall", "reduce_scatter", "barrier",
               "gather", "scatter")

@@ -12,9 +12,9 @@ import statistics
 import sys
 import time
 
+from bench import collective_tools as tools
+from bench.common import ratio_of, say
 from reframe_tests.harness.foreign import imb_tables, mpiperf
-from tests import collective_tools as tools
-from tests.benching import ratio_of, say
 from tests.launching import STACK
 
 BLOCKS = 10

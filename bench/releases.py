@@ -16,11 +16,11 @@ import tempfile
 
 import yaml
 
+from bench.common import say
 from reframe_tests.harness.commands import releases
 from reframe_tests.harness.launch import sessions
 from reframe_tests.harness.machine import disk, r
 from reframe_tests.harness.model import families
-from tests.benching import say
 
 NAMES = [f"planted-{i}" for i in range(1, 9)]
 #: Simulated: goal, what is planted, spread of launches.

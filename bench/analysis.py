@@ -20,10 +20,10 @@ import subprocess
 import sys
 import tempfile
 
+from bench.suites import say
 from reframe_tests.harness.machine import disk
 from reframe_tests.harness.model import families
 from stack import release
-from tests.bench import say
 
 LAUNCHES, SIZES, REPETITIONS = 5000, 20, 100
 MPIS = ("openmpi", "mpich")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Our times beside those of the Intel MPI Benchmarks of the same MPI, and what makes a difference.
 
-`python3 -m tests.bench_sampler STACK imb`, or one of IMB's operations alone.
+`python3 -m bench.sampler STACK imb`, or one of IMB's operations alone.
 
 The wheels carry the Intel MPI Benchmarks for Intel MPI and MPICH. For any other MPI build them
 from their public sources (`make -f Makefile TARGET=MPI1 CC=STACK/mpi/NAME/bin/mpicc` in `src_c`);
@@ -15,10 +15,10 @@ import random
 import statistics
 import tempfile
 
+from bench import one_process
+from bench.collective_tools import interposed, ours, present, theirs, times_of
+from bench.common import ratio_of, ratio_within, say_beside, side_of, skip
 from reframe_tests.harness.foreign import imb_tables
-from tests import one_process
-from tests.benching import ratio_of, ratio_within, say_beside, side_of, skip
-from tests.collective_tools import interposed, ours, present, theirs, times_of
 from tests.launching import STACK
 
 BLOCKS = int(os.environ.get("BLOCKS") or 7)

@@ -17,10 +17,11 @@ import sys
 import tempfile
 import time
 
+from bench import dilation, planning, quota
+from bench.common import beyond_launches, launch_on_hosts, say
 from reframe_tests.harness.backends import clusters, network_check, simgrid
 from reframe_tests.harness.model import families
-from tests import bench_dilation, bench_planning, bench_quota, slurm_machine, slurm_studies
-from tests.benching import beyond_launches, launch_on_hosts, say
+from tests import slurm_machine, slurm_studies
 from tests.test_simulated import why_not as no_simulation
 from tests.test_sites import lines_of_data
 from tests.virtual_clusters import why_not as no_clusters
@@ -208,15 +209,15 @@ def main():
         folder = pathlib.Path(name)
         os.environ["COTEJO_RUN"] = str(folder / "run")
         new_site()
-        bench_planning.hold()
-        bench_quota.hold()
+        planning.hold()
+        quota.hold()
         if reason := no_clusters():
             print(f"bench: skipped: virtual Ethernet: {reason}")
         else:
             times_to_bring_up()
             forwarding()
             beside_a_busy_core(folder)
-            bench_dilation.hold(folder)
+            dilation.hold(folder)
             for family in families.load().values():
                 if family.installed(families.stack_prefix()):
                     pingpong(family, folder)

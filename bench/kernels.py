@@ -17,10 +17,10 @@ import subprocess
 import sys
 import tempfile
 
+from bench.common import ratio_of, say
 from reframe_tests.harness.machine import disk
 from reframe_tests.harness.model import families
 from stack.build import compile_benchmarks, environment
-from tests.benching import ratio_of, say
 from tests.launching import rows_of
 
 ROUNDS = 9

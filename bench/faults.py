@@ -22,11 +22,11 @@ import tempfile
 import time
 from xml.etree import ElementTree
 
+from bench import accidents as bench_accidents
+from bench.common import missed, say
 from reframe_tests.harness.machine import environment
 from reframe_tests.harness.model import families
-from tests import bench_accidents
 from tests.bad_input import READERS, Fault, fits, r_memory, ran, said_of, spoiled
-from tests.benching import missed, say
 
 #: A test of docs/faults.csv, of Python or of R.
 TEST = re.compile(r"([\w-]+)(::|: )([^;]+)")

@@ -17,9 +17,9 @@ import sys
 import tempfile
 import time
 
+from bench.common import missed, say, skip
 from reframe_tests.harness.machine import removal
 from reframe_tests.harness.model import families
-from tests.benching import missed, say, skip
 
 REPO = families.REPO
 #: The commands of `make stack` in their order, each with the longest time before it is killed (s)
@@ -104,7 +104,7 @@ OWN_SYSTEM = """\
 mount -t tmpfs none "$0" && mkdir "$0/upper" "$0/work" "$0/root" &&
 mount -t overlay overlay -o "lowerdir=/,upperdir=$0/upper,workdir=$0/work" "$0/root" &&
 mount -t proc none "$0/root/proc" && mount --rbind /dev "$0/root/dev" &&
-cd "$1" && exec chroot "$0/root" sh -c 'cd "$0" && exec "$@"' "$1" "$2" -m tests.heal_apt "$3" "$4"
+cd "$1" && exec chroot "$0/root" sh -c 'cd "$0" && exec "$@"' "$1" "$2" -m bench.heal_apt "$3" "$4"
 """
 
 

@@ -7,8 +7,8 @@ import resource
 import subprocess
 import tempfile
 
+from bench.common import say
 from reframe_tests.harness.model import families
-from tests.benching import say
 
 
 def took(*words, **variables):

@@ -10,10 +10,10 @@ import pathlib
 import statistics
 import tempfile
 
+from bench import collectives, nas, netpipe, p2p
+from bench.common import beyond_launches, make, ratio_of, say
 from reframe_tests.harness.launch import sessions
 from reframe_tests.harness.machine import disk
-from tests import bench_collectives, bench_nas, bench_netpipe, bench_p2p
-from tests.benching import beyond_launches, make, ratio_of, say
 from tests.launching import rows_of
 
 
@@ -43,7 +43,7 @@ def against_imb(stack, results):
     """Our one-way time over IMB's on the same MPI, and the harness's overhead."""
     make(stack, results, "study", "TAG=bench", "LAUNCHES=150")
     for mpi in ("intel-mpi", "mpich"):
-        for size, label in bench_netpipe.SIZES:
+        for size, label in netpipe.SIZES:
             found = ratio_of(means(results, "pingpong_bench", size, mpi),
                              means(results, "imb_bench", size, mpi))
             most = 3 if size in (1, 1 << 20) else 5
@@ -68,12 +68,12 @@ def main():
     with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as folder:
         root = pathlib.Path(folder)
         against_imb(args.stack, root / "imb")
-        bench_collectives.hold()
-        bench_p2p.run(args.stack)
+        collectives.hold()
+        p2p.run(args.stack)
         wall = make(args.stack, root / "study", "study", "TAG=quick")
         say("study from a prepared stack under 6 min", f"{wall / 60:.1f} min", wall < 360)
         overhead(root / "study")
-        bench_nas.measure(args.stack, say)
+        nas.measure(args.stack, say)
         if args.from_nothing:
             wall = make(root / "stack", root / "nothing", "study", "TAG=quick", "SPACK=")
             say("study from nothing under 12 min", f"{wall / 60:.1f} min", wall < 720)

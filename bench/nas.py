@@ -14,9 +14,9 @@ import statistics
 import subprocess
 import tempfile
 
+from bench.common import skip
 from reframe_tests.harness.model import families
 from stack.build import environment
-from tests.benching import skip
 from tests.launching import rows_of
 
 #: Kernel and class; class A of those with several zones takes minutes.

@@ -2,7 +2,7 @@
 """Goals of the sampler: its own time, known waits and starts, the pit of the layout at will, no
 effect of the order, the gap of LogP where it is known, IMB's times, and 1024 simulated ranks.
 
-`python3 -m tests.bench_sampler STACK GOAL ...` runs some (null, method, layout, order, gap,
+`python3 -m bench.sampler STACK GOAL ...` runs some (null, method, layout, order, gap,
 before, imb, simulated); all: about 40 minutes; `MPI=NAME` those of one MPI, `BLOCKS=N` as many
 launches of each side.
 """
@@ -20,11 +20,12 @@ import statistics
 import subprocess
 import tempfile
 
+from bench import collectives
+from bench import imb as bench_imb
+from bench.collective_tools import ours, present, theirs, times_of
+from bench.common import ratio_of, say, skip
 from reframe_tests.harness.backends import simgrid
 from reframe_tests.harness.foreign import imb_tables
-from tests import bench_collectives, bench_imb
-from tests.benching import ratio_of, say, skip
-from tests.collective_tools import ours, present, theirs, times_of
 from tests.launching import STACK, interposer, launch_once
 
 BLOCKS = int(os.environ.get("BLOCKS") or 7)
@@ -262,7 +263,7 @@ def before(blocks=BLOCKS, size=65536):
                 abs(found.value - 1) <= 0.1)
 
 
-GOALS = {"null": null, "method": bench_collectives.method, "layout": layout, "order": order,
+GOALS = {"null": null, "method": collectives.method, "layout": layout, "order": order,
          "gap": gap, "before": before, "imb": bench_imb.hold, "simulated": simulated}
 #: One of IMB's operations alone.
 ALONE = {name: functools.partial(bench_imb.hold, names=(name,)) for name in bench_imb.AGAINST}

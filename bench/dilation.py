@@ -9,9 +9,9 @@ against what the declared network takes by arithmetic.
 import math
 import statistics
 
+from bench.common import all_at_once, launch_on_hosts, say
 from reframe_tests.harness.backends import clusters, network_check
 from reframe_tests.harness.model import families
-from tests.benching import all_at_once, launch_on_hosts, say
 
 DILATIONS = (1, 4, 10)
 SIZES = [1 << exponent for exponent in range(10, 21, 2)]

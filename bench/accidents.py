@@ -13,20 +13,13 @@ import sys
 import tempfile
 import time
 
+from bench import plain_user, setup
+from bench.common import say, skip
 from reframe_tests.harness.backends import clusters
 from reframe_tests.harness.launch import measuring
 from reframe_tests.harness.machine import disk
 from reframe_tests.harness.model import families
-from tests import (
-    bench_setup,
-    faulty_writers,
-    injected,
-    kills,
-    plain_user,
-    slurm_machine,
-    slurm_studies,
-)
-from tests.benching import say, skip
+from tests import faulty_writers, injected, kills, slurm_machine, slurm_studies
 
 #: Of all kills, those of a study on virtual hosts, in per cent: the switch is there alone.
 ON_HOSTS = 20
@@ -198,7 +191,7 @@ def allocate(folder):
 
 
 def as_plain_user(stack):
-    """A study, figures and report as a user who is not root (tests/plain_user.py)."""
+    """A study, figures and report as a user who is not root (bench/plain_user.py)."""
     with tempfile.TemporaryDirectory(prefix="cotejo-user-") as name:
         pathlib.Path(name).chmod(0o755)
         if os.geteuid() != 0 or not (plain_user.reachable(name) and plain_user.reachable(
@@ -211,7 +204,7 @@ def as_plain_user(stack):
 
 def set_up(folder, seed):
     (folder / "setup").mkdir()
-    bench_setup.hold(5, seed, folder / "setup")
+    setup.hold(5, seed, folder / "setup")
 
 
 #: The parts in their order, each told the stack, its folder, the number of kills, and the seed.

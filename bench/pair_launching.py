@@ -6,9 +6,9 @@ import os
 import subprocess
 import sys
 
+from bench.common import skip
 from reframe_tests.harness.backends import clusters
 from stack import build
-from tests.benching import skip
 from tests.launching import rows_of
 from tests.virtual_clusters import why_not
 

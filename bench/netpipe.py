@@ -10,10 +10,10 @@ import random
 import shutil
 import statistics
 
+from bench.common import ratio_of, say, skip
+from bench.pair_launching import Lost, launch, times
 from reframe_tests.harness.model import families
 from stack import build, split_prefix
-from tests.benching import ratio_of, say, skip
-from tests.pair_launching import Lost, launch, times
 
 SIZES = [(1, "1 B"), (1 << 10, "1 KiB"), (1 << 16, "64 KiB"), (1 << 20, "1 MiB")]
 NETPIPE = {"openmpi": "NPopenmpi", "mpich": "NPmpich2"}
@@ -51,7 +51,7 @@ def messages_for(family, stack, transport, folder, size):
 def debian_stack(folder):
     """Builds the benchmark with the system's MPIs; the families that have a NetPIPE there."""
     found = []
-    for family in families.load(families.REPO / "tests/bench_families").values():
+    for family in families.load(families.REPO / "bench/families").values():
         if not shutil.which(NETPIPE[family.name]):
             skip(f"NetPIPE with {family.title}", f"no {NETPIPE[family.name]} on PATH")
         elif (not split_prefix.version_of(family.name)
