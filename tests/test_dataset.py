@@ -30,7 +30,7 @@ AUDIT = [{"mpi": "mpich", "item": "version", "value": "5.0.2"}]
 def measured(tmp_path):
     """Results of one session of two launches, one of them failed."""
     folder = tmp_path / "results/local/20260101T000000Z"
-    lines = [f"pingpong,{size},{i},1,1.5e-06,1,{queue}"
+    lines = [f"pingpong,{size},{i},1,{'1.50000049999e-06' if i == 47 else '1.5e-06'},1,{queue}"
              for size in (1, 1024) for queue in (0, 2) for i in range(50)]
     record = {
         "id": "cell.001", "status": "ok", "simulated": "", "reason": "", "started": "",
@@ -72,6 +72,7 @@ def test_a_dataset_is_thinned_stripped_and_the_same_twice(measured, tmp_path):
     record = json.loads(files["cell.001.json"])
     assert len(rows) == record["samples"]["rows"] == 4 * 20
     assert record["samples"]["thinned_from"] == 200
+    assert "pingpong,1,47,1,1.5e-06,1,0" in rows  # six digits of 1.50000049999e-06
     # Evenly over the order of measuring: from the first to near the last.
     numbers = [int(r.split(",")[2]) for r in rows if r.startswith("pingpong,1,") and r[-1] == "2"]
     assert numbers[0] == 0 and numbers[-1] == 47 and len(numbers) == 20

@@ -77,8 +77,8 @@ def readme(rows, command):
         "and the addresses that libraries carry in their version text, and keeps of each group",
         "(launch, operation, size and factors) at most `SAMPLES` samples, 20 where no other",
         "number was given for a session, evenly over their order (`samples.thinned_from` in a",
-        "description is how many there were; its `summary` is that of all of them). Nothing else",
-        "is changed.", ""])
+        "description is how many there were; its `summary` is that of all of them). Times have 6",
+        "significant digits, times that explain a sample have 4. Nothing else is changed.", ""])
 
 
 def listed(out):

@@ -88,6 +88,26 @@ def thinned(lines, columns, most):
     return [line for number, line in enumerate(lines) if number in kept]
 
 
+def digits_of(column):
+    """Significant digits that a dataset keeps of a column, or None for each as it is. A clock does
+    not resolve a millionth of a sample, and no statistic asks more of what explains a sample."""
+    if column["name"] == "time_s":
+        return 6
+    return 4 if column["unit"] == "s" and not is_factor(column) else None
+
+
+def rounded(lines, columns):
+    """Rows of a sample file with the digits that a dataset keeps."""
+    digits = {i: d for i, c in enumerate(columns) if (d := digits_of(c))}
+    found = []
+    for line in lines:
+        fields = line.split(",")
+        for i, kept in digits.items():
+            fields[i] = f"{float(fields[i]):.{kept}g}"
+        found.append(",".join(fields))
+    return found
+
+
 def parsed(path, data, kind=dict):
     """What a file of JSON holds: an object, or a list."""
     try:
@@ -164,7 +184,7 @@ def packed_samples(path, record, most):
         if len(lines) != rows:
             raise FileError(f"{path.with_name(name)}: {len(lines)} rows, {path.name} says "
                             f"{str(rows)[:40]!a}")
-        kept = thinned(lines, columns, most)
+        kept = rounded(thinned(lines, columns, most), columns)
     except FileError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError) as err:
