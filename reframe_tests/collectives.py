@@ -68,6 +68,25 @@ class layout_full(Full, Layout):
     options = {"operation": f"{MOVING},{REDUCING}", "sizes": "1Ki:1Mi:x4", "budget": 0.03}
 
 
+class InPlace(Varied, Collective):
+    """MPI_IN_PLACE against separate buffers."""
+
+    buffers = parameter(["separate", "in-place"])
+    varied = ["ranks", "buffers"]
+
+
+@rfm.simple_test
+class in_place_quick(Quick, InPlace):
+    options = {"operation": "allgather,allreduce,alltoall", "sizes": "8,1Ki,64Ki,1Mi",
+               "budget": 0.03}
+
+
+@rfm.simple_test
+class in_place_full(Full, InPlace):
+    options = {"operation": f"gather,scatter,allgather,alltoall,{REDUCING}", "sizes": TEN_SIZES,
+               "budget": 0.03}
+
+
 class Affinity(Collective):
     """By placement, with buffers that are not in the caches: the worst case."""
 

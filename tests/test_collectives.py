@@ -32,6 +32,10 @@ def test_what_the_library_refuses_is_one_line_that_says_where(mpi, tmp_path):
      "byte 500 of the 1000 B that rank 1 received in bcast of 1000 B"),
     ("allreduce", ["--sizes", "64,1000"],
      "byte 500 of the 1000 B that rank 1 received in allreduce of 1000 B"),
+    ("allreduce", ["--sizes", "64,1000", "--buffers", "in-place"],
+     "byte 500 of the 1000 B that rank 1 received in allreduce of 1000 B"),
+    ("alltoall", ["--sizes", "64,1000", "--buffers", "in-place"],
+     "received in alltoall of 1000 B"),
     ("scan", ["--sizes", "64,1000"], "received in scan of 1000 B"),
     # With 2 ranks a ragged block of 1500 B each on average has 1000 B and 2000 B, and a hole.
     ("allgatherv", ["--sizes", "64,1500", "--counts", "ragged"],
@@ -68,6 +72,9 @@ def test_a_broken_result_fails_the_launch(mpi, tmp_path, operation, words, expec
     (["--operation", "allreduce", "--layout", "4"], "multiples of 8"),
     (["--operation", "bcast", "--datatype", "vector", "--sizes", "64", "--layout", "4"],
      "multiples of 8"),
+    (["--operation", "bcast", "--buffers", "in-place"], "no form with MPI_IN_PLACE"),
+    (["--operation", "gather", "--buffers", "in-place", "--transfer", "packed"],
+     "packed bytes have a buffer of their own"),
 ])
 def test_what_cannot_be_is_said_in_one_line(mpi, words, expected):
     refuses(launch(mpi, "collective", *words), expected)

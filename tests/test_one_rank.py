@@ -17,11 +17,13 @@ SPOILED = [
     ("alltoall-variants", [], BOTH), ("logp", [], BOTH), ("overlap", [], BOTH),
     *(("collective", ["--operation", name], BOTH)
       for name in ("bcast", "allreduce", "alltoall", "scan")),
+    ("collective", ["--operation", "allreduce", "--buffers", "in-place"], BOTH),
     ("fans", [], BOTH), ("matching-posted", ["--depth", "4"], SECOND),
     ("matching-unexpected", ["--depth", "4"], SECOND),
     *(("onesided", ["--operation", name], SECOND)
-      for name in ("put", "accumulate", "get_accumulate")),
-    ("onesided", ["--operation", "get"], FIRST), ("onesided-progress", [], BOTH),
+      for name in ("put", "accumulate", "get_accumulate", "rput")),
+    *(("onesided", ["--operation", name], FIRST) for name in ("get", "rget")),
+    ("onesided-progress", [], BOTH),
     ("fft", ["--log2", "8", "--variant", "original", "--way", "sendrecv"], BOTH),
     ("radix", ["--keys", "1000", "--variant", "polled", "--buffer", "64"], BOTH),
     ("systematic-errors", [], BOTH), ("addresses", ["--operation", "reduce_local"], BOTH),

@@ -15,6 +15,8 @@ ONCE = ["--min-repetitions", "1", "--max-repetitions", "1", "--calls", "1", "--s
 @pytest.mark.parametrize("words", [
     ["onesided", "--operation", "put"],
     ["onesided", "--operation", "get", "--synchronisation", "fence"],
+    ["onesided", "--operation", "rput", "--synchronisation", "wait", "--queue", "2"],
+    ["onesided", "--operation", "rget", "--synchronisation", "lock"],
     ["onesided", "--epoch", "lock", "--synchronisation", "flush,flush_local"],
     ["onesided", "--operation", "accumulate", "--ways", "both", "--queue", "2"],
     ["onesided", "--operation", "get_accumulate", "--window", "dynamic"],
@@ -33,6 +35,8 @@ def test_a_wrong_byte_is_seen(mpi, words):
 @pytest.mark.one_mpi
 @pytest.mark.parametrize(("words", "expected"), [
     (["onesided", "--operation", "puts"], "--operation: no 'puts'; did you mean put?"),
+    (["onesided", "--operation", "rput", "--synchronisation", "fence"],
+     "--synchronisation fence: none of it exists for --operation rput"),
     (["onesided", "--operation", "accumulate", "--sizes", "7"], "give multiples of that"),
     (["onesided-progress", "--synchronisation", "fence"], "--synchronisation: no 'fence'"),
     (["onesided-progress", "--start", "loop"], "use --start round-time or barrier"),

@@ -15,6 +15,18 @@ exhibit("cotejo-onesided-synchronisation", "A put by what completes it",
   draw = by_size(series = operation, panel = c(mpi, transport, ranks))
 )
 
+exhibit("cotejo-onesided-requests", "Puts and gets with requests, against those without",
+  data = launches_of(
+    "onesided_latency", "onesided_quick",
+    operation = c(
+      "put.flush.create", "rput.flush.create", "rput.wait.create", "get.flush.create",
+      "rget.wait.create"
+    ),
+    queue = "1"
+  ),
+  draw = by_size(series = operation, panel = c(mpi, transport, ranks))
+)
+
 exhibit("cotejo-onesided-windows", "A put and a flush by kind of window",
   data = launches_of(
     "onesided_latency", "onesided_windows_quick", operation = "put.flush.*", queue = "1"

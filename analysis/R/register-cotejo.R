@@ -250,6 +250,16 @@ exhibit(
   )
 )
 
+exhibit("cotejo-in-place", "MPI_IN_PLACE against separate buffers",
+  data = launches_of(
+    "in_place_full", "in_place_quick", operation = c("allgather", "allreduce", "alltoall")
+  ),
+  draw = relative(
+    by = parameter_buffers, reference = "separate", series = c(mpi, operation),
+    panel = c(transport, ranks)
+  )
+)
+
 exhibit("cotejo-operators", "Allreduce by operator",
   data = launches_of("collective_operators", operation = "allreduce"),
   draw = by_size(series = parameter_op, panel = c(mpi, transport, ranks))

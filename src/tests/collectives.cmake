@@ -15,16 +15,20 @@ set(under_each
   "--operation blocking --sizes 0,8,24,4096,64Ki"
   "--operation nonblocking --sizes 0,8,24,4096,64Ki --tests 2"
   "--operation blocking,nonblocking --counts ragged --root 1 --sizes 0,8,24,4096,64Ki"
+  "--operation blocking,nonblocking --buffers in-place --sizes 0,8,24,4096,64Ki"
+  "--operation blocking --buffers in-place --counts ragged --root 1 --sizes 0,8,24,64Ki"
   "--operation neighbor --topology grid --sizes 0,8,64Ki"
   "--operation neighbor_allgather,neighbor_allgatherv --topology torus --sizes 0,8,64Ki"
   "--operation bcast,ibcast --per-rank yes --report mpiperf --sizes 8")
 set(others)
 if(COTEJO_PERSISTENT)
-  list(APPEND under_each "--operation ${persistent} --sizes 0,8,24,4096,64Ki")
+  list(APPEND under_each "--operation ${persistent} --sizes 0,8,24,4096,64Ki"
+    "--operation ${persistent} --buffers in-place --sizes 0,8,24,64Ki")
 endif()
 # The same with large counts, where there are such calls: no message need be large.
 if(COTEJO_LARGE_COLLECTIVES)
   list(APPEND others
+    "--operation blocking --count-type large --buffers in-place --sizes 8,64Ki"
     "--operation blocking,nonblocking,${persistent} --count-type large --sizes 0,8,24,64Ki"
     "--operation blocking --count-type large --counts ragged --root 1 --sizes 0,8,24,64Ki")
 endif()
@@ -45,6 +49,9 @@ list(TRANSFORM others PREPEND "collective ")
 launch(collectives 2 "${brief}" ${under_each})
 launch(collective-cold 2 "${brief}"
   "collective --operation bcast,ialltoall,alltoallw,allreduce --cache cold --sizes 8,64Ki")
+list(APPEND others "collective --operation blocking --buffers in-place --op compose --element int --sizes 8,24"
+  "collective --operation blocking --buffers in-place --cache cold --sizes 8,64Ki"
+  "collective --operation blocking --buffers in-place --datatype vector --counts ragged --root 1 --sizes 64,6400 ${unclocked}")
 launch(collective-options 2 "${brief}" ${others})
 
 add_test(NAME memory COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:cotejo> memory --sizes 0,8,64Ki

@@ -231,6 +231,13 @@ int MPI_Put(const void *bytes, int count, MPI_Datatype type, int target, MPI_Ain
     return PMPI_Put(copy ? copy : bytes, count, type, target, at, at_count, at_type, window);
 }
 
+int MPI_Rput(const void *bytes, int count, MPI_Datatype type, int target, MPI_Aint at,
+             int at_count, MPI_Datatype at_type, MPI_Win window, MPI_Request *request) {
+    char *copy = wrong_copy(bytes, count, type, target);
+    return PMPI_Rput(copy ? copy : bytes, count, type, target, at, at_count, at_type, window,
+                     request);
+}
+
 int MPI_Accumulate(const void *bytes, int count, MPI_Datatype type, int target, MPI_Aint at,
                    int at_count, MPI_Datatype at_type, MPI_Op op, MPI_Win window) {
     char *copy = wrong_copy(bytes, count, type, target);
@@ -263,4 +270,10 @@ int MPI_Get(void *bytes, int count, MPI_Datatype type, int target, MPI_Aint at, 
             MPI_Datatype at_type, MPI_Win window) {
     return PMPI_Get(bytes, count, type, target, wanted(count, type) ? at + 1 : at, at_count,
                     at_type, window);
+}
+
+int MPI_Rget(void *bytes, int count, MPI_Datatype type, int target, MPI_Aint at, int at_count,
+             MPI_Datatype at_type, MPI_Win window, MPI_Request *request) {
+    return PMPI_Rget(bytes, count, type, target, wanted(count, type) ? at + 1 : at, at_count,
+                     at_type, window, request);
 }

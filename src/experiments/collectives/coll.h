@@ -145,6 +145,7 @@ struct coll {
     size_t bytes; // message size
     struct layout *layout;
     bool ragged, cold, packed;
+    bool in_place;                   // calls have MPI_IN_PLACE where they can
     bool unwritten;                  // the samples are taken on buffers that were never written
     struct side loose_out, loose_in; // the elements that are packed and unpacked
     MPI_Request request;             // of the persistent variant
@@ -174,6 +175,13 @@ void coll_prepare(const struct operation *operation, long repetition); // whose 
 void coll_forget(const struct coll *coll);
 // What is sent, in every buffer of the pool, by rank, block and position.
 void coll_fill(struct coll *coll);
+// Whether operations of this kind have a form with MPI_IN_PLACE.
+bool coll_can_be_in_place(const struct flow *flow);
+// Whether this rank's call has MPI_IN_PLACE in place of what it sends: that lies where it
+// receives.
+bool coll_sends_in_place(const struct coll *coll);
+// Where in the receive buffer block `block` lies that is sent from there, B.
+size_t coll_place(const struct coll *coll, int block);
 // Elements of the block that `from` sends to `to`.
 MPI_Count coll_block(const struct coll *coll, int from, int to);
 

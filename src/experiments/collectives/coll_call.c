@@ -28,6 +28,27 @@ MPI_Count coll_block(const struct coll *coll, int from, int to) {
     return 2 * count * (key % size + 1) / (size + 1);
 }
 
+bool coll_can_be_in_place(const struct flow *flow) {
+    return flow->sends != BLOCKS_NONE && !flow->one_buffer && !flow->neighbours;
+}
+
+bool coll_sends_in_place(const struct coll *coll) {
+    const struct flow *flow = coll->row->flow;
+    return coll->in_place && !flow->root_sends &&
+           (!flow->root_receives || coll->rank == coll->root);
+}
+
+// The root of a scatter leaves its own block where it is.
+static bool receives_in_place(const struct coll *coll) {
+    return coll->in_place && coll->row->flow->root_sends && coll->rank == coll->root;
+}
+
+size_t coll_place(const struct coll *coll, int block) {
+    const struct flow *flow = coll->row->flow;
+    bool own = flow->sends == BLOCKS_ONE && flow->receives == BLOCKS_EACH;
+    return (size_t)(own ? coll->in.far_starts[coll->rank] : coll->out.far_starts[block]);
+}
+
 // What a rank has of a side: the root alone may have blocks, and a broadcast has one buffer.
 static int blocks_out(const struct coll *coll) {
     const struct flow *flow = coll->row->flow;
@@ -38,7 +59,7 @@ static int blocks_out(const struct coll *coll) {
 
 static int blocks_in(const struct coll *coll) {
     const struct flow *flow = coll->row->flow;
-    if (flow->root_receives && coll->rank != coll->root)
+    if ((flow->root_receives && coll->rank != coll->root) || receives_in_place(coll))
         return 0;
     return flow->receives == BLOCKS_EACH ? coll->peers->sources : flow->receives == BLOCKS_ONE;
 }
@@ -100,6 +121,10 @@ double coll_room(const struct coll *coll, size_t bytes) {
     if (!sayable(coll, bytes, out, in) && (!larger || coll->packed))
         return -1;
     size_t cache = node_cache();
+    if (coll_sends_in_place(coll)) {
+        in = in > out ? in : out;
+        out = 0;
+    }
     size_t room = buffer_room((size_t)out, coll->cold, cache, 1) +
                   buffer_room((size_t)in, coll->cold, cache, 1);
     double spare = coll->row->mockup ? spare_room(coll, bytes) : 0;
@@ -109,6 +134,21 @@ double coll_room(const struct coll *coll, size_t bytes) {
 // Nobody is asked for what an int cannot say (coll_room).
 static int as_int(MPI_Count value) {
     return value <= INT_MAX ? (int)value : -1;
+}
+
+// B of the buffer of a side: what is sent in place lies in the one that is received into.
+static size_t buffer_bytes(const struct coll *coll, const struct side *side) {
+    if (!coll_sends_in_place(coll))
+        return side->bytes;
+    if (side == &coll->out)
+        return 0;
+    return coll->out.bytes > side->bytes ? coll->out.bytes : side->bytes;
+}
+
+// Where the calls find a side now.
+static void point(struct coll *coll, char *out, char *in) {
+    coll->out.at = coll_sends_in_place(coll) ? MPI_IN_PLACE : out;
+    coll->in.at = receives_in_place(coll) ? MPI_IN_PLACE : in;
 }
 
 // Blocks in order, side by side; ragged ones the other way round with holes between. `carrier`:
@@ -144,8 +184,8 @@ static void side_open(struct coll *coll, struct side *side, const char *name, in
         start += (size_t)elements + scattered;
     }
     side->bytes = blocks ? start * step : 0;
-    buffer_open(&side->buffer, coll->layout, name, side->bytes, coll->cold, node_cache(), 1,
-                coll->failure);
+    buffer_open(&side->buffer, coll->layout, name, buffer_bytes(coll, side), coll->cold,
+                node_cache(), 1, coll->failure);
     side->at = side->buffer.pool;
 }
 
@@ -232,6 +272,7 @@ void coll_open(struct coll *coll, size_t bytes, struct failure *failure) {
         free_sides(coll);
         return;
     }
+    point(coll, coll->out.at, coll->in.at);
     coll_fill(coll);
     mine = received(coll);
     MPI_Allreduce(&mine, &coll->payload, 1, MPI_DOUBLE, MPI_SUM, coll->comm);
@@ -252,8 +293,7 @@ void coll_forget(const struct coll *coll) {
 }
 
 void coll_next(struct coll *coll) {
-    coll->out.at = buffer_next(&coll->out.buffer);
-    coll->in.at = buffer_next(&coll->in.buffer);
+    point(coll, buffer_next(&coll->out.buffer), buffer_next(&coll->in.buffer));
     if (coll->packed) {
         coll->loose_out.at = buffer_next(&coll->loose_out.buffer);
         coll->loose_in.at = buffer_next(&coll->loose_in.buffer);

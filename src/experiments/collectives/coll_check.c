@@ -51,16 +51,25 @@ static void leave_side(char *reached, const char *place) {
         free(reached);
 }
 
-void coll_fill(struct coll *coll) {
+// Zeros wherever the buffers receive: a sum of these in place, however often, stays what it is.
+static void clear(struct coll *coll) {
+    const struct buffer *buffer = &coll->in.buffer;
+    char *zeros = calloc(1, buffer->step ? buffer->step : 1);
+    if (!zeros)
+        failure_set(coll->failure, STATUS_USAGE, "no memory on the host to clear %zu B",
+                    buffer->step);
+    for (size_t slot = 0; zeros && slot < buffer->slots; slot++)
+        device_copy(buffer->pool + slot * buffer->step, zeros, buffer->step);
+    free(zeros);
+}
+
+// What this rank sends, put where it is sent from: `first` is the beginning of that side.
+static void put_blocks(struct coll *coll, char *first) {
     const struct flow *flow = coll->row->flow;
-    struct side *side = given(coll);
-    char *pool = side->buffer.pool, *first = reach_side(coll, pool, side->bytes);
-    if (!first)
-        return;
-    if (first != pool) // what is between blocks, too
-        payload_poison(first, side->bytes, coll->rank, 0);
+    const struct side *side = given(coll);
+    bool in_place = coll_sends_in_place(coll);
     for (int i = 0; i < side->blocks; i++) {
-        char *place = first + side->far_starts[i];
+        char *place = first + (in_place ? coll_place(coll, i) : (size_t)side->far_starts[i]);
         size_t count = (size_t)side->wide_counts[i];
         if (flow->fold)
             reduction_fill(coll->reduction, place, (size_t)side->wide_starts[i], count, coll->rank,
@@ -68,6 +77,20 @@ void coll_fill(struct coll *coll) {
         else
             put_block(coll, place, side->wide_counts[i], coll->rank, i);
     }
+}
+
+void coll_fill(struct coll *coll) {
+    struct side *side = given(coll);
+    if (coll_sends_in_place(coll)) {
+        clear(coll);
+        return;
+    }
+    char *pool = side->buffer.pool, *first = reach_side(coll, pool, side->bytes);
+    if (!first)
+        return;
+    if (first != pool) // what is between blocks, too
+        payload_poison(first, side->bytes, coll->rank, 0);
+    put_blocks(coll, first);
     for (size_t slot = first == pool; slot < side->buffer.slots; slot++)
         device_copy(pool + slot * side->buffer.step, first, side->bytes);
     leave_side(first, pool);
@@ -133,13 +156,22 @@ void coll_check(const struct operation *operation, unsigned round, struct failur
     struct side *side = gotten(coll);
     if (round > 0 && coll->unwritten)
         coll_fill(coll);
-    char *image = malloc(side->bytes ? side->bytes : 1);
+    bool in_place = coll_sends_in_place(coll);
+    size_t room = side->bytes; // which what is sent in place may exceed
+    if (in_place && coll->out.bytes > room)
+        room = coll->out.bytes;
+    char *image = malloc(room ? room : 1);
     if (!image)
         failure_set(failure, STATUS_USAGE, "no memory to check %zu B; ask for smaller --sizes",
-                    side->bytes);
+                    room);
     if (ranks_agree(coll->comm, failure, false) == STATUS_OK) {
-        payload_poison(image, side->bytes, coll->rank, 0);
-        device_copy(side->at, image, side->bytes);
+        payload_poison(image, room, coll->rank, 0);
+        if (in_place)
+            put_blocks(coll, image);
+        if (side->blocks)
+            device_copy(side->at, image, room);
+        if (in_place)
+            payload_poison(image, room, coll->rank, 0);
         expect(coll, image);
         if (coll->row->flow->one_buffer && coll->rank == coll->root)
             device_copy(side->at, image, side->bytes);
@@ -147,6 +179,8 @@ void coll_check(const struct operation *operation, unsigned round, struct failur
         compare(coll, image);
     }
     free(image);
+    if (in_place)
+        clear(coll);
     if (round == 0 && coll->unwritten)
         coll_forget(coll);
 }

@@ -38,6 +38,9 @@ static const struct option collective_options[] = {
     {"topology", OPTION_CHOICE, "graph", "", topology_choices, 0, 0,
      "of neighbor operations: a Cartesian grid, open or closed to a torus, or a directed graph "
      "to the ranks 1, 2, 4, ... ahead"},
+    {"buffers", OPTION_CHOICE, "separate", "", "separate|in-place", 0, 0,
+     "in-place: MPI_IN_PLACE in place of what a rank sends, or of what the root of a scatter "
+     "receives; reductions have elements of 0 while they are timed"},
     {"cache", OPTION_CHOICE, "warm", "", "warm|cold", 0, 0,
      "cold: every call has buffers that have left the caches"},
     {"written", OPTION_CHOICE, "yes", "", "yes|no", 0, 0,
@@ -111,6 +114,11 @@ static const char *impossible(const struct study *study, const struct collective
     const struct options *options = &study->bench->options;
     bool derived = !options_is(options, "datatype", "byte");
     bool large = options_is(options, "count-type", "large");
+    bool in_place = options_is(options, "buffers", "in-place");
+    if (in_place && (row->mockup || !coll_can_be_in_place(row->flow)))
+        return "it has no form with MPI_IN_PLACE; use --buffers separate";
+    if (in_place && !options_is(options, "transfer", "typed"))
+        return "packed bytes have a buffer of their own; use --buffers separate";
     if (row->mockup && (large || !options_is(options, "transfer", "typed")))
         return "mock-ups count by int and are typed; use --count-type int and --transfer typed";
     if (row->mockup && (device_number() >= 0 || options_is(options, "cache", "cold")))
@@ -158,6 +166,7 @@ static void choose(struct study *study, const struct collective *row, enum varia
         .ragged = options_is(options, "counts", "ragged"),
         .cold = options_is(options, "cache", "cold"),
         .packed = options_is(options, "transfer", "packed"),
+        .in_place = options_is(options, "buffers", "in-place"),
         .unwritten = options_is(options, "written", "no"),
     };
 }

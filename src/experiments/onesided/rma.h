@@ -6,7 +6,7 @@
 #include "pair.h"
 
 // How an access is opened and completed: each is a column of the table of operations.
-enum rma_sync { FENCE, PSCW, LOCK, LOCK_ALL, FLUSH, FLUSH_LOCAL, RMA_SYNCS };
+enum rma_sync { FENCE, PSCW, LOCK, LOCK_ALL, FLUSH, FLUSH_LOCAL, WAIT, RMA_SYNCS };
 extern const char *const rma_sync_names[];
 
 struct rma_operation;
@@ -32,19 +32,21 @@ struct rma {
     char *out, *in;      // what is sent, what is fetched
     MPI_Aint place;      // of the first operation, in the peer's window
     MPI_Win window;
-    MPI_Group partner; // the peer alone
-    MPI_Comm comm;     // of the two
-    char *memory;      // this rank's part of the window, where operations are
-    void *attached;    // what a dynamic window holds
+    MPI_Group partner;     // the peer alone
+    MPI_Comm comm;         // of the two
+    char *memory;          // this rank's part of the window, where operations are
+    void *attached;        // what a dynamic window holds
+    MPI_Request *requests; // owned: one for each operation of an access, where they have requests
     struct buffer own, expected;
 };
 
 struct rma_operation {
     const char *name;
-    bool writes, fetches; // the window; from it
-    bool adds, compares;  // to what is there; with it
-    bool single;          // takes one element
-    void (*run[RMA_SYNCS])(void *state, long calls);
+    bool writes, fetches;                            // the window; from it
+    bool adds, compares;                             // to what is there; with it
+    bool single;                                     // takes one element
+    bool requested;                                  // each has a request
+    void (*run[RMA_SYNCS])(void *state, long calls); // NULL: MPI does not allow it
 };
 
 extern const struct rma_operation rma_operations[]; // ends with a row without name

@@ -26,7 +26,7 @@ static void shape(const struct operation *operation) {
 
 // Whether accesses of this rank are within an epoch that lasts as long as a stage.
 static bool flushes(const struct rma *rma) {
-    return rma->origin && (rma->sync == FLUSH || rma->sync == FLUSH_LOCAL);
+    return rma->origin && rma->sync >= FLUSH;
 }
 
 static void open_access(const struct rma *rma) {

@@ -14,10 +14,11 @@ enum { KINDS = sizeof kinds / sizeof *kinds - 1 };
 const struct option rma_options[] = {
     {"operation", OPTION_TEXT, "put,get", "", NULL, 0, 0,
      "names, joined by commas: put, get, accumulate, get_accumulate, fetch_and_op, "
-     "compare_and_swap; or all"},
+     "compare_and_swap, rput, rget (with a request each); or all"},
     {"synchronisation", OPTION_TEXT, "flush", "", NULL, 0, 0,
      "how an access is completed, joined by commas: fence, pscw (post, start, complete, wait), "
-     "lock, lock_all, flush, flush_local (at the origin only); or all"},
+     "lock, lock_all, flush, flush_local (at the origin only), wait (for the requests of rput and "
+     "rget; at the origin only); or all. rput and rget have no fence, pscw and flush_local"},
     {"epoch", OPTION_CHOICE, "lock_all", "", "lock_all|lock", 0, 0,
      "within which flushes are, while a stage lasts: lock_all, or a shared lock of the target "
      "alone (as in OSU's and Intel's benchmarks)"},
@@ -93,19 +94,27 @@ void rma_each(struct bench *bench, bool passive,
     struct failure *failure = &bench->failure;
     // Those that need the target's calls come first, the one that does not reach it last.
     int first = passive ? LOCK : 0, last = passive ? FLUSH_LOCAL : RMA_SYNCS, syncs = last - first;
+    bool measured = false;
     check_words(options, (enum rma_sync)first, (enum rma_sync)last, failure);
     for (const struct rma_operation *row = rma_operations; row->name; row++)
         for (int i = 0; i < syncs * KINDS && !failed(failure); i++) {
             int sync = first + i / KINDS;
             const char *kind = kinds[i % KINDS];
-            if (!asked(options, "operation", row->name) || !asked(options, "window", kind) ||
+            if (!row->run[sync] || !asked(options, "operation", row->name) ||
+                !asked(options, "window", kind) ||
                 !asked(options, "synchronisation", rma_sync_names[sync]))
                 continue;
             struct rma rma = rma_of(options, row, (enum rma_sync)sync, kind);
             char text[NAME_ROOM];
             snprintf(text, sizeof text, "%s.%s.%s", row->name, rma_sync_names[sync], kind);
             const char *name = samples_name(&bench->samples, text, failure);
+            measured = true;
             if (name)
                 measure(bench, &rma, name);
         }
+    if (!measured)
+        failure_set(failure, STATUS_USAGE,
+                    "--synchronisation %s: none of it exists for --operation %s; use flush, lock "
+                    "or lock_all, which exist for all",
+                    options_text(options, "synchronisation"), options_text(options, "operation"));
 }

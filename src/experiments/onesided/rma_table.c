@@ -3,7 +3,8 @@
 // call in what is timed.
 #include "rma.h"
 
-const char *const rma_sync_names[] = {"fence", "pscw", "lock", "lock_all", "flush", "flush_local"};
+const char *const rma_sync_names[] = {"fence", "pscw",        "lock", "lock_all",
+                                      "flush", "flush_local", "wait"};
 
 // Before and after the operations of an access. The fence that ends one begins the next; flushes
 // are within an access that rma_enter opened.
@@ -61,6 +62,15 @@ static inline void end_flush_local(const struct rma *r) {
     MPI_Win_flush_local(r->peer, r->window);
 }
 
+// The requests of the operations are complete, and with them the operations at the origin.
+static inline void begin_wait(const struct rma *r) {
+    (void)r;
+}
+
+static inline void end_wait(const struct rma *r) {
+    (void)r;
+}
+
 #define OUT r->out + at, r->count, r->type
 #define IN r->in + at, r->count, r->type
 #define THERE r->peer, r->place + (MPI_Aint)at, r->count, r->type
@@ -73,6 +83,9 @@ static inline void end_flush_local(const struct rma *r) {
 #define CALL_fetch_and_op MPI_Fetch_and_op(r->out + at, r->in + at, ONE_THERE, r->op, r->window)
 #define CALL_compare_and_swap                                                                     \
     MPI_Compare_and_swap(r->out + at, r->expected.pool + at, r->in + at, ONE_THERE, r->window)
+
+#define CALL_rput MPI_Rput(OUT, THERE, r->window, request)
+#define CALL_rget MPI_Rget(IN, THERE, r->window, request)
 
 #define DEFINE(operation, sync, skip)                                                             \
     static void operation##_##sync(void *state, long calls) {                                     \
@@ -87,6 +100,30 @@ static inline void end_flush_local(const struct rma *r) {
             end_##sync(r);                                                                        \
         }                                                                                         \
     }
+
+// Operations with a request each, which are waited for before the access ends.
+#define DEFINE_REQUESTED(operation, sync)                                                         \
+    static void operation##_##sync(void *state, long calls) {                                     \
+        const struct rma *r = ((struct pair *)state)->pattern->variant;                           \
+        if (!r->origin)                                                                           \
+            return;                                                                               \
+        size_t end = r->queue * r->step;                                                          \
+        for (; calls > 0; calls--) {                                                              \
+            MPI_Request *request = r->requests;                                                   \
+            begin_##sync(r);                                                                      \
+            for (size_t at = 0; at < end; at += r->step, request++)                               \
+                CALL_##operation;                                                                 \
+            MPI_Waitall((int)r->queue, r->requests, MPI_STATUSES_IGNORE);                         \
+            end_##sync(r);                                                                        \
+        }                                                                                         \
+    }
+
+// MPI allows requests only in accesses in which the target makes no call.
+#define DEFINE_ALL_REQUESTED(operation)                                                           \
+    DEFINE_REQUESTED(operation, lock)                                                             \
+    DEFINE_REQUESTED(operation, lock_all)                                                         \
+    DEFINE_REQUESTED(operation, flush)                                                            \
+    DEFINE_REQUESTED(operation, wait)
 
 #define DEFINE_ALL(operation)                                                                     \
     DEFINE(operation, fence, false)                                                               \
@@ -104,12 +141,24 @@ static inline void end_flush_local(const struct rma *r) {
         __VA_ARGS__                                                                               \
     }
 
+#define ROW_REQUESTED(operation, ...)                                                             \
+    {                                                                                             \
+        .name = #operation, .requested = true,                                                    \
+        .run = {[LOCK] = operation##_lock,                                                        \
+                [LOCK_ALL] = operation##_lock_all,                                                \
+                [FLUSH] = operation##_flush,                                                      \
+                [WAIT] = operation##_wait},                                                       \
+        __VA_ARGS__                                                                               \
+    }
+
 DEFINE_ALL(put)
 DEFINE_ALL(get)
 DEFINE_ALL(accumulate)
 DEFINE_ALL(get_accumulate)
 DEFINE_ALL(fetch_and_op)
 DEFINE_ALL(compare_and_swap)
+DEFINE_ALL_REQUESTED(rput)
+DEFINE_ALL_REQUESTED(rget)
 
 const struct rma_operation rma_operations[] = {
     ROW(put, .writes = true),
@@ -118,5 +167,7 @@ const struct rma_operation rma_operations[] = {
     ROW(get_accumulate, .writes = true, .adds = true, .fetches = true),
     ROW(fetch_and_op, .writes = true, .adds = true, .fetches = true, .single = true),
     ROW(compare_and_swap, .writes = true, .compares = true, .fetches = true, .single = true),
+    ROW_REQUESTED(rput, .writes = true),
+    ROW_REQUESTED(rget, .fetches = true),
     {0},
 };

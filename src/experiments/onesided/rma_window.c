@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -137,6 +138,9 @@ void rma_open(struct bench *bench, struct pair *pair, size_t most) {
         return;
     buffer_open(&rma->expected, &bench->layout, "expected", rma->element, false, 0, rma->queue,
                 failure);
+    rma->requests = rma->row->requested ? malloc(rma->queue * sizeof *rma->requests) : NULL;
+    if (rma->row->requested && !rma->requests)
+        failure_set(failure, STATUS_USAGE, "no memory for a --queue of %zu", rma->queue);
     make(rma, room, &bench->layout, failure);
 }
 
@@ -152,6 +156,8 @@ void rma_close(struct pair *pair) {
     MPI_Comm_free(&rma->comm);
     buffer_close(&rma->own);
     buffer_close(&rma->expected);
+    free(rma->requests);
+    rma->requests = NULL;
     rma->pair = NULL;
     rma->attached = NULL;
 }
