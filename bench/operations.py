@@ -74,6 +74,8 @@ EXPERIMENTS = {
     "fan-in": Planted(["fans", "--direction", "in", "--queue", "1,16", "--sizes", "1", *BUDGET]),
     "fan-out": Planted(["fans", "--direction", "out", "--queue", "1,16", "--sizes", "1", *BUDGET],
                        rank=1),
+    "stencil": Planted(["stencil", "--sizes", "1", *BUDGET]),
+    "communicators": Planted(["communicators", *BUDGET]),
     "matching-posted": Planted(["matching-posted", *QUEUE]),
     "matching-unexpected": Planted(["matching-unexpected", *QUEUE], rank=1),
     "datatypes": Planted(["datatypes", "--sizes", "64", "--budget", "0.01"]),

@@ -91,6 +91,38 @@ class requests_full(Full, Requests):
     limit_s = 300
 
 
+class Stencil(Latency, Experiment):
+    """Faces of a grid of ranks, exchanged with all neighbours."""
+
+    experiment = "stencil"
+    operation = "stencil-messages"
+    limit_s = 120
+
+    @run_after("setup")
+    def begin_over_a_network(self):
+        if self.request.place.hosts > 1:
+            self.options = {**self.options, **TOGETHER}
+
+
+@rfm.simple_test
+class stencil_smoke(Smoke, Stencil):
+    options = {"sizes": "1,64Ki", "budget": 0.01}
+
+
+@rfm.simple_test
+class stencil_quick(EveryRankCount, Quick, Stencil):
+    varied = ["ranks"]
+    options = {"sizes": "1,1Ki,64Ki,1Mi", "budget": 0.03}
+
+
+@rfm.simple_test
+class stencil_full(EveryRankCount, Full, Stencil):
+    varied = ["ranks"]
+    placement = parameter(placements.names())
+    options = {"sizes": "1:1Mi:x4", "rse": 0.01, "budget": 0.1}
+    limit_s = 300
+
+
 class Fans(Latency, Experiment):
     """Messages from all ranks to one, or from one to all; with a queue of several: incast."""
 

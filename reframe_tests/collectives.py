@@ -7,7 +7,7 @@ from reframe.core.builtins import parameter, performance_function, run_after, va
 from .base import Experiment, Full, Quick, Smoke
 from .harness.launch import exhibits
 from .mixins.figures import BcastLatency, median_s
-from .mixins.ranks import EveryRankCount
+from .mixins.ranks import TOGETHER, EveryRankCount
 from .mixins.varied import Varied
 
 TEN_SIZES = "8:2Mi:x4"
@@ -147,6 +147,32 @@ class collective_datatypes(Varied, Full, Collective):
     transfer = parameter(["typed", "packed"])
     varied = ["ranks", "datatype", "transfer"]
     options = {"operation": MOVING, "sizes": "64:1Mi:x16", "budget": 0.03}
+
+
+class Communicators(EveryRankCount, Experiment):
+    """Creation of communicators."""
+
+    experiment = "communicators"
+    varied = ["ranks"]
+
+    @run_after("setup")
+    def begin_over_a_network(self):
+        if self.request.place.hosts > 1:
+            self.options = {**self.options, **TOGETHER}
+
+    @performance_function("us")
+    def dup(self):
+        return 1e6 * median_s(self, "comm-dup", 0)
+
+
+@rfm.simple_test
+class communicators_quick(Quick, Communicators):
+    options = {"budget": 0.03}
+
+
+@rfm.simple_test
+class communicators_full(Full, Communicators):
+    options = {"budget": 0.2}
 
 
 class Memory(EveryRankCount, Experiment):

@@ -202,6 +202,16 @@ class pingpong_pairs(Full, Pairs):
 
 
 @rfm.simple_test
+class pingpong_pairings(Varied, Full, Pairs):
+    """Pairs between halves of the ranks, between neighbours, or drawn at random for each block."""
+
+    experiment = "pingpong"
+    pairing = parameter(["halves", "neighbours", "random"])
+    varied = ["pairs", "pairing"]
+    options = {**FULL, "sizes": "1,4Ki,1Mi"}
+
+
+@rfm.simple_test
 class pairs_affinity(AnyPlacement):
     experiment = "pingpong"
     pairs = parameter([2, 4, 8])

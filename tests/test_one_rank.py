@@ -18,6 +18,7 @@ SPOILED = [
     *(("collective", ["--operation", name], BOTH)
       for name in ("bcast", "allreduce", "alltoall", "scan")),
     ("collective", ["--operation", "allreduce", "--buffers", "in-place"], BOTH),
+    ("stencil", ["--way", "messages"], BOTH), ("communicators", [], BOTH),
     ("fans", [], BOTH), ("matching-posted", ["--depth", "4"], SECOND),
     ("matching-unexpected", ["--depth", "4"], SECOND),
     *(("onesided", ["--operation", name], SECOND)
@@ -30,14 +31,14 @@ SPOILED = [
     ("spells", ["--rounds", "2"], BOTH),
 ]
 #: Size in B of the messages that are changed, where it is not 1000.
-BYTES = {"datatypes": 1024, "fft": 1024, "radix": 64}
+BYTES = {"datatypes": 1024, "communicators": 1024, "fft": 1024, "radix": 64}
 #: Experiments that have no payload to check, and programs that compare their result with a
 #: published number.
 WITHOUT_PAYLOAD = {"memory", "startup", "eager-limit", "waitpattern-up", "waitpattern-null",
                    "start-skew", *(f"nas-{name}" for name in (
                        "ep", "is", "cg", "mg", "ft", "sp-mz", "bt-mz", "lu-mz"))}
 #: Experiments without --sizes; without --budget.
-UNSIZED, UNTIMED = {"fft", "radix"}, {"spells"}
+UNSIZED, UNTIMED = {"fft", "radix", "communicators"}, {"spells"}
 
 
 @pytest.mark.one_mpi

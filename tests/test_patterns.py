@@ -80,7 +80,8 @@ def test_every_way_of_exchange_sees_a_wrong_byte(mpi):
 
 
 @pytest.mark.one_mpi
-@pytest.mark.parametrize(("pairing", "wildcard"), [("halves", "none"), ("neighbours", "both")])
+@pytest.mark.parametrize(("pairing", "wildcard"), [("halves", "none"), ("neighbours", "both"),
+                                                      ("random", "none")])
 def test_pairs_are_measured_one_number_after_the_other(mpi, tmp_path, pairing, wildcard):
     """Open receives take no message of another pair, and none by which ranks start."""
     done = launch(mpi, "pingpong", "--sizes", "8,5000", "--pairs", "1,2", "--pairing", pairing,

@@ -205,7 +205,7 @@ FILTER_COLUMNS <- c(
   "pairs", "burst", "queue", "log2_points", "keys", "threads", "rank", "switched", "algorithms",
   "protocol", "timer", "library", "kernel", "governor", "cpu_model", "quantity", "program",
   "partitions", "thread_cores", "ways", "compute_us", "depth", "before", "any_source", "any_tag",
-  "many", "offset", "measure"
+  "many", "offset", "dimensions", "neighbours", "first", "second", "measure"
 )
 VARIED_COLUMN <- "^(setting|parameter|option)_[a-z0-9_]+$"
 

@@ -260,6 +260,21 @@ exhibit("cotejo-in-place", "MPI_IN_PLACE against separate buffers",
   )
 )
 
+exhibit("cotejo-communicators", "Creation of communicators",
+  data = launches_of("communicators_full", "communicators_quick"),
+  draw = values(x = operation, series = mpi, panel = c(transport, ranks))
+)
+
+exhibit("cotejo-stencil", "Faces of a grid of ranks, exchanged with all neighbours",
+  data = launches_of("stencil_full", "stencil_quick"),
+  draw = by_size(series = c(mpi, operation), panel = c(transport, ranks, dimensions))
+)
+
+exhibit("cotejo-pairings", "Pairs at once: halves of the ranks, neighbours, and random pairs",
+  data = launches_of("pingpong_pairings", sizes = "1 4Ki 1Mi"),
+  draw = by_parameter(x = pairs, series = parameter_pairing, panel = c(mpi, transport, bytes))
+)
+
 exhibit("cotejo-operators", "Allreduce by operator",
   data = launches_of("collective_operators", operation = "allreduce"),
   draw = by_size(series = parameter_op, panel = c(mpi, transport, ranks))

@@ -17,12 +17,14 @@ extern const struct experiment alltoall_variants;
 extern const struct experiment logp;
 extern const struct experiment overlap;
 extern const struct experiment eager_limit;
+extern const struct experiment stencil;
 extern const struct experiment fans;
 extern const struct experiment matching_posted;
 extern const struct experiment matching_unexpected;
 extern const struct experiment onesided;
 extern const struct experiment onesided_progress;
 extern const struct experiment collective;
+extern const struct experiment communicators;
 extern const struct experiment memory;
 extern const struct experiment startup;
 extern const struct experiment fft;
@@ -56,8 +58,10 @@ const struct experiment *const experiments[] = {
     &overlap,
     &eager_limit,
     &collective,
+    &communicators,
     &memory,
     &startup,
+    &stencil,
     &fans,
     &matching_posted,
     &matching_unexpected,

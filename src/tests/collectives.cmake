@@ -57,12 +57,17 @@ launch(collective-options 2 "${brief}" ${others})
 add_test(NAME memory COMMAND ${COTEJO_MPIEXEC} -n 2 $<TARGET_FILE:cotejo> memory --sizes 0,8,64Ki
   --calls 3)
 
+launch(communicators 2 "${brief}" "communicators --groups 1" "communicators --groups 2"
+  "communicators --start barrier --sync none")
+
 # More ranks than cores: few calls, since ranks that wait by polling take each other's core.
 list(GET COTEJO_MPIEXEC 0 launcher)
 foreach(ranks 3 4)
   add_test(NAME collective-${ranks}-ranks COMMAND ${launcher} -n ${ranks} $<TARGET_FILE:cotejo>
     collective ${brief} --operation blocking --counts ragged --root 2 --sizes 24,4096
     --sync none --start barrier)
-  set_tests_properties(collective-${ranks}-ranks PROPERTIES ENVIRONMENT
+  add_test(NAME communicators-${ranks}-ranks COMMAND ${launcher} -n ${ranks} $<TARGET_FILE:cotejo>
+    communicators ${brief} --groups 2 --sync none --start barrier)
+  set_tests_properties(collective-${ranks}-ranks communicators-${ranks}-ranks PROPERTIES ENVIRONMENT
     "PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe;OMPI_MCA_mpi_yield_when_idle=1;I_MPI_PIN=0")
 endforeach()

@@ -35,3 +35,14 @@ set(started --budget 0.01 --max-repetitions 20 --set-up 0 --sync-share 1 --late 
 launch(alltoall-variants 2 "${started}" "alltoall-variants --sizes 0,1,1000,100k")
 launch(alltoall-variants-cold 2 "${started}"
   "alltoall-variants --sizes 1,100k --cache cold --start windows")
+
+# Faces of grids; four ranks are a square, with two neighbours each.
+launch(stencil 2 "${brief}" "stencil --sizes 0,1,1000,100k --dimensions 1,2,3"
+  "stencil --sizes 0,1000 --start barrier --sync none --interleave yes")
+list(GET COTEJO_MPIEXEC 0 launcher)
+foreach(ranks 4 6)
+  add_test(NAME stencil-${ranks}-ranks COMMAND ${launcher} -n ${ranks} $<TARGET_FILE:cotejo>
+    stencil ${brief} --sizes 8,4096 --sync none --start barrier)
+  set_tests_properties(stencil-${ranks}-ranks PROPERTIES ENVIRONMENT
+    "PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe;OMPI_MCA_mpi_yield_when_idle=1;I_MPI_PIN=0")
+endforeach()

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Stencil: every rank exchanges faces with its neighbours in a grid of one to three dimensions.
+#include "curve.h"
+#include "payload.h"
+#include "ranks.h"
+
+#include <limits.h>
+#include <string.h>
+
+enum { DIMENSIONS_MOST = 3, SIDES_MOST = 2 * DIMENSIONS_MOST, FACE_TAG = 1 };
+
+static const struct option stencil_options[] = {
+    {"sizes", OPTION_SIZES, "1:1Mi:x8", "B", NULL, 0, INT_MAX / 8,
+     "sizes of a face: a list (1,8,4Ki) or ranges (1:1Mi:x2, 0:64:+8)"},
+    {"dimensions", OPTION_SIZES, "2,3", "", NULL, 1, DIMENSIONS_MOST,
+     "dimensions of the grid of ranks, as a list. A dimension of more than two ranks is closed to "
+     "a ring"},
+    {"way", OPTION_CHOICE, "all", "", "all|messages|neighbor", 0, 0,
+     "messages: receives, sends and one wait for all; neighbor: MPI_Neighbor_alltoallv"},
+    SAMPLER_START_ROW("round-time"),
+    {0},
+};
+
+static const struct column columns[] = {
+    SAMPLER_COLUMN_ROWS,
+    {"dimensions", "", "dimensions of the grid of ranks"},
+    {"neighbours", "", "most neighbours of a rank"},
+    {0},
+};
+
+// The faces of one rank: slot `side` of a buffer belongs to the neighbour there, in MPI's order.
+struct stencil {
+    MPI_Comm comm, grid; // of the ranks; the same ranks as a Cartesian grid
+    int self, sides;
+    int neighbour[SIDES_MOST]; // MPI_PROC_NULL: none
+    int counts[SIDES_MOST], starts[SIDES_MOST];
+    int count, most_neighbours, dimensions;
+    double faces; // of all ranks together, that have a neighbour
+    struct buffer out, in;
+};
+
+static void run_messages(void *state, long calls) {
+    struct stencil *stencil = state;
+    for (; calls > 0; calls--) {
+        MPI_Request requests[2 * SIDES_MOST];
+        // What comes from a side was sent to the opposite one.
+        for (int side = 0; side < stencil->sides; side++)
+            MPI_Irecv(stencil->in.pool + stencil->starts[side], stencil->count, MPI_BYTE,
+                      stencil->neighbour[side], FACE_TAG + (side ^ 1), stencil->comm,
+                      &requests[side]);
+        for (int side = 0; side < stencil->sides; side++)
+            MPI_Isend(stencil->out.pool + stencil->starts[side], stencil->count, MPI_BYTE,
+                      stencil->neighbour[side], FACE_TAG + side, stencil->comm,
+                      &requests[stencil->sides + side]);
+        MPI_Waitall(2 * stencil->sides, requests, MPI_STATUSES_IGNORE);
+    }
+}
+
+static void run_neighbor(void *state, long calls) {
+    struct stencil *stencil = state;
+    for (; calls > 0; calls--)
+        MPI_Neighbor_alltoallv(stencil->out.pool, stencil->counts, stencil->starts, MPI_BYTE,
+                               stencil->in.pool, stencil->counts, stencil->starts, MPI_BYTE,
+                               stencil->grid);
+}
+
+static void enter(const struct operation *operation) {
+    struct stencil *stencil = operation->state;
+    stencil->count = (int)operation->message.bytes;
+    buffer_shape(&stencil->out, operation->message.bytes);
+    buffer_shape(&stencil->in, operation->message.bytes);
+    for (int side = 0; side < stencil->sides; side++) {
+        stencil->counts[side] = stencil->count;
+        stencil->starts[side] = (int)(stencil->out.step * (size_t)side);
+    }
+}
+
+static void check(const struct operation *operation, unsigned round, struct failure *failure) {
+    struct stencil *stencil = operation->state;
+    enter(operation);
+    size_t count = (size_t)stencil->count;
+    for (int side = 0; side < stencil->sides; side++) {
+        unsigned sent = round * SIDES_MOST + (unsigned)side;
+        payload_fill(stencil->out.pool + stencil->starts[side], count, stencil->self, sent);
+        payload_poison(stencil->in.pool + stencil->starts[side], count, stencil->neighbour[side],
+                       sent ^ 1);
+    }
+    operation->run(stencil, 1);
+    for (int side = 0; side < stencil->sides; side++) {
+        unsigned expected = (round * SIDES_MOST + (unsigned)side) ^ 1;
+        int from = stencil->neighbour[side];
+        size_t wrong = from < 0 ? count
+                                : payload_check(stencil->in.pool + stencil->starts[side], count,
+                                                from, expected);
+        if (wrong < count)
+            failure_set(failure, STATUS_FAILED,
+                        "wrong payload: byte %zu of a message of %zu B from rank %d to rank %d; "
+                        "do not trust this MPI's transport",
+                        wrong, count, from, stencil->self);
+    }
+}
+
+static void describe(const struct operation *operation, const struct timing *timing,
+                     struct sample *sample) {
+    const struct stencil *stencil = operation->state;
+    (void)timing;
+    sample->extra[SAMPLER_COLUMNS] = stencil->dimensions;
+    sample->extra[SAMPLER_COLUMNS + 1] = stencil->most_neighbours;
+}
+
+static void fit(struct operation *operation) {
+    const struct stencil *stencil = operation->state;
+    operation->message.payload = (double)operation->message.bytes * stencil->faces;
+}
+
+// The neighbours, worked out from the ranks' row-major order: the library's answer is checked.
+static void open_grid(struct stencil *stencil, int size) {
+    int lengths[DIMENSIONS_MOST] = {0}, closed[DIMENSIONS_MOST], stride = size, present = 0;
+    MPI_Dims_create(size, stencil->dimensions, lengths);
+    for (int d = 0; d < stencil->dimensions; d++) {
+        closed[d] = lengths[d] > 2;
+        stride /= lengths[d];
+        int here = stencil->self / stride % lengths[d];
+        for (int sign = 0; sign < 2; sign++) {
+            int there = here + (sign ? 1 : -1);
+            if (closed[d])
+                there = (there + lengths[d]) % lengths[d];
+            bool none = there < 0 || there >= lengths[d];
+            present += !none;
+            stencil->neighbour[2 * d + sign] =
+                none ? MPI_PROC_NULL : stencil->self + (there - here) * stride;
+        }
+    }
+    stencil->sides = 2 * stencil->dimensions;
+    MPI_Cart_create(stencil->comm, stencil->dimensions, lengths, closed, 0, &stencil->grid);
+    MPI_Allreduce(&present, &stencil->most_neighbours, 1, MPI_INT, MPI_MAX, stencil->comm);
+    double faces = present;
+    MPI_Allreduce(&faces, &stencil->faces, 1, MPI_DOUBLE, MPI_SUM, stencil->comm);
+}
+
+static void measure(struct bench *bench, struct sampler *sampler, const struct sizes *sizes,
+                    int dimensions) {
+    static const struct {
+        const char *way, *name;
+        void (*run)(void *state, long calls);
+    } ways[] = {{"messages", "stencil-messages", run_messages},
+                {"neighbor", "stencil-neighbor", run_neighbor}};
+    const char *way = options_text(&bench->options, "way");
+    struct stencil stencil = {.comm = bench->comm, .self = bench->rank, .dimensions = dimensions};
+    size_t most = sizes_largest(sizes);
+    open_grid(&stencil, bench->size);
+    memory_ask(bench->comm, 2 * buffer_room(most, false, 0, (size_t)stencil.sides),
+               &bench->failure);
+    if (!failed(&bench->failure)) {
+        buffer_open(&stencil.out, &bench->layout, "send", most, false, 0, (size_t)stencil.sides,
+                    &bench->failure);
+        buffer_open(&stencil.in, &bench->layout, "receive", most, false, 0, (size_t)stencil.sides,
+                    &bench->failure);
+    }
+    for (int i = 0; i < 2 && ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK; i++) {
+        struct curve curve = {
+            {.name = ways[i].name,
+             .around =
+                 &(const struct around){.enter = enter, .check = check, .describe = describe},
+             .run = ways[i].run,
+             .state = &stencil},
+            fit};
+        if (strcmp(way, "all") == 0 || strcmp(way, ways[i].way) == 0)
+            curve_run(sampler, &curve, sizes);
+    }
+    buffer_close(&stencil.out);
+    buffer_close(&stencil.in);
+    MPI_Comm_free(&stencil.grid);
+}
+
+static void run(struct bench *bench) {
+    const struct sizes *dimensions = options_sizes(&bench->options, "dimensions");
+    struct sizes sizes = curve_sizes(&bench->options, &bench->failure);
+    struct sampler sampler;
+    sampler_open(&sampler, bench, false);
+    for (size_t i = 0; i < dimensions->count && !failed(&bench->failure); i++)
+        measure(bench, &sampler, &sizes, (int)dimensions->bytes[i]);
+    sampler_close(&sampler);
+    sizes_free(&sizes);
+    bench->payload_checked = !failed(&bench->failure);
+}
+
+const struct experiment stencil = {
+    .name = "stencil",
+    .summary = "faces of a grid of ranks, exchanged with all neighbours",
+    .what = "Time from the common start until the last rank has sent its faces and received those "
+            "of all neighbours.\nThe ranks are a grid of --dimensions dimensions, as "
+            "MPI_Dims_create divides it. The size is that of one face;\na face is contiguous. In "
+            "a dimension of one rank nothing is exchanged.",
+    .options = {stencil_options, curve_options, sampler_options, stop_options, sync_options},
+    .columns = columns,
+    .reach = REACH_ANY,
+    .run = run,
+};
