@@ -3,9 +3,10 @@
 
 import hashlib
 import os
+import re
+import resource
 import shutil
 import subprocess
-import time
 
 import pytest
 
@@ -69,20 +70,24 @@ def written(tmp_path_factory):
     shutil.copy(REPO / "data/reference" / SESSION, archive)
     digest = hashlib.sha256(archive.read_bytes()).hexdigest()
     (top / "results/SHA256SUMS").write_text(f"{digest}  {SESSION}\n")
-    code = ('cotejo::write_report("results", "report/report.html", published = p);'
-            'cotejo::draw_all("results", "report/all", published = p)')
-    begun = time.monotonic()
-    done = subprocess.run(
-        ["Rscript", "--vanilla", "-e", f'p <- "{REPO}/data/published"; {code}'], cwd=top,
-        text=True, capture_output=True,
-        env={**os.environ, "R_LIBS": f"{STACK}/R", "R_USER_CACHE_DIR": str(top / "cache")})
-    assert done.returncode == 0, done.stderr
-    print(f"written in {time.monotonic() - begun:.1f} s")
+    for code in ['write_report("results", "report/report.html", published = p)',
+                 'draw_all("results", "report/all", published = p)']:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = subprocess.run(
+            ["Rscript", "--vanilla", "-e", f'p <- "{REPO}/data/published"; cotejo::{code}'],
+            cwd=top, text=True, capture_output=True,
+            env={**os.environ, "R_LIBS": f"{STACK}/R", "R_USER_CACHE_DIR": str(top / "cache")})
+        assert done.returncode == 0, done.stderr
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        (top / f"report/{code.partition('(')[0]}.seconds").write_text(
+            str(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime))
     return top / "report"
 
 
-def test_a_quick_report_is_one_small_file(written):
+def test_a_quick_report_is_one_small_file_that_is_soon_written(written):
     assert (written / "report.html").stat().st_size < 2_000_000
+    # Of the processor: other work on the machine does not count.
+    assert float((written / "write_report.seconds").read_text()) < 15
 
 
 @pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
@@ -139,6 +144,72 @@ def test_tables_are_sorted_and_searched_by_keyboard(page, written):
     })()""")
     assert {title.lower().rstrip("#"): gone for title, gone in hidden}["ping-pong"] is True
     assert any(not gone for _, gone in hidden)
+
+
+#: The first chart of a page, unfolded: what it shows, and the row of the legend of a library.
+CHART = """(() => {
+  const fold = document.querySelector('details .chart').closest('details');
+  fold.open = true;
+  fold.dispatchEvent(new Event('toggle'));
+  const chart = fold.querySelector('.chart');
+  const choose = (title, text) => {
+    const select = [...chart.querySelectorAll('label')].find(
+      label => label.textContent.startsWith(title)).querySelector('select');
+    select.value = [...select.options].find(option => option.textContent === text).value;
+    select.dispatchEvent(new Event('change'));
+  };
+  const press = key => chart.querySelector('.holder').dispatchEvent(
+    new KeyboardEvent('keydown', {key}));
+  const row = name => [...chart.querySelectorAll('.u-series')].find(
+    line => line.querySelector('th').textContent === name)?.querySelector('td').textContent;
+  %s
+})()"""
+
+
+def test_a_chart_compares_with_the_library_that_is_chosen(page, written):
+    page.open(written / "report.html", DESK)
+
+    def read(show, key):
+        page.run(CHART % f"choose('Show', '{show}'); choose('Axis', 'linear');")
+        return page.run(CHART % f"""press('{key}');
+          return ['Message size', 'Intel MPI', 'MPICH'].map(row);""")
+    size, itself, other = read("ratio to Intel MPI", "ArrowRight")
+    _, back, _ = read("ratio to MPICH", "ArrowRight")
+    label = page.run(CHART % "return chart.querySelector('.holder').getAttribute('aria-label');")
+    last, time, _ = read("times", "ArrowLeft")
+    assert (size, itself, last) == ("1 B", None, "4 MiB")
+    ratio, inverse = (re.match(r"([\d.]+) \[([\d.]+), ([\d.]+)\], n = 6$", text).groups()
+                      for text in (other, back))
+    assert [float(x) * float(y) for x, y in zip(ratio, (inverse[0], inverse[2], inverse[1]),
+                                                strict=True)] \
+        == pytest.approx([1, 1, 1], rel=0.02)
+    assert "MPICH" in label and re.match(r"\d+ \u00b5s \[", time)
+    assert page.errors == []
+
+
+def test_a_chart_shows_what_the_table_of_comparisons_says(page, written):
+    page.open(written / "report.html", DESK)
+    ratio, row = page.run(CHART % """
+      choose('Show', 'ratio to MPICH');
+      press('ArrowRight');
+      const table = document.querySelector('.question table.sortable');
+      const first = [...table.tBodies[0].rows].find(line =>
+        [...line.cells].slice(0, 3).map(c => c.textContent).join() === 'Intel MPI,MPICH,1 B');
+      return [row('Intel MPI'), [...first.cells].map(c => c.textContent).join(' ')];
+    """)
+    shown = [float(number) for number in re.findall(r"[\d.]+", ratio)[:3]]
+    listed = [float(number) for number in re.search(
+        r"([\d.]+) \[([\d.]+), ([\d.]+)\]", row).groups()]
+    assert shown == pytest.approx(listed, rel=0.006)
+
+
+def test_paper_shows_the_figure_and_not_the_chart(page, written):
+    shown = {}
+    for media in ("screen", "print"):
+        page.open(written / "report.html", DESK, media=media)
+        shown[media] = page.run(CHART % """return ['.chart', '.question figure'].map(name =>
+          getComputedStyle(document.querySelector(name)).display !== 'none');""")
+    assert shown == {"screen": [True, True], "print": [False, True]}
 
 
 def test_sections_begin_with_the_difference_and_links_lead_to_files(page, written):

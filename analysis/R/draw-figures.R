@@ -370,7 +370,7 @@ plot_winners <- function(table, where) {
       names(LEADS)
     )
   )]
-  colours <- vapply(in_order(setdiff(unique(shown$winner), "")), colour_of_family, "")
+  colours <- colours_of(setdiff(unique(shown$winner), ""))
   plot <- ggplot(shown, aes(size, where)) +
     ggplot2::geom_tile(
       aes(fill = shown, alpha = lead), data = shown[nzchar(winner)], colour = "white",

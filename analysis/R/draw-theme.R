@@ -95,6 +95,15 @@ colours_of_families <- function(levels) {
   }
 }
 
+#' The colours of MPI libraries by name: those that all of them declare, else a palette's.
+#' @noRd
+colours_of <- function(mpis) {
+  mpis <- in_order(unique(mpis))
+  colours <- said$families$colour[match(mpis, said$families$name)]
+  if (!length(colours) || anyNA(colours)) colours <- rep_len(COLOURS[-7L], length(mpis))
+  stats::setNames(colours, mpis)
+}
+
 # What fits beside one another in a legend, in characters.
 LEGEND_WIDTH <- 106L
 

@@ -214,7 +214,7 @@ drop_old_drawn <- function(folder) {
 #' The checksum of what draws and writes beside the code: templates, names and packages.
 #' @noRd
 sum_of_tools <- function() {
-  files <- c(system.file("report", package = "cotejo"), system.file(package = "cotejo"))
+  files <- system.file(c("report", "report/third-party", ""), package = "cotejo")
   files <- list.files(files, "[.](Rmd|css|js|yaml)$", full.names = TRUE)
   versions <- vapply(c("ggplot2", "svglite", "data.table", "htmltools"), getNamespaceVersion, "")
   list(code_sum(), unname(tools::md5sum(files)), versions, R.version.string)

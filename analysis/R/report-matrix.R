@@ -104,12 +104,13 @@ three_sentences <- function(comparison, winners, used) {
   all <- sum(count$cells)
   won <- count[nzchar(winner)]
   overall <- if (nrow(won)) {
+    first <- sprintf(
+      "%s is the fastest library in %d of %d tests", title_of(won$winner[[1L]]), won$cells[[1L]],
+      all
+    )
     sprintf(
-      "%s of %d tests%s.",
-      in_series(sprintf(
-        "%s is faster than every other MPI in %d", title_of(won$winner), won$cells
-      )),
-      all,
+      "%s%s.",
+      in_series(c(first, sprintf("%s in %d", title_of(won$winner[-1L]), won$cells[-1L]))),
       if (all > sum(won$cells)) {
         sprintf("; %d tests have no single winner", all - sum(won$cells))
       } else {
@@ -125,7 +126,7 @@ three_sentences <- function(comparison, winners, used) {
     of <- winners[, list(of = sum(cells)), by = "sizes"]
     leaders <- of[leaders, on = "sizes"]
     sprintf("%s.", sentence_case(paste(sprintf(
-      "for %s messages %s leads (%d of %d)", leaders$sizes, title_of(leaders$winner),
+      "for %s messages %s wins most often (%d of %d)", leaders$sizes, title_of(leaders$winner),
       leaders$cells, leaders$of
     ), collapse = ", ")))
   } else {

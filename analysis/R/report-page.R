@@ -53,11 +53,27 @@ write_page <- function(title, body, out_file, styles = "report.css", contents = 
     "<!DOCTYPE html>", "<html lang=\"en\">", "<head>", "<meta charset=\"utf-8\">",
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">",
     sprintf("<title>%s</title>", htmlEscape(title)),
-    "<style>", vapply(styles, report_part, ""), "</style>",
-    "<script>", report_part("tables.js"), "</script>", "</head>", "<body>",
+    "<style>", vapply(styles, report_part, ""), "</style>", scripts_of(body), "</head>", "<body>",
     sprintf("<h1>%s</h1>", htmlEscape(title)), body, "</body>", "</html>"
   )
   write_whole(out_file, function(file) put_lines(page, file))
+}
+
+#' The scripts that a page needs, and the style of its charts.
+#' @noRd
+scripts_of <- function(body) {
+  has <- function(class) any(grepl(sprintf("class=\"%s\"", class), body, fixed = TRUE))
+  library_of_page <- function(name) {
+    c("/*", report_part(sprintf("third-party/%s.LICENSE", name)), "*/",
+      report_part(sprintf("third-party/%s.js", name)))
+  }
+  c(
+    if (has("chart")) c("<style>", report_part("third-party/uPlot.css"), "</style>"),
+    "<script>", library_of_page("tablesort"), report_part("tables.js"), "</script>",
+    if (has("chart")) {
+      c("<script>", library_of_page("uPlot"), report_part("charts.js"), "</script>")
+    }
+  )
 }
 
 # Where a template wants the list of sections.
@@ -66,7 +82,7 @@ CONTENTS <- "<!-- contents -->"
 #' A style or script of the pages, to stand in one.
 #' @noRd
 report_part <- function(name) {
-  paste(readLines(report_file(name), encoding = "UTF-8"), collapse = "\n")
+  paste(readLines(report_file(name), encoding = "UTF-8", warn = FALSE), collapse = "\n")
 }
 
 report_file <- function(name) {

@@ -47,19 +47,27 @@ question_sections <- function(study, figures, embed_plot, out_file) {
   pages <- question_pages(study)
   lapply(seq_len(nrow(questions)), function(i) {
     question <- questions[i]
-    tables <- tables_of_question(part_of_study(study, question))
+    part <- part_of_study(study, question)
+    tables <- tables_of_question(part)
+    chart <- chart_of_question(part)
     if (length(pages)) {
       body <- html_text(htmltools::tagList(
         htmltools::tags$p(htmltools::tags$a(
           href = file.path("..", basename(out_file)), "Back to the report"
-        )), tables
+        )), chart, tables
       ))
       write_page(question$title, body, file.path(dirname(out_file), pages[[i]]))
       tables <- htmltools::tags$p(htmltools::tags$a(
-        href = pages[[i]], "All comparisons and medians of this question"
+        href = pages[[i]], if (length(chart)) {
+          "Chart with a baseline of your choice, all comparisons and medians"
+        } else {
+          "All comparisons and medians of this question"
+        }
       ))
+    } else if (length(chart)) {
+      tables <- list(fold("Chart: choose a baseline, read values and intervals", chart), tables)
     }
-    section_of_question(part_of_study(study, question), question, figures, embed_plot, tables)
+    section_of_question(part, question, figures, embed_plot, tables)
   })
 }
 

@@ -157,12 +157,14 @@ MOST_QUESTIONS <- 10L
 #' the library that wins most sizes, deeper the further it is ahead; words say the same.
 #'
 #' @param winners what [winners_by_class()] returned.
+#' @param mpis all libraries of the study: their colours are shared out among these.
 #' @return HTML, or `NULL` without any.
 #' @noRd
-winner_map <- function(winners) {
+winner_map <- function(winners, mpis = unique(winners$winner)) {
   if (!nrow(winners)) {
     return(NULL)
   }
+  colours <- colours_of(setdiff(mpis, ""))
   question <- c("site", "simulated", "operation", "transport")
   cells <- copy(winners)
   set(cells, j = "text", value = say_outcomes(cells))
@@ -181,7 +183,7 @@ winner_map <- function(winners) {
       title_of(row$operation), ", ", title_of(row$transport),
       if (nzchar(row$simulated)) paste0(" (", short_label(row$simulated), ")")
     ))), "</td>", paste(vapply(classes, function(class) {
-      cell_of_map(here[as.character(sizes) == class])
+      cell_of_map(here[as.character(sizes) == class], colours)
     }, ""), collapse = ""), "</tr>")
   }, "")
   htmltools::HTML(paste(c(
@@ -191,7 +193,7 @@ winner_map <- function(winners) {
   ), collapse = "\n"))
 }
 
-cell_of_map <- function(cell) {
+cell_of_map <- function(cell, colours) {
   if (!nrow(cell)) {
     return("<td class=\"open\">not measured</td>")
   }
@@ -201,14 +203,9 @@ cell_of_map <- function(cell) {
   }
   sprintf(
     "<td class=\"won\" style=\"background:%s\" title=\"%s\">%s, up to %s times</td>",
-    mixed_colour(colour_of_family(cell$winner), min(0.5, 0.2 + 0.15 * log2(cell$most))), title,
+    mixed_colour(colours[[cell$winner]], min(0.5, 0.2 + 0.15 * log2(cell$most))), title,
     htmlEscape(title_of(cell$winner)), format_digits(cell$most)
   )
-}
-
-colour_of_family <- function(name) {
-  colour <- said$families$colour[match(name, said$families$name)]
-  if (length(colour) && !is.na(colour)) colour else COLOURS[[5L]]
 }
 
 # A colour on white, so much of it: black text stays readable on it.

@@ -1,47 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Search and sort for pages that are read as files: nothing is fetched. A page without scripts
-// shows everything, in the order in which it was written.
+// Search for pages that are read as files, and how tablesort compares their cells. A page without
+// scripts shows everything, in the order in which it was written.
 "use strict";
 (function () {
   // A number at the beginning of a cell, else its text: "1.20 [1.10, 1.31]" sorts as 1.20, sizes
-  // by their bytes.
+  // by their bytes. tablesort wants the larger first.
   var UNITS = { B: 1, KiB: 1024, MiB: 1048576, GiB: 1073741824 };
   function valueOf(text) {
     var found = /^\s*([-+]?[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)\s*(B|KiB|MiB|GiB)?\b/.exec(text);
-    return found ? Number(found[1]) * (UNITS[found[2]] || 1) : null;
+    return found ? Number(found[1]) * (UNITS[found[2]] || 1) : Infinity;
   }
-  function compare(a, b) {
+  Tablesort.extend("value", function (text) { return valueOf(text) < Infinity; }, function (a, b) {
     var x = valueOf(a), y = valueOf(b);
-    if (x !== null && y !== null) { return x - y; }
-    if (x !== null) { return -1; }
-    if (y !== null) { return 1; }
-    return a < b ? -1 : a > b ? 1 : 0;
-  }
-  function sortBy(table, column, up) {
-    var body = table.tBodies[0];
-    var rows = Array.prototype.slice.call(body.rows).map(function (row, i) {
-      return { row: row, text: row.cells[column] ? row.cells[column].textContent : "", i: i };
-    });
-    rows.sort(function (a, b) { return (up ? 1 : -1) * compare(a.text, b.text) || a.i - b.i; });
-    rows.forEach(function (r) { body.appendChild(r.row); });
-  }
-  function makeSortable(table) {
-    var heads = Array.prototype.slice.call(table.tHead ? table.tHead.rows[0].cells : []);
-    heads.forEach(function (head, column) {
-      head.tabIndex = 0;
-      head.title = "sort";
-      function turn() {
-        var up = head.getAttribute("aria-sort") !== "ascending";
-        heads.forEach(function (h) { h.removeAttribute("aria-sort"); });
-        head.setAttribute("aria-sort", up ? "ascending" : "descending");
-        sortBy(table, column, up);
-      }
-      head.addEventListener("click", turn);
-      head.addEventListener("keydown", function (event) {
-        if (event.key === "Enter" || event.key === " ") { event.preventDefault(); turn(); }
-      });
-    });
-  }
+    return x < y ? 1 : x > y ? -1 : 0;
+  });
   // What has the class `found` is shown when it has every word that was typed.
   function search(input) {
     var words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -69,7 +41,9 @@
     folded.forEach(function (fold) { fold.open = false; });
   });
   document.addEventListener("DOMContentLoaded", function () {
-    Array.prototype.forEach.call(document.querySelectorAll("table.sortable"), makeSortable);
+    Array.prototype.forEach.call(document.querySelectorAll("table.sortable"), function (table) {
+      new Tablesort(table);
+    });
     var input = document.getElementById("search");
     if (input) { input.addEventListener("input", function () { search(input); }); }
   });
