@@ -256,7 +256,7 @@ differing_state <- function(rows, first_row, one, other) {
   known <- intersect(names(STATE), names(rows))
   differs <- vapply(known, function(column) !identical(rows[[column]][a], rows[[column]][b]), NA)
   said <- unname(STATE[known])
-  parts <- sub("^[0-9]+: ", "", unlist(unclass(rows)["observed_state"])[c(a, b)])
+  parts <- sub("^[0-9]+: ", "", rows[["observed_state"]][c(a, b)])
   parts <- unique(parts[nzchar(parts) & !is.na(parts)])
   if (length(parts)) {
     observed <- known == "observed_state"

@@ -53,49 +53,88 @@ trimmed_moments <- function(x, least = NULL) {
   list(n = n, effect = effect, kept = kept, spread = spread, apart = apart)
 }
 
-#' Variances of the sizes of one curve, moderated by each other.
+#' Variances of sizes, moderated by those of the same curve.
 #'
+#' The prior is that of `limma::squeezeVar()`, here for many curves at once: calling it for each
+#' would take most of the time of a forecast.
 #' @param spread variances, `df` their degrees of freedom, `apart` the residuals they come from.
+#' @param curve number of the curve of each variance.
 #' @return list: `spread`, `df`.
 #' @noRd
-moderate <- function(spread, df, apart) {
+moderate <- function(spread, df, apart, curve = rep(1L, length(spread))) {
   known <- which(df > 0 & is.finite(spread))
-  typical <- mean(spread[known])
-  if (length(known) < 3L || typical <= 0) {
+  typical <- mean_by(spread[known], curve[known])
+  usable <- typical > 0 & (tabulate(curve[known])[curve[known]] >= 3L)
+  known <- known[usable]
+  if (!length(known)) {
     return(list(spread = spread, df = df))
   }
+  of <- curve[known]
   # Equal values, as a coarse timer gives them, are no proof of so small a spread.
-  at <- pmax(spread[known], typical * LEAST_SPREAD)
-  prior <- limma::squeezeVar(at, df[known])
-  most <- (independent_sizes(apart[, known, drop = FALSE]) - 1) * mean(df[known])
-  weight <- pmin(prior$df.prior, most)
-  spread[known] <- (weight * prior$var.prior + df[known] * at) / (weight + df[known])
+  at <- pmax(spread[known], typical[usable] * LEAST_SPREAD)
+  prior <- prior_of(at, df[known], of)
+  most <- (independent_sizes(apart[, known, drop = FALSE], of) - 1) * mean_by(df[known], of)
+  weight <- pmin(prior$df, most)
+  spread[known] <- (weight * prior$spread + df[known] * at) / (weight + df[known])
   df[known] <- df[known] + weight
   list(spread = spread, df = df)
 }
 # Least variance of a size, relative to the mean of its curve.
 LEAST_SPREAD <- 1e-3
 
-#' The number of independent sizes that vary as much as these do together: the participation ratio
-#' of the correlations of their residuals, never more than there are degrees of freedom.
+#' The mean of the group of each value.
 #' @noRd
-independent_sizes <- function(apart) {
-  size <- sqrt(colSums(apart^2))
-  varies <- which(size > 0)
-  if (!length(varies)) {
-    return(1)
-  }
-  unit <- apart[, varies, drop = FALSE] / rep(size[varies], each = nrow(apart))
-  length(varies)^2 / sum(tcrossprod(unit)^2)
+mean_by <- function(x, group) {
+  at <- match(group, unique(group))
+  (rowsum(x, at, reorder = FALSE)[, 1L] / tabulate(at))[at]
 }
 
-#' The tests of one curve: effects, standard errors, degrees of freedom and p values by size.
+#' The prior of variances by the moments of their logarithms (Smyth 2004).
 #'
-#' @param found what [trimmed_moments()] returned for the curve.
-#' @return list of columns, a row a size: `effect` (log ratio), `n`, `error`, `df`, `p`.
+#' @return list: `spread`, `df` (`Inf`: the variances differ by no more than chance), of the curve
+#'   of each variance.
 #' @noRd
-test_moments <- function(found) {
-  held <- moderate(found$spread, found$kept - 1, found$apart)
+prior_of <- function(spread, df, curve) {
+  e <- log(spread) - digamma(df / 2) + log(df / 2)
+  middle <- mean_by(e, curve)
+  sizes <- tabulate(curve)[curve]
+  beyond <- mean_by((e - middle)^2, curve) * sizes / (sizes - 1) - mean_by(trigamma(df / 2), curve)
+  out <- list(spread = mean_by(spread, curve), df = rep(Inf, length(spread)))
+  some <- which(beyond > 0)
+  first <- some[!duplicated(curve[some])]
+  half <- limma::trigammaInverse(beyond[first])[match(curve[some], curve[first])]
+  out$df[some] <- 2 * half
+  out$spread[some] <- exp(middle[some] + digamma(half) - log(half))
+  out
+}
+
+#' The number of independent sizes that vary as much as those of a curve do together: the
+#' participation ratio of the correlations of their residuals, never more than there are degrees of
+#' freedom.
+#' @return that number of the curve of each column.
+#' @noRd
+independent_sizes <- function(apart, curve = rep(1L, ncol(apart))) {
+  size <- sqrt(colSums(apart^2))
+  unit <- apart / rep(fifelse(size > 0, size, 1), each = nrow(apart))
+  varies <- mean_by(as.numeric(size > 0), curve) * tabulate(curve)[curve]
+  parts <- split(seq_along(curve), curve)
+  common <- vapply(parts, function(here) {
+    own <- unit[, here, drop = FALSE]
+    # The sum of squares of either product is the same.
+    sum((if (length(here) < nrow(own)) crossprod(own) else tcrossprod(own))^2)
+  }, 0)
+  fifelse(varies > 0, varies^2 / common[match(curve, as.integer(names(parts)))], 1)
+}
+
+#' The tests of curves: effects, standard errors, degrees of freedom and p values by size.
+#'
+#' @param x matrix of log ratios, a row a block, a column a size of a curve.
+#' @param curve number of the curve of each column.
+#' @return list of columns, a row a column of `x`: `effect` (log ratio), `n`, `error`, `df`, `p`.
+#' @noRd
+test_columns <- function(x, curve = rep(1L, ncol(x))) {
+  found <- trimmed_moments(x)
+  held <- moderate(found$spread, found$kept - 1, found$apart, curve)
   tests_from(found$effect, found$n, held$spread / found$kept, held$df)
 }
 
@@ -111,19 +150,18 @@ tests_from <- function(effect, n, squared, df) {
 #' The tests of many curves of paired blocks.
 #'
 #' @param curves list of matrices of log ratios, a row a block, a column a size.
-#' @return list of what [test_moments()] returns.
+#' @return list of what [test_columns()] returns.
 #' @noRd
 test_curves <- function(curves) {
   out <- vector("list", length(curves))
   for (alike in split(seq_along(curves), vapply(curves, nrow, 0L))) {
     # Curves with the same number of blocks in one matrix: calls would take most of the time.
-    all <- trimmed_moments(do.call(cbind, curves[alike]))
-    last <- cumsum(vapply(curves[alike], ncol, 0L))
-    first <- c(0L, last)
+    sizes <- vapply(curves[alike], ncol, 0L)
+    of <- rep(seq_along(alike), sizes)
+    all <- test_columns(do.call(cbind, curves[alike]), of)
+    first <- cumsum(sizes) - sizes
     out[alike] <- lapply(seq_along(alike), function(i) {
-      here <- seq.int(first[[i]] + 1L, length.out = last[[i]] - first[[i]])
-      one <- lapply(all[names(all) != "apart"], `[`, here)
-      test_moments(c(one, list(apart = all$apart[, here, drop = FALSE])))
+      lapply(all, `[`, first[[i]] + seq_len(sizes[[i]]))
     })
   }
   out
@@ -132,14 +170,15 @@ test_curves <- function(curves) {
 #' The tests of a curve whose sides have no common blocks (Welch 1947, Yuen 1974): each side keeps
 #' a variance of its own.
 #'
-#' @param x,y matrices of log times, a row a launch, a column a size.
-#' @return as [test_moments()].
+#' @param x,y matrices of log times, a row a launch, a column a size of a curve.
+#' @param curve number of the curve of each column.
+#' @return as [test_columns()].
 #' @noRd
-test_independent <- function(x, y) {
+test_independent <- function(x, y, curve = rep(1L, ncol(x))) {
   least <- pmin(colSums(!is.na(x)), colSums(!is.na(y)))
   sides <- lapply(list(x, y), function(side) {
     found <- trimmed_moments(side, least)
-    held <- moderate(found$spread, found$kept - 1, found$apart)
+    held <- moderate(found$spread, found$kept - 1, found$apart, curve)
     list(effect = found$effect, squared = held$spread / found$kept, df = held$df)
   })
   u <- sides[[1L]]
@@ -174,7 +213,7 @@ within_questions <- function(tests, question = rep(1L, length(tests$p)), alpha =
 #' Curves of paired blocks, each a question of its own.
 #'
 #' @param curves as for [test_curves()].
-#' @return list of lists of columns: those of [test_moments()] and of [within_questions()].
+#' @return list of lists of columns: those of [test_columns()] and of [within_questions()].
 #' @noRd
 paired_curves <- function(curves) {
   lapply(test_curves(curves), function(tests) c(tests, within_questions(tests)))

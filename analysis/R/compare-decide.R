@@ -41,8 +41,8 @@ continued <- function(n, add) {
 #' Launches on each side, or sessions, that would likely settle sizes of a curve.
 #'
 #' @param n units that there are.
-#' @param test function of the number of added units: the tests of so many continuations, a list
-#'   of what [test_curves()] returns.
+#' @param test function of the number of added units: the tests of `CONTINUATIONS` continuations
+#'   one behind another, as [test_columns()] returns them.
 #' @param open numbers of the sizes that are not settled.
 #' @param level at which each of them is judged (`1 - confidence`).
 #' @param most bound within which a comparison without a direction is settled.
@@ -55,10 +55,8 @@ units_to_settle <- function(n, test, open, level, most) {
   left <- rep(TRUE, length(open))
   while (any(left) && before$add < MOST_LAUNCHES) {
     add <- min(add, MOST_LAUNCHES)
-    settled <- vapply(test(add), function(tests) {
-      settles(lapply(tests, `[`, open), level, most)
-    }, logical(length(open)))
-    share <- rowMeans(matrix(settled, length(open)))
+    tests <- lapply(test(add), function(column) matrix(column, ncol = CONTINUATIONS)[open, ])
+    share <- rowMeans(matrix(settles(tests, level, most), length(open)))
     reached <- left & share >= LIKELY
     # Between two numbers that were tried, in proportion.
     part <- (LIKELY - before$share) / (share - before$share)
@@ -123,19 +121,30 @@ forecast_pair <- function(one, rows, most) {
 
 continue_blocks <- function(d, units = as.list(seq_len(nrow(d)))) {
   function(add) {
-    test_curves(lapply(seq_len(CONTINUATIONS), function(i) {
-      d[unlist(units[continued(length(units), add)]), , drop = FALSE]
-    }))
+    drawn <- lapply(seq_len(CONTINUATIONS), function(i) {
+      unlist(units[continued(length(units), add)])
+    })
+    test_columns(side_by_side(d, drawn), rep(seq_len(CONTINUATIONS), each = ncol(d)))
   }
 }
 
 continue_sides <- function(sides) {
   function(add) {
-    lapply(seq_len(CONTINUATIONS), function(i) {
-      drawn <- lapply(sides, function(x) x[continued(nrow(x), add), , drop = FALSE])
-      test_independent(drawn[[1L]], drawn[[2L]])
+    drawn <- lapply(seq_len(CONTINUATIONS), function(i) {
+      lapply(sides, function(x) continued(nrow(x), add))
     })
+    both <- lapply(1:2, function(k) side_by_side(sides[[k]], lapply(drawn, `[[`, k)))
+    curve <- rep(seq_len(CONTINUATIONS), each = ncol(sides[[1L]]))
+    test_independent(both[[1L]], both[[2L]], curve)
   }
+}
+
+#' Matrices of drawn rows, one beside another. Sessions need not have equally many blocks.
+#' @noRd
+side_by_side <- function(x, drawn) {
+  rows <- max(lengths(drawn))
+  chosen <- array(x[unlist(lapply(drawn, `[`, seq_len(rows))), ], c(rows, length(drawn), ncol(x)))
+  matrix(aperm(chosen, c(1L, 3L, 2L)), rows)
 }
 
 #' What would settle the rows of a comparison that are not settled; the same each time.

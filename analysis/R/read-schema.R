@@ -25,9 +25,21 @@ JSON_TYPES <- c(
 schema_of <- function(name) {
   known <- keep_once("results schema", function() {
     file <- system.file("results.schema.json", package = "cotejo", mustWork = TRUE)
-    jsonlite::read_json(file)[["$defs"]]
+    prepared(jsonlite::read_json(file)[["$defs"]])
   })
   known[[name]]
+}
+
+# A schema with its types and values as vectors, and without the members of which it says nothing
+# but words: they may have any value.
+prepared <- function(schema) {
+  schema[] <- lapply(schema, function(part) if (is.list(part)) prepared(part) else part)
+  for (name in intersect(c("type", "enum", "required"), names(schema))) {
+    if (!length(names(schema[[name]]))) schema[[name]] <- as.character(unlist(schema[[name]]))
+  }
+  mere <- vapply(schema[["properties"]], \(one) identical(names(one), "description"), NA)
+  if (any(mere)) schema[["properties"]][mere] <- NULL
+  schema
 }
 
 #' Test a parsed JSON value against a type of the schema.
@@ -53,26 +65,39 @@ has_type <- function(value, type) {
 #' @noRd
 check_schema <- function(value, schema, file, path = character(), is_there = TRUE) {
   if (length(schema[["$ref"]])) schema <- schema_of(basename(schema[["$ref"]]))
-  check_type(value, unlist(schema[["type"]]), file, path, is_there)
-  if (length(schema[["enum"]])) check_known(value, unlist(schema[["enum"]]), file, path)
+  check_type(value, schema[["type"]], file, path, is_there)
+  if (length(schema[["enum"]])) check_known(value, schema[["enum"]], file, path)
   if (length(schema[["pattern"]])) check_pattern(value, schema, file, path)
+  if (!is.list(value)) {
+    return(invisible())
+  }
   if (length(schema[["propertyNames"]])) {
     check_names(names(value), schema[["propertyNames"]][["pattern"]], file, path)
   }
   check_members(value, schema, file, path)
-  if (length(schema[["items"]])) check_items(value, schema[["items"]], file, path)
+  if (length(schema[["items"]])) {
+    for (item in value) check_schema(item, schema[["items"]], file, path)
+  }
   if (length(schema[["if"]]) && meets_condition(value, schema[["if"]])) {
     check_schema(value, schema[["then"]], file, path)
   }
 }
 
-# Each member of an object by its schema; a schema that only describes its member allows any value.
+# Each member of an object by its schema; one that is as in the description before is not looked at
+# again.
 check_members <- function(value, schema, file, path) {
   properties <- schema[["properties"]]
   for (name in names(properties)) {
-    if (identical(names(properties[[name]]), "description")) next
-    if (!is.null(value[[name]]) || name %in% schema[["required"]]) {
-      check_schema(value[[name]], properties[[name]], file, c(path, name), name %in% names(value))
+    member <- value[[name]]
+    if (is.null(member) && !name %in% schema[["required"]]) next
+    own <- c(path, name)
+    is_there <- name %in% names(value)
+    if (is.list(member)) {
+      as_before(paste(c("checked", own), collapse = "."), list(member, properties[[name]]), \(of) {
+        check_schema(of[[1L]], of[[2L]], file, own, is_there)
+      })
+    } else {
+      check_schema(member, properties[[name]], file, own, is_there)
     }
   }
   others <- schema[["additionalProperties"]]
@@ -87,24 +112,20 @@ check_members <- function(value, schema, file, path) {
 meets_condition <- function(value, condition) {
   wanted <- condition[["properties"]]
   all(vapply(names(wanted), function(name) {
-    value[[name]] %in% unlist(wanted[[name]][["enum"]])
+    value[[name]] %in% wanted[[name]][["enum"]]
   }, NA))
 }
 
-# Each element of a list; one that is as in the description before is not looked at again.
-check_items <- function(value, items, file, path) {
-  as_before(paste("checked", paste(path, collapse = ".")), value, function(value) {
-    for (item in value) check_schema(item, items, file, path)
-    TRUE
-  })
-}
-
 check_type <- function(value, types, file, path, is_there) {
-  known <- JSON_TYPES[setdiff(types, "null")]
-  is_null <- is.null(value) && "null" %in% types
-  if (is_null || !length(known) || any(vapply(known, function(type) has_type(value, type), NA))) {
+  if (!length(types)) {
     return(invisible())
   }
+  for (type in types) {
+    if (if (type == "null") is.null(value) else has_type(value, JSON_TYPES[[type]])) {
+      return(invisible())
+    }
+  }
+  known <- JSON_TYPES[setdiff(types, "null")]
   bad_data(
     file, line_of_member(file, if (is_there) path else path[-length(path)]),
     sprintf(

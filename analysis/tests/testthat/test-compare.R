@@ -244,9 +244,9 @@ test_that("so many launches as are asked for settle a comparison that is not set
   }
   forecast <- function(d, open) {
     curve <- paired_curve(d)
-    with_seed(1L, units_to_settle(6L, function(add) {
-      test_curves(lapply(1:25, \(i) d[continued(6L, add), , drop = FALSE]))
-    }, open, 1 - curve$confidence[open], 0.1))
+    with_seed(1L, units_to_settle(
+      6L, continue_blocks(d), open, 1 - curve$confidence[open], 0.1
+    ))
   }
   open <- Filter(\(d) verdicts(d)[[1L]] == "not settled", replicate(80L, draw(6L, 0.04), FALSE))
   more <- vapply(open, forecast, 0, 1L)

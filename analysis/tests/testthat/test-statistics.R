@@ -117,7 +117,7 @@ test_that("variances are moderated as limma does, by no more than the sizes are 
   apart <- apart - rep(colMeans(apart), each = 6L)
   held <- moderate(spread, rep(5, 40L), apart)
   limma <- limma::squeezeVar(spread, 5)
-  most <- 5 * (independent_sizes(apart) - 1)
+  most <- 5 * (independent_sizes(apart)[[1L]] - 1)
   expect_lt(most, limma$df.prior)
   expect_equal(unique(held$df), 5 + most, tolerance = EXACT)
   expect_equal(
@@ -126,6 +126,30 @@ test_that("variances are moderated as limma does, by no more than the sizes are 
   # Sizes that are one and the same know no more than one of them.
   same <- moderate(rep(2, 8L), rep(5, 8L), apart[, rep(1L, 8L)])
   expect_equal(same, list(spread = rep(2, 8L), df = rep(5, 8L)), tolerance = EXACT)
+})
+
+test_that("curves are tested together as each alone, whatever the others are", {
+  set.seed(22L)
+  spreads <- list(rep(0.05, 9L), stats::runif(6L, 0.01, 0.5), 0.1, rep(0, 4L), c(0.1, 0.2))
+  curves <- lapply(spreads, \(sd) matrix(stats::rnorm(9L * length(sd)), 9L) * rep(sd, each = 9L))
+  curves[[2L]][c(3L, 12L, 13L)] <- NA
+  together <- test_columns(do.call(cbind, curves), rep(seq_along(curves), lengths(spreads)))
+  alone <- lapply(curves, test_columns)
+  for (name in names(together)) {
+    expect_equal(together[[name]], unlist(lapply(alone, `[[`, name)), tolerance = 1e-7)
+  }
+  moments <- trimmed_moments(curves[[1L]])
+  prior <- prior_of(moments$spread, moments$kept - 1, rep(1L, 9L))
+  limma <- limma::squeezeVar(moments$spread, moments$kept - 1)
+  expect_equal(prior$df[[1L]], limma$df.prior, tolerance = 1e-7)
+  expect_equal(prior$spread[[1L]], limma$var.prior, tolerance = 1e-7)
+  # Sessions that are drawn need not have equally many blocks.
+  units <- list(1:2, 3:5, 6:9)
+  tests <- with_seed(1L, continue_blocks(curves[[1L]], units)(2L))
+  drawn <- with_seed(1L, lapply(seq_len(CONTINUATIONS), \(i) unlist(units[continued(3L, 2L)])))
+  expect_gt(length(unique(lengths(drawn))), 1L)
+  each <- lapply(drawn, \(rows) test_columns(curves[[1L]][rows, ]))
+  expect_equal(tests$p, unlist(lapply(each, `[[`, "p")), tolerance = 1e-7)
 })
 
 # Curves of blocks with a part in common, a launch of twice the time in some.
