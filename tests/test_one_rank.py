@@ -19,6 +19,7 @@ SPOILED = [
       for name in ("bcast", "allreduce", "alltoall", "scan")),
     ("collective", ["--operation", "allreduce", "--buffers", "in-place"], BOTH),
     ("stencil", ["--way", "messages"], BOTH), ("communicators", [], BOTH),
+    ("files", ["--operation", "read", "--folder", "/tmp"], BOTH),
     ("fans", [], BOTH), ("matching-posted", ["--depth", "4"], SECOND),
     ("matching-unexpected", ["--depth", "4"], SECOND),
     *(("onesided", ["--operation", name], SECOND)

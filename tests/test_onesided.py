@@ -50,6 +50,27 @@ def test_what_cannot_be_done_is_said_in_one_line(mpi, words, expected):
     refuses(launch(mpi, *words), expected)
 
 
+@pytest.mark.parametrize(("words", "during"), [
+    (["onesided", "--operation", "get", "--ways", "both"], "get.flush.allocate of 64 B"),
+    (["files", "--operation", "read"], "file-read of 64 B")], ids=["window", "file"])
+def test_errors_of_windows_and_files_are_one_line_that_says_where(mpi, tmp_path, words, during):
+    folder = ["--folder", str(tmp_path)] if words[0] == "files" else []
+    done = launch(mpi, *words, *folder, "--sizes", "64", guard_s=50, folder=tmp_path,
+                  LD_PRELOAD=interposer(mpi, "refuse"))
+    assert done.returncode != 0
+    line, = said(done)
+    assert line.startswith(f"cotejo {words[0]}: rank 1 of 2, during {during}: the MPI library")
+
+
+@pytest.mark.one_mpi
+def test_a_file_leaves_nothing_and_a_folder_that_is_not_there_is_refused(mpi, tmp_path):
+    words = ["files", "--sizes", "64", *ONCE, "--folder"]
+    assert launch(mpi, *words, str(tmp_path)).returncode == 0
+    assert list(tmp_path.iterdir()) == []
+    refuses(launch(mpi, *words, str(tmp_path / "none")), "give a folder that all ranks can write")
+    refuses(launch(mpi, "files"), "--folder: name a folder on the file system")
+
+
 def test_over_tcp_a_queue_is_longer_than_what_a_library_keeps_by_default(mpi, tmp_path):
     """libfabric keeps 64 unexpected messages: with more the launch never ended."""
     job = pytest.importorskip("reframe_tests.matching")

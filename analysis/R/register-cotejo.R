@@ -275,6 +275,11 @@ exhibit("cotejo-pairings", "Pairs at once: halves of the ranks, neighbours, and 
   draw = by_parameter(x = pairs, series = parameter_pairing, panel = c(mpi, transport, bytes))
 )
 
+exhibit("cotejo-files", "Blocks of one file, written and read by MPI-IO",
+  data = launches_of("files_full", "files_quick"),
+  draw = by_size(series = c(mpi, operation), panel = c(ranks, parameter_flush), unit = "MB/s")
+)
+
 exhibit("cotejo-operators", "Allreduce by operator",
   data = launches_of("collective_operators", operation = "allreduce"),
   draw = by_size(series = parameter_op, panel = c(mpi, transport, ranks))

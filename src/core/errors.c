@@ -5,21 +5,25 @@
 #include "failure.h"
 
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <time.h>
 
-// A handler of MPI is given no more than communicator and code.
+// A handler of MPI is given no more than its object and a code.
 static struct {
     const char *program, *experiment, *operation;
     size_t bytes;
 } now;
 
 // By default each library says this in a way of its own, and none knows of operations.
-static void tell(MPI_Comm *comm, int *code, ...) {
+static void tell(int code) {
+    static bool told;
+    if (told) // the end of the launch may be an error, too
+        return;
+    told = true;
     char said[MPI_MAX_ERROR_STRING] = "", during[120] = "outside of all operations";
     int length = 0, rank, size;
-    (void)comm;
-    MPI_Error_string(*code, said, &length);
+    MPI_Error_string(code, said, &length);
     for (char *c = said; *c; c++)
         if (*c == '\n')
             *c = ' ';
@@ -36,11 +40,40 @@ static void tell(MPI_Comm *comm, int *code, ...) {
     MPI_Abort(MPI_COMM_WORLD, STATUS_FAILED);
 }
 
+static void tell_of_communicator(MPI_Comm *comm, int *code, ...) {
+    (void)comm;
+    tell(*code);
+}
+
+static void tell_of_window(MPI_Win *window, int *code, ...) {
+    (void)window;
+    tell(*code);
+}
+
+static void tell_of_file(MPI_File *file, int *code, ...) {
+    (void)file;
+    tell(*code);
+}
+
+void errors_of_window(MPI_Win window) {
+    MPI_Errhandler handler;
+    MPI_Win_create_errhandler(tell_of_window, &handler);
+    MPI_Win_set_errhandler(window, handler);
+    MPI_Errhandler_free(&handler);
+}
+
+void errors_of_file(MPI_File file) {
+    MPI_Errhandler handler;
+    MPI_File_create_errhandler(tell_of_file, &handler);
+    MPI_File_set_errhandler(file, handler);
+    MPI_Errhandler_free(&handler);
+}
+
 void errors_open(const char *program, const char *experiment) {
     MPI_Errhandler handler;
     now.program = program;
     now.experiment = experiment;
-    MPI_Comm_create_errhandler(tell, &handler);
+    MPI_Comm_create_errhandler(tell_of_communicator, &handler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
     MPI_Errhandler_free(&handler); // goes with the communicators
 }

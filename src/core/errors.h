@@ -3,6 +3,7 @@
 #ifndef COTEJO_CORE_ERRORS_H
 #define COTEJO_CORE_ERRORS_H
 
+#include <mpi.h>
 #include <stddef.h>
 
 // From here on errors of MPI_COMM_WORLD, and of all communicators that are made of it, come to
@@ -11,5 +12,11 @@ void errors_open(const char *program, const char *experiment);
 
 // What this rank does now: a name that stays, and the size of its messages; NULL: nothing.
 void errors_during(const char *operation, size_t bytes);
+
+#ifdef MPI_VERSION // layers without MPI have no windows and files
+// The same for a window and for a file, which do not inherit the handler of a communicator.
+void errors_of_window(MPI_Win window);
+void errors_of_file(MPI_File file);
+#endif
 
 #endif

@@ -27,6 +27,7 @@ extern const struct experiment collective;
 extern const struct experiment communicators;
 extern const struct experiment memory;
 extern const struct experiment startup;
+extern const struct experiment files;
 extern const struct experiment fft;
 extern const struct experiment radix;
 extern const struct experiment nas_ep;
@@ -67,6 +68,7 @@ const struct experiment *const experiments[] = {
     &matching_unexpected,
     &onesided,
     &onesided_progress,
+    &files,
     &fft,
     &radix,
     &nas_ep,

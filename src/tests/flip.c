@@ -277,3 +277,20 @@ int MPI_Rget(void *bytes, int count, MPI_Datatype type, int target, MPI_Aint at,
     return PMPI_Rget(bytes, count, type, target, wanted(count, type) ? at + 1 : at, at_count,
                      at_type, window, request);
 }
+
+// What is read from a file.
+int MPI_File_read_at(MPI_File file, MPI_Offset at, void *bytes, int count, MPI_Datatype type,
+                     MPI_Status *status) {
+    int result = PMPI_File_read_at(file, at, bytes, count, type, status);
+    if (wanted(count, type))
+        flip(bytes, count, 1);
+    return result;
+}
+
+int MPI_File_read_at_all(MPI_File file, MPI_Offset at, void *bytes, int count, MPI_Datatype type,
+                         MPI_Status *status) {
+    int result = PMPI_File_read_at_all(file, at, bytes, count, type, status);
+    if (wanted(count, type))
+        flip(bytes, count, 1);
+    return result;
+}

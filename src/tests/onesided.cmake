@@ -19,3 +19,7 @@ launch(onesided-progress 2
 launch(matching 2 "${bounds}"
   "matching-posted --depth 0,2,100 --sizes 1000"
   "matching-unexpected --depth 0,2,100 --sizes 1000")
+
+# Blocks of a file in the build folder.
+launch(files 2 "${bounds}" "files --sizes 1,1000,100k --folder ${CMAKE_CURRENT_BINARY_DIR}"
+  "files --sizes 1000 --flush yes --start barrier --sync none --folder ${CMAKE_CURRENT_BINARY_DIR}")

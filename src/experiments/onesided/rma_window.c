@@ -3,6 +3,7 @@
 #include "rma.h"
 
 #include "device.h"
+#include "errors.h"
 #include "ranks.h"
 
 #include <stdint.h>
@@ -99,6 +100,7 @@ static void make(struct rma *rma, size_t room, struct layout *layout, struct fai
     }
     if (ranks_agree(rma->pair->comm, failure, false) != STATUS_OK)
         return;
+    errors_of_window(rma->window);
     rma->memory = kinds[k].ours ? rma->own.pool : placed(layout, base);
     layout_note(layout, "window", rma->memory);
     MPI_Aint mine;
