@@ -123,6 +123,29 @@ class stencil_full(EveryRankCount, Full, Stencil):
     limit_s = 300
 
 
+class Matrix(Latency, Experiment):
+    """Every pair of ranks, one pair after the other."""
+
+    experiment = "matrix"
+    shown_bytes = 8
+    limit_s = 300
+
+
+@rfm.simple_test
+class matrix_quick(EveryRankCount, Quick, Matrix):
+    varied = ["ranks"]
+    options = {"sizes": "8,1Mi", "budget": 0.02}
+
+
+@rfm.simple_test
+class matrix_full(Full, Matrix):
+    """One rank on each host of the partition, where it has several."""
+
+    every_host = True
+    options = {"sizes": "8,64Ki,1Mi", "budget": 0.05}
+    limit_s = 1800
+
+
 class Fans(Latency, Experiment):
     """Messages from all ranks to one, or from one to all; with a queue of several: incast."""
 

@@ -20,7 +20,7 @@ SPOILED = [
     ("collective", ["--operation", "allreduce", "--buffers", "in-place"], BOTH),
     ("stencil", ["--way", "messages"], BOTH), ("communicators", [], BOTH),
     ("files", ["--operation", "read", "--folder", "/tmp"], BOTH),
-    ("fans", [], BOTH), ("matching-posted", ["--depth", "4"], SECOND),
+    ("matrix", [], BOTH), ("fans", [], BOTH), ("matching-posted", ["--depth", "4"], SECOND),
     ("matching-unexpected", ["--depth", "4"], SECOND),
     *(("onesided", ["--operation", name], SECOND)
       for name in ("put", "accumulate", "get_accumulate", "rput")),

@@ -214,6 +214,16 @@ values <- function(x = NULL, series = NULL, panel = NULL, unit = NULL) {
   )
 }
 
+#' Times of all pairs of ranks, as a heat map: which rank or link is slow.
+#'
+#' @param panel columns told apart by panel, by name: `mpi`, or `c(mpi, transport)`.
+#' @param unit `"us"`, `"ms"`, `"ns"`, `"MB/s"`, `"Mbit/s"`, `"messages/s"`.
+#' @return for [exhibit()].
+#' @keywords internal
+pair_map <- function(panel = NULL, unit = NULL) {
+  drawing("pair_map", list(panel = substitute(panel)), unit = unit)
+}
+
 #' Standard error over launches.
 #'
 #' @param x the column along the axis, by name: `mpi`, or `c(mpi, transport)`.

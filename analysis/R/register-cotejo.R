@@ -280,6 +280,11 @@ exhibit("cotejo-files", "Blocks of one file, written and read by MPI-IO",
   draw = by_size(series = c(mpi, operation), panel = c(ranks, parameter_flush), unit = "MB/s")
 )
 
+exhibit("cotejo-matrix", "Every pair of ranks, one after the other: which is slow?",
+  data = launches_of("matrix_full", "matrix_quick", sizes = "8 1Mi"),
+  draw = pair_map(panel = c(mpi, transport, bytes))
+)
+
 exhibit("cotejo-operators", "Allreduce by operator",
   data = launches_of("collective_operators", operation = "allreduce"),
   draw = by_size(series = parameter_op, panel = c(mpi, transport, ranks))

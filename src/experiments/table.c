@@ -17,6 +17,7 @@ extern const struct experiment alltoall_variants;
 extern const struct experiment logp;
 extern const struct experiment overlap;
 extern const struct experiment eager_limit;
+extern const struct experiment matrix;
 extern const struct experiment stencil;
 extern const struct experiment fans;
 extern const struct experiment matching_posted;
@@ -62,6 +63,7 @@ const struct experiment *const experiments[] = {
     &communicators,
     &memory,
     &startup,
+    &matrix,
     &stencil,
     &fans,
     &matching_posted,

@@ -36,6 +36,9 @@ launch(alltoall-variants 2 "${started}" "alltoall-variants --sizes 0,1,1000,100k
 launch(alltoall-variants-cold 2 "${started}"
   "alltoall-variants --sizes 1,100k --cache cold --start windows")
 
+launch(matrix 2 "${bounds}" "matrix --sizes 0,1,1000,100k"
+  "matrix --sizes 8,1000 --start barrier --interleave yes")
+
 # Faces of grids; four ranks are a square, with two neighbours each.
 launch(stencil 2 "${brief}" "stencil --sizes 0,1,1000,100k --dimensions 1,2,3"
   "stencil --sizes 0,1000 --start barrier --sync none --interleave yes")
@@ -43,6 +46,8 @@ list(GET COTEJO_MPIEXEC 0 launcher)
 foreach(ranks 4 6)
   add_test(NAME stencil-${ranks}-ranks COMMAND ${launcher} -n ${ranks} $<TARGET_FILE:cotejo>
     stencil ${brief} --sizes 8,4096 --sync none --start barrier)
-  set_tests_properties(stencil-${ranks}-ranks PROPERTIES ENVIRONMENT
+  add_test(NAME matrix-${ranks}-ranks COMMAND ${launcher} -n ${ranks} $<TARGET_FILE:cotejo>
+    matrix ${brief} --sizes 8,4096 --sync none --start barrier)
+  set_tests_properties(stencil-${ranks}-ranks matrix-${ranks}-ranks PROPERTIES ENVIRONMENT
     "PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe;OMPI_MCA_mpi_yield_when_idle=1;I_MPI_PIN=0")
 endforeach()
