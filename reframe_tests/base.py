@@ -58,6 +58,11 @@ class Experiment(Question, Planned, Usual, rfm.RunOnlyRegressionTest):
     num_tasks = 2
     #: Whether the messages of its operations tell which algorithm ran (`harness.launch.twins`).
     messages_counted = False
+    #: Additions to a job of `--ci-generate`: launches never overlap, and publish what they wrote.
+    ci_extras = {"gitlab": {
+        "resource_group": "cotejo",
+        "artifacts": {"when": "always", "paths": ["results"],
+                      "reports": {"junit": "*-report.xml"}}}}
 
     @run_after("init")
     def say_what_it_needs(self):
