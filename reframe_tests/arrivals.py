@@ -18,13 +18,13 @@ class Arrivals(Varied, EveryRankCount, Experiment):
     #: Arrival pattern of the ranks.
     #:
     #: :values: together, ramp, one-late, random, or a file that libcotejo_arrivals.so wrote
-    arrival = parameter(["together", "ramp", "one-late", "random"])
+    arrival = parameter(["together", "ramp", "one-late", "random"], type=str)
     varied = ["ranks", "arrival"]
 
 
 @rfm.simple_test
 class arrivals_smoke(Smoke, Arrivals):
-    arrival = parameter(["together", "one-late"])
+    arrival = parameter(["together", "one-late"], type=str)
     options = {"operation": "bcast,allreduce", "sizes": "8", "budget": 0.02}
 
 

@@ -105,7 +105,7 @@ class Experiment(Question, Planned, Usual, rfm.RunOnlyRegressionTest):
         request.stage = self.stagedir
         self.executable = str(request.prefix / "bin" / self.program)
         self.executable_opts = [self.experiment, "--output", "samples",
-                                *request.benchmark_options(self.options, self.seed)]
+                                *request.benchmark_options(self.chosen_options(), self.seed)]
         if not self.is_dry_run():  # which writes the whole job script and starts nothing
             self.reach_machine()
         self.env_vars.update(request.environment(self.env_vars))
@@ -157,4 +157,4 @@ class Experiment(Question, Planned, Usual, rfm.RunOnlyRegressionTest):
 
 # ReFrame's deprecated name of `env_vars`: each time that it is touched it unwinds the stack, which
 # was half of the time to make a test, and 10 ms of a rank's core at each poll.
-Experiment._rfm_var_space.vars.pop("variables")
+Experiment.var_space.vars.pop("variables")

@@ -38,7 +38,7 @@ class both_ways_quick(Quick, BothWays):
 
 @rfm.simple_test
 class both_ways_pairs(Full, BothWays):
-    pairs = parameter([1, 2, 4, 8])
+    pairs = parameter([1, 2, 4, 8], type=int)
     varied = ["pairs"]
     options = {**BOTH, "sizes": "1:4Mi:x4", "queue": "1,4,16,64", "rse": 0.01, "budget": 0.1}
     limit_s = 300
@@ -46,7 +46,7 @@ class both_ways_pairs(Full, BothWays):
 
 @rfm.simple_test
 class both_ways_affinity(Full, BothWays):
-    placement = parameter(placements.names())
+    placement = parameter(placements.names(), type=str)
     options = {**BOTH, "sizes": "1:4Mi:x4", "queue": "1,64", "rse": 0.01, "budget": 0.1}
     limit_s = 300
 
@@ -57,13 +57,13 @@ class Requests(Varied, Latency, Experiment):
     experiment = "bandwidth"
 
     #: Simultaneous directions of the messages.
-    ways = parameter(["one", "both"])
+    ways = parameter(["one", "both"], type=str)
 
     #: Kind of request.
     #:
     #: :values: new (one for each message), persistent (one for each place in the queue, made
     #:     before)
-    requests = parameter(["new", "persistent"])
+    requests = parameter(["new", "persistent"], type=str)
     varied = ["ways", "requests"]
     limit_s = 120
 
@@ -86,7 +86,7 @@ class requests_quick(Quick, Requests):
 
 @rfm.simple_test
 class requests_full(Full, Requests):
-    placement = parameter(placements.names())
+    placement = parameter(placements.names(), type=str)
     options = {"sizes": "1:4Mi:x4", "queue": "1,4,16,64", "rse": 0.01, "budget": 0.1}
     limit_s = 300
 
@@ -118,7 +118,7 @@ class stencil_quick(EveryRankCount, Quick, Stencil):
 @rfm.simple_test
 class stencil_full(EveryRankCount, Full, Stencil):
     varied = ["ranks"]
-    placement = parameter(placements.names())
+    placement = parameter(placements.names(), type=str)
     options = {"sizes": "1:1Mi:x4", "rse": 0.01, "budget": 0.1}
     limit_s = 300
 
@@ -179,5 +179,5 @@ class fans_ranks(EveryRankCount, Full, Fans):
 
 @rfm.simple_test
 class fans_affinity(Full, Fans):
-    placement = parameter(placements.names())
+    placement = parameter(placements.names(), type=str)
     options = {"sizes": "1:1Mi:x8", "queue": "1,64", "rse": 0.01, "budget": 0.1}

@@ -2,7 +2,7 @@
 """Collective operations after a common start, and the memory of the library."""
 
 import reframe as rfm
-from reframe.core.builtins import parameter, performance_function, run_after, variable
+from reframe.core.builtins import parameter, performance_function, run_after
 
 from .base import Experiment, Full, Quick, Smoke
 from .harness.launch import exhibits
@@ -27,7 +27,7 @@ class OneVariant(Collective):
     """All operations of one variant, without those whose results are wrong under this library."""
 
     #: Kind of call.
-    variant = parameter(["blocking", "nonblocking", "persistent"])
+    variant = parameter(["blocking", "nonblocking", "persistent"], type=str)
 
     @run_after("setup")
     def leave_out_wrong(self):
@@ -45,7 +45,7 @@ class collective_smoke(BcastLatency, Smoke, Collective):
 class collective_quick(Varied, BcastLatency, Quick, Collective):
     """Each start method, because the fastest library may depend on it."""
 
-    start = parameter(["windows", "barrier", "mpi-barrier"])
+    start = parameter(["windows", "barrier", "mpi-barrier"], type=str)
     varied = ["ranks", "start"]
     options = {"operation": "bcast,allreduce,alltoall,barrier", "sizes": "8,1Ki,64Ki,1Mi",
                "budget": 0.05}
@@ -54,7 +54,7 @@ class collective_quick(Varied, BcastLatency, Quick, Collective):
 class Layout(Varied, Collective):
     """Buffers at the start of a page, and at addresses of consecutive calls of malloc."""
 
-    layout = parameter(["page", "malloc"])
+    layout = parameter(["page", "malloc"], type=str)
     varied = ["ranks", "layout"]
 
 
@@ -71,7 +71,7 @@ class layout_full(Full, Layout):
 class InPlace(Varied, Collective):
     """MPI_IN_PLACE against separate buffers."""
 
-    buffers = parameter(["separate", "in-place"])
+    buffers = parameter(["separate", "in-place"], type=str)
     varied = ["ranks", "buffers"]
 
 
@@ -90,9 +90,7 @@ class in_place_full(Full, InPlace):
 class Affinity(Collective):
     """By placement, with buffers that are not in the caches: the worst case."""
 
-    placement = parameter(["near", "far"])
-    #: Message sizes, B.
-    sizes = variable(str)
+    placement = parameter(["near", "far"], type=str)
     limit_s = 180
     tags = exhibits.tags(*exhibits.figures("finisterrae", *(f"5.{n}" for n in range(17, 37))))
 
@@ -125,7 +123,7 @@ class collective_full(Full, OneVariant):
 class collective_topologies(Varied, Full, Collective):
     """Neighbours on a Cartesian grid and on a distributed graph."""
 
-    topology = parameter(["grid", "graph"])
+    topology = parameter(["grid", "graph"], type=str)
     varied = ["ranks", "topology"]
     options = {"operation": "neighbor", "sizes": TEN_SIZES, "budget": 0.03}
 
@@ -134,7 +132,7 @@ class collective_topologies(Varied, Full, Collective):
 class collective_operators(Varied, Full, Collective):
     """Reductions by each operator, including a user-defined one."""
 
-    op = parameter(["sum", "prod", "max", "land", "band", "maxloc", "user", "compose"])
+    op = parameter(["sum", "prod", "max", "land", "band", "maxloc", "user", "compose"], type=str)
     varied = ["ranks", "op"]
     options = {"operation": REDUCING, "sizes": "8:2Mi:x16", "budget": 0.03, "element": "int"}
 
@@ -143,8 +141,8 @@ class collective_operators(Varied, Full, Collective):
 class collective_datatypes(Varied, Full, Collective):
     """Derived datatypes against the same elements packed by the program."""
 
-    datatype = parameter(["contiguous", "vector", "indexed", "struct"])
-    transfer = parameter(["typed", "packed"])
+    datatype = parameter(["contiguous", "vector", "indexed", "struct"], type=str)
+    transfer = parameter(["typed", "packed"], type=str)
     varied = ["ranks", "datatype", "transfer"]
     options = {"operation": MOVING, "sizes": "64:1Mi:x16", "budget": 0.03}
 

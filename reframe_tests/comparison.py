@@ -17,13 +17,13 @@ import time
 
 import reframe as rfm
 import reframe.utility.sanity as sn
-from reframe.core.builtins import parameter, run_after, sanity_function
+from reframe.core.builtins import parameter, run_after, run_before, sanity_function
 from reframe.core.meta import make_test
 from reframe.core.pipeline import RegressionTestPlugin
 from reframe.core.runtime import runtime
 
 from . import hosts, p2p, simulated
-from .base import FAMILIES, TRANSPORTS
+from .base import FAMILIES, TRANSPORTS, Experiment
 from .harness import backends
 from .harness.commands import write_report
 from .harness.launch import planning, scales, sessions
@@ -43,12 +43,22 @@ class Row(RegressionTestPlugin):
         self.valid_systems, self.valid_prog_environs = [self.partition], [self.mpi]
         self.tags = {"comparison"}
 
+    @run_before("run")
+    def begin_session(self):
+        """Begins the session with the first launch, because ReFrame may only list tests."""
+        if not self.is_dry_run() and not STARTED:
+            begin(LAUNCHES)
+            STARTED.append(time.monotonic())
+            atexit.register(finish)
+
 
 def jobs():
-    """The quick tests of the main job: of those that these files register with ReFrame."""
+    """The quick tests of the main job. Names of tests are in lower case, those of their bases are
+    not."""
     return [test for module in (p2p, hosts, simulated)
-            for test in module._rfm_test_registry
-            if getattr(test, "scale", "") == "quick" and test.main_job]
+            for test in vars(module).values()
+            if isinstance(test, type) and issubclass(test, Experiment) and test.__name__.islower()
+            and test.scale == "quick" and test.main_job]
 
 
 def can_be(test, params, partition, environ):
@@ -84,7 +94,8 @@ def configurations():
 
 
 def rows(seed, blocks):
-    """All launches: (block, configuration), block after block in an order of its own."""
+    """All launches: (block, configuration), block after block in an order of its own. ReFrame runs
+    tests in the order in which they are made."""
     found = list(configurations())
     for block in blocks:
         yield from ((block, one) for one in random.Random(seed + block).sample(found, len(found)))
@@ -93,9 +104,9 @@ def rows(seed, blocks):
 def declare(found):
     """Makes a test of each launch; returns the names that ReFrame has for them."""
     names = []
-    for number, (block, (test, params, partition, mpi, cell)) in enumerate(found):
+    for block, (test, params, partition, mpi, cell) in found:
         fixed = {name: parameter([value]) for name, value in params.items() if name != "launch"}
-        name = re.sub(r"\W", "_", f"launch_{number + 1:03d}_{cell}")
+        name = re.sub(r"\W", "_", f"launch_{cell}_{block:03d}")
         made = make_test(name, (test, Row),
                          {"launch": parameter([block]), **fixed}, module=__name__)
         made.partition, made.mpi, made.seed = partition.fullname, mpi, SEED + block
@@ -120,7 +131,7 @@ def finish():
     """When ReFrame has ended: what is missing, and the report's path as the last line. A launch
     that failed keeps ReFrame from running the test that writes it: then it is written here."""
     plan = disk.read_json(plans.plan_file())
-    plan["reframe_s"] = round(time.monotonic() - BEGUN, 3)
+    plan["reframe_s"] = round(time.monotonic() - STARTED[0], 3)
     left = sum(len(blocks.missing(plan, block)) for block in BLOCKS)
     if not left:
         plan["finished"] = sessions.utc()
@@ -138,7 +149,8 @@ def finish():
     print(write_report.page())
 
 
-BEGUN = time.monotonic()
+#: The time at which the session began, if a launch ran.
+STARTED = []
 SEED = random.SystemRandom().randrange(1 << 31)
 BLOCKS = scales.numbers("quick")
 LAUNCHES = list(rows(SEED, BLOCKS))
@@ -170,8 +182,3 @@ if LAUNCHES:
             return sn.assert_true(type(self).written, f"no report in {write_report.page()}")
 
     report.written = False
-
-# Whether ReFrame runs tests now, and does not list them only.
-if LAUNCHES and {"-r", "--run"} & set(sys.argv) and "--dry-run" not in sys.argv:
-    begin(LAUNCHES)
-    atexit.register(finish)

@@ -20,7 +20,7 @@ import reframe.core.logging  # noqa: E402
 from reframe_tests.harness import backends  # noqa: E402
 from reframe_tests.harness.backends import launchers  # noqa: E402, F401
 from reframe_tests.harness.commands import site_files  # noqa: E402
-from reframe_tests.harness.launch import scales, selection  # noqa: E402, F401
+from reframe_tests.harness.launch import scales, selection, sessions  # noqa: E402, F401
 from reframe_tests.harness.machine import (  # noqa: E402
     allocation,
     environment,
@@ -38,8 +38,10 @@ from reframe_tests.harness.study import submission  # noqa: E402
 def drop_first_log():
     """Removes the log that ReFrame begins in the temporary folder before it reads this file. The
     log of the stack takes its place, and nobody else removes it."""
-    for handler in getattr(reframe.core.logging._logger, "handlers", []):
-        path = getattr(handler, "baseFilename", "")
+    paths = []
+    with contextlib.suppress(AttributeError):  # another program than ReFrame reads this file
+        paths = reframe.core.logging.log_files()
+    for path in paths:
         if re.fullmatch(re.escape(tempfile.gettempdir()) + r"/rfm-\w+\.log", path):
             with contextlib.suppress(OSError):
                 os.unlink(path)
@@ -65,9 +67,9 @@ except ValueError as err:
 except OSError as err:
     sys.exit(f"cotejo: {err.filename}: {err.strerror}; give a COTEJO_STACK that you may write to")
 DECLARED = families.load(simulators=True, layers=True).values()
-#: Tests that a dry run has under way at once: nothing of it waits for a core, and ReFrame looks at
-#: all that are ready each time that one has ended.
-DRY_RUN = 10_000 if "--dry-run" in sys.argv else 0
+#: Tests that the dry run of a study has under way at once: nothing of it waits for a core, and
+#: ReFrame looks at all that are ready each time that one has ended.
+DRY_RUN = 10_000 if sessions.listing() else 0
 PRESENT = {name: family for name, family in KNOWN.items() if family.installed(STACK)}
 
 
@@ -147,13 +149,9 @@ def systems():
     return [SYSTEM]
 
 
-# `--exec-order=random` shuffles with this module's generator: a recorded seed makes the order one
-# that can be had again. Where nothing is shuffled, none is recorded.
-if re.search(r"--exec-order[= ]random", " ".join(sys.argv)):
-    os.environ.setdefault("COTEJO_SEED", str(random.SystemRandom().randrange(1 << 31)))
-    random.seed(int(os.environ["COTEJO_SEED"]))
-else:
-    os.environ.pop("COTEJO_SEED", None)
+# `--exec-order=random` shuffles with this module's generator.
+if scales.seed() is not None:
+    random.seed(scales.seed())
 
 
 def tests():
@@ -162,24 +160,16 @@ def tests():
     folder = families.REPO / "reframe_tests"
     if not chosen(sys.argv[1:]):
         return [folder / ("allocated.py" if submission.needed() else "comparison.py")]
-    files = [path for path in sorted(folder.glob("*.py"))
-             if path.stem not in scales.NO_JOBS or path.stem == "jobs"]
+    files = [path for path in sorted(folder.glob("*.py")) if path.stem not in scales.NO_JOBS]
     # ReFrame finds tags by part of their names, and others may have the job's.
-    tag = re.search(r"(?:^| )(?:-t|--tag)[= ]?(?:\^([\w-]+)\$|\^?(jobs)\$?)(?: |$)",
-                    " ".join(sys.argv[1:]))
-    return (tag and scales.files_with(tag[1] or tag[2], files)) or files
+    tag = re.search(r"(?:^| )(?:-t|--tag)[= ]?\^([\w-]+)\$(?: |$)", " ".join(sys.argv[1:]))
+    return (tag and scales.files_with(tag[1], files)) or files
 
 
 def chosen(words):
     """Whether a command line of ReFrame says which tests it is for."""
     short, long = ("t", "n", "E", "T", "x"), ("--tag", "--name", "--filter-expr", "--exclude")
     return any(word.startswith(long) or (word[:1] == "-" and word[1:2] in short) for word in words)
-
-
-def wordy(words):
-    """Whether a command line of ReFrame asks for more words of its own."""
-    return any(word == "--verbose" or re.fullmatch(r"-[a-zA-Z]*v[a-zA-Z]*", word)
-               for word in words)
 
 
 site_configuration = {
@@ -201,9 +191,7 @@ site_configuration = {
     ],
     "logging": [
         {
-            # For each line, written or not, ReFrame looks at all of a test: 1 ms, and dozens of
-            # lines a launch. So what nobody asked for (-v) is not even thought of.
-            "level": "undefined" if wordy(sys.argv[1:]) else "info",
+            "level": "info",  # `selection.Printer` lowers it for -v
             "handlers": [
                 {
                     "type": "file",

@@ -22,7 +22,7 @@ class DeviceMemory(Varied, Latency, Experiment):
 
     experiment = "pingpong"
     #: Memory of the buffers.
-    memory = parameter(["host", "cuda", "hip", "managed"])
+    memory = parameter(["host", "cuda", "hip", "managed"], type=str)
     varied = ["memory"]
     limit_s = 180
 

@@ -19,7 +19,7 @@ class Files(Varied, EveryRankCount, Experiment):
 
     experiment = "files"
     #: Whether a write ends with MPI_File_sync.
-    flush = parameter(["no", "yes"])
+    flush = parameter(["no", "yes"], type=str)
     varied = ["ranks", "flush"]
     limit_s = 180
 
@@ -40,7 +40,7 @@ class Files(Varied, EveryRankCount, Experiment):
 
 @rfm.simple_test
 class files_smoke(Smoke, Files):
-    flush = parameter(["no"])
+    flush = parameter(["no"], type=str)
     options = {"sizes": "4Ki,1Mi", "budget": 0.01}
 
 

@@ -17,7 +17,7 @@ class EveryHost(HostsLatency, Experiment):
     experiment = "collective"
     main_job = True
     every_host = True
-    transport = parameter(["tcp"])
+    transport = parameter(["tcp"], type=str)
 
 
 @rfm.simple_test
@@ -43,7 +43,7 @@ class hosts_full(Full, EveryHost):
 class hosts_affinity(Full, EveryHost):
     """Near and far placements in the network, with buffers that are not in the caches."""
 
-    placement = parameter(["near", "far"])
+    placement = parameter(["near", "far"], type=str)
     options = {"operation": "bcast,alltoall", "sizes": "1:1Mi:x4", **TOGETHER, "cache": "cold",
                "budget": 0.03}
     limit_s = 300

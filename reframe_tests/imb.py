@@ -7,7 +7,7 @@ from reframe.core.builtins import parameter, run_after, run_before, variable
 
 from .base import Bench, Experiment, Full, Quick, Smoke
 from .harness.foreign import adapter, imb_tables, mpiperf
-from .harness.launch import exhibits
+from .harness.launch import exhibits, scales
 from .mixins.figures import Latency
 from .mixins.ranks import EveryRankCount
 
@@ -22,9 +22,8 @@ class Imb(Latency, Experiment):
     own_clock = True
 
     #: One or several benchmarks of IMB-MPI1.
-    benchmark = parameter(["PingPong"])
-    #: Message sizes in bytes.
-    sizes = variable(list, value=[1, 1024, 1 << 20])
+    benchmark = parameter(["PingPong"], type=str)
+    sizes = "1,1Ki,1Mi"
     #: Maximum number of repetitions of a size; IMB lowers it for large sizes.
     repetitions = variable(int, value=1000)
     #: Bytes of one size (in 1e6 B) beyond which IMB lowers the repetitions.
@@ -38,7 +37,8 @@ class Imb(Latency, Experiment):
 
     @run_before("run", always_last=True)
     def replace_command(self):
-        self.prerun_cmds = [f"printf '%s\\n' {' '.join(map(str, self.sizes))} > sizes.txt"]
+        sizes = " ".join(map(str, scales.sizes_of(self.sizes)))
+        self.prerun_cmds = [f"printf '%s\\n' {sizes} > sizes.txt"]
         self.executable, self.executable_opts = adapter.command(self.family, [
             self.imb_program, *self.benchmark.split(), "-npmin", self.num_tasks,
             "-msglen", "sizes.txt", "-iter", f"{self.repetitions},{self.volume_mb}"])
@@ -58,14 +58,14 @@ class imb_smoke(Smoke, Imb):
 
 @rfm.simple_test
 class imb_quick(Quick, Imb):
-    transport = parameter(["shm"])
-    sizes = [1, 64, 1024, 16384, 65536, 1 << 20]
+    transport = parameter(["shm"], type=str)
+    sizes = "1,64,1Ki,16Ki,64Ki,1Mi"
 
 
 @rfm.simple_test
 class imb_full(Full, Imb):
-    benchmark = parameter(["PingPong", "PingPing"])
-    sizes = [1 << k for k in range(23)]
+    benchmark = parameter(["PingPong", "PingPing"], type=str)
+    sizes = "1:4Mi:x2"
 
 
 @rfm.simple_test
@@ -74,8 +74,8 @@ class imb_bench(Bench, Imb):
     first sizes are a warm-up. Each size occurs once, as in `pingpong_bench`: a repeated 1 MiB took
     37.6 instead of 40.0 us in the same launch (Intel MPI)."""
 
-    transport = parameter(["shm"])
-    sizes = [2, 4, 1, 1 << 10, 1 << 16, 1 << 19, 1 << 20]
+    transport = parameter(["shm"], type=str)
+    sizes = "2,4,1,1Ki,64Ki,512Ki,1Mi"
     repetitions = 20000
     volume_mb = 300
 
@@ -83,10 +83,10 @@ class imb_bench(Bench, Imb):
 @rfm.simple_test
 class imb_collectives(EveryRankCount, Quick, Imb):
     main_job = False
-    benchmark = parameter(["Bcast Barrier"])
+    benchmark = parameter(["Bcast Barrier"], type=str)
     varied = ["ranks"]
     # The first size is a warm-up.
-    sizes = [4, *SIZES]
+    sizes = ",".join(map(str, [4, *SIZES]))
     shown_bytes = SIZES[0]
     tags = exhibits.tags(*exhibits.figures("mpiperf", "11", "12"))
 
@@ -96,7 +96,7 @@ class mpiperf_collectives(EveryRankCount, Latency, Quick, Experiment):
     """One operation in each launch; IMB itself doubles the sizes."""
 
     own_clock = True
-    watched = parameter(["bcast", "barrier", "waitpatternup"])
+    watched = parameter(["bcast", "barrier", "waitpatternup"], type=str)
     varied = ["ranks", "watched"]
     experiment = "mpiperf"
     tags = exhibits.tags(*exhibits.figures("mpiperf", "9", "11", "12"))

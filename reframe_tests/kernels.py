@@ -23,7 +23,7 @@ QUICK = {"budget": 0.2, "min-repetitions": 3}
 class Kernel(Ranks, Experiment):
     """One program, verified, on a number of ranks."""
 
-    ranks = parameter(POWERS)
+    ranks = parameter(POWERS, type=int)
     varied = ["ranks"]
     #: Column of the samples with the problem size.
     size = ""
@@ -53,14 +53,14 @@ class Radix(Kernel):
 
     experiment = "radix"
     size = "keys"
-    ranks = parameter(ALL_COUNTS)
+    ranks = parameter(ALL_COUNTS, type=int)
 
 
 # FFT.
 
 @rfm.simple_test
 class fft_smoke(Smoke, Fft):
-    ranks = parameter([2])
+    ranks = parameter([2], type=int)
     options = {"log2": 12, "way": "all", "effort": "estimate", "budget": 0.01,
                "min-repetitions": 2}
 
@@ -68,7 +68,7 @@ class fft_smoke(Smoke, Fft):
 @rfm.simple_test
 class fft_quick(Quick, Fft):
     options = {**QUICK, "log2": "16,20", "effort": "estimate"}
-    ranks = parameter(POWERS[:2])
+    ranks = parameter(POWERS[:2], type=int)
 
 
 @rfm.simple_test
@@ -104,7 +104,7 @@ class fft_largest(Full, Fft):
 class fft_posted(Full, Fft):
     """Separate receives and sends instead of combined calls (stival 8)."""
 
-    ranks = parameter(POWERS[1:])
+    ranks = parameter(POWERS[1:], type=int)
     options = {**fft_large.options, "log2": "16,22", "way": "posted"}
     tags = exhibits.tags("stival-fig-4.44")
 
@@ -113,7 +113,7 @@ class fft_posted(Full, Fft):
 class fft_weak(Full, Fft):
     """Equally many points on every rank; the points form a square, hence 1, 4, 16, ... ranks."""
 
-    ranks = parameter([n for n in POWERS if n.bit_length() % 2])
+    ranks = parameter([n for n in POWERS if n.bit_length() % 2], type=int)
 
     @run_after("init")
     def set_points(self):
@@ -124,7 +124,7 @@ class fft_weak(Full, Fft):
 class fft_ways(Full, Fft):
     """Each method to send a transposition."""
 
-    ranks = parameter(POWERS[1:])
+    ranks = parameter(POWERS[1:], type=int)
     options = {**FULL, "log2": "16,20", "way": "all", "effort": "estimate", "budget": 0.2}
 
 
@@ -132,8 +132,8 @@ class fft_ways(Full, Fft):
 class fft_progress(Full, Fft):
     """Without and with the asynchronous progress of the library, if it has any."""
 
-    ranks = parameter(POWERS[1:])
-    async_progress = parameter(["default", "yes"])
+    ranks = parameter(POWERS[1:], type=int)
+    async_progress = parameter(["default", "yes"], type=str)
     settings = ["async_progress"]
     # With a polling thread on the core of the rank each message takes a time slice: a launch with
     # 2^18 points took two minutes.
@@ -145,8 +145,8 @@ class fft_progress(Full, Fft):
 class fft_depth(Full, Fft, Varied):
     """Number of rows or messages in flight."""
 
-    ranks = parameter(POWERS[1:])
-    depth = parameter([1, 2, 4, 16])
+    ranks = parameter(POWERS[1:], type=int)
+    depth = parameter([1, 2, 4, 16], type=int)
     varied = ["ranks", "depth"]
     options = {**FULL, "log2": "16,20", "variant": "nonblocking", "effort": "estimate"}
 
@@ -155,8 +155,8 @@ class fft_depth(Full, Fft, Varied):
 class fft_chunk(Full, Fft, Varied):
     """Rows in one message of the fused variant: message sizes at one problem size."""
 
-    ranks = parameter(POWERS[1:])
-    chunk = parameter([4, 16, 64, 256])
+    ranks = parameter(POWERS[1:], type=int)
+    chunk = parameter([4, 16, 64, 256], type=int)
     varied = ["ranks", "chunk"]
     options = {**FULL, "log2": "20", "variant": "fused", "effort": "estimate"}
 
@@ -165,9 +165,9 @@ class fft_chunk(Full, Fft, Varied):
 class fft_hybrid(Full, Fft):
     """The cores of a site as ranks, as threads, and as both (finisterrae 4)."""
 
-    ranks = parameter([0])
+    ranks = parameter([0], type=int)
     #: Ranks x threads of each rank.
-    split = parameter(SPLITS)
+    split = parameter(SPLITS, type=str)
     varied = ["split"]
 
     @run_after("init")
@@ -196,14 +196,14 @@ class fft_transports(Full, Fft):
 
 @rfm.simple_test
 class radix_smoke(Smoke, Radix):
-    ranks = parameter([2])
+    ranks = parameter([2], type=int)
     options = {"keys": "10k", "budget": 0.01, "min-repetitions": 2}
 
 
 @rfm.simple_test
 class radix_quick(Quick, Radix):
     options = {**QUICK, "keys": "512Ki", "buffer": "512,16Ki"}
-    ranks = parameter(ALL_COUNTS[:2])
+    ranks = parameter(ALL_COUNTS[:2], type=int)
 
 
 @rfm.simple_test
@@ -234,8 +234,8 @@ class radix_threaded(Full, Radix):
 class radix_study(Full, Radix, Varied):
     """As in the study: the program polls at each key; a buffer is at least a frame."""
 
-    ranks = parameter(POWERS[1:])
-    variant = parameter(["polled", "polled-posted", "threaded"])
+    ranks = parameter(POWERS[1:], type=int)
+    variant = parameter(["polled", "polled-posted", "threaded"], type=str)
     varied = ["ranks", "variant"]
     # Polling takes most of the time, and much longer on emulated hosts, which share cores.
     options = {"keys": "64Ki", "buffer": "128,512,1403,2Ki,4Ki,16Ki", "budget": 0.05,
@@ -254,9 +254,9 @@ class radix_alone(Full, Radix):
 class radix_keys(Full, Radix, Varied):
     """Non-uniform keys of both widths."""
 
-    ranks = parameter(ALL_COUNTS[1:])
-    distribution = parameter(["uniform", "gaussian", "sorted", "equal", "few"])
-    key = parameter([32, 64])
+    ranks = parameter(ALL_COUNTS[1:], type=int)
+    distribution = parameter(["uniform", "gaussian", "sorted", "equal", "few"], type=str)
+    key = parameter([32, 64], type=int)
     varied = ["ranks", "distribution", "key"]
     options = {**FULL, "keys": "512Ki"}
 

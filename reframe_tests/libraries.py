@@ -19,14 +19,14 @@ class Packed(Varied):
     #: Packing of the data.
     #:
     #: :values: raw bytes, integers in XDR, or left in place until they are sent
-    packing = parameter(["raw", "xdr", "in-place"])
+    packing = parameter(["raw", "xdr", "in-place"], type=str)
 
 
 class Pvm(Packed, Layer):
     """PVM, by route of the messages and packing of the data."""
 
     kind = "pvm"
-    transport = parameter(["direct", "daemon"])
+    transport = parameter(["direct", "daemon"], type=str)
     varied = ["packing"]
 
 
@@ -34,7 +34,7 @@ class Lam(Layer):
     """LAM/MPI, with its TCP module and over its daemons."""
 
     kind = "lam"
-    transport = parameter(["tcp", "lamd"])
+    transport = parameter(["tcp", "lamd"], type=str)
 
 
 class Broadcast(Varied, Layer):
@@ -49,12 +49,12 @@ class Broadcast(Varied, Layer):
     #:
     #: :values: sends (one to each rank in turn) or library (what it has for that); of PVM, whose
     #:     library's is a multicast to tasks, group too (a broadcast to its group's members)
-    broadcast = parameter(["sends", "library"])
+    broadcast = parameter(["sends", "library"], type=str)
 
     #: Number of ranks.
     #:
     #: :values: from the site's placements
-    ranks = parameter(backends.rank_counts())
+    ranks = parameter(backends.rank_counts(), type=int)
     varied = ["broadcast", "ranks"]
 
     @run_after("init")
@@ -92,8 +92,8 @@ class lam_quick(Quick, Lam):
 
 class PvmBroadcast(Broadcast):
     kind = "pvm"
-    transport = parameter(["direct", "daemon"])
-    broadcast = parameter(["sends", "library", "group"])
+    transport = parameter(["direct", "daemon"], type=str)
+    broadcast = parameter(["sends", "library", "group"], type=str)
 
 
 @rfm.simple_test
@@ -116,7 +116,7 @@ class lam_bcast_full(Full, Broadcast):
     """Also over its daemons."""
 
     kind = "lam"
-    transport = parameter(["tcp", "lamd"])
+    transport = parameter(["tcp", "lamd"], type=str)
     options = {"sizes": SIZES, "budget": 0.1}
     tags = exhibits.tags("tinetti-bcast-mpi")
 
@@ -124,7 +124,7 @@ class lam_bcast_full(Full, Broadcast):
 @rfm.simple_test
 class lam_bcast_quick(Quick, Broadcast):
     kind = "lam"
-    transport = parameter(["tcp"])
+    transport = parameter(["tcp"], type=str)
     options = {"sizes": SIZES, "budget": 0.1}
     tags = exhibits.tags("tinetti-bcast-model")
 
@@ -133,7 +133,7 @@ class lam_bcast_quick(Quick, Broadcast):
 class transport_bcast_quick(Quick, Broadcast):
     """The lowest layer: repeated sends; one datagram or frame to all hosts at once."""
 
-    transport = parameter(["tcp", "udp", "raw"])
+    transport = parameter(["tcp", "udp", "raw"], type=str)
     options = {"sizes": SIZES, "budget": 0.1}
     tags = exhibits.tags("tinetti-bcast-model")
 

@@ -38,8 +38,8 @@ class logp_quick(Quick, LogP):
 class logp_full(Varied, Full, LogP):
     """Blocking and non-blocking, standard and synchronous (stival 2)."""
 
-    mode = parameter(["standard", "synchronous"])
-    blocking = parameter(["yes", "no"])
+    mode = parameter(["standard", "synchronous"], type=str)
+    blocking = parameter(["yes", "no"], type=str)
     varied = ["mode", "blocking"]
     options = {"sizes": "1:1Mi:x2", "rse": 0.01, "budget": 0.03}
     limit_s = 240
@@ -50,7 +50,7 @@ class logp_full(Varied, Full, LogP):
 class logp_receives(Varied, Full, LogP):
     """Blocking synchronous sends with blocking and non-blocking receives (stival 2)."""
 
-    receive = parameter(["blocking", "nonblocking"])
+    receive = parameter(["blocking", "nonblocking"], type=str)
     varied = ["receive"]
     options = {"sizes": "1:1Mi:x2", "rse": 0.01, "budget": 0.03, "mode": "synchronous",
                "blocking": "yes"}
@@ -62,7 +62,7 @@ class logp_receives(Varied, Full, LogP):
 class logp_affinity(Full, LogP):
     """Every placement of the site (finisterrae 1)."""
 
-    placement = parameter(placements.names())
+    placement = parameter(placements.names(), type=str)
     options = {"sizes": "1:1Mi:x2", "rse": 0.01, "budget": 0.03, "cache": "cold"}
     limit_s = 240
     tags = {"finisterrae", "affinity"}

@@ -21,7 +21,7 @@ class Matching(Latency, Experiment):
     env_vars = SAVED
 
     #: The long queue.
-    queue = parameter(["posted", "unexpected"])
+    queue = parameter(["posted", "unexpected"], type=str)
     varied = ["queue"]
     limit_s = 180
     shown_bytes = 0
@@ -51,5 +51,5 @@ class matching_full(Full, Matching):
 class matching_affinity(Full, Matching):
     """Every placement of the site."""
 
-    placement = parameter(placements.names())
+    placement = parameter(placements.names(), type=str)
     options = {"depth": "0,64,1024,4096", "wildcard": "none", "rse": 0.01, "budget": 0.1}

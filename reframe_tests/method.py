@@ -18,7 +18,7 @@ MANY = {"min-repetitions": 200, "max-repetitions": 200, "budget": 1}
 class Method(EveryRankCount, Wait, Experiment):
     """The error that measuring adds to a known time."""
 
-    transport = parameter(["shm"])
+    transport = parameter(["shm"], type=str)
     varied = ["ranks"]
 
 
@@ -33,15 +33,15 @@ class QuickMethod(Quick, Method):
 class EveryTimer(Varied, Method):
     """With several timers: the default, which is the finest sound one, and others."""
 
-    timer = parameter(["auto", "monotonic-raw"])
+    timer = parameter(["auto", "monotonic-raw"], type=str)
     varied = ["ranks", "timer"]
 
 
 class EveryStart(Full, EveryTimer):
     """All start methods, with several timers."""
 
-    start = parameter(["windows", "round-time", "barrier", "mpi-barrier", "loop"])
-    timer = parameter(["auto", "monotonic-raw", "wtime", "gettimeofday"])
+    start = parameter(["windows", "round-time", "barrier", "mpi-barrier", "loop"], type=str)
+    timer = parameter(["auto", "monotonic-raw", "wtime", "gettimeofday"], type=str)
     varied = ["ranks", "start", "timer"]
     options = MANY
 
@@ -76,8 +76,8 @@ class systematic_errors_smoke(SmokeMethod):
 class waitpattern_up_quick(Quick, EveryTimer):
     experiment = "waitpattern-up"
     watched = "waitpattern-up"
-    start = parameter(["windows", "mpi-barrier"])
-    timer = parameter(["auto", "wtime"])
+    start = parameter(["windows", "mpi-barrier"], type=str)
+    timer = parameter(["auto", "wtime"], type=str)
     varied = ["ranks", "start", "timer"]
 
 
@@ -85,7 +85,7 @@ class waitpattern_up_quick(Quick, EveryTimer):
 class waitpattern_null_quick(Quick, EveryTimer):
     experiment = "waitpattern-null"
     watched = "waitpattern-null"
-    timer = parameter(["auto", "wtime"])
+    timer = parameter(["auto", "wtime"], type=str)
 
 
 @rfm.simple_test
@@ -130,7 +130,7 @@ class systematic_errors_full(Full, EveryTimer):
 class Addresses(EveryRankCount, Latency, Experiment):
     """Time of memcpy, and of operations that may use it, by relative address of buffers."""
 
-    transport = parameter(["shm"])
+    transport = parameter(["shm"], type=str)
     varied = ["ranks"]
     experiment = "addresses"
     operation = "memcpy"
@@ -153,7 +153,7 @@ class Spells(Experiment):
     """Messages and cache lines, interleaved, in many launches: the variance between launches."""
 
     experiment = "spells"
-    transport = parameter(["shm"])
+    transport = parameter(["shm"], type=str)
 
 
 @rfm.simple_test

@@ -24,15 +24,15 @@ class Nas(Experiment):
     experiment = "nas"  # and the kernel
 
     #: Use of the cores: "RANKSxTHREADS".
-    split = parameter(backends.splits())
-    kernel = parameter(KERNELS)
+    split = parameter(backends.splits(), type=str)
+    kernel = parameter(KERNELS, type=str)
 
     #: Size of the problem, as NAS names it.
     #:
     #: :values: S, W, A, B, C; of multi-zone kernels D too
     letter = variable(str, value="S")
 
-    transport = parameter(["shm"])
+    transport = parameter(["shm"], type=str)
     varied = ["kernel", "split"]
     options = {"budget": 0.5, "min-repetitions": 1, "max-repetitions": 3}
 
@@ -66,8 +66,8 @@ class Nas(Experiment):
 class Language(Nas):
     """The same kernels in several languages, including C (finisterrae 5)."""
 
-    kernel = parameter(["ep", "is", "cg", "mg", "ft"])
-    language = parameter(["c", *languages.STARTED])
+    kernel = parameter(["ep", "is", "cg", "mg", "ft"], type=str)
+    language = parameter(["c", *languages.STARTED], type=str)
     varied = ["kernel", "language", "split"]
     options = {"budget": 1, "min-repetitions": 3, "max-repetitions": 3}
 
@@ -154,8 +154,8 @@ class nas_schedules(Full, Nas):
     """OpenMP schedules, with all cores of a node as threads of one rank."""
 
     letter = "W"
-    split = parameter([s for s in backends.splits() if s.startswith("1x")][-1:])
-    schedule = parameter(["static", "dynamic", "guided"])
+    split = parameter([s for s in backends.splits() if s.startswith("1x")][-1:], type=str)
+    schedule = parameter(["static", "dynamic", "guided"], type=str)
     varied = ["kernel", "schedule"]
 
     @run_after("init")
@@ -167,9 +167,9 @@ class nas_schedules(Full, Nas):
 class nas_hosts(ClassA):
     """One rank on each host of a network."""
 
-    split = parameter(ON_HOSTS)
-    kernel = parameter(["ep", "is", "cg", "mg"])
-    transport = parameter(["tcp"])
+    split = parameter(ON_HOSTS, type=str)
+    kernel = parameter(["ep", "is", "cg", "mg"], type=str)
+    transport = parameter(["tcp"], type=str)
     tags = exhibits.tags("finisterrae-fig-5.45")
 
     @run_after("init")
@@ -187,7 +187,7 @@ class nas_class_c(ClassC):
 class nas_class_d(Full, Nas):
     """The large problems of the study, which need 12 GB, and hours on few cores."""
 
-    kernel = parameter(["sp-mz", "bt-mz", "lu-mz"])
+    kernel = parameter(["sp-mz", "bt-mz", "lu-mz"], type=str)
     letter = "D"
     limit_s = 6 * 3600
     tags = exhibits.tags(*exhibits.figures("finisterrae", "5.40", "5.41", "5.42"))
@@ -212,10 +212,10 @@ class nas_languages_hosts(Full, Language):
     """One rank on each host of a network: messages, and coarrays, which replace UPC."""
 
     letter = "W"
-    split = parameter(ON_HOSTS)
-    kernel = parameter(["ep", "is"])
-    language = parameter(["c", "fortran"])
-    transport = parameter(["tcp"])
+    split = parameter(ON_HOSTS, type=str)
+    kernel = parameter(["ep", "is"], type=str)
+    language = parameter(["c", "fortran"], type=str)
+    transport = parameter(["tcp"], type=str)
     tags = exhibits.tags("finisterrae-fig-5.46")
 
     @run_after("init")

@@ -55,14 +55,14 @@ class Original(Nas):
 class Npb(Original):
     """The kernels of NPB: ranks only."""
 
-    kernel = parameter(["ep", "is", "cg", "mg", "ft"])
-    split = parameter([s for s in backends.splits() if s.endswith("x1")])
+    kernel = parameter(["ep", "is", "cg", "mg", "ft"], type=str)
+    split = parameter([s for s in backends.splits() if s.endswith("x1")], type=str)
 
 
 class NpbZones(Original):
     """The multi-zone programs (NPB-MZ): ranks and threads."""
 
-    kernel = parameter(["sp-mz", "bt-mz", "lu-mz"])
+    kernel = parameter(["sp-mz", "bt-mz", "lu-mz"], type=str)
 
 
 class NpbThreads(Original):
@@ -70,8 +70,8 @@ class NpbThreads(Original):
     like the kernels of one rank."""
 
     alone = True
-    kernel = parameter(["ep", "is", "cg", "mg", "ft"])
-    split = parameter([s for s in backends.splits() if s.startswith("1x")])
+    kernel = parameter(["ep", "is", "cg", "mg", "ft"], type=str)
+    split = parameter([s for s in backends.splits() if s.startswith("1x")], type=str)
 
     def find(self):
         return npb_programs.find_threads(families.stack_prefix(), self.kernel, self.letter)

@@ -19,7 +19,7 @@ class OneSided(Varied, Latency, Experiment):
     experiment = "onesided"
     #: Kind of window. `shared` needs ranks with shared memory: it is measured over shm only, like
     #: the kinds in `shared_windows` of the family.
-    window = parameter(["create"])
+    window = parameter(["create"], type=str)
     varied = ["window"]
     limit_s = 120
     shown_bytes = 8
@@ -54,7 +54,7 @@ class onesided_quick(Quick, OneSided):
 class onesided_windows_quick(Quick, OneSided):
     """Latency by kind of window."""
 
-    window = parameter(["allocate", "create", "shared", "dynamic"])
+    window = parameter(["allocate", "create", "shared", "dynamic"], type=str)
     options = {"operation": "put,get,accumulate", "sizes": "8,4Ki,256Ki", "budget": 0.02}
 
 
@@ -63,7 +63,7 @@ class Ways(OneSided):
     bandwidth of large ones."""
 
     #: 2: each rank is origin and target.
-    ways = parameter(["one", "both"])
+    ways = parameter(["one", "both"], type=str)
     varied = ["window", "ways"]
 
 
@@ -77,14 +77,14 @@ class onesided_rate_quick(Quick, Ways):
 
 @rfm.simple_test
 class onesided_latency(Full, OneSided):
-    window = parameter(["allocate", "create", "shared", "dynamic"])
+    window = parameter(["allocate", "create", "shared", "dynamic"], type=str)
     options = {**ALL, "sizes": "8:1Mi:x8", "rse": 0.01, "budget": 0.05}
     limit_s = 600
 
 
 @rfm.simple_test
 class onesided_bandwidth(Full, Ways):
-    window = parameter(["allocate", "create", "shared", "dynamic"])
+    window = parameter(["allocate", "create", "shared", "dynamic"], type=str)
     options = {"operation": "put,get,accumulate", "synchronisation": "fence,pscw,lock,flush",
                "sizes": "8:256Ki:x8", "queue": "1,4,16,64", "rse": 0.01, "budget": 0.05}
     limit_s = 900
@@ -94,7 +94,7 @@ class onesided_bandwidth(Full, Ways):
 class onesided_pairs(Full, PairsOfRanks, OneSided):
     """Windows of several pairs at once."""
 
-    pairs = parameter([1, 2, 4, 8])
+    pairs = parameter([1, 2, 4, 8], type=int)
     varied = ["window", "pairs"]
     options = {"operation": "put,get", "sizes": "8,4Ki,64Ki", "queue": "1,64", "rse": 0.01,
                "budget": 0.1}
@@ -104,7 +104,7 @@ class onesided_pairs(Full, PairsOfRanks, OneSided):
 class onesided_affinity(Full, OneSided):
     """Every placement of the site."""
 
-    placement = parameter(placements.names())
+    placement = parameter(placements.names(), type=str)
     options = {"operation": "put,get,accumulate,fetch_and_op", "sizes": "8,4Ki,256Ki",
                "rse": 0.01, "budget": 0.1}
 
@@ -115,7 +115,7 @@ class Progress(OneSided):
     """Without and with the asynchronous progress of the library, if it has any."""
 
     experiment = "onesided-progress"
-    async_progress = parameter(["default", "yes"])
+    async_progress = parameter(["default", "yes"], type=str)
     settings = ["async_progress"]
     varied = ["window"]
     #: A progress thread polls on the core of its rank if no other core is free.
@@ -126,19 +126,19 @@ class Progress(OneSided):
 
 @rfm.simple_test
 class onesided_progress_smoke(Smoke, Progress):
-    async_progress = parameter(["default"])
+    async_progress = parameter(["default"], type=str)
     options = {**Progress.options, "sizes": "8", "min-repetitions": 3}
 
 
 @rfm.simple_test
 class onesided_progress_quick(Quick, Progress):
-    async_progress = parameter(["default"])
+    async_progress = parameter(["default"], type=str)
 
 
 @rfm.simple_test
 class onesided_progress_full(Full, Progress):
-    window = parameter(["allocate", "create", "shared", "dynamic"])
-    placement = parameter(["near", "spare"])
+    window = parameter(["allocate", "create", "shared", "dynamic"], type=str)
+    placement = parameter(["near", "spare"], type=str)
     options = {**Progress.options, "sizes": "8,4Ki,64Ki,1Mi", "compute": "0,100,1000",
                "budget": 0.03}
     limit_s = 600

@@ -20,31 +20,32 @@ class Overlap(Varied, Experiment):
     experiment = "overlap"
 
     #: Position of the computation; `cotejo overlap --help` explains it.
-    pattern = parameter(["pingpong", "local-send", "local-receive", "gap-send", "gap-receive"])
+    pattern = parameter(["pingpong", "local-send", "local-receive", "gap-send", "gap-receive"],
+                        type=str)
     varied = ["pattern"]
 
 
 class Blocking(Overlap):
     """Blocking and non-blocking calls."""
 
-    blocking = parameter(["yes", "no"])
+    blocking = parameter(["yes", "no"], type=str)
     varied = ["pattern", "blocking"]
 
 
 class Modes(Blocking):
     """Standard and synchronous sends."""
 
-    mode = parameter(["standard", "synchronous"])
+    mode = parameter(["standard", "synchronous"], type=str)
     varied = ["pattern", "blocking", "mode"]
 
 
 class Progress(Overlap):
     """Without and with the asynchronous progress of the library, if it has any."""
 
-    async_progress = parameter(["default", "yes"])
+    async_progress = parameter(["default", "yes"], type=str)
     settings = ["async_progress"]
     #: Alone on its core, and with an additional core for the thread of the library.
-    placement = parameter(["near", "spare"])
+    placement = parameter(["near", "spare"], type=str)
     #: A progress thread polls on the core of its rank if no other core is free.
     limit_s = 240
 
@@ -62,7 +63,7 @@ class overlap_quick(Quick, Overlap):
 
 @rfm.simple_test
 class overlap_pingpong(Full, Blocking):
-    pattern = parameter(["pingpong"])
+    pattern = parameter(["pingpong"], type=str)
     options = {"sizes": "1,64,512,2Ki,8Ki,24Ki,40Ki,64Ki,96Ki", "steps": 13, "budget": 0.03,
                "min-repetitions": 5}
     limit_s = 240
@@ -73,7 +74,7 @@ class overlap_pingpong(Full, Blocking):
 class overlap_frame(Full, Overlap):
     """One frame, the size at which the study measured overlap over LLC (watter 5.4.3)."""
 
-    pattern = parameter(["pingpong"])
+    pattern = parameter(["pingpong"], type=str)
     options = {"sizes": "1500", "blocking": "no", "steps": 13, "budget": 0.03,
                "min-repetitions": 5}
     limit_s = 240
@@ -82,7 +83,7 @@ class overlap_frame(Full, Overlap):
 
 @rfm.simple_test
 class overlap_local(Full, Progress):
-    pattern = parameter(["local-send", "local-receive"])
+    pattern = parameter(["local-send", "local-receive"], type=str)
     # Few samples: a polling thread on the core of the rank makes each a thousand times longer.
     options = {"sizes": "8,24Ki,72Ki,1Mi", "steps": 9, "budget": 0.03, "min-repetitions": 3}
     tags = exhibits.tags(*exhibits.figures("stival", "4.32", "4.33", "4.34"))
@@ -92,8 +93,8 @@ class overlap_local(Full, Progress):
 class overlap_affinity(Full, Overlap):
     """One message, every placement of the site (finisterrae 1)."""
 
-    placement = parameter(placements.names())
-    pattern = parameter(["local-send", "local-receive"])
+    placement = parameter(placements.names(), type=str)
+    pattern = parameter(["local-send", "local-receive"], type=str)
     options = {**overlap_local.options, "min-repetitions": 5}
     limit_s = 240
     tags = {"finisterrae", "affinity"}
@@ -101,7 +102,7 @@ class overlap_affinity(Full, Overlap):
 
 @rfm.simple_test
 class overlap_gap_send(Full, Modes):
-    pattern = parameter(["gap-send"])
+    pattern = parameter(["gap-send"], type=str)
     options = ROWS
     limit_s = 240
     tags = exhibits.tags(*exhibits.figures("stival", "4.35", "4.36"), "stival-tab-4.9")
@@ -109,7 +110,7 @@ class overlap_gap_send(Full, Modes):
 
 @rfm.simple_test
 class overlap_gap_receive(Full, Modes):
-    pattern = parameter(["gap-receive"])
+    pattern = parameter(["gap-receive"], type=str)
     options = ROWS
     limit_s = 240
     tags = exhibits.tags("stival-fig-4.37", "stival-tab-4.10")

@@ -36,8 +36,8 @@ class QuickPair(Quick, PointToPoint):
 class Modes(Varied, Full, PointToPoint):
     """Every send mode and completion (stival 3)."""
 
-    mode = parameter(["standard", "synchronous", "buffered", "ready"])
-    blocking = parameter(["yes", "no"])
+    mode = parameter(["standard", "synchronous", "buffered", "ready"], type=str)
+    blocking = parameter(["yes", "no"], type=str)
     varied = ["mode", "blocking"]
     options = FULL
 
@@ -45,7 +45,7 @@ class Modes(Varied, Full, PointToPoint):
 class Affinity(Full, PointToPoint):
     """Every placement of the site, caches invalidated (finisterrae 1)."""
 
-    placement = parameter(placements.names())
+    placement = parameter(placements.names(), type=str)
     # Sizes beyond the caches, in finer steps at the cache sizes of the study's machine.
     options = {**FULL, "cache": "cold",
                "sizes": "1:32Mi:x2,12Ki,24Ki,192Ki,384Ki,12Mi,18Mi,24Mi"}
@@ -105,7 +105,7 @@ class pingpong_bench(Bench, PointToPoint):
     messages are then up to 10 % faster than in IMB's loop. Each size takes as long as in IMB."""
 
     experiment = "pingpong"
-    transport = parameter(["shm"])
+    transport = parameter(["shm"], type=str)
     options = {"sizes": "2,4,1,1Ki,64Ki,512Ki,1Mi", "rse": 0.001, "budget": 0.03,
                "min-repetitions": 3, "sample-time": 10e-3, "layout": "16"}
 

@@ -18,14 +18,14 @@ class Partitioned(Varied, Experiment):
     #: Computation for each byte, ns.
     #:
     #: :values: 0 (none: from start to completion), 0.2 (about the rate of a copy), ...
-    compute = parameter(["0", "0.2"])
+    compute = parameter(["0", "0.2"], type=str)
     varied = ["compute"]
     limit_s = 240
 
 
 @rfm.simple_test
 class partitioned_smoke(Smoke, Partitioned):
-    compute = parameter(["0"])
+    compute = parameter(["0"], type=str)
     options = {"sizes": "1Ki,64Ki", "partitions": "1,4", "budget": 0.02}
 
 
@@ -37,6 +37,6 @@ class partitioned_quick(Quick, Partitioned):
 
 @rfm.simple_test
 class partitioned_full(Full, Partitioned):
-    compute = parameter(["0", "0.05", "0.2", "1"])
+    compute = parameter(["0", "0.05", "0.2", "1"], type=str)
     options = {"sizes": "1Ki:4Mi:x4", "partitions": "1,2,4,8,16,32", "budget": 0.1}
     tags = exhibits.tags("cotejo-partitioned", "cotejo-early-bird")

@@ -30,21 +30,21 @@ class Pattern(PairsOfRanks, Latency, Experiment):
 class Pairs(Pattern):
     """One pair, and increasing numbers of simultaneous pairs."""
 
-    pairs = parameter([1, 2, 4, 8])
+    pairs = parameter([1, 2, 4, 8], type=int)
     varied = ["pairs"]
 
 
 class Modes(Varied, Pattern):
     """Standard and synchronous sends beside each other."""
 
-    mode = parameter(["standard", "synchronous"])
+    mode = parameter(["standard", "synchronous"], type=str)
     varied = ["mode"]
 
 
 class AnyPlacement(Full, Pattern):
     """Every placement of the site, caches invalidated (finisterrae 1)."""
 
-    placement = parameter(placements.names())
+    placement = parameter(placements.names(), type=str)
     options = {**FULL, "sizes": "1:4Mi:x2", "cache": "cold"}
     tags = {"finisterrae", "affinity"}
 
@@ -74,7 +74,7 @@ class netpipe_buffers(Varied, Full, Pattern):
     """Receives into the send buffer, as in the study, and into another buffer."""
 
     experiment = "pingpong"
-    buffer = parameter(["two", "one"])
+    buffer = parameter(["two", "one"], type=str)
     varied = ["buffer"]
     options = {**FULL, "sizes": "1:1Mi:x4"}
     tags = {"stival"}
@@ -99,7 +99,7 @@ class netpipe_progress(Full, Modes):
     """With and without the asynchronous progress of the library, if it has any."""
 
     experiment = "pingpong"
-    async_progress = parameter(["default", "yes"])
+    async_progress = parameter(["default", "yes"], type=str)
     settings = ["async_progress"]
     # Few samples: a polling thread on the core of the rank makes each a thousand times longer.
     options = {**NETPIPE, "sizes": "1:1Mi:x4", "buffer": "one", "min-repetitions": 3}
@@ -111,8 +111,8 @@ class pingpong_progress(Full, Pattern):
     """Non-blocking, with and without the asynchronous progress of the library (stival 3)."""
 
     experiment = "pingpong"
-    transport = parameter(["tcp"])
-    async_progress = parameter(["default", "yes"])
+    transport = parameter(["tcp"], type=str)
+    async_progress = parameter(["default", "yes"], type=str)
     settings = ["async_progress"]
     options = {**FULL, "sizes": "1:64Ki:x4,80Ki", "blocking": "no", "min-repetitions": 3}
     tags = exhibits.tags(*exhibits.figures("stival", "4.17", "4.18"))
@@ -123,7 +123,7 @@ class netpipe_limits(Full, Pattern):
     """With the eager limits of the libraries in the study: 16 KiB and 64 KiB (stival 1)."""
 
     experiment = "pingpong"
-    eager_limit = parameter(["16384", "65536"])
+    eager_limit = parameter(["16384", "65536"], type=str)
     settings = ["eager_limit"]
     options = {**NETPIPE, "buffer": "one"}
     tags = {"stival"}
@@ -206,7 +206,7 @@ class pingpong_pairings(Varied, Full, Pairs):
     """Pairs between halves of the ranks, between neighbours, or drawn at random for each block."""
 
     experiment = "pingpong"
-    pairing = parameter(["halves", "neighbours", "random"])
+    pairing = parameter(["halves", "neighbours", "random"], type=str)
     varied = ["pairs", "pairing"]
     options = {**FULL, "sizes": "1,4Ki,1Mi"}
 
@@ -214,7 +214,7 @@ class pingpong_pairings(Varied, Full, Pairs):
 @rfm.simple_test
 class pairs_affinity(AnyPlacement):
     experiment = "pingpong"
-    pairs = parameter([2, 4, 8])
+    pairs = parameter([2, 4, 8], type=int)
     varied = ["pairs"]
 
 
@@ -222,7 +222,7 @@ class pairs_affinity(AnyPlacement):
 
 class Bandwidth(Varied, Pattern):
     experiment = "bandwidth"
-    split = parameter(["windows", "parts"])
+    split = parameter(["windows", "parts"], type=str)
     varied = ["split"]
 
     @run_after("init")
@@ -346,7 +346,7 @@ class alltoall_variants_quick(Quick, AllToAll):
 
 @rfm.simple_test
 class alltoall_variants_full(Full, AllToAll):
-    ranks = parameter([2, 4, 8])
+    ranks = parameter([2, 4, 8], type=int)
     options = {**FULL, "sizes": "1:1Mi:x2"}
     limit_s = 300
     tags = exhibits.tags(*exhibits.figures("stival", "4.25", "4.26", "4.27"))
@@ -354,7 +354,7 @@ class alltoall_variants_full(Full, AllToAll):
 
 @rfm.simple_test
 class alltoall_variants_affinity(Full, AllToAll):
-    placement = parameter(placements.names())
+    placement = parameter(placements.names(), type=str)
     options = {**FULL, "sizes": "1:1Mi:x2", "cache": "cold"}
     limit_s = 300
     tags = {"finisterrae", "affinity"}

@@ -19,7 +19,7 @@ class Program(Experiment):
     """One launch of the program with the observer preloaded, and its figures of merit."""
 
     own_clock = True
-    placement = parameter(placements.names())
+    placement = parameter(placements.names(), type=str)
 
     @run_after("setup")
     def find_program(self):

@@ -63,7 +63,7 @@ class PlantedCollective(Planted):
     """Of collectives, whose time is what a launch needs to hold many families of comparisons."""
 
     experiment = "collective"
-    transport = parameter(["shm"])
+    transport = parameter(["shm"], type=str)
     #: Operations, joined by commas; what this MPI is known to do wrong is left out.
     operation = variable(str)
 
@@ -77,7 +77,7 @@ class PlantedCollective(Planted):
 class proof_equal(PlantedCollective):
     """Nothing is planted, under any name: what is called different is a false alarm."""
 
-    alias = parameter(names("proof_equal"))
+    alias = parameter(names("proof_equal"), type=str)
     operation = "blocking,nonblocking"
     options = {"sizes": "8:2Mi:x4", "compute": 0, "rse": 0, "budget": 0.002,
                "min-repetitions": 9, "max-repetitions": 60}
@@ -87,7 +87,7 @@ class proof_equal(PlantedCollective):
 class proof_planted(PlantedCollective):
     """Plants of every kind, in operations of which rank 0 is among the last to be done."""
 
-    alias = parameter(names("proof_planted"))
+    alias = parameter(names("proof_planted"), type=str)
     operation = ("allreduce,alltoall,alltoallv,allgather,allgatherv,reduce_scatter,"
                  "reduce_scatter_block")
     options = {"sizes": "8,1Ki,64Ki,256Ki,1Mi", "rse": 0, "budget": 0.012,
@@ -101,8 +101,8 @@ class proof_network(Planted):
     """Between hosts, of sizes whose time is mostly that of the network."""
 
     experiment = "pingpong"
-    alias = parameter(names("proof_network"))
-    transport = parameter(["tcp"])
+    alias = parameter(names("proof_network"), type=str)
+    transport = parameter(["tcp"], type=str)
     options = {"sizes": "1Ki:256Ki:x2", "interleave": "yes", "rse": 0.003, "budget": 0.06,
                "max-repetitions": 300}
 

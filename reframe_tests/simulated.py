@@ -22,9 +22,9 @@ class Simulated(Experiment):
     limit_s = 600
 
     #: Transport of the simulated machine.
-    transport = parameter(["simulated"])
+    transport = parameter(["simulated"], type=str)
     #: Library whose choice of algorithms is simulated.
-    coll_selector = parameter(SELECTORS[:1])
+    coll_selector = parameter(SELECTORS[:1], type=str)
     settings = ["coll_selector"]
     repetitions = {"budget": 0.001, "min-repetitions": 3, "max-repetitions": 3}
 
@@ -36,7 +36,7 @@ class SimulatedPair(Latency, Simulated):
 
 
 class SimulatedRanks(Ranks, Simulated):
-    ranks = parameter([16])
+    ranks = parameter([16], type=int)
     varied = ["ranks"]
 
 
@@ -62,13 +62,13 @@ WINDOWS = {**START, "start": "windows", "sync": "hierarchical", "sync-points": 6
 
 @rfm.simple_test
 class simulated_pingpong_smoke(Smoke, SimulatedPair):
-    placement = parameter(["near", "far"])
+    placement = parameter(["near", "far"], type=str)
     options = {"sizes": "1,1Mi", **Simulated.repetitions}
 
 
 @rfm.simple_test
 class simulated_smoke(Smoke, SimulatedCollective):
-    ranks = parameter([8])
+    ranks = parameter([8], type=int)
     options = {"operation": "bcast,alltoall", "sizes": "16,4Ki", **START}
 
 
@@ -79,17 +79,17 @@ class simulated_pingpong_quick(Quick, SimulatedPair):
 
 @rfm.simple_test
 class simulated_quick(Quick, SimulatedCollective):
-    coll_selector = parameter(SELECTORS)
-    ranks = parameter([2, 4, 8, 16, 64])
+    coll_selector = parameter(SELECTORS, type=str)
+    ranks = parameter([2, 4, 8, 16, 64], type=int)
     options = {"operation": "bcast,alltoall", "sizes": "1,16,1Ki,64Ki", **START}
 
 
 class Scale(Full, SimulatedCollective):
     """Up to 1024 ranks, near to and far from the network card (finisterrae 3)."""
 
-    coll_selector = parameter(SELECTORS)
-    placement = parameter(["near", "far"])
-    ranks = parameter([2, 4, 8, 16, 32, 64, 128, 256, 512, 1024])
+    coll_selector = parameter(SELECTORS, type=str)
+    placement = parameter(["near", "far"], type=str)
+    ranks = parameter([2, 4, 8, 16, 32, 64, 128, 256, 512, 1024], type=int)
 
 
 # The largest size that is simulated within seconds: messages are split into segments in flight,
@@ -99,7 +99,7 @@ LARGEST = {"bcast": {128: "16Ki", 256: "16Ki", 512: "4Ki", 1024: "4Ki"},
 
 
 class LargeScale(Scale):
-    def sizes(self, operation):
+    def sizes_within(self, operation):
         """The sizes of the study (4 KiB, 64 KiB, 8 MiB), up to the limit."""
         sizes = f"1:{LARGEST[operation].get(self.ranks, '64Ki')}:x4"
         segments = self.coll_selector in CHOICE.segments
@@ -112,7 +112,7 @@ class simulated_bcast(LargeScale):
 
     @run_after("init")
     def set_sizes(self):
-        self.options = {"operation": "bcast", **START, "sizes": self.sizes("bcast")}
+        self.options = {"operation": "bcast", **START, "sizes": self.sizes_within("bcast")}
 
 
 @rfm.simple_test
@@ -121,13 +121,13 @@ class simulated_alltoall(LargeScale):
 
     @run_after("init")
     def set_sizes(self):
-        self.options = {"operation": "alltoall", **START, "sizes": self.sizes("alltoall")}
+        self.options = {"operation": "alltoall", **START, "sizes": self.sizes_within("alltoall")}
 
 
 class SimulatedAffinity(Full, SimulatedPair):
     """Two nodes, near to and far from their network cards (finisterrae 1)."""
 
-    placement = parameter(["near", "far"])
+    placement = parameter(["near", "far"], type=str)
     options = {"sizes": "1:32Mi:x2", **Simulated.repetitions}
 
 
@@ -145,8 +145,8 @@ class simulated_pingping_affinity(SimulatedAffinity):
 class SimulatedMemory(Full, SimulatedPair):
     """Two ranks of one node, in one cell and in two (finisterrae 1)."""
 
-    transport = parameter(["simulated-shm"])
-    placement = parameter(["near", "far"])
+    transport = parameter(["simulated-shm"], type=str)
+    placement = parameter(["near", "far"], type=str)
     options = {"sizes": "1:32Mi:x2", **Simulated.repetitions}
 
 
@@ -164,7 +164,7 @@ class simulated_pingping_memory(SimulatedMemory):
 class SimulatedPairs(Full, PairsOfRanks, SimulatedPair):
     """One half of the ranks with the other half, simultaneously."""
 
-    pairs = parameter([1, 2, 4])
+    pairs = parameter([1, 2, 4], type=int)
     varied = ["pairs"]
 
 
@@ -180,7 +180,7 @@ class simulated_pairs(SimulatedPairs):
 class simulated_bisect(SimulatedPairs):
     """Small messages, up to three frames (watter 2)."""
 
-    pairs = parameter([1, 2, 4, 8])
+    pairs = parameter([1, 2, 4, 8], type=int)
     options = {"sizes": "0:4200:+150", **Simulated.repetitions}
     tags = exhibits.tags(*exhibits.figures("watter", "5.4", "5.5", "5.6", "5.7", "5.8"))
 
@@ -195,7 +195,7 @@ class simulated_alltoall_variants(Full, Latency, SimulatedRanks):
 
     experiment = "alltoall-variants"
     operation = "alltoall-collective"
-    ranks = parameter([2, 4, 8])
+    ranks = parameter([2, 4, 8], type=int)
     options = {"sizes": "1:1Mi:x2", **START}
     tags = exhibits.tags(*exhibits.figures("stival", "4.25", "4.26", "4.27"))
 
@@ -206,7 +206,7 @@ class SimulatedWait(Full, Wait, SimulatedRanks):
     Simulated clocks are perfect, so an offset and a drift are added that the check must find.
     """
 
-    ranks = parameter([2, 4, 8, 16, 32, 64])
+    ranks = parameter([2, 4, 8, 16, 32, 64], type=int)
     options = {**WINDOWS, "sync-baseline": 1e-5, "inject-offset": 1e-3, "inject-drift": 1e-5}
 
 

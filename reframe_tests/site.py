@@ -16,7 +16,7 @@ class placement_check(Smoke, Experiment):
     experiment = "collective"
     options = {"operation": "alltoall", "sizes": "1,1Ki,256Ki", "start": "mpi-barrier",
                "budget": 0.02}
-    placement = parameter(placements.names())
+    placement = parameter(placements.names(), type=str)
 
     def choose_ranks(self):
         """Enough ranks to distinguish the placement, or one on each host of the partition."""

@@ -19,7 +19,7 @@ class Startup(EveryRankCount, Experiment):
 
 @rfm.simple_test
 class startup_smoke(Smoke, Startup):
-    ranks = parameter([2])
+    ranks = parameter([2], type=int)
 
 
 @rfm.simple_test

@@ -21,7 +21,7 @@ class Threads(Varied, Experiment):
     #:
     #: :values: one (communicator for all), each (its own), hints (its own, with the request for
     #:     an endpoint; the library is set to have as many endpoints as threads)
-    communicators = parameter(["one", "each", "hints"])
+    communicators = parameter(["one", "each", "hints"], type=str)
     varied = ["communicators"]
     #: Endpoints of a rank, by the setting of this name.
     endpoints = variable(str, value="default")
@@ -36,7 +36,7 @@ class Threads(Varied, Experiment):
 
 @rfm.simple_test
 class threads_smoke(Smoke, Threads):
-    communicators = parameter(["one"])
+    communicators = parameter(["one"], type=str)
     options = {"sizes": "8,1Ki", "threads": "1,2", "budget": 0.02, "min-repetitions": 3}
 
 

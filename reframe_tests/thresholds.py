@@ -14,7 +14,7 @@ class EagerLimit(Experiment):
     """Checks that the largest message that does not wait for its receive has the set size."""
 
     experiment = "eager-limit"
-    eager_limit = parameter(["default", "65536"])
+    eager_limit = parameter(["default", "65536"], type=str)
     settings = ["eager_limit"]
     options = {"sizes": "1:4Mi:x2"}
 
@@ -62,14 +62,14 @@ class eager_limit_quick(Quick, EagerLimit):
 
 @rfm.simple_test
 class eager_limit_full(Full, EagerLimit):
-    eager_limit = parameter(["default", "least", "16384", "65536", "262144", "most"])
+    eager_limit = parameter(["default", "least", "16384", "65536", "262144", "most"], type=str)
 
 
 class Protocol(Latency, Experiment):
     """The same sizes with the smallest and largest eager limit, to find the crossover."""
 
     #: `least`: rendezvous wherever possible; `most`: eager wherever possible.
-    eager_limit = parameter(["default", "least", "most"])
+    eager_limit = parameter(["default", "least", "most"], type=str)
     settings = ["eager_limit"]
 
     shown_bytes = 1 << 15
@@ -90,7 +90,7 @@ class protocol_quick(Quick, Protocol):
 class ProtocolFull(Full, Protocol):
     """Every placement, caches invalidated (finisterrae 1)."""
 
-    placement = parameter(placements.names())
+    placement = parameter(placements.names(), type=str)
     options = {"sizes": "1:4Mi:x2", "rse": 0.01, "budget": 0.05, "cache": "cold"}
 
 

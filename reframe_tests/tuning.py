@@ -37,4 +37,4 @@ class tuning_hosts(Quick, Tuning):
     """One rank on each host of a partition."""
 
     every_host = True
-    transport = parameter(["tcp"])
+    transport = parameter(["tcp"], type=str)

@@ -26,13 +26,15 @@ class Launch:
     executable = experiment = ""
     seed = None
     program = "cotejo"
-    options = {}
     stagedir = "."
     limit_s, local, messages_counted, env_vars = 60, False, False, {}
     job = types.SimpleNamespace(launcher=types.SimpleNamespace(options=[]))
     request = Request(families.load()["mpich"], transport.load()["tcp"], "near", 2,
                       backends.of("p", {"cluster": "gigabit", "hosts": 2}, True),
                       place=Place([0, 1], 2))
+
+    def chosen_options(self):
+        return {}
 
     def is_dry_run(self):
         return False

@@ -19,7 +19,7 @@ CODE = ["docs/site.py", *(f"{folder}/{name}.py" for folder, names in {
     "stack": "abi analysis artifact build coarrays ctest metadata release releases reproduce "
              "variables verify",
     "reframe_tests": "arrivals bothways collectives datatypes devices guidelines hosts imb "
-                     "jobs kernels libraries logp matching method nas npb onesided overlap p2p "
+                     "kernels libraries logp matching method nas npb onesided overlap p2p "
                      "partitioned patterns programs simulated site startup threads thresholds "
                      "transports",
     "reframe_tests/mixins": "__init__ figures planned question ranks scale usual varied",

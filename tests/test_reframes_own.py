@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What ReFrame brings by itself works on our tests: its database, report, distribution, CI."""
 
+import json
+import os
 import re
+import subprocess
 
 import pytest
 import yaml
 
-from tests.fake_mpi import REFRAME, Fake
+from reframe_tests.harness.model import families
+from tests.fake_mpi import REFRAME, Fake, executable
 
 pytestmark = pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack`")
 INTEL = ("Intel(R) MPI Library 2021.19", "I_MPI_FABRICS=shm libfabric provider: tcp",
@@ -44,6 +48,112 @@ def test_a_pipeline_is_generated(site):
     jobs = yaml.safe_load(path.read_text())
     (job,) = (job for name, job in jobs.items() if name.startswith("pingpong_smoke"))
     assert re.search(r"-n /[0-9a-f]{8} -r", job["script"][0])
+
+
+def script(site, *words):
+    """The job script that a dry run writes for the launches that are chosen, one after another."""
+    said = site.run("--dry-run", "-n", "pingpong_quick.*launch=1%.*transport=shm", *words,
+                    COTEJO_BLOCK="")
+    found = [path.read_text() for path in site.stack.glob("reframe/**/rfm_job.sh")]
+    assert found, said[-2500:]
+    return "\n".join(found)
+
+
+@pytest.mark.parametrize("prefix", ["", "pingpong_quick."])
+def test_variables_set_sizes_budget_and_precision(site, prefix):
+    usual = script(site)
+    assert "--sizes 1:4Mi:x4" in usual and "--budget 0.1" in usual and "--rse 0.003" in usual
+    words = [word for text in ("sizes=8,1Ki", "budget=0.5", "rse=0.02")
+             for word in ("-S", prefix + text)]
+    chosen = script(site, *words)
+    assert "--sizes 8,1Ki" in chosen and "--budget 0.5" in chosen and "--rse 0.02" in chosen
+    assert "1:4Mi:x4" not in chosen
+
+
+def test_a_variable_of_another_test_changes_nothing(site):
+    assert "--sizes 1:4Mi:x4" in script(site, "-S", "pingping_quick.sizes=8")
+
+
+def listed(site, *words, **variables):
+    """The names of the tests that ReFrame lists, with their hashes."""
+    said = site.run("-l", *words, **{"COTEJO_BLOCK": "", **variables})
+    return re.findall(r"^(?:- | +\^)(\S.*?) (/[0-9a-f]{8})$", said, re.M) or said[-2500:]
+
+
+def test_tests_are_selected_by_name_expression_environment_and_parameter(site):
+    every = listed(site, "-n", "^pingpong_quick")
+    assert len(every) == 20
+    assert listed(site, "-n", "^pingpong_quick", "-E", "transport=='shm'") == [
+        one for one in every if "transport=shm" in one[0]]
+    assert listed(site, "-n", every[3][1]) == [every[3]]
+    assert listed(site, "-n", "^pingpong_quick", "-p", "intel-mpi") == every
+    varied = listed(site, "-n", "^pingpong_quick.*launch=1%.*shm", "-P", "placement=near,far")
+    assert [re.search(r"placement=(\w+)", name)[1] for name, _ in varied] == ["near", "far"]
+    varied = listed(site, "-n", "^pingpong_quick.*launch=1%.*shm", "-P", "sizes=8,16")
+    assert [re.search(r"sizes=(\w+)", name)[1] for name, _ in varied] == ["8", "16"]
+
+
+def test_names_and_hashes_of_a_bare_reframe_are_stable(site):
+    drawn = [listed(site, bare=True, COTEJO_LAUNCHES="2") for _ in range(3)]
+    assert len(drawn[0]) == 9
+    assert len({tuple(sorted(one)) for one in drawn}) == 1
+    assert len({tuple(one) for one in drawn}) > 1  # the order is drawn anew
+
+
+def test_every_parameter_has_a_type(site):
+    """`reframe -P` needs one."""
+    program = """
+from reframe_tests.base import Experiment
+import importlib, pathlib
+for path in pathlib.Path("reframe_tests").glob("*.py"):
+    if path.stem not in ("__init__", "config", "allocated", "comparison"):
+        importlib.import_module(f"reframe_tests.{path.stem}")
+left, seen = [Experiment], set()
+while left:
+    one = left.pop()
+    left += one.__subclasses__()
+    seen |= {(one.__name__, name) for name, found in one.raw_params.items()
+             if found.type is None and name != "set_by_name"}
+print(len(seen), sorted(seen))
+"""
+    done = subprocess.run([REFRAME.parent / "python", "-c", program], cwd=families.REPO, text=True,
+                          capture_output=True, env={**os.environ, "COTEJO_SITE": "local"})
+    assert done.stdout.strip() == "0 []", done.stdout + done.stderr
+
+
+def test_repetitions_are_launches_of_one_configuration(site):
+    said = site.run("-r", "--repeat=3", *ONE)
+    assert "Ran 3/3 test case(s)" in said, said[-2500:]
+    found = sorted(path.name for path in (site.folder / "results/fake/s").glob("*.json"))
+    assert found == [f"pingpong_smoke.intel-mpi.shm.near.compute.{n:03d}.json" for n in (1, 2, 3)]
+
+
+def test_failed_tests_are_run_again_from_a_restored_session(site):
+    """--failed and --restore-session read ReFrame's report of the run before."""
+    usual = (site.prefix / "bin/mpirun").read_text()
+    executable(site.prefix / "bin/mpirun", "#!/bin/sh\necho cotejo: failed >&2; exit 1\n")
+    both = ("-n", "ping(pong|ping)_smoke.*transport=shm")
+    assert "FAILED" in site.run("-r", *both)
+    executable(site.prefix / "bin/mpirun", usual)
+    (report,) = site.stack.glob("reframe/reports/run-*.json")
+    said = site.run("-r", f"--restore-session={report}", "--failed", *both,
+                    COTEJO_SESSION="next")
+    assert "Ran 2/2 test case(s)" in said and "PASSED" in said, said[-2500:]
+
+
+@pytest.mark.parametrize("word", ["-rv", "-vr", "-r --verbose", "-v -r"])
+def test_more_words_are_shown_however_they_are_requested(site, word):
+    said = site.run(*word.split(), *ONE)
+    assert "Ran 1/1 test case(s)" in said, said[-2500:]
+    assert "Loaded" in said, said[-2500:]
+    assert "Loaded" not in site.run("-r", *ONE, COTEJO_SESSION="next")
+
+
+def test_a_bare_run_keeps_its_plan_in_any_spelling(site, tmp_path):
+    executable(tmp_path / "path/Rscript", "#!/bin/sh\n")
+    site.run("-rv", bare=True, COTEJO_LAUNCHES="1", COTEJO_BLOCK="", COTEJO_SESSION="")
+    (plan,) = (tmp_path / "results/fake").glob("*/session.json")
+    assert json.loads(plan.read_text())["finished"]
 
 
 def test_performance_logs_hold_the_figures(site):

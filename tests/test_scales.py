@@ -42,7 +42,7 @@ FILES = sorted((families.REPO / "reframe_tests").glob("*.py"))
 @pytest.mark.parametrize(("tag", "read"), [
     ("kernels", ["kernels"]), ("thresholds-check", ["thresholds"]), ("p2p-bench", ["p2p"]),
     ("smoke", ["hosts", "imb", "p2p", "simulated"]), ("full", []), ("tinetti-p2p-pvm", []),
-    ("programs-checks", []), ("jobs", ["jobs"])])
+    ("programs-checks", [])])
 def test_of_a_tag_only_the_files_are_read_that_can_have_it(tag, read):
     assert [path.stem for path in scales.files_with(tag, FILES)] == read
 

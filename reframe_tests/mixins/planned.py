@@ -16,6 +16,12 @@ class Planned(RegressionTestPlugin):
     #: The kind of a skip: normal for this site, or a sign of a problem ('').
     left_out = ""
 
+    @run_after("init")
+    def number_repetitions(self):
+        """Numbers the launches of `reframe --repeat=N`, which repeats the numbers of the test."""
+        repetition = getattr(self, ".repeat_no", 0)
+        self.launch += repetition * max(type(self).param_space.params["launch"].values)
+
     @run_after("init", always_last=True)
     def note_left_out(self):
         planning.note_lacking(self, runtime().system.partitions)

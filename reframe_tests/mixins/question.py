@@ -16,6 +16,12 @@ class Question(RegressionTestPlugin):
     experiment = variable(str)
     #: Options of the subcommand: name -> value.
     options = variable(dict, value={})
+    #: Message sizes (B), as `cotejo --help` describes them; empty: those in `options`.
+    sizes = variable(str, value="")
+    #: Time (s) for each size; none: that in `options`.
+    budget = variable(float, type(None), value=None)
+    #: Relative standard error at which a size ends; none: that in `options`.
+    rse = variable(float, type(None), value=None)
     #: Name of the program in `bin` of the environment.
     program = variable(str, value="cotejo")
     #: The program reads a clock of its own, so it cannot measure a dilated network.
@@ -29,10 +35,10 @@ class Question(RegressionTestPlugin):
     #: Names of the parameters beside launch, transport and placement.
     varied = variable(list, value=[])
     #: Name of a placement of the site.
-    placement = parameter(["near"])
+    placement = parameter(["near"], type=str)
     #: Transport of the messages; a library without it is left out. The default is shm and tcp,
     #: unless `scale.yaml` of the site names others.
-    transport = parameter(sites.transports())
+    transport = parameter(sites.transports(), type=str)
     #: `mpi`: every library of the stack; or the name of a layer below or beside MPI.
     kind = variable(str, value="mpi")
     #: Names of the parameters that are `settings` of the families; the value `default` sets none.
@@ -46,3 +52,8 @@ class Question(RegressionTestPlugin):
     every_host = variable(bool, value=False)
     #: Threads of each rank, each on a core of its own.
     threads = variable(int, value=1)
+
+    def chosen_options(self):
+        """The options with the sizes, the budget and the precision that variables set."""
+        chosen = {"sizes": self.sizes or None, "budget": self.budget, "rse": self.rse}
+        return {**self.options, **{k: v for k, v in chosen.items() if v is not None}}

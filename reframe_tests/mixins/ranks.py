@@ -15,7 +15,7 @@ class Ranks(RegressionTestPlugin):
     """A number of ranks; if there is only one, the test declares whether it is `varied`."""
 
     #: Number of ranks.
-    ranks = parameter([2])
+    ranks = parameter([2], type=int)
 
     @run_after("init")
     def set_ranks(self):
@@ -25,14 +25,14 @@ class Ranks(RegressionTestPlugin):
 class EveryRankCount(Ranks):
     """One launch for each number of ranks that the site has room for."""
 
-    ranks = parameter(backends.rank_counts())
+    ranks = parameter(backends.rank_counts(), type=int)
 
 
 class PairsOfRanks(RegressionTestPlugin):
     """One half of the ranks works with the other half."""
 
     #: Simultaneous pairs of two ranks.
-    pairs = parameter([1])
+    pairs = parameter([1], type=int)
 
     @run_after("init")
     def set_pairs(self):

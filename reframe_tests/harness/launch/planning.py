@@ -16,10 +16,11 @@ def tags(test):
 
 def telling(test, settings, varied):
     """Names of what tells variants of a class of tests apart beside launch, transport and
-    placement: what the class names, and every parameter of several values that it does not."""
+    placement: what the class names, and every parameter of several values that it does not, but
+    not that of `reframe --repeat`."""
     named = [*settings, *varied]
     return named + [name for name, found in test.param_space.params.items()
-                    if name not in ("launch", "transport", "placement", *named)
+                    if name not in ("launch", "transport", "placement", ".repeat_no", *named)
                     and len(found.values) > 1]
 
 

@@ -7,7 +7,7 @@ import os
 from ..model import factors, families, sites
 
 #: Files beside the tests that are no job of their own.
-NO_JOBS = ("__init__", "allocated", "base", "comparison", "config", "jobs")
+NO_JOBS = ("__init__", "allocated", "base", "comparison", "config")
 LAUNCHES = {"smoke": 1, "quick": 10, "full": 30, "bench": 30}
 
 
@@ -90,14 +90,15 @@ def _bytes(word):
 
 
 def sizes_of(text):
-    """The sizes (B) of a list of the benchmark: `8`, `8:1Ki:x4`, `0:900:+300`, with commas."""
-    found = set()
+    """The sizes (B) of a list of the benchmark, in its order: `8`, `8:1Ki:x4`, `0:900:+300`, with
+    commas."""
+    found = []
     for part in text.split(","):
         first, *rest = part.split(":")
         size, last = _bytes(first), _bytes(rest[0]) if rest else _bytes(first)
         step = rest[1] if len(rest) > 1 else "x2"
         while size <= last:
-            found.add(size)
+            found.append(size)
             size = size * int(step[1:]) if step[0] == "x" else size + _bytes(step[1:])
             if not rest:
                 break

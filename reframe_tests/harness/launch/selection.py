@@ -12,7 +12,7 @@ import re
 import shlex
 import sys
 
-from reframe.core.logging import register_log_handler
+from reframe.core.logging import INFO, getlogger, register_log_handler
 from reframe.core.pipeline import RunOnlyRegressionTest
 from reframe.core.runtime import runtime
 
@@ -70,6 +70,13 @@ class Printer(logging.StreamHandler):
     def __init__(self, stream):
         super().__init__(stream)
         self.command = []
+
+    def setLevel(self, level):  # noqa: N802 - a name of `logging`
+        """Has ReFrame make the messages that `-v` wants shown: it looks at all of a test for each,
+        1 ms, and dozens of lines a launch, so that it makes no others."""
+        super().setLevel(level)
+        if self.level < INFO:
+            getlogger().setLevel(level)
 
     def emit(self, record):
         super().emit(record)

@@ -29,7 +29,7 @@ def _command(test, file, unset=()):
     # ReFrame sets them when it writes the script, which is later.
     test.job.num_tasks = test.num_tasks
     test.job.num_tasks_per_node = test.num_tasks_per_node
-    options = request.benchmark_options({**test.options, **BRIEF}, test.seed)
+    options = request.benchmark_options({**test.chosen_options(), **BRIEF}, test.seed)
     start = launcher.run_command(test.job).replace("-r guard.json", f"-r guard-{file}", 1)
     words = [f"-u {name}" for name in unset]
     words += [f"{name}={value}" for name, value in request.counted_environment(file).items()]
