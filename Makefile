@@ -244,6 +244,9 @@ needs = $(if $($(1)),,$(error $@: give $(1)=x))
 site: checked ## Measure: write site_configs/NAME from what is found on this machine (NAME=x)
 	@$(call needs,NAME)$(PYTHON) -m reframe_tests.harness new-site "$$NAME"
 
+experiment: checked ## Develop: write the source of a new experiment and its row (NAME=x)
+	@$(call needs,NAME)$(PYTHON) -m reframe_tests.harness new-experiment "$$NAME"
+
 mpi: checked ## Measure: add an MPI library to a site (NAME=x FROM=wheel|module|spack|prefix, WHERE, SITE=local)
 	@$(call needs,NAME)$(call needs,FROM):
 	$(LOCKED) locked-mpi

@@ -5,10 +5,16 @@ import json
 import pathlib
 import posixpath
 import re
+import sys
 
 from mkdocs.structure.files import File
 
 TOP = pathlib.Path(__file__).parents[1]
+sys.path.insert(0, str(TOP))
+from reframe_tests.harness.model import experiment_table  # noqa: E402
+
+#: The table of experiments, which has a page.
+TABLE = "src/experiments/experiments.def"
 #: JSON Schemas of declarations whose keys have a page each.
 SCHEMAS = "reframe_tests/harness/model/schemas"
 KEYS = ("family", "placements", "clusters", "platform")
@@ -18,6 +24,7 @@ PLACES = {"README.md": "start.md", "CONTRIBUTING.md": "contributing.md",
           "SECURITY.md": "security-policy.md", "LICENSE": "LICENSE",
           "CITATION.cff": "CITATION.cff",
           "analysis/inst/results.schema.json": "members.md",
+          TABLE: "experiments-list.md",
           **{f"{SCHEMAS}/{name}.json": f"keys-{name}.md" for name in KEYS}}
 #: Parts of the schema of results -> headings of the page that is made of their descriptions.
 PARTS = {"launch": "Launch description", "ran": "Members of a launch that ran",
@@ -69,11 +76,22 @@ def page_of_keys(text):
     return f"# {name}\n\nKeys of `{file}`:\n\n| key | meaning |\n|---|---|\n{rows}\n"
 
 
+def page_of_experiments(text):
+    """The page of all experiments, from their table."""
+    rows = "\n".join(f"| `{row.name}` | {experiment_table.summary(row)} |"
+                     for row in experiment_table.load(text))
+    return ("# List of experiments\n\nEvery experiment of the benchmark; "
+            "[Experiments](experiments.md) explains them.\n\n"
+            f"| experiment | measures |\n|---|---|\n{rows}\n")
+
+
 def on_files(files, config):
     for name, place in PLACES.items():
         text = (TOP / name).read_text()
         if name.endswith(".schema.json"):
             text = page_of_members(text)
+        elif name == TABLE:
+            text = page_of_experiments(text)
         elif name.startswith(SCHEMAS):
             text = page_of_keys(text)
         elif name.endswith(".md"):

@@ -105,17 +105,6 @@ class Stencil(Latency, Experiment):
 
 
 @rfm.simple_test
-class stencil_smoke(Smoke, Stencil):
-    options = {"sizes": "1,64Ki", "budget": 0.01}
-
-
-@rfm.simple_test
-class stencil_quick(EveryRankCount, Quick, Stencil):
-    varied = ["ranks"]
-    options = {"sizes": "1,1Ki,64Ki,1Mi", "budget": 0.03}
-
-
-@rfm.simple_test
 class stencil_full(EveryRankCount, Full, Stencil):
     varied = ["ranks"]
     placement = parameter(placements.names(), type=str)
@@ -129,12 +118,6 @@ class Matrix(Latency, Experiment):
     experiment = "matrix"
     shown_bytes = 8
     limit_s = 300
-
-
-@rfm.simple_test
-class matrix_quick(EveryRankCount, Quick, Matrix):
-    varied = ["ranks"]
-    options = {"sizes": "8,1Mi", "budget": 0.02}
 
 
 @rfm.simple_test

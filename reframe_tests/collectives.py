@@ -164,11 +164,6 @@ class Communicators(EveryRankCount, Experiment):
 
 
 @rfm.simple_test
-class communicators_quick(Quick, Communicators):
-    options = {"budget": 0.03}
-
-
-@rfm.simple_test
 class communicators_full(Full, Communicators):
     options = {"budget": 0.2}
 

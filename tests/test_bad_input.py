@@ -43,6 +43,7 @@ def test_input_that_was_spoiled_by_chance_is_read_or_refused(name, tmp_path):
     ("study", ["--until", "x"], {}, "study: argument --until: "),
     ("references", ["nowhere"], {}, "references: COTEJO_SITE=nowhere: no site_configs"),
     ("check-site", ["nowhere"], {}, "site: COTEJO_SITE=nowhere: no site_configs"),
+    ("new-experiment", ["a b"], {}, "experiment: NAME='a b': give small letters"),
     ("new-site", ["a b"], {}, "site: NAME=a b: give"),
     ("cluster", ["fly"], {}, "cluster: argument verb: invalid choice: 'fly'"),
     ("dataset", ["/nowhere", "/tmp"], {}, "dataset: "),

@@ -7,12 +7,14 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 
 import pytest
 import yaml
 
-from reframe_tests.harness.model import families
-from tests.launching import FAMILIES, STACK, launch
+from reframe_tests.harness.commands import new_experiment
+from reframe_tests.harness.model import experiment_table, families
+from tests.launching import BRIEF, FAMILIES, STACK, interposer, launch, said
 
 DOCS = families.REPO / "docs"
 TABLE = families.REPO / "src/experiments/table.c"
@@ -29,16 +31,6 @@ def in_r(code, **variables):
     return subprocess.run(["Rscript", "--vanilla", "-e", code], text=True, capture_output=True,
                           cwd=families.REPO, timeout=300,
                           env={**os.environ, "R_LIBS": str(STACK / "R"), **variables})
-
-
-def registered(name):
-    """The registry with the two lines that the page asks for."""
-    text = TABLE.read_text()
-    for line in (f"extern const struct experiment {name};", f"    &{name},"):
-        neighbour = line.replace(name, "pingpong")
-        assert neighbour in text
-        text = text.replace(neighbour, f"{neighbour}\n{line}", 1)
-    return text
 
 
 def compile_with(build, sources, folder):
@@ -64,16 +56,34 @@ def compile_with(build, sources, folder):
     return program
 
 
+@pytest.fixture(scope="module")
+def with_rally(tmp_path_factory):
+    """A copy of the tree in which `make experiment` wrote the example of the page."""
+    copy = tmp_path_factory.mktemp("tree")
+    for folder in ("src", "reframe_tests", "docs", "stack", "site_configs"):
+        shutil.copytree(families.REPO / folder, copy / folder)
+    shutil.copy(families.REPO / "Makefile", copy)
+    done = subprocess.run([sys.executable, "-m", "reframe_tests.harness", "new-experiment",
+                           "rally"], cwd=copy, text=True, capture_output=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert (copy / "src/experiments/p2p/rally.c").read_text() == code_of("experiments.md", "c")
+    row = code_of("experiments.md", "c", 1)
+    assert (copy / "src/experiments/experiments.def").read_text().endswith(row)
+    return copy
+
+
 @pytest.mark.one_mpi
 @pytest.mark.parametrize("mpi", ["openmpi", "mpich", "intel-mpi"])
-def test_the_experiment_that_the_page_adds_is_measured(mpi, tmp_path):
+def test_the_experiment_that_the_page_adds_is_measured_and_checked(mpi, with_rally, tmp_path):
     build = STACK / "build" / mpi
     if not (build / "build.ninja").exists():
         pytest.skip(f"no {build}: this stack was not built by `make build`")
-    pingpong = families.REPO / "src/experiments/p2p/pingpong.c"
+    added = with_rally / "src/experiments"
+    table = TABLE.read_text().replace('"experiments.def"', f'"{added}/experiments.def"')
     program = compile_with(build, {
-        (pingpong, False): code_of("experiments.md", "c"),
-        (TABLE, True): registered("rally"),
+        (families.REPO / "src/experiments/p2p/pingpong.c", False):
+            (added / "p2p/rally.c").read_text(),
+        (TABLE, True): table,
     }, tmp_path)
     done = launch(FAMILIES[mpi], "rally", "--sizes", "1,1Ki", "--output", "samples",
                   program=program, folder=tmp_path)
@@ -81,6 +91,31 @@ def test_the_experiment_that_the_page_adds_is_measured(mpi, tmp_path):
     rows = (tmp_path / "samples.csv").read_text().splitlines()
     assert {row.split(",")[1] for row in rows[2:]} == {"1", "1024"}
     assert {row.split(",")[0] for row in rows[2:]} == {"rally"}
+    row = experiment_table.load((added / "experiments.def").read_text())[-1]
+    for rank in row.ranks:
+        done = launch(FAMILIES[mpi], row.name, *row.words, *BRIEF, program=program,
+                      LD_PRELOAD=interposer(FAMILIES[mpi], "flip"), COTEJO_FLIP_AT=str(rank),
+                      COTEJO_FLIP_BYTES=str(row.payload))
+        assert done.returncode == 1, done.stderr
+        assert "wrong payload" in said(done)[0]
+
+
+@pytest.mark.skipif(not (STACK / "tools/bin/reframe").exists(), reason="no stack")
+def test_reframe_has_tests_of_the_experiment_that_the_page_adds(with_rally):
+    done = subprocess.run(
+        [STACK / "tools/bin/reframe", "--system=local", "-c", "reframe_tests/experiments.py",
+         "--list"], cwd=with_rally, text=True, capture_output=True, timeout=300,
+        env={**os.environ, "COTEJO_SITE": "local", "COTEJO_BLOCK": "1",
+             "RFM_CONFIG_FILES": str(with_rally / "reframe_tests/config.py")})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {"rally_smoke", "rally_quick"} <= set(re.findall(r"- (\w+)", done.stdout))
+
+
+@pytest.mark.parametrize(("name", "expected"), [
+    ("Rally", "give small letters"), ("a b", "give small letters"), ("pingpong", "give another"),
+    ("start-skew", "give another"), ("pair", "give another")])
+def test_a_name_that_an_experiment_cannot_have_is_refused(name, expected):
+    assert expected in new_experiment.problem(name)
 
 
 def test_the_second_version_that_the_page_adds_is_a_family(tmp_path):

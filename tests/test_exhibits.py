@@ -5,6 +5,7 @@ import ast
 import re
 
 from reframe_tests.harness.launch import exhibits
+from reframe_tests.harness.model import experiment_table
 from reframe_tests.harness.model.families import REPO
 
 
@@ -44,6 +45,9 @@ def classes():
                 found[node.name] = set().union(*(
                     eval(compile(ast.Expression(tag), str(path), "eval"), {"exhibits": exhibits})
                     for tag in tags))
+    for row in experiment_table.load():
+        if row.job:
+            found[f"{row.symbol}_smoke"] = found[f"{row.symbol}_quick"] = set()
     return found
 
 

@@ -24,7 +24,8 @@ from .model import names  # noqa: E402
 
 COMMANDS = {"algorithms": "algorithms", "alone": "alone", "check-site": "check_site",
             "cluster": "cluster", "compare": "compare", "dataset": "dataset",
-            "new-site": "new_site", "references": "write_references",
+            "new-experiment": "new_experiment", "new-site": "new_site",
+            "references": "write_references",
             "releases": "releases", "remove": "remove", "report": "write_report", "study": "study",
             "tune": "tune"}
 

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests of the experiments whose row in `src/experiments/experiments.def` has options of a job."""
+
+import reframe as rfm
+from reframe.core.builtins import performance_function, run_after
+from reframe.core.meta import make_test
+
+from .base import Experiment, Quick, Smoke
+from .harness.model import experiment_table
+from .mixins.ranks import TOGETHER, EveryRankCount
+
+
+class OfTheTable(Experiment):
+    """An experiment as its row declares it."""
+
+    limit_s = 180
+
+    @run_after("setup")
+    def begin_over_a_network(self):
+        if self.request.place.hosts > 1 and "start" not in self.options:
+            self.options = {**self.options, **TOGETHER}
+
+    @performance_function("us")
+    def first(self):
+        """The median of the first operation at its first size."""
+        times = [row["median_s"] for row in self.record["summary"] or []
+                 if row["median_s"] is not None]
+        if not times:
+            raise ValueError(f"{self.record.get('id', 'launch')}: no times in the summary")
+        return 1e6 * times[0]
+
+
+def add(row):
+    """The tests of a row: a check that runs once, and the quick test."""
+    job = dict(row.job)
+    every = [EveryRankCount] if job.pop("ranks", "") == "every" else []
+    varied = ["ranks"] if every else []
+    for scale, bases in (("smoke", [Smoke]), ("quick", [*every, Quick])):
+        rfm.simple_test(make_test(
+            f"{row.symbol}_{scale}", (*bases, OfTheTable),
+            {"experiment": row.name, "options": job, "varied": varied if scale == "quick" else [],
+             "__doc__": experiment_table.summary(row)}, module=__name__))
+
+
+for declared in experiment_table.load():
+    if declared.job:
+        add(declared)
