@@ -143,22 +143,22 @@ analysis: checked # the R package alone: figures need no MPI
 
 figures: analysis ## Figures: draw every figure and exhibit (DATA=reference, RESULTS, FIGURES, PDF=yes)
 	@$(CLAIM) "$$FIGURES"
-	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::draw_all(Sys.getenv("RESULTS"), Sys.getenv("FIGURES"), published = Sys.getenv("PUBLISHED"), pdf = nzchar(Sys.getenv("PDF"))))'
+	@$(RSCRIPT) -e 'cotejo::run_command(draw_all(Sys.getenv("RESULTS"), Sys.getenv("FIGURES"), published = Sys.getenv("PUBLISHED"), pdf = nzchar(Sys.getenv("PDF"))))'
 
 report: analysis ## Figures: write the report of the results (DATA=reference, RESULTS, REPORT, DELTA=3%)
 	@$(CLAIM) "$$(dirname "$$REPORT")"
-	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_report(Sys.getenv("RESULTS"), Sys.getenv("REPORT"), published = Sys.getenv("PUBLISHED"), delta = cotejo::share_of_text(Sys.getenv("DELTA"), 0.03)))'
+	@$(RSCRIPT) -e 'cotejo::run_command(write_report(Sys.getenv("RESULTS"), Sys.getenv("REPORT"), published = Sys.getenv("PUBLISHED"), delta = share_of_text(Sys.getenv("DELTA"), 0.03)))'
 
 coverage: analysis # what the dataset covers, in docs/studies.md and docs/coverage.csv
-	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_coverage_of(Sys.getenv("RESULTS"), "docs/studies.md", "docs/coverage.csv", published = Sys.getenv("PUBLISHED")))'
+	@$(RSCRIPT) -e 'cotejo::run_command(write_coverage_of(Sys.getenv("RESULTS"), "docs/studies.md", "docs/coverage.csv", published = Sys.getenv("PUBLISHED")))'
 
 export: analysis ## Figures: write verdicts as JSON, medians as OpenMetrics, samples as Parquet (DATA, RESULTS)
 	@$(CLAIM) "$$(dirname "$$REPORT")"
-	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_export(Sys.getenv("RESULTS"), file.path(dirname(Sys.getenv("REPORT")), "export"), cotejo::share_of_text(Sys.getenv("DELTA"), 0.03)))'
+	@$(RSCRIPT) -e 'cotejo::run_command(write_export(Sys.getenv("RESULTS"), file.path(dirname(Sys.getenv("REPORT")), "export"), share_of_text(Sys.getenv("DELTA"), 0.03)))'
 
 paper: analysis ## Figures: write the paper on the five studies (DATA=reference, RESULTS, PAPER)
 	@$(CLAIM) "$$(dirname "$$PAPER")"
-	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_paper("analysis/paper.Rmd", Sys.getenv("RESULTS"), Sys.getenv("PAPER"), published = Sys.getenv("PUBLISHED")))'
+	@$(RSCRIPT) -e 'cotejo::run_command(write_paper("analysis/paper.Rmd", Sys.getenv("RESULTS"), Sys.getenv("PAPER"), published = Sys.getenv("PUBLISHED")))'
 
 proof: checked ## Develop: test the statistics on launches with injected slowdowns (LAUNCHES=30, CELLS)
 	$(LOCKED) locked-proof
@@ -168,7 +168,7 @@ locked-proof: stack
 	  --tag=proof --launches="$${LAUNCHES:-30}" --cells="$$CELLS",proof-page)
 
 proof-page: analysis ## Develop: write the page of the proof from existing sessions (DATA=reference, PROOF)
-	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_proof(Sys.getenv("PROOF_RESULTS"), file.path(Sys.getenv("PROOF"), "proof.html")))'
+	@$(RSCRIPT) -e 'cotejo::run_command(write_proof(Sys.getenv("PROOF_RESULTS"), file.path(Sys.getenv("PROOF"), "proof.html")))'
 
 reference: checked ## Develop: add results to the dataset (RESULTS, REFERENCE, SAMPLES=20, DROP=SITE/SESSION)
 	@$(PYTHON) -m reframe_tests.harness dataset "$$RESULTS" "$$REFERENCE" --samples="$$SAMPLES" \
@@ -181,7 +181,7 @@ compare: analysis ## Compare: judge an upgrade from results before and after it 
 
 history: analysis ## Compare: show all sessions of a site over time, with changes (SITE=local, DATA)
 	@$(CLAIM) "$$(dirname "$$REPORT")"
-	@$(RSCRIPT) -e 'site <- Sys.getenv("SITE"); cotejo::run_command(cotejo::write_history(Sys.getenv("RESULTS"), dirname(Sys.getenv("REPORT")), if (nzchar(site)) site else "local"))'
+	@$(RSCRIPT) -e 'site <- Sys.getenv("SITE"); cotejo::run_command(write_history(Sys.getenv("RESULTS"), dirname(Sys.getenv("REPORT")), if (nzchar(site)) site else "local"))'
 
 abi: checked ## Compare: compare native libraries with one binary of the standard ABI (TAG, CELLS)
 	$(LOCKED) locked-abi
@@ -193,7 +193,7 @@ locked-abi: stack
 
 abi-page: analysis # the exhibit of the sessions that are there
 	@$(CLAIM) "$$(dirname "$$REPORT")"
-	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_abi(Sys.getenv("RESULTS"), file.path(dirname(Sys.getenv("REPORT")), "abi.html"), cotejo::share_of_text(Sys.getenv("DELTA"), 0.03)))'
+	@$(RSCRIPT) -e 'cotejo::run_command(write_abi(Sys.getenv("RESULTS"), file.path(dirname(Sys.getenv("REPORT")), "abi.html"), share_of_text(Sys.getenv("DELTA"), 0.03)))'
 
 releases: checked ## Compare: find the release that changed the performance (MPI=mpich, FROM, TO; or MPIS=file)
 	$(if $(MPIS),,$(call needs,MPI))$(LOCKED) locked-releases
@@ -205,7 +205,7 @@ locked-releases: stack
 
 releases-page: analysis # the report of the last search
 	@$(CLAIM) "$$(dirname "$$REPORT")"
-	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_releases(readLines(file.path(Sys.getenv("STACK"), "releases/last")), file.path(dirname(Sys.getenv("REPORT")), "releases.html")))'
+	@$(RSCRIPT) -e 'cotejo::run_command(write_releases(readLines(file.path(Sys.getenv("STACK"), "releases/last")), file.path(dirname(Sys.getenv("REPORT")), "releases.html")))'
 
 algorithms: checked ## Compare: list the algorithms of collectives that a library offers (MPI=openmpi)
 	@$(call needs,MPI)$(PYTHON) -m reframe_tests.harness algorithms "$$MPI"
@@ -219,7 +219,7 @@ locked-guidelines: stack
 
 guidelines-page: analysis # the report of the sessions that are there
 	@$(CLAIM) "$$(dirname "$$REPORT")"
-	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_guidelines(Sys.getenv("RESULTS"), file.path(dirname(Sys.getenv("REPORT")), "guidelines.html"), Sys.getenv("MPI"), cotejo::share_of_text(Sys.getenv("DELTA"), 0.03)))'
+	@$(RSCRIPT) -e 'cotejo::run_command(write_guidelines(Sys.getenv("RESULTS"), file.path(dirname(Sys.getenv("REPORT")), "guidelines.html"), Sys.getenv("MPI"), share_of_text(Sys.getenv("DELTA"), 0.03)))'
 
 tune: checked ## Compare: choose faster algorithms, confirmed by another session (MPI=openmpi, BUDGET=30m, CHECK=file)
 	$(call needs,MPI)$(LOCKED) locked-tune
@@ -229,14 +229,14 @@ locked-tune: stack
 	  --check="$$CHECK" $${LAUNCHES:+--launches="$$LAUNCHES"} $${BUDGET:+--budget="$$BUDGET"},tune-page)
 
 tune-page: analysis # of the last session that compared a file with the default
-	@[ ! -f "$$TUNING/session" ] || $(RSCRIPT) -e 'folder <- Sys.getenv("TUNING"); cotejo::run_command(cotejo::write_tuning(readLines(file.path(folder, "session")), file.path(folder, paste0(Sys.getenv("MPI"), ".env")), file.path(folder, "tuning.html"), cotejo::share_of_text(Sys.getenv("DELTA"), 0.03)))'
+	@[ ! -f "$$TUNING/session" ] || $(RSCRIPT) -e 'folder <- Sys.getenv("TUNING"); cotejo::run_command(write_tuning(readLines(file.path(folder, "session")), file.path(folder, paste0(Sys.getenv("MPI"), ".env")), file.path(folder, "tuning.html"), share_of_text(Sys.getenv("DELTA"), 0.03)))'
 
 questions: analysis ## Figures: write the reports of the questions in a dataset (DATA=reference)
 	@$(CLAIM) "$$(dirname "$$REPORT")"
-	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_questions(Sys.getenv("RESULTS"), file.path(dirname(Sys.getenv("REPORT")), "questions"), published = Sys.getenv("PUBLISHED")))'
+	@$(RSCRIPT) -e 'cotejo::run_command(write_questions(Sys.getenv("RESULTS"), file.path(dirname(Sys.getenv("REPORT")), "questions"), published = Sys.getenv("PUBLISHED")))'
 
 compare-layers: analysis ## Compare: compare each layer of a site with the layer below (SITE=local, DATA)
-	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::print_layers(Sys.getenv("RESULTS"), Sys.getenv("SITE", "local")))'
+	@$(RSCRIPT) -e 'cotejo::run_command(print_layers(Sys.getenv("RESULTS"), Sys.getenv("SITE", "local")))'
 
 # Stops a recipe if a required variable was not given.
 needs = $(if $($(1)),,$(error $@: give $(1)=x))
@@ -295,12 +295,12 @@ artifact: analysis artifact-tools ## Release: write the archive for reviewers of
 	@$(CLAIM) "$$ARTIFACT"
 	@$(REMOVE) "$$ARTIFACT" "$$ARTIFACT/tables"
 	@$(CLAIM) "$$ARTIFACT/tables"
-	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_artifact("data/reference", Sys.getenv("PUBLISHED"), $(CLAIMS_R), file.path(Sys.getenv("ARTIFACT"), "tables")))'
+	@$(RSCRIPT) -e 'cotejo::run_command(write_artifact("data/reference", Sys.getenv("PUBLISHED"), $(CLAIMS_R), file.path(Sys.getenv("ARTIFACT"), "tables")))'
 	@$(PYTHON) -m stack.artifact "$$ARTIFACT"
 
 reproduce-offline: analysis ## Release: draw all figures again and compare their numbers with the archive (ARTIFACT)
 	@$(CLAIM) reproduce
-	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::check_artifact("data/reference", Sys.getenv("PUBLISHED"), $(CLAIMS_R), file.path(Sys.getenv("ARTIFACT"), "tables"), "reproduce/figures"))'
+	@$(RSCRIPT) -e 'cotejo::run_command(check_artifact("data/reference", Sys.getenv("PUBLISHED"), $(CLAIMS_R), file.path(Sys.getenv("ARTIFACT"), "tables"), "reproduce/figures"))'
 
 reproduce: reproduce-offline ## Release: the same, and judge claims by launches here (BUDGET=15m, JUDGE, ARTIFACT)
 	$(LOCKED) locked-reproduce
@@ -310,7 +310,7 @@ locked-reproduce: stack
 	@$(AGAIN) reproduce-page
 
 reproduce-page: analysis # the judgement of the launches that are there
-	@$(RSCRIPT) -e 'cotejo::run_command(cotejo::write_reproduction("reproduce/results", $(CLAIMS_R), file.path(Sys.getenv("ARTIFACT"), "tables/claims.csv"), "reproduce/reproduction.csv"))'
+	@$(RSCRIPT) -e 'cotejo::run_command(write_reproduction("reproduce/results", $(CLAIMS_R), file.path(Sys.getenv("ARTIFACT"), "tables/claims.csv"), "reproduce/reproduction.csv"))'
 
 lint: ## Develop: check the style of Python, C and R, and the documents
 	ruff check .

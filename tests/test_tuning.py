@@ -4,6 +4,8 @@
 import math
 import random
 
+import pytest
+
 from reframe_tests.harness.commands import tune
 
 SIZES = (8, 1 << 10, 1 << 14)
@@ -56,3 +58,8 @@ def test_rules_that_another_session_does_not_confirm_keep_the_default():
     found = {("bcast", 8): "faster", ("bcast", 1024): "slower", ("alltoall", 8): "not settled"}
     assert tune.confirmed(rules, found) == {"bcast": [(8, "ring"), (1024, "")]}
     assert tune.confirmed(rules, {key: "within" for key in found}) == {}
+
+
+def test_verdicts_are_asked_of_the_r_package(tmp_path):
+    with pytest.raises(RuntimeError, match="no launch"):
+        tune.verdicts(tmp_path)

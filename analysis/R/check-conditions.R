@@ -55,12 +55,13 @@ need_columns <- function(table, columns, what) {
 
 #' Run a command: an error ends R with one line on standard error.
 #'
-#' @param command the call.
+#' @param command the call, of any function of the package: those that only commands call are not
+#'   exported.
 #' @param status exit status after an error.
 #' @return what the call returns, invisibly.
 #' @export
 run_command <- function(command, status = 1L) {
-  invisible(tryCatch(command, error = function(e) {
+  invisible(tryCatch(eval(substitute(command), topenv()), error = function(e) {
     # Of an error that is no refusal, where it was.
     where <- if (!is.null(conditionCall(e))) paste0(deparse(conditionCall(e)[[1L]])[[1L]], ": ")
     said <- gsub("[\r\n]+ *", " ", paste0("cotejo: ", where, conditionMessage(e)))

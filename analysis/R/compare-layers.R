@@ -149,7 +149,7 @@ exhibit_layers_table <- function(exhibit) {
 #' @param site its name.
 #' @param session names of sessions to choose from.
 #' @return list of the tables `layers` and `broadcasts` (`NULL`: no data for it), invisibly.
-#' @export
+#' @noRd
 print_layers <- function(results_dir, site, session = NULL) {
   results <- read_study(results_dir)
   results <- results[results$launches$site == site]

@@ -238,7 +238,7 @@ read_medians <- function(session_dir) {
 #'
 #' @inheritParams wide_groups
 #' @return the table, invisibly.
-#' @export
+#' @noRd
 print_wide_groups <- function(session_dir, until) {
   groups <- wide_groups(session_dir, until)
   fwrite(groups, sep = "\t", col.names = FALSE, quote = FALSE, na = "NA")

@@ -92,7 +92,7 @@ format_whole <- function(x) {
 #' @param text one text.
 #' @param default what no text stands for.
 #' @return a number above 0 and below 1.
-#' @export
+#' @noRd
 share_of_text <- function(text, default) {
   if (!nzchar(text)) {
     return(default)

@@ -70,7 +70,7 @@ say_classes <- function(coverage) {
 #' @param list_file CSV of the whole coverage; the same folder keeps what it was made from.
 #' @inheritParams draw_exhibits
 #' @return the sentence, invisibly; it is printed too.
-#' @export
+#' @noRd
 write_coverage_of <- function(results_dir, readme, list_file, published = NULL) {
   results <- read_study(results_dir)
   # Every exhibit is made, and none is written.

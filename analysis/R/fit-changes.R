@@ -216,7 +216,7 @@ next_levels <- function(changes, levels) {
 #' @param session_dir folder of the session, `results/SITE/SESSION`.
 #' @param levels families in the order of their releases.
 #' @return nothing.
-#' @export
+#' @noRd
 print_next_releases <- function(session_dir, levels) {
   summary <- summary_of_session(session_dir)
   asked <- next_levels(find_changes(summary, "mpi", levels), levels)

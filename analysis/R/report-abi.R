@@ -94,7 +94,7 @@ say_abi <- function(found, delta) {
 #' @param out_file the HTML file; `abi.csv` goes beside it.
 #' @inheritParams compare_abi
 #' @return what [compare_abi()] returned, invisibly. Prints the sentences, and the path last.
-#' @export
+#' @noRd
 write_abi <- function(results_dir, out_file, delta = 0.03) {
   results <- read_study(results_dir)
   whole <- summarise_launches(results, c(COMPARED, "program_sha256"))

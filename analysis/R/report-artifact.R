@@ -110,7 +110,7 @@ reproduce_claims <- function(expected, found) {
 #' @param expected_file what [write_claims()] wrote.
 #' @param out_file CSV of [reproduce_claims()].
 #' @return the table, invisibly. Prints a line for each claim that was measured, and the counts.
-#' @export
+#' @noRd
 write_reproduction <- function(results_dir, claim_files, expected_file, out_file) {
   expected <- fread(expected_file)
   found <- claims_of_results(results_dir, claim_files)
@@ -168,7 +168,7 @@ draw_tables <- function(results_dir, published, claim_files, out_dir) {
 #' @param claim_files files as for [read_claims()].
 #' @param tables_dir folder for the tables.
 #' @return the names of the tables, invisibly.
-#' @export
+#' @noRd
 write_artifact <- function(results_dir, published, claim_files, tables_dir) {
   drawn <- tempfile("cotejo-artifact")
   on.exit(unlink(drawn, recursive = TRUE))
@@ -187,7 +187,7 @@ write_artifact <- function(results_dir, published, claim_files, tables_dir) {
 #' @param tables_dir what [write_artifact()] wrote.
 #' @param out_dir folder for the figures.
 #' @return the differences, invisibly. An error if there is one.
-#' @export
+#' @noRd
 check_artifact <- function(results_dir, published, claim_files, tables_dir, out_dir) {
   draw_tables(results_dir, published, claim_files, out_dir)
   wrong <- compare_drawn(tables_dir, out_dir)

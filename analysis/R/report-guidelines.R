@@ -148,7 +148,7 @@ table_guidelines <- function(found) {
 #' @inheritParams judge_guidelines
 #' @return what [judge_guidelines()] returned, invisibly. Prints one sentence for each violated
 #'   guideline, and the path last.
-#' @export
+#' @noRd
 write_guidelines <- function(results_dir, out_file, mpi = "", delta = 0.03) {
   results <- read_study(results_dir)
   whole <- summarise_launches(results, COMPARED)

@@ -11,7 +11,7 @@
 #' @param published as for [write_report()].
 #' @return the reports' files, by question. Prints what each report prints. An error of class
 #'   `cotejo_bad_data` where no question is kept.
-#' @export
+#' @noRd
 write_questions <- function(results_dir, out_dir, published = NULL) {
   folders <- list.dirs(file.path(results_dir, "questions"), recursive = FALSE)
   folders <- folders[file.exists(file.path(folders, "SHA256SUMS"))]

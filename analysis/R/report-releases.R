@@ -8,7 +8,7 @@
 #' @param out_file the HTML file; `releases.csv` (all boundaries) and the figure go beside it.
 #' @return what [find_changes()] returned, invisibly. Prints a sentence for each change that is
 #'   named, and the path last.
-#' @export
+#' @noRd
 write_releases <- function(dir, out_file) {
   session_dir <- utils::tail(sessions_of_releases(unpack_dataset(dir)), 1L)
   if (!length(session_dir)) {

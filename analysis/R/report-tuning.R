@@ -20,7 +20,7 @@ compare_tuning <- function(session, delta = 0.03) {
 #' Print operation, size and verdict of a tuning file against the default, separated by tabs.
 #'
 #' @param session folder of the session.
-#' @export
+#' @noRd
 print_tuning <- function(session) {
   suppressMessages(found <- compare_tuning(session))
   cat(sprintf("%s\t%.0f\t%s\n", found$operation, found$bytes, found$verdict), sep = "")
@@ -33,7 +33,7 @@ print_tuning <- function(session) {
 #' @param out_file the HTML file; `tuning.csv` goes beside it.
 #' @inheritParams compare_configurations
 #' @return the comparison, invisibly. Prints one sentence, and the path last.
-#' @export
+#' @noRd
 write_tuning <- function(session, file, out_file, delta = 0.03) {
   results <- read_study(session)
   found <- compare_tuning(session, delta)

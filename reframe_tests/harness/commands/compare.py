@@ -24,10 +24,10 @@ def main():
                         help="the page; a CSV and a JUnit file are written beside it")
     args = parser.parse_args()
     changed = [name for name in re.split("[ ,]+", args.changed) if name]
-    code = (f"cotejo::run_command(status = 3L, quit(status = cotejo::write_comparison("
+    code = (f"cotejo::run_command(status = 3L, quit(status = write_comparison("
             f"{r.text(args.before)}, {r.text(args.after)}, {r.text(args.page)}, "
             f"changed = {r.text(changed)}, "
-            f"delta = cotejo::share_of_text({r.text(args.delta)}, 0.03))))")
+            f"delta = share_of_text({r.text(args.delta)}, 0.03))))")
     try:
         words, variables = r.command(code)
     except RuntimeError as err:

@@ -51,7 +51,7 @@ class Search:
         folder = sessions.session_folder()
         done = len(sessions.launch_files(folder))
         told = r.output_of(
-            f"cotejo::print_next_releases({r.text(folder)}, {r.text(self.names)})")
+            f"cotejo::run_command(print_next_releases({r.text(folder)}, {r.text(self.names)}))")
         cells = []
         for test, transport, placement, release in csv.reader(told.splitlines(), delimiter="\t"):
             begin = f"{test}.{release}.{transport}.{placement}"

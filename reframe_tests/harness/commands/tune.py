@@ -21,10 +21,10 @@ import sys
 import time
 
 from ..launch import sessions
-from ..machine import disk, removal
+from ..machine import disk, r, removal
 from ..model import algorithm_settings, families, sites, tuning_files
 from ..study import until
-from . import releases, shared
+from . import shared
 
 TAG = "tuning"
 OPERATIONS = ("bcast", "reduce", "allreduce", "allgather", "alltoall", "gather", "scatter",
@@ -167,7 +167,7 @@ def simplified(rules):
 
 def verdicts(folder):
     """(operation, bytes) -> verdict on the file against the default, from the R package."""
-    told = releases.ask_r(f"cotejo::print_tuning({str(folder)!r})")
+    told = r.output_of(f"cotejo::run_command(print_tuning({r.text(folder)}))")
     return {(operation, int(size)): verdict for operation, size, verdict in
             csv.reader(told.splitlines(), delimiter="\t")}
 

@@ -67,7 +67,7 @@ def groups(folder, until):
     if not sessions.launch_files(folder):
         return []
     width = "NA" if until is None else repr(until)
-    told = r.output_of(f"cotejo::print_wide_groups({r.text(folder)}, {width})")
+    told = r.output_of(f"cotejo::run_command(print_wide_groups({r.text(folder)}, {width}))")
     return [Group(name, tuple(cells.split(",")), int(blocks),
                   None if width == "NA" else float(width), at, wide == "TRUE", int(float(more)))
             for name, cells, blocks, width, at, wide, more in csv.reader(
