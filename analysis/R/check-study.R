@@ -228,4 +228,4 @@ cells_in_order <- function(wide, factors) {
 }
 
 # What every cell of a study has.
-CELL_MEASURES <- c("n", "n_invalid", "median_s", "min_s", "p10_s", "p95_s", "mean_s")
+CELL_MEASURES <- c("n", "n_invalid", "median_s", "min_s", "p10_s", "p95_s", "p99_s", "mean_s")

@@ -60,7 +60,7 @@ pairs_of <- function(summary, strata, by, ignoring = character(), allowing = cha
   used <- which(!is.na(summary$median_s) & summary$median_s > 0)
   used <- used[has_several(summary[[by]][used], summary$test[used], "test" %in% strata)]
   columns <- unclass(summary)[intersect(unique(c(
-    strata, by, "observed_hosts", "bytes", "median_s", "p10_s", "key", "session", "launch"
+    strata, by, "observed_hosts", "bytes", LAUNCH_TIMES, "n", "key", "session", "launch"
   )), names(summary))]
   used <- as.data.table(c(pick(columns, used), list(row = used)))
   used[, block := .GRP, by = c("session", "launch")]
@@ -83,7 +83,7 @@ pairs_of <- function(summary, strata, by, ignoring = character(), allowing = cha
     )
   }))
   sides <- vector("list", nrow(first))
-  columns <- c("bytes", "median_s", "p10_s", "session", "block", "node_set", "hosts")
+  columns <- c("bytes", LAUNCH_TIMES, "n", "session", "block", "node_set", "hosts")
   columns <- unclass(used)[intersect(columns, names(used))]
   for (i in unique(c(pairs$left, pairs$right))) {
     at <- seq.int(first$row[[i]], length.out = first$n[[i]])
@@ -127,13 +127,17 @@ has_several <- function(level, test, apart) {
   several
 }
 
-#' The same pairs by undisturbed times ([by_time()]).
+#' The same pairs by another time of the launches ([by_time()]), where they have it. Tails need
+#' `LEAST_OF_TAIL` samples of each launch.
 #' @noRd
-undisturbed_pairs <- function(pairs) {
+pairs_by_time <- function(pairs, time) {
+  others <- setdiff(LAUNCH_TIMES, "median_s")
+  tail <- time %in% c("p95", "p99")
   pairs$sides <- lapply(pairs$sides, function(side) {
     if (length(side)) {
-      side <- by_time(side, "undisturbed time")
-      pick(side[names(side) != "p10_s"], which(side$median_s > 0))
+      side <- by_time(side, time)
+      enough <- if (tail) side$n >= LEAST_OF_TAIL else TRUE
+      pick(side[!names(side) %in% others], which(side$median_s > 0 & enough))
     }
   })
   pairs

@@ -62,9 +62,9 @@ narrow <- function(summary) {
 #' of the launches.
 #'
 #' @param advice whether what to set is wanted too, as `advice` ([advise()]).
-#' @return as [compare_results()], and `used`, `unusable`, `older` (launches), `undisturbed` (the
-#'   same comparison by [undisturbed_pairs()]), `settings` ([compare_settings()]), `agreement`,
-#'   `flags`, `missing`, `sessions`, `audit`.
+#' @return as [compare_results()], and `used`, `unusable`, `older` (launches), `by_time` (the
+#'   same comparison by the other `LAUNCH_TIMES`, by name), `settings` ([compare_settings()]),
+#'   `agreement`, `flags`, `missing`, `sessions`, `audit`.
 #' @noRd
 analyse <- function(results_dir, session = NULL, ..., advice = FALSE) {
   study <- compare_results(results_dir, session, ...)
@@ -81,25 +81,27 @@ analyse <- function(results_dir, session = NULL, ..., advice = FALSE) {
     missing = missing_cells(of_sessions(plans$sessions, sessions), launches),
     sessions = of_sessions(plans$sessions, sessions), audit = of_sessions(plans$audit, sessions)
   )
-  message("comparing undisturbed times, settings and tools")
+  message("comparing other times of the launches, settings and tools")
   pairs <- study$pairs
   study$pairs <- NULL
   # What takes long, in processes of their own, the longest first.
-  further <- list(
-    undisturbed = function() {
-      timed_only(compare_pairs(undisturbed_pairs(pairs), study$delta, forecast = FALSE))
-    },
+  times <- setdiff(names(LAUNCH_TIMES), "median")
+  by_time <- lapply(stats::setNames(nm = times), function(time) {
+    function() timed_only(compare_pairs(pairs_by_time(pairs, time), study$delta, forecast = FALSE))
+  })
+  further <- c(by_time, list(
     settings = function() compare_settings(compared, study$delta),
     agreement = function() compare_tools(study$whole, session, delta = study$delta),
     flags = function() flag_launches(study$summary)
-  )
+  ))
   if (advice) {
     further$advice <- function() {
       with_families(families_of(plans$sessions), advise(plans, session, study$whole))
     }
   }
   done <- in_turns(seq_along(further), \(i) further[[i]]())
-  c(study, rest, stats::setNames(done, names(further)))
+  names(done) <- names(further)
+  c(study, rest, done[setdiff(names(done), times)], list(by_time = done[times]))
 }
 
 of_sessions <- function(table, sessions) {

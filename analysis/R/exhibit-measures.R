@@ -16,7 +16,7 @@ summary_of_measure <- function(exhibit, measure) {
 }
 
 # What a summary says of the time.
-OF_TIME <- c("median_s", "min_s", "p10_s", "p95_s", "mean_s", "bytes_per_s")
+OF_TIME <- c("median_s", "min_s", "p10_s", "p95_s", "p99_s", "mean_s", "bytes_per_s")
 
 #' The summary of an exhibit from samples: of one repetition alone, or with columns that were
 #' computed.

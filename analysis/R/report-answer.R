@@ -12,7 +12,8 @@
 #'   longer, with `low`, `high`, the ends of their intervals), `within` (bound of the first tier,
 #'   `NA`: not settled), `text`; `open`, pairs that are not settled (a table); `tested`, `settled`
 #'   (numbers of comparisons); `launches` (least and most of a configuration); `scope`; `held`
-#'   (what was held fixed); `warnings`; `to_settle` (`command`, `launches`, `minutes`; `NULL` where
+#'   (what was held fixed); `tails`, pairs whose order by the 99th percentile of each launch is
+#'   another one, in words; `warnings`; `to_settle` (`command`, `launches`, `minutes`; `NULL` where
 #'   nothing is open); `lines`, the card in words.
 #' @noRd
 answer <- function(comparison, study = NULL) {
@@ -37,6 +38,7 @@ answer <- function(comparison, study = NULL) {
   by_stratum <- function(table) split(table, factor(table$stratum, first$stratum))
   orders <- by_stratum(orders)
   open <- by_stratum(open)
+  tails <- lapply(by_stratum(tails_of(rows, study$by_time$p99)), `[[`, "text")
   # Foreign tools' benchmarks after our own, and last what was not tested.
   imb <- startsWith(as.character(value_or(first, "operation")), "imb-")
   shown <- order(facts$tested == 0L, imb)
@@ -47,7 +49,7 @@ answer <- function(comparison, study = NULL) {
       orders = lapply(seq_len(nrow(orders[[i]])), function(k) as.list(orders[[i]][k])),
       open = open[[i]], tested = facts$tested[[i]], settled = facts$settled[[i]],
       launches = c(facts$least[[i]], facts$most[[i]]), scope = facts$scope[[i]],
-      held = about$held[[i]], warnings = about$warnings[[i]]
+      held = about$held[[i]], warnings = about$warnings[[i]], tails = tails[[i]]
     )
     card$to_settle <- settle_command(card, about$cells[[i]])
     card$lines <- lines_of_card(card)
@@ -231,6 +233,41 @@ say_interval <- function(a, low, high) {
   )
 }
 
+#' Pairs that the 99th percentile of each launch orders in another way than the median: it reverses
+#' them, or it orders configurations whose medians are within a bound.
+#'
+#' @param rows a comparison with the number of its `stratum`; `by_p99`, the same comparison by the
+#'   99th percentile ([pairs_by_time()]); `NULL`: it was not made.
+#' @return data.table: `stratum`, `text`.
+#' @noRd
+tails_of <- function(rows, by_p99) {
+  none <- data.table(stratum = integer(), text = character())
+  if (!NROW(by_p99)) {
+    return(none)
+  }
+  both <- by_p99[rows, list(
+    stratum, a, b, bytes, verdict, relevance, ratio, median = i.verdict, bound = i.at_most
+  ), on = c(intersect(strata_in(rows), strata_in(by_p99)), "a", "b", "bytes"), nomatch = NULL]
+  other <- both[verdict %in% DIRECTIONS & relevance %in% "relevant" &
+    median %in% SETTLED & median != verdict]
+  if (!nrow(other)) {
+    return(none)
+  }
+  # The slower first.
+  other[, within := median == "within"]
+  other[verdict == "faster", c("a", "b", "ratio") := list(b, a, 1 / ratio)]
+  other <- other[, list(
+    factor = say_factors(min(ratio), max(ratio)), bound = max(bound),
+    at = if (.N < 4L) toString(format_bytes(bytes)) else paste(.N, "sizes")
+  ), by = c("stratum", "a", "b", "within")]
+  other[, text := sprintf(
+    "By the 99th percentile of each launch, %s takes %s %s %s at %s (by the median: %s)",
+    title_of(a), factor, fifelse(endsWith(factor, "longer"), "than", "as"), title_of(b), at,
+    fifelse(within, paste("within", say_percent(bound)), "faster")
+  )]
+  other[, c("stratum", "text")]
+}
+
 # Orders that a card shows, those of most sizes; all of them are in the JSON file.
 MOST_ORDERS <- 5L
 
@@ -244,7 +281,7 @@ lines_of_card <- function(card) {
     vapply(card$orders[shown], `[[`, "", "text"),
     if (hidden) sprintf("%s: other orders", count_of(hidden, "more size", "more sizes")),
     if (nrow(card$open)) sprintf("Not settled: %s", card$open$text),
-    say_basis(card), if (length(card$warnings)) sprintf("Warning: %s", card$warnings),
+    card$tails, say_basis(card), if (length(card$warnings)) sprintf("Warning: %s", card$warnings),
     say_settle(card$to_settle)
   )
 }
@@ -497,7 +534,7 @@ json_of_cards <- function(cards) {
     tested = json_values(unlist(part("tested"))), settled = json_values(unlist(part("settled"))),
     launches = json_lists(part("launches")), scope = json_lists(part("scope")),
     held_fixed = text("held"), warnings = json_lists(part("warnings")),
-    to_settle = vapply(settle, function(one) {
+    tails = json_lists(part("tails")), to_settle = vapply(settle, function(one) {
       if (is.null(one)) {
         return("null")
       }

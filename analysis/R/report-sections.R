@@ -82,8 +82,9 @@ part_of_study <- function(study, question) {
     if (!is.na(question$operation)) rows <- rows & base_of(table$operation) == question$operation
     table[which(rows)]
   }
-  tables <- c("medians", "comparison", "undisturbed")
+  tables <- c("medians", "comparison")
   study[tables] <- lapply(study[tables], of)
+  study$by_time <- lapply(study$by_time, of)
   operations <- unique(study$medians$operation)
   study$differing <- study$differing[study$differing$operation %in% operations]
   study$flags <- lapply(study$flags, function(table) table[table$operation %in% operations])
@@ -151,6 +152,44 @@ warnings_of_question <- function(study) {
   )
 }
 
+# What other times of a launch say, by their names in `LAUNCH_TIMES`.
+TIMES_IN_WORDS <- c(
+  p95 = "95th percentile: slow calls", p99 = "99th percentile: the slowest calls",
+  minimum = "minimum: the fastest call",
+  `undisturbed time` = "10th percentile (best case): other work on the machine hardly reaches it"
+)
+
+#' How verdicts by other times of the launches agree with those by the median.
+#' @noRd
+other_times <- function(study) {
+  rows <- lapply(names(TIMES_IN_WORDS), function(time) {
+    both <- compare_verdicts(study$comparison, study$by_time[[time]])
+    if (nrow(both)) {
+      list(
+        `time of a launch` = TIMES_IN_WORDS[[time]], comparisons = nrow(both),
+        `settled by the median` = sum(both$first %in% SETTLED),
+        `settled by this time` = sum(both$second %in% SETTLED), reversed = sum(both$turned)
+      )
+    }
+  })
+  rows <- rbindlist(rows)
+  if (!nrow(rows)) {
+    return(NULL)
+  }
+  htmltools::tagList(
+    htmltools::tags$h2("Other times of a launch"),
+    html_table(rows, sprintf(
+      paste(
+        "The same comparisons by other times of each launch. Verdicts above are by the median.",
+        "The answer cards name the pairs that the 99th percentile orders in another way.",
+        "Percentiles of slow calls need launches of %d samples; with fewer than 100, the 99th",
+        "percentile is almost the largest sample. Reversed: faster by one time, slower by the",
+        "other."
+      ), LEAST_OF_TAIL
+    ), right = names(rows)[-1L])
+  )
+}
+
 #' The tables of a question, folded.
 #' @noRd
 tables_of_question <- function(study) {
@@ -180,8 +219,9 @@ tables_of_question <- function(study) {
       )
     })
   }
-  best <- if (NROW(study$undisturbed)) {
-    ratios(study$undisturbed, function(title, at) {
+  undisturbed <- study$by_time[["undisturbed time"]]
+  best <- if (NROW(undisturbed)) {
+    ratios(undisturbed, function(title, at) {
       paste0(title, ". Ratio of best-case times; columns as in the comparisons.")
     })
   }

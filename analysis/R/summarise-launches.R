@@ -12,9 +12,10 @@
 #'   of `launches`, then `operation`, `bytes`, the factors, `n` (valid samples), `n_invalid`,
 #'   `quantity` (what the time is; `NA`: the launch does not say), `factors` (the factor columns
 #'   as one text),
-#'   `median_s`, `min_s`, `p10_s`, `p95_s`, `mean_s` (s, one operation), `bytes_per_s` (B/s, from
-#'   the median), and a column `measure_NAME` for each further measure of the samples: its median,
-#'   in the unit that the samples have. A group without a valid sample has `n` 0 and `NA`.
+#'   `median_s`, `min_s`, `p10_s`, `p95_s`, `p99_s`, `mean_s` (s, one operation), `bytes_per_s`
+#'   (B/s, from the median), and a column `measure_NAME` for each further measure of the samples:
+#'   its median, in the unit that the samples have. A group without a valid sample has `n` 0 and
+#'   `NA`.
 #' @export
 summarise_launches <- function(results, columns = names(results$launches)) {
   factors <- names(results$roles)[results$roles == "factor"]
@@ -99,18 +100,21 @@ summarise_samples <- function(samples, launch, factors, measures = character()) 
   groups <- valid[, list(n = .N, mean_s = mean(time_s)), keyby = by]
   end <- cumsum(groups$n)
   start <- end - groups$n
-  for (q in list(c("median_s", 0.5), c("min_s", 0), c("p10_s", 0.1), c("p95_s", 0.95))) {
-    value <- sorted_quantile(valid$time_s, start, groups$n, as.numeric(q[[2L]]))
-    set(groups, j = q[[1L]], value = value)
+  for (time in names(QUANTILES)) {
+    value <- sorted_quantile(valid$time_s, start, groups$n, QUANTILES[[time]])
+    set(groups, j = time, value = value)
   }
   if (length(measures)) groups <- groups[medians_by(valid, by, measures), on = by]
   summary <- groups[all_groups, on = by]
   summary[is.na(n), n := 0L]
   summary[, n_invalid := n_all - n]
   summary[, n_all := NULL]
-  setcolorder(summary, c(by, "n", "n_invalid", "median_s", "min_s", "p10_s", "p95_s", "mean_s"))
+  setcolorder(summary, c(by, "n", "n_invalid", names(QUANTILES), "mean_s"))
   summary[]
 }
+
+# Quantiles of the samples of a launch, by the columns that have them.
+QUANTILES <- c(median_s = 0.5, min_s = 0, p10_s = 0.1, p95_s = 0.95, p99_s = 0.99)
 
 #' The columns of the samples that tell groups of them apart, as one text a row:
 #' `pairs=2; queue=4`. Columns that a launch does not have are left out.
@@ -144,7 +148,12 @@ quantity_of <- function(quantities, key, operation) {
 # Whatever else runs on a machine only adds to a time. On a shared one it reaches most launches,
 # in some most samples, and medians differ by more than what is compared; of the quickest tenth
 # of a launch it changes little. It says what the library can do; the median, what users get.
-LAUNCH_TIMES <- c(median = "median_s", p95 = "p95_s", `undisturbed time` = "p10_s")
+LAUNCH_TIMES <- c(
+  median = "median_s", p95 = "p95_s", p99 = "p99_s", minimum = "min_s",
+  `undisturbed time` = "p10_s"
+)
+# Tails of launches with fewer samples are not judged.
+LEAST_OF_TAIL <- 20L
 
 #' Launches with one of their times in place of the median, for the comparison by it.
 #'

@@ -20,6 +20,7 @@ test_that("launch summaries are medians, minima and 95 % quantiles of the valid 
   expect_equal(summary$median_s, c(1.125e-7, 2.5e-4), tolerance = 1e-12)
   expect_equal(summary$min_s, c(1e-7, 2e-4), tolerance = 1e-12)
   expect_equal(summary$p95_s, c(1.2375e-7, 2.95e-4), tolerance = 1e-12)
+  expect_equal(summary$p99_s, c(1.2475e-7, 2.99e-4), tolerance = 1e-12)
   expect_equal(summary$bytes_per_s[[2L]], 2^20 / 2.5e-4, tolerance = 1e-12)
 })
 

@@ -69,6 +69,39 @@ test_that("equal and unclear configurations are not called different", {
   )
 })
 
+test_that("a card says where the 99th percentile orders libraries in another way", {
+  slow_calls <- function(folder, share) {
+    for (file in list.files(folder, "openmpi.*[.]csv$", recursive = TRUE, full.names = TRUE)) {
+      edit_lines(file, function(lines) {
+        fields <- strsplit(lines[-(1:2)], ",", fixed = TRUE)
+        c(lines[1:2], vapply(fields, function(row) {
+          late <- as.integer(row[[3L]]) %% 20L < 20L * share
+          row[[5L]] <- format(as.numeric(row[[5L]]) * if (late) 10 else 1, digits = 8L)
+          paste(row, collapse = ",")
+        }, ""))
+      })
+    }
+    study <- suppressMessages(analyse(folder))
+    list(card = answer(study$comparison, study)[[1L]], study = study)
+  }
+  folder <- write_study(fresh_folder(), MPIS, bytes = 1, blocks = 6L, n = 40L)
+  calm <- slow_calls(folder, 0)
+  expect_length(calm$card$tails, 0L)
+  found <- slow_calls(folder, 0.1)
+  expect_match(found$card$lines[[1L]], "^1 B: Open MPI; MPICH takes 2[.]")
+  expect_match(found$card$lines, paste(
+    "^By the 99th percentile of each launch, Open MPI takes [0-9.]+ times as long as MPICH at 1 B",
+    "[(]by the median: faster[)]$"
+  ), all = FALSE)
+  expect_named(found$study$by_time, setdiff(names(LAUNCH_TIMES), "median"))
+  expect_identical(found$study$by_time$minimum$verdict, found$study$comparison$verdict)
+  page <- as.character(other_times(found$study))
+  expect_match(page, "99th percentile: the slowest calls", fixed = TRUE)
+  # Few samples have no tail.
+  few <- write_study(fresh_folder(), MPIS, bytes = 1, blocks = 6L, n = 15L)
+  expect_identical(nrow(slow_calls(few, 0.1)$study$by_time$p99), 0L)
+})
+
 test_that("few launches are not tested, and the command says how many are", {
   card <- card_of(MPIS, bytes = 1, blocks = 3L)
   expect_match(card$lines[[1L]], "MPICH and Open MPI not tested", fixed = TRUE)
