@@ -7,7 +7,7 @@
 #include "core/ranks.h"
 #include "experiments/table.h"
 #ifdef COTEJO_MACHINE
-#include "traps.h"
+#include "core/hazards.h"
 #endif
 
 #include <errno.h>

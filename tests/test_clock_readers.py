@@ -12,7 +12,7 @@ MARKS = re.compile(r"\bprogram_mark\s*\(")
 
 #: The clock, the sampler, and what both stand on.
 MEASURING = {"core/clock.c", "core/clock.h", "core/sampler.c", "core/program.h",
-             "core/sync.c", "core/sync_methods.c", "core/reading.c", "core/start.c",
+             "core/sync.c", "core/reading.c", "core/start.c",
              "core/overhead.c"}
 #: What a computation takes alone, or how long a wait takes: found before anything is measured, and
 #: no sample.
@@ -21,7 +21,7 @@ CALIBRATION = {"core/compute.c", "experiments/collectives/coll_overlap.c",
 #: Deadlines, and times of MPI_Init.
 DEADLINES = {"experiments/p2p/deadlock.c", "cotejo.c"}
 #: Separate programs and libraries, and what a machine is like.
-PROGRAMS = {"traps.c", "core/machine.c", "core/machine.h", "core/surroundings.c",
+PROGRAMS = {"core/hazards.c", "core/host.c", "core/host.h", "core/surroundings.c",
             "preload/delay.c", "preload/arrivals.c"}
 PROGRAM_FOLDERS = ("tools/", "tests/", "transport/")
 #: Waits that belong to the operation.

@@ -7,7 +7,7 @@ from reframe.core.pipeline import RegressionTestPlugin
 from ..harness import backends
 
 #: Start of ranks on several hosts: a barrier, which needs no clocks. Clocks of hosts are known to
-#: a tenth of a round trip only, a large part of the time of one message (`sync_methods.h`).
+#: a tenth of a round trip only, a large part of the time of one message (`core/sync.c`).
 TOGETHER = {"start": "barrier", "sync": "none"}
 
 

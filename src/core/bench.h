@@ -6,13 +6,13 @@
 #include "clock.h"
 #include "device.h"
 #include "failure.h"
+#include "host.h"
 #include "json.h"
 #include "layout.h"
 #include "options.h"
 #include "order.h"
 #include "overhead.h"
 #include "samples.h"
-#include "usage.h"
 
 #include <mpi.h>
 #include <stdbool.h>

@@ -4,8 +4,8 @@
 #define COTEJO_CORE_DESCRIBE_H
 
 #include "clock.h"
+#include "host.h"
 #include "layout.h"
-#include "node.h"
 #include "options.h"
 #include "order.h"
 #include "overhead.h"

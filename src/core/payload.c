@@ -3,7 +3,7 @@
 #include "payload.h"
 
 #include "device.h"
-#include "node.h"
+#include "host.h"
 #include "ranks.h"
 
 #include <stdint.h>

@@ -2,11 +2,15 @@
 // Samples and the groups that they make: kept raw, in the order of measuring.
 #include "samples.h"
 
+#include "moments.h"
 #include "whole.h"
 
+#include <errno.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char column_flag[] = "";
 
@@ -232,4 +236,238 @@ void samples_close(struct samples *samples) {
     free(samples->groups_index.places);
     free(samples->at);
     *samples = (struct samples){0};
+}
+
+static const struct column common[] = {
+    {"operation", "", "what was timed"},
+    {"bytes", "B", "size of one message"},
+    {"repetition", "", "number of the sample within its operation and size"},
+    {"calls", "", "operations timed together in this sample"},
+    {"time_s", "s", "time of one operation"},
+    {"valid", "", "0: known to be wrong, not to be used"},
+    {0},
+};
+
+static void describe_path(char *room, size_t length, const char *prefix, const char *ending) {
+    snprintf(room, length, "%s%s", prefix, ending);
+}
+
+void samples_open(struct samples *samples, const char *prefix, const struct column *columns,
+                  struct failure *failure) {
+    *samples = (struct samples){.columns = columns};
+    if (!*prefix)
+        return;
+    char path[sizeof samples->path];
+    const char *const endings[] = {".json", ".csv"};
+    for (int i = 0; i < 2; i++) {
+        describe_path(path, sizeof path, prefix, endings[i]);
+        if (access(path, F_OK) == 0) {
+            failure_set(failure, STATUS_USAGE,
+                        "--output '%s': %s is there already; remove it or choose another name",
+                        prefix, path);
+            return;
+        }
+    }
+    char temporary[sizeof path + 8];
+    snprintf(temporary, sizeof temporary, "%s.tmp", path);
+    samples->file = fopen(temporary, "w+"); // rows are changed later: samples_void
+    if (!samples->file) {
+        failure_set(failure, STATUS_USAGE,
+                    "--output '%s': cannot write %s (%s); choose another "
+                    "place",
+                    prefix, temporary, strerror(errno));
+        return;
+    }
+    memcpy(samples->path, path, sizeof path);
+    fputs("# cotejo-samples/2\noperation,bytes,repetition,calls,time_s,valid", samples->file);
+    for (const struct column *c = columns; c && c->name; c++)
+        fprintf(samples->file, ",%s", c->name);
+    fputc('\n', samples->file);
+}
+
+// Quantile of sorted values, linear between neighbours (type 7 of Hyndman and Fan 1996).
+static double quantile(const double *sorted, size_t n, double p) {
+    double at = p * (double)(n - 1);
+    size_t low = (size_t)at;
+    if (low + 1 >= n)
+        return sorted[n - 1];
+    return sorted[low] + (at - (double)low) * (sorted[low + 1] - sorted[low]);
+}
+
+struct summary samples_summary(const struct samples *samples, size_t from) {
+    struct summary summary = {&samples->at[from], 0, NAN, NAN, NAN, false};
+    size_t count = 0;
+    for (size_t i = from; i != SAMPLE_NONE; i = samples->at[i].next)
+        count++;
+    double *times = malloc(count * sizeof *times);
+    for (size_t i = from; times && i != SAMPLE_NONE; i = samples->at[i].next)
+        if (samples->at[i].valid)
+            times[summary.n++] = samples->at[i].time_s;
+    if (summary.n) {
+        values_sort(times, summary.n);
+        summary.min_s = times[0];
+        summary.median_s = quantile(times, summary.n, 0.5);
+        summary.p95_s = quantile(times, summary.n, 0.95);
+    }
+    summary.lost = !times;
+    free(times);
+    return summary;
+}
+
+static void describe_summary(const struct samples *samples, const struct summary *summary,
+                             struct json *json) {
+    json_open(json, '{');
+    json_name(json, "operation");
+    json_string(json, summary->first->operation);
+    json_name(json, "bytes");
+    json_integer(json, (long long)summary->first->bytes);
+    const struct column *column = samples->columns;
+    for (int e = 0; column && column[e].name; e++)
+        if (column_is_factor(&column[e])) {
+            json_name(json, column[e].name);
+            json_real(json, summary->first->extra[e]);
+        }
+    json_name(json, "n");
+    json_integer(json, (long long)summary->n);
+    json_name(json, "median_s");
+    json_real(json, summary->median_s);
+    json_name(json, "min_s");
+    json_real(json, summary->min_s);
+    json_name(json, "p95_s");
+    json_real(json, summary->p95_s);
+    json_close(json, '}');
+}
+
+static void describe_columns(const struct column *column, bool roles, struct json *json) {
+    for (; column && column->name; column++) {
+        json_open(json, '{');
+        json_name(json, "name");
+        json_string(json, column->name);
+        json_name(json, "unit");
+        json_string(json, column->unit);
+        json_name(json, "meaning");
+        json_string(json, column->meaning);
+        if (roles) {
+            json_name(json, "role");
+            json_string(json, column->unit == column_flag ? "flag"
+                              : *column->unit             ? "measure"
+                                                          : "factor");
+        }
+        json_close(json, '}');
+    }
+}
+
+static void describe_quantities(const struct samples *samples, struct json *json) {
+    static const char *const names[] = {"single", "steady", "own"};
+    json_name(json, "quantities");
+    json_open(json, '{');
+    for (size_t i = 0; i < samples->names_count; i++)
+        if (samples->names[i].quantity >= 0) {
+            json_name(json, samples->names[i].text);
+            json_string(json, names[samples->names[i].quantity]);
+        }
+    json_close(json, '}');
+}
+
+void samples_describe(const struct samples *samples, struct json *json, struct failure *failure) {
+    const char *slash = strrchr(samples->path, '/');
+    json_name(json, "samples");
+    json_open(json, '{');
+    json_name(json, "file");
+    json_string(json, slash ? slash + 1 : samples->path);
+    json_name(json, "rows");
+    json_integer(json, (long long)(samples->count + samples->streamed));
+    json_name(json, "columns");
+    json_open(json, '[');
+    describe_columns(common, false, json);
+    describe_columns(samples->columns, true, json);
+    json_close(json, ']');
+    describe_quantities(samples, json);
+    json_close(json, '}');
+    json_name(json, "summary");
+    json_open(json, '[');
+    for (size_t i = 0; i < samples->count; i++)
+        if (samples_first(samples, 0, i)) {
+            struct summary summary = samples_summary(samples, i);
+            describe_summary(samples, &summary, json);
+            if (summary.lost)
+                failure_set(failure, STATUS_FAILED, "no memory to summarise the samples");
+        }
+    json_close(json, ']');
+}
+
+// `rank` -1: of all ranks.
+static void write_row(const struct samples *samples, const struct sample *s, int rank) {
+    FILE *out = samples->file;
+    fputs(s->operation, out);
+    if (rank >= 0)
+        fprintf(out, ".rank%d", rank);
+    fprintf(out, ",%zu,%ld,%ld,%.10e,%d", s->bytes, s->repetition, s->calls, s->time_s, s->valid);
+    for (int e = 0; samples->columns && samples->columns[e].name; e++)
+        fprintf(out, ",%.10g", s->extra[e]);
+    fputc('\n', out);
+}
+
+void samples_flush(struct samples *samples) {
+    const struct rank_row *row = samples->rows, *end = row + samples->rows_count;
+    if (!samples->file || samples->held || (samples->written == samples->count && row == end))
+        return;
+    for (;; samples->written++) {
+        for (; row < end && row->behind == samples->written; row++)
+            write_row(samples, &row->sample, row->rank);
+        if (samples->written == samples->count)
+            break;
+        samples->at[samples->written].row = ftell(samples->file);
+        write_row(samples, &samples->at[samples->written], -1);
+    }
+    samples->rows_count = 0;
+    fflush(samples->file);
+}
+
+// Sets the column `valid` of the rows from `from` to `to` of the file to 0.
+static void void_rows(FILE *file, long from, long to) {
+    enum { VALID = 5 }; // its column, from 0 on
+    long at = from;
+    int column = 0;
+    fseek(file, from, SEEK_SET);
+    for (int c; at < to && (c = fgetc(file)) != EOF; at++) {
+        if (column == VALID && c == '1') {
+            fseek(file, at, SEEK_SET);
+            fputc('0', file);
+            fseek(file, at + 1, SEEK_SET);
+        }
+        column = c == '\n' ? 0 : column + (c == ',');
+    }
+    fseek(file, 0, SEEK_END);
+}
+
+void samples_void(struct samples *samples, size_t i, enum fault fault) {
+    struct sample *sample = &samples->at[i];
+    if (!sample->valid)
+        return;
+    sample->valid = false;
+    sample->fault = fault;
+    // Rows of single ranks follow the sample of all ranks.
+    for (size_t r = 0; r < samples->rows_count; r++)
+        if (samples->rows[r].behind == i + 1)
+            samples->rows[r].sample.valid = false;
+    if (samples->file && i < samples->written) {
+        fseek(samples->file, 0, SEEK_END);
+        void_rows(samples->file, sample->row,
+                  i + 1 < samples->written ? samples->at[i + 1].row : ftell(samples->file));
+    }
+}
+
+void samples_publish(struct samples *samples, const struct json *json, struct failure *failure) {
+    if (!samples->file)
+        return;
+    char description[sizeof samples->path + 8];
+    samples_flush(samples);
+    whole_publish(samples->file, samples->path, failure);
+    samples->file = NULL;
+    if (failed(failure))
+        return;
+    snprintf(description, sizeof description, "%.*s.json", (int)(strlen(samples->path) - 4),
+             samples->path);
+    write_whole(description, json->text, json->length, failure);
 }

@@ -3,8 +3,8 @@
 #include "surroundings.h"
 
 #include "fold.h"
-#include "node.h"
-#include "trap.h"
+#include "hazards.h"
+#include "host.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -219,13 +219,14 @@ static void describe_machine(const struct surroundings *begin, MPI_Comm comm, in
     json_name(json, "thp");
     json_string(json, setting);
     describe_pit(&pit, json);
-    const struct trap traps[] = {
-        trap_pit(&pit), trap_huge_pages(setting), trap_steal(known(worst[STEAL]), lasted_s, cores),
-        trap_throttled(known(worst[THROTTLED]), lasted_s), trap_quota(-worst[QUOTA], cores)};
+    const struct hazard traps[] = {hazard_pit(&pit), hazard_huge_pages(setting),
+                                   hazard_steal(known(worst[STEAL]), lasted_s, cores),
+                                   hazard_throttled(known(worst[THROTTLED]), lasted_s),
+                                   hazard_quota(-worst[QUOTA], cores)};
     json_name(json, "traps");
     json_open(json, '[');
     for (size_t i = 0; i < sizeof traps / sizeof *traps; i++)
-        trap_describe(&traps[i], json);
+        hazard_describe(&traps[i], json);
     json_close(json, ']');
     json_close(json, '}');
 }

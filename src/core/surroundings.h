@@ -5,8 +5,8 @@
 #define COTEJO_CORE_SURROUNDINGS_H
 
 #include "failure.h"
+#include "host.h"
 #include "json.h"
-#include "machine.h"
 
 #include <mpi.h>
 

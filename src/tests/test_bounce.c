@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A cache line between two cores: stretches that are made up, real ones, and cores that are none.
 #include "check.h"
-#include "core/machine.h"
-#include "traps.h"
+#include "hazards.h"
+#include "host.h"
 
 #include <math.h>
 #include <string.h>

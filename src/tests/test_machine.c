@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is told of a machine, from files that are made up, and from copies with and without a pit.
 #include "check.h"
-#include "machine.h"
+#include "hazards.h"
+#include "host.h"
 #include "surroundings.h"
-#include "trap.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -118,25 +118,25 @@ static void traps_are_told(void) {
     const struct pit pit = {65536, 8, 17.25}, flat = {65536, 0, 1.1}, none = {0};
     struct json json = {0};
     json_open(&json, '[');
-    struct trap traps[] = {
-        trap_pit(&flat),         trap_pit(&none),      trap_huge_pages("madvise"),
-        trap_steal(0.005, 1, 2), // a tick of one core
-        trap_steal(NAN, 1, 2),   trap_throttled(0, 1), trap_quota(INFINITY, 2),
-        trap_load(0.5)};
+    struct hazard traps[] = {
+        hazard_pit(&flat),         hazard_pit(&none),      hazard_huge_pages("madvise"),
+        hazard_steal(0.005, 1, 2), // a tick of one core
+        hazard_steal(NAN, 1, 2),   hazard_throttled(0, 1), hazard_quota(INFINITY, 2),
+        hazard_load(0.5)};
     for (size_t i = 0; i < sizeof traps / sizeof *traps; i++) {
         CHECK(!traps[i].caught);
-        trap_describe(&traps[i], &json);
+        hazard_describe(&traps[i], &json);
     }
     CHECK(strcmp(traps[0].verdict, "sound") == 0 && strcmp(traps[1].verdict, "not known") == 0);
     CHECK(strcmp(traps[4].verdict, "not known") == 0);
-    struct trap pitted = trap_pit(&pit);
-    trap_describe(&pitted, &json);
+    struct hazard pitted = hazard_pit(&pit);
+    hazard_describe(&pitted, &json);
     json_close(&json, ']');
     CHECK(strstr(json.text, "memcpy of 64 KiB") && strstr(json.text, "worst 17.25 times"));
     CHECK(strstr(json.text, "GLIBC_TUNABLES") && !strstr(json.text, "sound"));
     json_free(&json);
-    CHECK(trap_huge_pages("always").caught && trap_steal(0.1, 1, 2).caught);
-    CHECK(trap_throttled(0.1, 1).caught && trap_quota(1.5, 2).caught && trap_load(3).caught);
+    CHECK(hazard_huge_pages("always").caught && hazard_steal(0.1, 1, 2).caught);
+    CHECK(hazard_throttled(0.1, 1).caught && hazard_quota(1.5, 2).caught && hazard_load(3).caught);
 }
 
 static void faults_are_counted(void) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "check.h"
+#include "host.h"
 #include "payload.h"
-#include "usage.h"
 
 #include <math.h>
 #include <stdint.h>

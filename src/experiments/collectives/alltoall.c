@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // All-to-all by hand and by the collective: five ways for every rank to tell every other.
 #include "curve.h"
-#include "node.h"
+#include "host.h"
 #include "payload.h"
 #include "ranks.h"
 

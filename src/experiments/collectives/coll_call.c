@@ -2,7 +2,7 @@
 // Arguments and buffers of an operation, and the call in each of its variants.
 #include "coll.h"
 
-#include "node.h"
+#include "host.h"
 #include "ranks.h"
 
 #include <limits.h>

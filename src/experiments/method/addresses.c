@@ -4,8 +4,7 @@
 
 #include "barrier.h"
 #include "coll.h"
-#include "machine.h"
-#include "node.h"
+#include "host.h"
 #include "ranks.h"
 #include "words.h"
 

@@ -2,7 +2,7 @@
 // First calls of collective operations, in which a library sets things up.
 #include "first_calls.h"
 
-#include "node.h"
+#include "host.h"
 #include "payload.h"
 #include "ranks.h"
 #include "sampler.h"

@@ -5,7 +5,7 @@
 // lines of a cache pass more slowly between the two cores, that is a spell of the cores. Of one
 // line the time is its place's, too: which part of a shared cache keeps it follows from its
 // physical address, which each launch draws anew. So many lines take turns.
-#include "node.h"
+#include "host.h"
 #include "payload.h"
 #include "ranks.h"
 #include "sampler.h"

@@ -3,7 +3,7 @@
 // operations: with and without.
 #include "addresses.h"
 #include "first_calls.h"
-#include "node.h"
+#include "host.h"
 #include "payload.h"
 #include "ranks.h"
 #include "sampler.h"

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Runs of one NAS kernel, each verified before it is a sample.
-#include "nas.h"
 
+#include "nas.h"
 #include "ranks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -155,4 +156,24 @@ void nas_measure(struct bench *bench, const struct nas_kernel *kernel) {
     }
     bench->payload_bytes += nas_sum(&nas, nas.received);
     bench->payload_checked = ranks_agree(nas.comm, nas.failure, false) == STATUS_OK;
+}
+
+uint64_t nas_power(uint64_t multiplier, uint64_t n) {
+    uint64_t power = 1;
+    for (; n; n >>= 1, multiplier = nas_step(multiplier, multiplier))
+        if (n & 1)
+            power = nas_step(power, multiplier);
+    return power;
+}
+
+double nas_sum(const struct nas *nas, double mine) {
+    double all = mine;
+    if (nas->size > 1)
+        MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, nas->comm);
+    return all;
+}
+
+void nas_share(long n, int i, int parts, long *first, long *end) {
+    *first = n * i / parts;
+    *end = n * (i + 1) / parts;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Several threads of two ranks at once: each thread of one rank exchanges messages with the thread
 // of its number in the other.
-#include "node.h"
+#include "host.h"
 #include "pair.h"
 #include "ranks.h"
 #include "team.h"

@@ -4,7 +4,7 @@
 #include "train.h"
 
 #include "barrier.h"
-#include "node.h"
+#include "host.h"
 #include "ranks.h"
 
 #include <limits.h>

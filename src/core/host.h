@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What of a machine can turn a comparison round: cores that others use, quotas, huge pages, and
 // copying that hangs on the relative address of what is copied.
-#ifndef COTEJO_CORE_MACHINE_H
-#define COTEJO_CORE_MACHINE_H
+#ifndef COTEJO_CORE_HOST_H
+#define COTEJO_CORE_HOST_H
 
+#include "json.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -49,5 +50,47 @@ struct pit pit_find(copy_function *copy, const size_t *sizes, size_t count, size
 
 // A monotonic clock, s.
 double machine_seconds(void);
+
+// Memory that can be had without swapping, B; 0 where the kernel does not tell.
+double node_memory_available(void);
+
+// Size of the last level of cache of the core we are on, B; 32 MiB where it is not told.
+size_t node_cache(void);
+
+// Load average of the last minute; -1 where it is not told.
+double node_load(void);
+
+// The members of this host in a launch description, without its load.
+void node_describe(struct json *json);
+
+enum { INTERFACES_MOST = 32 };
+
+// Bytes received by each network interface since it came up.
+struct interfaces {
+    int count;
+    struct {
+        char name[32];
+        long long bytes;
+    } at[INTERFACES_MOST];
+};
+
+void interfaces_read(struct interfaces *interfaces);
+
+// Bytes received between two readings, as a JSON object by name.
+void interfaces_describe(const struct interfaces *before, const struct interfaces *after,
+                         struct json *json);
+
+// Bytes that this process received over its TCP connections that are open now.
+double node_tcp_bytes(void);
+
+// B; NaN where the kernel does not tell.
+struct usage {
+    double resident;     // pages in memory
+    double shared;       // those of them that another process has too
+    double proportional; // each page divided by the number of processes that have it
+};
+
+// Reads /proc/self/smaps_rollup (Linux 4.14).
+struct usage usage_read(void);
 
 #endif

@@ -1,21 +1,112 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `cotejo machine`: what on this machine can turn a comparison round, with a verdict and a cure.
+// Properties of a host that may distort comparisons, each with a verdict and a cure.
 #define _GNU_SOURCE // affinity of threads
-#include "traps.h"
+#include "hazards.h"
 
-#include "core/machine.h"
-#include "core/moments.h"
-#include "core/node.h"
-#include "core/trap.h"
+#include "host.h"
+#include "moments.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+enum { STRINGS_LEAST = 4096 }; // less the C library never copies by the string instruction
+
+// Of the time of all cores: a tick in a second is no hazard.
+static const double TAKEN_SHARE = 0.01;
+
+static struct hazard hazard_of(const char *name, bool known, bool caught, const char *cure) {
+    struct hazard hazard = {.verdict = !known   ? "not known"
+                                       : caught ? cure
+                                                : "sound",
+                            .caught = known && caught};
+    snprintf(hazard.name, sizeof hazard.name, "%s", name);
+    snprintf(hazard.found, sizeof hazard.found, "-");
+    return hazard;
+}
+
+struct hazard hazard_pit(const struct pit *pit) {
+    struct hazard hazard = hazard_of(
+        "", pit->size > 0, pit->ratio >= PIT_RATIO,
+        pit->size < STRINGS_LEAST ? "a pit: compare at equal layouts only"
+                                  : "a pit: compare at equal layouts only; try "
+                                    "GLIBC_TUNABLES=glibc.cpu.x86_rep_movsb_threshold=1073741824");
+    snprintf(hazard.name, sizeof hazard.name, "memcpy of %zu KiB", pit->size >> 10);
+    if (pit->size)
+        snprintf(hazard.found, sizeof hazard.found, "worst %.2f times, %zu B further", pit->ratio,
+                 pit->offset);
+    return hazard;
+}
+
+struct hazard hazard_huge_pages(const char *setting) {
+    struct hazard hazard =
+        hazard_of("transparent huge pages", true, strcmp(setting, "always") == 0,
+                  "large buffers get them by luck: set `madvise` in "
+                  "/sys/kernel/mm/transparent_hugepage/enabled");
+    snprintf(hazard.found, sizeof hazard.found, "%s", setting);
+    return hazard;
+}
+
+static void tell_taken(struct hazard *hazard, double taken_s, double in_s) {
+    if (!isnan(taken_s))
+        snprintf(hazard->found, sizeof hazard->found, "%.2f s in %.2f s", taken_s, in_s);
+}
+
+struct hazard hazard_steal(double stolen_s, double in_s, long cores) {
+    struct hazard hazard =
+        hazard_of("steal", !isnan(stolen_s), stolen_s > TAKEN_SHARE * in_s * (double)cores,
+                  "the hypervisor gives cores to others: take many launches in "
+                  "blocks, or cores of your own");
+    tell_taken(&hazard, stolen_s, in_s);
+    return hazard;
+}
+
+struct hazard hazard_throttled(double throttled_s, double in_s) {
+    struct hazard hazard =
+        hazard_of("throttled", !isnan(throttled_s), throttled_s > TAKEN_SHARE * in_s,
+                  "the quota stops the ranks: ask for more cores, or fewer ranks");
+    tell_taken(&hazard, throttled_s, in_s);
+    return hazard;
+}
+
+struct hazard hazard_quota(double quota_cores, long cores) {
+    struct hazard hazard =
+        hazard_of("quota", true, quota_cores < (double)cores,
+                  "less than the cores that are seen: ranks that wait actively use "
+                  "it up; ask for whole cores");
+    if (isinf(quota_cores))
+        snprintf(hazard.found, sizeof hazard.found, "none");
+    else
+        snprintf(hazard.found, sizeof hazard.found, "%.2f cores", quota_cores);
+    return hazard;
+}
+
+struct hazard hazard_load(double load) {
+    struct hazard hazard = hazard_of("load of the last minute", load >= 0, load >= 1,
+                                     "others are running: wait for them, or measure elsewhere");
+    snprintf(hazard.found, sizeof hazard.found, "%.2f", load);
+    return hazard;
+}
+
+void hazard_describe(const struct hazard *hazard, struct json *json) {
+    if (!hazard->caught)
+        return;
+    json_open(json, '{');
+    json_name(json, "trap");
+    json_string(json, hazard->name);
+    json_name(json, "found");
+    json_string(json, hazard->found);
+    json_name(json, "cure");
+    json_string(json, hazard->verdict);
+    json_close(json, '}');
+}
+
+#ifndef COTEJO_SIMULATED // simulated ranks have no threads and cores of their own
 enum { STRETCHES = 64, STRETCH_TRIPS = 200, SPINS = 1024, PAIRS_MOST = 4, STRETCHES_LEAST = 8 };
 
 // What two threads pass to and fro, each number on a line of its own.
@@ -106,8 +197,8 @@ static void line(FILE *out, const char *what, const char *found, const char *ver
     fprintf(out, "%-22s %-38s %s\n", what, found, verdict);
 }
 
-static void tell(FILE *out, struct trap trap) {
-    line(out, trap.name, trap.found, trap.verdict);
+static void tell(FILE *out, struct hazard hazard) {
+    line(out, hazard.name, hazard.found, hazard.verdict);
 }
 
 // Each size at every 8 bytes of a page; sizes that libraries copy in one piece.
@@ -116,7 +207,7 @@ static void tell_copies(FILE *out) {
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct pit pit = pit_find(memcpy, &sizes[i], 1, 8, false);
         if (pit.size)
-            tell(out, trap_pit(&pit));
+            tell(out, hazard_pit(&pit));
         else
             line(out, "memcpy", "-", "not known: no memory");
     }
@@ -157,11 +248,11 @@ static void tell_system(FILE *out, const struct machine_counts *before, double s
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     char setting[16];
     machine_huge_pages("", setting, sizeof setting);
-    tell(out, trap_huge_pages(setting));
-    tell(out, trap_steal(now.steal_s - before->steal_s, since_s, cores));
-    tell(out, trap_throttled(now.throttled_s - before->throttled_s, since_s));
-    tell(out, trap_quota(machine_quota(""), cores));
-    tell(out, trap_load(node_load()));
+    tell(out, hazard_huge_pages(setting));
+    tell(out, hazard_steal(now.steal_s - before->steal_s, since_s, cores));
+    tell(out, hazard_throttled(now.throttled_s - before->throttled_s, since_s));
+    tell(out, hazard_quota(machine_quota(""), cores));
+    tell(out, hazard_load(node_load()));
 }
 
 int machine_command(FILE *out) {
@@ -173,3 +264,4 @@ int machine_command(FILE *out) {
     tell_system(out, &before, machine_seconds() - begin_s);
     return 0;
 }
+#endif
