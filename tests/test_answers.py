@@ -2,7 +2,9 @@
 """The answers beside a report are as their schema says, for questions of each kind."""
 
 import json
+import re
 import subprocess
+import tarfile
 
 import jsonschema
 import pytest
@@ -56,3 +58,36 @@ def test_the_answers_of_a_study_are_as_the_schema_says(tmp_path):
     # And the schema can fail.
     del card["orders"][0]["sizes"]
     assert not VALID.is_valid(found)
+
+
+# The session whose cards the pages show.
+SESSION = "local/20261121T200219Z"
+PRINT = """
+options(cotejo.cache = FALSE)
+study <- cotejo:::analyse("%s")
+writeLines(cotejo:::say_cards(cotejo:::answer(study$comparison, study)))
+"""
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory):
+    """The cards of the session as the terminal shows them: lines by title."""
+    folder = tmp_path_factory.mktemp("results")
+    with tarfile.open(families.REPO / f"data/reference/{SESSION}.tar.xz") as archive:
+        archive.extractall(folder / SESSION)
+    done = subprocess.run(["Rscript", "--vanilla", "-e", PRINT % folder], check=True,
+                          capture_output=True, text=True)
+    parts = re.findall(r"^(\S.*)\n((?:  .*\n)+)", done.stdout, re.M)
+    assert len(parts) > 3
+    return dict(parts)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/choose.md"])
+def test_a_page_shows_a_card_as_it_is_printed(page, printed):
+    """A line of three dots stands for lines that the page leaves out."""
+    text = (families.REPO / page).read_text()
+    blocks = [block.splitlines() for block in re.findall(r"^```\n(.*?)^```", text, re.M | re.S)]
+    (shown,) = [block for block in blocks if block[0] in printed]
+    pattern = "".join("(?:.*\n)*" if line.strip() == "..." else re.escape(line) + "\n"
+                      for line in shown[1:] if line != "report/report.html")
+    assert re.fullmatch(pattern, printed[shown[0]])
