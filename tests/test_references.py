@@ -2,6 +2,7 @@
 """References are prediction intervals over launches; what is outside of them is said."""
 
 import json
+import math
 import os
 import random
 import re
@@ -11,7 +12,7 @@ import sys
 import pytest
 
 from reframe_tests.harness.commands import write_references
-from reframe_tests.harness.launch import references
+from reframe_tests.harness.launch import ratios, references, sessions
 from reframe_tests.harness.model import families
 from tests import fake_mpi
 from tests.test_simulated import why_not as no_simulation
@@ -244,3 +245,118 @@ def test_a_launch_outside_of_its_references_is_a_failure_of_performance(tmp_path
     assert "pingpong 1 B=1.0 us, expected 0.5 (l=-inf, u=0.5)" in said
     (path,) = (tmp_path / "results/fake/next").glob("*.001.json")
     assert json.loads(path.read_text())["status"] == "ok"
+
+
+def blocks_of(session, count, times, noise=0.0, draw=None):
+    """Launches of libraries in blocks of a session; `times`: library -> time (s) of 1 B."""
+    for block in range(1, count + 1):
+        for mpi, time in times.items():
+            shown = time * math.exp(draw.gauss(0, noise)) if draw else time
+            yield {**record(block, {1: shown}, cell=f"pingpong_quick.{mpi}.shm.near",
+                            session=session), "status": "ok",
+                   "asked": {"session": session, "scale": "quick", "mpi": mpi, "launch": block,
+                             "test": "pingpong_quick", "transport": "shm", "placement": "near",
+                             "hosts": 1, "ranks": 2, "settings": {}, "parameters": {}}}
+
+
+def past(noise=0.02, sessions=5):
+    draw = random.Random(3)
+    return [one for day in range(sessions)
+            for one in blocks_of(f"day {day}", 2, {"a": 1e-6, "b": 2e-6}, noise, draw)]
+
+
+A, B = "pingpong_quick.a.shm.near", "pingpong_quick.b.shm.near"
+
+
+def test_ratios_of_two_libraries_are_references_without_unit():
+    found = ratios.compute(past())
+    assert {(cell, over) for cell in found for over in found[cell]} == {(A, B), (B, A)}
+    known = found[B][A]
+    usual = known["usual"]["pingpong 1 B pairs=1"]
+    assert usual == pytest.approx(2, rel=0.05) and known["sessions"] == 5
+    assert 1.5 < known["limits"]["small"] < 1.7
+    # The clock of another machine is three times as slow: nothing is different.
+    slow = [{**one, "summary": [{**row, "min_s": 3 * row["min_s"]} for row in one["summary"]]}
+            for one in past()]
+    assert ratios.compute(slow)[B][A]["usual"]["pingpong 1 B pairs=1"] == pytest.approx(usual)
+
+
+def test_ratios_need_three_sessions_and_equal_settings():
+    assert ratios.compute(past(sessions=2)) == {}
+    other = [{**one, "asked": {**one["asked"], "settings": {"x": one["asked"]["mpi"]}}}
+             for one in past()]
+    assert ratios.compute(other) == {}
+
+
+def test_a_layer_below_is_a_denominator_and_has_none():
+    layered = [{**one, "asked": {**one["asked"], "mpi": "sockets", "test": "transport_quick"}}
+               if one["asked"]["mpi"] == "a" else one for one in past()]
+    assert {(cell, over) for cell, found in ratios.compute(layered).items()
+            for over in found} == {(B, A)}
+
+
+def judged(monkeypatch, folder, launches):
+    """The lines on the ratios of launches, each judged after those before it."""
+    found = ratios.compute(past())
+    monkeypatch.setattr(ratios, "load", lambda site: found)
+    monkeypatch.setattr(sessions, "session_folder", lambda: folder)
+    lines = []
+    for one in launches:
+        lines += ratios.slower(one, sessions.cell_of(one))
+        (folder / f"{one['id']}.json").write_text(json.dumps(one))
+    return lines
+
+
+def test_a_slower_library_is_named_and_twenty_sessions_without_one_are_silent(
+        monkeypatch, tmp_path):
+    draw = random.Random(5)
+    for number in range(20):
+        (tmp_path / str(number)).mkdir()
+        assert judged(monkeypatch, tmp_path / str(number), blocks_of(
+            "new", 10, {"a": 3e-6, "b": 6e-6}, 0.05, draw)) == []
+    (line,) = judged(monkeypatch, tmp_path, blocks_of("slow", 1, {"a": 3e-6, "b": 12e-6}))
+    assert re.match(r"messages below 4096 B take (1\.9\d|2\.0\d) times their usual share of "
+                    r"the time of a, at most 1\.[5-7]\d* is usual \(10 launches of 5 sess", line)
+
+
+#: What a copy of the project's tree adds to its ping-pongs: a library whose calls are slow.
+SLOWER = '''
+    @run_before("run", always_last=True)
+    def slow_down(self):
+        if self.family.name == "openmpi" and "{slowdown}" != "0":
+            self.env_vars["COTEJO_SLOW"] = "{slowdown}"
+            self.executable_opts = [adapter.preloading(self.family, "slow"), self.executable,
+                                    *self.executable_opts]
+            self.executable = "env"
+'''
+
+
+@pytest.mark.skipif(not fake_mpi.REFRAME.exists(), reason="no stack: `make stack`")
+@pytest.mark.parametrize("site", ["local", "virtual-ethernet"])
+def test_a_slower_library_fails_the_shipped_references(own_tree, site):
+    """Real launches, with and without an injected slowdown of 1 ms for each call of Open MPI."""
+    place = {"local": ("--system=local", "transport=shm"),
+             "virtual-ethernet": ("--system=virtual-ethernet:gigabit-2", "transport=tcp")}[site]
+    if site != "local" and os.geteuid():
+        pytest.skip("virtual hosts need root")
+    path = own_tree / "reframe_tests/p2p.py"
+    text = path.read_text().replace(
+        "from .harness.foreign import imb_tables\n",
+        "from reframe.core.builtins import run_before\n"
+        "from .harness.foreign import adapter, imb_tables\n")
+    ended = {}
+    for slowdown in ("0", "fixed:1e-3"):
+        slower = "    main_job = True\n" + SLOWER.format(slowdown=slowdown)
+        path.write_text(text.replace("    main_job = True\n", slower, 1))
+        done = subprocess.run(
+            [str(fake_mpi.REFRAME), "-r", "-c", str(path), place[0], "-n",
+             f"^pingpong_quick.*{place[1]}", "-p", "(mpich|openmpi)", "--performance-report",
+             f"--prefix={own_tree / 'stage'}"],
+            cwd=own_tree, text=True, capture_output=True, timeout=200,
+            env={**variables(own_tree), "COTEJO_SITE": site})
+        ended[slowdown] = done.returncode, done.stdout
+    assert ended["0"][0] == 0, ended["0"][1][-3000:]
+    status, said = ended["fixed:1e-3"]
+    assert status != 0 and "test failed during 'performance'" in said, said[-3000:]
+    assert re.search(r"slower than the references: .*messages below 4096 B take \d+\.\d\d times "
+                     r"their usual share of the time of mpich", said), said[-3000:]

@@ -5,7 +5,7 @@ import reframe.utility.sanity as sn
 from reframe.core.builtins import run_before
 from reframe.core.pipeline import RegressionTestPlugin
 
-from ..harness.launch import references
+from ..harness.launch import ratios, references
 
 
 class Usual(RegressionTestPlugin):
@@ -20,7 +20,10 @@ class Usual(RegressionTestPlugin):
         if self.is_dry_run():
             return  # there is no launch
         times, usual = references.figures(self.record, self.cell)
-        for name, time_us in times.items():
-            self.perf_variables[name] = sn.make_performance_function(sn.defer(time_us), "us")
+        shares, limits = ratios.figures(self.record, self.cell)
+        for name, value in {**times, **shares}.items():
+            unit = "us" if name in times else "1"
+            self.perf_variables[name] = sn.make_performance_function(sn.defer(value), unit)
+        usual = {**usual, **limits}
         if usual:
             self.reference = {"$index": ("cell",), self.cell: usual}

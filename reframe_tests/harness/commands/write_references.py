@@ -3,7 +3,7 @@
 
 import sys
 
-from ..launch import references, sessions
+from ..launch import ratios, references, sessions
 from ..machine import disk
 from ..model import sites
 from . import shared
@@ -26,10 +26,13 @@ def main():
     if wrong:
         print(f"references: {len(wrong)} files were left out", file=sys.stderr)
     cells = references.compute(references.usable(records))
-    if not cells:
+    relative = ratios.compute(references.usable(records))
+    if not cells and not relative:
         return f"references: {references.too_few(site, references.usable(records))}"
     disk.write_json(folder / "references.json",
-                    {"schema": references.SCHEMA, "written": sessions.utc(), "cells": cells})
+                    {"schema": references.SCHEMA, "written": sessions.utc(), "cells": cells,
+                     "ratios": relative})
     print(f"references: {len(cells)} cells, {sum(len(c['groups']) for c in cells.values())} "
-          f"intervals in {folder / 'references.json'}")
+          f"intervals, {sum(map(len, relative.values()))} ratios of libraries in "
+          f"{folder / 'references.json'}")
     return 0

@@ -14,6 +14,7 @@ from . import (
     fingerprint,
     launches,
     planning,
+    ratios,
     references,
     sessions,
     twins,
@@ -100,7 +101,12 @@ def record(test):
     if found["status"] == "ok" and test.launch == sessions.WARM_UP:
         found.update(status="warm-up", reason="the machine warms up; in no statistic")
     found = launches.as_documented(found, test.cell)
-    beside = references.against(found, test.cell) if found["status"] == "ok" else None
+    beside = None
+    if found["status"] == "ok":
+        beside = references.against(found, test.cell)
+        if ratios.load(None).get(test.cell):
+            beside = {**(beside or {"stale": "", "slower": [], "faster": []}),
+                      "ratios": ratios.slower(found, test.cell)}
     found["references"] = beside
     publish(found, stage, test.cell)
     if said := references.unusual(beside):

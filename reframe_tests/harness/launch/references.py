@@ -195,9 +195,9 @@ def by_how_much(median, known):
 def unusual(beside):
     """Which times of a launch are unusually long beside its references (as `against` gives them),
     or ''. It takes a session of them to be a regression."""
-    if not beside or beside["stale"] or not beside["slower"]:
-        return ""
-    return f"slower than the references: {'; '.join(beside['slower'])}"
+    lines = [*([] if beside["stale"] else beside["slower"]), *beside.get("ratios", [])
+             ] if beside else []
+    return f"slower than the references: {'; '.join(lines)}" if lines else ""
 
 
 def figures(record, cell, site=None):
@@ -206,7 +206,7 @@ def figures(record, cell, site=None):
     it a launch is still usual (a share of it) and the unit. Empty where nothing is held against
     references."""
     beside, entry = record["references"], load(site).get(cell)
-    if not beside or beside["stale"]:
+    if not beside or beside["stale"] or not entry:
         return {}, {}
     times = {name: 1e6 * median for name, median in _groups(record).items()
              if name in entry["groups"]}
@@ -220,6 +220,6 @@ def summed(records):
     beside = [(r["id"], r["references"]) for r in records if r.get("references")]
     stale = collections.Counter(said["stale"] for _, said in beside if said["stale"])
     return [f"slower than the reference: {name}: {line}" for name, said in beside
-            if not said["stale"] for line in said["slower"]] + [
+            for line in [*([] if said["stale"] else said["slower"]), *said.get("ratios", [])]] + [
         f"references of {count} launches are stale ({what}); `make references` renews them"
         for what, count in stale.items()]

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ratios between times of two libraries, whose references hold across machines.
+
+A ratio is the shortest time of one launch over that of a launch of another library, or of the
+layer below, in the same block with everything else equal. A launch is compared by its deviation:
+the median, over the sizes of a range, of its ratios over the usual ones. Both depend less on a
+busy machine than medians and single sizes do.
+"""
+
+import collections
+import functools
+import itertools
+import json
+import statistics
+
+from ..machine import disk
+from ..model import sites
+from . import references, sessions
+
+#: Layers below MPI: every test of theirs with the same operation is a denominator.
+LAYERS = ("sockets",)
+#: Sessions and launches that a reference needs.
+FEWEST_SESSIONS, FEWEST = 3, 5
+#: The limit of a deviation is so many times the largest one of the reference's launches.
+FACTOR = 1.5
+#: The size (B) at which the range of large messages begins.
+LARGE = 4096
+RANGES = {"small": f"messages below {LARGE} B", "large": f"messages from {LARGE} B on"}
+
+
+def _block(record):
+    """What two launches have in common if their ratio is of use."""
+    asked = record["asked"]
+    return json.dumps([asked.get(name) for name in (
+        "session", "partition", "transport", "placement", "hosts", "ranks", "launch", "settings",
+        "parameters")], sort_keys=True)
+
+
+def _comparable(record, other):
+    (mpi, test), (other_mpi, other_test) = (
+        (one["asked"].get("mpi"), one["asked"].get("test")) for one in (record, other))
+    return mpi != other_mpi and mpi not in LAYERS and (test == other_test or other_mpi in LAYERS)
+
+
+def _of(record, other):
+    """The ratios of two launches: range of sizes -> name of the group -> ratio."""
+    below = {references.group_name(row): row["min_s"] for row in other["summary"] if row["n"]}
+    found = {name: {} for name in RANGES}
+    for row in record["summary"]:
+        name = references.group_name(row)
+        if row["n"] and row["min_s"] and below.get(name):
+            found["small" if row["bytes"] < LARGE else "large"][name] = row["min_s"] / below[name]
+    return found
+
+
+def _deviations(found, usual):
+    """Range -> median of the ratios over the usual ones."""
+    shares = {part: [ratio / usual[name] for name, ratio in ratios.items() if name in usual]
+              for part, ratios in found.items()}
+    return {part: statistics.median(values) for part, values in shares.items() if values}
+
+
+def compute(records):
+    """Cell -> cell of the denominator -> reference, from descriptions that are ok."""
+    blocks, pairs = collections.defaultdict(list), collections.defaultdict(list)
+    for record in records:
+        blocks[_block(record)].append(record)
+    for launches in blocks.values():
+        for one, other in itertools.permutations(launches, 2):
+            if _comparable(one, other):
+                pairs[sessions.cell_of(one), sessions.cell_of(other)].append(
+                    (one["asked"]["session"], _of(one, other)))
+    known = collections.defaultdict(dict)
+    for (cell, over), found in sorted(pairs.items()):
+        seen = len({session for session, _ in found})
+        if seen >= FEWEST_SESSIONS and len(found) >= FEWEST:
+            known[cell][over] = {**_reference([ratios for _, ratios in found]),
+                                 "launches": len(found), "sessions": seen}
+    return dict(known)
+
+
+def _reference(found):
+    """The usual ratios, and the limits of deviations."""
+    values = collections.defaultdict(list)
+    for ratios in found:
+        for name, ratio in (pair for part in ratios.values() for pair in part.items()):
+            values[name].append(ratio)
+    usual = {name: statistics.median(several) for name, several in sorted(values.items())}
+    largest = dict.fromkeys(RANGES, 1.0)
+    for ratios in found:
+        for part, deviation in _deviations(ratios, usual).items():
+            largest[part] = max(largest[part], deviation)
+    return {"usual": usual, "limits": {part: FACTOR * most for part, most in largest.items()}}
+
+
+@functools.cache
+def load(site):
+    """The ratios of a site's references; {} where it has none."""
+    path = sites.site_folder(site) / "references.json"
+    return disk.read_json(path).get("ratios", {}) if path.exists() else {}
+
+
+def compared(record, cell, site=None):
+    """The deviations of a launch from its references: (library of the denominator, range,
+    deviation, reference). Launches of the block that come later have theirs to this one."""
+    for over, known in load(site).get(cell, {}).items():
+        other, _ = sessions.read_one(sessions.session_folder() / (
+            f"{sessions.launch_name(over, record['asked']['launch'])}.json"))
+        if other and other["status"] == "ok":
+            for part, deviation in _deviations(_of(record, other), known["usual"]).items():
+                yield other["asked"]["mpi"], part, deviation, known
+
+
+def slower(record, cell, site=None):
+    """One line for each deviation of a launch above its limit."""
+    return [f"{RANGES[part]} take {deviation:.2f} times their usual share of the time of {mpi}, "
+            f"at most {known['limits'][part]:.2f} is usual ({known['launches']} launches of "
+            f"{known['sessions']} sessions)"
+            for mpi, part, deviation, known in compared(record, cell, site)
+            if deviation > known["limits"][part]]
+
+
+def figures(record, cell, site=None):
+    """The deviations of a launch, and their limits, as ReFrame takes them."""
+    values, limits = {}, {}
+    for mpi, part, deviation, known in compared(record, cell, site):
+        name = f"{part} messages beside {mpi}"
+        values[name], limits[name] = deviation, (1, None, known["limits"][part] - 1, "1")
+    return values, limits
