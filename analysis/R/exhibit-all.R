@@ -159,7 +159,8 @@ best_of <- function(coverage) {
   rank <- match(coverage$state, c("drawn", "partly", "failed", "waiting"))
   enough <- coverage$class == "real >= 5" |
     coverage$class == "emulated" & coverage$n >= MIN_LAUNCHES
-  unique(coverage[order(rank, !enough %in% TRUE)], by = c("study", "exhibit"))[
+  stand_in <- coverage$class %in% "stand-in"
+  unique(coverage[order(rank, stand_in, !enough %in% TRUE)], by = c("study", "exhibit"))[
     unique(coverage[, c("study", "exhibit")]),
     on = c("study", "exhibit")
   ]
@@ -228,7 +229,10 @@ draw_exhibit <- function(exhibit, ground, launches, out_dir, overlays = read_ove
       save_exhibit(drawn, exhibit, name, printed, out_dir)
     }
   }
-  coverage_row(spec, ground, state, lacks, exhibit$summary, launches)
+  coverage_row(
+    spec, ground, state, lacks, exhibit$summary, launches,
+    length(lone_columns(exhibit, ground, contrast_of(exhibit))) > 0L
+  )
 }
 
 #' The levels that an exhibit compares and that no launch has, when fewer than two are there.
@@ -269,8 +273,10 @@ file_of_exhibit <- function(spec, ground) {
 #'
 #' @param summary launch summaries that it was drawn from; `NULL`: none.
 #' @param launches of the dataset, which say when they began.
+#' @param stand_in whether what is drawn lacks the contrast of the study.
 #' @noRd
-coverage_row <- function(spec, ground, state, lacks, summary = NULL, launches = NULL) {
+coverage_row <- function(spec, ground, state, lacks, summary = NULL, launches = NULL,
+                         stand_in = FALSE) {
   # Not whole rows, of hundreds of columns.
   keys <- unique(summary$key)
   there <- is_drawn(state) && length(keys) > 0L
@@ -279,7 +285,7 @@ coverage_row <- function(spec, ground, state, lacks, summary = NULL, launches = 
   data.table(
     study = spec$study, exhibit = spec$exhibit, ground = ground,
     file = file_of_exhibit(spec, ground), kind = spec$kind, title = spec$title, state = state,
-    class = class_of_exhibit(state, ground, n, spec$circular),
+    class = class_of_exhibit(state, ground, n, spec$circular, stand_in),
     launches = if (there) length(keys) else 0L, n = n,
     date = if (length(begun)) substr(max(begun), 1L, 10L) else "",
     sites = toString(distinct_sorted(summary$site)),
@@ -301,17 +307,30 @@ lone_values <- function(exhibit, ground = GROUNDS[[1L]]) {
     return(NULL)
   }
   apart <- unlist(exhibit$arguments[c("panel", "rows", "columns")])
-  columns <- setdiff(
-    c(
-      argument(exhibit, "series"), argument(exhibit, "x"), compared_in(exhibit, NULL),
-      if (ground == GROUNDS[[1L]]) intersect(c("mpi", "transport"), apart)
-    ),
-    c("bytes", names(exhibit$spec$filter[[1L]]), if (ground == "simulated") "mpi")
+  columns <- c(
+    contrast_of(exhibit), if (ground == GROUNDS[[1L]]) intersect(c("mpi", "transport"), apart)
   )
-  lone <- Filter(function(column) uniqueN(exhibit$summary[[column]]) == 1L, columns)
-  unlist(lapply(lone, function(column) {
+  unlist(lapply(lone_columns(exhibit, ground, columns), function(column) {
     paste0("another ", if (column %in% names(COUNTED)) "number of ", word_of_column(column))
   }))
+}
+
+# The columns that make the contrast of an exhibit: what it compares, its series and its axis.
+contrast_of <- function(exhibit) {
+  c(argument(exhibit, "series"), argument(exhibit, "x"), compared_in(exhibit, NULL))
+}
+
+#' Those of some columns of which all launches of an exhibit have the same value, although the
+#' exhibit asks for no value of them.
+#' @noRd
+lone_columns <- function(exhibit, ground, columns) {
+  if (!NROW(exhibit$summary)) {
+    return(character())
+  }
+  columns <- setdiff(
+    columns, c("bytes", names(exhibit$spec$filter[[1L]]), if (ground == "simulated") "mpi")
+  )
+  Filter(function(column) uniqueN(exhibit$summary[[column]]) == 1L, columns)
 }
 
 #' What an exhibit without launches waits for, and the command that measures it.

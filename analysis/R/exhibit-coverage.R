@@ -15,15 +15,18 @@ EXHIBIT_CLASSES <- c(
   `real >= 5` = "%d from at least five real launches of each configuration",
   real = "%d from fewer real launches", emulated = "%d from emulated hosts or networks",
   simulated = "%d from simulations only",
+  `stand-in` = "%d stand-ins",
   circular = "%d from simulations of machines that were fitted to the numbers of the study",
   printed = "%d from printed numbers", failed = "%d failed", waiting = "%d waiting for launches"
 )
 
-class_of_exhibit <- function(state, ground, n, circular) {
+class_of_exhibit <- function(state, ground, n, circular, stand_in = FALSE) {
   if (!is_drawn(state)) {
     state
   } else if (is.na(n)) {
     "printed"
+  } else if (stand_in) {
+    "stand-in"
   } else if (ground == "measured") {
     if (n >= MIN_LAUNCHES) "real >= 5" else "real"
   } else if (ground == "simulated" && circular) {
@@ -48,19 +51,28 @@ fewest_launches <- function(summary) {
 #' The coverage in a sentence: the published exhibits by class.
 #' @noRd
 say_classes <- function(coverage) {
-  best <- best_of(coverage)[study != "cotejo"]
+  all <- best_of(coverage)[study != "cotejo"]
+  best <- all[class != "stand-in"]
   count <- table(factor(best$class, names(EXHIBIT_CLASSES)))
   parts <- sprintf(EXHIBIT_CLASSES, as.integer(count))[count > 0L]
   five <- sum(best$class == "emulated" & best$n >= MIN_LAUNCHES)
   parts <- sub("(.*emulated.*)", sprintf("\\1 (%d from at least five launches)", five), parts)
-  sprintf(
+  said <- sprintf(
     paste(
       "The data draw %d of the %d published figures and tables of %d studies,",
       "%d of them in part: %s."
     ),
-    sum(is_drawn(best$state)), nrow(best), uniqueN(best$study), sum(best$state == "partly"),
+    sum(is_drawn(best$state)), nrow(all), uniqueN(all$study), sum(best$state == "partly"),
     paste(parts, collapse = "; ")
   )
+  others <- nrow(all) - nrow(best)
+  if (others) {
+    said <- sprintf(
+      "%s %s: only one level of the factor or parameter that the study varies was measured.",
+      said, count_of(others, "other exhibit is a stand-in", "other exhibits are stand-ins")
+    )
+  }
+  said
 }
 
 #' Write what a dataset covers where readers look for it.

@@ -86,6 +86,13 @@ test_that("the sentence on coverage counts each exhibit once, by its best class"
     "1 from at least five real launches of each configuration; 3 from emulated hosts or networks",
     "(2 from at least five launches); 1 waiting for launches."
   ))
+  # What lacks the contrast of the study does not count as its exhibit, and gives way.
+  coverage <- rbind(
+    coverage, row("a", "3", "partly", "stand-in", 9L), row("b", "2", "partly", "stand-in", 6L)
+  )
+  said <- say_classes(coverage)
+  expect_match(said, "^The data draw 4 of the 6 published figures and tables of 2 studies, 1 of")
+  expect_match(said, "[.] 1 other exhibit is a stand-in: only one level of the factor")
 })
 
 test_that("claims that are circular are of exhibits that say so", {

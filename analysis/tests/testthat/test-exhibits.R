@@ -196,6 +196,7 @@ test_that("a lone MPI or transport in the panels of real machines is missed, and
   lone <- state(design, arguments = panels, filter = "operation=*")
   expect_identical(lone$state, "partly")
   expect_identical(lone$lacks, "another transport")
+  expect_identical(lone$class, "real >= 5")
   lone <- state(design[mpi == "mpich"], arguments = panels, filter = "operation=*")
   expect_identical(lone$lacks, "another MPI, another transport")
   # Where its own filter asks for one, nothing is missed.
@@ -212,6 +213,8 @@ test_that("a lone MPI or transport in the panels of real machines is missed, and
     expect_identical(state(unreal, arguments = panels, filter = "operation=*")$state, "drawn")
     lone <- state(unreal[mpi == "mpich"], arguments = "series=mpi", filter = "operation=*")
     expect_identical(lone$state, if (startsWith(label, "simulated")) "drawn" else "partly")
+    # It varies nothing of what the exhibit compares.
+    expect_identical(lone$class, if (startsWith(label, "simulated")) "simulated" else "stand-in")
   }
 })
 
