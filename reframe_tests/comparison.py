@@ -30,7 +30,7 @@ from .harness.launch import planning, scales, sessions
 from .harness.launch.request import CannotBeError, Request
 from .harness.machine import disk
 from .harness.model import families
-from .harness.study import blocks, plans
+from .harness.study import blocks, ending, plans
 
 
 class Row(RegressionTestPlugin):
@@ -93,11 +93,11 @@ def configurations():
                         test.__name__, environ.name, params, values, partition)
 
 
-def rows(seed, blocks):
+def rows(seed, numbers):
     """All launches: (block, configuration), block after block in an order of its own. ReFrame runs
     tests in the order in which they are made."""
     found = list(configurations())
-    for block in blocks:
+    for block in numbers:
         yield from ((block, one) for one in random.Random(seed + block).sample(found, len(found)))
 
 
@@ -128,16 +128,13 @@ def begin(found):
 
 
 def finish():
-    """When ReFrame has ended: what is missing, and the report's path as the last line. A launch
-    that failed keeps ReFrame from running the test that writes it: then it is written here."""
+    """Ends the session as `make study` does, which continues it if launches are missing or lost;
+    the report's path is the last line. A launch that failed keeps ReFrame from running the test
+    that writes the report: then it is written here."""
     plan = disk.read_json(plans.plan_file())
     plan["reframe_s"] = round(time.monotonic() - STARTED[0], 3)
-    left = sum(len(blocks.missing(plan, block)) for block in BLOCKS)
-    if not left:
-        plan["finished"] = sessions.utc()
-    plans.write_plan(plan)
-    if left:
-        print(f"{left} launches are missing; `make study` goes on with them")
+    owed, _ = blocks.further_block(plan)
+    ending.finish(plan, f"launches of {len(owed)} cells were lost" if owed else "")
     if not sessions.launch_files(sessions.session_folder()):
         return
     try:

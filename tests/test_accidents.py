@@ -286,7 +286,7 @@ def test_accidents_in_a_row_stop_the_study(faked):
     assert len(ran) == 2
     status, lines = ending.account(plan, reason)
     assert status == ending.INCOMPLETE
-    assert reason in lines[-1] and lines[-1].endswith("start again to go on")
+    assert reason in lines[-1] and lines[-1].endswith("`make study` continues it")
 
 
 def test_launches_that_leave_no_word_are_tried_so_often_and_no_more(faked):

@@ -4,6 +4,7 @@
 import collections
 import itertools
 import json
+import re
 import time
 
 import pytest
@@ -60,6 +61,22 @@ def test_blocks_in_an_order_of_their_own_and_the_report_at_the_end(site):
     assert len({tuple(sorted(block)) for block in drawn}) == 1
     run(site, "-r")
     assert len({r["asked"]["session"] for r in launches(site)}) == 2  # a second one adds launches
+
+
+def test_a_bare_run_ends_as_a_study_does(site):
+    """Lost launches were named by `make study` only."""
+    text = (site.prefix / "bin/mpirun").read_text()
+    executable(site.prefix / "bin/mpirun", text.replace(
+        "import json", "import os, signal, sys\n'pingping' in ' '.join(sys.argv) and "
+        "os.kill(os.getpid(), signal.SIGKILL)\nimport json", 1))
+    output = run(site, "-r")
+    assert re.search(r"study: lost to accidents: 3 of pingping_quick\.intel-mpi\.shm", output), (
+        output[-3000:])
+    (plan,) = (site.folder / "results/fake").glob("*/session.json")
+    plan = json.loads(plan.read_text())
+    assert plan["ended"] == "incomplete" and not plan["finished"]
+    assert output.splitlines()[-2].endswith(
+        "is incomplete: launches of 2 cells were lost; `make study` continues it")
 
 
 def test_a_launch_that_fails_costs_no_report(site):

@@ -57,7 +57,7 @@ def account(plan, stopped):
                    f"{sessions.launch_name(lost[0][1], lost[0][0])}")
     if stopped or given_up:
         more = f"incomplete: {stopped or 'accidents cost more than could be measured again'}"
-        return INCOMPLETE, [*lines, f"session {folder} is {more}; start again to go on"]
+        return INCOMPLETE, [*lines, f"session {folder} is {more}; `make study` continues it"]
     unused = sum(r["status"] not in ("ok", "warm-up") for r in found)
     lines.append(f"session {folder} is complete: {len(plan['cells'])} cells, {plan['blocks']} "
                  f"blocks, {unused} launches not used")
