@@ -6,13 +6,14 @@
 #' @param results_dir as for [read_results()].
 #' @param session names of sessions to choose from, see [choose_sessions()].
 #' @param delta margin of equivalence.
+#' @param brief whether the account of sessions and forecasts are left out: figures show neither.
 #' @return list: `results` (what [read_results()] returned), `launches` (all), `account` (of the
 #'   sessions, see [choose_sessions()]), `whole` (summaries of all launches, with the columns
 #'   `COMPARED` of these), `summary` (of those used, with the columns of `narrow()`), `medians`,
 #'   `comparison` and its `pairs` ([pairs_of()]), `differing` ([differing_pairs()]), `drift`, the
 #'   settings, and `merits` ([with_merits()]).
 #' @noRd
-compare_results <- function(results_dir, session = NULL, delta = 0.03) {
+compare_results <- function(results_dir, session = NULL, delta = 0.03, brief = FALSE) {
   message("reading ", results_dir)
   results <- read_study(results_dir)
   launches <- results$launches
@@ -28,16 +29,23 @@ compare_results <- function(results_dir, session = NULL, delta = 0.03) {
   }
   message("summarising ", count_of(sum(launches$status == "ok"), "launch", "launches"))
   whole <- summarise_launches(results, COMPARED)
-  chosen <- choose_sessions(whole, session = session)
+  chosen <- if (brief) {
+    list(rows = choose_states(whole, SIDES, session)$used)
+  } else {
+    choose_sessions(whole, session = session)
+  }
   summary <- keep_rows(narrow(whole), which(chosen$rows))
   summary <- with_algorithms(summary, launches)
   message("comparing")
   pairs <- pairs_of(summary, strata_of(summary, "mpi", character(), character()), "mpi")
   with_merits(list(
-    results = results, launches = launches, account = account_with(chosen$account, launches),
+    results = results, launches = launches,
+    account = if (!brief) account_with(chosen$account, launches),
     whole = whole, summary = summary,
     medians = algorithms_beside(summarise_configurations(summary), summary),
-    comparison = algorithms_beside(compare_pairs(pairs, delta), summary, "mpi"), pairs = pairs,
+    comparison = algorithms_beside(
+      compare_pairs(pairs, delta, forecast = !brief), summary, "mpi"
+    ), pairs = pairs,
     differing = pairs_that_differ(pairs),
     drift = drift_of_blocks(summary), delta = delta
   ))

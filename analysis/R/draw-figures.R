@@ -129,10 +129,12 @@ leader_of_curves <- function(medians, best = "lowest", x = "bytes") {
 #' @param medians the same with `y_low` and `y_high`.
 #' @param scales of the panels: `free_y` gives each its own.
 #' @param columns of panels.
+#' @param most times the largest median of a panel at which intervals and ranges are cut.
 #' @param lines whether lines lead from point to point; a line needs two.
 #' @return a ggplot without axes' scales.
 #' @noRd
-draw_curves <- function(points, medians, scales = "fixed", columns = NULL, lines = TRUE) {
+draw_curves <- function(points, medians, scales = "fixed", columns = NULL, lines = TRUE,
+                        most = Inf) {
   # One line for all launches of a point: hundreds of figures with a mark for each launch would be
   # slow to draw and to open.
   ranges <- points[, c("panel", "level", "x", "y")]
@@ -141,12 +143,18 @@ draw_curves <- function(points, medians, scales = "fixed", columns = NULL, lines
     ranges[, c("y_low", "y_high") := list(min(y), max(y)), by = c("panel", "level", "x")]
   }
   ranges <- unique(ranges[y_low < y_high], by = c("panel", "level", "x"))
+  if (is.finite(most)) {
+    tops <- medians[, list(top = most * max(y, na.rm = TRUE)), by = "panel"]
+    ranges <- cut_at(ranges, tops)
+    medians <- cut_at(medians, tops)
+  }
   # A line needs two points, and leads through one configuration: one point at each place.
   several <- medians[, list(count = .N, places = uniqueN(x)), by = c("panel", "level")]
   several <- several[lines & count > 1L & count == places]
   joined <- copy(medians)[several, on = c("panel", "level"), nomatch = NULL]
   setorderv(joined, c("panel", "level", "x"))
   joined[, part := parts_of_line(x), by = c("panel", "level")]
+  joined <- joined[joined[, .I[.N > 1L], by = c("panel", "level", "part")]$V1]
   if (is.null(columns)) columns <- columns_of_panels(uniqueN(medians$panel))
   ggplot(medians, aes(x, y, colour = level)) +
     ggplot2::geom_linerange(
@@ -170,23 +178,32 @@ draw_curves <- function(points, medians, scales = "fixed", columns = NULL, lines
     theme_cotejo()
 }
 
+# Lines that end above the top of their panel end there.
+cut_at <- function(table, tops) {
+  if (!"y_high" %in% names(table)) {
+    return(table)
+  }
+  top <- tops$top[match(table$panel, tops$panel)]
+  copy(table)[, `:=`(y_low = pmin(y_low, top), y_high = pmin(y_high, top))]
+}
+
 # Two panels beside one another can be read best; more than six would not fit a page.
 columns_of_panels <- function(count) if (count < 3L) count else if (count > 6L) 3L else 2L
 
-#' Numbers of the parts of a line. No line leads over a gap that is more than four times as wide as
-#' the usual step: nothing was measured there.
+#' Numbers of the parts of a line. No line leads over a gap of more than two and a half times the
+#' usual step: nothing was measured there.
 #' @noRd
 parts_of_line <- function(x) {
   steps <- diff(if (all(x > 0)) log2(x) else x)
   if (length(steps) < 3L) {
     return(rep(1L, length(x)))
   }
-  c(1L, 1L + cumsum(steps > 4.5 * median(steps)))
+  c(1L, 1L + cumsum(steps > 2.5 * median(steps)))
 }
 
 # Titles of panels are broken where they are wider than one of so many panels in a row.
 fit_titles <- function(columns) {
-  width <- 92L %/% columns
+  width <- 82L %/% columns
   fit <- function(line) if (nchar(line) > width) strwrap(line, width) else line
   function(titles) {
     lines <- strsplit(as.character(titles), "\n", fixed = TRUE)

@@ -10,7 +10,7 @@
 #' @return the paths, invisibly. Prints progress, and the folder last.
 #' @export
 draw_figures <- function(results_dir, out_dir, session = NULL, pdf = FALSE) {
-  study <- compare_results(results_dir, session)
+  study <- compare_results(results_dir, session, brief = TRUE)
   names <- with_pdf(
     pdf, with_families(families_of(study$results$sessions), save_study(study, out_dir))
   )
@@ -41,7 +41,7 @@ draw_all <- function(results_dir, out_dir, session = NULL, published = NULL, pdf
 #' The `coverage`, and the names of the `figures` beside the exhibits.
 #' @noRd
 draw_all_anew <- function(results_dir, out_dir, session, published) {
-  study <- compare_results(results_dir, session)
+  study <- compare_results(results_dir, session, brief = TRUE)
   with_families(families_of(study$results$sessions), {
     names <- save_study(study, out_dir)
     coverage <- draw_all_exhibits(

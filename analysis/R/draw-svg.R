@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Draws a ggplot as SVG (svglite) or PDF (cairo). The number of panels decides the height.
 
-# Inches. The width is that of a page; `panel` is the height of a panel, `alone` that of a panel in
-# a figure with one row of them.
-FIGURE <- list(width = 7.2, panel = 1.65, alone = 2.45)
+# Inches. The width is that of a page, the height the most that a page has room for: rows of panels
+# become lower. `panel` is the height of a panel, `alone` that of a panel in a figure with one row
+# of them.
+FIGURE <- list(width = 7.2, height = 11.5, panel = 1.65, alone = 2.45)
 FONT <- "DejaVu Sans"
 # Where the font is missing, Verdana has the same widths.
 FONT_FAMILIES <- "\"DejaVu Sans\", Verdana, sans-serif"
@@ -95,11 +96,15 @@ lay_out <- function(plot) {
   built <- without_notes(ggplot2::ggplot_build(plot))
   grobs <- without_notes(ggplot2::ggplot_gtable(built))
   rows <- unique(grobs$layout$t[startsWith(grobs$layout$name, "panel")])
-  grobs$heights[rows] <- grid::unit(panel_height(built, grobs, length(rows)), "in")
-  list(
-    grobs = grobs, width = FIGURE$width, labels = plot$labels,
-    height = grid::convertHeight(sum(grobs$heights), "in", valueOnly = TRUE)
-  )
+  panel <- panel_height(built, grobs, length(rows))
+  grobs$heights[rows] <- grid::unit(panel, "in")
+  height <- grid::convertHeight(sum(grobs$heights), "in", valueOnly = TRUE)
+  excess <- height - FIGURE$height
+  if (excess > 0 && length(rows) > 1L && !isTRUE(grobs$respect)) {
+    grobs$heights[rows] <- grid::unit(panel - excess / length(rows), "in")
+    height <- FIGURE$height
+  }
+  list(grobs = grobs, width = FIGURE$width, labels = plot$labels, height = height)
 }
 
 #' The height of each panel. A plot with a fixed ratio keeps it; a discrete axis needs a line for

@@ -207,7 +207,11 @@ WHAT_RATIOS_SHOW <- paste(
 #' @noRd
 exhibit_error <- function(exhibit) {
   table <- error_ratios(exhibit)
-  table[, pair := paste(title_of(wrong), "/", title_of(right))]
+  # The title of an exhibit says what is wrong; of a panel, in which operation.
+  table[, pair := fifelse(
+    base_operation(wrong) == base_operation(right), base_operation(right),
+    paste(title_of(wrong), "/", title_of(right))
+  )]
   plot_ratios(table, exhibit, c("pair", "transport"), "ratio of times, wrong / right", paste(
     "Points: ratio of times over blocks, 1 where the error is none. Bars: 95 % interval within",
     "the question."

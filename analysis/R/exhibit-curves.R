@@ -48,14 +48,23 @@ plot_exhibit <- function(exhibit, x) {
   })
   # Panels of linear axes have each their own, or the slowest transport hides the others.
   free <- if (axes[[2L]] == "linear") "free_y" else "fixed"
-  plot <- draw_curves(placed$points, placed$medians, free) + axis$scale +
+  most <- if (axes[[2L]] == "linear") MOST_OF_RANGE else Inf
+  cut <- any(placed$points[, list(y = max(y)), by = "panel"][
+    placed$medians[, list(top = most * max(y)), by = "panel"], on = "panel"
+  ][, y > top], na.rm = TRUE)
+  plot <- draw_curves(placed$points, placed$medians, free, most = most) + axis$scale +
     y_axis(unit$axis, axes[[2L]]) +
     ggplot2::labs(
       title = with_finding(exhibit$spec$title, found),
-      caption = caption_of_exhibit(exhibit, WHAT_CURVES_SHOW, placed$medians$n)
+      caption = caption_of_exhibit(exhibit, paste(c(WHAT_CURVES_SHOW, if (cut) {
+        sprintf("Lines are cut at %d times the largest median of a panel.", MOST_OF_RANGE)
+      }), collapse = " "), placed$medians$n)
     )
   with_data(plot, tidy_data(placed$medians))
 }
+
+# On a linear axis one slow launch would press all others together.
+MOST_OF_RANGE <- 2L
 
 # The table behind a plot: without what only places things.
 tidy_data <- function(medians) {
@@ -102,7 +111,10 @@ axis_of <- function(x, values, scale) {
     )
   } else {
     list(
-      scale = ggplot2::scale_x_continuous(title, breaks = binary_breaks, labels = label),
+      scale = ggplot2::scale_x_continuous(
+        title,
+        breaks = linear_breaks(steps, sizes), labels = label
+      ),
       place = function(v, level) v
     )
   }
@@ -115,6 +127,11 @@ AXES <- c(
   offset = "bytes by which the destination begins further in its page"
 )
 AXES <- as.list(AXES)
+
+# A few values of a parameter are all labelled.
+linear_breaks <- function(steps, sizes) {
+  if (sizes || length(steps) > 6L) binary_breaks else steps
+}
 
 # Breaks on a linear axis of sizes: whole multiples of a power of two.
 binary_breaks <- function(limits) {
@@ -137,10 +154,16 @@ exhibit_values <- function(exhibit) {
     set(table, j = "x", value = at + apart)
   }
   # Nothing leads from one operation to the next: no line.
-  plot <- draw_curves(tables$points, tables$medians, "free_y", lines = FALSE) +
+  columns <- columns_of_panels(uniqueN(tables$medians$panel))
+  labels <- gsub(" ", "\n", levels(names), fixed = TRUE)
+  widest <- max(nchar(unlist(strsplit(labels, "\n", fixed = TRUE))))
+  # Labels that do not fit beside one another stand upright.
+  wide <- widest * length(labels) * columns > LEGEND_WIDTH
+  plot <- draw_curves(tables$points, tables$medians, "free_y", columns, lines = FALSE) +
     ggplot2::scale_x_continuous(
       NULL,
-      breaks = seq_along(levels(names)), labels = gsub(" ", "\n", levels(names), fixed = TRUE),
+      breaks = seq_along(levels(names)), labels = if (wide) levels(names) else labels,
+      guide = if (wide) ggplot2::guide_axis(angle = 90) else ggplot2::guide_axis(),
       limits = c(0.5, nlevels(names) + 0.5)
     ) +
     y_axis(unit$axis, "linear") +

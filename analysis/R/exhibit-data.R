@@ -134,6 +134,10 @@ exhibit_data <- function(spec, summary, rows, results = NULL, published = NULL) 
   if ("measure" %in% unlist(spec$arguments)) summary <- by_median_and_least(summary)
   medians <- summarise_configurations(summary)
   if ("protocol" %in% unlist(spec$arguments)) summary <- add_protocol(summary)
+  if ("packing" %in% unlist(spec$arguments)) {
+    set(summary, j = "datatype", value = sub("^[^-]*-([^-]*)-.*$", "\\1", summary$operation))
+    set(summary, j = "packing", value = sub("^.*-", "", summary$operation))
+  }
   list(
     spec = spec, arguments = spec$arguments[[1L]], summary = summary, medians = medians,
     results = results, published = published
@@ -153,6 +157,10 @@ with_unset <- function(summary, arguments) {
 #' @noRd
 by_median_and_least <- function(summary) {
   summary <- copy(summary)[, measure := rep("median", .N)]
+  # Where nothing disturbs, the two are one.
+  if (isTRUE(all(summary$min_s == summary$median_s))) {
+    return(summary)
+  }
   least <- copy(summary)[, `:=`(
     measure = rep("least", .N), median_s = min_s,
     bytes_per_s = fifelse(min_s > 0, bytes / min_s, NA_real_)
@@ -284,13 +292,15 @@ in_words <- function(column, values) {
 # How the values of a column are said; what is not here is said by title_of().
 COUNTED <- list(
   ranks = c("rank", "ranks"), pairs = c("pair", "pairs"), hosts = c("host", "hosts"),
-  burst = c("message", "messages"), cores = c("core", "cores")
+  burst = c("message", "messages"), cores = c("core", "cores"),
+  threads = c("thread", "threads"), partitions = c("partition", "partitions")
 )
 SAID <- list(
   operation = c(
     "logp-eel" = "end-to-end latency", "logp-g" = "gap", "logp-os-call" = "send, time of call",
     "logp-or-call" = "receive, time of call", "logp-os-overlap" = "send, by overlap",
     "logp-or-overlap" = "receive, by overlap", "logp-words" = "asking",
+    "matching-posted" = "receives posted before", "matching-unexpected" = "receives posted after",
     "overlap-local-send" = "one send", "overlap-local-receive" = "one receive",
     "overlap-gap-send" = "sends in a row",
     "overlap-gap-receive" = "receives in a row", "overlap-pingpong" = "ping-pong",
@@ -308,6 +318,14 @@ SAID <- list(
   ),
   option_blocking = c(yes = "blocking", no = "non-blocking"),
   queue = c("0" = "blocking"),
+  packing = c(
+    typed = "as a datatype", packed = "packed by MPI", hand = "packed by hand"
+  ),
+  ways = c("1" = "one way", "2" = "both ways"),
+  test = c(
+    pingpong_modes = "a core for each rank", pingpong_progress = "progress threads share a core",
+    fft_strong = "a core for each rank", fft_progress = "progress threads share a core"
+  ),
   any_source = c("0" = "one source", "1" = "any source"),
   any_tag = c("0" = "one tag", "1" = "any tag"),
   measure = c(
@@ -331,11 +349,21 @@ UNSET <- c(
 # The part of a label that tells one from the others: a simulated machine's name, an emulated
 # network with its hosts. The caption has the whole label.
 short_label <- function(values) {
-  short <- sub("^simulated by [^:]*: ([^,]*),.*$", "\\1", values)
   kind <- "^emulated: ([0-9]+) (User-mode Linux )?(hosts|guests) on [0-9]+ cores, ([^ ]+) .*$"
-  short <- sub(kind, "\\1 \\3 of \\4", short)
-  if (anyDuplicated(short)) values else short
+  short <- sub(kind, "\\1 \\3 of \\4", values)
+  # The name of a simulated machine, and as much more as tells two of one name apart.
+  for (pattern in c("[^,]*", "[^,]*,[^,]*")) {
+    same <- short %in% short[duplicated(short)] | short == values
+    short[same] <- sub(
+      sprintf("^simulated by [^:]*: (%s),.*$", pattern), "\\1", values[same]
+    )
+  }
+  same <- short %in% short[duplicated(short)]
+  short[same] <- values[same]
+  short
 }
+
+SUPERSCRIPTS <- "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
 
 say_value <- function(column, values) {
   said <- SAID[[column]][values]
@@ -350,13 +378,19 @@ say_value <- function(column, values) {
   } else if (column == "test") {
     paste("test", gsub("_", " ", values, fixed = TRUE))
   } else if (column == "log2_points") {
-    paste0("2^", values, " points")
+    paste0("2", chartr("0123456789", SUPERSCRIPTS, values), " points")
   } else if (column == "keys") {
     paste(format_whole(as.numeric(values)), "keys")
   } else if (column == "simulated") {
     short_label(values)
   } else if (column == "queue") {
     paste("queue of", values)
+  } else if (column == "parameter_timer") {
+    paste("clock", values)
+  } else if (column == "parameter_compute") {
+    fifelse(values == "0", "no computation", paste0(
+      "computation of ", values, " ns for each byte"
+    ))
   } else if (column == "setting_eager_limit") {
     paste("eager up to", format_bytes(as.numeric(values)))
   } else {

@@ -203,7 +203,8 @@ FILTER_COLUMNS <- c(
   "site", "session", "simulated", "scale", "experiment", "test", "mpi", "transport", "placement",
   "hosts", "ranks", "operation", "bytes", "settings", "parameters", "multiply_adds", "step",
   "pairs", "burst", "queue", "log2_points", "keys", "threads", "rank", "switched", "algorithms",
-  "protocol", "timer", "library", "kernel", "governor", "cpu_model", "quantity", "program",
+  "protocol", "packing", "datatype", "timer", "library", "kernel", "governor", "cpu_model",
+  "quantity", "program",
   "partitions", "thread_cores", "ways", "compute_us", "depth", "before", "any_source", "any_tag",
   "many", "offset", "dimensions", "neighbours", "first", "second", "measure"
 )

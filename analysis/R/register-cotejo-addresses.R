@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Exhibits of our own: where buffers lie, and where the variance between launches comes from.
 
-exhibit("cotejo-addresses", "Time by the relative address of buffers: who falls into the pit",
+exhibit("cotejo-addresses", "Time by the relative address of buffers",
   data = launches_of("addresses_full", "addresses_quick"),
   draw = by_parameter(
     x = offset, series = c(mpi), panel = c(operation, bytes, transport),

@@ -123,7 +123,7 @@ exhibit(
   "cotejo-pair-datatypes",
   "Data with gaps between two ranks: as a datatype, packed by MPI, packed by hand",
   data = launches_of("datatypes_full", "datatypes_quick", operation = "datatype-*"),
-  draw = by_size(series = operation, panel = c(mpi, transport), unit = "MB/s")
+  draw = by_size(series = packing, panel = c(mpi, transport, datatype), unit = "MB/s")
 )
 
 exhibit("cotejo-startup", "Start-up by ranks: MPI_Init, the first communication, sessions",

@@ -91,7 +91,7 @@ exhibit(
   "cotejo-overlap-single",
   "Opportunity of overlap of one message, with and without asynchronous progress",
   data = launches_of("overlap_local", "overlap_quick", operation = "overlap-local-*"),
-  draw = opportunity(series = c(mpi, setting_async_progress), panel = c(operation, transport))
+  draw = opportunity(series = setting_async_progress, panel = c(mpi, operation, transport))
 )
 
 exhibit("cotejo-overlap-row", "Opportunity of overlap in a row of messages",
@@ -214,7 +214,7 @@ exhibit(
   draw = by_size(series = queue, panel = c(mpi, transport), unit = "Mbit/s")
 )
 
-exhibit("cotejo-message-rate", "Rate of small messages, 64 under way, by pairs at once",
+exhibit("cotejo-message-rate", "Rate of small messages, 64 under way",
   data = launches_of("message_rate", operation = "bandwidth-windows"),
   draw = by_size(
     series = pairs, panel = c(mpi, transport), unit = "messages/s", scale = c("log", "linear")

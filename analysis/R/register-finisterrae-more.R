@@ -23,7 +23,7 @@ exhibit("finisterrae-fig-5.25", "All-to-all by ranks, 64 KiB",
   differs = paste(DIFFERS_IN_RANKS, "Simulations stop where their memory would.")
 )
 
-exhibit("finisterrae-fig-5.26", "All-to-all by ranks, 1 MiB and 8 MiB",
+exhibit("finisterrae-fig-5.26", "All-to-all of large messages by ranks",
   data = collective_launches("alltoall", sizes = "1Mi 8Mi"),
   draw = by_parameter(x = ranks, series = c(algorithms, placement), panel = c(bytes, transport)),
   differs = paste(
@@ -87,7 +87,7 @@ exhibit("finisterrae-fig-5.35", "Broadcast by ranks, 64 KiB",
   differs = DIFFERS_IN_RANKS
 )
 
-exhibit("finisterrae-fig-5.36", "Broadcast by ranks, 1 MiB and 8 MiB",
+exhibit("finisterrae-fig-5.36", "Broadcast of large messages by ranks",
   data = collective_launches("bcast", sizes = "1Mi 8Mi"),
   draw = by_parameter(x = ranks, series = c(algorithms, placement), panel = c(bytes, transport)),
   differs = paste(

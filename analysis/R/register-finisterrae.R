@@ -86,7 +86,7 @@ exhibit("finisterrae-fig-5.6", "Ping-ping: performance of the far placement, sha
   circular = TRUE
 )
 
-exhibit("finisterrae-fig-5.7", "Ping-pong: bandwidth by placement, the interconnect",
+exhibit("finisterrae-fig-5.7", "Ping-pong: bandwidth between hosts by placement",
   data = launches_of(
     "pingpong_affinity", "simulated_pingpong_affinity",
     transport = c(if_there("tcp"), if_there("simulated")), placement = c("near", "far"),
@@ -98,7 +98,7 @@ exhibit("finisterrae-fig-5.7", "Ping-pong: bandwidth by placement, the interconn
   circular = TRUE
 )
 
-exhibit("finisterrae-fig-5.8", "Ping-pong: latency by placement, the interconnect",
+exhibit("finisterrae-fig-5.8", "Ping-pong: latency between hosts by placement",
   data = launches_of(
     "pingpong_affinity", "simulated_pingpong_affinity",
     transport = c(if_there("tcp"), if_there("simulated")), placement = c("near", "far"),
@@ -110,7 +110,7 @@ exhibit("finisterrae-fig-5.8", "Ping-pong: latency by placement, the interconnec
   circular = TRUE
 )
 
-exhibit("finisterrae-fig-5.9", "Ping-ping: bandwidth by placement, the interconnect",
+exhibit("finisterrae-fig-5.9", "Ping-ping: bandwidth between hosts by placement",
   data = launches_of(
     "pingping_affinity", "simulated_pingping_affinity",
     transport = c(if_there("tcp"), if_there("simulated")), placement = c("near", "far"),
@@ -122,7 +122,7 @@ exhibit("finisterrae-fig-5.9", "Ping-ping: bandwidth by placement, the interconn
   circular = TRUE
 )
 
-exhibit("finisterrae-fig-5.10", "Ping-ping: latency by placement, the interconnect",
+exhibit("finisterrae-fig-5.10", "Ping-ping: latency between hosts by placement",
   data = launches_of(
     "pingping_affinity", "simulated_pingping_affinity",
     transport = c(if_there("tcp"), if_there("simulated")), placement = c("near", "far"),

@@ -164,7 +164,7 @@ DIFFERS_IN_KEYS <- paste(
   "buffers of that size deadlock, and only a thread that receives sorts."
 )
 
-exhibit("stival-fig-4.52", "Variants of the radix sort by ranks and buffer size",
+exhibit("stival-fig-4.52", "Variants of the radix sort by buffer size",
   data = launches_of(
     "radix_study", operation = c("radix-polled", "radix-polled-posted", "radix-threaded"),
     ranks = c("2", "4", "8")

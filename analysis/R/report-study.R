@@ -135,16 +135,15 @@ provenance_table <- function(study) {
 #' The machine, the libraries with their versions, and the launches, in one line.
 #' @noRd
 machine_line <- function(used) {
-  one <- function(column) {
-    values <- setdiff(distinct(used[[column]]), c("unknown", ""))
-    if (length(values) > 3L) paste(length(values), "of them") else toString(values)
-  }
+  one <- function(column) toString(setdiff(distinct(used[[column]]), c("unknown", "")))
   libraries <- unique(used[, c("mpi", "library")])
   libraries <- libraries[match(in_order(unique(mpi)), mpi)]
   number <- regmatches(libraries$library, regexpr("[0-9]+([.][0-9]+)+|$", libraries$library))
   days <- unique(substr(range(used$started), 1L, 10L))
+  sites <- distinct(used$site)
   paste0(
-    "Site ", one("site"), ", CPU ", one("cpu_model"), ". Compared: ",
+    if (length(sites) > 3L) paste(length(sites), "sites") else paste("Site", toString(sites)),
+    ", CPU ", one("cpu_model"), ". Compared: ",
     toString(trimws(paste(title_of(libraries$mpi), number))), " (", one("provider"), "). ",
     count_of(nrow(used), "launch", "launches"), ", ", paste(days, collapse = " to "), "."
   )
@@ -152,6 +151,8 @@ machine_line <- function(used) {
 
 # Questions that the map of the first screen shows; the table below it has all.
 MOST_QUESTIONS <- 10L
+
+MAP_FIRST <- c("pingpong", "pingping", "allreduce", "bcast", "alltoall")
 
 #' The map of winners: a row a question, a column a class of message sizes. The colour is that of
 #' the library that wins most sizes, deeper the further it is ahead; words say the same.
@@ -173,7 +174,11 @@ winner_map <- function(winners, mpis = unique(winners$winner)) {
     winner = winner[[1L]], most = most[[1L]], text = paste(text, collapse = "; ")
   ), by = c(question, "sizes")]
   rows <- unique(best[, question, with = FALSE])
-  rows <- rows[order(nzchar(simulated), startsWith(operation, "imb-"))]
+  # What most programs depend on comes first.
+  rows <- rows[order(
+    nzchar(simulated), startsWith(operation, "imb-"),
+    match(base_of(operation), MAP_FIRST, nomatch = length(MAP_FIRST) + 1L)
+  )]
   rows <- utils::head(rows, MOST_QUESTIONS)
   classes <- intersect(names(CLASS_TITLES), as.character(best$sizes))
   body <- vapply(seq_len(nrow(rows)), function(i) {
