@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from reframe_tests.harness.model import families
+from reframe_tests.harness.model import experiment_table, families
 from tests.test_exhibits import register
 
 IN_R = families.REPO / "analysis/tests/testthat"
@@ -66,6 +66,8 @@ def test_what_others_measure_has_experiment_job_exhibits_and_tests(row):
     job = (families.REPO / f"reframe_tests/{row['job'].removesuffix('-full')}.py").read_text()
     scale = "Full" if row["job"].endswith("-full") else "Quick"
     there = set(re.findall(rf"^class (\w+)\([^)]*\b{scale}\b", job, re.M))
+    if row["job"] == "experiments":  # tests that a row of a table declares
+        there |= {f"{one.symbol}_quick" for one in experiment_table.load() if one.job}
     for name in row["exhibits"].split("; "):  # of what that command measures, or the whole job
         drawn = register()[f"cotejo-{name}"]["tests"]
         assert drawn & (there | set(re.findall(r"^class (\w+)\(Full", job, re.M))), name
