@@ -22,7 +22,7 @@ KEYS = ("family", "placements", "clusters", "platform")
 PLACES = {"README.md": "start.md", "CONTRIBUTING.md": "contributing.md",
           "CHANGELOG.md": "changelog.md", "CODE_OF_CONDUCT.md": "code_of_conduct.md",
           "SECURITY.md": "security-policy.md", "LICENSE": "LICENSE",
-          "CITATION.cff": "CITATION.cff",
+          "CITATION.cff": "CITATION.cff", "analysis/inst/COPYRIGHTS": "COPYRIGHTS",
           "analysis/inst/results.schema.json": "members.md",
           TABLE: "experiments-list.md",
           **{f"{SCHEMAS}/{name}.json": f"keys-{name}.md" for name in KEYS}}

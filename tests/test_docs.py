@@ -150,12 +150,12 @@ def copy(tmp_path):
     if MKDOCS is None:
         pytest.skip("no MkDocs: `make docs` installs it")
     top = tmp_path / "top"
-    shutil.copytree(DOCS, top / "docs")
+    for folder in ("docs", "reframe_tests", "src/experiments"):
+        shutil.copytree(REPO / folder, top / folder,
+                        ignore=shutil.ignore_patterns("__pycache__"))
     tops = [path.name for path in REPO.glob("*.md")]
-    schemas = ["analysis/inst/results.schema.json", *(
-        f"reframe_tests/harness/model/schemas/{name}.json"
-        for name in ("family", "placements", "clusters", "platform"))]
-    for name in ["mkdocs.yml", "LICENSE", "CITATION.cff", *schemas, *tops]:
+    for name in ["mkdocs.yml", "LICENSE", "CITATION.cff", "analysis/inst/COPYRIGHTS",
+                 "analysis/inst/results.schema.json", *tops]:
         (top / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(REPO / name, top / name)
     return top
