@@ -21,8 +21,8 @@ static const struct option common_options[] = {
     {"output", OPTION_TEXT, "", "", NULL, 0, 0,
      "write the samples to TEXT.csv and the launch's description to TEXT.json"},
     {"timer", OPTION_CHOICE, "auto", "", clock_choices, 0, 0,
-     "clock of the samples; auto: tsc where it passes its checks, else monotonic-raw; `cotejo "
-     "timers` examines them"},
+     "clock of the samples; auto: " CLOCK_COUNTER_NAME " where it passes its checks, else "
+     "monotonic-raw; `cotejo timers` examines them"},
     {"dilation", OPTION_REAL, "1", "", NULL, 1, 1000,
      "the clock is so many times slower than time, for hosts whose network is"},
     {0},

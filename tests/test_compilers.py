@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The C sources have no warning under gcc and clang, also without OpenMP, and warnings stop the
-builds of developers only."""
+builds of developers only. The timers of other processors and C libraries pass the same tests."""
 
 import pathlib
 import shlex
@@ -13,6 +13,25 @@ from stack.build import environment
 from tests.launching import STACK
 
 SRC = pathlib.Path(__file__).parents[1] / "src"
+#: The calls of MPI that the timers and their tests make, of one rank.
+ONE_RANK = """#pragma once
+#include <string.h>
+#include <time.h>
+typedef int MPI_Comm;
+enum { MPI_INT, MPI_MAX };
+static inline int MPI_Init(int *count, char ***words) { return !count && !words; }
+static inline int MPI_Finalize(void) { return 0; }
+static inline int MPI_Allreduce(const void *mine, void *all, int count, int type, int op,
+                                MPI_Comm comm) {
+    memcpy(all, mine, sizeof(int) * (size_t)count);
+    return type + op + comm;
+}
+static inline double MPI_Wtime(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+"""
 
 
 @pytest.mark.one_mpi
@@ -38,3 +57,27 @@ def test_warnings_are_errors_for_developers_only():
     for path in SRC.rglob("CMakeLists.txt"):
         assert "-Werror" not in path.read_text()
     assert "CMAKE_COMPILE_WARNING_AS_ERROR" in (SRC / "CMakePresets.json").read_text()
+
+
+@pytest.mark.parametrize(("compiler", "counter", "runner"), [
+    ("gcc", "tsc", []), ("clang", "tsc", []), ("musl-gcc", "tsc", []),
+    ("aarch64-linux-gnu-gcc", "cntvct", ["qemu-aarch64"])])
+def test_timers_pass_their_tests(tmp_path, compiler, counter, runner):
+    for program in [compiler, *runner]:
+        if not shutil.which(program):
+            pytest.skip(f"{program} is not installed")
+    (tmp_path / "mpi.h").write_text(ONE_RANK)
+    program = tmp_path / "timers"
+    subprocess.run(
+        [compiler, "-std=c11", "-O2", "-static", "-Wall", "-Wextra", "-Werror",
+         "-D_POSIX_C_SOURCE=200809L", "-D_DEFAULT_SOURCE", f"-I{tmp_path}", f"-I{SRC}/core",
+         f"-I{SRC}/tests", SRC / "tests/test_clock.c",
+         *(SRC / f"core/{name}.c" for name in ("clock", "failure", "json", "whole")),
+         "-lm", "-o", program], check=True)
+    done = subprocess.run([*runner, program], text=True, capture_output=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"|{counter}" in done.stdout
+    # A machine may have no usable counter, but not because this processor has none.
+    assert "counter left out: only" not in done.stdout
+    if runner:
+        assert "counter left out" not in done.stdout

@@ -14,8 +14,9 @@
 #include <x86intrin.h>
 #endif
 
-const char clock_choices[] = "auto|wtime|monotonic|monotonic-raw|gettimeofday|tsc";
-static const char *const names[] = {"wtime", "monotonic", "monotonic-raw", "gettimeofday", "tsc"};
+const char clock_choices[] = "auto|wtime|monotonic|monotonic-raw|gettimeofday|" CLOCK_COUNTER_NAME;
+static const char *const names[] = {"wtime", "monotonic", "monotonic-raw", "gettimeofday",
+                                    CLOCK_COUNTER_NAME};
 
 // A disturbed calibration is repeated. No counter makes so many ticks in its 50 ms: the clock
 // that it is held against stands still.
@@ -44,12 +45,12 @@ static uint64_t nanoseconds(clockid_t id) {
 #if defined(__x86_64__)
 // The fence waits for all earlier instructions, for two thirds of the cost of rdtscp and a fence.
 // A serialising cpuid would leave a virtual machine at every call: microseconds.
-static uint64_t tsc(void) {
+static uint64_t counter(void) {
     _mm_lfence();
     return __rdtsc();
 }
 
-static uint64_t tsc_loose(void) {
+static uint64_t counter_loose(void) {
     return __rdtsc();
 }
 
@@ -63,7 +64,7 @@ static bool kernel_distrusts(void) {
     return known && !strstr(offered, "tsc");
 }
 
-static const char *tsc_refused(void) {
+static const char *counter_refused(void) {
     unsigned a, b, c, d;
     if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & 1u << 8))
         return "this CPU's time stamp counter is not invariant";
@@ -71,17 +72,51 @@ static const char *tsc_refused(void) {
         return "the kernel found the CPUs' counters unsteady or apart";
     return NULL;
 }
+
+// The CPU does not state it reliably.
+static double counter_hertz(void) {
+    return 0;
+}
+#elif defined(__aarch64__)
+// The virtual counter, which has one value and one rate on all CPUs. The barrier waits for all
+// earlier instructions.
+static uint64_t counter(void) {
+    uint64_t now;
+    __asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(now) : : "memory");
+    return now;
+}
+
+static uint64_t counter_loose(void) {
+    uint64_t now;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(now));
+    return now;
+}
+
+static const char *counter_refused(void) {
+    return NULL;
+}
+
+// As the firmware states it.
+static double counter_hertz(void) {
+    uint64_t hertz;
+    __asm__ volatile("mrs %0, cntfrq_el0" : "=r"(hertz));
+    return (double)hertz;
+}
 #else
-static uint64_t tsc(void) {
+static uint64_t counter(void) {
     return 0;
 }
 
-static uint64_t tsc_loose(void) {
+static uint64_t counter_loose(void) {
     return 0;
 }
 
-static const char *tsc_refused(void) {
-    return "only x86-64 has it";
+static const char *counter_refused(void) {
+    return "only x86-64 and aarch64 have one that programs can read";
+}
+
+static double counter_hertz(void) {
+    return 0;
 }
 #endif
 
@@ -91,7 +126,7 @@ static double paired(uint64_t *ticks) {
     uint64_t closest = UINT64_MAX;
     double seconds = 0;
     for (int i = 0; i < 200; i++) {
-        uint64_t before = tsc(), ns = nanoseconds(CLOCK_MONOTONIC_RAW), after = tsc();
+        uint64_t before = counter(), ns = nanoseconds(CLOCK_MONOTONIC_RAW), after = counter();
         if (after - before < closest) {
             closest = after - before;
             *ticks = before + (after - before) / 2;
@@ -103,14 +138,14 @@ static double paired(uint64_t *ticks) {
 
 // Seconds a tick, against CLOCK_MONOTONIC_RAW over 50 ms (error about 1e-6 of a duration). 0: in
 // its halves the rates were not alike, so that one of the two clocks is not steady.
-static double tsc_scale_once(void) {
+static double counter_scale_once(void) {
     static const double half_s = 0.025, alike = 5e-5;
     uint64_t ticks[3];
     double at[3], rate[2];
     at[0] = paired(&ticks[0]);
     for (int i = 1; i < 3; i++) {
         while (nanoseconds(CLOCK_MONOTONIC_RAW) * 1e-9 < at[0] + i * half_s)
-            if (tsc() - ticks[0] > GIVE_UP_TICKS)
+            if (counter() - ticks[0] > GIVE_UP_TICKS)
                 return 0;
         at[i] = paired(&ticks[i]);
         if (ticks[i] <= ticks[i - 1])
@@ -122,11 +157,17 @@ static double tsc_scale_once(void) {
     return (at[2] - at[0]) / (double)(ticks[2] - ticks[0]);
 }
 
-static double tsc_scale(void) {
-    double scale = 0;
+// Seconds a tick; 0 with the reason in `why`. A stated rate is exact, if it is the measured one.
+static double counter_scale(const char **why) {
+    static const double alike = 1e-3;
+    double scale = 0, hertz = counter_hertz();
     for (int i = 0; i < CALIBRATIONS && scale <= 0; i++)
-        scale = tsc_scale_once();
-    return scale;
+        scale = counter_scale_once();
+    if (scale <= 0)
+        *why = "its rate against the system's clock is not steady";
+    else if (hertz > 0 && !(fabs(scale * hertz - 1) < alike))
+        *why = "its rate is not the one that the firmware states";
+    return scale > 0 && hertz > 0 ? 1 / hertz : scale;
 }
 
 static clockid_t system_clock(enum clock_kind kind) {
@@ -134,7 +175,7 @@ static clockid_t system_clock(enum clock_kind kind) {
 }
 
 static uint64_t ticks(enum clock_kind kind) {
-    return kind == CLOCK_TSC ? tsc() : nanoseconds(system_clock(kind));
+    return kind == CLOCK_COUNTER ? counter() : nanoseconds(system_clock(kind));
 }
 
 static double seconds_of(const struct clock *clock, uint64_t at) {
@@ -148,10 +189,10 @@ double clock_now(const struct clock *clock) {
 }
 
 // Without a fence: a loop that compares each reading needs none, and the finer grain is sought.
-static uint64_t tsc_wait(uint64_t until) {
+static uint64_t counter_wait(uint64_t until) {
     uint64_t now;
     do
-        now = tsc_loose();
+        now = counter_loose();
     while ((int64_t)(now - until) < 0);
     return now;
 }
@@ -185,20 +226,21 @@ double clock_wait(const struct clock *clock, double until_s) {
         return now;
     }
     uint64_t until = tick_of(clock, until_s);
-    uint64_t at = clock->kind == CLOCK_TSC ? tsc_wait(until)
-                                           : nanoseconds_wait(system_clock(clock->kind), until);
+    uint64_t at = clock->kind == CLOCK_COUNTER
+                      ? counter_wait(until)
+                      : nanoseconds_wait(system_clock(clock->kind), until);
     return seconds_of(clock, at);
 }
 
 // One function for each kind, small and without a branch between the readings, so that the code
 // after the spinning is in the cache because the spinning is.
-static void time_tsc(uint64_t from, void (*run)(void *, long), void *state, long calls,
-                     uint64_t at[2]) {
-    uint64_t begin = tsc();
+static void time_counter(uint64_t from, void (*run)(void *, long), void *state, long calls,
+                         uint64_t at[2]) {
+    uint64_t begin = counter();
     while ((int64_t)(begin - from) < 0)
-        begin = tsc_loose();
+        begin = counter_loose();
     run(state, calls);
-    at[1] = tsc();
+    at[1] = counter();
     at[0] = begin;
 }
 
@@ -224,8 +266,8 @@ struct span clock_time(const struct clock *clock, double from_s, void (*run)(voi
     uint64_t at[2], from = clock->origin; // in the past: no spinning
     if (from_s > -INFINITY)
         from = tick_of(clock, from_s);
-    if (clock->kind == CLOCK_TSC)
-        time_tsc(from, run, state, calls, at);
+    if (clock->kind == CLOCK_COUNTER)
+        time_counter(from, run, state, calls, at);
     else
         time_system(system_clock(clock->kind), from, run, state, calls, at);
     span.begin_s = seconds_of(clock, at[0]);
@@ -243,12 +285,13 @@ void clock_dilate(struct clock *clock, double dilation) {
 // Ticks are kept in the room of the seconds, which they become afterwards.
 _Static_assert(sizeof(double) == sizeof(uint64_t), "a tick has the room of a double");
 
-static void row_tsc(void (*run)(void *, long), void *state, long calls, double *at, long count) {
-    uint64_t tick = tsc();
+static void row_counter(void (*run)(void *, long), void *state, long calls, double *at,
+                        long count) {
+    uint64_t tick = counter();
     memcpy(at, &tick, sizeof tick);
     for (long i = 1; i <= count; i++) {
         run(state, calls);
-        tick = tsc();
+        tick = counter();
         memcpy(at + i, &tick, sizeof tick);
     }
 }
@@ -274,8 +317,8 @@ void clock_row(const struct clock *clock, void (*run)(void *, long), void *state
         }
         return;
     }
-    if (clock->kind == CLOCK_TSC)
-        row_tsc(run, state, calls, at, count);
+    if (clock->kind == CLOCK_COUNTER)
+        row_counter(run, state, calls, at, count);
     else
         row_system(system_clock(clock->kind), run, state, calls, at, count);
     for (long i = 0; i <= count; i++) {
@@ -338,9 +381,9 @@ static void examine(struct clock *clock) {
 
 static void open_kind(struct clock *clock, enum clock_kind kind, struct failure *failure) {
     *clock = (struct clock){.kind = kind, .scale = 1e-9, .dilation = 1};
-    const char *why = kind == CLOCK_TSC ? tsc_refused() : NULL;
-    if (!why && kind == CLOCK_TSC && (clock->scale = tsc_scale()) <= 0)
-        why = "its rate against the system's clock is not steady";
+    const char *why = kind == CLOCK_COUNTER ? counter_refused() : NULL;
+    if (!why && kind == CLOCK_COUNTER)
+        clock->scale = counter_scale(&why);
     if (!why) {
         if (kind == CLOCK_WTIME) {
             clock->scale = 1;
@@ -362,7 +405,7 @@ static void open_kind(struct clock *clock, enum clock_kind kind, struct failure 
 // The finest of those that pass their checks.
 static void open_auto(struct clock *clock, struct failure *failure) {
     struct failure refused = {0};
-    open_kind(clock, CLOCK_TSC, &refused);
+    open_kind(clock, CLOCK_COUNTER, &refused);
     if (!failed(&refused))
         return;
     open_kind(clock, CLOCK_MONO_RAW, failure);
@@ -388,7 +431,8 @@ void clock_open_alike(struct clock *clock, const char *name, MPI_Comm comm,
     MPI_Allreduce(&fell_back, &any, 1, MPI_INT, MPI_MAX, comm);
     if (any && !fell_back) {
         open_kind(clock, CLOCK_MONO_RAW, failure);
-        snprintf(clock->instead, sizeof clock->instead, "timer 'tsc' failed another rank's check");
+        snprintf(clock->instead, sizeof clock->instead, "timer '%s' failed another rank's check",
+                 names[CLOCK_COUNTER]);
     }
 }
 

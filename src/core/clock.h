@@ -10,7 +10,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum clock_kind { CLOCK_WTIME, CLOCK_MONO, CLOCK_MONO_RAW, CLOCK_DAY, CLOCK_TSC, CLOCK_KINDS };
+// The counter of the CPU that programs can read.
+#if defined(__aarch64__)
+#define CLOCK_COUNTER_NAME "cntvct"
+#else
+#define CLOCK_COUNTER_NAME "tsc"
+#endif
+
+enum clock_kind { CLOCK_WTIME, CLOCK_MONO, CLOCK_MONO_RAW, CLOCK_DAY, CLOCK_COUNTER, CLOCK_KINDS };
 
 struct clock {
     enum clock_kind kind;
@@ -33,9 +40,10 @@ const char *clock_name(enum clock_kind kind);
 
 // Opens and examines a timer. MPI_Wtime needs a running MPI. A timer that this machine has not
 // got, that goes backwards or stands still, or that cannot be calibrated, is a failure
-// (STATUS_USAGE) that says why. `auto` is the time stamp counter where it passes its checks
-// (invariant, trusted by the kernel to be the same on all CPUs, of a steady rate), else
-// CLOCK_MONOTONIC_RAW.
+// (STATUS_USAGE) that says why. `auto` is the counter of the CPU where it passes its checks, else
+// CLOCK_MONOTONIC_RAW. The time stamp counter of x86-64 must be invariant, trusted by the kernel
+// to be the same on all CPUs, and of a steady rate. cntvct_el0 of aarch64 must have the rate that
+// cntfrq_el0 states.
 void clock_open(struct clock *clock, const char *name, struct failure *failure);
 
 // The same on all ranks of `comm`, which get timers of one kind: where one rank's `auto` falls

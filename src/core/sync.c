@@ -278,11 +278,11 @@ static double uncertain(const struct sync *sync) {
     return SYNC_WAYS_DIFFER * sync->round_trip_s;
 }
 
-// The ranks of a host read one time stamp counter. They use one calibration of it, because two
+// The ranks of a host read one counter. They use one calibration of it, because two
 // calibrations would drift apart.
 static void share_scale(struct sync *sync) {
     MPI_Comm host;
-    if (sync->clock->kind != CLOCK_TSC)
+    if (sync->clock->kind != CLOCK_COUNTER)
         return;
     MPI_Comm_split_type(sync->comm, MPI_COMM_TYPE_SHARED, sync->rank, MPI_INFO_NULL, &host);
     PMPI_Bcast(&sync->clock->scale, 1, MPI_DOUBLE, 0, host);
