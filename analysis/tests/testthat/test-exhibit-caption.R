@@ -20,7 +20,7 @@ test_that("what is simulated or emulated is drawn apart, in files that say so", 
   # They are one exhibit, drawn as far as the best of them.
   expect_identical(nrow(best_of(drawn$coverage)), 1L)
   summed <- readLines(file.path(drawn$out, "coverage.md"))
-  expect_true("| all | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |" %in% summed)
+  expect_true("| all | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |" %in% summed)
   only <- drawn_from(plant(fresh_folder(), design[placement == "packed"]), one_row("by_size"))
   expect_identical(only$coverage$file, "fig-1-emulated")
 })
