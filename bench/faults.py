@@ -19,7 +19,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from xml.etree import ElementTree
 
 from bench import accidents as bench_accidents
@@ -135,7 +134,7 @@ def read_all(number, seed):
             read, wrong = by_chance(reader, place, number, seed)
             outside = [*place.parent.glob("*"), *place.parent.parent.glob("*")]
             outside = [path for path in outside if path not in (place, place.parent)]
-            say(f"bad input, {name}: one line, within 10 s, nothing outside",
+            say(f"bad input, {name}: one line, within 10 s of a core, nothing outside",
                 f"{len(reader.bad)} known, {len(table)} wrong; {number} by chance, {read} "
                 f"read, {len(wrong)} wrong; {len(outside)} files outside",
                 not table and not wrong and not outside)
@@ -149,14 +148,16 @@ def read_all(number, seed):
 
 
 def isolate():
-    """What the isolation of a launch adds to its shell, by interleaved pairs."""
+    """What the isolation of a launch adds to its shell, by interleaved pairs. It only computes,
+    so that its processor time is its cost, whatever else the machine does."""
     command = environment.clearing(families.load().values(), modules=True, scheduler=True)
     shell = {**os.environ, **{f"SITE_VARIABLE_{i}": "x" * 80 for i in range(200)}}
 
     def took(words):
-        began = time.perf_counter()
+        began = resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run(["bash", "-c", words], env=shell, check=True)
-        return time.perf_counter() - began
+        ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return ended.ru_utime + ended.ru_stime - began.ru_utime - began.ru_stime
 
     pairs = [(took(f"{command}; true"), took("true")) for _ in range(PAIRS)]
     added = 1e3 * statistics.median(with_it - without for with_it, without in pairs)

@@ -13,6 +13,7 @@ import re
 import select
 import signal
 import subprocess
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -31,8 +32,9 @@ PIECES = [b"\x00", b"\xff\xfe", b"'", b'"', b"{", b"}", b"[" * 3000, b"\n", b","
           "é€".encode(), b"%", b"\\", b"true", b"(", b"?", b"*"]
 
 
-#: A reader that takes longer over any input hangs.
-WITHIN_S = 10
+#: A reader hangs that takes more processor time over an input, or so much time that it waits for
+#: something. Other work on the machine makes no reader hang.
+WITHIN_S, WAITS_S = 10, 240
 
 
 class Fault(AssertionError):
@@ -70,8 +72,8 @@ def read_options(data, folder):
     """Options of the benchmark, one a line: it ends with status 2 and one line, whatever they
     are, for it has no other rank."""
     words = [word for word in data.replace(b"\0", b"").split(b"\n") if word]
-    done = subprocess.run([str(PROGRAM), *words], cwd=folder, capture_output=True, timeout=20,
-                          stdin=subprocess.DEVNULL)
+    done = subprocess.run([str(PROGRAM), *words], cwd=folder, capture_output=True,
+                          timeout=WAITS_S, stdin=subprocess.DEVNULL)
     said = done.stderr.decode(errors="replace")
     if words and done.returncode:
         if done.returncode != 2:
@@ -95,12 +97,26 @@ def r_process():
         env={**os.environ, "R_LIBS": str(families.stack_prefix() / "R")})
 
 
+def processor_s(pid):
+    """The processor time (s) of a process."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def answers(process):
+    """Whether a process answers before it hangs."""
+    used, end = processor_s(process.pid), time.monotonic() + WAITS_S
+    while not select.select([process.stdout], [], [], 0.5)[0]:
+        if processor_s(process.pid) - used > WITHIN_S or time.monotonic() > end:
+            return False
+    return True
+
+
 def in_r(reader, path):
     """What R's reader says of a file is a ValueError, as of the others."""
     answer = r_process()
     answer.stdin.write(f"{reader} {path}\n")
-    came = select.select([answer.stdout], [], [], WITHIN_S)[0]
-    if not came or not (line := answer.stdout.readline()):
+    if not answers(answer) or not (line := answer.stdout.readline()):
         answer.kill()
         r_process.cache_clear()
         raise Fault(f"R came to nothing over {path.read_bytes()[:300]!r}")
@@ -278,14 +294,21 @@ def r_memory():
     return 1024 * int(re.search(r"^VmHWM:\s+(\d+)", status, re.M)[1])
 
 
-def late(*_):
-    raise Fault(f"no end within {WITHIN_S} s")
+#: Signal, timer, and seconds of each limit; R's processor time is looked at by itself.
+TIMERS = ((signal.SIGPROF, signal.ITIMER_PROF, WITHIN_S),
+          (signal.SIGALRM, signal.ITIMER_REAL, WAITS_S + WITHIN_S))
+
+
+def late(number, _):
+    raise Fault(f"no end within {WITHIN_S} s of processor time" if number == signal.SIGPROF
+                else f"no end within {WAITS_S} s")
 
 
 def said_of(reader, data, folder):
     """What a reader says of an input in its one line, or ''. Fault for anything else."""
-    signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, 1.5 * WITHIN_S)  # what R takes is looked at by itself
+    for number, timer, seconds in TIMERS:
+        signal.signal(number, late)
+        signal.setitimer(timer, seconds)
     try:
         reader.read(data, folder)
     except ValueError as err:
@@ -296,7 +319,8 @@ def said_of(reader, data, folder):
     except (Exception, SystemExit) as err:
         raise Fault(f"{type(err).__name__}: {err} of {data[:300]!r}") from err
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        for _, timer, _ in TIMERS:
+            signal.setitimer(timer, 0)
     return ""
 
 

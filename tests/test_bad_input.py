@@ -4,11 +4,13 @@
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 
 from reframe_tests.harness.model import families
-from tests.bad_input import PROGRAM, READERS, fits, fuzz, said_of
+from tests import bad_input
+from tests.bad_input import PROGRAM, READERS, Fault, Reader, fits, fuzz, said_of
 
 CASES = [(name, data, said) for name, reader in READERS.items() for data, said in reader.bad]
 
@@ -34,6 +36,26 @@ def test_sound_input_is_read(name, tmp_path):
 def test_input_that_was_spoiled_by_chance_is_read_or_refused(name, tmp_path):
     number = 80
     assert 0 < fuzz(reader_of(name), tmp_path, number, seed=20261123) <= number
+
+
+def test_only_a_reader_that_works_or_waits_too_long_hangs(tmp_path, monkeypatch):
+    """Beside other work on the machine, sound readers were called hanging."""
+    def limit(work_s, wait_s):
+        monkeypatch.setattr(bad_input, "TIMERS", [
+            (number, timer, seconds) for (number, timer, _), seconds in zip(
+                bad_input.TIMERS, (work_s, wait_s), strict=True)])
+
+    def spin(data, folder):
+        while True:
+            pass
+
+    limit(0.2, 100)
+    said_of(Reader(b"", lambda *_: time.sleep(0.3), ()), b"", tmp_path)  # the machine is busy
+    with pytest.raises(Fault, match="processor time"):
+        said_of(Reader(b"", spin, ()), b"", tmp_path)
+    limit(100, 0.3)
+    with pytest.raises(Fault, match=r"within \d+ s of"):
+        said_of(Reader(b"", lambda *_: time.sleep(3), ()), b"", tmp_path)
 
 
 @pytest.mark.parametrize(("command", "words", "variables", "said"), [
