@@ -87,7 +87,26 @@ def test_only_the_count_of_a_block_must_be_an_int(mpi):
     """Blocks of 2000 MB for each of two ranks: a call can say them, a small host has no room."""
     done = launch(mpi, "collective", "--operation", "alltoall", "--sizes", "2000M")
     assert done.returncode == 2
-    assert "MB available; ask for smaller" in said(done)[0]
+    assert "no operation and size fits into memory" in said(done)[0]
+
+
+def test_sizes_beyond_the_memory_limit_are_left_out(mpi, tmp_path):
+    done = launch(mpi, "collective", "--operation", "bcast,alltoall", "--sizes", "8,64Ki,1Mi",
+                  "--memory-limit", "1Mi", *BRIEF, "--output", "samples", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stdout.splitlines() if "left out" in line]
+    assert [line.split(" left out: its buffers need")[0] for line in lines] == [
+        "# bcast of 1048576 B", "# alltoall of 1048576 B"]
+    record = json.loads((tmp_path / "samples.json").read_text())
+    assert record["observed"]["found"]["beyond_memory"] == ["bcast 1048576", "alltoall 1048576"]
+    assert {(row["operation"], row["bytes"]) for row in record["summary"]} == {
+        (operation, size) for operation in ("bcast", "alltoall") for size in (8, 65536)}
+
+
+@pytest.mark.one_mpi
+def test_a_memory_limit_that_leaves_nothing_is_refused(mpi):
+    refuses(launch(mpi, "collective", "--sizes", "1Mi", "--operation", "bcast", "--memory-limit",
+                   "1Ki", *BRIEF), "no operation and size fits into memory")
 
 
 def test_large_counts_are_used_where_the_library_has_them_and_else_refused(mpi):

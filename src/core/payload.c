@@ -104,30 +104,45 @@ char *buffer_next(struct buffer *buffer) {
     return slot;
 }
 
-// What the ranks want together that take their memory of the same machine.
-static double wanted_here(MPI_Comm comm, double mine) {
-    double all;
+// Replaces what each rank wants by what all ranks of its machine want together.
+static void wanted_here(MPI_Comm comm, double *bytes, int count) {
 #ifdef COTEJO_SIMULATED
-    MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, comm); // whatever hosts are simulated
+    // Whatever hosts are simulated.
+    MPI_Allreduce(MPI_IN_PLACE, bytes, count, MPI_DOUBLE, MPI_SUM, comm);
 #else
     MPI_Comm host;
     int rank;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &host);
-    MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, host);
+    MPI_Allreduce(MPI_IN_PLACE, bytes, count, MPI_DOUBLE, MPI_SUM, host);
     MPI_Comm_free(&host);
 #endif
-    return all;
+}
+
+// The rest is left to the system and to the MPI library.
+static bool beyond(double wanted, double available) {
+    return available > 0 && wanted > 0.9 * available;
 }
 
 void memory_ask(MPI_Comm comm, size_t bytes, struct failure *failure) {
-    double available = node_memory_available(), wanted = wanted_here(comm, (double)bytes);
-    if (available > 0 && wanted > 0.9 * available)
+    double available = node_memory_available(), wanted = (double)bytes;
+    wanted_here(comm, &wanted, 1);
+    if (beyond(wanted, available))
         failure_set(failure, STATUS_USAGE,
                     "the messages need %.0f MB on a host that has %.0f MB available; ask for "
                     "smaller --sizes",
                     wanted * 1e-6, available * 1e-6);
     ranks_agree(comm, failure, false);
+}
+
+void memory_fit(MPI_Comm comm, double *bytes, int count, double limit, int *fits) {
+    double available = node_memory_available();
+    for (int i = 0; i < count; i++)
+        fits[i] = limit <= 0 || bytes[i] <= limit;
+    wanted_here(comm, bytes, count);
+    for (int i = 0; i < count; i++)
+        fits[i] = fits[i] && !beyond(bytes[i], available);
+    MPI_Allreduce(MPI_IN_PLACE, fits, count, MPI_INT, MPI_MIN, comm);
 }
 
 // The finalizer of SplitMix64 (Steele, Lea and Flood 2014), which maps no two numbers to one.

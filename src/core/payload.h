@@ -48,6 +48,11 @@ size_t buffer_room(size_t bytes, bool cold, size_t cache_bytes, size_t least);
 // than its memory has available. Collective over `comm`, agreed.
 void memory_ask(MPI_Comm comm, size_t bytes, struct failure *failure);
 
+// The same question for `count` sets of buffers, of which one exists at a time: sets fits[i] to 0,
+// on all ranks, if set i takes more than `limit` B (0: no limit) on a rank, or more than a host
+// has available. `bytes` becomes what all ranks of this host need. Collective.
+void memory_fit(MPI_Comm comm, double *bytes, int count, double limit, int *fits);
+
 // Fills a buffer with bytes that depend on sender, message number and position, for any of them.
 // The receiver first puts the complement in place (poison), so that a missing byte is found.
 void payload_fill(char *bytes, size_t count, int sender, unsigned message);

@@ -47,6 +47,16 @@ test_that("a row is of its own description, whatever the one before it said", {
   expect_identical(alone[[2L]]$`option_max-bytes`, "1024")
 })
 
+test_that("sizes that were left out for lack of memory are in the row", {
+  launch <- one_launch()
+  edit_json(launch$json, function(d) {
+    d$observed$found <- list(beyond_memory = list("bcast 1048576", "alltoall 1048576"))
+    d
+  })
+  row <- read_results(launch$folder)$launches
+  expect_identical(row$found_beyond_memory, "bcast 1048576,alltoall 1048576")
+})
+
 test_that("what is wrong twice is refused twice", {
   launch <- one_launch()
   edit_json(launch$json, function(d) {

@@ -20,6 +20,9 @@ static const struct option collective_options[] = {
      "others, such as allgather_as_gather_bcast; -NAME leaves one out"},
     {"sizes", OPTION_SIZES, "8:2Mi:x4", "B", NULL, 0, 64.0 * INT_MAX,
      "message sizes: a list (8,4Ki) or ranges (8:1Mi:x2, 0:64:+8)"},
+    {"memory-limit", OPTION_SIZES, "0", "B", NULL, 0, 1e15,
+     "memory that the buffers of a rank may take; operations and sizes that need more are left "
+     "out. 0: what the host has available"},
     {"root", OPTION_INTEGER, "0", "", NULL, 0, 1 << 20, "rank of the root"},
     {"op", OPTION_CHOICE, "sum", "", reduce_op_choices, 0, 0,
      "operator of reductions; user: a sum of our own, compose: one that does not commute"},
@@ -63,13 +66,13 @@ struct study {
     struct peers all, near;
     struct overlap overlap;
     struct coll coll;
-    double room; // B on this rank, of the largest operation
     // What is to be measured, as it is listed.
     struct plan {
         const struct collective *row;
         enum variant variant;
         size_t bytes;
-    } * plans; // owned
+        double room; // B on this rank
+    } * plans;       // owned
     int planned;
 };
 
@@ -171,7 +174,8 @@ static void choose(struct study *study, const struct collective *row, enum varia
     };
 }
 
-static void check_size(struct study *study, size_t bytes, struct failure *failure) {
+// Returns the memory that it takes on this rank, B.
+static double check_size(struct study *study, size_t bytes, struct failure *failure) {
     bool fold = study->coll.row->flow->fold;
     size_t unit = fold ? study->reduction.bytes : study->form.unit;
     const char *name = study->coll.row->name[study->coll.variant];
@@ -196,8 +200,7 @@ static void check_size(struct study *study, size_t bytes, struct failure *failur
             : study->coll.counting == COUNTING_INT ? "--count-type int allows no other"
                                                    : "this MPI has no collectives with large "
                                                      "counts (MPI_Bcast_c, MPI 4)");
-    if (room > study->room)
-        study->room = room;
+    return room;
 }
 
 static void measure(struct study *study, const struct plan *plan) {
@@ -242,8 +245,8 @@ static void plan_sizes(struct study *study, const struct collective *row, enum v
     choose(study, row, variant);
     for (size_t s = 0; s < count && !failed(&study->bench->failure); s++) {
         size_t bytes = row->flow->sends != BLOCKS_NONE ? sizes->bytes[s] : 0;
-        check_size(study, bytes, &study->bench->failure);
-        study->plans[study->planned++] = (struct plan){row, variant, bytes};
+        double room = check_size(study, bytes, &study->bench->failure);
+        study->plans[study->planned++] = (struct plan){row, variant, bytes, room};
     }
 }
 
@@ -269,6 +272,62 @@ static void plan_all(struct study *study) {
         if (!why)
             plan_sizes(study, row, variant);
     }
+}
+
+// Names what is left out, in one line each and in the description. On rank 0.
+static void note_left_out(struct study *study, const int *fits, const double *rooms) {
+    struct json *found = &study->bench->found;
+    bool any = false;
+    for (int i = 0; i < study->planned; i++) {
+        const struct plan *plan = &study->plans[i];
+        const char *name = plan->row->name[plan->variant];
+        char text[128];
+        if (fits[i])
+            continue;
+        if (!any) {
+            if (!found->text)
+                json_open(found, '{');
+            json_name(found, "beyond_memory");
+            json_open(found, '[');
+        }
+        any = true;
+        snprintf(text, sizeof text, "%s %zu", name, plan->bytes);
+        json_string(found, text);
+        printf("# %s of %zu B left out: its buffers need %.6g MB on rank 0 and %.6g MB on its "
+               "host, more than --memory-limit or a host's available memory\n",
+               name, plan->bytes, plan->room * 1e-6, rooms[i] * 1e-6);
+    }
+    if (any)
+        json_close(found, ']');
+}
+
+// Leaves out what does not fit into memory. If nothing is left this is a failure.
+static void keep_fitting(struct study *study) {
+    struct failure *failure = &study->bench->failure;
+    const struct sizes *limit = options_sizes(&study->bench->options, "memory-limit");
+    double *rooms = malloc(((size_t)study->planned + 1) * sizeof *rooms);
+    int *fits = malloc(((size_t)study->planned + 1) * sizeof *fits), kept = 0;
+    if (!rooms || !fits)
+        failure_set(failure, STATUS_USAGE, "no memory for %d operations", study->planned);
+    if (limit->count != 1)
+        failure_set(failure, STATUS_USAGE, "--memory-limit: give one number of bytes");
+    if (ranks_agree(study->bench->comm, failure, false) == STATUS_OK) {
+        for (int i = 0; i < study->planned; i++)
+            rooms[i] = study->plans[i].room;
+        memory_fit(study->bench->comm, rooms, study->planned, (double)limit->bytes[0], fits);
+        if (study->bench->rank == 0)
+            note_left_out(study, fits, rooms);
+        for (int i = 0; i < study->planned; i++)
+            if (fits[i])
+                study->plans[kept++] = study->plans[i];
+        study->planned = kept;
+        if (kept == 0)
+            failure_set(failure, STATUS_USAGE,
+                        "no operation and size fits into memory; ask for smaller --sizes, or for "
+                        "a larger --memory-limit");
+    }
+    free(rooms);
+    free(fits);
 }
 
 static void measure_all(struct study *study) {
@@ -310,7 +369,7 @@ static void open_study(struct study *study) {
         failure_set(failure, STATUS_USAGE, "--operation %s: nothing is left to measure",
                     options_text(options, "operation"));
     if (ranks_agree(bench->comm, failure, false) == STATUS_OK)
-        memory_ask(bench->comm, (size_t)study->room, failure);
+        keep_fitting(study);
 }
 
 static void run(struct bench *bench) {
