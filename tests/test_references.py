@@ -208,7 +208,8 @@ def test_from_launches_to_references_to_a_launch_that_fails(own_tree):
     done = subprocess.run(
         [sys.executable, "-m", "reframe_tests.harness", "references", "simulated"], cwd=own_tree,
         text=True, capture_output=True, timeout=120, env=variables(own_tree))
-    assert done.stdout.startswith("references: 1 cells, 12 intervals in "), done.stderr
+    assert done.stdout.startswith(
+        "references: 1 cells, 12 intervals, 0 ratios of libraries in "), done.stderr
     assert pair(own_tree, launches=1)[0] == 0  # a simulation is as it was
     path = own_tree / "site_configs/simulated/references.json"
     known = json.loads(path.read_text())
