@@ -10,7 +10,8 @@
 #' @return list: `results` (what [read_results()] returned), `launches` (all), `account` (of the
 #'   sessions, see [choose_sessions()]), `whole` (summaries of all launches, with the columns
 #'   `COMPARED` of these), `summary` (of those used, with the columns of `narrow()`), `medians`,
-#'   `comparison` and its `pairs` ([pairs_of()]), `differing` ([differing_pairs()]), `drift`, the
+#'   `comparison` and its `pairs` ([pairs_of()]), `differing` ([differing_pairs()]), `drift`,
+#'   `serial` ([serial_of_sessions()]), the
 #'   settings, and `merits` ([with_merits()]).
 #' @noRd
 compare_results <- function(results_dir, session = NULL, delta = 0.03, brief = FALSE) {
@@ -47,7 +48,7 @@ compare_results <- function(results_dir, session = NULL, delta = 0.03, brief = F
       compare_pairs(pairs, delta, forecast = !brief), summary, "mpi"
     ), pairs = pairs,
     differing = pairs_that_differ(pairs),
-    drift = drift_of_blocks(summary), delta = delta
+    drift = drift_of_blocks(summary), serial = serial_of_sessions(summary), delta = delta
   ))
 }
 
@@ -113,7 +114,7 @@ analyse <- function(results_dir, session = NULL, ..., advice = FALSE) {
 }
 
 of_sessions <- function(table, sessions) {
-  if (nrow(table)) table[sessions, on = c("site", "session"), nomatch = NULL] else table
+  if (NROW(table)) table[sessions, on = c("site", "session"), nomatch = NULL] else table
 }
 
 #' The account of sessions with those of whose launches none left a summary.

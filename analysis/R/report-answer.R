@@ -389,6 +389,7 @@ warnings_of <- function(launches, study) {
   on <- c("site", "session", "transport")
   drift <- study$drift[unique(launches[, on, with = FALSE]), on = on, nomatch = NULL]
   slow <- drift[warm_up %in% TRUE]
+  serial <- of_sessions(study$serial, unique(launches[, c("site", "session")]))
   odd <- sum(launches$key %in% study$flags$outlying$key)
   c(
     if (nrow(slow)) {
@@ -398,6 +399,7 @@ warnings_of <- function(launches, study) {
         format_digits(100 * max(slow$first), 2L)
       )
     },
+    warn_of_serial(serial),
     if (odd > nrow(launches) / 10) {
       sprintf("%d of %d launches stand out", odd, nrow(launches))
     }

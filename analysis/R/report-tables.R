@@ -199,6 +199,15 @@ table_drift <- function(drift) {
   )
 }
 
+#' The serial dependence of sessions as readers want it.
+#' @noRd
+table_serial <- function(serial) {
+  data.table(
+    Site = serial$site, Session = serial$session, Blocks = serial$blocks, Series = serial$series,
+    `Lag-1 correlation` = format_digits(serial$lag, 2L), p = format_p(serial$p)
+  )
+}
+
 #' The build audit: all items, and those in which the MPIs differ.
 #' @noRd
 table_audit <- function(audit) {
