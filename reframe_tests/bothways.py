@@ -112,6 +112,18 @@ class stencil_full(EveryRankCount, Full, Stencil):
     limit_s = 300
 
 
+@rfm.simple_test
+class interference_full(EveryRankCount, Full, Latency, Experiment):
+    """A victim beside an aggressor, which 4 and more ranks have."""
+
+    experiment = "interference"
+    operation = "victim-pingpong"
+    varied = ["ranks"]
+    shown_bytes = 8
+    options = {"sizes": "8,1Ki,64Ki,1Mi", "load": "1Mi", "rse": 0.01, "budget": 0.1}
+    limit_s = 300
+
+
 class Matrix(Latency, Experiment):
     """Every pair of ranks, one pair after the other."""
 

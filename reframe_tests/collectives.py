@@ -87,6 +87,29 @@ class in_place_full(Full, InPlace):
                "budget": 0.03}
 
 
+class Groups(Varied, Collective):
+    """One communicator of all ranks, and several that work at once."""
+
+    groups = parameter([1, 2, 4], type=int)
+    varied = ["ranks", "groups"]
+    messages_counted = False
+
+    @run_after("init")
+    def leave_out_small(self):
+        self.skip_if(self.ranks < 2 * self.groups or self.ranks % self.groups,
+                     f"{self.ranks} ranks are not {self.groups} groups of 2 or more")
+
+
+@rfm.simple_test
+class collective_groups_quick(Quick, Groups):
+    options = {"operation": "bcast,allreduce,alltoall", "sizes": "8,1Ki,64Ki,1Mi", "budget": 0.03}
+
+
+@rfm.simple_test
+class collective_groups_full(Full, Groups):
+    options = {"operation": f"{MOVING},allreduce", "sizes": TEN_SIZES, "budget": 0.03}
+
+
 class Affinity(Collective):
     """By placement, with buffers that are not in the caches: the worst case."""
 

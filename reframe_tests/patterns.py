@@ -11,7 +11,7 @@ from .base import Experiment, Full, Quick, Smoke
 from .harness.backends import placements
 from .harness.launch import exhibits
 from .mixins.figures import Latency, median_s
-from .mixins.ranks import PairsOfRanks, Ranks
+from .mixins.ranks import EveryRankCount, PairsOfRanks, Ranks
 from .mixins.varied import Varied
 
 FULL = {"rse": 0.01, "budget": 0.2}
@@ -350,6 +350,25 @@ class alltoall_variants_full(Full, AllToAll):
     options = {**FULL, "sizes": "1:1Mi:x2"}
     limit_s = 300
     tags = exhibits.tags(*exhibits.figures("stival", "4.25", "4.26", "4.27"))
+
+
+class OneSidedAllToAll(EveryRankCount, Latency, Experiment):
+    """Every rank to every rank by MPI_Put and by MPI_Get."""
+
+    experiment = "alltoall-variants"
+    operation = "alltoall-put"
+    varied = ["ranks"]
+
+
+@rfm.simple_test
+class alltoall_one_sided_quick(Quick, OneSidedAllToAll):
+    options = {"sizes": "1:256Ki:x16", "way": "one-sided", "budget": 0.03}
+
+
+@rfm.simple_test
+class alltoall_one_sided_full(Full, OneSidedAllToAll):
+    options = {**FULL, "sizes": "1:1Mi:x4", "way": "one-sided"}
+    limit_s = 300
 
 
 @rfm.simple_test

@@ -24,6 +24,10 @@ TRIES = 3
 #: One sample of each operation, at clocks of any quality: of launches whose times nobody looks at.
 BRIEF = ["--budget", "0", "--min-repetitions", "1", "--max-repetitions", "1", "--set-up", "0",
          "--sync-share", "1", "--late", "1"]
+#: More ranks than cores, for what is checked and not measured.
+CROWDED = {"OMPI_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+           "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+           "OMPI_MCA_mpi_yield_when_idle": "1", "I_MPI_PIN": "0", "I_MPI_WAIT_MODE": "1"}
 
 
 def command_of(family, *words, ranks=2, guard_s=None, program=None, **variables):

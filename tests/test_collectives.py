@@ -8,7 +8,7 @@ import os
 
 import pytest
 
-from tests.launching import BRIEF, interposer, launch, refuses, said, unmapped
+from tests.launching import BRIEF, CROWDED, interposer, launch, refuses, said, unmapped
 
 
 def test_what_the_library_refuses_is_one_line_that_says_where(mpi, tmp_path):
@@ -186,3 +186,26 @@ def test_memory_of_every_rank_is_told(mpi, tmp_path):
         assert float(sample["shared_bytes"]) <= float(sample["resident_bytes"])
     # Two ranks on one host share at least the pages of the library itself.
     assert float(samples[0]["shared_bytes"]) > 0
+
+
+def test_groups_do_the_operation_at_once(mpi, tmp_path):
+    words = ["collective", "--operation", "bcast,allreduce,ialltoall,scatter", "--sizes", "1000",
+             *BRIEF, "--groups", "2", "--compute", "0"]
+    done = launch(mpi, *words, "--output", "samples", ranks=4, folder=tmp_path, **CROWDED)
+    assert done.returncode == 0, done.stderr
+    record = json.loads((tmp_path / "samples.json").read_text())
+    assert {row["operation"] for row in record["summary"]} == {
+        "bcast", "allreduce", "ialltoall", "scatter"}
+    # Rank 3 is in the second communicator, whose failure is that of the launch.
+    broken = {"LD_PRELOAD": interposer(mpi, "flip"), "COTEJO_FLIP_BYTES": "1000",
+              "COTEJO_FLIP_AT": "3"}
+    done = launch(mpi, *words, ranks=4, **CROWDED, **broken)
+    assert done.returncode == 1, done.stderr
+    assert "wrong result" in said(done)[0]
+
+
+@pytest.mark.one_mpi
+def test_groups_of_unequal_size_are_refused(mpi):
+    refuses(launch(mpi, "collective", "--operation", "bcast", *BRIEF, "--groups", "2", ranks=3,
+                   **CROWDED),
+            "3 ranks cannot be divided")

@@ -12,6 +12,8 @@ BOTH, FIRST, SECOND = (0, 1), (0,), (1,)
 #: that receive messages of 1000 B, which are checked.
 MORE = [
     *(("exchange", ["--primitive", name], BOTH) for name in ("blocking", "sendrecv", "replace")),
+    *((name, ["--way", way], BOTH) for name in ("stencil", "alltoall-variants")
+      for way in ("put", "get")),
     *(("collective", ["--operation", name], BOTH) for name in ("allreduce", "alltoall", "scan")),
     ("collective", ["--operation", "allreduce", "--buffers", "in-place"], BOTH),
     *(("onesided", ["--operation", name], SECOND)

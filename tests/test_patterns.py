@@ -8,12 +8,18 @@ import subprocess
 import pytest
 
 from stack.build import environment
-from tests.launching import STACK, interposer, launch, refuses, rows_of, said
+from tests.launching import (
+    BRIEF,
+    CROWDED,
+    STACK,
+    interposer,
+    launch,
+    launch_once,
+    refuses,
+    rows_of,
+    said,
+)
 
-#: More ranks than cores, for what is checked and not measured.
-CROWDED = {"OMPI_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-           "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-           "OMPI_MCA_mpi_yield_when_idle": "1", "I_MPI_PIN": "0", "I_MPI_WAIT_MODE": "1"}
 ONCE = ["--min-repetitions", "1", "--max-repetitions", "1", "--calls", "1", "--set-up", "0"]
 # Of what starts together on a shared clock.
 STARTED_ONCE = ["--min-repetitions", "1", "--max-repetitions", "1", "--stage", "1", "--set-up",
@@ -153,3 +159,24 @@ def test_adaptive_sizes_surround_the_change_of_protocol(mpi, tmp_path):
     # Halves of intervals, where the curve bends by more than the launch's own noise.
     assert len(sizes) > len({64, 1024, 16384})
     assert min(row["n"] for row in record(tmp_path)["summary"]) >= 10
+
+
+def test_an_aggressor_works_beside_the_victim(mpi, tmp_path):
+    words = ["interference", "--sizes", "8,1000", "--load", "5000", *BRIEF]
+    done = launch(mpi, *words, "--output", "samples", ranks=4, folder=tmp_path, **CROWDED)
+    assert done.returncode == 0, done.stderr
+    assert {(row["operation"], row["bytes"], row["aggressors"])
+            for row in rows_of(tmp_path / "samples.csv")} == {
+        (f"victim-{name}", size, load) for name in ("pingpong", "allreduce")
+        for size in ("8", "1000") for load in ("0", "2")}
+
+
+@pytest.mark.one_mpi
+@pytest.mark.parametrize(("rank", "payload", "who"), [
+    (0, 1000, "victim"), (2, 1000, "victim"), (1, 5000, "aggressor"), (3, 5000, "aggressor")])
+def test_a_wrong_message_of_victim_and_aggressor_is_found(mpi, rank, payload, who):
+    done = launch_once(mpi, "interference", "--sizes", "1000", "--load", "5000", *BRIEF, ranks=4,
+                       **CROWDED, LD_PRELOAD=interposer(mpi, "flip"), COTEJO_FLIP_AT=str(rank),
+                       COTEJO_FLIP_BYTES=str(payload))
+    assert done.returncode == 1, done.stderr
+    assert f"at rank {rank} of the {who}" in said(done)[0]

@@ -206,7 +206,7 @@ FILTER_COLUMNS <- c(
   "protocol", "packing", "datatype", "timer", "library", "kernel", "governor", "cpu_model",
   "quantity", "program",
   "partitions", "thread_cores", "ways", "compute_us", "depth", "before", "any_source", "any_tag",
-  "many", "offset", "dimensions", "neighbours", "first", "second", "measure"
+  "many", "offset", "dimensions", "neighbours", "aggressors", "first", "second", "measure"
 )
 VARIED_COLUMN <- "^(setting|parameter|option)_[a-z0-9_]+$"
 

@@ -270,6 +270,21 @@ exhibit("cotejo-stencil", "Faces of a grid of ranks, exchanged with all neighbou
   draw = by_size(series = c(mpi, operation), panel = c(transport, ranks, dimensions))
 )
 
+exhibit("cotejo-interference", "Messages and collectives, alone and beside an aggressor",
+  data = launches_of("interference_full", "interference_quick"),
+  draw = by_size(series = c(mpi, aggressors), panel = c(operation, transport, ranks))
+)
+
+exhibit("cotejo-groups", "Collectives in several communicators at once",
+  data = launches_of("collective_groups_full", "collective_groups_quick"),
+  draw = by_size(series = parameter_groups, panel = c(mpi, operation, transport, ranks))
+)
+
+exhibit("cotejo-alltoall-one-sided", "All-to-all by MPI_Put and MPI_Get",
+  data = launches_of("alltoall_one_sided_full", "alltoall_one_sided_quick"),
+  draw = by_size(series = c(mpi, operation), panel = c(transport, ranks))
+)
+
 exhibit("cotejo-pairings", "Pairs at once: halves of the ranks, neighbours, and random pairs",
   data = launches_of("pingpong_pairings", sizes = "1 4Ki 1Mi"),
   draw = by_parameter(x = pairs, series = parameter_pairing, panel = c(mpi, transport, bytes))

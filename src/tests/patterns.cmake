@@ -32,7 +32,8 @@ launch(exchange-too-large 2 "${bounds}"
 
 # After a common start, whose rules are others.
 set(started --budget 0.01 --max-repetitions 20 --set-up 0 --sync-share 1 --late 1)
-launch(alltoall-variants 2 "${started}" "alltoall-variants --sizes 0,1,1000,100k")
+launch(alltoall-variants 2 "${started}" "alltoall-variants --sizes 0,1,1000,100k"
+  "alltoall-variants --way one-sided --sizes 0,1,1000,100k")
 launch(alltoall-variants-cold 2 "${started}"
   "alltoall-variants --sizes 1,100k --cache cold --start windows")
 

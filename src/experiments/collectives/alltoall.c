@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All-to-all by hand and by the collective: five ways for every rank to tell every other.
+// All-to-all by hand and by the collective: seven ways for every rank to tell every other.
 #include "curve.h"
+#include "errors.h"
 #include "host.h"
 #include "payload.h"
 #include "ranks.h"
@@ -12,9 +13,11 @@
 static const struct option alltoall_options[] = {
     {"sizes", OPTION_SIZES, "1:256Ki:x4", "B", NULL, 0, INT_MAX - (1 << 20),
      "bytes from each rank to each other: a list (1,8,4Ki) or ranges (1:1Mi:x2, 0:64:+8)"},
-    {"way", OPTION_CHOICE, "all", "", "all|collective|sendrecv|replace|blocking|nonblocking", 0, 0,
+    {"way", OPTION_CHOICE, "all", "",
+     "all|collective|sendrecv|replace|blocking|nonblocking|one-sided|put|get", 0, 0,
      "collective: MPI_Alltoall; sendrecv, replace: in rounds of partners; blocking, nonblocking: "
-     "all receives posted, then such sends"},
+     "all receives posted, then such sends; put, get: MPI_Put or MPI_Get between two fences; "
+     "one-sided: both of them; all: all but these two"},
     {"cache", OPTION_CHOICE, "warm", "", "warm|cold", 0, 0,
      "cold: every message has a buffer that has left the caches"},
     SAMPLER_START_ROW("round-time"),
@@ -31,8 +34,9 @@ struct call {
 struct everyone {
     MPI_Comm comm;
     int rank, size, count;
-    struct buffer out, in; // a block for each rank; what is exchanged in place is in `in`
-    MPI_Request *requests; // 2 for each rank
+    struct buffer out, in;   // a block for each rank; what is exchanged in place is in `in`
+    MPI_Win far_in, far_out; // the same buffers of all ranks; MPI_WIN_NULL: not needed
+    MPI_Request *requests;   // 2 for each rank
     void (*way)(struct everyone *all, struct call call);
     struct call next;
 };
@@ -107,6 +111,36 @@ static void nonblocking(struct everyone *all, struct call call) {
     MPI_Waitall(2 * (all->size - 1), all->requests, MPI_STATUSES_IGNORE);
 }
 
+static int after(const struct everyone *all, int step) {
+    return (all->rank + step) % all->size;
+}
+
+// Where this rank's block is in a buffer of another one: all ranks use the same slot of theirs.
+static MPI_Aint own_place(const struct everyone *all, const char *blocks,
+                          const struct buffer *buffer) {
+    return (MPI_Aint)(blocks - buffer->pool) + (MPI_Aint)all->rank * all->count;
+}
+
+static void put(struct everyone *all, struct call call) {
+    MPI_Aint place = own_place(all, call.in, &all->in);
+    MPI_Win_fence(MPI_MODE_NOPRECEDE, all->far_in);
+    for (int step = 1; step < all->size; step++)
+        MPI_Put(block(call.out, all, after(all, step)), all->count, MPI_BYTE, after(all, step),
+                place, all->count, MPI_BYTE, all->far_in);
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, all->far_in);
+    keep_own(all, call);
+}
+
+static void get(struct everyone *all, struct call call) {
+    MPI_Aint place = own_place(all, call.out, &all->out);
+    MPI_Win_fence(MPI_MODE_NOPRECEDE, all->far_out);
+    for (int step = 1; step < all->size; step++)
+        MPI_Get(block(call.in, all, after(all, step)), all->count, MPI_BYTE, after(all, step),
+                place, all->count, MPI_BYTE, all->far_out);
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, all->far_out);
+    keep_own(all, call);
+}
+
 static void prepare(const struct operation *operation, long repetition) {
     struct everyone *all = operation->state;
     (void)repetition;
@@ -161,7 +195,22 @@ static const struct way {
     {"replace", "alltoall-replace", replace},
     {"blocking", "alltoall-blocking", blocking},
     {"nonblocking", "alltoall-nonblocking", nonblocking},
+    {"put", "alltoall-put", put},
+    {"get", "alltoall-get", get},
 };
+
+static void open_window(const struct everyone *all, const struct buffer *buffer, MPI_Win *window) {
+    MPI_Win_create(buffer->pool,
+                   (MPI_Aint)(buffer->room - (size_t)(buffer->pool - buffer->memory)), 1,
+                   MPI_INFO_NULL, all->comm, window);
+    errors_of_window(*window);
+}
+
+static bool wanted(const struct bench *bench, const char *way) {
+    bool far = strcmp(way, "put") == 0 || strcmp(way, "get") == 0;
+    return options_is(&bench->options, "way", far ? "one-sided" : "all") ||
+           options_is(&bench->options, "way", way);
+}
 
 static void measure(struct sampler *sampler, struct everyone *all, const struct way *way,
                     size_t bytes) {
@@ -182,15 +231,23 @@ static void measure(struct sampler *sampler, struct everyone *all, const struct 
 static void run_ways(struct bench *bench, struct everyone *all, const struct sizes *sizes) {
     struct sampler sampler;
     int count = (int)sizes->count, planned = count * (int)(sizeof ways / sizeof *ways);
+    all->far_in = all->far_out = MPI_WIN_NULL;
+    if (wanted(bench, "put"))
+        open_window(all, &all->in, &all->far_in);
+    if (wanted(bench, "get"))
+        open_window(all, &all->out, &all->far_out);
     sampler_open(&sampler, bench, false);
     int *list = bench_order(bench, planned);
     for (int i = 0; i < planned && !failed(&bench->failure); i++) {
         const struct way *way = &ways[list[i] / count];
-        if (options_is(&bench->options, "way", "all") ||
-            options_is(&bench->options, "way", way->name))
+        if (wanted(bench, way->name))
             measure(&sampler, all, way, sizes->bytes[list[i] % count]);
     }
     sampler_close(&sampler);
+    if (all->far_in != MPI_WIN_NULL)
+        MPI_Win_free(&all->far_in);
+    if (all->far_out != MPI_WIN_NULL)
+        MPI_Win_free(&all->far_out);
     free(list);
 }
 
@@ -217,7 +274,7 @@ static void run(struct bench *bench) {
 
 const struct experiment alltoall_variants = {
     .name = "alltoall-variants",
-    .summary = "every rank to every rank, by hand and by MPI_Alltoall",
+    .summary = "every rank to every rank, by hand, one-sided and by MPI_Alltoall",
     .what = "Time from the common start until the slowest rank has sent its blocks and received "
             "all others'.\nMethod: Stival (2006), all-to-all; partners meet in rounds, for "
             "any number of ranks.",

@@ -134,6 +134,7 @@ struct coll {
     const struct calls *calls;
     MPI_Comm comm; // the arguments of the call
     int rank, size, root;
+    int first; // number of rank 0 among all ranks of the launch, by which payloads differ
     MPI_Count count;
     MPI_Datatype type;
     MPI_Op op;

@@ -22,6 +22,7 @@ static struct side *gotten(struct coll *coll) {
 static void put_block(struct coll *coll, char *place, MPI_Count count, int sender, int block) {
     const struct form *form = coll->form;
     size_t bytes = (size_t)count * form->unit;
+    sender += coll->first;
     if (form->unit == form->extent) {
         payload_fill(place, bytes, sender, (unsigned)block);
         return;

@@ -23,7 +23,10 @@ static const struct option collective_options[] = {
     {"memory-limit", OPTION_SIZES, "0", "B", NULL, 0, 1e15,
      "memory that the buffers of a rank may take; operations and sizes that need more are left "
      "out. 0: what the host has available"},
-    {"root", OPTION_INTEGER, "0", "", NULL, 0, 1 << 20, "rank of the root"},
+    {"groups", OPTION_INTEGER, "1", "", NULL, 1, 1 << 20,
+     "communicators of as many consecutive ranks each, which all do the operation at once; its "
+     "time is that of the last rank of all"},
+    {"root", OPTION_INTEGER, "0", "", NULL, 0, 1 << 20, "rank of the root, in each communicator"},
     {"op", OPTION_CHOICE, "sum", "", reduce_op_choices, 0, 0,
      "operator of reductions; user: a sum of our own, compose: one that does not commute"},
     {"element", OPTION_CHOICE, "double", "", reduce_element_choices, 0, 0,
@@ -61,6 +64,8 @@ static const struct option collective_options[] = {
 struct study {
     struct bench *bench;
     struct sampler sampler;
+    MPI_Comm comm; // of the operations: all ranks, or this rank's group
+    int rank, size;
     struct form form;
     struct reduction reduction;
     struct peers all, near;
@@ -152,14 +157,15 @@ static enum counting counting_of(const struct options *options) {
 static void choose(struct study *study, const struct collective *row, enum variant variant) {
     const struct options *options = &study->bench->options;
     if (row->flow->neighbours && !study->near.topology)
-        peers_open(&study->near, study->bench->comm, options_text(options, "topology"),
+        peers_open(&study->near, study->comm, options_text(options, "topology"),
                    &study->bench->failure);
     study->coll = (struct coll){
         .row = row,
         .variant = variant,
         .counting = counting_of(options),
-        .rank = study->bench->rank,
-        .size = study->bench->size,
+        .rank = study->rank,
+        .size = study->size,
+        .first = study->bench->rank - study->rank,
         .root = (int)options_integer(options, "root"),
         .op = study->reduction.op,
         .form = &study->form,
@@ -195,7 +201,7 @@ static double check_size(struct study *study, size_t bytes, struct failure *fail
             failure, STATUS_USAGE,
             "--sizes %zu: counts or places of %s on %d ranks are larger than an int can say, and "
             "%s; ask for smaller --sizes",
-            bytes, name, study->bench->size,
+            bytes, name, study->size,
             study->coll.packed                     ? "MPI_Pack counts by int"
             : study->coll.counting == COUNTING_INT ? "--count-type int allows no other"
                                                    : "this MPI has no collectives with large "
@@ -209,11 +215,15 @@ static void measure(struct study *study, const struct plan *plan) {
     choose(study, plan->row, plan->variant);
     errors_during(coll->row->name[coll->variant], plan->bytes);
     coll_open(coll, plan->bytes, &bench->failure);
-    if (failed(&bench->failure))
+    bool opened = !failed(&bench->failure);
+    if (ranks_agree(bench->comm, &bench->failure, false) != STATUS_OK) { // of any group
+        if (opened)
+            coll_close(coll);
         return;
+    }
     struct operation operation = {
         .name = coll->row->name[coll->variant],
-        .message = {.bytes = plan->bytes, .payload = coll->payload},
+        .message = {.bytes = plan->bytes, .payload = coll->payload * bench->size / study->size},
         .around = &(const struct around){.prepare = coll_prepare, .check = coll_check},
         .run = coll_run(coll),
         .state = coll};
@@ -338,6 +348,26 @@ static void measure_all(struct study *study) {
     free(list);
 }
 
+static void open_groups(struct study *study) {
+    struct bench *bench = study->bench;
+    int groups = (int)options_integer(&bench->options, "groups");
+    study->comm = bench->comm;
+    study->rank = bench->rank;
+    study->size = bench->size;
+    if (groups == 1)
+        return;
+    if (bench->size % groups != 0 || bench->size < 2 * groups) {
+        failure_set(&bench->failure, STATUS_USAGE,
+                    "--groups %d: %d ranks cannot be divided into so many of the same size, of 2 "
+                    "or more; give a divisor",
+                    groups, bench->size);
+        return;
+    }
+    study->size /= groups;
+    study->rank %= study->size;
+    MPI_Comm_split(bench->comm, bench->rank / study->size, bench->rank, &study->comm);
+}
+
 static void open_study(struct study *study) {
     struct bench *bench = study->bench;
     struct failure *failure = &bench->failure;
@@ -346,9 +376,10 @@ static void open_study(struct study *study) {
     study->overlap.share = options_real(options, "compute");
     study->overlap.tests = options_integer(options, "tests");
     check_names(options_text(options, "operation"), failure);
-    if (options_integer(options, "root") >= bench->size)
+    open_groups(study);
+    if (options_integer(options, "root") >= study->size)
         failure_set(failure, STATUS_USAGE, "--root %ld: there are ranks 0 to %d",
-                    options_integer(options, "root"), bench->size - 1);
+                    options_integer(options, "root"), study->size - 1);
     if (options_is(options, "start", "loop") && options_is(options, "cache", "cold"))
         failure_set(failure, STATUS_USAGE,
                     "--start loop --cache cold: calls of a loop share their buffers, which are "
@@ -362,7 +393,7 @@ static void open_study(struct study *study) {
     reduction_open(&study->reduction, options_text(options, "op"),
                    options_text(options, "element"), failure);
     if (ranks_agree(bench->comm, failure, false) == STATUS_OK)
-        peers_all(&study->all, bench->comm, failure);
+        peers_all(&study->all, study->comm, failure);
     if (!failed(failure))
         plan_all(study);
     if (study->planned == 0)
@@ -387,6 +418,8 @@ static void run(struct bench *bench) {
     peers_close(&study.all);
     reduction_close(&study.reduction);
     form_close(&study.form);
+    if (study.comm != bench->comm)
+        MPI_Comm_free(&study.comm);
 }
 
 const struct experiment collective = {

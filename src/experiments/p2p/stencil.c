@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Stencil: every rank exchanges faces with its neighbours in a grid of one to three dimensions.
 #include "curve.h"
+#include "errors.h"
 #include "payload.h"
 #include "ranks.h"
 
@@ -15,8 +16,9 @@ static const struct option stencil_options[] = {
     {"dimensions", OPTION_SIZES, "2,3", "", NULL, 1, DIMENSIONS_MOST,
      "dimensions of the grid of ranks, as a list. A dimension of more than two ranks is closed to "
      "a ring"},
-    {"way", OPTION_CHOICE, "all", "", "all|messages|neighbor", 0, 0,
-     "messages: receives, sends and one wait for all; neighbor: MPI_Neighbor_alltoallv"},
+    {"way", OPTION_CHOICE, "all", "", "all|messages|neighbor|put|get", 0, 0,
+     "messages: receives, sends and one wait for all; neighbor: MPI_Neighbor_alltoallv; put, get: "
+     "MPI_Put or MPI_Get of each face, between post, start, complete and wait of the neighbours"},
     SAMPLER_START_ROW("round-time"),
     {0},
 };
@@ -37,6 +39,8 @@ struct stencil {
     int count, most_neighbours, dimensions;
     double faces; // of all ranks together, that have a neighbour
     struct buffer out, in;
+    MPI_Win far_in, far_out; // the same buffers of all ranks
+    MPI_Group near;          // of the neighbours
 };
 
 static void run_messages(void *state, long calls) {
@@ -62,6 +66,41 @@ static void run_neighbor(void *state, long calls) {
         MPI_Neighbor_alltoallv(stencil->out.pool, stencil->counts, stencil->starts, MPI_BYTE,
                                stencil->in.pool, stencil->counts, stencil->starts, MPI_BYTE,
                                stencil->grid);
+}
+
+// An access of the neighbours to each other's window begins and ends. It waits for no other rank.
+static void begin_access(const struct stencil *stencil, MPI_Win window) {
+    MPI_Win_post(stencil->near, 0, window);
+    MPI_Win_start(stencil->near, 0, window);
+}
+
+static void end_access(MPI_Win window) {
+    MPI_Win_complete(window);
+    MPI_Win_wait(window);
+}
+
+static void run_put(void *state, long calls) {
+    struct stencil *stencil = state;
+    for (; calls > 0; calls--) {
+        begin_access(stencil, stencil->far_in);
+        for (int side = 0; side < stencil->sides; side++)
+            MPI_Put(stencil->out.pool + stencil->starts[side], stencil->count, MPI_BYTE,
+                    stencil->neighbour[side], stencil->starts[side ^ 1], stencil->count, MPI_BYTE,
+                    stencil->far_in);
+        end_access(stencil->far_in);
+    }
+}
+
+static void run_get(void *state, long calls) {
+    struct stencil *stencil = state;
+    for (; calls > 0; calls--) {
+        begin_access(stencil, stencil->far_out);
+        for (int side = 0; side < stencil->sides; side++)
+            MPI_Get(stencil->in.pool + stencil->starts[side], stencil->count, MPI_BYTE,
+                    stencil->neighbour[side], stencil->starts[side ^ 1], stencil->count, MPI_BYTE,
+                    stencil->far_out);
+        end_access(stencil->far_out);
+    }
 }
 
 static void enter(const struct operation *operation) {
@@ -138,13 +177,46 @@ static void open_grid(struct stencil *stencil, int size) {
     MPI_Allreduce(&faces, &stencil->faces, 1, MPI_DOUBLE, MPI_SUM, stencil->comm);
 }
 
+static MPI_Win open_window(const struct stencil *stencil, const struct buffer *buffer) {
+    MPI_Win window;
+    MPI_Win_create(buffer->pool,
+                   (MPI_Aint)(buffer->room - (size_t)(buffer->pool - buffer->memory)), 1,
+                   MPI_INFO_NULL, stencil->comm, &window);
+    errors_of_window(window);
+    return window;
+}
+
+static void open_windows(struct stencil *stencil) {
+    int near[SIDES_MOST], count = 0;
+    MPI_Group all;
+    for (int side = 0; side < stencil->sides; side++)
+        if (stencil->neighbour[side] != MPI_PROC_NULL)
+            near[count++] = stencil->neighbour[side];
+    MPI_Comm_group(stencil->comm, &all);
+    MPI_Group_incl(all, count, near, &stencil->near);
+    MPI_Group_free(&all);
+    stencil->far_in = open_window(stencil, &stencil->in);
+    stencil->far_out = open_window(stencil, &stencil->out);
+}
+
+static void close_windows(struct stencil *stencil) {
+    MPI_Win_free(&stencil->far_in);
+    MPI_Win_free(&stencil->far_out);
+    MPI_Group_free(&stencil->near);
+}
+
+enum { WAYS = 4 };
+
 static void measure(struct bench *bench, struct sampler *sampler, const struct sizes *sizes,
                     int dimensions) {
     static const struct {
         const char *way, *name;
         void (*run)(void *state, long calls);
-    } ways[] = {{"messages", "stencil-messages", run_messages},
-                {"neighbor", "stencil-neighbor", run_neighbor}};
+        bool far; // needs windows
+    } ways[WAYS] = {{"messages", "stencil-messages", run_messages, false},
+                    {"neighbor", "stencil-neighbor", run_neighbor, false},
+                    {"put", "stencil-put", run_put, true},
+                    {"get", "stencil-get", run_get, true}};
     const char *way = options_text(&bench->options, "way");
     struct stencil stencil = {.comm = bench->comm, .self = bench->rank, .dimensions = dimensions};
     size_t most = sizes_largest(sizes);
@@ -157,7 +229,10 @@ static void measure(struct bench *bench, struct sampler *sampler, const struct s
         buffer_open(&stencil.in, &bench->layout, "receive", most, false, 0, (size_t)stencil.sides,
                     &bench->failure);
     }
-    for (int i = 0; i < 2 && ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK; i++) {
+    for (int i = 0; i < WAYS && ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK;
+         i++) {
+        if (strcmp(way, "all") != 0 && strcmp(way, ways[i].way) != 0)
+            continue;
         struct curve curve = {
             {.name = ways[i].name,
              .around =
@@ -165,8 +240,11 @@ static void measure(struct bench *bench, struct sampler *sampler, const struct s
              .run = ways[i].run,
              .state = &stencil},
             fit};
-        if (strcmp(way, "all") == 0 || strcmp(way, ways[i].way) == 0)
-            curve_run(sampler, &curve, sizes);
+        if (ways[i].far)
+            open_windows(&stencil);
+        curve_run(sampler, &curve, sizes);
+        if (ways[i].far)
+            close_windows(&stencil);
     }
     buffer_close(&stencil.out);
     buffer_close(&stencil.in);
