@@ -9,6 +9,7 @@ from .harness.launch import exhibits
 from .harness.model import families
 from .mixins.figures import Latency, Wait, median_s
 from .mixins.ranks import PairsOfRanks, Ranks
+from .mixins.varied import Varied
 
 CHOICE = next(f for f in families.load(simulators=True).values() if f.simulator).setting(
     "coll_selector", "simulated")
@@ -82,6 +83,25 @@ class simulated_quick(Quick, SimulatedCollective):
     coll_selector = parameter(SELECTORS, type=str)
     ranks = parameter([2, 4, 8, 16, 64], type=int)
     options = {"operation": "bcast,alltoall", "sizes": "1,16,1Ki,64Ki", **START}
+
+
+@rfm.simple_test
+class simulated_algorithms(Full, Varied, SimulatedCollective):
+    """One operation, whose algorithms a study sets.
+
+    `make study TAG=cotejo-best-algorithm CELLS=allreduce SET='algorithm_allreduce=rdb|rab1|lr'`
+    """
+
+    main_job = False
+    operation = parameter(["bcast", "allreduce", "alltoall"], type=str)
+    #: Arrival pattern of the ranks.
+    #:
+    #: :values: together, ramp, one-late, random, or a file that libcotejo_arrivals.so wrote
+    arrival = parameter(["together", "one-late"], type=str)
+    ranks = parameter([4, 16, 64], type=int)
+    varied = ["ranks", "operation", "arrival"]
+    options = {"sizes": "8:32Ki:x8", **WINDOWS}
+    tags = exhibits.tags("cotejo-best-algorithm", "cotejo-best-algorithm-arrival")
 
 
 class Scale(Full, SimulatedCollective):

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from reframe_tests.harness.backends import simgrid
-from reframe_tests.harness.model import families
+from reframe_tests.harness.model import algorithm_settings, families
 
 NAMES = sorted(p.stem for p in simgrid.FOLDER.glob("*.yaml"))
 STACK = families.stack_prefix()
@@ -71,12 +71,14 @@ def test_what_cannot_be_placed_is_said(name, placement, ranks, said):
         simgrid.place(name, placement, ranks)
 
 
-def one_way(tmp_path, name, sizes, count=2, hosts=None, *, words="pingpong"):
-    """Simulated times (s) by size between two hosts: the first and the last of `count` nodes."""
-    hosts = hosts or [simgrid.host(0), simgrid.host(count - 1)]
+def one_way(tmp_path, name, sizes, count=2, hosts=None, *, words="pingpong", ranks=2):
+    """Simulated times (s) by size between hosts: the first and the last of `count` nodes, or
+    `ranks` of the first ones."""
+    hosts = hosts or ([simgrid.host(0), simgrid.host(count - 1)] if ranks == 2 else
+                      [simgrid.host(node) for node in range(ranks)])
     (tmp_path / "platform.xml").write_text(simgrid.xml(name))
     (tmp_path / "hosts.txt").write_text("".join(f"{host}\n" for host in hosts))
-    words = " ".join(["smpirun -np 2 -platform platform.xml -hostfile hosts.txt",
+    words = " ".join([f"smpirun -np {ranks} -platform platform.xml -hostfile hosts.txt",
                       *simgrid.settings(name), str(STACK / "mpi/simgrid/bin/cotejo"),
                       f"{words} --timer wtime --budget 0.001 --min-repetitions 3",
                       "--max-repetitions 3",
@@ -95,6 +97,25 @@ def test_platforms_meet_all_the_times_that_their_study_prints(tmp_path, name, co
         printed = {int(r["message_bytes"]): float(r[column]) for r in csv.DictReader(file)}
     assert len(printed) == 25
     assert one_way(tmp_path, name, printed) == pytest.approx(printed, rel=0.05)
+
+
+@pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")
+def test_algorithms_are_listed_by_simgrid_and_a_setting_changes_the_time(tmp_path, monkeypatch):
+    offered = algorithm_settings.offered("simgrid", str(STACK))
+    assert {"default", "rdb", "lr", "rab1"} <= set(offered["allreduce"].names)
+    assert not {"automatic", "ompi", "impi"} & set(offered["allreduce"].names)
+    times = []
+    for name in ("rdb", "lr"):
+        for variable, value in algorithm_settings.environment(
+                families.load(simulators=True)["simgrid"], str(STACK), "algorithm_allreduce",
+                name).items():
+            monkeypatch.setenv(variable, value)
+        (tmp_path / name).mkdir()
+        times.append(one_way(tmp_path / name, "ufpr", [8, 1 << 20], count=4, ranks=4,
+                             words="collective --operation allreduce"))
+    # Of 4 ranks, recursive doubling sends 2 times the vector, and a ring 6 times a quarter.
+    assert times[0][8] < times[1][8]
+    assert times[0][1 << 20] > times[1][1 << 20]
 
 
 @pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")

@@ -376,6 +376,19 @@ exhibit(
   draw = by_parameter(x = ranks, series = setting_coll_selector, panel = c(bytes, placement))
 )
 
+exhibit("cotejo-best-algorithm",
+  "Which algorithm is fastest by ranks and size, and what does the library's choice cost?",
+  data = launches_of("simulated_algorithms", option_arrival = "together"),
+  draw = best_algorithm(row = ranks, panel = operation)
+)
+
+exhibit("cotejo-best-algorithm-arrival",
+  "Does the fastest algorithm change with when ranks arrive?",
+  data = launches_of("simulated_algorithms"),
+  draw = best_algorithm(row = option_arrival, panel = c(operation, ranks)),
+  differs = "Times are from the last rank's arrival to the last one's end."
+)
+
 exhibit(
   "cotejo-arrival-winner",
   paste(

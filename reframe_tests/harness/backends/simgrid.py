@@ -10,6 +10,10 @@ FOLDER = families.REPO / "site_configs/simulated/platforms"
 # Times are those of the platform alone: no computation, and no factors of other machines.
 SETTINGS = ["--cfg=smpi/simulate-computation:no", "--cfg=network/model:CM02",
             "--cfg=smpi/coll-selector:${COTEJO_COLL_SELECTOR:-ompi}",
+            # A setting `algorithm_OPERATION` stands before the selector.
+            *(f"${{COTEJO_SMPI_{name.upper()}:+--cfg=smpi/{name}:$COTEJO_SMPI_{name.upper()}}}"
+              for name in ("allgather", "allgatherv", "allreduce", "alltoall", "alltoallv",
+                           "barrier", "bcast", "gather", "reduce", "reduce_scatter", "scatter")),
             "--log=root.thres:error", "--log=xbt_cfg.thres:info"]
 # Of a platform that launches use: as the largest study did, and powers of two fit.
 MOST_NODES = 64

@@ -36,7 +36,7 @@ def main():
     parser.add_argument("mpi", help="name of an MPI library in the stack")
     parser.add_argument("--operation", help="this operation alone")
     words = parser.parse_args()
-    known, stack = families.load(), families.stack_prefix()
+    known, stack = families.with_site(simulators=True), families.stack_prefix()
     if words.mpi not in known or not known[words.mpi].installed(stack):
         installed = [name for name, family in known.items() if family.installed(stack)]
         sys.exit(f"algorithms: {words.mpi!r} is not installed in {stack}; "

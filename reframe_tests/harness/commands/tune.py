@@ -233,7 +233,7 @@ def main():
     parser.add_argument("--check", default="", metavar="FILE",
                         help="compare the default with this settings file, without a search")
     args = parser.parse_args()
-    family = families.load().get(args.mpi)
+    family = families.with_site(simulators=True).get(args.mpi)
     if not family or not family.installed(families.stack_prefix()):
         sys.exit(f"tune: {args.mpi!r} is not installed in {families.stack_prefix()}")
     os.environ.pop("COTEJO_SET", None)

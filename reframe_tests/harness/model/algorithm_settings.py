@@ -102,7 +102,7 @@ def choices(family, variables):
 @functools.cache
 def offered(family_name, stack):
     """Operation -> `Choice` of what a library that is installed offers."""
-    family = families.load()[family_name]
+    family = families.with_site(simulators=True)[family_name]
     if not family.algorithms:
         return {}
     words = family.algorithms.list or [str(family.prefix(stack) / "bin/cotejo-controls")]

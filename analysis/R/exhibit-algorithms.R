@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Which algorithm of a collective operation is best, and what the library's own choice costs.
+
+#' Heat map: the fastest algorithm of each size, and the regret of the library's choice.
+#'
+#' The launches have several levels of the setting `algorithm_OPERATION`; those without the setting
+#' are the library's choice. Regret: its time over that of the fastest algorithm, less 1.
+#'
+#' @param row the column down the axis, by name: `ranks`, or `option_arrival`.
+#' @param panel columns told apart by panel, by name: `mpi`, or `c(mpi, transport)`.
+#' @return for [exhibit()].
+#' @keywords internal
+best_algorithm <- function(row = NULL, panel = NULL) {
+  drawing("best_algorithm", list(row = substitute(row), panel = substitute(panel)))
+}
+
+exhibit_best_algorithm <- function(exhibit) {
+  row <- argument(exhibit, "row", "ranks")
+  cells <- regret_of_default(exhibit, row, argument(exhibit, "panel", "mpi"))
+  if (!nrow(cells)) await("launches of several algorithms beside the library's choice")
+  if (uniqueN(cells$row) < 2L) await("another ", gsub("_", " ", word_of_column(row)))
+  plot <- ggplot(cells, aes(size, row, fill = 100 * regret)) +
+    ggplot2::geom_tile(colour = "white", linewidth = 0.3) +
+    ggplot2::geom_text(aes(label = best), size = 2.2) +
+    ggplot2::facet_wrap("panel") +
+    ggplot2::scale_fill_gradient("regret of the library's choice, %",
+      low = "grey95", high = "steelblue3", labels = format_axis
+    ) +
+    ggplot2::labs(
+      x = "message size", y = gsub("_", " ", word_of_column(row)), title = exhibit$spec$title,
+      caption = caption_of_exhibit(exhibit, paste(
+        "Each cell: the fastest algorithm, and by how much the library's choice is slower.",
+        "With four launches or more, odd launches choose the algorithm and even launches",
+        "measure the regret, which may then be below 0."
+      ), cells$n)
+    )
+  with_data(plot, cells[, !"size"])
+}
+
+#' The fastest algorithm and the regret of the library's choice, by panel, row and size.
+#'
+#' @return data.table: `panel`, `row` (a factor), `bytes`, `size` (its label), `best` (an
+#'   algorithm, or `default`), `regret` (a ratio of times, less 1), `algorithms` (how many), `n`
+#'   (launches of the level with the fewest).
+#' @noRd
+regret_of_default <- function(exhibit, row, panel) {
+  points <- setDT(as.list(exhibit$summary))
+  # Waiting for the last rank is no time of an algorithm.
+  if (row == "option_arrival" && "arrival_last_s" %in% names(points)) {
+    points[, median_s := median_s - fcoalesce(as.numeric(arrival_last_s), 0)]
+  }
+  set <- paste0("setting_algorithm_", points$operation)
+  points[, algorithm := NA_character_]
+  for (column in intersect(unique(set), names(points))) {
+    points[set == column, algorithm := fcoalesce(as.character(.SD[[1L]]), "default"),
+      .SDcols = column
+    ]
+  }
+  points <- points[!is.na(algorithm) & median_s > 0]
+  if (!nrow(points)) {
+    return(points)
+  }
+  hidden <- c(unique(set), "settings", "algorithm")
+  panel <- unique(c(panel, "operation"))
+  panel <- c(panel, setdiff(unexplained(points, c(panel, row, hidden), "bytes"), hidden))
+  points[, `:=`(panel = level_of(points, panel), row = points[[row]])]
+  halves <- points[, list(
+    n = .N, choosing = median(if (.N >= 4L) median_s[launch %% 2L == 1L] else median_s),
+    judging = median(if (.N >= 4L) median_s[launch %% 2L == 0L] else median_s)
+  ), keyby = c("panel", "row", "bytes", "algorithm")]
+  cells <- halves[, if (.N > 1L && "default" %in% algorithm) {
+    fastest <- which.min(choosing)
+    list(
+      best = algorithm[[fastest]],
+      regret = judging[algorithm == "default"] / judging[[fastest]] - 1,
+      algorithms = .N, n = min(n)
+    )
+  }, keyby = c("panel", "row", "bytes")]
+  if (!nrow(cells)) {
+    return(cells)
+  }
+  values <- unique(cells$row)
+  ordered <- if (is.numeric(values)) sort(values) else sort(as.character(values), method = "radix")
+  cells[, `:=`(
+    row = factor(as.character(row), as.character(ordered)),
+    size = factor(format_bytes(bytes), format_bytes(sort(unique(bytes))))
+  )][]
+}
