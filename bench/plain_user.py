@@ -11,8 +11,10 @@ from reframe_tests.harness.model import families
 REPO = families.REPO
 #: Debian's `nobody`: a user that owns nothing here.
 USER = 65534
-#: What of a stack is its own once it is copied; builds name the place where they were made.
+#: Parts of a stack that its user may need. They name the place where they were made, so that the
+#: copy is mounted there, for the user's processes alone.
 PARTS = ("mpi", "tools", "R", "languages")
+MOUNTED = 'mount --bind "$0" "$1" && shift && exec "$@"'
 
 
 def own_stack(stack, folder):
@@ -26,11 +28,12 @@ def own_stack(stack, folder):
     return made
 
 
-def as_user(folder, *command, **variables):
+def as_user(folder, stack, *command, **variables):
     kept = {k: v for k, v in os.environ.items()
             if not k.startswith(("COTEJO_", "MAKE", "MFLAGS", "R_LIBS", "STACK"))}
     return subprocess.run(
-        ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", *map(str, command)],
+        ["unshare", "--mount", "sh", "-c", MOUNTED, str(folder / "stack"), str(stack),
+         "setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", *map(str, command)],
         cwd=REPO, text=True, capture_output=True, timeout=900, stdin=subprocess.DEVNULL,
         env={**kept, "HOME": str(folder), "TMPDIR": str(folder / "tmp"),
              "PYTHONDONTWRITEBYTECODE": "1", "COTEJO_LOCKS": str(folder / "locks"), **variables})
@@ -50,15 +53,15 @@ def wrong(stack, folder):
     """What does not work as an ordinary user, in words, or ''. Only root can try it."""
     for name in ("tmp", "locks", "results"):
         (folder / name).mkdir()
-    made = own_stack(stack, folder)
+    own_stack(stack, folder)
     before = theirs(["/dev/shm", "/tmp"])
-    python, results = made / "tools/bin/python", folder / "results"
-    done = as_user(folder, python, "-m", "reframe_tests.harness", "study", "--tag", "smoke",
-                   "--launches", "1", COTEJO_STACK=str(made), COTEJO_RESULTS=str(results),
+    python, results = stack / "tools/bin/python", folder / "results"
+    done = as_user(folder, stack, python, "-m", "reframe_tests.harness", "study", "--tag", "smoke",
+                   "--launches", "1", COTEJO_STACK=str(stack), COTEJO_RESULTS=str(results),
                    COTEJO_SITE="local", RFM_CONFIG_FILES=str(REPO / "reframe_tests/config.py"))
     if done.returncode:
         return f"study: status {done.returncode}: {(done.stdout + done.stderr)[-1500:]}"
-    done = as_user(folder, "make", "figures", "report", f"STACK={made}", "SPACK=",
+    done = as_user(folder, stack, "make", "figures", "report", f"STACK={stack}", "SPACK=",
                    f"RESULTS={results}", f"FIGURES={folder}/figures",
                    f"REPORT={folder}/report/report.html")
     if done.returncode or not (folder / "report/report.html").exists():

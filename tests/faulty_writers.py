@@ -52,7 +52,8 @@ PYTHON = {
     "new site": "new_site.write('new', new_site.inspect(), folder / 'new')",
 }
 
-#: R: what is called, where `data` is a folder of results and `out` the one that is written to.
+#: R: what is called, where `data` is a folder of results, `out` the one that is written to, and
+#: `stage` a temporary one.
 IN_R = {
     "figures": "draw_all(data, out)",
     "figures that are kept": "options(cotejo.keeping = 1L); "
@@ -60,10 +61,15 @@ IN_R = {
     "report": "write_report(data, file.path(out, 'report.html'))",
     "paper": "write_paper('analysis/paper.Rmd', data, file.path(out, 'report.html'), "
              "published = 'data/published')",
-    "comparison": "write_comparison(data, data, file.path(out, 'report.html'))",
+    "comparison": "past <- Sys.glob('data/reference/questions/history/local/*.tar.xz'); "
+                  "for (i in seq_along(past)) utils::untar(past[i], exdir = file.path("
+                  "stage, c('before', 'after')[1 + (i > 4)], 'local', "
+                  "sub('.tar.xz', '', basename(past[i])))); "
+                  "write_comparison(file.path(stage, 'before'), file.path(stage, 'after'), "
+                  "file.path(out, 'report.html'), 'mpi')",
     "history": "write_history(data, out)",
-    "coverage": "write_coverage_of(data, file.path(out, 'README.md'), "
-                "file.path(out, 'coverage.csv'))",
+    "coverage": "run_command(write_coverage_of(data, file.path(out, 'README.md'), "
+                "file.path(out, 'coverage.csv')))",
 }
 #: The lines of README.md that `make coverage` writes between.
 COVERAGE = "<!-- coverage: made by `make coverage DATA=reference` -->\nold\n<!-- end -->\n"
@@ -84,7 +90,8 @@ def commands(stack, folder, stage):
         [str(bin_ / "cotejo-guard"), "20", "-r", str(folder / "guard.json"), "true"], {})
     rscript = shutil.which("Rscript", path=f"{stack}/tools/bin:{os.environ['PATH']}")
     for name, call in IN_R.items() if rscript else ():
-        words = f'library(cotejo); data <- "{FIXTURES}"; out <- "{folder}"; {call}'
+        places = f'data <- "{FIXTURES}"; out <- "{folder}"; stage <- "{stage}"'
+        words = f"library(cotejo); {places}; {call}"
         found[name] = ([rscript, "--vanilla", "-e", words],
                        {"R_LIBS": f"{stack}/R", "R_USER_CACHE_DIR": f"{stage}/cache"})
     return found
@@ -142,13 +149,17 @@ def half(old, folder):
     return "; ".join(found)
 
 
+#: How the end of a writer tells that it or a process of its own was killed.
+KILLED = re.compile(r"^-9 |^137 |SIGKILL|signal 9|[Kk]illed|process of the analysis was ended")
+
+
 def unclear(done, fault):
     """What is wrong with how a writer said that it failed, or ''."""
     said = done.stdout + done.stderr
-    if done.returncode == 0:
-        return "was not struck" if fault == FAULTS[2] else "status 0"
     if fault == FAULTS[2]:
-        return ""
+        return "" if KILLED.search(f"{done.returncode} {said}") else "was not struck"
+    if done.returncode == 0:
+        return "status 0"
     if "Traceback" in said:
         return "a traceback"
     return "" if re.search(r"space|[Pp]ermission|cannot", said) else "says not why"

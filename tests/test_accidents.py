@@ -14,7 +14,7 @@ import pytest
 
 from reframe_tests.harness.commands import study
 from reframe_tests.harness.launch import accidents, launches, sessions
-from reframe_tests.harness.machine import cores, disk
+from reframe_tests.harness.machine import allocation, cores, disk
 from reframe_tests.harness.study import blocks, child, ending, plans
 from tests import injected
 from tests.launching import FAMILIES, PRESENT, STACK
@@ -136,6 +136,7 @@ def faked(results, monkeypatch):
                     name = sessions.launch_name(cell, number)
                     disk.write_json(sessions.session_folder() / f"{name}.json", {
                         "id": name, "status": status, "reason": "why", "references": None,
+                        "asked": {"hosts": 2},
                         "started": f"2026-01-01T{number:02d}:00:{i:02d}Z", "accident":
                             {"kind": "signal", "evidence": "x"} if status == "accident" else None})
 
@@ -276,6 +277,29 @@ def test_a_failed_launch_keeps_the_last_lines_of_standard_error(left_by_launch):
     found = launches.describe(stage, asked, FAMILIES["mpich"], errors, errors=errors)
     assert found["status"] == "failed" and found["stderr"][-1] == "?[31mfailed?[0m"
     assert len(found["stderr"]) == 12 and "failed" in found["reason"]
+
+
+@pytest.mark.parametrize(("left", "stops"), [(1, True), (2, False), (None, False)])
+def test_an_allocation_with_too_few_nodes_left_ends(faked, monkeypatch, left, stops):
+    """Launches that no node was left for waited until their time was over, and had failed."""
+    prepare, ran = faked
+    monkeypatch.setattr(allocation, "around", lambda: allocation.Allocation("slurm", "7", []))
+    monkeypatch.setattr(allocation, "_words", lambda *words: (
+        [f"NumNodes={left}"] if left else []))
+    wanted = disk.write_json
+
+    def write(path, content):  # the node of the first launch dies
+        if content.get("accident"):
+            content["accident"]["kind"] = "node"
+        wanted(path, content)
+
+    monkeypatch.setattr(disk, "write_json", write)
+    plan = prepare(lambda cell, n: "accident" if n == 1 else "ok", 1, CELLS[:1])
+    reason = blocks.run(plan)
+    assert bool(reason) == stops and len(ran) == (1 if stops else 2)
+    assert not stops or "2 nodes are needed, and the allocation has 1 left" in reason
+    status = ending.account(plan, reason)[0]
+    assert status == (ending.INCOMPLETE if stops else ending.COMPLETE)
 
 
 def test_accidents_in_a_row_stop_the_study(faked):

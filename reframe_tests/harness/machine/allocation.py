@@ -98,6 +98,16 @@ def around():
     return None
 
 
+def nodes_left():
+    """How many nodes the allocation around this process still has; None: nobody says. Slurm takes
+    a node that failed out of its job."""
+    if not around() or around().scheduler != "slurm":
+        return None
+    count = [word.partition("=")[2] for word in _words("scontrol", "show", "job", around().id)
+             if word.startswith("NumNodes=")]
+    return int(count[0]) if count and count[0].isdigit() else None
+
+
 #: Options of each of ReFrame's schedulers that ask for all of {nodes} nodes in one job. The
 #: scheduler does not begin a lost job anew: the study does, because it knows its launches.
 #: Sources: sbatch(1) of Slurm, qsub(1B) of PBS Professional and of Torque, "bsub -nnodes" of IBM

@@ -11,7 +11,7 @@ import tempfile
 import time
 
 from ..launch import accidents, sessions
-from ..machine import disk
+from ..machine import allocation, disk
 from ..model import families
 from . import child
 from .plans import plan_file, say
@@ -63,9 +63,14 @@ def run_block(plan, block, cells):
 def halted():
     """Why it makes no sense to go on now, or ''."""
     row = accidents.in_a_row(records())
+    last = row[-1] if row else None
+    if last and last["accident"]["kind"] == "node":
+        left = allocation.nodes_left()
+        if left is not None and left < last["asked"]["hosts"]:
+            return (f"{last['asked']['hosts']} nodes are needed, and the allocation has {left} "
+                    f"left ({last['accident']['evidence']})")
     if len(row) < accidents.MOST_IN_A_ROW:
         return ""
-    last = row[-1]
     return (f"the last {len(row)} launches were lost to accidents, the latest {last['id']} "
             f"({last['accident']['kind']}: {last['accident']['evidence']})")
 
