@@ -96,9 +96,10 @@ def configurations():
 def rows(seed, numbers):
     """All launches: (block, configuration), block after block in an order of its own. ReFrame runs
     tests in the order in which they are made."""
-    found = list(configurations())
+    questions = [[*group] for _, group in itertools.groupby(
+        configurations(), lambda one: (one[0], id(one[1]), one[2].fullname))]
     for block in numbers:
-        yield from ((block, one) for one in random.Random(seed + block).sample(found, len(found)))
+        yield from ((block, one) for one in planning.drawn_order(seed + block, questions))
 
 
 def declare(found):

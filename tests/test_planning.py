@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 
+from reframe_tests.harness.launch import planning
 from reframe_tests.harness.study import plans
 from tests.fake_mpi import REFRAME, Fake, executable
 
@@ -17,6 +18,18 @@ SAID = ("Intel(R) MPI Library 2021.19", "I_MPI_FABRICS=shm libfabric provider: t
 @pytest.fixture
 def site(tmp_path):
     return Fake(tmp_path, "intel-mpi", SAID)
+
+
+def test_libraries_of_a_question_follow_one_another():
+    questions = [[(question, library) for library in "abc"] for question in range(4)]
+    orders = [planning.drawn_order(seed, questions) for seed in range(20)]
+    assert orders[0] == planning.drawn_order(0, questions)
+    for order in orders:
+        assert sorted(order) == sorted(one for question in questions for one in question)
+        assert all(len({question for question, _ in order[i:i + 3]}) == 1 for i in (0, 3, 6, 9))
+    # Questions and libraries each come in several orders.
+    assert len({tuple(question for question, _ in order[::3]) for order in orders}) > 10
+    assert len({tuple(library for _, library in order[:3]) for order in orders}) > 3
 
 
 def test_a_dry_run_of_tests_with_figures_ends_well(site):

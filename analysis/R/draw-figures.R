@@ -1,22 +1,36 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The figures: tidy tables in, plots out. Each carries its data as the attribute `data`.
 
+#' The panel of each row: what was measured and where, in words.
+#'
+#' The test is named only where nothing else tells its rows from those of another.
+#' @noRd
 panel_of <- function(table) {
-  many <- function(column) length(unique(table[[column]])) > 1L
+  many <- function(column) uniqueN(table[[column]]) > 1L
   # All that makes a configuration: no line may lead through two of them.
   strata <- intersect(names(table), c(
     "site", "simulated", "scale", "test", "placement", "hosts", "ranks", "settings", "parameters"
   ))
-  varying <- Filter(many, strata)
-  extra <- if (length(varying)) {
-    Reduce(join_words, lapply(varying, function(column) {
+  said <- Filter(many, setdiff(strata, c("scale", "test")))
+  extra <- lapply(said, function(column) {
+    if (column %in% c("settings", "parameters")) {
+      values_in_words(table[[column]])
+    } else {
       as.character(in_words(column, table[[column]]))
-    }))
+    }
+  })
+  extra <- Reduce(join_words, extra, rep("", nrow(table)))
+  where <- paste(operation_in_words(table$operation), title_of(table$transport), sep = ", ")
+  one <- if (length(strata)) number_of(table, strata) else rep(1L, nrow(table))
+  for (words in list(test_in_words, \(test) gsub("_", " ", test, fixed = TRUE))) {
+    several <- rowsum(as.integer(!duplicated(data.table(where, extra, one))),
+      paste(where, extra, sep = "\n"))
+    unclear <- several[paste(where, extra, sep = "\n"), 1L] > 1L
+    if (any(unclear) && "test" %in% strata) {
+      extra[unclear] <- join_words(extra[unclear], words(table$test[unclear]))
+    }
   }
-  text <- paste0(
-    title_of(table$operation), ", ", title_of(table$transport),
-    if (length(extra)) ifelse(nzchar(extra), paste0("\n", extra), "")
-  )
+  text <- paste0(where, ifelse(nzchar(extra), paste0("\n", extra), ""))
   factor(text, unique(text[order(table$operation, table$transport)]))
 }
 

@@ -66,6 +66,77 @@ in_order <- function(names) {
   if (length(place)) names[order(place, na.last = TRUE)] else names
 }
 
+#' Names of operations in words: "put, fence, window created", "NAS CG, class A".
+#' @noRd
+operation_in_words <- function(operation) {
+  few <- unique(as.character(operation))
+  words <- unname(SAID$operation[few])
+  kernel <- c(fft = "FFT", radix = "radix sort")[sub("-.*", "", few)]
+  words <- fifelse(is.na(kernel) | is.na(words), words, paste(kernel, words, sep = ", "))
+  words[is.na(words)] <- title_of(few[is.na(words)])
+  for (i in seq_along(OPERATION_WORDS)) {
+    words <- sub(names(OPERATION_WORDS)[[i]], OPERATION_WORDS[[i]], words, perl = TRUE)
+  }
+  words <- gsub("(?<!reduce|scatter|neighbor)_", " ", words, perl = TRUE)
+  words[match(operation, few)]
+}
+OPERATION_WORDS <- c(
+  "^(.*)[.]rank([0-9]+)$" = "\\1, rank \\2", "^(.*)[.]both$" = "\\1 with computation",
+  "^(.*)[.]compute$" = "\\1, computation alone", "^(.*)_init$" = "\\1, persistent",
+  "[.]create$" = ", window created", "[.]allocate$" = ", window allocated",
+  "[.](dynamic|shared)$" = ", \\1 window", "[.]flush_local" = ", local flush",
+  "[.]lock_all" = ", lock all", "[.]pscw" = ", post-start-complete-wait",
+  "[.](fence|flush|lock)" = ", \\1", "-(first|second)$" = ", \\1 call",
+  "_(first|last)$" = ", \\1 rank", "-pit$" = ", slow address", "-page$" = ", aligned to pages",
+  "^datatype-(.*)-(hand|packed|typed)$" = "\\1 type, \\2",
+  "^nas-(.*)-([A-Z])$" = "NAS \\U\\1\\E, class \\2"
+)
+
+#' Settings and parameters in words: "mode standard, non-blocking", without those that the name of
+#' the operation or a column has.
+#' @noRd
+values_in_words <- function(values, dropped = IN_OPERATION) {
+  few <- unique(as.character(values))
+  words <- vapply(strsplit(few, "; ?"), function(parts) {
+    name <- sub("=.*", "", parts)
+    value <- substring(parts, nchar(name) + 2L)
+    said <- fcase(
+      name == "blocking", fifelse(value == "no", "non-blocking", "blocking"),
+      name == "compute", say_value("parameter_compute", value),
+      name == "timer", say_value("parameter_timer", value),
+      name == "eager_limit" & grepl("^[0-9]+$", value), paste("eager up to", value, "B"),
+      rep(TRUE, length(name)), paste(chartr("_", " ", name), value)
+    )
+    toString(said[!name %in% dropped])
+  }, "")
+  words[match(values, few)]
+}
+IN_OPERATION <- c("kernel", "pattern", "window", "ranks")
+
+#' What a test is for, in words.
+#' @noRd
+test_in_words <- function(test) {
+  plain <- sub("_(quick|full|smoke|brief)$", "", test)
+  words <- SAID$test[test]
+  part <- sub(".*_", "", plain)
+  part <- fifelse(is.na(TEST_WORDS[part]), "", unname(TEST_WORDS[part]))
+  unname(fcoalesce(words, fifelse(
+    nzchar(part), part, paste("study of", gsub("_", " ", plain, fixed = TRUE))
+  )))
+}
+# By the last word of a test's name.
+TEST_WORDS <- c(
+  affinity = "study of placements", strong = "fixed total work", weak = "fixed work per rank",
+  progress = "progress threads", ways = "ways to send", large = "large problem",
+  posted = "receives posted first", transports = "study of transports",
+  transport = "study of transports", bursts = "study of bursts", sizes = "study of sizes",
+  bisect = "steps found by bisection", pairs = "every pair", errors = "study of errors",
+  nocache = "cold cache", frames = "NetPIPE, frames", limits = "study of limits",
+  uni = "NetPIPE, one way", protocol = "study of protocols", addresses = "study of addresses",
+  windows = "study of windows", spells = "variance between launches", layout = "study of layouts",
+  skew = "study of the start", arrivals = "study of arrivals", variants = "all variants"
+)
+
 sentence_case <- function(text) {
   paste0(toupper(substr(text, 1L, 1L)), substring(text, 2L))
 }

@@ -235,7 +235,10 @@ exhibit(
   "How much of a non-blocking collective a computation beside it hides",
   data = launches_of(
     "collective_full", parameter_variant = "nonblocking",
-    operation = c("ibcast*", "iallreduce*", "ialltoall*", "iallgather*")
+    operation = c(
+      "ibcast", "ibcast.*", "iallreduce", "iallreduce.*", "ialltoall", "ialltoall.*",
+      "iallgather", "iallgather.*"
+    )
   ),
   draw = hidden_share(series = operation, panel = c(mpi, transport, ranks))
 )

@@ -45,7 +45,7 @@ exhibit("stival-fig-4.3", "Bandwidth by transport and what one gains, 128 B to 1
 exhibit("stival-fig-4.4", "Bandwidth by MPI and what one gains, up to 512 B",
   data = launches_of(
     "netpipe_uni", "pingpong_modes", option_mode = "standard", option_blocking = "yes",
-    sizes = "1..512"
+    sizes = "1 2 4 8 16 32 64 128 256 512"
   ),
   draw = gain(by = mpi, panel = transport, unit = "Mbit/s")
 )
@@ -53,7 +53,7 @@ exhibit("stival-fig-4.4", "Bandwidth by MPI and what one gains, up to 512 B",
 exhibit("stival-fig-4.5", "Bandwidth by MPI and what one gains, 512 B to 256 KiB",
   data = launches_of(
     "netpipe_uni", "pingpong_modes", option_mode = "standard", option_blocking = "yes",
-    sizes = "512..256Ki"
+    sizes = "512 1Ki 2Ki 4Ki 8Ki 16Ki 32Ki 64Ki 128Ki 256Ki"
   ),
   draw = gain(by = mpi, panel = transport, unit = "Mbit/s")
 )

@@ -204,3 +204,21 @@ test_that("a caption promises no interval where there are too few launches for o
   expect_match(caption_of(what, 5L, many), "NOT REAL HARDWARE: 9 emulated or simulated machines",
     fixed = TRUE)
 })
+
+test_that("panels name what was measured, and not tests or options", {
+  table <- data.table::data.table(
+    operation = c("iallgather.both", "allgather_init", "put.flush.create", "pingpong", "pingpong"),
+    transport = "shm", site = "local", scale = c("full", "full", "quick", "quick", "full"),
+    test = c("collective_full", "collective_full", "onesided_quick", "pingpong_quick",
+      "pingpong_affinity"),
+    parameters = c("ranks=2; variant=nonblocking", "ranks=2; variant=persistent",
+      "window=create", "blocking=no", "blocking=no"), ranks = 2L
+  )
+  expect_setequal(levels(panel_of(table)), c(
+    "iallgather with computation, shared memory\nvariant nonblocking",
+    "allgather, persistent, shared memory\nvariant persistent",
+    "put, flush, window created, shared memory",
+    "ping-pong, shared memory\nnon-blocking, study of pingpong",
+    "ping-pong, shared memory\nnon-blocking, study of placements"
+  ))
+})

@@ -3,6 +3,7 @@
 
 import inspect
 import pathlib
+import random
 
 from . import accidents, scales, sessions
 
@@ -12,6 +13,14 @@ def tags(test):
     job = pathlib.Path(inspect.getfile(type(test))).stem
     main = test.main_job or test.scale == "full"
     return {scales.tag(job, test.scale), *([test.scale] if main else [])}
+
+
+def drawn_order(seed, questions):
+    """The launches of a block: questions in a random order, in each its libraries one after the
+    other in a random order, because the noise of a machine may last longer than a launch."""
+    draw = random.Random(seed)
+    return [one for question in draw.sample(questions, len(questions))
+            for one in draw.sample(question, len(question))]
 
 
 def telling(test, settings, varied):
