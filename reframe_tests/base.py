@@ -14,7 +14,7 @@ from reframe.core.builtins import run_after, run_before, sanity_function
 from reframe.core.exceptions import ReframeFatalError, SanityError
 from reframe.core.runtime import runtime
 
-from .harness.launch import planning, recording, scales, twins
+from .harness.launch import planning, recording, twins
 from .harness.launch.request import CannotBeError, MachineError, Request
 from .harness.machine import cores
 from .harness.model import families, sites, transport
@@ -52,9 +52,9 @@ class Experiment(Question, Planned, Usual, rfm.RunOnlyRegressionTest):
     """
 
     #: Seed of the order in which the block was drawn; None where it was not.
-    seed = scales.seed()
-    #: The class that a single launch of it stands for.
-    named_after = ""
+    seed = None
+    #: The class that a single launch of it stands for, and the parameters that tell its cells.
+    named_after, told = "", ()
     num_tasks = 2
     #: Whether the messages of its operations tell which algorithm ran (`harness.launch.twins`).
     messages_counted = False

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a bare `reframe -r` runs: the quick tests of the main job on this site, and their report.
+"""The launches of one ReFrame, in the order of their blocks, with a test for each launch.
 
-A test for each launch, in blocks: a block holds every configuration once, in an order drawn
-anew. ReFrame keeps the order in which tests are made. Further runs add launches.
+A block holds every configuration once, in an order drawn anew. ReFrame keeps the order in which
+tests are made. A study runs ReFrame for one block at a time. A bare `reframe -r` runs all blocks
+of the quick tests of the main job on this site, and then their report; further runs add launches.
 """
 
 import atexit
+import importlib
 import inspect
 import itertools
 import os
@@ -22,7 +24,6 @@ from reframe.core.meta import make_test
 from reframe.core.pipeline import RegressionTestPlugin
 from reframe.core.runtime import runtime
 
-from . import hosts, p2p, simulated
 from .base import FAMILIES, TRANSPORTS, Experiment
 from .harness import backends
 from .harness.commands import write_report
@@ -45,20 +46,35 @@ class Row(RegressionTestPlugin):
 
     @run_before("run")
     def begin_session(self):
-        """Begins the session with the first launch, because ReFrame may only list tests."""
-        if not self.is_dry_run() and not STARTED:
-            begin(LAUNCHES)
+        """Begins the session of a bare run with its first launch: ReFrame may only list tests."""
+        if not (STUDY or STARTED or self.is_dry_run()):
+            begin()
             STARTED.append(time.monotonic())
             atexit.register(finish)
 
+    @classmethod
+    def variant_name(cls, variant_num=None):
+        """The name of a test. That of the class is also the name of a performance log, which all
+        launches of one test share."""
+        if variant_num is None:
+            return cls.named_after or cls.__name__
+        return type(cls).variant_name(cls, variant_num)
 
-def jobs():
-    """The quick tests of the main job. Names of tests are in lower case, those of their bases are
-    not."""
-    return [test for module in (p2p, hosts, simulated)
-            for test in vars(module).values()
-            if isinstance(test, type) and issubclass(test, Experiment) and test.__name__.islower()
-            and test.scale == "quick" and test.main_job]
+
+def tests_of(files, of_study):
+    """The tests of some files: those that a study names, or the quick ones of the main job. Names
+    of tests are in lower case, those of their bases are not."""
+    modules = {importlib.import_module(f".{pathlib.Path(file).stem}", __package__).__name__
+               for file in files}
+    found, classes = set(), [Experiment]
+    while classes:
+        one = classes.pop()
+        classes += one.__subclasses__()
+        wanted = one.__name__ in of_study if of_study else (
+            one.__name__.islower() and one.scale == "quick" and one.main_job)
+        if wanted and one.__module__ in modules:
+            found.add(one)
+    return sorted(found, key=lambda one: one.__name__)
 
 
 def can_be(test, params, partition, environ):
@@ -80,52 +96,51 @@ def can_be(test, params, partition, environ):
 
 
 def configurations():
-    """What this site can have: (test, its parameters, partition, MPI, name of the cell)."""
-    for test, partition in itertools.product(jobs(), runtime().system.partitions):
+    """What is measured: name of the cell -> (test, its parameters, partition, MPI)."""
+    found, cells = {}, {*STUDY.get("cells", ())}
+    tests = tests_of(FILES, {cell.partition(".")[0] for cell in cells})
+    for test, partition in itertools.product(tests, runtime().system.partitions):
+        names = planning.telling(test, test.settings, test.varied)
         variants = [test.get_variant_info(n)["params"] for n in range(test.num_variants)]
-        first = min(params["launch"] for params in variants)
-        for params in (p for p in variants if p["launch"] == first):
+        first = variants[0]["launch"] if variants else None
+        for params in (one for one in variants if one["launch"] == first):
+            values = [params[name] for name in names]
             for environ in partition.environs:
-                if can_be(test, params, partition, environ):
-                    values = [params[name] for name in
-                              planning.telling(test, test.settings, test.varied)]
-                    yield test, params, partition, environ.name, planning.cell_name(
-                        test.__name__, environ.name, params, values, partition)
+                cell = planning.cell_name(test.__name__, environ.name, params, values, partition)
+                if cell in cells if cells else can_be(test, params, partition, environ):
+                    found[cell] = test, params, partition, environ.name
+    return found
 
 
-def rows(seed, numbers):
-    """All launches: (block, configuration), block after block in an order of its own. ReFrame runs
-    tests in the order in which they are made."""
-    questions = [[*group] for _, group in itertools.groupby(
-        configurations(), lambda one: (one[0], id(one[1]), one[2].fullname))]
-    for block in numbers:
-        yield from ((block, one) for one in planning.drawn_order(seed + block, questions))
+def drawn(block):
+    """The cells of a block in an order of its own, the same whenever it is drawn."""
+    questions = [[cell for cell, _ in group] for _, group in itertools.groupby(
+        CONFIGURATIONS.items(), lambda one: (one[1][0], id(one[1][1]), one[1][2].fullname))]
+    return planning.drawn_order(SEED + block, questions)
 
 
-def declare(found):
-    """Makes a test of each launch; returns the names that ReFrame has for them."""
-    names = []
-    for block, (test, params, partition, mpi, cell) in found:
-        fixed = {name: parameter([value]) for name, value in params.items() if name != "launch"}
-        name = re.sub(r"\W", "_", f"launch_{cell}_{block:03d}")
-        made = make_test(name, (test, Row),
-                         {"launch": parameter([block]), **fixed}, module=__name__)
-        made.partition, made.mpi, made.seed = partition.fullname, mpi, SEED + block
-        made.named_after = test.__name__
-        rfm.simple_test(made)
-        names.append(made.variant_name(0))
-    return names
+def declare(block, cell):
+    """Makes the test of a launch; returns the name that ReFrame has for it."""
+    test, params, partition, mpi = CONFIGURATIONS[cell]
+    fixed = {name: parameter([value]) for name, value in params.items() if name != "launch"}
+    made = make_test(re.sub(r"\W", "_", f"launch_{cell}_{block:03d}"), (test, Row),
+                     {"launch": parameter([block]), **fixed}, module=__name__)
+    made.partition, made.mpi, made.seed = partition.fullname, mpi, SEED + block
+    made.named_after = test.__name__
+    made.told = planning.telling(test, test.settings, test.varied)
+    rfm.simple_test(made)
+    return made.variant_name(0)
 
 
-def begin(found):
+def begin():
     """The plan of this session, which `make study` can go on with."""
-    cells = sorted({cell for _, (*_, cell) in found})
-    files = sorted({inspect.getfile(test) for _, (test, *_) in found})
+    found = CONFIGURATIONS.values()
+    files = sorted({inspect.getfile(test) for test, *_ in found})
     sessions.begin()
     plans.write_plan(plans.new_plan(
-        tag="quick", blocks=len(BLOCKS), seed=SEED, cells=cells,
+        tag="quick", blocks=len(NUMBERS), seed=SEED, cells=sorted(CONFIGURATIONS),
         files=[os.path.relpath(file, families.REPO) for file in files],
-        partitions=sorted({partition.fullname for _, (_, _, partition, *_) in found})))
+        partitions=sorted({partition.fullname for _, _, partition, _ in found})))
 
 
 def finish():
@@ -149,18 +164,21 @@ def finish():
 
 #: The time at which the session began, if a launch ran.
 STARTED = []
-SEED = random.SystemRandom().randrange(1 << 31)
-BLOCKS = scales.numbers("quick")
-LAUNCHES = list(rows(SEED, BLOCKS))
-NAMES = declare(LAUNCHES)
+#: The block that a study requests; none of a bare run.
+STUDY = blocks.requested()
+FILES = STUDY.get("files", ["p2p", "hosts", "simulated"])
+SEED = STUDY["seed"] if STUDY else random.SystemRandom().randrange(1 << 31)
+NUMBERS = [STUDY["block"]] if STUDY else scales.blocks("quick")
+CONFIGURATIONS = configurations()
+NAMES = [declare(block, cell) for block in NUMBERS for cell in drawn(block)]
 
-if LAUNCHES:
+if NAMES and not STUDY:
     @rfm.simple_test
     class report(rfm.RunOnlyRegressionTest):  # noqa: N801
         """Figures and tables of all launches that there are, when these have ended."""
 
-        valid_systems = [LAUNCHES[0][1][2].fullname]
-        valid_prog_environs = [LAUNCHES[0][1][3]]
+        valid_systems = [next(iter(CONFIGURATIONS.values()))[2].fullname]
+        valid_prog_environs = [next(iter(CONFIGURATIONS.values()))[3]]
         local = True
         tags = {"comparison"}
         executable = sys.executable

@@ -7,7 +7,6 @@ holds only systems and partitions; environments and the rest are shared.
 
 import contextlib
 import os
-import random
 import re
 import sys
 import tempfile
@@ -147,11 +146,6 @@ def systems():
                                             partition["name"], extras,
                                             partition["scheduler"] == "local").features()})
     return [SYSTEM]
-
-
-# `--exec-order=random` shuffles with this module's generator.
-if scales.seed() is not None:
-    random.seed(scales.seed())
 
 
 def tests():

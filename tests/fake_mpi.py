@@ -119,7 +119,7 @@ class Fake:
                 **os.environ, "PATH": f"{self.folder}/path:{os.environ['PATH']}",
                 "COTEJO_SITE": "fake", "COTEJO_SITES": str(self.folder / "sites"),
                 "COTEJO_STACK": str(self.stack), "COTEJO_RESULTS": str(self.folder / "results"),
-                "COTEJO_SESSION": "s", "COTEJO_BLOCK": "1",
+                "COTEJO_SESSION": "s",
                 "RFM_CONFIG_FILES": str(self.repo / "reframe_tests/config.py"), **variables})
         return done.stdout + done.stderr
 

@@ -125,10 +125,9 @@ def faked(results, monkeypatch):
                 "finished": "", "ended": "", "files": [], "cells": sorted(cells), "tries": 2,
                 "accidents": {}, "unrecorded": {}, "further": {}}
 
-        def measure(_, COTEJO_BLOCK, COTEJO_ONLY, **variables):
-            number = int(COTEJO_BLOCK)
-            with open(COTEJO_ONLY) as file:
-                only = file.read().split()
+        def measure(_, COTEJO_BLOCK):
+            asked = disk.read_json(COTEJO_BLOCK)
+            number, only = asked["block"], asked["cells"]
             ran.append((number, only))
             for i, cell in enumerate(only):
                 status = fate(cell, number)

@@ -152,7 +152,6 @@ def test_a_host_that_the_site_does_not_name(launched):
 
 @pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack` installs ReFrame")
 def test_this_machine_is_sound_and_each_mpi_is_launched_near(monkeypatch):
-    monkeypatch.setenv("COTEJO_BLOCK", "1")
     said = check_site.launch("local")
     assert [line for good, line in said if not good] == []
     present = [f.name for f in families.load().values() if f.installed(families.stack_prefix())]

@@ -92,7 +92,7 @@ def variables(name, folder):
 @needs_stack
 def test_a_generated_pipeline_measures_one_session_and_publishes_it(site):
     mine = {"COTEJO_STACK": str(site.stack), "PATH": f"{REFRAME.parent}:{os.environ['PATH']}",
-            "RFM_CONFIG_FILES": str(REPO / "reframe_tests/config.py"), "COTEJO_BLOCK": ""}
+            "RFM_CONFIG_FILES": str(REPO / "reframe_tests/config.py")}
     launches = variables("gitlab.yml", site.folder)["COTEJO_LAUNCHES"]
     (generate,) = (line for line in SCRIPTS["gitlab.yml: generate"] if line.startswith("reframe"))
     (site.folder / "reframe_tests").symlink_to(REPO / "reframe_tests")  # as in a clone

@@ -5,10 +5,13 @@ import collections
 import itertools
 import json
 import re
+import sys
 import time
 
 import pytest
 
+from reframe_tests.harness.launch import planning
+from reframe_tests.harness.model import families
 from tests.fake_mpi import REFRAME, Fake, executable
 
 pytestmark = pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack`")
@@ -28,7 +31,7 @@ def site(tmp_path):
 
 
 def run(fake, *words, **variables):
-    return fake.run(*words, bare=True, COTEJO_LAUNCHES="3", COTEJO_BLOCK="", COTEJO_SESSION="",
+    return fake.run(*words, bare=True, COTEJO_LAUNCHES="3", COTEJO_SESSION="",
                     **variables)
 
 
@@ -61,6 +64,25 @@ def test_blocks_in_an_order_of_their_own_and_the_report_at_the_end(site):
     assert len({tuple(sorted(block)) for block in drawn}) == 1
     run(site, "-r")
     assert len({r["asked"]["session"] for r in launches(site)}) == 2  # a second one adds launches
+
+
+@pytest.mark.parametrize("way", ["bare", "study"])
+def test_a_study_and_a_bare_run_draw_their_blocks_by_one_function(site, way):
+    """A study left the order to ReFrame, and a bare run drew it."""
+    words = [sys.executable, "-m", "reframe_tests.harness", "study", "--launches", "3", "--cells",
+             "^ping(pong|ping)_quick"]
+    output = run(site, "-r") if way == "bare" else site.start(
+        *words, COTEJO_SESSION="", COTEJO_LOCKS=str(site.folder), PYTHONPATH=str(families.REPO))
+    (plan,) = (site.folder / "results/fake").glob("*/session.json")
+    plan = json.loads(plan.read_text())
+    assert plan["ended"] == "complete" and len(plan["cells"]) == 4, output[-3000:]
+    ran = [found[1] for line in output.splitlines()
+           if (found := re.search(r"OK.*?(launch_\w+)", line))]
+    assert ran == [re.sub(r"\W", "_", f"launch_{cell}_{block:03d}") for block in (1, 2, 3)
+                   for cell in planning.drawn_order(
+                       plan["seed"] + block, [[one] for one in sorted(plan["cells"])])]
+    logs = {path.name for path in site.stack.glob("reframe/perflogs/*/*/*.log")}
+    assert logs - {"report.log"} == {"pingpong_quick.log", "pingping_quick.log"}
 
 
 def test_a_bare_run_ends_as_a_study_does(site):

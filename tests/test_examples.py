@@ -105,7 +105,7 @@ def test_reframe_has_tests_of_the_experiment_that_the_page_adds(with_rally):
     done = subprocess.run(
         [STACK / "tools/bin/reframe", "--system=local", "-c", "reframe_tests/experiments.py",
          "--list"], cwd=with_rally, text=True, capture_output=True, timeout=300,
-        env={**os.environ, "COTEJO_SITE": "local", "COTEJO_BLOCK": "1",
+        env={**os.environ, "COTEJO_SITE": "local",
              "RFM_CONFIG_FILES": str(with_rally / "reframe_tests/config.py")})
     assert done.returncode == 0, done.stdout + done.stderr
     assert {"rally_smoke", "rally_quick"} <= set(re.findall(r"- (\w+)", done.stdout))

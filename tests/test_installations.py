@@ -272,7 +272,7 @@ def test_two_modules_of_one_library_are_built_and_measured_each_as_itself(
         [str(REFRAME), "-c", str(families.REPO / "reframe_tests/p2p.py"), "-r",
          "-n", "pingpong_smoke.*transport=shm"], text=True, capture_output=True,
         env={**os.environ, "COTEJO_STACK": str(stack), "COTEJO_SESSION": "s",
-             "COTEJO_RESULTS": str(tmp_path / "results"), "COTEJO_BLOCK": "1",
+             "COTEJO_RESULTS": str(tmp_path / "results"),
              "RFM_CONFIG_FILES": str(families.REPO / "reframe_tests/config.py")})
     found = {r["asked"]["mpi"]: r for r in (
         json.loads(p.read_text()) for p in tmp_path.glob("results/mine/s/*.001.json"))}

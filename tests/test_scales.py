@@ -24,15 +24,14 @@ def test_a_site_bounds_launches(tmp_path, monkeypatch):
     (folder / "reframe.py").write_text("")
     monkeypatch.setattr(sites, "REPO", tmp_path)
     monkeypatch.setenv("COTEJO_SITE", "x")
-    for name in ("COTEJO_BLOCK", "COTEJO_LAUNCHES"):
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("COTEJO_LAUNCHES", raising=False)
     assert scales.launches("quick") == 10
     (folder / "scale.yaml").write_text("launches: {quick: 3}\n")
     assert scales.launches("quick") == scales.launches("patterns") == 3
-    assert scales.numbers("quick") == [1, 2, 3]
-    assert scales.numbers("full") == [1]
+    assert scales.blocks("quick") == [1, 2, 3]
+    assert scales.numbers() == [1]
     monkeypatch.setenv("COTEJO_LAUNCHES", "2")
-    assert scales.numbers("full") == scales.numbers("quick") == [1, 2]
+    assert scales.numbers() == scales.blocks("quick") == [1, 2]
     assert scales.launches("smoke") == 1
 
 

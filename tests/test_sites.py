@@ -21,7 +21,7 @@ def lines_of_data(folder):
 
 
 def reframe(site, *arguments):
-    environment = {**os.environ, "COTEJO_SITE": site, "COTEJO_BLOCK": "1",
+    environment = {**os.environ, "COTEJO_SITE": site,
                    "RFM_CONFIG_FILES": str(families.REPO / "reframe_tests/config.py")}
     return subprocess.run([str(REFRAME), f"--system={site}", *arguments], env=environment,
                           text=True, capture_output=True, timeout=300)

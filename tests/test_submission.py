@@ -52,7 +52,7 @@ def pbs(tmp_path):
 def test_a_site_is_checked_in_one_job(pbs, tmp_path):
     """Each launch was a job of its own."""
     said = pbs.start(sys.executable, "-m", "reframe_tests.harness", "check-site", "fake",
-                     COTEJO_SITE="", COTEJO_BLOCK="", COTEJO_SESSION="",
+                     COTEJO_SITE="", COTEJO_SESSION="",
                      PYTHONPATH=str(families.REPO))
     assert "site: fake: compute near intel-mpi shm: ok\n" in said, said[-3000:]
     assert len((tmp_path / "submitted").read_text().splitlines()) == 1
@@ -63,7 +63,7 @@ def test_a_site_is_checked_in_one_job(pbs, tmp_path):
 def test_a_bare_reframe_submits_one_job_that_runs_all_blocks_and_ends_with_the_report(
         pbs, tmp_path):
     """Each launch was a job of its own, on nodes of its own."""
-    output = pbs.run("-r", bare=True, COTEJO_LAUNCHES="2", COTEJO_BLOCK="", COTEJO_SESSION="")
+    output = pbs.run("-r", bare=True, COTEJO_LAUNCHES="2", COTEJO_SESSION="")
     assert f"\n{tmp_path}/report/report.html\n" in output, output[-3000:]
     assert len((tmp_path / "submitted").read_text().splitlines()) == 1
     script = (tmp_path / "job.sh").read_text()

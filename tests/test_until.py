@@ -2,7 +2,6 @@
 """Studies that stop by themselves: only groups that are still too wide get more launches."""
 
 import json
-import pathlib
 
 import pytest
 
@@ -66,9 +65,9 @@ def faked(results, monkeypatch):
             "cells": CELLS, "tries": 0, "accidents": {},
             "unrecorded": {}, "further": {}}
 
-    def measure(arguments, COTEJO_BLOCK, COTEJO_ONLY, **variables):
-        only = pathlib.Path(COTEJO_ONLY).read_text().split()
-        number = int(COTEJO_BLOCK)
+    def measure(arguments, COTEJO_BLOCK):
+        asked = disk.read_json(COTEJO_BLOCK)
+        number, only = asked["block"], asked["cells"]
         blocks.append((number, only))
         for cell in only:
             noise = NOISE.get(cell)

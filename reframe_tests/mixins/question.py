@@ -4,6 +4,7 @@
 from reframe.core.builtins import parameter, variable
 from reframe.core.pipeline import RegressionTestPlugin
 
+from ..harness.launch import scales
 from ..harness.model import factors, sites
 
 
@@ -34,6 +35,8 @@ class Question(RegressionTestPlugin):
     main_job = variable(bool, value=False)
     #: Names of the parameters beside launch, transport and placement.
     varied = variable(list, value=[])
+    #: Number of the launch, which is the block of a study.
+    launch = parameter(scales.numbers(), type=int)
     #: Name of a placement of the site.
     placement = parameter(["near"], type=str)
     #: Transport of the messages; a library without it is left out. The default is shm and tcp,

@@ -43,7 +43,7 @@ def cell_name(test, family, chosen, values, partition):
 
 def values_told(test):
     """What tells a test's variants apart: name -> its value."""
-    names = telling(type(test), list(test.settings), list(test.varied))
+    names = test.told or telling(type(test), list(test.settings), list(test.varied))
     return {name: getattr(test, name) for name in names}
 
 
@@ -85,9 +85,7 @@ def why_not_now(cell, launch):
     """Why this run does not launch a cell that there is, or ''."""
     if sessions.listing():
         return "listed"
-    if sessions.measured(cell, launch):
-        return "already in this session"
-    return "" if sessions.wanted(cell) else "not among the cells that this run is for"
+    return "already in this session" if sessions.measured(cell, launch) else ""
 
 
 def why_stop():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How much each scale measures: launches, and which block this process runs; largest message."""
+"""How much each scale measures: launches, and the largest message."""
 
 import ast
 import os
@@ -13,10 +13,9 @@ LAUNCHES = {"smoke": 1, "quick": 10, "full": 30, "bench": 30}
 
 def check_environment():
     """ValueError where a variable of the protocol is no number."""
-    for name in ("COTEJO_BLOCK", "COTEJO_LAUNCHES", "COTEJO_SEED"):
-        text = os.environ.get(name, "")
-        if text and not (text.isascii() and text.isdigit()):
-            raise ValueError(f"{name}={text!r} is no number")
+    text = os.environ.get("COTEJO_LAUNCHES", "")
+    if text and not (text.isascii() and text.isdigit()):
+        raise ValueError(f"COTEJO_LAUNCHES={text!r} is no number")
     if reason := factors.problem(os.environ.get("COTEJO_SET", "")):
         raise ValueError(f"COTEJO_SET: {reason}")
 
@@ -67,17 +66,15 @@ def launches_of(found):
     return max(map(_launches, found))
 
 
-def numbers(scale):
-    """Launch numbers of a scale: the block in `COTEJO_BLOCK`, else 1 to `COTEJO_LAUNCHES`.
+def numbers():
+    """Launch numbers of a test that is not in a block: 1 to `COTEJO_LAUNCHES`, by default 1.
+    ReFrame makes a test of each, so that many take seconds to list."""
+    return list(range(1, int(os.environ.get("COTEJO_LAUNCHES") or 1) + 1))
 
-    By default a bare `reframe` has what an answer takes, the quick study whole, and one launch
-    of each other test: every launch of all of them would be 22,000 tests to load.
-    """
-    block = os.environ.get("COTEJO_BLOCK")
-    if block:
-        return [int(block)]
-    count = os.environ.get("COTEJO_LAUNCHES") or (_launches("quick") if scale == "quick" else 1)
-    return list(range(1, int(count) + 1))
+
+def blocks(scale):
+    """Block numbers of a bare `reframe -r`, as many as the study of the scale has by default."""
+    return list(range(1, int(os.environ.get("COTEJO_LAUNCHES") or _launches(scale)) + 1))
 
 
 def _bytes(word):
@@ -122,9 +119,3 @@ def bounded(options):
     largest = sites.bounds().get("largest")
     return {name: within(value, largest) if name == "sizes" and largest else value
             for name, value in options.items()}
-
-
-def seed():
-    """Seed of the order of this block; None where the order was not drawn."""
-    given = os.environ.get("COTEJO_SEED")
-    return int(given) if given else None

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Where results go, and which launches of a session are there. docs/data.md: Sessions."""
 
-import functools
 import json
 import os
 import pathlib
@@ -110,17 +109,6 @@ def measured(cell, number):
     """True when this launch is in the session, however it ended; to ask begins none."""
     return bool(os.environ.get("COTEJO_SESSION")) and (
         session_folder() / f"{launch_name(cell, number)}.json").exists()
-
-
-@functools.cache
-def _only():
-    path = os.environ.get("COTEJO_ONLY")
-    return frozenset(pathlib.Path(path).read_text().split()) if path else None
-
-
-def wanted(cell):
-    """False when this run is for other cells (`COTEJO_ONLY` names a file of those it is for)."""
-    return _only() is None or cell in _only()
 
 
 def listing():
