@@ -19,7 +19,7 @@ import reframe.core.logging  # noqa: E402
 from reframe_tests.harness import backends  # noqa: E402
 from reframe_tests.harness.backends import launchers  # noqa: E402, F401
 from reframe_tests.harness.commands import site_files  # noqa: E402
-from reframe_tests.harness.launch import scales, selection, sessions  # noqa: E402, F401
+from reframe_tests.harness.launch import scales, selection, sessions  # noqa: E402
 from reframe_tests.harness.machine import (  # noqa: E402
     allocation,
     environment,
@@ -152,18 +152,12 @@ def tests():
     """The files of tests: the comparison where the command line chooses none; those that can have
     the tag that it chooses, since to load all takes seconds; else all others."""
     folder = families.REPO / "reframe_tests"
-    if not chosen(sys.argv[1:]):
+    some, tag = selection.chosen(sys.argv[1:])
+    if not some:
         return [folder / ("allocated.py" if submission.needed() else "comparison.py")]
     files = [path for path in sorted(folder.glob("*.py")) if path.stem not in scales.NO_JOBS]
     # ReFrame finds tags by part of their names, and others may have the job's.
-    tag = re.search(r"(?:^| )(?:-t|--tag)[= ]?\^([\w-]+)\$(?: |$)", " ".join(sys.argv[1:]))
-    return (tag and scales.files_with(tag[1], files)) or files
-
-
-def chosen(words):
-    """Whether a command line of ReFrame says which tests it is for."""
-    short, long = ("t", "n", "E", "T", "x"), ("--tag", "--name", "--filter-expr", "--exclude")
-    return any(word.startswith(long) or (word[:1] == "-" and word[1:2] in short) for word in words)
+    return (tag and scales.files_with(tag, files)) or files
 
 
 site_configuration = {

@@ -115,7 +115,7 @@ MISTAKES = {
     "test that runs": ((*P2P, "-r", "-n", "pingpog_smoke"), {}, {},
                        "is selected by -n pingpog_smoke; did you mean 'pingpong_smoke'"),
     "tag": ((*P2P, "-l", "--tag=qiuck"), {}, {},
-            "is selected by --tag qiuck; did you mean 'quick'"),
+            "is selected by -t qiuck; did you mean 'quick'"),
     "environment": ((*P2P, "-l", "-n", "pingpong_smoke", "-pinteli-mpi"), {}, {},
                     "is selected by -p inteli-mpi; did you mean 'intel-mpi'"),
     "expression": ((*P2P, "-l", "-E", "scale=='quik'"), {}, {}, "is selected by this command"),

@@ -9,6 +9,7 @@ import subprocess
 import pytest
 import yaml
 
+from reframe_tests.harness.launch import selection
 from reframe_tests.harness.model import families
 from tests.fake_mpi import REFRAME, Fake, executable
 
@@ -90,6 +91,18 @@ def test_tests_are_selected_by_name_expression_environment_and_parameter(site):
     assert [re.search(r"placement=(\w+)", name)[1] for name, _ in varied] == ["near", "far"]
     varied = listed(site, "-n", "^pingpong_quick.*shm", "-P", "sizes=8,16")
     assert [re.search(r"sizes=(\w+)", name)[1] for name, _ in varied] == ["8", "16"]
+
+
+@pytest.mark.parametrize(("line", "chosen"), [
+    ("-r", (False, "")), ("-rv --system=x -p mpich", (False, "")), ("-l --repeat=2", (False, "")),
+    ("-l -n x", (True, "")), ("-rvnx", (True, "")), ("-rn x", (True, "")),
+    ("-l --nam=x", (True, "")), ("-r -vE scale=='quick'", (True, "")), ("-lC -x y", (True, "")),
+    ("-r -t ^quick$", (True, "quick")), ("-rt^quick$", (True, "quick")),
+    ("-l --tag=^p2p-full$", (True, "p2p-full")), ("-l -t quick", (True, "")),
+    ("-r -t ^quick$ --tag ^full$", (True, ""))])
+def test_what_a_command_line_chooses_is_read_in_any_spelling(line, chosen):
+    """`-rn NAME` loaded the comparison alone, and found no test."""
+    assert selection.chosen(line.split()) == chosen
 
 
 def test_names_and_hashes_of_a_bare_reframe_are_stable(site):

@@ -21,9 +21,12 @@ from . import scales
 
 NONE = re.compile(r"Found 0 check\(s\)|Ran 0/0 test case\(s\)")
 COMMAND = re.compile(r"^  command: +(.+)$")
-#: Options of ReFrame that select by name, and where the known names come from.
-OPTIONS = {"-n": "test", "--name": "test", "-t": "tag", "--tag": "tag",
-           "-p": "environment", "--prgenv": "environment"}
+#: Options of ReFrame that choose tests: the letter of each, and the kind of its names.
+OPTIONS = {"--name": ("n", "test"), "--tag": ("t", "tag"), "--filter-expr": ("E", ""),
+           "--exclude": ("x", ""), "--exclude-tag": ("T", "")}
+PRGENV = {"--prgenv": ("p", "environment")}
+#: Letters of options without a value: `-rvn NAME` is `-r -v -n NAME`.
+FLAGS = "rRvq"
 
 
 def known(kind):
@@ -40,14 +43,31 @@ def known(kind):
     return sorted(found)
 
 
-def selected(words):
-    """Option and value of each word of a command line that selects tests by name."""
+def selected(words, among=OPTIONS):
+    """Option and value of each word of a command line that selects tests, in any spelling that
+    ReFrame reads."""
     for word, after in zip(words, [*words[1:], ""], strict=True):
-        option, equals, value = word.partition("=")
-        if option in OPTIONS:
-            yield option, value if equals else after
-        elif word[:2] in OPTIONS and not word.startswith("--"):
-            yield word[:2], word[2:]
+        name, equals, value = word.partition("=")
+        if word.startswith("--"):
+            found = [name] if name in among else [
+                option for option in among if len(name) > 3 and option.startswith(name)]
+        else:
+            letters = word[1:].lstrip(FLAGS) if word.startswith("-") else ""
+            found = [option for option, (letter, _) in among.items() if letters[:1] == letter]
+            equals = value = letters[1:]
+        if found:
+            yield found[0], value if equals else after
+
+
+def chosen(words):
+    """Whether a command line of ReFrame chooses tests, and the one tag that it chooses, or ''.
+
+    ReFrame tells a configuration nothing of the command line. Without this, a bare `reframe -r`
+    would launch every test, or `reframe -n NAME` would need `-c` as well.
+    """
+    found = list(selected(words))
+    tags = [re.fullmatch(r"\^([\w-]+)\$", value) for option, value in found if option == "--tag"]
+    return bool(found), tags[0][1] if len(tags) == 1 and tags[0] else ""
 
 
 def why_none(words):
@@ -56,10 +76,11 @@ def why_none(words):
         return (f"`hostnames` in {sites.site_folder()}/reframe.py does not fit this host, so that "
                 f"ReFrame selected the system {runtime().system.name!r}")
     found = []
-    for option, value in selected(words):
-        bare, there = value.strip("^$"), known(OPTIONS[option])
-        if not any(re.search(value, name) for name in there):
-            found.append(f"{option} {value}{names.nearest(bare, there)}")
+    for option, value in selected(words, {**OPTIONS, **PRGENV}):
+        letter, kind = {**OPTIONS, **PRGENV}[option]
+        there = known(kind) if kind else []
+        if there and not any(re.search(value, name) for name in there):
+            found.append(f"-{letter} {value}{names.nearest(value.strip('^$'), there)}")
     return (f"no test of site {sites.site_name()!r} is selected by "
             f"{', '.join(found) or 'this command'} (`reframe -l` lists the tests)")
 
