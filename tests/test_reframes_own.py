@@ -86,6 +86,7 @@ def test_tests_are_selected_by_name_expression_environment_and_parameter(site):
     assert listed(site, "-n", "^pingpong_quick", "-E", "transport=='shm'") == [
         one for one in every if "transport=shm" in one[0]]
     assert listed(site, "-n", every[1][1]) == [every[1]]
+    assert listed(site, "-E", "scale=='quick' and experiment=='pingpong'") == every
     assert listed(site, "-n", "^pingpong_quick", "-p", "intel-mpi") == every
     varied = listed(site, "-n", "^pingpong_quick.*shm", "-P", "placement=near,far")
     assert [re.search(r"placement=(\w+)", name)[1] for name, _ in varied] == ["near", "far"]
