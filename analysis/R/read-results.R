@@ -295,6 +295,14 @@ no_samples <- function() {
 #' The sample file of a launch: as its description names it, packed or not, beside it.
 #' @noRd
 sample_file <- function(description, name) {
+  own <- sub("[.]json$", ".csv", basename(description))
+  if (sub("[.]gz$", "", basename(name)) != own) {
+    bad_data(
+      description, line_of_member(description, c("samples", "file")),
+      sprintf("the samples %s are not those of this launch (%s)", basename(name), own),
+      "delete the description and measure the launch again"
+    )
+  }
   path <- file.path(dirname(description), basename(name))
   packed <- if (endsWith(path, ".gz")) sub("[.]gz$", "", path) else paste0(path, ".gz")
   found <- c(path, packed)[file.exists(c(path, packed))]

@@ -123,6 +123,18 @@ test_that("samples that are not beside their description are refused", {
   )
 })
 
+test_that("samples of another launch are refused", {
+  launch <- one_launch()
+  other <- sub("[0-9]+[.]csv$", "009.csv", launch$csv)
+  file.copy(launch$csv, other)
+  lines <- readLines(launch$json)
+  writeLines(sub(basename(launch$csv), basename(other), lines, fixed = TRUE), launch$json)
+  expect_refused(
+    read_results(launch$folder), launch$json, line_with(launch$json, "\"file\""),
+    "are not those of this launch"
+  )
+})
+
 test_that("samples without a description did not happen", {
   launch <- one_launch()
   file.copy(launch$csv, file.path(dirname(launch$csv), "begun.001.csv"))
