@@ -304,12 +304,17 @@ def test_a_container_is_made_from_the_checkout_by_a_template_that_is_there():
 
 
 @pytest.mark.parametrize("tool, options", [
-    ("black", ["--check", "-l", "99"]),
-    ("flake8", ["--max-line-length", "99", "--extend-ignore", "F403,F405"])])
+    ("black", ["--check", "-C", "-l", "99"]),
+    ("isort", ["--check", "--profile", "black", "-l", "99", "-p", "spack", "--src", "lib"]),
+    ("flake8", ["--max-line-length", "99", "--extend-ignore", "E731,E203",
+                "--per-file-ignores", "*/package.py:F403,F405,F821"])])
 def test_recipes_have_the_style_of_spack(tool, options):
+    """As the style check of Spack's own recipes calls its tools; `spack style` itself expects
+    files of Spack."""
     if importlib.util.find_spec(tool) is None:
         pytest.skip(f"no {tool} in this Python")
-    done = subprocess.run([sys.executable, "-m", tool, *options, *map(str, RECIPES)], text=True,
+    files = [REPO / "spack_repo/cotejo/source.py", *RECIPES]
+    done = subprocess.run([sys.executable, "-m", tool, *options, *map(str, files)], text=True,
                           capture_output=True)
     assert done.returncode == 0, done.stdout + done.stderr
 

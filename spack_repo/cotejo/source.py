@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from spack.package import *
+from spack.package import PackageBase, license, version
 
 CLONE = Path(__file__).resolve().parents[2]
 

@@ -47,11 +47,7 @@ class Cotejo(Package):
 
     variant("analysis", default=True, description="R from Spack, rather than the machine's own")
 
-    variant(
-        "site",
-        default="none",
-        description="the site that the environment is for",
-    )
+    variant("site", default="none", description="the site that the environment is for")
 
     # Needed to build as well: the environment of the build is what the starters keep.
     depends_on("reframe-hpc@4.10:4", type=("build", "run"))
