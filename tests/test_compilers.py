@@ -53,6 +53,23 @@ def test_sources_have_no_warning_without_openmp(mpi, compiler):
     assert done.returncode == 0, done.stderr[:2000]
 
 
+@pytest.mark.one_mpi
+def test_files_need_no_mpi_io_of_a_library_that_has_none(mpi, tmp_path):
+    """MPICH built with ~romio declares no MPI_MODE_CREATE; nothing was built for it."""
+    folders = sorted({path.parent for path in SRC.rglob("*.h") if "transport" not in path.parts})
+    lacking = ["-std=c11", "-Wall", "-Werror", "-D_DEFAULT_SOURCE"]
+    for define, calls in (([], False), (["-DCOTEJO_FILES"], True)):
+        subprocess.run([mpi.prefix(STACK) / "bin" / mpi.compiler, *lacking, *define,
+                        *(f"-I{folder}" for folder in folders), "-c",
+                        SRC / "experiments/io/files.c", "-o", tmp_path / "files.o"],
+                       check=True, env=environment(mpi, STACK))
+        told = subprocess.run(["nm", "-u", tmp_path / "files.o"], text=True, check=True,
+                              capture_output=True).stdout
+        assert ("MPI_File" in told) is calls
+    assert "check_symbol_exists(MPI_File_open mpi.h COTEJO_FILES)" in (
+        SRC / "CMakeLists.txt").read_text()
+
+
 def test_warnings_are_errors_for_developers_only():
     for path in SRC.rglob("CMakeLists.txt"):
         assert "-Werror" not in path.read_text()

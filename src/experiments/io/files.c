@@ -29,6 +29,15 @@ static const struct option files_options[] = {
     {0},
 };
 
+#ifndef COTEJO_FILES
+
+static void run(struct bench *bench) {
+    failure_set(&bench->failure, STATUS_USAGE,
+                "this MPI library has no MPI-IO (MPICH built with ~romio); build it with MPI-IO");
+}
+
+#else
+
 // The blocks of one rank. A rank writes its own block and reads that of the next rank.
 struct blocks {
     struct bench *bench;
@@ -192,6 +201,8 @@ static void run(struct bench *bench) {
     sizes_free(&sizes);
     bench->payload_checked = !failed(&bench->failure);
 }
+
+#endif
 
 const struct experiment files = {
     .name = "files",
