@@ -267,6 +267,12 @@ def tar_of(*entries):
 PLAIN = tarfile.REGTYPE
 
 
+def test_a_name_of_over_100_characters_is_packed(tmp_path):
+    files = {f"{'a' * 120}.001.json": b"{}", "b.001.json": b"{}"}
+    (tmp_path / "x.tar.xz").write_bytes(packed_sessions.archive(files))
+    assert packed_sessions.read_archive(tmp_path / "x.tar.xz") == files
+
+
 @pytest.mark.parametrize("data", [
     tar_of(("../x.json", PLAIN, 2)), tar_of(("/tmp/x.json", PLAIN, 2)),
     tar_of(("a/x.json", PLAIN, 2)), tar_of(("x.sh", PLAIN, 2)),

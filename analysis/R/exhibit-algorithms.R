@@ -21,19 +21,21 @@ exhibit_best_algorithm <- function(exhibit) {
   if (uniqueN(cells$row) < 2L) await("another ", gsub("_", " ", word_of_column(row)))
   plot <- ggplot(cells, aes(size, row, fill = 100 * regret)) +
     ggplot2::geom_tile(colour = "white", linewidth = 0.3) +
-    ggplot2::geom_text(aes(label = best), size = 2.2) +
-    ggplot2::facet_wrap("panel") +
+    ggplot2::geom_text(
+      aes(label = gsub("_", "\n", best, fixed = TRUE)), size = 2, lineheight = 0.8
+    ) +
+    ggplot2::facet_wrap("panel", ncol = 2L) +
     ggplot2::scale_fill_gradient("regret of the library's choice, %",
       low = "grey95", high = "steelblue3", labels = format_axis
     ) +
     ggplot2::labs(
       x = "message size", y = gsub("_", " ", word_of_column(row)), title = exhibit$spec$title,
       caption = caption_of_exhibit(exhibit, paste(
-        "Each cell: the fastest algorithm, and by how much the library's choice is slower.",
+        "Each cell: the fastest algorithm. Colour: by how many % the library's choice is slower.",
         "With four launches or more, odd launches choose the algorithm and even launches",
         "measure the regret, which may then be below 0."
       ), cells$n)
-    )
+    ) + theme_cotejo()
   with_data(plot, cells[, !"size"])
 }
 

@@ -32,7 +32,7 @@ exhibit_pair_map <- function(exhibit) {
       caption = caption_of_exhibit(
         exhibit, "Each cell: median of the launch medians of a pair of ranks.", medians$n
       )
-    )
+    ) + theme_cotejo()
   if (length(ranks) <= MOST_LABELLED_RANKS) {
     plot <- plot + ggplot2::geom_text(aes(label = format_axis(signif(y, 3L))), size = 2.2)
   }

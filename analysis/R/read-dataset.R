@@ -70,11 +70,8 @@ unpack_archive <- function(archive, folder) {
   on.exit(close(stream))
   room <- getOption("cotejo.most_unpacked", 2^30)
   repeat {
-    header <- tryCatch(readBin(stream, "raw", 512L), warning = identity, error = identity)
-    if (!is.raw(header) || length(header) < 512L) odd("it ends early, or is no archive")
-    if (all(header == as.raw(0))) break
-    entry <- tar_entry(header)
-    if (is.null(entry)) odd("an entry is no plain file of a session")
+    entry <- next_entry(stream, odd)
+    if (is.null(entry)) break
     room <- room - entry$size
     file <- file.path(folder, entry$name)
     if (room < 0 || file.exists(file)) odd("an entry is there twice, or too large")
@@ -85,9 +82,40 @@ unpack_archive <- function(archive, folder) {
   }
 }
 
+# The next entry of an archive; NULL at its end. `odd(what)` refuses.
+next_entry <- function(stream, odd) {
+  next_header <- function() {
+    header <- tryCatch(readBin(stream, "raw", 512L), warning = identity, error = identity)
+    if (!is.raw(header) || length(header) < 512L) odd("it ends early, or is no archive")
+    header
+  }
+  header <- next_header()
+  if (all(header == as.raw(0))) {
+    return(NULL)
+  }
+  name <- tar_text(header[1:100])
+  if (header[[157L]] == charToRaw("x")) {
+    size <- tar_number(header[125:136])
+    if (is.na(size) || size > 512) odd("the name of an entry is too long")
+    name <- pax_name(readBin(stream, "raw", 512 * ceiling(size / 512))[seq_len(size)])
+    header <- next_header()
+  }
+  entry <- tar_entry(header, name)
+  if (is.null(entry)) odd("an entry is no plain file of a session")
+  entry
+}
+
+# The name in a header of pax (POSIX.1-2001), which has names of over 100 characters; "" where it
+# has anything else.
+pax_name <- function(body) {
+  text <- if (any(body == as.raw(0))) "" else rawToChar(body)
+  form <- "^[0-9]+ path=([!-~]+)\n$"
+  if (grepl(form, text, useBytes = TRUE)) sub(form, "\\1", text, useBytes = TRUE) else ""
+}
+
 # Name and size of an entry; NULL where it is no plain file of a session.
-tar_entry <- function(header) {
-  entry <- list(name = tar_text(header[1:100]), size = tar_number(header[125:136]))
+tar_entry <- function(header, name) {
+  entry <- list(name = name, size = tar_number(header[125:136]))
   plain <- header[[157L]] %in% as.raw(c(0, 48)) && header[[346L]] == as.raw(0)
   good <- plain && !is.na(entry$size) && grepl(SESSION_FILE, entry$name, useBytes = TRUE)
   if (good) entry

@@ -30,6 +30,24 @@ packed <- function(bytes) {
   folder
 }
 
+test_that("names of over 100 characters are read, and are no way out", {
+  name <- paste0(strrep("a", 120L), ".001.json")
+  long <- function(name, size = nchar(name) + 10L) {
+    list(name = "././@PaxHeader", type = "x", text = sprintf("%d path=%s\n", size, name))
+  }
+  to <- unpack_dataset(packed(tar_of(long(name), list(), list(name = "a.001.csv"))))
+  expect_identical(list.files(file.path(to, "local", "x")), c("a.001.csv", name))
+  for (other in c("../x.001.json", "/etc/x.001.json", "x", "a b.001.json", strrep("a", 600L))) {
+    expect_error(unpack_dataset(packed(tar_of(long(other), list()))), "x.tar.xz: .*trust it",
+      class = "cotejo_bad_data"
+    )
+  }
+  link <- list(type = "x", text = "20 linkpath=/etc/p\n")
+  expect_error(unpack_dataset(packed(tar_of(link, list()))), "no plain file",
+    class = "cotejo_bad_data"
+  )
+})
+
 test_that("plain files of a session are unpacked", {
   to <- unpack_dataset(packed(tar_of(list(), list(name = "a.001.csv", text = strrep("x", 513)))))
   expect_identical(list.files(file.path(to, "local", "x")), c("a.001.csv", "a.001.json"))

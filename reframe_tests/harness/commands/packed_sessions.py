@@ -215,7 +215,7 @@ def read_session(folder, most):
 def archive(files):
     """The bytes of a tar.xz of name -> bytes, without dates and owners."""
     raw = io.BytesIO()
-    with tarfile.open(fileobj=raw, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+    with tarfile.open(fileobj=raw, mode="w", format=tarfile.PAX_FORMAT) as tar:
         # Descriptions stand together and samples too: they compress far better so.
         for name in sorted(files, key=lambda n: (n.rpartition(".")[2], n)):
             entry = tarfile.TarInfo(name)
