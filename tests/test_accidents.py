@@ -267,6 +267,26 @@ def test_the_words_of_a_library_that_gives_up_are_the_reason(output, reason):
     assert reason in launches.failure(guard, output)
 
 
+@pytest.mark.parametrize(("output", "cure"), [
+    ("UCX  ERROR  maximal number of files the process may open is 24 (ulimit -n)", "ulimit -n"),
+    ("mlx5: ibv_reg_mr failed: locked memory limit", "ulimit -l unlimited"),
+    ("cotejo: cannot write samples.csv (File too large)", "ulimit -f unlimited"),
+    ("cotejo: cannot write samples.csv (No space left on device)", "df -h"),
+    ("mpich: shm_open /dev/shm/mpich: No space left on device", "--shm-size=2g"),
+    ("hydra error: fork: Resource temporarily unavailable", "ulimit -u"),
+    ("Out of memory: error", "ulimit -v unlimited"), ("MPI_Recv failed", "")])
+def test_a_limit_that_a_user_can_raise_is_named_with_its_command(
+        left_by_launch, output, cure):
+    stage = left_by_launch()
+    (stage / "guard.json").write_text(json.dumps(EXIT))
+    (stage / "samples.json").unlink(missing_ok=True)
+    asked = {"launch": 1, "ranks": 2, "transport": "shm"}
+    reason = launches.describe(stage, asked, FAMILIES["mpich"], output, errors=output)["reason"]
+    assert cure in reason and ("`" in reason) == bool(cure) and len(reason) <= 300
+    long = accidents.with_cure("x" * 300 + " too many open files")
+    assert len(long) == 300 and long.endswith("; raise it: `ulimit -n 4096`")
+
+
 def test_a_failed_launch_keeps_the_last_lines_of_standard_error(left_by_launch):
     stage = left_by_launch()
     (stage / "guard.json").write_text(json.dumps(EXIT))

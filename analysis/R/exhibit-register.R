@@ -116,7 +116,7 @@ check_texts <- function(texts) {
 }
 
 wrong_exhibit <- function(name, what) {
-  bad_data(paste("exhibit", name), NA, what, "see docs/exhibits.md")
+  bad_data(paste("exhibit", shortened(name, 80L)), NA, what, "see docs/exhibits.md")
 }
 
 # What goes wrong in an argument of an exhibit is said with its name.

@@ -46,6 +46,8 @@ test_that("a wrong call of exhibit() is refused with its name, and registers not
     class = "cotejo_bad_data"
   )
   expect_error(exhibit("nostudy", "A figure"), "STUDY-EXHIBIT", class = "cotejo_bad_data")
+  long <- expect_error(exhibit(strrep("[", 3000), "A figure"), "STUDY-EXHIBIT")
+  expect_lt(nchar(conditionMessage(long)), 300) # the name was shown whole
   expect_identical(nrow(list_exhibits()), before)
 })
 

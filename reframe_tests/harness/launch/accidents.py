@@ -56,6 +56,29 @@ SAME_END = 3
 GIVES_UP = re.compile(r"\berror\b|\bfatal|cannot|could not|denied|exceed|too many|maximal number|"
                       r"not enough|\bfailed|failure|ulimit|refused", re.I)
 
+#: Words of limits that a user can raise, and how.
+LIMITS = [(re.compile(words, re.I), cure) for words, cure in (
+    (r"too many open files|maximal number of files|\(ulimit -n\)", "raise it: `ulimit -n 4096`"),
+    (r"memlock|locked memory|cannot allocate.*(?:pinned|registered)|ibv_reg_mr",
+     "raise it: `ulimit -l unlimited`"),
+    (r"file size limit|file too large|SIGXFSZ", "raise it: `ulimit -f unlimited`"),
+    (r"stack size|stack overflow", "raise it: `ulimit -s unlimited`"),
+    (r"resource temporarily unavailable|fork: retry|cannot fork",
+     "raise the number of processes: `ulimit -u`"),
+    (r"/dev/shm", "make room: `df -h /dev/shm`, `mount -o remount,size=2G /dev/shm`, or "
+                  "`docker run --shm-size=2g`"),
+    (r"No space left on device|Disk quota exceeded", "make room: `df -h`, `quota`"),
+    (r"out of memory|oom[-_]kill|cannot allocate memory",
+     "allow more memory: `ulimit -v unlimited`, or `--mem` of the scheduler"))]
+
+
+def with_cure(reason, further=()):
+    """A reason, and where it or `further` lines name such a limit, the command that raises it."""
+    found = [cure for line in (reason, *further) for pattern, cure in LIMITS
+             if pattern.search(line)]
+    return f"{reason[:298 - len(found[0])]}; {found[0]}" if found else reason
+
+
 #: Words by which program, library or launcher say that they failed by themselves.
 FAILED = re.compile(r"^cotejo\b|error|fatal|abort|exited|terminat|detected|cannot|failed|usage|"
                     r"no such|not found|exception|traceback|assert", re.I | re.M)

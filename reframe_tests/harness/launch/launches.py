@@ -220,7 +220,7 @@ def failure(guard, output, lacking=""):
     words = own[-1:] or causes[:1]
     if not words and not guard["reason"].startswith("still running"):
         words = said[-1:] or lines[-1:]
-    return f"{reason}: {words[0]}"[:300] if words else reason
+    return accidents.with_cure(f"{reason}: {words[0]}"[:300] if words else reason, causes)
 
 
 def _blank(asked, known):
@@ -270,7 +270,7 @@ def describe(stage, asked, family, output, *, level=factors.NONE, lacking="", go
         refused = family.refusal(output)
         return {**record, "status": "accident" if accident else "failed", "accident": accident,
                 "effects": effects.of(level, family, refused, {}) if refused else {},
-                "reason": (accident["evidence"] if accident
+                "reason": (accidents.with_cure(accident["evidence"]) if accident
                            else effects.words(refused) or failure(guard, output, lacking))}
     record.update(disk.read_json(found))
     record["machine"]["hosts"] = sorted({rank["host"] for rank in record["observed"]["ranks"]})
