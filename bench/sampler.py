@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Goals of the sampler: its own time, known waits and starts, the pit of the layout at will, no
-effect of the order, the gap of LogP where it is known, IMB's times, and 1024 simulated ranks.
+"""Goals of the sampler: the lead before a start, clocks that drift or are one, its own time, known
+waits and starts, the pit of the layout at will, no effect of the order, the gap of LogP where it
+is known, IMB's times, and 1024 simulated ranks.
 
-`python3 -m bench.sampler STACK GOAL ...` runs some (null, method, layout, order, gap,
-before, imb, simulated); all: about 40 minutes; `MPI=NAME` those of one MPI, `BLOCKS=N` as many
-launches of each side.
+`python3 -m bench.sampler STACK GOAL ...` runs some (lead, drift, clocks, null, method, layout,
+order, gap, before, imb, simulated); all: about an hour; `MPI=NAME` those of one MPI, `BLOCKS=N` as
+many launches of each side.
 """
 
 import argparse
@@ -263,8 +264,73 @@ def before(blocks=BLOCKS, size=65536):
                 abs(found.value - 1) <= 0.1)
 
 
-GOALS = {"null": null, "method": collectives.method, "layout": layout, "order": order,
-         "gap": gap, "before": before, "imb": bench_imb.hold, "simulated": simulated}
+#: What is started at a moment of the shared clock: the quickest of the usual collectives.
+QUICK = ["collective", "--operation", "allreduce", "--sizes", "8", "--start", "round-time",
+         "--budget", "0.1"]
+LEADS = ("2e-6", "5e-6", "1e-5", "1e-4", "1e-3")
+DRIFTS = ("1e-6", "-1e-6", "1e-5", "-1e-5")
+
+
+def in_turns(family, ways, blocks):
+    """Way -> block -> median time in s of QUICK, where a sample was valid; `ways`: more words."""
+    times = {way: {} for way in ways}
+    for block in range(blocks):
+        for way in list(ways)[::1 if block % 2 else -1]:
+            found = ours(family, *QUICK, *ways[way])
+            if found and found[0]["summary"][0]["n"]:
+                times[way][block] = found[0]["summary"][0]["median_s"]
+    return times
+
+
+def lead(blocks=BLOCKS):
+    """The lead before a start is a treatment: the default one must lie where the time does not
+    depend on it, and what it is from there on is told."""
+    for family in present():
+        times = in_turns(family, {way: ["--lead", way] for way in LEADS}, blocks)
+        if any(len(of) < 5 for of in times.values()):
+            skip(f"time by lead, {family.name}", "launches failed")
+            continue
+        ratios = {way: ratio_of(of, times["5e-6"]) for way, of in times.items()}
+        told = ", ".join(f"{way} s {ratio}" for way, ratio in ratios.items())
+        say(f"allreduce of 8 B with half and twice the default lead within 3 %, {family.name}",
+            told, all(abs(ratios[way].value - 1) <= 0.03 for way in ("2e-6", "1e-5")))
+
+
+def drift(blocks=BLOCKS):
+    """A clock that gains: what is published is right, or nothing is."""
+    words = ["--sync", "linear", "--sync-again", "0"]
+    for family in present():
+        times = in_turns(family, {way: [*words, "--inject-drift", way] for way in ("0", *DRIFTS)},
+                         blocks)
+        for way in DRIFTS:
+            both = times[way].keys() & times["0"].keys()
+            if len(both) < 5:
+                say(f"a drift of {way} is never published beyond 5 %, {family.name}",
+                    f"{len(both)} of {blocks} launches published", True)
+                continue
+            found = ratio_of(times[way], times["0"])
+            say(f"a drift of {way} is never published beyond 5 %, {family.name}", f"{found}",
+                found.low <= 1.05 and found.high >= 0.95)
+
+
+def clocks(launches=500):
+    """Default launches on one host: clocks that are one void none."""
+    families = present()
+    for number, family in enumerate(families):
+        count = launches // len(families) + (number < launches % len(families))
+        void, failed = 0, 0
+        for _ in range(count):
+            found = ours(family, "collective", "--operation", "allreduce,bcast", "--sizes",
+                         "8,4Ki", "--budget", "0.02")
+            failed += found is None
+            void += bool(found and found[0]["observed"]["sync"]["voided"])
+        say(f"no launch of {count} on one host is void by its clocks, {family.name}",
+            f"{void} void, {failed} failed", void + failed == 0)
+
+
+GOALS = {"lead": lead, "drift": drift, "clocks": clocks, "null": null,
+         "method": collectives.method, "layout": layout, "order": order, "gap": gap,
+         "before": before, "imb": bench_imb.hold, "simulated": simulated}
 #: One of IMB's operations alone.
 ALONE = {name: functools.partial(bench_imb.hold, names=(name,)) for name in bench_imb.AGAINST}
 
