@@ -110,6 +110,24 @@ class collective_groups_full(Full, Groups):
     options = {"operation": f"{MOVING},allreduce", "sizes": TEN_SIZES, "budget": 0.03}
 
 
+class Lead(Varied, Collective):
+    """The time from the announcement of a start to the start, which must not change the result."""
+
+    lead = parameter(["2e-6", "5e-6", "1e-5", "1e-4", "1e-3"], type=str)
+    varied = ["ranks", "lead"]
+    messages_counted = False
+
+
+@rfm.simple_test
+class lead_quick(Quick, Lead):
+    options = {"operation": "bcast,allreduce", "sizes": "8,4Ki", "budget": 0.05}
+
+
+@rfm.simple_test
+class lead_full(Full, Lead):
+    options = {"operation": "bcast,allreduce,alltoall", "sizes": "8,4Ki,64Ki", "budget": 0.1}
+
+
 class Affinity(Collective):
     """By placement, with buffers that are not in the caches: the worst case."""
 

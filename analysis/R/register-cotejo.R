@@ -8,6 +8,11 @@ exhibit(
   draw = ratio(by = mpi, x = option_start)
 )
 
+exhibit("cotejo-lead", "Time by the lead before a synchronised start",
+  data = launches_of("lead_full", "lead_quick"),
+  draw = by_parameter(x = parameter_lead, series = c(mpi, bytes), panel = c(operation, transport))
+)
+
 exhibit("cotejo-error-1", "Error 1: the first call is counted",
   data = launches_of(
     "systematic_errors_full", "systematic_errors_quick", operation = c("*-first", "*-second")
