@@ -119,3 +119,71 @@ def test_two_cores_of_a_rank_are_of_one_package():
     sets = cores(topology.Topology(cores_, [], 17, 17), "compact", 8, threads=2)
     assert len(sets) == 8
     assert all((a < 9) == (b < 9) for a, b in sets)
+
+
+POLICIES = ("compact", "same-cache", "other-cache", "other-numa", "other-package", "spread")
+#: Real machines, most of the collections of hwloc and mpibind, in hwloc's synthetic words; their
+#: kinds of core, the slowest first; and by hand, where two ranks are for each of POLICIES, None
+#: where the machine has no such distance. `spread` takes the next package, node or cache.
+MACHINES = {
+    "IBM Power9, Lassen": ("pack:2 numa:1 l3:11 core:2 pu:4", (), (
+        [0, 4], [0, 4], [0, 8], None, [0, 88], [0, 88])),
+    "IBM Power8, coral-ea": ("pack:2 numa:1 l3:10 core:1 pu:8", (), (
+        [0, 8], None, [0, 8], None, [0, 80], [0, 80])),
+    "Xeon E5-2695 v4, Quartz": ("pack:2 numa:1 l3:1 core:18 pu:1", (), (
+        [0, 1], [0, 1], None, None, [0, 18], [0, 18])),
+    "Xeon 8259CL, g4dn.metal": ("pack:2 numa:1 l3:1 core:24 pu:2", (), (
+        [0, 2], [0, 2], None, None, [0, 48], [0, 48])),
+    "Xeon 9242, Cascade Lake AP": ("pack:2 numa:2 l3:1 core:24 pu:1", (), (
+        [0, 1], [0, 1], None, [0, 24], [0, 48], [0, 48])),
+    "Xeon Max 9460, SNC4": ("pack:2 numa:4 l3:1 core:10 pu:1", (), (
+        [0, 1], [0, 1], None, [0, 10], [0, 40], [0, 40])),
+    "Xeon Phi 7250, quadrant": ("pack:1 numa:1 l2:34 core:2 pu:4", (), (
+        [0, 4], [0, 4], [0, 8], None, None, [0, 8])),
+    "Xeon Phi 7250, SNC4": ("pack:1 numa:4 l2:8 core:2 pu:4", (), (
+        [0, 4], [0, 4], [0, 8], [0, 64], None, [0, 64])),
+    "EPYC 7401, Naples": ("pack:2 numa:4 l3:2 core:3 pu:2", (), (
+        [0, 2], [0, 2], [0, 6], [0, 12], [0, 48], [0, 48])),
+    "EPYC 7402, Corona": ("pack:2 numa:1 l3:8 core:3 pu:2", (), (
+        [0, 2], [0, 2], [0, 6], None, [0, 48], [0, 48])),
+    "EPYC 7763, NPS1": ("pack:2 numa:1 l3:8 core:8 pu:1", (), (
+        [0, 1], [0, 1], [0, 8], None, [0, 64], [0, 64])),
+    "EPYC 7763, NPS4": ("pack:2 numa:4 l3:2 core:8 pu:1", (), (
+        [0, 1], [0, 1], [0, 8], [0, 16], [0, 64], [0, 64])),
+    "EPYC 9654, NPS4": ("pack:2 numa:4 l3:3 core:8 pu:2", (), (
+        [0, 2], [0, 2], [0, 16], [0, 48], [0, 192], [0, 192])),
+    "EPYC 7A53, Tioga": ("pack:1 numa:4 l3:2 core:8 pu:2", (), (
+        [0, 2], [0, 2], [0, 16], [0, 32], None, [0, 32])),
+    "Opteron 6276, Bulldozer": ("pack:4 numa:2 l3:1 l2:4 core:2 pu:1", (), (
+        [0, 1], [0, 1], None, [0, 8], [0, 16], [0, 16])),
+    "ThunderX2": ("pack:2 numa:1 l3:1 core:28 pu:4", (), (
+        [0, 4], [0, 4], None, None, [0, 112], [0, 112])),
+    "A64FX": ("pack:1 numa:4 l2:1 core:12 pu:1", (), (
+        [0, 1], [0, 1], None, [0, 12], None, [0, 12])),
+    "Grace Superchip": ("pack:2 numa:1 l3:1 core:72 pu:1", (), (
+        [0, 1], [0, 1], None, None, [0, 72], [0, 72])),
+    "Graviton3": ("pack:1 numa:1 l3:1 core:64 pu:1", (), (
+        [0, 1], [0, 1], None, None, None, [0, 1])),
+    "SGI Altix, ia64": ("pack:12 numa:1 core:2 pu:1", (), (
+        [0, 1], None, None, None, [0, 2], [0, 2])),
+    "GB10": ("pack:1 numa:1 l3:2 core:10 pu:1", (
+        "0x0000001f", "0x00007c00", "0x000003e0", "0x00078000", "0x00080000"), (
+        [15, 16], [15, 16], None, None, None, [15, 16])),
+    "Ryzen AI 9 HX 370, Strix Point": ("pack:1 numa:1 l3:3 core:4 pu:2", (
+        "0x00ffff00", "0x000000ff"), (
+        [0, 2], [0, 2], None, None, None, [0, 2])),
+}
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_two_ranks_on_real_machines_are_where_the_policy_says(node, name):
+    text, kinds, expected = MACHINES[name]
+    there, found = node(text, kinds), []
+    for policy in POLICIES:
+        try:
+            room = Placement("x", policy=policy).room(there)
+            found.append(cores(there, policy) if room >= 2 else None)
+        except PlacementError as err:
+            assert f"{policy!r}: no two cores of this node share" in str(err)
+            found.append(None)
+    assert dict(zip(POLICIES, found, strict=True)) == dict(zip(POLICIES, expected, strict=True))

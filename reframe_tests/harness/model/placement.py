@@ -131,8 +131,11 @@ def _ordered(topology, card):
 
 
 def _beside(topology, card):
-    """The cores of the cache that comes first."""
+    """The cores of the cache that comes first; one, where the machine does not say what shares a
+    cache."""
     cores = _ordered(topology, card)
+    if cores[0].cache < 0:
+        return cores[:1]
     return [core for core in cores if all(core.shared(cores[0]))]
 
 
