@@ -150,14 +150,14 @@ def systems():
 
 def tests():
     """The files of tests: the comparison where the command line chooses none; those that can have
-    the tag that it chooses, since to load all takes seconds; else all others."""
+    the tag or the tests that it chooses, since to load all takes seconds; else all others."""
     folder = families.REPO / "reframe_tests"
-    some, tag = selection.chosen(sys.argv[1:])
+    some, tag, names = selection.chosen(sys.argv[1:])
     if not some:
         return [folder / ("allocated.py" if submission.needed() else "comparison.py")]
     files = [path for path in sorted(folder.glob("*.py")) if path.stem not in scales.NO_JOBS]
     # ReFrame finds tags by part of their names, and others may have the job's.
-    return (tag and scales.files_with(tag, files)) or files
+    return (tag and scales.files_with(tag, files)) or scales.files_of(names, files) or files
 
 
 site_configuration = {

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 import yaml
 
-from reframe_tests.harness.launch import selection
+from reframe_tests.harness.launch import scales, selection
 from reframe_tests.harness.model import families
 from tests.fake_mpi import REFRAME, Fake, executable
 
@@ -95,15 +95,28 @@ def test_tests_are_selected_by_name_expression_environment_and_parameter(site):
 
 
 @pytest.mark.parametrize(("line", "chosen"), [
-    ("-r", (False, "")), ("-rv --system=x -p mpich", (False, "")), ("-l --repeat=2", (False, "")),
-    ("-l -n x", (True, "")), ("-rvnx", (True, "")), ("-rn x", (True, "")),
-    ("-l --nam=x", (True, "")), ("-r -vE scale=='quick'", (True, "")), ("-lC -x y", (True, "")),
-    ("-r -t ^quick$", (True, "quick")), ("-rt^quick$", (True, "quick")),
-    ("-l --tag=^p2p-full$", (True, "p2p-full")), ("-l -t quick", (True, "")),
-    ("-r -t ^quick$ --tag ^full$", (True, ""))])
+    ("-r", (False, "", [])), ("-rv --system=x -p mpich", (False, "", [])),
+    ("-l --repeat=2", (False, "", [])), ("-l -n x", (True, "", ["x"])),
+    ("-rvnx", (True, "", ["x"])), ("-rn ^x%a=b", (True, "", ["x"])),
+    ("-l --nam=x -n ^y$", (True, "", ["x", "y"])), ("-l -n x -n /0123abcd", (True, "", [])),
+    ("-l -n x|y", (True, "", [])), ("-r -vE scale=='quick'", (True, "", [])),
+    ("-lC -x y", (True, "", [])), ("-r -t ^quick$", (True, "quick", [])),
+    ("-rt^quick$", (True, "quick", [])), ("-l --tag=^p2p-full$", (True, "p2p-full", [])),
+    ("-l -t quick", (True, "", [])), ("-r -t ^quick$ --tag ^full$", (True, "", []))])
 def test_what_a_command_line_chooses_is_read_in_any_spelling(line, chosen):
     """`-rn NAME` loaded the comparison alone, and found no test."""
     assert selection.chosen(line.split()) == chosen
+
+
+def test_files_are_chosen_by_full_names_of_tests_only():
+    """A part of a name may be found in other tests, and in their parameters."""
+    files = sorted((families.REPO / "reframe_tests").glob("*.py"))
+    made = {"comparison", "experiments", "programs"}
+    for names, stems in ((["pingpong_quick"], {"p2p", "simulated"}), (["bcast"], set()),
+                         (["matching_full", "hosts_quick"], {"matching", "hosts"}),
+                         (["pingpong_quick", "x"], set())):
+        found = {path.stem for path in scales.files_of(names, files)}
+        assert found == (stems | made if stems else set()), names
 
 
 def test_names_and_hashes_of_a_bare_reframe_are_stable(site):

@@ -3,6 +3,7 @@
 
 import ast
 import os
+import re
 
 from ..model import factors, families, sites
 
@@ -52,6 +53,16 @@ def files_with(asked, files):
     job = asked.partition("-")[0]
     return [path for path in files if path.stem == job
             and asked in {tag(job, scale) for scale in LAUNCHES}]
+
+
+def files_of(tests, files):
+    """Those of the files with a test that has one of these names in its own, and those that make
+    tests from tables; none where a name is not whole, since parameters may have it, too."""
+    classes = {path: set(re.findall(r"^class (\w+)", path.read_text(), re.M)) for path in files}
+    found = [path for path in files
+             if any(test in name for test in tests for name in classes[path])
+             or "make_test(" in path.read_text()]
+    return found if tests and {*tests} <= set().union(*classes.values()) else []
 
 
 def launches(tag):

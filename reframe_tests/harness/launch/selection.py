@@ -60,14 +60,18 @@ def selected(words, among=OPTIONS):
 
 
 def chosen(words):
-    """Whether a command line of ReFrame chooses tests, and the one tag that it chooses, or ''.
+    """Whether a command line of ReFrame chooses tests, the one tag that it chooses, or '', and the
+    tests that it names in full, where it names each so.
 
     ReFrame tells a configuration nothing of the command line. Without this, a bare `reframe -r`
     would launch every test, or `reframe -n NAME` would need `-c` as well.
     """
     found = list(selected(words))
     tags = [re.fullmatch(r"\^([\w-]+)\$", value) for option, value in found if option == "--tag"]
-    return bool(found), tags[0][1] if len(tags) == 1 and tags[0] else ""
+    full = [re.fullmatch(r"\^?(\w+)(?:\W.*)?", value) if "|" not in value else None
+            for option, value in found if option == "--name"]
+    return (bool(found), tags[0][1] if len(tags) == 1 and tags[0] else "",
+            [match[1] for match in full] if all(full) else [])
 
 
 def why_none(words):
