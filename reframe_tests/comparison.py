@@ -95,16 +95,24 @@ def can_be(test, params, partition, environ):
     return True
 
 
+def variants(test):
+    """The variants of a test by one launch each: its parameters, and the values that tell it
+    apart. A test may set one of these when it is made."""
+    names = planning.telling(test, test.settings, test.varied)
+    found = [test.get_variant_info(n)["params"] for n in range(test.num_variants)]
+    for number, params in enumerate(found):
+        if params["launch"] == found[0]["launch"]:
+            values = params if {*names} <= params.keys() else planning.values_told(
+                test(variant_num=number))
+            yield params, [values[name] for name in names]
+
+
 def configurations():
     """What is measured: name of the cell -> (test, its parameters, partition, MPI)."""
     found, cells = {}, {*STUDY.get("cells", ())}
     tests = tests_of(FILES, {cell.partition(".")[0] for cell in cells})
     for test, partition in itertools.product(tests, runtime().system.partitions):
-        names = planning.telling(test, test.settings, test.varied)
-        variants = [test.get_variant_info(n)["params"] for n in range(test.num_variants)]
-        first = variants[0]["launch"] if variants else None
-        for params in (one for one in variants if one["launch"] == first):
-            values = [params[name] for name in names]
+        for params, values in variants(test):
             for environ in partition.environs:
                 cell = planning.cell_name(test.__name__, environ.name, params, values, partition)
                 if cell in cells if cells else can_be(test, params, partition, environ):

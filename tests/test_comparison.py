@@ -85,6 +85,22 @@ def test_a_study_and_a_bare_run_draw_their_blocks_by_one_function(site, way):
     assert logs - {"report.log"} == {"pingpong_quick.log", "pingping_quick.log"}
 
 
+@pytest.mark.parametrize("job", ["threads", "experiments", "patterns"])
+def test_a_block_has_each_cell_that_a_dry_run_lists(site, job):
+    """Of `threads`, a value that tells its cells apart is set when a test is made."""
+    (noted := site.folder / "cells").touch()
+    file = families.REPO / f"reframe_tests/{job}.py"
+    site.start(str(REFRAME), "--dry-run", "-c", str(file), "--tag", f"^{job}-check$",
+               COTEJO_CELLS=str(noted))
+    cells = [words["cell"] for words in map(json.loads, noted.read_text().splitlines())
+             if "file" in words]
+    block = site.folder / "block.json"
+    block.write_text(json.dumps({"block": 1, "seed": 5, "files": [str(file)], "cells": cells}))
+    said = site.start(str(REFRAME), "-l", "-c", str(families.REPO / "reframe_tests/comparison.py"),
+                      COTEJO_BLOCK=str(block))
+    assert cells and f"Found {len(cells)} check(s)" in said, said[-2500:]
+
+
 def test_a_bare_run_ends_as_a_study_does(site):
     """Lost launches were named by `make study` only."""
     text = (site.prefix / "bin/mpirun").read_text()
