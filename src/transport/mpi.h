@@ -23,6 +23,9 @@ enum { MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD
 enum { MPI_INFO_NULL, MPI_COMM_TYPE_SHARED, MPI_WTIME_IS_GLOBAL, MPI_STATUS_IGNORE };
 enum { MPI_MAX_LIBRARY_VERSION_STRING = 256, MPI_VERSION = 0, MPI_SUBVERSION = 0 };
 
+// The values that a rank reduces are those that it has in the result.
+#define MPI_IN_PLACE ((void *)-1)
+
 #define MPI_Init world_init
 #define MPI_Init_thread world_init_thread
 #define MPI_Finalize world_finalize

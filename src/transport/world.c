@@ -253,9 +253,12 @@ static void combine(void *all, const void *more, int count, MPI_Datatype type, M
     }
 }
 
+// Elements that are reduced at once.
+enum { REDUCED_MOST = 64 };
+
 int world_reduce(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op op, int root,
                  MPI_Comm comm) {
-    double other[64];
+    double other[REDUCED_MOST];
     size_t bytes = (size_t)count * size_of(type);
     (void)root; // always 0
     if ((type != MPI_INT && type != MPI_DOUBLE) || bytes > sizeof other)
@@ -264,7 +267,8 @@ int world_reduce(const void *mine, void *all, int count, MPI_Datatype type, MPI_
         put(0, mine, bytes);
         return 0;
     }
-    memcpy(all, mine, bytes);
+    if (all != mine)
+        memcpy(all, mine, bytes);
     for (int i = 1; i < ranks_of(comm); i++) {
         get(i, other, bytes);
         combine(all, other, count, type, op);
@@ -274,8 +278,15 @@ int world_reduce(const void *mine, void *all, int count, MPI_Datatype type, MPI_
 
 int world_allreduce(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op op,
                     MPI_Comm comm) {
-    world_reduce(mine, all, count, type, op, 0, comm);
-    return world_bcast(all, count, type, 0, comm);
+    size_t bytes = size_of(type);
+    for (int at = 0; at < count; at += REDUCED_MOST) {
+        int part = count - at < REDUCED_MOST ? count - at : REDUCED_MOST;
+        char *to = (char *)all + (size_t)at * bytes;
+        world_reduce(mine == MPI_IN_PLACE ? to : (const char *)mine + (size_t)at * bytes, to, part,
+                     type, op, 0, comm);
+        world_bcast(to, part, type, 0, comm);
+    }
+    return 0;
 }
 
 int world_scan(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op op,
