@@ -85,6 +85,12 @@ def test_a_dataset_is_thinned_stripped_and_the_same_twice(measured, tmp_path):
     assert "pingpong_quick" in (tmp_path / "one/README.md").read_text()
 
 
+def test_the_folder_in_which_spack_installs_is_left_out():
+    assert packed_sessions.stripped(
+        ["-I/work/me/spack/opt/spack/linux-x86_64_v3/mpich-4.0.2-abc/include"]) == [
+            "-ISPACK/linux-x86_64_v3/mpich-4.0.2-abc/include"]
+
+
 def test_what_the_rules_do_not_know_is_refused(measured, tmp_path):
     path = measured / "local/20260101T000000Z/cell.001.json"
     record = disk.read_json(path)

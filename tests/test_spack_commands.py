@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is for Spack, in Spack's own hands; skipped where there is none."""
 
+import dataclasses
 import json
 import re
 import shutil
@@ -9,6 +10,8 @@ import subprocess
 import pytest
 import yaml
 
+from reframe_tests.harness.model import families
+from stack import spack_environments
 from tests.spack_files import (
     ENVIRONMENT,
     FAMILIES,
@@ -67,6 +70,41 @@ def test_the_checkout_is_concretized_with_its_benchmarks_once_per_mpi(recipes, t
     providers = [edge["name"] for root in roots for edge in root["dependencies"]
                  if "mpi" in edge["parameters"]["virtuals"]]
     assert sorted(providers) == sorted(package_of(f.spack) for f in FAMILIES.values())
+
+
+#: The views that take each root's MPI and benchmarks, as Spack itself selects them.
+SELECTED = """
+import json
+import spack.environment
+env = spack.environment.active_environment()
+print(json.dumps(sorted(
+    [str(root["mpi"].version), [name for name, view in env.views.items() if view.select_fn(root)],
+     [name for name, view in env.views.items() if view.select_fn(root["mpi"])]]
+    for root in env.concrete_roots())))
+"""
+
+
+@needs_spack
+def test_two_builds_of_one_library_are_concretized_into_a_view_each(recipes, tmp_path):
+    """With the package's name as selector both views held both, and the installation failed."""
+    like = families.load()["mpich"]
+    two = [dataclasses.replace(like, name=f"mpich-{major}", spack=f"mpich@{major} netmod=ofi")
+           for major in (4, 5)]
+    there = [*(spec for spec in THERE if "mpi" not in spec.partition("@")[0]),
+             "mpich@4.0.2 netmod=ofi", "mpich@5.0.2 netmod=ofi"]
+    packages = {}
+    for spec in there:
+        one = packages.setdefault(package_of(spec), {"buildable": False, "externals": []})
+        one["externals"].append({"spec": spec, "prefix": f"/there/{len(one['externals'])}"})
+    made = spack_environments.checkout(two)
+    small_environment(
+        tmp_path, **recipes, packages=packages, view={f.name: made["view"][f.name] for f in two},
+        definitions=[made["definitions"][0]], specs=[{"matrix": [["cotejo-bench"], ["$^mpis"]]}],
+        concretizer=made["concretizer"])
+    spack(tmp_path, "concretize", timeout=1200)
+    (tmp_path / "selected.py").write_text(SELECTED)
+    told = json.loads(spack(tmp_path, "python", tmp_path / "selected.py").splitlines()[-1])
+    assert told == [["4.0.2", ["mpich-4"], ["mpich-4"]], ["5.0.2", ["mpich-5"], ["mpich-5"]]]
 
 
 @needs_spack

@@ -22,6 +22,8 @@ RULES = [(re.compile(pattern), instead) for pattern, instead in (
     # SMPI's copies of the program, one a rank, by the number of a process.
     (r"[^\s=:\"',]*/(\w+?)_\d+_\d+\.so(?![\w.])", r"\1"),
     (r"[^\s=:\"',]*?/(?:\.stack|\.spack-env)(?=/)", "STACK"),
+    # Where Spack installs.
+    (r"/[^\s=:\"',]*/opt/spack/(?=linux-)", "SPACK/"),
     # Where the checkout was, before what is run of it.
     (r"[^\s=:\"',]*?/(?=(?:site_configs|src/languages)/)", ""),
     # Libraries in a site's own folders, such as Spack's externals, by their names.
