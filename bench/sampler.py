@@ -268,7 +268,8 @@ def before(blocks=BLOCKS, size=65536):
 QUICK = ["collective", "--operation", "allreduce", "--sizes", "8", "--start", "round-time",
          "--budget", "0.1"]
 LEADS = ("2e-6", "5e-6", "1e-5", "1e-4", "1e-3")
-DRIFTS = ("1e-6", "-1e-6", "1e-5", "-1e-5")
+KNOWN_S = 2e-6
+DRIFTS = ("0", "1e-6", "-1e-6", "1e-5", "-1e-5")
 
 
 def in_turns(family, ways, blocks):
@@ -299,21 +300,20 @@ def lead(blocks=BLOCKS):
 
 
 def drift(blocks=BLOCKS):
-    """A clock that gains: what is published is right, or nothing is."""
-    words = ["--sync", "linear", "--sync-again", "0"]
+    """A clock that gains, and an operation whose time is known: what is published is right,
+    or nothing is."""
+    words = ["waitpattern-up", "--start", "round-time", "--sync", "linear", "--sync-again", "0",
+             "--rse", "0", "--budget", "0.3", "--max-repetitions", "5000"]
     for family in present():
-        times = in_turns(family, {way: [*words, "--inject-drift", way] for way in ("0", *DRIFTS)},
-                         blocks)
-        if not times["0"]:
-            skip(f"clocks that drift, {family.name}", "launches failed")
-            continue
         for way in DRIFTS:
-            usual = statistics.median(times["0"].values())
-            off = [time_s / usual - 1 for time_s in times[way].values()]
+            found = [ours(family, *words, "--inject-drift", way) for _ in range(blocks)]
+            rows = [launch[0]["summary"][0] for launch in found if launch]
+            # A few samples that a busy machine held up are slow, whatever the clocks are.
+            off = [100 * (row["median_s"] / KNOWN_S - 1) for row in rows if row["n"] >= 10]
             say(f"what is published with a drift of {way} is within 5 %, {family.name}",
                 f"{len(off)} of {blocks} launches published"
-                + (f", off by {', '.join(f'{100 * o:.1f}' for o in off)} %" if off else ""),
-                not off or abs(statistics.median(off)) <= 0.05)
+                + (f", {min(off):.1f} to {max(off):.1f} %" if off else ""),
+                all(abs(o) <= 5 for o in off))
 
 
 def clocks(launches=500):
@@ -328,7 +328,7 @@ def clocks(launches=500):
             failed += found is None
             void += bool(found and found[0]["observed"]["sync"]["voided"])
         say(f"no launch of {count} on one host is void by its clocks, {family.name}",
-            f"{void} void, {failed} failed", void + failed == 0)
+            f"{void} void; {failed} without a valid sample", void == 0)
 
 
 GOALS = {"lead": lead, "drift": drift, "clocks": clocks, "null": null,
