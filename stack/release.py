@@ -56,7 +56,7 @@ def problems_of_changelog(top):
     dated = [re.fullmatch(rf"{VERSION} - (\d{{4}}-\d\d-\d\d)", title) for title in titles
              if title != "Unreleased"]
     if not (version and released and dated and dated[0]):
-        yield "CHANGELOG.md: its newest section has no title such as `1.0.0 - 2026-12-01`"
+        yield "CHANGELOG.md: its newest section has no title such as `VERSION - YYYY-MM-DD`"
     elif dated[0].groups() != (version[1], released[1]):
         yield (f"CHANGELOG.md: its newest version is {dated[0][1]} of {dated[0][2]}, that of "
                f"CITATION.cff {version[1]} of {released[1]}; make them equal")
