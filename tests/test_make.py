@@ -154,6 +154,30 @@ def test_a_value_reaches_the_program_as_it_was_given(checkout):
     assert done.stdout.splitlines()[:2] == [text, text], done.stderr
 
 
+@pytest.mark.parametrize("name", ["PYTHONPATH", "PYTHONHOME", "PIP_TARGET", "PIP_USER", "GIT_DIR"])
+def test_variables_of_other_installations_reach_no_recipe(checkout, name):
+    folder = checkout("plain")
+    with open(folder / "Makefile", "a") as file:
+        file.write(f'\nshow:\n\t@printf "<%s>\\n" "$${name}"\n')
+    done = make("show", cwd=folder, **{name: "/of/others"})
+    assert done.stdout.splitlines()[0] == "<>", done.stderr
+
+
+def test_a_checkout_with_line_ends_of_windows_has_scripts_that_run(tmp_path):
+    """core.autocrlf of Git, which .gitattributes overrides."""
+    git = ["git", "-c", "core.autocrlf=true"]
+    head = subprocess.run([*git, "-C", REPO, "rev-parse", "HEAD"], capture_output=True)
+    if head.returncode:
+        pytest.skip("no Git repository: an exported archive")
+    subprocess.run([*git, "clone", "-q", "--shared", "--no-checkout", REPO, tmp_path / "clone"],
+                   check=True)
+    wanted = ["requirements/tools.txt", "tests/run.sh", "site_configs/virtual-ethernet/agent"]
+    subprocess.run([*git, "-C", tmp_path / "clone", "checkout", "-q", "HEAD", "--",
+                    ".gitattributes", *wanted], check=True)
+    for name in wanted:
+        assert b"\r" not in (tmp_path / "clone" / name).read_bytes(), name
+
+
 def test_a_dry_run_of_a_study_measures_nothing(tmp_path):
     done = make("-n", "study", "SPACK=", f"STACK={tmp_path}/stack", f"RESULTS={tmp_path}/results")
     assert done.returncode == 0, done.stderr

@@ -15,7 +15,7 @@ import pytest
 
 from reframe_tests.harness.machine import removal
 from reframe_tests.harness.model import families
-from stack import wheels
+from stack import build, wheels
 from tests.launching import STACK
 
 REPO = families.REPO
@@ -46,6 +46,18 @@ def test_the_r_package_needs_no_stack_and_a_killed_installation_heals(tmp_path):
     once_more = analysis(stack)
     assert once_more.communicate(timeout=120) == ("", "")  # nothing to do
     assert sorted(path.name for path in stack.iterdir()) == [removal.MARK, "R"]
+
+
+@pytest.mark.parametrize(("place", "kept"), [("", True), ("/moved/from", False)])
+def test_a_build_folder_of_another_place_is_made_anew(tmp_path, capsys, place, kept):
+    folder = tmp_path / "build"
+    folder.mkdir()
+    (folder / "CMakeCache.txt").write_text(
+        f"CMAKE_CACHEFILE_DIR:INTERNAL={place or folder}\n"
+        f"CMAKE_HOME_DIRECTORY:INTERNAL={place or REPO}/src\n")
+    build.begin(folder, folder / "log")
+    assert (folder / "CMakeCache.txt").exists() == kept
+    assert ("is made anew" in capsys.readouterr().out) != kept
 
 
 @pytest.mark.parametrize("wrong", ["without its variables", "named to itself"])
