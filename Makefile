@@ -264,7 +264,7 @@ references: checked ## Measure: compute the reference intervals of a site from i
 test-packages: checked # before the stack, which builds with what it finds
 	@python3 stack/wheels.py --test-packages "$$STACK"
 
-test: test-packages stack docs-tools ## Develop: run all tests, from C to the report
+test: test-packages stack docs-tools artifact-tools ## Develop: run all tests, from C to the report
 ifneq ($(SPACK),)
 	@python3 stack/wheels.py --tools "$$CLONE/.stack"
 endif
@@ -296,7 +296,7 @@ artifact: analysis artifact-tools ## Release: write the archive for reviewers of
 	@$(REMOVE) "$$ARTIFACT" "$$ARTIFACT/tables"
 	@$(CLAIM) "$$ARTIFACT/tables"
 	@$(RSCRIPT) -e 'cotejo::run_command(write_artifact("data/reference", Sys.getenv("PUBLISHED"), $(CLAIMS_R), file.path(Sys.getenv("ARTIFACT"), "tables")))'
-	@$(PYTHON) -m stack.artifact "$$ARTIFACT"
+	@$(PYTHON) -m stack.artifact "$$ARTIFACT" '$(DOCS_STACK)/validators/bin/python'
 
 reproduce-offline: analysis ## Release: draw all figures again and compare their numbers with the archive (ARTIFACT)
 	@$(CLAIM) reproduce

@@ -16,6 +16,7 @@ import re
 import subprocess
 import sys
 import tarfile
+import tempfile
 
 from reframe_tests.harness.machine import removal
 from stack import metadata, release, reproduce, wheels
@@ -120,11 +121,32 @@ def build(top, folder):
     return path
 
 
+def findings(folder, python):
+    """Findings of the validators of CITATION.cff and of the crate in an unpacked archive, a line
+    each. `python`: that of the environment in which they are installed."""
+    crate = ("import sys, rocrate.rocrate as r; crate = r.ROCrate(sys.argv[1]); "
+             "assert crate.mainEntity is not None and crate.get_entities()")
+    for name, words in (
+            ("ro-crate-metadata.json", [python, "-c", crate, folder]),
+            ("CITATION.cff", [python.parent / "cffconvert", "--validate", "-i",
+                              folder / "CITATION.cff"])):
+        done = subprocess.run(words, text=True, capture_output=True)
+        if done.returncode:
+            said = (done.stderr or done.stdout).strip().splitlines() or ["no reason is given"]
+            yield f"{name}: {said[-1]}"
+
+
 def main():
     folder = pathlib.Path(sys.argv[1]).resolve()
     if changed := git(REPO, "status", "--porcelain").splitlines():
         return f"artifact: {changed[0][3:]} is not committed; commit or remove it"
     path = build(REPO, folder)
+    with tempfile.TemporaryDirectory() as place:
+        subprocess.run(["tar", "-C", place, "-xf", path], check=True)
+        found = [*findings(next(pathlib.Path(place).iterdir()), pathlib.Path(sys.argv[2]))]
+    if found:
+        path.unlink()
+        return f"artifact: {found[0]}; no archive is written"
     print(f"{path} ({path.stat().st_size / 1e6:.0f} MB)")
     return 0
 
