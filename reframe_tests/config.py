@@ -33,6 +33,8 @@ from reframe_tests.harness.model import (  # noqa: E402
 )
 from reframe_tests.harness.study import submission  # noqa: E402
 
+sessions.anchor_results()
+
 
 def drop_first_log():
     """Removes the log that ReFrame begins in the temporary folder before it reads this file. The

@@ -84,7 +84,7 @@ def main():
         done = subprocess.run(
             [sys.executable, "-m", "reframe_tests.harness", "study", f"--tag={tag}",
              f"--cells=^({'|'.join(map(re.escape, sorted(cells)))})$", f"--launches={LAUNCHES}"],
-            cwd=REPO, env={**os.environ, "COTEJO_RESULTS": str(results)})
+            cwd=REPO, env={**os.environ, "COTEJO_RESULTS": str(results.resolve())})
         if done.returncode not in (0, 3, 4):
             print(f"reproduce: {tag} could not be measured (above)", flush=True)
     return 0

@@ -11,6 +11,14 @@ from reframe_tests.harness.model import families
 from reframe_tests.harness.study import plans
 
 
+def test_a_relative_folder_of_results_is_where_the_command_began(tmp_path, monkeypatch):
+    before = os.getcwd()
+    monkeypatch.setenv("COTEJO_RESULTS", "reproduce/results")
+    sessions.anchor_results()
+    monkeypatch.chdir(tmp_path)
+    assert str(sessions.results_folder()) == f"{before}/reproduce/results"
+
+
 @pytest.mark.parametrize("what", ["measuring_sha256", "stack", "machine"])
 def test_a_session_of_another_state_is_not_gone_on_with(results, monkeypatch, capsys, what):
     monkeypatch.delenv("COTEJO_SESSION")

@@ -12,6 +12,12 @@ from ..model import sites
 from ..model.families import REPO
 
 
+def anchor_results():
+    """Makes a relative `COTEJO_RESULTS` absolute, before ReFrame changes the folder."""
+    if given := os.environ.get("COTEJO_RESULTS"):
+        os.environ["COTEJO_RESULTS"] = os.path.abspath(given)
+
+
 def results_folder():
     return pathlib.Path(os.environ.get("COTEJO_RESULTS", REPO / "results"))
 
