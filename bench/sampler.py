@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Goals of the sampler: the lead before a start, clocks that drift or are one, its own time, known
-waits and starts, the pit of the layout at will, no effect of the order, the gap of LogP where it
-is known, IMB's times, and 1024 simulated ranks.
+waits and starts, the slow address of the layout on request, no effect of the order, the gap of
+LogP where it is known, IMB's times, and 1024 simulated ranks.
 
 `python3 -m bench.sampler STACK GOAL ...` runs some (lead, drift, clocks, null, method, layout,
 order, gap, before, imb, simulated); all: about an hour; `MPI=NAME` those of one MPI, `BLOCKS=N` as

@@ -49,7 +49,7 @@ regret_of_default <- function(exhibit, row, panel) {
   points <- setDT(as.list(exhibit$summary))
   # Waiting for the last rank is no time of an algorithm.
   if (row == "option_arrival" && "arrival_last_s" %in% names(points)) {
-    points[, median_s := median_s - fcoalesce(as.numeric(arrival_last_s), 0)]
+    points <- since_last_arrival(points)
   }
   set <- paste0("setting_algorithm_", points$operation)
   points[, algorithm := NA_character_]

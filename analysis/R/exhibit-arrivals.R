@@ -8,9 +8,13 @@
 #' from there on is that of the ranks that are still in it. Arguments: as [exhibit_ratio()].
 #' @noRd
 exhibit_arrivals <- function(exhibit) {
-  summary <- copy(exhibit$summary)
-  if (!"arrival_last_s" %in% names(summary)) await("launches whose ranks arrive apart")
-  summary[, median_s := median_s - fcoalesce(as.numeric(arrival_last_s), 0)]
+  if (!"arrival_last_s" %in% names(exhibit$summary)) await("launches whose ranks arrive apart")
+  summary <- since_last_arrival(exhibit$summary)
   exhibit$summary <- summary[median_s > 0]
   exhibit_ratio(exhibit)
+}
+
+# A launch summary whose times (s) begin with the arrival of the last rank.
+since_last_arrival <- function(summary) {
+  copy(summary)[, median_s := median_s - fcoalesce(as.numeric(arrival_last_s), 0)][]
 }
