@@ -58,6 +58,13 @@ def row(claim):
     return "| " + " | ".join(cell.replace("|", "/") for cell in cells) + " |"
 
 
+def system_packages():
+    """The packages of the system that a stack needs, with the versions of this machine."""
+    have = wheels.package_versions() or {}
+    return ", ".join(f"{name} {have.get(name, '')}".strip()
+                     for name in wheels.listed_packages("debian"))
+
+
 def appendix(top, cited, commit, claims, count):
     """The artifact description and evaluation, from the records."""
     example = next(iter(reproduce.chosen(claims, 1e9)), None)
@@ -68,7 +75,7 @@ def appendix(top, cited, commit, claims, count):
         title=cited["title"], version=cited["version"], commit=commit, licence=cited["license"],
         data_licence=metadata.DATA_LICENCE, sessions=count, install_minutes=10,
         budget=round(reproduce.BUDGET_S / 60),
-        packages=", ".join(wheels.listed_packages("debian")),
+        packages=system_packages(),
         locks=", ".join(requirements), contributions=" ".join(cited["abstract"].split())
         + f" The claims belong to {len(questions)} studies: {', '.join(sorted(questions))}.",
         example=f"{example['study']}/{example['claim']}" if example else "STUDY/CLAIM",

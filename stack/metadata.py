@@ -5,6 +5,7 @@ Nothing is written by hand, so that no two files state different authors, versio
 """
 
 import json
+import pathlib
 import re
 import tarfile
 
@@ -17,6 +18,10 @@ CRATE = "https://w3id.org/ro/crate/1.1"
 PROFILES = {"https://w3id.org/ro/wfrun/process/0.5": "Process Run Crate",
             "https://w3id.org/ro/wfrun/workflow/0.5": "Workflow Run Crate",
             "https://w3id.org/workflowhub/workflow-ro-crate/1.0": "Workflow RO-Crate"}
+COMPUTATIONAL_WORKFLOW = "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"
+#: Formats of files by suffix; all others are plain text.
+FORMATS = {".py": "text/x-python", ".md": "text/markdown", ".csv": "text/csv",
+           ".cff": "application/yaml"}
 #: The program that launches a study: the workflow whose runs the sessions are.
 WORKFLOW = "reframe_tests/harness/__main__.py"
 STATUS = {"complete": "CompletedActionStatus", "incomplete": "CompletedActionStatus"}
@@ -70,13 +75,20 @@ def sessions(top):
             yield str(path.relative_to(top)), json.load(packed.extractfile(plan)) if plan else {}
 
 
-def run(path, plan):
-    """A session as a run of the workflow."""
+def moment(text):
+    """A time of a session as the profile of runs writes it, with its offset from UTC."""
+    return re.sub(r"Z$", "+00:00", text)
+
+
+def run(path, plan, agents):
+    """A session as a run of the workflow by its authors."""
     status = STATUS.get(plan.get("ended") or "complete", "FailedActionStatus")
-    times = {ours: plan[theirs] for ours, theirs in (("startTime", "begun"),
+    times = {ours: moment(plan[theirs]) for ours, theirs in (("startTime", "begun"),
                                                      ("endTime", "finished")) if plan.get(theirs)}
     return {"@id": "#run-" + re.sub(r"\W+", "-", path), "@type": "CreateAction",
             "name": f"make study TAG={plan.get('tag', '')}", "instrument": {"@id": WORKFLOW},
+            "description": f"Launches of the study {plan.get('tag', '')}, stored in {path}",
+            "agent": agents,
             "actionStatus": f"http://schema.org/{status}", "result": {"@id": path}, **times}
 
 
@@ -86,11 +98,14 @@ def crate(cited, found, files):
                 for name in (cited["license"], DATA_LICENCE)}
     authors = [{"@id": f"#author-{n}", **agent(author)}
                for n, author in enumerate(cited["authors"], 1)]
-    runs = [run(path, plan) for path, plan in found]
+    agents = [{"@id": author["@id"]} for author in authors]
+    agents = agents[0] if len(agents) == 1 else agents
+    runs = [run(path, plan, agents) for path, plan in found]
     data = [{"@id": path, "@type": "File", "name": f"session {path}",
              "encodingFormat": "application/x-xz",
              "license": {"@id": SPDX + DATA_LICENCE}} for path, _ in found]
-    parts = [{"@id": name, "@type": "File", "name": said} for name, said in files.items()]
+    parts = [{"@id": name, "@type": "File", "name": said, "encodingFormat": FORMATS.get(
+        pathlib.PurePath(name).suffix, "text/plain")} for name, said in files.items()]
     everything = [{"@id": part["@id"]} for part in [*data, *parts]]
     return {"@context": [f"{CRATE}/context", "https://w3id.org/ro/terms/workflow-run/context"],
             "@graph": [
@@ -100,15 +115,19 @@ def crate(cited, found, files):
         {"@id": "./", "@type": "Dataset", "name": cited["title"],
          "description": cited["abstract"], "datePublished": str(cited["date-released"]),
          "version": str(cited["version"]), "license": {"@id": SPDX + cited["license"]},
-         "author": [{"@id": author["@id"]} for author in authors],
+         "author": agents, "publisher": agents,
          "keywords": ", ".join(cited["keywords"]), "conformsTo": [{"@id": p} for p in PROFILES],
-         "hasPart": [{"@id": WORKFLOW}, *everything], "mainEntity": {"@id": WORKFLOW},
+         "hasPart": [{"@id": WORKFLOW}, {"@id": "README.md"}, *everything],
+         "mainEntity": {"@id": WORKFLOW},
          "mentions": [{"@id": one["@id"]} for one in runs]},
         {"@id": WORKFLOW, "@type": ["File", "SoftwareSourceCode", "ComputationalWorkflow"],
          "name": "study of launches", "programmingLanguage": {"@id": "#python"},
-         "version": str(cited["version"])},
+         "version": str(cited["version"]), "encodingFormat": FORMATS[".py"],
+         "conformsTo": {"@id": COMPUTATIONAL_WORKFLOW}},
+        {"@id": "README.md", "@type": "File", "name": "description for users",
+         "encodingFormat": FORMATS[".md"], "about": {"@id": "./"}},
         {"@id": "#python", "@type": "ComputerLanguage", "name": "Python",
          "url": "https://www.python.org/"},
         *({"@id": page, "@type": "CreativeWork", "name": name, "version": page.rpartition("/")[2]}
-          for page, name in PROFILES.items()),
+          for page, name in {**PROFILES, COMPUTATIONAL_WORKFLOW: "ComputationalWorkflow"}.items()),
         *licences.values(), *authors, *data, *parts, *runs]}

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from reframe_tests.harness.model import families
-from stack import artifact, metadata, reproduce
+from stack import artifact, metadata, reproduce, wheels
 from tests.test_release import IDENTITY
 
 REPO = families.REPO
@@ -44,7 +44,8 @@ def top(tmp_path):
     """A small repository with one session, and the tables of its artifact."""
     top = tmp_path / "top"
     session = "data/reference/local/20261125T151453Z.tar.xz"
-    for name in ["CITATION.cff", "LICENSE", "data/LICENSE", metadata.WORKFLOW, session,
+    for name in ["CITATION.cff", "README.md", "LICENSE", "data/LICENSE", metadata.WORKFLOW,
+                 session,
                  *(str(p.relative_to(REPO)) for p in (REPO / "requirements").glob("*.in"))]:
         (top / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(REPO / name, top / name)
@@ -95,6 +96,7 @@ def test_the_appendix_lists_every_claim(unpacked):
         row = f"| `stival/{one['claim']}` | A / B | {one['verdict']} | 0.81 [0.7, 0.9] | "
         assert f"\n{row}" in text
     assert "make reproduce JUDGE='stival/short'" in text
+    assert (have := wheels.package_versions()) is None or f"cmake {have['cmake']}" in text
     targets = re.findall(r"^make (\S+)", text, re.M)
     makefile = (REPO / "Makefile").read_text()
     assert all(re.search(rf"^{target}:", makefile, re.M) for target in targets)
@@ -120,7 +122,10 @@ def test_the_crate_describes_only_what_is_there(unpacked):
     files = [name for name, entity in graph.items() if "File" in entity["@type"]]
     assert [name for name in files if not (unpacked / name).exists()] == []
     (run,) = (entity for entity in graph.values() if entity["@type"] == "CreateAction")
-    assert (run["startTime"], run["endTime"]) == ("2026-11-25T15:14:53Z", "2026-11-25T15:16:22Z")
+    assert (run["startTime"], run["endTime"]) == (
+        "2026-11-25T15:14:53+00:00", "2026-11-25T15:16:22+00:00")
+    assert graph[run["agent"]["@id"]]["name"] == "The cotejo authors"
+    assert [name for name in files if "encodingFormat" not in graph[name]] == []
     assert run["name"] == "make study TAG=collectives"
 
 
