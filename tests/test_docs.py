@@ -139,6 +139,15 @@ def test_make_help_lists_every_documented_target_once_in_a_group():
     assert len(re.findall(r"^[a-z-]+:.*## ", MAKEFILE, re.M)) == len(said)
 
 
+def test_ci_refuses_arguments_instead_of_testing(tmp_path):
+    (tmp_path / "make").write_text("#!/bin/sh\necho tested\n")
+    (tmp_path / "make").chmod(0o755)
+    done = subprocess.run([REPO / ".ci/run", "--help"], text=True, capture_output=True,
+                          env={"PATH": f"{tmp_path}:/usr/bin:/bin"})
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "usage" in done.stderr
+
+
 def test_the_readme_is_short():
     text = re.sub(r"<[^>]+>|\]\([^)]*\)", "", prose(REPO / "README.md"))
     assert len(re.findall(r"[A-Za-z0-9'-]+[A-Za-z0-9]", text)) < 700
