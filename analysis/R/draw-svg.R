@@ -169,13 +169,15 @@ in_replacement <- function(text) gsub("\\", "\\\\", text, fixed = TRUE)
 #' Draw a laid-out plot as PDF, with its fonts inside where R has cairo.
 #' @noRd
 draw_pdf <- function(drawing, file) {
-  # Cairo starts threads, with which this process must not fork.
-  process$drew <- TRUE
-  if (capabilities("cairo")) {
-    grDevices::cairo_pdf(file, width = drawing$width, height = drawing$height, family = FONT)
-  } else {
-    grDevices::pdf(file, width = drawing$width, height = drawing$height)
-  }
-  tryCatch(grid::grid.draw(drawing$grobs), finally = grDevices::dev.off())
-  remove_dates(file)
+  # Cairo starts threads, with which a process must not fork.
+  apart(function() {
+    if (capabilities("cairo")) {
+      grDevices::cairo_pdf(file, width = drawing$width, height = drawing$height, family = FONT)
+    } else {
+      grDevices::pdf(file, width = drawing$width, height = drawing$height)
+    }
+    tryCatch(grid::grid.draw(drawing$grobs), finally = grDevices::dev.off())
+    remove_dates(file)
+    TRUE
+  })
 }

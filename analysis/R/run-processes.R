@@ -2,19 +2,20 @@
 # Work in as many processes as there are cores: forks, which share what is read and bring nothing
 # along.
 #
-# What sets text (for a PDF; SVG needs nothing that does) starts threads and takes locks, which a
-# forked child inherits locked: a process that has done so forks no more.
+# Setting text for a PDF starts threads and takes locks. A process that is forked later inherits
+# the locks and waits for ever, so only forks draw PDF files. SVG files need neither.
 
-# What is true of this process: it is a fork, it has set text, what runs beside it.
+# What is true of this process: it is a fork, what runs beside it.
 process <- new.env(parent = emptyenv())
 process$forked <- FALSE
-process$drew <- FALSE
 process$beside <- list()
+
+may_fork <- function() !process$forked && .Platform$OS.type == "unix"
 
 #' Processes that are worth starting now: cores, or 1 where none may be forked.
 #' @noRd
 cores_here <- function() {
-  if (process$forked || process$drew || .Platform$OS.type != "unix") {
+  if (!may_fork()) {
     return(1L)
   }
   as.integer(getOption("cotejo.cores", max(1L, length(parallel::mcaffinity(NULL)))))
@@ -38,13 +39,33 @@ in_forks <- function(tasks, f, cores = cores_here()) {
     setDTthreads(1L)
     tryCatch(f(task), error = identity)
   }, mc.cores = cores, mc.preschedule = FALSE, mc.set.seed = FALSE)
-  for (part in done) {
-    if (inherits(part, "condition")) stop(part)
-    if (is.null(part) || inherits(part, "try-error")) {
-      refuse("a process of the analysis was ended: is there enough memory?")
-    }
+  lapply(done, returned)
+}
+
+#' The value that a fork returned; its error is this process's.
+#' @noRd
+returned <- function(part) {
+  if (inherits(part, "condition")) stop(part)
+  if (is.null(part) || inherits(part, "try-error")) {
+    refuse("a process of the analysis was ended: is there enough memory?")
   }
-  done
+  part
+}
+
+#' Do something in a fork of its own and wait for it, because it leaves threads behind.
+#' @noRd
+apart <- function(do) {
+  if (!may_fork()) {
+    return(do())
+  }
+  job <- parallel::mcparallel(
+    {
+      process$forked <- TRUE
+      tryCatch(do(), error = identity)
+    },
+    mc.set.seed = FALSE
+  )
+  returned(parallel::mccollect(job)[[1L]])
 }
 
 #' Do in a fork what nothing of this process needs, where a fork may be started.

@@ -97,7 +97,6 @@ test_that("parts stand in their order, whichever of them are rendered apart", {
   )
   before <- options(cotejo.cores = 2L)
   on.exit(options(before))
-  process$drew <- FALSE
   html <- render_parts(parts, new.env(parent = topenv()))
   expect_identical(trimws(html), c(
     "<p>Before.</p>", "1", "<p>Text.</p>", "2", "11", "101", "<p>11</p>"

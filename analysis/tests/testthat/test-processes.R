@@ -17,7 +17,6 @@ test_that("several processes draw the same bytes as one", {
   register <- rbind(one_row("by_size"), one_row("by_size", exhibit = "fig-2"))
   draw <- function(worth_it) {
     out <- fresh_folder()
-    process$drew <- FALSE
     before <- options(cotejo.drawing = worth_it, cotejo.cores = 2L)
     on.exit(options(before))
     quiet(coverage <- draw_exhibits(folder, out, exhibits = register))
@@ -31,7 +30,6 @@ test_that("several processes draw the same bytes as one", {
 })
 
 test_that("an error in another process keeps its class and its words", {
-  process$drew <- FALSE
   before <- options(cotejo.cores = 2L)
   on.exit(options(before))
   expect_error(over_processes(refuse, c(1, 1), "cotejo_planted"), "^1$",
@@ -40,7 +38,6 @@ test_that("an error in another process keeps its class and its words", {
 })
 
 test_that("each process takes the next number when it is ready, and no core waits for another", {
-  process$drew <- FALSE
   before <- options(cotejo.cores = 2L)
   on.exit(options(before))
   # The first one lasts until all others are done.
@@ -58,7 +55,6 @@ test_that("each process takes the next number when it is ready, and no core wait
 })
 
 test_that("numbers that no process could take are done all the same", {
-  process$drew <- FALSE
   before <- options(cotejo.cores = 2L)
   on.exit(options(before))
   turns <- in_turns
@@ -67,7 +63,6 @@ test_that("numbers that no process could take are done all the same", {
 })
 
 test_that("what is done beside a process is there when it was waited for", {
-  process$drew <- FALSE
   before <- options(cotejo.cores = 2L)
   on.exit(options(before))
   file <- tempfile()
@@ -83,8 +78,7 @@ test_that("what is done beside a process is there when it was waited for", {
   expect_length(process$beside, 0L)
 })
 
-test_that("as many processes work as there are cores, none once text was set, none in a fork", {
-  process$drew <- FALSE
+test_that("as many processes work as there are cores, also after a PDF, none in a fork", {
   before <- options(cotejo.cores = 3L, cotejo.forking = 1L)
   on.exit(options(before))
   ids <- unlist(in_forks(as.list(1:6), function(i) c(Sys.getpid(), cores_here())))
@@ -95,8 +89,11 @@ test_that("as many processes work as there are cores, none once text was set, no
   plot <- ggplot2::ggplot(data.frame(x = 1), ggplot2::aes(x, x)) + ggplot2::geom_point()
   expect_match(svg_text(lay_out(plot)), "<svg", fixed = TRUE)
   expect_identical(cores_here(), 3L)
-  draw_pdf(lay_out(plot), tempfile(fileext = ".pdf"))
-  expect_identical(cores_here(), 1L)
-  expect_identical(unique(unlist(over_cores(1:4, \(i) Sys.getpid()))), Sys.getpid())
-  process$drew <- FALSE
+  # Text that this process itself had set would let the forks wait for ever.
+  files <- replicate(4L, tempfile(fileext = ".pdf"))
+  draw_pdf(lay_out(plot), files[1L])
+  expect_identical(cores_here(), 3L)
+  in_forks(as.list(files[-1L]), function(file) draw_pdf(lay_out(plot), file))
+  expect_true(all(file.size(files) > 1000))
+  expect_error(apart(\() stop("no space")), "no space", fixed = TRUE)
 })

@@ -197,7 +197,6 @@ test_that("each goal on launches is met where it holds, and can fail", {
 
 test_that("trials are the same in one process as in several", {
   proof <- proof_of(plant_proof(sessions = "20271121T070000Z"))
-  process$drew <- FALSE
   trials <- function(cores) {
     before <- options(cotejo.cores = cores)
     on.exit(options(before))

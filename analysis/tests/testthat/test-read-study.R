@@ -6,7 +6,6 @@ MPIS <- c(openmpi = 3e-7, mpich = 6e-7)
 test_that("summaries of parts are those of the whole", {
   folder <- write_study(fresh_folder(), MPIS, bytes = c(1, 1024), blocks = 3L)
   whole <- read_results(folder)
-  process$drew <- FALSE
   old <- options(cotejo.forking = 1L, cotejo.cores = 2L)
   on.exit(options(old))
   study <- read_study(folder)
