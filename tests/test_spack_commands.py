@@ -136,3 +136,14 @@ def test_recipes_pass_the_audit(recipes, tmp_path):
     small_environment(tmp_path, **recipes)
     names = [path.parent.name.replace("_", "-") for path in RECIPES]
     assert "PKG-DIRECTIVES: passed" in spack(tmp_path, "audit", "packages", *names)
+
+
+@needs_spack
+def test_recipes_pass_the_style_check():
+    """As stock Spack checks them. Its fifth tool, mypy, checks Spack's own modules only."""
+    for tool in ("isort", "black", "flake8"):
+        if shutil.which(tool) is None:
+            pytest.skip(f"no {tool} on PATH: Spack would build it")
+    done = subprocess.run([SPACK, "style", "--skip", "mypy", "spack_repo/cotejo/source.py",
+                           *map(str, RECIPES)], text=True, capture_output=True, cwd=REPO)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from spack_repo.builtin.build_systems.generic import Package
 
-from spack.package import *
+from spack.package import depends_on, license, mkdirp, variant, version, which
 
 # What `reframe` needs to know, where the user has not set it: the environment in
 # whose view this starter is, and which is the repository; several clones share it.

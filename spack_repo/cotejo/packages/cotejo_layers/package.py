@@ -6,7 +6,7 @@ from pathlib import Path
 from spack_repo.builtin.build_systems.cmake import CMakePackage
 from spack_repo.cotejo.source import CotejoSource
 
-from spack.package import *
+from spack.package import conflicts, depends_on, install_tree, join_path, variant, which
 
 
 class CotejoLayers(CotejoSource, CMakePackage):
@@ -35,7 +35,7 @@ class CotejoLayers(CotejoSource, CMakePackage):
     def install(self, spec, prefix):
         """Of what CMake lays side by side, this library's part."""
         everything = Path(self.stage.path, "everything")
-        cmake("--install", self.build_directory, "--prefix", str(everything))
+        self.module.cmake("--install", self.build_directory, "--prefix", str(everything))
         install_tree(str(everything / spec.variants["library"].value), prefix)
 
     def test_version(self):

@@ -4,7 +4,7 @@
 from spack_repo.builtin.build_systems.cmake import CMakePackage
 from spack_repo.cotejo.source import CotejoSource
 
-from spack.package import *
+from spack.package import depends_on, join_path, run_after, symlink
 
 
 class CotejoSimulator(CotejoSource, CMakePackage):

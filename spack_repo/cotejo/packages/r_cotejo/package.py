@@ -4,7 +4,7 @@
 from spack_repo.builtin.build_systems.r import RPackage
 from spack_repo.cotejo.source import CotejoSource
 
-from spack.package import *
+from spack.package import default_args, depends_on, join_path, mkdirp, which
 
 
 class RCotejo(CotejoSource, RPackage):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from spack_repo.builtin.build_systems.generic import Package
 
-from spack.package import *
+from spack.package import default_args, depends_on, install_tree, license, mkdirp, version, which
 
 
 class ReframeHpc(Package):
