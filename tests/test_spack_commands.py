@@ -147,3 +147,38 @@ def test_recipes_pass_the_style_check():
     done = subprocess.run([SPACK, "style", "--skip", "mypy", "spack_repo/cotejo/source.py",
                            *map(str, RECIPES)], text=True, capture_output=True, cwd=REPO)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+#: Fetches every version that comes from a git repository, and prints it if its project is there.
+FETCHED = """
+import pathlib
+import sys
+import spack.fetch_strategy
+import spack.repo
+import spack.spec
+import spack.stage
+for name in sys.argv[1:]:
+    recipe = spack.repo.PATH.get_pkg_class(name)
+    for version in recipe.versions if recipe.has_code else ():
+        package = recipe(spack.spec.Spec(f"{name}@={version}"))
+        fetcher = spack.fetch_strategy.for_package_version(package, version)
+        if isinstance(fetcher, spack.fetch_strategy.GitFetchStrategy):
+            with spack.stage.Stage(fetcher) as stage:
+                stage.fetch()
+                if pathlib.Path(stage.source_path, recipe.project).is_dir():
+                    print(f"{name}@{version}")
+"""
+
+
+@needs_spack
+def test_every_version_is_fetched_from_the_repository(recipes, tmp_path):
+    """From a clone, as `spack repo add URL` makes one; a checkout may have another branch."""
+    clone = tmp_path / "clone"
+    subprocess.run(["git", "clone", "-q", REPO, clone], check=True)
+    subprocess.run(["git", "-C", clone, "checkout", "-q", "-B", "main"], check=True)
+    small_environment(tmp_path, **recipes | {"repos": {"cotejo": f"{clone}/spack_repo/cotejo"}})
+    (tmp_path / "fetched.py").write_text(FETCHED)
+    names = [path.parent.name.replace("_", "-") for path in RECIPES]
+    told = spack(tmp_path, "python", tmp_path / "fetched.py", *names)
+    assert set(re.findall(r"^(\S+)@main$", told, re.M)) == {
+        "cotejo-bench", "cotejo-layers", "cotejo-simulator", "r-cotejo"}

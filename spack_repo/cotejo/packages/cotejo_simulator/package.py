@@ -4,7 +4,7 @@
 from spack_repo.builtin.build_systems.cmake import CMakePackage
 from spack_repo.cotejo.source import CotejoSource
 
-from spack.package import depends_on, join_path, run_after, symlink
+from spack.package import depends_on, join_path, run_after, symlink, which, working_dir
 
 
 class CotejoSimulator(CotejoSource, CMakePackage):
@@ -29,3 +29,12 @@ class CotejoSimulator(CotejoSource, CMakePackage):
                 join_path(self.spec["simgrid"].prefix.bin, program),
                 join_path(self.prefix.bin, name),
             )
+
+    def test_pingpong(self):
+        """simulate messages between two hosts"""
+        mpirun = which(self.prefix.bin.mpirun, required=True)
+        words = ["pingpong", "--timer", "wtime", "--sizes", "8"]
+        words = ["-np", "2", "-platform", "platform.xml", self.prefix.bin.cotejo, *words]
+        with working_dir(self.test_suite.current_test_data_dir):
+            told = mpirun(*words, output=str.split, error=str.split)
+        assert "pingpong pairs=1" in told
