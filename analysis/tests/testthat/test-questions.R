@@ -103,7 +103,7 @@ test_that("pages that are kept beside their launches say what is made of those",
     text <- gsub("<(script|style|svg).*?</\\1>", " ", text, perl = TRUE)
     text <- gsub("<[^>]*>", " ", text)
     # The number of exhibits and the versions of R and its packages do not belong to the question.
-    text <- gsub("R version .*?data.table [0-9.]+", "", text)
+    text <- gsub("R version .*?data.table [0-9.]+", "", text, perl = TRUE)
     strsplit(gsub("counterpart to [^.]* of our own", "", text), " +")[[1L]]
   }
   published <- testthat::test_path("../../../data/published")
