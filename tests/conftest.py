@@ -32,7 +32,7 @@ else:
 
 
 def pytest_itemcollected(item):
-    if item.path.name in BESIDE:
+    if item.path.name in BESIDE and not item.get_closest_marker("alone"):
         item.add_marker("beside")
 
 

@@ -334,6 +334,7 @@ SLOWER = '''
 
 @pytest.mark.skipif(not fake_mpi.REFRAME.exists(), reason="no stack: `make stack`")
 @pytest.mark.parametrize("site", ["local", "virtual-ethernet"])
+@pytest.mark.alone
 def test_a_slower_library_fails_the_shipped_references(own_tree, site):
     """Real launches, with and without an injected slowdown of 1 ms for each call of Open MPI."""
     place = {"local": ("--system=local", "transport=shm"),
