@@ -5,7 +5,7 @@
 # Setting text for a PDF starts threads and takes locks. A process that is forked later inherits
 # the locks and waits for ever, so only forks draw PDF files. SVG files need neither.
 
-# What is true of this process: it is a fork, what runs beside it.
+# State of this process: whether it is a fork, and the jobs that run beside it.
 process <- new.env(parent = emptyenv())
 process$forked <- FALSE
 process$beside <- list()
@@ -52,19 +52,24 @@ returned <- function(part) {
   part
 }
 
+# Starts a job in a fork.
+start_fork <- function(do) {
+  parallel::mcparallel(
+    {
+      process$forked <- TRUE
+      do()
+    },
+    mc.set.seed = FALSE
+  )
+}
+
 #' Do something in a fork of its own and wait for it, because it leaves threads behind.
 #' @noRd
 apart <- function(do) {
   if (!may_fork()) {
     return(do())
   }
-  job <- parallel::mcparallel(
-    {
-      process$forked <- TRUE
-      tryCatch(do(), error = identity)
-    },
-    mc.set.seed = FALSE
-  )
+  job <- start_fork(function() tryCatch(do(), error = identity))
   returned(parallel::mccollect(job)[[1L]])
 }
 
@@ -75,14 +80,7 @@ beside <- function(do) {
     return(invisible(do()))
   }
   if (!length(process$beside)) reg.finalizer(process, \(p) wait_for_beside(), onexit = TRUE)
-  job <- parallel::mcparallel(
-    {
-      process$forked <- TRUE
-      do()
-    },
-    mc.set.seed = FALSE
-  )
-  process$beside <- c(process$beside, list(job))
+  process$beside <- c(process$beside, list(start_fork(do)))
 }
 
 #' Wait until all is done that runs beside this process.
