@@ -43,7 +43,8 @@ def skipped_if_too_slow():
     try:
         return (yield)
     except (AssertionError, clusters.ClusterBusyError) as err:
-        if said := re.search(r"the machine was too busy for a cluster[^\n']*", str(err)):
+        if said := re.search(r"the machine was too busy for a cluster, \d+ times in [^\n]*?; "
+                             r"without the network [^\n']*", str(err)):
             pytest.skip(said[0])
         raise
 
