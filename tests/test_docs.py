@@ -20,6 +20,8 @@ MKDOCS = next((path for path in (families.stack_prefix() / "docs/bin/mkdocs",
 DOCS = REPO / "docs"
 PAGES = sorted([*REPO.glob("*.md"), *DOCS.rglob("*.md")])
 MAKEFILE = (REPO / "Makefile").read_text()
+#: The documents may not grow beyond this number: link to a page instead of repeating it.
+MOST_WORDS = 22_500
 
 
 def name_of(path):
@@ -146,6 +148,13 @@ def test_ci_refuses_arguments_instead_of_testing(tmp_path):
                           env={"PATH": f"{tmp_path}:/usr/bin:/bin"})
     assert (done.returncode, done.stdout) == (2, "")
     assert "usage" in done.stderr
+
+
+def test_the_documents_stay_short():
+    """The words of the README and of the pages of `docs` together, as `wc -w` counts them."""
+    pages = [REPO / "README.md", *DOCS.rglob("*.md")]
+    words = {name_of(path): len(path.read_text().split()) for path in pages}
+    assert sum(words.values()) <= MOST_WORDS, words
 
 
 def test_the_readme_is_short():
