@@ -8,7 +8,7 @@
 GIVEN = STACK DATA RESULTS FIGURES REPORT PAPER PROOF REFERENCE SAMPLES DROP TAG CELLS LAUNCHES \
         UNTIL BUDGET ALLOCATIONS NAME SITE PART PDF DELTA BEFORE AFTER CHANGED SET \
         PROGRAM METRIC UNIT BETTER CHECK BUILD RANKS THREADS MPI MPIS FROM TO WHERE TUNING \
-        ARTIFACT JUDGE
+        ARTIFACT JUDGE ARCHAEOLOGY
 given = $(if $(filter command,$(firstword $(origin $1))),$(value $1),$2)
 $(foreach name,$(GIVEN),$(eval override $(name) := $$(call given,$(name))))
 # An empty SPACK= selects the wheels although Spack is installed.
@@ -105,7 +105,7 @@ else
 endif
 	@$(AGAIN) locked-build locked-verify
 
-build: checked ## Develop: build the benchmarks for each MPI library, and the R package
+build: checked ## Develop: build the benchmarks for each MPI library, and the R package (ARCHAEOLOGY=yes)
 	$(BUILDING) locked-build
 
 locked-build:
@@ -314,12 +314,12 @@ reproduce-page: analysis # the judgement of the launches that are there
 
 lint: ## Develop: check the style of Python, C and R, and the documents
 	ruff check .
-	find src -name '*.[ch]' -exec clang-format --dry-run -Werror {} +
+	find src archaeology -name '*.[ch]' -exec clang-format --dry-run -Werror {} +
 	Rscript --vanilla tests/lint.R
 	$(PYTHON) -m pytest -q tests/test_docs.py tests/test_language.py
 
 format: ## Develop: format the C files, and what ruff can repair in Python
-	find src -name '*.[ch]' -exec clang-format -i {} +
+	find src archaeology -name '*.[ch]' -exec clang-format -i {} +
 	ruff check --fix .
 
 bench: stack ## Develop: check the performance goals (PART=sampler, analysis, answers, sites, kernels, faults, peers, operations, algorithms, compilers, setup)

@@ -26,6 +26,7 @@ from bench.common import missed, say
 from reframe_tests.harness.machine import environment
 from reframe_tests.harness.model import families
 from tests.bad_input import READERS, Fault, fits, r_memory, ran, said_of, spoiled
+from tests.test_findings import place_of
 
 #: A test of docs/faults.csv, of Python or of R.
 TEST = re.compile(r"([\w-]+)(::|: )([^;]+)")
@@ -58,7 +59,8 @@ def ended_in_python(wanted, stack):
         report = pathlib.Path(folder) / "report.xml"
         subprocess.run(
             [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
-             f"--junitxml={report}", *(f"tests/test_{file}.py::{name}" for file, name in wanted)],
+             f"--junitxml={report}", *(f"{place_of(file, '::', name)[0]}::{name}"
+                                       for file, name in wanted)],
             cwd=families.REPO, stdout=subprocess.DEVNULL, timeout=3600,
             env={**os.environ, "COTEJO_STACK": str(stack), "R_LIBS": str(stack / "R")})
         for case in ElementTree.parse(report).iter("testcase"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hook of MkDocs: adds documents of the top folder and a page of the members of result files."""
+"""Hook of MkDocs: adds documents of other folders and a page of the members of result files."""
 
 import json
 import pathlib
@@ -18,10 +18,11 @@ TABLE = "src/experiments/experiments.def"
 #: JSON Schemas of declarations whose keys have a page each.
 SCHEMAS = "reframe_tests/harness/model/schemas"
 KEYS = ("family", "placements", "clusters", "platform")
-#: The places of the documents of the top folder on the site.
+#: The places of the documents of other folders on the site.
 PLACES = {"README.md": "start.md", "CONTRIBUTING.md": "contributing.md",
           "CHANGELOG.md": "changelog.md", "CODE_OF_CONDUCT.md": "code_of_conduct.md",
-          "SECURITY.md": "security-policy.md", "LICENSE": "LICENSE",
+          "SECURITY.md": "security-policy.md", "archaeology/README.md": "archaeology.md",
+          "LICENSE": "LICENSE",
           "CITATION.cff": "CITATION.cff", "analysis/inst/COPYRIGHTS": "COPYRIGHTS",
           "analysis/inst/results.schema.json": "members.md",
           TABLE: "experiments-list.md",
@@ -95,7 +96,7 @@ def on_files(files, config):
         elif name.startswith(SCHEMAS):
             text = page_of_keys(text)
         elif name.endswith(".md"):
-            text = adapted(text, "", "")
+            text = adapted(text, posixpath.dirname(name), "")
         files.append(File.generated(config, place, content=text))
     return files
 

@@ -14,10 +14,10 @@ import subprocess
 import sys
 
 from reframe_tests.harness.machine import removal
-from reframe_tests.harness.model import families, installation
+from reframe_tests.harness.model import ROOTS, declared, families, installation, sites
 from stack import analysis
 
-REPO = families.REPO
+REPO, ARCHAEOLOGY = ROOTS
 
 
 def say(text):
@@ -154,13 +154,22 @@ def compile_fortran(family, stack):
     say(f"kernels in Fortran are in {prefix}/bin")
 
 
-def build_layers(stack):
-    """Builds the layers below and beside MPI into STACK/mpi/sockets, pvm and lam."""
+def archaeology(stack):
+    """The option for CMake that builds archaeology/ too: if this command or the site requests it,
+    or if the stack has one of its libraries. CMake keeps the option in its build folder."""
+    there = declared([ARCHAEOLOGY / "reframe_tests/mpi_families"])
+    wanted = (os.environ.get("ARCHAEOLOGY") or ARCHAEOLOGY in sites.site_folder().parents
+              or any((stack / "mpi" / name).exists() for name in there))
+    return ["-DCOTEJO_ARCHAEOLOGY=ON"] if wanted else []
+
+
+def build_layers(stack, options):
+    """Builds the layers below and beside MPI into STACK/mpi/NAME."""
     folder = stack / "build/layers"
     log = folder / "cotejo-build.log"
     begin(folder, log)
     run(["cmake", "-S", REPO / "src/transport", "-B", folder, "-G", "Ninja",
-         f"-DCMAKE_INSTALL_PREFIX={stack}/mpi"], log)
+         f"-DCMAKE_INSTALL_PREFIX={stack}/mpi", *options], log)
     run(["cmake", "--build", folder], log)
     run(["cmake", "--install", folder], log)
     say(f"layers below and beside MPI are in {stack}/mpi: " + ", ".join(
@@ -186,12 +195,13 @@ def make_all(stack, options):
     if not [f for f in present if not f.simulator]:
         sys.exit(f"build: no MPI in {stack}/mpi; run `make stack` first")
     removal.claim(stack / "build")
+    old = archaeology(stack)
     for family in present:
         simulated = ["-DCOTEJO_SIMULATED=ON"] if family.simulator else []
-        build_benchmarks(family, stack, [*options, *simulated])
+        build_benchmarks(family, stack, [*options, *old, *simulated])
         compile_java(family, stack)
         compile_fortran(family, stack)
-    build_layers(stack)
+    build_layers(stack, old)
     try:
         if analysis.install(stack):
             say(f"R package is in {stack}/R")

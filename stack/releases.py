@@ -39,7 +39,7 @@ def packages(name):
     path = wheels.LOCKS / f"{name}.in"
     if not path.exists():
         known = sorted(p.stem for p in wheels.LOCKS.glob("*.in")
-                       if (families.FOLDER / f"{p.stem}.yaml").exists())
+                       if p.stem in families.load())
         raise ValueError(f"MPI={name}: no wheels of it are known; there are {', '.join(known)}")
     return [line.partition("==")[0] for line in path.read_text().split()]
 

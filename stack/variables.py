@@ -34,6 +34,7 @@ FORMS = {
     "UNTIL": (r"[0-9]*\.?[0-9]+%?", "a width such as 3% or 0.03"),
     "DELTA": (r"[0-9]*\.?[0-9]+%?", "a relative difference such as 3% or 0.03"),
     "PDF": (r"yes", "yes"),
+    "ARCHAEOLOGY": (r"yes", "yes"),
     "CHANGED": (rf"{WORD}([ ,]+{WORD})*", "what changed, such as mpi, stack or kernel"),
     "BUDGET": (r"[0-9]*\.?[0-9]+[smh]", "a time such as 90s, 20m or 2h"),
     "TAG": (WORD, "a word such as quick"),

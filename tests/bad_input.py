@@ -164,7 +164,7 @@ exhibit("ours-fig-1", "Exchange by primitive",
   data = launches_of("exchange_full", operation = "exchange-*", sizes = "1..1Mi"),
   draw = by_size(series = operation, panel = c(mpi, transport), unit = "us"))
 """
-FAMILY = (families.FOLDER / "mpich.yaml").read_bytes()
+FAMILY = (families.FOLDERS[0] / "mpich.yaml").read_bytes()
 PLACEMENTS = (REPO / "site_configs/local/placements.yaml").read_bytes()
 SITE = (REPO / "site_configs/example-slurm/reframe.py").read_bytes()
 ARCHIVE = packed_sessions.archive({"cell.001.json": b"{}", "cell.001.csv": b"1,2\n" * 300})

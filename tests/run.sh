@@ -77,13 +77,13 @@ begin sanitizers python3 -m stack.ctest "$STACK" --sanitize --only-build
 # In parts that take about as long, since it takes the longest of these; each takes this machine's
 # cores by itself.
 measures_nothing=(env -u COTEJO_LOCKS python3 -m pytest -q -rs --durations=10 -m beside)
-begin Python-1 "${measures_nothing[@]}" tests/test_[a-n]*.py
+begin Python-1 "${measures_nothing[@]}" tests/test_[a-n]*.py archaeology/tests
 begin Python-2 "${measures_nothing[@]}" tests/test_[o-r]*.py
 begin Python-3 "${measures_nothing[@]}" tests/test_slurm.py tests/test_s[!l]*.py \
   tests/test_[t-z]*.py
 suite "style of Python" ruff ruff check .
 suite "style of C" clang-format sh -c \
-  'find src -name "*.[ch]" -exec clang-format --dry-run -Werror {} +'
+  'find src archaeology -name "*.[ch]" -exec clang-format --dry-run -Werror {} +'
 suite "style of R" R:lintr ended R-style
 suite "R" R:testthat ended R
 suite "build for sanitizers" ctest ended sanitizers
@@ -96,7 +96,7 @@ pids=()
 suite "C under sanitizers" ctest python3 -m stack.ctest "$STACK" --sanitize
 suite "C under every MPI" ctest python3 -m stack.ctest "$STACK"
 suite "Python, and from launch to report" pytest python3 -m pytest -q -rs --durations=40 \
-  -m "not beside" tests
+  -m "not beside" tests archaeology/tests
 
 for reason in "${skipped[@]+"${skipped[@]}"}"; do
   echo "skipped suite: $reason"

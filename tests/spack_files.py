@@ -8,14 +8,14 @@ import subprocess
 import pytest
 import yaml
 
-from reframe_tests.harness.model import families
+from reframe_tests.harness.model import ROOTS, families, sites
 
 REPO = families.REPO
 SPACK = shutil.which("spack")
 RECIPES = sorted((REPO / "spack_repo/cotejo/packages").glob("*/package.py"))
 ENVIRONMENT = yaml.safe_load((REPO / "spack.yaml").read_text())["spack"]
 FAMILIES = {name: f for name, f in families.load().items() if f.default}
-SITES = sorted(p.name for p in (REPO / "site_configs").iterdir())
+SITES = sorted(p.name for root in ROOTS for p in (root / "site_configs").iterdir())
 LOCKS = sorted((REPO / "spack_repo/environments").glob("*/spack.lock"))
 needs_spack = pytest.mark.skipif(SPACK is None, reason="no Spack on PATH")
 
@@ -26,7 +26,7 @@ def package_of(spec):
 
 
 def site_packages(site):
-    text = (REPO / "site_configs" / site / "spack/packages.yaml").read_text()
+    text = (sites.site_folder(site) / "spack/packages.yaml").read_text()
     return yaml.safe_load(text)["packages"]
 
 

@@ -100,13 +100,15 @@ def test_neither_tests_nor_their_base_ask_for_a_backend_by_name():
 def test_the_page_on_launching_names_every_variable_of_the_protocol():
     repo = pathlib.Path(base.__file__).parents[1]
     used = set()
-    for folder in ("reframe_tests", "site_configs", "stack"):
+    for folder in ("reframe_tests", "site_configs", "stack", "archaeology/reframe_tests",
+                   "archaeology/site_configs"):
         for path in (repo / folder).rglob("*"):
             if path.is_file() and path.suffix not in (".pyc", ".json"):
                 used |= set(re.findall(r"\bCOTEJO_[A-Z_]+[A-Z]", path.read_text(errors="ignore")))
     cmake = {name for name in used if f"-D{name}" in (repo / "stack/build.py").read_text()
              or f"-D{name}" in (repo / "stack/ctest.py").read_text()}
-    page = (repo / "docs/launching.md").read_text()
+    page = "".join((repo / name).read_text()
+                   for name in ("docs/launching.md", "archaeology/README.md"))
     assert sorted(name for name in used - cmake if f"`{name}`" not in page) == []
 
 

@@ -39,7 +39,7 @@ def launched(tmp_path, monkeypatch):
     (site / "placements.yaml").write_text(
         "near: {hosts: 1, cpus: [0, 1]}\nfar: {hosts: 1, cpus: [0, 4]}\n"
         "spare: {policy: compact, threads: 2}\n")
-    monkeypatch.setattr(sites, "REPO", tmp_path)
+    monkeypatch.setattr(sites, "ROOTS", [tmp_path])
     monkeypatch.setenv("COTEJO_STACK", str(stack))
     placements.declared.cache_clear()
 

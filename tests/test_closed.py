@@ -7,7 +7,6 @@ import os
 import pathlib
 import random
 import re
-import signal
 import socket
 import subprocess
 import time
@@ -129,84 +128,6 @@ def test_messages_on_one_host_go_by_its_loopback():
                 break
             time.sleep(0.02)
         assert [set(own) for own in seen] == [{"127.0.0.1"}] * 2
-    finally:
-        running.terminate()
-        running.wait()
-
-
-def beside(name, transport):
-    """A launch over a library beside MPI that lasts until it is ended."""
-    bin_ = BIN.parents[1] / name / "bin"
-    if not (bin_ / "cotejo-transport").exists():
-        pytest.skip(f"no {name} in the stack")
-    return subprocess.Popen(
-        [str(bin_ / "mpirun"), "-np", "2", str(bin_ / "cotejo-transport"), "pingpong",
-         "--transport", transport, "--sizes", "1", "--budget", "60", "--min-repetitions",
-         "100000", "--max-repetitions", "100000"], start_new_session=True,
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        env={**os.environ, "COTEJO_BESIDE": f"{os.getpid()}", "COTEJO_LAM_RPI": transport})
-
-
-def started_for_us(*names):
-    """Processes of these names that a launch of `beside` has started."""
-    mark, found = f"COTEJO_BESIDE={os.getpid()}".encode(), []
-    for place in pathlib.Path("/proc").glob("[0-9]*"):
-        try:
-            if ((place / "comm").read_text().strip() in names
-                    and mark in (place / "environ").read_bytes().split(b"\0")):
-                found.append(int(place.name))
-        except OSError:
-            continue
-    return found
-
-
-def wait_for_ranks(daemon):
-    for _ in range(1000):
-        found = started_for_us("cotejo-transpor")
-        if len(found) == 2 and (daemons := started_for_us(daemon)):
-            return [*found, *daemons]
-        time.sleep(0.02)
-    raise AssertionError("no ranks, or no daemon")
-
-
-@pytest.mark.parametrize("transport", ["direct", "daemon"])
-def test_pvm_on_one_host_listens_on_its_loopback_alone(transport):
-    running = beside("pvm", transport)
-    try:
-        for pid in wait_for_ranks("pvmd"):
-            assert {at.split(".")[0] for state in (LISTENS, CLOSED)
-                    for kind in ("tcp", "udp") for at in sockets_of(pid, state, kind)} <= {"127"}
-    finally:
-        os.killpg(running.pid, signal.SIGTERM)
-        running.wait(30)
-
-
-def test_lam_on_one_host_has_a_network_of_its_own():
-    running = beside("lam", "lamd")
-    try:
-        for pid in wait_for_ranks("lamd"):
-            assert os.readlink(f"/proc/{pid}/ns/net") != os.readlink("/proc/self/ns/net")
-            cards = pathlib.Path(f"/proc/{pid}/net/dev").read_text().splitlines()[2:]
-            assert [card.split(":")[0].strip() for card in cards] == ["lo"]
-    finally:
-        os.killpg(running.pid, signal.SIGTERM)
-        running.wait(30)
-
-
-def test_the_environment_of_a_guest_s_job_is_private(tmp_path):
-    """The agent writes it into a file that the guest reads; here nobody answers."""
-    os.mkfifo(tmp_path / "host1.console")
-    agent = families.REPO / "site_configs/uml-llc/agent"
-    running = subprocess.Popen(
-        [str(agent), "host1", "true"], stderr=subprocess.DEVNULL,
-        env={**os.environ, "COTEJO_CLUSTER": str(tmp_path), "SECRET": "of root"})
-    try:
-        for _ in range(3000):
-            found = list(tmp_path.glob("host1.job.*.sh"))
-            if found and "of root" in found[0].read_text():
-                break
-            time.sleep(0.01)
-        assert [oct(path.stat().st_mode & 0o777) for path in found] == ["0o600"]
     finally:
         running.terminate()
         running.wait()

@@ -12,7 +12,7 @@ import pytest
 
 from reframe_tests.harness.backends import clusters, virtual_hosts
 from reframe_tests.harness.machine import inventory, removal
-from reframe_tests.harness.model import families
+from reframe_tests.harness.model import families, sites
 from tests.launching import preload_of
 from tests.virtual_clusters import gone, needs_hosts, output
 
@@ -154,8 +154,8 @@ def test_a_number_that_is_another_s_by_now_gets_no_signal(tmp_path, site):
     theirs = [subprocess.Popen(["sleep", "60"]) for _ in range(3)]
     for name, process in zip(("host1", "host2", "head"), theirs, strict=True):
         (tmp_path / f"{name}.host").write_text(f"{process.pid} 0\n")
-    done = subprocess.run([str(families.REPO / f"site_configs/{site}/enter"), str(tmp_path),
-                           "true"], cwd=tmp_path, text=True, capture_output=True, timeout=120)
+    done = subprocess.run([str(sites.site_folder(site) / "enter"), str(tmp_path), "true"],
+                          cwd=tmp_path, text=True, capture_output=True, timeout=120)
     time.sleep(0.1)
     alive = [process.poll() for process in theirs]
     for process in theirs:

@@ -18,7 +18,7 @@ REPO = families.REPO
 MKDOCS = next((path for path in (families.stack_prefix() / "docs/bin/mkdocs",
                                  REPO / ".stack/docs/bin/mkdocs") if path.exists()), None)
 DOCS = REPO / "docs"
-PAGES = sorted([*REPO.glob("*.md"), *DOCS.rglob("*.md")])
+PAGES = sorted([*REPO.glob("*.md"), *DOCS.rglob("*.md"), REPO / "archaeology/README.md"])
 MAKEFILE = (REPO / "Makefile").read_text()
 #: The documents may not grow beyond this number: link to a page instead of repeating it.
 MOST_WORDS = 22_500
@@ -173,7 +173,7 @@ def copy(tmp_path):
                         ignore=shutil.ignore_patterns("__pycache__"))
     tops = [path.name for path in REPO.glob("*.md")]
     for name in ["mkdocs.yml", "LICENSE", "CITATION.cff", "analysis/inst/COPYRIGHTS",
-                 "analysis/inst/results.schema.json", *tops]:
+                 "analysis/inst/results.schema.json", "archaeology/README.md", *tops]:
         (top / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(REPO / name, top / name)
     return top

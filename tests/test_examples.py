@@ -120,7 +120,7 @@ def test_a_name_that_an_experiment_cannot_have_is_refused(name, expected):
 
 def test_the_second_version_that_the_page_adds_is_a_family(tmp_path):
     folder = tmp_path / "mpi_families"
-    shutil.copytree(families.FOLDER, folder)
+    shutil.copytree(families.FOLDERS[0], folder)
     before = families.load()
     (folder / "openmpi-5-0-10.yaml").write_text(code_of("mpi-families.md", "yaml"))
     added = families.load(folder)["openmpi-5-0-10"]

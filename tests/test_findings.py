@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from reframe_tests.harness.model import experiment_table, families
+from reframe_tests.harness.model import ROOTS, experiment_table, families
 from tests.test_exhibits import register
 
 IN_R = families.REPO / "analysis/tests/testthat"
@@ -15,7 +15,8 @@ IN_R = families.REPO / "analysis/tests/testthat"
 def place_of(file, kind, name):
     """Where a named test is, and the words that it begins with there."""
     if kind == "::":
-        return families.REPO / f"tests/test_{file}.py", f"def {name}("
+        found = [root / f"tests/test_{file}.py" for root in ROOTS]
+        return next((path for path in found if path.exists()), found[0]), f"def {name}("
     if file.startswith("test_"):
         return families.REPO / f"src/tests/{file}.c", f" {name}("
     return IN_R / f"test-{file}.R", f'test_that("{name}'

@@ -12,7 +12,7 @@ from reframe_tests.harness.model import families
 REPO = families.REPO
 PAGES = sorted({str(path.relative_to(REPO)) for path in [
     *REPO.glob("*.md"), *(REPO / "docs").rglob("*.md"), *(REPO / "src").rglob("*.md"),
-    REPO / "programs/README.md", REPO / "requirements/README.md"]})
+    REPO / "archaeology/README.md", REPO / "programs/README.md", REPO / "requirements/README.md"]})
 
 #: Programs that follow the rules in comments, docstrings and messages.
 CODE = ["docs/site.py", *(f"{folder}/{name}.py" for folder, names in {

@@ -111,6 +111,7 @@ BAD = [
         "A", "A=", "A=1|", "A=1|1", "a b=1", "A=$(touch made)", "A=`x`", "A='1'", "A=1 A=2",
         "PATH=/tmp", "LD_PRELOAD=x.so|y.so", "COTEJO_SEED=1", "A=1\nB=2", "1A=2", "A=é")],
     ("DELTA", "x", "DELTA: "), ("PDF", "1", "PDF: "),
+    ("ARCHAEOLOGY", "1", "ARCHAEOLOGY: "),
     *[(name, value, f"{name}: ") for name in variables.FOLDERS for value in (
         "/tmp/a b", "/tmp/$(touch made)", "/tmp/it's", "/tmp/é", "/tmp/a\nb", "a:b", "~/x")],
 ]

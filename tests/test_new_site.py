@@ -225,7 +225,7 @@ def written(tmp_path, monkeypatch):
         (tmp_path / "site_configs/local/spack").mkdir(parents=True, exist_ok=True)
         shutil.copy(families.REPO / "site_configs/local/spack/packages.yaml",
                     tmp_path / "site_configs/local/spack/packages.yaml")
-        monkeypatch.setattr(sites, "REPO", tmp_path)
+        monkeypatch.setattr(sites, "ROOTS", [tmp_path])
         placements.declared.cache_clear()
         new_site.write("big", found, site)
         return site

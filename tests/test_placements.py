@@ -13,7 +13,7 @@ from reframe_tests.harness.model import sites, transport
 from reframe_tests.harness.model.placement import Place, PlacementError
 
 #: Two sockets of four cores with two hardware threads each.
-SOCKETS = topology.of_file(sites.REPO / "tests/topologies/two-sockets.xml")
+SOCKETS = topology.of_file(sites.ROOTS[0] / "tests/topologies/two-sockets.xml")
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def site(tmp_path, monkeypatch):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "reframe.py").write_text("")
         (folder / "placements.yaml").write_text(text)
-        monkeypatch.setattr(sites, "REPO", tmp_path)
+        monkeypatch.setattr(sites, "ROOTS", [tmp_path])
         monkeypatch.setattr(placements.topology, "here", lambda: SOCKETS)
         placements.declared.cache_clear()
         return "x"
@@ -101,11 +101,6 @@ def test_each_rank_on_a_host_that_lends_its_core_to_the_others(site, monkeypatch
     monkeypatch.setattr("os.sched_getaffinity", lambda process: {4})
     with pytest.raises(PlacementError, match="'spare' is `own` on this machine"):
         here.place(asked("spare", 2))
-
-
-def test_a_guest_has_one_core(site):
-    here = emulated(site("near: {hosts: each, most: 8, cpus: guest}\n"), 2, guests=True)
-    assert here.place(asked("near", 2)) == Place([0, 0], 2)
 
 
 def test_unknown_name(site):

@@ -22,7 +22,7 @@ def test_a_site_bounds_launches(tmp_path, monkeypatch):
     folder = tmp_path / "site_configs/x"
     folder.mkdir(parents=True)
     (folder / "reframe.py").write_text("")
-    monkeypatch.setattr(sites, "REPO", tmp_path)
+    monkeypatch.setattr(sites, "ROOTS", [tmp_path])
     monkeypatch.setenv("COTEJO_SITE", "x")
     monkeypatch.delenv("COTEJO_LAUNCHES", raising=False)
     assert scales.launches("quick") == 10

@@ -8,7 +8,7 @@ import pytest
 from reframe_tests.harness.backends import placements
 from reframe_tests.harness.commands import site_files
 from reframe_tests.harness.launch import references
-from reframe_tests.harness.model import declarations, families, sites
+from reframe_tests.harness.model import ROOTS, declarations, sites
 
 SLURM = """site_configuration = {{"systems": [{{"name": "big", "hostnames": ["x"], "partitions": [
     {{"name": "compute", "scheduler": "slurm", "launcher": "srun", {more}}}]}}]}}"""
@@ -24,7 +24,7 @@ def site(tmp_path, monkeypatch):
     (folder / "spack").mkdir(parents=True)
     (folder / "reframe.py").write_text(SLURM.format(more=""))
     (folder / "placements.yaml").write_text("near: {hosts: 1, cpus: [0, 1]}\n")
-    monkeypatch.setattr(sites, "REPO", tmp_path)
+    monkeypatch.setattr(sites, "ROOTS", [tmp_path])
     placements.declared.cache_clear()
     yield folder
     placements.declared.cache_clear()
@@ -152,5 +152,5 @@ def test_a_platform_that_is_none(tmp_path, text, said):
 
 
 def test_every_site_of_the_repository_is_sound():
-    for path in (families.REPO / "site_configs").glob("*/reframe.py"):
+    for path in [path for root in ROOTS for path in (root / "site_configs").glob("*/reframe.py")]:
         assert site_files.file_problems(path.parent.name) == []

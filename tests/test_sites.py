@@ -7,9 +7,10 @@ import subprocess
 import pytest
 
 from reframe_tests.harness.backends import placements
-from reframe_tests.harness.model import families
+from reframe_tests.harness.model import ROOTS, families
 
-SITES = sorted(p.parent.name for p in (families.REPO / "site_configs").glob("*/reframe.py"))
+SITES = sorted(p.parent.name for root in ROOTS
+               for p in (root / "site_configs").glob("*/reframe.py"))
 REFRAME = families.stack_prefix() / "tools/bin/reframe"
 
 

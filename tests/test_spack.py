@@ -14,7 +14,7 @@ import sys
 import pytest
 import yaml
 
-from reframe_tests.harness.model import families
+from reframe_tests.harness.model import families, sites
 from stack import spack_environments, spack_specs
 from tests.spack_files import (
     ENVIRONMENT,
@@ -39,7 +39,7 @@ def test_environments_follow_from_the_families(name):
 
 def with_family(folder, name, **replaced):
     """The families with another one, a copy of `like` in which text is replaced."""
-    for path in families.FOLDER.glob("*.yaml"):
+    for path in families.FOLDERS[0].glob("*.yaml"):
         shutil.copy(path, folder)
     text = (folder / f"{name}.yaml").read_text()
     (folder / f"older-{name}.yaml").write_text(text.replace(*replaced["spec"]))
@@ -82,7 +82,8 @@ def test_what_few_studies_need_is_added_by_its_user():
     """PVM and SimGrid are no roots, so that their failure is none of everyone's installation."""
     roots = [spec for spec in ENVIRONMENT["specs"] if isinstance(spec, str)]
     assert roots == ["cotejo", "cotejo-layers library=sockets"]
-    text = (REPO / "docs/spack.md").read_text()
+    pages = ("docs/spack.md", "archaeology/README.md")
+    text = "".join((REPO / page).read_text() for page in pages)
     for spec in spack_environments.OPTIONAL:
         assert f"spack -e . add {spec}\n" in text
         assert [spec] in [view["select"] for view in ENVIRONMENT["view"].values()]
@@ -239,7 +240,7 @@ def test_a_lock_has_each_program_once_per_mpi_and_no_two_mpis_below_one_root(pat
 @pytest.mark.parametrize("site", SITES)
 def test_a_site_builds_what_its_family_selects(site):
     """MPICH of ucx alone cannot be told to take OFI."""
-    if not (REPO / "site_configs" / site / "spack/packages.yaml").exists():
+    if not (sites.site_folder(site) / "spack/packages.yaml").exists():
         return
     built = " ".join(site_packages(site).get("mpich", {}).get("variants", []))
     wanted = FAMILIES["mpich"].transports["tcp"].environment["MPIR_CVAR_CH4_NETMOD"]

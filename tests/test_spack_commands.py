@@ -10,7 +10,7 @@ import subprocess
 import pytest
 import yaml
 
-from reframe_tests.harness.model import families
+from reframe_tests.harness.model import families, sites
 from stack import spack_environments
 from tests.spack_files import (
     ENVIRONMENT,
@@ -110,7 +110,7 @@ def test_two_builds_of_one_library_are_concretized_into_a_view_each(recipes, tmp
 @needs_spack
 @pytest.mark.parametrize("site", SITES)
 def test_spack_accepts_the_site(tmp_path, site):
-    small_environment(tmp_path, include=[str(REPO / "site_configs" / site / "spack")])
+    small_environment(tmp_path, include=[str(sites.site_folder(site) / "spack")])
     known = yaml.safe_load(spack(tmp_path, "config", "get", "packages"))["packages"]
     assert known.keys() >= site_packages(site).keys()
 

@@ -72,8 +72,10 @@ IN_PLACE = {
 
 @pytest.mark.parametrize("ending", WRITES)
 def test_files_are_written_in_one_place_of_each_language(ending):
-    folders = {"py": ["reframe_tests", "stack", "site_configs"], "R": ["analysis/R"],
-               "c": ["src/core", "src/experiments", "src/preload", "src/tools", "src/transport"]}
+    folders = {"py": ["reframe_tests", "stack", "site_configs", "archaeology"],
+               "R": ["analysis/R"],
+               "c": ["src/core", "src/experiments", "src/preload", "src/tools", "src/transport",
+                     "archaeology"]}
     found = {str(path.relative_to(families.REPO)) for folder in folders[ending]
              for path in (families.REPO / folder).rglob(f"*.{ending}")
              if re.search(WRITES[ending], path.read_text())}

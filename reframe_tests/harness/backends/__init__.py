@@ -2,27 +2,37 @@
 """Kinds of machines that ranks are launched on, behind one protocol (`backend.Backend`).
 
 A partition of a site chooses its own by what its `extras` say; nothing outside of this folder
-asks which one it is.
+asks which one it is. A site may bring a kind of its own.
 """
 
 import functools
 import math
+import runpy
 
 from ..machine import allocation
 from ..model import sites
-from . import guests, namespaces, placements, real, simulation
+from . import namespaces, placements, real, simulation
 from .backend import Backend, BackendBusyError, BackendError
 
 __all__ = ["KINDS", "Backend", "BackendBusyError", "BackendError", "of", "of_site", "rank_counts",
            "splits"]
 
 #: The first whose key a partition's `extras` have; a real machine has none.
-KINDS = (simulation.Simulated, guests.Guests, namespaces.Namespaces, real.Real)
+KINDS = (simulation.Simulated, namespaces.Namespaces, real.Real)
+
+
+@functools.cache
+def _kinds(folder):
+    """The kinds of a site: those in `KINDS` of its `backend.py`, and these."""
+    path = folder / "backend.py"
+    # Its relative imports are from this package, which a process may have more than once.
+    own = runpy.run_path(str(path), run_name=f"{__name__}.of_site") if path.exists() else {}
+    return (*own.get("KINDS", ()), *KINDS)
 
 
 def of(partition, extras, is_local, site=None):
     """The backend of a partition, by its `extras`; `is_local`: ReFrame runs beside its ranks."""
-    kind = next(kind for kind in KINDS if kind.fits(extras))
+    kind = next(kind for kind in _kinds(sites.site_folder(site)) if kind.fits(extras))
     return kind(extras, placements.Nodes(partition, extras, is_local, site))
 
 

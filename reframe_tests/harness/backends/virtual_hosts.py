@@ -10,7 +10,7 @@ from ..model import families
 
 SITE = families.REPO / "site_configs/virtual-ethernet"
 #: Where the hosts of a cluster are guests with a kernel of their own.
-GUESTS = families.REPO / "site_configs/uml-llc"
+GUESTS = families.REPO / "archaeology/site_configs/uml-llc"
 
 
 class ClusterError(ValueError):

@@ -149,7 +149,7 @@ def placements_yaml(found):
 def packages_yaml(name, found):
     """Text of the site's spack/packages.yaml: that of `local`, what Spack has as externals, and
     on a cluster the network and scheduler of the MPI libraries that Spack builds."""
-    text = (sites.REPO / "site_configs/local/spack/packages.yaml").read_text()
+    text = (sites.ROOTS[0] / "site_configs/local/spack/packages.yaml").read_text()
     scheduler = found["scheduler"][0]
     fabrics = {re.match(r"[\w-]+", f.spack)[0]: {"variants": f.cluster[scheduler]}
                for f in families.load().values() if f.default and scheduler in f.cluster}
@@ -203,7 +203,7 @@ def main():
     name = parser.parse_args().name
     if not re.fullmatch(r"[a-z][a-z0-9-]*", name) or name == "generic":
         return f"site: NAME={name}: give small letters, digits and dashes (`generic` is ReFrame's)"
-    folder = sites.REPO / "site_configs" / name
+    folder = sites.ROOTS[0] / "site_configs" / name
     if folder.exists():
         return f"site: {folder} is there already; remove it to write it anew"
     try:

@@ -7,9 +7,10 @@ import os
 import pathlib
 import re
 
+from ..backends import virtual_hosts
 from ..foreign import any_program
 from ..machine import allocation, disk
-from ..model import families, sites
+from ..model import ROOTS, families, sites
 
 #: Written by us, and read by nothing that measures.
 BESIDE = {"references.json"}
@@ -19,8 +20,8 @@ def measuring_files(site=None):
     """All that measures: benchmarks, harness, tests, families and the files of the sites that a
     launch of this one uses."""
     folder = sites.site_folder(site)
-    shared = [families.REPO / "site_configs" / name for name in ("virtual-ethernet", "uml-llc")]
-    places = {families.REPO / "src", families.REPO / "reframe_tests", folder,
+    shared = [virtual_hosts.SITE, virtual_hosts.GUESTS]
+    places = {*(root / name for root in ROOTS for name in ("src", "reframe_tests")), folder,
               *(shared if folder in shared else [])}
     return sorted(path for place in places for path in place.rglob("*")
                   if path.is_file() and "__pycache__" not in path.parts

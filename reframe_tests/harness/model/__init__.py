@@ -6,6 +6,13 @@ import os
 import pathlib
 
 REPO = pathlib.Path(__file__).resolve().parents[3]
+#: Folders that have `src`, `reframe_tests` and `site_configs`: the second one serves old studies.
+ROOTS = (REPO, REPO / "archaeology")
+
+
+def declared(folders):
+    """The declarations in some folders: name -> file, in the order of the names."""
+    return dict(sorted((path.stem, path) for folder in folders for path in folder.glob("*.yaml")))
 
 
 def stack_prefix():

@@ -11,23 +11,23 @@ import hashlib
 import os
 import pathlib
 
-from . import REPO, declarations, family, names, sites, stack_prefix
+from . import REPO, ROOTS, declarations, declared, family, names, sites, stack_prefix
 
 #: Colours of installations beside the first of their family (Tol's muted scheme).
 FURTHER = ("#332288", "#88CCEE", "#44AA99", "#117733", "#999933", "#DDCC77", "#CC6677", "#882255",
            "#AA4499")
-FOLDER = REPO / "reframe_tests/mpi_families"
+FOLDERS = tuple(root / "reframe_tests/mpi_families" for root in ROOTS)
 
 
 @functools.cache
-def _declared(folder):
-    return {path.stem: declarations.read(path, "family") for path in sorted(folder.glob("*.yaml"))}
+def _declared(folders):
+    return {name: declarations.read(path, "family") for name, path in declared(folders).items()}
 
 
 @functools.cache
-def _all(folder):
-    found = _declared(folder)
-    return {name: family.made(name, found, folder / f"{name}.yaml") for name in found}
+def _all(folders):
+    found = _declared(folders)
+    return {name: family.made(name, found, path) for name, path in declared(folders).items()}
 
 
 def _chosen(found, simulators, layers):
@@ -35,10 +35,10 @@ def _chosen(found, simulators, layers):
             if (simulators or not f.simulator) and (layers or not f.layer)}
 
 
-def load(folder=FOLDER, simulators=False, layers=False):
+def load(*folders, simulators=False, layers=False):
     """All declared families by name, in the order of their names; simulators and what is no MPI
     only if asked for."""
-    return _chosen(_all(pathlib.Path(folder)), simulators, layers)
+    return _chosen(_all(folders or FOLDERS), simulators, layers)
 
 
 def of_site(folder, simulators=False, layers=False):
@@ -48,7 +48,7 @@ def of_site(folder, simulators=False, layers=False):
     if given := os.environ.get("COTEJO_MPIS"):
         return _chosen(declared_in(given, here), simulators, layers)
     return _chosen(_listed(here, here, path, folder.name), simulators, layers) if here else load(
-        FOLDER, simulators, layers)
+        simulators=simulators, layers=layers)
 
 
 def with_site(simulators=False):
@@ -77,7 +77,7 @@ def declared_in(path, site_wide=None):
 
 
 def _listed(listed, said, path, site):
-    below = _declared(FOLDER)
+    below = _declared(FOLDERS)
     unknown = [name for name in listed if name not in below and "like" not in listed[name]]
     if unknown:
         raise declarations.DeclarationError(

@@ -6,7 +6,7 @@ import os
 import pathlib
 import runpy
 
-from . import REPO, declarations, names
+from . import ROOTS, declarations, names
 
 #: File of a site -> its schema; `platforms/*.yaml` are `platform`.
 SCHEMAS = {"mpis.yaml": "mpis", "placements.yaml": "placements", "scale.yaml": "scale",
@@ -21,13 +21,15 @@ def site_name():
 
 def site_folder(name=None):
     """The folder of a site; ValueError names the sites there are."""
-    sites = pathlib.Path(os.environ.get("COTEJO_SITES", REPO / "site_configs"))
-    folder = sites / (name or site_name())
-    if not (folder / "reframe.py").exists():
-        known = sorted(p.parent.name for p in sites.glob("*/reframe.py"))
-        raise ValueError(f"COTEJO_SITE={folder.name}: no {sites.name}/{folder.name}/reframe.py; "
-                         f"the sites are {', '.join(known)}{names.nearest(folder.name, known)}")
-    return folder
+    given, name = os.environ.get("COTEJO_SITES"), name or site_name()
+    places = [pathlib.Path(given)] if given else [root / "site_configs" for root in ROOTS]
+    for place in places:
+        if (place / name / "reframe.py").exists():
+            return place / name
+    known = sorted(p.parent.name for place in places for p in place.glob("*/reframe.py"))
+    name = (places[0] / name).name
+    raise ValueError(f"COTEJO_SITE={name}: no {places[0].name}/{name}/reframe.py; "
+                     f"the sites are {', '.join(known)}{names.nearest(name, known)}")
 
 
 def system(folder):

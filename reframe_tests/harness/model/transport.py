@@ -2,12 +2,11 @@
 """Transports: what carries messages, how far it reaches, and the counters that prove it."""
 
 import functools
-import pathlib
 from dataclasses import dataclass, field
 
-from . import REPO, declarations
+from . import ROOTS, declarations, declared
 
-FOLDER = REPO / "reframe_tests/mpi_transports"
+FOLDERS = tuple(root / "reframe_tests/mpi_transports" for root in ROOTS)
 
 
 @dataclass(frozen=True)
@@ -43,10 +42,10 @@ class Transport:
 
 
 @functools.cache
-def load(folder=FOLDER):
+def load(*folders):
     """All declared transports by name."""
-    return {path.stem: Transport(path.stem, **declarations.read(path, "transport"))
-            for path in sorted(pathlib.Path(folder).glob("*.yaml"))}
+    return {name: Transport(name, **declarations.read(path, "transport"))
+            for name, path in declared(folders or FOLDERS).items()}
 
 
 def shown():

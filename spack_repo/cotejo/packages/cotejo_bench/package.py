@@ -4,11 +4,17 @@
 from spack_repo.builtin.build_systems.cmake import CMakePackage
 from spack_repo.cotejo.source import CotejoSource
 
-from spack.package import conflicts, depends_on, join_path, which
+from spack.package import conflicts, depends_on, join_path, variant, which
 
 
 class CotejoBench(CotejoSource, CMakePackage):
     """Benchmarks of MPI that keep every sample and observe what really ran."""
+
+    variant(
+        "archaeology",
+        default=False,
+        description="what serves old studies too: IEEE 802.2 LLC, User-mode Linux",
+    )
 
     depends_on("c", type="build")
     depends_on("pkgconfig", type="build")
@@ -21,7 +27,10 @@ class CotejoBench(CotejoSource, CMakePackage):
     conflicts("platform=windows", msg="placement and proofs read Linux's /proc and /sys")
 
     def cmake_args(self):
-        return [self.define("CMAKE_C_COMPILER", self.spec["mpi"].mpicc)]
+        return [
+            self.define("CMAKE_C_COMPILER", self.spec["mpi"].mpicc),
+            self.define_from_variant("COTEJO_ARCHAEOLOGY", "archaeology"),
+        ]
 
     def test_version(self):
         """print the version of the benchmark"""

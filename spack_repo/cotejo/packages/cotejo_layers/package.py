@@ -32,6 +32,9 @@ class CotejoLayers(CotejoSource, CMakePackage):
     def root_cmakelists_dir(self):
         return str(self.sources / "transport")
 
+    def cmake_args(self):
+        return [self.define("COTEJO_ARCHAEOLOGY", self.spec.satisfies("library=pvm"))]
+
     def install(self, spec, prefix):
         """Of what CMake lays side by side, this library's part."""
         everything = Path(self.stage.path, "everything")

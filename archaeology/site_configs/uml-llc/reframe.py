@@ -13,7 +13,7 @@ def partition(cluster, hosts):
         "scheduler": "local",
         "launcher": "mpirun",
         "max_jobs": 1,
-        "extras": {"cluster": cluster, "hosts": hosts, "guests": True, "llc": True},
+        "extras": {"cluster": cluster, "hosts": hosts, "llc": True},
     }
 
 

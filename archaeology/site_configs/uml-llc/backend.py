@@ -5,7 +5,6 @@ from .namespaces import Namespaces
 
 
 class Guests(Namespaces):
-    key = "guests"
     guests = True
 
     def cores(self, hosts, others):
@@ -16,3 +15,6 @@ class Guests(Namespaces):
 
     def realtime(self, request):
         return True  # each guest has a core of its own for its ranks' threads
+
+
+KINDS = (Guests,)
