@@ -54,7 +54,7 @@ def compose(monkeypatch, wrong, kind=clusters.ClusterError):
 
 def test_a_launch_is_skipped_only_where_there_can_be_no_hosts(monkeypatch):
     """What is missing is asked before anything is planned; what is there and wrong, fails."""
-    monkeypatch.setattr(clusters, "lacking", lambda guests: "virtual hosts need root")
+    monkeypatch.setattr(clusters, "lacking", lambda kind: "virtual hosts need root")
     assert Launch.request.backend.available() == "virtual hosts need root"
     with pytest.raises(exceptions.SanityError, match="^no cluster .* TCP streams at 50 Mbit/s"):
         compose(monkeypatch, "TCP streams at 50 Mbit/s")

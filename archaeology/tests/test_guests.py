@@ -12,15 +12,16 @@ import time
 import pytest
 
 from reframe_tests.harness import backends
-from reframe_tests.harness.backends import clusters, network_check
+from reframe_tests.harness.backends import clusters, network_check, virtual_hosts
 from reframe_tests.harness.launch import launches
 from reframe_tests.harness.model import families
 from reframe_tests.harness.model.placement import Place
 from tests.test_layers import LAYERS, SHORT, STACK
 from tests.test_placements import asked
 
-of_guests = pytest.mark.skipif(bool(clusters.lacking(guests=True)),
-                               reason=clusters.lacking(guests=True) or "-")
+GUESTS = backends.of_site("uml-llc")[0].kind
+of_guests = pytest.mark.skipif(bool(clusters.lacking(GUESTS)),
+                               reason=clusters.lacking(GUESTS) or "-")
 
 
 def test_payload_beside_llc_is_seen():
@@ -55,7 +56,7 @@ def test_a_guest_has_one_core():
 def two_guests(tmp_path, monkeypatch):
     """Brings two guests up, and again where one is gone; down they go at the end."""
     monkeypatch.setenv("COTEJO_RUN", str(tmp_path / "run"))
-    yield lambda cluster="fast-ethernet": clusters.running(cluster, 2, guests=True)
+    yield lambda cluster="fast-ethernet": clusters.running(cluster, 2, GUESTS)
     for folder in list((tmp_path / "run").iterdir()):
         clusters.down(folder.name)
     assert list((tmp_path / "run").iterdir()) == []
@@ -68,8 +69,8 @@ def pingpong_of_guests(found, family, folder, *options):
     environment = {k: v.replace("$PATH", os.environ["PATH"])
                    for k, v in family.run_environment(STACK).items()}
     return subprocess.run(
-        [clusters.tool("enter", guests=True), found["folder"], str(prefix / "bin/mpirun"),
-         "-np", "2", *family.remote_flags(["host1", "host2"], clusters.tool("agent", guests=True)),
+        [virtual_hosts.tool("enter", GUESTS), found["folder"], str(prefix / "bin/mpirun"),
+         "-np", "2", *family.remote_flags(["host1", "host2"], virtual_hosts.tool("agent", GUESTS)),
          str(prefix / "bin" / family.program), "pingpong", *own, "--sizes", "1,4000", *SHORT,
          *options],
         cwd=folder, text=True, capture_output=True, timeout=120, stdin=subprocess.DEVNULL,
@@ -83,7 +84,7 @@ def test_guests_speak_llc_and_so_does_an_mpi_in_them(tmp_path, two_guests):
         for _ in range(3):
             found = two_guests()
             done = pingpong_of_guests(found, family, tmp_path)
-            if not clusters.gone(found, guests=True):
+            if not clusters.gone(found, GUESTS):
                 break  # else the kernel's LLC has stopped a guest, as it does now and then
         assert done.returncode == 0, done.stderr
         transport = family.transports["llc"]
@@ -97,20 +98,20 @@ def test_llc_at_1_gbit_s_is_between_guests_that_were_found_to_have_that_rate(tmp
     for _ in range(3):
         found = two_guests("gigabit-slowed")
         done = pingpong_of_guests(found, LAYERS["sockets"], tmp_path, "--dilation", "10")
-        if not clusters.gone(found, guests=True):
+        if not clusters.gone(found, GUESTS):
             break  # see above
     assert done.returncode == 0, done.stderr
     model, between = found["hosts"][1], clusters.description(found)["verified"]["guests"]
     assert 0.88 * model["payload_rate"] <= between["rate"] <= 1.02 * model["payload_rate"]
-    assert not network_check.contradiction(between, model, 10, network_check.GUESTS_WAKING_S)
+    assert not network_check.contradiction(between, model, 10, GUESTS.waking_s)
     assert model["payload_rate"] > 9e8 and clusters.description(found)["dilation"] == 10
-    assert clusters.label("gigabit-slowed", 2, guests=True).endswith(
+    assert clusters.label("gigabit-slowed", 2, GUESTS).endswith(
         "gigabit-slowed (switch, 1000 Mbit/s), 10 times slower: processors count as so many "
         "times faster")
     slower = [{**host, "payload_rate": host.get("payload_rate", 0) / 2}
               for host in found["hosts"]]
     with pytest.raises(clusters.ClusterError, match="should be: guest of host1 to host2: TCP str"):
-        network_check.verify({**found, "hosts": slower}, guests=True)
+        network_check.verify({**found, "hosts": slower}, kind=GUESTS)
 
 
 def kernels_of(found, number):
@@ -144,7 +145,7 @@ def test_the_environment_of_a_guest_s_job_is_private(tmp_path):
     """The agent writes it into a file that the guest reads; here nobody answers."""
     os.mkfifo(tmp_path / "host1.console")
     running = subprocess.Popen(
-        [clusters.tool("agent", guests=True), "host1", "true"], stderr=subprocess.DEVNULL,
+        [virtual_hosts.tool("agent", GUESTS), "host1", "true"], stderr=subprocess.DEVNULL,
         env={**os.environ, "COTEJO_CLUSTER": str(tmp_path), "SECRET": "of root"})
     try:
         for _ in range(3000):

@@ -9,15 +9,14 @@ import contextlib
 import json
 import os
 import pathlib
-import shutil
 import signal
 import subprocess
 import time
 
 from ..machine import cores, disk, removal
-from ..model import families, sites
+from ..model import sites
 from .network_check import PATIENCE_S, verify
-from .virtual_hosts import SITE, ClusterBusyError, ClusterError, gone, program, tool
+from .virtual_hosts import HOSTS, SITE, ClusterBusyError, ClusterError, gone, program
 
 # Within this a cluster is up, or it never will be.
 READY_S = 5
@@ -27,15 +26,13 @@ def run_folder():
     return pathlib.Path(os.environ.get("COTEJO_RUN", "/run/cotejo"))
 
 
-def lacking(guests=False):
+def lacking(kind=HOSTS):
     """What this machine lacks for virtual hosts of its own, in words; '' where it has all."""
     if os.geteuid() != 0:
         return "virtual hosts need root: network namespaces and /dev/net/tun"
     if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
         return "virtual hosts need /dev/net/tun, which this machine does not have"
-    if guests and not shutil.which("linux.uml"):
-        return "no linux.uml on PATH (Debian: user-mode-linux)"
-    return ""
+    return kind.lacking()
 
 
 def declared():
@@ -107,19 +104,12 @@ def _await(switch, folder):
     raise ClusterBusyError(f"cotejo-switch was not ready within {READY_S} s")
 
 
-def boot(found):
-    """Boots a guest in place of each host of a cluster (User-mode Linux), and holds what TCP finds
-    between them against the model; returns its state. The cluster goes down where that fails.
-    """
-    library = families.preloaded("guest_registers",
-                                 pathlib.Path(program("cotejo-switch")).parents[1])
-    done = subprocess.run([tool("boot", guests=True), found["folder"], library], text=True,
-                          timeout=60, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.PIPE)
+def boot(found, kind):
+    """Prepares hosts of another kind than the usual one, and holds what TCP finds between them
+    against the model; returns the cluster's state. The cluster goes down where that fails."""
     try:
-        if done.returncode:
-            raise ClusterError(done.stderr.strip() or "no guests")
-        verify(found, guests=True)
+        kind.boot(found)
+        verify(found, kind=kind)
     except ClusterError:
         down(pathlib.Path(found["folder"]).name)
         raise
@@ -173,33 +163,37 @@ def down(name):
     return True
 
 
-def running(cluster, hosts, guests=False):
+def named(cluster, kind):
+    """The name of a cluster of a kind."""
+    return f"{cluster}-{kind.name}" if kind.name else cluster
+
+
+def running(cluster, hosts, kind=HOSTS):
     """The cluster for this process's launches: the one that is up, else one of its own."""
-    name = f"{cluster}-guests" if guests else cluster
+    name = named(cluster, kind)
     found = state(name)
     if found and len(found["hosts"]) > entry_of(cluster, hosts)["hosts"]:
         return found
     own = f"{name}-{entry_of(cluster, hosts)['hosts']}.{os.getpid()}"
     if there := state(own):
-        if not gone(there, guests):
+        if not gone(there, kind):
             return there
         down(own)
     found = up(cluster, own, hosts, companion=os.getpid())
-    return boot(found) if guests else found
+    return boot(found, kind) if kind.name else found
 
 
-def label(cluster, hosts, guests=False, second=None):
+def label(cluster, hosts, kind=HOSTS, second=None):
     """What goes on every figure of such launches; `second`: the number of the second rank's host,
     where it is not the second one."""
     entry = entry_of(cluster, hosts)
     rates = "/".join(dict.fromkeys(f"{float(r) / 1e6:g}" for r in entry["rates"]))
     joint = (f"two switches of {entry['behind']} hosts, {float(entry['trunk']) / 1e6:g} Mbit/s "
              "between them" if "behind" in entry else entry.get("kind", "switch"))
-    kind = "User-mode Linux guests" if guests else "hosts"
     slower = (f", {entry['dilation']:g} times slower: processors count as so many times faster"
               if entry["dilation"] > 1 else "")
     which = f", host1 and host{second}" if second else ""
-    return (f"emulated: {hosts} {kind} on {len(os.sched_getaffinity(0))} cores, {cluster} "
+    return (f"emulated: {hosts} {kind.title} on {len(os.sched_getaffinity(0))} cores, {cluster} "
             f"({joint}, {rates} Mbit/s){which}{slower}")
 
 

@@ -16,7 +16,7 @@ def across(ranks, behind):
 class Namespaces(Backend):
     key = "cluster"
     binds = False
-    guests = False
+    kind = virtual_hosts.HOSTS
 
     def __init__(self, extras, nodes):
         super().__init__(extras, nodes)
@@ -56,13 +56,13 @@ class Namespaces(Backend):
         return 1, self.extras["hosts"]
 
     def available(self):
-        return clusters.lacking(self.guests)
+        return clusters.lacking(self.kind)
 
     def reach(self, request):
         name = self.extras["cluster"]
         hosts = max(self.extras["hosts"], self.extras.get("second", 0))
         try:
-            self.cluster = clusters.running(name, hosts, self.guests)
+            self.cluster = clusters.running(name, hosts, self.kind)
         except clusters.ClusterBusyError as err:
             raise BackendBusyError(f"no cluster {name}-{hosts}: {err}") from None
         except clusters.ClusterError as err:
@@ -72,12 +72,12 @@ class Namespaces(Backend):
         names = request.place.each or (
             [host["name"] for host in self.cluster["hosts"][:request.place.hosts]]
             if self.cluster else [f"host{i + 1}" for i in range(request.place.hosts)])
-        return request.family.remote_flags(names, clusters.tool("agent", self.guests))
+        return request.family.remote_flags(names, virtual_hosts.tool("agent", self.kind))
 
     def prefix(self, request):
         folder = self.cluster["folder"] if self.cluster else (
             f"/run/cotejo/{self.extras['cluster']}")  # of a dry run, which brings none up
-        return [clusters.tool("enter", self.guests), folder]
+        return [virtual_hosts.tool("enter", self.kind), folder]
 
     def shares_files(self, request):
         return True
@@ -104,13 +104,13 @@ class Namespaces(Backend):
         return found
 
     def lost(self, request):
-        gone = clusters.gone(self.cluster, self.guests) if self.cluster else []
+        gone = clusters.gone(self.cluster, self.kind) if self.cluster else []
         return f"{', '.join(gone)} of the cluster ended meanwhile" if gone else ""
 
     def describe(self, request):
         if not self.cluster:
             return {}
         return {"simulated": clusters.label(self.extras["cluster"], self.extras["hosts"],
-                                            self.guests, self.extras.get("second")),
+                                            self.kind, self.extras.get("second")),
                 "cluster": {**clusters.description(self.cluster, self.realtime(request)),
                             "wire_bytes": clusters.wire_bytes(request.stage)}}

@@ -10,14 +10,8 @@ import subprocess
 import time
 
 from ..machine import disk
-from .virtual_hosts import ClusterBusyError, ClusterError, on_host, program
+from .virtual_hosts import HOSTS, ClusterBusyError, ClusterError, on_host, program
 
-# The shortest of many round trips takes longer than the wire by four wakings, of the switch and of
-# the peer, there and back, and more where both hosts have one core: 58 to 116 us on 2 cores, 144
-# at most. Load lengthens medians, not the shortest. Ten times gigabit's latency is 180 us more.
-WAKING_S = 200e-6
-# The same of guests, whose kernels wake too: 150 us on 2 cores.
-GUESTS_WAKING_S = 800e-6
 # How long a stream is measured: the first two hosts, and each further one.
 STREAM_S, SHORT_STREAM_S = 0.2, 0.1
 # Of the model's rate, what TCP is to find.
@@ -28,17 +22,17 @@ CONTRADICTIONS = 3
 PATIENCE_S, PAUSE_S = 60, 0.5
 
 
-def probe(found, host, seconds=STREAM_S, guests=False):
-    """What TCP has from the first host to another one, which is an entry of `hosts`, or from guest
-    to guest: round trips of 1 B (s; median and least) and rate (bit/s) of a stream that should
-    take so many seconds, by its slices; and the same of the control, past the model. All but
-    `seconds` is in the network's own time."""
+def probe(found, host, seconds=STREAM_S, kind=HOSTS):
+    """What TCP has from the first host to another one, which is an entry of `hosts`: round trips
+    of 1 B (s; median and least) and rate (bit/s) of a stream that should take so many seconds, by
+    its slices; and the same of the control, past the model. All but `seconds` is in the network's
+    own time."""
     slower = found["options"]["dilation"]
     size = int(host["payload_rate"] * seconds / 8 / slower)
-    server = on_host(found, host["name"], program("cotejo-probe"), "serve", guests=guests)
+    server = on_host(found, host["name"], program("cotejo-probe"), "serve", kind=kind)
     try:
         client = on_host(found, "host1", program("cotejo-probe"), host["address"], str(size),
-                         str(slower), guests=guests, stdout=subprocess.PIPE,
+                         str(slower), kind=kind, stdout=subprocess.PIPE,
                          stderr=subprocess.PIPE)
         said, wrong = client.communicate(timeout=60)
         server.wait(timeout=60)
@@ -51,7 +45,7 @@ def probe(found, host, seconds=STREAM_S, guests=False):
     return json.loads(said)
 
 
-def contradiction(measured, model, slower=1, waking_s=WAKING_S):
+def contradiction(measured, model, slower=1, waking_s=HOSTS.waking_s):
     """Why what TCP found is not what the model says, or ''. `slower`: the dilation, which makes
     everything but the network quicker."""
     share = measured["rate"] / model["payload_rate"]
@@ -65,7 +59,7 @@ def contradiction(measured, model, slower=1, waking_s=WAKING_S):
     return ""
 
 
-def excuse(measured, model, slower=1, waking_s=WAKING_S):
+def excuse(measured, model, slower=1, waking_s=HOSTS.waking_s):
     """Why the machine, and not the network, can be to blame for less than the model says, or ''.
 
     Too fast a network has none.
@@ -96,16 +90,16 @@ def mtu_problem(found):
     return ""
 
 
-def agreed(found, host, seconds, until, guests=False):
-    """Probes a host, or its guest, until it agrees with the model; says how often and how long.
+def agreed(found, host, seconds, until, kind=HOSTS):
+    """Probes a host until it agrees with the model; says how often and how long.
 
     A network that contradicts it repeatedly for no other reason is wrong; while the machine is to
     blame it is waited for, up to the instant `until`.
     """
-    slower, waking_s = found["options"]["dilation"], GUESTS_WAKING_S if guests else WAKING_S
+    slower, waking_s = found["options"]["dilation"], kind.waking_s
     begun, tries, wrong, pause = time.monotonic(), 0, 0, PAUSE_S
     while True:
-        measured = probe(found, host, seconds, guests)
+        measured = probe(found, host, seconds, kind)
         tries += 1
         reason = contradiction(measured, host, slower, waking_s)
         if not reason:
@@ -113,7 +107,7 @@ def agreed(found, host, seconds, until, guests=False):
                     "waited_s": round(time.monotonic() - begun, 3) if tries > 1 else 0}
         blame = excuse(measured, host, slower, waking_s)
         wrong += not blame
-        words = f"{'guest of ' if guests else ''}host1 to {host['name']}: {reason}"
+        words = f"{kind.one}host1 to {host['name']}: {reason}"
         if wrong >= CONTRADICTIONS:
             raise ClusterError(f"the cluster is not what it should be: {words}")
         if blame and time.monotonic() + pause > until:
@@ -123,17 +117,17 @@ def agreed(found, host, seconds, until, guests=False):
         pause = min(2 * pause, 8 * PAUSE_S)
 
 
-def verify(found, patience_s=PATIENCE_S, guests=False):
-    """Holds every host's interface and way from the first one, or those of their guests, against
-    the model; what was found is kept in the run folder. A busy machine is waited for."""
+def verify(found, patience_s=PATIENCE_S, kind=HOSTS):
+    """Holds every host's interface and way from the first one against the model; what was found is
+    kept in the run folder. A busy machine is waited for."""
     until = time.monotonic() + patience_s
-    if wrong := "" if guests else mtu_problem(found):
+    if wrong := "" if kind.name else mtu_problem(found):
         raise ClusterError(f"the cluster is not what it should be: {wrong}")
     second, *others = [host for host in found["hosts"][1:] if host["name"] != "head"]
-    measured = {**agreed(found, second, STREAM_S, until, guests), "others": [
-        {"name": host["name"], **agreed(found, host, SHORT_STREAM_S, until, guests)}
+    measured = {**agreed(found, second, STREAM_S, until, kind), "others": [
+        {"name": host["name"], **agreed(found, host, SHORT_STREAM_S, until, kind)}
         for host in others]}
     path = pathlib.Path(found["folder"]) / "verified.json"
-    disk.write_json(path, {**disk.read_json(path), "guests": measured}
-                    if guests and path.exists() else measured)
+    disk.write_json(path, {**disk.read_json(path), kind.name: measured}
+                    if kind.name and path.exists() else measured)
     return measured

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Virtual clusters of this machine: up, down, which are up."""
 
-from ..backends import clusters
+from .. import backends
+from ..backends import clusters, virtual_hosts
 from . import shared
 
 
@@ -11,11 +12,11 @@ def main():
     parser.add_argument("cluster", nargs="?", help="one of clusters.yaml")
     parser.add_argument("--name", help="to tell it from another of the same kind")
     parser.add_argument("--hosts", type=int, help="number of hosts, 2 to 16")
-    parser.add_argument("--guests", action="store_true",
-                        help="boot a User-mode Linux in place of each host; named NAME-guests")
     args = parser.parse_args()
-    if args.guests and args.cluster:
-        args.name = args.name or f"{args.cluster}-guests"
+    kind = next((backend.kind for backend in backends.of_site() if hasattr(backend, "kind")),
+                virtual_hosts.HOSTS)
+    if args.cluster:
+        args.name = args.name or clusters.named(args.cluster, kind)
     if args.verb == "list":
         clusters.sweep()
         for folder in sorted(clusters.run_folder().glob("*")):
@@ -26,13 +27,13 @@ def main():
         parser.error(f"{args.verb} needs the name of a cluster")
     try:
         if args.verb == "down":
-            return (0 if clusters.down(args.name or args.cluster)
+            return (0 if clusters.down(args.name)
                     else f"cluster: {args.cluster} is not up")
         found = clusters.up(args.cluster, args.name, args.hosts)
-        if args.guests:
-            clusters.boot(found)
+        if kind.name:
+            clusters.boot(found, kind)
     except clusters.ClusterError as err:
         return f"cluster: {err}"
     print(f"cluster: {len(found['hosts']) - 1} hosts are up; "
-          f"start launchers by {clusters.tool('enter', args.guests)} {found['folder']}")
+          f"start launchers by {virtual_hosts.tool('enter', kind)} {found['folder']}")
     return 0

@@ -20,9 +20,8 @@ def measuring_files(site=None):
     """All that measures: benchmarks, harness, tests, families and the files of the sites that a
     launch of this one uses."""
     folder = sites.site_folder(site)
-    shared = [virtual_hosts.SITE, virtual_hosts.GUESTS]
     places = {*(root / name for root in ROOTS for name in ("src", "reframe_tests")), folder,
-              *(shared if folder in shared else [])}
+              *([virtual_hosts.SITE] if (folder / "backend.py").exists() else [])}
     return sorted(path for place in places for path in place.rglob("*")
                   if path.is_file() and "__pycache__" not in path.parts
                   and path.suffix != ".md" and path.name not in BESIDE)
