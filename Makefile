@@ -322,7 +322,7 @@ format: ## Develop: format the C files, and what ruff can repair in Python
 	find src archaeology -name '*.[ch]' -exec clang-format -i {} +
 	ruff check --fix .
 
-bench: stack ## Develop: check the performance goals (PART=sampler, analysis, answers, sites, kernels, faults, peers, operations, algorithms, compilers, setup)
+bench: stack ## Develop: check the performance goals (PART=sampler, analysis, answers, sites, kernels, faults, peers, operations, algorithms, tuning, compilers, setup)
 	@for part in $(or $(PART),$(BENCHES)); do \
 	  $(PYTHON) -m bench.$$part "$$STACK" || exit; done
 

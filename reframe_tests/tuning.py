@@ -16,25 +16,43 @@ class Tuning(HostsLatency, Experiment):
 
     experiment = "collective"
     messages_counted = True
-    options = {"operation": OPERATIONS, "sizes": "8,1Ki,16Ki,128Ki", **TOGETHER, "budget": 0.03}
-    shown = (("bcast", 8), ("alltoall", 1024))
+    options = {"operation": OPERATIONS, "sizes": "8,512,8Ki,128Ki", **TOGETHER, "budget": 0.03}
+    # Enough to tell which algorithms are worth more sizes.
+    coarse = {**options, "sizes": "8,128Ki"}
+    shown = (("bcast", 8), ("alltoall", 8))
     limit_s = 180
 
 
-@rfm.simple_test
-class tuning_smoke(Smoke, EveryRankCount, Tuning):
-    varied = ["ranks"]
-    options = {**Tuning.options, "sizes": "8,1Ki"}
-
-
-@rfm.simple_test
-class tuning_quick(Quick, EveryRankCount, Tuning):
+class EachCount(EveryRankCount, Tuning):
     varied = ["ranks"]
 
 
-@rfm.simple_test
-class tuning_hosts(Quick, Tuning):
+class EveryHost(Tuning):
     """One rank on each host of a partition."""
 
     every_host = True
     transport = parameter(["tcp"], type=str)
+
+
+@rfm.simple_test
+class tuning_quick(Quick, EachCount):
+    """The round of the search that chooses."""
+
+
+@rfm.simple_test
+class tuning_hosts(Quick, EveryHost):
+    """The round of the search that chooses, with one rank on each host."""
+
+
+@rfm.simple_test
+class tuning_quick_coarse(Smoke, EachCount):
+    """The rounds of the search that leave algorithms out."""
+
+    options = Tuning.coarse
+
+
+@rfm.simple_test
+class tuning_hosts_coarse(Smoke, EveryHost):
+    """The rounds of the search that leave algorithms out, with one rank on each host."""
+
+    options = Tuning.coarse

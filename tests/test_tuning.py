@@ -7,6 +7,7 @@ import random
 import pytest
 
 from reframe_tests.harness.commands import tune
+from reframe_tests.harness.model import families
 
 SIZES = (8, 1 << 10, 1 << 14)
 OPERATIONS = ("bcast", "allreduce", "alltoall")
@@ -23,7 +24,7 @@ class Drawn(tune.Tuning):
         return {f"{number}-{name}": dict.fromkeys(candidates, name)
                 for name in sorted({name for names in candidates.values() for name in names})}
 
-    def measure(self, files, blocks):
+    def measure(self, files, blocks, coarse=False):
         times = {}
         for block in range(1, blocks + 1):
             for file in ("", *files):
@@ -58,6 +59,49 @@ def test_rules_that_another_session_does_not_confirm_keep_the_default():
     found = {("bcast", 8): "faster", ("bcast", 1024): "slower", ("alltoall", 8): "not settled"}
     assert tune.confirmed(rules, found) == {"bcast": [(8, "ring"), (1024, "")]}
     assert tune.confirmed(rules, {key: "within" for key in found}) == {}
+
+
+def test_a_choice_changes_between_two_sizes_where_both_take_as_long():
+    times = {8: {"": 9e-6, "tree": 4e-6, "ring": 8e-6},
+             1032: {"": 9e-6, "tree": 12e-6, "ring": 10e-6}}
+    # The tree is 4 us faster at the lower size, and 2 us slower at the upper one.
+    assert tune.with_changes([(8, "tree"), (1032, "ring")], times) == [(8, "tree"), (691, "ring")]
+    # Where one is the faster at both sizes, or a time is missing, the measured size begins.
+    assert tune.with_changes([(8, ""), (1032, "ring")], times) == [(8, ""), (1032, "ring")]
+    assert tune.with_changes([(8, "pair"), (1032, "ring")], times) == [(8, "pair"), (1032, "ring")]
+
+
+def test_the_fastest_between_two_sizes_reaches_the_round_that_chooses():
+    times = {8: {"": 9, "flat": 1, "flat2": 1, "tree": 3, "pair": 7},
+             1 << 17: {"": 9, "flat": 50, "flat2": 50, "tree": 20, "pair": 10}}
+    assert tune.fastest_between(times) == {"flat", "tree", "pair"}
+    assert tune.fastest_between({8: {"": 9, "one": 3}}) == {"one"}
+
+
+def test_of_algorithms_that_take_equally_long_the_one_that_stays_fast_is_chosen():
+    times = {8: {"": 9, "split": 3, "steps": 2}, 8192: {"": 9, "split": 4, "steps": 8},
+             1 << 17: {"": 99, "split": 10, "steps": 10}}
+    assert [tune.steadiest(times, size) for size in times] == ["steps", "split", "split"]
+
+
+def test_an_algorithm_that_begins_between_two_sizes_is_confirmed_by_the_upper_one():
+    rules = {"bcast": [(8, "tree"), (691, "ring"), (16384, "")]}
+    found = {("bcast", 8): "faster", ("bcast", 1032): "not settled", ("bcast", 16384): "within"}
+    assert tune.confirmed(rules, found) == {"bcast": [(8, "tree"), (691, "")]}
+    found = {("bcast", 8): "slower", ("bcast", 1032): "faster", ("bcast", 16384): "faster"}
+    assert tune.confirmed(rules, found) == {
+        "bcast": [(8, ""), (691, "ring"), (16384, "")]}
+
+
+def test_several_configurations_are_named_and_none_is_searched(monkeypatch):
+    cells = [f"tuning_quick.openmpi.{carrier}.near.2" for carrier in ("shm", "tcp")]
+    monkeypatch.setattr(tune.plans, "list_cells",
+                        lambda tag, like: ([cell for cell in cells if like in ("", cell[21:24])
+                                            or "openmpi" in like], [], [], {}, 1, 10))
+    family = families.load()["openmpi"]
+    assert tune.the_cell(family, "tcp") == cells[1]
+    with pytest.raises(RuntimeError, match=r"one of 2 configurations with CELLS=, .*shm.*tcp"):
+        tune.the_cell(family, "")
 
 
 def test_verdicts_are_asked_of_the_r_package(tmp_path):

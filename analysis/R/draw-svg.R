@@ -138,11 +138,15 @@ panel_height <- function(built, grobs, rows) {
   max(if (rows > 1L) FIGURE$panel else FIGURE$alone, 10 / 72 * max(lines))
 }
 
-# ggplot2 notes each row without a value; figures leave those rows out on purpose.
+# ggplot2 notes rows without a value and lines of one point; figures leave them out on purpose.
 without_notes <- function(code) {
   withCallingHandlers(code, warning = function(note) {
     if (grepl("^Removed [0-9]+ rows? contain", conditionMessage(note))) {
       invokeRestart("muffleWarning")
+    }
+  }, message = function(note) {
+    if (grepl("Each group consists of only one observation", conditionMessage(note))) {
+      invokeRestart("muffleMessage")
     }
   })
 }

@@ -119,6 +119,11 @@ test_that("a file has at most twelve panels: those that differ most, and the CSV
   expect_identical(nrow(data.table::fread(file.path(out, "many.csv"))), 62L)
 })
 
+test_that("what a figure leaves out on purpose is not noted", {
+  points <- data.frame(x = 1:2, y = c(1, NA))
+  expect_silent(lay_out(ggplot(points, aes(x, y)) + ggplot2::geom_line() + ggplot2::geom_point()))
+})
+
 # Levels of a plot that its legend does not name.
 unnamed_levels <- function(plot, texts) {
   tables <- c(list(plot$data), lapply(plot$layers, `[[`, "data"))

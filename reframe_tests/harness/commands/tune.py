@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`make tune`: find faster algorithms for the collectives of one library, and confirm the gain.
 
-The search halves the algorithms of each operation and size from round to round. Each round is a
+The search halves the algorithms of each operation and size from round to round, with the least and
+the largest size only. It also keeps those that would be the fastest between these sizes if their
+times were linear in the size (R. W. Hockney, Parallel Computing 20 (1994) 389). Each round is a
 study whose levels are settings files (`model.tuning_files`), which set one algorithm of every
-operation. In the last round the odd blocks choose, and the even blocks must confirm the choice.
-A further session compares the resulting file with the default. Sizes without a confirmed gain keep
-the default.
+operation. In the last round, with more sizes, the odd blocks choose, and the even blocks must
+confirm the choice. Between two sizes the choice changes where the times of both algorithms, linear
+in the size, are equal. A further session compares the resulting file with the default. Sizes
+without a confirmed gain keep the default.
 """
 
 import collections
@@ -23,16 +26,20 @@ import time
 from ..launch import sessions
 from ..machine import disk, r, removal
 from ..model import algorithm_settings, families, sites, tuning_files
-from ..study import until
+from ..study import plans, until
 from . import shared
 
 TAG = "tuning"
+#: What the names of tests with fewer sizes end in, and the tag of these tests.
+COARSE, COARSE_TAG = "_coarse", "tuning-check"
 OPERATIONS = ("bcast", "reduce", "allreduce", "allgather", "alltoall", "gather", "scatter",
               "barrier")
 #: Blocks of the rounds that halve, of the round that chooses, and of the session that confirms.
 HALVING, CHOOSING, CONFIRMING = 2, 10, 10
 #: So many algorithms of each operation and size reach the round that chooses.
 FINALISTS = 2
+#: So many configurations are named where one must be chosen.
+SHOWN = 6
 #: A candidate must be faster by this share of the time.
 LEAST_GAIN = 0.03
 #: 99.5 % quantile of Student's t with 4 degrees of freedom: half of the blocks that choose.
@@ -44,22 +51,25 @@ def say(text):
 
 
 class Tuning:
-    """The search for one library in one folder; `cells`: which tests, transport and ranks."""
+    """The search for one library in one folder; `cell`: test, library, transport and ranks."""
 
-    def __init__(self, family, folder, cells, until_s):
-        self.family, self.folder, self.cells, self.until_s = family, folder, cells, until_s
+    def __init__(self, family, folder, cell, until_s):
+        self.family, self.folder, self.cell, self.until_s = family, folder, cell, until_s
         self.stack = families.stack_prefix()
         self.offered = algorithm_settings.offered(family.name, str(self.stack))
         self.began, self.sessions, self.ranks = time.monotonic(), [], 0
 
-    def measure(self, files, blocks):
+    def measure(self, files, blocks, coarse=False):
         """A study of the default and settings files; returns (block, file, operation, bytes) ->
-        median time of a launch (s). The file of the default is ''."""
+        median time of a launch (s). The file of the default is ''; `coarse`: with two sizes."""
+        test, _, rest = self.cell.partition(".")
+        cell = f"{test}{COARSE if coarse else ''}.{rest}"
         before = set(sessions.results_folder().glob("*/*/session.json"))
         levels = "|".join(["default", *map(str, files)])
         done = subprocess.run(
-            [sys.executable, "-m", "reframe_tests.harness", "study", "--tag", TAG, "--cells",
-             self.cells, "--launches", str(blocks), "--set", f"algorithm_file={levels}"],
+            [sys.executable, "-m", "reframe_tests.harness", "study",
+             "--tag", COARSE_TAG if coarse else TAG, "--cells", rf"^{re.escape(cell)}([.]|$)",
+             "--launches", str(blocks), "--set", f"algorithm_file={levels}"],
             cwd=families.REPO)
         found = set(sessions.results_folder().glob("*/*/session.json")) - before
         if done.returncode not in (0, 3, 4) or len(found) != 1:
@@ -96,37 +106,44 @@ class Tuning:
         return found
 
     def ratios(self, times, files):
-        """(operation, bytes) -> algorithm -> block -> log of its time over the default's."""
-        found = collections.defaultdict(lambda: collections.defaultdict(dict))
+        """operation -> bytes -> algorithm -> block -> log of its time over the default's."""
+        found = collections.defaultdict(lambda: collections.defaultdict(
+            lambda: collections.defaultdict(dict)))
         for (block, file, operation, size), seconds in times.items():
             default = times.get((block, "", operation, size))
             if file and default and operation in files.get(file, {}):
-                found[operation, size][files[file][operation]][block] = math.log(
+                found[operation][size][files[file][operation]][block] = math.log(
                     seconds / default)
         return found
 
     def halve(self, candidates, number):
-        """The better half of the candidates of each size, by operation."""
+        """The better half of the candidates of each size, by operation; then `FINALISTS`. With
+        them, those that are the fastest between two sizes."""
         files = self.level_files(candidates, number)
-        ratios = self.ratios(self.measure(files, HALVING), files)
-        kept = collections.defaultdict(set)
-        for (operation, _), of in ratios.items():
-            order = sorted(of, key=lambda name, of=of: statistics.fmean(of[name].values()))
-            kept[operation].update(order[:max(FINALISTS, math.ceil(len(order) / 2))]
-                                   if number == 1 else order[:FINALISTS])
+        times = self.measure(files, HALVING, coarse=True)
+        kept = {}
+        for operation, sizes in self.ratios(times, files).items():
+            typical = typical_times(times, operation, sizes)
+            kept[operation] = fastest_between(typical)
+            for of in typical.values():
+                order = sorted(filter(None, of), key=of.get)
+                kept[operation].update(order[:max(FINALISTS, math.ceil(len(order) / 2))]
+                                       if number == 1 else order[:FINALISTS])
         return {operation: sorted(names) for operation, names in kept.items()}
 
     def choose(self, candidates):
         """Operation -> (size, algorithm) pairs: odd blocks choose, even blocks confirm."""
         files = self.level_files(candidates, "last")
-        ratios = self.ratios(self.measure(files, CHOOSING), files)
-        rules = collections.defaultdict(list)
-        for (operation, size), of in sorted(ratios.items()):
-            odd = {name: statistics.fmean(values) for name, blocks in of.items()
-                   if (values := [log for block, log in blocks.items() if block % 2])}
-            best = min(odd, key=odd.get, default="")
-            even = [log for block, log in of[best].items() if not block % 2] if best else []
-            rules[operation].append((size, best if odd and gains(odd[best], even) else ""))
+        times = self.measure(files, CHOOSING)
+        rules = {}
+        for operation, sizes in self.ratios(times, files).items():
+            typical, chosen = typical_times(times, operation, sizes, choosing=True), []
+            for size, of in sorted(sizes.items()):
+                best = steadiest(typical, size)
+                gain = math.log(typical[size][best] / typical[size][""]) if best else 0
+                even = [log for block, log in of[best].items() if not block % 2]
+                chosen.append((size, best if gains(gain, even) else ""))
+            rules[operation] = with_changes(chosen, typical)
         return simplified(rules)
 
     def search(self):
@@ -155,6 +172,63 @@ def gains(chosen, even):
     return statistics.fmean(even) + STUDENT * error < 0
 
 
+def typical_times(times, operation, ratios, choosing=False):
+    """Size (B) -> algorithm -> time (s) of an operation, whose name is '' for the default;
+    `ratios`: bytes -> algorithm -> block -> log ratio; `choosing`: by the odd blocks alone."""
+    defaults = collections.defaultdict(list)
+    for (_, file, name, size), seconds in times.items():
+        if name == operation and not file:
+            defaults[size].append(seconds)
+    found = {}
+    for size, of in sorted(ratios.items()):
+        found[size] = {"": statistics.median(defaults[size])}
+        for name, blocks in of.items():
+            logs = [log for block, log in blocks.items() if block % 2 or not choosing]
+            if logs:
+                found[size][name] = found[size][""] * math.exp(statistics.fmean(logs))
+    return found
+
+
+def fastest_between(times):
+    """The algorithms that are the fastest anywhere between the least and the largest size, if
+    times are linear in the size; `times`: size -> algorithm -> time (s)."""
+    low, high = times[min(times)], times[max(times)]
+    names = sorted(filter(None, low.keys() & high.keys()))
+    turns = [0, 1]
+    for one, other in itertools.combinations(names, 2):
+        lead, loss = low[other] - low[one], high[one] - high[other]
+        if lead * loss > 0:
+            turns.append(lead / (lead + loss))
+    middles = [(a + b) / 2 for a, b in itertools.pairwise(sorted(turns))]
+    return {min(names, key=lambda name, at=at: (1 - at) * low[name] + at * high[name])
+            for at in middles if names}
+
+
+def steadiest(times, size):
+    """The fastest algorithm at a size; of those within `LEAST_GAIN`, the one with the least times
+    at the other sizes; '': there is none. `times`: size -> algorithm -> time (s)."""
+    here = {name: seconds for name, seconds in times[size].items() if name}
+    near = [name for name in sorted(here)
+            if here[name] * (1 - LEAST_GAIN) <= min(here.values())]
+    return min(near, default="", key=lambda name: statistics.fmean(
+        math.log(of[name]) for of in times.values() if name in of))
+
+
+def with_changes(chosen, times):
+    """The (size, algorithm) pairs, with a change between two sizes where the times of both
+    algorithms, linear in the size, are equal; `times`: size -> algorithm -> time (s)."""
+    rules = chosen[:1]
+    for (low, before), (high, after) in itertools.pairwise(chosen):
+        at = high
+        ends = [times[size] for size in (low, high)]
+        if before != after and all({before, after} <= set(end) for end in ends):
+            lead, loss = ends[0][after] - ends[0][before], ends[1][before] - ends[1][after]
+            if lead > 0 and loss > 0:
+                at = low + math.ceil((high - low) * lead / (lead + loss))
+        rules.append((at, after))
+    return rules
+
+
 def simplified(rules):
     """Rules without repetitions; without operations that keep the default everywhere."""
     found = {}
@@ -177,9 +251,26 @@ def confirmed(rules, found):
     kept = {}
     for operation, sizes in rules.items():
         measured = sorted(size for name, size in found if name == operation)
-        kept[operation] = [(size, tuning_files.algorithm_at(sizes, size)
-                            if found[operation, size] == "faster" else "") for size in measured]
+        kept[operation] = []
+        for low, high in itertools.pairwise([*measured, math.inf]):
+            # An algorithm that begins between two sizes was chosen at the upper one.
+            for least in [low, *(size for size, _ in sizes if low < size < high)]:
+                name = tuning_files.algorithm_at(sizes, least)
+                at = low if name == tuning_files.algorithm_at(sizes, low) else high
+                kept[operation].append(
+                    (least, name if found.get((operation, at)) == "faster" else ""))
     return simplified(kept)
+
+
+def the_cell(family, like):
+    """The one configuration of a library in whose name the regular expression `like` is found;
+    RuntimeError: there are several, whose best algorithms differ."""
+    cells = [cell for cell in plans.list_cells(TAG, like or rf"[.]{re.escape(family.name)}[.]")[0]
+             if cell.split(".")[1] == family.name]
+    if len(cells) != 1:
+        raise RuntimeError(f"choose one of {len(cells)} configurations with CELLS=, such as "
+                           + ", ".join(cells[::-(-len(cells) // SHOWN)]))
+    return cells[0]
 
 
 def write(tuning, rules, words):
@@ -197,8 +288,7 @@ def run(args, family):
     folder = pathlib.Path(args.folder).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "session").unlink(missing_ok=True)
-    cells = args.cells or rf"[.]{re.escape(family.name)}[.]"
-    tuning = Tuning(family, folder, cells, args.budget)
+    tuning = Tuning(family, folder, the_cell(family, args.cells), args.budget)
     if args.check:
         path = pathlib.Path(args.check).resolve()
         tuning_files.read(path)

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The choice of `make tune` on a simulated machine, against the best of all algorithms.
+
+`make bench PART=tuning`. SimGrid computes the time of every algorithm at every size. The search
+then looks up what it asks for. Its regret is the time of its choice over that of the fastest
+algorithm, less 1. Simulated times have no noise, so this judges where the search measures, not how
+it decides on noisy launches.
+"""
+
+import argparse
+import collections
+import json
+import math
+import os
+import pathlib
+import statistics
+import subprocess
+import tempfile
+import time
+
+from bench.common import missed, say, skip
+from reframe_tests.harness.backends import simgrid
+from reframe_tests.harness.commands import tune
+from reframe_tests.harness.launch import scales
+from reframe_tests.harness.model import algorithm_settings, families, tuning_files
+from reframe_tests.tuning import Tuning
+
+PLATFORM = "finis-terrae"
+#: Ranks -> operation -> largest size that is simulated within a minute.
+LARGEST = {
+    64: {"bcast": "128Ki", "reduce": "128Ki", "allreduce": "128Ki", "gather": "128Ki",
+         "scatter": "128Ki", "allgather": "4Ki", "alltoall": "4Ki", "barrier": "8"},
+    1024: {"bcast": "16Ki", "reduce": "16Ki", "allreduce": "16Ki", "gather": "16Ki",
+           "scatter": "16Ki", "barrier": "8"},
+}
+#: Algorithms that take longer, hang or give wrong results are left out.
+LIMIT_S = 120
+#: Most regret on average, and most cells measured of all algorithms, operations and sizes.
+REGRET_MOST, CELLS_MOST = 0.02, 0.20
+
+
+def simulated(stack, folder, ranks, operation, name):
+    """Size (B) -> simulated time (s) of an algorithm; empty: it does not end, or fails."""
+    family = families.load(simulators=True)["simgrid"]
+    for old in folder.glob("out*"):
+        old.unlink()
+    words = [f"exec smpirun -np {ranks} -platform platform.xml -hostfile hosts.txt",
+             *simgrid.settings(PLATFORM), str(family.prefix(stack) / "bin/cotejo"),
+             f"collective --operation {operation} --sizes 8:{LARGEST[ranks][operation]}:x2",
+             "--timer wtime --start barrier --sync none --stage 3 --budget 0.001",
+             "--min-repetitions 1 --max-repetitions 1 --output out"]
+    chosen = algorithm_settings.environment(family, str(stack), f"algorithm_{operation}", name)
+    try:
+        done = subprocess.run(["sh", "-c", " ".join(words)], cwd=folder, timeout=LIMIT_S,
+                              env={**os.environ, **chosen}, capture_output=True,
+                              stdin=subprocess.DEVNULL)
+        summary = json.loads((folder / "out.json").read_text())["summary"]
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return {}
+    return {row["bytes"]: row["median_s"] for row in summary
+            if row["operation"] == operation} if not done.returncode else {}
+
+
+def all_times(stack, ranks, choices):
+    """Operation -> algorithm -> size -> time (s), of all algorithms; '' is SimGrid's default."""
+    found = collections.defaultdict(dict)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "platform.xml").write_text(simgrid.xml(PLATFORM))
+        (folder / "hosts.txt").write_text(
+            "".join(f"{host}\n" for host in simgrid.place(PLATFORM, "near", ranks)))
+        for operation in LARGEST[ranks]:
+            for algorithm in choices[operation].names:
+                times = simulated(stack, folder, ranks, operation, algorithm)
+                print(f"bench: {ranks} ranks: {operation} {algorithm}: "
+                      f"{len(times)} sizes simulated", flush=True)
+                if times:
+                    found[operation]["" if algorithm == "default" else algorithm] = times
+    return found
+
+
+class Looked(tune.Tuning):
+    """A search that looks its times up; `asked`: operation, algorithm and size of each."""
+
+    def __init__(self, times):
+        self.times, self.asked = times, set()
+        self.offered = {operation: algorithm_settings.Choice(
+            operation, "", tuple(filter(None, of))) for operation, of in times.items()}
+        self.began, self.until_s = time.monotonic(), math.inf
+
+    def level_files(self, candidates, number):
+        longest = max(map(len, candidates.values()))
+        return {f"{number}-{index}": {operation: names[index] for operation, names
+                                      in candidates.items() if index < len(names)}
+                for index in range(longest)}
+
+    def measure(self, files, blocks, coarse=False):
+        sizes = scales.sizes_of((Tuning.coarse if coarse else Tuning.options)["sizes"])
+        found = {}
+        for file, algorithms in [("", dict.fromkeys(self.times, "")), *files.items()]:
+            for operation, name in algorithms.items():
+                times = self.times[operation][name]
+                largest = max(times)
+                for size in sorted({min(times), largest, *(s for s in sizes if s < largest)}
+                                   & times.keys()):
+                    if name:
+                        self.asked.add((operation, name, size))
+                    found.update({(block, file, operation, size): times[size]
+                                  for block in range(1, blocks + 1)})
+        return found
+
+
+def examine(stack, ranks, choices):
+    """Prints the regret of the choice and of the default; returns the row of the table."""
+    times = all_times(stack, ranks, choices)
+    search = Looked(times)
+    rules, regrets, defaults = search.search(), [], []
+    for operation, of in times.items():
+        for size in of[""]:
+            chosen = tuning_files.algorithm_at(rules.get(operation, []), size)
+            best = min(found[size] for found in of.values())
+            regrets.append(of[chosen][size] / best - 1)
+            defaults.append(of[""][size] / best - 1)
+    cells = sum(len(found) for of in times.values() for name, found in of.items() if name)
+    regret, share = statistics.fmean(regrets), len(search.asked) / cells
+    say(f"simulated, {ranks} ranks: mean regret of the choice", f"{100 * regret:.2f} %",
+        regret <= REGRET_MOST)
+    say(f"simulated, {ranks} ranks: cells measured", f"{len(search.asked)} of {cells} "
+        f"({100 * share:.1f} %)", share <= CELLS_MOST)
+    return [ranks, len(times), cells, f"{100 * share:.1f} %", f"{100 * regret:.2f} %",
+            f"{100 * max(regrets):.0f} %", f"{100 * statistics.fmean(defaults):.0f} %"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("stack", type=pathlib.Path)
+    stack = parser.parse_args().stack.resolve()
+    os.environ["COTEJO_STACK"] = str(stack)
+    if not families.load(simulators=True)["simgrid"].installed(stack):
+        skip("the regret of `make tune`", "SimGrid is not in the stack")
+        return 0
+    choices = algorithm_settings.offered("simgrid", str(stack))
+    rows = [examine(stack, ranks, choices) for ranks in LARGEST]
+    print("| simulated ranks | operations | cells | measured | mean regret | largest regret | "
+          "mean regret of the default |\n" + "|---" * 7 + "|")
+    for row in rows:
+        print(f"| {' | '.join(map(str, row))} |")
+    return bool(missed)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
