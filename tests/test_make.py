@@ -217,11 +217,12 @@ def test_an_interruption_is_one_line_from_the_first_moment_on(package):
 
 @pytest.mark.parametrize(("place", "said"), [
     ("pipe", "x: standard output: closed by what read it; start again to go on\n"),
-    ("/dev/full", "x: No space left on device; check the place and its permissions\n")])
-def test_output_that_nobody_takes_is_one_line(place, said):
-    """It was "None: Broken pipe"."""
-    code = ("from reframe_tests.harness.commands import shared; "
-            "shared.run('x', lambda: print('y' * 100000))")
+    ("/dev/full", "x: standard output: No space left on device; start again to go on\n")])
+@pytest.mark.parametrize("end", ["", ", sys.exit(3)"])
+def test_output_that_nobody_takes_is_one_line(place, said, end):
+    """It was "None: Broken pipe", and lines of Python where a command ends by itself."""
+    code = ("import sys; from reframe_tests.harness.commands import shared; "
+            f"shared.run('x', lambda: (print('y' * 1000){end}))")
     if place == "pipe":
         read, write = os.pipe()
         os.close(read)
@@ -231,6 +232,16 @@ def test_output_that_nobody_takes_is_one_line(place, said):
                           stderr=subprocess.PIPE, cwd=REPO)
     os.close(write)
     assert (done.returncode, done.stderr) == (1, said)
+
+
+def test_standard_output_that_is_closed_is_no_place_for_files(tmp_path):
+    """A traceback ended it; a file that was opened would have had the output of programs."""
+    code = ("import subprocess; from reframe_tests.harness.commands import shared; "
+            f"name = '{tmp_path}/f'; shared.run('x', lambda: subprocess.run(['echo', 'y'], "
+            "pass_fds=[open(name, 'w').fileno()]) and print('z'))")
+    done = subprocess.run(["sh", "-c", 'exec python3 -c "$0" >&-', code], text=True,
+                          stderr=subprocess.PIPE, cwd=REPO)
+    assert (done.returncode, done.stderr, (tmp_path / "f").read_text()) == (0, "", "")
 
 
 def test_what_compiles_or_launches_takes_the_cores_first():

@@ -2,6 +2,7 @@
 """What the command lines of this package share: bad input ends in one line, and a status."""
 
 import argparse
+import errno
 import os
 import sys
 
@@ -21,24 +22,40 @@ def count(text):
     return int(text)
 
 
-def nobody_reads(name):
-    """Says that the output is not read any more; nothing is written to it at the end, either."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return f"{name}: standard output: closed by what read it; start again to go on"
+def hold_standard_files():
+    """Opens the null device in place of standard files that are closed, so that no file of results
+    gets the number of one, and with it the output of programs that are started."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+
+
+def refused(err):
+    """The words for what the system refuses. Nothing is written to standard output at the end."""
+    if err.errno in (errno.EPIPE, errno.ENOSPC) and not err.filename:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        why = "closed by what read it" if err.errno == errno.EPIPE else err.strerror
+        return f"standard output: {why}; start again to go on"
+    where = f"{err.filename}: " if err.filename else ""
+    return f"{where}{err.strerror or err}; check the place and its permissions"
 
 
 def run(name, main):
     """Runs a command and ends the process: what readers and the system refuse is one line."""
+    hold_standard_files()
     try:
-        status = main()
-        sys.stdout.flush()
-    except BrokenPipeError:
-        status = nobody_reads(name)
+        try:
+            status = main()
+        except SystemExit as err:
+            status = err.code
+        print(end="", flush=True)
     except OSError as err:
-        where = f"{err.filename}: " if err.filename else ""
-        status = f"{name}: {where}{err.strerror or err}; check the place and its permissions"
+        status = f"{name}: {refused(err)}"
     except ValueError as err:
         status = f"{name}: {' '.join(str(err).split())}"
     except KeyboardInterrupt:
+        print(f"{name}: interrupted; start again to go on", file=sys.stderr)
         status = 130
     sys.exit(status)

@@ -95,31 +95,19 @@ def main():
     try:
         with cores.own_folder():
             return measure(args, number)
-    except KeyboardInterrupt:
-        say("interrupted; start again to go on")
-        return ending.INTERRUPTED
-    except (RuntimeError, ValueError) as err:
+    except RuntimeError as err:
         sys.exit(f"study: {err}")
-    except BrokenPipeError:
-        return shared.nobody_reads("study")
-    except OSError as err:
-        sys.exit(f"study: {err.filename or 'standard output'}: {err.strerror}; start again to go "
-                 "on")
 
 
 def submit(args):
     """Has the study run in an allocation; what it would measure is listed here."""
-    try:
-        cells, *_, hosts, usual = plans.list_cells(args.tag, args.cells)
-        say(f"{len(cells)} cells of tag {args.tag!r}, in an allocation of "
-            f"{sites.site_name()}'s scheduler")
-        return submission.submit(
-            submission.command("study", *sys.argv[1:]), args.tag,
-            len(cells) * (args.launches or usual), args.allocations, child.reframe,
-            hosts=hosts)
-    except KeyboardInterrupt:
-        say("interrupted; start again to go on")
-        return ending.INTERRUPTED
+    cells, *_, hosts, usual = plans.list_cells(args.tag, args.cells)
+    say(f"{len(cells)} cells of tag {args.tag!r}, in an allocation of "
+        f"{sites.site_name()}'s scheduler")
+    return submission.submit(
+        submission.command("study", *sys.argv[1:]), args.tag,
+        len(cells) * (args.launches or usual), args.allocations, child.reframe,
+        hosts=hosts)
 
 
 def session(args, number):
