@@ -22,7 +22,9 @@ caption_of_exhibit <- function(exhibit, what, n) {
 origin_of <- function(exhibit, launches) {
   published <- exhibit$spec$study != "cotejo"
   c(
-    if (published) sprintf("Counterpart of %s %s.", exhibit$spec$study, exhibit$spec$exhibit),
+    if (published) {
+      sprintf("Same comparison as %s.", printed_exhibit(exhibit$spec$study, exhibit$spec$exhibit))
+    },
     sprintf(
       "Site %s, test %s.", toString(distinct(launches$site)), toString(distinct(launches$test))
     ),

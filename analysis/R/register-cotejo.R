@@ -226,13 +226,13 @@ exhibit("cotejo-message-rate", "Rate of small messages, 64 under way",
   )
 )
 
-exhibit("cotejo-bidirectional", "Messages both ways at once against one way at a time",
+exhibit("cotejo-bidirectional", "Bandwidth in both directions at once and in one direction",
   data = launches_of(
     c("netpipe_bi", "netpipe_uni"), option_mode = "standard", option_blocking = "yes",
     operation = c("pingpong", "pingping")
   ),
   draw = by_size(series = operation, panel = c(mpi, transport), unit = "Mbit/s"),
-  differs = "Bandwidth of one direction: both ways at once move twice as much."
+  differs = "The bandwidth is that of one direction; two directions at once move twice as much."
 )
 
 exhibit(

@@ -72,15 +72,24 @@ say_claims <- function(judged) {
   if (!nrow(judged)) {
     return(NULL)
   }
-  said <- c(
-    holds = "hold", `holds in direction` = "hold in direction",
-    `holds by another amount` = "hold by another amount",
-    contradicted = "are contradicted", `not settled` = "are not settled",
-    `not comparable` = "cannot be judged"
-  )
-  there <- intersect(names(said), judged$verdict)
+  there <- intersect(names(SAID_OF_CLAIMS), judged$verdict)
+  said <- vapply(there, function(verdict) {
+    several <- sum(judged$verdict == verdict) > 1L
+    paste(fact_of_claims(judged, verdict), SAID_OF_CLAIMS[[verdict]][[1L + several]])
+  }, "")
   sprintf(
-    "The paper judges %s conclusions of this study: %s.", fact_of_claims(judged),
-    in_series(paste(vapply(there, \(verdict) fact_of_claims(judged, verdict), ""), said[there]))
+    "The paper judges %s %s of this study: %s.", fact_of_claims(judged),
+    if (nrow(judged) == 1L) "conclusion" else "conclusions", in_series(said)
   )
 }
+
+# The verbs of each verdict, after one conclusion and after several.
+SAID_OF_CLAIMS <- list(
+  holds = c("holds", "hold"), `holds in direction` = c("holds in direction", "hold in direction"),
+  `holds by another amount` = c("holds by another amount", "hold by another amount"),
+  contradicted = c("is contradicted", "are contradicted"),
+  `not settled` = c("is not settled", "are not settled"),
+  `not comparable` = c("cannot be judged", "cannot be judged")
+)
+
+is_or_are <- function(number) if (number == 1L) "is" else "are"

@@ -81,6 +81,26 @@ name_of_study <- function(study) {
   if (study %in% names(STUDIES)) STUDIES[[study]] else "Of this project"
 }
 
+# The studies as captions name them, in ASCII for every locale.
+SHORT_STUDIES <- c(
+  stival = "Stival (2006)", watter = "Watter (2006)", mpiperf = "Kurnosov (2012)",
+  finisterrae = "the Finis Terrae study (2009)", tinetti = "Tinetti and Barbieri"
+)
+
+#' A published exhibit in words, such as "figure 4.1 of Stival (2006)"; one without a number is
+#' part of the text.
+#' @noRd
+printed_exhibit <- function(study, exhibit) {
+  kinds <- c(fig = "figure", tab = "table")
+  kind <- sub("-.*", "", exhibit)
+  of <- if (study %in% names(SHORT_STUDIES)) SHORT_STUDIES[[study]] else study
+  if (kind %in% names(kinds)) {
+    paste(kinds[[kind]], sub("^[a-z]+-", "", exhibit), "of", of)
+  } else {
+    paste("the measurements of", of)
+  }
+}
+
 paper_studies <- function() paste(STUDIES, collapse = "; ")
 
 #' Where launches ran: a row a site, however many networks were emulated there.
@@ -131,7 +151,6 @@ paper_made <- function(study) {
 paper_abstract <- function(study, coverage, claims, counts) {
   used <- study$used
   best <- best_of(coverage[coverage$study != "cotejo"])
-  judged <- table(factor(claims$verdict, CLAIM_VERDICTS))
   paste(
     "Five studies of 2006 to 2012 asked which MPI library, transport, protocol and placement is",
     "faster on a cluster. Their machines no longer exist. We measure their questions again with",
@@ -163,7 +182,7 @@ paper_abstract <- function(study, coverage, claims, counts) {
       ),
       fact_of_claims(claims, "holds"), fact_of_claims(claims),
       fact_of_claims(claims, HOLD_IN_DIRECTION), fact_of_claims(claims, "contradicted"),
-      if (judged[["contradicted"]] == 1L) "is" else "are"
+      is_or_are(sum(claims$verdict == "contradicted"))
     )
   )
 }
@@ -243,9 +262,10 @@ asked_by_study <- function(study) if (study %in% names(ASKED)) ASKED[[study]]
 paper_discussion <- function(claims) {
   share <- vapply(split(claims, by = "study", sorted = FALSE), function(part) {
     sprintf(
-      "%s: %s of %s conclusions hold in direction, %s are contradicted.",
+      "%s: %s of %s conclusions hold in direction, %s %s contradicted.",
       name_of_study(part$study[[1L]]), fact_of_claims(part, c("holds", HOLD_IN_DIRECTION)),
-      fact_of_claims(part), fact_of_claims(part, "contradicted")
+      fact_of_claims(part), fact_of_claims(part, "contradicted"),
+      is_or_are(sum(part$verdict == "contradicted"))
     )
   }, "")
   paste(paste(share, collapse = " "), paste(
@@ -360,8 +380,9 @@ embed_exhibit <- function(row, folder) {
   embed_svg(
     file.path(folder, row$study, paste0(row$file, ".svg")), row$title,
     paste0(htmlEscape(sprintf(
-      "%s. Counterpart of %s %s; class %s, at least %d launches of each configuration. ",
-      row$title, name_of_study(row$study), row$exhibit, row$class, row$n
+      "%s. Same comparison as %s; class %s, at least %s of each configuration. ",
+      row$title, printed_exhibit(row$study, row$exhibit), row$class,
+      count_of(row$n, "launch", "launches")
     )), sprintf(
       "<a href=\"paper-data/%s-%s.csv\">Data (CSV)</a>. Measured by <code>%s</code>.", row$study,
       row$file, htmlEscape(sprintf("make study CELLS='^(%s)'", gsub(", ", "|", row$tests)))

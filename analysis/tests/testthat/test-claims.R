@@ -185,3 +185,25 @@ test_that("a claim is judged by launches of one machine, whatever sides others h
   newer[parameter_start == "mpich", median_s := median_s * 2]
   expect_identical(judged(rows, newer)$verdict, "contradicted")
 })
+
+test_that("a sentence on verdicts agrees in number, and a published figure is named in words", {
+  judged <- data.table(
+    study = "stival", tests = "pingpong_full", verdict = c("holds", "holds", "contradicted")
+  )
+  plain <- function(text) gsub("\001[0-9]+ |\002", "", text)
+  expect_identical(plain(say_claims(judged)), paste(
+    "The paper judges 3 conclusions of this study: 2 hold and 1 is contradicted."
+  ))
+  expect_match(plain(say_claims(judged[3L])), "1 conclusion of this study: 1 is contradicted.")
+  expect_match(plain(paper_discussion(judged)), "1 is contradicted")
+  expect_match(plain(paper_discussion(rbind(judged, judged))), "2 are contradicted")
+  register <- list_exhibits()
+  register <- register[register$study != "cotejo"]
+  words <- mapply(printed_exhibit, register$study, register$exhibit)
+  expect_true(all(grepl(paste0(
+    "^((figure|table) [A-Z0-9.]+|the measurements) of ",
+    "(Stival|Watter|Kurnosov|the Finis Terrae|Tinetti)"
+  ), words)), info = toString(words))
+  expect_identical(printed_exhibit("stival", "fig-4.1"), "figure 4.1 of Stival (2006)")
+  expect_identical(printed_exhibit("watter", "tab-A.1"), "table A.1 of Watter (2006)")
+})
