@@ -130,6 +130,16 @@ def test_the_second_version_that_the_page_adds_is_a_family(tmp_path):
     assert {added.order} - {family.order for family in before.values()}
 
 
+def test_the_page_lists_the_colours_and_orders_that_are_taken():
+    rows = re.findall(r"^\| `([\w-]+)` \| `(#\w{6})` \| (\d+) \|$",
+                      (DOCS / "mpi-families.md").read_text(), re.M)
+    taken = [(path.stem, yaml.safe_load(path.read_text()))
+             for path in families.FOLDERS[0].glob("*.yaml")]
+    assert [(name, colour, int(order)) for name, colour, order in rows] == sorted(
+        ((name, family["colour"], family["order"]) for name, family in taken),
+        key=lambda row: row[2])
+
+
 def test_the_libraries_of_a_site_that_the_page_lists_are_families(tmp_path):
     text = code_of("mpi-families.md", "yaml", 1)
     (tmp_path / "mpis.yaml").write_text(text)
