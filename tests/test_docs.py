@@ -83,6 +83,19 @@ def test_programs_and_messages_name_pages_and_headings_that_exist():
     assert wrong == []
 
 
+def test_messages_that_the_page_of_problems_quotes_are_in_the_programs():
+    """Each row of its tables of problems, and each heading, quotes a message or says a symptom."""
+    text = re.sub(r"\s+", " ", (DOCS / "faq.md").read_text().partition("## Problems with")[2])
+    quoted = re.findall(r'"([^"]+)"', re.sub(r"[`*]", "", text))
+    assert len(quoted) > 12
+    listed = subprocess.run(["git", "ls-files", "stack/*.py", "reframe_tests/*.py", "analysis/R"],
+                            cwd=REPO, text=True, capture_output=True, check=True).stdout.split()
+    # A message may be in several literals, one below the other.
+    programs = "".join(re.sub(r'["\'],?\s*f?["\']', "", (REPO / name).read_text())
+                       for name in listed).replace("`", "")
+    assert [message for message in quoted if message not in programs] == []
+
+
 def commands(path):
     """The commands of make that a page shows: targets, and the options given to them."""
     code = re.findall(r"`([^`\n]+)`|^((?:    )?(?:[A-Z_]+=\S+ )*make .*)$", path.read_text(), re.M)

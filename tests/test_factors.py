@@ -55,10 +55,10 @@ def test_too_many_combinations_are_refused():
 def test_what_ranks_did_not_see_is_said(monkeypatch):
     level = factors.Level((("A", "1"),), ("A", "B"))
     assert factors.unseen(level, {"A": "1"}) == ""
-    assert "A was asked for as 1, ranks saw it unset" in factors.unseen(level, {})
+    assert "A was requested as 1, ranks saw it unset" in factors.unseen(level, {})
     assert factors.unseen(level, {"A": "1", "B": "of the launcher"}) == ""
     monkeypatch.setenv("B", "9")
-    assert "B was asked for as unset, ranks saw it '9'" in factors.unseen(
+    assert "B was requested as unset, ranks saw it '9'" in factors.unseen(
         level, {"A": "1", "B": "9"})
     assert "ranks saw it [" in factors.unseen(level, {"A": [{"ranks": "0", "value": "1"}]})
 

@@ -24,7 +24,7 @@ def test_sound_launch_is_ok(left_by_launch):
 
 @pytest.mark.parametrize(("observed", "words"), [
     ({"size": 1}, "MPI_COMM_WORLD had 1"),
-    ({"mpi": {"library": "Open MPI v5.0.11, package"}}, "MPICH was asked for"),
+    ({"mpi": {"library": "Open MPI v5.0.11, package"}}, "MPICH was requested"),
     ({"ranks": [{"rank": 0, "host": "a", "cpus": "0"},
                 {"rank": 1, "host": "a", "cpus": "0-1"}]}, "rank 1 was asked on core 1"),
     ({"ranks": [{"rank": 0, "host": "a", "cpus": "0"},
@@ -79,8 +79,8 @@ PLACES = ["node0-cell1", "node0-cell0", "node1-cell1", "node1-cell0"]
 
 @pytest.mark.parametrize(("on", "places", "words"), [
     ("aabb", None, ""), ("abab", None, ""),
-    ("aaab", None, "2 ranks on each host were asked for, a had 3"),
-    ("aaaa", None, "2 hosts were asked for, ranks were on 1"),
+    ("aaab", None, "2 ranks on each host were requested, a had 3"),
+    ("aaaa", None, "2 hosts were requested, ranks were on 1"),
     (PLACES, PLACES, ""),
     (PLACES[1::-1] + PLACES[2:], PLACES, "rank 0 was asked on node0-cell1 and observed on"),
 ])

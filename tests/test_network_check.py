@@ -172,4 +172,4 @@ def test_every_host_is_verified_before_use(run_folder):
     assert verified["others"][0]["rate"] > 3 * verified["others"][1]["rate"]
     assert not network_check.mtu_problem(found)
     said = network_check.mtu_problem({**found, "options": {"mtu": 9000}})
-    assert said == "host1 has MTU 1500, 9000 was asked for"
+    assert said == "host1 has MTU 1500, 9000 was requested"

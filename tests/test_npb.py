@@ -88,7 +88,7 @@ def test_a_program_for_openmp_tells_its_threads(tmp_path):
     assert record["observed"]["program"] == "NPB-OMP 3.4.2"
     assert record["summary"][0]["threads"] == 2
     said = npb_programs.write_samples(tmp_path, THREADS, 4, alone=True)
-    assert said == "4 threads were asked for, the program had 2"
+    assert said == "4 threads were requested, the program had 2"
     assert not (tmp_path / "samples.json").exists()
 
 

@@ -28,7 +28,7 @@ def test_a_session_of_another_state_is_not_gone_on_with(results, monkeypatch, ca
     assert plans.unfinished("quick") == name
     disk.write_json(sessions.session_folder() / "session.json", {**plan, what: "other"})
     assert plans.unfinished("quick") is None
-    assert f"session {name} is not gone on with: " in capsys.readouterr().out
+    assert f"session {name} is not resumed: " in capsys.readouterr().out
 
 
 def test_two_machines_of_one_model_are_told_apart_and_nodes_of_an_allocation_are_not(monkeypatch):

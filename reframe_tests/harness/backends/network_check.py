@@ -86,7 +86,7 @@ def mtu_problem(found):
     for host in found["hosts"]:
         mtu = pathlib.Path(f"/proc/{host['pid']}/root/sys/class/net/eth0/mtu").read_text().strip()
         if mtu != str(found["options"]["mtu"]):
-            return f"{host['name']} has MTU {mtu}, {found['options']['mtu']} was asked for"
+            return f"{host['name']} has MTU {mtu}, {found['options']['mtu']} was requested"
     return ""
 
 

@@ -103,7 +103,7 @@ def write_samples(stage, output, threads, *, alone=False):
     try:
         operation, time_s, count, version = sample(output)
         if alone and had != str(threads):
-            raise ValueError(f"{threads} threads were asked for, the program had {had or 'none'}")
+            raise ValueError(f"{threads} threads were requested, the program had {had or 'none'}")
     except ValueError as err:
         adapter.complete(stage, [], languages.COLUMNS, "NPB")
         return str(err)

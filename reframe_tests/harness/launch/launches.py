@@ -137,21 +137,21 @@ def hosts_problem(asked, ranks):
         return places_problem(asked["places"], ranks)
     on = collections.Counter(entry["host"] for entry in ranks)
     if len(on) != asked["hosts"]:
-        return f"{asked['hosts']} hosts were asked for, ranks were on {len(on)}"
+        return f"{asked['hosts']} hosts were requested, ranks were on {len(on)}"
     each = asked["ranks"] // asked["hosts"]
     for host, count in on.items():
         if count != each:
-            return f"{each} ranks on each host were asked for, {host} had {count}"
+            return f"{each} ranks on each host were requested, {host} had {count}"
     return ""
 
 
 def problem(asked, observed, reported, family):
-    """The first thing observed that is not what was asked for, in words, or ''."""
+    """The first thing observed that is not what was requested, in words, or ''."""
     if observed["size"] != asked["ranks"]:
-        return (f"{asked['ranks']} ranks were asked for, MPI_COMM_WORLD had {observed['size']}: "
+        return (f"{asked['ranks']} ranks were requested, MPI_COMM_WORLD had {observed['size']}: "
                 "a launcher of another MPI?")
     if not re.search(family.library, observed["mpi"]["library"]):
-        return f"{family.title} was asked for, the library is {observed['mpi']['library'][:60]!r}"
+        return f"{family.title} was requested, the library is {observed['mpi']['library'][:60]!r}"
     if reason := hosts_problem(asked, observed["ranks"]):
         return reason
     if asked["ranks"] > 1 and not reported["evidence"]:  # one rank has no transport

@@ -115,5 +115,5 @@ def unseen(level, environment):
         inherited = name not in wanted and seen is not None and seen == os.environ.get(name)
         if inherited or seen != wanted.get(name, seen):
             told = "unset" if seen is None else f"{seen!r}"
-            return f"{name} was asked for as {wanted.get(name, 'unset')}, ranks saw it {told}"
+            return f"{name} was requested as {wanted.get(name, 'unset')}, ranks saw it {told}"
     return ""

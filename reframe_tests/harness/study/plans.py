@@ -50,7 +50,7 @@ def unfinished(tag, like=""):
         if found != (tag, like, "", asked()):
             continue
         if changed := measuring.changes(plan):
-            say(f"session {path.parent.name} is not gone on with: {changed} changed since")
+            say(f"session {path.parent.name} is not resumed: {changed} changed since")
             return None
         return path.parent.name
     return None
