@@ -94,7 +94,8 @@ def happen(kind, family, stack, folder):
             stdin=subprocess.DEVNULL,
             env={**environment(family, stack), **family.transports["shm"].environment})
     said = done.stdout + done.stderr
-    accident = launches.accident_of(launches.read_guard(folder / "guard.json"), said, "")
+    accident = launches.accident_of(launches.read_guard(folder / "guard.json"), said, "",
+                                    done.stderr)
     return (accident or {"kind": ""})["kind"], f"status {done.returncode}: {said}"
 
 

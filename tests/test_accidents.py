@@ -260,11 +260,31 @@ def test_an_end_that_only_its_status_suggests_is_no_accident_the_third_time():
      "Abort(1) on node 1: application called MPI_Abort\n", "maximal number of files"),
     ("srun: fatal: Could not establish a configuration source\n"
      "ssh: Could not resolve hostname nid002\n", "srun: fatal: Could not"),
-    ("mca_base_var_init failed\n-----\n", "mca_base_var_init failed")])
+    ("mca_base_var_init failed\n-----\n", "mca_base_var_init failed"),
+    ("Abort(473056143) on node 0: Fatal error in internal_Init: Other MPI error, error stack:\n"
+     "internal_Init(43633)......: MPI_Init(argc=0x7ff, argv=0x7ff) failed\n"
+     "MPIDU_Init_shm_alloc(151).: unable to allocate shared memory\n", "ulimit -v unlimited"),
+    ("[0] MPI startup(): library kind: release\n"
+     "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: File size limit exceeded (signal 25)\n"
+     "Please see the FAQ page for debugging suggestions\n", "ulimit -f unlimited")])
 def test_the_words_of_a_library_that_gives_up_are_the_reason(output, reason):
     guard = {**EXIT, "exit": 143, "reason": "exit status 143"}
     assert accidents.of(guard, output) is None
     assert reason in launches.failure(guard, output)
+
+
+def test_a_library_without_a_network_interface_ends_by_itself(tmp_path):
+    """Its words were not known as such: it was "without a word", and an accident, twice."""
+    said = ("[vm:17598] pmix_ifinit: unable to find network interfaces.\n"
+            "You requested support for tool connections, but no available\n"
+            "interfaces were found after applying any include or exclude directives:\n"
+            "available interface.\n")
+    (tmp_path / "guard.json").write_text(json.dumps({**EXIT, "exit": 213}))
+    record = launches.describe(tmp_path, {"launch": 1}, FAMILIES["openmpi"], said, errors=said)
+    assert (record["status"], record["accident"]) == ("failed", None)
+    assert "unable to find network interfaces" in record["reason"]
+    one = accidents.of({**EXIT, "exit": 213}, "", "Some words that no list has\n")
+    assert one is None
 
 
 @pytest.mark.parametrize(("output", "cure"), [

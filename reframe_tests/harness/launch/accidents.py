@@ -54,7 +54,7 @@ SAME_END = 3
 #: Words of a library that gives up by itself. Its launcher may then end the other ranks by a
 #: signal, and with that signal's status.
 GIVES_UP = re.compile(r"\berror\b|\bfatal|cannot|could not|denied|exceed|too many|maximal number|"
-                      r"not enough|\bfailed|failure|ulimit|refused", re.I)
+                      r"not enough|\bunable|\bfailed|failure|ulimit|refused", re.I)
 
 #: Words of limits that a user can raise, and how.
 LIMITS = [(re.compile(words, re.I), cure) for words, cure in (
@@ -68,7 +68,7 @@ LIMITS = [(re.compile(words, re.I), cure) for words, cure in (
     (r"/dev/shm", "make room: `df -h /dev/shm`, `mount -o remount,size=2G /dev/shm`, or "
                   "`docker run --shm-size=2g`"),
     (r"No space left on device|Disk quota exceeded", "make room: `df -h`, `quota`"),
-    (r"out of memory|oom[-_]kill|cannot allocate memory",
+    (r"out of memory|oom[-_]kill|(?:cannot|unable to) allocate",
      "allow more memory: `ulimit -v unlimited`, or `--mem` of the scheduler"))]
 
 
@@ -159,20 +159,22 @@ def _killed(guard, output):
     return "signal", f"{signals[number]} ({OUTSIDE[number]}), which no program raises by itself"
 
 
-def _silent(guard, output):
+def _silent(guard, output, errors):
     """A launcher that is told to end may do so without a word; what fails by itself has some."""
-    said = _signals(guard, output) or FAILED.search(GONE.sub("", output))
+    said = (_signals(guard, output) or FAILED.search(GONE.sub("", output))
+            or GONE.sub("", errors).strip())
     if guard.get("end") != "exit" or said:
         return None
     return "signal", f"{guard['reason']} without a word, as of a launcher that was told to end"
 
 
-def of(guard, output):
-    """`{"kind", "evidence"}` where a launch that did not end well died of something outside."""
+def of(guard, output, errors=""):
+    """`{"kind", "evidence"}` where a launch that did not end well died of something outside;
+    `errors`: the part of its `output` that went to standard error."""
     if guard.get("end") == "time" or guard["exit"] == 0:
         return None
     seen = _said(guard, output) or _ended(guard, output) or _killed(guard, output)
-    cause = seen or _silent(guard, output)
+    cause = seen or _silent(guard, output, errors)
     if not cause:
         return None
     inferred = not seen or (_by_status(guard, output) and not SIGNALLED.search(output))

@@ -217,9 +217,12 @@ def failure(guard, output, lacking=""):
     said = [line for line in lines if not BOILERPLATE.search(line)]
     own = [line for line in said if re.match(r"cotejo\b", line, re.I)]
     causes = [line for line in said if accidents.GIVES_UP.search(line)]
-    words = own[-1:] or causes[:1]
+    # A stack of errors ends with the cause.
+    stack = any(line.endswith("error stack:") for line in causes)
+    words = own[-1:] or (causes[-1:] if stack else causes[:1])
     if not words and not guard["reason"].startswith("still running"):
-        words = said[-1:] or lines[-1:]
+        words = [line for line in lines if accidents.SIGNALLED.search(line)][:1] or (
+            said[-1:] or lines[-1:])
     return accidents.with_cure(f"{reason}: {words[0]}"[:300] if words else reason, causes)
 
 
@@ -238,11 +241,11 @@ def lost(asked, kind, evidence, **known):
             "accident": {"kind": kind, "evidence": evidence}}
 
 
-def accident_of(guard, output, gone):
+def accident_of(guard, output, gone, errors):
     """What of outside a launch died of, as accidents.of has it; `gone`: hosts that ended."""
     if gone and guard.get("end") != "alone":
         return {"kind": "node", "evidence": gone}
-    return accidents.of(guard, output)
+    return accidents.of(guard, output, errors)
 
 
 def describe(stage, asked, family, output, *, level=factors.NONE, lacking="", gone="", errors="",
@@ -262,7 +265,7 @@ def describe(stage, asked, family, output, *, level=factors.NONE, lacking="", go
     record = {**_blank(asked, known), "wall_s": guard["wall_s"]}
     found = stage / "samples.json"
     if guard["exit"] != 0 or not found.exists():
-        accident = accident_of(guard, output, gone)
+        accident = accident_of(guard, output, gone, errors)
         record["stderr"] = last_words(errors)
         if accident and accidents.is_own(accident, before):
             return {**record, "reason": f"{failure(guard, output)} ({accidents.SAME_END} times in "
