@@ -63,6 +63,8 @@ try:
         sys.exit(f"cotejo: {wrong[0]}")
     # ReFrame opens its log before it makes any folder.
     removal.claim(STACK / "reframe")
+    LOG = STACK / "reframe/reframe.log"
+    LOG.open("a").close()
 except ValueError as err:
     sys.exit(f"cotejo: {err}")
 except OSError as err:
@@ -185,7 +187,7 @@ site_configuration = {
             "handlers": [
                 {
                     "type": "file",
-                    "name": str(STACK / "reframe/reframe.log"),
+                    "name": str(LOG),
                     # With debug2 every poll would write, at a cost that ranks would feel.
                     "level": "info",
                     "format": "[%(asctime)s] %(levelname)s: %(check_info)s: %(message)s",

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from reframe_tests.harness.machine import removal
 from tests.fake_mpi import REFRAME, Fake
 
 pytestmark = pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack`")
@@ -33,16 +34,24 @@ def test_a_stack_that_is_not_there(tmp_path):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to mount")
-def test_a_stack_that_cannot_be_written_to(tmp_path):
-    """It was "no test with tag 'smoke' can run on site 'fake'", which is not so."""
+@pytest.mark.parametrize("before", ["", "reframe", "reframe/reframe.log"])
+@pytest.mark.parametrize("cells", ["", r"^pingpong_smoke\."])
+def test_a_stack_that_cannot_be_written_to(tmp_path, before, cells):
+    """It was "no test with tag 'smoke' can run on site 'fake'", which is not so; with CELLS, and
+    with a stack that was used before, it was so for longer."""
     fake = Fake(tmp_path, "intel-mpi", INTEL)
+    if before:
+        removal.claim(fake.stack / "reframe")
+    if before.endswith(".log"):
+        (fake.stack / before).touch()
     said = fake.start("unshare", "--mount", "sh", "-c", """
         mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && cd "$2" || exit 9
-        exec "$3" -m reframe_tests.harness study --tag smoke""", "sh", str(fake.stack),
-                      str(fake.repo), sys.executable)
+        exec "$3" -m reframe_tests.harness study --tag smoke --cells "$4\"""", "sh",
+                      str(fake.stack), str(fake.repo), sys.executable, cells)
+    place = f"{fake.stack}/reframe" + ("/reframe.log" if before else "")
     assert said.splitlines()[-1] == (
-        f"study: ReFrame cannot list the tests: {fake.stack}/reframe: Read-only file system; give "
-        "a COTEJO_STACK that you may write to"), said
+        f"study: ReFrame cannot list the tests: {place}: Read-only file system; give a "
+        "COTEJO_STACK that you may write to"), said
 
 
 @pytest.mark.parametrize(("more", "words"), [

@@ -116,11 +116,11 @@ def list_cells(tag, like):
             preexec_fn=child.end_with_parent)  # noqa: PLW1509 - no threads
         listed = of_tag(tag, map(json.loads, file.read().splitlines()))
     noted = [words for words in listed if "file" in words]
+    said = why_not_listed(done.stdout + done.stderr) if done.returncode and not listed else ""
+    if said and not (tests and "is selected by" in said):
+        sys.exit(f"study: ReFrame cannot list the tests: {said}")
     if not noted and not tests:
         if done.returncode:
-            said = why_not_listed(done.stdout + done.stderr)
-            if said and not listed:
-                sys.exit(f"study: ReFrame cannot list the tests: {said}")
             sys.stderr.write(done.stdout[-2000:] + done.stderr[-2000:])
         known = scales.known_tags()
         near = "" if tag in known or listed else names.nearest(tag, known)
