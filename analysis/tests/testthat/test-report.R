@@ -262,7 +262,8 @@ test_that("the report is one file that says what the study found and what it res
   for (expected in c(
     "6 launches of each, in this session", "Ping-pong, TCP",
     "time limit of 60 s", "pingpong_quick.mpich.shm.near.007",
-    "Cells with fewer usable launches than planned", "Drift over the blocks", "0123456789abcdef",
+    "Configurations with fewer usable launches than planned", "Drift over the blocks",
+    "0123456789abcdef",
     "Seed of the session", "the build audit in which the MPIs differ", "-O3", "Frequency governor",
     "By question", "Times and bandwidth", "Library of Open MPI", "mpiexec -n 2 cotejo pingpong",
     "Of 129 published figures and tables"
@@ -282,6 +283,26 @@ test_that("the report is one file that says what the study found and what it res
   expect_lt(first, regexpr("<h2 id=\"data-quality\"", html, fixed = TRUE))
   exhibits <- list.files(file.path(dirname(out), "exhibits"), recursive = TRUE)
   expect_true(all(c("tinetti/p2p-mpi.html", "tinetti/p2p-mpi.csv", "coverage.md") %in% exhibits))
+})
+
+test_that("tables and charts of a large study are on a page of each question, not in the report", {
+  folder <- write_study(
+    fresh_folder(), MPIS, bytes = c(1, 1024), blocks = 6L, transports = c("shm", "tcp")
+  )
+  read_page <- function(path) paste(readLines(path), collapse = "\n")
+  small <- file.path(fresh_folder(), "report.html")
+  quietly(write_report(folder, small))
+  large <- file.path(fresh_folder(), "report.html")
+  with_replaced("MOST_ROWS_INSIDE", 1L, quietly(write_report(folder, large)))
+  page <- file.path(dirname(large), "questions", "pingpong.html")
+  tables <- "Ratio: time of the first divided by the time of the second"
+  expect_match(read_page(small), tables, fixed = TRUE)
+  expect_false(dir.exists(file.path(dirname(small), "questions")))
+  expect_false(grepl(tables, read_page(large), fixed = TRUE))
+  expect_match(read_page(large), "href=\"questions/pingpong.html\"", fixed = TRUE)
+  expect_match(read_page(page), tables, fixed = TRUE)
+  expect_match(read_page(page), "href=\"../report.html\"", fixed = TRUE)
+  expect_match(read_page(page), "class=\"chart\"", fixed = TRUE)
 })
 
 test_that("a study of one MPI has figures and says that there is nothing to compare", {
