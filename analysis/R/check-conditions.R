@@ -12,12 +12,15 @@
 #' @noRd
 bad_data <- function(file, line, what, todo, class = NULL) {
   where <- if (is.na(line)) file else paste0(file, ":", line)
-  text <- gsub("[\r\n]+", " ", paste0(where, ": ", shortened(what), "; ", todo))
+  text <- one_line(paste0(where, ": ", shortened(what), "; ", todo))
   stop(structure(
     class = c(class, "cotejo_bad_data", "error", "condition"),
     list(message = text, call = NULL, file = file, line = line)
   ))
 }
+
+# A message as one line of text, whatever bytes the data in it have.
+one_line <- function(text) gsub("[[:cntrl:]]+ *", " ", shown_bytes(text))
 
 # What a file says in place of what it should may be of any length.
 shortened <- function(text, most = 300L) {

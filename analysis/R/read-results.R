@@ -134,7 +134,7 @@ faults_of <- function(launches, which, text) {
 fault_of <- function(file, text) {
   structure(
     class = c("cotejo_bad_data", "error", "condition"),
-    list(message = gsub("[\r\n]+ *", " ", sprintf("%s: %s", file, text)), call = NULL, file = file)
+    list(message = one_line(sprintf("%s: %s", file, text)), call = NULL, file = file)
   )
 }
 

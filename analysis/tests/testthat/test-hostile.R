@@ -262,6 +262,24 @@ test_that("names of what was asked for, of settings and of operations are words"
   expect_identical(nrow(broken), 4L)
 })
 
+test_that("why a file is left out is one line of text, whatever bytes the file has", {
+  spoil <- function(first) {
+    left_out(beside_a_hostile_one(function(folder) {
+      for (file in list.files(folder, "[.]csv$", full.names = TRUE)) writeBin(first, file)
+    }))
+  }
+  schema <- charToRaw("# cotejo-samples/1\n")
+  for (first in list(
+    as.raw(c(0xff, 0xfe, 0x23, 0x0a)), charToRaw("# \033[2Jschema\n"),
+    c(schema, as.raw(c(0xe9, 0x2c, 0x80, 0x0a))), c(schema, charToRaw("a\033[2Jb,c\n"))
+  )) {
+    broken <- spoil(first)
+    expect_identical(nrow(broken), 4L)
+    expect_true(all(validUTF8(broken$what)))
+    expect_false(any(grepl("[[:cntrl:]]", broken$what)))
+  }
+})
+
 test_that("what a stranger calls a property of the machine is text", {
   traps <- list(list(trap = "a ~ b | c", found = "<1>", cure = "d"), list(trap = "e", found = "f"))
   found <- traps_found(data.table::data.table(traps = join_entries(traps, TRAP_MEMBERS)))
