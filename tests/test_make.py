@@ -234,6 +234,19 @@ def test_output_that_nobody_takes_is_one_line(place, said, end):
     assert (done.returncode, done.stderr) == (1, said)
 
 
+@pytest.mark.parametrize(("number", "cure"), [
+    ("EAGAIN", "`ulimit -u`"), ("EMFILE", "`ulimit -n 4096`"), ("EFBIG", "`ulimit -f unlimited`"),
+    ("ENOMEM", "`ulimit -v unlimited`"), ("EACCES", "check the place and its permissions")])
+def test_a_limit_that_a_user_can_raise_is_named_with_the_command(number, cure):
+    """All were cured by "check the place and its permissions"."""
+    code = ("import errno, os; from reframe_tests.harness.commands import shared\n"
+            f"def main(): raise OSError(errno.{number}, os.strerror(errno.{number}), '/x')\n"
+            "shared.run('x', main)")
+    done = subprocess.run(["python3", "-c", code], text=True, capture_output=True, cwd=REPO)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1
+    assert done.stderr.startswith("x: /x: ") and cure in done.stderr
+
+
 def test_standard_output_that_is_closed_is_no_place_for_files(tmp_path):
     """A traceback ended it; a file that was opened would have had the output of programs."""
     code = ("import subprocess; from reframe_tests.harness.commands import shared; "

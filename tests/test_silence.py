@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from reframe_tests.harness.machine import removal
+from reframe_tests.harness.study import plans
 from tests.fake_mpi import REFRAME, Fake
 
 pytestmark = pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack`")
@@ -60,6 +61,12 @@ def test_a_stack_that_cannot_be_written_to(tmp_path, before, cells):
 def test_a_name_that_is_not_known(tmp_path, more, words):
     status, line = refused(Fake(tmp_path, "intel-mpi", INTEL, more=more))
     assert status and words in line
+
+
+def test_a_python_that_ends_early_is_the_reason():
+    """It was "no test with tag 'quick' can run on site 'local'", below `ulimit -v`."""
+    assert plans.why_not_listed("Traceback (most recent call last):\n  x\nMemoryError\n") == (
+        "MemoryError")
 
 
 def test_a_launcher_that_starts_none_of_the_libraries(tmp_path):

@@ -6,6 +6,12 @@ import errno
 import os
 import sys
 
+#: Limits that a user can raise, by the errors that name them.
+RAISED = {errno.EAGAIN: "raise the number of processes: `ulimit -u`",
+          errno.EMFILE: "raise it: `ulimit -n 4096`",
+          errno.EFBIG: "raise it: `ulimit -f unlimited`",
+          errno.ENOMEM: "allow more memory: `ulimit -v unlimited`"}
+
 
 class Parser(argparse.ArgumentParser):
     """Says what is wrong with an option in one line, without the usage."""
@@ -39,7 +45,8 @@ def refused(err):
         why = "closed by what read it" if err.errno == errno.EPIPE else err.strerror
         return f"standard output: {why}; start again to go on"
     where = f"{err.filename}: " if err.filename else ""
-    return f"{where}{err.strerror or err}; check the place and its permissions"
+    cure = RAISED.get(err.errno, "check the place and its permissions")
+    return f"{where}{err.strerror or err}; {cure}"
 
 
 def run(name, main):
@@ -53,6 +60,8 @@ def run(name, main):
         print(end="", flush=True)
     except OSError as err:
         status = f"{name}: {refused(err)}"
+    except MemoryError:
+        status = f"{name}: {refused(OSError(errno.ENOMEM, os.strerror(errno.ENOMEM)))}"
     except ValueError as err:
         status = f"{name}: {' '.join(str(err).split())}"
     except KeyboardInterrupt:

@@ -66,8 +66,9 @@ def why_none(listed):
 
 
 def why_not_listed(output):
-    """The line in which ReFrame, or our part of it, says why it lists no tests, or ''."""
-    for pattern in (r"^cotejo: .*$", r"^.*(?:error|failed|denied|ERROR).*$"):
+    """The line in which ReFrame, or our part of it, says why it lists no tests, or ''; the last
+    line of a Python that ended early, too."""
+    for pattern in (r"^cotejo: .*$", r"^.*(?:error|failed|denied|ERROR).*$", r"^\w*Error\b.*$"):
         if said := re.findall(pattern, output, re.MULTILINE):
             return said[0].removeprefix("cotejo: ").strip()[:300]
     return ""
