@@ -87,10 +87,23 @@ OPERATION_WORDS <- c(
   "[.](dynamic|shared)$" = ", \\1 window", "[.]flush_local" = ", local flush",
   "[.]lock_all" = ", lock all", "[.]pscw" = ", post-start-complete-wait",
   "[.](fence|flush|lock)" = ", \\1", "-(first|second)$" = ", \\1 call",
-  "_(first|last)$" = ", \\1 rank", "-pit$" = ", slow address", "-page$" = ", aligned to pages",
+  "_(first|last)$" = ", \\1 rank", "-cold$" = ", cold cache", "-unwritten$" = ", new buffer",
+  "-nonblocking$" = ", non-blocking", "-blocking$" = ", blocking",
+  "^startup-" = "start-up, ", "^waitpattern-null$" = "clock check, no work",
+  "^waitpattern-up$" = "clock check, known waits", "-pit$" = ", slow address", "-page$" = ", aligned to pages",
   "^datatype-(.*)-(hand|packed|typed)$" = "\\1 type, \\2",
   "^nas-(.*)-([A-Z])$" = "NAS \\U\\1\\E, class \\2"
 )
+
+#' The same where no title beside it names the experiment: "LogP, gap".
+#' @noRd
+question_in_words <- function(operation) {
+  part <- sub("-.*", "", operation)
+  known <- operation %in% names(SAID$operation) & part %in% names(QUESTION_WORDS)
+  words <- operation_in_words(operation)
+  fifelse(known, paste(unname(QUESTION_WORDS[part]), words, sep = ", "), words)
+}
+QUESTION_WORDS <- c(logp = "LogP", overlap = "overlap", matching = "matching")
 
 #' Settings and parameters in words: "mode standard, non-blocking", without those that the name of
 #' the operation or a column has.
@@ -229,7 +242,7 @@ title_of_stratum <- function(rows) {
 #' @noRd
 describe_stratum <- function(rows) {
   parts <- list(
-    if (!is.null(rows$mpi)) title_of(rows$mpi), title_of(rows$operation),
+    if (!is.null(rows$mpi)) title_of(rows$mpi), question_in_words(rows$operation),
     title_of(rows$transport),
     if (!is.null(rows$placement)) {
       fifelse(nzchar(rows$placement), paste("placement", rows$placement), "")

@@ -58,11 +58,21 @@ cases_of_chart <- function(medians, comparison) {
       })
     )
   })
-  cases <- Filter(Negate(is.null), cases)
+  cases <- Filter(Negate(is.null), cases[plain_first(first)])
   lapply(cases, function(case) {
     case$pairs <- unname(case$pairs)
     case
   })
+}
+
+# The order in which cases are offered: those without settings and parameters before others, and
+# measured before emulated or simulated ones.
+plain_first <- function(rows) {
+  has <- function(column) if (is.null(rows[[column]])) FALSE else nzchar(rows[[column]])
+  order(
+    has("simulated") + has("settings") + has("parameters") + rep(0L, nrow(rows)),
+    if (is.null(rows$scale)) rep(0L, nrow(rows)) else rows$scale != "quick"
+  )
 }
 
 # What differs between cases, in words.

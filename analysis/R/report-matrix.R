@@ -65,7 +65,7 @@ table_matrix <- function(winners) {
   # Foreign tools' benchmarks after our own.
   wide <- wide[order(startsWith(operation, "imb-"))]
   shown <- data.table(
-    Question = sentence_case(paste0(title_of(wide$operation), ", ", title_of(wide$transport)))
+    Question = sentence_case(paste0(question_in_words(wide$operation), ", ", title_of(wide$transport)))
   )
   if (uniqueN(wide$site) > 1L) set(shown, j = "Site", value = wide$site)
   if (any(nzchar(wide$simulated))) {
@@ -125,10 +125,13 @@ three_sentences <- function(comparison, winners, used) {
   leading <- if (nrow(leaders)) {
     of <- winners[, list(of = sum(cells)), by = "sizes"]
     leaders <- of[leaders, on = "sizes"]
-    sprintf("%s.", sentence_case(paste(sprintf(
-      "for %s messages %s wins most often (%d of %d)", leaders$sizes, title_of(leaders$winner),
-      leaders$cells, leaders$of
-    ), collapse = ", ")))
+    # A library is named once, with all classes of sizes in which it leads.
+    leaders <- leaders[, list(classes = in_series(sprintf(
+      "%s (%d of %d)", sizes, cells, of
+    ))), by = "winner"]
+    sprintf("%s.", in_series(sprintf(
+      "%s wins most often for %s messages", title_of(leaders$winner), leaders$classes
+    )))
   } else {
     "No class of message sizes has a leader."
   }

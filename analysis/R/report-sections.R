@@ -18,14 +18,46 @@ questions_of <- function(study) {
   rows[!experiment %in% figures$experiment[!is.na(figures$operation)], operation := NA_character_]
   rows <- unique(rows)
   rows[, slug := slug_of_question(experiment, operation)]
-  rows[, title := sentence_case(fifelse(
-    is.na(operation), title_of(gsub("-", " ", experiment, fixed = TRUE)), title_of(operation)
-  ))]
+  rows[, title := title_of_question(experiment, operation)]
   # Several experiments may have one operation.
   rows[title %in% title[duplicated(title)], title := sprintf("%s (%s)", title, experiment)]
   # Other tools' benchmarks follow our own.
   rows[order(experiment == "imb")]
 }
+
+#' A question in words: its operation where it has one, with the experiment that is not plain.
+#' @noRd
+title_of_question <- function(experiment, operation) {
+  named <- fcoalesce(
+    unname(EXPERIMENT_TITLES[experiment]),
+    fifelse(
+      startsWith(experiment, "nas-"), paste("NAS", toupper(substring(experiment, 5L))),
+      as.character(title_of(gsub("-", " ", experiment, fixed = TRUE)))
+    )
+  )
+  sentence_case(fifelse(is.na(operation), named, paste0(
+    question_in_words(fcoalesce(operation, "")),
+    fifelse(experiment == "collective", "", sprintf(" (%s)", named))
+  )))
+}
+
+EXPERIMENT_TITLES <- c(
+  addresses = "relative address of buffers", `alltoall-variants` = "variants of alltoall",
+  bandwidth = "bandwidth of bursts", datatypes = "derived datatypes",
+  `eager-limit` = "eager limit", exchange = "exchange between two ranks",
+  fans = "many ranks to one, and one to many", fft = "FFT", imb = "Intel MPI Benchmarks (IMB)",
+  logp = "LogP parameters", `matching-posted` = "matching with posted receives",
+  `matching-unexpected` = "matching of unexpected messages", memory = "memory of the library",
+  onesided = "one-sided operations",
+  `onesided-progress` = "progress of one-sided operations",
+  overlap = "overlap of messages and computation",
+  partitioned = "persistent and partitioned messages", pingping = "ping-ping",
+  pingpong = "ping-pong", radix = "radix sort", spells = "variance between launches",
+  `start-skew` = "skew of the start of ranks", startup = "start-up of MPI",
+  stream = "stream of messages", `systematic-errors` = "errors of measuring",
+  threads = "threads of a rank", `waitpattern-null` = "clock check: no work",
+  `waitpattern-up` = "clock check: known waits"
+)
 
 #' Whether the tables of a study are on pages of their own.
 #' @noRd

@@ -87,7 +87,7 @@ words_of_pairs <- function(pairs, heading) {
   if (nrow(pairs)) {
     htmltools::div(class = "warning", heading, bullets(unique(sprintf(
       "%s and %s (%s, %s): %s", title_of(pairs$a), title_of(pairs$b),
-      title_of(pairs$operation), title_of(pairs$transport), pairs$why
+      question_in_words(pairs$operation), title_of(pairs$transport), pairs$why
     ))))
   }
 }
@@ -138,13 +138,18 @@ machine_line <- function(used) {
   one <- function(column) toString(setdiff(distinct(used[[column]]), c("unknown", "")))
   libraries <- unique(used[, c("mpi", "library")])
   libraries <- libraries[match(in_order(unique(mpi)), mpi)]
+  # What is below MPI has no library whose version is compared.
+  libraries <- libraries[!startsWith(library, "no library")]
   number <- regmatches(libraries$library, regexpr("[0-9]+([.][0-9]+)+|$", libraries$library))
+  titles <- title_of(libraries$mpi)
+  # The title of a second version of a library has its number.
+  number[endsWith(titles, number)] <- ""
   days <- unique(substr(range(used$started), 1L, 10L))
   sites <- distinct(used$site)
   paste0(
     if (length(sites) > 3L) paste(length(sites), "sites") else paste("Site", toString(sites)),
     ", CPU ", one("cpu_model"), ". Compared: ",
-    toString(trimws(paste(title_of(libraries$mpi), number))), " (", one("provider"), "). ",
+    toString(trimws(paste(titles, number))), " (", one("provider"), "). ",
     count_of(nrow(used), "launch", "launches"), ", ", paste(days, collapse = " to "), "."
   )
 }
@@ -185,7 +190,7 @@ winner_map <- function(winners, mpis = unique(winners$winner)) {
     row <- rows[i]
     here <- best[row, on = question]
     paste0("<tr><td>", htmlEscape(sentence_case(paste0(
-      title_of(row$operation), ", ", title_of(row$transport),
+      question_in_words(row$operation), ", ", title_of(row$transport),
       if (nzchar(row$simulated)) paste0(" (", short_label(row$simulated), ")")
     ))), "</td>", paste(vapply(classes, function(class) {
       cell_of_map(here[as.character(sizes) == class], colours)

@@ -41,8 +41,12 @@
   }
   // The sizes that have room for a label.
   function few(places, most) {
-    var step = Math.ceil(places.length / most);
-    return places.filter(function (_, i) { return i % step === 0; });
+    var gap = (places[places.length - 1] - places[0]) / most, last = -Infinity;
+    return places.filter(function (place) {
+      if (place - last < gap) { return false; }
+      last = place;
+      return true;
+    });
   }
   function draw(holder, data, lines, unit, logarithmic) {
     var places = data.sizes.map(function (size) { return Math.log2(Math.max(size, 0.5)); });

@@ -60,3 +60,13 @@ test_that("a page has the libraries that it needs, each with its licence", {
     expect_match(chart, text, fixed = TRUE)
   }
 })
+
+test_that("a chart begins with the plain case", {
+  rows <- data.table(
+    test = c("mpptest", "quick", "eager", "quick"), scale = c("full", "quick", "full", "quick"),
+    settings = c("", "", "eager_limit=1", ""), parameters = c("pairs=1", "", "", ""),
+    simulated = c("", "emulated: a", "", "")
+  )
+  expect_identical(plain_first(rows), c(4L, 2L, 1L, 3L))
+  expect_identical(plain_first(rows[, "test"]), 1:4)
+})

