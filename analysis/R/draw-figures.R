@@ -114,7 +114,8 @@ where_measured <- function(table) {
     if (length(values) > 4L) paste(length(values), what) else toString(values)
   }
   parts <- c(
-    some(operation_in_words(table$operation), "operations"), some(title_of(table$transport), "transports"),
+    some(operation_in_words(table$operation), "operations"),
+    some(title_of(table$transport), "transports"),
     if (!is.null(table$site)) paste("site", some(table$site, "sites"))
   )
   sentence_case(toString(parts[nzchar(parts)]))

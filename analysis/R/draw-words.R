@@ -90,7 +90,8 @@ OPERATION_WORDS <- c(
   "_(first|last)$" = ", \\1 rank", "-cold$" = ", cold cache", "-unwritten$" = ", new buffer",
   "-nonblocking$" = ", non-blocking", "-blocking$" = ", blocking",
   "^startup-" = "start-up, ", "^waitpattern-null$" = "clock check, no work",
-  "^waitpattern-up$" = "clock check, known waits", "-pit$" = ", slow address", "-page$" = ", aligned to pages",
+  "^waitpattern-up$" = "clock check, known waits",
+  "-pit$" = ", slow address", "-page$" = ", aligned to pages",
   "^datatype-(.*)-(hand|packed|typed)$" = "\\1 type, \\2",
   "^nas-(.*)-([A-Z])$" = "NAS \\U\\1\\E, class \\2"
 )

@@ -65,7 +65,9 @@ table_matrix <- function(winners) {
   # Foreign tools' benchmarks after our own.
   wide <- wide[order(startsWith(operation, "imb-"))]
   shown <- data.table(
-    Question = sentence_case(paste0(question_in_words(wide$operation), ", ", title_of(wide$transport)))
+    Question = sentence_case(
+      paste0(question_in_words(wide$operation), ", ", title_of(wide$transport))
+    )
   )
   if (uniqueN(wide$site) > 1L) set(shown, j = "Site", value = wide$site)
   if (any(nzchar(wide$simulated))) {

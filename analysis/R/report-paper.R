@@ -151,22 +151,25 @@ paper_made <- function(study) {
 paper_abstract <- function(study, coverage, claims, counts) {
   used <- study$used
   best <- best_of(coverage[coverage$study != "cotejo"])
+  full <- best[is_drawn(best$state) & best$class != "stand-in"]
   paste(
     "Five studies of 2006 to 2012 asked which MPI library, transport, protocol and placement is",
     "faster on a cluster. Their machines no longer exist. We measure their questions again with",
     sprintf(
       "%s libraries in %s launches on %s %s, replicate and interleave launches, and compare them",
-      fact(uniqueN(used$mpi), "launches", "values of mpi where used is TRUE"),
+      fact_of_libraries(used),
       fact(nrow(used), "launches", "rows where used is TRUE"),
       fact(uniqueN(used$site), "launches", "values of site where used is TRUE"),
       if (uniqueN(used$site) == 1L) "site" else "sites"
     ),
     "with intervals that are corrected within each question.",
     sprintf(
-      "The data draw counterparts of %s of %s published figures and tables.",
+      "The data repeat %s of %s published figures and tables.",
       fact(
-        sum(is_drawn(best$state)), "exhibits",
-        "exhibits of the five studies whose best state is drawn or partly", COVERAGE_COMMAND
+        nrow(full), "exhibits", paste(
+          "exhibits of the five studies whose best state is drawn or partly, and whose class is",
+          "not stand-in"
+        ), COVERAGE_COMMAND
       ),
       fact(nrow(best), "exhibits", "exhibits of the five studies", COVERAGE_COMMAND)
     ),
@@ -184,6 +187,17 @@ paper_abstract <- function(study, coverage, claims, counts) {
       fact_of_claims(claims, HOLD_IN_DIRECTION), fact_of_claims(claims, "contradicted"),
       is_or_are(sum(claims$verdict == "contradicted"))
     )
+  )
+}
+
+#' The MPI libraries of launches: what is below MPI is none.
+#' @noRd
+libraries_of <- function(used) unique(used$mpi[!startsWith(used$library, "no library")])
+
+fact_of_libraries <- function(used) {
+  fact(
+    length(libraries_of(used)), "launches",
+    "values of mpi where used is TRUE and library does not begin with \"no library\""
   )
 }
 
@@ -268,10 +282,27 @@ paper_discussion <- function(claims) {
       is_or_are(sum(part$verdict == "contradicted"))
     )
   }, "")
-  paste(paste(share, collapse = " "), paste(
-    "A conclusion that does not hold here was measured on another machine, with other versions:",
-    "that is a finding about change, not about the study."
-  ))
+  against <- claims[claims$verdict == "contradicted"]
+  open <- claims$verdict %in% c("not settled", "not comparable")
+  paste(c(
+    share,
+    if (nrow(against)) {
+      sprintf(
+        "These launches contradict: %s.", paste(sprintf(
+          "\"%s\" (%s)", sub("[.]$", "", against$says),
+          SHORT_STUDIES[against$study]
+        ), collapse = "; ")
+      )
+    },
+    if (any(open)) {
+      sprintf(
+        "%s of %s conclusions stay open: more launches, or other hardware, would decide them.",
+        fact_of_claims(claims, c("not settled", "not comparable")), fact_of_claims(claims)
+      )
+    },
+    "The studies used other machines and older versions, so a contradicted conclusion shows a",
+    "change since the study and no error of the study."
+  ), collapse = " ")
 }
 
 PAPER_REFERENCES <- c(
@@ -339,13 +370,14 @@ over_operations <- function(winners) {
 say_drift <- function(drift) {
   told <- drift[blocks >= MIN_LAUNCHES]
   if (!nrow(told)) {
-    return("No session has blocks enough to say whether the machine drifted.")
+    return("No session has enough blocks to show whether the machine drifted.")
   }
   change <- abs(told$change)
   sprintf(
     paste(
-      "From the first block of a session to its last all times together changed by %s %% in the",
-      "middle and %s %% at most (Theil's slope; %s sessions and transports of %d blocks or more).",
+      "From the first block of a session to its last, all times together changed by %s %%",
+      "(median) and %s %% (maximum; Theil's slope; %s sessions and transports of %d or more",
+      "blocks).",
       "Kendall's p is at most 0.05 in %s of them; in %s the first block was slower than the",
       "others by more than three of their robust standard deviations. Comparisons within blocks",
       "cancel both."
@@ -400,51 +432,51 @@ paper_threats <- function(study) {
   cv <- study$medians$cv[is.finite(study$medians$cv)]
   sentences <- c(
     sprintf(
-      "The launches ran on %s of %s: what holds there need not hold on another.",
+      "The launches ran on %s of %s; other machines may give other results.",
       count_of(uniqueN(used$cpu_model), "model of CPU", "models of CPU"),
       count_of(uniqueN(used$site), "site", "sites")
     ),
     if (any(used$governor %in% "unknown")) {
       paste(
-        "The kernel does not tell the frequency governor: the machine may be virtual, and its",
-        "cores shared with others."
+        "The kernel does not report the frequency governor: the machine may be virtual, and",
+        "may share its cores with others."
       )
     },
     if (any(used$transport == "tcp" & used$hosts == 1L)) {
-      "TCP within one host has no network in it."
+      "TCP within one host uses no network."
     },
     if (length(labels)) {
-      sprintf("Part is no real hardware: networks and machines, %s.", grounds_in_words(labels))
+      sprintf("Some networks and machines are not real hardware: %s.", grounds_in_words(labels))
     },
-    if (!is.null(shared)) sprintf("In part %s.", shared),
+    if (!is.null(shared)) sprintf("In some launches, %s.", shared),
     if (length(cv)) {
       sprintf(
         paste(
-          "Launch medians of one configuration differ: their coefficient of variation is %s %% in",
-          "the middle, %s %% in the worst of %d configurations."
+          "The coefficient of variation of the launch medians of a configuration has a median of",
+          "%s %% and a maximum of %s %% over %d configurations."
         ),
         format_digits(100 * stats::median(cv)), format_digits(100 * max(cv)), length(cv)
       )
     },
     sprintf(
       paste(
-        "%s of %d launches are over 1.5 times their configuration's median, or under 1/1.5; they",
-        "are used all the same."
+        "%s of %d launches are over 1.5 times their configuration's median, or under 1/1.5 of it;",
+        "the results include them."
       ),
       length(out), nrow(used)
     ),
     sprintf(
-      "%d configurations show more than one mode, which one median does not tell.",
+      "The launches of %d configurations fall into several groups, which a median hides.",
       nrow(study$flags$modes)
     ),
     sprintf(
       paste(
-        "Sessions: %d; where there is one only, what differs from day to day is not in the",
-        "intervals."
+        "There are %d sessions; a comparison within one session does not include differences from",
+        "day to day."
       ),
       uniqueN(used[, c("site", "session")])
     ),
-    "Corrections are over the sizes of one pair in one place, not over all that this paper holds."
+    "Corrections cover the sizes of one pair in one place, and not all comparisons of this paper."
   )
   paste(sentences, collapse = " ")
 }

@@ -176,7 +176,8 @@ table_outlying <- function(outlying) {
     sizes = .N, bytes = bytes[[1L]], median_s = median_s[[1L]], times = times_median[[1L]]
   ), keyby = c("id", "operation")]
   shown <- furthest[, list(
-    id, question_in_words(operation), sizes, format_bytes(bytes), format_us(median_s), format_digits(times)
+    id, question_in_words(operation), sizes, format_bytes(bytes), format_us(median_s),
+    format_digits(times)
   )]
   setnames(shown, c(
     "Launch", "Operation", "Sizes", "Furthest at", "Median there (\u00b5s)",

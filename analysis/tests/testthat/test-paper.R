@@ -24,14 +24,17 @@ test_that("the paper has its sections and computes what it says", {
   html <- paste(readLines(out), collapse = "\n")
   for (section in c(
     "Abstract", "Question", "Method", "Sites", "Results by study",
-    "What held up since the studies", "Threats to validity", "Related work", "Discussion",
+    "Consistency of the printed numbers", "Verdicts on the conclusions", "Threats to validity",
+    "Related work", "Discussion",
     "Data and commands", "References"
   )) {
     expect_match(html, paste0("<h2 id=\"[^\"]*\">", section))
   }
   # The paper says by whom it is, of what, and how sure its numbers are, before all else.
   text <- gsub("\\s+", " ", gsub("<[^>]*>", " ", html))
-  expect_match(text, "The cotejo authors ?. cotejo [0-9.]+; launches of 2026-11-21; commit [^.]+")
+  expect_match(text, "The cotejo authors. cotejo [0-9.]+; launches of 2026-11-21; commit [^.]+")
+  # The rule by which figures are chosen stands before them.
+  expect_match(text, "At most three figures of each study are shown: complete ones", fixed = TRUE)
   expect_match(text, "2 libraries in 24 launches on 1 site", fixed = TRUE)
   expect_match(text, "printed conclusions hold", fixed = TRUE)
   expect_match(text, "doi:10.1145/2807591.2807644", fixed = TRUE)
@@ -105,8 +108,24 @@ test_that("drift is said of all sessions together, and only of those that can te
     levels("1", 0.1, 6L), levels("2", 0.02, 6L), levels("3", -0.04, 6L), levels("4", 0.5, 2L)
   ))
   say_drift <- function(drift) gsub("\001[0-9]+ |\002", "", cotejo:::say_drift(drift))
-  expect_match(say_drift(drift), "by 4.00 % in the middle and 10.0 % at most", fixed = TRUE)
-  expect_match(say_drift(drift), "3 sessions and transports of 5 blocks", fixed = TRUE)
+  expect_match(say_drift(drift), "by 4.00 % (median) and 10.0 % (maximum;", fixed = TRUE)
+  expect_match(say_drift(drift), "3 sessions and transports of 5 or more blocks", fixed = TRUE)
   expect_match(say_drift(drift), "at most 0.05 in 3 of them; in 0 the first", fixed = TRUE)
-  expect_match(say_drift(drift[session == "4"]), "No session has blocks enough", fixed = TRUE)
+  expect_match(say_drift(drift[session == "4"]), "No session has enough blocks", fixed = TRUE)
+})
+
+test_that("the paper shows three figures of a study, by the rule that it states", {
+  row <- function(exhibit, state, ground, n, kind = "figure", study = "stival") {
+    data.table::data.table(study, exhibit, state, ground, n, kind)
+  }
+  part <- rbind(
+    row("few", "drawn", "measured", 5L), row("simulated", "drawn", "simulated", 40L),
+    row("partly", "partly", "measured", 50L), row("many", "drawn", "measured", 20L),
+    row("emulated", "drawn", "emulated", 30L), row("many", "drawn", "simulated", 60L),
+    row("table", "drawn", "measured", 90L, kind = "table"), row("gone", "waiting", "", 0L)
+  )
+  chosen <- function(part) data.table::rbindlist(paper_figures(part))$exhibit
+  expect_identical(chosen(part), c("many", "few", "emulated"))
+  expect_identical(chosen(part[exhibit %in% c("partly", "simulated")]), c("simulated", "partly"))
+  expect_length(paper_figures(row("own", "drawn", "measured", 5L, study = "cotejo")), 0L)
 })
