@@ -11,25 +11,26 @@
 #' @export
 draw_figures <- function(results_dir, out_dir, session = NULL, pdf = FALSE) {
   study <- compare_results(results_dir, session, brief = TRUE)
-  names <- with_pdf(
-    pdf, with_families(families_of(study$results$sessions), save_study(study, out_dir))
+  names <- with_endings(
+    endings_of(pdf), with_families(families_of(study$results$sessions), save_study(study, out_dir))
   )
   cat(out_dir, "\n", sep = "")
-  drawn <- outer(c("svg", if (pdf) "pdf", "csv"), names, function(end, name) {
-    paste0(name, ".", end)
-  })
+  drawn <- outer(endings_of(pdf), names, function(end, name) paste0(name, ".", end))
   invisible(file.path(out_dir, c(drawn, "medians.csv")))
 }
 
 #' Draw the figures of a study and all exhibits, with an index page.
 #'
 #' @inheritParams draw_exhibits
+#' @param endings which files of each figure to write. With `"csv"` alone no figure is drawn: the
+#'   tables behind the figures are written.
 #' @return the coverage, as [draw_exhibits()] returns it, invisibly.
 #' @export
-draw_all <- function(results_dir, out_dir, session = NULL, published = NULL, pdf = FALSE) {
-  from <- list("figures", dataset = sum_of_dataset(results_dir), session, pdf,
+draw_all <- function(results_dir, out_dir, session = NULL, published = NULL, pdf = FALSE,
+                     endings = endings_of(pdf)) {
+  from <- list("figures", dataset = sum_of_dataset(results_dir), session, endings,
     sum_of_files(published))
-  coverage <- with_pdf(pdf, kept_files(from, out_dir, gallery_files, function() {
+  coverage <- with_endings(endings, kept_files(from, out_dir, gallery_files, function() {
     draw_all_anew(results_dir, out_dir, session, published)
   }))$coverage
   say_coverage(coverage)
@@ -197,24 +198,29 @@ plots_of_study <- function(study) {
   stats::setNames(plots, figures$name)
 }
 
-#' Draw figures as PDF too, or not.
+#' Write such files of each figure.
 #' @noRd
-with_pdf <- function(pdf, code) {
-  old <- options(cotejo.pdf = pdf)
+with_endings <- function(endings, code) {
+  old <- options(cotejo.endings = endings)
   on.exit(options(old))
   force(code)
 }
 
-# The files of a figure.
-figure_endings <- function() c("svg", if (getOption("cotejo.pdf", FALSE)) "pdf", "csv")
+endings_of <- function(pdf) c("svg", if (pdf) "pdf", "csv")
 
-#' Write the files of a plot: SVG, the CSV behind it, and PDF where it is wanted.
+# The files of a figure.
+figure_endings <- function() getOption("cotejo.endings", endings_of(pdf = FALSE))
+
+#' Write the files of a plot: drawn as SVG and PDF, where they are wanted, and the CSV behind it.
 #' @noRd
 save_plot <- function(plot, out_dir, name) {
   path <- function(ending) file.path(out_dir, paste0(name, ".", ending))
-  drawing <- lay_out(fit_panels(plot))
-  write_whole(path("svg"), function(file) put_lines(svg_text(drawing), file))
-  if ("pdf" %in% figure_endings()) write_whole(path("pdf"), function(file) draw_pdf(drawing, file))
+  wanted <- figure_endings()
+  if (any(wanted != "csv")) drawing <- lay_out(fit_panels(plot))
+  if ("svg" %in% wanted) {
+    write_whole(path("svg"), function(file) put_lines(svg_text(drawing), file))
+  }
+  if ("pdf" %in% wanted) write_whole(path("pdf"), function(file) draw_pdf(drawing, file))
   write_csv(attr(plot, "data"), path("csv"))
 }
 

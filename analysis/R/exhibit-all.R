@@ -26,7 +26,7 @@ draw_exhibits <- function(results_dir, out_dir, session = NULL, exhibits = list_
                           published = NULL, pdf = FALSE) {
   message("reading ", results_dir)
   results <- read_study(results_dir)
-  coverage <- with_pdf(pdf, with_families(
+  coverage <- with_endings(endings_of(pdf), with_families(
     families_of(results$sessions),
     draw_all_exhibits(results, out_dir, session, exhibits, published)
   ))

@@ -155,10 +155,10 @@ differing_table <- function(file, other) {
   if (isTRUE(found)) "" else toString(found)
 }
 
-#' Draw the figures of a dataset and write its claims: all tables of an artifact.
+#' Write what is behind the figures of a dataset, and its claims: all tables of an artifact.
 #' @noRd
-draw_tables <- function(results_dir, published, claim_files, out_dir) {
-  draw_all(results_dir, out_dir, published = published)
+draw_tables <- function(results_dir, published, claim_files, out_dir, ...) {
+  draw_all(results_dir, out_dir, published = published, ...)
   write_claims(results_dir, claim_files, file.path(out_dir, "claims.csv"))
 }
 
@@ -172,7 +172,7 @@ draw_tables <- function(results_dir, published, claim_files, out_dir) {
 write_artifact <- function(results_dir, published, claim_files, tables_dir) {
   drawn <- tempfile("cotejo-artifact")
   on.exit(unlink(drawn, recursive = TRUE))
-  draw_tables(results_dir, published, claim_files, drawn)
+  draw_tables(results_dir, published, claim_files, drawn, endings = "csv")
   names <- list.files(drawn, "[.]csv$", recursive = TRUE)
   for (folder in unique(dirname(file.path(tables_dir, names)))) {
     dir.create(folder, recursive = TRUE, showWarnings = FALSE)

@@ -75,3 +75,16 @@ test_that("tables of an archive that differ here are named", {
   expect_match(wrong$why[[2L]], "difference")
   expect_error(compare_drawn(fresh_folder(), here), "run make artifact")
 })
+
+test_that("tables without figures are those behind the figures", {
+  results <- measured(0.8)
+  folders <- list(all = fresh_folder(), tables = fresh_folder())
+  quiet(draw_all(results, folders$all))
+  quiet(draw_all(results, folders$tables, endings = "csv"))
+  files <- lapply(folders, list.files, recursive = TRUE)
+  expect_gt(sum(grepl("[.]svg$", files$all)), 0L)
+  expect_false(any(grepl("[.]svg$", files$tables)))
+  tables <- grep("[.]csv$", files$all, value = TRUE)
+  expect_setequal(grep("[.]csv$", files$tables, value = TRUE), tables)
+  expect_identical(nrow(compare_drawn(folders$all, folders$tables)), 0L)
+})
