@@ -105,8 +105,12 @@ def test_an_operation_that_is_printed_is_a_word(name):
         one.rows(f"{name}: 1\n", 1.0)
 
 
-def test_a_regular_expression_has_the_time_of_its_launch(tmp_path):
-    one = made(figures=[{"metric": r"((x+x+)+y)", "unit": "s"}], limit_s=1)
+@pytest.mark.parametrize(("limit_s", "reading_s"), [(1, 10), (600, 1)])
+def test_a_regular_expression_has_the_time_of_its_launch(tmp_path, monkeypatch, limit_s,
+                                                         reading_s):
+    """With the default, one expression without an end took ten minutes of each launch."""
+    monkeypatch.setattr(any_program, "READING_S", reading_s)
+    one = made(figures=[{"metric": r"((x+x+)+y)", "unit": "s"}], limit_s=limit_s)
     began = time.monotonic()
     said = any_program.collect(one, tmp_path, "x" * 60, 1.0)
     assert said == "METRIC or CHECK took longer than 1 s" and time.monotonic() - began < 5

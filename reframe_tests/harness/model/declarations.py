@@ -36,8 +36,8 @@ class _Loader(yaml.SafeLoader):
         return node
 
 
-#: Characters of a declaration with all its anchors written out.
-MOST_WRITTEN = 1_000_000
+#: Characters of a declaration with all its anchors written out, and of a number.
+MOST_WRITTEN, MOST_DIGITS = 1_000_000, 100
 
 
 def _written_out(node, known):
@@ -45,6 +45,8 @@ def _written_out(node, known):
     holds itself."""
     if node is None:
         return 0
+    if node.tag == "tag:yaml.org,2002:int" and len(node.value) > MOST_DIGITS:
+        raise yaml.YAMLError(f"a number of {len(node.value)} digits")
     if id(node) not in known:
         known[id(node)] = None
         size = len(node.value) if isinstance(node, yaml.ScalarNode) else 0
