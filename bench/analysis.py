@@ -19,11 +19,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 from bench.suites import say
 from reframe_tests.harness.machine import disk
 from reframe_tests.harness.model import families
 from stack import release
+from tests import browser
 
 LAUNCHES, SIZES, REPETITIONS = 5000, 20, 100
 MPIS = ("openmpi", "mpich")
@@ -69,6 +71,8 @@ WRITTEN = {
 }
 COLD_S, WARM_S, MOST_GIB = 60, 10, 2
 MOST_WORDS, MOST_FIGURES = 8000, 30
+#: MB of each page of the report, and seconds until a browser has loaded it.
+MOST_MB, OPENED_S = 8, 3
 
 
 COVER = """
@@ -197,6 +201,26 @@ def read_paper(page):
     return len(re.sub(r"<[^>]*>", " ", html).split()), html.count("<figure>")
 
 
+def weigh_report(folder):
+    """Says how large the pages of a report are, and how long a browser takes to load them."""
+    pages = [folder / "report.html", *sorted((folder / "questions").glob("*.html"))]
+    largest = max(pages, key=lambda page: page.stat().st_size)
+    for what, page in (("its first page", pages[0]), (f"its largest page, {largest.name},",
+                                                      largest)):
+        size = page.stat().st_size / 1e6
+        say(f"{what} weighs under {MOST_MB} MB", f"{size:.1f} MB", size < MOST_MB)
+        if browser.program() is None:
+            say(f"{what} opens in under {OPENED_S} s", "no browser", False)
+            continue
+        # Not a folder that is removed at once: processes of the browser still write when it ends.
+        chromium = browser.Browser(folder / f"browser-{page.stem}")
+        begun = time.monotonic()
+        chromium.open(page, (1280, 800))
+        wall = time.monotonic() - begun
+        chromium.close()
+        say(f"{what} opens in under {OPENED_S} s", f"{wall:.1f} s", wall < OPENED_S)
+
+
 def write_one(stack, name, folder):
     """Writes one thing of the reference cold, and again warm, with a cache of its own."""
     code = WRITTEN[name].format(root=families.REPO, dir=folder)
@@ -205,6 +229,8 @@ def write_one(stack, name, folder):
     say(f"in under {MOST_GIB} GiB, each process", f"{memory:.2f} GiB", memory < MOST_GIB)
     wall, _ = run(stack, code, folder / "cache")
     say(f"again, warm, in under {WARM_S} s", f"{wall:.1f} s", wall < WARM_S)
+    if name == "the report":
+        weigh_report(folder / "report")
     if name == "the paper":
         words, figures = read_paper(folder / "paper/paper.html")
         say(f"the paper has at most {MOST_WORDS} words and {MOST_FIGURES} figures",
