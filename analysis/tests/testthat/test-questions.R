@@ -104,7 +104,7 @@ test_that("pages that are kept beside their launches say what is made of those",
     text <- gsub("<[^>]*>", " ", text)
     # The number of exhibits and the versions of R and its packages do not belong to the question.
     text <- gsub("R version .*?data.table [0-9.]+", "", text, perl = TRUE)
-    strsplit(gsub("counterpart to [^.]* of our own", "", text), " +")[[1L]]
+    strsplit(gsub("and [0-9]+ of [0-9]+ exhibits of cotejo", "", text), " +")[[1L]]
   }
   published <- testthat::test_path("../../../data/published")
   quiet(made <- write_questions(dataset, fresh_folder(), published))

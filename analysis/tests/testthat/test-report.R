@@ -266,7 +266,7 @@ test_that("the report is one file that says what the study found and what it res
     "0123456789abcdef",
     "Seed of the session", "the build audit in which the MPIs differ", "-O3", "Frequency governor",
     "By question", "Times and bandwidth", "Library of Open MPI", "mpiexec -n 2 cotejo pingpong",
-    "Of 129 published figures and tables"
+    "of 129 published figures and tables of five studies"
   )) {
     expect_match(text, expected, fixed = TRUE)
   }
