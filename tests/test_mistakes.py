@@ -145,9 +145,11 @@ def answers(tmp_path_factory):
             "RFM_CONFIG_FILES": str(fake.repo / "reframe_tests/config.py"),
             "PATH": f"{REFRAME.parent}:{os.environ['PATH']}", **variables_}])
     python = REFRAME.parent / "python"
+    # ReFrame without our configuration leaves its log in the folder of temporary files.
     done = subprocess.run(
         [str(python) if python.exists() else sys.executable, "-m", "tests.forked"],
-        input=json.dumps(requests), text=True, capture_output=True, cwd=families.REPO, timeout=300)
+        input=json.dumps(requests), text=True, capture_output=True, cwd=families.REPO, timeout=300,
+        env={**os.environ, "TMPDIR": str(tmp_path_factory.mktemp("temporary"))})
     assert done.returncode == 0, done.stderr
     return dict(zip(MISTAKES, json.loads(done.stdout), strict=True))
 
