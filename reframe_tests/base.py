@@ -109,6 +109,7 @@ class Experiment(Question, Planned, Usual, rfm.RunOnlyRegressionTest):
         if not self.is_dry_run():  # which writes the whole job script and starts nothing
             self.reach_machine()
         self.env_vars.update(request.environment(self.env_vars))
+        self.prerun_cmds = [*self.prerun_cmds, f"compgen -e >{recording.EXPORTED}"]
         launcher = self.job.launcher
         launcher.options += request.launcher_options()
         launcher.modifier = families.helper("cotejo-guard")

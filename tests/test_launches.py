@@ -216,15 +216,17 @@ def test_what_influences_a_library_without_a_request_is_a_trap_of_the_launch(
     (home / "etc").mkdir(parents=True)
     settings = home / "etc/openmpi-mca-params.conf"
     settings.write_text("# a = 1\n\n")
-    fingerprint.observe(sound, Family(home), tmp_path / "stack")
+    exported = {"PATH", "UCX_TLS", "OMPI_MCA_x"}
+    fingerprint.observe(sound, Family(home), tmp_path / "stack", exported)
     assert sound["observed"]["machine"].get("traps") is None
     settings.write_text("# a = 1\nbtl_sm_fbox_max = 0\n")
     found = observed(
         ranks=[{"rank": 0, "host": "a"}, {"rank": 1, "host": "a"}],
         build={"libraries": [ours, "/opt/foreign/libucp.so.0"]},
         machine={"traps": [{"trap": "x"}]},
-        environment={"UCX_TLS": "sm", "OMPI_MCA_x": "4|~\x1b[2J"})
-    fingerprint.observe(found, Family(home), tmp_path / "stack")
+        environment={"UCX_TLS": "sm", "OMPI_MCA_x": "4|~\x1b[2J", "PRTE_SHARED_FS": "FALSE"})
+    # What the launcher sets itself is no trap.
+    fingerprint.observe(found, Family(home), tmp_path / "stack", exported)
     assert [trap["trap"] for trap in found["observed"]["machine"]["traps"]] == [
         "x", "variable OMPI_MCA_x=4???[2J", f"parameter file {settings}",
         "library /opt/foreign/libucp.so.0", "copies between processes"]

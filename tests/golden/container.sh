@@ -5,4 +5,5 @@ for name in $(compgen -e); do case $name in CRAY_*|CXI_*|FI_*|GLIBC_TUNABLES*|GO
 export PATH=FOLDER/stack/mpi/mpich/bin:$PATH
 export MPIR_CVAR_DEBUG_SUMMARY=1
 export MPIR_CVAR_NOLOCAL=0
+compgen -e >exported.txt
 FOLDER/stack/mpi/mpich/bin/cotejo-guard 60 -r guard.json -s study -w PROCESS -t -m 'mpich_shm_*' -m 'mpich_shar_tmp*' -m 'ucx_shm_posix_*' mpirun -np 2 -bind-to user:6,34 FOLDER/stack/mpi/mpich/bin/cotejo collective --output samples --operation alltoall --sizes 1,1Ki,256Ki --start mpi-barrier --budget 0.02

@@ -15,4 +15,5 @@ export PATH=FOLDER/stack/sites/fake/cray-mpich/bin:$PATH
 export MPICH_OFI_VERBOSE=1
 export MPICH_OFI_NIC_VERBOSE=2
 export MPIR_CVAR_NOLOCAL=0
+compgen -e >exported.txt
 FOLDER/stack/sites/fake/cray-mpich/bin/cotejo-guard 60 -r guard.json -s study srun --nodes=1 --ntasks=8 --mpi=cray_shasta --cpu-bind=map_cpu:0,2,4,6,8,10,12,14 --ntasks-per-node=8 --network=single_node_vni FOLDER/stack/sites/fake/cray-mpich/bin/cotejo collective --output samples --operation alltoall --sizes 1,1Ki,16Ki --start mpi-barrier --budget 0.02

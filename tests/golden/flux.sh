@@ -7,4 +7,5 @@ export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_hook_comm_method_display=1
 export OMPI_MCA_pml=ob1
 export OMPI_MCA_btl=sm,self
+compgen -e >exported.txt
 FOLDER/stack/mpi/openmpi/bin/cotejo-guard 60 -r guard.json -s study -w PROCESS -t -m 'sm_segment.*' -m 'open_mpi.*' -m 'ucx_shm_posix_*' flux run --nodes=1 --ntasks=8 --exclusive -o 'cpu-affinity=map:0;64;2;66;4;68;6;70' FOLDER/stack/mpi/openmpi/bin/cotejo collective --output samples --operation alltoall --sizes 1,1Ki,16Ki --start mpi-barrier --budget 0.02

@@ -16,4 +16,5 @@ export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_hook_comm_method_display=1
 export OMPI_MCA_pml=ob1
 export OMPI_MCA_btl=tcp,self
+compgen -e >exported.txt
 FOLDER/stack/sites/fake/openmpi/bin/cotejo-guard 60 -r guard.json -s study -m 'sm_segment.*' -m 'open_mpi.*' -m 'ucx_shm_posix_*' jsrun --erf_input ranks.erf FOLDER/stack/sites/fake/openmpi/bin/cotejo-guard hold study FOLDER/stack/sites/fake/openmpi/bin/cotejo collective --output samples --operation alltoall --sizes 1,1Ki,16Ki --start mpi-barrier --budget 0.02

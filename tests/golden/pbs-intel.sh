@@ -15,4 +15,5 @@ export I_MPI_ROOT=FOLDER/stack/sites/fake/intel-mpi
 export LD_LIBRARY_PATH=FOLDER/stack/sites/fake/intel-mpi/lib:FOLDER/stack/sites/fake/intel-mpi/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export I_MPI_DEBUG=5
 export I_MPI_FABRICS=shm
+compgen -e >exported.txt
 FOLDER/stack/sites/fake/intel-mpi/bin/cotejo-guard 60 -r guard.json -s study -m 'Intel_MPI_*' mpiexec -n 8 -genv I_MPI_PIN_PROCESSOR_LIST 0,2,4,6,8,10,12,14 FOLDER/stack/sites/fake/intel-mpi/bin/cotejo collective --output samples --operation alltoall --sizes 1,1Ki,16Ki --start mpi-barrier --budget 0.02

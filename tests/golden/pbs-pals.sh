@@ -15,4 +15,5 @@ export MPICH_OFI_VERBOSE=1
 export MPICH_OFI_NIC_VERBOSE=2
 export MPIR_CVAR_NOLOCAL=1
 export FI_PROVIDER=tcp
+compgen -e >exported.txt
 FOLDER/stack/sites/fake/cray-mpich/bin/cotejo-guard 60 -r guard.json -s study mpiexec -n 4 --ppn 1 --cpu-bind list:0 FOLDER/stack/sites/fake/cray-mpich/bin/cotejo-guard hold study FOLDER/stack/sites/fake/cray-mpich/bin/cotejo collective --output samples --operation alltoall --sizes 1,1Ki,16Ki --start mpi-barrier --budget 0.02

@@ -19,4 +19,5 @@ export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_hook_comm_method_display=1
 export OMPI_MCA_pml=ucx
 export UCX_TLS=rc,self
+compgen -e >exported.txt
 FOLDER/stack/sites/fake/openmpi/bin/cotejo-guard 60 -r guard.json -s study -m 'sm_segment.*' -m 'open_mpi.*' -m 'ucx_shm_posix_*' srun --nodes=4 --ntasks=4 --mpi=pmix --cpu-bind=map_cpu:0 --ntasks-per-node=1 --export=ALL --mem=0 FOLDER/stack/sites/fake/openmpi/bin/cotejo-guard hold study sh -c 'look() { for file in /sys/class/infiniband/*/ports/*/counters/port_rcv_data; do [ -r "$file" ] && echo "$file $(cat "$file")"; done > "counters.$1.$(uname -n).$$"; }; look before; "$@"; ended=$?; look after; exit $ended' counters FOLDER/stack/sites/fake/openmpi/bin/cotejo collective --output samples --operation alltoall --sizes 1,1Ki,16Ki --start mpi-barrier --budget 0.02

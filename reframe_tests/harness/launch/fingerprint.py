@@ -83,13 +83,14 @@ def parameter_files(folder):
     return found
 
 
-def traps(record, folders):
+def traps(record, folders, exported):
     """What influences the library of a launch and was not requested, as entries of
-    `observed.machine.traps`. `folders`: those whose libraries the launch may load."""
+    `observed.machine.traps`. `folders`: those whose libraries the launch may load; `exported`: the
+    variables of the job script, since launchers and libraries set more for the ranks."""
     seen = record["observed"]
     found = [(f"variable {name}={value}", "not requested, and in the environment of the ranks",
               "declare the variable in the files of the site, or unset it there")
-             for name, value in steering(record).items()]
+             for name, value in steering(record).items() if name in exported]
     found += [(f"parameter file {path}", "sets parameters of the library",
                "move the lines to the files of the site, which are recorded")
               for path in seen.get("parameter_files", {})]
@@ -108,14 +109,14 @@ def traps(record, folders):
             for words in found]
 
 
-def observe(record, family, stack):
+def observe(record, family, stack, exported):
     """Completes the record of a launch that ran: files that set parameters, the fingerprint, and
-    what influences the library without a request."""
+    what influences the library without a request; `exported`: variables of the job script."""
     home = pathlib.Path(family.home_in(stack) or family.prefix(stack))
     seen = record["observed"]
     seen["parameter_files"] = parameter_files(home)
     record["fingerprint"] = of(record)
-    if new := traps(record, (stack, stack.resolve(), home, home.resolve())):
+    if new := traps(record, (stack, stack.resolve(), home, home.resolve()), exported):
         machine = seen.get("machine") or {}
         seen["machine"] = {**machine, "traps": [*(machine.get("traps") or []), *new]}
 

@@ -20,6 +20,9 @@ from . import (
     twins,
 )
 
+#: File with the names of the variables that the job script exports, in the folder of the launch.
+EXPORTED = "exported.txt"
+
 
 class UnrecordedError(RuntimeError):
     """A launch that left no description: nothing was launched, or its record cannot be written."""
@@ -84,7 +87,8 @@ def record(test):
     except launches.LockedError as err:
         raise UnrecordedError(str(err)) from None
     if found["observed"]:
-        fingerprint.observe(found, test.family, families.stack_prefix())
+        exported = set((stage / EXPORTED).read_text(errors="replace").split())
+        fingerprint.observe(found, test.family, families.stack_prefix(), exported)
     if found["observed"] and (reason := test.family.installation_problem(
             families.stack_prefix(), found["observed"]["mpi"])):
         found.update(status="marked", reason=reason)
