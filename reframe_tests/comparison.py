@@ -86,7 +86,7 @@ def can_be(test, params, partition, environ):
         return False
     backend = backends.of(partition.name, extras, partition.scheduler.is_local)
     request = Request(FAMILIES[environ.name], carrier, params["placement"],
-                      params.get("ranks", test.num_tasks), backend)
+                      params.get("ranks", int(test.num_tasks)), backend)
     try:
         request.settle(extras, test.every_host, {name: params[name] for name in test.settings},
                        params.get("set_by_name", test.set_by_name))

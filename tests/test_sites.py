@@ -37,6 +37,17 @@ def test_site_loads_and_lists_the_smoke_tests(site):
     assert "WARNING" not in done.stdout
 
 
+@pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack` installs ReFrame")
+@pytest.mark.parametrize("site", [
+    # Others need software that few machines have.
+    site for site in SITES if (families.REPO / "site_configs" / site).exists()])
+def test_a_bare_list_has_what_a_site_can_measure(site):
+    done = reframe(site, "--list")
+    assert done.returncode == 0 and "WARNING" not in done.stdout, done.stdout + done.stderr
+    # Where a scheduler gives the allocation, one job runs all launches.
+    assert "\n- report " in done.stdout or "\n- one_allocation " in done.stdout, done.stdout
+
+
 def test_a_new_site_by_hand_is_short():
     assert lines_of_data(families.REPO / "site_configs/example-slurm") <= 40
 
