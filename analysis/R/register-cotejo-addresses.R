@@ -32,7 +32,7 @@ exhibit("cotejo-error-malloc", "One more error: buffers where malloc happens to 
 )
 
 exhibit(
-  "cotejo-layout", "Performance with buffers where malloc puts them, against those at a page",
+  "cotejo-layout", "Performance with buffers where malloc puts them, and at the start of a page",
   data = launches_of("layout_full", "layout_quick"),
   draw = relative(
     by = option_layout, reference = "page", series = mpi, panel = c(operation, transport)

@@ -57,12 +57,12 @@ exhibit("cotejo-nas-balance", "Zones over ranks: load balance and exchange",
   draw = balance_table()
 )
 
-exhibit("cotejo-fft-variants", "Variants of the FFT against the original",
+exhibit("cotejo-fft-variants", "Variants of the FFT compared with the original",
   data = launches_of("fft_strong", "fft_quick", operation = "fft-*", ranks = not("1")),
   draw = variants_table(reference = "fft-original-sendrecv", x = log2_points)
 )
 
-exhibit("cotejo-radix-variants", "Variants of the radix sort against the original",
+exhibit("cotejo-radix-variants", "Variants of the radix sort compared with the original",
   data = launches_of("radix_weak", "radix_quick", operation = "radix-*", ranks = not("1")),
   draw = variants_table(reference = "radix-serving", x = keys)
 )

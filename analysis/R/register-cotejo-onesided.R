@@ -15,7 +15,7 @@ exhibit("cotejo-onesided-synchronisation", "A put by what completes it",
   draw = by_size(series = operation, panel = c(mpi, transport, ranks))
 )
 
-exhibit("cotejo-onesided-requests", "Puts and gets with requests, against those without",
+exhibit("cotejo-onesided-requests", "Puts and gets with requests, compared with those without",
   data = launches_of(
     "onesided_latency", "onesided_quick",
     operation = c(

@@ -88,7 +88,7 @@ exhibit("cotejo-error-written", "One more error: buffers that were never written
 
 exhibit(
   "cotejo-audit",
-  "Printed numbers of the studies against what follows from their other numbers",
+  "Printed numbers of the studies compared with what follows from their other numbers",
   draw = audit_table()
 )
 
@@ -250,7 +250,7 @@ exhibit(
 
 exhibit(
   "cotejo-datatypes",
-  "Derived datatypes: performance against the same elements packed by the program",
+  "Derived datatypes: performance compared with the same elements packed by the program",
   data = launches_of("collective_datatypes", operation = c("bcast", "alltoall")),
   draw = relative(
     by = parameter_transfer, reference = "packed", series = c(mpi, operation),
@@ -258,7 +258,7 @@ exhibit(
   )
 )
 
-exhibit("cotejo-in-place", "MPI_IN_PLACE against separate buffers",
+exhibit("cotejo-in-place", "MPI_IN_PLACE compared with separate buffers",
   data = launches_of(
     "in_place_full", "in_place_quick", operation = c("allgather", "allreduce", "alltoall")
   ),

@@ -101,7 +101,7 @@ DIFFERS_IN_CLASS <- paste(
   "The study ran class C on 16 to 128 cores; here the site's, and the largest class measured."
 )
 
-exhibit("finisterrae-fig-5.37", "Ranks against threads: NAS BT-MZ",
+exhibit("finisterrae-fig-5.37", "Ranks compared with threads: NAS BT-MZ",
   data = launches_of(
     "npb_zones_class_c", "nas_class_c", "npb_zones_class_b", "nas_class_b", "npb_zones_class_a",
     "nas_class_a", "npb_zones_quick", "nas_quick", operation = "nas-bt-mz-*"
@@ -110,7 +110,7 @@ exhibit("finisterrae-fig-5.37", "Ranks against threads: NAS BT-MZ",
   differs = DIFFERS_IN_CLASS
 )
 
-exhibit("finisterrae-fig-5.40", "Ranks against threads: NAS BT-MZ, large",
+exhibit("finisterrae-fig-5.40", "Ranks compared with threads: NAS BT-MZ, large",
   data = launches_of(
     "npb_zones_class_d", "nas_class_d", "npb_zones_class_c", "nas_class_c",
     operation = "nas-bt-mz-*"
@@ -120,7 +120,7 @@ exhibit("finisterrae-fig-5.40", "Ranks against threads: NAS BT-MZ, large",
   needs = NEEDS_OF_CLASS_D
 )
 
-exhibit("finisterrae-fig-5.38", "Ranks against threads: NAS LU-MZ",
+exhibit("finisterrae-fig-5.38", "Ranks compared with threads: NAS LU-MZ",
   data = launches_of(
     "npb_zones_class_c", "nas_class_c", "npb_zones_class_b", "nas_class_b", "npb_zones_class_a",
     "nas_class_a", "npb_zones_quick", "nas_quick", operation = "nas-lu-mz-*"
@@ -129,7 +129,7 @@ exhibit("finisterrae-fig-5.38", "Ranks against threads: NAS LU-MZ",
   differs = DIFFERS_IN_CLASS
 )
 
-exhibit("finisterrae-fig-5.41", "Ranks against threads: NAS LU-MZ, large",
+exhibit("finisterrae-fig-5.41", "Ranks compared with threads: NAS LU-MZ, large",
   data = launches_of(
     "npb_zones_class_d", "nas_class_d", "npb_zones_class_c", "nas_class_c",
     operation = "nas-lu-mz-*"
@@ -139,7 +139,7 @@ exhibit("finisterrae-fig-5.41", "Ranks against threads: NAS LU-MZ, large",
   needs = NEEDS_OF_CLASS_D
 )
 
-exhibit("finisterrae-fig-5.39", "Ranks against threads: NAS SP-MZ",
+exhibit("finisterrae-fig-5.39", "Ranks compared with threads: NAS SP-MZ",
   data = launches_of(
     "npb_zones_class_c", "nas_class_c", "npb_zones_class_b", "nas_class_b", "npb_zones_class_a",
     "nas_class_a", "npb_zones_quick", "nas_quick", operation = "nas-sp-mz-*"
@@ -148,7 +148,7 @@ exhibit("finisterrae-fig-5.39", "Ranks against threads: NAS SP-MZ",
   differs = DIFFERS_IN_CLASS
 )
 
-exhibit("finisterrae-fig-5.42", "Ranks against threads: NAS SP-MZ, large",
+exhibit("finisterrae-fig-5.42", "Ranks compared with threads: NAS SP-MZ, large",
   data = launches_of(
     "npb_zones_class_d", "nas_class_d", "npb_zones_class_c", "nas_class_c",
     operation = "nas-sp-mz-*"
@@ -159,7 +159,7 @@ exhibit("finisterrae-fig-5.42", "Ranks against threads: NAS SP-MZ, large",
 )
 
 WITHOUT_UPC <- paste(
-  "The study held UPC, MPI and OpenMP against each other; no UPC compiler is packaged. What",
+  "The study compares UPC, MPI and OpenMP; no UPC compiler is packaged. What",
   "stands in for it, Fortran's coarrays, is in figure 5.46, over hosts."
 )
 
@@ -205,14 +205,14 @@ exhibit("finisterrae-fig-5.46", "Languages over nodes, class C",
   without = "UPC, its CG and MG, and threads beside ranks"
 )
 
-exhibit("finisterrae-fig-5.47", "UPC within a node against over nodes",
+exhibit("finisterrae-fig-5.47", "UPC within a node and over several nodes",
   needs = "several nodes of 16 cores each, and a UPC compiler"
 )
 
 DIFFERS_IN_JAVA <-
   "Java's ranks use Intel MPI's bindings; MPJ Express, which the study had, is in no package."
 
-exhibit("finisterrae-fig-5.48", "Java against C, ranks and threads, class A",
+exhibit("finisterrae-fig-5.48", "Java compared with C, ranks and threads, class A",
   data = launches_of(
     "nas_languages_a", "nas_languages_quick", parameter_language = c("c", "java")
   ),
@@ -220,7 +220,7 @@ exhibit("finisterrae-fig-5.48", "Java against C, ranks and threads, class A",
   differs = paste(DIFFERS_IN_JAVA, "A smaller class where that was measured.")
 )
 
-exhibit("finisterrae-fig-5.49", "Java against C, ranks and threads, class B",
+exhibit("finisterrae-fig-5.49", "Java compared with C, ranks and threads, class B",
   data = launches_of(
     "nas_languages_b", parameter_language = c("c", "java")
   ),

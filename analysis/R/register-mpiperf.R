@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Exhibits: counterparts of mpiperf.
 
-exhibit("mpiperf-tab-1", "First call of a collective against its second",
+exhibit("mpiperf-tab-1", "First call of a collective compared with its second",
   data = launches_of("systematic_errors_full", "systematic_errors_quick", "hosts_errors"),
   draw = error_table(
     wrong = c(

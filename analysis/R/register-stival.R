@@ -2,7 +2,7 @@
 # Exhibits: counterparts of stival.
 
 DIFFERS_IN_NETWORK <- paste(
-  "The study held LLC against TCP on 1 Gbit/s Ethernet. Guests that have LLC do so here: at that",
+  "The study compares LLC with TCP over 1 Gbit/s Ethernet. Guests with LLC do so here: at that",
   "rate where the network runs ten times slower, else at 100 Mbit/s, as is said of each."
 )
 
@@ -58,7 +58,7 @@ exhibit("stival-fig-4.5", "Bandwidth by MPI and what one gains, 512 B to 256 KiB
   draw = gain(by = mpi, panel = transport, unit = "Mbit/s")
 )
 
-exhibit("stival-fig-4.6", "Messages back to back against messages that wait for an answer",
+exhibit("stival-fig-4.6", "Messages back to back compared with messages that wait for an answer",
   data = launches_of(
     c("netpipe_stream", "netpipe_uni"), c("stream_quick", "pingpong_quick"), sizes = "1..1Mi"
   ),
@@ -66,7 +66,7 @@ exhibit("stival-fig-4.6", "Messages back to back against messages that wait for 
   differs = "The study shows one MPI."
 )
 
-exhibit("stival-fig-4.7", "Standard against synchronous sends, Open MPI",
+exhibit("stival-fig-4.7", "Standard compared with synchronous sends, Open MPI",
   data = launches_of(
     "netpipe_uni", "pingpong_modes", mpi = "openmpi", option_mode = c("standard", "synchronous"),
     option_blocking = "yes", sizes = "1..1Mi"
@@ -74,7 +74,7 @@ exhibit("stival-fig-4.7", "Standard against synchronous sends, Open MPI",
   draw = by_size(series = option_mode, panel = transport, unit = "Mbit/s")
 )
 
-exhibit("stival-fig-4.8", "Standard against synchronous sends, MPICH",
+exhibit("stival-fig-4.8", "Standard compared with synchronous sends, MPICH",
   data = launches_of(
     "netpipe_uni", "pingpong_modes", mpi = "mpich", option_mode = c("standard", "synchronous"),
     option_blocking = "yes", sizes = "1..1Mi"

@@ -7,7 +7,7 @@ exhibit("watter-fig-5.1", "Time of a message by transport and what one gains",
   ),
   draw = gain(by = transport, panel = mpi, unit = "us"),
   differs = paste(
-    "The study held LLC against TCP on 100 Mbit/s Ethernet; guests that have LLC do so here;",
+    "The study compares LLC with TCP over 100 Mbit/s Ethernet; guests with LLC do so here;",
     "shared memory is of one host."
   )
 )
@@ -18,7 +18,7 @@ exhibit("watter-fig-5.2", "Bandwidth of a message by transport and what one gain
   ),
   draw = gain(by = transport, panel = mpi, unit = "Mbit/s"),
   differs = paste(
-    "The study held LLC against TCP on 100 Mbit/s Ethernet; guests that have LLC do so here;",
+    "The study compares LLC with TCP over 100 Mbit/s Ethernet; guests with LLC do so here;",
     "shared memory is of one host."
   )
 )
@@ -35,7 +35,7 @@ exhibit("watter-fig-5.4", "Bisection with 2 ranks: time by transport and what on
     by = c(transport, mpi, simulated), panel = c(mpi, measure), unit = "us", scale = "linear"
   ),
   differs = paste(
-    "The study held LLC against TCP on 100 Mbit/s Ethernet; guests that have LLC do so here;",
+    "The study compares LLC with TCP over 100 Mbit/s Ethernet; guests with LLC do so here;",
     "shared memory is of one host; where there is one transport, the MPIs. The study took the",
     "least of 50 repetitions, which stands beside the median."
   ),
@@ -50,7 +50,7 @@ exhibit("watter-fig-5.5", "Bisection with 4 ranks: time by transport and what on
     by = c(transport, mpi, simulated), panel = c(mpi, measure), unit = "us", scale = "linear"
   ),
   differs = paste(
-    "The study held LLC against TCP on 100 Mbit/s Ethernet; guests that have LLC do so here;",
+    "The study compares LLC with TCP over 100 Mbit/s Ethernet; guests with LLC do so here;",
     "shared memory is of one host; where there is one transport, the MPIs. The study took the",
     "least of 50 repetitions, which stands beside the median."
   ),
@@ -66,7 +66,7 @@ exhibit("watter-fig-5.6", "Bisection with 8 ranks: time by transport and what on
     by = c(transport, mpi, simulated), panel = c(mpi, measure), unit = "us", scale = "linear"
   ),
   differs = paste(
-    "The study held LLC against TCP on 100 Mbit/s Ethernet; guests that have LLC do so here;",
+    "The study compares LLC with TCP over 100 Mbit/s Ethernet; guests with LLC do so here;",
     "shared memory is of one host; where there is one transport, the MPIs. The study took the",
     "least of 50 repetitions, which stands beside the median."
   ),
@@ -82,7 +82,7 @@ exhibit("watter-fig-5.7", "Bisection with 16 ranks: time by transport and what o
     by = c(transport, mpi, simulated), panel = c(mpi, measure), unit = "us", scale = "linear"
   ),
   differs = paste(
-    "The study held LLC against TCP on 100 Mbit/s Ethernet; guests that have LLC do so here;",
+    "The study compares LLC with TCP over 100 Mbit/s Ethernet; guests with LLC do so here;",
     "shared memory is of one host; where there is one transport, the MPIs. The study took the",
     "least of 50 repetitions, which stands beside the median."
   ),
@@ -100,7 +100,7 @@ exhibit("watter-fig-5.8", "What one transport gains over the other, by the numbe
     panel = c(mpi, measure)
   ),
   differs = paste(
-    "The study held LLC against TCP on 100 Mbit/s Ethernet; guests that have LLC do so here;",
+    "The study compares LLC with TCP over 100 Mbit/s Ethernet; guests with LLC do so here;",
     "shared memory is of one host; where there is one transport, the MPIs. The study took the",
     "least of 50 repetitions, which stands beside the median."
   ),
@@ -111,7 +111,7 @@ exhibit("watter-fig-5.9", "Bisection with 2 ranks, buffers out of the caches",
   data = launches_of("mpptest_nocache", transport = BISECTED, sizes = "0..4200"),
   draw = by_size(series = transport, panel = c(mpi, measure), scale = c("linear", "log")),
   differs = paste(
-    "The study held LLC against TCP on 100 Mbit/s Ethernet; guests that have LLC do so here. It",
+    "The study compares LLC with TCP over 100 Mbit/s Ethernet; guests with LLC do so here. It",
     "took the least of 50 repetitions, which stands beside the median."
   )
 )
@@ -123,7 +123,7 @@ exhibit("watter-tab-5.1", "What a transport gains in the FFT, by ranks",
   ),
   draw = gain_table(by = transport),
   differs = paste(
-    "The study held LLC against TCP on 100 Mbit/s Ethernet; guests that have LLC do so here;",
+    "The study compares LLC with TCP over 100 Mbit/s Ethernet; guests with LLC do so here;",
     "shared memory is of one host."
   )
 )
@@ -135,7 +135,7 @@ exhibit("watter-fig-5.10", "Time of the FFT and what a transport gains",
   ),
   draw = by_parameter(x = ranks, series = transport, panel = mpi, unit = "ms"),
   differs = paste(
-    "The study held LLC against TCP on 100 Mbit/s Ethernet; guests that have LLC do so here;",
+    "The study compares LLC with TCP over 100 Mbit/s Ethernet; guests with LLC do so here;",
     "shared memory is of one host. The gains are table 5.1."
   )
 )
@@ -147,53 +147,53 @@ exhibit("watter-fig-5.11", "Time of the radix sort by transport",
   ),
   draw = by_parameter(x = ranks, series = transport, panel = mpi, unit = "ms"),
   differs = paste(
-    "The study held LLC against TCP on 100 Mbit/s Ethernet; guests that have LLC do so here;",
+    "The study compares LLC with TCP over 100 Mbit/s Ethernet; guests with LLC do so here;",
     "shared memory is of one host."
   )
 )
 
-exhibit("watter-tab-A.1", "Welch's test of the time of a message, one transport against the other",
+exhibit("watter-tab-A.1", "Welch's test of the time of a message over two transports",
   data = launches_of(
     "netpipe_frames", transport = c("tcp", "llc", if_there("shm")), sizes = "1..8Ki"
   ),
   draw = welch_table(by = transport),
   differs = paste(
-    "The study held LLC against TCP on 100 Mbit/s Ethernet; guests that have LLC do so here;",
+    "The study compares LLC with TCP over 100 Mbit/s Ethernet; guests with LLC do so here;",
     "shared memory is of one host."
   )
 )
 
-exhibit("watter-tab-A.2", "Welch's test of the bandwidth, one transport against the other",
+exhibit("watter-tab-A.2", "Welch's test of the bandwidth over two transports",
   data = launches_of(
     "netpipe_frames", transport = c("tcp", "llc", if_there("shm")), sizes = "1..8Ki"
   ),
   draw = welch_table(by = transport, unit = "Mbit/s"),
   differs = paste(
-    "The study held LLC against TCP on 100 Mbit/s Ethernet; guests that have LLC do so here;",
+    "The study compares LLC with TCP over 100 Mbit/s Ethernet; guests with LLC do so here;",
     "shared memory is of one host."
   )
 )
 
-exhibit("watter-tab-A.3", "Welch's test of the FFT, one transport against the other",
+exhibit("watter-tab-A.3", "Welch's test of the FFT over two transports",
   data = launches_of(
     "fft_transports", "fft_quick", operation = "fft-original-sendrecv", log2_points = "20",
     transport = c("tcp", "llc", if_there("shm"))
   ),
   draw = welch_table(by = transport),
   differs = paste(
-    "The study held LLC against TCP on 100 Mbit/s Ethernet; guests that have LLC do so here;",
+    "The study compares LLC with TCP over 100 Mbit/s Ethernet; guests with LLC do so here;",
     "shared memory is of one host."
   )
 )
 
-exhibit("watter-tab-A.4", "Welch's test of the radix sort, one transport against the other",
+exhibit("watter-tab-A.4", "Welch's test of the radix sort over two transports",
   data = launches_of(
     "radix_transports", operation = c(if_there("radix-polled"), if_there("radix-serving")),
     transport = c("tcp", "llc", if_there("shm"))
   ),
   draw = welch_table(by = transport),
   differs = paste(
-    "The study held LLC against TCP on 100 Mbit/s Ethernet; guests that have LLC do so here;",
+    "The study compares LLC with TCP over 100 Mbit/s Ethernet; guests with LLC do so here;",
     "shared memory is of one host."
   )
 )

@@ -315,7 +315,8 @@ static void run(struct bench *bench) {
 
 const struct experiment addresses = {
     .name = "addresses",
-    .summary = "time by the relative address of buffers: memcpy, and who falls into its pit",
+    .summary =
+        "time by the relative address of buffers: memcpy, and libraries that slow down with it",
     .what =
         "Time of one operation, from the common start to the last rank's end, for each offset\n"
         "of the buffer received into against the one sent from, in bytes within a page. What\n"
