@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The archive for reviewers: files, checksums and metadata; the choice of claims."""
 
+import csv
 import hashlib
 import json
 import os
@@ -168,10 +169,35 @@ def test_claims_are_measured_within_a_time_and_only_once():
     assert names == ["short", "same"]
     assert [c["claim"] for c in reproduce.chosen(CLAIMS, 7200)] == ["short", "same", "long"]
     assert [c["claim"] for c in reproduce.chosen(CLAIMS, 7200, "stival/l.*")] == ["long"]
-    assert reproduce.studies(reproduce.chosen(CLAIMS, 60)) == {"p2p-full": {
-        "pingpong_modes.mpich.shm.near", "pingpong_modes.openmpi.shm.near"}}
+    (times,) = reproduce.studies(reproduce.chosen(CLAIMS, 60)).values()
+    assert times.keys() == {"pingpong_modes.mpich.shm.near", "pingpong_modes.openmpi.shm.near"}
+    # Claims share what is launched for them.
+    assert 0 < sum(times.values()) < 60 * sum(
+        float(c["minutes"]) for c in reproduce.chosen(CLAIMS, 60))
     assert reproduce.studies([claim("x", 1, "pingpong_quick.mpich.shm.near gone_quick.x")]) == {
-        "p2p": {"pingpong_quick.mpich.shm.near"}}
+        "p2p": {"pingpong_quick.mpich.shm.near": 30}}
+
+
+def test_no_study_begins_that_would_take_longer_than_the_budget(tmp_path, monkeypatch, capsys):
+    begun = []
+    monkeypatch.setattr(reproduce.subprocess, "run", lambda words, **how: begun.append(
+        next(word for word in words if word.startswith("--tag="))) or subprocess.CompletedProcess(
+            words, 0))
+    claims = [claim("a", 0.5, "pingpong_quick.mpich.shm.near"),
+              claim("b", 0.7, "collective_quick.mpich.shm.near.2")]
+    file = tmp_path / "claims.csv"
+    with open(file, "w", newline="") as text:
+        writer = csv.DictWriter(text, claims[0])
+        writer.writeheader()
+        writer.writerows(claims)
+    monkeypatch.setattr(sys, "argv", ["reproduce", str(file), str(tmp_path)])
+    monkeypatch.setenv("BUDGET", "75s")
+    monkeypatch.delenv("JUDGE", raising=False)
+    now = iter((0, 0, 40))  # the first study takes longer than it should
+    monkeypatch.setattr(reproduce.time, "monotonic", lambda: next(now))
+    assert reproduce.main() == 0
+    assert begun == ["--tag=p2p"]
+    assert "no time left for collectives" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("text, seconds", [("", 900), ("90s", 90), ("1.5m", 90), ("2h", 7200)])
