@@ -27,7 +27,7 @@ class Launch:
     seed = None
     program = "cotejo"
     stagedir = "."
-    limit_s, local, messages_counted, env_vars = 60, False, False, {}
+    limit_s, local, messages_counted, env_vars, prerun_cmds = 60, False, False, {}, []
     job = types.SimpleNamespace(launcher=types.SimpleNamespace(options=[]))
     request = Request(families.load()["mpich"], transport.load()["tcp"], "near", 2,
                       backends.of("p", {"cluster": "gigabit", "hosts": 2}, True),
