@@ -38,7 +38,7 @@ class Imb(Latency, Experiment):
     @run_before("run", always_last=True)
     def replace_command(self):
         sizes = " ".join(map(str, scales.sizes_of(self.sizes)))
-        self.prerun_cmds = [f"printf '%s\\n' {sizes} > sizes.txt"]
+        self.prerun_cmds = [*self.prerun_cmds, f"printf '%s\\n' {sizes} > sizes.txt"]
         self.executable, self.executable_opts = adapter.command(self.family, [
             self.imb_program, *self.benchmark.split(), "-npmin", self.num_tasks,
             "-msglen", "sizes.txt", "-iter", f"{self.repetitions},{self.volume_mb}"])
