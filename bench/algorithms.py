@@ -15,7 +15,8 @@ import pathlib
 import subprocess
 import tempfile
 
-from bench.common import missed, say, skip
+from bench.common import missed, print_table, say, skip
+from reframe_tests.harness.commands import tune
 from reframe_tests.harness.launch import messages
 from reframe_tests.harness.model import algorithm_settings, families
 from stack.build import environment
@@ -60,18 +61,10 @@ def launch(family, stack, folder, ranks, algorithms):
             if call["bytes"] == SIZE or call["operation"] == "barrier"}
 
 
-def rounds(choices):
-    """Dictionaries of one algorithm for each operation, until every algorithm was set once."""
-    longest = max(len(choice.names) for choice in choices.values())
-    for i in range(longest):
-        yield {operation: choice.names[i] for operation, choice in choices.items()
-               if i < len(choice.names)}
-
-
 def ran(family, stack, folder, ranks, choices):
     """(operation, algorithm) -> the call that was counted, or None."""
     found = {}
-    for algorithms in rounds(choices):
+    for algorithms in tune.rounds({name: one.names for name, one in choices.items()}):
         calls = launch(family, stack, folder, ranks, algorithms)
         for operation, name in algorithms.items():
             # An algorithm that ends the program takes the others of its launch with it.
@@ -149,10 +142,8 @@ def main():
             skip(f"algorithms of {family.title}", "not in the stack")
             continue
         rows += [examine(family, stack, ranks) for ranks in RANKS]
-    print("| library | ranks | algorithms | proved | indistinguishable | ran as another | "
-          "unnamed pattern | no evidence | wrong labels caught |\n" + "|---" * 9 + "|")
-    for row in rows:
-        print(f"| {' | '.join(map(str, row))} |")
+    print_table(["library", "ranks", "algorithms", "proved", "indistinguishable",
+                 "ran as another", "unnamed pattern", "no evidence", "wrong labels caught"], rows)
     return bool(missed)
 
 

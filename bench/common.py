@@ -53,6 +53,12 @@ def beyond_launches(results):
     return sum(plan["reframe_s"] for plan in plans) - sum(inside), len(inside)
 
 
+def print_table(names, rows):
+    """Prints rows of values as a table in Markdown."""
+    for row in (names, ["---"] * len(names), *rows):
+        print(f"| {' | '.join(map(str, row))} |")
+
+
 def skip(goal, reason):
     print(f"bench: skipped {goal}: {reason}", flush=True)
 

@@ -18,7 +18,7 @@ import subprocess
 import tempfile
 import time
 
-from bench.common import missed, say, skip
+from bench.common import missed, print_table, say, skip
 from reframe_tests.harness.backends import simgrid
 from reframe_tests.harness.commands import tune
 from reframe_tests.harness.launch import scales
@@ -91,10 +91,8 @@ class Looked(tune.Tuning):
         self.began, self.until_s = time.monotonic(), math.inf
 
     def level_files(self, candidates, number):
-        longest = max(map(len, candidates.values()))
-        return {f"{number}-{index}": {operation: names[index] for operation, names
-                                      in candidates.items() if index < len(names)}
-                for index in range(longest)}
+        return {f"{number}-{index}": algorithms
+                for index, algorithms in enumerate(tune.rounds(candidates))}
 
     def measure(self, files, blocks, coarse=False):
         sizes = scales.sizes_of((Tuning.coarse if coarse else Tuning.options)["sizes"])
@@ -143,10 +141,8 @@ def main():
         return 0
     choices = algorithm_settings.offered("simgrid", str(stack))
     rows = [examine(stack, ranks, choices) for ranks in LARGEST]
-    print("| simulated ranks | operations | cells | measured | mean regret | largest regret | "
-          "mean regret of the default |\n" + "|---" * 7 + "|")
-    for row in rows:
-        print(f"| {' | '.join(map(str, row))} |")
+    print_table(["simulated ranks", "operations", "cells", "measured", "mean regret",
+                 "largest regret", "mean regret of the default"], rows)
     return bool(missed)
 
 

@@ -50,6 +50,13 @@ def say(text):
     print(f"tune: {text}", flush=True)
 
 
+def rounds(candidates):
+    """Dictionaries operation -> algorithm, until each of the `candidates` of every operation was
+    set once."""
+    for names in itertools.zip_longest(*candidates.values()):
+        yield {operation: name for operation, name in zip(candidates, names, strict=True) if name}
+
+
 class Tuning:
     """The search for one library in one folder; `cell`: test, library, transport and ranks."""
 
@@ -92,17 +99,15 @@ class Tuning:
     def level_files(self, candidates, number):
         """Settings files that together set every candidate once: file -> operation -> name."""
         found = {}
-        columns = itertools.zip_longest(*candidates.values())
-        for index, names in enumerate(columns):
-            rules = {operation: [(0, name)] for operation, name in
-                     zip(candidates, names, strict=True) if name}
+        for index, algorithms in enumerate(rounds(candidates)):
             variables = {}
-            for operation, ((_, name),) in rules.items():
+            for operation, name in algorithms.items():
                 variables.update(algorithm_settings.environment(
                     self.family, str(self.stack), f"algorithm_{operation}", name))
             path = self.folder / f"round-{number}-{index}.env"
-            removal.write_whole(path, tuning_files.text_of(self.family, variables, rules))
-            found[str(path)] = {operation: name for operation, ((_, name),) in rules.items()}
+            removal.write_whole(path, tuning_files.text_of(self.family, variables, {
+                operation: [(0, name)] for operation, name in algorithms.items()}))
+            found[str(path)] = algorithms
         return found
 
     def ratios(self, times, files):
@@ -189,17 +194,22 @@ def typical_times(times, operation, ratios, choosing=False):
     return found
 
 
+def overtakes(low, high, one, other):
+    """The share of the way between two sizes at which an algorithm that was slower becomes the
+    faster one, if times are linear in the size; None: it does not. `low`, `high`: algorithm ->
+    time (s)."""
+    lead, loss = low[other] - low[one], high[one] - high[other]
+    return lead / (lead + loss) if lead > 0 and loss > 0 else None
+
+
 def fastest_between(times):
     """The algorithms that are the fastest anywhere between the least and the largest size, if
     times are linear in the size; `times`: size -> algorithm -> time (s)."""
     low, high = times[min(times)], times[max(times)]
     names = sorted(filter(None, low.keys() & high.keys()))
-    turns = [0, 1]
-    for one, other in itertools.combinations(names, 2):
-        lead, loss = low[other] - low[one], high[one] - high[other]
-        if lead * loss > 0:
-            turns.append(lead / (lead + loss))
-    middles = [(a + b) / 2 for a, b in itertools.pairwise(sorted(turns))]
+    turns = [turn for one, other in itertools.permutations(names, 2)
+             if (turn := overtakes(low, high, one, other)) is not None]
+    middles = [(a + b) / 2 for a, b in itertools.pairwise(sorted([0, *turns, 1]))]
     return {min(names, key=lambda name, at=at: (1 - at) * low[name] + at * high[name])
             for at in middles if names}
 
@@ -219,13 +229,9 @@ def with_changes(chosen, times):
     algorithms, linear in the size, are equal; `times`: size -> algorithm -> time (s)."""
     rules = chosen[:1]
     for (low, before), (high, after) in itertools.pairwise(chosen):
-        at = high
-        ends = [times[size] for size in (low, high)]
-        if before != after and all({before, after} <= set(end) for end in ends):
-            lead, loss = ends[0][after] - ends[0][before], ends[1][before] - ends[1][after]
-            if lead > 0 and loss > 0:
-                at = low + math.ceil((high - low) * lead / (lead + loss))
-        rules.append((at, after))
+        known = {before, after} <= times[low].keys() & times[high].keys()
+        turn = overtakes(times[low], times[high], before, after) if known else None
+        rules.append((low + math.ceil((high - low) * turn) if turn else high, after))
     return rules
 
 
