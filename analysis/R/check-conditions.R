@@ -67,7 +67,7 @@ run_command <- function(command, status = 1L) {
   invisible(tryCatch(eval(substitute(command), topenv()), error = function(e) {
     # Of an error that is no refusal, where it was.
     where <- if (!is.null(conditionCall(e))) paste0(deparse(conditionCall(e)[[1L]])[[1L]], ": ")
-    said <- gsub("[\r\n]+ *", " ", paste0("cotejo: ", where, conditionMessage(e)))
+    said <- one_line(paste0("cotejo: ", where, conditionMessage(e)))
     writeLines(trimws(said), stderr())
     quit(save = "no", status = status)
   }))

@@ -173,11 +173,11 @@ svg_text <- function(drawing) {
   text <- as.character(svg())
   text <- gsub("font-family: \"DejaVu Sans\"", paste("font-family:", FONT_FAMILIES), text,
     fixed = TRUE)
-  one_line <- function(label) htmlEscape(gsub("\n", " ", paste(label, collapse = ". ")))
+  escaped <- function(label) htmlEscape(gsub("\n", " ", paste(label, collapse = ". ")))
   words <- sprintf(
     "<svg role='img'\\1>\n<title>%s</title>\n<desc>%s</desc>",
-    in_replacement(one_line(drawing$labels$title)),
-    in_replacement(one_line(c(drawing$labels$subtitle, drawing$labels$caption)))
+    in_replacement(escaped(drawing$labels$title)),
+    in_replacement(escaped(c(drawing$labels$subtitle, drawing$labels$caption)))
   )
   sub("<svg( [^>]*)>", words, text)
 }

@@ -114,7 +114,7 @@ draw_numbered <- function(i, shared) {
     tryCatch(draw_on_ground(i, ground, shared), error = function(e) {
       if (inherits(e, "cotejo_cannot_write")) stop(e)
       spec <- shared$exhibits[i]
-      why <- gsub("[\r\n]+ *", " ", conditionMessage(e))
+      why <- one_line(conditionMessage(e))
       message("FAILED ", spec$name, ": ", why)
       coverage_row(spec, ground, "failed", why)
     })

@@ -190,9 +190,11 @@ paper_abstract <- function(study, coverage, claims, counts) {
   )
 }
 
-#' The MPI libraries of launches: what is below MPI is none.
-#' @noRd
-libraries_of <- function(used) unique(used$mpi[!startsWith(used$library, "no library")])
+# Whether launches used an MPI library: layers below MPI have "no library" in their descriptions.
+used_library <- function(library) !startsWith(library, "no library")
+
+# The MPI libraries of launches, without layers below MPI.
+libraries_of <- function(used) unique(used$mpi[used_library(used$library)])
 
 fact_of_libraries <- function(used) {
   fact(

@@ -138,8 +138,7 @@ machine_line <- function(used) {
   one <- function(column) toString(setdiff(distinct(used[[column]]), c("unknown", "")))
   libraries <- unique(used[, c("mpi", "library")])
   libraries <- libraries[match(in_order(unique(mpi)), mpi)]
-  # What is below MPI has no library whose version is compared.
-  libraries <- libraries[!startsWith(library, "no library")]
+  libraries <- libraries[used_library(library)]
   number <- regmatches(libraries$library, regexpr("[0-9]+([.][0-9]+)+|$", libraries$library))
   titles <- title_of(libraries$mpi)
   # The title of a second version of a library has its number.
