@@ -44,9 +44,12 @@ PATH := $(STACK)/tools/bin:$(PATH)
 export GIVEN $(GIVEN) SPACK PROOF_RESULTS PUBLISHED COTEJO_STACK COTEJO_RESULTS RFM_CONFIG_FILES \
        CLONE PATH
 
-# Variables of the shell for other installations of Python, git and pip have no effect.
+# Variables of the shell for other installations of Python, git, pip and R have no effect. NULL is
+# R's word for no library of the user.
+export R_LIBS_USER = NULL
 unexport PYTHONPATH PYTHONHOME PYTHONSTARTUP PYTHONUSERBASE PYTHONSAFEPATH PYTHONPLATLIBDIR \
-         PIP_TARGET PIP_PREFIX PIP_USER PIP_REQUIRE_VIRTUALENV GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
+         PIP_TARGET PIP_PREFIX PIP_USER PIP_REQUIRE_VIRTUALENV GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE \
+         R_LIBS_SITE R_DEFAULT_PACKAGES
 
 # R starts with more memory cells, so that it collects garbage less often. This costs 60 MB in each
 # process.

@@ -22,7 +22,7 @@ import tempfile
 import time
 
 from bench.suites import say
-from reframe_tests.harness.machine import disk
+from reframe_tests.harness.machine import disk, r
 from reframe_tests.harness.model import families
 from stack import release
 from tests import browser
@@ -149,7 +149,7 @@ def coverage(stack, repeats):
     done = subprocess.run(
         [shutil.which("Rscript") or sys.exit("bench: no Rscript on PATH; run `make stack`"),
          "--vanilla", "-e", COVER.format(repeats=repeats)],
-        env={**os.environ, "R_LIBS": f"{stack}/R"}, text=True, capture_output=True)
+        env=r.variables(stack), text=True, capture_output=True)
     if done.returncode:
         sys.exit(f"bench: R failed: {done.stderr[-500:]}")
     off, under, alarms, power = map(float, done.stdout.split())
@@ -170,11 +170,12 @@ def run(stack, code, cache=None):
              "status = subprocess.run(sys.argv[1:]).returncode; "
              "print(time.monotonic() - begun, "
              "resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**20); sys.exit(status)")
-    kept = [f"R_USER_CACHE_DIR={cache}"] if cache else []
+    kept = {"R_USER_CACHE_DIR": cache} if cache else {}
     # As `make` starts it.
     cells = re.search(r"R_NSIZE=\w+", (families.REPO / "Makefile").read_text())[0]
-    command = ["env", f"R_LIBS={stack}/R", cells, *kept, program, "--vanilla", "-e", code]
-    done = subprocess.run([sys.executable, "-c", watch, *command], text=True, capture_output=True)
+    command = ["env", cells, program, "--vanilla", "-e", code]
+    done = subprocess.run([sys.executable, "-c", watch, *command], text=True, capture_output=True,
+                          env={**r.variables(stack), **kept})
     if done.returncode:
         sys.exit(f"bench: R failed: {done.stderr[-500:]}")
     return map(float, done.stdout.split()[-2:])

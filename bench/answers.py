@@ -6,7 +6,6 @@ simulated studies. The dataset is read without a cache.
 """
 
 import json
-import os
 import pathlib
 import re
 import resource
@@ -18,6 +17,7 @@ import time
 
 import yaml
 
+from reframe_tests.harness.machine import r
 from reframe_tests.harness.model import families
 
 FOLDER = families.REPO / "bench"
@@ -34,7 +34,7 @@ def figures(stack, part):
         done = subprocess.run(
             [program, "--vanilla", str(FOLDER / "answers.R"), part, str(families.REPO)],
             text=True, capture_output=True,
-            env={**os.environ, "R_LIBS": f"{stack}/R", "R_USER_CACHE_DIR": cache, name: value})
+            env={**r.variables(stack), "R_USER_CACHE_DIR": cache, name: value})
         wall, after = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode:
         sys.exit(f"bench: R failed: {done.stderr[-500:]}")

@@ -23,7 +23,7 @@ from xml.etree import ElementTree
 
 from bench import accidents as bench_accidents
 from bench.common import missed, say
-from reframe_tests.harness.machine import environment
+from reframe_tests.harness.machine import environment, r
 from reframe_tests.harness.model import families
 from tests.bad_input import READERS, Fault, fits, r_memory, ran, said_of, spoiled
 from tests.test_findings import place_of
@@ -62,7 +62,7 @@ def ended_in_python(wanted, stack):
              f"--junitxml={report}", *(f"{place_of(file, '::', name)[0]}::{name}"
                                        for file, name in wanted)],
             cwd=families.REPO, stdout=subprocess.DEVNULL, timeout=3600,
-            env={**os.environ, "COTEJO_STACK": str(stack), "R_LIBS": str(stack / "R")})
+            env={**r.variables(stack), "COTEJO_STACK": str(stack)})
         for case in ElementTree.parse(report).iter("testcase"):
             key = (case.get("classname").rpartition(".test_")[2],
                    case.get("name").partition("[")[0])
@@ -76,7 +76,7 @@ def ended_in_r(files, stack):
     done = subprocess.run(
         ["Rscript", "--vanilla", "-e", IN_R, f"^({'|'.join(sorted(files))})$"],
         cwd=families.REPO, text=True, capture_output=True, timeout=1800,
-        env={**os.environ, "R_LIBS": str(stack / "R")})
+        env=r.variables(stack))
     return {(one["file"].removeprefix("test-").removesuffix(".R"), one["test"]):
             one["failed"] + one["error"] for one in json.loads(done.stdout.splitlines()[-1])}
 

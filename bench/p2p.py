@@ -8,7 +8,6 @@ of them; `make bench` runs all.
 import argparse
 import bisect
 import csv
-import os
 import pathlib
 import random
 import statistics
@@ -19,6 +18,7 @@ import tempfile
 from bench.common import launch_on_hosts, make, say
 from bench.netpipe import netpipe
 from bench.pair_launching import hosts_of, launch, times
+from reframe_tests.harness.machine import r
 from reframe_tests.harness.model import families
 from tests.launching import rows_of
 
@@ -159,7 +159,7 @@ def overheads(stack, root, blocks=7):
     """os + or by overlap against EEL, with nothing allowed for."""
     make(stack, root, "study", "TAG=logp-bench", f"LAUNCHES={blocks}")
     done = subprocess.run(["Rscript", "--vanilla", "-e", SHARES % root], text=True,
-                          capture_output=True, env={**os.environ, "R_LIBS": str(stack / "R")})
+                          capture_output=True, env=r.variables(stack))
     if done.returncode:
         sys.exit(f"bench: the parameters of LogP cannot be read: {done.stderr[-300:]}")
     for mpi, transport, sizes, by_call, by_overlap, sums in csv.reader(done.stdout.splitlines()):

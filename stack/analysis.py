@@ -7,7 +7,6 @@ leaves the library unchanged and no lock. This file uses only the standard libra
 
 import argparse
 import hashlib
-import os
 import pathlib
 import re
 import shutil
@@ -16,7 +15,7 @@ import sys
 
 REPO = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPO))
-from reframe_tests.harness.machine import removal  # noqa: E402
+from reframe_tests.harness.machine import r, removal  # noqa: E402
 
 SOURCES = REPO / "analysis"
 LACKING = ('wanted <- commandArgs(TRUE); for (p in wanted) '
@@ -39,14 +38,14 @@ def lacking(library):
     listed = re.search(r"^Imports:((?:.*\n(?=\s))*.*)", text, re.MULTILINE)[1]
     wanted = [re.sub(r"\(.*", "", item).strip() for item in listed.split(",")]
     done = subprocess.run(["Rscript", "--vanilla", "-e", LACKING, *wanted], text=True,
-                          capture_output=True, env={**os.environ, "R_LIBS": str(library)})
+                          capture_output=True, env=r.variables(library.parent))
     if done.returncode:
         return f"Rscript does not run: {' '.join(done.stderr.split())[:300]}"
     missing = done.stdout.split()
     return "" if not missing else (
         f"R lacks {', '.join(missing)} (Debian: "
-        f"{' '.join(f'r-cran-{name.lower()}' for name in missing)}); install them, or run "
-        "`make stack`")
+        f"{' '.join(f'r-cran-{name.lower()}' for name in missing)}); install them "
+        f"for all users or into {library}, or run `make stack`")
 
 
 def install(stack):
@@ -64,8 +63,9 @@ def install(stack):
     log = stack / "R-install.log"
     with open(log, "w") as out:
         done = subprocess.run(
-            ["R", "CMD", "INSTALL", "--no-docs", "--no-test-load", f"--library={place}",
-             str(SOURCES)], stdout=out, stderr=subprocess.STDOUT)
+            ["R", "CMD", "INSTALL", "--use-vanilla", "--no-docs", "--no-test-load",
+             f"--library={place}", str(SOURCES)], stdout=out, stderr=subprocess.STDOUT,
+            env=r.variables(stack))
     if done.returncode:
         sys.stderr.write("\n".join(log.read_text().splitlines()[-15:]) + "\n")
         raise RuntimeError(f"R CMD INSTALL failed; see {log} "

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from reframe_tests.harness.commands import packed_sessions
-from reframe_tests.harness.machine import disk
+from reframe_tests.harness.machine import disk, r
 from reframe_tests.harness.model import declarations, families, sites
 from stack import variables
 
@@ -94,7 +94,7 @@ def r_process():
     return subprocess.Popen(
         ["Rscript", "--vanilla", str(REPO / "tests/read_input.R")], text=True, bufsize=1,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        env={**os.environ, "R_LIBS": str(families.stack_prefix() / "R")})
+        env=r.variables(families.stack_prefix()))
 
 
 def processor_s(pid):

@@ -6,7 +6,8 @@ set -u
 cd "$(dirname "$0")/.."
 STACK=${STACK:-$PWD/.stack}
 export COTEJO_STACK=$STACK
-export R_LIBS=$STACK/R${R_LIBS:+:$R_LIBS}
+export R_LIBS=$STACK/R R_LIBS_USER=NULL
+unset R_LIBS_SITE R_DEFAULT_PACKAGES
 # With Spack, the tools of the tests are beside its stack.
 export PATH=${TOOLS:-$STACK/tools/bin}:$PATH
 # Tests neither wait for a study of this machine nor hold one up.

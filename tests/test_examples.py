@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from reframe_tests.harness.commands import new_experiment
+from reframe_tests.harness.machine import r
 from reframe_tests.harness.model import experiment_table, families
 from tests.launching import BRIEF, FAMILIES, STACK, interposer, launch, said
 
@@ -30,7 +31,7 @@ def in_r(code, **variables):
     """The output of R code that uses the package of the stack."""
     return subprocess.run(["Rscript", "--vanilla", "-e", code], text=True, capture_output=True,
                           cwd=families.REPO, timeout=300,
-                          env={**os.environ, "R_LIBS": str(STACK / "R"), **variables})
+                          env={**r.variables(STACK), **variables})
 
 
 def compile_with(build, sources, folder):

@@ -2,13 +2,13 @@
 """Figures of real, emulated and simulated machines follow the rules of figures."""
 
 import hashlib
-import os
 import re
 import shutil
 import subprocess
 
 import pytest
 
+from reframe_tests.harness.machine import r
 from reframe_tests.harness.model import families
 from tests import figures
 
@@ -39,7 +39,7 @@ def drawn(tmp_path_factory):
         ["Rscript", "--vanilla", "-e",
          f'cotejo::draw_all("results", "figures", published = "{PUBLISHED}")'],
         cwd=top, text=True, capture_output=True,
-        env={**os.environ, "R_LIBS": f"{STACK}/R", "R_USER_CACHE_DIR": str(top / "cache")})
+        env={**r.variables(STACK), "R_USER_CACHE_DIR": str(top / "cache")})
     assert done.returncode == 0, done.stderr
     return top / "figures"
 

@@ -13,6 +13,7 @@ from reframe_tests.harness.model import families
 from stack import variables
 
 REPO = families.REPO
+STACK = families.stack_prefix()
 CLEAN = {k: v for k, v in os.environ.items()
          if not k.startswith(("MAKE", "MFLAGS", "COTEJO_")) and k not in variables.FOLDERS}
 
@@ -162,6 +163,26 @@ def test_variables_of_other_installations_reach_no_recipe(checkout, name):
         file.write(f'\nshow:\n\t@printf "<%s>\\n" "$${name}"\n')
     done = make("show", cwd=folder, **{name: "/of/others"})
     assert done.stdout.splitlines()[0] == "<>", done.stderr
+
+
+def test_r_finds_no_library_of_its_user(tmp_path):
+    """A package in such a library was used in place of the one that cotejo was tested with."""
+    for package in ("cotejo", "jsonlite"):
+        (tmp_path / package).mkdir()
+        (tmp_path / package / "DESCRIPTION").write_text(f"Package: {package}\nVersion: 0.0\n")
+    given = {"R_LIBS": str(tmp_path), "R_LIBS_USER": str(tmp_path), "R_LIBS_SITE": str(tmp_path),
+             "R_DEFAULT_PACKAGES": "none"}
+    code = 'cat(.libPaths(), "methods" %in% loadedNamespaces(), sep = "\\n")'
+    by_make = make("--eval", f"shown: ; @$(RSCRIPT) -e '{code}'", "shown", "SPACK=",
+                   f"STACK={STACK}", **given)
+    by_harness = subprocess.run(
+        ["python3", "-c", "from reframe_tests.harness.machine import r\n"
+         f"print(r.output_of({code!r}))"], text=True, capture_output=True, cwd=REPO,
+        env={**os.environ, **given, "COTEJO_STACK": str(STACK)})
+    for done in (by_make, by_harness):
+        said = done.stdout.split()
+        assert said[0] == f"{STACK}/R" and said[-1] == "TRUE", done.stderr
+        assert str(tmp_path) not in said and len(said) > 2
 
 
 def test_a_checkout_with_line_ends_of_windows_has_scripts_that_run(tmp_path):

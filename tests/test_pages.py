@@ -2,7 +2,6 @@
 """Pages in a browser: what a reader sees first, on a desk and on a phone, in light and dark."""
 
 import hashlib
-import os
 import re
 import resource
 import shutil
@@ -11,6 +10,7 @@ import time
 
 import pytest
 
+from reframe_tests.harness.machine import r
 from reframe_tests.harness.model import families
 from tests import browser
 
@@ -77,7 +77,7 @@ def written(tmp_path_factory):
         done = subprocess.run(
             ["Rscript", "--vanilla", "-e", f'p <- "{REPO}/data/published"; cotejo::{code}'],
             cwd=top, text=True, capture_output=True,
-            env={**os.environ, "R_LIBS": f"{STACK}/R", "R_USER_CACHE_DIR": str(top / "cache")})
+            env={**r.variables(STACK), "R_USER_CACHE_DIR": str(top / "cache")})
         assert done.returncode == 0, done.stderr
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         (top / f"report/{code.partition('(')[0]}.seconds").write_text(

@@ -18,13 +18,20 @@ def text(value):
     return f'"{escaped}"'
 
 
+def variables(stack):
+    """An environment in which R finds the packages of the stack and of the system alone."""
+    kept = {name: value for name, value in os.environ.items()
+            if name not in ("R_LIBS_SITE", "R_DEFAULT_PACKAGES")}
+    return {**kept, "R_LIBS": f"{stack}/R", "R_LIBS_USER": "NULL"}
+
+
 def command(code):
     """Words of a process that runs R code, and its environment. RuntimeError: there is no R."""
     stack = model.stack_prefix()
     program = shutil.which("Rscript", path=f"{stack}/tools/bin:{os.environ['PATH']}")
     if not program:
         raise RuntimeError("no Rscript on PATH; `make stack` installs it")
-    return [program, "--vanilla", "-e", code], {**os.environ, "R_LIBS": f"{stack}/R"}
+    return [program, "--vanilla", "-e", code], variables(stack)
 
 
 def output_of(code):
