@@ -120,7 +120,9 @@ def in_r(reader, path):
         answer.kill()
         r_process.cache_clear()
         raise Fault(f"R came to nothing over {path.read_bytes()[:300]!r}")
-    if said := json.loads(line):
+    if (said := json.loads(line)).startswith("a warning of R: "):
+        raise Fault(f"{said} over {path.read_bytes()[:300]!r}")
+    if said:
         raise ValueError(said)
 
 

@@ -47,11 +47,13 @@ input <- file("stdin", "r")
 while (length(line <- readLines(input, 1L))) {
   asked <- strsplit(line, " ", fixed = TRUE)[[1L]]
   said <- tryCatch(
-    suppressWarnings({
+    {
       readers[[asked[[1L]]]](asked[[2L]])
       ""
-    }),
-    error = conditionMessage
+    },
+    error = conditionMessage,
+    # A warning names no file.
+    warning = function(w) paste("a warning of R:", conditionMessage(w))
   )
   writeLines(jsonlite::toJSON(enc2utf8(said), auto_unbox = TRUE))
   flush(stdout())

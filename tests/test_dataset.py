@@ -345,7 +345,15 @@ def test_samples_are_held_against_the_schema_that_r_reads_them_by(
 @pytest.mark.parametrize(("change", "said"), [
     (lambda d: d["asked"].update(mpi="../x"), "asked.mpi: letters, digits and any of"),
     (lambda d: d["asked"].update(test="a\n"), "asked.test: letters, digits"),
-    (lambda d: d.update(wall_s=1e999), "wall_s: "), (lambda d: d.pop("reason"), "'reason'"),
+    (lambda d: d.update(wall_s=1e999), "wall_s: "),
+    (lambda d: d.update(wall_s=-1), "wall_s: -1 is"),
+    (lambda d: d["asked"].update(ranks=0), "asked.ranks: 0 is"),
+    (lambda d: d["asked"].update(ranks=1.5), "asked.ranks: 1.5 is"),
+    (lambda d: d["observed"]["ranks"][0].update(rank=-1), "observed.ranks.rank: -1 is"),
+    (lambda d: d["observed"].update(nodes=[{"kernel": "", "cpu_model": "", "governor": "",
+                                            "memory_bytes": -1}]), "nodes.memory_bytes: -1 is"),
+    (lambda d: d["observed"].update(disturbed=[{"ranks": "x"}]), "disturbed.ranks: a list of"),
+    (lambda d: d.pop("reason"), "'reason'"),
     (lambda d: d["observed"]["ranks"][0].pop("cpus"), "observed.ranks: 'cpus' is a required"),
     (lambda d: d["samples"]["columns"][0].update(role="king"), "samples.columns.role: "),
     (lambda d: d["samples"].update(quantities={"pingpong": "odd"}), "samples.quantities"),
@@ -365,9 +373,19 @@ def test_descriptions_are_held_against_the_schema_that_r_reads_them_by(
     assert said in instead["reason"]
 
 
+def test_an_object_with_a_member_twice_is_left_out(measured, tmp_path):
+    """Readers took one or the other."""
+    path = measured / "local/20260101T000000Z/cell.001.json"
+    path.write_text(path.read_text().replace('"wall_s"', '"wall_s": 1, "wall_s"', 1))
+    (wrong,) = dataset.pack(measured, tmp_path / "out", 20)
+    assert wrong == f"{path}: not JSON (twice the member 'wall_s')"
+    with pytest.raises(ValueError, match=rf"{path}: twice the member 'wall_s'; move the file"):
+        disk.read_json(path)
+
+
 @pytest.mark.parametrize("name", [
-    "`bytes`+{system('id>pwned');0}", "a<b", "key", "mpi", "bytes", "`", "a b", "", "x" * 65,
-    "setting_x", "1x", "ä", "a\n", "x,y", 7])
+    "`bytes`+{system('id>pwned');0}", "a<b", "T", "if", "NA_real_", "key", "mpi", "bytes", "`",
+    "a b", "", "x" * 65, "setting_x", "1x", "ä", "a\n", "x,y", 7])
 def test_names_of_columns_are_names_and_none_of_our_own(measured, tmp_path, capsys, name):
     folder = measured / "local/20260101T000000Z"
     record = disk.read_json(folder / "cell.001.json")

@@ -51,9 +51,16 @@ check_columns <- function(columns, file) {
 #' parse is refused with the line where the text ends or breaks.
 #' @noRd
 parse_json_file <- function(file, type = "object") {
-  # readChar() opens the file before it looks at the size.
+  # readBin() opens the file before it looks at the size.
   size <- check_plain(file, MOST_JSON)
-  text <- readChar(file, size, useBytes = TRUE)
+  bytes <- readBin(file, "raw", size)
+  if (any(bytes == 0)) {
+    bad_data(
+      file, NA, "not JSON: a byte of 0",
+      "restore the file, or delete it and measure the launch again"
+    )
+  }
+  text <- rawToChar(bytes)
   Encoding(text) <- "UTF-8"
   check_text(text, file)
   parsed <- tryCatch(
@@ -69,6 +76,7 @@ parse_json_file <- function(file, type = "object") {
   if (!has_type(parsed, type)) {
     bad_data(file, 1L, paste("not one JSON", type), "write it as docs/data.md says")
   }
+  check_unique(parsed, file)
   parsed
 }
 

@@ -97,8 +97,8 @@ quoted <- function(text) {
 }
 
 # Columns of our own tables, which no column of samples may be called: those of launches, of
-# summaries and comparisons, and what expressions about tables of samples name. The harness reads
-# the same file.
+# summaries and comparisons, and what expressions about tables of samples name; and the reserved
+# words of R. The harness reads the same file.
 reserved <- function() {
   keep_once("reserved", function() {
     readLines(system.file("reserved.txt", package = "cotejo", mustWork = TRUE))

@@ -246,7 +246,7 @@ column_patterns <- function(columns) {
 plausible <- function(samples, columns, patterns) {
   further <- stats::setNames(bare_role(columns$role), columns$name)[-(1:6)]
   of_role <- function(role) names(further)[further == role]
-  nrow(samples) > 0L && all(
+  nrow(samples) > 0L && all(vapply(samples, is_text, NA)) && all(
     grepl(patterns[["operation"]], unique(samples$operation), perl = TRUE),
     is_whole(samples$bytes), is_whole(samples$repetition), is_whole(samples$calls, least = 1),
     is_real(samples$time_s, 0, LONGEST_S), is_whole(samples$valid, most = 1),
@@ -258,6 +258,9 @@ plausible <- function(samples, columns, patterns) {
     }, NA)
   )
 }
+
+# Patterns warn of what is not, and name no file.
+is_text <- function(x) !is.character(x) || all(validUTF8(unique(x)))
 
 is_real <- function(x, least = -Inf, most = Inf) {
   is.numeric(x) && all(is.finite(x)) && min(x) >= least && max(x) <= most
@@ -278,6 +281,8 @@ sample_lines <- function(file, text) {
 #' @noRd
 blame_line <- function(file, text, patterns, rows) {
   lines <- sample_lines(file, text)[-(1:2)]
+  foreign <- which(!validUTF8(lines))
+  if (length(foreign)) bad_data(file, foreign[[1L]] + 2L, "not UTF-8", REMEASURE)
   fields <- strsplit(sprintf("%s,", lines), ",", fixed = TRUE)
   first <- length(lines) + 1L
   fault <- NULL

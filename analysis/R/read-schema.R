@@ -16,7 +16,8 @@ SAMPLE_COLUMNS <- c("operation", "bytes", "repetition", "calls", "time_s", "vali
 
 # Names of the types of JSON Schema here and in messages.
 JSON_TYPES <- c(
-  string = "text", number = "number", boolean = "flag", array = "list", object = "object"
+  string = "text", number = "number", integer = "whole number", boolean = "flag", array = "list",
+  object = "object"
 )
 
 #' A definition of the JSON Schema of a results folder, `results.schema.json`. The harness checks
@@ -51,6 +52,7 @@ has_type <- function(value, type) {
   switch(type,
     text = scalar && is.character(value),
     number = scalar && is.numeric(value) && is.finite(value),
+    `whole number` = has_type(value, "number") && value == trunc(value),
     flag = scalar && is.logical(value) && !is.na(value),
     list = is.list(value) && is.null(names(value)),
     object = is.list(value) && (length(value) == 0L || !is.null(names(value)))
@@ -64,10 +66,13 @@ has_type <- function(value, type) {
 #' @param is_there whether the member is in its object; it may be null.
 #' @noRd
 check_schema <- function(value, schema, file, path = character(), is_there = TRUE) {
-  if (length(schema[["$ref"]])) schema <- schema_of(basename(schema[["$ref"]]))
+  if (length(schema[["$ref"]])) {
+    check_schema(value, schema_of(basename(schema[["$ref"]])), file, path, is_there)
+  }
   check_type(value, schema[["type"]], file, path, is_there)
   if (length(schema[["enum"]])) check_known(value, schema[["enum"]], file, path)
   if (length(schema[["pattern"]])) check_pattern(value, schema, file, path)
+  if (is.numeric(value)) check_range(value, schema, file, path)
   if (!is.list(value)) {
     return(invisible())
   }
@@ -143,6 +148,42 @@ check_pattern <- function(value, schema, file, path) {
       sprintf("%s: %s", paste(path, collapse = "."), quoted(value)),
       paste("it must have", schema[["description"]])
     )
+  }
+}
+
+#' Refuse a number below the least or above the most that the schema allows.
+#' @noRd
+check_range <- function(value, schema, file, path) {
+  least <- schema[["minimum"]]
+  most <- schema[["maximum"]]
+  fault <- if (length(least) && value < least) {
+    paste("less than", text_of(least))
+  } else if (length(most) && value > most) {
+    paste("more than", text_of(most))
+  }
+  if (!is.null(fault)) {
+    bad_data(
+      file, line_of_member(file, path),
+      sprintf("%s: %s is %s", paste(path, collapse = "."), text_of(value), fault),
+      "write it as docs/data.md says, or measure the launch again"
+    )
+  }
+}
+
+#' Refuse an object in which a member is there twice: readers would take one or the other.
+#' @noRd
+check_unique <- function(value, file, path = character()) {
+  twice <- anyDuplicated(names(value))
+  if (twice) {
+    bad_data(
+      file, line_of_member(file, path),
+      paste("twice the member", quoted(paste(c(path, names(value)[[twice]]), collapse = "."))),
+      "write each member once, or measure the launch again"
+    )
+  }
+  for (at in seq_along(value)) {
+    # The path is only computed where it is used.
+    if (is.list(value[[at]])) check_unique(value[[at]], file, c(path, names(value)[at]))
   }
 }
 

@@ -205,7 +205,7 @@ test_that("no name of a column runs code, is one of our own, or stops another se
   evil <- sprintf("`bytes`+{file.create('%s');0}", proof)
   names <- c(
     evil, "a<b", "key", "mpi", "bytes", "`", "n", "median_s", "a b", "setting_x", "",
-    strrep("x", 99L), "x;y", "x)", "a.b", "\u00e4", "1x"
+    strrep("x", 99L), "T", "if", "NA_real_", "x;y", "x)", "a.b", "\u00e4", "1x"
   )
   for (name in names) {
     broken <- left_out(beside_a_hostile_one(function(folder) with_column(folder, name)))

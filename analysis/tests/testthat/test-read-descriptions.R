@@ -83,7 +83,7 @@ test_that("missing members and other types are refused at their line", {
   spoil(function(d) {
     d$asked$launch <- "one"
     d
-  }, "member asked.launch is of another type (number expected)", "launch")
+  }, "member asked.launch is of another type (whole number expected)", "launch")
   # `size` of observed, not what else is called so.
   spoil(function(d) {
     d$observed$size <- list(2L)
@@ -99,6 +99,64 @@ test_that("missing members and other types are refused at their line", {
   }, "member samples.columns.unit is missing", "columns")
   spoil(function(d) replace(d, "samples", list(NULL)), "member samples is missing", "samples")
   spoil(function(d) replace(d, "observed", list(NULL)), "member observed is missing", "observed")
+})
+
+test_that("numbers out of range are refused at their line", {
+  within <- function(path, value) {
+    function(d) {
+      d[[path]] <- value
+      d
+    }
+  }
+  spoil(within("wall_s", -1), "wall_s: -1 is less than 0; write it as docs/data.md", "wall_s")
+  spoil(within(c("asked", "ranks"), -2L), "asked.ranks: -2 is less than 1", "ranks")
+  spoil(within(c("asked", "ranks"), 0L), "asked.ranks: 0 is less than 1", "ranks")
+  spoil(within(c("asked", "ranks"), 1.5), "another type (whole number expected)", "ranks")
+  spoil(within(c("asked", "ranks"), 1e300), "is more than 2147483647", "ranks")
+  spoil(within(c("observed", "size"), 0L), "observed.size: 0 is less than 1", "size")
+  spoil(
+    within(c("observed", "node", "memory_bytes"), -1), "node.memory_bytes: -1 is less than 0",
+    "memory_bytes"
+  )
+})
+
+test_that("what is read as a number is one, so that no warning is without its file", {
+  expect_no_warning({
+    spoil(function(d) {
+      d$observed$disturbed <- list(list(ranks = "0-x", migrations = 1L))
+      d
+    }, "observed.disturbed.ranks: \"0-x\"; it must have a list of numbers", "ranks", nth = 3L)
+    spoil(function(d) {
+      d$observed$machine <- list(steal_s = "much")
+      d
+    }, "observed.machine.steal_s is of another type", "steal_s")
+    spoil(function(d) {
+      d$observed$nodes <- list(c(d$observed$node, hosts = list("a")))
+      d$observed$nodes[[1L]]$load_1min <- "1 %"
+      d
+    }, "observed.nodes.load_1min is of another type", "load_1min", nth = 2L)
+    spoil(function(d) {
+      d$observed$nodes <- list(list(kernel = "6.1", cpu_model = "A CPU"))
+      d
+    }, "member observed.nodes.governor is missing", "nodes")
+    spoil(function(d) {
+      d$asked$settings <- list(eager_limit = "64k")
+      d
+    }, "asked.settings.eager_limit: \"64k\"; it must have a number of bytes", "eager_limit")
+  })
+})
+
+test_that("an object with a member twice is refused", {
+  for (member in c("wall_s", "max-bytes", "governor")) {
+    launch <- one_launch()
+    edit_lines(launch$json, function(lines) {
+      sub(sprintf("(\"%s\":)", member), "\\1 1, \\1", lines)
+    })
+    error <- expect_error(read_results(launch$folder), class = "cotejo_bad_data")
+    expect_match(
+      conditionMessage(error), sprintf("twice the member \".*%s\"; write each", member)
+    )
+  }
 })
 
 test_that("a file that is not one JSON object is refused at the line where it breaks", {
@@ -150,6 +208,20 @@ test_that("one launch read twice is used once", {
   expect_identical(nrow(results$launches), 1L)
   expect_identical(nrow(results$samples), 6L)
   expect_match(results$broken$what, "is there twice; keep one copy", fixed = TRUE)
+})
+
+test_that("bytes that are no text are refused at their line, without a warning", {
+  expect_no_warning({
+    launch <- one_launch()
+    bytes <- readBin(launch$csv, "raw", file.size(launch$csv))
+    bytes[grepRaw("pingpong,", bytes)] <- as.raw(0xff)
+    writeBin(bytes, launch$csv)
+    expect_refused(read_results(launch$folder), launch$csv, 3L, "not UTF-8")
+    launch <- one_launch()
+    writeBin(c(charToRaw("{}"), as.raw(0)), launch$json)
+    error <- expect_error(read_results(launch$folder), class = "cotejo_bad_data")
+    expect_match(conditionMessage(error), "not JSON: a byte of 0", fixed = TRUE)
+  })
 })
 
 test_that("a missing and an empty folder are refused in one line", {

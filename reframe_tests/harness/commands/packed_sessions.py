@@ -14,7 +14,7 @@ import tarfile
 
 from ..model import declarations
 from ..model.families import REPO
-from ..model.plain import MOST_JSON, MOST_SAMPLES, FileError, read_plain, shown
+from ..model.plain import MOST_JSON, MOST_SAMPLES, FileError, parse_json, read_plain, shown
 
 PRESET = 9
 #: What is put in the place of what, in this order.
@@ -113,7 +113,7 @@ def rounded(lines, columns):
 def parsed(path, data, kind=dict):
     """What a file of JSON holds: an object, or a list."""
     try:
-        found = json.loads(data)
+        found = parse_json(data)
     except (ValueError, RecursionError) as err:
         raise FileError(f"{path}: not JSON ({str(err)[:80]})") from err
     if not isinstance(found, kind):

@@ -19,11 +19,14 @@ def copy_whole(source, path):
 
 def read_json(path):
     """Reads one JSON; ValueError says which file is broken and what to do."""
+    data = plain.read_plain(path, plain.MOST_JSON)
     try:
-        return json.loads(plain.read_plain(path, plain.MOST_JSON).decode())
+        return plain.parse_json(data.decode())
     except json.JSONDecodeError as err:
         raise ValueError(f"{path}:{err.lineno}: not JSON ({err.msg}); "
                          "move the file away to measure again") from err
     except (UnicodeDecodeError, RecursionError) as err:
         raise ValueError(f"{path}: not JSON ({type(err).__name__}); "
                          "move the file away to measure again") from err
+    except ValueError as err:
+        raise ValueError(f"{path}: {err}; move the file away to measure again") from err

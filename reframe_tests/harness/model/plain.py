@@ -4,11 +4,28 @@
 Uses the standard library alone, since it serves before anything is installed.
 """
 
+import json
 import os
 import stat
 
 #: Bytes of a file of samples, or of the unpacked archive of a session; and of a file of JSON.
 MOST_SAMPLES, MOST_JSON = 1 << 28, 1 << 24
+
+
+def _unique(pairs):
+    """An object of JSON; ValueError where it has a member twice, of which readers would take one
+    or the other."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"twice the member {twice[:60]!a}")
+    return found
+
+
+def parse_json(text):
+    """What JSON holds; ValueError where it is none, or an object has a member twice."""
+    return json.loads(text, object_pairs_hook=_unique)
 
 
 class FileError(ValueError):
