@@ -138,6 +138,40 @@ def test_a_declaration_that_is_wrong_names_its_key(data, said):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(("value", "said"), [
+    ("true", "command: true is not a command line on one line; write it in quotes"),
+    ("~", "command: null is not a command line"), ("1e6", "command: 1000000.0 is not a command"),
+    ("[a]", "command: ['a'] is not a command line on one line")])
+def test_a_command_that_yaml_takes_for_no_text_is_said_with_its_cure(value, said, tmp_path):
+    """It was "True is not a command line"."""
+    path = tmp_path / "x.yaml"
+    path.write_text(f"command: {value}\n")
+    with pytest.raises(declarations.DeclarationError) as caught:
+        any_program.load(path)
+    assert said in str(caught.value) and ("quotes" in str(caught.value)) == (value != "[a]")
+
+
+@pytest.mark.parametrize("command", ["1e6", "true", "y", "3"])
+def test_a_program_of_the_command_line_is_text_whatever_it_looks_like(
+        command, tmp_path, monkeypatch):
+    monkeypatch.setenv("COTEJO_STACK", str(tmp_path))
+    assert any_program.load(any_program.given(command, ranks=2)).command == command
+
+
+@pytest.mark.parametrize("command", ["y", "./no-such"])
+def test_a_program_that_is_nowhere_is_said_before_cells_are_listed(
+        command, tmp_path, monkeypatch):
+    """It was: no test can run, since placement 'far' is 'near' on this machine."""
+    (tmp_path / "x.yaml").write_text(f"command: {command}\n")
+    monkeypatch.setenv("COTEJO_PROGRAM", str(tmp_path / "x.yaml"))
+    any_program.chosen.cache_clear()
+    try:
+        with pytest.raises(RuntimeError, match=f"no program '{command}' on the PATH of "):
+            any_program.build()
+    finally:
+        any_program.chosen.cache_clear()
+
+
 @pytest.mark.parametrize("path", sorted(any_program.FOLDER.glob("*.yaml")), ids=lambda p: p.stem)
 def test_programs_of_the_repository_are_sound(path):
     assert any_program.load(path).name == path.stem

@@ -66,7 +66,7 @@ def test_a_site_needs_two_files_only(site):
     ("placements.yaml", "far: {policy: spread}", "no placement `near`"),
     ("placements.yaml", "near: {hosts: 1, cpus: two}", "near: cpus: 'two' is not `own`"),
     ("placements.yaml", "near: {hosts: 1, cpus: [0]}", "near: has no room for 2 ranks"),
-    ("placements.yaml", "# nothing", "None is not placements by name"),
+    ("placements.yaml", "# nothing", "null is not placements by name"),
     ("scale.yaml", "launches: {fast: 3}", "launches: unknown key 'fast'"),
     ("scale.yaml", "launches: {quick: many}", "launches: quick: 'many'"),
     ("scale.yaml", "launches: 3", "launches: 3 is not a number for each scale"),

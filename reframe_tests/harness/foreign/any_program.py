@@ -63,6 +63,14 @@ def load(path):
 PLACES = ("mpi", "family", "stack", "out", "ranks", "threads", "repo")
 
 
+class Quoted(yaml.SafeDumper):
+    """Writes texts in quotes: they stay texts, whatever they look like."""
+
+
+Quoted.add_representer(str, lambda dumper, text: dumper.represent_scalar(
+    "tag:yaml.org,2002:str", text, style='"'))
+
+
 def given(name, metric="", **more):
     """The file that declares a program of the command line: that of `programs/`, or one that is
     written into the stack. `more`: unit, better, check, build, ranks, threads, where given."""
@@ -89,7 +97,7 @@ def given(name, metric="", **more):
     path = families.stack_prefix() / "programs" / f"{word.strip('_-') or 'program'}-{mark}.yaml"
     program.made(path.stem, data, "PROGRAM")
     path.parent.mkdir(parents=True, exist_ok=True)
-    removal.write_whole(path, yaml.safe_dump(data, sort_keys=False))
+    removal.write_whole(path, yaml.dump(data, Dumper=Quoted, sort_keys=False))
     load(path)
     return path
 
@@ -139,7 +147,8 @@ def cannot_run(one, family):
     words = one.words(**places(one, family))
     path = found(words, family)
     if not path:
-        return f"{words[0]} is not there for {family.title}"
+        return (f"there is no program {words[0]!r} on the PATH of {family.title}; give its path, "
+                "or install it")
     if linked_statically(path):
         return (f"{path} is linked statically: nothing of its launch could be observed; link it "
                 "dynamically")
@@ -147,11 +156,12 @@ def cannot_run(one, family):
 
 
 def build():
-    """Builds the chosen program in each MPI; RuntimeError has the build's last words."""
+    """Builds the chosen program in each MPI; RuntimeError has the build's last words, or says why
+    no MPI can run it."""
     one = chosen()
     present = [f for f in families.of_site(sites.site_folder()).values()
-               if f.installed(families.stack_prefix())] if one and one.build else []
-    for family in present:
+               if f.installed(families.stack_prefix())] if one else []
+    for family in present if one and one.build else []:
         where = places(one, family)
         where["out"].mkdir(parents=True, exist_ok=True)
         words = one.build_words(**where)
@@ -166,6 +176,9 @@ def build():
             said = (done.stderr or done.stdout).strip().splitlines()[-3:]
             raise RuntimeError(f"BUILD for {family.title} ended with status {done.returncode}: "
                                f"{' '.join(said)[:400]}")
+    reasons = [cannot_run(one, family) for family in present]
+    if present and all(reasons):
+        raise RuntimeError(f"PROGRAM: {reasons[0]}")
 
 
 def digest():

@@ -104,8 +104,14 @@ def _lines(error, data):
         return [f"{where}unknown key {key!r}; {names.there_are(key, known)}"
                 for key in value if key not in known]
     wanted = error.schema.get("description")
-    shown = repr(value) if len(repr(value)) < 80 else f"{repr(value)[:77]}..."
-    return [f"{where}{shown} is not {wanted}" if wanted else f"{where}{error.message}"]
+    if not wanted:
+        return [f"{where}{error.message}"]
+    shown = json.dumps(value) if value is None or isinstance(value, bool) else repr(value)
+    shown = shown if len(shown) < 80 else f"{shown[:77]}..."
+    # A text that YAML takes for a number or a truth value.
+    taken = (error.validator == "type" and error.validator_value == "string"
+             and not isinstance(value, dict | list))
+    return [f"{where}{shown} is not {wanted}{'; write it in quotes' if taken else ''}"]
 
 
 def merged(below, above):
