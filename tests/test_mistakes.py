@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from reframe_tests.harness.launch import sessions
 from reframe_tests.harness.model import families
 from stack import variables
 from tests.fake_mpi import REFRAME, SITE, Fake
@@ -159,6 +160,8 @@ def answers(tmp_path_factory):
 def test_a_mistake_is_one_line_and_a_status(answers, mistake):
     status, output = answers[mistake]
     assert status != 0, output[-1500:]
+    # A study asks the status, not the words.
+    assert (status == sessions.NONE_SELECTED) == ("is selected by" in MISTAKES[mistake][3])
     lines = [line for line in output.splitlines() if re.search(MISTAKES[mistake][3], line)]
     assert len(lines) == 1, output[-1500:]
     assert "Traceback" not in output

@@ -2,6 +2,7 @@
 """Sessions: each has a name of its own, and is gone on with only by what it was begun with."""
 
 import os
+import shutil
 
 import pytest
 
@@ -110,6 +111,37 @@ def test_git_that_tells_nothing_proves_nothing_clean(monkeypatch, tmp_path):
         launches.provenance.cache_clear()
     assert (found["commit"], found["dirty"]) == ("unknown", True)
     assert len(found["measuring_sha256"]) == 64
+
+
+@pytest.mark.parametrize("text", [None, "", "\n"])
+def test_a_job_script_that_lists_no_variables_is_said(text, tmp_path):
+    """It was "No such file or directory", or all variables counted as not exported."""
+    if text is not None:
+        (tmp_path / recording.EXPORTED).write_text(text)
+    with pytest.raises(recording.UnrecordedError, match="exported.txt: the job script has listed "
+                       "no variables.*bash.* not recorded"):
+        recording.exported(tmp_path)
+    (tmp_path / recording.EXPORTED).write_text("HOME\nPATH\n")
+    assert recording.exported(tmp_path) == {"HOME", "PATH"}
+
+
+@pytest.mark.parametrize("text", ["KINDS = ()\n", ""])
+def test_tools_of_virtual_hosts_measure_only_where_a_site_has_such_hosts(
+        text, tmp_path, monkeypatch):
+    """They counted for each site with a kind of machines of its own."""
+    shutil.copytree(families.REPO / "site_configs/local", tmp_path / "own")
+    path = tmp_path / "own/reframe.py"
+    path.write_text(path.read_text().replace('"name": "local"', '"name": "own"'))
+    (tmp_path / "own/backend.py").write_text(text)
+    monkeypatch.setenv("COTEJO_SITES", str(tmp_path))
+    names = [str(path) for path in measuring.measuring_files("own")]
+    assert str(tmp_path / "own/backend.py") in names
+    assert not [name for name in names if "virtual-ethernet" in name]
+    monkeypatch.delenv("COTEJO_SITES")
+    assert any(path.name == "agent" for path in measuring.measuring_files("virtual-ethernet"))
+    sites_of_old = families.REPO / "archaeology/site_configs"
+    monkeypatch.setenv("COTEJO_SITES", str(sites_of_old))
+    assert sum(path.name == "agent" for path in measuring.measuring_files("uml-llc")) == 2
 
 
 def test_the_hash_is_of_all_that_measures_and_of_nothing_else():

@@ -191,3 +191,10 @@ def test_an_exhibit_takes_as_many_launches_as_the_scale_of_its_tests(results, mo
     monkeypatch.setenv("RFM_CONFIG_FILES", str(families.REPO / "reframe_tests/config.py"))
     *_, blocks = plans.list_cells("stival-fig-4.24", "exchange_full.*shm")
     assert blocks == 30
+
+
+@pytest.mark.beside
+def test_a_name_that_no_test_has_is_said_of_the_cells(results, monkeypatch):
+    monkeypatch.setenv("RFM_CONFIG_FILES", str(families.REPO / "reframe_tests/config.py"))
+    with pytest.raises(SystemExit, match="no cell of tag 'quick' has"):
+        plans.list_cells("quick", r"^fft_nothing\.")

@@ -15,7 +15,7 @@ from . import namespaces, placements, real, simulation
 from .backend import Backend, BackendBusyError, BackendError
 
 __all__ = ["KINDS", "Backend", "BackendBusyError", "BackendError", "of", "of_site", "rank_counts",
-           "splits"]
+           "splits", "tools"]
 
 #: The first whose key a partition's `extras` have; a real machine has none.
 KINDS = (simulation.Simulated, namespaces.Namespaces, real.Real)
@@ -30,9 +30,20 @@ def _kinds(folder):
     return (*own.get("KINDS", ()), *KINDS)
 
 
+def _kind(folder, extras):
+    return next(kind for kind in _kinds(folder) if kind.fits(extras))
+
+
+def tools(site=None):
+    """Folders of programs that launches on a site use, beside the site's own."""
+    folder = sites.site_folder(site)
+    return {place for partition in sites.system(folder)["partitions"]
+            for place in _kind(folder, partition.get("extras", {})).tools}
+
+
 def of(partition, extras, is_local, site=None):
     """The backend of a partition, by its `extras`; `is_local`: ReFrame runs beside its ranks."""
-    kind = next(kind for kind in _kinds(sites.site_folder(site)) if kind.fits(extras))
+    kind = _kind(sites.site_folder(site), extras)
     return kind(extras, placements.Nodes(partition, extras, is_local, site))
 
 

@@ -17,6 +17,8 @@ class Backend:
     `prefix`, `environment`, and when it has ended `describe`.
     """
 
+    #: Folders of programs that its launches use, beside the site's own.
+    tools = ()
     #: The key of a partition's `extras` that asks for this kind.
     key = ""
     #: Whether the launcher binds ranks to cores; else each host does.

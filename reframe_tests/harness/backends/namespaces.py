@@ -15,6 +15,7 @@ def across(ranks, behind):
 
 class Namespaces(Backend):
     key = "cluster"
+    tools = (virtual_hosts.SITE,)
     binds = False
     kind = virtual_hosts.HOSTS
 

@@ -7,7 +7,7 @@ import os
 import pathlib
 import re
 
-from ..backends import virtual_hosts
+from .. import backends
 from ..foreign import any_program
 from ..machine import allocation, disk
 from ..model import ROOTS, families, sites
@@ -21,7 +21,7 @@ def measuring_files(site=None):
     launch of this one uses."""
     folder = sites.site_folder(site)
     places = {*(root / name for root in ROOTS for name in ("src", "reframe_tests")), folder,
-              *([virtual_hosts.SITE] if (folder / "backend.py").exists() else [])}
+              *backends.tools(site)}
     return sorted(path for place in places for path in place.rglob("*")
                   if path.is_file() and "__pycache__" not in path.parts
                   and path.suffix != ".md" and path.name not in BESIDE)

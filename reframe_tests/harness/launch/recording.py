@@ -62,6 +62,15 @@ def asked(test):
         "time_limit_s": test.limit_s}
 
 
+def exported(stage):
+    """The names of the variables that the job script exports: PATH is always one of them."""
+    path = stage / EXPORTED
+    if not (found := set(path.read_text(errors="replace").split()) if path.exists() else set()):
+        raise UnrecordedError(f"{path}: the job script has listed no variables; it must run under "
+                              "bash, up to its end. The launch is not recorded")
+    return found
+
+
 def record(test):
     """Describes and publishes the launch of a test; returns its record."""
     stage = pathlib.Path(test.stagedir)
@@ -87,8 +96,7 @@ def record(test):
     except launches.LockedError as err:
         raise UnrecordedError(str(err)) from None
     if found["observed"]:
-        exported = set((stage / EXPORTED).read_text(errors="replace").split())
-        fingerprint.observe(found, test.family, families.stack_prefix(), exported)
+        fingerprint.observe(found, test.family, families.stack_prefix(), exported(stage))
     if found["observed"] and (reason := test.family.installation_problem(
             families.stack_prefix(), found["observed"]["mpi"])):
         found.update(status="marked", reason=reason)

@@ -17,7 +17,7 @@ from reframe.core.pipeline import RunOnlyRegressionTest
 from reframe.core.runtime import runtime
 
 from ..model import families, names, sites
-from . import scales
+from . import scales, sessions
 
 NONE = re.compile(r"Found 0 check\(s\)|Ran 0/0 test case\(s\)")
 COMMAND = re.compile(r"^  command: +(.+)$")
@@ -109,7 +109,8 @@ class Printer(logging.StreamHandler):
         if said := COMMAND.match(text):
             self.command = shlex.split(ast.literal_eval(said[1]))
         elif NONE.search(text):
-            sys.exit(f"cotejo: {why_none(self.command)}")
+            sys.stderr.write(f"cotejo: {why_none(self.command)}\n")
+            sys.exit(sessions.NONE_SELECTED)
 
 
 @register_log_handler("stream")

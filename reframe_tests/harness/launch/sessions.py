@@ -117,6 +117,10 @@ def measured(cell, number):
         session_folder() / f"{launch_name(cell, number)}.json").exists()
 
 
+#: Status of a ReFrame whose command line selects no test.
+NONE_SELECTED = 5
+
+
 def listing():
     """Whether this run only lists cells."""
     return bool(os.environ.get("COTEJO_CELLS"))

@@ -118,7 +118,7 @@ def list_cells(tag, like):
         listed = of_tag(tag, map(json.loads, file.read().splitlines()))
     noted = [words for words in listed if "file" in words]
     said = why_not_listed(done.stdout + done.stderr) if done.returncode and not listed else ""
-    if said and not (tests and "is selected by" in said):
+    if said and not (tests and done.returncode == sessions.NONE_SELECTED):
         sys.exit(f"study: ReFrame cannot list the tests: {said}")
     if not noted and not tests:
         if done.returncode:
