@@ -23,8 +23,8 @@ render_page <- function(template, values, out_file, plots = list(), ..., finish 
   values$figures <- names(plots)
   drawn <- list.files(figures, "[.]svg$", full.names = TRUE)
   embedded <- sum(file.size(drawn)) <= MOST_EMBEDDED
-  values$embed_plot <- function(name) {
-    embed_plot(labels[[name]], file.path(figures, paste0(name, ".svg")), embedded)
+  values$embed_plot <- function(name, top = NULL) {
+    embed_plot(labels[[name]], file.path(figures, paste0(name, ".svg")), embedded, top)
   }
   parts <- template_parts(readLines(template, encoding = "UTF-8"))
   body <- finish(render_parts(parts$body, list2env(values, parent = topenv())))
@@ -254,8 +254,12 @@ embed_svg <- function(file, alt, caption, name = NULL) {
   ))
 }
 
-embed_plot <- function(labels, svg, embedded = TRUE) {
-  name <- paste0("figures/", basename(svg))
+#' A figure with links to its files.
+#'
+#' @param top way from the page to the folder that has `figures`; `NULL`: it is the page's own.
+#' @noRd
+embed_plot <- function(labels, svg, embedded = TRUE, top = NULL) {
+  name <- paste(c(top, "figures", basename(svg)), collapse = "/")
   data <- sub("[.]svg$", ".csv", name)
   embed_svg(
     svg, paste(labels$title, labels$caption, sep = ". "),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The sections of a report, one for each question: the difference plot, the answer in words, the
-# warnings, the times, and the tables, for which a large report has pages of their own.
+# warnings, the times, and the tables. A large report has a page for each.
 
 # Rows of medians and comparisons whose tables fit the report itself.
 MOST_ROWS_INSIDE <- 3000L
@@ -59,7 +59,7 @@ EXPERIMENT_TITLES <- c(
   `waitpattern-up` = "clock check: known waits"
 )
 
-#' Whether the tables of a study are on pages of their own.
+#' Whether the questions of a study have pages of their own.
 #' @noRd
 has_pages <- function(study) nrow(study$medians) + nrow(study$comparison) > MOST_ROWS_INSIDE
 
@@ -69,38 +69,67 @@ question_pages <- function(study) {
   if (has_pages(study)) file.path("questions", paste0(questions_of(study)$slug, ".html"))
 }
 
-#' The sections of all questions, and the pages with their tables where there are any.
+#' What a report says of its questions: a section each, or a row each, with a link to the page that
+#' has the section, where the tables do not fit one page.
 #'
-#' @param figures names of the figures that were drawn; `embed_plot` shows one of them.
+#' @param figures names of the figures that were drawn; `embed_plot` shows one of them, on a page of
+#'   the folder that it is given.
 #' @param out_file the report.
 #' @noRd
 question_sections <- function(study, figures, embed_plot, out_file) {
   questions <- questions_of(study)
   pages <- question_pages(study)
-  lapply(seq_len(nrow(questions)), function(i) {
+  sections <- lapply(seq_len(nrow(questions)), function(i) {
     question <- questions[i]
     part <- part_of_study(study, question)
-    tables <- tables_of_question(part)
-    chart <- chart_of_question(part)
-    if (length(pages)) {
-      body <- html_text(htmltools::tagList(
-        htmltools::tags$p(htmltools::tags$a(
-          href = file.path("..", basename(out_file)), "Back to the report"
-        )), chart, tables
+    shown <- intersect(paste0(c("difference-", "latency-", "bandwidth-"), question$slug), figures)
+    if (!length(pages)) {
+      return(htmltools::div(
+        class = "found question", htmltools::tags$h3(question$title),
+        section_of_question(part, lapply(shown, embed_plot))
       ))
-      write_page(question$title, body, file.path(dirname(out_file), pages[[i]]))
-      tables <- htmltools::tags$p(htmltools::tags$a(
-        href = pages[[i]], if (length(chart)) {
-          "Chart with a baseline of your choice, all comparisons and medians"
-        } else {
-          "All comparisons and medians of this question"
-        }
-      ))
-    } else if (length(chart)) {
-      tables <- list(fold("Chart: choose a baseline, read values and intervals", chart), tables)
     }
-    section_of_question(part, question, figures, embed_plot, tables)
+    body <- html_text(htmltools::tagList(
+      htmltools::tags$p(htmltools::tags$a(
+        href = file.path("..", basename(out_file)), "Back to the report"
+      )),
+      htmltools::tags$p(CARD_WORDS), search_box("such as: 64 ranks"),
+      section_of_question(part, lapply(shown, embed_plot, ".."))
+    ))
+    write_page(question$title, body, file.path(dirname(out_file), pages[[i]]))
+    row_of_question(part, question, pages[[i]])
   })
+  list(
+    if (!length(pages)) htmltools::tags$p(CARD_WORDS), search_box("such as: bcast tcp"),
+    if (length(pages)) table_of_questions(rbindlist(sections)) else sections
+  )
+}
+
+#' A row for the table of questions.
+#' @noRd
+row_of_question <- function(part, question, page) {
+  tested <- part$comparison[!verdict %in% UNTESTED]
+  said <- three_sentences(part$comparison, winners_by_class(part$comparison), part$used)
+  data.table(
+    Question = question$title, page = page,
+    `Fastest library` = if (length(said)) said[[1L]] else "Nothing was compared.",
+    Transports = toString(sort(unique(as.character(title_of(part$medians$transport))))),
+    Settled = if (nrow(tested)) {
+      sprintf("%.0f %%", 100 * mean(tested$verdict %in% SETTLED))
+    } else {
+      ""
+    }, Tests = nrow(tested)
+  )
+}
+
+table_of_questions <- function(rows) {
+  html_table(
+    rows[, !"page"], paste(
+      "Each question has a page with its figures, answers, warnings, a chart with a baseline of",
+      "your choice, and all comparisons and medians. Tests: pairs of libraries at one size."
+    ), c("Settled", "Tests"),
+    list(Question = sprintf("<a href=\"%s\">%s</a>", rows$page, htmlEscape(rows$Question)))
+  )
 }
 
 #' The rows of a study that belong to a question.
@@ -130,20 +159,23 @@ cards_of_question <- function(study) {
   Filter(function(card) paste(card$place$test, card$place$operation) %in% here, study$cards)
 }
 
-section_of_question <- function(study, question, figures, embed_plot, tables) {
-  shown <- intersect(paste0(c("difference-", "latency-", "bandwidth-"), question$slug), figures)
-  first <- utils::head(shown, 1L)
+#' The section of a question: its first figure, answers, warnings, further figures, chart, tables.
+#'
+#' @param plots HTML of its figures.
+#' @noRd
+section_of_question <- function(study, plots) {
   answers <- lapply(cards_of_question(study), html_card, heading = htmltools::tags$h4)
   further <- utils::tail(answers, -MOST_ANSWERS)
-  htmltools::div(
-    class = "found question", htmltools::tags$h3(question$title),
-    lapply(first, embed_plot), utils::head(answers, MOST_ANSWERS),
+  chart <- chart_of_question(study)
+  list(
+    utils::head(plots, 1L), utils::head(answers, MOST_ANSWERS),
     if (length(further)) {
       fold(count_of(length(further), "further case", "further cases"), further)
     },
     warnings_of_question(study),
-    if (length(shown) > 1L) fold("Times and bandwidth", lapply(shown[-1L], embed_plot)),
-    tables
+    if (length(plots) > 1L) fold("Times and bandwidth", plots[-1L]),
+    if (length(chart)) fold("Chart: choose a baseline, read values and intervals", chart),
+    tables_of_question(study)
   )
 }
 

@@ -285,7 +285,7 @@ test_that("the report is one file that says what the study found and what it res
   expect_true(all(c("tinetti/p2p-mpi.html", "tinetti/p2p-mpi.csv", "coverage.md") %in% exhibits))
 })
 
-test_that("tables and charts of a large study are on a page of each question, not in the report", {
+test_that("a large study has a page of each question, and a table of them in the report", {
   folder <- write_study(
     fresh_folder(), MPIS, bytes = c(1, 1024), blocks = 6L, transports = c("shm", "tcp")
   )
@@ -296,11 +296,17 @@ test_that("tables and charts of a large study are on a page of each question, no
   with_replaced("MOST_ROWS_INSIDE", 1L, quietly(write_report(folder, large)))
   page <- file.path(dirname(large), "questions", "pingpong.html")
   tables <- "Ratio: time of the first divided by the time of the second"
+  card <- "6 launches of each, in this session"
   expect_match(read_page(small), tables, fixed = TRUE)
   expect_false(dir.exists(file.path(dirname(small), "questions")))
   expect_false(grepl(tables, read_page(large), fixed = TRUE))
   expect_match(read_page(large), "href=\"questions/pingpong.html\"", fixed = TRUE)
-  expect_match(read_page(page), tables, fixed = TRUE)
+  expect_match(read_page(small), card, fixed = TRUE)
+  expect_false(grepl(card, read_page(large), fixed = TRUE))
+  expect_match(text_of_report(large), "Open MPI is the fastest library in \\d of \\d tests")
+  for (text in c(tables, card, "src=\"data", "href=\"../figures/difference-pingpong.csv\"")) {
+    expect_match(read_page(page), text, fixed = TRUE)
+  }
   expect_match(read_page(page), "href=\"../report.html\"", fixed = TRUE)
   expect_match(read_page(page), "class=\"chart\"", fixed = TRUE)
 })
