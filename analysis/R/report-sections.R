@@ -72,7 +72,7 @@ question_pages <- function(study) {
 #' What a report says of its questions: a section each, or a row each, with a link to the page that
 #' has the section, where the tables do not fit one page.
 #'
-#' @param figures names of the figures that were drawn; `embed_plot` shows one of them, on a page of
+#' @param figures names of the figures that were drawn; `embed_plot` shows one, on a page of
 #'   the folder that it is given.
 #' @param out_file the report.
 #' @noRd
