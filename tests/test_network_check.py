@@ -103,7 +103,7 @@ def busy(seconds=60):
 
 @needs_hosts
 def test_a_busy_machine_is_waited_for(run_folder, monkeypatch):
-    found = clusters.up("gigabit", "busy", hosts=2, verified=False)
+    found = clusters.up("fast-ethernet", "busy", hosts=2, verified=False)
     blames, excuse = [], network_check.excuse
     with busy() as end:
         def noted(*words):
@@ -143,17 +143,17 @@ def test_one_core_that_computes_costs_no_cluster(run_folder):
 
 @needs_hosts
 def test_ten_times_the_latency_is_found(run_folder):
-    honest = clusters.up("gigabit", "honest", hosts=3, verified=False)
-    slow = clusters.up("gigabit", "impostor", hosts=3, verified=False, latency=100e-6)
+    honest = clusters.up("fast-ethernet", "honest", hosts=3, verified=False)
+    slow = clusters.up("fast-ethernet", "impostor", hosts=3, verified=False, latency=250e-6)
     with pytest.raises(clusters.ClusterError, match="should be: host1 to host2: TCP's shortest"):
         network_check.verify({**slow, "hosts": with_models(slow, honest)})
 
 
 @needs_hosts
 def test_a_slow_link_is_found_on_the_last_host(run_folder):
-    honest = clusters.up("gigabit", "honest", hosts=3, verified=False)
-    slow = clusters.up("gigabit", "impostor", hosts=3, verified=False,
-                       rates=[1e9, 1e9, 1e8])
+    honest = clusters.up("fast-ethernet", "honest", hosts=3, verified=False)
+    slow = clusters.up("fast-ethernet", "impostor", hosts=3, verified=False,
+                       rates=[100e6, 100e6, 10e6])
     with pytest.raises(clusters.ClusterError, match="should be: host1 to host3: TCP streams at"):
         network_check.verify({**slow, "hosts": with_models(slow, honest)})
 
