@@ -19,7 +19,7 @@ from tests.virtual_clusters import gone, needs_hosts, output
 
 @needs_hosts
 def test_hosts_have_everything_of_their_own(run_folder):
-    found = clusters.up("gigabit", "one", hosts=2)
+    found = clusters.up("fast-ethernet", "one", hosts=2)
     for host in ("host1", "host2"):
         assert output(found, host, "hostname").strip() == host
         assert output(found, host, "ls", "/dev/shm") == ""
@@ -36,7 +36,7 @@ def test_hosts_have_everything_of_their_own(run_folder):
 @needs_hosts
 def test_hosts_have_a_core_each_and_lend_it_when_told_so(run_folder, monkeypatch):
     here = sorted(os.sched_getaffinity(0))
-    found = clusters.up("gigabit", "lent", hosts=2)
+    found = clusters.up("fast-ethernet", "lent", hosts=2)
 
     def cores(host):
         return output(found, host, "grep Cpus_allowed_list /proc/self/status | cut -f2").strip()
@@ -57,7 +57,7 @@ def test_two_at_once_are_verified_and_leave_nothing(run_folder):
     fast, slow = (json.loads((run_folder / n / "verified.json").read_text()) for n in "ab")
     assert fast["rate"] > 3 * slow["rate"]
     with pytest.raises(clusters.ClusterError, match="is up already"):
-        clusters.up("gigabit", "a")
+        clusters.up("fast-ethernet", "a")
     for name, found in (("a", first), ("b", second)):
         assert clusters.down(name)
         assert all(gone(h["pid"]) for h in found["hosts"])
@@ -67,12 +67,12 @@ def test_two_at_once_are_verified_and_leave_nothing(run_folder):
 
 @needs_hosts
 def test_a_switch_that_is_killed_takes_its_hosts_with_it(run_folder):
-    found = clusters.up("gigabit", "crash", hosts=2)
+    found = clusters.up("fast-ethernet", "crash", hosts=2)
     left = virtual_hosts.on_host(found, "host1", "sleep", "60")
     os.kill(found["pid"], signal.SIGKILL)
     assert all(gone(h["pid"]) for h in found["hosts"])
     assert left.wait(timeout=120) != 0
-    clusters.up("gigabit", "next", hosts=2, verified=False)
+    clusters.up("fast-ethernet", "next", hosts=2, verified=False)
     # The next one clears its folder.
     assert [path.name for path in run_folder.iterdir()] == ["next"]
 
@@ -119,7 +119,7 @@ def test_a_folder_that_no_switch_made_is_never_swept(run_folder, tmp_path):
 @needs_hosts
 def test_a_cluster_ends_with_the_process_it_is_for(run_folder):
     owner = subprocess.Popen(["sleep", "60"])
-    found = clusters.up("gigabit", "owned", hosts=2, companion=owner.pid)
+    found = clusters.up("fast-ethernet", "owned", hosts=2, companion=owner.pid)
     owner.kill()
     owner.wait()
     assert gone(found["pid"])
@@ -128,7 +128,7 @@ def test_a_cluster_ends_with_the_process_it_is_for(run_folder):
 
 @needs_hosts
 def test_launching_ends_what_an_earlier_launch_left(run_folder, tmp_path):
-    found = clusters.up("gigabit", "swept", hosts=2)
+    found = clusters.up("fast-ethernet", "swept", hosts=2)
     left = virtual_hosts.on_host(found, "host2", "sleep", "60")
     done = subprocess.run([str(clusters.SITE / "enter"), found["folder"], "hostname"],
                           cwd=tmp_path, text=True, capture_output=True, timeout=120)
@@ -140,7 +140,7 @@ def test_launching_ends_what_an_earlier_launch_left(run_folder, tmp_path):
 @needs_hosts
 @pytest.mark.parametrize("name", ["wire.before", "wire.after"])
 def test_counters_that_a_full_disk_does_not_take_are_said(run_folder, tmp_path, name):
-    found = clusters.up("gigabit", "full", hosts=2, verified=False)
+    found = clusters.up("fast-ethernet", "full", hosts=2, verified=False)
     (tmp_path / name).symlink_to("/dev/full")
     done = subprocess.run([str(clusters.SITE / "enter"), found["folder"], "true"], cwd=tmp_path,
                           text=True, capture_output=True, timeout=120)
