@@ -266,11 +266,29 @@ def test_an_end_that_only_its_status_suggests_is_no_accident_the_third_time():
      "MPIDU_Init_shm_alloc(151).: unable to allocate shared memory\n", "ulimit -v unlimited"),
     ("[0] MPI startup(): library kind: release\n"
      "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: File size limit exceeded (signal 25)\n"
-     "Please see the FAQ page for debugging suggestions\n", "ulimit -f unlimited")])
+     "Please see the FAQ page for debugging suggestions\n", "ulimit -f unlimited"),
+    # What a launcher says behind the words of the program was the reason.
+    ("Traceback (most recent call last):\n  from mpi4py import MPI\n"
+     "ModuleNotFoundError: No module named 'mpi4py'\n"
+     "--------------------------------------------------------------------------\n"
+     "prterun detected that one or more processes exited with non-zero status,\n"
+     "thus causing the job to be terminated. The first process to do so was:\n"
+     "   Process name: [prterun-vm-28402@1,1]\n   Exit code:    1\n"
+     "--------------------------------------------------------------------------\n",
+     "No module named 'mpi4py'")])
 def test_the_words_of_a_library_that_gives_up_are_the_reason(output, reason):
     guard = {**EXIT, "exit": 143, "reason": "exit status 143"}
     assert accidents.of(guard, output) is None
     assert reason in launches.failure(guard, output)
+
+
+def test_what_a_launcher_says_of_every_end_is_no_reason():
+    said = ("the input has no such key\n"
+            "prterun detected that one or more processes exited with non-zero status,\n"
+            "thus causing the job to be terminated. The first process to do so was:\n"
+            "   Process name: [prterun-vm-28402@1,1]\n   Exit code:    1\n")
+    assert launches.failure({**EXIT, "exit": 1, "reason": ""}, said) == (
+        "exit status 1: the input has no such key")
 
 
 def test_a_library_without_a_network_interface_ends_by_itself(tmp_path):

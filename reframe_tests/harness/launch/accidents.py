@@ -53,8 +53,8 @@ SAME_END = 3
 
 #: Words of a library that gives up by itself. Its launcher may then end the other ranks by a
 #: signal, and with that signal's status.
-GIVES_UP = re.compile(r"\berror\b|\bfatal|cannot|could not|denied|exceed|too many|maximal number|"
-                      r"not enough|\bunable|\bfailed|failure|ulimit|refused", re.I)
+GIVES_UP = re.compile(r"\berror\b|\w+Error: |\bfatal|cannot|could not|denied|exceed|too many|"
+                      r"maximal number|not enough|\bunable|\bfailed|failure|ulimit|refused", re.I)
 
 #: Words of limits that a user can raise, and how.
 LIMITS = [(re.compile(words, re.I), cure) for words, cure in (

@@ -195,7 +195,8 @@ def read_guard(path):
 #: Words of a launch that name no cause: what a launcher says of every end.
 BOILERPLATE = re.compile(
     r"application called MPI_Abort|BAD TERMINATION|^[=-]+$|^=  |YOUR APPLICATION|"
-    r"prterun (?:has exited|noticed)|This does not mean|mpirun has exited|Please see the FAQ|"
+    r"prterun (?:has exited|noticed|detected)|thus causing the job to be|Process name: |"
+    r"^Exit code: |This does not mean|mpirun has exited|Please see the FAQ|"
     r"typically refers to a problem|this program is not observed", re.I)
 
 
