@@ -31,8 +31,8 @@ def reframe(site, *arguments):
 @pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make stack` installs ReFrame")
 @pytest.mark.parametrize("site", SITES)
 def test_site_loads_and_lists_the_smoke_tests(site):
-    done = reframe(site, "--list", "-c", str(families.REPO / "reframe_tests/p2p.py"),
-                   "--tag", "smoke")
+    job = families.REPO / f"reframe_tests/{'simulated' if site == 'simulated' else 'p2p'}.py"
+    done = reframe(site, "--list", "-c", str(job), "--tag", "smoke")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "pingpong_smoke" in done.stdout
     assert "WARNING" not in done.stdout
