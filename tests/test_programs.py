@@ -203,6 +203,15 @@ def test_files_of_the_command_line_become_paths(tmp_path):
 
 
 @pytest.mark.skipif(not shutil.which("gcc"), reason="no gcc")
+def test_an_interpreter_of_a_virtual_environment_stays_what_it_is(tmp_path):
+    """Its link was followed, so that Python found none of the environment's packages."""
+    (tmp_path / "venv/bin").mkdir(parents=True)
+    (tmp_path / "venv/bin/python").symlink_to(sys.executable)
+    for given in ("venv/bin/python", tmp_path / "venv/bin/../bin/python"):
+        assert any_program.absolute(f"{given} -c 1", tmp_path) == (
+            f"{tmp_path}/venv/bin/python -c 1")
+
+
 def test_what_is_linked_statically_is_known(tmp_path):
     source = tmp_path / "a.c"
     source.write_text("int main(void) { return 0; }\n")

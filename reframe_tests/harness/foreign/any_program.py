@@ -39,7 +39,8 @@ def absolute(text, folder):
     words = []
     for number, word in enumerate(shlex.split(text)):
         named = "{" not in word and (number > 0 or "/" in word) and (folder / word).is_file()
-        words.append(str((folder / word).resolve()) if named else word)
+        # A link stays: by it Python knows its virtual environment.
+        words.append(os.path.abspath(folder / word) if named else word)
     return " ".join(word if re.fullmatch(r"[\w{}@%+=:,./-]+", word) else shlex.quote(word)
                     for word in words)
 
