@@ -140,7 +140,11 @@ list_figures <- function(study) {
   # Other tools' benchmarks after our own.
   names <- measured_by_size(study$medians)
   names <- names[order(names == "imb")]
-  rbindlist(c(lapply(names, function(one) {
+  none <- data.table(
+    name = character(), kind = character(), experiment = character(), operation = character(),
+    work = integer()
+  )
+  rbindlist(c(list(none), lapply(names, function(one) {
     medians <- study$medians[experiment == one]
     panels <- uniqueN(panel_of(medians))
     kinds <- c(

@@ -363,3 +363,10 @@ test_that("shares are read as per cent or as numbers, and nothing else is one", 
     expect_error(share_of_text(text, 0.03), "is no share")
   }
 })
+
+test_that("one launch of a program without sizes has a report, and no figure", {
+  dir <- write_study(fresh_folder(), c(openmpi = 3e-3), bytes = 0, blocks = 1L, n = 2L)
+  out <- file.path(fresh_folder(), "report.html")
+  suppressMessages(utils::capture.output(write_report(dir, out)))
+  expect_true(file.exists(out))
+})
