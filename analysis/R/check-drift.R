@@ -88,7 +88,7 @@ plot_drift <- function(summary) {
     launch = range(launch),
     percent = 100 * expm1(trend_line(launch, level, log1p(change[[1L]])))
   ), by = "panel"]
-  plot <- ggplot(shown, aes(launch, percent)) +
+  plot <- ggplot2::ggplot(shown, ggplot2::aes(launch, percent)) +
     ggplot2::geom_hline(yintercept = 0, linewidth = 0.3, colour = "grey40") +
     ggplot2::geom_line(data = lines, colour = COLOURS[[2L]], linetype = "42", linewidth = 0.5) +
     ggplot2::geom_point(size = 1.5, colour = COLOURS[[1L]]) +

@@ -171,20 +171,20 @@ draw_curves <- function(points, medians, scales = "fixed", columns = NULL, lines
   joined[, part := parts_of_line(x), by = c("panel", "level")]
   joined <- joined[joined[, .I[.N > 1L], by = c("panel", "level", "part")]$V1]
   if (is.null(columns)) columns <- columns_of_panels(uniqueN(medians$panel))
-  ggplot(medians, aes(x, y, colour = level)) +
+  ggplot2::ggplot(medians, ggplot2::aes(x, y, colour = level)) +
     ggplot2::geom_linerange(
-      aes(ymin = y_low, ymax = y_high),
+      ggplot2::aes(ymin = y_low, ymax = y_high),
       data = ranges, linewidth = 0.2, alpha = 0.6, show.legend = FALSE
     ) +
     ggplot2::geom_line(
-      aes(linetype = level, group = interaction(level, part)),
+      ggplot2::aes(linetype = level, group = interaction(level, part)),
       data = joined, linewidth = 0.35
     ) +
     ggplot2::geom_linerange(
-      aes(ymin = y_low, ymax = y_high),
+      ggplot2::aes(ymin = y_low, ymax = y_high),
       linewidth = 0.9, alpha = 0.5, na.rm = TRUE, show.legend = FALSE
     ) +
-    ggplot2::geom_point(aes(shape = level), size = 1.6) +
+    ggplot2::geom_point(ggplot2::aes(shape = level), size = 1.6) +
     ggplot2::facet_wrap(
       ~panel,
       ncol = columns, scales = scales, labeller = ggplot2::as_labeller(fit_titles(columns))
@@ -322,18 +322,18 @@ plot_difference <- function(comparison, delta = 0.03) {
     ymin = 1 / (1 + delta), ymax = 1 + delta, xmin = min(table$x) / 2, xmax = max(table$x) * 2
   )
   columns <- if (length(pair_names) == 3L) 3L else columns_of_panels(nlevels(table$panel))
-  plot <- ggplot(table, aes(x, ratio)) +
+  plot <- ggplot2::ggplot(table, ggplot2::aes(x, ratio)) +
     ggplot2::geom_rect(
-      aes(xmin = xmin, xmax = xmax, ymin = ymin, ymax = ymax),
+      ggplot2::aes(xmin = xmin, xmax = xmax, ymin = ymin, ymax = ymax),
       data = band, inherit.aes = FALSE, fill = "grey82"
     ) +
     ggplot2::geom_hline(yintercept = 1, linewidth = 0.3, colour = "grey40") +
     ggplot2::geom_line(linewidth = 0.25, colour = "grey65") +
     ggplot2::geom_linerange(
-      aes(ymin = low, ymax = high, colour = shown),
+      ggplot2::aes(ymin = low, ymax = high, colour = shown),
       linewidth = 0.5, na.rm = TRUE
     ) +
-    ggplot2::geom_point(aes(colour = shown, fill = shown, shape = shown), size = 1.8) +
+    ggplot2::geom_point(ggplot2::aes(colour = shown, fill = shown, shape = shown), size = 1.8) +
     ggplot2::facet_wrap(~panel,
       ncol = columns, scales = "free_y", labeller = ggplot2::as_labeller(fit_titles(columns))
     ) +
@@ -403,13 +403,15 @@ plot_winners <- function(table, where) {
     )
   )]
   colours <- colours_of(setdiff(unique(shown$winner), ""))
-  plot <- ggplot(shown, aes(size, where)) +
+  plot <- ggplot2::ggplot(shown, ggplot2::aes(size, where)) +
     ggplot2::geom_tile(
-      aes(fill = shown, alpha = lead), data = shown[nzchar(winner)], colour = "white",
+      ggplot2::aes(fill = shown, alpha = lead), data = shown[nzchar(winner)], colour = "white",
       linewidth = 0.3
     ) +
-    ggplot2::geom_point(aes(fill = shown), data = shown[!nzchar(winner)], shape = 21, size = 0.7,
-      stroke = 0, show.legend = FALSE) +
+    ggplot2::geom_point(
+      ggplot2::aes(fill = shown), data = shown[!nzchar(winner)], shape = 21, size = 0.7,
+      stroke = 0, show.legend = FALSE
+    ) +
     ggplot2::scale_fill_manual(
       values = stats::setNames(c(colours, "grey70"), levels),
       breaks = utils::head(levels, -1L)

@@ -19,10 +19,10 @@ exhibit_best_algorithm <- function(exhibit) {
   cells <- regret_of_default(exhibit, row, argument(exhibit, "panel", "mpi"))
   if (!nrow(cells)) await("launches of several algorithms beside the library's choice")
   if (uniqueN(cells$row) < 2L) await("another ", gsub("_", " ", word_of_column(row)))
-  plot <- ggplot(cells, aes(size, row, fill = 100 * regret)) +
+  plot <- ggplot2::ggplot(cells, ggplot2::aes(size, row, fill = 100 * regret)) +
     ggplot2::geom_tile(colour = "white", linewidth = 0.3) +
     ggplot2::geom_text(
-      aes(label = gsub("_", "\n", best, fixed = TRUE)), size = 2, lineheight = 0.8
+      ggplot2::aes(label = gsub("_", "\n", best, fixed = TRUE)), size = 2, lineheight = 0.8
     ) +
     ggplot2::facet_wrap("panel", ncol = 2L) +
     ggplot2::scale_fill_gradient("regret of the library's choice, %",

@@ -173,12 +173,12 @@ draw_ratios <- function(table, exhibit, axis, by, what = WHAT_RATIOS_SHOW) {
   panels <- c(t(outer(levels(table$where), levels(table$pair), paste, sep = "\n")))
   set(table, j = "panel", value = factor(paste0(table$where, "\n", table$pair), panels))
   columns <- if (nlevels(table$pair) == 3L) 3L else columns_of_panels(uniqueN(table$panel))
-  ggplot(table, aes(x, ratio)) +
+  ggplot2::ggplot(table, ggplot2::aes(x, ratio)) +
     ggplot2::geom_hline(yintercept = 1, linewidth = 0.3, colour = "grey40") +
     ggplot2::geom_linerange(
-      aes(ymin = low, ymax = high, colour = shown), linewidth = 0.6, na.rm = TRUE
+      ggplot2::aes(ymin = low, ymax = high, colour = shown), linewidth = 0.6, na.rm = TRUE
     ) +
-    ggplot2::geom_point(aes(colour = shown, fill = shown, shape = shown), size = 2.4) +
+    ggplot2::geom_point(ggplot2::aes(colour = shown, fill = shown, shape = shown), size = 2.4) +
     ggplot2::facet_wrap(~panel,
       ncol = columns, labeller = ggplot2::as_labeller(fit_titles(columns))
     ) +

@@ -219,7 +219,9 @@ exhibit_gain <- function(exhibit) {
   zero <- data.table(panel = factor(join_cells(panels, "gain (%)"), cells))
   plot <- draw_curves(points, medians, "free_y", columns) +
     axis$scale +
-    ggplot2::geom_hline(aes(yintercept = 0), data = zero, linewidth = 0.3, colour = "grey40") +
+    ggplot2::geom_hline(
+      ggplot2::aes(yintercept = 0), data = zero, linewidth = 0.3, colour = "grey40"
+    ) +
     ggplot2::scale_y_continuous(NULL, labels = format_axis) +
     ggplot2::labs(title = exhibit$spec$title, caption = caption_of_exhibit(
       exhibit, paste(c(

@@ -32,10 +32,10 @@ exhibit_phases <- function(exhibit) {
   set(parts, j = "bar", value = bar(parts))
   set(whole, j = "bar", value = factor(as.character(bar(whole)), levels(parts$bar)))
   parts[, phase := factor(phase_name(measure), phase_name(measures))]
-  plot <- ggplot(parts, aes(bar, 1e3 * value)) +
-    ggplot2::geom_col(aes(fill = phase), width = 0.6) +
+  plot <- ggplot2::ggplot(parts, ggplot2::aes(bar, 1e3 * value)) +
+    ggplot2::geom_col(ggplot2::aes(fill = phase), width = 0.6) +
     ggplot2::geom_pointrange(
-      aes(y = 1e3 * median_s, ymin = 1e3 * low_s, ymax = 1e3 * high_s),
+      ggplot2::aes(y = 1e3 * median_s, ymin = 1e3 * low_s, ymax = 1e3 * high_s),
       data = whole, size = 0.2, na.rm = TRUE
     ) +
     ggplot2::facet_wrap(

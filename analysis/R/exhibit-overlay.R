@@ -116,15 +116,15 @@ overlay_layers <- function(data) {
   levels <- data[is.na(x)]
   list(
     ggplot2::geom_line(
-      aes(x, y),
+      ggplot2::aes(x, y),
       data = points, inherit.aes = FALSE, linetype = "dotted", linewidth = 0.35, colour = "grey35"
     ),
     ggplot2::geom_point(
-      aes(x, y),
+      ggplot2::aes(x, y),
       data = points, inherit.aes = FALSE, shape = 5, size = 1.7, colour = "grey20"
     ),
     ggplot2::geom_hline(
-      aes(yintercept = y),
+      ggplot2::aes(yintercept = y),
       data = levels, linetype = "dotted", linewidth = 0.4, colour = "grey35"
     )
   )[c(nrow(points) > 0L, nrow(points) > 0L, nrow(levels) > 0L)]

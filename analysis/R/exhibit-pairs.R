@@ -20,7 +20,7 @@ exhibit_pair_map <- function(exhibit) {
   ranks <- sort(unique(as.integer(c(cells$row, cells$column))))
   if (length(ranks) < 3L) await("launches of three ranks or more")
   cells[, `:=`(row = factor(row, rev(ranks)), column = factor(column, ranks))]
-  plot <- ggplot(cells, aes(column, row, fill = y)) +
+  plot <- ggplot2::ggplot(cells, ggplot2::aes(column, row, fill = y)) +
     ggplot2::geom_tile(colour = "white", linewidth = 0.3) +
     ggplot2::facet_wrap("panel") +
     ggplot2::scale_fill_gradient(unit$axis,
@@ -34,7 +34,7 @@ exhibit_pair_map <- function(exhibit) {
       )
     ) + theme_cotejo()
   if (length(ranks) <= MOST_LABELLED_RANKS) {
-    plot <- plot + ggplot2::geom_text(aes(label = format_axis(signif(y, 3L))), size = 2.2)
+    plot <- plot + ggplot2::geom_text(ggplot2::aes(label = format_axis(signif(y, 3L))), size = 2.2)
   }
   with_data(plot, tidy_data(medians))
 }

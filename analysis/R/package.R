@@ -22,7 +22,6 @@
 #' The unit of replication is the launch, never the sample.
 #'
 #' @import data.table
-#' @importFrom ggplot2 aes ggplot
 #' @importFrom htmltools htmlEscape
 #' @importFrom stats median sd
 #' @keywords internal

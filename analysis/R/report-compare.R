@@ -247,9 +247,9 @@ plot_upgrade <- function(judged, delta) {
   rows[, name := factor(name, rev(unique(name)))]
   marks <- c("not slower" = 16L, "not settled" = 1L, slower = 17L)
   rows[, status := factor(status, names(marks))]
-  plot <- ggplot(rows, aes(ratio, name, colour = status, shape = status)) +
+  plot <- ggplot2::ggplot(rows, ggplot2::aes(ratio, name, colour = status, shape = status)) +
     ggplot2::geom_vline(xintercept = c(1, 1 + delta), linetype = c(1L, 2L), linewidth = 0.3) +
-    ggplot2::geom_linerange(aes(xmin = low, xmax = worst)) +
+    ggplot2::geom_linerange(ggplot2::aes(xmin = low, xmax = worst)) +
     ggplot2::geom_point(size = 2) +
     ggplot2::scale_x_continuous(trans = "log2") +
     ggplot2::scale_shape_manual(NULL, values = marks, drop = FALSE) +

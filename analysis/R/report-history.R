@@ -109,8 +109,8 @@ drawn_series <- function(points, changes) {
 #' @noRd
 plot_history <- function(points, changes) {
   rows <- drawn_series(points, changes)
-  plot <- ggplot(rows, aes(at, median_s * 1e6)) +
-    ggplot2::geom_linerange(aes(ymin = low_s * 1e6, ymax = high_s * 1e6), na.rm = TRUE) +
+  plot <- ggplot2::ggplot(rows, ggplot2::aes(at, median_s * 1e6)) +
+    ggplot2::geom_linerange(ggplot2::aes(ymin = low_s * 1e6, ymax = high_s * 1e6), na.rm = TRUE) +
     ggplot2::geom_point(size = 0.8) +
     ggplot2::geom_line(linewidth = 0.2) +
     ggplot2::facet_wrap(~panel, ncol = 2L, scales = "free_y") +
@@ -127,7 +127,9 @@ plot_history <- function(points, changes) {
     merge(changes[, c("series", "session")], rows[, c("series", "session", "panel", "at")])
   }
   if (length(marks$at)) {
-    plot <- plot + ggplot2::geom_vline(aes(xintercept = at - 0.5), data = marks, linetype = 2)
+    plot <- plot + ggplot2::geom_vline(
+      ggplot2::aes(xintercept = at - 0.5), data = marks, linetype = 2
+    )
   }
   with_data(plot, points_table(rows))
 }
@@ -143,7 +145,7 @@ plot_residuals <- function(points, changes) {
   rows[, lag := lag_correlation(residual), by = "series"]
   rows[, label := sprintf("%s (lag-1 correlation %.2f)", panel, lag)]
   rows[, label := factor(label, unique(label[order(panel)]))]
-  plot <- ggplot(rows, aes(at, 100 * residual)) +
+  plot <- ggplot2::ggplot(rows, ggplot2::aes(at, 100 * residual)) +
     ggplot2::geom_hline(yintercept = 0, linewidth = 0.3) +
     ggplot2::geom_point(size = 0.8) +
     ggplot2::facet_wrap(~label, ncol = 2L, scales = "free_y") +

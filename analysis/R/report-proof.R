@@ -177,9 +177,9 @@ draw_rates <- function(shown, x, series, columns, title, caption, ...) {
   drawn <- copy(shown)
   drawn[, c("at", "series") := list(x, factor(series, unique(series)))]
   drawn[, c("y", "y_low", "y_high") := lapply(.SD, `*`, 100), .SDcols = columns]
-  plot <- ggplot(drawn, aes(at, y, colour = series)) + list(...) +
-    ggplot2::geom_linerange(aes(ymin = y_low, ymax = y_high), linewidth = 0.5) +
-    ggplot2::geom_point(aes(shape = series), size = 1.8) +
+  plot <- ggplot2::ggplot(drawn, ggplot2::aes(at, y, colour = series)) + list(...) +
+    ggplot2::geom_linerange(ggplot2::aes(ymin = y_low, ymax = y_high), linewidth = 0.5) +
+    ggplot2::geom_point(ggplot2::aes(shape = series), size = 1.8) +
     level_scales(levels(drawn$series)) +
     ggplot2::labs(
       title = title, caption = paste(strwrap(caption, CAPTION_WIDTH), collapse = "\n")

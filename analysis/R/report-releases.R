@@ -136,10 +136,10 @@ plot_releases <- function(summary, levels) {
   middle <- points[, list(y = median(y)), by = c("panel", "x", "size")]
   sizes <- levels(points$size)
   shared <- shared_words(title_of(levels))
-  plot <- ggplot(points, aes(x, y, colour = size)) +
+  plot <- ggplot2::ggplot(points, ggplot2::aes(x, y, colour = size)) +
     ggplot2::geom_hline(yintercept = 1, linewidth = 0.2) +
     ggplot2::geom_point(size = 0.6, alpha = 0.3) +
-    ggplot2::geom_line(aes(group = size), data = middle, linewidth = 0.4) +
+    ggplot2::geom_line(ggplot2::aes(group = size), data = middle, linewidth = 0.4) +
     ggplot2::facet_wrap(~panel, ncol = 3L, scales = "free_y") +
     ggplot2::scale_y_log10("time over that of the first release") +
     ggplot2::scale_x_discrete(

@@ -121,7 +121,8 @@ test_that("a file has at most twelve panels: those that differ most, and the CSV
 
 test_that("what a figure leaves out on purpose is not noted", {
   points <- data.frame(x = 1:2, y = c(1, NA))
-  expect_silent(lay_out(ggplot(points, aes(x, y)) + ggplot2::geom_line() + ggplot2::geom_point()))
+  plot <- ggplot2::ggplot(points, ggplot2::aes(x, y))
+  expect_silent(lay_out(plot + ggplot2::geom_line() + ggplot2::geom_point()))
 })
 
 # Levels of a plot that its legend does not name.
