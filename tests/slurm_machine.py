@@ -131,6 +131,7 @@ class Machine:
 
     def wait_until(self, wanted, limit_s=30):
         """Waits until nodes have these states (node -> state)."""
+        seen = {}
         for _ in range(10 * limit_s):
             if any(daemon.poll() is not None for daemon in self.daemons[:2]):
                 break

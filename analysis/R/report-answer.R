@@ -489,6 +489,16 @@ html_card <- function(card, heading = htmltools::tags$h3) {
   )
 }
 
+#' Cards as HTML: the first ones, and the others folded.
+#' @noRd
+html_cards <- function(cards, heading = htmltools::tags$h3) {
+  answers <- lapply(cards, html_card, heading = heading)
+  further <- utils::tail(answers, -MOST_ANSWERS)
+  list(utils::head(answers, MOST_ANSWERS), if (length(further)) {
+    fold(count_of(length(further), "further case", "further cases"), further)
+  })
+}
+
 #' Write cards as JSON, as `answers.schema.json` of the package describes it.
 #'
 #' All cards at once, column by column: to write each of some thousand tables by itself takes

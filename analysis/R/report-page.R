@@ -297,6 +297,21 @@ html_table <- function(table, caption, right = character(), html = list()) {
   }
 }
 
+# Rows of a table that a page shows unfolded.
+MOST_ROWS_SHOWN <- 30L
+
+#' A table, folded where it is long.
+#'
+#' @param caption its first sentence is the title of the fold.
+#' @noRd
+fold_long <- function(table, caption, ...) {
+  html <- html_table(table, caption, ...)
+  if (NROW(table) <= MOST_ROWS_SHOWN) {
+    return(html)
+  }
+  fold(sprintf("%s (%d rows)", sub("[.:]( .*)?$", "", caption), nrow(table)), html)
+}
+
 #' The cells of columns, as HTML.
 #' @noRd
 html_cells <- function(table, right) {

@@ -21,8 +21,10 @@ questions_of <- function(study) {
   rows[, title := title_of_question(experiment, operation)]
   # Several experiments may have one operation.
   rows[title %in% title[duplicated(title)], title := sprintf("%s (%s)", title, experiment)]
-  # Other tools' benchmarks follow our own.
-  rows[order(experiment == "imb")]
+  # What most programs depend on comes first; other tools' benchmarks follow our own.
+  rows[order(experiment == "imb", match(
+    fcoalesce(operation, experiment), MAP_FIRST, nomatch = length(MAP_FIRST) + 1L
+  ))]
 }
 
 #' A question in words: its operation where it has one, with the experiment that is not plain.
@@ -164,14 +166,9 @@ cards_of_question <- function(study) {
 #' @param plots HTML of its figures.
 #' @noRd
 section_of_question <- function(study, plots) {
-  answers <- lapply(cards_of_question(study), html_card, heading = htmltools::tags$h4)
-  further <- utils::tail(answers, -MOST_ANSWERS)
   chart <- chart_of_question(study)
   list(
-    utils::head(plots, 1L), utils::head(answers, MOST_ANSWERS),
-    if (length(further)) {
-      fold(count_of(length(further), "further case", "further cases"), further)
-    },
+    utils::head(plots, 1L), html_cards(cards_of_question(study), htmltools::tags$h4),
     warnings_of_question(study),
     if (length(plots) > 1L) fold("Times and bandwidth", plots[-1L]),
     if (length(chart)) fold("Chart: choose a baseline, read values and intervals", chart),

@@ -127,3 +127,12 @@ test_that("pages have a dark mode, print what is folded, and no table widens a n
   }
   expect_match(report_part("tables.js"), "beforeprint", fixed = TRUE)
 })
+
+test_that("a long table is folded under the first sentence of its caption", {
+  caption <- "Drift over the blocks: relative change. More words."
+  short <- html_text(fold_long(data.table::data.table(a = 1:30), caption))
+  long <- paste(html_text(fold_long(data.table::data.table(a = 1:31), caption)), collapse = "")
+  expect_false(any(grepl("<details>", short, fixed = TRUE)))
+  expect_match(long, "<details>  <summary>Drift over the blocks (31 rows)</summary>", fixed = TRUE)
+  expect_null(fold_long(data.table::data.table(a = integer()), caption))
+})
