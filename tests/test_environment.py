@@ -21,7 +21,8 @@ SHELL = {"I_MPI_ADJUST_BCAST": "3", "UCX_TLS": "sm", "FI_PROVIDER": "sockets",
          "OMP_NUM_THREADS": "7", "HWLOC_XMLFILE": "/nowhere", "MPIR_CVAR_X": "1",
          "OMPI_MCA_pml": "cm", "PMIX_MCA_x": "1", "I_MPI_FABRICS": "ofi", "HYDRA_X": "1",
          "LD_LIBRARY_PATH": "/of/the/shell", "SLURM_CPU_BIND": "none",
-         "SLURM_CPUS_PER_TASK": "32", "SRUN_CPUS_PER_TASK": "32", "SLURM_EXACT": "1"}
+         "SLURM_CPUS_PER_TASK": "32", "SRUN_CPUS_PER_TASK": "32", "SLURM_EXACT": "1",
+         "SLURM_TRES_PER_TASK": "cpu=2"}
 
 
 def left_of(environ, folder="/", **what):
