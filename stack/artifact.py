@@ -72,7 +72,9 @@ def appendix(top, cited, commit, claims, count):
                     for path in sorted((top / "requirements").glob("*mpi*.in"))]
     questions = {claim["study"] for claim in claims}
     return (pathlib.Path(__file__).parent / "appendix.md").read_text().format(
-        title=cited["title"], version=cited["version"], commit=commit, licence=cited["license"],
+        title=cited["title"], version=cited["version"], commit=commit,
+        identifiers=", ".join(f"`{one}`" for one in metadata.swhids(top)),
+        licence=cited["license"],
         data_licence=metadata.DATA_LICENCE, sessions=count, install_minutes=10,
         budget=round(reproduce.BUDGET_S / 60),
         packages=system_packages(),
@@ -90,7 +92,8 @@ def generated(top, folder, commit):
         "artifact/README.md": appendix(top, cited, commit, claims, len(found)),
         "artifact/Dockerfile": DOCKERFILE.format(
             image=IMAGE, packages=" ".join(wheels.listed_packages("debian"))),
-        "codemeta.json": json.dumps(metadata.codemeta(cited), indent=1),
+        "codemeta.json": json.dumps(
+            metadata.codemeta(cited, metadata.swhids(top)), indent=1),
         ".zenodo.json": json.dumps(metadata.zenodo(cited), indent=1)}
     parts = {"artifact/README.md": "artifact description and evaluation",
              "artifact/tables/claims.csv": "claims with their expected intervals",

@@ -136,6 +136,10 @@ def test_metadata_agree_with_the_citation(unpacked):
                     for name in ("codemeta.json", ".zenodo.json"))
     assert code["version"] == zenodo["version"] == str(cited["version"])
     assert [a["name"] for a in code["author"]] == [c["name"] for c in zenodo["creators"]]
+    source, files = code["identifier"]
+    assert re.fullmatch(r"swh:1:rev:[0-9a-f]{40}", source)
+    assert re.fullmatch(r"swh:1:dir:[0-9a-f]{40}", files)
+    assert f"`{source}`, `{files}`" in (unpacked / "artifact/README.md").read_text()
     named = {"authors": [{"family-names": "B", "given-names": "A", "orcid": "https://orcid.org/1"}]}
     assert metadata.zenodo({**cited, **named})["creators"] == [{"name": "B, A", "orcid": "1"}]
     assert metadata.codemeta({**cited, **named})["author"] == [
