@@ -132,8 +132,7 @@ write_reproduction <- function(results_dir, claim_files, expected_file, out_file
 #' @return data.table, a row for each table of the archive that differs: `name`, `why`.
 #' @export
 compare_drawn <- function(expected_dir, drawn_dir) {
-  names <- list.files(expected_dir, "[.]csv$", recursive = TRUE)
-  if (!length(names)) bad_data(expected_dir, NA, "no table of an artifact", "run make artifact")
+  names <- tables_of_artifact(expected_dir)
   why <- vapply(names, function(name) {
     differing_table(file.path(expected_dir, name), file.path(drawn_dir, name))
   }, "")
@@ -189,6 +188,8 @@ write_artifact <- function(results_dir, published, claim_files, tables_dir) {
 #' @return the differences, invisibly. An error if there is one.
 #' @noRd
 check_artifact <- function(results_dir, published, claim_files, tables_dir, out_dir) {
+  # Before minutes of drawing.
+  tables <- tables_of_artifact(tables_dir)
   draw_tables(results_dir, published, claim_files, out_dir)
   wrong <- compare_drawn(tables_dir, out_dir)
   if (nrow(wrong)) {
@@ -200,7 +201,15 @@ check_artifact <- function(results_dir, published, claim_files, tables_dir, out_
   }
   cat(sprintf(
     "All %d tables behind figures and claims are those of the archive.\n",
-    length(list.files(tables_dir, "[.]csv$", recursive = TRUE))
+    length(tables)
   ))
   invisible(wrong)
+}
+
+#' The tables of an artifact; an error where there are none.
+#' @noRd
+tables_of_artifact <- function(dir) {
+  names <- list.files(dir, "[.]csv$", recursive = TRUE)
+  if (!length(names)) bad_data(dir, NA, "no table of an artifact", "run make artifact")
+  names
 }

@@ -88,3 +88,11 @@ test_that("tables without figures are those behind the figures", {
   expect_setequal(grep("[.]csv$", files$tables, value = TRUE), tables)
   expect_identical(nrow(compare_drawn(folders$all, folders$tables)), 0L)
 })
+
+test_that("an artifact that is not there is said before anything is drawn", {
+  error <- expect_error(
+    check_artifact(fresh_folder(), NULL, character(), fresh_folder(), fresh_folder()),
+    class = "cotejo_bad_data"
+  )
+  expect_match(conditionMessage(error), "no table of an artifact; run make artifact", fixed = TRUE)
+})
