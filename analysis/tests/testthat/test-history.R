@@ -8,13 +8,13 @@ planted_series <- function(seed, step, n = 40L, at = 21L, spread = 0.01) {
 }
 
 test_that("a step of 8 % is found within 3 points, and none where there is none", {
-  right <- vapply(1:40, function(seed) {
+  right <- vapply(1:60, function(seed) {
     at <- 8L + seed %% 25L
     found <- series_changes(planted_series(seed, 0.08, at = at))
     any(abs(found$at - at) <= 3L)
   }, NA)
   expect_gte(mean(right), 0.95)
-  wrong <- vapply(1:40, function(seed) nrow(series_changes(planted_series(seed, 0))) > 0L, NA)
+  wrong <- vapply(1:60, function(seed) nrow(series_changes(planted_series(seed, 0))) > 0L, NA)
   expect_lte(mean(wrong), 0.05)
 })
 
@@ -26,7 +26,7 @@ test_that("drift, serial dependence and outliers are not dated as steps", {
     outliers = function(n) stats::rnorm(n, 0, 0.01) + 0.3 * (stats::runif(n) < 0.15)
   )
   for (name in names(stepless)) {
-    dated <- vapply(1:20, function(seed) {
+    dated <- vapply(1:40, function(seed) {
       set.seed(seed)
       nrow(series_changes(stepless[[name]](20L), prior = 0.5 / (200 * 19))) > 0L
     }, NA)
