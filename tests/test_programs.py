@@ -202,7 +202,6 @@ def test_files_of_the_command_line_become_paths(tmp_path):
     assert found == f"{{stack}}/python {tmp_path}/script.py 'a b' nowhere.py"
 
 
-@pytest.mark.skipif(not shutil.which("gcc"), reason="no gcc")
 def test_an_interpreter_of_a_virtual_environment_stays_what_it_is(tmp_path):
     """Its link was followed, so that Python found none of the environment's packages."""
     (tmp_path / "venv/bin").mkdir(parents=True)
@@ -212,6 +211,7 @@ def test_an_interpreter_of_a_virtual_environment_stays_what_it_is(tmp_path):
             f"{tmp_path}/venv/bin/python -c 1")
 
 
+@pytest.mark.skipif(not shutil.which("gcc"), reason="no gcc")
 def test_what_is_linked_statically_is_known(tmp_path):
     source = tmp_path / "a.c"
     source.write_text("int main(void) { return 0; }\n")
