@@ -259,7 +259,7 @@ plausible <- function(samples, columns, patterns) {
   )
 }
 
-# Patterns warn of what is not, and name no file.
+# Without this check, grepl() warns about text that is not UTF-8 and names no file.
 is_text <- function(x) !is.character(x) || all(validUTF8(unique(x)))
 
 is_real <- function(x, least = -Inf, most = Inf) {

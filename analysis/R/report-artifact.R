@@ -206,7 +206,7 @@ check_artifact <- function(results_dir, published, claim_files, tables_dir, out_
   invisible(wrong)
 }
 
-#' The tables of an artifact; an error where there are none.
+#' Names of the tables of an artifact. An error if it has none.
 #' @noRd
 tables_of_artifact <- function(dir) {
   names <- list.files(dir, "[.]csv$", recursive = TRUE)

@@ -306,7 +306,7 @@ MOST_ROWS_SHOWN <- 30L
 #' @noRd
 fold_long <- function(table, caption, ...) {
   html <- html_table(table, caption, ...)
-  if (NROW(table) <= MOST_ROWS_SHOWN) {
+  if (nrow(table) <= MOST_ROWS_SHOWN) {
     return(html)
   }
   fold(sprintf("%s (%d rows)", sub("[.:]( .*)?$", "", caption), nrow(table)), html)

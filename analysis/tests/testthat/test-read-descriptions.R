@@ -120,7 +120,7 @@ test_that("numbers out of range are refused at their line", {
   )
 })
 
-test_that("what is read as a number is one, so that no warning is without its file", {
+test_that("text in place of a number is refused, and R gives no warning", {
   expect_no_warning({
     spoil(function(d) {
       d$observed$disturbed <- list(list(ranks = "0-x", migrations = 1L))
