@@ -65,7 +65,7 @@ def system_packages():
                      for name in wheels.listed_packages("debian"))
 
 
-def appendix(top, cited, commit, claims, count):
+def appendix(top, cited, commit, claims, count, *, identifiers):
     """The artifact description and evaluation, from the records."""
     example = next(iter(reproduce.chosen(claims, 1e9)), None)
     requirements = [re.match(r"\S+", path.read_text())[0]
@@ -73,7 +73,7 @@ def appendix(top, cited, commit, claims, count):
     questions = {claim["study"] for claim in claims}
     return (pathlib.Path(__file__).parent / "appendix.md").read_text().format(
         title=cited["title"], version=cited["version"], commit=commit,
-        identifiers=", ".join(f"`{one}`" for one in metadata.swhids(top)),
+        identifiers=", ".join(f"`{one}`" for one in identifiers),
         licence=cited["license"],
         data_licence=metadata.DATA_LICENCE, sessions=count, install_minutes=10,
         budget=round(reproduce.BUDGET_S / 60),
@@ -88,12 +88,15 @@ def generated(top, folder, commit):
     """Name -> text of each file that the archive has beside those of the commit."""
     cited, claims = metadata.citation(top), rows_of(folder)
     found = list(metadata.sessions(top))
+    # By which Software Heritage knows the commit and its files.
+    identifiers = [f"swh:1:rev:{commit}",
+                   f"swh:1:dir:{git(top, 'rev-parse', f'{commit}^{{tree}}').strip()}"]
     files = {
-        "artifact/README.md": appendix(top, cited, commit, claims, len(found)),
+        "artifact/README.md": appendix(top, cited, commit, claims, len(found),
+                                       identifiers=identifiers),
         "artifact/Dockerfile": DOCKERFILE.format(
             image=IMAGE, packages=" ".join(wheels.listed_packages("debian"))),
-        "codemeta.json": json.dumps(
-            metadata.codemeta(cited, metadata.swhids(top)), indent=1),
+        "codemeta.json": json.dumps(metadata.codemeta(cited, identifiers), indent=1),
         ".zenodo.json": json.dumps(metadata.zenodo(cited), indent=1)}
     parts = {"artifact/README.md": "artifact description and evaluation",
              "artifact/tables/claims.csv": "claims with their expected intervals",

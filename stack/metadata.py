@@ -7,7 +7,6 @@ Nothing is written by hand, so that no two files state different authors, versio
 import json
 import pathlib
 import re
-import subprocess
 import tarfile
 
 import yaml
@@ -44,17 +43,8 @@ def agent(author):
             **({"@id": author["orcid"]} if "orcid" in author else {})}
 
 
-def swhids(top):
-    """The identifiers by which Software Heritage knows the commit of a clone and its files."""
-    def named(revision):
-        return subprocess.run(["git", "-C", str(top), "rev-parse", revision], check=True,
-                              text=True, capture_output=True).stdout.strip()
-
-    return [f"swh:1:rev:{named('HEAD')}", f"swh:1:dir:{named('HEAD^{tree}')}"]
-
-
 def codemeta(cited, identifiers=()):
-    """`identifiers` beside the DOI of the citation, such as those of `swhids`."""
+    """`identifiers` beside the DOI of the citation, such as SWHIDs."""
     known = [*([cited["doi"]] if "doi" in cited else []), *identifiers]
     return {"@context": "https://w3id.org/codemeta/3.0", "@type": "SoftwareSourceCode",
             "name": cited["title"].partition(":")[0], "description": cited["abstract"],

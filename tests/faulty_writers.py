@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tarfile
 
+from reframe_tests.harness.machine import r
 from reframe_tests.harness.model import families
 from stack.build import environment
 from tests.launching import preload_of
@@ -93,7 +94,7 @@ def commands(stack, folder, stage):
         places = f'data <- "{FIXTURES}"; out <- "{folder}"; stage <- "{stage}"'
         words = f"library(cotejo); {places}; {call}"
         found[name] = ([rscript, "--vanilla", "-e", words],
-                       {"R_LIBS": f"{stack}/R", "R_USER_CACHE_DIR": f"{stage}/cache"})
+                       {**r.variables(stack), "R_USER_CACHE_DIR": f"{stage}/cache"})
     return found
 
 

@@ -160,9 +160,11 @@ def build():
     """Builds the chosen program in each MPI; RuntimeError has the build's last words, or says why
     no MPI can run it."""
     one = chosen()
+    if not one:
+        return
     present = [f for f in families.of_site(sites.site_folder()).values()
-               if f.installed(families.stack_prefix())] if one else []
-    for family in present if one and one.build else []:
+               if f.installed(families.stack_prefix())]
+    for family in present if one.build else []:
         where = places(one, family)
         where["out"].mkdir(parents=True, exist_ok=True)
         words = one.build_words(**where)

@@ -65,7 +65,8 @@ def asked(test):
 def exported(stage):
     """The names of the variables that the job script exports: PATH is always one of them."""
     path = stage / EXPORTED
-    if not (found := set(path.read_text(errors="replace").split()) if path.exists() else set()):
+    found = set(path.read_text(errors="replace").split()) if path.exists() else set()
+    if not found:
         raise UnrecordedError(f"{path}: the job script has listed no variables; it must run under "
                               "bash, up to its end. The launch is not recorded")
     return found
