@@ -5,6 +5,7 @@ CMake rebuilds only changed files, so this takes seconds if nothing changed.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import pathlib
@@ -12,6 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 from reframe_tests.harness.machine import removal
 from reframe_tests.harness.model import ROOTS, declared, families, installation, sites
@@ -36,6 +38,16 @@ def run(command, log, **kwargs):
 def environment(family, stack):
     """The environment of this process, with the variables of the family."""
     return family.process_environment(stack, dict(os.environ))
+
+
+@contextlib.contextmanager
+def own_temporary_folder(env):
+    """`env` with an empty TMPDIR, which is removed afterwards.
+
+    prterun does not start where one that was killed left a folder with the same process number
+    (https://github.com/openpmix/openpmix, ptl_base_listener.c: files are made with O_EXCL)."""
+    with tempfile.TemporaryDirectory(prefix="cotejo-") as folder:
+        yield {**env, "TMPDIR": folder}
 
 
 def test_launcher(family):

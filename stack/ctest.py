@@ -13,7 +13,7 @@ import sys
 import zlib
 
 from reframe_tests.harness.model import families
-from stack.build import compile_benchmarks, environment
+from stack.build import compile_benchmarks, environment, own_temporary_folder
 
 
 def turn(case, among):
@@ -46,9 +46,10 @@ def run_tests(family, stack, folder, numbers=(), **variables):
     Only shared memory is enabled, because Open MPI needs a second to probe all transports."""
     some = ["-I", ",".join(["0", "0", "0", *map(str, numbers)])] if numbers else []
     env = {**environment(family, stack), **family.transports["shm"].environment, **variables}
-    return subprocess.run(
-        ["ctest", "--test-dir", str(folder), "--output-on-failure", "--no-tests=error",
-         "--timeout", "180", *some], env=env).returncode == 0
+    with own_temporary_folder(env) as own:
+        return subprocess.run(
+            ["ctest", "--test-dir", str(folder), "--output-on-failure", "--no-tests=error",
+             "--timeout", "180", *some], env=own).returncode == 0
 
 
 def under_each(present, stack):

@@ -17,7 +17,7 @@ import tempfile
 from reframe_tests.harness.machine import removal
 from reframe_tests.harness.model import families
 from reframe_tests.harness.model.installation import alike
-from stack.build import environment, note_version
+from stack.build import environment, note_version, own_temporary_folder
 
 # Prints the size of the communicator and the version of the library from every rank: a launcher
 # of another library starts two programs of one rank each, which would seem to work.
@@ -42,8 +42,9 @@ def words(command, env, timeout=60):
     """The output of a command; exits with one line if it fails or takes too long."""
     command = [str(w) for w in command]
     try:
-        done = subprocess.run(command, env=env, text=True, timeout=timeout,
-                              stdin=subprocess.DEVNULL, capture_output=True)
+        with own_temporary_folder(env) as own:
+            done = subprocess.run(command, env=own, text=True, timeout=timeout,
+                                  stdin=subprocess.DEVNULL, capture_output=True)
     except subprocess.TimeoutExpired:
         sys.exit(f"stack: '{' '.join(command)}' did not end within {timeout} s")
     if done.returncode:

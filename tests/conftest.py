@@ -31,6 +31,9 @@ if not os.environ.get("COTEJO_LOCKS"):
 else:
     OWN_LOCKS = None
 
+# A launcher that was killed leaves files that stop a later one with its process number.
+OWN_TEMPORARY = os.environ["TMPDIR"] = tempfile.mkdtemp(prefix="cotejo-tests-")
+
 
 def pytest_itemcollected(item):
     if item.path.name in BESIDE and not item.get_closest_marker("alone"):
@@ -86,8 +89,8 @@ def in_turns(items):
 
 
 def pytest_unconfigure():
-    if OWN_LOCKS:
-        shutil.rmtree(OWN_LOCKS, ignore_errors=True)
+    for folder in filter(None, (OWN_LOCKS, OWN_TEMPORARY)):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(params=sorted(family.name for family in PRESENT) or [pytest.param("none", marks=(

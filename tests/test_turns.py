@@ -6,8 +6,9 @@ import subprocess
 import sys
 import types
 
-from stack import ctest
+from stack import ctest, verify
 from tests import conftest
+from tests.fake_mpi import executable
 from tests.launching import PRESENT, STACK
 
 MPIS = ["a", "b", "c"]
@@ -67,3 +68,17 @@ def test_tests_of_c_take_turns_too():
     assert sorted(name for found in run.values() for name in found) == sorted(
         [*names, *["of-each"] * 3, "only-b"])
     assert all(len(found) > 2 for found in run.values())
+
+
+def test_what_a_killed_launcher_left_stops_no_later_one(tmp_path, monkeypatch):
+    """prterun fails if TMPDIR has a file of its process number; these are used again."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    executable(tmp_path / "bin/ctest", f'#!/bin/sh\necho "$TMPDIR" > {tmp_path}/used\n')
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
+    bare = types.SimpleNamespace(transports={"shm": types.SimpleNamespace(environment={})},
+                                 process_environment=lambda stack, env: env)
+    assert ctest.run_tests(bare, STACK, tmp_path)
+    used = [(tmp_path / "used").read_text().strip()]
+    used.append(verify.words(["sh", "-c", 'echo "$TMPDIR"'], os.environ).strip())
+    assert len({*used, str(tmp_path), "/tmp"}) == 4
+    assert not any(os.path.exists(folder) for folder in used)
