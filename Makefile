@@ -8,7 +8,7 @@
 GIVEN = STACK DATA RESULTS FIGURES REPORT PAPER PROOF REFERENCE SAMPLES DROP TAG CELLS LAUNCHES \
         UNTIL BUDGET ALLOCATIONS NAME SITE PART PDF DELTA BEFORE AFTER CHANGED SET \
         PROGRAM METRIC UNIT BETTER CHECK BUILD RANKS THREADS MPI MPIS FROM TO WHERE TUNING \
-        ARTIFACT JUDGE ARCHAEOLOGY
+        ARTIFACT JUDGE ARCHAEOLOGY SIZES
 given = $(if $(filter command,$(firstword $(origin $1))),$(value $1),$2)
 $(foreach name,$(GIVEN),$(eval override $(name) := $$(call given,$(name))))
 # An empty SPACK= selects the wheels although Spack is installed.
@@ -72,7 +72,7 @@ BENCHES = suites sampler analysis sites kernels faults
 
 # The help text of a target begins with its group. A line `#?` has the example of a group.
 #? Start: make study
-#? Measure: make study TAG=collectives CELLS=bcast LAUNCHES=20
+#? Measure: make study TAG=collectives CELLS='^collective_quick.*shm' SIZES=8Ki
 #? Compare: make compare BEFORE=results-old AFTER=results CHANGED=mpi
 #? Figures: make figures DATA=reference
 #? Release: make reproduce-offline
@@ -136,7 +136,7 @@ study: checked ## Start: measure, draw figures and write the report (options: do
 
 locked-study: stack
 	$(call launched,$(PYTHON) -m reframe_tests.harness study --tag="$$TAG" --cells="$$CELLS" \
-	  --set="$$SET" --program="$$PROGRAM" --metric="$$METRIC" --unit="$$UNIT" --better="$$BETTER" \
+	  --sizes="$$SIZES" --set="$$SET" --program="$$PROGRAM" --metric="$$METRIC" --unit="$$UNIT" --better="$$BETTER" \
 	  --check="$$CHECK" --build="$$BUILD" $${RANKS:+--ranks="$$RANKS"} \
 	  $${THREADS:+--threads="$$THREADS"} $${LAUNCHES:+--launches="$$LAUNCHES"} $${UNTIL:+--until="$$UNTIL"} \
 	  $${BUDGET:+--budget="$$BUDGET"} $${ALLOCATIONS:+--allocations="$$ALLOCATIONS"},figures report)

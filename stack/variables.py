@@ -21,6 +21,11 @@ FOLDERS = ("STACK", "RESULTS", "FIGURES", "REPORT", "PAPER", "PROOF", "REFERENCE
 # Compiler wrappers, launchers and remote shells fail with other characters.
 OF_PATHS = re.compile(r"/[A-Za-z0-9._+/-]*")
 WORD = r"[A-Za-z0-9][A-Za-z0-9._-]*"
+_POSITIVE = r"[1-9][0-9]{0,9}(k|M|G|Ki|Mi|Gi)?"
+_BYTES = rf"(0|{_POSITIVE})"
+#: A size, or a range with its step.
+SIZE = (rf"({_BYTES}|{_POSITIVE}:{_BYTES}(:x([2-9]|[1-9][0-9]))?"
+        rf"|{_BYTES}:{_BYTES}:\+{_POSITIVE})")
 #: The valid values of a variable: regular expression, and description for messages.
 FORMS = {
     "DATA": (r"results|reference", "results or reference"),
@@ -37,6 +42,7 @@ FORMS = {
     "ARCHAEOLOGY": (r"yes", "yes"),
     "CHANGED": (rf"{WORD}([ ,]+{WORD})*", "what changed, such as mpi, stack or kernel"),
     "BUDGET": (r"[0-9]*\.?[0-9]+[smh]", "a time such as 90s, 20m or 2h"),
+    "SIZES": (rf"{SIZE}(,{SIZE})*", "message sizes in bytes such as 8Ki or 1,64,1:1Mi:x4"),
     "TAG": (WORD, "a word such as quick"),
     "MPI": (WORD, "the name of an MPI"),
     "FROM": (r"[0-9][0-9.]{0,30}|wheel|module|spack|prefix",

@@ -33,6 +33,8 @@ OPTIONS = [
     (flags("X=1"), "X is not an option (docs/commands.md lists the options)"),
     ({"FROM": "whel"}, "FROM: 'whel' is not a version such as 4.3.2, or wheel, module, spack"),
     ({"TAG": "a b"}, "TAG: 'a b' is not a word such as quick"),
+    ({"SIZES": "8KiB"}, "SIZES: '8KiB' is not message sizes in bytes such as 8Ki or 1,64"),
+    ({"SIZES": "0:8:x2"}, "SIZES: "), ({"SIZES": "0:8:+0"}, "SIZES: "),
     ({"SET": "A"}, "SET: "), ({"METRIC": "x"}, "METRIC: 'x' has no group"),
     ({"PART": "sampelr"}, "PART: 'sampelr' is not a bench"),
     ({"DATA": "refrence"}, "DATA: 'refrence' is not results or reference"),

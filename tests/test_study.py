@@ -153,6 +153,18 @@ def test_a_study_of_some_cells_measures_those_alone(tmp_path):
     assert names and all(n.startswith(mine) for n in names)
 
 
+def test_a_study_of_some_sizes_measures_those_alone(tmp_path):
+    mine = f"pingpong_smoke.{PRESENT[0].name}.shm."
+    running = study(tmp_path, "--launches", "1", "--cells", f"^{mine}", "--sizes", "8Ki")
+    log, _ = running.communicate(timeout=200)
+    assert running.returncode == 0, log[-3000:]
+    (session,) = tmp_path.glob("local/*")
+    assert json.loads((session / "session.json").read_text())["sizes"] == "8Ki"
+    samples = [path.read_text() for path in session.glob("*.csv")]
+    rows = [line.split(",") for text in samples for line in text.splitlines()[2:]]
+    assert {row[1] for row in rows} == {"8192"}
+
+
 @pytest.mark.beside
 def test_one_core_only_is_said(tmp_path):
     done = subprocess.run(
@@ -165,8 +177,10 @@ def test_one_core_only_is_said(tmp_path):
 
 @pytest.mark.beside
 def test_cells_that_no_test_has_are_refused(tmp_path):
-    for regex, said in [("pingpang", "no cell of tag 'smoke' has 'pingpang'"),
-                        (r"^pingpang\.", "no cell of tag 'smoke' has '^pingpang"),
+    for regex, said in [("pingpang", "no configuration of tag 'smoke' has 'pingpang' in its name. "
+                                     "Its tests are "),
+                        ("pingpang", "; a name is imb_smoke."),
+                        (r"^pingpang\.", "no configuration of tag 'smoke' has '^pingpang"),
                         ("(", "'(' is no regular expression")]:
         running = study(tmp_path, "--cells", regex)
         log, _ = running.communicate(timeout=100)
@@ -194,7 +208,20 @@ def test_an_exhibit_takes_as_many_launches_as_the_scale_of_its_tests(results, mo
 
 
 @pytest.mark.beside
+def test_each_documented_choice_of_configurations_selects_some(results, monkeypatch):
+    """The help text named `CELLS=bcast`, which no configuration of its tag has in its name."""
+    monkeypatch.setenv("RFM_CONFIG_FILES", str(families.REPO / "reframe_tests/config.py"))
+    pages = [families.REPO / name for name in ("Makefile", "README.md", "docs/commands.md")]
+    shown = {(re.search(r"TAG=(\w+)", line)[1], re.search(r"CELLS='?([^' `]+)", line)[1])
+             for page in pages for line in page.read_text().splitlines()
+             if re.search(r"TAG=\w.*CELLS=\S", line) and "$$" not in line}
+    assert len(shown) >= 2
+    for tag, like in shown:
+        assert plans.list_cells(tag, like)[0]
+
+
+@pytest.mark.beside
 def test_a_name_that_no_test_has_is_said_of_the_cells(results, monkeypatch):
     monkeypatch.setenv("RFM_CONFIG_FILES", str(families.REPO / "reframe_tests/config.py"))
-    with pytest.raises(SystemExit, match="no cell of tag 'quick' has"):
+    with pytest.raises(SystemExit, match="no configuration of tag 'quick' has"):
         plans.list_cells("quick", r"^fft_nothing\.")

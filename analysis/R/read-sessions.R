@@ -50,6 +50,7 @@ read_plan <- function(file) {
   data.table(
     site = site_of(file), session = session_of(file),
     seed = plan$seed, tag = plan$tag, blocks = as.integer(plan$blocks),
+    sizes = if (is.null(plan$sizes)) "" else plan$sizes,
     finished = plan$finished, cells = list(vapply(plan$cells, text_of, "")),
     # Cells of a study --until a width that were precise enough after so many launches.
     reached = list(vapply(plan$reached, as.integer, 0L)),

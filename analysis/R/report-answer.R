@@ -413,13 +413,14 @@ cells_of <- function(head, launches, sessions) {
     return(NULL)
   }
   has <- vapply(sessions$cells, function(cells) any(startsWith(cells, paste0(head$test, "."))), NA)
-  tag <- utils::tail(sessions$tag[has], 1L)
+  last <- utils::tail(sessions[has], 1L)
   each <- launches[, list(wall_s = mean(wall_s, na.rm = TRUE)), by = list(cell = cell_of(id))]
   list(
     command = paste0(
       if (head$site != "local") sprintf("COTEJO_SITE=%s ", head$site), "make study",
-      if (length(tag)) sprintf(" TAG=%s", tag),
-      sprintf(" CELLS='^%s\\..*\\.%s\\.%s'", head$test, head$transport, head$placement)
+      if (nrow(last)) sprintf(" TAG=%s", last$tag),
+      sprintf(" CELLS='^%s\\..*\\.%s\\.%s'", head$test, head$transport, head$placement),
+      if (nrow(last) && nzchar(last$sizes)) sprintf(" SIZES=%s", last$sizes)
     ),
     block_s = sum(each$wall_s + OVERHEAD_S)
   )
@@ -469,7 +470,7 @@ newest_first <- function(cards, used) {
   cards[order(!new)]
 }
 
-# What the words of a card mean, above the first of them.
+# Explains the words of a card; stands above the first card of each page.
 CARD_WORDS <- paste(
   "Each answer lists the libraries in tiers: the first is the fastest, or those that are not",
   "ordered. \"Within 9 %\" means that their times differ by no more. \"Takes 6 to 7 times as",

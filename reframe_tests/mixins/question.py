@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The declarations of a test about its launches; it does not know how they are made."""
 
-from reframe.core.builtins import parameter, variable
+import os
+
+from reframe.core.builtins import parameter, run_after, variable
 from reframe.core.pipeline import RegressionTestPlugin
 
 from ..harness.launch import scales
@@ -55,6 +57,13 @@ class Question(RegressionTestPlugin):
     every_host = variable(bool, value=False)
     #: Threads of each rank, each on a core of its own.
     threads = variable(int, value=1)
+
+    @run_after("init")
+    def measure_given_sizes(self):
+        """Replaces the sizes of a test that has any by those of `make study SIZES=`."""
+        given = os.environ.get("COTEJO_SIZES")
+        if given and (self.sizes or "sizes" in self.options):
+            self.sizes = given
 
     def chosen_options(self):
         """The options with the sizes, the budget and the precision that variables set."""

@@ -69,6 +69,24 @@ test_that("equal and unclear configurations are not called different", {
   )
 })
 
+test_that("the command of a card names the sizes that its session was given", {
+  folder <- write_study(fresh_folder(), c(openmpi = 3e-7, mpich = 3e-7), bytes = 1, cv = 0.2,
+    seed = 5L)
+  file <- file.path(folder, "local", "20261121T070000Z", "session.json")
+  command <- function(sizes) {
+    cells <- sprintf("pingpong_quick.%s.shm.near", names(MPIS))
+    write_json(list(
+      tag = "quick", blocks = 10L, seed = 42L, cells = as.list(cells), begun = "", finished = "",
+      sizes = sizes, reframe_s = 1
+    ), file)
+    study <- suppressMessages(analyse(folder))
+    answer(study$comparison, study)[[1L]]$to_settle$command
+  }
+  expect_match(command("8Ki,1:64:x2"), "shm\\\\.near' SIZES=8Ki,1:64:x2 LAUNCHES=[0-9]+$")
+  expect_match(command(""), "make study TAG=quick CELLS='.*shm\\\\.near' LAUNCHES=[0-9]+$")
+  expect_no_match(command("8;id"), ";", fixed = TRUE)
+})
+
 test_that("a card says where the 99th percentile orders libraries in another way", {
   slow_calls <- function(folder, share) {
     for (file in list.files(folder, "openmpi.*[.]csv$", recursive = TRUE, full.names = TRUE)) {
@@ -289,6 +307,7 @@ test_that("a large study has a page of each question, and a table of them in the
   folder <- write_study(
     fresh_folder(), MPIS, bytes = c(1, 1024), blocks = 6L, transports = c("shm", "tcp")
   )
+  write_study(folder, MPIS, bytes = c(1, 1024), blocks = 5L, settings = list(eager_limit = "8192"))
   read_page <- function(path) paste(readLines(path), collapse = "\n")
   small <- file.path(fresh_folder(), "report.html")
   quietly(write_report(folder, small))
@@ -308,6 +327,14 @@ test_that("a large study has a page of each question, and a table of them in the
     expect_match(read_page(page), text, fixed = TRUE)
   }
   expect_match(read_page(page), "href=\"../report.html\"", fixed = TRUE)
+  # The words that explain a card stand on each page before its cards.
+  words <- "Each answer lists the libraries in tiers"
+  for (text in c(read_page(small), read_page(page), read_page(large))) {
+    expect_length(gregexpr(words, text, fixed = TRUE)[[1L]], 1L)
+  }
+  set <- regexpr("<h2[^>]*>What settings change", read_page(large))
+  expect_gt(set, 0L)
+  expect_gt(regexpr(words, read_page(large), fixed = TRUE), set)
   expect_match(read_page(page), "class=\"chart\"", fixed = TRUE)
 })
 

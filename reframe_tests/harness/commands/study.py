@@ -52,6 +52,8 @@ def main():
                         help="blocks; the scale's number by default")
     parser.add_argument("--cells", default="", metavar="REGEX", type=regex,
                         help="only the cells that have this in their names (default: all)")
+    parser.add_argument("--sizes", default="", metavar="LIST",
+                        help="message sizes in place of those of the tests (8Ki; 1:1Mi:x4)")
     parser.add_argument("--tries", type=int, default=plans.TRIES, metavar="N",
                         help="how often a launch lost to an accident may be measured again in a "
                              f"session that begins (default: {plans.TRIES})")
@@ -72,7 +74,7 @@ def main():
                              "reframe_tests/mpi_sets")
     program_options.add_options(parser)
     args = parser.parse_args()
-    os.environ["COTEJO_SET"] = args.set
+    os.environ["COTEJO_SET"], os.environ["COTEJO_SIZES"] = args.set, args.sizes
     if args.mpis:
         os.environ["COTEJO_MPIS"] = families.set_of(args.mpis)
     args.tag = program_options.choose(args)

@@ -25,8 +25,8 @@ def say(text):
 
 
 def asked():
-    """What a study was asked for beside its tag and cells: variables, MPIs, program."""
-    return {"set": os.environ.get("COTEJO_SET", ""),
+    """What a study was asked for beside its tag and cells: variables, sizes, MPIs, program."""
+    return {"set": os.environ.get("COTEJO_SET", ""), "sizes": os.environ.get("COTEJO_SIZES", ""),
             "mpis": pathlib.Path(os.environ.get("COTEJO_MPIS", "")).stem,
             "program": pathlib.Path(os.environ.get("COTEJO_PROGRAM", "")).stem}
 
@@ -77,6 +77,13 @@ def why_not_listed(output):
 def of_tag(tag, noted):
     """What a dry run noted, without what tests of other tags lack."""
     return [words for words in noted if tag in words.get("tags", [tag])]
+
+
+def names_of(noted):
+    """The tests of the configurations that a dry run noted, and the name of one configuration."""
+    cells = sorted(words["cell"] for words in noted)
+    tests = ", ".join(sorted({cell.partition(".")[0] for cell in cells}))
+    return f". Its tests are {tests}; a name is {cells[0]}" if cells else ""
 
 
 def alternatives(like):
@@ -130,8 +137,8 @@ def list_cells(tag, like):
     found = [(words["cell"], words["file"], words["partition"]) for words in noted
              if re.search(like, words["cell"])]
     if not found:
-        sys.exit(f"study: no cell of tag {tag!r} has {like!r} in its name; "
-                 f"`reframe --dry-run --tag {tag}` lists them")
+        sys.exit(f"study: no configuration of tag {tag!r} has {like!r} in its name"
+                 f"{names_of(noted)}")
     cells, files, partitions = (sorted(set(column)) for column in zip(*found, strict=True))
     skipped = {words["cell"]: words["skipped"] for words in listed
                if "skipped" in words and re.search(like, words["cell"])}
