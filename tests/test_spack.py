@@ -140,6 +140,15 @@ def test_every_version_of_our_packages_can_be_had(path):
             assert done.stdout.strip() == where.get("commit"), version
 
 
+def test_recipes_name_the_public_address_once_there_is_one():
+    """Until then the clone is the source, and no homepage or account is invented."""
+    cited = yaml.safe_load((REPO / "CITATION.cff").read_text()).get("repository-code")
+    text = (REPO / "spack_repo/cotejo/source.py").read_text()
+    named = dict(re.findall(r'^    (git|homepage) = "(.+)"$', text, re.M))
+    assert named == ({"git": f"{cited}.git", "homepage": cited} if cited else {})
+    assert ("maintainers(" in text) == bool(cited)
+
+
 def test_recipes_read_no_configuration_of_the_clone():
     for path in [REPO / "spack_repo/cotejo/source.py", *RECIPES]:
         assert not re.search(r"configparser|\.git\b", path.read_text()), path
@@ -297,6 +306,17 @@ def test_both_providers_have_the_same_reframe():
     locked = re.search(r"reframe-hpc==([\d.]+)", (REPO / "requirements/tools.in").read_text())
     recipe = (REPO / "spack_repo/cotejo/packages/reframe_hpc/package.py").read_text()
     assert re.findall(r'version\("([\d.]+)"', recipe) == [locked[1]]
+
+
+@pytest.mark.parametrize("name", sorted(FAMILIES))
+def test_the_wheel_of_a_library_is_a_version_that_spack_builds(name):
+    """Otherwise the two providers would compare different libraries."""
+    lock = REPO / f"requirements/{name}.txt"
+    if not lock.exists():
+        pytest.skip(f"{name} has no wheel")
+    (version,) = re.findall(r"^[\w-]+==([\d.]+)", lock.read_text(), re.M)[:1]
+    package = package_of(FAMILIES[name].spack)
+    assert spack_specs.may_be_one(FAMILIES[name].spack, f"{package}@={version}")
 
 
 def test_a_container_is_made_from_the_checkout_by_a_template_that_is_there():
