@@ -30,6 +30,7 @@ class CotejoBench(CotejoSource, CMakePackage):
         return [
             self.define("CMAKE_C_COMPILER", self.spec["mpi"].mpicc),
             self.define_from_variant("COTEJO_ARCHAEOLOGY", "archaeology"),
+            self.define("BUILD_TESTING", self.run_tests),
         ]
 
     def test_version(self):
