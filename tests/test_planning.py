@@ -2,7 +2,8 @@
 """What ReFrame does before it launches anything; `bench PART=sites` holds how long that takes."""
 
 import json
-import shutil
+import os
+import pathlib
 
 import pytest
 
@@ -99,12 +100,25 @@ def test_an_mpi_of_a_site_is_loaded_by_its_modules(tmp_path):
     assert seen["I_MPI_X"] == "1"
 
 
+def path_without(program, tmp_path):
+    """PATH with links to all programs but one in place of each folder that has it."""
+    folders = [pathlib.Path(folder) for folder in os.environ["PATH"].split(os.pathsep)]
+    for number, folder in enumerate(folders):
+        if (folder / program).exists():
+            folders[number] = tmp_path / f"path-{number}"
+            folders[number].mkdir()
+            for other in folder.iterdir():
+                if other.name != program:
+                    (folders[number] / other.name).symlink_to(other)
+    return os.pathsep.join(map(str, folders))
+
+
 def test_modules_that_cannot_be_loaded_are_said(tmp_path):
     fake = with_modules(tmp_path, "no-such/1")
-    if not shutil.which("modulecmd"):
-        said = fake.run("-l", LMOD_CMD="").strip().splitlines()[-1]
-        assert said == ("cotejo: the site loads modules (no-such/1), and this shell has no module "
-                        "system (Lmod or Environment Modules)")
+    said = fake.run("-l", LMOD_CMD="", PATH=path_without("modulecmd", tmp_path))
+    assert said.strip().splitlines()[-1] == (
+        "cotejo: the site loads modules (no-such/1), and this shell has no module system (Lmod or "
+        "Environment Modules)")
     output = fake.run("-r", "-n", "pingpong_smoke.*transport=shm", LMOD_CMD=f"{tmp_path}/lmod",
                       **MODULE)
     assert fake.records() == [] and "no-such/1" in output
