@@ -159,6 +159,19 @@ def test_the_exhibit_that_the_page_adds_is_accepted():
     assert done.returncode and "transprot" in done.stderr
 
 
+def test_a_script_draws_its_own_exhibit_and_a_named_one(tmp_path):
+    session = "local/20261121T200219Z"
+    (tmp_path / session).mkdir(parents=True)
+    subprocess.run(["tar", "-xf", families.REPO / f"data/reference/{session}.tar.xz",
+                    "-C", tmp_path / session], check=True)
+    script = code_of("exhibits.md", "r", 1).replace("data/reference", str(tmp_path))
+    done = in_r(script.replace("figures-own", str(tmp_path / "out")).replace(
+        "stival-fig-4.24", "tinetti-p2p-mpi"))
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in (tmp_path / "out").glob("*/*.csv")} == {
+        "pingpong.csv", "p2p-mpi.csv"}
+
+
 def test_the_figure_of_the_readme_shows_the_dataset(tmp_path):
     """If this fails, draw it again: R_LIBS=.stack/R Rscript docs/images/draw.R."""
     done = in_r("source('docs/images/draw.R')", COTEJO_IMAGES=str(tmp_path))

@@ -211,7 +211,8 @@ def test_an_exhibit_takes_as_many_launches_as_the_scale_of_its_tests(results, mo
 def test_each_documented_choice_of_configurations_selects_some(results, monkeypatch):
     """The help text named `CELLS=bcast`, which no configuration of its tag has in its name."""
     monkeypatch.setenv("RFM_CONFIG_FILES", str(families.REPO / "reframe_tests/config.py"))
-    pages = [families.REPO / name for name in ("Makefile", "README.md", "docs/commands.md")]
+    pages = [families.REPO / name
+             for name in ("Makefile", "README.md", "docs/commands.md", "docs/choose.md")]
     shown = {(re.search(r"TAG=(\w+)", line)[1], re.search(r"CELLS='?([^' `]+)", line)[1])
              for page in pages for line in page.read_text().splitlines()
              if re.search(r"TAG=\w.*CELLS=\S", line) and "$$" not in line}

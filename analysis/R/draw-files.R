@@ -29,7 +29,7 @@ draw_figures <- function(results_dir, out_dir, session = NULL, pdf = FALSE) {
 draw_all <- function(results_dir, out_dir, session = NULL, published = NULL, pdf = FALSE,
                      endings = endings_of(pdf)) {
   from <- list("figures", dataset = sum_of_dataset(results_dir), session, endings,
-    sum_of_files(published))
+    sum_of_files(published), list_exhibits())
   coverage <- with_endings(endings, kept_files(from, out_dir, gallery_files, function() {
     draw_all_anew(results_dir, out_dir, session, published)
   }))$coverage

@@ -118,6 +118,8 @@ values_in_words <- function(values, dropped = IN_OPERATION) {
       name == "blocking", fifelse(value == "no", "non-blocking", "blocking"),
       name == "compute", say_value("parameter_compute", value),
       name == "timer", say_value("parameter_timer", value),
+      name == "ranks", say_value("ranks", value),
+      name == "start" & value %in% names(START_WORDS), unname(START_WORDS[value]),
       name == "eager_limit" & grepl("^[0-9]+$", value), paste("eager up to", value, "B"),
       rep(TRUE, length(name)), paste(chartr("_", " ", name), value)
     )
@@ -125,6 +127,10 @@ values_in_words <- function(values, dropped = IN_OPERATION) {
   }, "")
   words[match(values, few)]
 }
+START_WORDS <- c(
+  windows = "start by synchronised clocks", barrier = "start after a barrier of cotejo",
+  "mpi-barrier" = "start after MPI_Barrier", none = "no common start"
+)
 IN_OPERATION <- c("kernel", "pattern", "window", "ranks")
 
 #' What a test is for, in words.
@@ -248,7 +254,9 @@ describe_stratum <- function(rows) {
     if (!is.null(rows$placement)) {
       fifelse(nzchar(rows$placement), paste("placement", rows$placement), "")
     },
-    rows$settings, rows$parameters, rows$simulated
+    rows$settings,
+    if (!is.null(rows$parameters)) values_in_words(rows$parameters, dropped = character()),
+    rows$simulated
   )
   out <- rep("", nrow(rows))
   for (part in Filter(length, parts)) {

@@ -220,6 +220,19 @@ test_that("a caption promises no interval where there are too few launches for o
     fixed = TRUE)
 })
 
+test_that("headings of answers name ranks and ways to start in words", {
+  rows <- data.table::data.table(
+    operation = "allreduce", transport = "shm", placement = "near",
+    parameters = c("ranks=2; start=windows", "ranks=8; start=mpi-barrier", ""),
+    settings = "", simulated = "", test = "collective_quick"
+  )
+  expect_identical(title_of_stratum(rows), paste0(
+    "Allreduce, shared memory, placement near", c(
+      ", 2 ranks, start by synchronised clocks", ", 8 ranks, start after MPI_Barrier", ""
+    ), " (collective_quick)"
+  ))
+})
+
 test_that("panels name what was measured, and not tests or options", {
   table <- data.table::data.table(
     operation = c("iallgather.both", "allgather_init", "put.flush.create", "pingpong", "pingpong"),

@@ -185,6 +185,13 @@ test_that("the index of a dataset that is drawn again is the same, and was not d
   expect_match(said, "nothing has changed", all = FALSE)
   expect_identical(again, first)
   expect_true(all(c("index.html", "medians.csv") %in% first$files))
+  # An exhibit that a script adds is drawn, although the dataset and the code are the same.
+  exhibit("own-pingpong", "Ping-pong by library",
+    data = launches_of("pingpong_quick"), draw = by_size(series = mpi)
+  )
+  on.exit(registered$rows[["own-pingpong"]] <- NULL, add = TRUE)
+  forget()
+  expect_true("own/pingpong.svg" %in% suppressMessages(draw())$files)
 })
 
 test_that("a folder without files is told from none, and from one with a file", {

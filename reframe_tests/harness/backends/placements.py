@@ -48,8 +48,9 @@ class Nodes:
                 return topology.here().with_cards(self.cards)
         except topology.TopologyError as err:
             raise PlacementError(str(err)) from None
-        raise PlacementError(f"no {self.path}, which policies need: `make site` on a node of the "
-                             "partition writes it")
+        raise PlacementError(f"no {self.path}, which policies need: on a node of the partition, "
+                             f"run `lstopo --disallowed --of xml {self.path}`, or `make site "
+                             "NAME=new` and copy the file")
 
     def cores(self):
         """Number of cores of a node, None where the site does not tell."""

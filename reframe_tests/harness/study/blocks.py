@@ -179,10 +179,11 @@ def set_aside(name, again):
            if number_of(r) == int(number) and group_of(r["id"]) == group and r["status"] == "ok"}
     if not old or not old.keys() <= there.keys():
         return
+    share = 100 * max(taken(record) or 0 for record in old.values())
     for cell, record in old.items():
-        share = 100 * (taken(record) or 0)
-        record.update(status="marked", reason=f"disturbed: the machine took {share:.0f} % of the "
-                                              f"cores; block {again} is in its place")
+        record.update(status="marked", reason=f"disturbed: the machine took up to {share:.0f} % "
+                      "of the cores of a launch in this block; "
+                      f"block {again} is in its place")
         disk.write_json(sessions.session_folder()
                         / f"{sessions.launch_name(cell, int(number))}.json", record)
 
