@@ -89,7 +89,8 @@ MISTAKES = {
     "hosts of a system": (ONE, {},
                           site(reframe_py=partition().replace('".*"', '"login"')),
                           "cotejo: .*`hostnames`"),
-    "syntax": (ONE, {}, site(reframe_py="site_configuration = {"), "reframe.py: SyntaxError"),
+    "syntax": (ONE, {}, site(reframe_py="site_configuration = {"),
+               "reframe.py: not valid Python: SyntaxError"),
     "policy": (ONE, {}, site(placements_yaml="near: {policy: compct}\n"),
                "placements.yaml: near: policy: 'compct' is not"),
     "key of a placement": (ONE, {}, site(placements_yaml="near: {polcy: compact}\n"),
@@ -167,3 +168,17 @@ def test_a_mistake_is_one_line_and_a_status(answers, mistake):
     lines = [line for line in output.splitlines() if re.search(MISTAKES[mistake][3], line)]
     assert len(lines) == 1, output[-1500:]
     assert "Traceback" not in output
+
+
+def explained():
+    """The words that the page of problems quotes from messages."""
+    text = (families.REPO / "docs/faq.md").read_text().partition("## Problems with")[2]
+    return re.findall(r'"([^"]+)"', re.sub(r"\s+", " ", text.replace("`", "")))
+
+
+@needs_stack
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_the_page_of_problems_explains_each_message(answers, mistake):
+    line = next(line for line in answers[mistake][1].splitlines()
+                if re.search(MISTAKES[mistake][3], line)).replace("`", "")
+    assert any(words in line for words in explained()), line

@@ -37,7 +37,10 @@ read_results <- function(dir) {
 
 launch_files <- function(dir) {
   if (!dir.exists(dir)) {
-    bad_data(dir, NA, "no such folder", "name the folder that holds SITE/SESSION/*.json")
+    bad_data(
+      dir, NA, "no such folder",
+      "run `make study` first, or name the folder that holds SITE/SESSION/*.json"
+    )
   }
   found <- session_files(dir, "^(?!(session|audit)[.]json$).*[.]json$")
   if (!length(found$files) && length(found$faults)) stop(found$faults[[1L]])

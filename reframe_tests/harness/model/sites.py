@@ -41,8 +41,9 @@ def system(folder):
         raise declarations.DeclarationError(path, [" ".join(f"{err}".split()) or "SystemExit"]) \
             from None
     except Exception as err:  # it is a program: anything may be wrong with it
+        reason = " ".join(str(err).split())
         raise declarations.DeclarationError(
-            path, [f"{type(err).__name__}: {' '.join(str(err).split())}"]) from None
+            path, [f"not valid Python: {type(err).__name__}: {reason}"]) from None
     if wrong := declarations.problems(data, "site"):
         raise declarations.DeclarationError(path, wrong)
     (found,) = data["systems"]
