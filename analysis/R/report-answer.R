@@ -401,7 +401,10 @@ warnings_of <- function(launches, study) {
     },
     warn_of_serial(serial),
     if (odd > nrow(launches) / 10) {
-      sprintf("%d of %d launches stand out", odd, nrow(launches))
+      sprintf(
+        "%d of %d launches are outliers (section \"Unusual launches and drift\")",
+        odd, nrow(launches)
+      )
     }
   )
 }
