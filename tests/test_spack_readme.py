@@ -74,6 +74,8 @@ def as_used_before(home):
 @pytest.mark.parametrize("before", [None, as_used_before], ids=["new", "used before"])
 def test_the_readmes_lines_end_with_a_report(tmp_path, before):
     home, sites, clone = tmp_path / "home", tmp_path / "sites", tmp_path / "cotejo"
+    locks = tmp_path / "locks"
+    locks.mkdir()
     (home / ".spack").mkdir(parents=True)
     (home / ".gitconfig").write_text(
         f'[url "file://{PACKAGES}"]\n\tinsteadOf = {PINNED["git"]}\n')
@@ -96,7 +98,7 @@ def test_the_readmes_lines_end_with_a_report(tmp_path, before):
         ["bash", "-c", f". {setup}\nset -e\n{block()}"], cwd=clone, text=True,
         capture_output=True, timeout=5400,
         env={**kept, "HOME": str(home), "COTEJO_SITES": str(sites), "COTEJO_SITE": "installed",
-             "COTEJO_LOCKS": str(tmp_path / "locks")})
+             "COTEJO_LOCKS": str(locks)})
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     assert not re.search(r"^(spack|analysis): ", done.stdout + done.stderr, re.M)
     assert pathlib.Path(done.stdout.split()[-1]).exists()
