@@ -37,6 +37,10 @@ PUBLISHED := $(CURDIR)/data/published
 COTEJO_STACK := $(STACK)
 COTEJO_RESULTS := $(RESULTS)
 RFM_CONFIG_FILES := $(CURDIR)/reframe_tests/config.py
+# SITE selects the site of every command, like COTEJO_SITE.
+ifneq ($(SITE),)
+export COTEJO_SITE := $(SITE)
+endif
 CLONE := $(CURDIR)
 PYTHON = $(firstword $(wildcard $(STACK)/tools/bin/python) python3)
 # R from Spack is among the tools of the stack.

@@ -228,6 +228,20 @@ def test_pages_are_made_of_what_is_there(tmp_path, status, drawn, target, pages)
     assert not status or f"Error {status}\n" in done.stderr
 
 
+@pytest.mark.parametrize(("words", "before", "site"), [
+    (["SITE=x"], "", "x"), (["SITE=x"], "y", "x"), ([], "y", "y")])
+def test_a_study_measures_the_site_that_is_given(tmp_path, words, before, site):
+    """`make study SITE=x` measured the site `local` without a word."""
+    tools = tmp_path / "stack/tools/bin"
+    tools.mkdir(parents=True)
+    for name in ("python", "python3", "Rscript"):
+        (tools / name).write_text(f'#!/bin/sh\necho "$COTEJO_SITE" >{tmp_path}/site\n')
+        (tools / name).chmod(0o755)
+    make("locked-study", "--old-file=stack", "SPACK=", f"STACK={tmp_path}/stack", *words,
+         COTEJO_SITE=before)
+    assert (tmp_path / "site").read_text() == f"{site}\n"
+
+
 @pytest.mark.parametrize("package", ["reframe_tests", "stack"])
 def test_an_interruption_is_one_line_from_the_first_moment_on(package):
     """It was a traceback of 25 lines."""
