@@ -131,6 +131,8 @@ MISTAKES = {
     "set of libraries": (("study", "--mpis=abbi"), {}, {}, "MPIS=abbi: .*did you mean 'abi'"),
     "option of a study": (("study", "--tga=quick"), {}, {}, "study: unrecognized arguments"),
     "release": (("releases", "opnmpi"), {}, {}, "MPI=opnmpi: no wheels of it are known"),
+    "tuned library": (("tune", "inteli-mpi", "tuning"), {}, {},
+                      "is not installed in .*there are .*; did you mean 'intel-mpi'"),
     "checked site": (("check-site", "fak"), {}, {}, "the sites are fake; did you mean 'fake'"),
 }
 
