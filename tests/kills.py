@@ -30,6 +30,16 @@ LOSSES = ["samples lost", "samples counted twice", "launches burnt", "processes 
           "shared memory left", "temporary folders left", "network namespaces left"]
 
 
+def same_launch(before, now):
+    """Whether the description of a launch is what it was, as JSON texts. That of a block which the
+    machine disturbed is marked once a block is in its place."""
+    if before == now or now is None:
+        return before == now
+    old, new = json.loads(before), json.loads(now)
+    return (new["status"] == "marked" and new["reason"].startswith("disturbed: ")
+            and {**new, "status": old["status"], "reason": old["reason"]} == old)
+
+
 class Study:
     """A study of its own: results, locks, temporary files and virtual hosts are in one folder. By
     that its processes are known; nobody else's are touched."""
@@ -102,7 +112,8 @@ class Study:
         """Notes what is published; returns how much of what was there before is no longer so."""
         now = {path: path.read_bytes() for session in (self.folder / "results").glob("*/*")
                for path in sessions.launch_files(session)}
-        lost = sum(now.get(path) != content for path, content in self.published.items())
+        lost = sum(not same_launch(content, now.get(path))
+                   for path, content in self.published.items())
         self.published.update(now)
         return lost
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A few kills of a study at random moments; `make bench PART=faults` has a hundred."""
 
+import json
 import signal
 import sys
 
@@ -28,6 +29,17 @@ def test_a_study_that_is_killed_here_and_there_loses_nothing(tmp_path):
     assert len(hit) == len(few), log[-3000:]
     assert status == 0, log[-3000:]
     assert found == dict.fromkeys(kills.LOSSES, 0), log[-3000:]
+
+
+def test_a_launch_of_a_disturbed_block_is_marked_and_not_lost():
+    def text(**changed):
+        return json.dumps({"id": "a.001", "status": "ok", "reason": "", "wall_s": 1, **changed})
+
+    marked = {"status": "marked", "reason": "disturbed: the machine took 7 % of the cores"}
+    assert kills.same_launch(text(), text()) and kills.same_launch(text(), text(**marked))
+    for other in (None, text(**marked, wall_s=2), text(status="failed"),
+                  text(**{**marked, "reason": "other"})):
+        assert not kills.same_launch(text(), other)
 
 
 def test_kills_that_were_interrupted_go_on_where_they_were(tmp_path, monkeypatch):
