@@ -208,6 +208,18 @@ def test_an_exhibit_takes_as_many_launches_as_the_scale_of_its_tests(results, mo
 
 
 @pytest.mark.beside
+def test_sizes_are_said_to_have_no_effect_where_they_have_none(results, monkeypatch, capsys):
+    monkeypatch.setenv("RFM_CONFIG_FILES", str(families.REPO / "reframe_tests/config.py"))
+    monkeypatch.setenv("COTEJO_SIZES", "8Ki")
+    said = "SIZES has no effect on startup_smoke (no message sizes)"
+    with pytest.raises(SystemExit, match=re.escape(said)):
+        plans.list_cells("startup-check", ".")
+    plans.tell_without_sizes([{"cell": "startup_smoke.mpich", "has_sizes": False},
+                              {"cell": "pingpong_smoke.mpich", "has_sizes": True}])
+    assert said in capsys.readouterr().out
+
+
+@pytest.mark.beside
 def test_each_documented_choice_of_configurations_selects_some(results, monkeypatch):
     """The help text named `CELLS=bcast`, which no configuration of its tag has in its name."""
     monkeypatch.setenv("RFM_CONFIG_FILES", str(families.REPO / "reframe_tests/config.py"))

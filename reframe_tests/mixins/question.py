@@ -62,8 +62,13 @@ class Question(RegressionTestPlugin):
     def measure_given_sizes(self):
         """Replaces the sizes of a test that has any by those of `make study SIZES=`."""
         given = os.environ.get("COTEJO_SIZES")
-        if given and (self.sizes or "sizes" in self.options):
+        if given and self.has_sizes:
             self.sizes = given
+
+    @property
+    def has_sizes(self):
+        """Whether the experiment measures messages of given sizes."""
+        return bool(self.sizes or "sizes" in self.options)
 
     def chosen_options(self):
         """The options with the sizes, the budget and the precision that variables set."""

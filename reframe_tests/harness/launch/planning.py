@@ -71,7 +71,8 @@ def note_lacking(test, partitions):
 def note(test):
     """Notes a cell that there is."""
     sessions.note(test.cell, file=inspect.getfile(type(test)), scale=test.scale,
-                  partition=test.current_partition.fullname, hosts=test.request.place.hosts)
+                  partition=test.current_partition.fullname, hosts=test.request.place.hosts,
+                  has_sizes=test.has_sizes)
 
 
 def note_left_out(test, reason):

@@ -98,6 +98,17 @@ def alternatives(like):
     return parts
 
 
+def tell_without_sizes(noted):
+    """Says which tests `make study SIZES=` does not affect; exits if it affects none."""
+    without = sorted({words["cell"].partition(".")[0] for words in noted
+                      if not words["has_sizes"]})
+    said = f"study: SIZES has no effect on {', '.join(without)} (no message sizes)"
+    if not any(words["has_sizes"] for words in noted):
+        sys.exit(said)
+    if without:
+        print(said, flush=True)
+
+
 def tests_of(like):
     r"""The tests that alone can have cells like that, where each alternative begins with names of
     tests, as `^name\.` or `^(one|other)\.`; else none, since any may have."""
@@ -139,6 +150,8 @@ def list_cells(tag, like):
     if not found:
         sys.exit(f"study: no configuration of tag {tag!r} has {like!r} in its name"
                  f"{names_of(noted)}")
+    if os.environ.get("COTEJO_SIZES"):
+        tell_without_sizes([words for words in noted if re.search(like, words["cell"])])
     cells, files, partitions = (sorted(set(column)) for column in zip(*found, strict=True))
     skipped = {words["cell"]: words["skipped"] for words in listed
                if "skipped" in words and re.search(like, words["cell"])}
