@@ -113,7 +113,7 @@ exhibit_balance_table <- function(exhibit) {
   of <- function(what) parts[measure == what][seen, on = by]$value
   table <- seen[, list(
     panel, ranks,
-    threads = as.integer(as.character(level)), n, seen = value, seen_low = value_low,
+    threads = as.integer(as.character(threads)), n, seen = value, seen_low = value_low,
     seen_high = value_high, planned = of("balance_planned"),
     exchange = 100 * of("exchange_s") / of("time_s")
   )]

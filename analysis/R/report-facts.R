@@ -96,14 +96,14 @@ write_fact_data <- function(given, out_dir) {
 
 #' Print a page as PDF beside it, where a Chromium is on PATH.
 #'
-#' @return the file, or nothing.
+#' @return the file, or `character()`.
 #' @noRd
 print_page <- function(html) {
   browser <- Sys.which(c("chromium-headless-shell", "chromium", "google-chrome"))
   browser <- browser[nzchar(browser)]
   if (!length(browser)) {
     message("no Chromium on PATH: no PDF of the paper")
-    return(NULL)
+    return(character())
   }
   pdf <- sub("[.]html$", ".pdf", html)
   place <- tempfile("print")
@@ -117,7 +117,7 @@ print_page <- function(html) {
   )), stdout = FALSE, stderr = FALSE, timeout = 60)
   if (status != 0L || !file.exists(made)) {
     message("no PDF of the paper: ", browser[[1L]], " ended with status ", status)
-    return(NULL)
+    return(character())
   }
   remove_dates(made)
   write_whole(pdf, function(file) put_copy(made, file))

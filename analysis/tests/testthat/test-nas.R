@@ -97,6 +97,7 @@ test_that("balance of zones is told as planned and as seen, and what exchanging 
   data <- data.table::fread(file.path(out, "cotejo", "fig-1.csv"))
   expect_identical(nrow(data), 1L)
   expect_equal(data$planned, 66.7)
+  expect_equal(data$threads, 1)
   expect_equal(data$seen, 60.035)
   expect_equal(data$exchange, 25, tolerance = 0.01)
   expect_true(data$seen_low < data$seen && data$seen < data$seen_high)

@@ -129,3 +129,17 @@ test_that("the paper shows three figures of a study, by the rule that it states"
   expect_identical(chosen(part[exhibit %in% c("partly", "simulated")]), c("simulated", "partly"))
   expect_length(paper_figures(row("own", "drawn", "measured", 5L, study = "cotejo")), 0L)
 })
+
+test_that("the paper is written without its PDF where no browser prints it", {
+  place <- fresh_folder()
+  usual <- Sys.getenv("PATH")
+  on.exit(Sys.setenv(PATH = usual))
+  Sys.setenv(PATH = place)
+  page <- file.path(place, "paper.html")
+  expect_message(none <- print_page(page), "no Chromium on PATH")
+  writeLines(c("#!/bin/sh", "exit 7"), file.path(place, "chromium"))
+  Sys.chmod(file.path(place, "chromium"))
+  writeLines("text", page)
+  expect_message(failed <- print_page(page), "ended with status 7")
+  expect_identical(basename(c(none, failed)), character())
+})
