@@ -348,7 +348,7 @@ def test_what_was_found_is_written_in_lines_that_can_be_read(written):
 def test_a_policy_without_a_topology_says_how_to_get_one(written):
     site = written(found_on())
     (site / "topology/compute.xml").unlink()
-    with pytest.raises(placements.PlacementError, match="`make site` on a node"):
+    with pytest.raises(placements.PlacementError, match="on a node of the partition, run `lstopo"):
         nodes().resolve("near", 2)
 
 
