@@ -145,19 +145,19 @@ def list_cells(tag, like):
         near = "" if tag in known or listed else names.nearest(tag, known)
         sys.exit(f"study: no test with tag {tag!r} can run on site {sites.site_name()!r}"
                  f"{why_none(listed)}{near}")
-    found = [(words["cell"], words["file"], words["partition"]) for words in noted
-             if re.search(like, words["cell"])]
-    if not found:
+    chosen = [words for words in noted if re.search(like, words["cell"])]
+    if not chosen:
         sys.exit(f"study: no configuration of tag {tag!r} has {like!r} in its name"
                  f"{names_of(noted)}")
     if os.environ.get("COTEJO_SIZES"):
-        tell_without_sizes([words for words in noted if re.search(like, words["cell"])])
-    cells, files, partitions = (sorted(set(column)) for column in zip(*found, strict=True))
+        tell_without_sizes(chosen)
+    cells, files, partitions = (sorted({words[key] for words in chosen})
+                                for key in ("cell", "file", "partition"))
     skipped = {words["cell"]: words["skipped"] for words in listed
                if "skipped" in words and re.search(like, words["cell"])}
     files = [os.path.relpath(file, families.REPO) for file in files]
-    blocks = scales.launches_of({words["scale"] for words in noted if words["cell"] in cells})
-    hosts = max(words["hosts"] for words in noted if words["cell"] in cells)
+    blocks = scales.launches_of({words["scale"] for words in chosen})
+    hosts = max(words["hosts"] for words in chosen)
     return cells, files, partitions, skipped, hosts, blocks
 
 
