@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Answer cards -> answers.json.
+
+#' Write cards as JSON, as `answers.schema.json` of the package describes it.
+#'
+#' All cards at once, column by column: to write each of some thousand tables by itself takes
+#' longer than to make them.
+#' @param cards what [answer()] returned.
+#' @noRd
+write_answers <- function(cards, file) {
+  json <- if (length(cards)) paste(json_of_cards(cards), collapse = ",\n")
+  write_whole(file, function(out) {
+    put_lines(c("{\"schema\":\"cotejo-answers/1\",\"answers\":[", json, "]}"), out)
+  })
+}
+
+json_of_cards <- function(cards) {
+  part <- function(name) lapply(cards, `[[`, name)
+  count <- length(cards)
+  of <- function(parts, number) rep(seq_along(parts), vapply(parts, number, 0L))
+  orders <- unlist(part("orders"), recursive = FALSE)
+  tables <- lapply(orders, function(one) one$configurations[[1L]])
+  tables_json <- json_arrays(
+    json_objects(json_columns(rbindlist(tables))), of(tables, nrow), length(tables)
+  )
+  orders_json <- json_objects(list(
+    sizes = json_lists(lapply(orders, function(one) one$sizes[[1L]])),
+    within = json_values(signif(as.numeric(unlist(lapply(orders, `[[`, "within"))), 6L)),
+    text = json_values(unlist(lapply(orders, `[[`, "text"))), configurations = tables_json
+  ))
+  open <- rbindlist(part("open"))
+  open_json <- json_objects(c(
+    json_columns(open[, c("a", "b", "low", "high", "text"), with = FALSE]),
+    list(
+      launches = json_values(open$more_launches), sessions = json_values(open$more_sessions),
+      sizes = json_lists(open$sizes)
+    )
+  ))
+  text <- function(name) {
+    json_values(vapply(part(name), \(x) if (is.null(x)) NA_character_ else x, ""))
+  }
+  settle <- part("to_settle")
+  json_objects(list(
+    title = text("title"),
+    place = vapply(part("place"), function(place) json_objects(json_columns(place)), ""),
+    orders = json_arrays(orders_json, of(part("orders"), length), count),
+    open = json_arrays(open_json, of(part("open"), nrow), count),
+    tested = json_values(unlist(part("tested"))), settled = json_values(unlist(part("settled"))),
+    launches = json_lists(part("launches")), scope = json_lists(part("scope")),
+    held_fixed = text("held"), warnings = json_lists(part("warnings")),
+    tails = json_lists(part("tails")), to_settle = vapply(settle, function(one) {
+      if (is.null(one)) {
+        return("null")
+      }
+      names(one)[[1L]] <- "text"
+      json_objects(json_columns(one))
+    }, ""), lines = json_lists(part("lines"))
+  ))
+}
+
+json_columns <- function(columns) {
+  lapply(columns, function(x) json_values(if (is.double(x)) signif(x, 6L) else x))
+}
+
+#' Objects of JSON, one for each element of the members, which are texts of JSON.
+#' @noRd
+json_objects <- function(members) {
+  if (!length(members) || !length(members[[1L]])) {
+    return(character())
+  }
+  named <- Map(function(name, text) sprintf("\"%s\":%s", name, text), names(members), members)
+  paste0("{", do.call(paste, c(unname(named), sep = ",")), "}")
+}
+
+#' Arrays of JSON, one for each of so many groups.
+#' @noRd
+json_arrays <- function(texts, group, groups) {
+  parts <- split(texts, factor(group, seq_len(groups)))
+  paste0("[", vapply(parts, paste, "", collapse = ","), "]")
+}
+
+json_lists <- function(lists) {
+  json_arrays(json_values(unlist(lists)), rep(seq_along(lists), lengths(lists)), length(lists))
+}
