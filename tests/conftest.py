@@ -8,7 +8,7 @@ import tempfile
 
 import pytest
 
-from reframe_tests.harness.backends import clusters
+from reframe_tests.harness.backends import clusters, virtual_hosts
 from stack.ctest import turn
 from tests import fake_mpi
 from tests.launching import FAMILIES, PRESENT, STACK
@@ -46,7 +46,7 @@ def skipped_if_too_slow():
     try:
         return (yield)
     except (AssertionError, clusters.ClusterBusyError) as err:
-        if said := re.search(r"the machine was too busy for a cluster, \d+ times in [^\n]*?; "
+        if said := re.search(virtual_hosts.BUSY + r", \d+ times in [^\n]*?; "
                              r"without the network [^\n']*", str(err)):
             pytest.skip(said[0])
         raise

@@ -9,6 +9,7 @@ import subprocess
 
 import pytest
 
+from reframe_tests.harness.backends import virtual_hosts
 from reframe_tests.harness.model import families
 from stack.build import environment, test_launcher
 from tests import quiet
@@ -52,6 +53,16 @@ def launch_once(family, *words, folder=None, timeout=120, **options):
     command, env = command_of(family, *words, **options)
     return subprocess.run(command, env=env, cwd=folder, text=True, capture_output=True,
                           timeout=timeout, stdin=subprocess.DEVNULL)
+
+
+def records_in(results):
+    """Descriptions of the launches in a results folder, by file name. Where one had no virtual
+    network because the machine was busy, the test is skipped (conftest.py)."""
+    records = [json.loads(path.read_text()) for path in sorted(results.glob("*/*/*.json"))]
+    for record in records:
+        if virtual_hosts.BUSY in record["reason"]:
+            raise virtual_hosts.ClusterBusyError(record["reason"])
+    return records
 
 
 def interposer(family, name):

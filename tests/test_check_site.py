@@ -10,6 +10,7 @@ import pytest
 from reframe_tests.harness.backends import placements
 from reframe_tests.harness.commands import check_site
 from reframe_tests.harness.model import families, sites
+from tests.launching import records_in
 from tests.virtual_clusters import why_not as no_clusters
 
 REFRAME = families.stack_prefix() / "tools/bin/reframe"
@@ -170,6 +171,6 @@ def test_each_host_of_a_partition_is_launched_on(tmp_path):
              "COTEJO_RESULTS": str(tmp_path / "results"),
              "COTEJO_RUN": str(tmp_path / "run"), "COTEJO_STACK": str(families.stack_prefix()),
              "RFM_CONFIG_FILES": str(families.REPO / "reframe_tests/config.py")})
-    records = [json.loads(p.read_text()) for p in (tmp_path / "results").glob("*/*/*.json")]
-    assert [(r["asked"]["ranks"], r["asked"]["hosts"], r["reason"]) for r in records] == [
+    assert [(r["asked"]["ranks"], r["asked"]["hosts"], r["reason"])
+            for r in records_in(tmp_path / "results")] == [
         (4, 4, "")], done.stdout[-3000:]

@@ -11,6 +11,7 @@ import pytest
 from reframe_tests.harness.backends import clusters, namespaces, placements
 from reframe_tests.harness.model import families
 from reframe_tests.harness.model.placement import PlacementError
+from tests.launching import records_in
 from tests.virtual_clusters import gone, needs_hosts
 
 REFRAME = families.stack_prefix() / "tools/bin/reframe"
@@ -56,8 +57,7 @@ def launched(folder, cores, partition, *words):
              "COTEJO_STACK": str(families.stack_prefix()),
              "COTEJO_RESULTS": str(folder / "results"),
              "RFM_CONFIG_FILES": str(families.REPO / "reframe_tests/config.py")})
-    records = [json.loads(path.read_text()) for path in folder.glob("results/*/*/*.json")]
-    return records, done.stdout[-3000:]
+    return records_in(folder / "results"), done.stdout[-3000:]
 
 
 needs_reframe = pytest.mark.skipif(not REFRAME.exists(),

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """MPIs take turns in cases that do not depend on them: every case is run, the same each time."""
 
+import json
 import os
 import subprocess
 import sys
 import types
 
+import pytest
+
+from reframe_tests.harness.backends import virtual_hosts
 from stack import ctest, verify
 from tests import conftest
 from tests.fake_mpi import executable
-from tests.launching import PRESENT, STACK
+from tests.launching import PRESENT, STACK, records_in
 
 MPIS = ["a", "b", "c"]
 
@@ -82,3 +86,20 @@ def test_what_a_killed_launcher_left_stops_no_later_one(tmp_path, monkeypatch):
     used.append(verify.words(["sh", "-c", 'echo "$TMPDIR"'], os.environ).strip())
     assert len({*used, str(tmp_path), "/tmp"}) == 4
     assert not any(os.path.exists(folder) for folder in used)
+
+
+def test_a_launch_without_a_network_on_a_busy_machine_skips_its_test(tmp_path):
+    """The words were looked for in a comparison of records, which breaks long lines."""
+    record = tmp_path / "site/session/x.json"
+    record.parent.mkdir(parents=True)
+    record.write_text(json.dumps({"status": "accident", "reason": (
+        f"no cluster mixed-3: {virtual_hosts.BUSY}, 16 times in 59 s: host1 to host3: TCP streams "
+        "at 677.1 Mbit/s, the network gives 941.5; without the network TCP streams at 820")}))
+    with pytest.raises(virtual_hosts.ClusterBusyError) as busy:
+        records_in(tmp_path)
+    test = conftest.skipped_if_too_slow()
+    next(test)
+    with pytest.raises(pytest.skip.Exception, match="16 times in 59 s: .* at 820$"):
+        test.throw(busy.value)
+    record.write_text('{"reason": ""}')
+    assert records_in(tmp_path) == [{"reason": ""}]

@@ -10,7 +10,7 @@ import subprocess
 import time
 
 from ..machine import disk
-from .virtual_hosts import HOSTS, ClusterBusyError, ClusterError, on_host, program
+from .virtual_hosts import BUSY, HOSTS, ClusterBusyError, ClusterError, on_host, program
 
 # How long a stream is measured: the first two hosts, and each further one.
 STREAM_S, SHORT_STREAM_S = 0.2, 0.1
@@ -111,8 +111,8 @@ def agreed(found, host, seconds, until, kind=HOSTS):
         if wrong >= CONTRADICTIONS:
             raise ClusterError(f"the cluster is not what it should be: {words}")
         if blame and time.monotonic() + pause > until:
-            raise ClusterBusyError(f"the machine was too busy for a cluster, {tries} times in "
-                                   f"{time.monotonic() - begun:.0f} s: {words}; {blame}")
+            raise ClusterBusyError(f"{BUSY}, {tries} times in {time.monotonic() - begun:.0f} s: "
+                                   f"{words}; {blame}")
         time.sleep(pause if blame else 0)
         pause = min(2 * pause, 8 * PAUSE_S)
 

@@ -8,6 +8,8 @@ from ..machine.cores import started_at
 from ..model import families
 
 SITE = families.REPO / "site_configs/virtual-ethernet"
+#: How the words of an error begin that tells of the machine alone.
+BUSY = "the machine was too busy for a cluster"
 
 
 class ClusterError(ValueError):
