@@ -56,15 +56,26 @@ def listed_packages(listed):
             if w and not w.startswith("#")]
 
 
-def package_versions():
-    """Versions of the Debian packages that are installed, by name; None without dpkg."""
+def known_packages():
+    """State, name and version of each Debian package that dpkg knows; None without dpkg. A state
+    has two letters or three: those asked for, found, and R where it must be reinstalled."""
     if not shutil.which("dpkg-query"):
         return None
     known = subprocess.run(
         ["dpkg-query", "-W", "-f", "${db:Status-Abbrev} ${Package} ${Version}\n"],
         text=True, capture_output=True, check=True).stdout
-    lines = [line.split() for line in known.splitlines()]
-    return {words[1]: words[2] for words in lines if words[0][1] == "i"}
+    return [line.split() for line in known.splitlines()]
+
+
+def package_versions():
+    """Versions of the Debian packages that are installed, by name; None without dpkg."""
+    known = known_packages()
+    return known and {words[1]: words[2] for words in known if words[0][1:] == "i"}
+
+
+def half_unpacked_packages():
+    """Names of the Debian packages that dpkg was ended within."""
+    return [words[1] for words in known_packages() or [] if words[0][2:] == "R"]
 
 
 def missing_packages(listed):
@@ -124,11 +135,19 @@ def system_packages(listed="debian", *, needed=True):
         return
     say(f"installing {len(missing)} system packages: {' '.join(missing)}")
     environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
+    wait = ["-q", "-o", "DPkg::Lock::Timeout=300"]
     with services_held():
-        # One that was killed has left packages between unpacked and configured.
-        run(["dpkg", "--force-confold", "--configure", "--pending"], env=environment)
-        wait = ["-q", "-o", "DPkg::Lock::Timeout=300"]
+        # One that was killed has left packages between unpacked and configured. Half unpacked ones
+        # are not configured by dpkg, and apt takes them for installed.
+        configure = ["dpkg", "--force-confold", "--configure", "--pending"]
+        again = half_unpacked_packages()
+        if again:
+            subprocess.run(configure, env=environment, capture_output=True)
+        else:
+            run(configure, env=environment)
         run(["apt-get", "update", *wait], env=environment)
+        if again:
+            run(["apt-get", "install", "--reinstall", "-y", *wait, *again], env=environment)
         words = command.split()
         if not needed:  # releases of Debian and Ubuntu differ in what they have
             words = [word for word in words if word not in missing or subprocess.run(

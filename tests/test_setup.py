@@ -16,6 +16,7 @@ import pytest
 from reframe_tests.harness.machine import removal
 from reframe_tests.harness.model import families
 from stack import build, wheels
+from tests import fake_mpi
 from tests.launching import STACK
 
 REPO = families.REPO
@@ -219,6 +220,33 @@ def test_the_policy_of_another_is_left_alone(policy):
         assert policy.read_text() == "#!/bin/sh\nexit 101\n"
     wheels.release_services()
     assert asked(policy) == 101
+
+
+#: Where an installation was killed within slurmctld, and before munge was configured.
+KILLED = """\
+#!/bin/sh
+case $0 in
+  */dpkg-query) printf 'iHR slurmctld 22\niF  munge 0.5\nii  bash 5\nun  vim \n' ;;
+  */dpkg) ! grep -q reinstall {log} && exit 1 ;;
+esac
+echo "${{0##*/}} $*" >>{log}
+"""
+
+
+def test_a_package_of_which_half_was_unpacked_is_installed_again(tmp_path, policy, monkeypatch):
+    """dpkg does not configure it, and apt takes it for installed."""
+    log = tmp_path / "log"
+    log.touch()
+    for name in ("dpkg-query", "dpkg", "apt-get", "apt-cache"):
+        fake_mpi.executable(tmp_path / "bin" / name, KILLED.format(log=log))
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(wheels, "listed_packages", lambda listed: ["munge", "slurmctld", "bash"])
+    wheels.system_packages()
+    installs = [line.split() for line in log.read_text().splitlines() if " install " in line]
+    assert [words for words in installs if "--reinstall" in words] == [installs[0]]
+    assert [words[-2:] for words in installs] == [["DPkg::Lock::Timeout=300", "slurmctld"],
+                                                  ["munge", "slurmctld"]]
 
 
 def test_what_the_system_gave_is_recorded_with_its_version(tmp_path, monkeypatch):
