@@ -73,9 +73,10 @@ def package_versions():
     return known and {words[1]: words[2] for words in known if words[0][1:] == "i"}
 
 
-def half_unpacked_packages():
-    """Names of the Debian packages that dpkg was ended within."""
-    return [words[1] for words in known_packages() or [] if words[0][2:] == "R"]
+def unfinished_packages():
+    """Debian packages within which dpkg was ended, by name: whether they must be reinstalled."""
+    return {words[1]: words[0][2:] == "R" for words in known_packages() or []
+            if words[0][0] == "i" and words[0][1] in "HUFWt"}
 
 
 def missing_packages(listed):
@@ -124,7 +125,8 @@ def system_packages(listed="debian", *, needed=True):
     if os.geteuid() == 0 and os.access(POLICY.parent, os.W_OK):
         release_services()
     missing = missing_packages(listed)
-    if not missing:
+    unfinished = unfinished_packages() if os.geteuid() == 0 else {}
+    if not missing and not unfinished:
         return
     command = f"apt-get install --no-install-recommends {' '.join(missing)}"
     if os.geteuid() != 0:
@@ -133,21 +135,24 @@ def system_packages(listed="debian", *, needed=True):
             sys.exit(f"stack: {text}")
         say(text)
         return
-    say(f"installing {len(missing)} system packages: {' '.join(missing)}")
+    if unfinished:
+        say(f"finishing {len(unfinished)} system packages: {' '.join(unfinished)}")
+    if missing:
+        say(f"installing {len(missing)} system packages: {' '.join(missing)}")
     environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
     wait = ["-q", "-o", "DPkg::Lock::Timeout=300"]
     with services_held():
-        # One that was killed has left packages between unpacked and configured. Half unpacked ones
-        # are not configured by dpkg, and apt takes them for installed.
-        configure = ["dpkg", "--force-confold", "--configure", "--pending"]
-        again = half_unpacked_packages()
-        if again:
-            subprocess.run(configure, env=environment, capture_output=True)
-        else:
-            run(configure, env=environment)
-        run(["apt-get", "update", *wait], env=environment)
+        # Some may be of others, and fail again: apt tells whether it needs them.
+        subprocess.run(["dpkg", "--force-confold", "--configure", "--pending"], env=environment,
+                       stdin=subprocess.DEVNULL, capture_output=True)
+        # Half unpacked ones are not configured by dpkg, and apt takes them for installed.
+        again = [name for name, half in unfinished.items() if half]
+        if missing or again:
+            run(["apt-get", "update", *wait], env=environment)
         if again:
             run(["apt-get", "install", "--reinstall", "-y", *wait, *again], env=environment)
+        if not missing:
+            return
         words = command.split()
         if not needed:  # releases of Debian and Ubuntu differ in what they have
             words = [word for word in words if word not in missing or subprocess.run(

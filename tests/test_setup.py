@@ -226,7 +226,7 @@ def test_the_policy_of_another_is_left_alone(policy):
 KILLED = """\
 #!/bin/sh
 case $0 in
-  */dpkg-query) printf 'iHR slurmctld 22\niF  munge 0.5\nii  bash 5\nun  vim \n' ;;
+  */dpkg-query) printf 'iHR slurmctld 22\niF  munge 0.5\niF  man-db 2\nii  bash 5\nun  vim \n' ;;
   */dpkg) ! grep -q reinstall {log} && exit 1 ;;
 esac
 echo "${{0##*/}} $*" >>{log}
@@ -247,6 +247,10 @@ def test_a_package_of_which_half_was_unpacked_is_installed_again(tmp_path, polic
     assert [words for words in installs if "--reinstall" in words] == [installs[0]]
     assert [words[-2:] for words in installs] == [["DPkg::Lock::Timeout=300", "slurmctld"],
                                                   ["munge", "slurmctld"]]
+    log.write_text("")
+    monkeypatch.setattr(wheels, "listed_packages", lambda listed: ["bash"])
+    wheels.system_packages()  # all of ours are there, of another the pages were being indexed
+    assert "dpkg --force-confold --configure --pending\n" in log.read_text()
 
 
 def test_what_the_system_gave_is_recorded_with_its_version(tmp_path, monkeypatch):
