@@ -43,9 +43,12 @@ write_paper_of <- function(study, source, out_file, session, published) {
     claims = claims, authors = authors_of(file.path(dirname(source), "..", "CITATION.cff"))
   )
   plots <- list(claims = plot_claims(claims))
-  with_facts(render_page(source, given, out_file, plots, finish = link_facts))
+  with_facts(render_page(source, given, out_file, plots, finish = function(body) {
+    link_citations(link_facts(body))
+  }))
   data <- c(
-    write_fact_data(given, dirname(out_file)), copy_exhibit_data(given, dirname(out_file))
+    write_fact_data(given, dirname(out_file)), copy_exhibit_data(given, dirname(out_file)),
+    write_references(dirname(out_file))
   )
   list(
     coverage = coverage, page = c(basename(out_file), data, basename(print_page(out_file))),
@@ -101,7 +104,7 @@ printed_exhibit <- function(study, exhibit) {
   }
 }
 
-paper_studies <- function() paste(STUDIES, collapse = "; ")
+paper_studies <- function() paste0(STUDIES, " [@", names(STUDIES), "]", collapse = "; ")
 
 #' Where launches ran: a row a site, however many networks were emulated there.
 #' @noRd
@@ -306,37 +309,6 @@ paper_discussion <- function(claims) {
     "change since the study and no error of the study."
   ), collapse = " ")
 }
-
-PAPER_REFERENCES <- c(
-  paste(
-    "D. \u00c1lvarez Mall\u00f3n, A. G\u00f3mez Tato, G. L\u00f3pez Taboada: An\u00e1lisis",
-    "t\u00e9cnico de rendimiento del Finis Terrae. CESGA-2009-001, 2009."
-  ),
-  paste(
-    "T. Hoefler, R. Belli: Scientific Benchmarking of Parallel Computing Systems. SC 2015.",
-    "doi:10.1145/2807591.2807644."
-  ),
-  paste(
-    "S. Hunold, A. Carpen-Amarie: Reproducible MPI Benchmarking Is Still Not as Easy as You",
-    "Think. IEEE Transactions on Parallel and Distributed Systems 27(12), 2016.",
-    "doi:10.1109/TPDS.2016.2539167."
-  ),
-  "T. Kalibera, R. Jones: Rigorous Benchmarking in Reasonable Time. ISMM 2013.",
-  "M. G. Kurnosov: MPIPerf. 2012.",
-  paste(
-    "M. L. Stival: Avalia\u00e7\u00e3o de desempenho em aglomerados de PCs interligados por",
-    "Ethernet. Master's thesis, Universidade Federal do Paran\u00e1, 2006."
-  ),
-  paste(
-    "F. G. Tinetti, A. Barbieri: C\u00f3mputo paralelo en clusters: herramienta de",
-    "evaluaci\u00f3n de rendimiento de las comunicaciones."
-  ),
-  paste(
-    "L. H. Watter: Avalia\u00e7\u00e3o de desempenho do protocolo IEEE 802.2-LLC no kernel do",
-    "Linux. Master's thesis, Universidade Federal do Paran\u00e1, 2006."
-  ),
-  "P. H. Westfall, S. S. Young: Resampling-Based Multiple Testing. Wiley, 1993."
-)
 
 range_in_words <- function(values) paste(unique(range(values)), collapse = " to ")
 

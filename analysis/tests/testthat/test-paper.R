@@ -38,6 +38,14 @@ test_that("the paper has its sections and computes what it says", {
   expect_match(text, "2 libraries in 24 launches on 1 site", fixed = TRUE)
   expect_match(text, "printed conclusions hold", fixed = TRUE)
   expect_match(text, "doi:10.1145/2807591.2807644", fixed = TRUE)
+  # Each citation leads to its entry, which is there for other papers too.
+  expect_false(grepl("[@", html, fixed = TRUE))
+  cited <- regmatches(html, gregexpr("href=\"#ref-[a-z]+\"", html))[[1L]]
+  listed <- regmatches(html, gregexpr("id=\"ref-[a-z]+\"", html))[[1L]]
+  expect_setequal(sub("href=\"#", "", cited), sub("id=\"", "", listed))
+  entries <- readLines(file.path(dirname(out), "paper-data", "references.bib"), encoding = "UTF-8")
+  expect_length(grep("^@[A-Za-z]+\\{[a-z]+,$", entries), length(listed))
+  expect_match(entries, "\u00c1lvarez Mall\u00f3n", fixed = TRUE, all = FALSE)
   text <- gsub("\\s+", " ", gsub("<[^>]*>", "", html))
   expect_match(text, "in 24 launches", fixed = TRUE)
   expect_match(text, "Open MPI is the fastest library in 6 of 6 tests", fixed = TRUE)
@@ -142,4 +150,13 @@ test_that("the paper is written without its PDF where no browser prints it", {
   writeLines("text", page)
   expect_message(failed <- print_page(page), "ended with status 7")
   expect_identical(basename(c(none, failed)), character())
+})
+
+test_that("a citation that nobody listed is refused, in any locale", {
+  expect_error(link_citations("as [@nobody] says"), "cites nobody: not listed")
+  before <- Sys.getlocale("LC_CTYPE")
+  on.exit(Sys.setlocale("LC_CTYPE", before))
+  Sys.setlocale("LC_CTYPE", "C")
+  expect_false(grepl("U+00", list_of_references(), fixed = TRUE))
+  expect_identical(Sys.getlocale("LC_CTYPE"), "C")
 })
