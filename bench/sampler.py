@@ -305,15 +305,20 @@ def drift(blocks=BLOCKS):
     words = ["waitpattern-up", "--start", "round-time", "--sync", "linear", "--sync-again", "0",
              "--rse", "0", "--budget", "0.3", "--max-repetitions", "5000"]
     for family in present():
+        usual_s = KNOWN_S
         for way in DRIFTS:
             found = [ours(family, *words, "--inject-drift", way) for _ in range(blocks)]
             rows = [launch[0]["summary"][0] for launch in found if launch]
             # A few samples that a busy machine held up are slow, whatever the clocks are.
-            off = [100 * (row["median_s"] / KNOWN_S - 1) for row in rows if row["n"] >= 10]
-            say(f"what is published with a drift of {way} is within 5 %, {family.name}",
+            times = [row["median_s"] for row in rows if row["n"] >= 10]
+            off = [100 * (time_s / usual_s - 1) for time_s in times]
+            beside = "the known time" if way == DRIFTS[0] else "the time without drift"
+            say(f"time published with a drift of {way} within 5 % of {beside}, {family.name}",
                 f"{len(off)} of {blocks} launches published"
                 + (f", {min(off):.1f} to {max(off):.1f} %" if off else ""),
                 all(abs(o) <= 5 for o in off))
+            if way == DRIFTS[0] and times:
+                usual_s = statistics.median(times)
 
 
 def clocks(launches=500):
