@@ -130,5 +130,13 @@ def test_anchors_make_no_more_of_a_declaration_than_a_file_may_hold(tmp_path):
         with pytest.raises(ValueError, match=r"bomb\.yaml"):
             declarations.parse(path)
     assert time.monotonic() - began < 5
+    # libyaml calls itself for each level.
+    for text in ("[" * 400_000, "- " * 200_000, "? " * 9000, "{a: " * 9000,
+                 "\n".join(" " * level + "a:" for level in range(900))):
+        path.write_text(text)
+        with pytest.raises(ValueError, match=r"bomb\.yaml: not YAML: more than 100 levels"):
+            declarations.parse(path)
+    path.write_text("\n".join(" " * level + "a:" for level in range(90)))
+    assert str(declarations.parse(path)).count("a") == 90
     path.write_text("a: &x {b: 1}\nc: [*x, *x]\n")
     assert declarations.parse(path) == {"a": {"b": 1}, "c": [{"b": 1}, {"b": 1}]}

@@ -26,7 +26,11 @@ class DeclarationError(ValueError):
         self.problems = problems
 
 
-class _Loader(yaml.SafeLoader):
+#: libyaml takes a tenth of the time. Too deep a nesting would end the process there.
+_SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _Loader(_SafeLoader):
     """YAML as people write it: 1e6 is a number, too, and no word but true and false a truth. What
     anchors make of it is bounded."""
 
@@ -36,8 +40,22 @@ class _Loader(yaml.SafeLoader):
         return node
 
 
-#: Characters of a declaration with all its anchors written out, and of a number.
-MOST_WRITTEN, MOST_DIGITS = 1_000_000, 100
+#: Characters of a declaration with all its anchors written out, and of a number; levels of lists.
+MOST_WRITTEN, MOST_DIGITS, MOST_LEVELS = 1_000_000, 100, 100
+
+
+def _count_levels(text):
+    """YAMLError where lists and mappings are nested too deeply."""
+    # A level has a bracket, or a column of which a list and a mapping may begin.
+    columns = max(map(len, re.findall(r"^[-? ]*", text, re.MULTILINE)))
+    if text.count("[") + text.count("{") + 2 * columns + 2 <= MOST_LEVELS:
+        return
+    levels = 0
+    for event in yaml.parse(text, _SafeLoader):
+        levels += isinstance(event, yaml.CollectionStartEvent)
+        levels -= isinstance(event, yaml.CollectionEndEvent)
+        if levels > MOST_LEVELS:
+            raise yaml.YAMLError(f"more than {MOST_LEVELS} levels of lists and mappings")
 
 
 def _written_out(node, known):
@@ -165,6 +183,7 @@ def parse(path):
     """What a YAML file holds; DeclarationError where it is not YAML."""
     try:
         text = read_plain(path, MOST_WRITTEN).decode()
+        _count_levels(text)
         return yaml.load(text, _Loader)  # noqa: S506 - it is a SafeLoader
     except FileError:
         if not path.exists():
