@@ -142,15 +142,15 @@ def system_packages(listed="debian", *, needed=True):
     environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
     wait = ["-q", "-o", "DPkg::Lock::Timeout=300"]
     with services_held():
-        # Some may be of others, and fail again: apt tells whether it needs them.
-        subprocess.run(["dpkg", "--force-confold", "--configure", "--pending"], env=environment,
-                       stdin=subprocess.DEVNULL, capture_output=True)
+        # Some may be of others, and fail again: apt tells whether ours need them.
+        quietly = dict(env=environment, stdin=subprocess.DEVNULL, capture_output=True)
+        subprocess.run(["dpkg", "--force-confold", "--configure", "--pending"], **quietly)
         # Half unpacked ones are not configured by dpkg, and apt takes them for installed.
         again = [name for name, half in unfinished.items() if half]
-        if missing or again:
+        if missing:
             run(["apt-get", "update", *wait], env=environment)
         if again:
-            run(["apt-get", "install", "--reinstall", "-y", *wait, *again], env=environment)
+            subprocess.run(["apt-get", "install", "--reinstall", "-y", *wait, *again], **quietly)
         if not missing:
             return
         words = command.split()
