@@ -101,7 +101,10 @@ any_of <- function(wanted) {
   paste(utils::glob2rx(gsub("[()]", "", wanted)), collapse = "|")
 }
 
-#' Wanted values of a filter that no launch has, as "placement far".
+#' Values that a filter wants and no launch has.
+#'
+#' @param table launches; `filter` has the wanted values of its columns, by name.
+#' @return texts such as "placement far", one a column; `NULL` where all are there.
 #' @noRd
 lacking_values <- function(table, filter) {
   unlist(lapply(names(filter), function(column) {

@@ -232,7 +232,8 @@ known_limits <- function(results, session = NULL) {
   ), keyby = c("site", "mpi", "transport")]
 }
 
-#' Where eager and rendezvous cross, and what to set: see [find_crossovers()].
+#' Table: up to which message size (B) eager messages are faster than rendezvous, the eager limit
+#' of the library itself, and the variables that set a better one; see [find_crossovers()].
 #' @noRd
 exhibit_crossover_table <- function(exhibit) {
   limits <- known_limits(exhibit$results)

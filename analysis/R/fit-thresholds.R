@@ -190,13 +190,14 @@ environment_of <- function(rows) {
   stats::setNames(sub("^[^=]*=", "", pairs), sub("=.*", "", pairs))
 }
 
-#' Eager limit of each configuration, from the sends that were watched.
+#' Eager limit of each launch of the experiment `eager-limit`, in which a rank sends messages that
+#' nobody receives yet: an eager send returns, any other one waits.
 #'
-#' @param results what [read_results()] returned; samples of the experiment `eager-limit`.
-#' @return data.table, one row a launch: the launches' columns, `eager_limit_bytes`, the
-#'   largest message that went alone and is smaller than every one that was held, by majority
-#'   where sends of one size disagree; and `tried_bytes`, the largest that was tried. Where none
-#'   was held the limit is beyond that, and `Inf` here.
+#' @param results what [read_results()] returned.
+#' @return data.table, one row a launch: the columns of the launches; `eager_limit_bytes`, the
+#'   largest size (B) that returned and is smaller than each that waited, `Inf` where none waited;
+#'   and `tried_bytes`, the largest size (B) that was tried. The majority of its sends decides
+#'   on a size.
 #' @keywords internal
 eager_limits <- function(results) {
   used <- summary_of_samples(results)

@@ -57,8 +57,9 @@ const char *library_version(void);
 // The rank that the library's own launcher gave this process; -1: it has none.
 int library_rank(void);
 
-// Opens the carrier that --transport names between the ranks; prints, on rank 0, which it is.
-// Collective, agreed.
+// Opens the carrier (TCP, UDP, PVM, ...) that --transport names between the ranks of `comm`, and
+// prints its name on rank 0. `grouped`: the ranks also join a group of the carrier, which a
+// broadcast needs. Collective. All ranks end with the same failure.
 void ways_open(struct ways *ways, MPI_Comm comm, const struct options *options, bool grouped,
                struct failure *failure);
 void ways_close(struct ways *ways);

@@ -92,10 +92,11 @@ class Nodes:
         return Place(placement.cores(there, ranks // hosts, threads), hosts)
 
     def resolve(self, name, ranks, threads=1, hosts=0):
-        """Where so many ranks of so many threads go, on so many hosts where that is given.
+        """The cores and hosts (Place) of so many ranks, each of so many threads, under a
+        placement of the site. `hosts`: on so many hosts (0: as the placement says).
 
-        One whose cores and hosts another one of the site already has (listed before it) is not a
-        placement of its own: PlacementError says which it equals."""
+        PlacementError where there is no such placement or no room, and where a placement that
+        the site lists before it has the same cores and hosts."""
         self.check_cores(self.get(name))
         place = self._choose(self.get(name), ranks, threads, hosts)
         if place is None:

@@ -82,7 +82,8 @@ def readme(rows, command):
 
 
 def listed(out):
-    """The archives of a dataset: name -> checksum; {} where there is no dataset yet."""
+    """The archives that SHA256SUMS of the folder `out` lists: name -> SHA-256; {} where the folder
+    is empty or not there. FileError: it is no dataset."""
     if not os.path.lexists(out) or (out.is_dir() and not any(out.iterdir())):
         return {}
     if not out.is_dir() or out.is_symlink() or not (out / "SHA256SUMS").is_file():

@@ -162,8 +162,9 @@ class Request:
         return math.ceil(seconds * self.backend.dilation)
 
     def benchmark_options(self, options, seed):
-        """Words of the benchmark's options (name -> value), within the site's bounds. `seed` makes
-        one order of sizes for all of a block."""
+        """The benchmark's command line as a list of words, from options (name -> value). Sizes
+        above the largest of the site are left out. All launches of a block have one `seed`, and
+        with it one order of sizes; None: each draws its own."""
         found = {**self.family.options, **scales.bounded(options)}
         if seed is not None:
             found = {"seed": seed, **found}

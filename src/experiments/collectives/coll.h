@@ -64,7 +64,8 @@ struct form {
     MPI_Datatype type; // committed; freed by form_close unless predefined
 };
 
-// Opens the form of --datatype, or that of the elements of a reduction.
+// Makes the MPI datatype of the blocks that ranks exchange. `name` is a choice of --datatype,
+// such as "byte"; others are refused before. form_close() frees it.
 void form_open(struct form *form, const char *name);
 void form_close(struct form *form);
 // Payload of `count` elements, `packed` and side by side, into their places in `memory`.
