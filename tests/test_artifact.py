@@ -182,7 +182,11 @@ def test_claims_are_measured_within_a_time_and_only_once():
         "p2p": {"pingpong_quick.mpich.shm.near": 30}}
 
 
-def test_no_study_begins_that_would_take_longer_than_the_budget(tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize(("budget", "first_took_s"), [
+    ("75s", 40),  # longer than it should
+    ("120s", 60)])  # twice as long: so will the second one
+def test_no_study_begins_that_would_take_longer_than_the_budget(
+        tmp_path, monkeypatch, capsys, budget, first_took_s):
     begun = []
     monkeypatch.setattr(reproduce.subprocess, "run", lambda words, **how: begun.append(
         next(word for word in words if word.startswith("--tag="))) or subprocess.CompletedProcess(
@@ -195,9 +199,9 @@ def test_no_study_begins_that_would_take_longer_than_the_budget(tmp_path, monkey
         writer.writeheader()
         writer.writerows(claims)
     monkeypatch.setattr(sys, "argv", ["reproduce", str(file), str(tmp_path)])
-    monkeypatch.setenv("BUDGET", "75s")
+    monkeypatch.setenv("BUDGET", budget)
     monkeypatch.delenv("JUDGE", raising=False)
-    now = iter((0, 0, 40))  # the first study takes longer than it should
+    now = iter((0, 0, first_took_s))
     monkeypatch.setattr(reproduce.time, "monotonic", lambda: next(now))
     assert reproduce.main() == 0
     assert begun == ["--tag=p2p"]
