@@ -132,7 +132,8 @@ def test_anchors_make_no_more_of_a_declaration_than_a_file_may_hold(tmp_path):
     assert time.monotonic() - began < 5
     # libyaml calls itself for each level.
     for text in ("[" * 400_000, "- " * 200_000, "? " * 9000, "{a: " * 9000,
-                 "\n".join(" " * level + "a:" for level in range(900))):
+                 "\n".join(" " * level + "a:" for level in range(900)),
+                 "? a\n: " + "- " * 200_000, "a:\r  " + "- " * 200_000):
         path.write_text(text)
         with pytest.raises(ValueError, match=r"bomb\.yaml: not YAML: more than 100 levels"):
             declarations.parse(path)

@@ -42,13 +42,15 @@ class _Loader(_SafeLoader):
 
 #: Characters of a declaration with all its anchors written out, and of a number; levels of lists.
 MOST_WRITTEN, MOST_DIGITS, MOST_LEVELS = 1_000_000, 100, 100
+#: So many levels libyaml bears in any case.
+BORNE_LEVELS = 1000
 
 
 def _count_levels(text):
     """YAMLError where lists and mappings are nested too deeply."""
-    # A level has a bracket, or a column of which a list and a mapping may begin.
-    columns = max(map(len, re.findall(r"^[-? ]*", text, re.MULTILINE)))
-    if text.count("[") + text.count("{") + 2 * columns + 2 <= MOST_LEVELS:
+    # Each has a bracket, or a column of its line, where a list may begin within a mapping.
+    longest = max(map(len, text.split("\n")))
+    if text.count("[") + text.count("{") + 2 * longest <= BORNE_LEVELS:
         return
     levels = 0
     for event in yaml.parse(text, _SafeLoader):
