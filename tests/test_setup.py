@@ -249,7 +249,7 @@ def test_a_package_of_which_half_was_unpacked_is_installed_again(tmp_path, polic
                                                   ["munge", "slurmctld"]]
     log.write_text("")
     monkeypatch.setattr(wheels, "listed_packages", lambda listed: ["bash"])
-    wheels.system_packages()  # all of ours are there, of another the pages were being indexed
+    wheels.system_packages()  # all listed ones are installed, man-db is half configured
     assert "dpkg --force-confold --configure --pending\n" in log.read_text()
 
 

@@ -38,7 +38,7 @@ REFERENCES <- c(
     "MastersThesis",
     key = "stival", year = 2006, author = "M. L. Stival",
     title = paste(
-      "Avalia\u00e7\u00e3o de desempenho em aglomerados de {PCs} interligados por {Ethernet}"
+      "Avalia\u00e7\u00e3o de desempenho em aglomerados de {PCs}", "interligados por {Ethernet}"
     ),
     school = "Universidade Federal do Paran\u00e1"
   ),
@@ -54,7 +54,7 @@ REFERENCES <- c(
     "MastersThesis",
     key = "watter", year = 2006, author = "L. H. Watter",
     title = paste(
-      "Avalia\u00e7\u00e3o de desempenho do protocolo {IEEE} 802.2-{LLC} no kernel do {Linux}"
+      "Avalia\u00e7\u00e3o de desempenho do protocolo {IEEE} 802.2-{LLC}", "no kernel do {Linux}"
     ),
     school = "Universidade Federal do Paran\u00e1"
   ),
