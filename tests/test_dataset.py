@@ -11,6 +11,7 @@ import pathlib
 import subprocess
 import sys
 import tarfile
+import time
 
 import pytest
 
@@ -89,6 +90,20 @@ def test_the_folder_in_which_spack_installs_is_left_out():
     assert packed_sessions.stripped(
         ["-I/work/me/spack/opt/spack/linux-x86_64_v3/mpich-4.0.2-abc/include"]) == [
             "-ISPACK/linux-x86_64_v3/mpich-4.0.2-abc/include"]
+
+
+@pytest.mark.parametrize("part", ["/", "-", "_1", "(/", "/lib", ".so", "/lib.so", " ", "file",
+                                  "/.stack", "/opt/spack/linux-", "/src/languages", "/a_1_1"])
+def test_folders_are_found_in_a_time_that_grows_as_the_text_does(part):
+    """A text of 200,000 dashes took minutes."""
+    def took_s(times):
+        began = time.process_time()
+        packed_sessions.stripped(part * times)
+        return time.process_time() - began
+
+    # Ten times as long is ten times as much work, and a hundred times where all is read again
+    # from each character.
+    assert any(took_s(20_000) < 40 * took_s(2000) for _ in range(3))
 
 
 def test_what_the_rules_do_not_know_is_refused(measured, tmp_path):

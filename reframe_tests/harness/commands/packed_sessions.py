@@ -17,20 +17,19 @@ from ..model.families import REPO
 from ..model.plain import MOST_JSON, MOST_SAMPLES, FileError, parse_json, read_plain, shown
 
 PRESET = 9
-#: What is put in the place of what, in this order.
-RULES = [(re.compile(pattern), instead) for pattern, instead in (
-    # SMPI's copies of the program, one a rank, by the number of a process.
-    (r"[^\s=:\"',]*/(\w+?)_\d+_\d+\.so(?![\w.])", r"\1"),
-    (r"[^\s=:\"',]*?/(?:\.stack|\.spack-env)(?=/)", "STACK"),
-    # Where Spack installs.
-    (r"/[^\s=:\"',]*/opt/spack/(?=linux-)", "SPACK/"),
-    # Where the checkout was, before what is run of it.
-    (r"[^\s=:\"',]*?/(?=(?:site_configs|src/languages)/)", ""),
-    # Libraries in a site's own folders, such as Spack's externals, by their names.
-    (r"(?<![\w./-])/(?!usr/|lib)[^\s=:\"',]*/(lib[^/\s=:\"',]*\.so[.\d]*)(?![\w.])", r"\1"),
-    # Addresses.
-    (r"\s*(?:https?|ftp|file)://[^\s\"',]*", ""),
-)]
+#: Between these, texts have words, such as paths.
+PATH_WORD = re.compile(r"[^\s=:\"',]+")
+# What stands in a word; each is found in a time that grows as the word does. SMPI's copy of the
+# program, one a rank, with the number of a process:
+COPY = re.compile(r".*/(\w+?)_\d+_\d+\.so(?![\w.])")
+OUR_STACK = re.compile(r"/(?:\.stack|\.spack-env)(?=/)")
+OF_SPACK = re.compile(r"([^/]*)/.*/opt/spack/(?=linux-)")
+# Where the checkout was, before what is run of it.
+OF_CHECKOUT = re.compile(r"/(?=(?:site_configs|src/languages)/)")
+# Libraries in a site's own folders, such as Spack's externals, and where their paths begin.
+LIBRARY = re.compile(r".*(/lib[^/]*\.so[.\d]*)(?![\w.])")
+OWN_FOLDER = re.compile(r"(?<![\w./-])/(?!usr/|lib)")
+ADDRESS = re.compile(r"(?<!\s)\s*(?:https?|ftp|file)://[^\s\"',]*")
 # What may not be left: any other address, and folders of a person or of a moment.
 KEPT_OUT = re.compile(r"://|/tmp/|/home/|/root/")
 #: Names of sites and sessions, and of the files of a session.
@@ -46,6 +45,23 @@ RESERVED = frozenset((REPO / "analysis/inst/reserved.txt").read_text().split())
 PLANS = {"session.json": dict, "audit.json": list}
 
 
+def without_folders(found):
+    """A word of a text without folders of the machine, and with STACK and SPACK for theirs."""
+    word = found[0]
+    if copy := COPY.match(word):
+        word = copy[1] + word[copy.end():]
+    *before, word = OUR_STACK.split(word)
+    word = "STACK" * len(before) + word
+    if spack := OF_SPACK.match(word):
+        word = f"{spack[1]}SPACK/{word[spack.end():]}"
+    word = OF_CHECKOUT.split(word)[-1]
+    library = LIBRARY.match(word)
+    folder = OWN_FOLDER.search(word)
+    if library and folder and folder.start() < library.start(1):
+        word = word[:folder.start()] + library[1][1:] + word[library.end():]
+    return word
+
+
 def stripped(value):
     """A description without addresses and checkout, and with STACK for the stack's folder."""
     if isinstance(value, dict):
@@ -53,8 +69,7 @@ def stripped(value):
     if isinstance(value, list):
         return [stripped(member) for member in value]
     if isinstance(value, str):
-        for pattern, instead in RULES:
-            value = pattern.sub(instead, value)
+        return ADDRESS.sub("", PATH_WORD.sub(without_folders, value))
     return value
 
 
