@@ -32,8 +32,9 @@ PIECES = [b"\x00", b"\xff\xfe", b"'", b'"', b"{", b"}", b"[" * 3000, b"\n", b","
           "é€".encode(), b"%", b"\\", b"true", b"(", b"?", b"*"]
 #: What stands in a file many times on end, and how often. Programs that call themselves for each
 #: level of YAML, JSON or R end there, and patterns that begin anew at each character.
-REPEATED = [b"[", b"{a: ", b"- ", b"? ", b": ", b"? a\n: - ", b"a:\r  ", b"-\t", b"!a ", b"((", b"-",
-            b" ", b"/", b"(/", b"1", b"_1", b"a", b"a.", b"\\n", b",", b"<", b"&a [", b"'", b"\n"]
+REPEATED = [b"[", b"{a: ", b"- ", b"? ", b": ", b"? a\n: - ", b"a:\r  ", b"-\t", b"!a ", b"((",
+            b"-", b" ", b"/", b"(/", b"1", b"_1", b"a", b"a.", b"\\n", b",", b"<", b"&a [", b"'",
+            b"\n"]
 TIMES = [60, 3000, 200_000]
 
 
@@ -205,6 +206,7 @@ READERS = {
         (DESCRIPTION[:-20], "001.json"),
         (DESCRIPTION.replace(b'"status": "ok"', b'"status": "good"'), "status"),
         (DESCRIPTION.replace(b'"cotejo-launch/2"', b'"cotejo-launch/9"'), "cotejo-launch/9"),
+        (DESCRIPTION.replace(f'"{LAUNCH}.csv"'.encode(), b'"' + b"x" * 5000 + b'"'), "xxx"),
         (DESCRIPTION.replace(b'"asked"', b'"aksed"'), "asked"))),
     "study in R": Reader(DESCRIPTION, launch_of(".json", study_of), (
         (DESCRIPTION.replace(b'"name": "valid"', b'"name": "a<b"'), "columns"),

@@ -141,3 +141,16 @@ def test_anchors_make_no_more_of_a_declaration_than_a_file_may_hold(tmp_path):
     assert str(declarations.parse(path)).count("a") == 90
     path.write_text("a: &x {b: 1}\nc: [*x, *x]\n")
     assert declarations.parse(path) == {"a": {"b": 1}, "c": [{"b": 1}, {"b": 1}]}
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("near: {hosts: 1}\nfar: 2\nnear: {hosts: 2}\n", "the key 'near' stands twice in line 1"),
+    ("near:\n  hosts: 1\n  hosts: 2\n", "the key 'hosts' stands twice in line 2"),
+    ("budget: .inf", r"the number \.inf is not finite"), ("a: [.nan]", "the number .nan is not"),
+    ("budget: 1e999", "the number 1e999 is not finite"),
+    (f"hours: 1{':1' * 200_000}.5", "a number of 400003 digits")])
+def test_a_declaration_has_each_key_once_and_finite_numbers(tmp_path, text, said):
+    path = tmp_path / "placements.yaml"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=rf"placements\.yaml: not YAML: {said}"):
+        declarations.parse(path)

@@ -299,14 +299,15 @@ no_samples <- function() {
 #' @noRd
 sample_file <- function(description, name) {
   own <- sub("[.]json$", ".csv", basename(description))
-  if (sub("[.]gz$", "", basename(name)) != own) {
+  name <- basename_bytes(name)
+  if (sub("[.]gz$", "", name) != own) {
     bad_data(
       description, line_of_member(description, c("samples", "file")),
-      sprintf("the samples %s are not those of this launch (%s)", basename(name), own),
+      sprintf("the samples %s are not those of this launch (%s)", quoted(name), own),
       "delete the description and measure the launch again"
     )
   }
-  path <- file.path(dirname(description), basename(name))
+  path <- file.path(dirname(description), name)
   packed <- if (endsWith(path, ".gz")) sub("[.]gz$", "", path) else paste0(path, ".gz")
   found <- c(path, packed)[file.exists(c(path, packed))]
   if (!length(found)) {

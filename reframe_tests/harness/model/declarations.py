@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads what is declared, held against a JSON Schema: an error names the file and the key."""
 
+import collections
 import functools
 import json
 import math
@@ -42,6 +43,7 @@ class _Loader(_SafeLoader):
 
 #: Characters of a declaration with all its anchors written out, and of a number; levels of lists.
 MOST_WRITTEN, MOST_DIGITS, MOST_LEVELS = 1_000_000, 100, 100
+NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 #: So many levels libyaml bears in any case.
 BORNE_LEVELS = 1000
 
@@ -60,15 +62,33 @@ def _count_levels(text):
             raise yaml.YAMLError(f"more than {MOST_LEVELS} levels of lists and mappings")
 
 
+def _keys_differ(mapping):
+    """YAMLError where a key stands twice: YAML would drop the first one."""
+    keys = collections.Counter(key.value for key, _ in mapping.value
+                               if isinstance(key, yaml.ScalarNode))
+    if twice := next((key for key, times in keys.items() if times > 1), None):
+        raise yaml.YAMLError(f"the key {twice[:40]!r} stands twice in line "
+                             f"{mapping.start_mark.line + 1} and below")
+
+
+def _finite(loader, node):
+    number = loader.construct_yaml_float(node)
+    if not math.isfinite(number):
+        raise yaml.YAMLError(f"the number {node.value} is not finite")
+    return number
+
+
 def _written_out(node, known):
     """Size of a node with its anchors written out; YAMLError beyond MOST_WRITTEN, and where one
     holds itself."""
     if node is None:
         return 0
-    if node.tag == "tag:yaml.org,2002:int" and len(node.value) > MOST_DIGITS:
+    if node.tag in NUMBERS and len(node.value) > MOST_DIGITS:
         raise yaml.YAMLError(f"a number of {len(node.value)} digits")
     if id(node) not in known:
         known[id(node)] = None
+        if isinstance(node, yaml.MappingNode):
+            _keys_differ(node)
         size = len(node.value) if isinstance(node, yaml.ScalarNode) else 0
         for part in [] if isinstance(node, yaml.ScalarNode) else node.value:
             size += sum(_written_out(one, known) for one in
@@ -87,6 +107,7 @@ _Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("^(true|false
 _Loader.add_implicit_resolver("tag:yaml.org,2002:float",
                               re.compile(r"^[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+$"),
                               list("-+0123456789"))
+_Loader.add_constructor(NUMBERS[1], _finite)
 
 
 def _schema(file):
