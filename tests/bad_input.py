@@ -136,6 +136,8 @@ def in_r(reader, path):
 def launch_of(part, reader):
     """A reader of launches, given a description or the samples beside a sound one of the other."""
     def read(data, folder):
+        folder = folder / KEPT.parent.name / KEPT.name
+        folder.mkdir(parents=True, exist_ok=True)
         for suffix, sound in ((".json", DESCRIPTION), (".csv", SAMPLES)):
             (folder / f"{LAUNCH}{suffix}").write_bytes(data if suffix == part else sound)
         return reader(folder / f"{LAUNCH}.json")

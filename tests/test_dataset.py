@@ -38,7 +38,8 @@ def measured(tmp_path):
         "environment": {}, "wall_s": 1.0, "reported": {},
         "command": "/deep/site_configs/x/enter /run/x /deep/.stack/mpi/mpich/bin/cotejo pingpong "
                    "/tmp/deep/src/languages/python/nas_ep.py",
-        "asked": fake_mpi.asked(test="pingpong_quick", mpi="mpich"),
+        "asked": fake_mpi.asked(test="pingpong_quick", mpi="mpich", site="local",
+                                session="20260101T000000Z"),
         "provenance": {"commit": "0" * 40},
         "observed": fake_mpi.observed(
             "MPICH 5.0.2 Information: https://host.example/p/mpich/ ", [("a", 0), ("a", 1)],
@@ -51,7 +52,8 @@ def measured(tmp_path):
         + "\n".join(lines) + "\n")
     failed = {**record, "id": "cell.002", "status": "failed", "observed": None, "samples": None}
     disk.write_json(folder / "cell.002.json", failed)
-    disk.write_json(folder / "session.json", {"tag": "quick", "cells": ["cell"]})
+    disk.write_json(folder / "session.json", {
+        "seed": 1, "tag": "quick", "blocks": 2, "finished": "", "cells": ["cell"]})
     disk.write_json(folder / "audit.json", AUDIT)
     return tmp_path / "results"
 
@@ -123,6 +125,35 @@ def test_a_dataset_that_is_too_large_is_not_written(measured, tmp_path, monkeypa
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("name", ["site", "session"])
+def test_a_launch_that_names_another_session_is_left_out(measured, tmp_path, name):
+    """Its times were taken for those of that session."""
+    path = measured / "local/20260101T000000Z/cell.001.json"
+    record = disk.read_json(path)
+    record["asked"][name] = "other"
+    disk.write_json(path, record)
+    (said,) = dataset.pack(measured, tmp_path / "out", 20)
+    assert f"cell.001.json: asked.{name} is 'other', but its folder is " in said
+
+
+@pytest.mark.parametrize("colour", ["red;x", "", "#12345"])
+def test_a_plan_that_no_figure_can_show_is_left_out(measured, tmp_path, colour):
+    path = measured / "local/20260101T000000Z/session.json"
+    disk.write_json(path, {**disk.read_json(path), "families": [
+        {"name": "mpich", "title": "MPICH", "colour": colour, "order": 1}]})
+    (said,) = dataset.pack(measured, tmp_path / "out", 20)
+    assert said.endswith("session.json: families.colour: a colour such as #0072B2")
+
+
+@pytest.mark.parametrize("field", ["1" * 2_000_000 + "x", ",".join(["1" * 20] * 8) + "x"])
+def test_a_bad_number_is_named_at_once(field):
+    """Digits could be divided in many ways between two parts of a pattern."""
+    columns = [*COLUMNS[:6], *(
+        {"name": f"m{number}", "unit": "s", "role": "measure"} for number in range(8))]
+    lines = [",".join(["a", "1", "1", "1", "1", "1", *(field.split(",") * 8)[:8]])]
+    assert packed_sessions.wrong_row(lines, columns).startswith("3: a bad value of m")
+
+
 def contents(folder):
     return {p.relative_to(folder): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
@@ -132,6 +163,10 @@ def other_results(measured, tmp_path):
     other = tmp_path / "other/local/20260202T000000Z"
     other.parent.mkdir(parents=True)
     os.rename(measured / "local/20260101T000000Z", other)
+    for path in other.glob("cell.*.json"):
+        record = disk.read_json(path)
+        record["asked"]["session"] = other.name
+        disk.write_json(path, record)
     return tmp_path / "other"
 
 

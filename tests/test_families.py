@@ -144,13 +144,29 @@ def test_anchors_make_no_more_of_a_declaration_than_a_file_may_hold(tmp_path):
 
 
 @pytest.mark.parametrize(("text", "said"), [
-    ("near: {hosts: 1}\nfar: 2\nnear: {hosts: 2}\n", "the key 'near' stands twice in line 1"),
-    ("near:\n  hosts: 1\n  hosts: 2\n", "the key 'hosts' stands twice in line 2"),
+    ("near: {hosts: 1}\nfar: 2\nnear: {hosts: 2}\n", "the key .near. stands twice, .* line 3"),
+    ("near:\n  hosts: 1\n  hosts: 2\n", "the key 'hosts' stands twice, again in line 3"),
+    *[(f"near: 1\n{key}: 2\n", f"the key {key} in line 2 is no text; write it in quotes")
+      for key in ("7", "true", "null", "1.5")],
+    ("near: 1\n? [a]\n: 2\n", "the key of a list in line 2 is no text"),
+    *[(f"near: !!{tag} {text}\n", f"'{tag}' in line 1 is no tag of a declaration")
+      for tag, text in (("int", '""'), ("int", '"-"'), ("float", '"_"'), ("timestamp", "x"),
+                        ("bool", "x"), ("binary", "AA"), ("omap", "[{a: 1}]"), ("set", "{a, b}"))],
+    ("[" + "1," * 40_000 + "]", "more than 30000 entries"),
     ("budget: .inf", r"the number \.inf is not finite"), ("a: [.nan]", "the number .nan is not"),
     ("budget: 1e999", "the number 1e999 is not finite"),
     (f"hours: 1{':1' * 200_000}.5", "a number of 400003 digits")])
-def test_a_declaration_has_each_key_once_and_finite_numbers(tmp_path, text, said):
+def test_a_declaration_has_plain_values_and_each_key_once(tmp_path, text, said):
     path = tmp_path / "placements.yaml"
     path.write_text(text)
     with pytest.raises(ValueError, match=rf"placements\.yaml: not YAML: {said}"):
         declarations.parse(path)
+
+
+def test_a_message_about_a_declaration_is_short(tmp_path):
+    """80,000 unknown keys gave a line of 31 million characters."""
+    path = tmp_path / "mpich.yaml"
+    path.write_text("".join(f"k{number}: {{}}\n" for number in range(9000)))
+    with pytest.raises(ValueError, match=r"mpich\.yaml: .*; and others$") as raised:
+        declarations.read(path, "family")
+    assert len(str(raised.value)) < 11_000

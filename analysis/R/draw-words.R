@@ -45,7 +45,15 @@ families_of <- function(sessions) {
   }
   latest <- order(sessions$session, method = "radix")
   all <- rbindlist(c(sessions$families[latest], sessions$transports[latest]), fill = TRUE)
-  if (nrow(all)) unique(all, by = "name", fromLast = TRUE) else all
+  if (!nrow(all)) {
+    return(all)
+  }
+  all <- unique(all, by = "name", fromLast = TRUE)
+  # Figures tell names apart by their titles.
+  known <- c(TITLES, old_names()$families, old_names()$transports)
+  known <- known[!names(known) %in% all$name]
+  title <- NULL # column, bound here for R CMD check
+  all[title %in% c(title[duplicated(title)], known), title := sprintf("%s (%s)", title, name)][]
 }
 
 #' Display name of an MPI, transport or operation; the name itself when there is none.

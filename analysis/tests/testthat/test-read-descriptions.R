@@ -199,12 +199,33 @@ test_that("samples without a description did not happen", {
   expect_identical(nrow(read_results(launch$folder)$launches), 1L)
 })
 
+test_that("a launch that names another session than its folder does is left out", {
+  launch <- one_launch()
+  session <- dirname(launch$json)
+  evil <- file.path(dirname(dirname(session)), "evil", "20200101T000000Z")
+  dir.create(evil, recursive = TRUE)
+  file.rename(c(launch$csv, launch$json), file.path(evil, basename(c(launch$csv, launch$json))))
+  expect_refused(
+    suppressMessages(read_results(launch$folder)), file.path(evil, basename(launch$json)), 10L,
+    "asked.site is \"local\", but its folder is \"evil\"; put the launch back"
+  )
+})
+
+test_that("a byte order mark is no fault and no warning", {
+  launch <- one_launch()
+  bytes <- readBin(launch$json, "raw", 1e6)
+  writeBin(c(as.raw(c(0xef, 0xbb, 0xbf)), bytes), launch$json)
+  expect_no_warning(results <- read_results(launch$folder))
+  expect_identical(nrow(results$launches), 1L)
+})
+
 test_that("one launch read twice is used once", {
   launch <- one_launch()
-  copy <- file.path(launch$folder, "copy")
-  dir.create(copy)
+  session <- dirname(launch$json)
+  copy <- file.path(session, basename(dirname(session)), basename(session))
+  dir.create(copy, recursive = TRUE)
   file.copy(c(launch$csv, launch$json), copy)
-  results <- suppressMessages(read_results(launch$folder))
+  results <- suppressMessages(read_results(session))
   expect_identical(nrow(results$launches), 1L)
   expect_identical(nrow(results$samples), 6L)
   expect_match(results$broken$what, "is there twice; keep one copy", fixed = TRUE)

@@ -278,3 +278,16 @@ test_that("figures have the titles, colours and order that families say, else ou
 ")
   expect_match(svg, ">Open MPI<", fixed = TRUE)
 })
+
+test_that("libraries of one title are told apart by their names", {
+  sessions <- data.table(
+    session = "1", transports = list(data.table(name = "shm", title = "shared memory")),
+    families = list(data.table(
+      name = c("a", "b", "c"), title = c("X", "X", "Open MPI"), colour = "#000000", order = 1:3
+    ))
+  )
+  # One title is that of a library which the sessions do not describe.
+  expect_identical(
+    families_of(sessions)$title, c("X (a)", "X (b)", "Open MPI (c)", "shared memory")
+  )
+})

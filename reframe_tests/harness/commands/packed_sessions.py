@@ -144,6 +144,11 @@ def packed_launch(path, most):
         raise FileError(f"{path}: {wrong}")
     if record["id"] != path.name.removesuffix(".json"):
         raise FileError(f"{path}: its id is {record['id'][:80]!r}")
+    *_, site, session, _ = path.resolve().parts
+    for name, folder in (("site", site), ("session", session)):
+        if record["asked"][name] != folder:
+            raise FileError(f"{path}: asked.{name} is {record['asked'][name]!r}, but its folder "
+                            f"is {shown(folder)}")
     if samples:
         found[f"{record['id']}.csv"] = packed_samples(path, record, most)
     record.pop("stderr", None)  # it is for who measured, and names folders of the machine
@@ -222,7 +227,10 @@ def read_session(folder, most):
             if LAUNCH.fullmatch(path.name):
                 files.update(packed_launch(path, most))
             elif path.name in PLANS:
-                record = stripped(parsed(path, read_plain(path, MOST_JSON), PLANS[path.name]))
+                record = parsed(path, read_plain(path, MOST_JSON), PLANS[path.name])
+                if problem := declarations.wrong_in_results(record, path.stem):
+                    raise FileError(f"{path}: {problem}")
+                record = stripped(record)
                 files[path.name] = (json.dumps(record, indent=1) + "\n").encode()
         except FileError as err:
             wrong.append(str(err))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads what is declared, held against a JSON Schema: an error names the file and the key."""
 
-import collections
 import functools
+import itertools
 import json
 import math
 import pathlib
@@ -23,7 +23,8 @@ class DeclarationError(ValueError):
     """What is wrong in one declaration, in one line; `problems` has a line each."""
 
     def __init__(self, path, problems):
-        super().__init__(f"{path}: {'; '.join(problems)}")
+        more = ["and others"] if len(problems) > MOST_SHOWN else []
+        super().__init__(f"{path}: {'; '.join([*problems[:MOST_SHOWN], *more])}")
         self.problems = problems
 
 
@@ -37,12 +38,40 @@ class _Loader(_SafeLoader):
 
     def get_single_node(self):
         node = super().get_single_node()
+        self._check(node)
         _written_out(node, {})
         return node
 
+    def _check(self, root):
+        """YAMLError for a tag or a key of which a declaration has none, and for too many of them.
+        """
+        known, found = set(), [root] if root else []
+        while found:
+            node = found.pop()
+            if id(node) in known:
+                continue
+            known.add(id(node))
+            if len(known) > MOST_NODES:
+                raise yaml.YAMLError(f"more than {MOST_NODES} entries")
+            if isinstance(node, yaml.MappingNode):
+                _check_keys(node)
+                found += [one for pair in node.value for one in pair]
+            elif isinstance(node, yaml.SequenceNode):
+                found += node.value
+            # `!!int x` would be an integer by its tag and is none by its text.
+            plain = (self.resolve(yaml.ScalarNode, node.value, (True, False))
+                     if isinstance(node, yaml.ScalarNode) else
+                     self.resolve(type(node), None, (True, False)))
+            if node.tag not in (plain, TEXT):
+                raise yaml.YAMLError(f"{node.tag.rpartition(':')[2][:40]!r} in line "
+                                     f"{node.start_mark.line + 1} is no tag of a declaration")
 
-#: Characters of a declaration with all its anchors written out, and of a number; levels of lists.
-MOST_WRITTEN, MOST_DIGITS, MOST_LEVELS = 1_000_000, 100, 100
+
+#: Characters of a declaration with all its anchors written out, and of a number; levels of lists;
+#: keys, values and lists; problems that are looked for and shown, and characters of each.
+MOST_WRITTEN, MOST_DIGITS, MOST_LEVELS, MOST_NODES = 1_000_000, 100, 100, 30_000
+MOST_PROBLEMS, MOST_SHOWN, MOST_CHARACTERS = 100, 10, 1000
+TEXT, MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
 NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 #: So many levels libyaml bears in any case.
 BORNE_LEVELS = 1000
@@ -62,13 +91,17 @@ def _count_levels(text):
             raise yaml.YAMLError(f"more than {MOST_LEVELS} levels of lists and mappings")
 
 
-def _keys_differ(mapping):
-    """YAMLError where a key stands twice: YAML would drop the first one."""
-    keys = collections.Counter(key.value for key, _ in mapping.value
-                               if isinstance(key, yaml.ScalarNode))
-    if twice := next((key for key, times in keys.items() if times > 1), None):
-        raise yaml.YAMLError(f"the key {twice[:40]!r} stands twice in line "
-                             f"{mapping.start_mark.line + 1} and below")
+def _check_keys(mapping):
+    """YAMLError where a key is no text or stands twice: YAML would drop the first one."""
+    known = set()
+    for key, _ in mapping.value:
+        line = key.start_mark.line + 1
+        if key.tag not in (TEXT, MERGE):
+            shown = str(key.value)[:40] if isinstance(key, yaml.ScalarNode) else "of a list"
+            raise yaml.YAMLError(f"the key {shown} in line {line} is no text; write it in quotes")
+        if key.value in known:
+            raise yaml.YAMLError(f"the key {key.value[:40]!r} stands twice, again in line {line}")
+        known.add(key.value)
 
 
 def _finite(loader, node):
@@ -87,8 +120,6 @@ def _written_out(node, known):
         raise yaml.YAMLError(f"a number of {len(node.value)} digits")
     if id(node) not in known:
         known[id(node)] = None
-        if isinstance(node, yaml.MappingNode):
-            _keys_differ(node)
         size = len(node.value) if isinstance(node, yaml.ScalarNode) else 0
         for part in [] if isinstance(node, yaml.ScalarNode) else node.value:
             size += sum(_written_out(one, known) for one in
@@ -101,7 +132,8 @@ def _written_out(node, known):
 
 
 _Loader.yaml_implicit_resolvers = {
-    first: [(tag, regex) for tag, regex in found if tag != "tag:yaml.org,2002:bool"]
+    first: [(tag, regex) for tag, regex in found
+            if tag.rpartition(":")[2] in ("int", "float", "null", "merge")]
     for first, found in yaml.SafeLoader.yaml_implicit_resolvers.items()}
 _Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("^(true|false)$"), list("tf"))
 _Loader.add_implicit_resolver("tag:yaml.org,2002:float",
@@ -142,8 +174,8 @@ def _lines(error, data):
                 for other in others if key in value and other not in value]
     if error.validator == "additionalProperties":
         known = error.schema.get("properties", {})
-        return [f"{where}unknown key {key!r}; {names.there_are(key, known)}"
-                for key in value if key not in known]
+        return (f"{where}unknown key {key!r}; {names.there_are(key, known)}"
+                for key in value if key not in known)
     wanted = error.schema.get("description")
     if not wanted:
         return [f"{where}{error.message}"]
@@ -164,8 +196,11 @@ def merged(below, above):
 
 def problems(data, schema):
     """What is wrong in data by a schema, a line each."""
-    found = sorted(_validator(schema).iter_errors(data), key=lambda e: list(map(str, e.path)))
-    return list(dict.fromkeys(line for error in found for line in _lines(error, data)))
+    found = itertools.islice(_validator(schema).iter_errors(data), MOST_PROBLEMS)
+    lines = (line if len(line) < MOST_CHARACTERS else f"{line[:MOST_CHARACTERS]} ..."
+             for error in sorted(found, key=lambda e: list(map(str, e.path)))
+             for line in _lines(error, data))
+    return list(dict.fromkeys(itertools.islice(lines, MOST_PROBLEMS)))
 
 
 @functools.cache
