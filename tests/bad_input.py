@@ -148,6 +148,13 @@ def packed(path):
     return packed_sessions.packed_launch(path, 5)
 
 
+def in_microseconds(description):
+    """A description whose samples have the unit us, while their column is called time_s."""
+    said = json.loads(description)
+    next(one for one in said["samples"]["columns"] if one["name"] == "time_s")["unit"] = "us"
+    return json.dumps(said).encode()
+
+
 def read_in_r(path):
     in_r("launch", path)
 
@@ -203,9 +210,10 @@ READERS = {
         (b"[" * 100000, "not JSON"), (b"", "not JSON"))),
     "description": Reader(DESCRIPTION, launch_of(".json", packed), (
         (b"{", "001.json: not JSON"), (b"[]", "001.json"), (b"", "001.json"),
+        (in_microseconds(DESCRIPTION), "samples.columns.unit: 'us' is not one of ['s']"),
         (DESCRIPTION.replace(f'"{LAUNCH}.csv"'.encode(), b'"/etc/passwd"'), "samples.file"))),
     "description in R": Reader(DESCRIPTION, launch_of(".json", read_in_r), (
-        (DESCRIPTION[:-20], "001.json"),
+        (DESCRIPTION[:-20], "001.json"), (in_microseconds(DESCRIPTION), "unit"),
         (DESCRIPTION.replace(b'"status": "ok"', b'"status": "good"'), "status"),
         (DESCRIPTION.replace(b'"cotejo-launch/2"', b'"cotejo-launch/9"'), "cotejo-launch/9"),
         (DESCRIPTION.replace(f'"{LAUNCH}.csv"'.encode(), b'"' + b"x" * 5000 + b'"'), "xxx"),
