@@ -19,8 +19,21 @@ bad_data <- function(file, line, what, todo, class = NULL) {
   ))
 }
 
-# A message as one line of text, whatever bytes the data in it have.
-one_line <- function(text) gsub("[[:cntrl:]]+ *", " ", shown_bytes(text))
+# A message as one line of text that a terminal shows as it is, whatever bytes the data in it have:
+# without controls, and with the code of what is not seen or turns the order of letters.
+one_line <- function(text) {
+  text <- gsub("[[:cntrl:]]+ *", " ", shown_bytes(text))
+  odd <- gregexpr("[\\p{C}\\p{Zl}\\p{Zp}]", text, perl = TRUE)
+  if (any(unlist(odd) > 0L, na.rm = TRUE)) {
+    regmatches(text, odd) <- lapply(regmatches(text, odd), function(found) {
+      sprintf("<U+%04X>", vapply(found, utf8ToInt, 0L))
+    })
+  }
+  text
+}
+
+# Prints lines that have texts of data in them.
+put_said <- function(lines) cat(paste0(one_line(lines), "\n"), sep = "")
 
 # What a file says in place of what it should may be of any length.
 shortened <- function(text, most = 300L) {

@@ -24,11 +24,8 @@ HOLD_IN_DIRECTION <- c("holds in direction", "holds by another amount")
 #' @return data.table, a row a claim; `filter` and `factor` are lists.
 #' @export
 read_claims <- function(file) {
-  table <- fread(file, colClasses = list(
-    character = c("a", "b", "sizes", "filter", "circular", "note")
-  ))
-  lacking <- setdiff(CLAIM_COLUMNS, names(table))
-  if (length(lacking)) bad_data(file, 1L, paste("no column", toString(lacking)), "add it")
+  table <- plain_table(file, "restore the register")
+  check_has(table, CLAIM_COLUMNS, file, "add it")
   odd <- which(!table$direction %in% c("less", "more", "same"))
   if (length(odd)) {
     bad_data(file, odd[[1L]] + 1L, "the direction is none", "use less, more or same")
@@ -37,7 +34,7 @@ read_claims <- function(file) {
   if (twice) {
     bad_data(file, twice + 1L, paste(table$claim[[twice]], "is there twice"), "name it otherwise")
   }
-  table[, c("low", "high") := list(as.numeric(low), as.numeric(high))]
+  as_numbers(table, c("low", "high"), file, "write a number, or nothing")
   table[, filter := list(lapply(filter, parse_members))]
   table[, factor := list(strsplit(factor, ":", fixed = TRUE))]
   table[]

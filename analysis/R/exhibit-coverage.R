@@ -92,7 +92,7 @@ write_coverage_of <- function(results_dir, readme, list_file, published = NULL) 
   say_coverage(coverage)
   refuse_failed(coverage)
   write_csv(cbind(coverage, dataset = dataset_sum(results_dir)), list_file)
-  lines <- readLines(readme, encoding = "UTF-8")
+  lines <- plain_lines(readme, "restore the file")
   ends <- match(c(COVERAGE_BEGIN, COVERAGE_END), lines)
   if (anyNA(ends) || ends[[1L]] > ends[[2L]]) {
     bad_data(readme, NA, paste("no lines", COVERAGE_BEGIN, "and", COVERAGE_END), "restore them")
@@ -111,7 +111,11 @@ COVERAGE_END <- "<!-- end -->"
 #' @noRd
 dataset_sum <- function(dir) {
   sums <- file.path(dir, "SHA256SUMS")
-  if (file.exists(sums)) unname(tools::md5sum(sums)) else ""
+  if (!file.exists(sums)) {
+    return("")
+  }
+  check_plain(sums, MOST_JSON, "restore the dataset")
+  unname(tools::md5sum(sums))
 }
 
 #' The coverage as Markdown: the sentence, counts by study and class, then a line an exhibit.

@@ -29,7 +29,7 @@ unpack_dataset <- function(dir, only = NULL) {
 check_sums <- function(dir, only = NULL) {
   sums <- file.path(dir, "SHA256SUMS")
   form <- sprintf("^([0-9a-f]{64})  (%s/%s)[.]tar[.]xz$", DATASET_NAME, DATASET_NAME)
-  parts <- lapply(readLines(sums, warn = FALSE), function(line) {
+  parts <- lapply(plain_lines(sums, "restore the dataset"), function(line) {
     regmatches(line, regexec(form, line, useBytes = TRUE))[[1L]]
   })
   odd <- which(lengths(parts) != 3L)
@@ -39,7 +39,8 @@ check_sums <- function(dir, only = NULL) {
   sessions <- vapply(parts, `[[`, "", 3L)
   wanted <- is.null(only) | sessions %in% only
   archives <- file.path(dir, paste0(sessions, ".tar.xz"))
-  there <- wanted & file.exists(archives) & !is_link(archives)
+  there <- wanted & file.exists(archives)
+  for (archive in archives[there]) check_plain(archive, MOST_SAMPLES, "restore the dataset")
   found <- rep(NA_character_, length(sessions))
   if (any(there)) found[there] <- sha256(archives[there])
   odd <- which(wanted & (is.na(found) | found != vapply(parts, `[[`, "", 2L)))

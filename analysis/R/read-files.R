@@ -11,23 +11,63 @@ MOST_JSON <- 2^24
 #' Refuse a file that is no plain file of a limited size. R does not tell a named pipe or a device
 #' from a file, but each of them has a size of 0, as no file of results has.
 #'
+#' @param todo what the user can do about it, in words.
 #' @return the size of the file (B).
 #' @noRd
-check_plain <- function(file, most) {
+check_plain <- function(file, most,
+                        todo = "restore the file, or delete it and measure the launch again") {
+  fault <- fault_of_plain(file, most)
+  if (!is.null(fault)) bad_data(file, 1L, fault, todo)
+  file.size(file)
+}
+
+# Why a file is no plain file of a limited size that can be read; NULL where it is one.
+fault_of_plain <- function(file, most) {
   facts <- file.info(file, extra_cols = FALSE)
-  fault <- if (is_link(file)) {
+  if (is_link(file)) {
     "is a link"
-  } else if (is.na(facts$size)) {
+  } else if (is.na(facts$size) || file.access(file, 4L) != 0L) {
     "cannot be read"
   } else if (facts$isdir || facts$size == 0) {
     "no plain file, or empty"
   } else if (facts$size > most) {
     sprintf("%.0f B are more than the %.0f B that it may have", facts$size, most)
   }
-  if (!is.null(fault)) {
-    bad_data(file, 1L, fault, "restore the file, or delete it and measure the launch again")
+}
+
+# The lines of a file that came with data; as check_plain().
+plain_lines <- function(file, todo) {
+  check_plain(file, MOST_JSON, todo)
+  readLines(file, encoding = "UTF-8", warn = FALSE)
+}
+
+# A table of texts that came with data; as check_plain().
+plain_table <- function(file, todo) {
+  check_plain(file, MOST_SAMPLES, todo)
+  found <- without_warning(
+    fread(file = file, sep = ",", colClasses = "character", na.strings = NULL)
+  )
+  if (is.null(found)) bad_data(file, NA, "no table of comma-separated values", todo)
+  found
+}
+
+# Makes columns of texts numbers, in place; an empty text is none.
+as_numbers <- function(table, columns, file, todo) {
+  for (name in columns) {
+    values <- suppressWarnings(as.numeric(table[[name]]))
+    odd <- which(!is.finite(values) & !table[[name]] %in% c("", "NA"))
+    if (length(odd)) {
+      what <- paste0(name, ": ", quoted(table[[name]][[odd[[1L]]]]), " is no number")
+      bad_data(file, odd[[1L]] + 1L, what, todo)
+    }
+    set(table, j = name, value = values)
   }
-  facts$size
+}
+
+# Refuses a table of a file that lacks columns.
+check_has <- function(table, columns, file, todo) {
+  lacking <- setdiff(columns, names(table))
+  if (length(lacking)) bad_data(file, 1L, paste("no column", toString(lacking)), todo)
 }
 
 #' The files of sessions below a folder: of the folder itself, of the folders in it, and of the
@@ -38,9 +78,16 @@ check_plain <- function(file, most) {
 #' @return list: `files`, paths; `faults`, conditions of the folders and files that are left out.
 #' @noRd
 session_files <- function(dir, pattern) {
-  folders <- dir
-  level <- dir
   faults <- list()
+  # R lists nothing of a folder that it cannot read, and says nothing.
+  readable <- function(folders) {
+    closed <- file.access(folders, 5L) != 0L
+    faults <<- c(faults, lapply(folders[closed], function(folder) {
+      fault_of(shown_bytes(folder), "a folder that cannot be read; make it readable for yourself")
+    }))
+    folders[!closed]
+  }
+  level <- folders <- readable(dir)
   for (depth in 1:2) {
     level <- as.character(unlist(lapply(level, list.dirs, recursive = FALSE)))
     level <- level[!startsWith(basename_bytes(level), ".")]
@@ -48,7 +95,7 @@ session_files <- function(dir, pattern) {
     faults <- c(faults, lapply(level[odd], function(folder) {
       fault_of(shown_bytes(folder), "a link, or no name of a site or session; rename it")
     }))
-    level <- level[!odd]
+    level <- readable(level[!odd])
     folders <- c(folders, level)
   }
   files <- unlist(lapply(folders, list.files, full.names = TRUE))

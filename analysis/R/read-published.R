@@ -12,7 +12,7 @@ read_published <- function(dir, name) {
   if (!file.exists(file)) {
     bad_data(file, NA, "not there", "name the folder of data/published (PUBLISHED)")
   }
-  fread(file, colClasses = "character", na.strings = NULL, sep = ",")
+  plain_table(file, "restore the file")
 }
 
 #' A printed number as the range of values that are printed so.

@@ -128,7 +128,7 @@ kept_of <- function(dir) {
   sums <- file.path(dir, "SHA256SUMS")
   what <- if (file.exists(sums)) {
     check_sums(dir)
-    readLines(sums, warn = FALSE)
+    plain_lines(sums, "restore the dataset")
   } else {
     files <- session_files(dir, "[.](json|csv|gz)$")$files
     if (length(files) < getOption("cotejo.keeping", 800L)) {

@@ -103,6 +103,16 @@ reproduce_claims <- function(expected, found) {
   )
 }
 
+# What write_claims() wrote into an archive.
+read_expected <- function(file) {
+  todo <- "unpack the archive again, or run make artifact"
+  table <- plain_table(file, todo)
+  numbers <- c("ratio", "low", "high")
+  check_has(table, c("study", "claim", "says", "verdict", numbers, "why"), file, todo)
+  as_numbers(table, numbers, file, todo)
+  table
+}
+
 #' Judge the claims of an artifact by the launches of this machine.
 #'
 #' @param results_dir as for [read_results()].
@@ -112,15 +122,15 @@ reproduce_claims <- function(expected, found) {
 #' @return the table, invisibly. Prints a line for each claim that was measured, and the counts.
 #' @noRd
 write_reproduction <- function(results_dir, claim_files, expected_file, out_file) {
-  expected <- fread(expected_file)
+  expected <- read_expected(expected_file)
   found <- claims_of_results(results_dir, claim_files)
   table <- reproduce_claims(expected, found$judged)
   write_csv(table, out_file)
   shown <- table[nzchar(table$here) | table$judgement != REPRODUCED[[3L]]]
-  cat(sprintf(
-    "%s: %s %s (archive: %s; here: %s; %s)\n", shown$judgement, shown$study, shown$says,
+  put_said(sprintf(
+    "%s: %s %s (archive: %s; here: %s; %s)", shown$judgement, shown$study, shown$says,
     shown$expected, shown$here, shown$why
-  ), sep = "")
+  ))
   count <- table(factor(table$judgement, REPRODUCED))
   cat(paste(count, names(count), collapse = ", "), " (", out_file, ")\n", sep = "")
   invisible(table)
@@ -145,11 +155,22 @@ differing_table <- function(file, other) {
   if (!file.exists(other)) {
     return("was not drawn here")
   }
+  fault <- fault_of_plain(file, MOST_SAMPLES)
+  if (!is.null(fault)) {
+    return(fault)
+  }
   if (identical(unname(tools::md5sum(file)), unname(tools::md5sum(other)))) {
     return("")
   }
+  if (!identical(readLines(file, 1L, warn = FALSE), readLines(other, 1L, warn = FALSE))) {
+    return("has other columns")
+  }
+  tables <- lapply(c(file, other), function(one) without_warning(fread(file = one)))
+  if (any(lengths(tables) == 0L)) {
+    return("is no table")
+  }
   found <- all.equal(
-    fread(file), fread(other), tolerance = NUMBERS_AGREE, check.attributes = FALSE
+    tables[[1L]], tables[[2L]], tolerance = NUMBERS_AGREE, check.attributes = FALSE
   )
   if (isTRUE(found)) "" else toString(found)
 }
@@ -193,7 +214,7 @@ check_artifact <- function(results_dir, published, claim_files, tables_dir, out_
   draw_tables(results_dir, published, claim_files, out_dir)
   wrong <- compare_drawn(tables_dir, out_dir)
   if (nrow(wrong)) {
-    cat(sprintf("differs: %s: %s\n", wrong$name, wrong$why), sep = "")
+    put_said(sprintf("differs: %s: %s", wrong$name, wrong$why))
     refuse(sprintf(
       "%s of the archive %s here; compare the versions of R and its packages",
       count_of(nrow(wrong), "table", "tables"), if (nrow(wrong) == 1L) "differs" else "differ"
@@ -209,7 +230,13 @@ check_artifact <- function(results_dir, published, claim_files, tables_dir, out_
 #' Names of the tables of an artifact. An error if it has none.
 #' @noRd
 tables_of_artifact <- function(dir) {
-  names <- list.files(dir, "[.]csv$", recursive = TRUE)
+  folders <- list.dirs(dir, full.names = FALSE, recursive = FALSE)
+  folders <- folders[!is_link(paste0(dir, "/", folders, recycle0 = TRUE))]
+  folders <- c("", paste0(folders, "/", recycle0 = TRUE))
+  names <- unlist(lapply(folders, function(folder) {
+    found <- list.files(file.path(dir, folder), "[.]csv$")
+    if (length(found)) paste0(folder, found)
+  }))
   if (!length(names)) bad_data(dir, NA, "no table of an artifact", "run make artifact")
   names
 }

@@ -44,9 +44,13 @@ write_releases <- function(dir, out_file) {
 #' Folders of the sessions that searched releases, oldest first; `dir` is one, or has them in it.
 #' @noRd
 sessions_of_releases <- function(dir) {
-  plans <- list.files(dir, "^session[.]json$", recursive = TRUE, full.names = TRUE)
-  folders <- dirname(plans)
-  folders <- folders[lengths(lapply(folders, releases_of)) >= 2L]
+  plans <- session_files(dir, "^session[.]json$")
+  read <- lapply(dirname(plans$files), function(folder) {
+    tryCatch(releases_of(folder), cotejo_bad_data = identity)
+  })
+  faulty <- vapply(read, inherits, NA, "condition")
+  list_broken(c(plans$faults, read[faulty]))
+  folders <- dirname(plans$files)[!faulty & lengths(read) >= 2L]
   folders[order(basename(folders), method = "radix")]
 }
 
@@ -57,7 +61,14 @@ session_name <- function(session_dir) {
 
 # Releases that a session searched, oldest first.
 releases_of <- function(session_dir) {
-  unlist(jsonlite::read_json(file.path(session_dir, "session.json"))$releases)
+  file <- file.path(session_dir, "session.json")
+  plan <- parse_json_file(file)
+  check_schema(plan, schema_of("session"), file)
+  releases <- unlist(plan$releases)
+  if (!is.null(releases) && !is.character(releases)) {
+    bad_data(file, line_of_member(file, "releases"), "releases: no names", "measure again")
+  }
+  releases
 }
 
 #' A sentence for each curve and boundary where it changed, or one that says that none did.

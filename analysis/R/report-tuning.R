@@ -37,7 +37,7 @@ print_tuning <- function(session) {
 write_tuning <- function(session, file, out_file, delta = 0.03) {
   results <- read_study(session)
   found <- compare_tuning(session, delta)
-  lines <- if (file.exists(file)) readLines(file) else character()
+  lines <- if (file.exists(file)) plain_lines(file, "restore the file") else character()
   with_families(families_of(results$sessions), {
     said <- sprintf(
       paste(

@@ -96,3 +96,20 @@ test_that("an artifact that is not there is said before anything is drawn", {
   )
   expect_match(conditionMessage(error), "no table of an artifact; run make artifact", fixed = TRUE)
 })
+
+test_that("nothing that a terminal obeys is printed of an archive", {
+  there <- fresh_folder()
+  writeLines("x", file.path(there, "\u001b[2J\u001b[31mevil\u202e.csv"))
+  results <- measured(0.8)
+  said <- utils::capture.output(quiet(
+    expect_error(check_artifact(results, NULL, register, there, fresh_folder()), "1 table")
+  ))
+  evil <- "differs:  [2J [31mevil<U+202E>.csv: was not drawn here"
+  expect_match(said, evil, fixed = TRUE, all = FALSE)
+  expected <- file.path(there, "claims.csv")
+  claims <- write_claims(results, register, expected)
+  claims[, says := "\u001b[2Ja\u2066b"]
+  write_csv(claims, expected)
+  said <- judged(expected, results)$said
+  expect_match(said[[1L]], "reproduced: cotejo  [2Ja<U+2066>b (archive", fixed = TRUE)
+})

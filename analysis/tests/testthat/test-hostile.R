@@ -88,7 +88,7 @@ test_that("checksums name archives of the dataset and nothing else", {
   archive <- file.path(folder, "local", "x.tar.xz")
   file.rename(archive, file.path(folder, "y"))
   file.symlink(file.path(folder, "y"), archive)
-  expect_error(unpack_dataset(folder), "missing, or not", class = "cotejo_bad_data")
+  expect_error(unpack_dataset(folder), "is a link", class = "cotejo_bad_data")
 })
 
 test_that("a file of bytes at random is refused, whatever they are", {
@@ -148,7 +148,7 @@ spoiled <- function(bytes) {
   bytes
 }
 
-one_line <- function(e) {
+is_one_line <- function(e) {
   expect_s3_class(e, "cotejo_bad_data")
   expect_no_match(conditionMessage(e), "\n")
 }
@@ -163,7 +163,7 @@ test_that("a description or samples spoiled by chance are read, or named and lef
     writeBin(spoiled(readBin(file, "raw", file.size(file))), file)
     read <- tryCatch(
       suppressWarnings(suppressMessages(read_results(folder))),
-      error = one_line
+      error = is_one_line
     )
     if (is.list(read)) expect_gte(nrow(read$launches), 3L)
   }
@@ -347,4 +347,110 @@ test_that("pipes, links, huge files and folders of no name are left out at once"
     system2("mkfifo", shQuote(file.path(deep, "x.001.json")))
   })
   expect_identical(nrow(broken), 0L)
+})
+
+# A named pipe in the place of a file. Something writes to it for a while, so that what opens it
+# reads nonsense and does not wait for ever.
+pipe_at <- function(file) {
+  unlink(file)
+  system2("mkfifo", shQuote(file))
+  code <- sprintf("while sleep 0.1; do echo x > %s; done", shQuote(file))
+  system2("timeout", c("20", "sh", "-c", shQuote(code)), wait = FALSE)
+}
+
+test_that("a pipe in the place of a file that comes with data is refused at once", {
+  refused <- function(code, what = "no plain file") {
+    expect_error(code, what, class = "cotejo_bad_data")
+  }
+  folder <- packed(tar_of(list()))
+  old <- options(cotejo.cache = NULL, cotejo.keeping = 0L)
+  on.exit(options(old))
+  pipe_at(file.path(folder, "local", "x.tar.xz"))
+  refused(unpack_dataset(folder), "x.tar.xz:1: no plain file.*; restore the dataset")
+  pipe_at(file.path(folder, "SHA256SUMS"))
+  refused(unpack_dataset(folder), "SHA256SUMS:1: no plain file.*; restore the dataset")
+  refused(read_study(folder))
+  refused(dataset_sum(folder))
+  session <- file.path(fresh_folder(), "local", "20990101T000000Z")
+  dir.create(session, recursive = TRUE)
+  pipe_at(file.path(session, "session.json"))
+  refused(releases_of(session))
+  for (name in c("claims", "README")) pipe_at(file.path(session, paste0(name, ".csv")))
+  refused(read_claims(file.path(session, "claims.csv")))
+  refused(read_expected(file.path(session, "claims.csv")))
+  refused(read_published(session, "claims"))
+})
+
+test_that("one table of an archive that cannot be read is named beside the others", {
+  there <- fresh_folder()
+  here <- fresh_folder()
+  dir.create(file.path(there, "s"))
+  file.symlink(there, file.path(there, "loop"))
+  for (name in c("a.csv", "b.csv", "named.csv", "mark.csv", "s/link.csv", "same.csv")) {
+    for (folder in c(there, here)) {
+      dir.create(file.path(folder, dirname(name)), showWarnings = FALSE)
+      writeLines(c("x,y", "1,2"), file.path(folder, name))
+    }
+  }
+  pipe_at(file.path(there, "a.csv"))
+  writeLines(c("x,y", "1,2", "\"3"), file.path(there, "b.csv"))
+  writeLines(c("x,z", "1,2"), file.path(there, "named.csv"))
+  writeLines(c("\ufeffx,y", "1,2"), file.path(there, "mark.csv"), useBytes = TRUE)
+  unlink(file.path(there, "s/link.csv"))
+  file.symlink(file.path(there, "same.csv"), file.path(there, "s/link.csv"))
+  wrong <- compare_drawn(there, here)
+  expect_setequal(wrong$name, c("a.csv", "b.csv", "named.csv", "s/link.csv"))
+  why <- stats::setNames(wrong$why, wrong$name)
+  expect_match(why[["a.csv"]], "no plain file")
+  expect_identical(why[["b.csv"]], "is no table")
+  expect_identical(why[["named.csv"]], "has other columns")
+  expect_identical(why[["s/link.csv"]], "is a link")
+})
+
+test_that("what an archive says of its claims is held against what it must be", {
+  file <- tempfile(fileext = ".csv")
+  said <- function(...) {
+    writeLines(c(...), file)
+    conditionMessage(expect_error(read_expected(file), class = "cotejo_bad_data"))
+  }
+  head <- "study,claim,says,verdict,ratio,low,high,why"
+  expect_match(said("study,claim", "a,b"), ":1: no column says, verdict, .*unpack the archive")
+  expect_match(said(head, "a,b,c,holds,1,x\033[2J,2,"), ":2: low: .* is no number; unpack")
+  expect_match(said(head, "a,b,c,holds,Inf,1,2,"), ":2: ratio: .* is no number")
+  expect_match(said(head, "a,b,c,holds,1,1,2,", "a"), "no table")
+  writeLines(c(head, "a,1,c,holds,,NA,2,"), file)
+  expect_identical(read_expected(file)$claim, "1")
+})
+
+test_that("what is not seen or turns the order of letters is shown by its code", {
+  expect_identical(one_line("a\u202eb\u2028c\u200b"), "a<U+202E>b c<U+200B>")
+  expect_identical(one_line(c("\u00e4 \U1F600", "\u001b[1mb\n c")), c("\u00e4 \U1F600", " [1mb c"))
+})
+
+test_that("a session that cannot be read is named and left out, and stops no other", {
+  results <- fresh_folder()
+  place <- tempdir()
+  mode <- file.mode(place)
+  Sys.chmod(place, "755")
+  on.exit(Sys.chmod(place, mode))
+  write_study(results, c(openmpi = 3e-7), bytes = 1, blocks = 2L)
+  other <- file.path(results, "local", "20990101T000000Z")
+  dir.create(other)
+  file <- list.files(results, "[.]002[.]json$", recursive = TRUE, full.names = TRUE)
+  Sys.chmod(c(other, file), "000")
+  on.exit(Sys.chmod(c(other, file), "700"), add = TRUE)
+  code <- sprintf(paste(
+    "options(cotejo.cache = FALSE, warn = 1);",
+    "cat(cotejo::read_study('%s')$broken$what, sep = '\\n')"
+  ), results)
+  words <- c(file.path(R.home("bin"), "Rscript"), "--vanilla", "-e", shQuote(code))
+  # Nothing is closed to root.
+  user <- system2("id", "-u", stdout = TRUE)
+  if (user == "0") words <- c("setpriv", "--reuid=65534", "--clear-groups", words)
+  errors <- tempfile()
+  told <- system2(words[[1L]], words[-1L], stdout = TRUE, stderr = errors)
+  expect_length(told, 2L)
+  expect_match(told, "20990101T000000Z: a folder that cannot be read; make it", all = FALSE)
+  expect_match(told, "[.]002[.]json:1: cannot be read; ", all = FALSE)
+  expect_match(readLines(errors), "^left out: ")
 })
