@@ -6,7 +6,6 @@ container recipe, the tables of all figures and claims, and checksums. Building 
 same bytes.
 """
 
-import csv
 import gzip
 import hashlib
 import io
@@ -43,8 +42,7 @@ def git(top, *words, text=True):
 
 
 def rows_of(folder):
-    with open(folder / "tables/claims.csv", newline="") as file:
-        return list(csv.DictReader(file))
+    return reproduce.read_claims(folder / "tables/claims.csv")
 
 
 def row(claim):

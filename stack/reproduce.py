@@ -6,6 +6,9 @@ the configurations of each test together, block by block.
 """
 
 import csv
+import functools
+import io
+import math
 import os
 import pathlib
 import re
@@ -14,6 +17,7 @@ import sys
 import time
 
 from reframe_tests.harness.launch import scales
+from reframe_tests.harness.model import plain
 from stack.release import REPO
 
 #: Seconds of launches, where BUDGET= gives no other time.
@@ -21,6 +25,60 @@ BUDGET_S = 15 * 60
 #: Launches of each configuration, as `minutes` of the claims supposes.
 LAUNCHES = 6
 SETTLED = ("holds", "holds by another amount", "contradicted")
+#: Columns of the claims that are used here.
+COLUMNS = ("study", "claim", "verdict", "simulated", "scale", "configurations", "minutes")
+CONFIGURATION = re.compile("[A-Za-z0-9][A-Za-z0-9_.+,=@-]{0,250}")
+
+
+def problem(claim):
+    """The reason why a claim cannot be measured from what is said of it; '' if it can."""
+    cells = claim["configurations"].split()
+    if not cells or claim["verdict"] not in SETTLED:
+        return ""
+    for cell in cells:
+        if not CONFIGURATION.fullmatch(cell):
+            return f"configurations: {cell[:60]!a} is no name of a configuration"
+    known = claim["scale"].split()
+    if not known or not {*known} <= {*scales.LAUNCHES}:
+        return f"scale: {claim['scale'][:60]!a} is none"
+    try:
+        minutes = float(claim["minutes"])
+    except ValueError:
+        minutes = math.nan
+    if not 0 <= minutes < math.inf:
+        return f"minutes: {claim['minutes'][:60]!a} is no number of minutes"
+    return ""
+
+
+def read_claims(file):
+    """The claims of an archive; FileError, of one line, where the file has something else."""
+    todo = "unpack the archive of a release, or run `make artifact`"
+
+    def refuse(line, what):
+        raise plain.FileError(f"{plain.shown(file)}:{line}: {what}; {todo}")
+
+    try:
+        data = plain.read_plain(file, plain.MOST_JSON)
+    except plain.FileError as err:
+        raise plain.FileError(f"{err}; {todo}") from err
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as err:
+        refuse(data[:err.start].count(b"\n") + 1, "not UTF-8")
+    rows, claims = csv.reader(io.StringIO(text, newline=""), strict=True), []
+    try:
+        head = next(rows, [])
+        if lacking := [name for name in COLUMNS if name not in head]:
+            refuse(1, f"no column {', '.join(lacking)}")
+        for row in rows:
+            if len(row) != len(head):
+                refuse(rows.line_num, f"{len(row)} fields, not {len(head)}")
+            claims.append(dict(zip(head, row, strict=True)))
+            if reason := problem(claims[-1]):
+                refuse(rows.line_num, reason)
+    except csv.Error as err:
+        refuse(rows.line_num, err)
+    return claims
 
 
 def chosen(claims, budget_s, only=""):
@@ -39,10 +97,11 @@ def chosen(claims, budget_s, only=""):
     return out
 
 
-def job_of(test):
-    """The file of a test, which gives its job the name; None if the test no longer exists."""
-    return next((path.stem for path in sorted((REPO / "reframe_tests").glob("*.py"))
-                 if re.search(rf"^class {re.escape(test)}\(", path.read_text(), re.M)), None)
+@functools.cache
+def jobs():
+    """Test -> the file that has it, which gives its job the name."""
+    return {test: path.stem for path in sorted((REPO / "reframe_tests").glob("*.py"), reverse=True)
+            for test in re.findall(r"^class (\w+)\(", path.read_text(), re.M)}
 
 
 def studies(claims):
@@ -53,7 +112,7 @@ def studies(claims):
         seconds = 60 * float(claim["minutes"]) / max(len(cells), 1)
         for cell in cells:
             test = cell.partition(".")[0]
-            if job := job_of(test):
+            if job := jobs().get(test):
                 scale = next((s for s in scales.LAUNCHES if test.endswith(f"_{s}")),
                              claim["scale"].split()[0])
                 times = found.setdefault(scales.tag(job, scale), {})
@@ -69,11 +128,9 @@ def seconds_of(text):
 def main():
     file, results = map(pathlib.Path, sys.argv[1:3])
     try:
-        with open(file, newline="") as text:
-            claims = list(csv.DictReader(text))
-    except OSError as err:
-        return (f"reproduce: {file}: {err.strerror}; unpack the archive of a release, "
-                "or run `make artifact`")
+        claims = read_claims(file)
+    except plain.FileError as err:
+        return f"reproduce: {err}"
     began, budget = time.monotonic(), seconds_of(os.environ.get("BUDGET", ""))
     selected = chosen(claims, budget, os.environ.get("JUDGE", ""))
     if not selected:
@@ -90,10 +147,15 @@ def main():
             print(f"reproduce: no time left for {tag}", flush=True)
             continue
         told_s += sum(cells.values())
-        done = subprocess.run(
-            [sys.executable, "-m", "reframe_tests.harness", "study", f"--tag={tag}",
-             f"--cells=^({'|'.join(map(re.escape, sorted(cells)))})$", f"--launches={LAUNCHES}"],
-            cwd=REPO, env={**os.environ, "COTEJO_RESULTS": str(results.resolve())})
+        try:
+            done = subprocess.run(
+                [sys.executable, "-m", "reframe_tests.harness", "study", f"--tag={tag}",
+                 f"--cells=^({'|'.join(map(re.escape, sorted(cells)))})$",
+                 f"--launches={LAUNCHES}"],
+                cwd=REPO, env={**os.environ, "COTEJO_RESULTS": str(results.resolve())})
+        except OSError as err:
+            print(f"reproduce: {tag} could not be measured ({err.strerror})", flush=True)
+            continue
         if done.returncode not in (0, 3, 4):
             print(f"reproduce: {tag} could not be measured (above)", flush=True)
     return 0

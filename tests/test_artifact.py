@@ -3,6 +3,7 @@
 
 import csv
 import hashlib
+import io
 import json
 import os
 import pathlib
@@ -30,6 +31,14 @@ def claim(name, minutes, cells, verdict="holds", simulated=""):
     values = ["stival", name, "A | B", "stival-fig-4.4", verdict, "0.81", "0.7", "0.9", simulated,
               "", "full", cells, "CPU; 2 ranks, 1 hosts", str(minutes)]
     return dict(zip(COLUMNS, values, strict=True))
+
+
+def text_of(*claims, columns=COLUMNS):
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, columns, extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows(claims)
+    return text.getvalue()
 
 
 CLAIMS = [claim("long", 30, "netpipe_uni.mpich.shm.near"),
@@ -194,10 +203,7 @@ def test_no_study_begins_that_would_take_longer_than_the_budget(
     claims = [claim("a", 0.5, "pingpong_quick.mpich.shm.near"),
               claim("b", 0.7, "collective_quick.mpich.shm.near.2")]
     file = tmp_path / "claims.csv"
-    with open(file, "w", newline="") as text:
-        writer = csv.DictWriter(text, claims[0])
-        writer.writeheader()
-        writer.writerows(claims)
+    file.write_text(text_of(*claims))
     monkeypatch.setattr(sys, "argv", ["reproduce", str(file), str(tmp_path)])
     monkeypatch.setenv("BUDGET", budget)
     monkeypatch.delenv("JUDGE", raising=False)
@@ -218,6 +224,62 @@ def test_a_missing_archive_is_one_line(tmp_path):
                           text=True, capture_output=True, cwd=REPO)
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1 and "make artifact" in done.stderr
+
+
+ONE = claim("a", 1, "pingpong_quick.mpich.shm.near")
+
+
+@pytest.mark.parametrize("data, said", [
+    (b"", ":1: no column study, claim, verdict, "),
+    (text_of(ONE, columns=[c for c in COLUMNS if c != "verdict"]).encode(),
+     ":1: no column verdict;"),
+    (text_of(ONE | {"says": "é"}).encode("latin-1"), ":2: not UTF-8;"),
+    (text_of(ONE, ONE | {"says": "x" * 140000}).encode(), ":3: field larger than field limit"),
+    (text_of(ONE).encode() + b"a,b\n", ":3: 2 fields, not 14;"),
+    (text_of(ONE).encode() + b'"a', ":3: unexpected end of data;"),
+    *[(text_of(ONE, claim("b", minutes, "pingpong_quick.mpich.shm.near")).encode(),
+       f":3: minutes: {minutes!r} is no number of minutes;")
+      for minutes in ("abc", "", "NA", "inf", "nan", "-1")],
+    *[(text_of(claim("b", 1, f"pingpong_quick.a {cell}")).encode(),
+       f":2: configurations: {cell[:60]!a} is no name of a configuration;")
+      for cell in ("--x", "a\x1b[2J", "a)|(", "$(x)", "a\u202e", "x" * 300)],
+    (text_of(ONE | {"scale": ""}).encode(), ":2: scale: '' is none;"),
+    (text_of(ONE | {"scale": "\x1b[2J"}).encode(), ":2: scale: '\\x1b[2J' is none;"),
+    ("pipe", ": no plain file;"), ("link", ": is a link;"), ("large", " B are more than ")])
+def test_claims_of_a_damaged_archive_are_one_line(tmp_path, data, said):
+    file = tmp_path / "claims.csv"
+    if data == "pipe":
+        os.mkfifo(file)
+    elif data == "link":
+        file.symlink_to(REPO / "data/claims.csv")
+    elif data == "large":
+        with open(file, "wb") as empty:
+            empty.truncate(1 << 32)
+    else:
+        file.write_bytes(data)
+    done = subprocess.run([sys.executable, "-m", "stack.reproduce", file, tmp_path], text=True,
+                          capture_output=True, cwd=REPO, timeout=60)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"reproduce: {file}{said}"[:40]) and said in done.stderr
+    assert done.stderr.count("\n") == 1 and "make artifact" in done.stderr
+    assert len(done.stderr) < 500 and done.stderr.rstrip("\n").isprintable()
+
+
+def test_a_mark_of_the_order_of_bytes_is_no_part_of_the_claims(tmp_path):
+    (tmp_path / "claims.csv").write_bytes(b"\xef\xbb\xbf" + text_of(*CLAIMS).encode())
+    assert reproduce.read_claims(tmp_path / "claims.csv") == CLAIMS
+
+
+def test_more_configurations_than_a_command_can_have_are_not_measured(
+        tmp_path, monkeypatch, capsys):
+    many = " ".join(f"pingpong_quick.x{n}" for n in range(4000))
+    (tmp_path / "claims.csv").write_text(text_of(*(
+        claim(str(n), 0.1, many.replace("x", f"x{n}")) for n in range(20))))
+    monkeypatch.setattr(sys, "argv", ["reproduce", str(tmp_path / "claims.csv"), str(tmp_path)])
+    monkeypatch.delenv("JUDGE", raising=False)
+    monkeypatch.delenv("BUDGET", raising=False)
+    assert reproduce.main() == 0
+    assert "p2p could not be measured (Argument list too long)" in capsys.readouterr().out
 
 
 def test_every_file_of_the_recipe_of_the_container_exists(unpacked):
