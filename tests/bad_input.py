@@ -227,10 +227,14 @@ READERS = {
         (PLAN.replace(b'"tag"', b'"gat"'), "is missing"))),
     "samples": Reader(SAMPLES, launch_of(".csv", packed), (
         (SAMPLES[:-20], "001.csv"), (SAMPLES + SAMPLES.splitlines(True)[-1], "rows"),
-        (b"", "001.json"), (SAMPLES.replace(b"pingpong,", b"", 1), "columns"))),
+        (b"", "001.json"), (SAMPLES.replace(b"pingpong,", b"", 1), "columns"),
+        (SAMPLES + b"\n" * 3_000_000, "rows"),
+        (SAMPLES.replace(b"pingpong,", b"," * 3_000_000, 1), "longer"))),
     "samples in R": Reader(SAMPLES, launch_of(".csv", read_in_r), (
         (SAMPLES[:-20], "001.csv"), (b"", "001.csv"), (b"[" * 3000 + SAMPLES, " ..."),
-        (SAMPLES.replace(b"pingpong,1,", b"pingpong,x,", 1), "001.csv:"))),
+        (SAMPLES.replace(b"pingpong,1,", b"pingpong,x,", 1), "001.csv:"),
+        (SAMPLES + b"\n" * 3_000_000, "1 fields"),
+        (SAMPLES.replace(b"pingpong,", b"," * 3_000_000, 1), "more than a row may have"))),
     "register": Reader(EXHIBIT, in_file("exhibits.R", lambda p: in_r("register", p)), (
         (EXHIBIT.replace(b"operation,", b"operaton,"), "ours-fig-1: no column operaton"),
         (EXHIBIT.replace(b'"us"', b'"hours"'), "ours-fig-1: no unit hours"),

@@ -8,17 +8,19 @@ import json
 import lzma
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tarfile
 import time
+import tracemalloc
 
 import pytest
 
 from reframe_tests.harness.commands import dataset, packed_sessions
 from reframe_tests.harness.launch import launches
 from reframe_tests.harness.machine import disk
-from reframe_tests.harness.model import families
+from reframe_tests.harness.model import families, plain
 from tests import fake_mpi
 
 COLUMNS = [{"name": name, "unit": unit, "meaning": name} for name, unit in (
@@ -339,7 +341,7 @@ def test_a_name_of_over_100_characters_is_packed(tmp_path):
     ids=["above", "absolute", "folder", "ending", "link", "hard link", "device", "twice",
          "too large", "no archive", "no tar", "cut"])
 def test_an_archive_of_a_stranger_is_read_as_hostile(tmp_path, data, monkeypatch):
-    monkeypatch.setattr(packed_sessions, "MOST_SAMPLES", 11_000)
+    monkeypatch.setattr(packed_sessions, "MOST_JSON", 11_000)
     (tmp_path / "x.tar.xz").write_bytes(data)
     with pytest.raises(packed_sessions.FileError, match="x.tar.xz"):
         packed_sessions.read_archive(tmp_path / "x.tar.xz")
@@ -467,8 +469,46 @@ def test_what_is_no_plain_file_is_left_out_at_once(measured, tmp_path, name, how
     assert name in wrong
 
 
+@pytest.mark.parametrize("rows", [1 << 21, 100])
+def test_lines_that_are_none_take_no_memory(measured, rows):
+    folder = measured / "local/20260101T000000Z"
+    path, size = folder / "cell.001.csv", 1 << 21
+    head = "\n".join(path.read_text().splitlines()[:2]) + "\n"
+    path.write_text(head + "\n" * size)
+    record = json.loads((folder / "cell.001.json").read_text())
+    record["samples"]["rows"] = rows
+    disk.write_json(folder / "cell.001.json", record)
+    tracemalloc.start()
+    with pytest.raises(packed_sessions.FileError, match=r"cell\.001\.csv: "):
+        packed_sessions.packed_launch(folder / "cell.001.json", 20)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 8 * size
+
+
+def test_an_archive_has_no_more_files_than_a_session_may_have(tmp_path, monkeypatch):
+    monkeypatch.setattr(packed_sessions, "MOST_FILES", 3)
+    for number in (3, 4):
+        files = {f"cell.{i:03}.json": b"{}" for i in range(number)}
+        (tmp_path / "x.tar.xz").write_bytes(packed_sessions.archive(files))
+        if number == 3:
+            assert packed_sessions.read_archive(tmp_path / "x.tar.xz") == files
+        else:
+            with pytest.raises(packed_sessions.FileError, match="one too many"):
+                packed_sessions.read_archive(tmp_path / "x.tar.xz")
+
+
+def test_limits_of_files_are_those_of_r():
+    text = (families.REPO / "analysis/R/read-files.R").read_text()
+    said = dict(re.findall(r"^(MOST_\w+) <- 2\^(\d+)$", text, re.M))
+    assert {name: 1 << int(bits) for name, bits in said.items()} == {
+        name: value for name, value in vars(plain).items() if name.startswith("MOST_")}
+    text = (families.REPO / "analysis/R/read-samples.R").read_text()
+    assert f"MOST_FIELD <- {packed_sessions.MOST_FIELD}L\n" in text
+
+
 def test_an_archive_is_not_unpacked_beyond_what_a_session_may_have(tmp_path, monkeypatch):
-    monkeypatch.setattr(packed_sessions, "MOST_SAMPLES", 1 << 20)
+    monkeypatch.setattr(packed_sessions, "MOST_UNPACKED", 1 << 20)
     path = tmp_path / "x.tar.xz"
     for kind in (tarfile.REGTYPE, tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME):
         entry = tarfile.TarInfo("cell.001.json")

@@ -69,17 +69,22 @@ unpack_archive <- function(archive, folder) {
   dir.create(folder, recursive = TRUE)
   stream <- xzfile(archive, "rb")
   on.exit(close(stream))
-  room <- getOption("cotejo.most_unpacked", 2^30)
+  room <- getOption("cotejo.most_unpacked", MOST_UNPACKED)
+  files <- 0
   repeat {
     entry <- next_entry(stream, odd)
     if (is.null(entry)) break
-    room <- room - entry$size
+    files <- files + 1
     file <- file.path(folder, entry$name)
-    if (room < 0 || file.exists(file)) odd("an entry is there twice, or too large")
+    most <- if (endsWith(entry$name, ".json")) MOST_JSON else MOST_SAMPLES
+    if (entry$size > min(room, most) || files > MOST_FILES || file.exists(file)) {
+      odd("an entry is there twice, or too large, or one too many")
+    }
     bytes <- readBin(stream, "raw", entry$size)
     padding <- readBin(stream, "raw", -entry$size %% 512)
     if (length(bytes) + length(padding) < 512 * ceiling(entry$size / 512)) odd("it ends early")
     put_bytes(bytes, file)
+    room <- room - entry$size
   }
 }
 

@@ -56,7 +56,7 @@ read_alike <- function(asked) {
 #' The rows of files one behind another; `NULL` where one is not plain, or has not so many.
 #' @noRd
 parse_alike <- function(files, columns, rows) {
-  bodies <- vapply(files, body_of_samples, "", columns)
+  bodies <- mapply(body_of_samples, files, rows, MoreArgs = list(columns), USE.NAMES = FALSE)
   empty <- function(text) any(grepl(text, bodies, fixed = TRUE))
   # What is empty would be of another type among others than alone.
   if (anyNA(bodies) || empty(",,") || empty(",\n")) {
@@ -65,28 +65,47 @@ parse_alike <- function(files, columns, rows) {
   # A line of nothing ends each file: it is where it should be if no file has more or fewer rows.
   ends <- cumsum(rows + 1)
   text <- paste0(bodies, strrep(",", length(columns) - 1L), "\n", collapse = "")
-  samples <- without_warning(parse_samples(NULL, text, columns, 0L))
+  samples <- without_warning(parse_samples(text, columns, 0L))
   as_many <- !is.null(samples) && nrow(samples) == sum(rows + 1)
   if (as_many && !any(nzchar(samples$operation[ends]))) samples[-ends]
 }
 
 # All of a plain sample file behind its two lines of head; `NA` where anything is amiss.
-body_of_samples <- function(file, columns) {
+body_of_samples <- function(file, rows, columns) {
   size <- if (is_link(file)) 0 else file.size(file)
   head <- paste0(SAMPLES_SCHEMAS, "\n", paste(columns, collapse = ","), "\n")
   if (endsWith(file, ".gz") || size < nchar(head[[1L]]) || size > MOST_TOGETHER) {
     return(NA_character_)
   }
-  source <- file(file, "rb")
-  on.exit(close(source))
-  parts <- suppressWarnings(readChar(
-    source, c(nchar(head[[1L]], "bytes"), size - nchar(head[[1L]], "bytes")), useBytes = TRUE
-  ))
-  if (length(parts) == 2L && parts[[1L]] %in% head && endsWith(parts[[2L]], "\n")) {
-    parts[[2L]]
+  bytes <- readBin(file, "raw", size)
+  from <- nchar(head[[1L]], "bytes")
+  if (length(bytes) == size && text_of_bytes(bytes[seq_len(from)]) %in% head &&
+    has_lines(bytes, rows, length(columns))) {
+    rawToChar(bytes[-seq_len(from)])
   } else {
     NA_character_
   }
+}
+
+#' Does a file have a head and so many rows, each as long as a row can be? It costs fread() and
+#' others many times the memory of the file to find out that it has not.
+#' @noRd
+has_lines <- function(bytes, rows, columns) {
+  # The shortest row has six fields of one byte each.
+  if (length(bytes) < 12 * rows || sum(bytes == LINE_END) != rows + 2) {
+    return(FALSE)
+  }
+  ends <- which(bytes == LINE_END)
+  ends[[length(ends)]] == length(bytes) && all(diff(ends) <= MOST_FIELD * columns)
+}
+LINE_END <- as.raw(10)
+# No field has more bytes, with the comma behind it: a factor has up to 100 characters.
+MOST_FIELD <- 401L
+
+# Bytes as text, with a mark in place of a zero.
+text_of_bytes <- function(bytes) {
+  bytes[bytes == 0] <- charToRaw("?")
+  rawToChar(bytes)
 }
 # So many bytes of files are held as text at once.
 MOST_TOGETHER <- 2^25
@@ -121,14 +140,16 @@ read_samples <- function(file, columns, rows) {
       REMEASURE
     )
   }
-  check_plain(file, MOST_SAMPLES)
-  text <- if (endsWith(file, ".gz")) inflate(file) else NULL
-  check_head(file, text, columns$name)
-  check_end(file, text)
-  samples <- without_warning(parse_samples(file, text, columns$name))
+  size <- check_plain(file, MOST_SAMPLES)
+  bytes <- if (endsWith(file, ".gz")) inflate(file) else readBin(file, "raw", size)
+  check_head(file, bytes, columns$name)
+  check_end(file, bytes)
   patterns <- column_patterns(columns)
+  samples <- if (has_lines(bytes, rows, length(columns$name)) && !any(bytes == 0)) {
+    without_warning(parse_samples(rawToChar(bytes), columns$name))
+  }
   if (is.null(samples) || nrow(samples) != rows || !plausible(samples, columns, patterns)) {
-    blame_line(file, text, patterns, rows)
+    blame_line(file, bytes, columns, patterns, rows)
   }
   set(samples, j = "valid", value = samples$valid == 1L)
   samples[]
@@ -149,7 +170,7 @@ without_warning <- function(call) {
   if (!warned) found
 }
 
-#' Read a gzip file whole; a damaged one is refused.
+#' The bytes of what a gzip file holds; a damaged one is refused.
 #'
 #' Not by memDecompress(), which takes more and more memory when the end is missing.
 #' @noRd
@@ -160,30 +181,22 @@ inflate <- function(file) {
   packed <- readBin(file, "raw", file.size(file))
   # The last four bytes of a gzip file are the size of what it holds.
   promised <- sum(as.integer(utils::tail(packed, 4L)) * 256^(0:3))
-  if (promised > MOST_SAMPLES) damaged()
+  if (promised > MOST_SAMPLES || !identical(packed[1:2], as.raw(c(0x1f, 0x8b)))) damaged()
   bytes <- tryCatch(read_parts(file, promised), error = damaged, warning = damaged)
-  magic <- as.raw(c(0x1f, 0x8b))
-  if (!identical(utils::head(packed, 2L), magic) || length(bytes) != promised || any(bytes == 0)) {
-    damaged()
-  }
-  rawToChar(bytes)
+  if (length(bytes) != promised || any(bytes == 0)) damaged()
+  bytes
 }
 
-# Not more of it than its end promises, but for the part that shows that there is more.
+# Not more of it than its end promises, but for one byte that shows that there is more.
 read_parts <- function(file, promised) {
   source <- gzfile(file, "rb")
   on.exit(close(source))
-  parts <- list()
-  while (sum(lengths(parts)) <= promised) {
-    part <- readBin(source, "raw", 2^22)
-    if (!length(part)) break
-    parts <- c(parts, list(part))
-  }
-  unlist(parts)
+  readBin(source, "raw", promised + 1)
 }
 
-check_head <- function(file, text, columns) {
-  source <- if (is.null(text)) file(file) else textConnection(text)
+check_head <- function(file, bytes, columns) {
+  # No head is longer, and a file may be one line.
+  source <- rawConnection(utils::head(bytes, MOST_FIELD * (length(columns) + 2L)))
   on.exit(close(source))
   head <- c(readLines(source, n = 2L, warn = FALSE), "", "")
   if (!head[[1L]] %in% SAMPLES_SCHEMAS) {
@@ -207,29 +220,21 @@ check_head <- function(file, text, columns) {
   }
 }
 
-check_end <- function(file, text) {
-  ended <- if (is.null(text)) {
-    connection <- file(file, "rb")
-    on.exit(close(connection))
-    seek(connection, file.size(file) - 1)
-    identical(readBin(connection, "raw", 1L), charToRaw("\n"))
-  } else {
-    endsWith(text, "\n")
-  }
-  if (!ended) {
-    lines <- length(sample_lines(file, text))
-    bad_data(file, lines, "the last line has no end: the file is cut off", REMEASURE)
+check_end <- function(file, bytes) {
+  if (bytes[[length(bytes)]] != LINE_END) {
+    bad_data(
+      file, sum(bytes == LINE_END) + 1, "the last line has no end: the file is cut off", REMEASURE
+    )
   }
 }
 
-parse_samples <- function(file, text, columns, head = 2L) {
-  arguments <- list(
-    skip = head, header = FALSE, sep = ",", quote = "", na.strings = NULL, fill = FALSE,
-    strip.white = FALSE, col.names = columns, integer64 = "double", showProgress = FALSE,
-    blank.lines.skip = FALSE, nThread = 1L, colClasses = list(character = 1L)
+parse_samples <- function(text, columns, head = 2L) {
+  fread(
+    input = text, skip = head, header = FALSE, sep = ",", quote = "", na.strings = NULL,
+    fill = FALSE, strip.white = FALSE, col.names = columns, integer64 = "double",
+    showProgress = FALSE, blank.lines.skip = FALSE, nThread = 1L,
+    colClasses = list(character = 1L)
   )
-  source <- if (is.null(text)) list(file = file) else list(input = text)
-  do.call(fread, c(source, arguments))
 }
 
 #' What a value of each column must look like: a pattern, named by column.
@@ -272,45 +277,72 @@ is_whole <- function(x, least = 0, most = Inf) {
     (is.integer(x) || max(x) > .Machine$integer.max && all(x == trunc(x)))
 }
 
-sample_lines <- function(file, text) {
-  if (is.null(text)) readLines(file, warn = FALSE) else strsplit(text, "\n", fixed = TRUE)[[1L]]
+#' Name the first line that is wrong. Called only when the quick checks failed, so it must end
+#' in a refusal. It takes so few lines at a time that it needs little memory, and looks at each
+#' line only of those among which something is amiss.
+#' @noRd
+blame_line <- function(file, bytes, columns, patterns, rows) {
+  source <- rawConnection(bytes)
+  on.exit(close(source))
+  readLines(source, n = 2L, warn = FALSE)
+  before <- 2L
+  while (length(lines <- readLines(source, n = 10000L, warn = FALSE))) {
+    if (!sound_lines(lines, columns, patterns)) {
+      wrong <- wrong_line(lines, patterns)
+      bad_data(file, before + wrong$at, wrong$fault, REMEASURE)
+    }
+    before <- before + length(lines)
+  }
+  fault <- if (before - 2L != rows) {
+    sprintf("%d rows, but samples.rows says %s", before - 2L, text_of(rows))
+  } else if (rows == 0) {
+    "no samples"
+  } else {
+    UNREADABLE
+  }
+  bad_data(file, before, fault, REMEASURE)
+}
+UNREADABLE <- "the columns cannot be read as docs/data.md says"
+
+too_long <- function(lines, columns) nchar(lines, "bytes") >= MOST_FIELD * columns
+
+sound_lines <- function(lines, columns, patterns) {
+  if (any(too_long(lines, length(patterns)))) {
+    return(FALSE)
+  }
+  text <- paste0(lines, "\n", collapse = "")
+  samples <- without_warning(parse_samples(text, columns$name, 0L))
+  !is.null(samples) && nrow(samples) == length(lines) && plausible(samples, columns, patterns)
 }
 
-#' Name the first line that is wrong. Called only when the quick checks failed, so it must end
-#' in a refusal.
-#' @noRd
-blame_line <- function(file, text, patterns, rows) {
-  lines <- sample_lines(file, text)[-(1:2)]
-  foreign <- which(!validUTF8(lines))
-  if (length(foreign)) bad_data(file, foreign[[1L]] + 2L, "not UTF-8", REMEASURE)
-  fields <- strsplit(sprintf("%s,", lines), ",", fixed = TRUE)
-  first <- length(lines) + 1L
-  fault <- NULL
-  uneven <- which(lengths(fields) != length(patterns))
-  if (length(uneven)) {
-    first <- uneven[[1L]]
-    fault <- sprintf("%d fields, not %d", length(fields[[first]]), length(patterns))
-  }
-  for (column in which(nzchar(patterns))) {
-    values <- vapply(fields[seq_len(first - 1L)], `[`, "", column)
-    bad <- which(!grepl(patterns[[column]], values, perl = TRUE))
-    if (!length(bad) && names(patterns)[[column]] == "time_s") {
-      bad <- which(as.numeric(values) > LONGEST_S)
-    }
+# The first of some lines that is wrong, and why.
+wrong_line <- function(lines, patterns) {
+  fault <- UNREADABLE
+  first <- length(lines)
+  # The first one that is such; those before it have other faults only.
+  name_first <- function(bad, text) {
+    bad <- which(bad)
     if (length(bad)) {
-      first <- bad[[1L]]
-      fault <- sprintf("bad value \"%s\" in column %s", values[[first]], names(patterns)[[column]])
+      first <<- bad[[1L]]
+      fault <<- text(first)
+      lines <<- lines[seq_len(first - 1L)]
     }
   }
-  if (is.null(fault)) {
-    fault <- if (length(lines) != rows) {
-      sprintf("%d rows, but samples.rows says %s", length(lines), text_of(rows))
-    } else if (rows == 0) {
-      "no samples"
-    } else {
-      "the columns cannot be read as docs/data.md says"
-    }
-    first <- length(lines)
+  name_first(too_long(lines, length(patterns)), function(at) {
+    sprintf("%d B are more than a row may have", nchar(lines[[at]], "bytes"))
+  })
+  name_first(!validUTF8(lines), function(at) "not UTF-8")
+  fields <- strsplit(sprintf("%s,", lines), ",", fixed = TRUE)
+  name_first(lengths(fields) != length(patterns), function(at) {
+    sprintf("%d fields, not %d", length(fields[[at]]), length(patterns))
+  })
+  for (column in which(nzchar(patterns))) {
+    values <- vapply(fields[seq_along(lines)], `[`, "", column)
+    bad <- !grepl(patterns[[column]], values, perl = TRUE)
+    if (!any(bad) && names(patterns)[[column]] == "time_s") bad <- as.numeric(values) > LONGEST_S
+    name_first(bad, function(at) {
+      sprintf("bad value \"%s\" in column %s", values[[at]], names(patterns)[[column]])
+    })
   }
-  bad_data(file, first + 2L, fault, REMEASURE)
+  list(at = first, fault = fault)
 }

@@ -76,6 +76,10 @@ test_that("an archive is not unpacked beyond what a session may have", {
   on.exit(options(old))
   bomb <- packed(tar_of(list(text = strrep("x", 2000))))
   expect_error(unpack_dataset(bomb), "too large", class = "cotejo_bad_data")
+  options(old)
+  # No entry is larger than what a reader would take.
+  bomb <- packed(tar_of(list(text = strrep(" ", MOST_JSON + 1))))
+  expect_error(unpack_dataset(bomb), "too large", class = "cotejo_bad_data")
 })
 
 test_that("checksums name archives of the dataset and nothing else", {

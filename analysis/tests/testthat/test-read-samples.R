@@ -216,3 +216,48 @@ test_that("further columns are read; one with a unit holds numbers", {
   launch <- further_column("s", c(1, 2, "x", 4, 5, 6))
   expect_refused(read_results(launch$folder), launch$csv, 5L, "bad value \"x\" in column extra")
 })
+
+# The most memory (B) of R's own that a call takes beyond what there was.
+memory_of <- function(call) {
+  before <- sum(gc(reset = TRUE)[, 2L])
+  force(call)
+  2^20 * (sum(gc()[, 6L]) - before)
+}
+
+test_that("lines that are none take no memory, however many they are", {
+  size <- 2^22
+  head <- paste0(SAMPLES_SCHEMAS[[1L]], "\n", paste(SAMPLE_COLUMNS, collapse = ","), "\n")
+  columns <- list(name = SAMPLE_COLUMNS, role = c(rep("factor", 4L), "measure", "flag"))
+  good <- "pingpong,1,0,10,1e-6,1\n"
+  for (body in list(strrep("\n", size), paste0(strrep(",", size), "\n"), paste0(good, "\n"))) {
+    file <- tempfile(fileext = ".csv")
+    writeBin(charToRaw(paste0(head, body)), file)
+    for (rows in c(1, 2, size)) {
+      ask <- list(file = file, columns = columns, rows = rows)
+      taken <- memory_of({
+        expect_error(read_samples(file, columns, rows), "fields, not 6|may have",
+          class = "cotejo_bad_data")
+        expect_null(read_alike(list(ask, ask)))
+      })
+      expect_lt(taken, 30 * size)
+    }
+  }
+})
+
+test_that("the last of many lines is named", {
+  launch <- one_launch()
+  rows <- 25000L
+  edit_lines(launch$csv, function(l) c(l[1:2], rep(l[[3L]], rows), sub(",1$", ",7", l[[3L]])))
+  expect_refused(
+    read_results(launch$folder), launch$csv, rows + 3L, "bad value \"7\" in column valid"
+  )
+})
+
+test_that("a gzip file is not unpacked beyond what a sample file may have", {
+  launch <- one_launch()
+  connection <- gzfile(paste0(launch$csv, ".gz"), "wb")
+  writeBin(c(readBin(launch$csv, "raw", 1e6), rep(LINE_END, MOST_SAMPLES)), connection)
+  close(connection)
+  unlink(launch$csv)
+  expect_error(read_results(launch$folder), "too large a one", class = "cotejo_bad_data")
+})

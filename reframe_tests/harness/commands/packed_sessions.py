@@ -14,7 +14,16 @@ import tarfile
 
 from ..model import declarations
 from ..model.families import REPO
-from ..model.plain import MOST_JSON, MOST_SAMPLES, FileError, parse_json, read_plain, shown
+from ..model.plain import (
+    MOST_FILES,
+    MOST_JSON,
+    MOST_SAMPLES,
+    MOST_UNPACKED,
+    FileError,
+    parse_json,
+    read_plain,
+    shown,
+)
 
 PRESET = 9
 #: Between these, texts have words, such as paths.
@@ -41,6 +50,8 @@ LAUNCH = re.compile(r".+\.[0-9]{3,}\.json")
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 OURS = re.compile(r"(?:setting|parameter|option|found|measure|observed|reported|cotejo)_")
 RESERVED = frozenset((REPO / "analysis/inst/reserved.txt").read_text().split())
+#: Bytes of a field of samples with the comma behind it. R's reader has the same.
+MOST_FIELD = 401
 #: Files of a session beside its launches, and what each holds.
 PLANS = {"session.json": dict, "audit.json": list}
 
@@ -188,6 +199,18 @@ def wrong_row(lines, columns):
     return ""
 
 
+def sample_lines(path, rows, columns, description):
+    """The lines of a sample file. FileError where it has not as many rows as it should, or one
+    that is too long: as texts they would take many times the memory of the file."""
+    data = read_plain(path)
+    if (found := max(0, data.count(b"\n") - 2)) != rows:
+        raise FileError(f"{path}: {found} rows, {description} says {str(rows)[:40]!a}")
+    longest = max(map(len, io.BytesIO(data)))
+    if longest > MOST_FIELD * columns or len(data) < 12 * rows or not data.endswith(b"\n"):
+        raise FileError(f"{path}: a line is cut off, or longer or shorter than a row can be")
+    return data.decode().replace("\r\n", "\n").removesuffix("\n").split("\n")
+
+
 def packed_samples(path, record, most):
     """The thinned samples of a launch; its record then tells how many are left."""
     samples = record["samples"]
@@ -198,14 +221,11 @@ def packed_samples(path, record, most):
             raise FileError(f"{path}: {wrong}")
         if name != f"{record['id']}.csv":
             raise FileError(f"{path}: samples.file is {str(name)[:80]!r}, not {record['id']}.csv")
-        head, header, *lines = read_plain(path.with_name(name)).decode().splitlines()
+        head, header, *lines = sample_lines(path.with_name(name), rows, len(names), path.name)
         if header.split(",") != names or any(line.count(",") != len(names) - 1 for line in lines):
             raise FileError(f"{path.with_name(name)}: its columns are not those of {path.name}")
         if wrong := wrong_row(lines, columns):
             raise FileError(f"{path.with_name(name)}:{wrong}")
-        if len(lines) != rows:
-            raise FileError(f"{path.with_name(name)}: {len(lines)} rows, {path.name} says "
-                            f"{str(rows)[:40]!a}")
         kept = rounded(thinned(lines, columns, most), columns)
     except FileError:
         raise
@@ -255,13 +275,13 @@ class Bounded(io.RawIOBase):
 
     def __init__(self, path, stream):
         super().__init__()
-        self.path, self.stream, self.room = path, stream, MOST_SAMPLES
+        self.path, self.stream, self.room = path, stream, MOST_UNPACKED
 
     def read(self, size=-1):
         data = self.stream.read(min(size, self.room + 1) if size >= 0 else self.room + 1)
         self.room -= len(data)
         if self.room < 0:
-            raise FileError(f"{shown(self.path)}: unpacks to more than {MOST_SAMPLES} B")
+            raise FileError(f"{shown(self.path)}: unpacks to more than {MOST_UNPACKED} B")
         return data
 
 
@@ -275,11 +295,14 @@ def read_archive(path):
             for entry in tar:
                 if not entry.isreg() or not IN_SESSION.fullmatch(entry.name):
                     raise FileError(f"{path}: {entry.name[:80]!r} is no plain file of a session")
-                if entry.name in found or entry.size > MOST_SAMPLES:
-                    raise FileError(f"{path}: {entry.name[:80]!r} is there twice or too large")
+                most = MOST_JSON if entry.name.endswith(".json") else MOST_SAMPLES
+                if entry.name in found or entry.size > most or len(found) == MOST_FILES:
+                    raise FileError(f"{path}: {entry.name[:80]!r} is there twice, or too large, "
+                                    "or one too many")
                 found[entry.name] = tar.extractfile(entry).read()
     except FileError:
         raise
-    except (tarfile.TarError, lzma.LZMAError, EOFError, OSError, ValueError) as err:
+    except (tarfile.TarError, lzma.LZMAError, EOFError, OSError, ValueError,
+            RecursionError) as err:
         raise FileError(f"{path}: no tar.xz ({str(err)[:80]})") from err
     return found

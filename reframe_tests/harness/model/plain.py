@@ -8,8 +8,9 @@ import json
 import os
 import stat
 
-#: Bytes of a file of samples, or of the unpacked archive of a session; and of a file of JSON.
-MOST_SAMPLES, MOST_JSON = 1 << 28, 1 << 24
+#: Bytes of a file of samples, of a file of JSON, and of the unpacked archive of a session; and
+#: files in it. R has the same (analysis/R/read-files.R).
+MOST_SAMPLES, MOST_JSON, MOST_UNPACKED, MOST_FILES = 1 << 25, 1 << 23, 1 << 28, 1 << 17
 
 
 def _unique(pairs):
