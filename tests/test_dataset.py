@@ -516,3 +516,25 @@ def test_an_archive_is_not_unpacked_beyond_what_a_session_may_have(tmp_path, mon
         path.write_bytes(lzma.compress(entry.tobuf(tarfile.USTAR_FORMAT) + bytes(5 << 20)))
         with pytest.raises(packed_sessions.FileError, match=r"x\.tar\.xz"):
             packed_sessions.read_archive(path)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be two users")
+def test_a_folder_that_cannot_be_read_is_named_and_the_rest_goes_on(tmp_path, monkeypatch):
+    for name, mode in (("local/open", 0o755), ("local/shut", 0), ("local/seen", 0o744),
+                       ("shut/session", 0o755)):
+        folder = tmp_path / "results" / name
+        folder.mkdir(parents=True)
+        (folder / "cell.001.json").write_text("{}")
+        folder.chmod(mode)
+    (tmp_path / "results/shut").chmod(0)
+    tmp_path.chmod(0o755)
+    monkeypatch.chdir(tmp_path)  # the folders above are closed to others
+    os.seteuid(65534)
+    try:
+        found, wrong = dataset.sessions_of(pathlib.Path("results"))
+        with pytest.raises(ValueError, match="results/shut: Permission denied"):
+            dataset.pack(pathlib.Path("results/shut"), pathlib.Path("out"), 20)
+    finally:
+        os.seteuid(0)
+    assert [*map(str, found)] == ["results/local/open", "results/local/seen"]
+    assert wrong == ["results/local/shut: Permission denied", "results/shut: Permission denied"]

@@ -107,11 +107,19 @@ def listed(out):
 def sessions_of(results):
     """Folders of the sessions below a results folder, and what was left out."""
     found, wrong = [], []
-    for folder in sorted(p for site in results.glob("*") for p in site.glob("*")):
+
+    def inside(folder):
+        try:
+            return sorted(folder.iterdir()) if folder.is_dir() else []
+        except OSError as err:
+            wrong.append(f"{shown(folder)}: {err.strerror}")
+            return []
+
+    for folder in (path for site in inside(results) for path in inside(site)):
         names = [folder.parent.name, folder.name]
         if folder.is_symlink() or folder.parent.is_symlink():
             wrong.append(f"{shown(folder)}: is a link")
-        elif folder.is_dir() and any(LAUNCH.fullmatch(p.name) for p in folder.iterdir()):
+        elif any(LAUNCH.fullmatch(p.name) for p in inside(folder)):
             if all(WORD.fullmatch(name) for name in names):
                 found.append(folder)
             else:
@@ -168,7 +176,8 @@ def pack(results, out, most, drop=()):
     if unknown := [name for name in drop if f"{name}.tar.xz" not in known]:
         raise FileError(f"{out}: has no session {unknown[0]}")
     if not folders and not drop:
-        raise FileError(f"no launch below {results}; `make study` measures some")
+        raise FileError(wrong[0] if wrong else
+                        f"no launch below {results}; `make study` measures some")
     out.parent.mkdir(parents=True, exist_ok=True)
     place = removal.place_beside(out)
     try:
