@@ -33,7 +33,7 @@ one_line <- function(text) {
 }
 
 # Prints lines that have texts of data in them.
-put_said <- function(lines) cat(paste0(one_line(lines), "\n"), sep = "")
+put_said <- function(lines) cat(paste0(one_line(lines), "\n", recycle0 = TRUE), sep = "")
 
 # What a file says in place of what it should may be of any length.
 shortened <- function(text, most = 300L) {

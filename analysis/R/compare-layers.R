@@ -191,5 +191,5 @@ layer_broadcasts <- function(summary) {
 
 print_wide <- function(table) {
   texts <- lapply(names(table), function(name) format(c(name, as.character(table[[name]]))))
-  cat(do.call(paste, c(texts, sep = "  ")), sep = "\n")
+  put_said(do.call(paste, c(texts, sep = "  ")))
 }

@@ -111,7 +111,7 @@ write_abi <- function(results_dir, out_file, delta = 0.03) {
     render_page("abi", list(found = found, said = said, delta = delta), out_file)
   })
   write_csv(found$native, file.path(dirname(out_file), "abi.csv"))
-  cat(said, sep = "\n")
+  put_said(said)
   cat(out_file, "\n", sep = "")
   invisible(found)
 }

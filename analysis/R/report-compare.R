@@ -146,8 +146,8 @@ write_comparison <- function(before, after, out_file, changed = character(), del
   # The first of these that any question has.
   status <- intersect(names(UPGRADE_STATUS), judged$status)[[1L]]
   said <- say_upgrade(judged, both, delta, folders)
-  cat(said$decision, said$versions, said$slower, said$open, said$next_command, sep = "\n")
-  for (why in refused) cat("not compared: ", why, "\n", sep = "")
+  put_said(c(said$decision, said$versions, said$slower, said$open, said$next_command))
+  put_said(paste0("not compared: ", refused, recycle0 = TRUE))
   values <- list(
     said = said, judged = judged, found = found, answers = answer(found),
     refused = refused, folders = folders, changed = changed, delta = delta,

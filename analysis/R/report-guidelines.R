@@ -167,7 +167,7 @@ write_guidelines <- function(results_dir, out_file, mpi = "", delta = 0.03) {
       out_file)
   })
   write_csv(found, file.path(dirname(out_file), "guidelines.csv"))
-  cat(said, sep = "\n")
+  put_said(said)
   cat(out_file, "\n", sep = "")
   invisible(found)
 }

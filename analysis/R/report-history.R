@@ -35,7 +35,7 @@ write_history <- function(results_dir, out_dir, site = "local") {
     })
     write_otava(points, file.path(out_dir, "otava"))
   })
-  cat(said, sep = "\n")
+  put_said(said)
   cat(file.path(out_dir, "history.html"), "\n", sep = "")
   invisible(changes)
 }

@@ -36,7 +36,7 @@ write_releases <- function(dir, out_file) {
     render_page("releases", values, out_file, plots)
   })
   write_csv(changes, file.path(dirname(out_file), "releases.csv"))
-  cat(said, sep = "\n")
+  put_said(said)
   cat(out_file, "\n", sep = "")
   invisible(changes)
 }

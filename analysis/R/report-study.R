@@ -26,7 +26,8 @@ write_report <- function(results_dir, out_file, session = NULL, delta = 0.03,
       write_study(study, out_file, session, published)
     })
   })
-  cat(written$said, out_file, sep = "\n")
+  put_said(written$said)
+  cat(out_file, "\n", sep = "")
   refuse_failed(written$coverage)
   invisible(out_file)
 }
@@ -36,7 +37,7 @@ write_study <- function(study, out_file, session, published) {
     study$results, file.path(dirname(out_file), "exhibits"), session, published = published,
     summary = study$whole
   )
-  for (line in study$advice) message("advice: ", line)
+  for (line in study$advice) message("advice: ", one_line(line))
   study$cards <- answer(study$comparison, study)
   write_answers(study$cards, file.path(dirname(out_file), ANSWERS))
   plots <- plots_of_study(study)

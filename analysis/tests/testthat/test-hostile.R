@@ -431,6 +431,11 @@ test_that("what is not seen or turns the order of letters is shown by its code",
   expect_identical(one_line(c("\u00e4 \U1F600", "\u001b[1mb\n c")), c("\u00e4 \U1F600", " [1mb c"))
 })
 
+test_that("a line is printed for each text, and none for no text", {
+  expect_identical(utils::capture.output(put_said(c("a\nb", "\u202ec"))), c("a b", "<U+202E>c"))
+  expect_identical(utils::capture.output(put_said(character())), character())
+})
+
 test_that("a session that cannot be read is named and left out, and stops no other", {
   results <- fresh_folder()
   place <- tempdir()
