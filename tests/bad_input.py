@@ -185,6 +185,8 @@ exhibit("ours-fig-1", "Exchange by primitive",
 FAMILY = (families.FOLDERS[0] / "mpich.yaml").read_bytes()
 PLACEMENTS = (REPO / "site_configs/local/placements.yaml").read_bytes()
 SITE = (REPO / "site_configs/example-slurm/reframe.py").read_bytes()
+#: More settings than any launch has.
+SETTINGS = b'"settings": {' + b",".join(b'"a%d": "1"' % i for i in range(2000))
 ARCHIVE = packed_sessions.archive({"cell.001.json": b"{}", "cell.001.csv": b"1,2\n" * 300})
 
 READERS = {
@@ -211,13 +213,17 @@ READERS = {
     "description": Reader(DESCRIPTION, launch_of(".json", packed), (
         (b"{", "001.json: not JSON"), (b"[]", "001.json"), (b"", "001.json"),
         (in_microseconds(DESCRIPTION), "samples.columns.unit: 'us' is not one of ['s']"),
-        (DESCRIPTION.replace(f'"{LAUNCH}.csv"'.encode(), b'"/etc/passwd"'), "samples.file"))),
+        (DESCRIPTION.replace(f'"{LAUNCH}.csv"'.encode(), b'"/etc/passwd"'), "samples.file"),
+        (DESCRIPTION.replace(b'"settings": {', SETTINGS), "asked.settings"),
+        (b'["' + b"x" * 2_000_000 + b'"]', "a text of more than"))),
     "description in R": Reader(DESCRIPTION, launch_of(".json", read_in_r), (
         (DESCRIPTION[:-20], "001.json"), (in_microseconds(DESCRIPTION), "unit"),
         (DESCRIPTION.replace(b'"status": "ok"', b'"status": "good"'), "status"),
         (DESCRIPTION.replace(b'"cotejo-launch/2"', b'"cotejo-launch/9"'), "cotejo-launch/9"),
         (DESCRIPTION.replace(f'"{LAUNCH}.csv"'.encode(), b'"' + b"x" * 5000 + b'"'), "xxx"),
-        (DESCRIPTION.replace(b'"asked"', b'"aksed"'), "asked"))),
+        (DESCRIPTION.replace(b'"asked"', b'"aksed"'), "asked"),
+        (DESCRIPTION.replace(b'"settings": {', SETTINGS), "2000 entries"),
+        (b"\n" * 4_000_000 + b"x", "001.json:4000001: not JSON"))),
     "study in R": Reader(DESCRIPTION, launch_of(".json", study_of), (
         (DESCRIPTION.replace(b'"name": "valid"', b'"name": "a<b"'), "columns"),
         (DESCRIPTION.replace(b'"status": "ok"', b'"status": "good"'), "status"))),

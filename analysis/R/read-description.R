@@ -100,29 +100,15 @@ parse_json_file <- function(file, type = "object") {
   parsed
 }
 
-#' The first line up to which the text cannot be completed to JSON: the shortest head of lines
-#' in which the parser fails before the end of what it was given.
+#' The line at which the parser stops: the last one where more should follow.
 #' @noRd
 broken_line <- function(text) {
-  lines <- strsplit(text, "\n", fixed = TRUE)[[1L]]
-  fails_early <- function(n) {
-    fault <- tryCatch(
-      {
-        jsonlite::parse_json(paste(lines[seq_len(n)], collapse = "\n"))
-        ""
-      },
-      error = conditionMessage
-    )
-    nzchar(fault) && !grepl("premature EOF", fault, fixed = TRUE)
+  bytes <- charToRaw(text)
+  stopped <- jsonlite::validate(text)
+  if (!grepl("premature EOF", paste(attr(stopped, "err")), fixed = TRUE)) {
+    bytes <- utils::head(bytes, attr(stopped, "offset"))
+  } else if (length(bytes)) {
+    bytes <- bytes[-length(bytes)]
   }
-  low <- 0L
-  high <- length(lines)
-  if (high == 0L || !fails_early(high)) {
-    return(max(high, 1L))
-  }
-  while (high - low > 1L) {
-    middle <- (low + high) %/% 2L
-    if (fails_early(middle)) high <- middle else low <- middle
-  }
-  high
+  sum(bytes == LINE_END) + 1L
 }

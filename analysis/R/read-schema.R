@@ -76,6 +76,7 @@ check_schema <- function(value, schema, file, path = character(), is_there = TRU
   if (!is.list(value)) {
     return(invisible())
   }
+  check_count(value, schema, file, path)
   if (length(schema[["propertyNames"]])) {
     check_names(names(value), schema[["propertyNames"]][["pattern"]], file, path)
   }
@@ -151,6 +152,19 @@ check_pattern <- function(value, schema, file, path) {
   }
 }
 
+#' Refuse more members than the schema allows.
+#' @noRd
+check_count <- function(value, schema, file, path) {
+  most <- schema[[if (is.null(names(value))) "maxItems" else "maxProperties"]]
+  if (length(most) && length(value) > most) {
+    bad_data(
+      file, line_of_member(file, path),
+      sprintf("%s: %d entries are more than %d", paste(path, collapse = "."), length(value), most),
+      "write it as docs/data.md says, or measure the launch again"
+    )
+  }
+}
+
 #' Refuse a number below the least or above the most that the schema allows.
 #' @noRd
 check_range <- function(value, schema, file, path) {
@@ -170,21 +184,58 @@ check_range <- function(value, schema, file, path) {
   }
 }
 
-#' Refuse an object in which a member is there twice: readers would take one or the other.
+#' Refuse an object in which a member is there twice: readers would take one or the other; and a
+#' text that is longer than any should be. All values of a level are looked at together.
 #' @noRd
-check_unique <- function(value, file, path = character()) {
-  twice <- anyDuplicated(names(value))
-  if (twice) {
+check_unique <- function(value, file) {
+  level <- list(value)
+  above <- list()
+  while (length(level)) {
+    of <- rep.int(seq_along(level), lengths(level))
+    named <- lapply(level, names)
+    bare <- lengths(named) < lengths(level)
+    named[bare] <- lapply(lengths(level)[bare], character)
+    named <- unlist(named)
+    inner <- unlist(level, recursive = FALSE, use.names = FALSE)
+    above <- c(above, list(list(of = of, named = named, kept = NULL)))
+    member <- which(!bare[of])
+    twice <- anyDuplicated(paste(of[member], named[member]))
+    if (twice) {
+      path <- path_above(above, member[[twice]])
+      bad_data(
+        file, line_of_member(file, path[-length(path)]),
+        paste("twice the member", quoted(paste(path, collapse = "."))),
+        "write each member once, or measure the launch again"
+      )
+    }
+    check_length(inner, above, file)
+    kept <- which(vapply(inner, is.list, NA) & lengths(inner) > 0L)
+    above[[length(above)]]$kept <- kept
+    level <- inner[kept]
+  }
+}
+
+check_length <- function(values, above, file) {
+  texts <- which(vapply(values, is.character, NA))
+  long <- texts[nchar(unlist(values[texts]), "bytes") > MOST_TEXT]
+  if (length(long)) {
+    path <- path_above(above, long[[1L]])
     bad_data(
-      file, line_of_member(file, path),
-      paste("twice the member", quoted(paste(c(path, names(value)[[twice]]), collapse = "."))),
-      "write each member once, or measure the launch again"
+      file, line_of_member(file, path), paste("too long a text:", paste(path, collapse = ".")),
+      "write it as docs/data.md says, or measure the launch again"
     )
   }
-  for (at in seq_along(value)) {
-    # The path is only computed where it is used.
-    if (is.list(value[[at]])) check_unique(value[[at]], file, c(path, names(value)[at]))
+}
+
+# Names of the members that lead to a value of the last level.
+path_above <- function(above, at) {
+  path <- character()
+  for (level in rev(above)) {
+    if (length(level$kept)) at <- level$kept[[at]]
+    path <- c(level$named[[at]], path)
+    at <- level$of[[at]]
   }
+  path[nzchar(path)]
 }
 
 #' Refuse a value that is none of those known.

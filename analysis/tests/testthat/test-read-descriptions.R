@@ -262,3 +262,53 @@ test_that("a site's and a session's folder are read as the whole is", {
   expect_identical(site$launches$key, whole$launches$key)
   expect_identical(session$samples, whole$samples)
 })
+
+test_that("objects, lists and texts with more in them than any should have are refused", {
+  many <- function(n) stats::setNames(as.list(rep("1", n)), paste0("a", seq_len(n)))
+  within <- function(path, value) {
+    function(d) {
+      d[[path]] <- value
+      d
+    }
+  }
+  for (member in c("settings", "parameters")) {
+    spoil(within(c("asked", member), many(129L)), "129 entries are more than 128", member)
+  }
+  for (member in c("options", "found")) {
+    spoil(within(c("observed", member), many(129L)), "129 entries are more than 128", member)
+  }
+  spoil(
+    function(d) within(c("samples", "columns"), rep(d$samples$columns, 22L))(d),
+    "132 entries are more than 128", "columns"
+  )
+  spoil(
+    within(c("asked", "settings"), list(a = list("1", strrep("x", MOST_TEXT + 1)))),
+    "too long a text: asked.settings.a", "a"
+  )
+  launch <- one_launch()
+  edit_json(launch$json, within(c("asked", "settings"), many(128L)))
+  expect_identical(sum(grepl("^setting_", names(read_results(launch$folder)$launches))), 128L)
+})
+
+test_that("a member that is there twice is named with what holds it", {
+  file <- tempfile(fileext = ".json")
+  for (inner in c("[[1], {\"c\": 1,\n\"c\": 2}]", "{\"c\": {}, \"c\": 0}")) {
+    text <- sprintf("{\"a\": {\"b\": %s}}", inner)
+    writeLines(text, file)
+    expect_error(parse_json_file(file), "twice the member \"a.b.c\"", class = "cotejo_bad_data")
+  }
+  writeLines("{\"a\": [\"b\", \"b\"], \"b\": [[], [], {}], \"\": {\"b\": null}}", file)
+  expect_length(parse_json_file(file), 3L)
+})
+
+test_that("the line at which JSON ends or breaks is found by one look at it", {
+  broken <- c(
+    "{" = 1L, "[1,\n2\n" = 2L, "{}\n\nx\n" = 3L, "\n\nx" = 3L,
+    "{\"a\"\n:\nnul}\n" = 3L, "\n\n" = 2L
+  )
+  for (text in names(broken)) expect_identical(broken_line(text), broken[[text]], label = text)
+  text <- paste0(strrep("[[],\n", 10L), strrep("[],\n", 3e5), "x")
+  took <- function(call) sum(system.time(force(call))[1:2])
+  once <- took(try(jsonlite::parse_json(text), silent = TRUE))
+  expect_lt(took(expect_identical(broken_line(text), 300011L)), 4 * once + 0.1)
+})

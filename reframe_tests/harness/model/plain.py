@@ -10,7 +10,9 @@ import stat
 
 #: Bytes of a file of samples, of a file of JSON, and of the unpacked archive of a session; and
 #: files in it. R has the same (analysis/R/read-files.R).
-MOST_SAMPLES, MOST_JSON, MOST_UNPACKED, MOST_FILES = 1 << 25, 1 << 23, 1 << 28, 1 << 17
+MOST_SAMPLES, MOST_JSON, MOST_UNPACKED, MOST_FILES = 1 << 25, 1 << 22, 1 << 28, 1 << 17
+#: Bytes of a text in JSON; lists of ranks may be long.
+MOST_TEXT = 1 << 20
 
 
 def _unique(pairs):
@@ -24,9 +26,25 @@ def _unique(pairs):
     return found
 
 
+def _longest(value):
+    """The length of the longest text in what JSON holds."""
+    longest, left = 0, [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, str):
+            longest = max(longest, len(one))
+        elif isinstance(one, (dict, list)):
+            left.extend(one.values() if isinstance(one, dict) else one)
+    return longest
+
+
 def parse_json(text):
-    """What JSON holds; ValueError where it is none, or an object has a member twice."""
-    return json.loads(text, object_pairs_hook=_unique)
+    """What JSON holds; ValueError where it is none, an object has a member twice, or a text is
+    longer than any should be."""
+    found = json.loads(text, object_pairs_hook=_unique)
+    if len(text) > MOST_TEXT and _longest(found) > MOST_TEXT:
+        raise ValueError(f"a text of more than {MOST_TEXT} B")
+    return found
 
 
 class FileError(ValueError):
