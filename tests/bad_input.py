@@ -155,6 +155,11 @@ def in_microseconds(description):
     return json.dumps(said).encode()
 
 
+#: More lists than a description has, and a member that stands twice behind many others.
+LISTS = b'{"junk":[' + b"[]," * (1 << 19) + b"1]}"
+TWICE = ("{" + "".join(f'"m{number}":1,' for number in range(200_000)) + '"z":1,"z":1}').encode()
+
+
 def read_in_r(path):
     in_r("launch", path)
 
@@ -213,11 +218,13 @@ READERS = {
     "description": Reader(DESCRIPTION, launch_of(".json", packed), (
         (b"{", "001.json: not JSON"), (b"[]", "001.json"), (b"", "001.json"),
         (in_microseconds(DESCRIPTION), "samples.columns.unit: 'us' is not one of ['s']"),
+        (LISTS, "lists and objects"), (TWICE, "twice the member 'z'"),
         (DESCRIPTION.replace(f'"{LAUNCH}.csv"'.encode(), b'"/etc/passwd"'), "samples.file"),
         (DESCRIPTION.replace(b'"settings": {', SETTINGS), "asked.settings"),
         (b'["' + b"x" * 2_000_000 + b'"]', "a text of more than"))),
     "description in R": Reader(DESCRIPTION, launch_of(".json", read_in_r), (
         (DESCRIPTION[:-20], "001.json"), (in_microseconds(DESCRIPTION), "unit"),
+        (LISTS, "lists and objects"), (TWICE, 'twice the member "z"'),
         (DESCRIPTION.replace(b'"status": "ok"', b'"status": "good"'), "status"),
         (DESCRIPTION.replace(b'"cotejo-launch/2"', b'"cotejo-launch/9"'), "cotejo-launch/9"),
         (DESCRIPTION.replace(f'"{LAUNCH}.csv"'.encode(), b'"' + b"x" * 5000 + b'"'), "xxx"),

@@ -498,6 +498,12 @@ def test_an_archive_has_no_more_files_than_a_session_may_have(tmp_path, monkeypa
                 packed_sessions.read_archive(tmp_path / "x.tar.xz")
 
 
+def test_samples_have_no_more_groups_than_a_report_can_show(measured, tmp_path, monkeypatch):
+    monkeypatch.setattr(packed_sessions, "MOST_GROUPS", 3)
+    (said,) = dataset.pack(measured, tmp_path / "out", 20)
+    assert "more than 3 operations, sizes and values of factors" in said
+
+
 def test_limits_of_files_are_those_of_r():
     text = (families.REPO / "analysis/R/read-files.R").read_text()
     said = dict(re.findall(r"^(MOST_\w+) <- 2\^(\d+)$", text, re.M))

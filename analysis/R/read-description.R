@@ -78,6 +78,13 @@ parse_json_file <- function(file, type = "object") {
       "restore the file, or delete it and measure the launch again"
     )
   }
+  lists <- sum(bytes == charToRaw("[")) + sum(bytes == charToRaw("{"))
+  if (lists > MOST_LISTS) {
+    bad_data(
+      file, NA, sprintf("not JSON of results: %d lists and objects", lists),
+      "restore the file, or delete it and measure the launch again"
+    )
+  }
   # A byte order mark, which JSON may have (RFC 8259).
   if (identical(bytes[1:3], as.raw(c(0xef, 0xbb, 0xbf)))) bytes <- bytes[-(1:3)]
   text <- rawToChar(bytes)

@@ -6,12 +6,16 @@
 
 # Bytes of a file of samples (packed or not), of a file of JSON, and of the unpacked archive of a
 # session; and files in it. The harness has the same (reframe_tests/harness/model/plain.py).
-MOST_SAMPLES <- 2^25
-MOST_JSON <- 2^22
+MOST_SAMPLES <- 2^26
+MOST_JSON <- 2^23
 MOST_UNPACKED <- 2^28
 MOST_FILES <- 2^17
-# Bytes of a text in JSON; lists of ranks may be long.
+# Bytes of a text in JSON, which may list ranks; and objects and lists: 100,000 ranks have four
+# each.
 MOST_TEXT <- 2^20
+MOST_LISTS <- 2^19
+# Operations, sizes and values of factors of one launch.
+MOST_GROUPS <- 2^16
 
 #' Refuse a file that is no plain file of a limited size. R does not tell a named pipe or a device
 #' from a file, but each of them has a size of 0, as no file of results has.

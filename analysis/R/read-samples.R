@@ -43,7 +43,7 @@ read_alike <- function(asked) {
   columns <- asked[[1L]]$columns
   rows <- vapply(asked, function(one) as.numeric(one$rows), 0)
   if (length(asked) < 2L || !identical(utils::head(columns$name, 6L), SAMPLE_COLUMNS) ||
-    !all(rows >= 1 & rows == trunc(rows))) {
+    !all(rows >= 1 & rows <= MOST_GROUPS & rows == trunc(rows))) {
     return(NULL)
   }
   samples <- parse_alike(vapply(asked, `[[`, "", "file"), columns$name, rows)
@@ -150,6 +150,14 @@ read_samples <- function(file, columns, rows) {
   }
   if (is.null(samples) || nrow(samples) != rows || !plausible(samples, columns, patterns)) {
     blame_line(file, bytes, columns, patterns, rows)
+  }
+  groups <- c("operation", "bytes", names(patterns)[bare_role(columns$role) %in% "factor"])
+  if (rows > MOST_GROUPS && uniqueN(samples, by = groups) > MOST_GROUPS) {
+    bad_data(
+      file, NA,
+      sprintf("more than %.0f operations, sizes and values of factors", MOST_GROUPS),
+      "measure them in several launches"
+    )
   }
   set(samples, j = "valid", value = samples$valid == 1L)
   samples[]

@@ -261,3 +261,22 @@ test_that("a gzip file is not unpacked beyond what a sample file may have", {
   unlink(launch$csv)
   expect_error(read_results(launch$folder), "too large a one", class = "cotejo_bad_data")
 })
+
+test_that("a launch of more groups than a report can show is refused", {
+  launch <- one_launch()
+  lines <- readLines(launch$csv)
+  fields <- strsplit(lines[[3L]], ",", fixed = TRUE)[[1L]]
+  sizes <- seq_len(2^16 + 1)
+  rows <- paste(
+    fields[[1L]], sprintf("%.0f", sizes), paste(fields[-(1:2)], collapse = ","), sep = ","
+  )
+  writeLines(c(lines[1:2], rows), launch$csv)
+  edit_json(launch$json, function(description) {
+    description$samples$rows <- length(rows)
+    description
+  })
+  expect_error(
+    suppressMessages(read_results(launch$folder)),
+    "more than 65536 operations, sizes and values of factors", fixed = TRUE
+  )
+})

@@ -16,6 +16,7 @@ from ..model import declarations
 from ..model.families import REPO
 from ..model.plain import (
     MOST_FILES,
+    MOST_GROUPS,
     MOST_JSON,
     MOST_SAMPLES,
     MOST_UNPACKED,
@@ -109,6 +110,8 @@ def thinned(lines, columns, most):
     for number, line in enumerate(lines):
         fields = line.split(",")
         groups[tuple(fields[i] for i in keys)].append(number)
+        if len(groups) > MOST_GROUPS:
+            raise ValueError(f"more than {MOST_GROUPS} operations, sizes and values of factors")
     kept = set()
     for rows in groups.values():
         count = min(most, len(rows))

@@ -21,7 +21,7 @@ def read_json(path):
     """Reads one JSON; ValueError says which file is broken and what to do."""
     data = plain.read_plain(path, plain.MOST_JSON)
     try:
-        return plain.parse_json(data.decode())
+        return plain.parse_json(data)
     except json.JSONDecodeError as err:
         raise ValueError(f"{path}:{err.lineno}: not JSON ({err.msg}); "
                          "move the file away to measure again") from err

@@ -10,9 +10,12 @@ import stat
 
 #: Bytes of a file of samples, of a file of JSON, and of the unpacked archive of a session; and
 #: files in it. R has the same (analysis/R/read-files.R).
-MOST_SAMPLES, MOST_JSON, MOST_UNPACKED, MOST_FILES = 1 << 25, 1 << 22, 1 << 28, 1 << 17
-#: Bytes of a text in JSON; lists of ranks may be long.
-MOST_TEXT = 1 << 20
+MOST_SAMPLES, MOST_JSON, MOST_UNPACKED, MOST_FILES = 1 << 26, 1 << 23, 1 << 28, 1 << 17
+#: Bytes of a text in JSON, which may list ranks; and objects and lists: 100,000 ranks have four
+#: each.
+MOST_TEXT, MOST_LISTS = 1 << 20, 1 << 19
+#: Operations, sizes and values of factors of one launch.
+MOST_GROUPS = 1 << 16
 
 
 def _unique(pairs):
@@ -20,8 +23,8 @@ def _unique(pairs):
     or the other."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        known = set()
+        twice = next(name for name, _ in pairs if name in known or known.add(name))
         raise ValueError(f"twice the member {twice[:60]!a}")
     return found
 
@@ -38,11 +41,13 @@ def _longest(value):
     return longest
 
 
-def parse_json(text):
-    """What JSON holds; ValueError where it is none, an object has a member twice, or a text is
-    longer than any should be."""
-    found = json.loads(text, object_pairs_hook=_unique)
-    if len(text) > MOST_TEXT and _longest(found) > MOST_TEXT:
+def parse_json(data):
+    """What JSON (bytes in UTF-8) holds; ValueError where it is none, an object has a member twice, a text
+    is longer or there are more lists than any should have."""
+    if (lists := data.count(b"[") + data.count(b"{")) > MOST_LISTS:
+        raise ValueError(f"{lists} lists and objects")
+    found = json.loads(data.decode("utf-8-sig"), object_pairs_hook=_unique)
+    if len(data) > MOST_TEXT and _longest(found) > MOST_TEXT:
         raise ValueError(f"a text of more than {MOST_TEXT} B")
     return found
 
