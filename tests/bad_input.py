@@ -253,7 +253,8 @@ READERS = {
         (EXHIBIT.replace(b'"us"', b'"hours"'), "ours-fig-1: no unit hours"),
         (EXHIBIT.replace(b"1..1Mi", b"1-1Mi"), "neither FROM..TO"),
         (EXHIBIT.replace(b"ours-fig-1", b"ours"), "STUDY-EXHIBIT"),
-        (EXHIBIT.replace(b"panel =", b"pannel ="), "unused argument"))),
+        (EXHIBIT.replace(b"panel =", b"pannel ="), "unused argument"),
+        (EXHIBIT.replace(b"data =", b"," * 3000), "unused argument"))),
     "archive": Reader(ARCHIVE, in_file("x.tar.xz", packed_sessions.read_archive), (
         (b"", "x.tar.xz"), (ARCHIVE[:40], "no tar.xz"), (b"PK\x03\x04", "no tar.xz"))),
     "make": Reader(b"TAG=quick\0LAUNCHES=3\0STACK=/a/b\0CELLS=a|b", read_make, (

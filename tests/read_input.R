@@ -51,7 +51,7 @@ while (length(line <- readLines(input, 1L))) {
       readers[[asked[[1L]]]](asked[[2L]])
       ""
     },
-    error = conditionMessage,
+    error = cotejo:::said_of_error,
     # A warning names no file.
     warning = function(w) paste("a warning of R:", conditionMessage(w))
   )

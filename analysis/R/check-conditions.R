@@ -78,10 +78,14 @@ need_columns <- function(table, columns, what) {
 #' @export
 run_command <- function(command, status = 1L) {
   invisible(tryCatch(eval(substitute(command), topenv()), error = function(e) {
-    # Of an error that is no refusal, where it was.
-    where <- if (!is.null(conditionCall(e))) paste0(deparse(conditionCall(e)[[1L]])[[1L]], ": ")
-    said <- one_line(paste0("cotejo: ", where, conditionMessage(e)))
-    writeLines(trimws(said), stderr())
+    writeLines(said_of_error(e), stderr())
     quit(save = "no", status = status)
   }))
+}
+
+# What a command prints of an error: one line, and where it was of one that is no refusal.
+said_of_error <- function(error) {
+  call <- conditionCall(error)
+  where <- if (!is.null(call)) paste0(deparse(call[[1L]])[[1L]], ": ")
+  trimws(shortened(one_line(paste0("cotejo: ", where, conditionMessage(error))), 1800L))
 }

@@ -42,8 +42,8 @@ def _longest(value):
 
 
 def parse_json(data):
-    """What JSON (bytes in UTF-8) holds; ValueError where it is none, an object has a member twice, a text
-    is longer or there are more lists than any should have."""
+    """What JSON (bytes in UTF-8) holds; ValueError where it is none, an object has a member twice,
+    a text is longer or there are more lists than any should have."""
     if (lists := data.count(b"[") + data.count(b"{")) > MOST_LISTS:
         raise ValueError(f"{lists} lists and objects")
     found = json.loads(data.decode("utf-8-sig"), object_pairs_hook=_unique)
