@@ -22,7 +22,6 @@ parse_description <- function(file) {
       "do not rename launches"
     )
   }
-  check_folder(launch$asked, file)
   if (!is.null(launch$asked$block) && launch$asked$block != launch$asked$launch) {
     bad_data(
       file, line_of_member(file, c("asked", "block")), "asked.block is not asked.launch",
@@ -36,23 +35,6 @@ parse_description <- function(file) {
     check_type(NULL, "object", file, c("observed", "node"), FALSE)
   }
   launch
-}
-
-#' Refuse a launch that names another site or session than its folders do: it would be taken for a
-#' launch of that one.
-#' @noRd
-check_folder <- function(asked, file) {
-  place <- normalizePath(file)
-  folders <- c(site = site_of(place), session = session_of(place))
-  for (name in names(folders)[folders != unlist(asked[names(folders)])]) {
-    bad_data(
-      file, line_of_member(file, c("asked", name)),
-      sprintf("asked.%s is %s, but its folder is %s", name, quoted(asked[[name]]),
-        quoted(folders[[name]])
-      ),
-      "put the launch back where it was measured: results/SITE/SESSION"
-    )
-  }
 }
 
 #' Refuse columns of samples whose names cotejo has itself, or that are there twice.

@@ -73,8 +73,13 @@ assemble <- function(parts, faults = list()) {
   if (!nrow(launches)) stop(broken[[1L]])
   columns <- unlist(lapply(parts, `[[`, "columns"), recursive = FALSE)
   roles <- roles_of(columns)
+  strange <- strangers(launches)
   faults <- c(
-    faults_of(launches, duplicated(launches$key), paste(
+    faults_of(launches, strange, sprintf(
+      "names session %s/%s, which has a folder of its own; put it back where it was measured",
+      launches$site, launches$session
+    )),
+    faults_of(launches, duplicated(fifelse(strange, launches$file, launches$key)), paste(
       "launch", launches$key, "is there twice; keep one copy of each session"
     )),
     faults_of(launches, disagreeing(columns, roles), paste(
@@ -105,6 +110,21 @@ assemble <- function(parts, faults = list()) {
     units = units_of(parts), quantities = bind("quantities"),
     broken = list_broken(c(broken, faults))
   )
+}
+
+#' Launches that name a session which another folder has: they would be taken for launches of it. A
+#' folder may have another name as long as no other one has launches of its session.
+#' @noRd
+strangers <- function(launches) {
+  folder <- dirname(as.character(launches$file))
+  session <- file.path(launches$site, launches$session)
+  others <- uniqueN(data.table(session, folder)) > uniqueN(session)
+  if (!others) {
+    return(rep(FALSE, nrow(launches)))
+  }
+  several <- tapply(folder, session, uniqueN)[session] > 1L
+  named <- file.path(basename(dirname(folder)), basename(folder)) == session
+  as.vector(several & !named)
 }
 
 # Units of the measures of samples, by name.

@@ -101,7 +101,7 @@ samples_of <- function(results, keys) {
   }
   root <- results$root
   if (is.null(root)) {
-    root <- unpack_dataset(results$dir, unique(file.path(rows$site, rows$session)))
+    root <- unpack_dataset(results$dir, unique(dirname(rows$file)))
   }
   parts <- over_cores(file.path(root, rows$file), read_launches, much = TRUE)
   assemble(parts)$samples

@@ -199,16 +199,22 @@ test_that("samples without a description did not happen", {
   expect_identical(nrow(read_results(launch$folder)$launches), 1L)
 })
 
-test_that("a launch that names another session than its folder does is left out", {
+test_that("a launch that names a session which has another folder is left out", {
   launch <- one_launch()
   session <- dirname(launch$json)
-  evil <- file.path(dirname(dirname(session)), "evil", "20200101T000000Z")
+  evil <- file.path(launch$folder, "evil", "20200101T000000Z")
   dir.create(evil, recursive = TRUE)
-  file.rename(c(launch$csv, launch$json), file.path(evil, basename(c(launch$csv, launch$json))))
-  expect_refused(
-    suppressMessages(read_results(launch$folder)), file.path(evil, basename(launch$json)), 10L,
-    "asked.site is \"local\", but its folder is \"evil\"; put the launch back"
+  files <- c(launch$csv, launch$json)
+  file.copy(files, evil)
+  results <- suppressMessages(read_results(launch$folder))
+  expect_identical(as.character(results$launches$file), launch$json)
+  expect_identical(nrow(results$samples), 6L)
+  expect_match(
+    results$broken$what, "evil/.*json: names session local/.*, which has a folder of its own; put"
   )
+  # Alone, it is a session that was copied to a folder of another name.
+  unlink(session, recursive = TRUE)
+  expect_identical(nrow(read_results(launch$folder)$launches), 1L)
 })
 
 test_that("a byte order mark is no fault and no warning", {
