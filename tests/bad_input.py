@@ -30,8 +30,8 @@ PIECES = [b"\x00", b"\xff\xfe", b"'", b'"', b"{", b"}", b"[" * 3000, b"\n", b","
           b"1e999", b"-1", b"nan", b"null", b"$(touch ran-code)", b"..", b"/", b"\t", b"\r\n",
           b"&a *a", b"!!python/object/apply:os.system ['touch ran-code']", b"9" * 400,
           "é€".encode(), b"%", b"\\", b"true", b"(", b"?", b"*"]
-#: What stands in a file many times on end, and how often. Programs that call themselves for each
-#: level of YAML, JSON or R end there, and patterns that begin anew at each character.
+#: Pieces that are repeated, and how often. A parser that calls itself for each level overflows its
+#: stack by them, and a pattern that starts anew at each character takes minutes.
 REPEATED = [b"[", b"{a: ", b"- ", b"? ", b": ", b"? a\n: - ", b"a:\r  ", b"-\t", b"!a ", b"((",
             b"-", b" ", b"/", b"(/", b"1", b"_1", b"a", b"a.", b"\\n", b",", b"<", b"&a [", b"'",
             b"\n"]

@@ -55,17 +55,11 @@ parse_json_file <- function(file, type = "object") {
   size <- check_plain(file, MOST_JSON)
   bytes <- readBin(file, "raw", size)
   if (any(bytes == 0)) {
-    bad_data(
-      file, NA, "not JSON: a byte of 0",
-      "restore the file, or delete it and measure the launch again"
-    )
+    bad_data(file, NA, "not JSON: a byte of 0", RESTORE)
   }
   lists <- sum(bytes == charToRaw("[")) + sum(bytes == charToRaw("{"))
   if (lists > MOST_LISTS) {
-    bad_data(
-      file, NA, sprintf("not JSON of results: %d lists and objects", lists),
-      "restore the file, or delete it and measure the launch again"
-    )
+    bad_data(file, NA, sprintf("not JSON of results: %d lists and objects", lists), RESTORE)
   }
   # A byte order mark, which JSON may have (RFC 8259).
   if (identical(bytes[1:3], as.raw(c(0xef, 0xbb, 0xbf)))) bytes <- bytes[-(1:3)]

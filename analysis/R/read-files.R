@@ -17,14 +17,15 @@ MOST_LISTS <- 2^19
 # Operations, sizes and values of factors of one launch.
 MOST_GROUPS <- 2^16
 
+RESTORE <- "restore the file, or delete it and measure the launch again"
+
 #' Refuse a file that is no plain file of a limited size. R does not tell a named pipe or a device
 #' from a file, but each of them has a size of 0, as no file of results has.
 #'
 #' @param todo what the user can do about it, in words.
 #' @return the size of the file (B).
 #' @noRd
-check_plain <- function(file, most,
-                        todo = "restore the file, or delete it and measure the launch again") {
+check_plain <- function(file, most, todo = RESTORE) {
   fault <- fault_of_plain(file, most)
   if (!is.null(fault)) bad_data(file, 1L, fault, todo)
   file.size(file)
@@ -60,7 +61,7 @@ plain_table <- function(file, todo) {
   found
 }
 
-# Makes columns of texts numbers, in place; an empty text is none.
+# Converts columns of text to numbers, in place. Empty text becomes `NA`.
 as_numbers <- function(table, columns, file, todo) {
   for (name in columns) {
     values <- suppressWarnings(as.numeric(table[[name]]))

@@ -76,7 +76,7 @@ assemble <- function(parts, faults = list()) {
   strange <- strangers(launches)
   faults <- c(
     faults_of(launches, strange, sprintf(
-      "names session %s/%s, which has a folder of its own; put it back where it was measured",
+      "names session %s/%s, which has another folder, too; put it back where it was measured",
       launches$site, launches$session
     )),
     faults_of(launches, duplicated(fifelse(strange, launches$file, launches$key)), paste(
@@ -87,6 +87,7 @@ assemble <- function(parts, faults = list()) {
     ))
   )
   out <- match(vapply(faults, `[[`, "", "file"), launches$file)
+  if (length(unique(out)) == nrow(launches)) stop(faults[[1L]])
   keys <- unique(launches$key)
   whole <- function(name) {
     table <- bind(name)
@@ -118,13 +119,9 @@ assemble <- function(parts, faults = list()) {
 strangers <- function(launches) {
   folder <- dirname(as.character(launches$file))
   session <- file.path(launches$site, launches$session)
-  others <- uniqueN(data.table(session, folder)) > uniqueN(session)
-  if (!others) {
-    return(rep(FALSE, nrow(launches)))
-  }
-  several <- tapply(folder, session, uniqueN)[session] > 1L
+  folders <- unique(data.table(session, folder))$session
   named <- file.path(basename(dirname(folder)), basename(folder)) == session
-  as.vector(several & !named)
+  session %in% folders[duplicated(folders)] & !named
 }
 
 # Units of the measures of samples, by name.

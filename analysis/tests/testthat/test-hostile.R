@@ -412,7 +412,7 @@ test_that("one table of an archive that cannot be read is named beside the other
   expect_identical(why[["s/link.csv"]], "is a link")
 })
 
-test_that("what an archive says of its claims is held against what it must be", {
+test_that("claims of an archive are checked before they are judged", {
   file <- tempfile(fileext = ".csv")
   said <- function(...) {
     writeLines(c(...), file)
@@ -427,7 +427,7 @@ test_that("what an archive says of its claims is held against what it must be", 
   expect_identical(read_expected(file)$claim, "1")
 })
 
-test_that("what is not seen or turns the order of letters is shown by its code", {
+test_that("invisible characters and marks of direction are shown by their codes", {
   expect_identical(one_line("a\u202eb\u2028c\u200b"), "a<U+202E>b c<U+200B>")
   expect_identical(one_line(c("\u00e4 \U1F600", "\u001b[1mb\n c")), c("\u00e4 \U1F600", " [1mb c"))
 })

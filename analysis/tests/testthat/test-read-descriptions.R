@@ -210,10 +210,17 @@ test_that("a launch that names a session which has another folder is left out", 
   expect_identical(as.character(results$launches$file), launch$json)
   expect_identical(nrow(results$samples), 6L)
   expect_match(
-    results$broken$what, "evil/.*json: names session local/.*, which has a folder of its own; put"
+    results$broken$what, "evil/.*json: names session local/.*, which has another folder, too; put"
   )
+  # Of two copies in folders of other names, neither can be believed.
+  another <- file.path(launch$folder, "evil", "20200202T000000Z")
+  file.rename(session, another)
+  expect_error(
+    suppressMessages(read_results(launch$folder)), "which has another folder, too",
+    class = "cotejo_bad_data"
+  )
+  unlink(another, recursive = TRUE)
   # Alone, it is a session that was copied to a folder of another name.
-  unlink(session, recursive = TRUE)
   expect_identical(nrow(read_results(launch$folder)$launches), 1L)
 })
 

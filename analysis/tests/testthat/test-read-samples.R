@@ -224,7 +224,7 @@ memory_of <- function(call) {
   2^20 * (sum(gc()[, 6L]) - before)
 }
 
-test_that("lines that are none take no memory, however many they are", {
+test_that("empty and endless lines take little memory, however many there are", {
   size <- 2^22
   head <- paste0(SAMPLES_SCHEMAS[[1L]], "\n", paste(SAMPLE_COLUMNS, collapse = ","), "\n")
   columns <- list(name = SAMPLE_COLUMNS, role = c(rep("factor", 4L), "measure", "flag"))

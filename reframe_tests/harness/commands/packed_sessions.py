@@ -29,8 +29,8 @@ from ..model.plain import (
 PRESET = 9
 #: Between these, texts have words, such as paths.
 PATH_WORD = re.compile(r"[^\s=:\"',]+")
-# What stands in a word; each is found in a time that grows as the word does. SMPI's copy of the
-# program, one a rank, with the number of a process:
+# Parts of a word. The time to find one is proportional to the length of the word. First, SMPI's
+# copy of the program: each rank has one, with the number of a process.
 COPY = re.compile(r".*/(\w+?)_\d+_\d+\.so(?![\w.])")
 OUR_STACK = re.compile(r"/(?:\.stack|\.spack-env)(?=/)")
 OF_SPACK = re.compile(r"([^/]*)/.*/opt/spack/(?=linux-)")

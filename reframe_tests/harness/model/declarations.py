@@ -38,33 +38,9 @@ class _Loader(_SafeLoader):
 
     def get_single_node(self):
         node = super().get_single_node()
-        self._check(node)
-        _written_out(node, {})
+        if node is not None:
+            _written_out(node, {}, self.resolve)
         return node
-
-    def _check(self, root):
-        """YAMLError for a tag or a key of which a declaration has none, and for too many of them.
-        """
-        known, found = set(), [root] if root else []
-        while found:
-            node = found.pop()
-            if id(node) in known:
-                continue
-            known.add(id(node))
-            if len(known) > MOST_NODES:
-                raise yaml.YAMLError(f"more than {MOST_NODES} entries")
-            if isinstance(node, yaml.MappingNode):
-                _check_keys(node)
-                found += [one for pair in node.value for one in pair]
-            elif isinstance(node, yaml.SequenceNode):
-                found += node.value
-            # `!!int x` would be an integer by its tag and is none by its text.
-            plain = (self.resolve(yaml.ScalarNode, node.value, (True, False))
-                     if isinstance(node, yaml.ScalarNode) else
-                     self.resolve(type(node), None, (True, False)))
-            if node.tag not in (plain, TEXT):
-                raise yaml.YAMLError(f"{node.tag.rpartition(':')[2][:40]!r} in line "
-                                     f"{node.start_mark.line + 1} is no tag of a declaration")
 
 
 #: Characters of a declaration with all its anchors written out, and of a number; levels of lists;
@@ -111,18 +87,30 @@ def _finite(loader, node):
     return number
 
 
-def _written_out(node, known):
-    """Size of a node with its anchors written out; YAMLError beyond MOST_WRITTEN, and where one
-    holds itself."""
-    if node is None:
-        return 0
+def _check_node(node, resolve):
+    """YAMLError for a tag, a key or a number of which a declaration has none."""
+    text = node.value if isinstance(node, yaml.ScalarNode) else None
+    # `!!int x` has the tag of an integer, but not the text of one.
+    if node.tag not in (resolve(type(node), text, (True, False)), TEXT):
+        raise yaml.YAMLError(f"{node.tag.rpartition(':')[2][:40]!r} in line "
+                             f"{node.start_mark.line + 1} is no tag of a declaration")
     if node.tag in NUMBERS and len(node.value) > MOST_DIGITS:
         raise yaml.YAMLError(f"a number of {len(node.value)} digits")
+    if isinstance(node, yaml.MappingNode):
+        _check_keys(node)
+
+
+def _written_out(node, known, resolve):
+    """Size of a node with its anchors written out; YAMLError beyond MOST_WRITTEN and MOST_NODES,
+    and where one holds itself."""
     if id(node) not in known:
         known[id(node)] = None
+        if len(known) > MOST_NODES:
+            raise yaml.YAMLError(f"more than {MOST_NODES} entries")
+        _check_node(node, resolve)
         size = len(node.value) if isinstance(node, yaml.ScalarNode) else 0
         for part in [] if isinstance(node, yaml.ScalarNode) else node.value:
-            size += sum(_written_out(one, known) for one in
+            size += sum(_written_out(one, known, resolve) for one in
                         (part if isinstance(part, tuple) else [part]))
         known[id(node)] = 1 + size
     if known[id(node)] is None or known[id(node)] > MOST_WRITTEN:
