@@ -196,8 +196,8 @@ environment_of <- function(rows) {
 #' @param results what [read_results()] returned.
 #' @return data.table, one row a launch: the columns of the launches; `eager_limit_bytes`, the
 #'   largest size (B) that returned and is smaller than each that waited, `Inf` where none waited;
-#'   and `tried_bytes`, the largest size (B) that was tried. The majority of its sends decides
-#'   on a size.
+#'   and `tried_bytes`, the largest size (B) that was tried. A size returned
+#'   where one of its sends did: none does that waits, but a busy machine can delay others.
 #' @keywords internal
 eager_limits <- function(results) {
   used <- summary_of_samples(results)
@@ -205,9 +205,7 @@ eager_limits <- function(results) {
   if (!nrow(used)) {
     refuse("no valid sample of the experiment eager-limit; measure it first")
   }
-  sizes <- used[, list(
-    alone = sum(n[operation == "eager-alone"]) > sum(n) / 2
-  ), keyby = c("key", "bytes")]
+  sizes <- used[, list(alone = any(operation == "eager-alone")), keyby = c("key", "bytes")]
   out <- sizes[, list(
     eager_limit_bytes = if (all(alone)) Inf else max(0, bytes[alone & bytes < min(bytes[!alone])]),
     tried_bytes = max(bytes)
