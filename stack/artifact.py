@@ -18,6 +18,7 @@ import tarfile
 import tempfile
 
 from reframe_tests.harness.machine import removal
+from reframe_tests.harness.model import plain
 from stack import metadata, release, reproduce, wheels
 
 REPO = release.REPO
@@ -83,7 +84,7 @@ def appendix(top, cited, commit, claims, count, *, identifiers):
 
 
 def generated(top, folder, commit):
-    """Name -> text of each file that the archive has beside those of the commit."""
+    """Name -> bytes of each file that the archive has beside those of the commit."""
     cited, claims = metadata.citation(top), rows_of(folder)
     found = list(metadata.sessions(top))
     # By which Software Heritage knows the commit and its files.
@@ -101,9 +102,9 @@ def generated(top, folder, commit):
              "artifact/Dockerfile": "container recipe", "CITATION.cff": "citation",
              "data/LICENSE": "licence of the data", "LICENSE": "licence of the programs"}
     files["ro-crate-metadata.json"] = json.dumps(metadata.crate(cited, found, parts), indent=1)
-    tables = {f"artifact/tables/{path.relative_to(folder / 'tables')}": path.read_text()
+    tables = {f"artifact/tables/{path.relative_to(folder / 'tables')}": plain.read_plain(path)
               for path in sorted((folder / "tables").rglob("*.csv"))}
-    return {**{name: text.rstrip("\n") + "\n" for name, text in files.items()}, **tables}
+    return {**{name: f"{text.rstrip()}\n".encode() for name, text in files.items()}, **tables}
 
 
 def build(top, folder):
@@ -116,8 +117,7 @@ def build(top, folder):
         for member in packed:
             if member.isfile():
                 content[member.name] = packed.extractfile(member).read(), member.mode
-    content |= {path: (text.encode(), 0o644)
-                for path, text in generated(top, folder, commit).items()}
+    content |= {path: (data, 0o644) for path, data in generated(top, folder, commit).items()}
     sums = "".join(f"{hashlib.sha256(data).hexdigest()}  {path}\n"
                    for path, (data, _) in sorted(content.items()))
     content["SHA256SUMS"] = sums.encode(), 0o644
@@ -151,7 +151,10 @@ def main():
     folder = pathlib.Path(sys.argv[1]).resolve()
     if changed := git(REPO, "status", "--porcelain").splitlines():
         return f"artifact: {changed[0][3:]} is not committed; commit or remove it"
-    path = build(REPO, folder)
+    try:
+        path = build(REPO, folder)
+    except plain.FileError as err:
+        return f"artifact: {err}"
     with tempfile.TemporaryDirectory() as place:
         subprocess.run(["tar", "-C", place, "-xf", path], check=True)
         found = [*findings(next(pathlib.Path(place).iterdir()), pathlib.Path(sys.argv[2]))]

@@ -8,7 +8,7 @@ import tempfile
 
 import pytest
 
-from reframe_tests.harness.backends import clusters, virtual_hosts
+from reframe_tests.harness.backends import clusters, network_check, virtual_hosts
 from stack.ctest import turn
 from tests import fake_mpi
 from tests.launching import FAMILIES, PRESENT, STACK
@@ -47,7 +47,7 @@ def skipped_if_too_slow():
         return (yield)
     except (AssertionError, clusters.ClusterBusyError) as err:
         if said := re.search(virtual_hosts.BUSY + r", \d+ times in [^\n]*?; "
-                             r"without the network [^\n']*", str(err)):
+                             + network_check.CONTROL + r" [^\n']*", str(err)):
             pytest.skip(said[0])
         raise
 
