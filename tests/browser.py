@@ -79,10 +79,15 @@ class Browser:
 
     def run(self, script):
         """The value of an expression in the page."""
-        done = self.call("Runtime.evaluate", expression=script, returnByValue=True)
+        done = self.call("Runtime.evaluate", expression=script, returnByValue=True,
+                         awaitPromise=True)
         if "exceptionDetails" in done:
             raise RuntimeError(done["exceptionDetails"]["exception"]["description"])
         return done["result"].get("value")
+
+    def picture(self):
+        """What the window shows, as PNG, base64."""
+        return self.call("Page.captureScreenshot", format="png")["data"]
 
     def print(self):
         """The page as PDF, base64."""

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pages in a browser: what a reader sees first, on a desk and on a phone, in light and dark."""
 
+import base64
 import hashlib
+import json
 import re
 import resource
 import shutil
@@ -111,6 +113,40 @@ def test_the_answer_and_its_picture_are_on_the_first_screen(page, written, size)
     words = page.run("document.body.innerText.slice(0, 3000)")
     for word in ("Open MPI", "MPICH", "faster", "launches", "AMD EPYC"):
         assert word in words
+
+
+#: How much two pictures differ, both as 64 by 40 pixels: the mean over pixels and colours, of 255.
+#: Other fonts of another system move letters, and not the parts of the page.
+DIFFERENCE = """Promise.all(%s.map(data => {
+  const image = new Image();
+  image.src = 'data:image/png;base64,' + data;
+  return image.decode().then(() => {
+    const canvas = document.createElement('canvas'), at = canvas.getContext('2d');
+    canvas.width = 64; canvas.height = 40;
+    at.drawImage(image, 0, 0, 64, 40);
+    return [image.width, image.height, at.getImageData(0, 0, 64, 40).data];
+  });
+})).then(([one, two]) => one[0] !== two[0] || one[1] !== two[1] ? 255 :
+  one[2].reduce((sum, value, i) => sum + Math.abs(value - two[2][i]), 0) / (64 * 40 * 3))"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_readmes_picture_shows_the_report_as_it_is(page, written, scheme, tmp_path):
+    """Its words, but for digits that another version of R may round, and where they stand. If this
+    fails and the page is right, copy the new files to docs/images."""
+    kept, told = REPO / f"docs/images/report-{scheme}.png", REPO / "docs/images/report.txt"
+    page.open(written / "report.html", DESK, scheme)
+    now = page.picture()
+    words = page.run("""[...document.querySelectorAll('h1, .machine, p strong, .map tr')].map(
+        part => part.innerText.trim()).join('\\n')""") + "\n"
+    (tmp_path / kept.name).write_bytes(base64.b64decode(now))
+    (tmp_path / told.name).write_text(words)
+    print(f"new files: {tmp_path}")
+    assert re.sub(r"[\d.]+", "1", words) == re.sub(r"[\d.]+", "1", told.read_text())
+    old = base64.b64encode(kept.read_bytes()).decode()
+    assert page.run(DIFFERENCE % json.dumps([old, now])) < 6
+    page.run("document.querySelector('.map').remove()")
+    assert page.run(DIFFERENCE % json.dumps([old, page.picture()])) > 8, "would see no change"
 
 
 @pytest.mark.parametrize("name", ["report.html", "all/index.html"])

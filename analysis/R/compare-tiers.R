@@ -52,13 +52,19 @@ UNTESTED <- "not tested"
 #' @inheritParams tiers_of
 #' @return data.table, a row a stratum and size: strata, `bytes`, `winner`: the only configuration
 #'   of the first tier ([tiers_of()]). It is empty where there are several, or where one was not
-#'   tested.
+#'   tested. `candidates`: those that can be the fastest where there is no winner, separated by
+#'   commas; empty where all can.
 #' @export
 fastest_of <- function(comparison) {
   tiers <- tiers_of(comparison)
-  out <- tiers[, list(
-    winner = if (sum(tier %in% c(1L, NA)) == 1L && .N > 1L) configuration[tier %in% 1L] else ""
-  ), by = c(strata_in(comparison), "bytes")]
+  out <- tiers[, {
+    can <- tier %in% c(1L, NA)
+    some <- sum(can) > 1L && !all(can)
+    list(
+      winner = if (sum(can) == 1L && .N > 1L) configuration[tier %in% 1L] else "",
+      candidates = if (some) paste(configuration[can], collapse = ",") else ""
+    )
+  }, by = c(strata_in(comparison), "bytes")]
   setkeyv(out, c(strata_in(comparison), "bytes"))
   out[]
 }

@@ -14,10 +14,11 @@ CLASS_TITLES <- c(
 #'
 #' @param comparison what [compare_configurations()] returned, `by = "mpi"`.
 #' @return data.table, a row a question, class and outcome: `site`, `simulated`, `operation`,
-#'   `transport`, `sizes` (class), `winner` (`""`: none), `cells` (sizes of this outcome), `of`
-#'   (all), `least`, `most` (factors by which the winner is ahead of the next, or that are between
-#'   the sides where none wins), `close` (cells in which all sides are within a bound), `bound`
-#'   (the greatest of them), `n` (launches, least).
+#'   `transport`, `sizes` (class), `winner` (`""`: none), `candidates` (see [fastest_of()]),
+#'   `cells` (sizes of this outcome), `of` (all), `least`, `most` (factors by which the winner or
+#'   the best candidate is ahead of the next, or that are between the sides where there is
+#'   neither), `close` (cells in which all sides are within a bound), `bound` (the greatest of
+#'   them), `n` (launches, least).
 #' @noRd
 winners_by_class <- function(comparison) {
   strata <- strata_in(comparison)
@@ -32,20 +33,34 @@ winners_by_class <- function(comparison) {
     apart = max(pmax(ratio, 1 / ratio)), a = list(a), b = list(b), ratio = list(ratio)
   ), by = by]
   cells <- fastest[facts, on = by]
-  # How far the winner is ahead of the one that comes next.
-  cells[, ahead := mapply(function(winner, a, b, ratio) {
-    ours <- c(1 / ratio[a == winner], ratio[b == winner])
-    if (length(ours)) min(ours) else NA_real_
-  }, winner, a, b, ratio)]
-  cells[, factor := fifelse(nzchar(winner), ahead, apart)]
+  cells[, ahead := mapply(lead_of, foremost_of(winner, candidates), a, b, ratio)]
+  cells[, factor := fcoalesce(ahead, apart)]
   cells[, sizes := size_class(bytes)]
   question <- c("site", "simulated", "operation", "transport", "sizes")
   out <- cells[, list(
     cells = .N, least = min(factor), most = max(factor), close = sum(equal), bound = max(bound),
     n = min(n)
-  ), keyby = c(question, "winner")]
+  ), keyby = c(question, "winner", "candidates")]
   out[, of := sum(cells), by = question]
   out[]
+}
+
+# Who can be the fastest, a vector a row: the winner, or else the candidates.
+foremost_of <- function(winner, candidates) {
+  strsplit(fifelse(nzchar(winner), winner, candidates), ",", fixed = TRUE)
+}
+
+# How far the best of `first` is ahead of the next of the others: `ratio` is the time of `a` over
+# that of `b`, of all pairs. NA without one of both.
+lead_of <- function(first, a, b, ratio) {
+  ours <- a %in% first
+  theirs <- b %in% first
+  other <- c(b[ours & !theirs], a[theirs & !ours])
+  if (!length(other)) {
+    return(NA_real_)
+  }
+  behind <- c(1 / ratio[ours & !theirs], ratio[theirs & !ours])
+  min(vapply(split(behind, other), max, 0))
 }
 
 #' The matrix for readers: a row a question, a column a class of sizes.
@@ -89,11 +104,19 @@ say_outcomes <- function(rows) {
   factors <- fifelse(
     ends[[1L]] == ends[[2L]], ends[[1L]], paste(ends[[1L]], "to", ends[[2L]])
   )
+  first <- title_first(rows)
   fcase(
-    nzchar(rows$winner), sprintf("%s, %s times (%s)", title_of(rows$winner), factors, count),
+    nzchar(first), sprintf("%s, %s times (%s)", first, factors, count),
     rows$close == rows$cells, sprintf("within %s (%s)", say_percent(rows$bound), count),
     rep(TRUE, nrow(rows)), sprintf("no single winner (%s)", count)
   )
+}
+
+# Who wins, or can be the fastest, in words; empty where all can.
+title_first <- function(rows) {
+  vapply(foremost_of(rows$winner, rows$candidates), function(names) {
+    if (length(names)) in_series(title_of(in_order(names)), "or") else ""
+  }, "")
 }
 
 #' Three sentences: which MPI wins overall, whether that depends on the size, how sure it is.
@@ -114,13 +137,16 @@ three_sentences <- function(comparison, winners, used) {
       "%s%s.",
       in_series(c(first, sprintf("%s in %d", title_of(won$winner[-1L]), won$cells[-1L]))),
       if (all > sum(won$cells)) {
-        sprintf("; %d tests have no single winner", all - sum(won$cells))
+        paste0(
+          sprintf("; %d tests have no single winner", all - sum(won$cells)),
+          say_behind(comparison, winners)
+        )
       } else {
         ""
       }
     )
   } else {
-    sprintf("None of %d tests has a single winner.", all)
+    sprintf("None of %d tests has a single winner%s.", all, say_behind(comparison, winners))
   }
   leaders <- winners[nzchar(winner), list(cells = sum(cells)), by = c("sizes", "winner")]
   leaders <- leaders[order(sizes, -cells)][, .SD[1L], by = "sizes"]
@@ -161,6 +187,20 @@ three_sentences <- function(comparison, winners, used) {
     count_of(uniqueN(used$site), "site", "sites")
   )
   c(overall, leading, sure)
+}
+
+# Which library is most often none of the candidates, and how often.
+say_behind <- function(comparison, winners) {
+  rows <- winners[nzchar(candidates)]
+  first <- foremost_of(rows$winner, rows$candidates)
+  libraries <- sort(unique(c(comparison$a, comparison$b)))
+  count <- vapply(libraries, \(mpi) sum(rows$cells[!vapply(first, \(x) mpi %in% x, NA)]), 0L)
+  most <- which.max(count)
+  if (!any(count > 0L)) {
+    return("")
+  }
+  sprintf(", but %s is slower than another library in %d of them", title_of(libraries[[most]]),
+    count[[most]])
 }
 
 #' Words as a series: a, b and c.

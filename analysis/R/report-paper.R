@@ -332,7 +332,7 @@ over_operations <- function(winners) {
   rows <- rows[, list(
     cells = sum(cells), least = min(least), most = max(most), close = sum(close),
     bound = max(bound), n = min(n)
-  ), keyby = c(question, "winner")]
+  ), keyby = c(question, "winner", "candidates")]
   rows[, of := sum(cells), by = question]
   rows[]
 }

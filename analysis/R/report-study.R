@@ -160,7 +160,8 @@ MOST_QUESTIONS <- 10L
 MAP_FIRST <- c("pingpong", "pingping", "allreduce", "bcast", "alltoall")
 
 #' The map of winners: a row a question, a column a class of message sizes. The colour is that of
-#' the library that wins most sizes, deeper the further it is ahead; words say the same.
+#' the library that wins most sizes, deeper the further it is ahead; words say the same. Where
+#' none does, those that can be the fastest at most of these sizes are named, without a colour.
 #'
 #' @param winners what [winners_by_class()] returned.
 #' @param mpis all libraries of the study: their colours are shared out among these.
@@ -174,9 +175,17 @@ winner_map <- function(winners, mpis = unique(winners$winner)) {
   question <- c("site", "simulated", "operation", "transport")
   cells <- copy(winners)
   set(cells, j = "text", value = say_outcomes(cells))
-  setorderv(cells, c(question, "sizes", "cells", "winner"), c(rep(1L, 5L), -1L, -1L))
+  set(cells, j = "first", value = title_first(cells))
+  # All sizes without a winner count together, and then each set of candidates.
+  cells[, together := sum(cells), by = c(question, "sizes", "winner")]
+  setorderv(
+    cells, c(question, "sizes", "together", "winner", "cells", "candidates"),
+    c(rep(1L, 5L), -1L, -1L, -1L, -1L)
+  )
   best <- cells[, list(
-    winner = winner[[1L]], most = most[[1L]], text = paste(text, collapse = "; ")
+    winner = winner[[1L]], most = most[[1L]],
+    first = if (2L * cells[[1L]] >= together[[1L]]) first[[1L]] else "",
+    text = paste(text, collapse = "; ")
   ), by = c(question, "sizes")]
   rows <- unique(best[, question, with = FALSE])
   # What most programs depend on comes first.
@@ -208,13 +217,16 @@ cell_of_map <- function(cell, colours) {
     return("<td class=\"open\">not measured</td>")
   }
   title <- htmlEscape(cell$text, attribute = TRUE)
-  if (!nzchar(cell$winner)) {
+  if (!nzchar(cell$first)) {
     return(sprintf("<td class=\"open\" title=\"%s\">no single winner</td>", title))
   }
+  text <- sprintf("%s, up to %s times", htmlEscape(cell$first), format_digits(cell$most))
+  if (!nzchar(cell$winner)) {
+    return(sprintf("<td class=\"open among\" title=\"%s\">%s</td>", title, text))
+  }
   sprintf(
-    "<td class=\"won\" style=\"background:%s\" title=\"%s\">%s, up to %s times</td>",
-    mixed_colour(colours[[cell$winner]], min(0.5, 0.2 + 0.15 * log2(cell$most))), title,
-    htmlEscape(title_of(cell$winner)), format_digits(cell$most)
+    "<td class=\"won\" style=\"background:%s\" title=\"%s\">%s</td>",
+    mixed_colour(colours[[cell$winner]], min(0.5, 0.2 + 0.15 * log2(cell$most))), title, text
   )
 }
 

@@ -80,8 +80,8 @@ test_that("the paper's tables grow with sites and transports, not with what is m
     operation = c("bcast", "pingpong", "reduce"), transport = "tcp", sizes = "small",
     winner = c("", "mpich")
   )
-  winners[, c("cells", "of", "least", "most", "close", "bound", "n") := list(
-    2L, 4L, seq_len(.N) / .N + 1, 3, 0L, 0, 10L
+  winners[, c("cells", "of", "least", "most", "close", "bound", "n", "candidates") := list(
+    2L, 4L, seq_len(.N) / .N + 1, 3, 0L, 0, 10L, ""
   )]
   over <- over_operations(winners)
   expect_identical(nrow(over), 8L)

@@ -35,7 +35,7 @@ test_that("the matrix names who wins in each class of sizes, by how much and how
 test_that("who wins where differs is said in one cell, the more frequent first", {
   rows <- data.table::data.table(
     winner = c("mpich", "", "openmpi"), cells = c(1L, 2L, 5L), of = 8L, least = c(1.1, 1, 1.5),
-    most = c(1.1, 1.2, 2), close = 0L, bound = 0, n = 10L
+    most = c(1.1, 1.2, 2), close = 0L, bound = 0, n = 10L, candidates = ""
   )
   rows[, c("site", "simulated", "operation", "transport", "sizes") := list(
     "s", "", "bcast", "shm", "small"
@@ -44,6 +44,32 @@ test_that("who wins where differs is said in one cell, the more frequent first",
     table_matrix(rows)[["Small (to 4 KiB)"]],
     "Open MPI, 1.50 to 2.00 times (5 of 8); no single winner (2 of 8); MPICH, 1.10 times (1 of 8)"
   )
+})
+
+test_that("a library that is behind is excluded where two others are alike", {
+  folder <- write_study(
+    fresh_folder(), c(openmpi = 3e-7, "intel-mpi" = 3e-7, mpich = 9e-7),
+    bytes = c(1, 64, 1024), blocks = 12L, cv = 0.002
+  )
+  comparison <- compared(folder)
+  winners <- winners_by_class(comparison)
+  expect_identical(winners$candidates, "intel-mpi,openmpi")
+  expect_identical(winners$cells, 3L)
+  expect_equal(winners$most, 3, tolerance = 0.1)
+  expect_match(
+    table_matrix(winners)[["Small (to 4 KiB)"]],
+    "^Intel MPI or Open MPI, [0-9.]+( to [0-9.]+)? times [(]all 3[)]$"
+  )
+  said <- three_sentences(comparison, winners, summarise_launches(read_results(folder)))
+  expect_match(said[[1L]], paste0(
+    "None of 3 tests has a single winner, but MPICH is slower than another library in 3 of them."
+  ), fixed = TRUE)
+  # Of those that are behind, the nearest counts, and of the first, the fastest.
+  expect_equal(lead_of(
+    c("x", "y"), c("x", "x", "x", "y", "y", "z"), c("y", "z", "w", "z", "w", "w"),
+    c(0.9, 1 / 2, 1 / 4, 1 / 1.8, 1 / 3.6, 1 / 2)
+  ), 2)
+  expect_identical(lead_of(c("x", "y"), "x", "y", 0.5), NA_real_)
 })
 
 test_that("headings are unique, by what tells their strata apart", {
@@ -159,7 +185,7 @@ test_that("the map of winners says in words what its colours say", {
     sizes = factor(c("small", "small", "large"), names(CLASS_TITLES)),
     winner = c("openmpi", "", ""),
     cells = c(3L, 2L, 4L), of = c(5L, 5L, 4L), least = 1.1, most = c(2, 1.2, 1.3),
-    close = 0L, bound = 0, n = 6L
+    close = 0L, bound = 0, n = 6L, candidates = ""
   )
   html <- as.character(winner_map(winners))
   expect_match(html, ">Open MPI, up to 2.00 times</td>", fixed = TRUE)
@@ -168,6 +194,15 @@ test_that("the map of winners says in words what its colours say", {
   expect_match(html, ">no single winner</td>", fixed = TRUE)
   expect_match(html, "Ping-pong, shared memory</td>", fixed = TRUE)
   expect_null(winner_map(winners[0L]))
+  # Who can be the fastest where nobody wins, if that holds for most of these sizes.
+  winners[2:3, candidates := "mpich,openmpi"]
+  html <- as.character(winner_map(winners))
+  expect_match(html, ">MPICH or Open MPI, up to 1.30 times</td>", fixed = TRUE)
+  expect_match(html, ">Open MPI, up to 2.00 times</td>", fixed = TRUE)
+  open <- rbind(copy(winners)[3L, `:=`(cells = 3L)], copy(winners)[3L, `:=`(candidates = "")])
+  html <- as.character(winner_map(open[, of := 7L]))
+  expect_match(html, ">no single winner</td>", fixed = TRUE)
+  expect_match(html, "MPICH or Open MPI, 1.10 to 1.30 times (3 of 7)", fixed = TRUE)
   # Black text on it has a contrast of 4.5 and more, whichever the colour.
   for (colour in c("#000000", COLOURS)) {
     channel <- grDevices::col2rgb(mixed_colour(colour, 0.5))[, 1L] / 255
