@@ -73,7 +73,8 @@ def test_references_of_one_session_call_nothing_a_regression(monkeypatch):
     monkeypatch.setattr(references, "load", lambda site: found)
     said = references.against(record(9, {1: 9e-6}), CELL)
     assert said["stale"] == "of one session, which does not tell how days differ"
-    assert said["slower"] and references.unusual(said) == ""
+    assert said["slower"]
+    assert references.slower(record(9, {1: 9e-6}), CELL) == {}
 
 
 CELL = "pingpong_quick.mpich.shm.near"
@@ -113,18 +114,41 @@ def test_launches_that_are_all_alike_are_as_usual():
 
 @pytest.mark.parametrize(("beside", "said"), [
     (None, ""),
-    ({"stale": "", "slower": [], "faster": ["1 B"]}, ""),
-    ({"stale": "kernel was 6.1", "slower": ["1 B"], "faster": []}, ""),
-    ({"stale": "", "slower": ["1 B", "8 B"], "faster": []},
+    ({"slower": ["1 B"], "lasting": []}, ""),
+    ({"slower": ["1 B", "8 B"], "lasting": ["1 B", "8 B"]},
      "slower than the references: 1 B; 8 B"),
 ])
-def test_what_is_slower_is_unusual_unless_the_reference_is_stale(beside, said):
+def test_what_is_slower_and_lasts_is_unusual(beside, said):
     assert references.unusual(beside) == said
+
+
+@pytest.mark.parametrize(("slow", "fails"), [
+    ([1], []), ([4], []), ([3, 4], []), ([1, 2], [2]), ([1, 3], [3]), ([1, 2, 3, 4], [2, 3, 4])])
+def test_a_launch_fails_by_what_most_of_its_session_shows(cells, slow, fails):
+    """A launch that something disturbed fails nothing; one is no proof of a regression either."""
+    launches = [record(number, {1: 1.5e-6 if number in slow else 1e-6})
+                for number in range(1, 5)]
+    assert fails == [
+        number for number, one in enumerate(launches, 1)
+        if references.lasting(one, launches[:number - 1],
+                              lambda one: references.slower(one, CELL))]
+
+
+def test_what_is_slower_for_the_first_time_has_no_limit(cells):
+    one = {**record(9, {1: 1.5e-6, 8: 2e-6})}
+    line, = references.slower(one, CELL).values()
+    for lasting, limit in (([line], True), ([], False)):
+        one["references"] = {**references.against(one, CELL), "lasting": lasting}
+        times, usual = references.figures(one, CELL)
+        assert times == pytest.approx({"pingpong 1 B pairs=1": 1.5, "pingpong 8 B pairs=1": 2})
+        assert (usual["pingpong 1 B pairs=1"][2] is not None) == limit
+        assert usual["pingpong 8 B pairs=1"][2] > 0
 
 
 def test_another_kernel_makes_references_stale(cells):
     said = references.against(record(9, {1: 1.5e-6}, kernel="6.2"), CELL)
     assert said["stale"] == "kernel was 6.1"
+    assert references.slower(record(9, {1: 1.5e-6}, kernel="6.2"), CELL) == {}
 
 
 def test_hosts_of_either_version_of_a_description_have_a_state():
@@ -137,7 +161,8 @@ def test_who_ran_launches_is_told_what_is_slower_and_what_is_stale(cells):
     records = [{**record(i, {1: t}, kernel), "references": None} for i, (t, kernel) in
                enumerate([(1e-6, "6.1"), (1.5e-6, "6.1"), (1.5e-6, "6.2"), (1e-6, "6.2")])]
     for entry in records:
-        entry["references"] = references.against(entry, CELL)
+        entry["references"] = {**references.against(entry, CELL),
+                               "lasting": [*references.slower(entry, CELL).values()]}
     slower, stale = references.summed([*records, {"id": "failed"}])
     assert slower.startswith(f"slower than the reference: {CELL}.001: pingpong 1 B pairs=1: 1.5")
     assert stale.startswith("references of 2 launches are stale (kernel was 6.1)")
@@ -217,12 +242,12 @@ def test_from_launches_to_references_to_a_launch_that_fails(own_tree):
         for group in entry["groups"].values():
             group.update({key: group[key] / 2 for key in ("median_s", "low_s", "high_s")})
     path.write_text(json.dumps(known))
-    status, said = pair(own_tree, launches=1)
+    status, said = pair(own_tree, launches=2)
     assert status != 0
     assert "slower than the references: pingpong" in said and "+100 % [+100, +100]" in said
     # It is a failure of performance: ReFrame has evaluated and logged its times as of any other.
     assert "test failed during 'performance'" in said
-    assert said.count("failed to meet reference(s)") == 1
+    assert said.count("failed to meet reference(s)") == 1, "the second launch of two fails"
     assert len(re.findall(r"pingpong \d+ B pairs=1=\S+ us, expected \S+ \(l=", said)) == 12
     records = [json.loads(p.read_text()) for p in (own_tree / "results").glob("*/*/*.001.json")]
     assert {record["status"] for record in records} == {"ok"}
@@ -240,19 +265,24 @@ def test_a_launch_outside_of_its_references_is_a_failure_of_performance(tmp_path
             "groups": {"pingpong 1 B": usual}}
     (tmp_path / "sites/fake/references.json").write_text(json.dumps(
         {"schema": references.SCHEMA, "cells": {record["id"].rpartition(".")[0]: cell}}))
-    said = fake.run("-r", "-n", "pingpong_smoke.*transport=shm", COTEJO_SESSION="next")
+    said = fake.run("-r", "-n", "pingpong_smoke.*transport=shm", COTEJO_SESSION="next",
+                    COTEJO_LAUNCHES="2")
     assert "slower than the references: pingpong 1 B: 1 us, +100 %" in said
     assert "test failed during 'performance'" in said
     assert "pingpong 1 B=1.0 us, expected 0.5 (l=-inf, u=0.5)" in said
-    (path,) = (tmp_path / "results/fake/next").glob("*.001.json")
-    assert json.loads(path.read_text())["status"] == "ok"
+    beside = [json.loads(path.read_text()) for path in sorted(
+        (tmp_path / "results/fake/next").glob("*.00[12].json"))]
+    assert [(len(one["references"]["slower"]), len(one["references"]["lasting"]), one["status"])
+            for one in beside] == [(1, 0, "ok"), (1, 1, "ok")]
 
 
-def blocks_of(session, count, times, noise=0.0, draw=None):
-    """Launches of libraries in blocks of a session; `times`: library -> time (s) of 1 B."""
+def blocks_of(session, count, times, noise=0.0, draw=None, disturbed=0):
+    """Launches of libraries in blocks of a session; `times`: library -> time (s) of 1 B. In the
+    block `disturbed` each takes four times as long as the one before it."""
     for block in range(1, count + 1):
-        for mpi, time in times.items():
+        for index, (mpi, time) in enumerate(times.items()):
             shown = time * math.exp(draw.gauss(0, noise)) if draw else time
+            shown *= 4 ** index if block == disturbed else 1
             yield {**record(block, {1: shown}, cell=f"pingpong_quick.{mpi}.shm.near",
                             session=session), "status": "ok",
                    "asked": {"session": session, "scale": "quick", "mpi": mpi, "launch": block,
@@ -303,7 +333,9 @@ def judged(monkeypatch, folder, launches):
     monkeypatch.setattr(sessions, "session_folder", lambda: folder)
     lines = []
     for one in launches:
-        lines += ratios.slower(one, sessions.cell_of(one))
+        cell = sessions.cell_of(one)
+        lines += references.lasting(one, sessions.other_launches(one, cell),
+                                    lambda one, cell=cell: ratios.slower(one, cell))
         (folder / f"{one['id']}.json").write_text(json.dumps(one))
     return lines
 
@@ -314,8 +346,8 @@ def test_a_slower_library_is_named_and_twenty_sessions_without_one_are_silent(
     for number in range(20):
         (tmp_path / str(number)).mkdir()
         assert judged(monkeypatch, tmp_path / str(number), blocks_of(
-            "new", 10, {"a": 3e-6, "b": 6e-6}, 0.05, draw)) == []
-    (line,) = judged(monkeypatch, tmp_path, blocks_of("slow", 1, {"a": 3e-6, "b": 12e-6}))
+            "new", 10, {"a": 3e-6, "b": 6e-6}, 0.05, draw, disturbed=number % 10 + 1)) == []
+    (line,) = judged(monkeypatch, tmp_path, blocks_of("slow", 2, {"a": 3e-6, "b": 12e-6}))
     assert re.match(r"messages below 4096 B take (1\.9\d|2\.0\d) times their usual share of "
                     r"the time of a, at most 1\.[5-7]\d* is usual \(10 launches of 5 sess", line)
 
@@ -354,7 +386,7 @@ def test_a_slower_library_fails_the_shipped_references(own_tree, site):
              f"^pingpong_quick.*{place[1]}", "-p", "(mpich|openmpi)", "--performance-report",
              f"--prefix={own_tree / 'stage'}"],
             cwd=own_tree, text=True, capture_output=True, timeout=200,
-            env={**variables(own_tree), "COTEJO_SITE": site})
+            env={**variables(own_tree, launches=2), "COTEJO_SITE": site})
         if slowdown == "0":
             assert done.returncode == 0, done.stdout[-3000:]
     status, said = done.returncode, done.stdout

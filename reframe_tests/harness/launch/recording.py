@@ -114,17 +114,25 @@ def record(test):
     if found["status"] == "ok" and test.launch == sessions.WARM_UP:
         found.update(status="warm-up", reason="the machine warms up; in no statistic")
     found = launches.as_documented(found, test.cell)
-    beside = None
-    if found["status"] == "ok":
-        beside = references.against(found, test.cell)
-        if ratios.load(None).get(test.cell):
-            beside = {**(beside or {"stale": "", "slower": [], "faster": []}),
-                      "ratios": ratios.slower(found, test.cell)}
-    found["references"] = beside
+    found["references"] = beside_references(found, test.cell) if found["status"] == "ok" else None
     publish(found, stage, test.cell)
-    if said := references.unusual(beside):
+    if said := references.unusual(found["references"]):
         print(f"unusual: {test.cell}: {said}", flush=True)
     return found
+
+
+def beside_references(found, cell):
+    """What a launch comes to beside the references of its site, as its description holds it."""
+    beside = references.against(found, cell)
+    if ratios.load(None).get(cell):
+        beside = {**(beside or {"stale": "", "slower": [], "faster": []}),
+                  "ratios": [*ratios.slower(found, cell).values()]}
+    if not beside:
+        return None
+    others = sessions.other_launches(found, cell)
+    return {**beside, "lasting": [line for module in (references, ratios) for line in
+                                  references.lasting(found, others,
+                                                     lambda one: module.slower(one, cell))]}
 
 
 def publish(found, stage, cell):

@@ -162,19 +162,47 @@ def against(record, cell, site=None):
     entry = load(site).get(cell)
     if not entry:
         return None
+    return {"stale": _stale(record, entry) or _one_session(entry),
+            "slower": [*_outside(record, entry, lambda median, known: median > known["high_s"])
+                       .values()],
+            "faster": [*_outside(record, entry, lambda median, known: median < known["low_s"])
+                       .values()]}
+
+
+def _stale(record, entry):
     now = state_of(record)
-    stale = ", ".join(f"{k} was {entry['state'][k]}" for k in STATE if entry["state"][k] != now[k])
-    said = {"stale": stale or _one_session(entry), "slower": [], "faster": []}
+    return ", ".join(f"{k} was {entry['state'][k]}" for k in STATE if entry["state"][k] != now[k])
+
+
+def _outside(record, entry, is_outside):
+    """Group -> a line, of those whose median is outside of its interval."""
+    found = {}
     for name, median in _groups(record).items():
         known = entry["groups"].get(name)
-        if not known or known["low_s"] <= median <= known["high_s"]:
-            continue
-        said["slower" if median > known["high_s"] else "faster"].append(
-            f"{name}: {1e6 * median:.4g} us, {by_how_much(median, known)} of "
-            f"{1e6 * known['median_s']:.4g} us [{1e6 * known['low_s']:.4g}, "
-            f"{1e6 * known['high_s']:.4g}], {known['launches']} launches of "
-            f"{known.get('sessions', 1)} sessions to {entry['date']}")
-    return said
+        if known and is_outside(median, known):
+            found[name] = (
+                f"{name}: {1e6 * median:.4g} us, {by_how_much(median, known)} of "
+                f"{1e6 * known['median_s']:.4g} us [{1e6 * known['low_s']:.4g}, "
+                f"{1e6 * known['high_s']:.4g}], {known['launches']} launches of "
+                f"{known.get('sessions', 1)} sessions to {entry['date']}")
+    return found
+
+
+def slower(record, cell, site=None):
+    """Group -> a line, of those that are slower than references which hold for the launch."""
+    entry = load(site).get(cell)
+    if not entry or _stale(record, entry) or _one_session(entry):
+        return {}
+    return _outside(record, entry, lambda median, known: median > known["high_s"])
+
+
+def lasting(record, others, slower):
+    """The lines that `slower` has of a launch, by name, which it also has of more than half of its
+    cell's launches in this session, of two or more. What disturbs one launch is no regression."""
+    launches = [record, *others]
+    count = collections.Counter(name for one in launches for name in slower(one))
+    return [line for name, line in slower(record).items()
+            if count[name] > max(1, len(launches) / 2)]
 
 
 def _one_session(entry):
@@ -193,26 +221,32 @@ def by_how_much(median, known):
 
 
 def unusual(beside):
-    """Which times of a launch are unusually long beside its references (as `against` gives them),
-    or ''. It takes a session of them to be a regression."""
-    lines = [*([] if beside["stale"] else beside["slower"]), *beside.get("ratios", [])
-             ] if beside else []
+    """Which times of a launch are unusually long beside its references, and were so in launches
+    before it, or ''."""
+    lines = beside["lasting"] if beside else []
     return f"slower than the references: {'; '.join(lines)}" if lines else ""
 
 
 def figures(record, cell, site=None):
     """The times (us) of a launch that have a reference, and those as ReFrame takes them: two
     dictionaries by group, of which the second holds the usual time, no lower bound, how far above
-    it a launch is still usual (a share of it) and the unit. Empty where nothing is held against
-    references."""
+    it a launch is still usual (a share of it; None: it is above for the first time) and the unit.
+    Empty where nothing is held against references."""
     beside, entry = record["references"], load(site).get(cell)
     if not beside or beside["stale"] or not entry:
         return {}, {}
     times = {name: 1e6 * median for name, median in _groups(record).items()
              if name in entry["groups"]}
     known = {name: entry["groups"][name] for name in times}
-    return times, {name: (1e6 * one["median_s"], None, one["high_s"] / one["median_s"] - 1, "us")
-                   for name, one in known.items()}
+    return times, {
+        name: (1e6 * one["median_s"], None, None if name in excused(record, slower(
+            record, cell, site)) else one["high_s"] / one["median_s"] - 1, "us")
+        for name, one in known.items()}
+
+
+def excused(record, lines):
+    """Names of what is slower in a launch, as `lines` by name, and is not lasting."""
+    return {name for name, line in lines.items() if line not in record["references"]["lasting"]}
 
 
 def summed(records):
@@ -220,6 +254,6 @@ def summed(records):
     beside = [(r["id"], r["references"]) for r in records if r.get("references")]
     stale = collections.Counter(said["stale"] for _, said in beside if said["stale"])
     return [f"slower than the reference: {name}: {line}" for name, said in beside
-            for line in [*([] if said["stale"] else said["slower"]), *said.get("ratios", [])]] + [
+            for line in said.get("lasting", [])] + [
         f"references of {count} launches are stale ({what}); `make references` renews them"
         for what, count in stale.items()]

@@ -99,6 +99,13 @@ def read_launches(folder):
     return [record for record, _ in read if record], [reason for _, reason in read if reason]
 
 
+def other_launches(record, cell):
+    """The descriptions of a cell's other launches in this session that are `ok`."""
+    own = launch_name(cell, record["asked"]["launch"])
+    read = [read_one(path)[0] for path in launch_files(session_folder(), cell)]
+    return [one for one in read if one and one["status"] == "ok" and one["id"] != own]
+
+
 def last_launches(cell):
     """The descriptions of a cell's last launches in this session, from the last `ok` one on."""
     found = []
