@@ -130,8 +130,7 @@ def test_a_launch_fails_by_what_most_of_its_session_shows(cells, slow, fails):
                 for number in range(1, 5)]
     assert fails == [
         number for number, one in enumerate(launches, 1)
-        if references.lasting(one, launches[:number - 1],
-                              lambda one: references.slower(one, CELL))]
+        if references.lasting(one, launches[:number - 1], CELL, references.slower)]
 
 
 def test_what_is_slower_for_the_first_time_has_no_limit(cells):
@@ -276,7 +275,7 @@ def test_a_launch_outside_of_its_references_is_a_failure_of_performance(tmp_path
             for one in beside] == [(1, 0, "ok"), (1, 1, "ok")]
 
 
-def blocks_of(session, count, times, noise=0.0, draw=None, disturbed=0):
+def blocks_of(session, count, times, noise=0.0, draw=None, *, disturbed=0):
     """Launches of libraries in blocks of a session; `times`: library -> time (s) of 1 B. In the
     block `disturbed` each takes four times as long as the one before it."""
     for block in range(1, count + 1):
@@ -334,8 +333,7 @@ def judged(monkeypatch, folder, launches):
     lines = []
     for one in launches:
         cell = sessions.cell_of(one)
-        lines += references.lasting(one, sessions.other_launches(one, cell),
-                                    lambda one, cell=cell: ratios.slower(one, cell))
+        lines += references.lasting(one, sessions.other_launches(one, cell), cell, ratios.slower)
         (folder / f"{one['id']}.json").write_text(json.dumps(one))
     return lines
 

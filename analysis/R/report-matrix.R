@@ -115,6 +115,7 @@ say_outcomes <- function(rows) {
 # Who wins, or can be the fastest, in words; empty where all can.
 title_first <- function(rows) {
   vapply(foremost_of(rows$winner, rows$candidates), function(names) {
+    if (length(names) > 3L) return(sprintf("one of %d libraries", length(names)))
     if (length(names)) in_series(title_of(in_order(names)), "or") else ""
   }, "")
 }

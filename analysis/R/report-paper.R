@@ -327,7 +327,7 @@ grounds_in_words <- function(labels) {
 #' @noRd
 over_operations <- function(winners) {
   question <- c("site", "simulated", "operation", "transport", "sizes")
-  rows <- copy(winners)[, operation := "all operations"]
+  rows <- copy(winners)[, `:=`(operation = "all operations", candidates = "")]
   rows[, simulated := fifelse(nzchar(simulated), ground_of(simulated), "")]
   rows <- rows[, list(
     cells = sum(cells), least = min(least), most = max(most), close = sum(close),

@@ -199,6 +199,8 @@ test_that("the map of winners says in words what its colours say", {
   html <- as.character(winner_map(winners))
   expect_match(html, ">MPICH or Open MPI, up to 1.30 times</td>", fixed = TRUE)
   expect_match(html, ">Open MPI, up to 2.00 times</td>", fixed = TRUE)
+  many <- copy(winners)[, candidates := fifelse(nzchar(winner), "", "a,b,c,d")]
+  expect_match(as.character(winner_map(many)), ">one of 4 libraries, up to 1.30 times</td>")
   open <- rbind(copy(winners)[3L, `:=`(cells = 3L)], copy(winners)[3L, `:=`(candidates = "")])
   html <- as.character(winner_map(open[, of := 7L]))
   expect_match(html, ">no single winner</td>", fixed = TRUE)

@@ -130,9 +130,8 @@ def beside_references(found, cell):
     if not beside:
         return None
     others = sessions.other_launches(found, cell)
-    return {**beside, "lasting": [line for module in (references, ratios) for line in
-                                  references.lasting(found, others,
-                                                     lambda one: module.slower(one, cell))]}
+    return {**beside, "lasting": [line for slower in (references.slower, ratios.slower)
+                                  for line in references.lasting(found, others, cell, slower)]}
 
 
 def publish(found, stage, cell):

@@ -196,12 +196,13 @@ def slower(record, cell, site=None):
     return _outside(record, entry, lambda median, known: median > known["high_s"])
 
 
-def lasting(record, others, slower):
-    """The lines that `slower` has of a launch, by name, which it also has of more than half of its
-    cell's launches in this session, of two or more. What disturbs one launch is no regression."""
+def lasting(record, others, cell, slower):
+    """The lines of a launch that `slower(record, cell)` also has, by name, of more than half of
+    its cell's launches in this session, of two or more. What disturbs one launch is no regression.
+    """
     launches = [record, *others]
-    count = collections.Counter(name for one in launches for name in slower(one))
-    return [line for name, line in slower(record).items()
+    count = collections.Counter(name for one in launches for name in slower(one, cell))
+    return [line for name, line in slower(record, cell).items()
             if count[name] > max(1, len(launches) / 2)]
 
 
