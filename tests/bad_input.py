@@ -219,6 +219,8 @@ READERS = {
         (b"{", "001.json: not JSON"), (b"[]", "001.json"), (b"", "001.json"),
         (in_microseconds(DESCRIPTION), "samples.columns.unit: 'us' is not one of ['s']"),
         (LISTS, "lists and objects"), (TWICE, "twice the member 'z'"),
+        (re.sub(rb'"wall_s": [0-9.]+', b'"wall_s": ' + b"9" * 400, DESCRIPTION),
+         "a number of 400 digits"),
         (DESCRIPTION.replace(f'"{LAUNCH}.csv"'.encode(), b'"/etc/passwd"'), "samples.file"),
         (DESCRIPTION.replace(b'"settings": {', SETTINGS), "asked.settings"),
         (b'["' + b"x" * 2_000_000 + b'"]', "a text of more than"))),

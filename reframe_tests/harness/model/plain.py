@@ -7,6 +7,7 @@ Uses the standard library alone, since it serves before anything is installed.
 import json
 import os
 import stat
+import sys
 
 #: Bytes of a file of samples, of a file of JSON, and of the unpacked archive of a session; and
 #: files in it. R has the same (analysis/R/read-files.R).
@@ -29,6 +30,13 @@ def _unique(pairs):
     return found
 
 
+def _integer(text):
+    """An integer of JSON; ValueError where a double cannot hold it, as no sum of such could be."""
+    if len(text) > sys.float_info.max_10_exp:
+        raise ValueError(f"a number of {len(text)} digits")
+    return int(text)
+
+
 def _longest(value):
     """The length of the longest text in what JSON holds."""
     longest, left = 0, [value]
@@ -43,10 +51,11 @@ def _longest(value):
 
 def parse_json(data):
     """What JSON (bytes in UTF-8) holds; ValueError where it is none, an object has a member twice,
-    a text is longer or there are more lists than any should have."""
+    or a number, a text or the lists are larger than any should be."""
     if (lists := data.count(b"[") + data.count(b"{")) > MOST_LISTS:
         raise ValueError(f"{lists} lists and objects")
-    found = json.loads(data.decode("utf-8-sig"), object_pairs_hook=_unique)
+    found = json.loads(data.decode("utf-8-sig"), object_pairs_hook=_unique,
+                       parse_int=_integer)
     if len(data) > MOST_TEXT and _longest(found) > MOST_TEXT:
         raise ValueError(f"a text of more than {MOST_TEXT} B")
     return found
