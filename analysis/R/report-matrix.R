@@ -68,7 +68,7 @@ lead_of <- function(first, a, b, ratio) {
 table_matrix <- function(winners) {
   question <- c("site", "simulated", "operation", "transport")
   cells <- copy(winners)[order(-cells, winner)]
-  set(cells, j = "text", value = say_outcomes(cells))
+  set(cells, j = "text", value = say_outcomes(cells, title_first(cells)))
   said <- cells[, list(text = paste(text, collapse = "; "), n = min(n)),
     by = c(question, "sizes")
   ]
@@ -95,8 +95,8 @@ table_matrix <- function(winners) {
   shown[]
 }
 
-# Outcomes of a cell of the matrix: who wins where, by how much.
-say_outcomes <- function(rows) {
+# Outcomes of a cell of the matrix: who wins where, by how much; `first`: their `title_first()`.
+say_outcomes <- function(rows, first) {
   count <- fifelse(
     rows$cells == rows$of, sprintf("all %d", rows$of), sprintf("%d of %d", rows$cells, rows$of)
   )
@@ -104,7 +104,6 @@ say_outcomes <- function(rows) {
   factors <- fifelse(
     ends[[1L]] == ends[[2L]], ends[[1L]], paste(ends[[1L]], "to", ends[[2L]])
   )
-  first <- title_first(rows)
   fcase(
     nzchar(first), sprintf("%s, %s times (%s)", first, factors, count),
     rows$close == rows$cells, sprintf("within %s (%s)", say_percent(rows$bound), count),

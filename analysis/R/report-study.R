@@ -174,8 +174,8 @@ winner_map <- function(winners, mpis = unique(winners$winner)) {
   colours <- colours_of(setdiff(mpis, ""))
   question <- c("site", "simulated", "operation", "transport")
   cells <- copy(winners)
-  set(cells, j = "text", value = say_outcomes(cells))
   set(cells, j = "first", value = title_first(cells))
+  set(cells, j = "text", value = say_outcomes(cells, cells$first))
   # All sizes without a winner count together, and then each set of candidates.
   cells[, together := sum(cells), by = c(question, "sizes", "winner")]
   setorderv(
@@ -220,13 +220,14 @@ cell_of_map <- function(cell, colours) {
   if (!nzchar(cell$first)) {
     return(sprintf("<td class=\"open\" title=\"%s\">no single winner</td>", title))
   }
-  text <- sprintf("%s, up to %s times", htmlEscape(cell$first), format_digits(cell$most))
-  if (!nzchar(cell$winner)) {
-    return(sprintf("<td class=\"open among\" title=\"%s\">%s</td>", title, text))
+  look <- "class=\"open among\""
+  if (nzchar(cell$winner)) {
+    colour <- mixed_colour(colours[[cell$winner]], min(0.5, 0.2 + 0.15 * log2(cell$most)))
+    look <- sprintf("class=\"won\" style=\"background:%s\"", colour)
   }
   sprintf(
-    "<td class=\"won\" style=\"background:%s\" title=\"%s\">%s</td>",
-    mixed_colour(colours[[cell$winner]], min(0.5, 0.2 + 0.15 * log2(cell$most))), title, text
+    "<td %s title=\"%s\">%s, up to %s times</td>",
+    look, title, htmlEscape(cell$first), format_digits(cell$most)
   )
 }
 

@@ -200,10 +200,10 @@ def lasting(record, others, cell, slower):
     """The lines of a launch that `slower(record, cell)` also has, by name, of more than half of
     its cell's launches in this session, of two or more. What disturbs one launch is no regression.
     """
-    launches = [record, *others]
-    count = collections.Counter(name for one in launches for name in slower(one, cell))
-    return [line for name, line in slower(record, cell).items()
-            if count[name] > max(1, len(launches) / 2)]
+    lines = slower(record, cell)
+    count = collections.Counter([*lines, *(name for one in others for name in slower(one, cell))])
+    return [line for name, line in lines.items()
+            if count[name] > max(1, (1 + len(others)) / 2)]
 
 
 def _one_session(entry):
@@ -239,9 +239,10 @@ def figures(record, cell, site=None):
     times = {name: 1e6 * median for name, median in _groups(record).items()
              if name in entry["groups"]}
     known = {name: entry["groups"][name] for name in times}
+    alone = excused(record, slower(record, cell, site))
     return times, {
-        name: (1e6 * one["median_s"], None, None if name in excused(record, slower(
-            record, cell, site)) else one["high_s"] / one["median_s"] - 1, "us")
+        name: (1e6 * one["median_s"], None,
+               None if name in alone else one["high_s"] / one["median_s"] - 1, "us")
         for name, one in known.items()}
 
 
