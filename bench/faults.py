@@ -25,7 +25,7 @@ from bench import accidents as bench_accidents
 from bench.common import missed, say
 from reframe_tests.harness.machine import environment, r
 from reframe_tests.harness.model import families
-from tests.bad_input import READERS, Fault, fits, r_memory, ran, said_of, spoiled
+from tests.bad_input import READERS, Fault, fits, most_memory, ran, said_of, spoiled
 from tests.test_findings import place_of
 
 #: A test of docs/faults.csv, of Python or of R.
@@ -136,17 +136,15 @@ def read_all(number, seed):
             read, wrong = by_chance(reader, place, number, seed)
             outside = [*place.parent.glob("*"), *place.parent.parent.glob("*")]
             outside = [path for path in outside if path not in (place, place.parent)]
-            say(f"bad input, {name}: one line, within 10 s of a core, nothing outside",
+            memory = most_memory()
+            say(f"bad input, {name}: one line, within 10 s of a core and 1 GiB, nothing outside",
                 f"{len(reader.bad)} known, {len(table)} wrong; {number} by chance, {read} "
-                f"read, {len(wrong)} wrong; {len(outside)} files outside",
-                not table and not wrong and not outside)
+                f"read, {len(wrong)} wrong; {memory / 2**20:.0f} MiB; {len(outside)} files "
+                f"outside", not table and not wrong and not outside and memory < MOST_MEMORY)
             for line in wrong[:3]:
                 print(line, file=sys.stderr)
         code = ran(top)
         say("no input runs code", f"{len(code)} times", not code)
-    most = max(1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, r_memory())
-    say("no input takes more than 1 GiB of memory", f"{most / 2**20:.0f} MiB",
-        most < MOST_MEMORY)
 
 
 def isolate():

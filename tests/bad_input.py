@@ -160,6 +160,10 @@ LISTS = b'{"junk":[' + b"[]," * (1 << 19) + b"1]}"
 TWICE = ("{" + "".join(f'"m{number}":1,' for number in range(200_000)) + '"z":1,"z":1}').encode()
 
 
+#: A member whose name is longer than that of any variable. To sort such names took R 1 KiB a byte.
+NAMED = b'"environment": {"' + b"N" * 800_000 + b'": "",'
+
+
 def read_in_r(path):
     in_r("launch", path)
 
@@ -223,6 +227,7 @@ READERS = {
          "a number of 400 digits"),
         (DESCRIPTION.replace(f'"{LAUNCH}.csv"'.encode(), b'"/etc/passwd"'), "samples.file"),
         (DESCRIPTION.replace(b'"settings": {', SETTINGS), "asked.settings"),
+        (DESCRIPTION.replace(b'"environment": {', NAMED, 1), "a name of 800000 characters"),
         (b'["' + b"x" * 2_000_000 + b'"]', "a text of more than"))),
     "description in R": Reader(DESCRIPTION, launch_of(".json", read_in_r), (
         (DESCRIPTION[:-20], "001.json"), (in_microseconds(DESCRIPTION), "unit"),
@@ -231,6 +236,7 @@ READERS = {
         (DESCRIPTION.replace(b'"cotejo-launch/2"', b'"cotejo-launch/9"'), "cotejo-launch/9"),
         (DESCRIPTION.replace(f'"{LAUNCH}.csv"'.encode(), b'"' + b"x" * 5000 + b'"'), "xxx"),
         (DESCRIPTION.replace(b'"asked"', b'"aksed"'), "asked"),
+        (DESCRIPTION.replace(b'"environment": {', NAMED, 1), "too long a name: environment.NNN"),
         (DESCRIPTION.replace(b'"settings": {', SETTINGS), "2000 entries"),
         (b"\n" * 4_000_000 + b"x", "001.json:4000001: not JSON"))),
     "study in R": Reader(DESCRIPTION, launch_of(".json", study_of), (
@@ -330,10 +336,16 @@ def ran(folder):
             for path in place.glob("ran-code")] + [*folder.rglob("*/ran-code")]
 
 
-def r_memory():
-    """The most memory (B) that R has taken."""
-    status = pathlib.Path(f"/proc/{r_process().pid}/status").read_text()
-    return 1024 * int(re.search(r"^VmHWM:\s+(\d+)", status, re.M)[1])
+def most_memory():
+    """The most memory (B) that this process or R has taken since the last call."""
+    most = 0
+    for process in (os.getpid(), r_process().pid):
+        folder = pathlib.Path(f"/proc/{process}")
+        said = re.search(r"^VmHWM:\s+(\d+)", (folder / "status").read_text(), re.M)
+        most = max(most, 1024 * int(said[1]))
+        # Linux then begins to look for the most anew.
+        (folder / "clear_refs").write_text("5")
+    return most
 
 
 #: Signal, timer, and seconds of each limit; R's processor time is looked at by itself.

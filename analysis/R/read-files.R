@@ -10,9 +10,10 @@ MOST_SAMPLES <- 2^26
 MOST_JSON <- 2^23
 MOST_UNPACKED <- 2^28
 MOST_FILES <- 2^17
-# Bytes of a text in JSON, which may list ranks; and objects and lists: 100,000 ranks have four
-# each.
+# Bytes of a text in JSON, which may list ranks, and of a name: R takes 1 KiB to sort a byte of it.
+# Objects and lists: 100,000 ranks have four each.
 MOST_TEXT <- 2^20
+MOST_NAME <- 2^10
 MOST_LISTS <- 2^19
 # Operations, sizes and values of factors of one launch.
 MOST_GROUPS <- 2^16

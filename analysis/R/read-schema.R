@@ -208,20 +208,23 @@ check_unique <- function(value, file) {
         "write each member once, or measure the launch again"
       )
     }
-    check_length(inner, above, file)
+    check_length(named[member], member, MOST_NAME, "name", above, file)
+    texts <- which(vapply(inner, is.character, NA))
+    check_length(unlist(inner[texts]), texts, MOST_TEXT, "text", above, file)
     kept <- which(vapply(inner, is.list, NA) & lengths(inner) > 0L)
     above[[length(above)]]$kept <- kept
     level <- inner[kept]
   }
 }
 
-check_length <- function(values, above, file) {
-  texts <- which(vapply(values, is.character, NA))
-  long <- texts[nchar(unlist(values[texts]), "bytes") > MOST_TEXT]
+# `at`: which values of the last level the texts are, or are the names of.
+check_length <- function(texts, at, most, what, above, file) {
+  long <- at[nchar(texts, "bytes") > most]
   if (length(long)) {
     path <- path_above(above, long[[1L]])
     bad_data(
-      file, line_of_member(file, path), paste("too long a text:", paste(path, collapse = ".")),
+      file, line_of_member(file, path),
+      sprintf("too long a %s: %s", what, paste(vapply(path, shortened, "", 60L), collapse = ".")),
       "write it as docs/data.md says, or measure the launch again"
     )
   }

@@ -12,17 +12,19 @@ import sys
 #: Bytes of a file of samples, of a file of JSON, and of the unpacked archive of a session; and
 #: files in it. R has the same (analysis/R/read-files.R).
 MOST_SAMPLES, MOST_JSON, MOST_UNPACKED, MOST_FILES = 1 << 26, 1 << 23, 1 << 28, 1 << 17
-#: Bytes of a text in JSON, which may list ranks; and objects and lists: 100,000 ranks have four
-#: each.
-MOST_TEXT, MOST_LISTS = 1 << 20, 1 << 19
+#: Bytes of a text in JSON, which may list ranks, and of a name; and objects and lists: 100,000
+#: ranks have four each.
+MOST_TEXT, MOST_NAME, MOST_LISTS = 1 << 20, 1 << 10, 1 << 19
 #: Operations, sizes and values of factors of one launch.
 MOST_GROUPS = 1 << 16
 
 
 def _unique(pairs):
     """An object of JSON; ValueError where it has a member twice, of which readers would take one
-    or the other."""
+    or the other, or a name is longer than any should be."""
     found = dict(pairs)
+    if (longest := max(map(len, found), default=0)) > MOST_NAME:
+        raise ValueError(f"a name of {longest} characters")
     if len(found) < len(pairs):
         known = set()
         twice = next(name for name, _ in pairs if name in known or known.add(name))
@@ -51,7 +53,7 @@ def _longest(value):
 
 def parse_json(data):
     """What JSON (bytes in UTF-8) holds; ValueError where it is none, an object has a member twice,
-    or a number, a text or the lists are larger than any should be."""
+    or a number, a name, a text or the lists are larger than any should be."""
     if (lists := data.count(b"[") + data.count(b"{")) > MOST_LISTS:
         raise ValueError(f"{lists} lists and objects")
     found = json.loads(data.decode("utf-8-sig"), object_pairs_hook=_unique,
