@@ -24,7 +24,7 @@ class Layer(Latency, Experiment):
 class Transport(Layer):
     """Each transport that the kernel offers."""
 
-    transport = parameter(["tcp", "udp", "unix", "llc", "raw", "icmp"], type=str)
+    transport = parameter(["tcp", "udp", "unix", "shm", "llc", "raw", "icmp"], type=str)
 
     @run_after("setup")
     def check_transport(self):

@@ -32,7 +32,7 @@ def ranks(library, *words, number=2, folder=None, **variables):
         env={**os.environ, **variables})
 
 
-@pytest.mark.parametrize("transport", ["tcp", "udp", "unix", "raw", "icmp"])
+@pytest.mark.parametrize("transport", ["tcp", "udp", "unix", "shm", "raw", "icmp"])
 def test_messages_of_every_transport_are_right(transport, tmp_path):
     if transport in ROOTS and os.geteuid() != 0:
         pytest.skip(f"{transport} needs root")
@@ -54,6 +54,8 @@ def test_messages_of_every_transport_are_right(transport, tmp_path):
 @pytest.mark.parametrize("words", [
     ["stream", "--transport", "tcp", "--wait", "block"],
     ["stream", "--transport", "unix"],
+    ["stream", "--transport", "shm"],
+    ["bcast", "--transport", "shm"],
     ["bcast", "--transport", "tcp"],
     ["bcast", "--transport", "udp"],
     ["bcast", "--transport", "udp", "--broadcast", "library"],
@@ -97,6 +99,7 @@ def test_a_broadcast_that_is_not_measured_waits_for_slow_ranks_too(way, lost_dat
     (["pingpong", "--transport", "udp", "--sizes", "70000"], "up to 65507 B"),
     (["bcast", "--transport", "icmp"], "only echoes"),
     (["bcast", "--broadcast", "group"], "--transport tcp has no groups"),
+    (["pingpong", "--transport", "shm", "--wait", "block"], "no kernel that could wake"),
     (["pingpong", "--interface", "none0"], "--interface 'none0': No such device"),
     (["pingpong", "--transport", "carrier-pigeon"], "--transport 'carrier-pigeon'"),
 ])
@@ -107,7 +110,7 @@ def test_what_cannot_be_is_one_line(words, said):
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("transport", ["tcp", "udp", "unix"])
+@pytest.mark.parametrize("transport", ["tcp", "udp", "unix", "shm"])
 def test_ranks_that_take_no_part_hold_nobody_up(transport):
     done = ranks("sockets", "pingpong", "--transport", transport, "--sizes", "8", *SHORT, number=3)
     assert done.returncode == 0, done.stderr

@@ -2,14 +2,15 @@
 # Layers of one site held against the one below: echo, frames, sockets, libraries (Tinetti and
 # Barbieri).
 
-# Which transport without a library is below a library's transport. What is not here has none.
-LAYER_BELOW <- c(
-  direct = "tcp", tcp = "tcp", daemon = "udp", lamd = "udp", llc = "llc", shm = "unix"
+# Which transport without a library is below a library's transport: the first one measured.
+# What is not here has none.
+LAYER_BELOW <- list(
+  direct = "tcp", tcp = "tcp", daemon = "udp", lamd = "udp", llc = "llc", shm = c("shm", "unix")
 )
 # The same for what has no library itself.
-SOCKET_BELOW <- c(raw = "icmp", tcp = "raw", udp = "raw", llc = "raw")
+SOCKET_BELOW <- list(raw = "icmp", tcp = "raw", udp = "raw", llc = "raw")
 # From the lowest layer up.
-LAYER_ORDER <- c("icmp", "raw", "udp", "unix", "llc", "tcp")
+LAYER_ORDER <- c("icmp", "raw", "udp", "unix", "shm", "llc", "tcp")
 
 #' Start-up and bandwidth of every layer of a site, and what each adds to the one below.
 #'
@@ -41,21 +42,17 @@ compare_layers <- function(summary) {
   cells <- used[, list(times = list(median_s)), keyby = c(where, what, "bytes")]
   groups <- split(cells, by = c(where, what), sorted = FALSE)
   rows <- rbindlist(lapply(groups, layer_row))
-  rows[, below := layer_below(mpi, transport)]
   rows <- cbind(rows, rbindlist(lapply(seq_len(nrow(rows)), function(i) {
     row <- rows[i]
-    under <- cells[row, on = where][mpi == "sockets" & transport == row$below]
-    layer_overhead(groups[[i]], under)
+    here <- cells[row, on = where][mpi == "sockets"]
+    known <- if (row$mpi == "sockets") SOCKET_BELOW else LAYER_BELOW
+    under <- c(intersect(known[[row$transport]], here$transport), NA_character_)[[1L]]
+    c(below = under, layer_overhead(groups[[i]], here[transport == under]))
   })))
   rows[is.na(startup_ratio), below := NA_character_]
   rows[, order := fifelse(mpi == "sockets", match(transport, LAYER_ORDER), 100L)]
   setorder(rows, site, simulated, placement, order, startup_s)
   rows[, order := NULL][]
-}
-
-layer_below <- function(mpi, transport) {
-  found <- unname(fifelse(mpi == "sockets", SOCKET_BELOW[transport], LAYER_BELOW[transport]))
-  as.character(found)
 }
 
 layer_row <- function(cells) {

@@ -4,14 +4,14 @@
 
 #include <sys/utsname.h>
 
-extern const struct carrier tcp_carrier, udp_carrier, unix_carrier, llc_carrier, raw_carrier,
-    icmp_carrier;
+extern const struct carrier tcp_carrier, udp_carrier, unix_carrier, shm_carrier, llc_carrier,
+    raw_carrier, icmp_carrier;
 
-const struct carrier *const carriers[] = {&tcp_carrier, &udp_carrier,  &unix_carrier, &llc_carrier,
-                                          &raw_carrier, &icmp_carrier, NULL};
+const struct carrier *const carriers[] = {&tcp_carrier, &udp_carrier, &unix_carrier, &shm_carrier,
+                                          &llc_carrier, &raw_carrier, &icmp_carrier, NULL};
 
 const struct option carrier_options[] = {
-    {"transport", OPTION_CHOICE, "tcp", "", "tcp|udp|unix|llc|raw|icmp", 0, 0,
+    {"transport", OPTION_CHOICE, "tcp", "", "tcp|udp|unix|shm|llc|raw|icmp", 0, 0,
      "what carries messages; llc, raw and icmp need root, llc a kernel that has AF_LLC"},
     {"interface", OPTION_TEXT, "", "", "", 0, 0,
      "network interface; none: lo on one host, else the first one that is up"},

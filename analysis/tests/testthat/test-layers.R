@@ -37,6 +37,16 @@ test_that("each layer is held against the one below, the lowest first", {
   expect_true(is.na(pick("sockets", "icmp")$startup_ratio))
 })
 
+test_that("shared memory is held against itself without a library, else against AF_UNIX", {
+  below <- function(...) {
+    compare_layers(rbind(stack, ...))[mpi == "openmpi" & transport == "shm"]
+  }
+  expect_identical(below(layer("sockets", "unix", 3, 2000))$below, "unix")
+  both <- below(layer("sockets", "unix", 3, 2000), layer("sockets", "shm", 0.2, 8000))
+  expect_identical(both$below, "shm")
+  expect_equal(both$startup_ratio, 1.5, tolerance = 1e-2)
+})
+
 test_that("another site's layers, or those of another network, are not below", {
   apart <- rbind(
     layer("sockets", "tcp", 6, 1000, simulated = "emulated: 2 hosts on 2 cores, a"),
