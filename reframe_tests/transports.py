@@ -53,6 +53,14 @@ class transport_quick(Quick, Transport):
 
 
 @rfm.simple_test
+class transport_pingpong(Quick, Latency, Experiment):
+    """The MPI libraries, in one block with the layers below them."""
+
+    experiment = "pingpong"
+    options = {"sizes": "1:32Ki:x4,256Ki,1Mi", "budget": 0.1, "rse": 0.003}
+
+
+@rfm.simple_test
 class transport_stream(Quick, Transport):
     experiment = "stream"
     options = {"sizes": "1:32Ki:x4,64000,256Ki,1Mi", "budget": 0.1, "rse": 0.003}

@@ -63,7 +63,7 @@ title_of <- function(name) {
   known <- c(TITLES, old_names()$families, old_names()$transports)[name]
   theirs <- said$families$title[match(name, said$families$name)]
   if (length(theirs)) known <- fcoalesce(theirs, unname(known))
-  unname(ifelse(is.na(known), name, known))
+  fcoalesce(unname(known), name)
 }
 
 #' Names in the order in which they are shown: families as they say, others by name.

@@ -149,7 +149,8 @@ machine_line <- function(used) {
   paste0(
     if (length(sites) > 3L) paste(length(sites), "sites") else paste("Site", toString(sites)),
     ", CPU ", one("cpu_model"), ". Compared: ",
-    toString(trimws(paste(titles, number))), " (", one("provider"), "). ",
+    if (length(titles)) toString(trimws(paste(titles, number))) else "no MPI library", " (",
+    one("provider"), "). ",
     count_of(nrow(used), "launch", "launches"), ", ", paste(days, collapse = " to "), "."
   )
 }

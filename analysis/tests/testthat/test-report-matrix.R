@@ -237,6 +237,7 @@ test_that("questions are named in words, and the line of the machine names each 
   expect_match(
     machine_line(used), "Compared: Open MPI 5.0.7, Open MPI 5.0.11 (wheels).", fixed = TRUE
   )
+  expect_match(machine_line(used[3L]), "Compared: no MPI library (wheels).", fixed = TRUE)
 })
 
 test_that("a library that leads for several sizes is named once", {

@@ -43,13 +43,19 @@ def _comparable(record, other):
 
 
 def _of(record, other):
-    """The ratios of two launches: range of sizes -> name of the group -> ratio."""
-    below = {references.group_name(row): row["min_s"] for row in other["summary"] if row["n"]}
+    """The ratios of two launches: range of sizes -> name of the group -> ratio. A layer has an
+    operation without the factors that a library has it with."""
+    layer = other["asked"].get("mpi") in LAYERS
+
+    def of(row):
+        return (row["operation"], row["bytes"]) if layer else references.group_name(row)
+
+    below = {of(row): row["min_s"] for row in other["summary"] if row["n"]}
     found = {name: {} for name in RANGES}
     for row in record["summary"]:
-        name = references.group_name(row)
-        if row["n"] and row["min_s"] and below.get(name):
-            found["small" if row["bytes"] < LARGE else "large"][name] = row["min_s"] / below[name]
+        if row["n"] and row["min_s"] and below.get(of(row)):
+            found["small" if row["bytes"] < LARGE else "large"][
+                references.group_name(row)] = row["min_s"] / below[of(row)]
     return found
 
 
