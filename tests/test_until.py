@@ -159,6 +159,18 @@ def test_a_disturbed_block_is_measured_again_by_what_the_machine_tells(faked, mo
     assert not blocks.disturbed_blocks([{**record, "id": f"t.x.{n:03d}"} for n in range(1, 11)])
 
 
+def test_what_is_not_settled_has_all_blocks_after_one_that_was_measured_again(faked, monkeypatch):
+    """The block in place of a disturbed one has the number that other tests have next."""
+    plan, blocks_run = faked
+    plan.update(blocks=6, warm_up=True)
+    monkeypatch.setitem(STOLEN, 4, 0.5)
+    assert blocks.run(plan) == "" and plan["disturbed"] == {"calm 4": "7"}
+    del blocks_run[:]
+    _, stopped = until.go_on(plan, None, 60)
+    assert [only for _, only in blocks_run] == [RESTLESS] * 3 and stopped == ""
+    assert blocks.all_missing(plan) == []
+
+
 def test_a_budget_ends_it_between_blocks(faked, monkeypatch):
     plan, blocks = faked
     now = iter(range(0, 100000, 10))

@@ -28,9 +28,11 @@ def records():
 
 
 def missing(plan, block):
-    """Cells that a block still lacks; those that were precise enough before are not in it."""
+    """Cells that a block still lacks; those that were precise enough before are not in it. The
+    blocks of a plan may reach the number of one that was added for some cells: then it has all."""
     last = plan.get("reached", {})
-    wanted = plan["further"].get(str(block), plan["cells"])
+    added = block > plan["blocks"] and plan["further"].get(str(block))
+    wanted = added or plan["cells"]
     return [c for c in wanted
             if block <= last.get(c, block) and not sessions.measured(c, block)]
 
@@ -82,7 +84,8 @@ def complete_block(plan, block, cells=None):
     """Runs what a block lacks (of `cells`), again where a launch left no word; returns why it
     stopped, or ''."""
     def lack():
-        return [c for c in missing(plan, block) if cells is None or c in cells]
+        return missing(plan, block) if cells is None else [
+            c for c in cells if not sessions.measured(c, block)]
 
     for _ in range(1 + plan["tries"]):
         lacking = lack()
@@ -237,7 +240,7 @@ def all_missing(plan):
 def numbers(plan):
     """Blocks of a plan, the one that warms up first, and those that were added to it."""
     first = 1 - bool(plan.get("warm_up"))
-    return [*range(first, plan["blocks"] + 1), *sorted(map(int, plan["further"]))]
+    return sorted({*range(first, plan["blocks"] + 1), *map(int, plan["further"])})
 
 
 def run(plan, part=(1, 1)):
