@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +13,7 @@
 #include <unistd.h>
 
 // A ring holds RING bytes under way. Pieces are smaller, so that both ranks copy at the same time.
-enum { LINE = 64, RING = 1 << 17, PIECE = 1 << 14, LOOKS = 4096, PATIENCE_S = 5 };
+enum { LINE = 64, RING = 1 << 17, PIECE = 1 << 14, LOOKS = 4096 };
 
 // One direction between two ranks; the counts of bytes only grow.
 struct ring {
@@ -75,20 +74,16 @@ static void memory_close(struct ways *ways) {
 
 // Waits until a count is another than `still`; returns it, or `still` after a time without change.
 static size_t await(atomic_size_t *count, size_t still) {
-    for (double until = 0;;) {
+    double until = 0;
+    do {
         for (int i = 0; i < LOOKS; i++) {
             size_t now = atomic_load_explicit(count, memory_order_acquire);
             if (now != still)
                 return now;
         }
-        if (until == 0)
-            until = MPI_Wtime() + PATIENCE_S;
-        if (MPI_Wtime() > until) {
-            errno = EAGAIN;
-            return still;
-        }
-        sched_yield(); // its peer may be on the same core
-    }
+    } while (worth_waiting(&until));
+    errno = EAGAIN;
+    return still;
 }
 
 // The most bytes that can be copied at once from or to a place in a ring.

@@ -17,23 +17,27 @@
 
 enum { ROOM = 8 << 20, LOOKS = 256 };
 
-ssize_t socket_hear(struct ways *ways, int from, struct msghdr *message) {
+bool worth_waiting(double *until) {
     static const double patience_s = 5;
+    double now = MPI_Wtime();
+    if (*until == 0)
+        *until = now + patience_s;
+    sched_yield();
+    return now <= *until;
+}
+
+ssize_t socket_hear(struct ways *ways, int from, struct msghdr *message) {
     if (!ways->polls)
         return recvmsg(ways->to[from], message, 0);
-    for (double until = 0;;) {
+    double until = 0;
+    do {
         for (int i = 0; i < LOOKS; i++) {
             ssize_t n = recvmsg(ways->to[from], message, MSG_DONTWAIT);
             if (n >= 0 || (errno != EAGAIN && errno != EINTR))
                 return n;
         }
-        double now = MPI_Wtime();
-        if (until == 0)
-            until = now + patience_s;
-        if (now > until)
-            return -1;
-        sched_yield(); // its peer may be on the same core
-    }
+    } while (worth_waiting(&until));
+    return -1;
 }
 
 ssize_t socket_read(struct ways *ways, int from, void *bytes, size_t count) {

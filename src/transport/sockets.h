@@ -6,11 +6,16 @@
 #include "carrier.h"
 
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <sys/socket.h>
 
 // A socket on which a message that does not come is given up after 5 s, and with room for
 // messages under way; -1 and the failure noted with `advice` where there is none.
 int socket_open(struct ways *ways, int family, int type, int protocol, const char *advice);
+
+// Between two rounds of looking for a message: lets a peer on the same core run, and is false once
+// nothing came for 5 s. `until` is 0 at first.
+bool worth_waiting(double *until);
 
 // As recvmsg; with --wait poll it looks again and again, for 5 s, so that no wake-up is timed.
 ssize_t socket_hear(struct ways *ways, int from, struct msghdr *message);
