@@ -80,21 +80,16 @@ def halted():
             f"({last['accident']['kind']}: {last['accident']['evidence']})")
 
 
-def complete_block(plan, block, cells=None):
-    """Runs what a block lacks (of `cells`), again where a launch left no word; returns why it
-    stopped, or ''."""
-    def lack():
-        return missing(plan, block) if cells is None else [
-            c for c in cells if not sessions.measured(c, block)]
-
+def complete_block(plan, block):
+    """Runs what a block lacks, again where a launch left no word; returns why it stopped, or ''."""
     for _ in range(1 + plan["tries"]):
-        lacking = lack()
+        lacking = missing(plan, block)
         if not lacking:
             return ""
         run_block(plan, block, lacking)
         if reason := halted():
             return reason
-    lacking = lack()
+    lacking = missing(plan, block)
     return (f"{len(lacking)} launches of block {block} leave no description, the first is "
             f"{lacking[0]}; ReFrame's words above say why" if lacking else "")
 

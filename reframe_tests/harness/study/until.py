@@ -163,6 +163,6 @@ def go_on(plan, width, limit_s):
         plan["blocks"] = max(plan["blocks"], block)
         say(f"block {block}: {len(only)} of {len(plan['cells'])} cells")
         begun = time.monotonic()
-        if reason := complete_block(plan, block, only):
+        if reason := complete_block(plan, block):
             return wide, reason
         per_launch = (time.monotonic() - begun) / len(only)
