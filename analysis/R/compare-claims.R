@@ -62,7 +62,7 @@ read_claims <- function(file) {
 #'   launches of the place).
 #' @export
 judge_claims <- function(summary, claims, delta = 0.03, alpha = 0.05) {
-  rbindlist(lapply(seq_len(nrow(claims)), function(i) {
+  one <- function(i) {
     claim <- as.list(claims[i])
     claim$filter <- claims$filter[[i]]
     claim$factor <- claims$factor[[i]]
@@ -71,7 +71,9 @@ judge_claims <- function(summary, claims, delta = 0.03, alpha = 0.05) {
       claims[i, c("study", "claim", "where", "says", "exhibit"), with = FALSE],
       printed_low = claim$low, printed_high = claim$high, direction = claim$direction, found
     )
-  }), fill = TRUE)
+  }
+  judged <- over_cores(seq_len(nrow(claims)), \(part) lapply(part, one), uniqueN(summary$key))
+  rbindlist(unlist(judged, recursive = FALSE), fill = TRUE)
 }
 
 judge_claim <- function(summary, claim, delta, alpha) {
