@@ -208,26 +208,23 @@ check_unique <- function(value, file) {
         "write each member once, or measure the launch again"
       )
     }
-    check_length(named[member], member, MOST_NAME, "name", above, file)
+    long <- member[nchar(named[member], "bytes") > MOST_NAME]
+    if (length(long)) refuse_length("name", path_above(above, long[[1L]]), file)
     texts <- which(vapply(inner, is.character, NA))
-    check_length(unlist(inner[texts]), texts, MOST_TEXT, "text", above, file)
+    long <- texts[nchar(unlist(inner[texts]), "bytes") > MOST_TEXT]
+    if (length(long)) refuse_length("text", path_above(above, long[[1L]]), file)
     kept <- which(vapply(inner, is.list, NA) & lengths(inner) > 0L)
     above[[length(above)]]$kept <- kept
     level <- inner[kept]
   }
 }
 
-# `at`: which values of the last level the texts are, or are the names of.
-check_length <- function(texts, at, most, what, above, file) {
-  long <- at[nchar(texts, "bytes") > most]
-  if (length(long)) {
-    path <- path_above(above, long[[1L]])
-    bad_data(
-      file, line_of_member(file, path),
-      sprintf("too long a %s: %s", what, paste(vapply(path, shortened, "", 60L), collapse = ".")),
-      "write it as docs/data.md says, or measure the launch again"
-    )
-  }
+refuse_length <- function(what, path, file) {
+  bad_data(
+    file, line_of_member(file, path),
+    sprintf("too long a %s: %s", what, paste(vapply(path, shortened, "", 60L), collapse = ".")),
+    "write it as docs/data.md says, or measure the launch again"
+  )
 }
 
 # Names of the members that lead to a value of the last level.
