@@ -8,6 +8,8 @@ from .base import Experiment, Full, Quick, Smoke
 from .harness.launch import exhibits
 from .mixins.figures import Latency
 
+QUICK = {"budget": 0.1, "rse": 0.003}
+
 
 class Layer(Latency, Experiment):
     """Two ranks without an MPI library; the time of one message, one way."""
@@ -48,7 +50,7 @@ class transport_smoke(Smoke, Transport):
 
 @rfm.simple_test
 class transport_quick(Quick, Transport):
-    options = {"sizes": "1:32Ki:x4,64000,256Ki,1Mi", "budget": 0.1, "rse": 0.003}
+    options = {**QUICK, "sizes": "1:32Ki:x4,64000,256Ki,1Mi"}
     tags = exhibits.tags("tinetti-ping-baseline")
 
 
@@ -57,13 +59,13 @@ class transport_pingpong(Quick, Latency, Experiment):
     """The MPI libraries, in one block with the layers below them."""
 
     experiment = "pingpong"
-    options = {"sizes": "1:32Ki:x4,256Ki,1Mi", "budget": 0.1, "rse": 0.003}
+    options = {**QUICK, "sizes": "1:32Ki:x4,256Ki,1Mi"}
 
 
 @rfm.simple_test
 class transport_stream(Quick, Transport):
     experiment = "stream"
-    options = {"sizes": "1:32Ki:x4,64000,256Ki,1Mi", "budget": 0.1, "rse": 0.003}
+    options = {**QUICK, "sizes": "1:32Ki:x4,64000,256Ki,1Mi"}
 
 
 @rfm.simple_test

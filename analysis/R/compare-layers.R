@@ -2,8 +2,8 @@
 # Layers of one site held against the one below: echo, frames, sockets, libraries (Tinetti and
 # Barbieri).
 
-# Which transport without a library is below a library's transport: the first one measured.
-# What is not here has none.
+# Library's transport -> the transports without a library that are below it, of which the first
+# one measured is taken. Nothing is below a transport that is missing here.
 LAYER_BELOW <- list(
   direct = "tcp", tcp = "tcp", daemon = "udp", lamd = "udp", llc = "llc", shm = c("shm", "unix")
 )

@@ -53,9 +53,10 @@ def _of(record, other):
     below = {of(row): row["min_s"] for row in other["summary"] if row["n"]}
     found = {name: {} for name in RANGES}
     for row in record["summary"]:
-        if row["n"] and row["min_s"] and below.get(of(row)):
-            found["small" if row["bytes"] < LARGE else "large"][
-                references.group_name(row)] = row["min_s"] / below[of(row)]
+        other_s = below.get(of(row))
+        if row["n"] and row["min_s"] and other_s:
+            part = "small" if row["bytes"] < LARGE else "large"
+            found[part][references.group_name(row)] = row["min_s"] / other_s
     return found
 
 
