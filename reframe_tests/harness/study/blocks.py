@@ -81,7 +81,7 @@ def halted():
 
 
 def complete_block(plan, block):
-    """Runs what a block lacks, again where a launch left no word; why it stopped, or ""."""
+    """Runs what a block lacks, again where a launch left no word. Returns why it ended, or ''."""
     for _ in range(1 + plan["tries"]):
         lacking = missing(plan, block)
         if not lacking:
