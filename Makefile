@@ -309,7 +309,7 @@ reproduce-offline: analysis ## Release: draw all figures again and compare their
 	@$(CLAIM) reproduce
 	@$(RSCRIPT) -e 'cotejo::run_command(check_artifact("data/reference", Sys.getenv("PUBLISHED"), $(CLAIMS_R), file.path(Sys.getenv("ARTIFACT"), "tables"), "reproduce/figures"))'
 
-reproduce: reproduce-offline ## Release: the same, and judge claims by launches here (BUDGET=14m, JUDGE, ARTIFACT)
+reproduce: reproduce-offline ## Release: the same, and judge claims by launches here (BUDGET=15m, JUDGE, ARTIFACT)
 	$(LOCKED) locked-reproduce
 
 locked-reproduce: stack

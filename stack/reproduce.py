@@ -21,7 +21,7 @@ from reframe_tests.harness.model import plain
 from stack.release import REPO
 
 #: Seconds of launches, where BUDGET= gives no other time; their judgement takes up to a minute.
-BUDGET_S = 14 * 60
+BUDGET_S = 15 * 60
 #: Launches of each configuration, as `minutes` of the claims supposes.
 LAUNCHES = 6
 SETTLED = ("holds", "holds by another amount", "contradicted")

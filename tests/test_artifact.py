@@ -214,7 +214,7 @@ def test_no_study_begins_that_would_take_longer_than_the_budget(
     assert "no time left for collectives" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("text, seconds", [("", 840), ("90s", 90), ("1.5m", 90), ("2h", 7200)])
+@pytest.mark.parametrize("text, seconds", [("", 900), ("90s", 90), ("1.5m", 90), ("2h", 7200)])
 def test_the_budget_is_a_time(text, seconds):
     assert reproduce.seconds_of(text) == seconds
 
