@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One allocation of the site's scheduler, in which a whole study runs (harness/submission.py).
+"""One job of the site's scheduler in which a complete study runs (harness/study/submission.py).
 
-A bare `reframe -r` and `make study` run it where there is none around them.
+A bare `reframe -r` and `make study` run this test if they are not inside an allocation already.
 """
 
 import os
@@ -28,12 +28,12 @@ WORDS = os.environ.get("COTEJO_WORDS", "").split("\n") if "COTEJO_WORDS" in os.e
 class one_allocation(rfm.RunOnlyRegressionTest):  # noqa: N801
     """All blocks of a study, one launch after the other on the nodes of one job."""
 
-    #: Which of the site's ways to its nodes.
+    #: Index of the partitions that the allocation serves, in `GROUPS`.
     group = parameter(range(len(GROUPS)), fmt=lambda n: GROUPS[n][0]["name"])
     executable = shlex.quote(WORDS[0])
     executable_opts = list(map(shlex.quote, WORDS[1:]))
     valid_prog_environs = ["builtin"]  # of no MPI, whose libraries all launches would find
-    #: The scheduler is asked for nodes; ranks are the launches' own.
+    #: The job requests nodes; each launch in it has a number of ranks of its own.
     num_tasks = None
     tags = {"allocation"}
 
@@ -66,7 +66,7 @@ class one_allocation(rfm.RunOnlyRegressionTest):  # noqa: N801
             "PYTHONPATH": str(families.REPO),
             "COTEJO_PARTITIONS": ",".join(partition["name"] for partition in group)}
         self.prerun_cmds = ["unset COTEJO_STUDY COTEJO_WORDS"]
-        # Of several allocations at once the worst status stays.
+        # The worst status remains if several allocations run at once.
         self.postrun_cmds = ['ended=$? left="${COTEJO_STATUS:-status}"',
                              '[ "$ended" -le "$(cat "$left" 2>/dev/null || echo -1)" ] || '
                              'echo "$ended" > "$left"']

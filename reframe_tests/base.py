@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ReFrame's adapter: every experiment is one launch, asked for, placed, started and recorded.
+"""Adapter to ReFrame: every experiment is one launch, requested, placed, started and recorded.
 
-An experiment derives from `Experiment` and one of the scales, says what is measured (`experiment`,
-`options`), and nothing of how it is launched: that is `harness` (docs/launching.md).
+An experiment derives from `Experiment` and one of the scales. It defines what is measured
+(`experiment`, `options`). `harness` defines how it is launched (docs/launching.md).
 """
 
 import os
@@ -45,18 +45,18 @@ check_configuration()
 
 
 class Experiment(Question, Planned, Usual, rfm.RunOnlyRegressionTest):
-    """One launch of one experiment, recorded in the session whatever its end.
+    """One launch of one experiment, recorded in the session even if it fails.
 
-    Hooks of derived classes come after those of this one; before it places the ranks it asks
-    `choose_ranks`. Whether the launch is wanted is asked last (`Planned`).
+    Hooks of derived classes run after the hooks of this class. It calls `choose_ranks` before it
+    places the ranks. The last hook decides whether this launch is still missing (`Planned`).
     """
 
     #: Seed of the order in which the block was drawn; None where it was not.
     seed = None
-    #: The class that a single launch of it stands for, and the parameters that tell its cells.
+    #: The class that a single launch stands for, and the parameters that distinguish its cells.
     named_after, told = "", ()
     num_tasks = 2
-    #: Whether the messages of its operations tell which algorithm ran (`harness.launch.twins`).
+    #: Whether the messages of its operations show which algorithm ran (`harness.launch.twins`).
     messages_counted = False
     #: Additions to a job of `--ci-generate`: launches never overlap, and publish what they wrote.
     ci_extras = {"gitlab": {
@@ -73,14 +73,14 @@ class Experiment(Question, Planned, Usual, rfm.RunOnlyRegressionTest):
         self.valid_prog_environs = [f"+{self.kind} +{self.transport}"]
 
     def choose_ranks(self):
-        """Sets `num_tasks` where it hangs on the partition."""
+        """Sets `num_tasks` if it depends on the partition."""
 
     @run_after("setup")
     def ask(self):
-        """What the launch is to be, and where its ranks go; it is left out where it cannot be.
+        """Builds the request of the launch and places its ranks; leaves it out if it cannot run.
 
-        Partitions of one machine share its cores: by itself ReFrame runs one launch in each at
-        once. `local` counts launches of all partitions together (`max_local_jobs`).
+        Partitions of one machine share its cores, but ReFrame runs a launch in each of them at the
+        same time. With `local`, `max_local_jobs` limits the launches of all partitions together.
         """
         partition = self.current_partition
         self.local = partition.scheduler.is_local
@@ -106,7 +106,7 @@ class Experiment(Question, Planned, Usual, rfm.RunOnlyRegressionTest):
         self.executable = str(request.prefix / "bin" / self.program)
         self.executable_opts = [self.experiment, "--output", "samples",
                                 *request.benchmark_options(self.chosen_options(), self.seed)]
-        if not self.is_dry_run():  # which writes the whole job script and starts nothing
+        if not self.is_dry_run():  # a dry run writes the complete job script and starts nothing
             self.reach_machine()
         self.env_vars.update(request.environment(self.env_vars))
         self.prerun_cmds = [*self.prerun_cmds, f"compgen -e >{recording.EXPORTED}"]
@@ -116,8 +116,8 @@ class Experiment(Question, Planned, Usual, rfm.RunOnlyRegressionTest):
         launcher.modifier_options = request.guarded(self.limit_s, os.getpid() if self.local else 0)
         if self.messages_counted and request.counts_messages() and twins.wanted(self.cell):
             self.postrun_cmds = [*self.postrun_cmds, *twins.commands(self)]
-        # It only backs up the guard's, which a busy machine starts and heeds late: what ReFrame
-        # ends leaves no record.
+        # This limit only backs up the limit of the guard, which may start and act late on a busy
+        # machine. A launch that ReFrame ends leaves no record.
         self.time_limit = 2 * self.limit_s + 60
         self.started = time.time()
 
@@ -140,13 +140,13 @@ class Experiment(Question, Planned, Usual, rfm.RunOnlyRegressionTest):
         return {}
 
     def collect(self, stage):
-        """Turns what the program left into samples; for programs that are not ours. Returns why
-        there are none, or ''."""
+        """Turns the output of a program that is not part of cotejo into samples. Returns why there
+        are none, or ''."""
         return ""
 
     @sanity_function
     def record_launch(self):
-        """Publishes the launch; fails unless everything observed is what was asked for."""
+        """Publishes the launch; fails if anything observed differs from the request."""
         try:
             self.record = recording.record(self)
         except recording.UnrecordedError as err:

@@ -54,8 +54,8 @@ class Row(RegressionTestPlugin):
 
     @classmethod
     def variant_name(cls, variant_num=None):
-        """The name of a test. That of the class is also the name of a performance log, which all
-        launches of one test share."""
+        """The name of a test. The name of its class is also the name of a performance log, which
+        all launches of the test share."""
         if variant_num is None:
             return cls.named_after or cls.__name__
         return type(cls).variant_name(cls, variant_num)
@@ -96,8 +96,8 @@ def can_be(test, params, partition, environ):
 
 
 def variants(test):
-    """The variants of a test by one launch each: its parameters, and the values that tell it
-    apart. A test may set one of these when it is made."""
+    """The variants of a test, each with one launch: its parameters, and the values that
+    distinguish it. A test may set one of these values when it is made."""
     names = planning.telling(test, test.settings, test.varied)
     found = [test.get_variant_info(n)["params"] for n in range(test.num_variants)]
     for number, params in enumerate(found):
@@ -108,7 +108,7 @@ def variants(test):
 
 
 def configurations():
-    """What is measured: name of the cell -> (test, its parameters, partition, MPI)."""
+    """The cells that are measured: name of the cell -> (test, its parameters, partition, MPI)."""
     found, cells = {}, {*STUDY.get("cells", ())}
     tests = tests_of(FILES, {cell.partition(".")[0] for cell in cells})
     for test, partition in itertools.product(tests, runtime().system.partitions):

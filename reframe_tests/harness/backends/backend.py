@@ -35,7 +35,7 @@ class Backend:
         return bool(extras.get(cls.key))
 
     def features(self):
-        """What tests may ask of a partition (`valid_systems`) that is such a machine."""
+        """Features that tests may require (`valid_systems`) of a partition on such a machine."""
         raise NotImplementedError
 
     def place(self, request):
@@ -75,14 +75,14 @@ class Backend:
         return request.place.hosts == 1
 
     def files(self, request):
-        """What the launcher reads from the stage folder: name -> text."""
+        """The files that the launcher reads from the stage folder: name -> text."""
         return {}
 
     def lost(self, request):
-        """Which of its hosts ended while it was launched on, in one line, or ''. Of real hosts the
-        scheduler and the launcher say so."""
+        """The hosts that ended during the launch, in one line, or ''. For real hosts, scheduler
+        and launcher report this."""
         return ""
 
     def describe(self, request):
-        """Members of the description that tell how this is not a machine of its own."""
+        """Members of the description that record how this differs from a real machine."""
         return {}

@@ -27,7 +27,7 @@ def run_folder():
 
 
 def lacking(kind=HOSTS):
-    """What this machine lacks for virtual hosts of its own, in words; '' where it has all."""
+    """Why this machine cannot have virtual hosts, in words; '' if it can."""
     if os.geteuid() != 0:
         return "virtual hosts need root: network namespaces and /dev/net/tun"
     if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
@@ -41,12 +41,12 @@ def declared():
 
 
 def entry_of(cluster, hosts=None):
-    """What is declared of a cluster, for a number of its hosts."""
+    """The declaration of a cluster, for a number of its hosts."""
     known = declared()
     if cluster not in known:
         raise ClusterError(f"no cluster {cluster!r}; there are {', '.join(known)}")
     entry = {"dilation": 1, **known[cluster]}
-    # Behind two switches all are up: which of them have ranks is the placement's to say.
+    # With two switches all hosts are up: the placement chooses the hosts that have ranks.
     return {**entry, "hosts": hosts} if hosts and "behind" not in entry else entry
 
 
@@ -60,7 +60,7 @@ def _alive(pid, folder):
 
 
 def state(name):
-    """What a running cluster says of itself, or None."""
+    """The description that a running cluster wrote, or None."""
     folder = run_folder() / name
     try:
         found = json.loads((folder / "cluster.json").read_text())
@@ -119,8 +119,8 @@ def boot(found, kind):
 def up(cluster, name=None, hosts=None, companion=0, verified=True, **changed):
     """Brings a declared cluster up, verified by default; returns its state.
 
-    `name` tells it from others of the same kind; it ends with the process `companion`. `changed`:
-    what is otherwise than declared.
+    `name` distinguishes it from other clusters of the same kind. It ends with the process
+    `companion`. `changed`: options that differ from the declaration.
     """
     name = name or cluster
     if reason := lacking():
@@ -184,8 +184,8 @@ def running(cluster, hosts, kind=HOSTS):
 
 
 def label(cluster, hosts, kind=HOSTS, second=None):
-    """What goes on every figure of such launches; `second`: the number of the second rank's host,
-    where it is not the second one."""
+    """The note on every figure of such launches; `second`: the number of the second rank's host,
+    if it is not host 2."""
     entry = entry_of(cluster, hosts)
     rates = "/".join(dict.fromkeys(f"{float(r) / 1e6:g}" for r in entry["rates"]))
     joint = (f"two switches of {entry['behind']} hosts, {float(entry['trunk']) / 1e6:g} Mbit/s "

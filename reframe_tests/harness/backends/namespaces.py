@@ -89,8 +89,8 @@ class Namespaces(Backend):
         return "async_progress" not in request.settings_asked
 
     def environment(self, request):
-        """Where ranks and the threads of their library outnumber the cores, a rank that finds no
-        message yields its core."""
+        """Variables of the launch. If ranks and the threads of their library outnumber the cores,
+        a rank that finds no message yields its core."""
         found, cpus = {}, request.place.cpus
         if isinstance(cpus[0], list):
             found["COTEJO_CORES"] = ",".join(map(str, sorted(cpus[0])))

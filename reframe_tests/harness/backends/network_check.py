@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds what TCP finds between the hosts of a virtual cluster against the network's model.
+"""Compares TCP measurements between the hosts of a virtual cluster with the network's model.
 
-A control past the model, in the same moments, tells a wrong network from a busy machine.
+At the same time, a control measures TCP without the model. It distinguishes a wrong network from a
+busy machine.
 """
 
 import json
@@ -12,23 +13,23 @@ import time
 from ..machine import disk
 from .virtual_hosts import BUSY, HOSTS, ClusterBusyError, ClusterError, on_host, program
 
-# How long a stream is measured: the first two hosts, and each further one.
+# How long a stream is measured (s): between the first two hosts, and to each other host.
 STREAM_S, SHORT_STREAM_S = 0.2, 0.1
-# Of the model's rate, what TCP is to find.
+# The least and the largest share of the model's rate that TCP must reach.
 RATE_SHARES = 0.88, 1.02
-# A network that contradicts its model so often, with nothing else to blame, is wrong.
+# A network that contradicts its model so often, without another cause, is wrong.
 CONTRADICTIONS = 3
-# How the words begin that blame what the control found.
+# Beginning of a message that names a result of the control as the cause.
 CONTROL = "without the network"
-# How long a busy machine is waited for where `clusters.yaml` does not say, and between two looks.
+# How long to wait for a busy machine by default (`clusters.yaml`), and between two tries (s).
 PATIENCE_S, PAUSE_S = 60, 0.5
 
 
 def probe(found, host, seconds=STREAM_S, kind=HOSTS):
-    """What TCP has from the first host to another one, which is an entry of `hosts`: round trips
-    of 1 B (s; median and least) and rate (bit/s) of a stream that should take so many seconds, by
-    its slices; and the same of the control, past the model. All but `seconds` is in the network's
-    own time."""
+    """Measures TCP from the first host to another host, which is an entry of `hosts`: round trips
+    of 1 B (s; median and least), and the rate (bit/s) of a stream that should take so many
+    seconds, by its slices. Measures the same for the control, without the model. All times but
+    `seconds` are in the network's own time."""
     slower = found["options"]["dilation"]
     size = int(host["payload_rate"] * seconds / 8 / slower)
     server = on_host(found, host["name"], program("cotejo-probe"), "serve", kind=kind)
@@ -84,8 +85,8 @@ def excuse(measured, model, slower=1, waking_s=HOSTS.waking_s):
 
 
 def commonest_blame(blames):
-    """Of what was blamed in several tries, the last words of the kind that came more often: what
-    the control found, or a stream that had its rate for a part of the time."""
+    """The last message of the more frequent kind of cause in several tries: a result of the
+    control, or a stream that reached its rate only for a part of the time."""
     by_control = [words for words in blames if words.startswith(CONTROL)]
     others = [words for words in blames if words not in by_control]
     return max(by_control, others, key=len)[-1]

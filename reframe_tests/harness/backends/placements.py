@@ -8,7 +8,7 @@ from ..machine import topology
 from ..model import sites
 from ..model.placement import Place, Placement, PlacementError
 
-#: What `cpus` may be besides cores: who has them, by the kind of machine.
+#: Values of `cpus` that list no cores: each names the kind of machine that has the cores.
 WORDS = ("own", "any", "guest", "simulated")
 
 
@@ -27,8 +27,8 @@ def names(site=None):
 class Nodes:
     """The nodes of a partition, as far as placements need to know them.
 
-    `topology/PARTITION.xml` of the site tells of one; without it they are like this machine,
-    where ReFrame runs beside the ranks or the partition says so (extras: `topology: here`).
+    `topology/PARTITION.xml` of the site describes a node. Without this file the nodes are like
+    this machine if ReFrame runs beside the ranks, or with `topology: here` in the extras.
     """
 
     def __init__(self, partition, extras, is_local, site=None):
@@ -53,7 +53,7 @@ class Nodes:
                              "NAME=new` and copy the file")
 
     def cores(self):
-        """Number of cores of a node, None where the site does not tell."""
+        """Number of cores of a node, or None if the site does not describe it."""
         try:
             return len(self.topology.cores)
         except PlacementError:

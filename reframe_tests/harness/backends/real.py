@@ -53,9 +53,9 @@ class Real(Backend):
         return [families.helper("cotejo-guard"), "hold", study]
 
     def environment(self, request):
-        """In a job of Slurm launches are made beside the step that they are asked for in: a shell
-        that srun gave has all cores, for which they would wait. Of hosts that share cores a rank
-        that finds no message yields its own."""
+        """Variables of the launch. In a job of Slurm, launches overlap with the step that starts
+        them. Otherwise they would wait for its cores: a shell from srun has all of them. On hosts
+        that share cores, a rank that finds no message yields its core."""
         around = allocation.around()
         found = {"SLURM_OVERLAP": "1"} if around and around.scheduler == "slurm" else {}
         if self.shared_cores and request.family.kind == "mpi":

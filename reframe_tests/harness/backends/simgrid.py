@@ -15,7 +15,7 @@ SETTINGS = ["--cfg=smpi/simulate-computation:no", "--cfg=network/model:CM02",
               for name in ("allgather", "allgatherv", "allreduce", "alltoall", "alltoallv",
                            "barrier", "bcast", "gather", "reduce", "reduce_scatter", "scatter")),
             "--log=root.thres:error", "--log=xbt_cfg.thres:info"]
-# Of a platform that launches use: as the largest study did, and powers of two fit.
+# The most nodes of a platform that a launch uses: as in the largest study; powers of two fit.
 MOST_NODES = 64
 
 
@@ -43,8 +43,8 @@ def node(place):
 
 
 def place_within(name, placement, ranks):
-    """Simulated host of each rank of one node: `near` fills one cell after the other, `far` takes
-    them by turns. PlatformError where there is no room, or only one cell.
+    """Simulated host of each rank of one node: `near` fills one cell after the other, `far`
+    alternates between the cells. PlatformError if there is no room, or only one cell.
     """
     here = platform(name)
     if here["cells"] == 1:
@@ -76,7 +76,7 @@ def settings(name):
     frame = platform(name).get("frame")
     if not frame:
         return SETTINGS
-    # What a message of n bytes waits for at its sender: the share of a frame that it fills.
+    # The wait of a message of n bytes at its sender: the time of the share of a frame it fills.
     slope, whole = float(frame["time"]) / frame["bytes"], float(frame["time"])
     waits = f"0:0:{slope:g};{frame['bytes']}:{whole:g}:0"
     return [*SETTINGS, f"--cfg=smpi/os:'{waits}'", f"--cfg=smpi/ois:'{waits}'"]
@@ -140,7 +140,7 @@ def xml(name, nodes=None):
 
 
 def label(name):
-    """What goes on every figure of such launches."""
+    """The note on every figure of such launches."""
     here = platform(name)
     used = f" (at most {MOST_NODES} are used)" if here["nodes"] > MOST_NODES else ""
     return f"simulated by SimGrid: {here['title']}{used}"

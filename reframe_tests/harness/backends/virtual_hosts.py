@@ -8,16 +8,16 @@ from ..machine.cores import started_at
 from ..model import families
 
 SITE = families.REPO / "site_configs/virtual-ethernet"
-#: How the words of an error begin that tells of the machine alone.
+#: Beginning of the text of an error whose cause is the machine alone.
 BUSY = "the machine was too busy for a cluster"
 
 
 class ClusterError(ValueError):
-    """A cluster that cannot be had; the text says why in one line."""
+    """Why a cluster is not available, in one line."""
 
 
 class ClusterBusyError(ClusterError):
-    """A machine that had no time to be a cluster: nothing is known to be wrong with that."""
+    """The machine was too busy for a cluster. No error of the cluster itself is known."""
 
 
 def program(name):
@@ -32,18 +32,18 @@ class Kind:
 
     #: Folder of `agent` and `enter`.
     folder = SITE
-    #: What a cluster of this kind has in its name and description, if it is not the usual one.
+    #: Word in the name and description of a cluster of this kind; '' for the usual kind.
     name = ""
-    #: What its hosts are called on figures, and in front of the name of one.
+    #: Name of its hosts on figures, and the prefix of the name of one host.
     title, one = "hosts", ""
-    # The shortest of many round trips takes longer than the wire by four wakings, of the switch
-    # and of the peer, there and back, and more where both hosts have one core: 58 to 116 us on 2
-    # cores, 144 at most. Load lengthens medians, not the shortest. Ten times gigabit's latency is
-    # 180 us more.
+    # The shortest of many round trips takes longer than the wire by four wake-ups: of the switch
+    # and of the peer, in both directions. It takes more if both hosts have one core: 58 to 116 us
+    # on 2 cores, 144 us at most. Load lengthens the median, not the shortest round trip. Ten times
+    # the latency of gigabit Ethernet is 180 us more.
     waking_s = 200e-6
 
     def lacking(self):
-        """What this machine lacks for such hosts beside what all virtual hosts need, or ''."""
+        """Why this machine cannot have such hosts though it can have virtual hosts, or ''."""
         return ""
 
     def boot(self, found):

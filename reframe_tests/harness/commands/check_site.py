@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Checks a site: its files, then one short launch per placement and MPI; one line each.
 
-From outside of an allocation all launches are made in one job of the site's scheduler.
+Outside of an allocation, all launches are made in one job of the site's scheduler.
 """
 
 import collections
@@ -21,7 +21,7 @@ from . import shared, site_files
 
 #: File -> its test that is launched; to load all others takes seconds.
 TESTS = {"site": "placement_check", "simulated": "simulated_pingpong_smoke"}
-#: What may be left out on a sound site; whatever else skips a launch is wrong.
+#: Reasons for which a sound site may leave out a launch; any other reason is an error.
 SOUND = {"same", "reach", "told"}
 LEFT_OUT = "left-out"
 #: A launch of the check is ended after this (s).
@@ -45,8 +45,8 @@ def what(case):
 
 
 def may_lack(name, case, kind):
-    """Whether a sound site may leave out a launch of such a kind. Where a policy chooses, a small
-    machine has no room for some placements, but any has for `near`."""
+    """Whether a sound site may leave out a launch for this kind of reason. A small machine has no
+    room for some placements that a policy chooses, but any machine has room for `near`."""
     chosen = placements.declared(name).get(case["placement"])
     return bool(kind in SOUND or (kind == "room" and chosen and chosen.policy
                                   and case["placement"] != "near"))

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Adds results to a dataset small enough for the repository: `make reference`.
 
-One archive a session, `SITE/SESSION.tar.xz`, with the launches as docs/data.md has them. What
-belongs to the machine's keeper and not to the measurement is taken out: paths of the stack and of
-libraries outside of the system's folders, and the addresses that some libraries carry in their
-version text. Packing the same results twice gives the same bytes.
+Each session is one archive, `SITE/SESSION.tar.xz`, with the launches as docs/data.md describes
+them. Data that belong to the owner of the machine and not to the measurement are removed: paths of
+the stack and of libraries outside of the system's folders, and addresses in the version text of
+some libraries. Packing the same results twice gives the same bytes.
 
-Results are read as if a stranger had written them, archives too (packed_sessions.py).
+Results and archives are read as untrusted input (packed_sessions.py).
 """
 
 import ctypes
@@ -31,14 +31,14 @@ from .packed_sessions import (
 
 MOST_BYTES = 40_000_000
 LISTED = re.compile(r"([0-9a-f]{64})  (.+)")
-#: What makes use of a dataset, by its folder or the one that it is in.
+#: Commands that use a dataset, by the name of its folder or of the folder above it.
 COMMANDS = {"reference": "make figures report paper DATA=reference",
             "proof": "make proof-page DATA=reference",
             "questions": "make questions DATA=reference"}
 
 
 def facts(site, session, files):
-    """What the README says of a session: a row of its table."""
+    """The row of a session in the table of the README."""
     records = [parsed(name, data) for name, data in files.items() if LAUNCH.fullmatch(name)]
     used = [r for r in records if r.get("status") == "ok"]
 
@@ -128,7 +128,7 @@ def sessions_of(results):
 
 
 def before(out):
-    """Where the old dataset is while the new one takes its place, if that takes two steps."""
+    """The path of the old dataset while the new dataset replaces it, if that takes two steps."""
     return out.with_name(f".{out.name}.before-exchange")
 
 

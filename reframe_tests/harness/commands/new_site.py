@@ -88,7 +88,7 @@ def reframe_py(name, found):
 
 
 def _seen(there, is_local):
-    """What was found, as comments."""
+    """The topology that was found, as comments."""
     lines = ["# Placements (docs/sites.md: policies, lists of cores). Found by hwloc:"]
     lines += [f"# package {d.package}, NUMA node {d.numa}: cores {topology.spans(d.cores)}"
               for d in there.domains]
@@ -174,7 +174,7 @@ def inspect():
 
 
 def write(name, found, folder):
-    """Writes the site, whole or not at all; FileExistsError where it is there already."""
+    """Writes the complete site or nothing; FileExistsError if it exists already."""
     texts = {"reframe.py": reframe_py(name, found), "placements.yaml": placements_yaml(found),
              "spack/packages.yaml": packages_yaml(name, found)}
     if found["mpis"]:

@@ -34,13 +34,13 @@ PATH_WORD = re.compile(r"[^\s=:\"',]+")
 COPY = re.compile(r".*/(\w+?)_\d+_\d+\.so(?![\w.])")
 OUR_STACK = re.compile(r"/(?:\.stack|\.spack-env)(?=/)")
 OF_SPACK = re.compile(r"([^/]*)/.*/opt/spack/(?=linux-)")
-# Where the checkout was, before what is run of it.
+# The path of the checkout ends here: launches run files of these folders.
 OF_CHECKOUT = re.compile(r"/(?=(?:site_configs|src/languages)/)")
 # Libraries in a site's own folders, such as Spack's externals, and where their paths begin.
 LIBRARY = re.compile(r".*(/lib[^/]*\.so[.\d]*)(?![\w.])")
 OWN_FOLDER = re.compile(r"(?<![\w./-])/(?!usr/|lib)")
 ADDRESS = re.compile(r"(?<!\s)\s*(?:https?|ftp|file)://[^\s\"',]*")
-# What may not be left: any other address, and folders of a person or of a moment.
+# Text that must not remain: any other address, and personal or temporary folders.
 KEPT_OUT = re.compile(r"://|/tmp/|/home/|/root/")
 #: Names of sites and sessions, and of the files of a session.
 WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -58,7 +58,7 @@ PLANS = {"session.json": dict, "audit.json": list}
 
 
 def without_folders(found):
-    """A word of a text without folders of the machine, and with STACK and SPACK for theirs."""
+    """A word of a text without folders of the machine; STACK and SPACK replace two of them."""
     word = found[0]
     if copy := COPY.match(word):
         word = copy[1] + word[copy.end():]
@@ -140,7 +140,7 @@ def rounded(lines, columns):
 
 
 def parsed(path, data, kind=dict):
-    """What a file of JSON holds: an object, or a list."""
+    """The content of a JSON file: an object, or a list."""
     try:
         found = parse_json(data)
     except (ValueError, RecursionError) as err:
@@ -176,7 +176,7 @@ def packed_launch(path, most):
 
 
 def wrong_name(names):
-    """What is wrong with the names of columns of samples, or ''."""
+    """The first error in the names of columns of samples, or ''."""
     seen = set()
     for name in names:
         if not isinstance(name, str) or not NAME.fullmatch(name):
@@ -215,7 +215,7 @@ def sample_lines(path, rows, columns, description):
 
 
 def packed_samples(path, record, most):
-    """The thinned samples of a launch; its record then tells how many are left."""
+    """The thinned samples of a launch; notes in its record how many are left."""
     samples = record["samples"]
     try:
         name, rows, columns = samples["file"], samples["rows"], samples["columns"]
@@ -273,8 +273,8 @@ def archive(files):
 
 
 class Bounded(io.RawIOBase):
-    """What a stream unpacks to, as far as a session may have it: FileError beyond that, also where
-    a header promises more."""
+    """The unpacked data of a stream, up to the size that a session may have: FileError beyond that
+    size, also where a header announces more."""
 
     def __init__(self, path, stream):
         super().__init__()

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which release changed it: releases of one MPI as levels of a factor, in interleaved blocks.
 
-Up to ten releases are all in each of the first blocks; of more, those at the ends and then, by
-halving, those between which a cell differs. Blocks that follow hold only releases next to a
-change that is neither certain nor ruled out, and together no more than `SHARE` of the launches of
-the full matrix. What to go on with is the R package's to say (`next_releases()`), from the same
-posterior that the report shows.
+Each of the first blocks has all releases if there are at most ten. Otherwise it has the oldest and
+the newest release; the search then halves the intervals of releases in which a cell differs. Later
+blocks have only releases next to a change that is neither certain nor ruled out. A search takes at
+most `SHARE` of the launches of the full matrix. The R package chooses the next releases
+(`next_releases()`), from the same posterior that the report shows.
 """
 
 import csv
@@ -24,13 +24,13 @@ from . import shared, study
 BLOCKS, FIRST = 20, 8
 #: So many releases are all in each of the first blocks.
 MOST_AT_ONCE = 10
-#: Of the full matrix's launches, the most that a search may take.
+#: The largest share of the full matrix's launches that a search may take.
 SHARE = 0.7
 
 
 class Search:
-    """What a search goes on with: `names` of the releases, oldest first, `cells` of all of them,
-    `blocks` of the full matrix."""
+    """A search: `names` of the releases, oldest first, `cells` of all releases, `blocks` of the
+    full matrix."""
 
     def __init__(self, names, cells, blocks=BLOCKS, share=SHARE):
         self.names, self.cells = names, cells

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the command lines of this package share: bad input ends in one line, and a status."""
+"""Shared code of the command lines: invalid input ends with one line and an exit status."""
 
 import argparse
 import errno
@@ -29,8 +29,8 @@ def count(text):
 
 
 def hold_standard_files():
-    """Opens the null device in place of standard files that are closed, so that no file of results
-    gets the number of one, and with it the output of programs that are started."""
+    """Opens the null device in place of each closed standard file. Otherwise a file of results may
+    get its number, and with it the output of programs that are started."""
     for number in range(3):
         try:
             os.fstat(number)

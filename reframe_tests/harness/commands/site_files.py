@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is wrong in the files of a site, one line each: by their schemas, and what only several
-files together tell."""
+"""Finds errors in the files of a site, one line each: each file is checked against its schema, and
+then several files against each other."""
 
 import re
 
@@ -16,7 +16,7 @@ try:
 except ImportError:  # before `make stack`
     launchers = None
 
-#: Words for the nearest name; a site may have further ones of its own.
+#: Known names, of which the nearest is suggested; a site may have names of its own.
 SCHEDULERS = ("local", "slurm", "squeue", "pbs", "pbspro", "torque", "lsf", "flux", "sge", "oar",
               "ssh")
 LAUNCHERS = ("local", "srun", "srunalloc", "mpirun", "mpirun-openmpi", "mpirun-intelmpi",
@@ -149,6 +149,6 @@ def unbuilt(folder, stack):
             if family.installation.own and not family.installed(stack)]
 
 
-#: What a file's schema cannot tell.
+#: Checks that the schema of a file cannot express.
 MORE = {"placements.yaml": placement_problems, "scale.yaml": scale_problems,
         "clusters.yaml": cluster_problems, "spack/packages.yaml": package_problems}

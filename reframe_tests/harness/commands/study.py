@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command line of a study.
 
-A session that was interrupted is found again and goes on with what is missing.
+An interrupted session is found again and continues with the missing launches.
 
-Exit status: 0, the session is complete; 3, something is missing (start again to go on, or see
-what was given up); 4, it is complete, and a cell failed by itself each time; 1 and 2, nothing
-was measured.
+Exit status: 0, the session is complete; 3, launches are missing (start again to continue, or see
+which cells were given up); 4, it is complete, and a cell failed by itself each time; 1 and 2,
+nothing was measured.
 """
 
 import argparse
@@ -126,7 +126,7 @@ def session(args, number):
 
 
 def until_known(plan, args):
-    """Goes on until all is known well enough; returns why it stopped, or ''."""
+    """Measures until each interval is narrow enough; returns why it stopped, or ''."""
     wide, stopped = until.go_on(plan, args.until, args.budget)
     for group in wide:
         say(f"still wide: {group}, about {group.more} more blocks of {len(group.cells)} launches")
@@ -148,7 +148,7 @@ def fixed_then_budget(plan, args):
 
 
 def measure(args, number):
-    """Begins a session, or goes on with one; returns the exit status."""
+    """Begins or resumes a session; returns the exit status."""
     any_program.build()
     plan = session(args, number)
     return ending.finish(plan, until_known(plan, args) if args.until

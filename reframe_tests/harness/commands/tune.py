@@ -5,7 +5,7 @@ The search halves the algorithms of each operation and size from round to round,
 the largest size only. It also keeps those that would be the fastest between these sizes if their
 times were linear in the size (R. W. Hockney, Parallel Computing 20 (1994) 389). Each round is a
 study whose levels are settings files (`model.tuning_files`), which set one algorithm of every
-operation. In the last round, with more sizes, the odd blocks choose, and the even blocks must
+operation. In the last round, with more sizes, blocks 1, 3, ... choose, and blocks 2, 4, ... must
 confirm the choice. Between two sizes the choice changes where the times of both algorithms, linear
 in the size, are equal. A further session compares the resulting file with the default. Sizes
 without a confirmed gain keep the default.
@@ -31,7 +31,7 @@ from ..study import plans, until
 from . import shared
 
 TAG = "tuning"
-#: What the names of tests with fewer sizes end in, and the tag of these tests.
+#: Ending of the names of tests with fewer sizes, and the tag of these tests.
 COARSE, COARSE_TAG = "_coarse", "tuning-check"
 OPERATIONS = ("bcast", "reduce", "allreduce", "allgather", "alltoall", "gather", "scatter",
               "barrier")
@@ -138,7 +138,7 @@ class Tuning:
         return {operation: sorted(names) for operation, names in kept.items()}
 
     def choose(self, candidates):
-        """Operation -> (size, algorithm) pairs: odd blocks choose, even blocks confirm."""
+        """Operation -> (size, algorithm) pairs: blocks 1, 3, ... choose, 2, 4, ... confirm."""
         files = self.level_files(candidates, "last")
         times = self.measure(files, CHOOSING)
         rules = {}
@@ -180,7 +180,7 @@ def gains(chosen, even):
 
 def typical_times(times, operation, ratios, choosing=False):
     """Size (B) -> algorithm -> time (s) of an operation, whose name is '' for the default;
-    `ratios`: bytes -> algorithm -> block -> log ratio; `choosing`: by the odd blocks alone."""
+    `ratios`: bytes -> algorithm -> block -> log ratio; `choosing`: by blocks 1, 3, ... alone."""
     defaults = collections.defaultdict(list)
     for (_, file, name, size), seconds in times.items():
         if name == operation and not file:

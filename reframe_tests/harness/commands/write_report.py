@@ -7,7 +7,7 @@ from ..model import REPO
 
 
 def page():
-    """Where the report goes: beside the folder of results."""
+    """The path of the report, which is beside the folder of results."""
     return sessions.results_folder().resolve().parent / "report/report.html"
 
 

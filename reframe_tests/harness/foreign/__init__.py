@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs that are not ours: how each is found and started, and its output as samples."""
+"""Programs that are not part of cotejo: finds and starts them, and turns output into samples."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs that are not ours: started with the observer preloaded, which describes the launch, and
-what they printed or wrote as samples. The one way for all of them."""
+"""Starts any program that is not part of cotejo with the observer preloaded, which describes the
+launch, and turns the output of the program into samples."""
 
 import collections
 import csv
@@ -32,7 +32,7 @@ def columns(*further, **meanings):
 
 
 def preloading(family, library):
-    """The word before a program that has libLIBRARY.so of ours loaded before all others."""
+    """The word before a program that preloads libcotejo_LIBRARY.so before all other libraries."""
     prefix = family.prefix(families.stack_prefix())
     return f"LD_PRELOAD={environment.before_others(families.preloaded(library, prefix))}"
 
@@ -80,9 +80,9 @@ def read(stage):
 def complete(stage, rows, declared, program, **observed):
     """Writes samples and completes the description that the observer left.
 
-    `rows`: dictionaries by column; `repetition`, `calls` and `valid` are 0, 1 and 1 where a row
-    does not say. `observed`: members that the program tells otherwise than the observer. Returns
-    whether there is a launch: without rows or observer nothing is completed, and it counts as
+    `rows`: dictionaries by column; `repetition`, `calls` and `valid` are by default 0, 1 and 1.
+    `observed`: members whose values come from the program, not from the observer. Returns whether
+    there is a launch: without rows or observer nothing is completed, and the launch counts as
     failed.
     """
     stage = pathlib.Path(stage)

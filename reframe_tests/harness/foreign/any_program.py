@@ -60,7 +60,7 @@ def load(path):
     return made
 
 
-#: What may be filled into command lines; docs/programs.md explains.
+#: Names of the values that may be filled into command lines (docs/programs.md).
 PLACES = ("mpi", "family", "stack", "out", "ranks", "threads", "repo")
 
 
@@ -111,7 +111,7 @@ def chosen():
 
 
 def places(one, family):
-    """What is filled in for an MPI: name -> text."""
+    """The values that are filled in for an MPI: name -> text."""
     stack = families.stack_prefix()
     return {"mpi": family.home_in(stack), "family": family.name, "stack": stack,
             "out": stack / "programs" / one.name / family.name, "ranks": one.ranks,
@@ -185,8 +185,8 @@ def build():
 
 
 def digest():
-    """What a study's program is, in bytes: its declaration, and the files that its commands name,
-    so that launches of two of them are never taken for replicates; b'' without one."""
+    """The identity of a study's program in bytes: its declaration, and the files that its commands
+    name; b'' without a program. Launches of two programs are thus never taken for replicates."""
     one = chosen()
     if not one:
         return b""

@@ -49,8 +49,8 @@ MESSAGES = {"imb-sendrecv": 2, "imb-exchange": 4}
 def rows(output):
     """The tables of a run: list of (operation, bytes, calls, time in s).
 
-    Where there are a least, a largest and an average of the ranks' mean times, the largest counts,
-    of which a rate follows where all ranks send and receive; a barrier has no bytes.
+    If a table has the least, the largest and the average of the ranks' mean times, the largest
+    counts. A rate follows from it where all ranks send and receive. A barrier has no bytes.
     """
     found, operation = [], None
     for line in output.splitlines():

@@ -74,8 +74,8 @@ def upc(family, stack, kernel, threads):
 STARTED = {"python": python, "java": java, "fortran": fortran, "openshmem": openshmem, "upc": upc}
 
 
-#: What such a program does not tell: its payload, and where its language puts its buffers, which
-#: is a part of what is compared. A run that is wrong ends the program.
+#: Members that such a program does not report: its payload, and the layout of its buffers. The
+#: language chooses the layout, which is a part of the comparison. A wrong run ends the program.
 UNTOLD = {"payload_bytes": 0, "layout": None, "payload_checked": True}
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPIPerf, which is no part of the stack: COTEJO_MPIPERF names a program of it that was built for
-an MPI ({mpi} in it stands for the MPI's name). What it prints, as samples."""
+"""Finds MPIPerf, which is not part of the stack, and turns its output into samples. COTEJO_MPIPERF
+names a program of MPIPerf that was built for an MPI ({mpi} in it stands for the MPI's name)."""
 
 import os
 import pathlib

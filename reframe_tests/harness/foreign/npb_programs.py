@@ -68,7 +68,7 @@ def mop(kernel, letter):
 
 
 def printed(output, name):
-    """What a program printed as `name = value`; '' if it did not."""
+    """The value that a program printed as `name = value`; '' if it printed none."""
     found = re.search(rf"^\s*{name}\s*=\s*(\S+)", output, re.MULTILINE)
     return found[1] if found else ""
 
@@ -97,8 +97,8 @@ def sample(output):
 
 
 def write_samples(stage, output, threads, *, alone=False):
-    """Completes a launch from a verified result; why there is none, or ''. `alone`: the program is
-    one for OpenMP, and tells how many threads it had."""
+    """Completes a launch from a verified result; returns why there is none, or ''. `alone`: the
+    program uses OpenMP, and prints how many threads it had."""
     had = printed(output, "Total threads")
     try:
         operation, time_s, count, version = sample(output)

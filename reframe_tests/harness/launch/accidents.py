@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which launches died of something outside. docs/data.md: Accidents.
+"""Finds the launches that died of an outside cause. docs/data.md: Accidents.
 
-What a program does by itself it does again: it failed. A signal that nobody raises against
-oneself, a full disk, a node or a scheduler that took the launch away are accidents, and such a
-launch is measured again. The proof is what the guard saw and what launcher and library said. An
-accident that only an exit status suggests is `inferred`: the same one SAME_END times in a row is a
-failure of the cell's own.
+A program that fails by itself would fail again: this is a failure. Accidents are a signal that no
+program raises against itself, a full disk, and a node or scheduler that ended the launch. Such a
+launch is measured again. The guard's observations and the messages of launcher and library prove
+an accident. An accident that only an exit status suggests is `inferred`: SAME_END times in a row,
+the same inferred accident is a failure of the cell itself.
 """
 
 import collections
@@ -25,7 +25,7 @@ OUTSIDE = {1: "SIGHUP", 2: "SIGINT", 9: "SIGKILL", 15: "SIGTERM"}
 SIGNALLED = re.compile(r"(?:exited on\s+signal|KILLED BY SIGNAL:|\(signal) *([0-9]+)"
                        r"|task [0-9, -]+: (Killed|Terminated)")
 
-#: What is said of an outside cause, in the order of asking: kind and words.
+#: Messages that name an outside cause, in the order of the search: kind and words.
 SAID = [(kind, re.compile(words, re.I)) for kind, words in (
     # A step that srun ends because a node is gone is said to be cancelled as well.
     ("node", r"slurmstepd(?:-\S+)?: error: .*NODE FAIL.*|srun: error: Node failure on .*"),
@@ -39,7 +39,7 @@ SAID = [(kind, re.compile(words, re.I)) for kind, words in (
                       r"(?:/dev/shm|shared.memory|shmem).*"),
     ("disk", r".*(?:No space left on device|Disk quota exceeded|Read-only file system).*"))]
 
-#: The first of them are a scheduler's own, who also tells the guard to end.
+#: So many of the first messages are from a scheduler, which also signals the guard to end.
 SCHEDULERS = 2
 
 BUS_ERROR = 7
@@ -82,19 +82,19 @@ def with_cure(reason, further=()):
 #: Words by which program, library or launcher say that they failed by themselves.
 FAILED = re.compile(r"^cotejo\b|error|fatal|abort|exited|terminat|detected|cannot|failed|usage|"
                     r"no such|not found|exception|traceback|assert", re.I | re.M)
-#: What is said when the other side has gone, whatever took it; and a line of MPICH's about itself.
+#: Messages that a peer is gone, whatever ended it; and a line of MPICH about itself.
 GONE = re.compile(r".*(?:PMIX_ERR_UNREACH|PMIX_ERR_LOST_CONNECTION|error checking +:).*")
 
 
 def _by_the_study(guard):
-    """Whether this process, or the first one of its study, told the guard to end the launch: by
-    number and start, since another process may have the number by now."""
+    """Whether this process, or the first process of its study, signalled the guard to end the
+    launch. Compares number and start: another process may have the number by now."""
     told = guard.get("sender"), guard.get("sender_start")
     return told in ((os.getpid(), cores.started_at(os.getpid())), cores.founder_named())
 
 
 def _told(guard):
-    """Of a launch that the guard ended because somebody told it to."""
+    """Kind and evidence of a launch that the guard ended because another process requested it."""
     if guard["end"] == "alone":
         return "cut", guard["reason"]
     if _by_the_study(guard):
@@ -128,7 +128,7 @@ def shared_memory_full(guard):
 
 
 def _said(guard, output):
-    """What launcher, library or scheduler said of an outside cause."""
+    """Kind and text of a message of launcher, library or scheduler about an outside cause."""
     for kind, words in SAID[:SCHEDULERS] if guard.get("end") in ("told", "alone") else SAID:
         if said := words.search(output):
             return kind, said[0]
@@ -136,7 +136,7 @@ def _said(guard, output):
 
 
 def _ended(guard, _):
-    """By whom the guard was ended, or told to end the launch."""
+    """Kind and evidence of a signal that ended the guard, or made it end the launch."""
     if guard.get("end") in ("told", "alone"):
         return _told(guard)
     if guard["exit"] is None or guard.get("end") == "guard":
@@ -145,7 +145,7 @@ def _ended(guard, _):
 
 
 def _killed(guard, output):
-    """By which signals launcher or ranks ended."""
+    """Kind and evidence of the signals that ended launcher or ranks."""
     signals = _signals(guard, output)
     if BUS_ERROR in signals and shared_memory_full(guard):
         return "shared-memory", (f"{signals[BUS_ERROR]}, and /dev/shm had room for "
@@ -160,7 +160,7 @@ def _killed(guard, output):
 
 
 def _silent(guard, output, errors):
-    """A launcher that is told to end may do so without a word; what fails by itself has some."""
+    """A launcher that a signal ends may print nothing; a program that fails by itself prints."""
     said = (_signals(guard, output) or FAILED.search(GONE.sub("", output))
             or GONE.sub("", errors).strip())
     if guard.get("end") != "exit" or said:
