@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Counters of network cards: what every host of a launch received while its ranks ran.
+"""Counters of network cards: the bytes that every host of a launch received while its ranks ran.
 
-Each rank reads those of its host before and after the program; a host's growth is that from the
-first reading to the last one. They count everybody's bytes: that cards carried the payload is
-shown by no less than it, on hosts that the launch has for itself. What a transport must *not* have
-carried is shown by the ranks' own TCP connections alone (`observed.tcp_bytes`).
+Each rank reads the counters of its host before and after the program. The growth of a host is from
+the first reading to the last. The counters include the bytes of all users. They prove that cards
+carried the payload if the host is not shared and the growth is at least the payload. Only the
+ranks' own TCP connections (`observed.tcp_bytes`) prove that TCP did *not* carry it.
 """
 
 import re
@@ -12,23 +12,23 @@ import shlex
 
 #: Counter -> files below /sys, and octets of one count. InfiniBand's ports count in units of four
 #: octets (Linux, Documentation/ABI/stable/sysfs-class-infiniband: port_rcv_data), Omni-Path's by
-#: the same file. A file of cxi's telemetry holds VALUE@TIME. Interfaces are asked for TCP only,
-#: where a site names the one that is to carry it.
+#: the same file. A file of cxi's telemetry holds VALUE@TIME. Interfaces are read for TCP only, if
+#: a site names the interface that must carry it.
 FILES = {
     "infiniband": ("class/infiniband/*/ports/*/counters/port_rcv_data", 4),
     "omni-path": ("class/infiniband/hfi1_*/ports/*/counters/port_rcv_data", 4),
     "cxi": ("class/cxi/*/device/telemetry/hni_sts_rx_ok_octets", 1),
     "interfaces": ("class/net/*/statistics/rx_bytes", 1),
 }
-#: What a rank leaves: counters.MOMENT.HOST.PROCESS. A shell that the program ends would tell no
-#: status, so it stays beside it.
+#: Each rank writes counters.MOMENT.HOST.PROCESS. The shell remains beside the program and returns
+#: its status, which a shell that the program ends could not do.
 SCRIPT = """look() {{ for file in {files}; do \
 [ -r "$file" ] && echo "$file $(cat "$file")"; done > "counters.$1.$(uname -n).$$"; }}; \
 look before; "$@"; ended=$?; look after; exit $ended"""
 
 
 def wanted(transport, card=()):
-    """Counters that a launch is held against; `card`: those that the partition names."""
+    """Counters with which a launch is compared; `card`: the cards that the partition names."""
     tcp = transport.proof.get("tcp") == "carries" and card
     return [*(n for n in transport.proof if n in FILES), *(["interfaces"] if tcp else [])]
 
@@ -76,8 +76,8 @@ def counted(stage, transport, observed, card=()):
 
 
 def must_cross(payload, asked):
-    """Of a payload (B) what must have come to hosts: all of it where no two ranks share one; else
-    messages that reach every rank cross at least as often as there are other hosts."""
+    """The part of a payload (B) that hosts must receive: all of it if no two ranks share a host.
+    Otherwise, messages to every rank cross at least as often as there are other hosts."""
     return payload * (asked["hosts"] - 1) / max(asked["ranks"] - 1, 1)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The state in which a launch was measured, from what was observed of it: launches of one cell
-whose fingerprints differ are no replicates, whatever was asked for."""
+"""The state in which a launch was measured, from its observations. Launches of one cell whose
+fingerprints differ are no replicates, even if their requests are equal."""
 
 import ctypes
 import functools
@@ -64,7 +64,7 @@ def single_copies():
 
 
 def steering(record):
-    """Variables that the ranks had and nobody asked for: name -> value."""
+    """Variables that the ranks had without a request: name -> value."""
     seen = record["observed"].get("environment") or {}
     return {name: value for name, value in sorted(seen.items())
             if name not in record["environment"] and not OF_A_MOMENT.search(name)}
@@ -84,9 +84,9 @@ def parameter_files(folder):
 
 
 def traps(record, folders, exported):
-    """What influences the library of a launch and was not requested, as entries of
-    `observed.machine.traps`. `folders`: those whose libraries the launch may load; `exported`: the
-    variables of the job script, since launchers and libraries set more for the ranks."""
+    """Influences on the library of a launch that were not requested, as entries of
+    `observed.machine.traps`. `folders`: the launch may load libraries of these folders;
+    `exported`: variables of the job script; launchers and libraries set more for the ranks."""
     seen = record["observed"]
     found = [(f"variable {name}={value}", "not requested, and in the environment of the ranks",
               "declare the variable in the files of the site, or unset it there")
@@ -122,7 +122,7 @@ def observe(record, family, stack, exported):
 
 
 def parts(record):
-    """What a state is made of: name -> text."""
+    """The parts of a state: name -> text."""
     seen = record["observed"]
     build, machine, nodes = (seen.get(name) or {} for name in ("build", "machine", "nodes"))
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From what a launch left in its folder to its description. docs/data.md: Launch description.
+"""Describes a launch from the files in its folder. docs/data.md: Launch description.
 
-A launch is `ok` only when what was observed is what was asked for; everything
-that can be told apart is checked here, in one place, for every experiment.
+A launch is `ok` only if the observations agree with the request. Every difference
+that can be found is checked here, in one place, for every experiment.
 """
 
 import collections
@@ -22,17 +22,17 @@ from . import accidents, effects, measuring, sessions
 
 SCHEMA = "cotejo-launch/2"
 
-#: Of the ranks' own TCP connections what is not payload: in 2900 launches the MPIs had none over
-#: other transports, our layers at most 31 kB.
+#: The most bytes on the ranks' own TCP connections that are not payload. Over other transports,
+#: the MPIs had none in 2900 launches, and cotejo's layers at most 31 kB.
 CONTROL_BYTES = 1 << 16
 
 
 @functools.cache
 def provenance(reframe_version):
-    """Commit, stack and ReFrame that this process measures with, and the hash of what measures.
+    """Commit, stack and ReFrame of this process, and the hash of the files that measure.
 
-    Where git tells nothing (no repository, a folder of another owner), nobody knows that nothing
-    was changed.
+    If git reports nothing (no repository, a folder of another owner), the checkout counts as
+    changed.
     """
     def git(*words):
         done = subprocess.run(["git", "-C", str(families.REPO), *words],
@@ -85,7 +85,7 @@ def wire_problem(transport, observed):
 def crossing_problem(cluster, observed):
     """Why the bytes that crossed a virtual cluster's wires contradict the payload, or ''.
 
-    What launchers send crosses them too: it can hide a payload that is less.
+    Messages of launchers cross them, too, and can hide a payload that is too small.
     """
     payload = observed.get("payload_bytes") or 0
     if cluster and cluster["wire_bytes"] < 0.9 * payload:
@@ -95,16 +95,16 @@ def crossing_problem(cluster, observed):
 
 
 def cores_seen(rank, threads):
-    """Cores of a rank: those of its threads, where they were observed. OpenMP binds the first
-    thread, and with it what is taken for the whole process, to a part of them."""
+    """Cores of a rank: the cores of its threads, if they were observed. OpenMP binds the first
+    thread to a part of them, and the cores of this thread are reported for the process."""
     seen = {cpu for t in threads or [] if t["rank"] == rank["rank"] for cpu in cpu_list(t["cpus"])}
     return sorted(seen or cpu_list(rank["cpus"]))
 
 
 def affinity_problem(cpus, ranks, threads=None):
-    """Why the affinity observed is not the one asked for, or ''.
+    """Why the observed affinity differs from the requested affinity, or ''.
 
-    `cpus` are of one host, and alike on all, or of every rank.
+    `cpus` are the cores of one host, equal on all hosts, or the cores of every rank.
     """
     if not cpus:
         return ""
@@ -119,7 +119,7 @@ def affinity_problem(cpus, ranks, threads=None):
 
 
 def places_problem(places, ranks):
-    """Why ranks are not on the simulated hosts they were asked on, or ''."""
+    """Why ranks are not on the requested simulated hosts, or ''."""
     for entry in ranks:
         place = places[entry["rank"]]
         if entry["host"] != place:
@@ -128,10 +128,10 @@ def places_problem(places, ranks):
 
 
 def hosts_problem(asked, ranks):
-    """Why ranks are not on the hosts they were asked on, or ''.
+    """Why ranks are not on the requested hosts, or ''.
 
-    Simulated ranks have a place each. Where the launcher chooses the hosts, each has as many
-    ranks as any other.
+    Simulated ranks have a place each. If the launcher chooses the hosts, all hosts have the same
+    number of ranks.
     """
     if "places" in asked:
         return places_problem(asked["places"], ranks)
@@ -177,14 +177,14 @@ def threads_problem(cpus, threads):
 
 
 def samples_problem(summary):
-    """Why the samples tell nothing, or ''. Some experiments have groups that are never valid."""
+    """Why no sample is usable, or ''. Some experiments have groups that are never valid."""
     if summary and not any(row["n"] for row in summary):
         return "not one sample is valid: the machine was too busy for the schedule of starts"
     return ""
 
 
 def read_guard(path):
-    """What `cotejo-guard` left of the launch's end: src/tools/guard/README.md."""
+    """The file that `cotejo-guard` wrote at the launch's end: src/tools/guard/README.md."""
     try:
         return disk.read_json(path)
     except (OSError, ValueError):
@@ -192,7 +192,7 @@ def read_guard(path):
                 "reason": "no guard.json: the guard of the launch was killed, or never ran"}
 
 
-#: Words of a launch that name no cause: what a launcher says of every end.
+#: Messages that name no cause: a launcher prints them at every end.
 BOILERPLATE = re.compile(
     r"application called MPI_Abort|BAD TERMINATION|^[=-]+$|^=  |YOUR APPLICATION|"
     r"prterun (?:has exited|noticed|detected)|thus causing the job to be|Process name: |"
@@ -209,8 +209,8 @@ def last_words(text, most=12):
 
 
 def failure(guard, output, lacking=""):
-    """One line on why a launch failed: the guard's reason and the words that tell the cause;
-    `lacking`: why one that ended well has no samples."""
+    """One line on why a launch failed: the guard's reason and the message that names the cause;
+    `lacking`: why a launch that ended well has no samples."""
     if guard["exit"] == 0 and lacking:
         return lacking[:300]
     reason = guard["reason"] or f"exit status {guard['exit']}"
@@ -243,7 +243,7 @@ def lost(asked, kind, evidence, **known):
 
 
 def accident_of(guard, output, gone, errors):
-    """What of outside a launch died of, as accidents.of has it; `gone`: hosts that ended."""
+    """The outside cause of which a launch died, as in `accidents.of`; `gone`: hosts that ended."""
     if gone and guard.get("end") != "alone":
         return {"kind": "node", "evidence": gone}
     return accidents.of(guard, output, errors)
@@ -251,14 +251,14 @@ def accident_of(guard, output, gone, errors):
 
 def describe(stage, asked, family, output, *, level=factors.NONE, lacking="", gone="", errors="",
              before=(), **known):
-    """The whole description of a launch that ended in the folder `stage`; `level`: variables that
-    were set by name; `lacking`: why a program that ended well has no samples; `gone`: hosts that
-    ended (Backend.lost); `errors`: what it printed to standard error; `before`: the earlier
-    launches of its cell in this session.
+    """The complete description of a launch that ended in the folder `stage`.
 
-    `known` are the members that the caller has: started, command, environment,
-    provenance, and of what is no real machine simulated and cluster. `output` is all
-    that the launch printed. LockedError: another study had the cores, nothing was launched.
+    `level`: variables that were set by name; `lacking`: why a program that ended well has no
+    samples; `gone`: hosts that ended (Backend.lost); `output`: all text that the launch printed;
+    `errors`: its text on standard error; `before`: the earlier launches of its cell in this
+    session; `known`: members that the caller has (started, command, environment, provenance, and
+    for machines that are not real also simulated and cluster). LockedError: another study had the
+    cores, and nothing was launched.
     """
     guard = read_guard(stage / "guard.json")
     if guard.get("end") == "locked":
@@ -303,7 +303,7 @@ def as_documented(record, cell):
 
 
 def keep_cut_samples(stage, path):
-    """What a launch that was lost had measured, for diagnosis: no description names it."""
+    """Keeps the samples of a lost launch for diagnosis; no description names them."""
     for name in ("samples.csv", "samples.csv.tmp"):
         cut = stage / name
         if cut.exists() and cut.stat().st_size:

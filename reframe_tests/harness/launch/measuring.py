@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What measures, in numbers that can be held against each other: sources, stack, machine."""
+"""Identifies the sources, the stack and the machine of a measurement by comparable values."""
 
 import functools
 import hashlib
@@ -47,9 +47,9 @@ def _text(path):
 
 @functools.cache
 def machine_id():
-    """Tells machines apart by what each says of itself to every user: no name alone does, since
-    images are copied and hosts renamed. Nodes of a cluster are alike: a study goes on in another
-    allocation, on others, and each launch names its own."""
+    """Distinguishes machines by data that every user can read. A name alone is not enough, since
+    images are copied and hosts renamed. Nodes of a cluster are alike: a study may continue in
+    another allocation on other nodes, and each launch names its own nodes."""
     model = re.search(r"model name\s*:\s*(.*)", _text("/proc/cpuinfo"))
     here = [_text("/etc/machine-id"), os.uname().nodename]
     if allocation.around():
@@ -69,12 +69,12 @@ def stack():
 
 
 def state():
-    """What a session is of: launches of two states are not of one session."""
+    """The state of a session: launches in two states do not belong to one session."""
     return {"measuring_sha256": measuring_sha256(), "stack": stack(), "machine": machine_id()}
 
 
 def changes(plan):
-    """What of `state()` a plan was begun with otherwise, in words; '' when nothing."""
+    """The parts of `state()` that changed since the plan was begun, in words; '' if none."""
     words = {"measuring_sha256": "what measures (sources, tests or site)", "stack": "the stack",
              "machine": "the machine"}
     return " and ".join(said for name, said in words.items() if plan.get(name) != state()[name])

@@ -30,7 +30,7 @@ def _named(choice, call, seen, ranks):
 
 
 def verdict(call, ranks, source, choice=None, requested=""):
-    """What ran in one operation: `verdict`, `algorithms` (all whose messages these are).
+    """The algorithm of one operation: `verdict`, `algorithms` (all that send these messages).
 
     `choice`: what the library offers for the operation; `requested`: the algorithm that was set.
     """

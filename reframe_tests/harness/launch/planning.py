@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which cells there are, what each is called, and which of them this run is for."""
+"""Lists the cells, names each cell, and selects the cells of this run."""
 
 import inspect
 import pathlib
@@ -24,9 +24,9 @@ def drawn_order(seed, questions):
 
 
 def telling(test, settings, varied):
-    """Names of what tells variants of a class of tests apart beside launch, transport and
-    placement: what the class names, and every parameter of several values that it does not, but
-    not that of `reframe --repeat`."""
+    """Names of the parameters that distinguish variants of a class of tests, beside launch,
+    transport and placement: those that the class lists, and every other parameter with several
+    values except the parameter of `reframe --repeat`."""
     named = [*settings, *varied]
     return named + [name for name, found in test.param_space.params.items()
                     if name not in ("launch", "transport", "placement", ".repeat_no", *named)
@@ -34,15 +34,15 @@ def telling(test, settings, varied):
 
 
 def cell_name(test, family, chosen, values, partition):
-    """The name of a cell: the test, what is compared, the values that tell variants apart, and the
-    partition, unless its `extras` say that it is not `named`."""
+    """The name of a cell: the test, the MPI, transport, placement, the values that distinguish
+    variants, and the partition, unless its `extras` say that it is not `named`."""
     if partition.extras.get("named", True):
         values = [*values, partition.name]
     return ".".join(map(str, [test, family, chosen["transport"], chosen["placement"], *values]))
 
 
 def values_told(test):
-    """What tells a test's variants apart: name -> its value."""
+    """The parameters that distinguish a test's variants: name -> value."""
     names = test.told or telling(type(test), list(test.settings), list(test.varied))
     return {name: getattr(test, name) for name in names}
 
@@ -55,8 +55,8 @@ def name_of(test, family, partition):
 
 
 def note_lacking(test, partitions):
-    """Notes the cells that partitions cannot have, for the features that they lack; with the tags,
-    since every test comes here that ReFrame loads, whatever it was asked for."""
+    """Notes the cells that partitions cannot have because they lack features. Notes the tags, too,
+    since this runs for every test that ReFrame loads, not only for the selected tests."""
     if not sessions.listing():
         return
     ways = [{word[1:] for word in way.split() if word[0] == "+"} for way in test.valid_systems]

@@ -17,7 +17,7 @@ from ..machine import disk
 from ..model import sites
 from . import references, sessions
 
-#: Layers below MPI: every test of theirs with the same operation is a denominator.
+#: Layers below MPI: every test of a layer with the same operation is a denominator.
 LAYERS = ("sockets",)
 #: Sessions and launches that a reference needs.
 FEWEST_SESSIONS, FEWEST = 3, 5
@@ -29,7 +29,7 @@ RANGES = {"small": f"messages below {LARGE} B", "large": f"messages from {LARGE}
 
 
 def _block(record):
-    """What two launches have in common if their ratio is of use."""
+    """The properties that two launches must have in common for a useful ratio."""
     asked = record["asked"]
     return json.dumps([asked.get(name) for name in (
         "session", "partition", "transport", "placement", "hosts", "ranks", "launch", "settings",
@@ -109,7 +109,7 @@ def load(site):
 
 def compared(record, cell, site=None):
     """The deviations of a launch from its references: (library of the denominator, range,
-    deviation, reference). Launches of the block that come later have theirs to this one."""
+    deviation, reference). Later launches of the block are compared with this launch."""
     for over, known in load(site).get(cell, {}).items():
         other, _ = sessions.read_one(sessions.session_folder() / (
             f"{sessions.launch_name(over, record['asked']['launch'])}.json"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From a test of ReFrame whose launch has ended to the launch's published record."""
+"""Makes and publishes the record of a launch, from a test of ReFrame whose launch has ended."""
 
 import pathlib
 
@@ -122,7 +122,7 @@ def record(test):
 
 
 def beside_references(found, cell):
-    """What a launch comes to beside the references of its site, as its description holds it."""
+    """Compares a launch with the references of its site, in the form of its description."""
     beside = references.against(found, cell)
     if ratios.load(None).get(cell):
         beside = {**(beside or {"stale": "", "slower": [], "faster": []}),

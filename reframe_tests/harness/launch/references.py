@@ -25,9 +25,9 @@ ALPHA = 0.01
 # Launches of a simulation are identical, and rounding alone would put the next one beside an
 # interval without width. Times are written with 9 digits and more.
 LEAST_REACH = 1e-6
-# Of logarithms: two sessions that differ leave the third nearly open.
+# Limit of the reach in logarithms: two sessions that differ leave the interval nearly open.
 MOST_REACH = 20.0
-# What must be the same for a reference to hold.
+# Properties of a launch that must be unchanged for a reference to hold.
 STATE = ("kernel", "cpu_model", "lock_sha256")
 
 
@@ -58,10 +58,10 @@ def t_quantile(beyond, freedom):
 
 
 def interval(by_session, groups):
-    """Centre and prediction interval (s) from medians of launches, a list a session.
+    """Centre and prediction interval (s) from medians of launches, one list for each session.
 
-    Of a launch of a further session, whose variance is that between sessions and that within. From
-    one session the interval is that of a further launch of it.
+    The interval is for a launch of a further session. Its variance is the sum of the variances
+    between and within sessions. With one session, the interval is for a further launch of it.
     """
     logs = [[math.log(value) for value in medians] for medians in by_session]
     means = [statistics.fmean(values) for values in logs]
@@ -155,9 +155,9 @@ def load(site):
 
 
 def against(record, cell, site=None):
-    """What a launch that is ok comes to beside its references, or None where there are none.
+    """Compares a launch that is ok with its references; None if there are none.
 
-    `stale`: what has changed since, in words, or ''; `slower`, `faster`: one line a group.
+    `stale`: the changes since then, in words, or ''; `slower`, `faster`: one line for each group.
     """
     entry = load(site).get(cell)
     if not entry:
@@ -197,8 +197,8 @@ def slower(record, cell, site=None):
 
 
 def lasting(record, others, cell, slower):
-    """The lines of a launch that `slower(record, cell)` also has, by name, of more than half of
-    its cell's launches in this session, of two or more. What disturbs one launch is no regression.
+    """The lines of a launch that `slower(record, cell)` also returns, by name, for more than half
+    of its cell's launches in this session, at least two. One disturbed launch is no regression.
     """
     lines = slower(record, cell)
     count = collections.Counter([*lines, *(name for one in others for name in slower(one, cell))])
@@ -207,8 +207,8 @@ def lasting(record, others, cell, slower):
 
 
 def _one_session(entry):
-    """Why nothing is held against references that are of one session, or ''. Of a simulation
-    launches are identical, and so are sessions."""
+    """Why references of only one session are not used, or ''. Launches of a simulation are
+    identical, and so are its sessions."""
     alone = [g for g in entry["groups"].values() if g.get("sessions", 1) == 1
              and g["high_s"] > g["low_s"] * (1 + 4 * LEAST_REACH)]
     return "of one session, which does not tell how days differ" if alone else ""
@@ -222,17 +222,17 @@ def by_how_much(median, known):
 
 
 def unusual(beside):
-    """Which times of a launch are unusually long beside its references, and were so in launches
-    before it, or ''."""
+    """The times of a launch that are unusually long compared with its references, and were so in
+    earlier launches, or ''."""
     lines = beside["lasting"] if beside else []
     return f"slower than the references: {'; '.join(lines)}" if lines else ""
 
 
 def figures(record, cell, site=None):
-    """The times (us) of a launch that have a reference, and those as ReFrame takes them: two
-    dictionaries by group, of which the second holds the usual time, no lower bound, how far above
-    it a launch is still usual (a share of it; None: it is above for the first time) and the unit.
-    Empty where nothing is held against references."""
+    """The times (us) of a launch that have a reference, and ReFrame's references: two dictionaries
+    by group. An entry of the second is the usual time, no lower bound, the upper bound (as a share
+    of the usual time; None: it is exceeded for the first time) and the unit. Both are empty if the
+    launch is not compared with references."""
     beside, entry = record["references"], load(site).get(cell)
     if not beside or beside["stale"] or not entry:
         return {}, {}
@@ -252,7 +252,7 @@ def excused(record, lines):
 
 
 def summed(records):
-    """What launches came to beside their references: lines for whoever ran them."""
+    """Results of comparing launches with their references: lines for the user."""
     beside = [(r["id"], r["references"]) for r in records if r.get("references")]
     stale = collections.Counter(said["stale"] for _, said in beside if said["stale"])
     return [f"slower than the reference: {name}: {line}" for name, said in beside

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One launch as it is asked for: from an MPI, a transport, a placement and a partition to where
-its ranks go, what its launcher is told, and the variables that it gets."""
+"""The request of one launch: finds the places of its ranks, the options of its launcher and its
+variables from an MPI, a transport, a placement and a partition."""
 
 import math
 import pathlib
@@ -18,8 +18,8 @@ from . import counters, scales
 
 
 class CannotBeError(ValueError):
-    """Why a launch cannot be asked for here, in one line: it is left out, which is no failure.
-    `kind`: as that of a PlacementError, or `reach` of a transport that carries nothing there."""
+    """Why a launch is impossible here, in one line: it is left out, which is no failure. `kind`:
+    as in PlacementError, or `reach` if the transport carries nothing there."""
 
     def __init__(self, text, kind=""):
         super().__init__(text)
@@ -36,9 +36,9 @@ class MachineError(RuntimeError):
 
 @dataclass
 class Request:
-    """What is asked for; `resolve` adds the place, `stage` is the folder that it is launched in.
+    """A request; `resolve` adds the place, `stage` is the folder in which the launch runs.
 
-    `settings_asked`: names of what the test sets by hand, `settings`: those that this launch sets.
+    `settings_asked`: names of the settings of the test, `settings`: those that this launch sets.
     """
 
     family: Family
@@ -91,7 +91,7 @@ class Request:
         return self.family.prefix(families.stack_prefix())
 
     def set_values(self, wanted):
-        """What is set by hand, by the words of a test (`default` sets nothing)."""
+        """Sets the settings of a test, given by its words (`default` sets nothing)."""
         self.settings_asked = list(wanted)
         try:
             self.settings = {
@@ -201,8 +201,8 @@ class Request:
         return [*words, *self.backend.prefix(self)]
 
     def environment(self, set_before=()):
-        """Variables of the launch: the transport's, those of settings, and the machine's. What is
-        preloaded, by these and by what was `set_before` (name -> value), is all preloaded."""
+        """Variables of the launch: of the transport, of settings, and of the machine. Preloads all
+        libraries that these variables or `set_before` (name -> value) preload."""
         family, transport = self.family, self.transport.name
         cpus = self.place.cpus if self.backend.binds else []
         machine = self.backend.environment(self)

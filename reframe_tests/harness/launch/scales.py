@@ -31,7 +31,7 @@ def tag(job, scale):
 
 
 def known_tags():
-    """Tags of all jobs and scales; exhibits have further ones."""
+    """Tags of all jobs and scales; exhibits have more tags."""
     jobs = [path.stem for path in (families.REPO / "reframe_tests").glob("*.py")
             if path.stem not in NO_JOBS]
     return ["smoke", "quick", "full", *sorted(
@@ -46,8 +46,8 @@ def _of_main_job(path):
 
 
 def files_with(asked, files):
-    """Those of the files of tests that alone can have a tag: its job's, or, of the main job's two,
-    those that say that they are of it; none where any may, as of an exhibit's."""
+    """The only files of tests that can have a tag: the file of its job or, for the two tags of the
+    main job, the files that set `main_job`. None if any file may have it (tag of an exhibit)."""
     if asked in ("smoke", "quick"):
         return [path for path in files if _of_main_job(path)]
     job = asked.partition("-")[0]
@@ -56,8 +56,8 @@ def files_with(asked, files):
 
 
 def files_of(tests, files):
-    """Those of the files with a test that has one of these names in its own, and those that make
-    tests from tables; none where a name is not whole, since parameters may have it, too."""
+    """The files that have a test whose name contains one of these names, and the files that make
+    tests from tables. None if a name is incomplete, since parameters may contain it, too."""
     classes = {path: set(re.findall(r"^class (\w+)", path.read_text(), re.M)) for path in files}
     found = [path for path in files
              if any(test in name for test in tests for name in classes[path])
@@ -72,8 +72,8 @@ def launches(tag):
 
 
 def launches_of(found):
-    """Blocks of a study whose tests are of such scales; an exhibit is asked for by its own tag,
-    and takes as many launches as the scale of its tests."""
+    """Blocks of a study whose tests are of such scales. An exhibit has its own tag, and takes as
+    many launches as the scale of its tests."""
     return max(map(_launches, found))
 
 

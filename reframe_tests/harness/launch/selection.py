@@ -63,8 +63,8 @@ def chosen(words):
     """Whether a command line of ReFrame chooses tests, the one tag that it chooses, or '', and the
     tests that it names in full, where it names each so.
 
-    ReFrame tells a configuration nothing of the command line. Without this, a bare `reframe -r`
-    would launch every test, or `reframe -n NAME` would need `-c` as well.
+    ReFrame passes nothing of the command line to a configuration. Without this, a bare
+    `reframe -r` would launch every test, or `reframe -n NAME` would need `-c` as well.
     """
     found = list(selected(words))
     tags = [re.fullmatch(r"\^([\w-]+)\$", value) for option, value in found if option == "--tag"]

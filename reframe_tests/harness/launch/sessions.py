@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where results go, and which launches of a session are there. docs/data.md: Sessions."""
+"""Folders of results and sessions, and the launches in a session. docs/data.md: Sessions."""
 
 import json
 import os
@@ -37,8 +37,8 @@ def session_name():
 
 
 def begin():
-    """Makes the folder of a new session, which nobody had before, and names it in COTEJO_SESSION;
-    ValueError where the name that was asked for is taken."""
+    """Makes the folder of a session with an unused name, and sets COTEJO_SESSION to this name;
+    ValueError if the requested name is in use."""
     given = os.environ.get("COTEJO_SESSION")
     folder = results_folder() / sites.site_name()
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Twins: the same launch once more, untimed, with its messages counted.
 
-One twin is made for each cell of a session, behind the cell's first launch. Where the cell sets
-variables or algorithms, a second twin without them shows what the library does by itself.
+One twin is made for each cell of a session, after the cell's first launch. If the cell sets
+variables or algorithms, a second twin without them shows the default of the library.
 """
 
 import shlex
@@ -47,7 +47,7 @@ def commands(test):
 
 
 def _ran(stage, file, choices, requested, wanted):
-    """What ran in a twin: only of the operations and sizes that its launch measured."""
+    """The algorithms of a twin, only for the operations and sizes that its launch measured."""
     try:
         counted = disk.read_json(stage / file)
     except (OSError, ValueError):

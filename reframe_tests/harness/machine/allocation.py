@@ -26,7 +26,7 @@ class Allocation:
 
 
 def _words(*command):
-    """What a scheduler's command prints; nothing where it fails."""
+    """The words that a scheduler's command prints; none if it fails."""
     try:
         done = subprocess.run(command, text=True, capture_output=True, timeout=60,
                               stdin=subprocess.DEVNULL)
@@ -138,8 +138,8 @@ def resources(partition):
 
 
 def asked(partition, nodes, cores, ranks):
-    """Options that ask for so many complete nodes of a partition of a site, of so many cores, with
-    room for so many ranks. What the site says of their place is kept."""
+    """Options that request so many complete nodes of a partition of a site, of so many cores, with
+    room for so many ranks. An option `-l place` of the site is kept."""
     places = any(word.startswith("-l place") for word in partition.get("access", []))
     fill = {"nodes": nodes, "cores": cores, "ranks": ranks, "slots": nodes * ranks,
             "chunk": "".join(f":{word}" for word in resources(partition)),
@@ -149,7 +149,7 @@ def asked(partition, nodes, cores, ranks):
 
 
 def kind_of(scheduler):
-    """What gives the allocations of one of ReFrame's schedulers; None where none does."""
+    """The kind of allocation of one of ReFrame's schedulers; None if it gives none."""
     return next((kind for kind, names in SCHEDULERS.items() if scheduler in names), None)
 
 
@@ -169,7 +169,7 @@ def _queue(partition):
 
 
 def nodes_up(partition):
-    """How many nodes a job of a site's partition could have now; inf where nothing tells."""
+    """How many nodes a job of a site's partition could have now; inf if this is unknown."""
     if kind_of(partition["scheduler"]) != "slurm":
         return math.inf
     said = _words("sinfo", "-h", *_queue(partition), "-t", "idle,alloc,mix,comp", "-o", "%D")
@@ -177,8 +177,8 @@ def nodes_up(partition):
 
 
 def longest_s(partition):
-    """Seconds that a job of a site's partition may take at most; a study that takes longer goes on
-    in the next one."""
+    """Seconds that a job of a site's partition may take at most; a longer study continues in the
+    next job."""
     if kind_of(partition["scheduler"]) != "slurm":
         return math.inf
     said = _words("sinfo", "-h", *_queue(partition), "-o", "%l")
@@ -186,7 +186,7 @@ def longest_s(partition):
 
 
 def served(partitions):
-    """Of a site's partitions those that the nodes of the job around this process serve."""
+    """The partitions of a site that the nodes of the job around this process serve."""
     names = [name for name in os.environ.get("COTEJO_PARTITIONS", "").split(",") if name]
     return [one for one in partitions if not names or one["name"] in names]
 

@@ -41,7 +41,7 @@ LINE = re.compile(r"(\S{1,80}) ([0-9]{1,9}) ([0-9]{1,19})(?: ([0-9]{1,10})(?: (.
 #: The name of a study: "PID-START-PROCESSES".
 STUDY = re.compile(r"([0-9]{1,9})-([0-9]{1,19})(?:-([0-9]{1,19}))?(?![^ ])")
 
-#: Who has the lock and has not written its line yet.
+#: Holder of the lock that has not written its line yet.
 BEGINS = "a launch that begins"
 
 #: The open file of the lock, once this process has it.
@@ -162,7 +162,7 @@ def _founder(line):
 
 
 def who(line):
-    """Who has the lock, in words."""
+    """The holder of the lock, in words."""
     _, pid, start = _founder(line)
     if not pid:
         return line if line == BEGINS else f"another process has this machine's cores ({line!a})"
@@ -177,21 +177,22 @@ def who(line):
 
 
 def among(line):
-    """Among which processes the study of a line has its numbers (removal.processes), by its name;
-    0 where that does not tell."""
+    """The namespace of process numbers (removal.processes) of the study of a line, from the
+    study's name; 0 if the name lacks it."""
     found = STUDY.match(line)
     return int(found[3] or 0) if found else 0
 
 
 def is_there(pid, start, where):
-    """Whether a process lives. One of another container is taken to: nobody here can tell."""
+    """Whether a process lives. A process of another container cannot be checked and counts as
+    alive."""
     return where not in (0, removal.processes()) or started_at(pid) == start
 
 
 def end_left(line):
-    """Ends what a study whose first process is gone left running.
+    """Ends the processes of a study whose first process is gone.
 
-    Only what has the study's name in its environment, which it has from that process alone.
+    Ends only processes with the study's name in their environment, inherited from that process.
     """
     name, pid, start = _founder(line)
     if not pid or is_there(pid, start, among(line)) or not name.startswith(f"{pid}-{start}"):
@@ -226,7 +227,7 @@ def sweep_folders():
             old = time.time() - found.st_mtime > NAMED_WITHIN_S
             if not (folder / removal.MARK).exists():
                 if old and TEMPORARY.fullmatch(folder.name):
-                    folder.rmdir()  # what is in it, if anything is, is not of ours
+                    folder.rmdir()  # only if it is empty: files in it are not cotejo's
                 continue
             line = ["", *(folder / removal.MARK).read_text().splitlines()][-1]
             _, pid, start = _founder(line)
@@ -238,8 +239,8 @@ def sweep_folders():
 
 @contextlib.contextmanager
 def own_folder():
-    """A temporary folder of this process, for it and all that it starts; of one that was killed
-    the next study removes it."""
+    """A temporary folder for this process and all that it starts. If the process is killed, the
+    next study removes the folder."""
     before = tempfile.gettempdir()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="cotejo-"))
     removal.claim(folder)
@@ -291,8 +292,8 @@ def hold(words, wait_s=WAIT_S):
 
 def hold_stack(folder, words, wait_s=WAIT_S):
     """Locks a stack for this process and its children, also against other machines that share its
-    file system; Busy when another command changes it. Folders that are not ours, or not writable,
-    are for the command itself to refuse."""
+    file system; Busy when another command changes it. The command itself refuses folders that are
+    not cotejo's, or not writable."""
     try:
         if not removal.claim(folder):
             return
@@ -319,7 +320,7 @@ def hold_stack(folder, words, wait_s=WAIT_S):
 
 @functools.cache
 def refused(words):
-    """Why this process cannot have the cores, or ''; asked once."""
+    """Why this process cannot have the cores, or ''; checked only once."""
     try:
         hold(words)
     except Busy as err:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files that are whole or not there."""
+"""Files that are either complete or missing."""
 
 import json
 

@@ -25,14 +25,14 @@ def of_others(name, family, known):
             and any(steers(one) for one in known.values()))
 
 
-#: What a launch keeps of the environment around it: where programs are, who the user is, and how
-#: other hosts are reached. All else that it has, modules, the site and cotejo set.
+#: Variables that a launch keeps of the environment around it: where programs are, who the user is,
+#: and how other hosts are reached. Modules, the site and cotejo set all other variables.
 KEPT = ("PATH", "PWD", "USER", "LOGNAME", "SHELL", "TERM", "TMPDIR", "HOSTNAME", "SSH_AUTH_SOCK",
         "KRB5CCNAME", "XDG_RUNTIME_DIR", "COTEJO_*")
-#: What module systems need, and what modules that are loaded already have set.
+#: Variables that module systems need, and variables of modules that are loaded already.
 MODULES = ("MODULE*", "LMOD*", "__LMOD*", "__MODULES*", "_LMFILES_*", "LOADEDMODULES",
            "_ModuleTable*", "CRAY*", "PE_*", "LD_LIBRARY_PATH")
-#: What schedulers tell the programs of a job.
+#: Variables by which schedulers describe a job to its programs.
 SCHEDULERS = ("SLURM*", "PBS_*", "PALS_*", "PMI_*", "LSB_*", "LSF_*", "FLUX_*", "OAR_*",
               "COBALT_*", "JOB_ID", "PE_HOSTFILE", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
               "GPU_DEVICE_ORDINAL", "ZE_AFFINITY_MASK")
@@ -40,10 +40,10 @@ FUNCTIONS = ("module", "_module*", "ml", "*Lmod*", "switchml")
 
 
 def clearing(families, *, modules=False, scheduler=False):
-    """The commands of bash that leave of the environment what is KEPT. `modules`, `scheduler`: the
-    site has modules, or its launcher is a scheduler's, which needs what that told it.
+    """The commands of bash that remove all variables but those in KEPT. `modules`, `scheduler`:
+    the site has modules, or its launcher is a scheduler's and needs the scheduler's variables.
 
-    HOME is the folder of the launch, since libraries read parameter files in it, and numbers are
+    HOME is the folder of the launch, since libraries read parameter files in it. Numbers are
     printed as in C.
     """
     kept = [*KEPT, *(MODULES if modules else ()), *(SCHEDULERS if scheduler else ())]
@@ -62,6 +62,6 @@ def isolated(environ):
 
 
 def before_others(*libraries):
-    """A value of LD_PRELOAD, for a shell: these, and what is preloaded already by then. What the
-    user's shell brought is cleared before, so this is the site's, its modules' or a test's."""
+    """A value of LD_PRELOAD, for a shell: these libraries, then the libraries that are preloaded
+    already by the site, its modules or a test. The value of the user's shell is cleared before."""
     return ":".join(map(str, libraries)) + "${LD_PRELOAD:+:$LD_PRELOAD}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a machine tells of itself beside its topology: kernel, scheduler, MPIs."""
+"""Finds properties of a machine beside its topology: kernel, scheduler, MPIs."""
 
 import collections
 import os
@@ -39,7 +39,7 @@ def cpu_list(text):
 
 
 def _words(*command):
-    """What a command prints, or '' where it is not there, fails or takes long."""
+    """The output of a command, or '' if the command is missing, fails or takes too long."""
     try:
         done = subprocess.run(command, text=True, capture_output=True, timeout=60,
                               stdin=subprocess.DEVNULL)
@@ -75,7 +75,7 @@ def is_virtual_host():
         return False
 
 
-#: Of sinfo: what a node is.
+#: Format of sinfo for the kind of a node.
 SHAPE = "%X sockets x %Y cores x %Z threads"
 
 
@@ -88,15 +88,15 @@ def _slurm_nodes(queues):
 
 
 def _pbs_nodes(queues):
-    """The same of all nodes of PBS or Torque."""
+    """(kind, number) of all nodes of PBS or Torque; kinds that this host is of."""
     cores = re.findall(r"^\s+(?:resources_available\.ncpus|np) = (\d+)",
                        _words("pbsnodes", "-a"), re.M)
     return [(f"{count} cores", 1) for count in cores], [f"{os.cpu_count()} cores"]
 
 
 def nodes(scheduler, queues):
-    """How many nodes there are of each kind, that of this host first, else the commonest: kind,
-    in words -> number; {} where nothing tells."""
+    """The number of nodes of each kind: kind, in words -> number; {} if it is unknown. The kind of
+    this host comes first, then the most frequent kind."""
     of = {"slurm": _slurm_nodes, "pbs": _pbs_nodes}.get(scheduler)
     counted, here = of(queues) if of else ([], [])
     found = collections.Counter()
@@ -129,13 +129,13 @@ def _of_spack():
 
 
 def places():
-    """Where MPI libraries may be on this machine: the keys `modules` or `home` of each."""
+    """Possible places of MPI libraries on this machine: the keys `modules` or `home` of each."""
     return [*_modules(), *_of_spack(), *_on_path()]
 
 
 def externals():
-    """Of Spack's configuration on this machine: MPIs, and what they stand on, that are declared
-    as externals. Package -> its entry, never built: what does not fit must be an error."""
+    """MPIs, and the libraries below them, that Spack's configuration on this machine declares as
+    externals: package -> entry. Spack never builds them: an unsuitable entry must be an error."""
     wanted = {*(re.match(r"[a-z0-9-]+", f.spack).group() for f in families.load().values()),
               "slurm", "openpbs", "ucx", "libfabric", "pmix"}
     try:

@@ -35,7 +35,7 @@ def command(code):
 
 
 def output_of(code):
-    """What R code prints. RuntimeError has the last two lines of its errors."""
+    """The output of R code. RuntimeError has the last two lines of its errors."""
     words, variables = command(code)
     done = subprocess.run(words, env=variables, text=True, capture_output=True)
     if done.returncode:

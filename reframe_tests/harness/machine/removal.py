@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What may be removed: only a folder that we made and marked, below the folder where it must be.
+"""Removes only folders that cotejo made and marked, below the folder where they must be.
 
-The mark is a file that is written into a folder when it is made. A folder without it, one behind
-a link, one elsewhere, and one in which something is mounted is left as it is, and said. Uses the
-standard library alone, since it serves before anything is installed:
+The mark is a file that is written into a folder when it is made. A folder is left as it is, with a
+message, if it has no mark, is behind a link or elsewhere, or has something mounted in it. Uses the
+standard library alone, since it is used before anything is installed:
 
 python3 -m reframe_tests.harness remove [--claim] BELOW FOLDER... removes (or makes and marks).
 """
@@ -49,7 +49,7 @@ def claim(folder):
         return True
     if folder.is_symlink() or any(folder.iterdir()):
         return False
-    with contextlib.suppress(FileExistsError):  # another process of ours was faster
+    with contextlib.suppress(FileExistsError):  # another process of cotejo was faster
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
         with open(os.open(folder / MARK, flags, 0o644), "w") as file:
             file.write(WORDS)
@@ -66,8 +66,8 @@ def sync_folder(folder):
 
 
 def write_whole(path, data, mode=0o644):
-    """Writes text or bytes beside, syncs and renames: a file that exists is whole. The name
-    beside is one that nobody can know before, and never a link."""
+    """Writes text or bytes to a temporary file, syncs and renames it: a file that exists is
+    complete. The temporary name cannot be predicted, and is never a link."""
     handle, name = tempfile.mkstemp(UNFINISHED, f"{path.name[:100]}.", path.parent)
     temporary = pathlib.Path(name)
     try:
@@ -86,16 +86,16 @@ def write_whole(path, data, mode=0o644):
 
 
 def stamp(folder, text):
-    """Notes in a folder's mark what is whole in it."""
+    """Notes in a folder's mark which content is complete."""
     write_whole(pathlib.Path(folder) / MARK, f"{WORDS}{text}\n")
 
 
-#: Begins the line of a mark that tells where a folder was made.
+#: Beginning of the line of a mark that records where a folder was made.
 PLACE = "place "
 
 
 def stamp_placed(folder, text):
-    """As `stamp`, of a folder that is of use only where it was made: what is in it names it."""
+    """Like `stamp`, for a folder whose files contain its path, so that it must not be moved."""
     stamp(folder, f"{text}\n{PLACE}{os.path.abspath(folder)}")
 
 
@@ -140,8 +140,8 @@ def why_not(below, folder):
 
 
 def processes():
-    """What tells the processes that this one sees from those of another container: their numbers
-    mean nothing to each other, though both may see one folder. 0 where the kernel does not say."""
+    """Identifies the namespace of process numbers. A number means nothing in another container,
+    though both containers may see the same folder. 0 if the kernel does not report it."""
     try:
         return os.stat("/proc/self/ns/pid").st_ino
     except OSError:
@@ -149,7 +149,7 @@ def processes():
 
 
 def sweep(place):
-    """Removes what processes that were killed left of such places (`place_beside`) in a folder."""
+    """Removes the places (`place_beside`) that killed processes left in a folder."""
     for left in place.glob(f"{WAITING}*"):
         owner, among = left.name.removeprefix(WAITING).split(".")[:2]
         if among != str(processes()) or os.path.exists(f"/proc/{owner}"):
@@ -163,8 +163,8 @@ def sweep(place):
 
 
 def place_beside(folder):
-    """A marked place in the folder of `folder`, on the same file system, to make something in or
-    to remove it from. What earlier processes left of such places when they were killed goes."""
+    """A marked place in the parent folder of `folder`, on the same file system, to make or to
+    remove something in it. Removes such places of earlier processes that were killed."""
     place = pathlib.Path(os.path.abspath(folder)).parent
     sweep(place)
     made = pathlib.Path(tempfile.mkdtemp(prefix=f"{WAITING}{os.getpid()}.{processes()}.",
@@ -185,9 +185,9 @@ def empty(place):
 
 
 def remove(below, folder):
-    """Removes a folder of ours; False where there is none, NotOursError where it is not ours.
+    """Removes a folder of cotejo; False if there is none, NotOursError if it is not cotejo's.
 
-    A kill meanwhile leaves nothing that looks whole, and what it leaves goes next time.
+    A kill meanwhile leaves no folder that looks complete; the next call removes the remainder.
     """
     folder = pathlib.Path(os.path.abspath(folder))
     if not folder.parent.is_dir():
@@ -204,7 +204,7 @@ def remove(below, folder):
 
 
 def renewed(below, folder):
-    """An empty, marked folder, in place of ours that was there; NotOursError for a foreign one."""
+    """Makes an empty, marked folder in place of one of cotejo; NotOursError for a foreign one."""
     if os.path.isdir(folder):
         claim(folder)  # one that is empty was made and not yet marked when we were killed
     remove(below, folder)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What hwloc tells of this machine: cores by package and NUMA node, network cards."""
+"""Reads the topology from hwloc: cores by package and NUMA node, network cards."""
 
 import ctypes
 import functools
@@ -19,7 +19,7 @@ KINDS = {"2": "Ethernet", "3": "InfiniBand"}
 
 
 class TopologyError(ValueError):
-    """Why hwloc tells nothing here, in one line."""
+    """Why hwloc reports nothing here, in one line."""
 
 
 def names_of(card):
@@ -58,8 +58,8 @@ class Core:
     kind: int = 0
 
     def shared(self, other):
-        """What two cores share, the widest first: package, NUMA node, last-level cache. The more,
-        the nearer they are."""
+        """Whether two cores share a package, a NUMA node and a last-level cache. The more they
+        share, the nearer they are."""
         return tuple(getattr(self, level) == getattr(other, level)
                      for level in ("package", "numa", "cache"))
 
@@ -156,8 +156,8 @@ def _cores(root, allowed):
 
 
 def _cards(root):
-    """Network cards, InfiniBand first; each is on the NUMA node of what it hangs on, which may be
-    a part of the node, such as a cache, or a package of several, whose first one it then is."""
+    """Network cards, InfiniBand first. Each card is on the NUMA node of the object to which it is
+    attached: a part of a node, such as a cache, or a package, whose first node is then taken."""
     above = {child: parent for parent in root.iter("object") for child in parent}
     nodes, packages = _numbered(root, "NUMANode"), _numbered(root, "Package")
 

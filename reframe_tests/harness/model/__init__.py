@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is declared in YAML: MPI families, transports, placements, sites; typed, and checked
-against a JSON Schema each (`schemas/`, which editors read too)."""
+"""Declarations in YAML: MPI families, transports, placements, sites. They are typed, and each is
+checked against a JSON Schema (`schemas/`, which editors read too)."""
 
 import os
 import pathlib

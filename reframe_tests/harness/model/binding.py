@@ -45,7 +45,7 @@ OPTIONS = {"slurm": _slurm, "pals": _pals, "flux": _flux,
 
 
 def counts(kind, ranks, hosts, interface=""):
-    """Options that start so many ranks on so many hosts, for launchers that ReFrame tells none."""
+    """Options that start so many ranks on so many hosts, if ReFrame passes no such options."""
     if kind == "slurm":
         # In a larger allocation, srun would start one rank on each of its cores.
         return [f"--nodes={hosts}", f"--ntasks={ranks}",
