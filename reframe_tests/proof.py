@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Proof of the statistics on real launches: one configuration under several names.
 
-Under some names a slowdown is planted (src/preload/delay.c). Which, is drawn anew for each session
-and test, so that the analysis cannot know it: only the account of the proof reads it, from the
-environment of the launches.
+Some names have an injected slowdown (src/preload/delay.c). These names are drawn anew for each
+session and test, so that the analysis cannot know them. Only the account of the proof reads them,
+from the environment of the launches.
 """
 
 import random
@@ -16,10 +16,10 @@ from .base import Experiment, Quick
 from .harness.foreign import adapter
 from .harness.launch import sessions
 
-#: What is planted where it is no other: nothing. The clock reads are those of all names.
+#: No injected slowdown. The clock is read as often as under all other names.
 NONE = "0"
 
-#: What is planted under the names of a test, one text each (COTEJO_SLOW).
+#: The injected slowdowns under the names of a test, one text each (COTEJO_SLOW).
 PLANTS = {
     "proof_equal": [NONE] * 4,
     "proof_planted": [NONE, NONE, "0.1", "fixed:2e-6", "tail:0.1:5e-5", "launch:0.5:0.3",
@@ -34,14 +34,14 @@ def names(test):
 
 
 def drawn(session, test):
-    """What is planted under each name of a test in a session: name -> plant."""
+    """The injected slowdown under each name of a test in a session: name -> slowdown."""
     plants = PLANTS[test]
     shuffled = random.Random(f"{session} {test}").sample(plants, len(plants))
     return dict(zip(names(test), shuffled, strict=True))
 
 
 class Planted(Quick, Experiment):
-    """Calls of rank 0 delayed by what is planted under the name."""
+    """Calls of rank 0, delayed by the injected slowdown of the name."""
 
     varied = ["alias"]
 
@@ -54,14 +54,14 @@ class Planted(Quick, Experiment):
         self.env_vars["COTEJO_SLOW"] = planted
         self.env_vars["COTEJO_SLOW_SEED"] = str(zlib.crc32(
             f"{sessions.session_name()} {self.cell} {self.launch}".encode()))
-        # Under all names: the library's own cost is no difference.
+        # Preloaded under all names, so that the cost of the library itself makes no difference.
         self.executable_opts = [adapter.preloading(self.family, "slow"), self.executable,
                                 *self.executable_opts]
         self.executable = "env"
 
 
 class PlantedCollective(Planted):
-    """Of collectives, whose time is what a launch needs to hold many families of comparisons."""
+    """Collective operations: a launch of them has time for many families of comparisons."""
 
     experiment = "collective"
     transport = parameter(["shm"], type=str)
@@ -76,7 +76,7 @@ class PlantedCollective(Planted):
 
 @rfm.simple_test
 class proof_equal(PlantedCollective):
-    """Nothing is planted, under any name: what is called different is a false alarm."""
+    """No name has an injected slowdown: each difference that is found is a false alarm."""
 
     alias = parameter(names("proof_equal"), type=str)
     operation = "blocking,nonblocking"
@@ -86,7 +86,7 @@ class proof_equal(PlantedCollective):
 
 @rfm.simple_test
 class proof_planted(PlantedCollective):
-    """Plants of every kind, in operations of which rank 0 is among the last to be done."""
+    """Injected slowdowns of every kind, in operations that rank 0 is among the last to finish."""
 
     alias = parameter(names("proof_planted"), type=str)
     operation = ("allreduce,alltoall,alltoallv,allgather,allgatherv,reduce_scatter,"

@@ -17,7 +17,7 @@ class Tuning(HostsLatency, Experiment):
     experiment = "collective"
     messages_counted = True
     options = {"operation": OPERATIONS, "sizes": "8,512,8Ki,128Ki", **TOGETHER, "budget": 0.03}
-    # Enough to tell which algorithms are worth more sizes.
+    # Enough sizes to find the algorithms that are worth more sizes.
     coarse = {**options, "sizes": "8,128Ki"}
     shown = (("bcast", 8), ("alltoall", 8))
     limit_s = 180

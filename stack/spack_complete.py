@@ -2,10 +2,10 @@
 """Completes what Spack installed into the shape of a stack: STACK/mpi/NAME/{bin,lib,...}.
 
 Spack leaves externals out of its views, and Intel MPI lies two folders below its
-prefix; either way STACK/mpi/NAME has the benchmarks but no `mpirun`. What is
-missing is added from where the MPI really is, which Spack recorded with the
-benchmarks. Spack replaces a view when its content changes, and this is then run
-again: it starts no Spack, uses the standard library alone, does nothing where
+prefix; either way STACK/mpi/NAME has the benchmarks but no `mpirun`. This script
+adds the missing files from the real place of the MPI, which Spack recorded with
+the benchmarks. Spack replaces a view when its content changes; the script is then
+run again. It starts no Spack, uses the standard library alone, does nothing if
 nothing is missing, and may run at every start of ReFrame.
 """
 
@@ -27,7 +27,7 @@ NEEDED = {"cotejo-bench": ["mpicc", "mpirun", "cotejo", "cotejo-guard"],
           "cotejo-simulator": ["mpicc", "mpirun", "cotejo"]}
 #: Programs of a Python environment in which an MPI library may lie.
 OF_PYTHON = re.compile("python|pip|[aA]ctivate")
-# What belongs to an MPI in a `bin` that it shares with a whole system; from the MPI families.
+# Programs of an MPI in a `bin` that it shares with the system; from the MPI families.
 SHARED = json.loads((pathlib.Path(__file__).parent / "shared_prefix.json").read_text())
 OF_AN_MPI = re.compile("|".join(["mpi", *map(re.escape, SHARED["programs"])]))
 SYSTEM = [pathlib.Path("/usr"), pathlib.Path("/usr/local"), pathlib.Path("/")]
@@ -119,7 +119,7 @@ def complete(folder):
 
 
 def other_site(tools):
-    """Why the environment is of another site than COTEJO_SITE, as far as both name theirs."""
+    """Why the environment is of another site than COTEJO_SITE, or ''; both must name a site."""
     try:
         nodes = json.loads((tools / ".spack/cotejo/spec.json").read_text())["spec"]["nodes"]
         sites = pathlib.Path(os.environ.get("COTEJO_SITES", REPO / "site_configs"))

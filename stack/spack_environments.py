@@ -20,7 +20,7 @@ from stack import spack_specs
 
 REPO = families.REPO
 FOLDER = REPO / "spack_repo/environments"
-#: Of the Intel MPI Benchmarks only IMB-MPI1 is launched; the other programs take most of the time.
+#: Only IMB-MPI1 of the Intel MPI Benchmarks is launched; other programs take most of the time.
 PROGRAMS = ["cotejo-bench", "intel-mpi-benchmarks ~ext~io~mt~nbc~p2p~rma"]
 #: Specs of families that few studies need: they have a view, and a user adds them (`spack add`).
 OPTIONAL = {"cotejo-simulator", "cotejo-layers library=pvm"}
@@ -32,7 +32,7 @@ OWN = {"cotejo-bench": "src", "cotejo-layers": "src", "cotejo-simulator": "src",
        "r-cotejo": "analysis"}
 #: Micro-architectures that have a lock: any processor of the last ten years, and Arm's 64 bits.
 TARGETS = ["x86_64_v3", "aarch64"]
-#: What a lock takes from the machine: Debian 12's compiler, and with it the C library.
+#: The external of a lock that comes from the machine: Debian 12's compiler, with the C library.
 COMPILER = {"spec": "gcc@12.2.0 languages:='c,c++,fortran' os=debian12 target={target}",
             "prefix": "/usr",
             "extra_attributes": {"compilers": {"c": "/usr/bin/gcc", "cxx": "/usr/bin/g++",
@@ -49,7 +49,7 @@ NOTE = """\
 """
 
 
-#: What switches on an MPI that is not built by default.
+#: Condition that switches on an MPI that is not built by default.
 ADDED = "'{}' in env.get('COTEJO_SPACK_ADD', '').split(',')"
 #: The site's folder, by the variables that ReFrame reads as well.
 SITE = [{"path": "${COTEJO_SITES}/${COTEJO_SITE}/spack",
@@ -101,7 +101,7 @@ def checkout(found):
         # Built from this checkout, so that an edit is picked up by `spack install`.
         "develop": {name: {"spec": f"{name}@=main", "path": path} for name, path in OWN.items()},
         "repos": {"cotejo": "spack_repo/cotejo"},
-        # What is taken from the machine comes first, and may replace what is pinned. Not
+        # Packages of the machine come first, and may replace pinned packages. Not
         # `optional`: a mistyped site must be an error, not a silent build of everything.
         "include": [*SITE, {"path": "spack_repo/pinned"}],
         # `spack containerize > Dockerfile`, and then `docker build .` in the checkout.

@@ -8,7 +8,7 @@ import spack.platforms
 from spack.vendor.archspec import cpu
 
 folder, target = sys.argv[-2:]
-# Spack chooses among the targets of this machine's family; for another it is told to be of that.
+# Spack chooses among the targets of this machine's family. For another family, set the target.
 if cpu.TARGETS[target].family != cpu.host().family:
     spack.platforms.host().default = target
 environment = spack.environment.Environment(folder)

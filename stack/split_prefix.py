@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Gives each MPI of Debian or Ubuntu a prefix of its own, as an external needs one.
 
-Both have Open MPI's and MPICH's programs in /usr/bin, told apart by their endings
-alone: `mpicc` there is whichever the system prefers, so that with the prefix /usr
-two MPIs would be one. Prints the entries of the site's packages.yaml.
+Both have Open MPI's and MPICH's programs in /usr/bin, and only the endings of their
+names differ. `mpicc` there belongs to the MPI that the system prefers, so that with
+the prefix /usr two MPIs would be one. Prints the entries of the site's packages.yaml.
 """
 
 import argparse
@@ -36,7 +36,7 @@ def version_of(name):
 def split(name, programs, prefix):
     """Writes PREFIX/bin/X, which starts X.NAME; returns the names that are lacking.
 
-    What tells of the build has no ending, since only one MPI has it.
+    The program that reports the build has no ending, since only one MPI has it.
     """
     (prefix / "bin").mkdir(parents=True, exist_ok=True)
     for program in [*programs.glob(f"mpi*.{name}"), programs / VERSION[name][0][0]]:

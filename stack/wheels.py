@@ -2,10 +2,10 @@
 """Installs the embedded default stack: system packages, tools and MPIs from locked wheels.
 
 Uses the standard library alone, since it runs before anything is installed.
-Each part is stamped with the hash of its lock once it is whole: a part of ours
-without its stamp is made anew, so an interrupted run is simply started again.
-Finished downloads are kept beside the stack until then. STACK/packages.json
-says which versions of the system's packages were there.
+Each part is stamped with the hash of its lock once it is complete. A part of
+cotejo without its stamp is made anew, so an interrupted run is simply started
+again. Finished downloads are kept beside the stack until then.
+STACK/packages.json records the versions of the system's packages.
 """
 
 import argparse
@@ -24,7 +24,7 @@ sys.path.insert(0, str(REPO))
 from reframe_tests.harness.machine import removal  # noqa: E402
 from stack.variables import path_problem  # noqa: E402
 
-#: What Debian's tools ask before they start a service.
+#: The script that Debian's tools run before they start a service.
 POLICY = pathlib.Path("/usr/sbin/policy-rc.d")
 HELD = """\
 #!/bin/sh
@@ -58,7 +58,7 @@ def listed_packages(listed):
 
 def known_packages():
     """State, name and version of each Debian package that dpkg knows; None without dpkg. A state
-    has two letters or three: those asked for, found, and R where it must be reinstalled."""
+    has two or three letters: the requested state, the found state, and R to reinstall it."""
     if not shutil.which("dpkg-query"):
         return None
     known = subprocess.run(
@@ -99,8 +99,8 @@ def record_packages(stack):
 
 
 def release_services():
-    """Removes what one of ours left that was killed; nobody else's, and not that of one that
-    still installs."""
+    """Removes the policy script of a `make stack` that was killed. Leaves a script of other
+    software, and of a `make stack` that still installs."""
     if POLICY.exists() and "`make stack` of cotejo" in POLICY.read_text(errors="replace") \
             and subprocess.run(["sh", str(POLICY)]).returncode == 0:
         POLICY.unlink(missing_ok=True)
@@ -142,7 +142,7 @@ def system_packages(listed="debian", *, needed=True):
     environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
     wait = ["-q", "-o", "DPkg::Lock::Timeout=300"]
     with services_held():
-        # Some may be of others, and fail again: apt tells whether ours need them.
+        # Some may belong to other software, and fail again: apt reports if cotejo needs them.
         quietly = dict(env=environment, stdin=subprocess.DEVNULL, capture_output=True)
         subprocess.run(["dpkg", "--force-confold", "--configure", "--pending"], **quietly)
         # Half unpacked ones are not configured by dpkg, and apt takes them for installed.
@@ -166,7 +166,7 @@ def lock_hash(*names):
 
 
 def new_environment(stack, prefix, *options):
-    """A virtual environment made with the system's Python, in place of ours that was there."""
+    """Makes a virtual environment with the system's Python, in place of an old one of cotejo."""
     python = "/usr/bin/python3" if pathlib.Path("/usr/bin/python3").exists() else sys.executable
     removal.renewed(stack, prefix)
     run([python, "-m", "venv", *options, str(prefix)])
@@ -211,7 +211,7 @@ def install_docs(stack):
 
 
 def install_validators(stack):
-    """What validates the metadata of an artifact, in STACK/validators."""
+    """The validators of the metadata of an artifact, in STACK/validators."""
     install_tools(stack)
     install_packages(stack, "validators", "artifact/validators", "validators of metadata")
 
@@ -222,7 +222,7 @@ def install_mpi(stack, name):
 
 
 def install_locked(stack, name, path, stamp):
-    """What a lock holds in STACK/mpi/NAME, unless it is there with this stamp."""
+    """Installs the packages of a lock in STACK/mpi/NAME, unless they are there with this stamp."""
     prefix, wheels = stack / "mpi" / name, stack / "wheels" / name
     if removal.stamped(prefix, stamp):
         removal.remove(stack, wheels)  # of one that was killed when only that was left to do
@@ -270,7 +270,7 @@ def main():
     stack = args.stack.resolve()
     if reason := path_problem(str(stack)):
         return f"stack: {reason}; give another place"
-    # Told to end: what is held is released first.
+    # On a signal to end, `sys.exit` first releases everything that is held.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     signal.signal(signal.SIGHUP, lambda number, _: sys.exit(128 + number))
     try:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A whole Slurm on this machine, as the tests start it: four hosts which share its cores.
+"""A complete Slurm on this machine, as the tests start it: four hosts that share its cores.
 
 `python3 -m tests.slurm_machine COMMAND...` runs a command with it.
 """
 
 SHARED = {
-    # No accounting here: its state is asked of squeue. Real clusters have "slurm".
+    # No accounting here: squeue reports the state of a job. Real clusters have "slurm".
     "scheduler": "squeue",
     "access": ["--partition=all", "--exclusive", "--licenses=cores:1", "--no-requeue"],
     "max_jobs": 1,

@@ -19,7 +19,7 @@ def partition(cluster, hosts):
 
 
 def pair(cluster, second):
-    """The first host of a cluster and a further one, for what hosts that differ have of each."""
+    """The first host of a cluster and host number `second`, for clusters whose hosts differ."""
     found = partition(cluster, 2)
     return {
         **found,

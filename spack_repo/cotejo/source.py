@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the recipes of this repository have their sources from: the repository itself."""
+"""The source of the recipes of this repository: the repository itself."""
 
 from pathlib import Path
 

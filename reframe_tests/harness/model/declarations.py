@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads what is declared, held against a JSON Schema: an error names the file and the key."""
+"""Reads declarations and checks them by a JSON Schema: an error names the file and the key."""
 
 import functools
 import itertools
@@ -20,7 +20,7 @@ RESULTS = pathlib.Path(__file__).parents[3] / "analysis/inst/results.schema.json
 
 
 class DeclarationError(ValueError):
-    """What is wrong in one declaration, in one line; `problems` has a line each."""
+    """The errors in one declaration, in one line; `problems` has one line for each error."""
 
     def __init__(self, path, problems):
         more = ["and others"] if len(problems) > MOST_SHOWN else []
@@ -33,8 +33,8 @@ _SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class _Loader(_SafeLoader):
-    """YAML as people write it: 1e6 is a number, too, and no word but true and false a truth. What
-    anchors make of it is bounded."""
+    """YAML as people write it: 1e6 is a number, too, and only true and false are truth values. The
+    size of a text with its anchors written out is limited."""
 
     def get_single_node(self):
         node = super().get_single_node()
@@ -153,7 +153,7 @@ def _where(path, data):
 
 
 def _lines(error, data):
-    """What one error of a schema is, in words: a line for each key."""
+    """One error of a schema, in words: a line for each key."""
     where, value = _where(error.absolute_path, data), error.instance
     if error.validator == "required":
         return [f"{where}lacks `{key}`" for key in error.validator_value if key not in value]
@@ -176,14 +176,14 @@ def _lines(error, data):
 
 
 def merged(below, above):
-    """What `above` says over what `below` does: key by key, lists as a whole."""
+    """Merges declarations: `above` replaces `below` key by key; lists are replaced completely."""
     if not (isinstance(below, dict) and isinstance(above, dict)):
         return above
     return {**below, **{key: merged(below.get(key), value) for key, value in above.items()}}
 
 
 def problems(data, schema):
-    """What is wrong in data by a schema, a line each."""
+    """The errors in data by a schema, one line each."""
     found = itertools.islice(_validator(schema).iter_errors(data), MOST_PROBLEMS)
     lines = (line if len(line) < MOST_CHARACTERS else f"{line[:MOST_CHARACTERS]} ..."
              for error in sorted(found, key=lambda e: list(map(str, e.path)))
@@ -208,7 +208,7 @@ def _validator_of(part):
 
 
 def wrong_in_results(data, part="launch"):
-    """What is wrong first in a part of results (`launch`, `session`, `audit`), or ''."""
+    """The first error in a part of results (`launch`, `session`, `audit`), or ''."""
     error = next(_validator_of(part).iter_errors(data), None)
     if not error:
         return ""
@@ -226,7 +226,7 @@ def sample_patterns(columns):
 
 
 def parse(path):
-    """What a YAML file holds; DeclarationError where it is not YAML."""
+    """The content of a YAML file; DeclarationError if it is not YAML."""
     try:
         text = read_plain(path, MOST_WRITTEN).decode()
         _count_levels(text)
@@ -240,7 +240,7 @@ def parse(path):
 
 
 def read(path, schema):
-    """What a declaration says; DeclarationError names the file and each key that is wrong."""
+    """The content of a declaration; DeclarationError names the file and each key that is wrong."""
     data = parse(path)
     if wrong := problems(data, schema):
         raise DeclarationError(path, wrong)

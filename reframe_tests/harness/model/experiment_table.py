@@ -45,7 +45,7 @@ def load(text=None):
 
 
 def summary(row):
-    """What an experiment measures, in the words of its source; '' if there is none."""
+    """The summary of an experiment in its source; '' if there is none."""
     declared = re.compile(rf"^const struct experiment {row.symbol} = "
                           r'\{.*?\.summary =((?:\s*"[^"]*")+)', re.MULTILINE | re.DOTALL)
     for path in sorted(FOLDER.rglob("*.c")):

@@ -2,8 +2,9 @@
 """Variables of libraries as factors of a study: `SET='UCX_RNDV_THRESH=8k|64k'`.
 
 Variables are separated by blanks, the values of one by `|`, since values hold commas. Every
-combination is a configuration of its own. The value `default` leaves a variable unset; one value
-alone is held against that. Standard library alone, since make asks before anything is installed.
+combination is a configuration of its own. The value `default` leaves a variable unset; a single
+value is compared with `default`. Uses the standard library alone, since make runs this module
+before anything is installed.
 """
 
 import functools
@@ -35,7 +36,7 @@ class Level:
     names: tuple = ()
 
     def __str__(self):
-        """A word that tells it from the others in the name of a cell, which is that of a file."""
+        """A word that distinguishes the level in the name of a cell, which is also a file name."""
         given = dict(self.values)
         text = ",".join(f"{name}={given.get(name, DEFAULT)}" for name in self.names)
         word = re.sub(r"[^A-Za-z0-9_=,+-]", "_", text)
@@ -73,7 +74,7 @@ def read(text):
 
 
 def problem(text):
-    """What is wrong with a text, or ''."""
+    """The error in a text, or ''."""
     try:
         read(text)
     except ValueError as err:
@@ -96,7 +97,7 @@ def levels():
 
 
 def environment(level):
-    """The variables of a level as a shell reads them, and which of all the ranks are to tell."""
+    """The variables of a level as a shell reads them, and the list that the ranks must report."""
     names = [name for name in level.names if not name.startswith(ALGORITHM)]
     if not names:
         return {}
@@ -105,8 +106,8 @@ def environment(level):
 
 
 def unseen(level, environment):
-    """Why what the ranks saw (`observed.environment`) is not what was set, or ''. What is left
-    unset may be the launcher's own to set; what the user's shell has is not."""
+    """Why the variables that ranks saw (`observed.environment`) differ from the request, or ''.
+    The launcher may set a variable that is left unset; the user's shell must not."""
     wanted = dict(level.values)
     for name in level.names:
         if name.startswith(ALGORITHM):

@@ -36,8 +36,8 @@ def _chosen(found, simulators, layers):
 
 
 def load(*folders, simulators=False, layers=False):
-    """All declared families by name, in the order of their names; simulators and what is no MPI
-    only if asked for."""
+    """All declared families by name, in the order of their names; simulators and layers, which are
+    no MPI, only if requested."""
     return _chosen(_all(folders or FOLDERS), simulators, layers)
 
 
@@ -116,7 +116,7 @@ def srun_interfaces(families, extras):
 
 
 def helper(name):
-    """A program of ours that needs no MPI: the same in every MPI's installation.
+    """A program of cotejo that needs no MPI: the same in every MPI's installation.
 
     FileNotFoundError where none is installed.
     """
@@ -132,8 +132,8 @@ def preloaded(library, prefix):
 
 
 def stack_identity(stack):
-    """Who provides a stack, and the hash of what fixes its versions: Spack's lock, or those of
-    the wheels."""
+    """The provider of a stack, and the hash of the files that fix its versions: Spack's lock, or
+    the locks of the wheels."""
     spack = stack.name == ".spack-env"
     wheels = sorted((REPO / "requirements").glob("*.txt"))
     locks = [stack.parent / "spack.lock"] if spack else wheels

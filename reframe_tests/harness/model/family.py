@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPI families as their YAML declares them, and how each is told where its ranks go.
+"""MPI families as their YAML declares them, and the options by which each places its ranks.
 
-Nothing else knows that. It imports nothing of ReFrame, so the stack's own scripts use it too.
+No other module has these options. This module imports nothing of ReFrame, so that the scripts of
+the stack use it, too.
 """
 
 import pathlib
@@ -73,7 +74,7 @@ class Setting:
 class Variables:
     """Variables that a study may set, and how to see whether the library knows one of them.
 
-    That a library knows a variable, or has read it, says nothing of an effect: see
+    A library may know a variable, or have read it, although the variable has no effect: see
     `harness.launch.effects`.
     """
 
@@ -89,7 +90,7 @@ class Variables:
 class Algorithms:
     """How a family lists and sets the algorithms of collective operations."""
 
-    #: Regular expressions on whole names of variables, with a group `operation`.
+    #: Regular expressions on complete names of variables, with a group `operation`.
     variables: list
     #: Variables that set an algorithm, and close all layers that would stand before it.
     environment: dict
@@ -100,8 +101,9 @@ class Algorithms:
     range: str = ""
     #: Values that leave the choice to the library.
     automatic: list = field(default_factory=list)
-    #: Regular expression on whole names of variables that are parameters of an algorithm; `NAME`
-    #: stands for the variable that sets the algorithm, without its ending `_INTRA_ALGORITHM`.
+    #: Regular expression on complete names of variables that are parameters of an algorithm.
+    #: `NAME` is the name of the variable that sets the algorithm, without its ending
+    #: `_INTRA_ALGORITHM`.
     parameters: str = ""
     #: How a file sets algorithms by message size (`model.tuning_files`).
     tuned: dict = field(default_factory=dict)
@@ -124,14 +126,14 @@ class Family:
     environment: dict = field(default_factory=dict)
     #: The only processors that it is for, as Spack calls them (`x86_64`); empty: any.
     architecture: str = ""
-    #: Where it is installed, as a site says (`Installation`); no other family takes these over.
+    #: The installation, as a site declares it (`Installation`); no other family inherits this.
     home: str = ""
     modules: list = field(default_factory=list)
     version: str = ""
     site: str = ""
     #: Beginnings of the names of variables that steer it: those of the user's shell are cleared.
     steered_by: list = field(default_factory=list)
-    #: Of figures: its colour, and its place among the others.
+    #: Colour on figures, and position among the other families.
     colour: str = ""
     order: int = 99
     compiler: str = "mpicc"
@@ -143,12 +145,12 @@ class Family:
     #: Interface by which Slurm's srun starts ranks (`--mpi`), where a site names no other.
     srun: str = ""
     audit: dict = field(default_factory=dict)
-    #: In a `bin` that it shares with a whole system: how its `programs` begin, and by which
-    #: command, in which words, it tells its `version` there.
+    #: For a `bin` that it shares with the system: the beginnings of its `programs`, and the
+    #: command and the words that report its `version`.
     shared: dict = field(default_factory=dict)
     #: Scheduler -> variants with which Spack builds the library for a cluster.
     cluster: dict = field(default_factory=dict)
-    #: It frees all of its memory at its end: what is left is ours.
+    #: It frees all of its memory at its end: any remaining memory is cotejo's.
     keeps_no_memory: bool = False
     settings: dict = field(default_factory=dict)
     #: Beginnings of names of variables that a study may set -> `Variables`.
@@ -178,12 +180,12 @@ class Family:
 
     @property
     def program(self):
-        """The benchmark of ours that is in this family's `bin`."""
+        """The benchmark of cotejo that is in this family's `bin`."""
         return "cotejo-transport" if self.layer else "cotejo"
 
     @property
     def kind(self):
-        """What ReFrame's tests ask of an environment."""
+        """The feature that ReFrame's tests require of an environment."""
         return "layer" if self.layer else "mpi"
 
     @property
@@ -203,7 +205,7 @@ class Family:
         return (self.prefix(stack) / "bin" / (self.launcher or self.compiler)).exists()
 
     def home_in(self, stack):
-        """Where the MPI itself is."""
+        """The folder of the MPI itself."""
         return self.installation.home_in(stack)
 
     def compiler_in(self, stack):
@@ -315,14 +317,14 @@ def lineage(name, declared, path):
 
 
 def release_of(data, version):
-    """What a release of a family has otherwise, by the version of its installation."""
+    """The keys that differ in a release of a family, by the version of its installation."""
     return next((entry for begin, entry in data.get("releases", {}).items()
                  if version.startswith(begin)), {})
 
 
 def made(name, declared, path, site="", entry=None):
-    """The family of a declaration, with what the files of transports add to it; `site`: that
-    which lists it as an installation, in this `entry`."""
+    """The family of a declaration, with the additions of the files of transports; `site`: the
+    site that lists it as an installation, in this `entry`."""
     names = lineage(name, declared, path)
     data = {}
     for by in reversed(names):  # what the nearer one says is kept

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where an MPI library is installed, and whether a launch loaded the library from there.
+"""Finds the installation of an MPI library, and checks whether a launch loaded the library.
 
 The embedded stack's wheels are installations, Spack's builds are, and so are the modules and
 prefixes that a site lists in its `mpis.yaml`. Benchmarks are built for each installation.
@@ -82,8 +82,8 @@ class Installation:
         return pathlib.Path(stack, *(["sites", self.site] if self.own else ["mpi"]), self.name)
 
     def built(self, stack):
-        """What the benchmarks of a site's own installation were built with: `home`, `compiler`
-        and `version`; {} where they were built for another one, or not at all."""
+        """The record of the build of the benchmarks for a site's own installation: `home`,
+        `compiler` and `version`; {} if there is no build for this installation."""
         try:
             found = json.loads((self.bench_prefix(stack) / STAMP).read_text())
         except (OSError, ValueError):

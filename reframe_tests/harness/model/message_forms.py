@@ -4,7 +4,7 @@
 A matrix maps (source, destination) to the number of messages and their bytes. `FORMS` has named
 forms for each operation. A form yields every matrix that the algorithm can have, since libraries
 draw the same tree in different ways. Two algorithms with equal matrices form one class: their
-messages cannot tell them apart.
+messages cannot distinguish them.
 """
 
 import itertools

@@ -28,10 +28,10 @@ class PlacementError(ValueError):
 
 @dataclass(frozen=True)
 class Place:
-    """Where ranks go: the core (or list of cores) of each rank of a host, and how many hosts.
+    """The places of ranks: the core (or list of cores) of each rank of a host, and how many hosts.
 
-    `each` names the host of each rank, where it is not the launcher that chooses: of simulated
-    hosts, which have no cores to bind to, and of hosts behind two switches.
+    `each` names the host of each rank if the launcher does not choose it: for simulated hosts,
+    which have no cores to bind to, and for hosts behind two switches.
     """
 
     cpus: list

@@ -52,8 +52,8 @@ def _longest(value):
 
 
 def parse_json(data):
-    """What JSON (bytes in UTF-8) holds; ValueError where it is none, an object has a member twice,
-    or a number, a name, a text or the lists are larger than any should be."""
+    """The content of JSON (bytes in UTF-8). ValueError if it is invalid, an object has a member
+    twice, or a number, a name, a text or the lists are larger than any should be."""
     if (lists := data.count(b"[") + data.count(b"{")) > MOST_LISTS:
         raise ValueError(f"{lists} lists and objects")
     found = json.loads(data.decode("utf-8-sig"), object_pairs_hook=_unique,

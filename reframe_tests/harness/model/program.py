@@ -52,7 +52,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Program:
-    """What is run under each MPI, and how its output is read; docs/programs.md has the keys."""
+    """A program to run under each MPI, and how its output is read (keys: docs/programs.md)."""
 
     name: str
     command: str
@@ -73,8 +73,8 @@ class Program:
         return filled(self.build, places)
 
     def rows(self, output, wall_s):
-        """The samples of an output, by column; `wall_s`: what the whole launch took. ValueError
-        says why there are none."""
+        """The samples of an output, by column; `wall_s`: the time of the complete launch.
+        ValueError says why there are none."""
         if self.check and not re.search(self.check, output, re.MULTILINE):
             raise ValueError("the program's output lacks what CHECK looks for")
         rows = []
@@ -109,7 +109,7 @@ def filled(text, places):
 
 
 def problems(data):
-    """What is wrong with a declaration beyond its schema, a line each."""
+    """The errors in a declaration that its schema does not find, one line each."""
     found = []
     for key in ("command", "build"):
         try:
@@ -127,7 +127,7 @@ def problems(data):
             found.append(f"{where}: {text!r} is no regular expression: {err}")
     for figure in data.get("figures", []):
         try:
-            # A unit that is printed tells its direction then.
+            # The direction of a unit that the program prints is found when it is printed.
             if "(?P<unit>" not in figure["metric"]:
                 quantity.direction(figure.get("unit", ""), figure.get("better", ""))
         except ValueError as err:
@@ -147,5 +147,5 @@ def made(name, data, path):
         key: value for key, value in data.items() if key not in ("figures", "mpis")})
 
 
-#: What is taken where no figure is declared: the time from start to end, as the guard has it.
+#: The default if no figure is declared: the time from start to end that the guard measures.
 WALL = Figure(metric="", name="wall", unit="s")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads a figure of merit that a program printed: a whole number, in a unit whose direction is
-known. What is in doubt is refused, with the line it stands in."""
+"""Reads a figure of merit that a program printed: a complete number, in a unit whose direction is
+known. An ambiguous value is refused, and the error names its line."""
 
 import math
 import re
@@ -20,7 +20,7 @@ UNIT = re.compile(r"[A-Za-z0-9/%^_*.µμ-]{0,30}")
 OPERATION = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:+/=@-]{0,59}")
 #: Other figures of which less is better, as a time: the analysis compares ratios of times.
 LESS = 1e-9
-#: What samples may hold (docs/data.md).
+#: The largest time that samples may hold (docs/data.md).
 MOST_S = 1e6
 #: Text right behind or before a number that is a part of it: a digit, an exponent, a group of
 #: digits, minutes.
@@ -31,7 +31,7 @@ SIZE = re.compile(r"(\d+)\s*(?:([kKMG])i?)?B?")
 
 
 def direction(unit, better):
-    """`less` or `more`, by the unit or as it was given; ValueError where neither tells, or they
+    """`less` or `more`, by the unit or as it was given; ValueError if both are missing, or if they
     contradict each other."""
     found = "less" if unit.lower() in TIMES else "more" if RATE.fullmatch(unit) else ""
     if better and found and better != found:

@@ -54,7 +54,7 @@ def system(folder):
 
 
 def read(folder, file):
-    """What a file of a site says, {} where it is not there or says nothing."""
+    """The content of a file of a site; {} if the file is missing or empty."""
     path = folder / file
     if not path.exists():
         return {}

@@ -21,7 +21,7 @@ class Transport:
     needs: list = field(default_factory=list)
     #: Counter -> `carries` the payload, or `nothing` of it.
     proof: dict = field(default_factory=dict)
-    #: What selects it in each family, where the family's own file does not say.
+    #: The selection of the transport in each family, if the family's own file has none.
     families: dict = field(default_factory=dict)
 
     @property
@@ -37,7 +37,7 @@ class Transport:
         return ""
 
     def features(self):
-        """What a partition must have for it."""
+        """The features that a partition must have for it."""
         return [*{"host": ["within"], "network": ["between"]}.get(self.reach, []), *self.needs]
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the blocks of a session: ReFrame once a block, each block in a random order of its own.
+"""Runs the blocks of a session: ReFrame runs once for each block, each time in a new random order.
 
-Every launch looks whether it is already there. What was lost to an accident is measured again, in
-a further block together with all that it is compared with.
+Launches that exist already are skipped. A launch that was lost to an accident is measured again,
+in a further block together with all launches that it is compared with.
 """
 
 import collections
@@ -95,13 +95,13 @@ def complete_block(plan, block):
 
 
 def group_of(cell):
-    """What is compared with each other is of one test."""
+    """The group of a cell, which is its test: only cells of one test are compared."""
     return cell.partition(".")[0]
 
 
 def lost_launches(found):
-    """Of records those that are owed: lost to an accident, or failed where others of the cell did
-    not. What fails each time does so by itself. The block that warms up is owed to nobody."""
+    """Records whose launches must be repeated: lost to an accident, or failed while others of the
+    cell were ok. A cell that fails each time fails by itself. The warm-up is never repeated."""
     usable = {sessions.cell_of(r) for r in found if r["status"] == "ok"}
     return [r for r in found if number_of(r) != sessions.WARM_UP and (
         r["status"] == "accident"
@@ -113,8 +113,8 @@ def number_of(record):
     return int(record["id"].rpartition(".")[2])
 
 
-#: Share of a launch's time on its cores that was taken from it, from which on it is disturbed; and
-#: how many times the usual share it must be: a machine that is always disturbed is as it is.
+#: A launch is disturbed if this share of its time on its cores was taken from it, and if the share
+#: is so many times the usual share: some machines are always disturbed.
 TAKEN, UNUSUAL = 0.02, 3
 #: One block in so many may be measured again for it.
 ONE_IN = 5
@@ -130,8 +130,8 @@ def taken(record):
 
 
 def disturbed_blocks(found):
-    """Blocks of groups that the machine disturbed, as far as it tells itself: (group, block) ->
-    the share that it took at most. No time of a library is looked at."""
+    """Blocks of groups that the machine disturbed, as far as it reports this: (group, block) ->
+    the largest share that it took. The times of the libraries are not used."""
     shares = collections.defaultdict(dict)
     for record in found:
         share = taken(record) if record["status"] == "ok" else None
@@ -187,11 +187,11 @@ def set_aside(name, again):
 
 
 def further_block(plan):
-    """Cells of a block that makes good for what was lost, and which were lost to accidents more
+    """Cells of a block that replaces lost launches, and the cells that were lost to accidents more
     often than they may be tried again.
 
-    A group that lost a launch in so many blocks is owed as many further ones, as long as none of
-    its cells was lost more often than that.
+    A group gets as many further blocks as it has blocks with a lost launch, as long as none of its
+    cells was lost more often than that.
     """
     lost, fell = collections.defaultdict(set), collections.Counter()
     for record in lost_launches(records()):

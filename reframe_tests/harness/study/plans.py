@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a session is asked for, kept in its `session.json`: cells, found by a dry run; blocks."""
+"""The plan of a session, kept in its `session.json`: cells, found by a dry run; blocks."""
 
 import collections
 import json
@@ -25,7 +25,7 @@ def say(text):
 
 
 def asked():
-    """What a study was asked for beside its tag and cells: variables, sizes, MPIs, program."""
+    """The request of a study beside its tag and cells: variables, sizes, MPIs, program."""
     return {"set": os.environ.get("COTEJO_SET", ""), "sizes": os.environ.get("COTEJO_SIZES", ""),
             "mpis": pathlib.Path(os.environ.get("COTEJO_MPIS", "")).stem,
             "program": pathlib.Path(os.environ.get("COTEJO_PROGRAM", "")).stem}
@@ -35,8 +35,8 @@ def unfinished(tag, like=""):
     """Name of the newest session of this tag, these cells, variables (`SET`) and program that is
     not finished, or None.
 
-    One that was begun with other sources, another stack or on another machine is never gone on
-    with.
+    A session that was begun with other sources, another stack or on another machine is never
+    resumed.
     """
     folder = sessions.results_folder() / sites.site_name()
     for path in sorted(folder.glob("*/session.json"), reverse=True):
@@ -75,7 +75,7 @@ def why_not_listed(output):
 
 
 def of_tag(tag, noted):
-    """What a dry run noted, without what tests of other tags lack."""
+    """The notes of a dry run, without the notes that only tests of other tags left."""
     return [words for words in noted if tag in words.get("tags", [tag])]
 
 
@@ -172,8 +172,8 @@ WARM_UP_FROM = 5
 def begin(tag, blocks, like="", tries=TRIES, warm_up=False):
     """Plans a new session and returns the plan; the environment then names the session.
 
-    Of the tag's cells those are measured in whose names the regular expression `like` is found.
-    A block to warm up comes first, where `warm_up` says so or enough launches follow.
+    The session has the cells of the tag in whose names the regular expression `like` is found.
+    A block to warm up comes first, if `warm_up` requests it or enough launches follow.
     """
     say(f"new session: finding the cells of tag {tag!r}")
     cells, files, partitions, skipped, _, usual = list_cells(tag, like)
@@ -210,7 +210,7 @@ def write_plan(plan):
 
 
 def resize(plan, launches):
-    """Heeds the number of launches that was asked for now."""
+    """Changes the plan to the number of launches that is requested now."""
     begun = max((int(path.name.rsplit(".", 2)[1]) for path in
                  sessions.launch_files(sessions.session_folder())), default=0)
     begun = min(begun, plan["blocks"])

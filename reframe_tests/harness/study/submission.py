@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A study from outside of an allocation: one job of the site's scheduler, in which all of its
-blocks run. The host that this process is on builds, plans and draws, and launches nothing.
+"""Runs a study from outside of an allocation: all of its blocks run in one job of the site's
+scheduler. The host of this process builds, plans and draws, and launches nothing.
 
-The job is a test of ReFrame (`reframe_tests/allocated.py`), so that submitting, waiting and
-cancelling are ReFrame's. One that the scheduler took away left its session, which the next one
-goes on with.
+The job is a test of ReFrame (`reframe_tests/allocated.py`), so that ReFrame submits it, waits for
+it and cancels it. If the scheduler takes a job away, its session remains, and the next job
+continues it.
 """
 
 import functools
@@ -21,12 +21,12 @@ from ..launch import sessions
 from ..machine import allocation, disk
 from ..model import families, sites
 
-#: Allocations beyond those that were asked for, in place of those that were taken away.
+#: Allocations beyond the requested number, in place of allocations that were taken away.
 AGAIN = 3
-#: Of a launch that no session tells of, and of what comes before the first (s).
+#: Time of a launch if no session has one of its tag, and time before the first launch (s).
 LAUNCH_S, START_S = 8.0, 120
-#: Variables that a job has as this process has them. Not the name of the study that has this
-#: machine's cores: the nodes' own are taken there.
+#: Variables that a job takes over from this process. The name of the study that has this machine's
+#: cores is not one: the job takes the cores of its nodes.
 HANDED = re.compile(r"COTEJO_(?!STUDY$|LOCKS$)\w+|RFM_\w+|SPACK_ENV|PATH|R_LIBS|STACK")
 
 
@@ -54,8 +54,8 @@ def nodes_of(group, hosts):
 
 
 def size_of(group):
-    """Cores of one of its nodes, and the most ranks on it, as far as the site tells. Ranks may
-    share cores, so they may be more."""
+    """Cores of one of its nodes, and the most ranks on it, as far as the site declares them. Ranks
+    may share cores, so that there may be more ranks than cores."""
     names = {partition["name"] for partition in group}
     nodes = [backend for backend in backends.of_site() if backend.nodes.partition in names]
     ranks = max(backend.rooms()[0] for backend in nodes)
@@ -63,7 +63,7 @@ def size_of(group):
 
 
 def options(group, hosts):
-    """What the scheduler is asked for beside its access and the time; `hosts`: the most hosts of a
+    """Options for the scheduler beside its access and the time; `hosts`: the most hosts of a
     planned cell."""
     return allocation.asked(group[0], nodes_of(group, hosts), *size_of(group))
 
@@ -80,13 +80,13 @@ def launch_s(tag):
 
 
 def wall_s(tag, launches, each_s=None):
-    """Seconds to ask for, in whole minutes: half as much again as launches are expected to take,
-    or `each_s` for each."""
+    """Seconds to request, rounded up to minutes: half as much again as launches are expected to
+    take, or `each_s` for each."""
     return 60 * math.ceil((START_S + launches * (each_s or 1.5 * launch_s(tag))) / 60)
 
 
 def variables():
-    """What of this process's environment a job is to have."""
+    """The variables of this process's environment that a job gets."""
     return {name: value for name, value in os.environ.items() if HANDED.fullmatch(name)}
 
 

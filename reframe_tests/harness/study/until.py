@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Studies that stop by themselves: launches go on where an interval is too wide, or a question is
-not settled.
+"""Studies that stop by themselves: they launch more while an interval is too wide, or a question
+is not settled.
 
-The rule itself is the R package's (`wide_groups()`), so that what stops a study is
-what its figures show. Groups of cells that are compared go on as a whole.
+The rule itself is the R package's (`wide_groups()`), so that the same intervals
+stop a study and appear on its figures. Groups of cells that are compared stay complete.
 """
 
 import csv
@@ -21,7 +21,7 @@ from .plans import say
 # Under so many launches no interval is made; a cell of which none of them is usable is given up.
 FIRST_BLOCKS = 5
 MOST_BLOCKS = 500
-#: What `make study` spends on questions that are not settled, unless it is told (s).
+#: Default time that `make study` spends on questions that are not settled (s).
 BUDGET_S = 300.0
 
 
@@ -63,7 +63,7 @@ class Group:
 
 def groups(folder, until):
     """Groups of a session, widest first; `until` None: those with questions that are not settled.
-    RuntimeError: R could not tell, with its words."""
+    RuntimeError has R's message if R failed."""
     if not sessions.launch_files(folder):
         return []
     width = "NA" if until is None else repr(until)
@@ -112,8 +112,8 @@ def next_number(cell):
 
 
 def still_wide(plan, found):
-    """Names of the cells to go on with, whole groups of what is compared, so that blocks stay
-    whole. What never gives a usable launch is given up."""
+    """Names of the cells to measure next: complete groups of cells that are compared, so that
+    blocks stay complete. A cell that never gives a usable launch is given up."""
     wide = {cell: group.wide for group in found for cell in group.cells}
     return [c for c in plan["cells"]
             if wide.get(c, next_number(c) <= FIRST_BLOCKS)]
@@ -132,8 +132,8 @@ def affordable(found, left_s, per_launch):
 
 
 def go_on(plan, width, limit_s):
-    """Goes on with the groups that hold an effect with a wider interval than `width`; without a
-    width with those whose questions are not settled, as far as the time will likely settle them.
+    """Measures the groups that have an effect with a wider interval than `width`. Without a width,
+    measures the groups whose questions are not settled, if the time will likely settle them.
 
     Returns the groups that are still too wide when the time does not allow another block, and why
     it stopped before that, or ''.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a study needs beside the MPIs, as commands that work without any set-up."""
+"""The tools that a study needs beside the MPIs, as commands that work without any set-up."""
 
 import os
 import re
@@ -9,8 +9,8 @@ from spack_repo.builtin.build_systems.generic import Package
 
 from spack.package import depends_on, license, mkdirp, variant, version, which
 
-# What `reframe` needs to know, where the user has not set it: the environment in
-# whose view this starter is, and which is the repository; several clones share it.
+# Variables that `reframe` needs, if the user has not set them: the environment in whose
+# view this starter is, and the repository; several clones share it.
 SETTINGS = """\
 cotejo=$(cd "${0%/*}/../../.." && pwd)
 [ -e "$cotejo/spack.yaml" ] || cotejo=${SPACK_ENV:?"no Spack environment of cotejo is active"}

@@ -19,7 +19,7 @@ class CotejoBench(CotejoSource, CMakePackage):
     depends_on("c", type="build")
     depends_on("pkgconfig", type="build")
     depends_on("hwloc@2:")
-    # Rows of the FFT; the transposition is ours, so no MPI of FFTW's own.
+    # Rows of the FFT. cotejo transposes by itself, so FFTW is built without MPI.
     depends_on("fftw@3.3:~mpi precision=double")
     depends_on("mpi@3:")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is below MPI and beside it: the benchmark over sockets, and over PVM."""
+"""Layers below MPI and beside it: the benchmark over sockets, and over PVM."""
 
 from pathlib import Path
 
@@ -36,7 +36,7 @@ class CotejoLayers(CotejoSource, CMakePackage):
         return [self.define("COTEJO_ARCHAEOLOGY", self.spec.satisfies("library=pvm"))]
 
     def install(self, spec, prefix):
-        """Of what CMake lays side by side, this library's part."""
+        """Installs only the folder of this library of all folders that CMake installs."""
         everything = Path(self.stage.path, "everything")
         self.module.cmake("--install", self.build_directory, "--prefix", str(everything))
         install_tree(str(everything / spec.variants["library"].value), prefix)

@@ -8,7 +8,7 @@ from spack.package import default_args, depends_on, join_path, mkdirp, which
 
 
 class RCotejo(CotejoSource, RPackage):
-    """From samples of launches to comparisons, every figure and the report."""
+    """Turns samples of launches into comparisons, every figure and the report."""
 
     project = "analysis"
 
