@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Our times beside those of the Intel MPI Benchmarks of the same MPI, and what makes a difference.
+"""Compares cotejo's times with the Intel MPI Benchmarks of the same MPI and explains differences.
 
 `python3 -m bench.sampler STACK imb`, or one of IMB's operations alone.
 
 The wheels carry the Intel MPI Benchmarks for Intel MPI and MPICH. For any other MPI build them
 from their public sources (`make -f Makefile TARGET=MPI1 CC=STACK/mpi/NAME/bin/mpicc` in `src_c`);
-COTEJO_IMB=/path/{mpi}/IMB-MPI1 says where they are, where {mpi} stands for the MPI's name.
+COTEJO_IMB=/path/{mpi}/IMB-MPI1 is their path, where {mpi} stands for the MPI's name.
 """
 
 import functools
@@ -30,7 +30,7 @@ def find(family):
         named if named and pathlib.Path(named).exists() else None)
 
 
-#: IMB's name -> our words and operation, and the share within which they must agree.
+#: IMB's name -> cotejo's options and operation, and the relative difference that is allowed.
 AGAINST = {
     "PingPong": (["pingpong"], "pingpong", 0.03),
     "PingPongAnySource": (["pingpong"], "pingpong", 0.03),
@@ -44,14 +44,14 @@ SIZES = {name: (8 if words[0] == "collective" else 1, 1 << 20)
          for name, (words, *_) in AGAINST.items()}
 
 
-#: Of a short size a thousand calls last a millisecond: it is measured five times in a launch, and
-#: the median counts, else one interruption is the result.
+#: A thousand calls of a short size last a millisecond. So a launch measures it five times and the
+#: median counts. Otherwise one interruption would be the result.
 TIMES_SHORT, SHORT = 5, 64
 
 
 def by_imb(family, name, sizes, otherwise="", folder=None, **variables):
-    """Size -> mean time in s, of one launch of IMB with one operation, behind calls of 4 B that
-    warm up; `otherwise`: a word of src/tests/otherwise.c."""
+    """Size -> mean time in s, of one launch of IMB with one operation, after warm-up calls of 4 B.
+    `otherwise`: a word of src/tests/otherwise.c."""
     variables = variables or interposed(family, otherwise)
     listed = [size for size in sizes for _ in range(TIMES_SHORT if size <= SHORT else 1)]
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
@@ -64,20 +64,20 @@ def by_imb(family, name, sizes, otherwise="", folder=None, **variables):
             if (times := [time_s for of, time_s in found if of == size])}
 
 
-#: Ours as IMB's: where MPI_Alloc_mem puts the buffers, sizes as listed, whatever tag and, of two
-#: ranks, sender; all is done a thousand times, then a hundred times, and then a thousand times
-#: more, whose mean counts.
+#: cotejo as IMB: buffers where MPI_Alloc_mem puts them, sizes in the listed order, any tag and,
+#: between two ranks, any sender. A thousand calls and then a hundred calls come first. The mean of
+#: the next thousand calls counts.
 CALLS, BEFORE = 1000, 1100
 AS_IMB = {"--layout": "mpi", "--order": "listed", "--rse": "0", "--set-up": "0"}
-#: Of two ranks a row of calls, between two readings of the clock, behind as many that are in none.
+#: Two ranks: two readings of the clock time a row of calls, after as many calls that do not count.
 ROW = {"--calls": CALLS, "--stage": 1, "--min-repetitions": 1, "--max-repetitions": TIMES_SHORT,
        "--budget": "0.02"}
-#: Of all ranks each call is timed, by the library's clock, after its barrier.
+#: All ranks: the library's clock times each call, which follows the library's barrier.
 EACH = {"--start": "mpi-barrier", "--sync": "none", "--timer": "wtime", "--stage": BEFORE + CALLS,
         "--min-repetitions": BEFORE + CALLS, "--max-repetitions": TIMES_SHORT * (BEFORE + CALLS),
         "--budget": "0.1"}
-#: IMB receives from the other rank, but for the namesakes, with any tag; its PingPing begins to
-#: receive behind its send.
+#: IMB receives from the other rank with any tag; its AnySource variants receive from any sender.
+#: Its PingPing begins to receive after its send.
 BEHIND = {"--receive": "last", "--blocking": "no"}
 ALIKE = {"PingPong": {"--wildcard": "tag"}, "PingPongAnySource": {"--wildcard": "both"},
          "PingPing": {"--wildcard": "tag", **BEHIND},
@@ -85,7 +85,7 @@ ALIKE = {"PingPong": {"--wildcard": "tag"}, "PingPongAnySource": {"--wildcard": 
 
 
 def words_as_imb(name, sizes, changes=None):
-    """Words of ours that measure what IMB does, behind calls of 4 B as there."""
+    """Options of cotejo that measure the same as IMB, after calls of 4 B as in IMB."""
     words = AGAINST[name][0]
     options = {**AS_IMB, **(EACH if words[0] == "collective" else ROW), **ALIKE.get(name, {}),
                **(changes or {})}
@@ -94,7 +94,7 @@ def words_as_imb(name, sizes, changes=None):
 
 
 def times_as_imb(name, sizes, samples):
-    """Size -> time in s, of samples of ours. Of collectives the slowest rank's mean counts."""
+    """Size -> time in s, from cotejo's samples. For collectives the slowest rank's mean counts."""
     words, operation, _ = AGAINST[name]
     collective = words[0] == "collective"
     names = [f"{operation}.rank{rank}" for rank in range(2)] if collective else [operation]
@@ -108,8 +108,9 @@ def times_as_imb(name, sizes, samples):
 
 
 def as_imb(family, name, sizes, *, changes=None, alone=False, otherwise=""):
-    """The same of ours, with changes of its words; `alone`: sizes have launches of their own, as
-    IMB's buffers are as large as its largest message so far, ours as the largest there will be."""
+    """Size -> time in s of cotejo, measured as by IMB; `changes` replaces options. `alone`: each
+    size has its own launch. IMB's buffers are as large as its largest message so far, cotejo's as
+    large as the largest message of the launch."""
     found = {}
     for together in [[size] for size in sizes] if alone else [sizes]:
         done = ours(family, *words_as_imb(name, together, changes),
@@ -119,7 +120,7 @@ def as_imb(family, name, sizes, *, changes=None, alone=False, otherwise=""):
 
 
 def in_one_process(family, name, sizes, **variables):
-    """Size -> times of ours, IMB and ours once more, of a launch that has both in its ranks."""
+    """Size -> times of cotejo, IMB and cotejo again, of a launch that has both in its ranks."""
     variables = one_process.variables(family, *words_as_imb(name, sizes), **variables)
     with tempfile.TemporaryDirectory() as folder:
         found = by_imb(family, name, sizes, folder=folder, **variables)
@@ -128,15 +129,15 @@ def in_one_process(family, name, sizes, **variables):
 
 
 def means(times):
-    """Of each round of calls the mean of those that count."""
+    """The mean of the calls that count, for each round of calls."""
     rounds = range(0, len(times) - BEFORE - CALLS + 1, BEFORE + CALLS)
     return [statistics.fmean(times[at + BEFORE:at + BEFORE + CALLS]) for at in rounds]
 
 
 def ways_of(name):
-    """Way -> function of a launch: theirs, ours, ours once more; ours, and theirs, with what the
-    other has. Ours reads the thread's counters around each sample: what a call leaves to be done
-    is done meanwhile; of IMB the next barrier and call wait for it."""
+    """Way -> function that starts a launch: IMB (`theirs`), cotejo (`ours`, `again`), and both
+    with a property of the other. cotejo reads the thread's counters around each sample. Work that
+    a call leaves is done meanwhile; in IMB the next barrier and call wait for it."""
     ways = {"theirs": by_imb, "ours": as_imb, "again": as_imb,
             "sizes alone": functools.partial(as_imb, alone=True),
             "by malloc": functools.partial(as_imb, changes={"--layout": "malloc"}),
@@ -159,13 +160,13 @@ def within_of(family, name, sizes, blocks):
     return found
 
 
-#: What decides whether the goal is met; the rest says why not.
+#: The ways that decide whether the goal is met. The other ways explain why it is not.
 FIRST = ("theirs", "ours", "again")
 
 
 def add_turns(found, cell, ways, blocks):
-    """Launches of a cell (MPI, operation, sizes), into way -> block -> times. Their order is drawn
-    by block: what one launch leaves of memory the next one gets."""
+    """Adds launches of a cell (MPI, operation, sizes) to way -> block -> times. Each block draws
+    their order, since a launch gets the memory that the launch before it left."""
     for block in blocks:
         for way in random.Random(block).sample(list(ways), len(ways)):
             found[way][block] = ways[way](*cell)
@@ -178,16 +179,16 @@ def of_size(found, size):
 
 
 def far(name, of):
-    """Whether ours is further from IMB than the goal allows."""
+    """Whether cotejo's time differs from IMB's by more than the goal allows."""
     return (min(len(of[way]) for way in FIRST) >= 5
             and abs(ratio_of(of["ours"], of["theirs"]).value - 1) > AGAINST[name][2])
 
 
 def hold(blocks=2 * BLOCKS, names=tuple(AGAINST)):
-    """Launches of both by turns. Ours is launched twice: where the two differ by as much, the
-    machine is too restless to tell. With a size that is further off both are launched as often
-    once more, beside ours with each thing that IMB does otherwise: the goal is met, too, where one
-    of them explains it; what each changes is told."""
+    """Compares interleaved launches of cotejo and IMB. cotejo is launched twice: if its own times
+    differ as much, the machine is too noisy for a result. If a size misses the goal, as many
+    blocks follow that also change one property at a time. The goal is also met if one of these
+    changes explains the difference. The effect of each change is printed."""
     for family in present():
         if not find(family):
             skip(f"times of IMB, {family.name}", "no IMB-MPI1 of it; name one by COTEJO_IMB")
@@ -205,17 +206,17 @@ def hold(blocks=2 * BLOCKS, names=tuple(AGAINST)):
 
 
 def changes_of(of):
-    """What is done otherwise -> the two times that it should bring together, and what it changes
-    of its own side's."""
+    """Changed property -> the two times that it should make equal, and its effect on the time of
+    the program that was changed."""
     return {way: ((of[way], of["theirs"]) if side_of(way) == "ours" else (of["ours"], of[way]),
                   ratio_of(of[way], of[side_of(way)]))
             for way in of if way not in FIRST}
 
 
 def explained(of, share, within):
-    """The first change that counts as the cause, and the ratio with it: it changes the time by
-    more than launches differ, and brings both within the goal; or that both are in one process,
-    where launches do not differ. None: there is no such."""
+    """The first change that explains the difference, and the ratio with it, or None. Such a change
+    alters the time by more than launches differ and brings both within the goal. One process for
+    both, where launches do not differ, explains it, too."""
     for way, (pair, change) in changes_of(of).items():
         found = ratio_of(*pair)
         if abs(found.value - 1) <= share and not change.low <= 1 <= change.high:
@@ -225,7 +226,8 @@ def explained(of, share, within):
 
 
 def say_over_imb(family, name, size, of, within):
-    """What way -> block -> time of one size comes to, and way -> times in one process."""
+    """Prints the results of one size. `of` is way -> block -> time, and `within` is way -> times
+    in one process."""
     share = AGAINST[name][2]
     goal = f"{name} of {size} B over IMB within {100 * share:.0f} %, {family.name}"
     needed = of if far(name, of) else FIRST

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ours and another suite's program in one process: launches of theirs that have ours in its ranks,
-once before it and once after.
+"""Runs cotejo and another suite's program in one process.
 
-A line of the cache takes up to twice as long as another one by where its page is, and each launch
-draws its pages anew. So launches of ours and of theirs differ at small sizes though both do the
-same (`docs/measuring.md`). In one process both send through the same queues of the library.
+Launches of the other program run cotejo in their ranks, once before it and once after.
+A cache line takes up to twice as long as another one, depending on where its page is. Each launch
+gets new pages. So launches of both programs differ at small sizes though both do the same
+(`docs/measuring.md`). In one process both send through the same queues of the library.
 """
 
 import functools
@@ -19,16 +19,16 @@ from tests.launching import FAMILIES, STACK, interposer, rows_of
 
 
 class Times(typing.NamedTuple):
-    """Of one launch at one size, in s."""
+    """Times of one launch at one size, in s."""
 
-    before: float  # ours
+    before: float  # cotejo
     theirs: float
-    after: float  # ours once more
+    after: float  # cotejo again
 
 
 @functools.cache
 def library(name):
-    """What is preloaded into theirs, of the MPI of this name. It is built when it is wanted."""
+    """The library to preload into the other program of this MPI. It is built on first use."""
     folder = STACK / "build" / name
     subprocess.run(["cmake", "--build", folder, "--target", "inside"], check=True,
                    env=environment(FAMILIES[name], STACK), stdout=subprocess.DEVNULL)
@@ -36,15 +36,15 @@ def library(name):
 
 
 def variables(family, *words, LD_PRELOAD="", **others):
-    """Variables of a launch of theirs that has ours in it, with these words."""
+    """Variables of a launch of the other program that runs cotejo with these options."""
     return {**others, "COTEJO_INSIDE": " ".join(words),
             "LD_PRELOAD": ":".join(filter(None, [library(family.name), LD_PRELOAD]))}
 
 
 def ways(family, *, barriers=False, threads=False):
-    """What launches do alike on both sides, in words -> their variables; `barriers`: ours has the
-    library's before each sample, where it reads its thread's counters; `threads`: theirs has a
-    thread more than ours."""
+    """Description of a setting of both programs -> its variables. `barriers`: cotejo calls the
+    library's barrier before each sample, where it reads its thread's counters. `threads`: the
+    other program has one thread more than cotejo."""
     found = {"one process": {}}
     if barriers:
         found["one process, no counters"] = interposed(family, "no-counters")
@@ -56,8 +56,8 @@ def ways(family, *, barriers=False, threads=False):
 
 
 def of_sizes(found, folder, read):
-    """Size -> times, of a launch of theirs that found such times, and what `read` makes of the
-    samples that ours left in the folder."""
+    """Size -> times of one launch. `found` has the times of the other program, and `read` computes
+    cotejo's times from the samples in the folder."""
     paths = [folder / f"{part}.csv" for part in ("before", "after")]
     if not all(path.exists() for path in paths):
         print("bench: ours failed in another program's ranks", flush=True)
@@ -77,12 +77,12 @@ def launches(launch, blocks):
 
 
 def over(times):
-    """Block -> ours over theirs."""
+    """Block -> cotejo's time over the other program's."""
     return {block: math.sqrt(of.before * of.after) / of.theirs for block, of in times.items()}
 
 
 def again(times):
-    """Block -> ours after theirs over ours before."""
+    """Block -> cotejo's time after the other program over its time before."""
     return {block: of.after / of.before for block, of in times.items()}
 
 

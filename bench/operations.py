@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is planted into an operation is found in it, and nothing where nothing is planted.
+"""Slows down each operation and checks that exactly these slowdowns are found.
 
 `make bench PART=operations`, or `python3 -m bench.operations STACK [EXPERIMENT ...]`: every
 operation of one-sided, threads, persistent and partitioned messages, both ways, fans, matching,
-datatypes, one-sided exchanges, interference, groups of ranks and start-up at its smallest size. A
-block has launches of an experiment in a random order: two alike, and one for each share by which
-calls (`calls.def`) are slowed. An operation is looked for at its own share: the larger of 10 % and
-what 100 ns are of its time, rounded down to 10, 20, 40 ... %, so that few launches do for all
-operations. Where some are not found, three times as many blocks decide, each look at half of 5 %;
-and, where ranks give their core away when they look for messages, launches in which they keep it:
-between two looks there is room for a delay of a tenth, which then adds nothing. Slowed is the rank
-whose delays nobody waits off meanwhile: of fan-outs, unexpected and partitioned messages and
-threads' windows the receiver (behind a wait for its send, rank 0's pass while the answer is under
-way), of post-start-complete-wait and of MPICH's fences the target (the origin's pass while it
-waits for the target's word), of all others rank 0. Windows are the library's: under MPICH those of
---window create are served by the target, within its looks. What is called different of two sides
-that are alike is said over all operations of an MPI.
+datatypes, one-sided exchanges, interference, groups of ranks and start-up at its smallest size.
+
+A block has launches of an experiment in a random order: two alike, and one for each share by which
+calls (`calls.def`) are slowed. Each operation has its own share: the larger of 10 % and 100 ns of
+its time, rounded up to 10, 14, 20 ... %, so that few launches suffice for all operations. If some
+slowdowns are not found, three times as many blocks decide, each look at half of 5 %. If ranks
+yield their core while they poll for messages, further launches keep it: a delay of a tenth fits
+between two polls and then adds nothing. The slowed rank is one whose delays no wait hides:
+- The receiver for fan-outs, unexpected and partitioned messages and threads' windows. Rank 0 waits
+  for its send, and its delays pass while the answer is under way.
+- The target for post-start-complete-wait and MPICH's fences: the origin's delays pass meanwhile.
+- Rank 0 for all others. The library allocates the windows, since under MPICH the target serves
+  windows of `--window create` while it polls.
+Differences of the two that are alike are judged over all operations of an MPI.
 """
 
 import argparse
@@ -47,9 +48,9 @@ QUEUE = ["--depth", "0,64", "--wildcard", "none", "--position", "last", *BUDGET]
 
 
 class Planted(typing.NamedTuple):
-    """Words of a launch, the rank whose calls are slowed, whether its MPI_Init is, too, which
-    operations are looked at (all), MPIs of which another rank is slowed, and how many are
-    launched."""
+    """An experiment: options of a launch, the rank whose calls are slowed, and whether its
+    MPI_Init is slowed, too. Then the operations to look at (default: all), MPIs of which another
+    rank is slowed, and the number of ranks."""
 
     words: list
     rank: int = 0
@@ -90,18 +91,18 @@ EXPERIMENTS = {
     "matching-posted": Planted(["matching-posted", *QUEUE]),
     "matching-unexpected": Planted(["matching-unexpected", *QUEUE], rank=1),
     "datatypes": Planted(["datatypes", "--sizes", "64", "--budget", "0.01"]),
-    # Of a slow MPI_Init the other rank makes use: it opens connections meanwhile.
+    # The other rank makes use of a slow MPI_Init: it opens connections meanwhile.
     "startup": Planted(STARTUP, operations=("startup-init", "startup-first-barrier")),
     "startup-later": Planted(STARTUP, init="no",
                              operations=("startup-first-alltoall", "startup-session")),
 }
-#: Of a row of a launch's summary: what is found, and no name.
+#: Columns of a launch's summary that have results; the other columns name the operation.
 FOUND = ("n", "median_s", "min_s", "p95_s")
 
 
 def launch(family, planted, share, folder, keep=False):
     """Operation with its parameters -> median time in s, where a sample was valid. `keep`: ranks
-    keep their core while they look for messages."""
+    keep their core while they poll for messages."""
     libraries = [family.prefix(STACK) / "lib/libcotejo_slow.so"]
     if keep:
         libraries.append(interposer(family, "keep"))
@@ -136,15 +137,15 @@ def signed_rank(values):
 
 
 def share_of(time_s):
-    """By which share an operation of this time is slowed: 10 %, or 100 ns to 141 ns. In steps,
-    since each share is a launch more of a block."""
+    """The share by which an operation of this time is slowed: 10 %, or 100 ns to 141 ns. It grows
+    in steps, since each share adds a launch to a block."""
     steps = math.ceil(round(2 * math.log2(LEAST_S / (LEAST * time_s)), 6))
     return min(round(LEAST * 2 ** (max(0, steps) / 2), 3), MOST)
 
 
 def look(family, experiment, kept, keep=False):
-    """Operation -> its share, and what `compare` says of it and of launches that take turns; how
-    many blocks. The folder `kept` has the blocks that were launched before, and has these then."""
+    """Operation -> its share; the result of `compare` for interleaved launches; the number of
+    blocks. The folder `kept` has the blocks of earlier calls, and new blocks are added to it."""
     planted = EXPERIMENTS[experiment]
     path = kept / f"{family.name}-{experiment}{'-cores' if keep else ''}.json"
     run = json.loads(path.read_text()) if path.exists() else {}
@@ -170,7 +171,7 @@ def look(family, experiment, kept, keep=False):
 
 
 def alike_of(family, kept):
-    """Operation of each experiment that was launched -> p of the two sides that are alike."""
+    """Operation of each experiment that was launched -> p of the two launches that are alike."""
     found = {}
     for experiment in EXPERIMENTS:
         path = kept / f"{family.name}-{experiment}.json"
@@ -181,12 +182,12 @@ def alike_of(family, kept):
 
 
 def missed_of(found):
-    """Operations in which what is planted is not found, at one of the looks."""
+    """The operations whose injected slowdown is not found, at the error of one look."""
     return [name for name, (_, p, _) in found.items() if p >= ERROR / len(LOOKS)]
 
 
 def compare(shares, kept):
-    """Operation -> ratio of the planted to the others, p of that, p of the two that are alike."""
+    """Operation -> ratio of the slowed launch to the others, its p, and p of the two alike."""
     found = {}
     for name, share in shares.items():
         sides = ("one", "other", str(share))
@@ -200,7 +201,7 @@ def compare(shares, kept):
 
 
 def called(found):
-    """Names that are called different, of name -> p: Holm, 5 % over all of them."""
+    """The names with a significant difference, of name -> p: Holm's method, 5 % over all names."""
     names = []
     for rank, (p, name) in enumerate(sorted((p, name) for name, p in found.items())):
         if p * (len(found) - rank) >= 0.05:
@@ -210,7 +211,7 @@ def called(found):
 
 
 def hold(family, experiment, kept):
-    """Says what was found of what was planted."""
+    """Reports which injected slowdowns were found."""
     if EXPERIMENTS[experiment].launched > len(os.sched_getaffinity(0)):
         skip(f"{experiment}, {family.name}", "too few cores")
         return
@@ -254,8 +255,8 @@ def main():
 
 
 def judge(family, kept):
-    """Says which operations of all that an MPI's runs in a folder have are called different where
-    nothing is planted."""
+    """Reports the operations of an MPI, over all its runs in a folder, with a significant
+    difference though no slowdown was injected."""
     alike = alike_of(family, kept)
     wrong = called(alike)
     say(f"{family.name}: of two sides that are alike no operation is called different",

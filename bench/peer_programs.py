@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which of our operations other suites measure, with what words, and how their tables are read."""
+"""The operations of cotejo that other suites also measure, their options and their tables."""
 
 import itertools
 import typing
@@ -8,30 +8,32 @@ SIZES = (8, 1024)
 THREADS = ["threads", "--threads", "1", "--places", "one", "--pattern"]
 WINDOW = ["onesided", "--synchronisation", "flush", "--epoch", "lock", "--window", "create",
           "--target-waits", "barrier", "--operation"]
-# Windows as theirs: 64 messages that have all come before the next begin, with one buffer; 2000 of
-# them after some ten, without a look at the samples, which takes longer than a window.
+# Windows as in OSU's programs: 64 messages with one buffer arrive before the next window begins.
+# 2000 windows follow about ten others. No look at the samples interrupts the windows, since it
+# takes longer than a window.
 WINDOWS = ["bandwidth", "--queue", "128", "--burst", "64", "--places", "one", "--stage", "2000",
            "--max-repetitions", "2000"]
-# Options by which ours do as theirs -> what is ours by default, but of an element's size.
+# Option that imitates the other program -> cotejo's default, but with elements of the same size.
 OURS = {"--target-waits": "receive", "--element": "byte", "--compare": "equal", "--stage": "8",
         "--max-repetitions": "200", "--start": "loop", "--per-rank": "no"}
-# Theirs is the time of rank 0. That of the slower one of each window is longer than either's mean.
+# The others print the time of rank 0. The slower rank of each window takes longer than both means.
 BOTH = ["--ways", "both", "--per-rank", "yes"]
-# As many calls of theirs go before as count, as some go before ours; by default 10 or 100 do.
+# As many calls warm up the other program as are timed, since cotejo warms up, too. Its default is
+# 10 or 100 calls.
 CALLS = ["-i", "20000", "-x", "20000"]
 QUEUES = ["-i", "2000", "-x", "2000"]
-# MPI -> what both can be told: its name as a control, in words, and variables. MPICH's barrier is
-# by messages in the first calls of a communicator, and through shared memory later.
+# MPI -> settings that both programs can share: name of the control, description and variables.
+# MPICH's barrier uses messages in the first calls of a communicator, and later shared memory.
 ALIKE = {"mpich": [("barrier", "barriers by messages",
                     {"MPIR_CVAR_BARRIER_DEVICE_COLLECTIVE": "0"})]}
-# The library's clock is read behind each call.
+# Options to read the library's clock after each call.
 CLOCKS = ("--calls", "1", "--timer", "wtime", "--stage", "1000")
-# Theirs sleeps before each size by default.
+# By default IMB-P2P sleeps before each size.
 P2P = ["-msglog", "3:10", "-iter", "20000", "-msgrd", "off", "-msgwr", "off", "-pause", "0"]
 
 
 class Peer(typing.NamedTuple):
-    """Which operation of ours a program of theirs measures, and how its output is read."""
+    """An operation of cotejo, the program that also measures it, and how to read its output."""
 
     ours: list
     operation: str  # as the launch names it
@@ -40,10 +42,10 @@ class Peer(typing.NamedTuple):
     column: int = 1  # of the value, from 0; the size is in the first
     time: typing.Callable = lambda us, _: 1e-6 * us  # s, of the value and the size in B
     sizes: tuple = SIZES
-    begins: str = ""  # the line behind which their table is, where there are several
-    readings: float = 0  # of their clock, in the time of one operation
-    clocked: float = 0.5  # readings of it that the control adds to ours
-    clocks: tuple = CLOCKS  # words of the control; none: `libcotejo_slow.so` reads
+    begins: str = ""  # the line before their table, where the output has several tables
+    readings: float = 0  # of the program's clock, in the time of one operation
+    clocked: float = 0.5  # readings of the clock that the control adds to cotejo's time
+    clocks: tuple = CLOCKS  # options of the control; if empty, `libcotejo_slow.so` reads
 
 
 # In MB/s, which has more digits than the time beside it.
@@ -56,9 +58,9 @@ def osu_sizes(peer):
 
 
 def osu_window(operation, name, sizes=SIZES, more=()):
-    """A one-sided operation, completed at the target, in memory of the program's own, of elements
-    of MPI_CHAR; theirs are added, bits of ours are, since sums of 64 and more come out wrong under
-    Open MPI. They read their clock twice a call."""
+    """A one-sided operation on elements of MPI_CHAR in the program's own memory, completed at the
+    target. OSU's programs add elements and read their clock twice per call. cotejo combines bits,
+    since Open MPI computes wrong sums of 64 and more."""
     element = [] if operation in ("put", "get") else ["--element", "char"]
     return Peer([*WINDOW, operation, *element, *more], f"{operation}.flush.create",
                 name, ["-w", "create", "-s", "flush", *CALLS], sizes=sizes, readings=2,
@@ -66,15 +68,15 @@ def osu_window(operation, name, sizes=SIZES, more=()):
 
 
 def osu_queue(ours, operation, name, synchronisation, ways=1):
-    """64 one-sided operations and what completes them. From 64 B on: ours have lines of the cache
-    of their own, theirs follow each other."""
+    """64 one-sided operations and their completion. Sizes start at 64 B, since cotejo's operations
+    use separate cache lines and OSU's are contiguous."""
     return Peer([*ours, "--queue", "64"], operation, name,
                 ["-w", "create", "-s", synchronisation, "-W", "64", *QUEUES],
                 sizes=(64, 1024), time=lambda rate, size: 1e-6 * ways * size / rate)
 
 
 def imb_window(operation, name, *more):
-    """The same of Intel's, which reads its clock around all calls."""
+    """The same operation of IMB-RMA, which reads its clock around all calls."""
     return Peer([*WINDOW, operation, *more], f"{operation}.flush.create", "IMB-RMA",
                 [name, "-iter", "20000,100,20000", "-iter_policy", "off", "-msglog", "3:10"], 3,
                 imb_rate, begins="MODE: NON-AGGREGATE")
@@ -94,7 +96,7 @@ PEERS = [
          ["-W", "64", "-i", "2000"], time=lambda rate, size: 2e-6 * size / rate),
     Peer([*THREADS, "pingpong"], "threads-pingpong", "osu_latency_mt",
          ["-t", "1:1", *CALLS], readings=0.5, clocked=2, clocks=()),
-    # A barrier goes before each window, out of its time.
+    # A barrier precedes each window, outside the measured time.
     Peer([*WINDOWS, "--start", "mpi-barrier"], "bandwidth-windows", "osu_mbw_mr",
          ["-i", "2000"], 2, lambda rate, _: 1 / rate),
     Peer([*WINDOWS, "--requests", "persistent"], "bandwidth-windows-persistent",
@@ -125,13 +127,13 @@ PEERS = [
 
 
 def row_of(peer):
-    """Which rows of ours are theirs: those of all ranks, or what rank 0 alone would have told."""
+    """The name of cotejo's rows to compare: the time of all ranks, or of rank 0 alone."""
     alone = ("--per-rank", "yes") in itertools.pairwise(peer.ours)
     return f"{peer.operation}.rank0" if alone else peer.operation
 
 
 def as_ours(peer):
-    """What was changed -> the peer with ours as it is by default in that one thing."""
+    """Changed option -> the peer with cotejo's default of that option."""
     return {" ".join(pair): peer._replace(ours=[
         pair[1] if before == pair[0] else word
         for before, word in zip(["", *peer.ours], peer.ours, strict=False)])
@@ -139,6 +141,6 @@ def as_ours(peer):
 
 
 def cold(peer):
-    """The peer with theirs as it is by default in the calls that go before."""
+    """The peer with the default number of warm-up calls of its program."""
     at = peer.words.index("-x")
     return peer._replace(words=peer.words[:at] + peer.words[at + 2:])

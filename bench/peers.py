@@ -1,26 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Our operations beside OSU's and Intel's benchmarks of the same MPI, in launches that take turns.
+"""Compares cotejo's operations with the OSU and Intel benchmarks of the same MPI.
 
-`make bench PART=peers PEERS=FOLDER`: FOLDER has a folder of each MPI with OSU's programs, built
-with that MPI by whoever has their sources, and IMB-RMA, IMB-MT and IMB-P2P; where these are not
-there, they are those of Intel MPI's wheel, for MPIs of its ABI, and `lib` has what IMB-MT needs
-(libiomp5). Nothing is fetched.
-`python3 -m bench.peers STACK [OPERATION ...]` holds some of them. Threads are held where
-they are at most the cores of a rank. Means are compared, since that is what theirs print: on a
-machine that does other work they say nothing of the programs.
+`make bench PART=peers PEERS=FOLDER`: FOLDER has a folder for each MPI with OSU's programs, built
+with that MPI from their sources, and IMB-RMA, IMB-MT and IMB-P2P. If the Intel programs are
+missing, MPIs of Intel MPI's ABI use the programs of its wheel. The subfolder `lib` has the library
+that IMB-MT needs (libiomp5). Nothing is downloaded.
+`python3 -m bench.peers STACK [OPERATION ...]` runs some comparisons. Threads are compared if a
+rank has a core for each of them. Means are compared, since the other programs print means. On a
+machine that does other work, means do not describe the programs. Launches are interleaved.
 
-Where theirs are further than 5 % from ours, as many blocks follow that have both again and
-controls between them:
-- what theirs count as part of an operation, readings of a clock between the calls (OSU), is added
-  to ours, as launches with a known number of them have it (`clocked`);
-- both have something alike: no rank gives its core away where it looks for messages, which MPICH
-  does more often in one call than in another (`kept`); MPICH's barriers, in which targets wait,
-  are by messages, as else in the first calls of a communicator only (`barrier`). What brings the
-  two nearest decides;
-- ours as they are by default, where they were told to do something as theirs (`--compare equal`);
-- theirs with as few calls before those that count as they have by default (`cold`);
-- both in one process, over the same queues of the library (`one process`).
-`CONTROLS=yes` has them in any case, `CONTROLS=no` never, `CONTROLS=clocked,kept` those.
+If the two times differ by more than 5 %, as many blocks follow with both programs and controls:
+- `clocked`: OSU counts readings of a clock between the calls as part of an operation. Their time,
+  measured in launches with a known number of readings, is added to cotejo's time.
+- `kept`: in both programs no rank yields its core while it polls for messages. MPICH yields more
+  often in one call than in another.
+- `barrier`: MPICH's barriers, in which targets wait, use messages in both programs. By default
+  only the first calls of a communicator do so. The control with the closest times decides.
+- `--compare equal` and others: cotejo with its default of one option that imitates the peer.
+- `cold`: the other program with its default number of warm-up calls, which is small.
+- `one process`: both programs in one process, over the same queues of the library.
+`CONTROLS=yes` always runs all controls, `CONTROLS=no` none, `CONTROLS=clocked,kept` these two.
 """
 
 import argparse
@@ -50,7 +49,7 @@ NEAR = 0.05
 
 
 class PeerError(RuntimeError):
-    """A launch that did not give what is held, in one line."""
+    """A launch without the values to compare; the message has one line."""
 
 
 def run(command, env, folder, check=True):
@@ -66,7 +65,7 @@ def words_of(peer):
 
 
 def means(rows, peer):
-    """Size -> mean time in s, of samples of ours."""
+    """Size -> mean time in s, from cotejo's samples."""
     return {size: statistics.fmean(
         float(row["time_s"]) for row in rows
         if int(row["bytes"]) == size and row["operation"] == row_of(peer))
@@ -74,7 +73,7 @@ def means(rows, peer):
 
 
 def ours(family, peer, folder, **variables):
-    """Size -> mean time in s of one launch."""
+    """Size -> mean time in s of one launch of cotejo."""
     command, env = command_of(family, *words_of(peer), "--output", "samples", **variables)
     run(command, env, folder)
     rows = rows_of(folder / "samples.csv")
@@ -84,7 +83,7 @@ def ours(family, peer, folder, **variables):
 
 
 def table(output, peer):
-    """Size -> time in s of the rows of their table."""
+    """Size -> time in s, from the table that the other program prints."""
     lines = output.partition(peer.begins)[2] if peer.begins else output
     found = {}
     for words in map(str.split, lines.splitlines()):
@@ -94,8 +93,8 @@ def table(output, peer):
 
 
 def theirs(family, program, peer, folder, **variables):
-    """The same of theirs. Their table counts, not their status: that of `osu_latency_mt` is 1
-    under Open MPI, since it ends without MPI_Finalize."""
+    """Size -> time in s of one launch of the other program. Its exit status does not count:
+    `osu_latency_mt` ends with status 1 under Open MPI, since it ends without MPI_Finalize."""
     of_osu = peer.name.startswith("osu")
     command, env = command_of(family, *peer.words, *(osu_sizes(peer) if of_osu else []),
                               program=program, OMP_NUM_THREADS="1", **variables)
@@ -111,7 +110,7 @@ def theirs(family, program, peer, folder, **variables):
 
 
 def in_one_process(family, program, peer, **variables):
-    """Size -> times of ours, theirs and ours once more, of a launch that has both in its ranks."""
+    """Size -> times of cotejo, the peer and cotejo again, of a launch with both in its ranks."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         found = theirs(family, program, peer, folder,
@@ -121,15 +120,15 @@ def in_one_process(family, program, peer, **variables):
 
 @functools.cache
 def reading(name):
-    """What a reading of the library's clock takes (s), as a launch of ours tells."""
+    """The time (s) to read the library's clock, as a launch of cotejo records it."""
     found = launch_of_ours(FAMILIES[name], "pingpong", "--sizes", "1", "--timer", "wtime",
                            "--budget", "0.01")
     return found[0]["observed"]["overhead"]["clock_s"] if found else 0
 
 
 def within_of(family, peer, program):
-    """Size -> way -> block -> ours over theirs, of launches that have both in one process; and the
-    same with the readings of theirs added to ours."""
+    """Size -> way -> block -> cotejo's time over the peer's, of launches with both in one process.
+    Additional ways add the peer's readings of its clock to cotejo's time."""
     ways = one_process.ways(family, barriers="mpi-barrier" in peer.ours,
                             threads=peer.ours[0] == "threads" and bool(peer.readings))
     found, read = {}, f", {peer.readings:g} readings of a clock as theirs"
@@ -146,21 +145,21 @@ def within_of(family, peer, program):
 
 
 def ways_of(family, program, peer):
-    """Way -> function of a launch: theirs and ours."""
+    """Way -> function that starts a launch of the peer (`theirs`) or of cotejo (`ours`)."""
     return {"theirs": functools.partial(theirs, family, program, peer),
             "ours": functools.partial(ours, family, peer)}
 
 
 def alike_of(family):
-    """What is the same for both -> its words, and the variables that make it so."""
+    """Setting that both programs share -> its description, and its environment variables."""
     return {**({"kept": ("cores kept", kept(family))} if family.name in YIELDING else {}),
             **{way: (words, variables) for way, words, variables in ALIKE.get(family.name, ())}}
 
 
 def controls_of(family, program, peer):
-    """The same of controls: ours again, since where the two differ as much, the machine is too
-    restless; ours, and theirs, as they are by default; both with something alike; ours with
-    readings of a clock."""
+    """Way -> function that starts a launch of a control: cotejo again, both programs with their
+    defaults, both with a shared setting, and cotejo with readings of a clock. If cotejo differs
+    from its repetition as much as from the peer, the machine is too noisy."""
     ways = {"again": functools.partial(ours, family, peer),
             **{way: functools.partial(ours, family, other)
                for way, other in as_ours(peer).items()}}
@@ -212,7 +211,7 @@ def hold(family, program, peer):
 
 
 def as_theirs(peer, of, alike):
-    """The ratio where both have something alike, and the readings of theirs are in ours."""
+    """The ratio when both have the setting `alike` and cotejo's time includes the peer's clock."""
     times = of.get(alike, of["ours"])
     if "clocked" in of:
         share = peer.readings / peer.clocked
@@ -222,7 +221,7 @@ def as_theirs(peer, of, alike):
 
 
 def alike_ways(family, peer, of):
-    """What both have alike, in words -> the ratio with it."""
+    """Description of the shared setting -> the ratio with it."""
     read = f", {peer.readings:g} readings of a clock as theirs" if "clocked" in of else ""
     alike = {words: way for way, (words, _) in alike_of(family).items() if way in of}
     return {f", {words}{read}": as_theirs(peer, of, way) for words, way in alike.items()} or {
@@ -230,7 +229,8 @@ def alike_ways(family, peer, of):
 
 
 def say_over(family, peer, size, of, within):
-    """What way -> block -> time of one size comes to, and way -> block -> ratio in one process."""
+    """Prints the results of one size. `of` is way -> block -> time, and `within` is way -> block
+    -> ratio of launches with both programs in one process."""
     goal = f"{peer.operation} {size} B over {peer.name} {peer.words[0]}, {family.name}"
     found = ratio_of(of["ours"], of["theirs"])
     within = {way: ratio_within(over) for way, over in within.items() if len(over) >= 5}
@@ -250,7 +250,7 @@ def say_over(family, peer, size, of, within):
 
 
 def program_of(family, peer):
-    """Where a peer's program is for a family; and in words what is lacking."""
+    """The path of a peer's program for an MPI, or None, and the message if it is missing."""
     path = pathlib.Path(os.environ.get("PEERS") or "/nowhere") / family.name / peer.name
     found = path if path.is_file() else None
     if not found and peer.name.startswith("IMB"):

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Goals of the sampler: the lead before a start, clocks that drift or are one, its own time, known
-waits and starts, the slow address of the layout on request, no effect of the order, the gap of
-LogP where it is known, IMB's times, and 1024 simulated ranks.
+"""Goals of the sampler, from its own time to 1024 simulated ranks.
 
+The goals are: the lead before a start, clocks that drift or are shared, the sampler's own
+time, known waits and starts, and the slow address of the layout on request. Further goals are no
+effect of the order, the gap of LogP where it is known, IMB's times, and 1024 simulated ranks.
 `python3 -m bench.sampler STACK GOAL ...` runs some (lead, drift, clocks, null, method, layout,
-order, gap, before, imb, simulated); all: about an hour; `MPI=NAME` those of one MPI, `BLOCKS=N` as
-many launches of each side.
+order, gap, before, imb, simulated). All take about an hour. `MPI=NAME` runs the goals of one MPI,
+`BLOCKS=N` sets the number of launches of each configuration.
 """
 
 import argparse
@@ -33,10 +34,10 @@ BLOCKS = int(os.environ.get("BLOCKS") or 7)
 PAIRS = 100
 GAP_S = 20e-6
 SIZES = [1, 64, 1024, 4096, 16384, 65536]
-#: Has glibc copy without `rep movsb`, whose time on some processors hangs on 16 B of address.
+#: Makes glibc copy without `rep movsb`, whose time on some processors depends on 16 B of address.
 CURE = {"GLIBC_TUNABLES": "glibc.cpu.x86_rep_movsb_threshold=1073741824"}
-#: Has libraries not ask the kernel to copy between processes, which copies by the same instruction
-#: and hears of no tunable. Each library reads its own.
+#: Keeps libraries from copying between processes by the kernel, which uses the same instruction
+#: and has no tunable. Each library reads its own variable.
 NO_KERNEL = {"OMPI_MCA_smsc": "^cma,xpmem", "MPIR_CVAR_CH4_XPMEM_ENABLE": "0",
              "MPIR_CVAR_CH4_CMA_ENABLE": "0"}
 
@@ -46,7 +47,8 @@ def medians(record):
 
 
 def null(blocks=BLOCKS):
-    """The null operation takes the way of all others: its time less the clock's is ours."""
+    """The null operation runs the same code as the others: its time minus the clock's is the
+    sampler's own."""
     for family in present():
         own, batch = [], []
         for _ in range(blocks):
@@ -64,7 +66,7 @@ def null(blocks=BLOCKS):
 
 
 def layouts(offset):
-    """Words and variables by name; `pit`: the destination begins `offset` B further."""
+    """Options and variables by name; `pit`: the destination begins `offset` B further."""
     ways = {"page": ["--layout", "page"], "pit": ["--layout", f"0,{offset}"]}
     return {**{name: (words, {}) for name, words in ways.items()},
             "malloc": (["--layout", "malloc"], {}),
@@ -75,17 +77,17 @@ def layouts(offset):
 
 
 def pit(family):
-    """How many times as long a copy of 64 KiB takes at worst by `cotejo machine`, and how many
-    bytes further that is: it hangs on the processor (16 B on Zen 3, 8 B on Zen 4)."""
+    """The slowest copy of 64 KiB as found by `cotejo machine`: how many times as long it takes,
+    and the offset in bytes. The offset depends on the processor (16 B on Zen 3, 8 B on Zen 4)."""
     done = launch_once(family, "machine", ranks=1)
     found = re.search(r"memcpy of 64 KiB\s+worst ([\d.]+) times, (\d+) B further", done.stdout)
     return (float(found[1]), int(found[2])) if found and float(found[1]) >= 1.5 else (1, 16)
 
 
 def layout(blocks=BLOCKS):
-    """An all-to-all of 64 KiB beside and in the pit of memcpy, launches of all interleaved. On a
-    machine without a pit, and with the tunable that takes it away, both are the same; where they
-    are not, 64 B further tells whether it is lines that are not copied whole."""
+    """An all-to-all of 64 KiB at memcpy's slow relative address and beside it, interleaved. Both
+    are the same on a machine without a slow address, and with the tunable that avoids it. If not,
+    an offset of 64 B shows whether partly copied cache lines are the cause."""
     words = ["collective", "--operation", "alltoall", "--sizes", "64Ki", "--start", "mpi-barrier",
              "--sync", "none", "--rse", "0", "--max-repetitions", "256", "--budget", "0.5"]
     for family in present():
@@ -112,22 +114,22 @@ def layout(blocks=BLOCKS):
             f"{found}; 64 B further {lines}; us: {told}",
             found.value >= 2 if trap >= 2 else
             min(abs(found.value - 1), abs(lines.value - 1)) <= 0.1)
-        # Where it is missed the control tells whether it is the kernel that still copies so.
+        # If this goal is missed, the control shows whether the kernel still copies so.
         say(f"the same within 10 % with the tunable, {family.name}",
             f"{cured}; without the kernel's copies, too, {control}",
             abs(cured.value - 1) <= 0.1)
 
 
 def sign_test(wins, of):
-    """p, two-sided, of so many wins when either side wins as often."""
+    """Two-sided p of so many wins, if each of the two configurations wins equally often."""
     tail = sum(math.comb(of, k) for k in range(min(wins, of - wins) + 1)) / 2**of
     return min(1, 2 * tail)
 
 
 def under_two_seeds(family, pairs, *words):
-    """Of one configuration under two seeds, which draw two orders, by turns: a row for each size
-    of p, size, MPI, and what the first seed's times are over the other's; none where launches
-    failed."""
+    """Interleaved launches of one configuration under two seeds, which draw two orders. Returns a
+    row for each size: p, size, MPI, and the first seed's times over the second's. Returns no row
+    if launches failed."""
     words = ["pingpong", "--sizes", ",".join(map(str, SIZES)), "--budget", "0.02", *words,
              "--seed"]
     wins, ratios = dict.fromkeys(SIZES, 0), {size: [] for size in SIZES}
@@ -148,7 +150,7 @@ def under_two_seeds(family, pairs, *words):
 
 
 def called_of(found, way=""):
-    """Those of these rows that are called different (Holm over sizes and MPIs); tells of all."""
+    """The rows with a significant difference (Holm over sizes and MPIs); prints all rows."""
     called = []
     for rank, row in enumerate(sorted(found)):
         p, size, name, over = row
@@ -160,9 +162,9 @@ def called_of(found, way=""):
 
 
 def order(pairs=PAIRS):
-    """One configuration under two seeds: no size may be called different more often than by
-    chance. Where some are, the control has calls of every size before the first sample, so that
-    what the library keeps of a size is kept before all."""
+    """One configuration under two seeds: no size may differ significantly more often than by
+    chance. If some do, the control makes calls of every size before the first sample. So whatever
+    the library keeps of a size is kept before all samples."""
     found = [row for family in present() for row in under_two_seeds(family, pairs)]
     called = called_of(found)
     if found:
@@ -177,7 +179,7 @@ def order(pairs=PAIRS):
 
 
 def gap(blocks=BLOCKS):
-    """LogP's gap, over a transport whose gap is planted, with and without a drain of a row."""
+    """LogP's gap, over a transport with an injected gap, with and without a drain of a row."""
     for family in present():
         planted = interposer(family, "drain")
         for drain_s in (0, 100e-6):
@@ -222,7 +224,7 @@ def simulated():
             skip("1024 simulated ranks", done.stderr.strip()[-300:])
             return
         ranks = json.loads((folder / "samples.json").read_text())["observed"]["size"]
-    # One thread does it: time of the processor is the time that a machine of one's own takes.
+    # One thread does all work: its processor time is the time on an otherwise idle machine.
     spent = sum(getattr(after, key) - getattr(before, key) for key in ("ru_utime", "ru_stime"))
     say(f"{ranks} ranks in under 2 s of simulated time", f"{float(told[1]):.3f} s",
         float(told[1]) < 2)
@@ -230,7 +232,7 @@ def simulated():
 
 
 def allreduce(family, way, operations, size):
-    """Time in s of a launch's allreduce: of IMB, or of ours where `way` is a layout."""
+    """Time in s of a launch's allreduce: of IMB, or of cotejo where `way` is a layout."""
     if way == "IMB":
         names = [name.capitalize() for name in operations.split(",")]
         printed = theirs(family, bench_imb.find(family), *names, "-msglog",
@@ -245,8 +247,8 @@ def allreduce(family, way, operations, size):
 
 
 def before(blocks=BLOCKS, size=65536):
-    """An allreduce first in its process and behind a broadcast: IMB's, and ours at a page and
-    where malloc puts the buffers. At a page nothing that ran before may matter."""
+    """An allreduce first in its process and after a broadcast, of IMB and of cotejo with buffers
+    at a page and where malloc puts them. At a page, nothing that ran before may matter."""
     for family in present():
         for way in ["page", "malloc", *(["IMB"] if bench_imb.find(family) else [])]:
             times = {"allreduce": {}, "bcast,allreduce": {}}
@@ -264,7 +266,7 @@ def before(blocks=BLOCKS, size=65536):
                 abs(found.value - 1) <= 0.1)
 
 
-#: What is started at a moment of the shared clock: the quickest of the usual collectives.
+#: The operation to start at a moment of the shared clock: the fastest of the usual collectives.
 QUICK = ["collective", "--operation", "allreduce", "--sizes", "8", "--start", "round-time",
          "--budget", "0.1"]
 LEADS = ("2e-6", "5e-6", "1e-5", "1e-4", "1e-3")
@@ -284,8 +286,8 @@ def in_turns(family, ways, blocks):
 
 
 def lead(blocks=BLOCKS):
-    """The lead before a start is a treatment: the default one must lie where the time does not
-    depend on it, and what it is from there on is told."""
+    """The lead before a start can change the time. The default lead must be long enough that the
+    time no longer depends on it. The times with all leads are printed."""
     for family in present():
         times = in_turns(family, {way: ["--lead", way] for way in LEADS}, blocks)
         if any(len(of) < 5 for of in times.values()):
@@ -300,8 +302,8 @@ def lead(blocks=BLOCKS):
 
 
 def drift(blocks=BLOCKS):
-    """A clock that gains, and an operation whose time is known: what is published is right,
-    or nothing is."""
+    """A clock that drifts, and an operation whose time is known: a published time is right, or no
+    time is published."""
     words = ["waitpattern-up", "--start", "round-time", "--sync", "linear", "--sync-again", "0",
              "--rse", "0", "--budget", "0.3", "--max-repetitions", "5000"]
     for family in present():
@@ -322,7 +324,7 @@ def drift(blocks=BLOCKS):
 
 
 def clocks(launches=500):
-    """Default launches on one host: clocks that are one void none."""
+    """Default launches on one host: ranks that share one clock make no launch void."""
     families = present()
     for number, family in enumerate(families):
         count = launches // len(families) + (number < launches % len(families))
