@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What accidents cost: a hundred kills of studies at random moments, and writers that fail.
+"""The cost of accidents: a hundred kills of studies at random moments, and writers that fail.
 
 `make bench PART=faults` prints its tables; every number of what was lost or left must be 0.
 """
@@ -21,10 +21,10 @@ from reframe_tests.harness.machine import disk
 from reframe_tests.harness.model import families
 from tests import faulty_writers, injected, kills, slurm_machine, slurm_studies
 
-#: Of all kills, those of a study on virtual hosts, in per cent: the switch is there alone.
+#: Share of all kills that hit a study on virtual hosts, in per cent. Only there is a switch.
 ON_HOSTS = 20
-#: So many kills has a study, and a site so many times the studies that it needs at least: one may
-#: be complete before all of its kills have hit.
+#: The number of kills of one study, and how many times the needed number of studies a site has at
+#: most: a study may be complete before all of its kills have hit.
 PIECE, STUDIES = 20, 3
 
 
@@ -42,8 +42,8 @@ def cells_of(site):
 
 
 def strike(folder, stack, planned, draw, site):
-    """One study of a site with these kills, as many as fit before it is complete: what is kept of
-    it, in plain words and numbers."""
+    """One study of a site with these kills, as many as fit before it is complete. Returns the
+    recorded results in plain words and numbers."""
     began = time.monotonic()
 
     def tell(words):
@@ -60,8 +60,8 @@ def strike(folder, stack, planned, draw, site):
 
 
 def strike_site(folder, stack, site, kept, *, count, seed):
-    """Studies of a site, one after the other, until so many kills have hit. Those that `kept` has
-    of an earlier run, which was interrupted, are taken from there."""
+    """Studies of a site, one after the other, until so many kills have hit. Studies of an earlier
+    run, which was interrupted, are taken from `kept`."""
     roles = [role for role in kills.ROLES if role != "switch" or site != "local"]
     planned, draw = kills.drawn(roles, count, seed)
     done = []
@@ -76,8 +76,8 @@ def strike_site(folder, stack, site, kept, *, count, seed):
 
 
 class Kept:
-    """What a bench has found so far, in a file that an interrupted one goes on from, as long as
-    the sources and what is asked are the same. It goes when the bench is whole."""
+    """The results of a bench so far, in a file. An interrupted bench continues from this file as
+    long as the sources and the request are the same. A complete bench deletes it."""
 
     def __init__(self, path, asked):
         self.path, self.asked = path, asked
@@ -142,7 +142,7 @@ def fail_writers(folder, stack):
 
 
 def let_happen(folder, stack):
-    """Every kind of accident, for real: a table of what each was told as."""
+    """Every kind of accident, for real: a table of the reason that was recorded for each."""
     present = [f for f in families.load().values() if (f.prefix(stack) / "bin/cotejo").exists()]
     told, wrong = {}, []
     for kind in injected.SURROUNDINGS:
@@ -207,7 +207,7 @@ def set_up(folder, seed):
     setup.hold(5, seed, folder / "setup")
 
 
-#: The parts in their order, each told the stack, its folder, the number of kills, and the seed.
+#: The parts in their order, each called with the stack, its folder, the number of kills, the seed.
 PARTS = {
     "accidents": lambda stack, folder, count, seed: let_happen(folder, stack),
     "writers": lambda stack, folder, count, seed: fail_writers(folder, stack),

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds the analysis against its goals of size: ten million samples in 5,000 launches, and all
-that is drawn and written of the reference dataset.
+"""Measures the analysis against its goals: ten million samples, and all outputs of the reference.
 
-The ten million are SYNTHETIC, made here and thrown away: they stand for nothing but their
-number. Read, checked, summarised and compared must take under 20 s and 1 GiB on
-2 cores, and half the time of a plain read.csv.
+The ten million samples in 5,000 launches are SYNTHETIC. They are made here and deleted, and only
+their number matters. To read, check, summarise and compare them must take under 20 s and 1 GiB
+on 2 cores, and half the time of a plain read.csv.
 
-What is written of the reference is written cold first, with nothing but the dataset and the
-package, then warm, with what the first time left in a cache of its own.
+The outputs of the reference dataset are written twice: first cold, with nothing but the dataset
+and the package, then warm, with the cache that the first run left.
 """
 
 import argparse
@@ -59,7 +58,7 @@ stopifnot(nrow(samples) == {rows})
 """
 
 
-# What `make figures`, `report`, `paper` and `proof-page` of the reference write, by name.
+# The outputs of `make figures`, `report`, `paper` and `proof-page` of the reference, by name.
 WRITTEN = {
     "all exhibits": 'cotejo::draw_all("{root}/data/reference", "{dir}/figures", published = '
                     '"{root}/data/published")',
@@ -88,7 +87,7 @@ cat(off, under, alarms, power, "\\n")
 
 
 def description(number, test, mpi, launch):
-    """What a launch would say of itself; no machine is meant."""
+    """A description as a launch records it, of no real machine."""
     name = f"{test}.{mpi}.shm.near.{launch:03d}"
     ranks = [{"rank": r, "host": "synthetic", "cpus": str(r), "cores": [r], "numa": [0],
               "package": [0]} for r in (0, 1)]

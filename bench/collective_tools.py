@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Launches of the tools that time collectives: ours in several ways, IMB's, MPIPerf's.
+"""Launches of the tools that time collectives: cotejo in several ways, IMB and MPIPerf.
 
 Each `by_TOOL(family, cells)` is one launch: (operation, size in B) -> time in s of the cells that
-it found. MPIPerf is no part of the stack: where COTEJO_MPIPERF names a program built for an MPI
-({mpi} in it stands for the MPI's name), it takes part.
+it found. MPIPerf is not part of the stack. It takes part if COTEJO_MPIPERF names a program built
+for an MPI ({mpi} in it stands for the MPI's name).
 """
 
 import json
@@ -18,10 +18,10 @@ from reframe_tests.harness.foreign import imb_tables, mpiperf
 from stack.build import environment, test_launcher
 from tests.launching import PRESENT, STACK, interposer, launch_once, rows_of
 
-# Effort and summary of IMB, so that ours does the same.
+# Effort and summary of IMB, so that cotejo does the same.
 LIKE_IMB = ["--element", "float", "--per-rank", "yes", "--rse", "0",
             "--max-repetitions", "1000", "--stage", "1000", "--budget", "1"]
-# Buffers as malloc gives them, which nobody writes to before the first call.
+# Buffers as malloc returns them, which nothing writes to before the first call.
 LIKE_MPIPERF = ["--layout", "16", "--written", "no"]
 
 
@@ -43,7 +43,7 @@ def ours(family, *words, **variables):
 
 
 def theirs(family, *words, folder=None, **variables):
-    """What another tool prints, or '' when it failed."""
+    """The output of another tool, or '' when it failed."""
     env = {**environment(family, STACK), **family.transports["shm"].environment,
            "LD_LIBRARY_PATH": f"{family.prefix(STACK)}/lib", **variables}
     done = subprocess.run([*test_launcher(family).split(";"), "-np", "2", *map(str, words)],
@@ -53,13 +53,13 @@ def theirs(family, *words, folder=None, **variables):
 
 
 def interposed(family, otherwise):
-    """What gives a launch src/tests/otherwise.c with that word of it, if any."""
+    """Variables that run a launch with a word of src/tests/otherwise.c, if any."""
     return {"COTEJO_OTHERWISE": otherwise,
             "LD_PRELOAD": interposer(family, "otherwise")} if otherwise else {}
 
 
 def kept(family):
-    """What has the ranks of a launch keep their cores."""
+    """Variables that make the ranks of a launch keep their cores."""
     return {"LD_PRELOAD": interposer(family, "keep")}
 
 
@@ -73,7 +73,7 @@ def operations(cells):
 
 
 def collective(family, cells, *words):
-    """Samples of one launch of ours; [] when it failed."""
+    """Samples of one launch of cotejo; [] when it failed."""
     sizes = sorted({size for _, size in cells} - {0}) or [8]
     done = ours(family, "collective", "--operation", ",".join(operations(cells)),
                 "--sizes", ",".join(map(str, sizes)), *words)

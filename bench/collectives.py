@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Goals of the collectives: the method's own errors, and our times against other tools'.
+"""Goals of the collectives: the method's own errors, and cotejo's times against other tools.
 
 Launches of all tools and MPIs are interleaved: a block holds each once, in a random order.
 """
@@ -18,11 +18,11 @@ from reframe_tests.harness.foreign import imb_tables, mpiperf
 from tests.launching import STACK
 
 BLOCKS = 10
-# Of the tools: a launch now and then takes twice the time, which medians of few do not bear.
+# For the tools: now and then a launch takes twice the time, which medians of few do not bear.
 COMPARED_BLOCKS = 20
-# Of what explains a difference.
+# Blocks of the controls that explain a difference.
 CONTROL_BLOCKS = 10
-# Of 10 launches each, whose standard errors are held against each other.
+# Each round compares the standard errors of 10 launches of both tools.
 ROUNDS = 6
 SIZES = (8, 1024, 65536, 1 << 20)
 OPERATIONS = ("bcast", "allreduce", "alltoall", "barrier")
@@ -55,7 +55,7 @@ def spread(times):
 
 # Against the other tools.
 
-#: Tool -> the launch of it, and ours that does the same.
+#: Tool -> its launch, and the launch of cotejo that does the same.
 COMPARED = {"imb": (tools.by_imb, tools.by_barrier), "mpiperf": (tools.by_mpiperf,
                                                                 tools.by_windows)}
 
@@ -68,7 +68,7 @@ def like_mpiperf(family, chosen):
     return tools.by_windows(family, chosen, *tools.LIKE_MPIPERF)
 
 
-#: Tool -> ways to make both do the same: what it is, the tool's launch, ours.
+#: Tool -> ways to make both do the same: description, the tool's launch, cotejo's launch.
 CONTROLS = {
     "imb": [("measured once more", tools.by_imb, tools.by_barrier),
             ("as one loop of calls", tools.by_imb, tools.by_loop)],
@@ -87,7 +87,7 @@ def there(tool, family):
 
 
 def explained(tool, family, cell):
-    """Whether a control makes our time the tool's, within 10 %; the first that does, or all."""
+    """Whether a control makes both times equal, within 10 %; the first such control, or all."""
     tried = []
     for what, *ways in CONTROLS[tool]:
         found = interleaved({way: functools.partial(way, family, [cell]) for way in ways},
@@ -101,7 +101,7 @@ def explained(tool, family, cell):
 
 
 def against(tool, family, mine, peers):
-    """Ratios of our times to another tool's; beyond 10 % the controls must tell why."""
+    """Ratios of cotejo's times to another tool's. Beyond 10 % a control must explain why."""
     name = {"imb": "IMB"}.get(tool) or f"MPIPerf by {tools.mpiperf_clock(family)}"
     for cell in cells():
         if not any(cell in one for one in peers):
@@ -133,8 +133,8 @@ def compare(blocks=COMPARED_BLOCKS):
 # Standard errors over launches.
 
 def steady(rounds=ROUNDS):
-    """Standard errors over 10 launches, ours against MPIPerf's. Launches of the two follow each
-    other at once: what strikes this machine for seconds strikes both."""
+    """Standard errors over 10 launches, cotejo against MPIPerf. Launches of the two follow each
+    other at once, so that a disturbance of this machine for seconds affects both."""
     if not os.environ.get("COTEJO_MPIPERF"):
         print("bench: skipped: MPIPerf, for COTEJO_MPIPERF does not name it")
         return
@@ -160,8 +160,8 @@ def steady(rounds=ROUNDS):
 
 
 def steadier(errors, rounds):
-    """Of each operation the ratio of the errors, its geometric mean over MPIs, sizes and rounds;
-    95 % interval by bootstrap over rounds."""
+    """Reports the ratio of the errors of each operation: the geometric mean over MPIs, sizes and
+    rounds, with a 95 % interval by bootstrap over rounds."""
     logs = {name: [[math.log(a / b) for (_, cell, i), (a, b) in errors.items()
                     if cell[0] == name and i == of] for of in range(rounds)]
             for name in OPERATIONS}
@@ -180,7 +180,7 @@ def steadier(errors, rounds):
 # The method's own errors.
 
 def method(blocks=BLOCKS):
-    """Errors of the measuring itself, medians over launches."""
+    """Errors of the method itself, medians over launches."""
     for family in tools.present():
         off, middle, tail, begin, late = [], [], [], [], []
         for _ in range(blocks):

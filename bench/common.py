@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the benches share: lines to say, studies of their own, ratios over blocks."""
+"""Shared parts of the benches: lines that they print, their studies, and ratios over blocks."""
 
 import json
 import math
@@ -45,8 +45,8 @@ def make(stack, results, *arguments):
 
 
 def beyond_launches(results):
-    """Of the sessions below a results folder: wall time (s) of ReFrame and the harness in it, less
-    that of the launches themselves, which their guards took; and the number of launches."""
+    """Returns the wall time (s) of ReFrame and the harness in the sessions below a results folder,
+    without the time of the launches, which their guards recorded; and the number of launches."""
     files = [path for session in results.glob("*/*") for path in sessions.launch_files(session)]
     inside = [disk.read_json(path)["wall_s"] or 0 for path in files]
     plans = [disk.read_json(path) for path in results.glob("*/*/session.json")]
@@ -64,8 +64,8 @@ def skip(goal, reason):
 
 
 def launch_on_hosts(family, found, folder, *words):
-    """One launch of our benchmark with two ranks on two virtual hosts; its samples are left in the
-    folder, its description is returned. Ends the bench when it fails."""
+    """One launch of cotejo's benchmark with two ranks on two virtual hosts. Leaves its samples in
+    the folder and returns its description. Ends the bench when it fails."""
     stack = families.stack_prefix()
     env = {**environment(family, stack), **family.transports["tcp"].environment}
     for old in folder.glob("samples*"):
@@ -116,7 +116,7 @@ class Ratio(typing.NamedTuple):
 
 
 def over_blocks(of, blocks, replicates=2000):
-    """What `of` makes of the blocks, 95 % interval by bootstrap over them."""
+    """The value of `of` for the blocks, with a 95 % interval by bootstrap over them."""
     if len(blocks) < 5:
         sys.exit("bench: fewer than 5 blocks have both tools; see the session for the reasons")
     draw = random.Random(1)
@@ -128,7 +128,7 @@ def over_blocks(of, blocks, replicates=2000):
 def ratio_of(ours, theirs):
     """Ratio of two tools' quieter launches over blocks.
 
-    Two tools at the same work: what disturbs a launch only adds, so the quiet ones compare them.
+    Both tools do the same work. A disturbance only adds time, so the quiet launches compare them.
     """
     def of(chosen):
         return quieter(ours[b] for b in chosen) / quieter(theirs[b] for b in chosen)
@@ -137,25 +137,25 @@ def ratio_of(ours, theirs):
 
 
 def ratio_within(ratios):
-    """Median of the ratios that launches have each in itself."""
+    """Median of ratios that were each measured within one launch."""
     return over_blocks(lambda chosen: statistics.median(ratios[b] for b in chosen), list(ratios))
 
 
 def side_of(way):
-    """Whose launches a way is, or is a control of: `theirs` or `ours`."""
+    """The program that a way launches or is a control of: `theirs` or `ours`."""
     return "theirs" if way.startswith("theirs") else "ours"
 
 
 def would_decide(found, share):
-    """Blocks whose interval reaches about as far to either side as the goal: with so many times as
-    many blocks it is as much narrower as their root."""
+    """The number of blocks whose interval is about as wide as the goal allows. The width falls
+    with the square root of the number of blocks."""
     return math.ceil(found.blocks * ((found.high - found.low) / (2 * share)) ** 2)
 
 
 def say_beside(goal, share, found, again=None):
-    """Says whether a ratio of ours over theirs is within a share of 1. Where it is not, but its
-    interval reaches that far, or ours again is as far from ours, nothing is decided, and it says
-    so: launches differ by too much. How many would decide is told."""
+    """Reports whether a ratio of cotejo over the other tool is within a share of 1. If it is not,
+    but its interval reaches that far, or cotejo differs as much from itself, the goal is open:
+    launches differ by too much. The output has the number of blocks that would decide."""
     text = f"{found}; ours again over ours {again}" if again else str(found)
     needed = would_decide(found, share)
     if needed > found.blocks:

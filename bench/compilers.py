@@ -29,7 +29,7 @@ NATIVE = re.compile(r"(gcc|clang)(-\d+)?$")
 LEVEL = ["-D_POSIX_C_SOURCE=200809L", "-D_DEFAULT_SOURCE"]
 WITHOUT_OPENMP = "-DCMAKE_DISABLE_FIND_PACKAGE_OpenMP=ON"
 ONCE = ["--min-repetitions", "1", "--max-repetitions", "1"]
-#: What is launched of each build: the core, a collective, a window, and a kernel with OpenMP.
+#: The launches of each build: the core, a collective, a window, and a kernel with OpenMP.
 LAUNCHES = (["pingpong", "--sizes", "8,1000", *BRIEF],
             ["collective", "--operation", "bcast,allreduce", "--sizes", "8,1000", *BRIEF],
             ["onesided", "--sizes", "8", *BRIEF], ["nas-ep", "--class", "S", *ONCE])
@@ -60,7 +60,7 @@ def last_words(done):
 
 
 def run(command, **kwargs):
-    """What went wrong, in words, or ''."""
+    """Runs a command; returns a description of the failure, or ''."""
     done = subprocess.run(list(map(str, command)), text=True, capture_output=True,
                           stdin=subprocess.DEVNULL, timeout=1800, **kwargs)
     return last_words(done) if done.returncode else ""
@@ -100,7 +100,7 @@ def hold_musl(family, stack, folder):
     compiler = shutil.which("musl-gcc")
     if not compiler:
         return skip("musl", "musl-gcc is not installed")
-    # Of hwloc and the kernel; /usr/include also has headers of another C library.
+    # Headers of hwloc and the kernel; /usr/include also has headers of another C library.
     for name in HEADERS:
         for path in (INCLUDE / name, *INCLUDE.glob(f"*-linux-*/{name}")):
             if path.exists():

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Whether a dilated network is the declared one: times at several dilations, taken apart.
 
-What the wire takes is the same in the network's own time, however slowly that runs; what hosts
-take is divided by the dilation. So times are fitted to wire + host/D, and the wire's part is held
-against what the declared network takes by arithmetic.
+The time on the wire is the same in the network's own time at every dilation. The time in the
+hosts is divided by the dilation. So times are fitted to wire + host/D, and the wire's part is
+compared with the time that arithmetic gives for the declared network.
 """
 
 import math
@@ -16,7 +16,7 @@ from reframe_tests.harness.model import families
 DILATIONS = (1, 4, 10)
 SIZES = [1 << exponent for exponent in range(10, 21, 2)]
 ROUNDS = 5
-# Of a frame: Ethernet, IP and TCP with its time stamps; of those within the IP packet.
+# Headers of a frame: Ethernet, IP and TCP with its time stamps; and the headers in the IP packet.
 HEADERS, IN_PACKET = 14 + 20 + 32, 20 + 32
 LEAST, PREAMBLE, CHECK, AROUND = 60, 8, 4, 24
 
@@ -75,8 +75,8 @@ def taken_apart(folder):
 
 
 def beside_acknowledgements(mtu=1500):
-    """Share of a link that frames of a stream have, where each second one that arrives is
-    acknowledged over the same link by a frame without payload (RFC 5681, 4.2)."""
+    """Share of a link for the frames of a stream. Each second frame that arrives is acknowledged
+    over the same link by a frame without payload (RFC 5681, 4.2)."""
     two = 2 * (14 + mtu + AROUND)
     return two / (two + HEADERS + AROUND)
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests what docs/faults.csv lists, and holds every reader against bad input.
+"""Tests what docs/faults.csv lists, and tests every reader with bad input.
 
-First comes a row for each fault: how many of its tests fail, which must be none. Then readers get
-the table of known mistakes and many more by chance. Then come accidents (bench_accidents.py).
-Status 1 tells that something was not as it must be.
+First comes a row for each fault with the number of its tests that fail, which must be 0. Then
+readers get the table of known mistakes and many random mistakes. Then come accidents
+(bench_accidents.py). The exit status is 1 if a result is not as it must be.
 """
 
 import argparse
@@ -148,8 +148,8 @@ def read_all(number, seed):
 
 
 def isolate():
-    """What the isolation of a launch adds to its shell, by interleaved pairs. It only computes,
-    so that its processor time is its cost, whatever else the machine does."""
+    """The time that the isolation of a launch adds to its shell, by interleaved pairs. Isolation
+    only computes, so that its processor time is its cost, whatever else the machine does."""
     command = environment.clearing(families.load().values(), modules=True, scheduler=True)
     shell = {**os.environ, **{f"SITE_VARIABLE_{i}": "x" * 80 for i in range(200)}}
 

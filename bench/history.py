@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Goals of the history beside Apache Otava: `make bench PART=history`.
 
-In simulated series (40 sessions, noise of 1 %, some sessions 10 % off) a step of 8 % must be found
-within 3 points in 95 of 100, and no step may be reported in 95 of 100 series without one. Otava
-comes from PyPI into an environment of its own, outside of the stack and of what the project needs.
+The simulated series have 40 sessions, noise of 1 %, and some sessions 10 % off. A step of 8 % must
+be found within 3 points in 95 of 100 series. No step may be reported in 95 of 100 series without
+one. Otava comes from PyPI into its own environment, outside of the stack and the requirements.
 """
 
 import json
@@ -60,7 +60,7 @@ def judged(cases, found):
 
 
 def otava(cases, folder):
-    """What Otava finds in the series; None where it cannot be had."""
+    """The changes that Otava finds in the series, or None where it cannot be installed."""
     environment = folder / "otava"
     made = subprocess.run([sys.executable, "-m", "venv", str(environment)], capture_output=True)
     python = environment / "bin/python"

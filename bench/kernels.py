@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds the kernels against others: FFTW's own MPI transform, sorts without messages, NAS IS.
+"""Compares the kernels with FFTW's own MPI transform, sorts without messages, and NAS IS.
 
-Both sides of a ratio are launched in turns, in a random order, on the same two cores. What is
-not this project's is taken from folders that environment variables name, by MPI:
+Both programs of a ratio are launched in interleaved order, drawn at random, on the same two cores.
+Programs of other projects are taken from folders that environment variables name, by MPI:
 
 COTEJO_PEER_FFTW  FOLDER/MPI/{include/fftw3-mpi.h, lib/libfftw3_mpi.so}
 COTEJO_PEER_NAS   FOLDER/MPI/{is.W.x, is.A.x}
@@ -66,7 +66,7 @@ class Machine:
 
 
 def interleaved(*sides):
-    """Times of each side by (operation, value), then by round: each round has every side once."""
+    """Times by (operation, value), then by round: each round has every program once."""
     found, peaks = {}, {}
     draw = random.Random(1)
     for number in range(ROUNDS):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Our NAS kernels against NAS's own programs, launched by turns with the same MPI and cores.
+"""cotejo's NAS kernels against NAS's own programs, interleaved, with the same MPI and cores.
 
-`COTEJO_NPB` says where those are: `FAMILY=FOLDER`, the MPI that they were built with and the
+`COTEJO_NPB` has the form `FAMILY=FOLDER`: the MPI that NAS's programs were built with and the
 folder of `NPB3.4-MPI` and `NPB3.4-OMP`, each with `bin/ep.A.x` and so on. The multi-zone kernels
 are compared where there is `NPB3.3-MZ-MPI` or `NPB3.4-MZ-MPI`, with `bin/sp-mz.W.RANKS` or `.x`.
 """
@@ -41,7 +41,7 @@ def run(family, stack, split, words, folder):
 
 
 def ours(family, stack, case, split):
-    """Rate of one run of ours, Mop/s."""
+    """Rate of one run of cotejo's kernel, Mop/s."""
     kernel, letter = case.split(".")
     with tempfile.TemporaryDirectory() as folder:
         run(family, stack, split,
@@ -59,7 +59,7 @@ def find(case, split, root):
 
 
 def theirs(family, stack, split, program):
-    """Rate of one run of NAS's own, Mop/s."""
+    """Rate of one run of NAS's own program, Mop/s."""
     output = run(family, stack, split, [str(program)], program.parent)
     found = re.search(r"Mop/s total\s*=\s*([\d.]+)", output)
     if not found or not re.search(r"Verification\s*=\s*SUCCESSFUL", output):
@@ -76,7 +76,7 @@ def ratios(pairs):
 
 
 def pair(family, stack, program, case, split):
-    """Rates of one run of each, in random order: ours, theirs."""
+    """Rates of one run of each program, in random order: cotejo's, NAS's."""
     turns = [lambda: ours(family, stack, case, split),
              lambda: theirs(family, stack, split, program)]
     got = {i: turns[i]() for i in random.sample([0, 1], 2)}
@@ -84,7 +84,7 @@ def pair(family, stack, program, case, split):
 
 
 def measure(stack, say):
-    """Says, for each kernel by ranks and by threads on 2 cores, how our rate compares."""
+    """Reports, for each kernel by ranks and by threads on 2 cores, how cotejo's rate compares."""
     name, _, folder = os.environ.get("COTEJO_NPB", "").partition("=")
     if name not in families.load() or not pathlib.Path(folder).is_dir():
         print("bench: skipped: NAS's own programs (COTEJO_NPB=FAMILY=FOLDER is not set)")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Goals of point to point: NetPIPE's times.
+"""Goals of point-to-point messages: NetPIPE's times.
 
 NetPIPE is Debian's: netpipe-openmpi and netpipe-mpich2, with openmpi-bin, libopenmpi-dev,
-mpich and libmpich-dev to build ours against the same libraries; without them it is skipped.
+mpich and libmpich-dev to build cotejo with the same libraries. Without them NetPIPE is skipped.
 """
 
 import pathlib
@@ -33,7 +33,7 @@ def of_netpipe(family, stack, transport, folder, cell):
 
 
 def of_ours(family, stack, transport, folder, cell):
-    """The same summary of the same way to send: from the buffer that was received into."""
+    """The same summary for cotejo, which sends as NetPIPE: from the buffer of the last receive."""
     size, _ = cell
     launch(family, stack, transport, folder, stack / "build" / family.name / "cotejo", "pingpong",
            "--sizes", str(size), "--buffer", "one", "--rse", "0", "--budget",
@@ -44,7 +44,8 @@ def of_ours(family, stack, transport, folder, cell):
 
 
 def messages_for(family, stack, transport, folder, size):
-    """As many messages there and back in each of three runs as take the time that ours takes."""
+    """The number of messages there and back for each of three runs, so that NetPIPE takes as long
+    as cotejo."""
     return max(10, int(NETPIPE_TIME / 6 / of_ours(family, stack, transport, folder, (size, 0))))
 
 
@@ -78,9 +79,9 @@ def timed(root, cells, blocks):
 
 
 def netpipe(stack, root, blocks=40):
-    """Our one-way time over NetPIPE's under the system's MPIs. What is beyond 5 % is measured once
-    more, the two tools' launches next to each other."""
-    # (size in B, messages): NetPIPE is told how many, ours when to end.
+    """cotejo's one-way time over NetPIPE's under the system's MPIs. A size beyond 5 % is measured
+    once more, with the two tools' launches next to each other."""
+    # (size in B, messages): NetPIPE needs the number of messages, cotejo a time limit.
     ways = [(family, transport, (size, messages_for(family, root, transport, root, size)))
             for family in debian_stack(root) for transport in ("shm", "tcp") for size, _ in SIZES]
 

@@ -168,7 +168,7 @@ def overheads(stack, root, blocks=7):
             f"size; by the time of calls {100 * float(by_call):.0f} %", float(by_overlap) >= 0.95)
 
 
-# What all send eagerly: rendezvous waits for the receiver's next call, computing or not.
+# Sizes that all libraries send eagerly: rendezvous waits for the receiver's next call.
 WIRE_SIZES = "1536,4Ki,12Ki,24Ki,48Ki"
 
 

@@ -40,7 +40,7 @@ def as_user(folder, stack, *command, **variables):
 
 
 def theirs(places):
-    """What the user has left in folders that all users share."""
+    """The files that the user has left in folders that all users share."""
     found = []
     for place in places:
         for entry in os.scandir(place):
@@ -50,7 +50,7 @@ def theirs(places):
 
 
 def wrong(stack, folder):
-    """What does not work as an ordinary user, in words, or ''. Only root can try it."""
+    """Description of a failure as an ordinary user, or ''. Only root can try it."""
     for name in ("tmp", "locks", "results"):
         (folder / name).mkdir()
     own_stack(stack, folder)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds what comes before the first launch against its goals, in seconds of one core."""
+"""Compares the time before the first launch with its goals, in seconds of one core."""
 
 import os
 import re
@@ -26,7 +26,7 @@ def took(*words, **variables):
     return spent() - before, done.stdout
 
 
-#: Runs ReFrame and tells what it took of processors itself, without its launches.
+#: Runs ReFrame and prints the processor time that it took itself, without its launches.
 ALONE = """import resource, sys
 from reframe.frontend import cli
 sys.argv[0] = "reframe"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Whether a quota of a core's time is a slower processor: short pieces of work, with and without.
 
-The hub's hosts have processors alike (`clusters.yaml`). This is why: on one of half the speed each
-piece takes twice as long; under a quota it takes as long as ever, but for those in which the
-process is stopped, and these take milliseconds.
+The hub's hosts have equal processors (`clusters.yaml`). This is the reason. On a processor of half
+the speed each piece takes twice as long. Under a quota each piece takes as long as without one,
+except those in which the process is stopped, and these take milliseconds.
 """
 
 import contextlib
@@ -16,13 +16,13 @@ import sys
 
 from bench.common import say
 
-#: Where Linux has the quotas of its first and its second way of groups.
+#: The folders where Linux has the quotas of version 1 and version 2 of its control groups.
 FIRST, SECOND = pathlib.Path("/sys/fs/cgroup/cpu"), pathlib.Path("/sys/fs/cgroup")
 #: Periods in us: the shortest of which half can be given, and the usual one.
 PERIODS = 2000, 100000
 
-#: As long as a rank has to do for a small message. Of the same number of rounds each, so that what
-#: differs is the processor.
+#: As long as a rank works for a small message. Each piece has the same number of rounds, so that
+#: only the processor makes a difference.
 WORK = """
 import json, os, sys, time
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})

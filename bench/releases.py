@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Goals of the search over releases: `make bench PART=releases`.
 
-One wheel under eight names, slow from one of them on: in simulated studies, and measured, with
-the calls of rank 0 delayed. The release at which it changed must be named, and no other; nothing
-where nothing was planted; with at most 0.7 of the launches of the full matrix. With
-`COTEJO_SITE=virtual-ethernet` it is measured between two virtual hosts, `COTEJO_RUNS` searches.
+One wheel has eight names, and is slow from one of them on: in simulated studies, and measured,
+with the calls of rank 0 delayed. The search must name the release at which it changed and no
+other, and nothing without an injected slowdown. It may use at most 0.7 of the launches of the full
+matrix. With `COTEJO_SITE=virtual-ethernet` it is measured between two virtual hosts, with
+`COTEJO_RUNS` searches.
 """
 
 import os
@@ -23,11 +24,11 @@ from reframe_tests.harness.machine import disk, r
 from reframe_tests.harness.model import families
 
 NAMES = [f"planted-{i}" for i in range(1, 9)]
-#: Simulated: goal, what is planted, spread of launches.
+#: Simulated: goal, injected slowdown, spread of launches.
 SIMULATED = [("between hosts, 5 %", 0.05, 0.015), ("within a host, 20 %", 0.20, 0.04),
              ("nothing planted, between hosts", 0, 0.015), ("nothing planted, within", 0, 0.04)]
 STUDIES = 100
-#: Measured: what is planted at a site, and in which cells.
+#: Measured: injected slowdown at a site, and in which cells.
 PLANTED = {"local": (0.20, "^pingpong_quick.*shm.near"),
            "virtual-ethernet": (0.05, "^pingpong_quick.*fast-ethernet-2")}
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The set-up, killed at random moments and started again: what it ends with is what one that was
-left alone has. So too that of the system's packages. Then the set-up on a disk that is too small.
+"""Kills the set-up at random moments and starts it again, also on a disk that is too small.
 
-`make bench PART=setup`, as part of PART=faults with fewer kills. The stack is one of its own; what
-was downloaded before comes from pip's cache.
+It must end with the same files as a set-up without kills. The same applies to the installation of
+the system's packages. `make bench PART=setup` runs this bench, and PART=faults with fewer kills.
+The stack is a separate one. Earlier downloads come from pip's cache.
 """
 
 import argparse
@@ -49,8 +49,8 @@ def kill(step, stack, draw):
 
 
 def contents(stack):
-    """What a stack has: files by size, but for what carries a time, is compiled when used, or is
-    there to compile with."""
+    """The files of a stack by size, without files that carry a time, are compiled on use, or serve
+    to compile."""
     return {str(path.relative_to(stack)): path.stat().st_size
             for path in sorted(stack.rglob("*")) if path.is_file() and not path.is_symlink()
             and "__pycache__" not in path.parts and path.relative_to(stack).parts[0] != "build"
@@ -59,7 +59,7 @@ def contents(stack):
 
 
 def left_over(stack):
-    """What a killed set-up may leave on its way, and a whole one must not."""
+    """The files that a killed set-up may leave, and that a complete set-up must not leave."""
     names = ("wheels/*", f"**/{removal.WAITING}*", "**/00LOCK*")
     return [str(path.relative_to(stack)) for name in names for path in stack.glob(name)]
 
@@ -80,8 +80,8 @@ def heal(stack, kills, seed):
 
 
 def on_a_small_disk(folder):
-    """What `make stack` says where the disk is full, in one line and no traceback; else why it is
-    not as it must be. '' where all is well."""
+    """Whether `make stack` reports a full disk in one line and without a traceback. Returns '' if
+    so, else the reason."""
     place = folder / "small"
     place.mkdir()
     script = (f'mount -t tmpfs -o size={SMALL} none "$0" && cd "$1" && '

@@ -74,8 +74,8 @@ def say_spread(what, values):
 def pingpong(family, folder):
     """1 MiB against the rate, 1 B against the model, and how far launches agree.
 
-    What hosts and switch take with no wire at all moves with the machine: each launch of 1 B is
-    held against one on the ideal network in the same round.
+    The time in hosts and switch without any wire changes with the machine. So each launch of 1 B
+    is compared with a launch on the ideal network in the same round.
     """
     names = ("ideal", "fast-ethernet", "gigabit")
     found = {name: clusters.up(name, name, hosts=2, verified=name != "ideal") for name in names}
@@ -114,7 +114,7 @@ def new_site():
 
 
 def way_to_a_report(folder):
-    """From `make site` on a node of a Slurm of four to the report, as docs/sites.md says it."""
+    """A new site from `make site` to the report, on a node of a Slurm of four (docs/sites.md)."""
     if reason := slurm_machine.why_not():
         print(f"bench: skipped: a site of Slurm from nothing to a report: {reason}")
         return

@@ -52,7 +52,7 @@ def against_imb(stack, results):
 
 
 def overhead(results):
-    """Wall time of ReFrame beyond the launches' own, in percent of theirs."""
+    """Wall time of ReFrame beyond the launches' own, in percent of the launches' own time."""
     inside = sum(r["wall_s"] for r in launches(results))
     beyond = 100 * beyond_launches(results)[0] / inside
     say("harness's overhead under 15 %", f"{beyond:.1f} % of {inside:.0f} s of launches",
