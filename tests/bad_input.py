@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The readers of this project, a sound input of each, and ways to spoil it.
 
-What a reader says of bad input is one line that names the input; it is `Fault` when it is not.
+A reader must refuse bad input with one line that names the input; otherwise `Fault` is raised.
 """
 
 import functools
@@ -25,26 +25,26 @@ from stack import variables
 REPO = families.REPO
 PROGRAM = families.load(layers=True)["sockets"].prefix(families.stack_prefix()) / (
     "bin/cotejo-transport")
-#: What people and machines leave in files by mistake.
+#: Typical mistakes in files, made by people and machines.
 PIECES = [b"\x00", b"\xff\xfe", b"'", b'"', b"{", b"}", b"[" * 3000, b"\n", b",", b":", b"- ",
           b"1e999", b"-1", b"nan", b"null", b"$(touch ran-code)", b"..", b"/", b"\t", b"\r\n",
           b"&a *a", b"!!python/object/apply:os.system ['touch ran-code']", b"9" * 400,
           "é€".encode(), b"%", b"\\", b"true", b"(", b"?", b"*"]
 #: Pieces that are repeated, and how often. A parser that calls itself for each level overflows its
-#: stack by them, and a pattern that starts anew at each character takes minutes.
+#: stack with them. A pattern that starts again at each character takes minutes.
 REPEATED = [b"[", b"{a: ", b"- ", b"? ", b": ", b"? a\n: - ", b"a:\r  ", b"-\t", b"!a ", b"((",
             b"-", b" ", b"/", b"(/", b"1", b"_1", b"a", b"a.", b"\\n", b",", b"<", b"&a [", b"'",
             b"\n"]
 TIMES = [60, 3000, 200_000]
 
 
-#: A reader hangs that takes more processor time over an input, or so much time that it waits for
-#: something. Other work on the machine makes no reader hang.
+#: A reader hangs if it takes more processor time over an input, or waits so long for something.
+#: Other work on the machine makes no reader hang.
 WITHIN_S, WAITS_S = 10, 240
 
 
 class Fault(AssertionError):
-    """A reader that did not say in one line what is wrong."""
+    """A reader that did not report the problem in one line."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Reader:
 
     sound: bytes
     read: Callable
-    #: Inputs that must be refused, each with a part of what must be said.
+    #: Inputs that must be refused, each with a part of the expected message.
     bad: tuple
 
 
@@ -75,9 +75,9 @@ def read_plan(path):
 
 
 def read_options(data, folder):
-    """Options of the benchmark, one a line: it ends with status 2 and one line, whatever they
-    are, for it has no other rank."""
-    # Linux hands no longer words on.
+    """Options of the benchmark, one per line. It ends with status 2 and one line for any options,
+    since it has no other rank."""
+    # Linux passes no longer arguments.
     words = [word for word in data.replace(b"\0", b"")[:100_000].split(b"\n") if word]
     done = subprocess.run([str(PROGRAM), *words], cwd=folder, capture_output=True,
                           timeout=WAITS_S, stdin=subprocess.DEVNULL)
@@ -97,7 +97,7 @@ def read_make(data, folder):
 
 @functools.cache
 def r_process():
-    """R with the readers of our package; it ends with us."""
+    """R with the readers of cotejo's package; it ends with this process."""
     return subprocess.Popen(
         ["Rscript", "--vanilla", str(REPO / "tests/read_input.R")], text=True, bufsize=1,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -120,7 +120,7 @@ def answers(process):
 
 
 def in_r(reader, path):
-    """What R's reader says of a file is a ValueError, as of the others."""
+    """A refusal by R's reader becomes a ValueError, as for the other readers."""
     answer = r_process()
     answer.stdin.write(f"{reader} {path}\n")
     if not answers(answer) or not (line := answer.stdout.readline()):
@@ -169,7 +169,7 @@ def read_in_r(path):
 
 
 def study_of(path):
-    """A whole session in R, whose samples have the columns that its description says."""
+    """A complete session in R, whose samples have the columns that its description names."""
     try:
         names = [column["name"] for column in json.loads(path.read_bytes())["samples"]["columns"]]
         head, _, *rows = SAMPLES.decode().splitlines()
@@ -271,8 +271,8 @@ READERS = {
 }
 
 
-#: What a stranger writes in place of a value or a name, to run code, to lead elsewhere, to take
-#: memory or time, or to stop a report.
+#: Values and names from an attacker, to run code, to reach other files, to take memory or time, or
+#: to stop a report.
 HOSTILE = ("", "`bytes`+{system('touch ran-code');0}", "a<b", "key", "mpi", "bytes", "`",
            "../../x", "/etc/passwd", "x" * 5000, "\x1b[2J", "\u202e", "\ud800",
            "<script>alert(1)</script>", "a\nb", "a,b", "%s%n", "$(touch ran-code)", "NA", "é", 0,
@@ -281,7 +281,7 @@ HOSTILE = ("", "`bytes`+{system('touch ran-code');0}", "a<b", "key", "mpi", "byt
 
 
 def rewritten(value, rng):
-    """A value of JSON with one member, name or element in it that a stranger chose."""
+    """A value of JSON with one member, name or element in it that an attacker chose."""
     if isinstance(value, dict) and value and rng.random() < 0.9:
         name = rng.choice(list(value))
         how = rng.random()
@@ -300,7 +300,7 @@ def rewritten(value, rng):
 
 
 def spoiled(data, rng):
-    """The input with a few mistakes in it; JSON also as a stranger would change its members."""
+    """The input with a few mistakes in it; JSON also as an attacker would change its members."""
     if data[:1] in b"{[" and rng.random() < 0.6:
         try:
             value = json.loads(data)
@@ -359,7 +359,7 @@ def late(number, _):
 
 
 def said_of(reader, data, folder):
-    """What a reader says of an input in its one line, or ''. Fault for anything else."""
+    """The line with which a reader refuses an input, or ''. Fault for anything else."""
     for number, timer, seconds in TIMERS:
         signal.signal(number, late)
         signal.setitimer(timer, seconds)

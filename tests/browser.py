@@ -86,7 +86,7 @@ class Browser:
         return done["result"].get("value")
 
     def picture(self):
-        """What the window shows, as PNG, base64."""
+        """The visible part of the page as PNG, base64."""
         return self.call("Page.captureScreenshot", format="png")["data"]
 
     def print(self):

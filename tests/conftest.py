@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the Python tests share: a session of their own, and what a launch leaves."""
+"""Shared parts of the Python tests: a session of their own, and the files that a launch leaves."""
 
 import os
 import re
@@ -42,7 +42,7 @@ def pytest_itemcollected(item):
 
 def skipped_if_too_slow():
     """Skips a test whose virtual network had to be given up, because the control without that
-    network was as slow: this tells of the machine at that time, not of what is tested."""
+    network was as slow. This is a property of the machine at that time, not of the tested code."""
     try:
         return (yield)
     except (AssertionError, clusters.ClusterBusyError) as err:
@@ -62,7 +62,7 @@ def pytest_runtest_call(item):
     return (yield from skipped_if_too_slow())
 
 
-@pytest.hookimpl(trylast=True)  # of what was chosen by -k and -m
+@pytest.hookimpl(trylast=True)  # after the choice by -k and -m
 def pytest_collection_modifyitems(config, items):
     items[:], left = in_turns(items)
     config.hook.pytest_deselected(items=left)
@@ -75,8 +75,8 @@ def case_of(item):
 
 
 def in_turns(items):
-    """Cases marked `one_mpi` do not depend on the MPI: each is run under one of those that are
-    present, the same one each time, and they take turns. Returns what is run, and the others."""
+    """Cases marked `one_mpi` do not depend on the MPI. Each runs under one of the present MPIs,
+    the same one each time, and the MPIs alternate. Returns the items to run, and the others."""
     cases = {}
     for item in items:
         if item.get_closest_marker("one_mpi"):

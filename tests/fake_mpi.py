@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPIs that are not on this machine: a prefix whose programs tell what they were given.
+"""MPIs that are not on this machine: a prefix whose programs record their arguments.
 
-Launchers leave their command line and environment in the stage folder and then what a sound
-launch leaves, so that all of ReFrame's way is gone, from the site's files to the record.
+A launcher leaves its command line and environment in the stage folder. It then leaves the files of
+a sound launch, so that a test covers all steps of ReFrame, from the site's files to the record.
 """
 
 import json
@@ -32,7 +32,7 @@ SUMMARY = [{"operation": "pingpong", "bytes": size, "n": 1, "median_s": 1e-6, "m
 
 
 def observed(library, placed, *, path="", **more):
-    """What a sound launch observes; `placed`: (host, core) of each rank."""
+    """The observations of a sound launch; `placed`: (host, core) of each rank."""
     return {
         "program": "cotejo", "version": "0", "experiment": "pingpong", "options": {},
         "arguments": [], "build": {}, "size": len(placed), "timer": {}, "interfaces": {},
@@ -69,7 +69,7 @@ def real(name):
 
 
 def tree(folder):
-    """A copy of what launches need, to which a test may add files."""
+    """A copy of the files that launches need, to which a test may add files."""
     for name in ("reframe_tests", "site_configs", "requirements", "stack",
                  "analysis/inst"):
         shutil.copytree(families.REPO / name, folder / name,
@@ -78,10 +78,9 @@ def tree(folder):
 
 
 class Fake:
-    """A stack and a site with one MPI; `said`: library, evidence, (host, core) of each rank;
-    `loaded`: the file that the library was loaded from; `modules`: those of the installation,
-    which is the site's own. `repo`: a copy of this project's
-    tree with what a test added."""
+    """A stack and a site with one MPI. `said`: library, evidence, (host, core) of each rank.
+    `loaded`: the file that the library was loaded from. `modules`: the modules of the
+    installation, which is the site's own. `repo`: a copy of this project's tree with additions."""
 
     def __init__(self, folder, mpi, said, *, launcher="mpirun", scheduler="local", more="",
                  repo=families.REPO, loaded="", modules=(), **files):
@@ -124,7 +123,7 @@ class Fake:
         return done.stdout + done.stderr
 
     def received(self, cell):
-        """What the launcher of a cell was given: (words, environment)."""
+        """The arguments of the launcher of a cell: (words, environment)."""
         (path,) = [p for p in self.stack.glob("reframe/**/received.json") if cell in str(p)]
         found = json.loads(path.read_text())
         return found["words"], found["environment"]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writers of the project on a full disk, without permission, and killed before the name is given.
 
-A writer passes when each file with a name of its own is what it was before, or whole, and when it
-says in words, not by a traceback, that it failed.
+A writer passes if each file with a final name is unchanged or complete. It must also report in
+words that it failed, without a traceback.
 """
 
 import json
@@ -25,7 +25,7 @@ FIXTURES = REPO / "analysis/tests/testthat/fixtures/v2"
 OLD = {"json": '{"old": 1}\n', "csv": "# cotejo-samples/1\na,b\n1,2\n", "svg": "<svg></svg>\n",
        "html": "<html></html>\n"}
 
-#: Python: what is run with `folder`, `stage` and the harness' modules there.
+#: Python: the code to run, with `folder`, `stage` and the harness' modules there.
 SCRIPT = """
 import json, os, pathlib, sys
 from reframe_tests.harness.commands import new_site
@@ -53,8 +53,8 @@ PYTHON = {
     "new site": "new_site.write('new', new_site.inspect(), folder / 'new')",
 }
 
-#: R: what is called, where `data` is a folder of results, `out` the one that is written to, and
-#: `stage` a temporary one.
+#: R: the call, where `data` is a folder of results, `out` the folder to write to, and `stage` a
+#: temporary folder.
 IN_R = {
     "figures": "draw_all(data, out)",
     "figures that are kept": "options(cotejo.keeping = 1L); "
@@ -99,7 +99,7 @@ def commands(stack, folder, stage):
 
 
 def before(folder):
-    """What is in a folder before a writer comes."""
+    """The files of a folder before a writer starts."""
     folder.mkdir(parents=True)
     for name, text in {"session.json": OLD["json"], "audit.json": OLD["json"],
                        "references.json": OLD["json"], "stack.json": OLD["json"],
@@ -110,7 +110,7 @@ def before(folder):
 
 
 def broken(path):
-    """Why a file is not whole, or ''."""
+    """Why a file is not complete, or ''."""
     try:
         if path.suffix == ".json":
             json.loads(path.read_text())
@@ -128,14 +128,14 @@ def broken(path):
 
 
 def names_of(folder):
-    """Files that have a name of their own: what is under a temporary one nobody reads."""
+    """Files that have a final name. No reader uses files with a temporary name."""
     return [p for p in sorted(folder.rglob("*")) if p.is_file()
             and not any(part.startswith(".") for part in p.relative_to(folder).parts)
             and p.suffix not in (".tmp", ".new")]
 
 
 def half(old, folder):
-    """What is neither as it was nor whole, or ''."""
+    """The files that are neither unchanged nor complete, or ''."""
     were = {p.name: p.read_bytes() for p in names_of(old)}
     there = {p.name: p for p in names_of(folder)}
     found = [f"lost {name}" for name in sorted(were.keys() - there.keys())]
@@ -150,12 +150,12 @@ def half(old, folder):
     return "; ".join(found)
 
 
-#: How the end of a writer tells that it or a process of its own was killed.
+#: Ends of a writer which show that the writer, or a process of its own, was killed.
 KILLED = re.compile(r"^-9 |^137 |SIGKILL|signal 9|[Kk]illed|process of the analysis was ended")
 
 
 def unclear(done, fault):
-    """What is wrong with how a writer said that it failed, or ''."""
+    """The fault in the report of a writer that failed, or ''."""
     said = done.stdout + done.stderr
     if fault == FAULTS[2]:
         return "" if KILLED.search(f"{done.returncode} {said}") else "was not struck"
@@ -167,7 +167,7 @@ def unclear(done, fault):
 
 
 def strike(command, variables, fault, place):
-    """Runs a writer with a fault in `place`, where `out` is what it writes to."""
+    """Runs a writer with a fault in `place`. The writer writes to the folder `out` in it."""
     env = {**os.environ, **variables, "COTEJO_LOCKS": str(place.parent)}
     words = command
     if fault == FAULTS[0]:
@@ -195,7 +195,7 @@ def strike(command, variables, fault, place):
 
 
 def faults():
-    """Those that can be had here: a disk of its own to fill needs root, who may mount."""
+    """The faults that are possible here. To fill a disk of its own needs root, who may mount."""
     script = ["unshare", "--mount", "mount", "-t", "tmpfs", "none", "/mnt"]
     mounts = os.geteuid() == 0 and subprocess.run(script, capture_output=True).returncode == 0
     return FAULTS if mounts else FAULTS[1:]

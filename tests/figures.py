@@ -47,7 +47,7 @@ def panels(svg):
 
 
 def faults_of_drawing(svg):
-    """What is wrong with the size and texts of a figure, in words."""
+    """The faults in the size and texts of a figure, in words."""
     size = min((float(number) for number in re.findall(r"font-size: ([\d.]+)px", svg)), default=0)
     height = float(re.search(r"height='([\d.]+)pt'", svg)[1])
     if panels(svg) > MOST_PANELS:
@@ -61,7 +61,7 @@ def faults_of_drawing(svg):
 
 
 def faults(path, overlays=()):
-    """What is wrong with a figure, in words."""
+    """The faults of a figure, in words."""
     svg = path.read_text(encoding="utf-8")
     with path.with_suffix(".csv").open(newline="", encoding="utf-8") as file:
         rows = [*csv.DictReader(file)]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Accidents that really happen: no memory, no disk, no shared memory, a host that dies.
 
-The first are launches of two ranks under the guard, in a surrounding that lacks what they need;
-what they died of is told as for every launch (harness/launch/accidents.py).
+The first three are launches of two ranks under the guard, in surroundings that lack a resource.
+The reason for their end is recorded as for every launch (harness/launch/accidents.py).
 """
 
 import contextlib
@@ -18,7 +18,7 @@ from stack.build import environment
 from tests import kills
 
 MIB = 1 << 20
-#: What the group of processes may have where it must not suffice: launchers take a fifth of it.
+#: The memory of the process group that must not suffice: launchers take a fifth of it.
 GROUP_BYTES = 160 * MIB
 MESSAGE = "256Mi"
 
@@ -43,7 +43,7 @@ def memory_groups():
 
 @contextlib.contextmanager
 def little_memory():
-    """Words that run a command where there is little memory; None where that cannot be had."""
+    """Words that run a command with little memory; None where this is not possible."""
     found = memory_groups()
     if not found:
         yield None
@@ -79,8 +79,8 @@ SURROUNDINGS = {
 
 
 def happen(kind, family, stack, folder):
-    """Lets an accident happen to a launch of an MPI; its kind as it was told (None: the launch
-    failed by itself, or went well) and all that was said. None, '' where it cannot be had here."""
+    """Lets an accident happen to a launch of an MPI. Returns its kind as recorded and all output.
+    The kind is '' if the launch failed by itself or went well, and None if impossible here."""
     (folder / "out").mkdir(exist_ok=True)
     bin_ = family.prefix(stack) / "bin"
     size = ["--sizes", MESSAGE, "--min-repetitions", "3"] if kind == "memory" else ["--sizes", "1"]
@@ -101,7 +101,7 @@ def happen(kind, family, stack, folder):
 
 def kill_a_host(study, patience_s=240):
     """Kills a virtual host of a running study as soon as a launch is on it; False: none was seen.
-    Ranks of a short one are gone before a busy machine has looked through its processes."""
+    Ranks of a short launch are gone before a busy machine has looked through its processes."""
     end = time.monotonic() + patience_s
     while not {"launcher", "rank"} & {*study.processes().values()}:
         if time.monotonic() > end or study.process.poll() is not None:
@@ -113,9 +113,9 @@ def kill_a_host(study, patience_s=240):
 
 
 def host_dies(stack, folder, tries=3):
-    """What is not as it must be where a virtual host dies in mid-study, in words, or '': that
-    launch is lost with its node, and measured again on a cluster that is whole. A launch may end
-    while its host is killed: then nothing happened, and it is tried again."""
+    """Why a study does not survive the end of a virtual host, in words, or ''. The launch must be
+    lost with its node, and measured again on a complete cluster. If the launch ends while its host
+    is killed, nothing happened, and the study is tried again."""
     for number in range(tries):
         said, happened = one_host_dies(stack, folder / f"host{number}")
         if happened:
@@ -124,7 +124,7 @@ def host_dies(stack, folder, tries=3):
 
 
 def one_host_dies(stack, folder):
-    """One such study: what is wrong, and whether a launch was lost."""
+    """One such study: the description of a fault, and whether a launch was lost."""
     blocks = 4
     study = kills.Study(folder, stack, r"^pingpong_smoke\.mpich\.tcp\..*fast-ethernet-2$", blocks,
                         site="virtual-ethernet")
@@ -135,7 +135,7 @@ def one_host_dies(stack, folder):
     records = sorted((json.loads(text) for text in study.published.values()),
                      key=lambda r: r["id"])
     found = [(r["status"], (r["accident"] or {}).get("kind")) for r in records]
-    # A machine that was too busy for a cluster before that is another matter.
+    # The machine may have been too busy for a cluster before. This is a different accident.
     found = [what for what in found if what != ("accident", "cluster")]
     if killed and not status and sorted(found, key=str) == [
             ("accident", "node"), *[("ok", None)] * blocks]:

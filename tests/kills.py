@@ -31,8 +31,8 @@ LOSSES = ["samples lost", "samples counted twice", "launches burnt", "processes 
 
 
 def same_launch(before, now):
-    """Whether the description of a launch is what it was, as JSON texts. That of a block which the
-    machine disturbed is marked once a block is in its place."""
+    """Whether the description of a launch is unchanged, as JSON texts. A launch of a block that
+    the machine disturbed is marked once another block replaces it."""
     if before == now or now is None:
         return before == now
     old, new = json.loads(before), json.loads(now)
@@ -41,8 +41,8 @@ def same_launch(before, now):
 
 
 class Study:
-    """A study of its own: results, locks, temporary files and virtual hosts are in one folder. By
-    that its processes are known; nobody else's are touched."""
+    """A study of its own: results, locks, temporary files and virtual hosts are in one folder. The
+    folder identifies its processes, so that no other process is touched."""
 
     def __init__(self, folder, stack, cells, blocks, *, site="local", tag="smoke"):
         self.folder, self.process = folder, None
@@ -59,7 +59,7 @@ class Study:
             "COTEJO_RUN": str(folder / "run"), "TMPDIR": str(folder / "tmp"),
             "RFM_CONFIG_FILES": str(families.REPO / "reframe_tests/config.py")}
         self.mark = f"COTEJO_LOCKS={folder}/locks".encode()
-        # Of root the study has a /dev/shm of its own: what is left there is its own for certain.
+        # With root the study has its own /dev/shm, so that all files left there are its own.
         self.prefix = OWN_SHARED.format(folder / "shm").split("|") if os.geteuid() == 0 else []
         self.shared = set(os.listdir("/dev/shm"))
 
@@ -109,7 +109,7 @@ class Study:
         return False
 
     def look(self):
-        """Notes what is published; returns how much of what was there before is no longer so."""
+        """Notes the published launches; returns how many of the earlier launches have changed."""
         now = {path: path.read_bytes() for session in (self.folder / "results").glob("*/*")
                for path in sessions.launch_files(session)}
         lost = sum(not same_launch(content, now.get(path))
@@ -118,7 +118,7 @@ class Study:
         return lost
 
     def finish(self, limit_s):
-        """Lets the study end by itself, begun again where it was stopped; its last status."""
+        """Lets the study end by itself, started again where it was stopped; its last status."""
         end = time.monotonic() + limit_s
         status = self.wait(end)
         while status != 0 and time.monotonic() < end:
@@ -134,18 +134,18 @@ class Study:
             return self.process.wait()
 
     def left(self, patience_s=10):
-        """Processes and shared memory that are there when all should be gone."""
+        """The number of processes that are still there when all should be gone."""
         end = time.monotonic() + patience_s
         while self.processes() and time.monotonic() < end:
             time.sleep(0.1)
         found = self.processes()
-        for pid in found:  # they are ours by their mark
+        for pid in found:  # their mark shows that they belong to this study
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         return len(found)
 
     def account(self, before):
-        """What was lost and left: line of LOSSES -> number. `before` was lost on the way."""
+        """The losses and leftovers: line of LOSSES -> number. `before`: lost while it ran."""
         left = self.left()
         records = [json.loads(text) for text in self.published.values()]
         usable = collections.Counter(r["id"].rpartition(".")[0] for r in records
@@ -167,13 +167,13 @@ class Study:
         return [str(path) for path in (self.folder / "tmp").iterdir()]
 
     def own_shared(self):
-        """Shared memory that is new and which no process of anybody has mapped."""
+        """Shared memory that is new and that no process has mapped."""
         if self.prefix:
             return os.listdir(self.folder / "shm")
         return unmapped(set(os.listdir("/dev/shm")) - self.shared)
 
     def samples(self, path, record):
-        """The rows of a launch as one text; None where a description says what is not there."""
+        """The rows of a launch as one text; None where described rows are missing."""
         if record["status"] != "ok":
             return ""
         try:
@@ -185,9 +185,9 @@ class Study:
 
 
 def strike(study, kills, draw, *, say=lambda words: None, limit_s=3600, span_s=3.0):
-    """Kills, one after the other, each at a random moment, until the study is complete: a list of
-    (role, signal) that were hit. The study is begun again whenever it was stopped. Returns hits
-    and what was lost on the way; `say` is told of each."""
+    """Kills processes one after the other, each at a random moment, until the study is complete.
+    The study is started again whenever it was stopped. Returns the list of (role, signal) that
+    were hit, and the number of lost launches; `say` is called after each kill."""
     hit, lost, end = [], 0, time.monotonic() + limit_s
     study.start()
     for number, (role, signal_) in enumerate(kills, 1):
@@ -215,7 +215,7 @@ def drawn(roles, count, seed):
 
 
 def run(study, kills, draw, *, say=lambda words: None, limit_s=3600):
-    """The whole: a study that is killed so often, its end, its account; removes its folder."""
+    """A complete run: a study with these kills, its end, its account; removes its folder."""
     try:
         hit, lost = strike(study, kills, draw, say=say, limit_s=limit_s)
         status = study.finish(limit_s)

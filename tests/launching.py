@@ -18,14 +18,14 @@ STACK = families.stack_prefix()
 FAMILIES = families.load()
 #: The MPI libraries that the stack has.
 PRESENT = [f for f in FAMILIES.values() if (f.prefix(STACK) / "bin/cotejo").exists()]
-#: What the benchmark says last when its clocks failed their check, as they do on a busy machine.
+#: The last words of the benchmark when its clocks failed their check, as on a busy machine.
 DISTURBED = "or a quieter machine"
-#: Such a launch is made so often: clocks that are wrong fail each time.
+#: The number of attempts of such a launch: wrong clocks fail each time.
 TRIES = 3
-#: One sample of each operation, at clocks of any quality: of launches whose times nobody looks at.
+#: One sample of each operation, with clocks of any quality: for launches whose times are not used.
 BRIEF = ["--budget", "0", "--min-repetitions", "1", "--max-repetitions", "1", "--set-up", "0",
          "--sync-share", "1", "--late", "1"]
-#: More ranks than cores, for what is checked and not measured.
+#: More ranks than cores, for launches that are checked and not measured.
 CROWDED = {"OMPI_MCA_rmaps_default_mapping_policy": ":oversubscribe",
            "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
            "OMPI_MCA_mpi_yield_when_idle": "1", "I_MPI_PIN": "0", "I_MPI_WAIT_MODE": "1"}
@@ -45,7 +45,7 @@ def command_of(family, *words, ranks=2, guard_s=None, program=None, **variables)
 
 
 def launch_once(family, *words, folder=None, timeout=120, **options):
-    """Runs what `command_of` says.
+    """Runs the command of `command_of`.
 
     With `guard_s` the guard ends all ranks after so many seconds (status 124) and says so in
     the folder's `guard.json`.
@@ -56,8 +56,8 @@ def launch_once(family, *words, folder=None, timeout=120, **options):
 
 
 def records_in(results):
-    """Descriptions of the launches in a results folder, by file name. Where one had no virtual
-    network because the machine was busy, the test is skipped (conftest.py)."""
+    """Descriptions of the launches in a results folder, by file name. The test is skipped
+    (conftest.py) if a launch had no virtual network because the machine was busy."""
     records = [json.loads(path.read_text()) for path in sorted(results.glob("*/*/*.json"))]
     for record in records:
         if virtual_hosts.BUSY in record["reason"]:
@@ -66,12 +66,12 @@ def records_in(results):
 
 
 def interposer(family, name):
-    """src/tests/NAME.c as it is built for an MPI: what is preloaded into its ranks."""
+    """The library of src/tests/NAME.c, built for an MPI, to preload into its ranks."""
     return str(STACK / "build" / family.name / f"tests/lib{name}.so")
 
 
 def preload_of(source, folder):
-    """A source of this folder that needs no MPI, built into another one: what is preloaded."""
+    """The library to preload from a source of this folder that needs no MPI, built in `folder`."""
     library = folder / f"{source}.so"
     subprocess.run(["gcc", "-shared", "-fPIC", "-o", library,
                     families.REPO / f"tests/{source}.c", "-ldl"], check=True)
@@ -79,15 +79,15 @@ def preload_of(source, folder):
 
 
 def keeping(family, ranks=2, LD_PRELOAD="", **_):
-    """What is preloaded into so many ranks: what a test wants, and that they keep their cores."""
+    """The libraries to preload into so many ranks: the test's own, and `keep` to keep cores."""
     keep = interposer(family, "keep")
     enough = ranks <= len(os.sched_getaffinity(0)) and os.path.exists(keep)
     return ":".join(filter(None, [keep if enough else "", LD_PRELOAD]))
 
 
 def launch(family, *words, **options):
-    """`launch_once`, for what need not fail: made again where the clocks were disturbed. Where
-    they were each time the control says whether the machine is busy, and the test is skipped."""
+    """`launch_once`, for launches that must succeed: repeated if the clocks were disturbed. If
+    they were each time and the control shows a busy machine, the test is skipped."""
     options["LD_PRELOAD"] = keeping(family, **options)
     for _ in range(TRIES):
         done = launch_once(family, *words, **options)
@@ -112,7 +112,7 @@ def measured(mpi, folder, *words, **variables):
 
 
 def unmapped(names):
-    """Those of these files of /dev/shm that are there and that no process has mapped."""
+    """The files of /dev/shm among these names that exist and that no process has mapped."""
     left = {name for name in names if os.path.exists(f"/dev/shm/{name}")}
     for maps in pathlib.Path("/proc").glob("[0-9]*/maps"):
         try:
@@ -124,13 +124,13 @@ def unmapped(names):
 
 
 def said(done, program="cotejo"):
-    """The lines of a run that the program itself wrote to tell what is wrong."""
+    """The lines of a run in which the program itself reports a problem."""
     return [line for line in done.stderr.splitlines() if line.startswith(f"{program} ")
             or line.startswith(f"{program}:")]
 
 
 def refuses(done, expected):
-    """That a run was refused in one line of its own which says `expected`, as bad usage is."""
+    """Checks that a run was refused with the status of bad usage and one line with `expected`."""
     assert len(said(done)) == 1, done.stderr
     assert expected in said(done)[0]
     assert done.returncode == 2

@@ -2,9 +2,9 @@
 """Was the machine busy, or is the benchmark wrong? The same waits without the benchmark decide.
 
 Two processes on two cores begin together, by the clock, and wait as long as the ranks of the
-benchmark do; nothing else. They yield their core meanwhile, as ranks of MPICH and Intel MPI do
-that poll if nothing keeps them from it: so a process of the lowest priority is seen, too. Where
-even the best of many rounds takes them longer, so must it take the ranks.
+benchmark; nothing else. They yield their core meanwhile, as ranks of MPICH and Intel MPI do
+that poll if nothing keeps them from it. So a process of the lowest priority is seen, too. If even
+the best of many rounds takes too long for these processes, it must for the ranks as well.
 """
 
 import os
@@ -28,8 +28,8 @@ for i in range(int(rounds)):
 """
 
 
-#: A result that is not as it must be is asked for so often before it is believed: what is wrong is
-#: wrong each time, while the best of several attempts survives what disturbs some of them.
+#: The number of attempts to get a correct result. A real fault is there each time, while the best
+#: of several attempts survives a disturbance of some of them.
 TRIES = 5
 
 
@@ -47,7 +47,7 @@ def rounds_of(wait_s, rounds):
 
 def busy(wait_s, most, rounds=100, at=0):
     """How busy the machine is, in words, where the control takes over `most` times the wait;
-    else ''. `at`: the share of rounds that may be no longer, for what is judged by a quantile."""
+    else ''. `at`: the share of rounds that may be no longer, if the test judges a quantile."""
     found = rounds_of(wait_s, rounds)[int(at * rounds)]
     return "" if found <= most * wait_s else (
         f"busy: two processes that only wait {1e6 * wait_s:g} us take {1e6 * found:.0f} us "
@@ -55,8 +55,8 @@ def busy(wait_s, most, rounds=100, at=0):
 
 
 def asked(attempt, wait_s, most, at=0):
-    """Asks for a result until it is as it must be: `attempt` gives whether it is, and what was
-    found. One that never is fails the test; where the control was off too, it is skipped."""
+    """Repeats `attempt` until its result is correct. `attempt` returns whether it is, and the
+    result. If it never is, the test fails, or is skipped where the control was off, too."""
     tries, words = [], ""
     while len(tries) < TRIES:
         try:

@@ -18,7 +18,7 @@ if [ -z "${COTEJO_LOCKS:-}" ]; then
 fi
 beside=$(mktemp -d)
 declare -A pids
-# What was begun ends with us.
+# Ends all processes that this script started.
 leave() {
   [ ${#pids[@]} -eq 0 ] || kill "${pids[@]}" 2>/dev/null
   rm -rf "$beside"
@@ -30,7 +30,7 @@ passed=0
 failed=()
 skipped=()
 
-# Whether a program, or with R: before it a package of R, is there.
+# Whether a program, or an R package with R: before its name, is installed.
 have() {
   case $1 in
     R:*) Rscript --vanilla -e "quit(status = !requireNamespace('${1#R:}', quietly = TRUE))" ;;
@@ -54,9 +54,9 @@ suite() {
   fi
 }
 
-# What measures nothing and starts no ranks, or only such as have real-time priority, runs side by
-# side, its output in a file of $beside:
-# begin NAME COMMAND... starts it, `suite ... ended NAME` waits for it.
+# Suites run at the same time if they measure nothing and start no ranks, except ranks with
+# real-time priority. Their output goes to a file of $beside:
+# begin NAME COMMAND... starts a suite, `suite ... ended NAME` waits for it.
 begin() {
   "${@:2}" >"$beside/$1" 2>&1 </dev/null &
   pids[$1]=$!
@@ -70,13 +70,13 @@ ended() {
 }
 
 begin R-style Rscript --vanilla tests/lint.R
-# As it is installed, its code is compiled. R_NSIZE: see the Makefile.
+# The installed package is tested, since its code is compiled. R_NSIZE: see the Makefile.
 python3 stack/analysis.py "$STACK"
 begin R env R_NSIZE=3M Rscript --vanilla -e 'testthat::test_local("analysis",
   load_package = "installed", reporter = "summary", stop_on_failure = TRUE)'
 begin sanitizers python3 -m stack.ctest "$STACK" --sanitize --only-build
-# In parts that take about as long, since it takes the longest of these; each takes this machine's
-# cores by itself.
+# Parts that take about equally long, since the longest part decides. Each part takes this
+# machine's cores by itself.
 measures_nothing=(env -u COTEJO_LOCKS python3 -m pytest -q -rs --durations=10 -m beside)
 begin Python-1 "${measures_nothing[@]}" tests/test_[a-n]*.py archaeology/tests
 begin Python-2 "${measures_nothing[@]}" tests/test_[o-r]*.py
@@ -91,7 +91,7 @@ suite "build for sanitizers" ctest ended sanitizers
 suite "Python that measures nothing, a to n" pytest ended Python-1
 suite "Python that measures nothing, o to r" pytest ended Python-2
 suite "Slurm, and Python that measures nothing, s to z" pytest ended Python-3
-# From here on a suite has the machine for itself.
+# The following suites have the machine for themselves.
 wait
 pids=()
 suite "C under sanitizers" ctest python3 -m stack.ctest "$STACK" --sanitize

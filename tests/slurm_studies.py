@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Studies under a Slurm: in an allocation, and with accidents that really happen to them: a node
-that dies, a job that is cancelled."""
+"""Studies under a Slurm: in an allocation, and with accidents that really happen to the studies:
+a node that dies, a job that is cancelled."""
 
 import contextlib
 import json
@@ -17,7 +17,7 @@ from reframe_tests.harness.model import families
 from tests import slurm_machine
 
 REFRAME = families.stack_prefix() / "tools/bin/reframe"
-#: One file of tests in place of all: reading those takes ReFrame as long as a launch.
+#: One file of tests in place of all: to read all files takes ReFrame as long as a launch.
 SITE_TESTS = families.REPO / "reframe_tests/site.py"
 PRESENT = [f.name for f in families.load().values() if f.installed(families.stack_prefix())]
 #: Placement -> hosts, ranks on each.
@@ -35,7 +35,7 @@ def asked(records):
 
 
 def check(records):
-    """Every rank is where it was asked to be, by the launcher of the partition."""
+    """Every rank is where the placement puts it, by the launcher of the partition."""
     assert {r["id"]: r["reason"] for r in records if r["reason"]} == {}
     for record in records:
         hosts, each = PLACEMENTS[record["asked"]["placement"]]
@@ -44,7 +44,7 @@ def check(records):
         assert (len(set(on)), len(on)) == (hosts, hosts * each)
         assert ("srun --" in record["command"]) == (record["asked"]["partition"] == "srun")
         assert record["simulated"].startswith(f"emulated: {hosts} hosts on ")
-        if hosts > 1:  # the site names the card: each host tells what it received
+        if hosts > 1:  # the site names the card: each host reports the bytes that it received
             received = record["proof"]["interfaces"]
             assert received.keys() == {*on} and all(card["eth0"] for card in received.values())
 
@@ -89,9 +89,9 @@ def variables_of(pid):
 
 
 def held_launch(slurm, running, limit_s=240):
-    """Number of the job, and nodes, of the first launch that runs on several from now on. One of
-    its ranks is stopped as soon as it is seen: the launch lasts, however busy this machine is,
-    until something happens to it."""
+    """Number of the job, and nodes, of the first launch that runs on several nodes from now on.
+    One of its ranks is stopped as soon as it is seen. So the launch lasts until something happens
+    to it, however busy this machine is."""
     end = time.monotonic() + limit_s
     while time.monotonic() < end and running.poll() is None:
         for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
@@ -160,9 +160,9 @@ def happen(kind):
 
 
 def wrong(kind):
-    """What is not as it must be, in words, or '': what was lost is recorded as such, and measured
-    again: on the nodes that are left, or where the job is gone in another. Who cancels a job ends
-    the study in it too, which may have had no time to record the launch that was lost."""
+    """Why a study does not survive this accident, in words, or ''. A lost launch must be recorded
+    and measured again: on the remaining nodes, or in another job if the job is gone. A cancelled
+    job also ends the study in it, which may have had no time to record the lost launch."""
     try:
         status, records, job, nodes, said = happen(kind)
     except (RuntimeError, subprocess.TimeoutExpired) as err:
@@ -181,8 +181,8 @@ def wrong(kind):
 
 
 def whole_way(slurm, name, results):
-    """From nothing to a report on a node of this Slurm: the commands of docs/sites.md, with no
-    file edited between. Returns (status, what was said) of each command, and the plan."""
+    """The commands of docs/sites.md, from a new site to a report, on a node of this Slurm. No file
+    is edited between them. Returns (status, output) of each command, and the plan."""
     def run(*words):
         done = slurm.run(sys.executable, "-m", "reframe_tests.harness", *words,
                          host="host1", limit_s=600, COTEJO_SITE=name, COTEJO_RESULTS=str(results),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What tests of what is for Spack share: the environment, recipes and sites of the repository."""
+"""Shared parts of the Spack tests: the environment, recipes and sites of the repository."""
 
 import re
 import shutil

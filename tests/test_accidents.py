@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What dies of something outside is no failure, and is measured again with what it is held
-against."""
+"""A launch that ends for an external reason is not a failure, and is measured again together with
+the launches that it is compared with."""
 
 import errno
 import itertools
@@ -48,7 +48,7 @@ def test_a_bus_error_where_shared_memory_has_little_room_is_its_fault(room, kind
     assert (found and found["kind"]) == kind
 
 
-#: A process that is neither this one nor its parent, whoever that is.
+#: A process that is neither this process nor its parent.
 ELSE = 1 << 22
 
 
@@ -81,7 +81,7 @@ ELSE = 1 << 22
     ({}, "cotejo: payload is wrong at byte 7", None),
     ({"exit": 2}, "cotejo: unknown option --x", None),
     ({"exit": 2}, "words of MPICH\ncotejo pingpong: --budget -1 is less than 0", None),
-    # Open MPI's launcher, told to end; a shell whose command was killed; one that was not.
+    # Open MPI's launcher after a signal; a shell whose command was killed; one that was not.
     ({}, "[vm:1] PMIX ERROR: PMIX_ERR_UNREACH in file x.c at line 121\n", "signal"),
     ({"exit": 255}, "error checking    : enabled\n", "signal"),
     ({"exit": 137, "reason": "exit status 137"}, "", "signal"),
@@ -96,7 +96,7 @@ def test_each_cause_has_its_kind(guard, output, kind):
     ("self", 0, "cut"), ("self", 1, "signal"), ("founder", 0, "cut"), ("founder", 1, "signal"),
     ("parent", 0, "signal")])
 def test_the_study_is_known_by_number_and_start(monkeypatch, sender, start, kind):
-    """A parent is nobody's study: where that is gone, it is the first process of the machine."""
+    """A parent is not the study: if it is gone, the parent is the first process of the machine."""
     other = subprocess.Popen(["sleep", "60"])
     try:
         pid = {"self": os.getpid(), "founder": other.pid, "parent": os.getppid()}[sender]
@@ -267,7 +267,7 @@ def test_an_end_that_only_its_status_suggests_is_no_accident_the_third_time():
     ("[0] MPI startup(): library kind: release\n"
      "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: File size limit exceeded (signal 25)\n"
      "Please see the FAQ page for debugging suggestions\n", "ulimit -f unlimited"),
-    # What a launcher says behind the words of the program was the reason.
+    # The reason of this failure was once the launcher's message after the words of the program.
     ("Traceback (most recent call last):\n  from mpi4py import MPI\n"
      "ModuleNotFoundError: No module named 'mpi4py'\n"
      "--------------------------------------------------------------------------\n"
@@ -292,7 +292,7 @@ def test_what_a_launcher_says_of_every_end_is_no_reason():
 
 
 def test_a_library_without_a_network_interface_ends_by_itself(tmp_path):
-    """Its words were not known as such: it was "without a word", and an accident, twice."""
+    """Its message was once not recognised: the end was "without a word", and twice an accident."""
     said = ("[vm:17598] pmix_ifinit: unable to find network interfaces.\n"
             "You requested support for tool connections, but no available\n"
             "interfaces were found after applying any include or exclude directives:\n"

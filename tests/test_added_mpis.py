@@ -121,7 +121,7 @@ def texts(path):
             and isinstance(node.value, str) and id(node) not in said]
 
 
-#: Of the R package what is about published studies, which were of certain MPIs.
+#: Parts of the R package on published studies, which were studies of certain MPIs.
 PUBLISHED = ("register-", "audit")
 
 
@@ -145,7 +145,7 @@ def test_no_file_that_decides_anything_knows_the_name_of_an_mpi():
     assert knowing == set()
 
 
-#: What is added below, a file each: an MPI that is like no other, and a transport that it has.
+#: The added files: an MPI that is like no other MPI, and a transport of this MPI.
 LATELY = """title: Lately
 spack: lately
 default: false
@@ -169,7 +169,7 @@ families: {lately: {environment: {LATELY_BY: pigeon}, evidence: "by pigeon"}}
     ("carried by pigeon", "ok"), ("carried by snail", "marked")])
 def test_an_mpi_a_transport_a_placement_and_a_site_are_added_by_a_file_each(
         tmp_path, evidence, status):
-    """In a copy of the tree to which nothing else is done, from ReFrame's list to the record."""
+    """In a copy of the tree without other changes, from ReFrame's list to the record."""
     tree = fake_mpi.tree(tmp_path)
     for path, text in {"mpi_families/lately": LATELY, "mpi_transports/pigeon": PIGEON}.items():
         (tree / f"reframe_tests/{path}.yaml").write_text(text)
@@ -199,7 +199,7 @@ def test_an_mpi_a_transport_a_placement_and_a_site_are_added_by_a_file_each(
 
 
 def test_what_is_added_is_one_short_file():
-    """An MPI that the stack does not build, a transport; a site: tests/test_sites.py."""
+    """An MPI that the stack does not build, and a transport. For sites: tests/test_sites.py."""
     folder = families.REPO / "reframe_tests"
     added = [folder / f"mpi_families/{name}.yaml" for name, f in families.load().items()
              if not f.default]

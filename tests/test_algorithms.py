@@ -98,7 +98,7 @@ def test_a_library_that_lists_nothing_is_said_in_one_line(tmp_path):
 
 
 def twin(mpi, folder, transport, sizes, requested="", *, ranks=4, **variables):
-    """What ran in the allreduces of a launch whose messages are counted, by size; its output."""
+    """Algorithms in the allreduces of a launch whose messages are counted, by size; its output."""
     family, operation = FAMILIES[mpi], "allreduce"
     selected = family.transports[transport].variables(family.prefix(STACK))
     setting = algorithm_settings.environment(

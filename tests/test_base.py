@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What every test of ReFrame does before and after its launch."""
+"""The steps of every test of ReFrame before and after its launch."""
 
 import pathlib
 import re
@@ -53,7 +53,7 @@ def compose(monkeypatch, wrong, kind=clusters.ClusterError):
 
 
 def test_a_launch_is_skipped_only_where_there_can_be_no_hosts(monkeypatch):
-    """What is missing is asked before anything is planned; what is there and wrong, fails."""
+    """A missing feature is detected before planning; a present but wrong one is a failure."""
     monkeypatch.setattr(clusters, "lacking", lambda kind: "virtual hosts need root")
     assert Launch.request.backend.available() == "virtual hosts need root"
     with pytest.raises(exceptions.SanityError, match="^no cluster .* TCP streams at 50 Mbit/s"):
@@ -69,7 +69,7 @@ def test_a_dry_run_brings_no_cluster_up(monkeypatch):
     monkeypatch.setattr(Launch, "is_dry_run", lambda self: True)
     compose(monkeypatch, "asked for a cluster")
     words = " ".join(Launch.job.launcher.options)
-    assert "-hosts host1,host2" in words  # the whole command line is there all the same
+    assert "-hosts host1,host2" in words  # the command line is complete all the same
 
 
 def test_a_parameter_that_was_forgotten_is_in_the_name_of_the_cell():
@@ -85,7 +85,7 @@ def test_a_parameter_that_was_forgotten_is_in_the_name_of_the_cell():
 
 
 def test_neither_tests_nor_their_base_ask_for_a_backend_by_name():
-    """What a kind of machine has is a feature of its partitions."""
+    """The properties of a kind of machine are features of its partitions."""
     folder = pathlib.Path(base.__file__).parent
     words = ("cluster", "platform", "guests", "simgrid", "namespaces")
     asked = {path.name: [word for word in words

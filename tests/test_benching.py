@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a bench says of a ratio: met, missed, or not decided; and what it launches to say why."""
+"""The reports of a bench on a ratio: met, missed or open, and the launches that explain it."""
 
 import json
 import types
@@ -30,7 +30,7 @@ def test_a_difference_is_missed_where_its_interval_is_beyond_the_goal(
 
 
 def test_what_ours_differs_by_from_itself_decides_nothing(capsys, monkeypatch):
-    """Its interval is beyond the goal, but two times the same program are as far apart."""
+    """The interval is beyond the goal, but two launches of the same program differ as much."""
     monkeypatch.setattr(benching, "missed", [])
     benching.say_beside("ours over theirs", 0.05, benching.Ratio(0.87, 0.80, 0.93, 8),
                         benching.Ratio(1.21, 1.11, 1.33, 8))
@@ -40,12 +40,12 @@ def test_what_ours_differs_by_from_itself_decides_nothing(capsys, monkeypatch):
 
 @pytest.mark.parametrize(("ends", "blocks"), [((0.9, 1.1), 32), ((0.95, 1.05), 8)])
 def test_launches_are_told_that_would_decide(ends, blocks):
-    """Half the width takes four times the launches."""
+    """Half the width needs four times the launches."""
     assert benching.would_decide(benching.Ratio(1, *ends, 8), 0.05) == pytest.approx(blocks, abs=1)
 
 
 def test_of_a_round_those_calls_count_that_imb_counts():
-    """IMB does all a thousand times, then a hundred times, before it measures a thousand calls."""
+    """IMB makes a thousand calls, then a hundred calls, before it measures a thousand calls."""
     assert bench_imb.means(([9] * 1100 + [1] * 1000) * 2 + [5] * 300) == [1, 1]
 
 
@@ -58,7 +58,7 @@ def test_receives_leave_open_what_imb_s_do(name, wanted):
 
 
 @pytest.mark.parametrize(("times", "words"), [
-    # IMB and ours are near: nothing is to be explained.
+    # IMB and cotejo are near: no difference needs an explanation.
     ({"theirs": 1.00, "ours": 1.01, "again": 1.01}, "met     PingPong"),
     ({"theirs": 1.00, "ours": 1.10, "again": 1.11, "by malloc": 1.10, "theirs paused": 1.10},
      "met     PingPong of 1 B over IMB within 3 %, an MPI, theirs paused"),
@@ -88,15 +88,15 @@ def test_beside_imb_controls_are_launched_where_a_size_is_further_off(
     bench_imb.hold(5, ("PingPong",))
     lines = capsys.readouterr().out.splitlines()
     assert any(line.startswith(f"bench: {words}") for line in lines), lines
-    # What is near is not launched again.
+    # Sizes within the goal are not launched again.
     controls = launched.count(("by malloc", (1,)))
     assert controls == launched.count(("ours", (1,))) == (5 if "by malloc" in times else 0)
     assert launched.count(("ours", bench_imb.SIZES["PingPong"])) == 5
 
 
 def test_what_is_alike_is_judged_over_all_runs_that_are_kept(capsys, monkeypatch, tmp_path):
-    """One operation is longer on the same side in each of 6 blocks, p 0.03: alone it is called
-    different, and of three it is not."""
+    """One operation takes longer under the same configuration in each of 6 blocks, p 0.03. Alone
+    it counts as different, and among three operations it does not."""
     monkeypatch.setattr(benching, "missed", [])
 
     def keep(experiment, operations):
@@ -124,8 +124,8 @@ def test_what_is_planted_is_the_larger_of_a_tenth_and_100_ns():
 
 
 def test_a_run_that_is_kept_is_gone_on_with(monkeypatch, tmp_path):
-    """The same launches are not made again; of more blocks only the further ones are. Where
-    something else is planted all are."""
+    """The same launches are not repeated. With more blocks, only the missing blocks are launched.
+    With another injected slowdown, all are launched."""
     launched = []
 
     def launch(_family, _planted, share, _folder, _keep):

@@ -47,6 +47,6 @@ def test_each_mpi_is_carried_as_its_files_say(site, tmp_path):
         carries = transport.load()[record["asked"]["transport"]].proof["tcp"] == "carries"
         assert (record["proof"]["tcp"]["ranks"] > record["observed"]["payload_bytes"] / 2) == (
             carries)
-        # What launchers and libraries set for their ranks is no warning.
+        # Variables that launchers and libraries set for their ranks cause no warning.
         assert not [trap for trap in record["observed"]["machine"]["traps"]
                     if trap["trap"].startswith("variable ")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `make check-site` says of launches; ReFrame is a program that ends as a test wants it."""
+"""The verdicts of `make check-site` on launches. A program with a fixed end replaces ReFrame."""
 
 import json
 import os
@@ -28,7 +28,7 @@ sbatch: error: Batch job submission failed: Invalid partition name specified
 
 @pytest.fixture
 def launched(tmp_path, monkeypatch):
-    """Verdicts on a site, of what ReFrame reports, prints and leaves."""
+    """Verdicts on a site, from the report, output and files of ReFrame."""
     stack = tmp_path / "stack"
     for name in ("tools/bin/reframe", "mpi/mpich/bin/mpirun"):
         (stack / name).parent.mkdir(parents=True)

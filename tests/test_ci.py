@@ -23,7 +23,7 @@ needs_stack = pytest.mark.skipif(not REFRAME.exists(), reason="no stack: `make s
 
 
 def recipe(name):
-    """A recipe as the service reads it; `on` stays a word."""
+    """A recipe as the service reads it; the key `on` stays a word."""
     return yaml.load((RECIPES / name).read_text(), yaml.BaseLoader)
 
 
@@ -109,7 +109,7 @@ def test_a_generated_pipeline_measures_one_session_and_publishes_it(site):
     assert {job["resource_group"] for job in measuring.values()} == {"cotejo"}
     assert {job["stage"] for job in jobs_of(beside).values()} == {".post"}
     given = {**variables("gitlab-child.yml", site.folder), **mine, "COTEJO_LAUNCHES": launches}
-    # Of hashes that another process of ReFrame gives to the same tests.
+    # Hashes that another process of ReFrame gives to the same tests.
     number = dict(re.findall(r"%launch=(\d+) .*transport=shm (/\w+)",
                              site.run("-l", "-n", "^pingpong_quick", **given)))
     shared = [job for job in measuring.values()

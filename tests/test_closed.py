@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nothing of ours listens beyond loopback or the virtual hosts' own network, and who is not of a
-launch cannot join it, hold it up or read its secrets."""
+"""No program of cotejo listens beyond loopback or the virtual hosts' own network. A process that
+does not belong to a launch cannot join it, delay it or read its secrets."""
 
 import contextlib
 import os
@@ -25,7 +25,7 @@ LISTENS, CONNECTED, CLOSED = "0A", "01", "07"
 
 
 def port():
-    """A free one, below those that the kernel gives to whoever asks for any."""
+    """A free port below those that the kernel gives to a process without a choice of its own."""
     for at in random.sample(range(20000, 30000), 100):
         with socket.socket() as made, contextlib.suppress(OSError):
             made.bind(("127.0.0.1", at))
@@ -41,8 +41,8 @@ def rank(number, at, cookie=COOKIE, **kwargs):
 
 
 def sockets_of(pid, state, kind="tcp"):
-    """Local addresses of a process's sockets in a state; those of UDP are CLOSED while open.
-    None of a process that is gone."""
+    """Local addresses of a process's sockets in a state; UDP sockets are CLOSED while open. A
+    process that is gone has none."""
     inodes, lines = set(), []
     with contextlib.suppress(OSError):
         for handle in os.listdir(f"/proc/{pid}/fd"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where ranks are on virtual hosts, and that every MPI is launched on them."""
+"""The places of ranks on virtual hosts; every MPI is launched on virtual hosts."""
 
 import json
 import os
@@ -19,8 +19,8 @@ REFRAME = families.stack_prefix() / "tools/bin/reframe"
 
 @needs_hosts
 def test_far_is_behind_the_other_switch(run_folder):
-    """All hosts of two switches are up, however many have ranks; those behind the other one are a
-    trunk and a latency further, which TCP was found to take."""
+    """All hosts of two switches are up, however many have ranks. Hosts behind the other switch are
+    a trunk and a latency further, which TCP was found to take."""
     found = clusters.up("two-switches", "sides", hosts=2)
     near, far = found["hosts"][1], found["hosts"][8]
     wire = {h["name"]: h["least_s"] for h in json.loads(
@@ -95,7 +95,7 @@ def test_every_mpi_is_launched_on_more_hosts_than_cores(tmp_path):
         assert [host["name"] for host in record["cluster"]["verified"]["others"]] == [
             "host3", "host4"]
         assert record["cluster"]["wire_bytes"] > record["observed"]["payload_bytes"]
-        # Ranks outnumber cores: those that poll yield theirs.
+        # There are more ranks than cores: ranks that poll yield their core.
         assert any("libcotejo_yield" in name for name in record["observed"]["build"]["libraries"])
     # It goes down with ReFrame.
     assert all(gone(json.loads(path.read_text())["pid"])

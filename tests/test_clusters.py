@@ -42,7 +42,7 @@ def test_hosts_have_a_core_each_and_lend_it_when_told_so(run_folder, monkeypatch
         return output(found, host, "grep Cpus_allowed_list /proc/self/status | cut -f2").strip()
 
     assert [cores(host) for host in ("host1", "host2")] == list(map(str, virtual_hosts.cores(2)))
-    # Of hosts that would have the same one, each with a rank gets its own.
+    # If hosts would get the same core, each host with a rank gets its own core.
     monkeypatch.setenv("COTEJO_EACH", f"host11:{here[0]},host1:{here[-1]},host2:{here[0]}")
     assert [cores(host) for host in ("host1", "host2")] == [str(here[-1]), str(here[0])]
     monkeypatch.setenv("COTEJO_CORES", ",".join(map(str, here[:2])))

@@ -68,7 +68,7 @@ def test_blocks_in_an_order_of_their_own_and_the_report_at_the_end(site):
 
 @pytest.mark.parametrize("way", ["bare", "study"])
 def test_a_study_and_a_bare_run_draw_their_blocks_by_one_function(site, way):
-    """A study left the order to ReFrame, and a bare run drew it."""
+    """Once a study left the order to ReFrame, while a bare run drew the order."""
     words = [sys.executable, "-m", "reframe_tests.harness", "study", "--launches", "3", "--cells",
              "^ping(pong|ping)_quick"]
     output = run(site, "-r") if way == "bare" else site.start(
@@ -87,7 +87,7 @@ def test_a_study_and_a_bare_run_draw_their_blocks_by_one_function(site, way):
 
 @pytest.mark.parametrize("job", ["threads", "experiments", "patterns"])
 def test_a_block_has_each_cell_that_a_dry_run_lists(site, job):
-    """Of `threads`, a value that tells its cells apart is set when a test is made."""
+    """In `threads`, a value that distinguishes its cells is set when a test is made."""
     (noted := site.folder / "cells").touch()
     file = families.REPO / f"reframe_tests/{job}.py"
     site.start(str(REFRAME), "--dry-run", "-c", str(file), "--tag", f"^{job}-check$",

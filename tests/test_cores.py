@@ -112,7 +112,8 @@ def test_launch_and_study_exclude_each_other(locks, tmp_path):
 
 @GUARDED
 def test_ranks_on_other_hosts_hold_the_cores_there(locks):
-    """What starts a rank becomes it: no process of ours stays between it and its launcher."""
+    """The process that starts a rank becomes the rank: no process of cotejo stays between the rank
+    and its launcher."""
     rank = subprocess.Popen([str(GUARD), "hold", "one", "sh", "-c",
                              f"echo $$ $COTEJO_STUDY > {locks}/rank; sleep 60"])
     try:
@@ -139,7 +140,7 @@ def test_only_hosts_beyond_the_guards_own_are_held_by_ranks(monkeypatch):
 
 
 def test_the_lock_is_held_until_the_last_child_is_gone(locks):
-    # The child has the lock's file open, and nothing that tells whose it is.
+    # The child has the lock's file open, and no variable that shows the owner of the lock.
     study, _, _ = holder(locks, f"env -i sleep 100 & echo $! > {locks}/child; wait")
     child = int(written(locks / "child"))
     end(study)
@@ -297,7 +298,7 @@ def test_temporary_folders_of_guards_that_are_gone_are_removed(tmp_path, monkeyp
                        ("other1", f"study {os.getpid()} 1 {here + 1}\n")]:
         (tmp_path / f"cotejo-{name}").mkdir()
         (tmp_path / f"cotejo-{name}" / removal.MARK).write_text(mark)
-    # Of a maker that was killed before it had marked them, and two that are no such.
+    # Folders of a maker that was killed before it had marked them, and two other folders.
     for name in ("old003", "young1", "unmark", "mine-and-empty"):
         (tmp_path / f"cotejo-{name}").mkdir()
     (tmp_path / "cotejo-unmark/precious").touch()
@@ -316,7 +317,7 @@ def test_temporary_folders_of_guards_that_are_gone_are_removed(tmp_path, monkeyp
 
 @pytest.mark.skipif(not (STACK / "tools/bin/reframe").exists(), reason="no stack")
 def test_machines_that_share_a_stack_have_stages_of_their_own():
-    """Their locks are theirs, so both may measure at once."""
+    """Each machine has its own locks, so both may measure at once."""
     script = ("import os, runpy, sys\n"
               "here = os.uname()\n"
               "os.uname = lambda: os.uname_result((here[0], sys.argv[1], *here[2:]))\n"
@@ -358,5 +359,5 @@ def test_two_commands_never_change_one_stack_at_once(tmp_path, monkeypatch):
     cores.hold_stack(stack, "make verify", 0)
     os.close(cores._held_stacks.pop())
     (tmp_path / "theirs").write_text("")
-    cores.hold_stack(tmp_path, "make build", 0)  # not ours: the command itself says so
+    cores.hold_stack(tmp_path, "make build", 0)  # not cotejo's: the command itself reports it
     assert not cores._held_stacks and {p.name for p in tmp_path.iterdir()} == {"stack", "theirs"}

@@ -24,9 +24,9 @@ def put(root, path, value):
 
 @pytest.fixture
 def launched(tmp_path):
-    """What a launch leaves whose hosts' counters grew: for each host file -> (before, after). As
-    on a cluster its ranks write into one folder, and each host has a name and a /sys of its own;
-    of each host there are two ranks, one after the other, the second of which sees no growth."""
+    """The files of a launch whose hosts' counters grew: for each host file -> (before, after). As
+    on a cluster, its ranks write into one folder, and each host has its own name and /sys. Each
+    host has two ranks, one after the other, and its second rank sees no growth."""
     def run(names, *hosts):
         stage = tmp_path / f"stage{len(list(tmp_path.iterdir()))}"
         stage.mkdir()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A packed dataset: small, the same bytes twice, and silent about who keeps the machine. It
-grows by sessions and loses none, and what a stranger wrote into results gets nothing into it."""
+"""A packed dataset: small, the same bytes twice, and without the names of a machine's owners. It
+grows by sessions and loses none, and foreign content in results does not get into it."""
 
 import hashlib
 import io
@@ -198,7 +198,7 @@ def test_only_a_dataset_is_written_to(measured, tmp_path):
         with pytest.raises(packed_sessions.FileError, match="name (another|a new) folder"):
             dataset.pack(measured, out, 20)
         assert contents(tmp_path) == before
-    # What else is in a dataset's folder stays.
+    # Other files in a dataset's folder stay.
     dataset.pack(measured, tmp_path / "out", 20)
     (tmp_path / "out/note.txt").write_text("mine")
     dataset.pack(measured, tmp_path / "out", 10)
@@ -267,7 +267,7 @@ def link_in_place(name):
 
 
 def moved_behind_a_link(name):
-    """What is read then is as it should be, but lies elsewhere."""
+    """A file with correct content that lies in another folder."""
     def spoil(folder):
         (folder / name).rename(folder.parent / name)
         (folder / name).symlink_to(folder.parent / name)

@@ -34,8 +34,8 @@ def stubs(tmp_path_factory):
 
 
 def on_device(mpi, stubs, prefix, folder, *words, memory=None, **more):
-    """A launch that finds a library and, before the MPI's own, its answers; and what each rank
-    asked of it."""
+    """A launch that finds a library and, before the MPI's own, its answers; and the requests of
+    each rank to the library."""
     folder.mkdir(exist_ok=True)
     log, path = folder / "log", environment(mpi, STACK).get("LD_LIBRARY_PATH", "")
     log.unlink(missing_ok=True)
@@ -46,7 +46,7 @@ def on_device(mpi, stubs, prefix, folder, *words, memory=None, **more):
     return done, [json.loads(line) for line in lines]
 
 
-# Of what each kind of buffer goes through. Where MPI computes, memory must be plain.
+# Experiments for each kind of buffer. If MPI computes, memory must be plain.
 PLAIN = {"STUB_PLAIN": "1"}
 WORK = [
     (["pingping", "--layout", "0,16"], {}), (["bandwidth", "--queue", "4", "--ways", "both"], {}),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the user's shell exports does not steer an MPI; what the site says, does."""
+"""Variables of the user's shell do not steer an MPI, but variables of the site do."""
 
 import os
 import subprocess
@@ -137,7 +137,7 @@ def test_all_parts_of_a_launch_are_preloaded():
 @pytest.mark.parametrize(("scheduler", "added"), [("slurm", {"SLURM_OVERLAP": "1"}), ("pbs", {})])
 def test_in_a_job_of_slurm_a_launch_takes_the_cores_of_the_shell_that_asks(
         monkeypatch, scheduler, added):
-    """tests/test_slurm.py: without, it waits for them."""
+    """tests/test_slurm.py needs this: otherwise it waits for them."""
     monkeypatch.setattr(allocation, "around", lambda: allocation.Allocation(scheduler, "1", []))
     request = Request(families.load()["mpich"], transport.load()["shm"], "near", 2,
                       backends.of("p", {}, True), place=Place([], 1))

@@ -12,7 +12,7 @@ from reframe_tests.harness.model.families import REPO
 def register():
     """Exhibit -> the names of its tests, and whether it says what it still needs."""
     calls = {}
-    # What a function of the register's own has in common for many exhibits, by operation.
+    # The common part of many exhibits, by operation, in a function of the register's own.
     shared = re.search(r'^collective_launches <- .*?\n}\n',
                        (REPO / "analysis/R/register-finisterrae-more.R").read_text(),
                        flags=re.M | re.S).group()

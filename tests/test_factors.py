@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Variables of libraries as factors: read or refused, set, seen by the ranks, and told."""
+"""Variables of libraries as factors: read or refused, set, seen by the ranks, and recorded."""
 
 import json
 import os
@@ -121,7 +121,7 @@ def test_a_variable_goes_into_launch_and_record(tmp_path):
                       COTEJO_SET="MPIR_CVAR_X=1;2|3")
     found = fake.records()
     assert {r["asked"]["settings"]["MPIR_CVAR_X"] for r in found} == {"1;2", "3"}, output[-2000:]
-    # The program that stands in for ours tells of no variable.
+    # The program that replaces cotejo here reports no variable.
     assert {r["status"] for r in found} == {"marked"}
     assert all("ranks saw it unset" in r["reason"] for r in found)
     given = [json.loads(path.read_text())["environment"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every MPI family is declared whole, and its flags put ranks where they should be."""
+"""Every MPI family is declared completely, and its flags put ranks where they should be."""
 
 import os
 import subprocess
@@ -12,10 +12,10 @@ from stack.build import environment
 from tests.launching import STACK
 
 ALL = families.load()
-#: Those that have a launcher of their own.
+#: The families that have a launcher of their own.
 LAUNCHING = {name: family for name, family in ALL.items() if family.launcher}
 
-# Called like ssh: stays on this machine and tells its name.
+# Called like ssh: stays on this machine and passes on the name of the host.
 AGENT = """#!/bin/sh
 while [ "${1#-}" != "$1" ]; do shift; done
 export HOST_ASKED="$1"; shift

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What documents name in tables, tests, jobs, experiments and exhibits, is there."""
+"""All tests, jobs, experiments and exhibits that documents name in tables exist."""
 
 import csv
 import re
@@ -13,7 +13,7 @@ IN_R = families.REPO / "analysis/tests/testthat"
 
 
 def place_of(file, kind, name):
-    """Where a named test is, and the words that it begins with there."""
+    """The file of a named test, and the words with which the test begins there."""
     if kind == "::":
         found = [root / f"tests/test_{file}.py" for root in ROOTS]
         return next((path for path in found if path.exists()), found[0]), f"def {name}("
@@ -69,7 +69,7 @@ def test_what_others_measure_has_experiment_job_exhibits_and_tests(row):
     there = set(re.findall(rf"^class (\w+)\([^)]*\b{scale}\b", job, re.M))
     if row["job"] == "experiments":  # tests that a row of a table declares
         there |= {f"{one.symbol}_quick" for one in experiment_table.load() if one.job}
-    for name in row["exhibits"].split("; "):  # of what that command measures, or the whole job
+    for name in row["exhibits"].split("; "):  # of the data of that command, or of all the job
         drawn = register()[f"cotejo-{name}"]["tests"]
         assert drawn & (there | set(re.findall(r"^class (\w+)\(Full", job, re.M))), name
     named = re.findall(r"([\w-]+)(::|: )([^;]+)", row["tests"])

@@ -51,8 +51,8 @@ def test_ranks_that_hang_are_ended_even_when_orphaned(tmp_path):
 
 
 def test_a_child_that_ends_while_signals_are_read_is_noticed(tmp_path):
-    """Its SIGCHLD was thrown away: the launch was recorded as one of its whole limit, or the guard
-    never ended."""
+    """Its SIGCHLD was thrown away: the launch was recorded with the length of its limit, or the
+    guard never ended."""
     for pause in ("0.02", "0.08", "0.14"):
         done, record = guarded(tmp_path, 20, "sleep", pause,
                                LD_PRELOAD=preload_of("slow_signals", tmp_path))
@@ -61,7 +61,7 @@ def test_a_child_that_ends_while_signals_are_read_is_noticed(tmp_path):
 
 
 def written(path):
-    """Whether a file has a whole line in the end."""
+    """Whether a file gets a complete last line."""
     for _ in range(3000):
         if path.exists() and path.read_text().endswith("\n"):
             return True

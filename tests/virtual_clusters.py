@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What tests of virtual clusters share."""
+"""Shared parts of the tests of virtual clusters."""
 
 import subprocess
 import time

@@ -31,7 +31,7 @@ def test_payload_beside_llc_is_seen():
 
 
 def test_a_network_listener_that_fails_is_an_error():
-    """Where the kernel has no LLC, listen() says so."""
+    """On a kernel without LLC, listen() reports the error."""
     library = next((f.prefix(STACK) / "lib/libcotejo_llc.so" for f in families.load().values()
                     if (f.prefix(STACK) / "lib/libcotejo_llc.so").exists()), None)
     if not library:
