@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A site's own MPI installations: what is built and measured is what the site lists."""
+"""A site's own MPI installations: exactly the listed installations are built and measured."""
 
 import json
 import os
@@ -93,7 +93,7 @@ def test_a_module_says_where_an_installation_is(tmp_path, site, modules):
     assert mpi.home_in(stack) == str(home)
     environment = mpi.process_environment(stack, dict(os.environ))
     assert environment["LD_LIBRARY_PATH"].startswith(f"{home}/lib")
-    # What was built for other modules is not this installation.
+    # A build for other modules is not this installation.
     executable(mpi.prefix(stack) / "bin/cotejo", "")
     assert mpi.installed(stack)
     assert not site("openmpi: {modules: [openmpi/5.0.9]}\n")["openmpi"].installed(stack)
@@ -119,7 +119,7 @@ def test_build_ends_where_a_listed_installation_is_missing(tmp_path, site):
 
 
 def test_cray_s_compiler_is_on_path_and_its_library_in_the_prefix(tmp_path, site):
-    """`home/bin/cc` was asked for, which no Cray has: the MPI was absent, without a word."""
+    """`home/bin/cc` was expected, which no Cray has: the MPI was absent, without a message."""
     home = fake_prefix(tmp_path / "opt/cray/pe/mpich/8.1.28/ofi/gnu/12.3")
     mpi = site(f"cray-mpich: {{home: {home}}}\n")["cray-mpich"]
     build.find_installation(mpi, tmp_path / "stack")
@@ -132,7 +132,7 @@ def test_a_second_version_is_one_entry(site):
     second = known["openmpi-4"]
     assert (second.home, second.modules, second.title) == ("", [], "Open MPI 4.1.8")
     assert second.colour != known["openmpi"].colour
-    # What releases have otherwise is known from the version.
+    # Differences between releases follow from the version.
     assert second.transports["shm"].environment["OMPI_MCA_btl"] == "vader,self"
     assert known["openmpi"].transports["shm"].environment["OMPI_MCA_btl"] == "sm,self"
     with pytest.raises(declarations.DeclarationError, match="version: 'new' is not a version"):

@@ -49,7 +49,7 @@ def test_messages_of_the_fft_are_those_of_the_formula(fft, ranks, log2, tmp_path
 
 @pytest.mark.one_mpi
 def test_the_whole_transform_of_rank_0_is_in_the_memory_that_is_asked_for(fft):
-    """Of 2^30 points four parts on each rank, and on rank 0 all of them, to check the result."""
+    """With 2^30 points each rank has four parts, and rank 0 has all points to check the result."""
     needed = 5 * 16 * 2**30
     if os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") > needed:
         pytest.skip("this host has the memory for it")

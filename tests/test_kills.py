@@ -43,8 +43,8 @@ def test_a_launch_of_a_disturbed_block_is_marked_and_not_lost():
 
 
 def test_kills_that_were_interrupted_go_on_where_they_were(tmp_path, monkeypatch):
-    """A study that is complete before its kills leaves them to the next; what is kept is not run
-    again, unless something else was asked."""
+    """A study that is complete before its kills leaves them to the next study. Kept results are
+    not measured again, unless the request is another one."""
     ran = []
 
     def strike(folder, stack, planned, draw, site):

@@ -71,7 +71,7 @@ def sentences_of(text):
 
 
 def faults_of(text):
-    """What breaks a rule, one line each."""
+    """The broken rules, one line each."""
     for sentence in sentences_of(text):
         words = re.findall(r"[\w'-]+", sentence)
         if len(words) > LONGEST:

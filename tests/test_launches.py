@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A launch counts only when what was observed is what was asked for."""
+"""A launch counts only if the observed settings are the requested settings."""
 
 import pytest
 
@@ -174,7 +174,7 @@ def test_a_launch_in_another_observed_state_is_no_replicate(seen, part):
     before = [{**observed(), "fingerprint": first}]
     said = fingerprint.problem(other, before)
     assert said.startswith(f"the state is another one than that of cell.001: {part} (")
-    # What differs from launch to launch is no state.
+    # Members that differ in every launch are not part of the state.
     copies = [["/nowhere/libmpi.so", f"cotejo_{pid}_0.so"] for pid in (7, 8)]
     first, same = (observed(environment={"UCX_TLS": "sm", "PMIX_jobid": "8"},
                             options={"seed": 2, "mode": "standard"},
@@ -206,8 +206,8 @@ class Family:
 
 def test_what_influences_a_library_without_a_request_is_a_trap_of_the_launch(
         tmp_path, monkeypatch):
-    """Variables, parameter files and libraries of elsewhere were in the record, and nothing told
-    the reader of a report."""
+    """Variables, parameter files and foreign libraries were in the record, but no report showed
+    them to its reader."""
     monkeypatch.setattr(fingerprint, "single_copies", lambda: "denied (Operation not permitted)")
     ours = str(tmp_path / "stack/mpi/x/lib/libmpi.so")
     sound = observed(ranks=[{"rank": 0, "host": "a"}, {"rank": 1, "host": "b"}],
@@ -225,7 +225,7 @@ def test_what_influences_a_library_without_a_request_is_a_trap_of_the_launch(
         build={"libraries": [ours, "/opt/foreign/libucp.so.0"]},
         machine={"traps": [{"trap": "x"}]},
         environment={"UCX_TLS": "sm", "OMPI_MCA_x": "4|~\x1b[2J", "PRTE_SHARED_FS": "FALSE"})
-    # What the launcher sets itself is no trap.
+    # A variable that the launcher sets itself is not a trap.
     fingerprint.observe(found, Family(home), tmp_path / "stack", exported)
     assert [trap["trap"] for trap in found["observed"]["machine"]["traps"]] == [
         "x", "variable OMPI_MCA_x=4???[2J", f"parameter file {settings}",

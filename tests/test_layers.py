@@ -69,13 +69,13 @@ def test_streams_and_broadcasts(words):
 
 @pytest.fixture(scope="module")
 def lost_datagrams(tmp_path_factory):
-    """What, preloaded, loses one of a process's datagrams, or receives each one late."""
+    """A library that loses one of a process's datagrams, or receives each datagram late."""
     return preload_of("lost_datagrams", tmp_path_factory.mktemp("lost"))
 
 
 def test_a_datagram_that_is_lost_ends_the_launch_wherever_it_was(lost_datagrams):
-    """One rank alone finds out, 5 s later: in a check, in calls that are not measured, in
-    samples, in samples of sizes by turns. The others must not wait for it."""
+    """Only one rank notices the loss, 5 s later: in a check, in calls that are not measured, in
+    samples, or in samples of interleaved sizes. The other ranks must not wait for it."""
     cases = [(number, [*way, "--set-up", "0"]) for way in ([], ["--broadcast", "library"])
              for number in (1, 3, 12)] + [(12, ["--interleave", "yes", "--set-up", "0"])]
     with concurrent.futures.ThreadPoolExecutor(len(cases)) as at_once:

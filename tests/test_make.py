@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is given to make: nothing of it is run, and no folder is touched that is not ours."""
+"""Values given to make: none of them is run, and only folders of cotejo are touched."""
 
 import os
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The measuring itself: known times are found, late starts marked, wrong clocks refused."""
+"""The method of measuring: known times are found, late starts marked, wrong clocks refused."""
 
 import json
 import pathlib
@@ -99,11 +99,11 @@ def test_the_description_tells_what_was_learnt(mpi, tmp_path, method):
 
 @pytest.mark.one_mpi
 def test_slopes_are_applied_only_when_significant(mpi, tmp_path):
-    """Also those that are found when clocks are held against each other later on."""
+    """This includes slopes that are found when clocks are compared again later on."""
     words = ["collective", "--operation", "bcast,allreduce,alltoall", "--sizes", "8:64Ki:x2",
              "--budget", "0.01", "--sync", "hierarchical", "--sync-again", "1e-6",
              "--sync-baseline", "0.001", "--sync-points", "12", "--inject-drift", "1e-6",
-             "--sync-share", "1"]  # of so rough a model not the error is asked, but the slopes
+             "--sync-share", "1"]  # a model this rough has a large error; only slopes are tested
     record, _ = measured(mpi, tmp_path, *words)
     sync = record["observed"]["sync"]
     assert sync["renewals"] > 0
@@ -251,7 +251,7 @@ def run_many(mpi, program, *words):
 
 @pytest.mark.one_mpi
 def test_times_by_relative_address_are_of_every_offset(mpi, tmp_path):
-    """Of each operation, size and offset a group of its own, in the drawn order."""
+    """Each operation, size and offset is a group of its own, in the drawn order."""
     words = ["addresses", "--operation", "memcpy,bcast,alltoall,allreduce", "--sizes", "1Ki,64Ki",
              "--offsets", "0,8,4088", "--budget", "0", "--min-repetitions", "2",
              "--sync-share", "1"]
@@ -265,7 +265,8 @@ def test_times_by_relative_address_are_of_every_offset(mpi, tmp_path):
 
 @pytest.mark.one_mpi
 def test_a_copy_takes_longest_where_the_machine_says(mpi, tmp_path):
-    """Where `cotejo machine` finds a pit of 64 KiB there is one; both measured in one launch."""
+    """If `cotejo machine` finds a slow relative address at 64 KiB, a copy there is slow. Both are
+    measured in one launch."""
     record, _ = measured(mpi, tmp_path, "addresses", "--operation", "memcpy", "--sizes", "64Ki",
                          "--offsets", "0:64:+8,2048", "--budget", "0.02")
     pit = record["observed"]["machine"]["pit"]

@@ -25,7 +25,7 @@ def flags(*words):
     return {**GIVEN, "MAKEFLAGS": f" -- {' '.join(words)}"}
 
 
-#: What is given to make, and the message.
+#: The values given to make, and the message.
 OPTIONS = [
     (flags("TGA=smoke"), "TGA is not an option; did you mean 'TAG'?"),
     (flags("tag=smoke"), "tag is not an option; did you mean 'TAG'?"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""NAS kernels in every language verify themselves, and their samples are ours in form."""
+"""NAS kernels in every language verify themselves, and their samples have cotejo's format."""
 
 import json
 import os

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A virtual cluster is held against its model before it is used, and a busy machine is told from a
-wrong network."""
+"""A virtual cluster is compared with its model before it is used. The check distinguishes a busy
+machine from a wrong network."""
 
 import contextlib
 import json

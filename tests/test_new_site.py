@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A new site from what a machine tells: its topology as hwloc writes it, programs on PATH."""
+"""A new site from the reports of a machine: its topology from hwloc, and programs on PATH."""
 
 import os
 import runpy
@@ -71,7 +71,7 @@ def made_of(*domains, cards=()):
     return topology.Topology(cores, list(cards), len(cores), len(cores))
 
 
-# What hwloc tells
+# Reports of hwloc
 
 def test_cores_and_cards_of_two_sockets():
     there = topology.parse(TWO_SOCKETS)
@@ -110,7 +110,7 @@ def test_another_version_of_hwloc_is_one_line():
         topology.parse("<topology><object type='Machine'/></topology>")
 
 
-# What programs on PATH tell
+# Reports of programs on PATH
 
 def test_an_mpi_on_path_is_listed_once(tmp_path, program, monkeypatch):
     program("mpicc", "")
@@ -215,7 +215,7 @@ def test_externals_of_spack_that_are_mpis_or_below_them(program):
             {"spec": "slurm@23.11.10", "prefix": "/usr"}]}}
 
 
-# What is written
+# Written files
 
 @pytest.fixture
 def written(tmp_path, monkeypatch):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What NAS's own programs print becomes samples only where they verified it."""
+"""The output of NAS's own programs becomes samples only if the programs verified it."""
 
 import json
 import os
@@ -61,7 +61,7 @@ def test_anything_else_is_no_launch(tmp_path, output):
 
 THREADS = PRINTED.replace(" Total processes", " Total threads  ")
 
-#: What a program for OpenMP is, as far as the observer is concerned: it knows no MPI.
+#: A program for OpenMP as the observer sees it: it knows no MPI.
 ALONE = """
 #include <omp.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ours runs in the ranks of another program, and what a bench makes of such launches."""
+"""cotejo runs in the ranks of another program, and a bench evaluates such launches."""
 
 import pytest
 
@@ -14,7 +14,7 @@ from tests.test_sampler import order_of
                                    ["threads", "--threads", "1", "--sizes", "1"]])
 @pytest.mark.one_mpi
 def test_ours_runs_before_and_after_what_another_program_does(mpi, tmp_path, words):
-    """The other program is ours, too: with threads it starts the library by MPI_Init_thread."""
+    """The other program is cotejo, too: with threads it starts the library by MPI_Init_thread."""
     done = launch(mpi, *words, *BRIEF, "--output", "theirs", folder=tmp_path,
                   **one_process.variables(mpi, "pingping", "--sizes", "4,2", "--order", "listed",
                                           *BRIEF))
@@ -33,7 +33,7 @@ def times(*launches):
 
 
 def test_launches_that_differ_do_not_widen_what_is_in_one_process():
-    """Ours takes 1.02 of theirs in each launch, and launches differ by up to a half."""
+    """cotejo takes 1.02 times the other's time in each launch; launches differ by up to a half."""
     found = times(*((1.02 * scale, scale, 1.02 * scale) for scale in (1, 1.5, 1.2, 1.1, 1.4)))
     ratio = one_process.ratio_within(one_process.over(found))
     assert ratio[:3] == pytest.approx((1.02, 1.02, 1.02))
@@ -47,7 +47,7 @@ def test_what_drifts_in_a_launch_is_taken_out():
 
 @pytest.mark.parametrize(("plain", "verdict"), [(0.99, "met"), (0.93, "met"), (0.80, "NOT MET")])
 def test_in_one_process_ours_has_the_readings_of_theirs(capsys, monkeypatch, plain, verdict):
-    """Theirs reads its clock twice a call, which is a tenth of its time here."""
+    """The other program reads its clock twice a call, which is a tenth of its time here."""
     (peer,) = [p for p in PEERS if p.name == "osu_put_latency"]
     monkeypatch.setattr(bench_peers, "reading", lambda _: 0.05)
     monkeypatch.setattr(bench_peers, "in_one_process",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the sources of measured operations must have, and must not."""
+"""The sources of measured operations: what they must have, and what they must not have."""
 
 import re
 
@@ -8,19 +8,19 @@ import pytest
 from reframe_tests.harness.model import families
 
 SOURCES = families.REPO / "src"
-#: Where one is written down: for itself, in a pattern of two ranks, or in a curve of sizes.
+#: Definitions of an operation: by itself, in a pattern of two ranks, or in a curve of sizes.
 WRITTEN = re.compile(
     r"(?:\(struct operation\)|\.operation = |\boperation \w+ = |\bcurve \w+ = \{)"
     r"(?=\{\s*\.name\b)")
-#: What two ranks' pattern, which is the state itself, fills for all of its operations.
+#: Members that a pattern of two ranks, which is the state itself, fills for all its operations.
 OF_A_PATTERN = {"state", "message"}
-#: What runs between two messages that are timed.
+#: Functions that run between two timed messages.
 BETWEEN = {"core/payload.c": ["buffer_slot", "buffer_next"],
            "experiments/p2p/bandwidth.c": ["move_blocking"],
            "experiments/p2p/burst.c": ["next_unit", "make", "post", "burst_move"],
            "experiments/p2p/pair.c": ["pair_send", "pair_send_whole", "pair_post",
                                       "pair_receive"]}
-#: What begins samples, and what goes directly before them.
+#: Files that begin samples, and files of the steps directly before them.
 STARTS = ["core/sampler.c", "core/start.c", "core/curve.c", "core/barrier.c"]
 
 
@@ -29,7 +29,7 @@ def without_comments(text):
 
 
 def inside(text, start):
-    """What stands between the brace at `start` and the one that closes it."""
+    """The text between the brace at `start` and the brace that closes it."""
     depth = 0
     for at in range(start, len(text)):
         depth += {"{": 1, "}": -1}.get(text[at], 0)
@@ -39,7 +39,7 @@ def inside(text, start):
 
 
 def top(text):
-    """Members that an initializer names itself, not those within theirs."""
+    """Members that an initializer names itself, without those of the initializers inside it."""
     while (shorter := re.sub(r"\{[^{}]*\}|\([^()]*\)", "", text)) != text:
         text = shorter
     return set(re.findall(r"\.(\w+) =", text))

@@ -21,7 +21,7 @@ from tests.launching import (
 )
 
 ONCE = ["--min-repetitions", "1", "--max-repetitions", "1", "--calls", "1", "--set-up", "0"]
-# Of what starts together on a shared clock.
+# Options for experiments that start together on a shared clock.
 STARTED_ONCE = ["--min-repetitions", "1", "--max-repetitions", "1", "--stage", "1", "--set-up",
                 "0", "--sync-share", "1", "--late", "1"]
 
@@ -40,7 +40,7 @@ def rows(folder):
 
 
 def test_the_deadlock_found_is_the_real_one(mpi, tmp_path):
-    """From the size found on, the exchange itself hangs; one byte below, it does not."""
+    """The exchange itself hangs from the size found on; one byte below, it does not."""
     words = ["exchange", "--sizes", "1,1Ki,16Ki,64Ki", "--budget", "0.01", "--patience", "0.05"]
     done = launch(mpi, *words, "--output", "samples", folder=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a test shows as its performance is among what it measures."""
+"""The performance that a test shows is among the values that it measures."""
 
 import ast
 import pathlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What ReFrame does before it launches anything; `bench PART=sites` holds how long that takes."""
+"""The work of ReFrame before the first launch; `bench PART=sites` measures how long it takes."""
 
 import json
 import os

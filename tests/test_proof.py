@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The planted slowdown is as large as it says, and which name has it is drawn by session."""
+"""The injected slowdown has the declared size, and each session draws the name that has it."""
 
 import re
 
@@ -13,8 +13,8 @@ from tests.launching import STACK, launch, said
 
 def waited(mpi, slow, seed=1, **variables):
     """Times (s) that rank 0 waits for messages sent a known time later, slowed: their quantiles
-    0.02, 0.25, 0.5, 0.75 and 0.97. What is planted into every call is in the quickest, too, which
-    no busy machine interrupted."""
+    0.02, 0.25, 0.5, 0.75 and 0.97. A slowdown of every call is in the quickest call, too, which no
+    busy machine interrupted."""
     done = launch(mpi, program=STACK / "build" / mpi.name / "tests/test_slow",
                   COTEJO_SLOW=str(slow), COTEJO_SLOW_SEED=str(seed), **variables,
                   LD_PRELOAD=str(mpi.prefix(STACK) / "lib/libcotejo_slow.so"))
@@ -65,7 +65,7 @@ def test_a_tail_is_seen_by_late_quantiles_alone(mpi):
 
 @pytest.mark.one_mpi
 def test_a_launch_is_slow_as_a_whole_or_not_at_all(mpi):
-    """By its seed: chance is asked for each launch anew, and gives the same for one seed."""
+    """The seed decides: each launch draws anew, and the same seed gives the same result."""
     def launches():
         none = waited(mpi, 0)[0.02]
         seeds = (1, 2, 3, 4, 5, 1)
@@ -178,7 +178,7 @@ def test_the_plant_slows_every_call_that_operations_make():
 
 @pytest.mark.one_mpi
 def test_what_is_planted_leaves_the_clocks_alone(mpi):
-    """The messages by which ranks find their clocks are not slowed: half of a delay in one side's
+    """The messages by which ranks find their clocks are not slowed. Half of a delay in one rank's
     answers would be taken for an offset, and two of three such launches were refused."""
     for seed in range(4):
         done = launch(mpi, "collective", "--operation", "allreduce,alltoall,reduce_scatter",

@@ -57,7 +57,7 @@ def test_a_launch_of_the_next_day_is_no_false_alarm(sessions, launches, between)
 
 
 def test_a_session_alone_does_not_know_the_next_day():
-    # What the test above would see if days were taken for launches.
+    # The result of the test above if days were taken for launches.
     draw, misses = random.Random(7), 0
     for _ in range(300):
         known = references.interval([[draw.lognormvariate(-15, 0.01) for _ in range(10)]], 1)
@@ -354,7 +354,7 @@ def test_a_slower_library_is_named_and_twenty_sessions_without_one_are_silent(
                     r"the time of a, at most 1\.[5-7]\d* is usual \(10 launches of 5 sess", line)
 
 
-#: What a copy of the project's tree adds to its ping-pongs: a library whose calls are slow.
+#: The code that a copy of the tree adds to its ping-pongs: it slows the calls of one library.
 SLOWER = '''
     @run_before("run", always_last=True)
     def slow_down(self):

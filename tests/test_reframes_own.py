@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What ReFrame brings by itself works on our tests: its database, report, distribution, CI."""
+"""ReFrame's own features work on cotejo's tests: its database, report, distribution and CI."""
 
 import json
 import os

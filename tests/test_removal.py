@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nothing is removed that is not ours, by whatever way; and a kill meanwhile leaves no half."""
+"""Only cotejo's own folders are removed, by whatever way; and a kill meanwhile leaves no half."""
 
 import os
 import pathlib
@@ -15,7 +15,7 @@ REPO = pathlib.Path(__file__).resolve().parents[1]
 
 @pytest.fixture
 def ours(tmp_path):
-    """A folder of ours with something in it, below `tmp_path/top`."""
+    """A folder of cotejo with something in it, below `tmp_path/top`."""
     folder = tmp_path / "top/build"
     assert removal.claim(folder)
     (folder / "deep").mkdir()
@@ -99,7 +99,7 @@ def test_what_a_killed_removal_left_goes_with_the_next(ours):
     (waiting / "build" / removal.MARK).unlink()
     assert not removal.remove(ours.parent, ours)
     assert list(ours.parent.iterdir()) == []
-    # Of a process that lives it is not touched, nor of one of another container.
+    # A folder of a living process is not touched, nor a folder of another container.
     removal.claim(ours.parent / f"{removal.WAITING}{os.getppid()}.{removal.processes()}.x")
     removal.claim(ours.parent / f"{removal.WAITING}999999999.1.x")
     removal.remove(ours.parent, ours)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The sampler: order, layout and overhead are what was asked for, and stand in the description."""
+"""The sampler: order, layout and overhead are as requested, and recorded in the description."""
 
 import subprocess
 import time
@@ -119,7 +119,7 @@ def test_malloc_s_own_layout_is_recorded_as_it_came(mpi, tmp_path):
 
 
 def test_the_library_s_own_memory_is_asked_of_it(mpi, tmp_path):
-    """Where it puts buffers is recorded; what it refuses ends the launch."""
+    """The offsets of its buffers are recorded; a refusal to allocate memory ends the launch."""
     words = ["pingpong", "--sizes", "1Mi", "--layout", "mpi", *BRIEF]
     record, _ = measured(mpi, tmp_path, *words)
     assert record["observed"]["layout"]["name"] == "mpi"
@@ -176,8 +176,8 @@ def test_windows_say_that_they_cut_the_slow_tail(mpi, tmp_path):
                                    ["--sizes", "1", "--budget", "60", "--interleave", "yes"]],
                          ids=["two sizes", "one size", "in turns"])
 def test_what_a_killed_launch_had_measured_stays_for_a_look(mpi, tmp_path, words):
-    """In the temporary file only: a file of samples is whole or not there. Neither the end of an
-    operation nor that of a round is waited for."""
+    """They stay in the temporary file only: a file of samples is complete or not there. The kill
+    does not wait for the end of an operation or of a round."""
     words = ["pingpong", *words, "--order", "listed", "--rse", "0", "--max-repetitions",
              "100000000", "--output", "samples"]
     command, env = command_of(mpi, *words, guard_s=50)
@@ -204,7 +204,7 @@ def test_what_a_killed_launch_had_measured_stays_for_a_look(mpi, tmp_path, words
     *(["overlap", "--blocking", "yes", "--steps", "2", "--pattern", pattern]
       for pattern in ("pingpong", "gap-send", "gap-receive"))], ids=" ".join)
 def test_blocking_calls_wait_for_nothing(mpi, tmp_path, words):
-    """A wait for a request that is none is in the time of the call before it."""
+    """A wait for a null request counts in the time of the call before it."""
     planted = interposer(mpi, "idle")
     sizes = [] if words[0] == "collective" else ["--sizes", "8"]
     done = launch(mpi, *words, *sizes, *BRIEF, LD_PRELOAD=planted)
@@ -224,7 +224,7 @@ int main(int count, char **arguments) {
 
 @pytest.mark.one_mpi
 def test_the_planted_library_sees_a_wait_for_nothing(mpi, tmp_path):
-    """No operation of ours has one any more, so a program is made that does."""
+    """No operation of cotejo has such a wait any more, so the test compiles a program with one."""
     planted = interposer(mpi, "idle")
     program = compiled(mpi, STACK, tmp_path / "wait", WAITS_FOR_NOTHING)
     for preloaded, fails in (({}, False), ({"LD_PRELOAD": planted}, True)):
@@ -239,7 +239,7 @@ def test_the_planted_library_sees_a_wait_for_nothing(mpi, tmp_path):
     ["pingpong"], ["onesided", "--operation", "put", "--queue", "4"],
     ["fans", "--direction", "in", "--queue", "4"]], ids=" ".join)
 def test_a_rank_alone_tells_of_what_all_tell_of(mpi, tmp_path, words):
-    """Of a message where a call has several, of one way of two: the longest is that of all."""
+    """The longest time of a rank is the time of all: per message of a call, and per way of two."""
     _, rows = measured(mpi, tmp_path, *words, "--sizes", "8", "--per-rank", "yes", *BRIEF)
     times = {row["operation"]: float(row["time_s"]) for row in rows}  # a sample of each
     told = [name for name in times if ".rank" not in name]

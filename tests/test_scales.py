@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a site bounds: launches, and the largest message."""
+"""The bounds that a site sets: launches, and the largest message."""
 
 import re
 

@@ -66,7 +66,7 @@ def test_names_of_sessions_are_never_used_twice(results, monkeypatch):
     assert sessions.begin() == "20260101T000000Z"
     monkeypatch.delenv("COTEJO_SESSION")
     assert sessions.begin() == "20260101T000001Z"
-    # Now it is asked for by name.
+    # Now the session is requested by name.
     with pytest.raises(ValueError, match="is there already"):
         sessions.begin()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is set by hand on an MPI is what is seen; what cannot be set says why."""
+"""A setting made by hand on an MPI takes effect; a setting that is not possible has a reason."""
 
 import itertools
 import json
@@ -52,8 +52,8 @@ def test_every_family_says_how_or_why_not(family, transport):
 
 
 def watch(mpi, transport, folder, receiver, sizes, **variables):
-    """What `eager-limit` finds under a transport with variables set; nothing on a machine that
-    leaves it no core to watch from, which it says."""
+    """The findings of `eager-limit` under a transport with variables set. There are none if the
+    machine leaves no core to watch from, which `eager-limit` reports."""
     done = launch(mpi, "eager-limit", "--sizes", sizes, "--receiver", receiver, "--tries", "3",
                   "--output", "samples", folder=folder, timeout=90,
                   **{**mpi.transports[transport].environment, **variables})

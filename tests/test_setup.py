@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The set-up: killed at any moment it heals, holds nothing back, replaces only what is ours."""
+"""The set-up recovers from a kill at any moment, blocks nothing, and replaces only its own."""
 
 import json
 import os
@@ -134,7 +134,7 @@ def test_what_draws_brings_the_r_package_along_and_needs_no_mpi(tmp_path, target
 
 @pytest.fixture
 def pip(monkeypatch):
-    """Stands in for what installs: makes the prefix's Python, and notes what was run."""
+    """Replaces the installer: makes the prefix's Python, and notes the commands that are run."""
     ran = []
 
     def run(command, **kwargs):
@@ -157,13 +157,13 @@ def test_a_part_that_was_cut_short_is_made_anew(tmp_path, pip, part):
     assert not (tmp_path / part / "half").exists()
     before = len(pip)
     PARTS[part](tmp_path)
-    assert len(pip) == before > 0  # whole: nothing is done again
+    assert len(pip) == before > 0  # complete: nothing is done again
     assert not list(tmp_path.glob("wheels/*"))
 
 
 def test_what_a_killed_installation_downloaded_goes_in_the_end(tmp_path, pip):
     PARTS["mpi/mpich"](tmp_path)
-    removal.claim(tmp_path / "wheels/mpich")  # killed after the part was whole
+    removal.claim(tmp_path / "wheels/mpich")  # killed after the part was complete
     PARTS["mpi/mpich"](tmp_path)
     assert not list(tmp_path.glob("wheels/*"))
 
@@ -222,7 +222,7 @@ def test_the_policy_of_another_is_left_alone(policy):
     assert asked(policy) == 101
 
 
-#: Where an installation was killed within slurmctld, and before munge was configured.
+#: An installation that was killed within slurmctld, and before munge was configured.
 KILLED = """\
 #!/bin/sh
 echo "${{0##*/}} $*" >>{log}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a site lacks ends in one line and a status that is not 0."""
+"""A missing part of a site ends in one line and a status that is not 0."""
 
 import os
 import subprocess

@@ -113,7 +113,7 @@ def test_algorithms_are_listed_by_simgrid_and_a_setting_changes_the_time(tmp_pat
         (tmp_path / name).mkdir()
         times.append(one_way(tmp_path / name, "ufpr", [8, 1 << 20], count=4, ranks=4,
                              words="collective --operation allreduce"))
-    # Of 4 ranks, recursive doubling sends 2 times the vector, and a ring 6 times a quarter.
+    # On 4 ranks, recursive doubling sends the vector 2 times, and a ring sends a quarter 6 times.
     assert times[0][8] < times[1][8]
     assert times[0][1 << 20] > times[1][1 << 20]
 
@@ -121,7 +121,7 @@ def test_algorithms_are_listed_by_simgrid_and_a_setting_changes_the_time(tmp_pat
 @pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")
 @pytest.mark.parametrize("experiment", ["pingping", "exchange --primitive sendrecv"])
 def test_a_steady_exchange_takes_the_same_however_many_calls_a_sample_has(tmp_path, experiment):
-    """Where both send first, a sample of one call could lose up to a latency."""
+    """If both ranks send first, a sample of one call could lose up to a latency."""
     curves = []
     for calls in (1, 2, 3, 20):
         (tmp_path / str(calls)).mkdir()

@@ -45,7 +45,7 @@ def test_site_loads_and_lists_the_smoke_tests(site):
 def test_a_bare_list_has_what_a_site_can_measure(site):
     done = reframe(site, "--list")
     assert done.returncode == 0 and "WARNING" not in done.stdout, done.stdout + done.stderr
-    # Where a scheduler gives the allocation, one job runs all launches.
+    # If a scheduler gives the allocation, one job runs all launches.
     assert "\n- report " in done.stdout or "\n- one_allocation " in done.stdout, done.stdout
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The environments, locks, recipes and sites for Spack, as far as they can be told without it."""
+"""The environments, locks, recipes and sites for Spack, as far as tests do not need Spack."""
 
 import ast
 import importlib.util
@@ -79,7 +79,7 @@ def test_specs_that_may_be_one_build(one, other, same):
 
 
 def test_what_few_studies_need_is_added_by_its_user():
-    """PVM and SimGrid are no roots, so that their failure is none of everyone's installation."""
+    """PVM and SimGrid are no roots, so that their failure does not fail every installation."""
     roots = [spec for spec in ENVIRONMENT["specs"] if isinstance(spec, str)]
     assert roots == ["cotejo", "cotejo-layers library=sockets"]
     pages = ("docs/spack.md", "archaeology/README.md")
@@ -109,8 +109,8 @@ def test_of_the_intel_mpi_benchmarks_only_what_is_launched_is_built():
 
 
 def test_the_recipes_are_found_by_whoever_adds_the_repository_by_its_url():
-    """What is listed is a repository of Spack's, named after its folder as Spack 1 wants it, and
-    the one that the environment uses."""
+    """Each listed path is a repository of Spack, named after its folder as Spack 1 wants it. The
+    environment uses the same repositories."""
     index = yaml.safe_load((REPO / "spack-repo-index.yaml").read_text())["repo_index"]["paths"]
     assert index == [*ENVIRONMENT["repos"].values()]
     for path in map(pathlib.PurePath, index):
@@ -174,7 +174,7 @@ def test_roots_are_concretized_apart_and_per_mpi():
 
 
 def test_a_site_may_replace_what_is_pinned():
-    """Of included files an earlier one prevails: a site without network names its own copy."""
+    """An earlier one of the included files prevails: a site without network names its own copy."""
     paths = [include["path"] for include in ENVIRONMENT["include"]]
     assert paths.index("site_configs/local/spack") < paths.index("spack_repo/pinned")
 
@@ -187,7 +187,7 @@ def test_the_pinned_recipes_have_a_clone_of_their_own():
 
 
 def test_spack_and_reframe_take_the_same_site():
-    """Of the conditions one is true, whatever is set."""
+    """Exactly one of the conditions is true in any environment."""
     for given in ({}, {"COTEJO_SITE": "x"}, {"COTEJO_SITE": "x", "COTEJO_SITES": "/s"},
                   {"COTEJO_SITES": "/s"}):
         paths = [include["path"] for include in ENVIRONMENT["include"] if "when" in include
@@ -248,7 +248,7 @@ def test_a_lock_has_each_program_once_per_mpi_and_no_two_mpis_below_one_root(pat
 
 @pytest.mark.parametrize("site", SITES)
 def test_a_site_builds_what_its_family_selects(site):
-    """MPICH of ucx alone cannot be told to take OFI."""
+    """MPICH cannot use OFI if it is built with ucx alone."""
     if not (sites.site_folder(site) / "spack/packages.yaml").exists():
         return
     built = " ".join(site_packages(site).get("mpich", {}).get("require", []))

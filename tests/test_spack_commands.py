@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is for Spack, in Spack's own hands; skipped where there is none."""
+"""Spack itself reads the recipes and environments of the project; skipped without Spack."""
 
 import dataclasses
 import json
@@ -25,7 +25,7 @@ from tests.spack_files import (
     spack,
 )
 
-#: Of what the benchmarks stand on, as if it were on this machine: nothing of it is looked at.
+#: Dependencies of the benchmarks, as if this machine had them. Spack does not check that it does.
 THERE = ["cmake@3.25.1", "gmake@4.3", "pkgconf@1.8.1", "hwloc@2.9.0", "mpich@5.0.2 netmod=ofi",
          "fftw@3.3.10 ~mpi precision=double", "openmpi@5.0.7",
          "intel-oneapi-mpi@2021.17.0 +generic-names ~envmods"]
@@ -50,7 +50,7 @@ def recipes(tmp_path_factory):
 
 @needs_spack
 def test_the_checkout_is_concretized_with_its_benchmarks_once_per_mpi(recipes, tmp_path):
-    """On externals alone, which takes seconds; of the whole there are the committed locks."""
+    """With externals alone, which takes seconds. The committed locks cover all packages."""
     site = tmp_path / "site"
     site.mkdir()
     (site / "packages.yaml").write_text(yaml.safe_dump({"packages": {
@@ -172,7 +172,7 @@ for name in sys.argv[1:]:
 
 @needs_spack
 def test_every_version_is_fetched_from_the_repository(recipes, tmp_path):
-    """From a clone, as `spack repo add URL` makes one; a checkout may have another branch."""
+    """The clone is like that of `spack repo add URL`; a checkout may have another branch."""
     clone = tmp_path / "clone"
     subprocess.run(["git", "clone", "-q", REPO, clone], check=True)
     subprocess.run(["git", "-C", clone, "checkout", "-q", "-B", "main"], check=True)

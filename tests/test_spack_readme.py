@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The README's lines for Spack, literally, by a new user and by one who has used Spack before.
 
-Clones on this machine stand in for the network (docs/spack.md tells which). MPI libraries, R and
-tools are externals; what is ours and the Intel MPI Benchmarks are built. Takes some ten minutes.
+Clones on this machine replace the network (docs/spack.md lists them). MPI libraries, R and tools
+are externals. cotejo and the Intel MPI Benchmarks are built. This takes some ten minutes.
 """
 
 import os
@@ -61,8 +61,8 @@ def packages_of_r(folder):
 
 
 def packages(folder, with_r):
-    """What a site with everything installed says: MPI libraries of the wheels, tools of /usr; R
-    of the machine, or R as a package of Spack."""
+    """The packages of a site with everything installed: MPI libraries of the wheels, tools of
+    /usr; R of the machine, or R as a package of Spack."""
     short = version_of("intel-mpi").rpartition(".")[0]
     (folder / "impi/mpi").mkdir(parents=True)
     (folder / f"impi/mpi/{short}").symlink_to(WHEELS / "mpi/intel-mpi")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What Spack installs is completed to a stack: on views like Spack's."""
+"""Installations of Spack are completed to a stack, here on views like Spack's."""
 
 import json
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From launches to report: a study that is killed, goes on, and ends with a report."""
+"""A study from launches to report: it is killed, continues, and ends with a report."""
 
 import json
 import os
@@ -201,7 +201,7 @@ def test_only_tests_that_can_have_such_cells_are_made(like, tests):
 
 @pytest.mark.beside
 def test_an_exhibit_takes_as_many_launches_as_the_scale_of_its_tests(results, monkeypatch):
-    """Full tests that were asked for by their exhibit had 10 blocks in place of 30."""
+    """Full tests that were selected by their exhibit had 10 blocks in place of 30."""
     monkeypatch.setenv("RFM_CONFIG_FILES", str(families.REPO / "reframe_tests/config.py"))
     *_, blocks = plans.list_cells("stival-fig-4.24", "exchange_full.*shm")
     assert blocks == 30

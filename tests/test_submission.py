@@ -21,7 +21,7 @@ REPORTER = """#!/bin/sh
 case "$*" in *report.html*) mkdir -p "{folder}/report"; echo page > "{folder}/report/report.html";;
 esac
 """
-#: It runs a job at once, and tells of it as PBS does.
+#: Runs a job at once, and reports it as PBS does.
 QSUB = """#!/bin/bash
 echo "$*" >> {folder}/submitted
 cp "$5" {folder}/job.sh

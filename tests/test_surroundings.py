@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a description says of what is around the ranks: hosts, disturbance, steering variables."""
+"""The surroundings of the ranks in a description: hosts, disturbance, steering variables."""
 
 import json
 import os
@@ -49,7 +49,7 @@ def test_variables_that_differ_are_told_with_their_ranks(mpi, tmp_path):
 
 @pytest.mark.one_mpi
 def test_the_observer_tells_where_a_program_had_its_buffers(mpi, tmp_path):
-    """Ours begin at a page, which the observer is not told."""
+    """Buffers of cotejo begin at a page. The observer has no information on this."""
     done = launch(mpi, *WORDS[:5], folder=tmp_path, COTEJO_DESCRIPTION="seen.json",
                   LD_PRELOAD=f"{mpi.prefix(STACK)}/lib/libcotejo_observe.so")
     assert done.returncode == 0, done.stderr

@@ -117,7 +117,7 @@ def lists_large_counts(mpi):
 
 
 def test_calls_with_large_counts_are_measured_or_left_out_in_words(mpi, tmp_path):
-    """What `datatypes_large` asks for, of a size for which there is always room."""
+    """The options of `datatypes_large`, with a size for which there is always room."""
     done = launch(mpi, "datatypes", "--sizes", "64Ki", "--datatype", "contiguous", "--transfer",
                   "typed,count", *FEW, "--output", "samples", folder=tmp_path)
     assert done.returncode == 0, done.stderr

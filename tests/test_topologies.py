@@ -73,14 +73,14 @@ def test_a_card_below_or_above_a_numa_node_has_a_place(node, kind, number, first
 
 
 def test_the_card_of_the_partition_is_asked(node, monkeypatch):
-    """Of four cards the first was asked, so that near and far were exchanged."""
+    """Once the first of four cards was used, so that near and far were exchanged."""
     there = node("pack:2 numa:1 l3:1 core:4 pu:1", cards=("Package", 0, "mlx5_0"))
     both = topology.Topology(there.cores, [*there.cards, topology.Card("mlx5_2", "InfiniBand", 1)],
                              there.units, there.allowed)
     assert cores(both.with_cards(["mlx5_0"]), "compact") == [0, 1]
     assert cores(both.with_cards(["mlx5_2"]), "compact") == [4, 5]
     assert cores(both.with_cards(["mlx5_2"]), "one-per-node", 1, card="far") == [0]
-    # Of several cards the first one is near; `per-card` has a rank beside each.
+    # With several cards, the first one is near; `per-card` has a rank beside each.
     several = both.with_cards(["mlx5_2", "mlx5_0"])
     assert cores(several, "compact") == [4, 5]
     assert cores(several, "per-card") == [4, 0]

@@ -66,7 +66,7 @@ def test_a_choice_changes_between_two_sizes_where_both_take_as_long():
              1032: {"": 9e-6, "tree": 12e-6, "ring": 10e-6}}
     # The tree is 4 us faster at the lower size, and 2 us slower at the upper one.
     assert tune.with_changes([(8, "tree"), (1032, "ring")], times) == [(8, "tree"), (691, "ring")]
-    # Where one is the faster at both sizes, or a time is missing, the measured size begins.
+    # If one is faster at both sizes, or a time is missing, the choice begins at the measured size.
     assert tune.with_changes([(8, ""), (1032, "ring")], times) == [(8, ""), (1032, "ring")]
     assert tune.with_changes([(8, "pair"), (1032, "ring")], times) == [(8, "pair"), (1032, "ring")]
 

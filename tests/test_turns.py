@@ -19,7 +19,7 @@ MPIS = ["a", "b", "c"]
 
 
 class Item:
-    """What pytest collects of one case of a test under one MPI."""
+    """One case of a test under one MPI, as pytest collects it."""
 
     path, originalname = types.SimpleNamespace(name="test_x.py"), "test_it"
 
@@ -51,7 +51,7 @@ def test_without_the_mark_every_mpi_has_every_case():
 
 
 def test_pytest_tells_cases_as_we_do_and_names_only_mpis_of_the_stack(pytestconfig):
-    """Of a stack without any MPI each test is skipped once."""
+    """Each test is skipped once with a stack that has no MPI."""
     for stack, present in ((STACK, sorted(f.name for f in PRESENT)), ("/nowhere", ["none"])):
         said = subprocess.run(
             [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider",

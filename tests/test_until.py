@@ -46,7 +46,7 @@ def test_what_is_neither_is_refused(call, text):
 
 
 # Times by block of two groups of two MPIs; the third group never works, nor does one cell of the
-# first. Both sides of a calm block are slow together: their ratio is known though no median is.
+# first. Both MPIs are slow together in a calm block: their ratio is known though no median is.
 TOGETHER = [1, 1.3, 0.8, 1.5, 0.9, 1.1, 0.7, 1.2, 1.0, 1.05]
 NOISE = {"calm.openmpi": TOGETHER,
          "calm.mpich": [t * r for t, r in zip(
@@ -88,8 +88,8 @@ def test_whole_groups_of_what_is_compared_go_on_by_the_width_of_their_effect(fak
     assert stopped == ""
     assert [group.name for group in wide] == ["restless shm near 1 2"]
     assert wide[0].cells == ("restless.mpich", "restless.openmpi")
-    # What works goes on to seven blocks, the first with which stopping is judged twice; both
-    # sides of what is still too wide are in every later block.
+    # Working groups continue to seven blocks, the first with which stopping is judged twice. Both
+    # MPIs of a group that is still too wide are in every later block.
     assert [only for number, only in blocks if number <= 5] == [plan["cells"]] * 5
     assert [only for number, only in blocks if number in (6, 7)] == [[*NOISE]] * 2
     assert [only for number, only in blocks if number > 7] == [RESTLESS] * 2
@@ -121,7 +121,7 @@ def test_a_block_warms_up_and_the_budget_goes_to_what_is_not_settled(faked, caps
     assert [number for number, _ in blocks_run] == [*range(7)]
     assert blocks.missing(plan, 0) == []
     open_, stopped = until.go_on(plan, None, None)
-    # What is settled gets no further launch, what is not settled gets all of them.
+    # Settled groups get no more launches, all other groups get all of them.
     assert [only for _, only in blocks_run[7:]] == [RESTLESS] * 3 and stopped == ""
     assert [group.name for group in open_] == ["restless shm near 1 2"]
     assert open_[0].more >= 1 and plan["budget_s"] >= 0

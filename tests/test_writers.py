@@ -43,7 +43,7 @@ WRITES = {
     "py": r'\bopen\([^)\n]*"[wax]b?"|\.write_(text|bytes)\(|\bcopy(2|file|tree)\(|json\.dump\(',
     "R": r"\b(writeLines|fwrite|saveRDS|writeBin|write_yaml|write_json|ggsave|file\.copy)\(",
     "c": r'\bfopen\([^;]*"[wa]|O_CREAT|\brename\('}
-#: Where that is, and why it is not left to the one place of the language.
+#: Files that write by themselves, and why they do not use the one place of the language.
 IN_PLACE = {
     "py": {
         "reframe_tests/harness/machine/removal.py": "the one place",
