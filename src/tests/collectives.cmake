@@ -7,10 +7,10 @@ foreach(operation IN LISTS COTEJO_WRONG)
   string(APPEND persistent ",-${operation}")
 endforeach()
 
-# What is checked here is results: a start by the clocks would fail them on a busy machine.
+# Only results are checked here: a start by the clocks would fail them on a busy machine.
 set(unclocked "--sync none --start barrier")
-# Not the all-to-alls on a torus: on one of two both neighbours are one rank, and which of its two
-# blocks is which Intel MPI tells otherwise than Open MPI and MPICH.
+# All-to-alls on a torus are left out: on a torus of two, both neighbours are one rank. Intel MPI
+# assigns the two blocks of this rank in another order than Open MPI and MPICH.
 set(under_each
   "--operation blocking --sizes 0,8,24,4096,64Ki"
   "--operation nonblocking --sizes 0,8,24,4096,64Ki --tests 2"

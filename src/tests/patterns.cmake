@@ -26,11 +26,11 @@ launch(patterns-cold 2 "${bounds}"
   "exchange --sizes 1,100k --patience 0.02 --cache cold --interleave yes")
 # Exchanges may end with messages that are still under way.
 launch(exchange 2 "${bounds}" "exchange --sizes 0,1,1000,100k --patience 0.02")
-# Of these sizes the blocking exchange can do none.
+# The blocking exchange is not possible at this size.
 launch(exchange-too-large 2 "${bounds}"
   "exchange --sizes 64Mi --patience 0.02 --adaptive 0.1 --primitive blocking")
 
-# After a common start, whose rules are others.
+# Launches with a common start, whose options are different.
 set(started --budget 0.01 --max-repetitions 20 --set-up 0 --sync-share 1 --late 1)
 launch(alltoall-variants 2 "${started}" "alltoall-variants --sizes 0,1,1000,100k"
   "alltoall-variants --way one-sided --sizes 0,1,1000,100k")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Several threads of a rank, messages made part by part, start-up.
-# Where threads outnumber cores a round takes milliseconds: few of them.
+# Few rounds, since a round takes milliseconds if threads outnumber cores.
 set(few --threads 1,2 --queue 3 --calls 1 --budget 0.01 --min-repetitions 1 --max-repetitions 2
   --set-up 0 --stage 1)
 launch(threads 2 "${few}"
