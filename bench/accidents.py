@@ -186,7 +186,7 @@ def allocate(folder):
                                                slurm_studies.PLACEMENTS)
             said = ""
         except AssertionError as err:
-            said = str(err)[-1500:]  # ReFrame says last what failed
+            said = str(err)[-1500:]  # ReFrame reports failures last
     say("launches in an allocation, every MPI and placement", said or "as asked", not said)
 
 
@@ -222,8 +222,8 @@ def hold(stack, count, seed, parts=tuple(PARTS)):
     """Kills studies so often, lets every writer fail and every accident happen."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that no study outlives it
     folder = pathlib.Path(tempfile.mkdtemp(prefix="cotejo-faults-"))
-    # Neither waits for a study of this machine, by which its own would be refused, nor holds one
-    # up: nothing that is measured here is kept.
+    # The bench does not wait for a study of this machine, which would refuse its own studies. It
+    # does not delay one either, since no measurement of the bench is kept.
     os.environ["COTEJO_LOCKS"] = str(folder / "locks")
     try:
         (folder / "locks").mkdir()

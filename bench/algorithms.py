@@ -108,7 +108,7 @@ def wrong_labels(found, ranks, choices):
 
 
 def examine(family, stack, ranks):
-    """Prints what ran under one library; returns the row of its table."""
+    """Prints the algorithms that ran under one library; returns the row of its table."""
     offered = algorithm_settings.offered(family.name, str(stack))
     choices = {name: offered[name] for name in OPERATIONS if name in offered}
     with tempfile.TemporaryDirectory() as folder:

@@ -120,7 +120,7 @@ def description(number, test, mpi, launch):
 
 
 def write_synthetic(folder):
-    """Writes the launches: few distinct sample files, so that making them is no benchmark."""
+    """Writes the launches with few distinct sample files, so that writing takes little time."""
     draw = random.Random(1)
     texts = []
     for _ in range(40):
@@ -144,7 +144,7 @@ def write_synthetic(folder):
 
 
 def coverage(stack, repeats):
-    """Says whether intervals hold the truth as often as they say, on simulated launches."""
+    """Reports whether intervals cover the true value at their level, on simulated launches."""
     done = subprocess.run(
         [shutil.which("Rscript") or sys.exit("bench: no Rscript on PATH; run `make stack`"),
          "--vanilla", "-e", COVER.format(repeats=repeats)],
@@ -181,7 +181,7 @@ def run(stack, code, cache=None):
 
 
 def check_package():
-    """Says whether `R CMD check` finds errors or warnings; its tests are `make test`'s."""
+    """Reports whether `R CMD check` finds errors or warnings. `make test` runs its tests."""
     version = min(release.stated(families.REPO)["analysis/DESCRIPTION"])
     with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as folder:
         for arguments in (["build", "--no-build-vignettes", str(families.REPO / "analysis")],
@@ -202,7 +202,7 @@ def read_paper(page):
 
 
 def weigh_report(folder):
-    """Says how large the pages of a report are, and how long a browser takes to load them."""
+    """Reports the size of a report's pages, and the time that a browser takes to load them."""
     pages = [folder / "report.html", *sorted((folder / "questions").glob("*.html"))]
     largest = max(pages, key=lambda page: page.stat().st_size)
     for what, page in (("its first page", pages[0]), (f"its largest page, {largest.name},",
@@ -212,7 +212,7 @@ def weigh_report(folder):
         if browser.program() is None:
             say(f"{what} opens in under {OPENED_S} s", "no browser", False)
             continue
-        # Not a folder that is removed at once: processes of the browser still write when it ends.
+        # This folder is not removed at once: the browser's processes still write when it ends.
         chromium = browser.Browser(folder / f"browser-{page.stem}")
         begun = time.monotonic()
         chromium.open(page, (1280, 800))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds the answers against the criteria of `answers.yaml`, in one table.
+"""Compares the answers with the criteria of `answers.yaml`, in one table.
 
 `bench/answers.R` computes the figures: from the dataset, from the launches of the proof, and from
 simulated studies. The dataset is read without a cache.

@@ -35,7 +35,7 @@ def cells(operations=OPERATIONS):
 
 
 def interleaved(todo, blocks):
-    """Key -> list of what the launches of `todo` (key -> launch) found, one a block."""
+    """Key -> list of the results of the launches of `todo` (key -> launch), one per block."""
     found, order = {key: [] for key in todo}, random.Random(1)
     for _ in range(blocks):
         for key in order.sample([*todo], len(todo)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds `src/` by every compiler of this machine without a warning, and runs what was built.
+"""Builds `src/` by every compiler of this machine without a warning, and runs the programs.
 
 Compilers of this processor (`gcc`, `gcc-N`, `clang`, `clang-N` on PATH) build the benchmark under
 one MPI library, with OpenMP and without. `musl-gcc` compiles all sources, and builds and runs the
@@ -67,14 +67,14 @@ def run(command, **kwargs):
 
 
 def built(folder, compiler, options, env):
-    """Builds src/, where a warning is an error; returns what went wrong."""
+    """Builds src/, where a warning is an error; returns a description of the failure, or ''."""
     return run(["cmake", "-S", SRC, "-B", folder, "-G", "Ninja", f"-DCMAKE_C_COMPILER={compiler}",
                 "-DCMAKE_COMPILE_WARNING_AS_ERROR=ON", *options], env=env) or run(
         ["cmake", "--build", folder], env=env)
 
 
 def launched(start, program, env, folder):
-    """Launches each of LAUNCHES; returns what went wrong, and the name of the timer."""
+    """Launches each of LAUNCHES; returns a description of the failure, and the timer's name."""
     timer = ""
     for words in LAUNCHES:
         wrong = run([*start, program, *words, "--output", "samples"], env=env, cwd=folder)

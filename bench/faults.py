@@ -114,7 +114,7 @@ def known(reader, folder):
 
 
 def by_chance(reader, folder, number, seed):
-    """How many spoiled inputs were read, and what was said of those that were refused badly."""
+    """The number of spoiled inputs that were read, and the faults of wrong refusals."""
     rng, read, wrong = random.Random(seed), 0, []
     for _ in range(number):
         try:

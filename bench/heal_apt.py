@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Set-up of the system's packages, killed at random moments and started again.
+"""Kills the set-up of the system's packages at random moments and starts it again.
 
-setup.py starts it in a system of its own, whose changes go with it: some packages are taken
-away, and what is wrong in the end is printed, or nothing.
+setup.py starts this program in a separate system, whose changes are lost at its end. Some packages
+are removed first. In the end the faults are printed, or nothing.
 """
 
 import os
@@ -14,7 +14,7 @@ import time
 
 from stack import wheels
 
-#: With daemons, which must neither be started nor held back afterwards.
+#: Packages with daemons. The daemons must not be started, and not be blocked afterwards.
 PACKAGES = ["slurmd", "slurmctld", "munge", "libsimgrid-dev"]
 LONGEST_S = 12
 
@@ -28,7 +28,7 @@ def begin():
 
 def heal():
     kills, draw = int(sys.argv[1]), random.Random(int(sys.argv[2]))
-    wheels.POLICY.unlink(missing_ok=True)  # of a container, whose services nobody starts
+    wheels.POLICY.unlink(missing_ok=True)  # a container has one, so that no service starts
     subprocess.run(["apt-get", "remove", "-y", "-q", *PACKAGES], check=True, capture_output=True,
                    env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
     hits = 0

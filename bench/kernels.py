@@ -80,7 +80,7 @@ def interleaved(*sides):
 
 
 def peer_build(machine, root):
-    """The benchmark with FFTW's MPI transform built in, or None; says why."""
+    """The benchmark with FFTW's MPI transform built in, or None with a printed reason."""
     folder = os.environ.get("COTEJO_PEER_FFTW")
     name = machine.family.name
     goal = f"FFT against FFTW's own MPI transform, {name}"
@@ -161,7 +161,7 @@ def against_nas(machine):
 
 
 def measure_all(stack, mpi=None):
-    """Holds every MPI of the stack, or the named one, against its goals; prints a line each."""
+    """Compares every MPI of the stack, or the named MPI, with its goals; prints a line each."""
     present = [f for f in families.load().values()
                if f.installed(stack) and mpi in (None, f.name)]
     with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as folder:

@@ -20,14 +20,15 @@ NETPIPE = {"openmpi": "NPopenmpi", "mpich": "NPmpich2"}
 NETPIPE_TIME = 0.1  # s of a launch, in which it measures
 
 
-# NetPIPE: the least of three means. Launches differ more than messages: many short ones.
+# NetPIPE's result is the least of three means. Launches differ more than messages, so there are
+# many short launches.
 
 def of_netpipe(family, stack, transport, folder, cell):
     size, count = cell
     launch(family, stack, transport, folder, shutil.which(NETPIPE[family.name]), "-p", "0",
            "-l", str(size), "-u", str(size), "-n", str(count), "-o", "np.out")
     lines = [line.split() for line in (folder / "np.out").read_text().splitlines()]
-    # Its seconds have eight decimals, its Mbit/s (of 2^20 bit) more digits.
+    # NetPIPE's seconds have eight decimals, its Mbit/s (of 2^20 bit) more digits.
     return next(size * 8 / (float(rate) * (1 << 20))
                 for found, rate, _ in lines if int(found) == size)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Goals of point to point: NetPIPE's times, adaptive sizes, and LogP's overheads.
+"""Goals of point-to-point messages: NetPIPE's times, adaptive sizes, and LogP's overheads.
 
 `python3 -m bench.p2p STACK [netpipe|adaptive|adaptive-wire|overheads|wire ...]` runs some
 of them; `make bench` runs all.
@@ -41,7 +41,7 @@ def interpolate(curve, size):
 
 
 def quiet(curves):
-    """Lower quartile over launches at each size: what disturbs a launch only adds."""
+    """Lower quartile over launches at each size, since disturbances only add time."""
     return [statistics.quantiles(column)[0] for column in zip(*curves, strict=True)]
 
 
@@ -57,7 +57,7 @@ def likeness(blocks, tolerance=0.02):
 
 
 def intervals(values, drawn):
-    """(value, low, high) of each of the values, from the same of blocks that were drawn anew."""
+    """(value, low, high) of each value, with the bounds from blocks that were drawn anew."""
     columns = [sorted(column) for column in zip(*drawn, strict=True)]
     return [(value, column[int(0.025 * len(column))], column[int(0.975 * len(column)) - 1])
             for value, column in zip(values, columns, strict=True)]
@@ -119,7 +119,7 @@ def tell_explored(curves, taken, place=""):
 
 
 def adaptive(stack, root, blocks=20):
-    """The same curve for half of the measurements."""
+    """Adaptive sizes must give the same curve with half of the measurements."""
     rule = ["--min-repetitions", "50", "--max-repetitions", "50", "--sample-time", "20e-6"]
     cells = [(family, transport) for family in families.load().values()
              if family.installed(stack) for transport in ("shm", "tcp")]
@@ -132,7 +132,7 @@ def adaptive(stack, root, blocks=20):
 
 
 def adaptive_on_wire(stack, root, blocks=6):
-    """The same between two hosts of the studies' Ethernet, where launches repeat."""
+    """Adaptive sizes between two hosts of the studies' Ethernet, where launches repeat."""
     with hosts_of(stack, root, "adaptive sizes on an Ethernet") as hosts:
         rule = ["--min-repetitions", "20", "--max-repetitions", "20"]
         cells = [(family, "tcp") for family in families.load().values()
@@ -173,8 +173,8 @@ WIRE_SIZES = "1536,4Ki,12Ki,24Ki,48Ki"
 
 
 def shares_of_latency(folder):
-    """Size in B -> (os + or) / EEL of the launch in a folder, with what `cotejo logp` says is to
-    be taken away."""
+    """Size in B -> (os + or) / EEL of the launch in a folder, after the subtractions that
+    `cotejo logp` requires."""
     left = {}
     for row in rows_of(folder / "samples.csv"):
         left.setdefault(int(row["bytes"]), {}).setdefault(row["operation"], []).append(
@@ -188,9 +188,9 @@ def shares_of_latency(folder):
 
 
 def overheads_on_wire(stack, root, blocks=5):
-    """The same between two hosts of the studies' Ethernet. Within one host nothing is under way
-    between the ranks: the processors do all the work, at once where a library can. So it is on
-    the emulated gigabit, whose frames take the processors longer than the wire."""
+    """`overheads` between two hosts of the studies' Ethernet. Within one host no message is under
+    way between the ranks: the processors do all the work, at once where a library can. The
+    emulated gigabit is the same, since its frames take the processors longer than the wire."""
     with hosts_of(stack, root, "os + or by overlap at most EEL on an Ethernet") as hosts:
         present = [f for f in families.load().values() if f.installed(stack)] if hosts else []
         launches = {family.title: [] for family in present}

@@ -16,12 +16,12 @@ LIMIT_S = 60  # of a launch
 
 
 class Lost(SystemExit):
-    """A launch that did not end; the text says which, and ends a bench that can't do without."""
+    """A launch that did not end. The text names it; the error ends a bench that needs it."""
 
 
 def launch(family, stack, transport, folder, *command):
-    """Two ranks of a program on two cores, in a folder; ends the bench when they fail. One that
-    hangs is Lost."""
+    """Starts two ranks of a program on two cores, in a folder. Ends the bench if they fail, and
+    raises Lost if they hang."""
     for left in ("samples.csv", "samples.json"):
         (folder / left).unlink(missing_ok=True)
     env = {**build.environment(family, stack), **family.transports[transport].environment}

@@ -18,7 +18,7 @@ MOUNTED = 'mount --bind "$0" "$1" && shift && exec "$@"'
 
 
 def own_stack(stack, folder):
-    """A copy of a stack that belongs to the user, without what is made when it is used."""
+    """A copy of a stack that belongs to the user, without the files that its use creates."""
     made = folder / "stack"
     made.mkdir()
     for part in PARTS:

@@ -54,7 +54,7 @@ def alone(launches, folder):
 
 
 def overhead():
-    """By two runs of different length, so that what comes before the first launch is not in it."""
+    """Compares two runs of different length, which excludes the time before the first launch."""
     with tempfile.TemporaryDirectory(prefix="cotejo-bench-") as folder:
         (few_s, few), (many_s, many) = alone(1, folder), alone(4, folder)
     each = (many_s - few_s) / max(many - few, 1)

@@ -99,7 +99,7 @@ def on_a_small_disk(folder):
     return ""
 
 
-#: A system of its own: what is written to it is in memory, what it starts ends with it.
+#: A separate system: its files are in memory, and its processes end with it.
 OWN_SYSTEM = """\
 mount -t tmpfs none "$0" && mkdir "$0/upper" "$0/work" "$0/root" &&
 mount -t overlay overlay -o "lowerdir=/,upperdir=$0/upper,workdir=$0/work" "$0/root" &&
@@ -109,8 +109,8 @@ cd "$1" && exec chroot "$0/root" sh -c 'cd "$0" && exec "$@"' "$1" "$2" -m bench
 
 
 def kill_apt(folder, kills, seed):
-    """Kills the installing of packages in a system of its own; hits, and what is wrong. None where
-    there can be no such system."""
+    """Kills the installation of packages in a separate system. Returns the hits and the faults,
+    or None where such a system is not possible."""
     place = folder / "system"
     place.mkdir()
     done = subprocess.run(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds the virtual Ethernet and the simulated machines against their goals.
+"""Compares the virtual Ethernet and the simulated machines with their goals.
 
-Prints one line a goal and says met or not met; what cannot be measured here is
-skipped with the reason.
+Prints one line per goal, met or not met. Goals that cannot be measured here are skipped with the
+reason.
 """
 
 import argparse
@@ -54,7 +54,7 @@ def one_way(family, found, folder, size):
 
 
 def frame_length(family, found, folder):
-    """Mean length of the frames that carry 1 B; so many that those of the start do not count."""
+    """Mean length of the frames that carry 1 B, over so many that start-up does not count."""
     def totals(name):
         rows = [line.split(":")[1].split() for line in (folder / name).read_text().splitlines()]
         return sum(int(r[0]) for r in rows), sum(int(r[1]) for r in rows)

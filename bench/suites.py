@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds the project against its goals: ratios of runs that are interleaved in one session.
+"""Compares the project with its goals: ratios of runs that are interleaved in one session.
 
-Prints one line a goal and says met or not met; a goal that is not met is a
-finding, not an error, so the status is 0 unless something could not be measured.
+Prints one line per goal, met or not met. A goal that is not met is a finding and not an error, so
+the status is 0 unless a goal could not be measured.
 """
 
 import argparse
@@ -27,7 +27,7 @@ def launches(results):
 def means(results, test, size, mpi):
     """Block -> mean time in s of one test's launch at one size under one MPI.
 
-    The mean, since that is what IMB prints: where times have a heavy tail our median is lower.
+    The mean is used since IMB prints it. If times have a heavy tail, cotejo's median is lower.
     """
     found = {}
     for path in results.glob(f"*/*/{test}.{mpi}.*.json"):
@@ -40,7 +40,7 @@ def means(results, test, size, mpi):
 
 
 def against_imb(stack, results):
-    """Our one-way time over IMB's on the same MPI, and the harness's overhead."""
+    """cotejo's one-way time over IMB's on the same MPI, and the harness's overhead."""
     make(stack, results, "study", "TAG=bench", "LAUNCHES=150")
     for mpi in ("intel-mpi", "mpich"):
         for size, label in netpipe.SIZES:

@@ -155,12 +155,12 @@ def in_microseconds(description):
     return json.dumps(said).encode()
 
 
-#: More lists than a description has, and a member that stands twice behind many others.
+#: More lists than a description has, and a member that appears twice, after many others.
 LISTS = b'{"junk":[' + b"[]," * (1 << 19) + b"1]}"
 TWICE = ("{" + "".join(f'"m{number}":1,' for number in range(200_000)) + '"z":1,"z":1}').encode()
 
 
-#: A member whose name is longer than that of any variable. To sort such names took R 1 KiB a byte.
+#: A member whose name is longer than a variable's. R took 1 KiB per byte to sort such names.
 NAMED = b'"environment": {"' + b"N" * 800_000 + b'": "",'
 
 
@@ -343,7 +343,7 @@ def most_memory():
         folder = pathlib.Path(f"/proc/{process}")
         said = re.search(r"^VmHWM:\s+(\d+)", (folder / "status").read_text(), re.M)
         most = max(most, 1024 * int(said[1]))
-        # Linux then begins to look for the most anew.
+        # Linux then starts to record the maximum again.
         (folder / "clear_refs").write_text("5")
     return most
 

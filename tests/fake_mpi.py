@@ -107,12 +107,12 @@ class Fake:
         self.prefix = prefix
 
     def run(self, *words, bare=False, **variables):
-        """ReFrame on this site; returns what it printed. `bare`: of all files, not of p2p."""
+        """ReFrame on this site; returns its output. `bare`: with all files, not only p2p."""
         files = [] if bare else ["-c", str(self.repo / "reframe_tests/p2p.py")]
         return self.start(str(REFRAME), *files, *words, **variables)
 
     def start(self, *words, **variables):
-        """Any command for this site; returns what it printed."""
+        """Any command for this site; returns its output."""
         done = subprocess.run(
             words, text=True, capture_output=True, timeout=120, cwd=self.folder, env={
                 **os.environ, "PATH": f"{self.folder}/path:{os.environ['PATH']}",

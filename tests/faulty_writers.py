@@ -171,7 +171,7 @@ def strike(command, variables, fault, place):
     env = {**os.environ, **variables, "COTEJO_LOCKS": str(place.parent)}
     words = command
     if fault == FAULTS[0]:
-        # A disk of its own, seen by the writer alone, full but for what was there.
+        # A separate disk that only the writer sees, full except for the files that were there.
         script = ('mount -t tmpfs -o size=1m none "$0" && mkdir "$0/out" && '
                   'cp -a "$0.old/." "$0/out" && '
                   '{ dd if=/dev/zero of="$0/fill" bs=4k 2>/dev/null; "$@"; status=$?; '

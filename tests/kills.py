@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kills of a study at random moments, and the account of what they cost."""
+"""Kills of a study at random moments, and the account of their cost."""
 
 import collections
 import contextlib
@@ -22,7 +22,7 @@ from tests.launching import unmapped
 SIGNALS = [signal.SIGTERM, signal.SIGINT, signal.SIGKILL]
 ROLES = ["study", "reframe", "launcher", "guard", "rank", "switch"]
 LAUNCHERS = {"prterun", "mpirun", "mpiexec.hydra", "hydra_pmi_proxy", "mpiexec"}
-#: Becomes what follows, with a folder in place of /dev/shm for it and all that it starts.
+#: Runs the following command, with a folder in place of /dev/shm for it and all its processes.
 OWN_SHARED = ('unshare|--mount|--propagation|slave|sh|-c|mount --bind "$0" /dev/shm && exec "$@"'
               '|{}')
 #: Lines of the account; each must be 0.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Every test of the project. All suites run even when one fails; the status says
-# whether all passed. A suite whose tool the stack lacks is skipped, and named at the end.
+# Runs every test of the project. All suites run even when one fails. The status is 0 if all
+# passed. A suite whose tool the stack lacks is skipped, and named at the end.
 set -u
 cd "$(dirname "$0")/.."
 STACK=${STACK:-$PWD/.stack}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A real Slurm over hosts of one machine, started and stopped by whoever uses it. Needs root.
+"""A real Slurm over hosts of one machine, started and stopped by its user. Needs root.
 
-python3 -m tests.slurm_machine COMMAND... runs a command on its head while it is up. The hosts are
-those of a virtual Ethernet: each slurmd has a network, a name, processes and shared memory of its
-own. Whatever ends this process ends them all.
+`python3 -m tests.slurm_machine COMMAND...` runs a command on its head while it is up. The hosts
+belong to a virtual Ethernet: each slurmd has its own network, name, processes and shared memory.
+All hosts end with this process, whatever ends it.
 """
 
 import contextlib
@@ -88,7 +88,7 @@ def configure(folder):
 
 
 class Machine:
-    """A Slurm that is up; `environment` has what its commands need."""
+    """A running Slurm; `environment` has the variables that its commands need."""
 
     def __init__(self, folder, found):
         self.folder, self.found = folder, found
@@ -97,8 +97,8 @@ class Machine:
         self.daemons = []
 
     def on(self, host, *command):
-        """The words that run a command on a host, or on the head, of which all daemons and
-        launchers are in reach."""
+        """The words that run a command on a host, or on the head, from which all daemons and
+        launchers can be reached."""
         pid = next(h["pid"] for h in self.found["hosts"] if h["name"] == host)
         spaces = ["-n", "-u", "-m"] if host == "head" else ["-n", "-u", "-i", "-p", "-m"]
         return ["nsenter", "-t", str(pid), *spaces, f"--wd={families.REPO}", *map(str, command)]
@@ -116,7 +116,7 @@ class Machine:
                 env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log))
 
     def start_node(self, name):
-        # Ranks outnumber the cores: only with real-time priority one that yields its core does.
+        # There are more ranks than cores: a rank yields its core only with real-time priority.
         priority = ["chrt", "-r", "5"] if self.found["realtime"] else []
         self.start(name, *priority, "slurmd", "-D", "-N", name, "-f", self.folder / "slurm.conf")
 

@@ -78,7 +78,7 @@ def study(slurm, results, *words):
 
 
 def variables_of(pid):
-    """Name -> value of the environment of a process; {} of one that is gone."""
+    """Name -> value of the environment of a process; {} if the process is gone."""
     try:
         words = pathlib.Path(f"/proc/{pid}/environ").read_text(errors="replace").split("\0")
         if pathlib.Path(f"/proc/{pid}/comm").read_text() != "cotejo\n":
@@ -108,7 +108,7 @@ def held_launch(slurm, running, limit_s=240):
 
 
 def kill_last_node(slurm, job, nodes):
-    """Not the first, on which the study itself runs."""
+    """Kills the last node, since the study itself runs on the first node."""
     slurm.kill_node(nodes[-1])
 
 
@@ -136,14 +136,14 @@ def cancel(slurm, job, nodes):
     slurm.run("scancel", job)
 
 
-#: Kind of the accident -> what makes it happen.
+#: Kind of the accident -> the function that causes it.
 CAUSES = {"node": kill_last_node, "scheduler": cancel}
 
 
 def happen(kind):
     """Lets an accident happen to the first launch of a study of two, in an allocation. Returns the
-    study's status, its launches' descriptions in order, job and nodes of the first one, and all
-    that was said."""
+    study's status, its launches' descriptions in order, job and nodes of the first launch, and
+    all output."""
     with slurm_machine.running() as slurm, tempfile.TemporaryDirectory() as name:
         results = pathlib.Path(name)
         running = study(slurm, results, "--tag", "site-check", "--launches", "2",

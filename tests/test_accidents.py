@@ -81,7 +81,7 @@ ELSE = 1 << 22
     ({}, "cotejo: payload is wrong at byte 7", None),
     ({"exit": 2}, "cotejo: unknown option --x", None),
     ({"exit": 2}, "words of MPICH\ncotejo pingpong: --budget -1 is less than 0", None),
-    # Open MPI's launcher after a signal; a shell whose command was killed; one that was not.
+    # Open MPI's launcher after a signal; a shell whose command was killed; an unkilled command.
     ({}, "[vm:1] PMIX ERROR: PMIX_ERR_UNREACH in file x.c at line 121\n", "signal"),
     ({"exit": 255}, "error checking    : enabled\n", "signal"),
     ({"exit": 137, "reason": "exit status 137"}, "", "signal"),

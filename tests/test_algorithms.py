@@ -224,7 +224,7 @@ def test_trap_4_a_preset_that_is_no_preset_is_refused(tmp_path):
 
 @has("intel-mpi")
 def test_trap_5_presets_that_fall_back_run_as_something_else(tmp_path):
-    """Presets have no names: those that run something of their own differ in their messages."""
+    """Presets have no names. A preset with an algorithm of its own differs in its messages."""
     runs = {preset: twin("intel-mpi", tmp_path / preset, "tcp", "32Ki", preset)[0][KIB32]
             for preset in ("2", "8", "32")}
     assert all(one["verdict"] == messages.AS for one in runs.values())

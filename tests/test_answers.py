@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The answers beside a report are as their schema says, for questions of each kind."""
+"""The answers beside a report follow their schema, for questions of each kind."""
 
 import json
 import re

@@ -11,7 +11,7 @@ WAIT, SPREAD = 200e-6, 1e-3
 
 @pytest.fixture
 def pattern(request, tmp_path):
-    """Words of the option and the offsets that they stand for; of a file, the file."""
+    """Words of the option and the offsets that they define; for a file, its path."""
     name, offsets = request.param
     if name == "file":
         path = tmp_path / "arrivals.csv"
@@ -34,7 +34,7 @@ def ends_of(offsets):
 @pytest.mark.one_mpi
 @pytest.mark.parametrize("pattern", PATTERNS, indirect=True, ids=lambda p: p[0])
 def test_a_rank_is_done_its_wait_after_its_arrival(mpi, tmp_path, pattern):
-    """Rank r is busy for r + 1 waits from its arrival on; the time is that of the last one."""
+    """Rank r is busy for r + 1 waits after its arrival; the time is that of the last rank."""
     words, offsets = pattern
     records, ends = [], ends_of(offsets)
 
@@ -72,7 +72,7 @@ def test_windows_have_arrivals_too(mpi, tmp_path):
 
 @pytest.mark.one_mpi
 def test_late_is_who_misses_its_own_arrival(mpi, tmp_path):
-    """Not who arrives late by intention: else no sample at all would be valid."""
+    """A rank that arrives late by intention is not late: else no sample would be valid."""
     _, rows = measured(mpi, tmp_path, "waitpattern-up", "--wait", "1e-6", "--arrival", "ramp",
                        "--spread", "1e-3", "--late", "500e-6", "--sync-share", "1", "--budget",
                        "0.05")

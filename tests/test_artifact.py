@@ -184,7 +184,7 @@ def test_claims_are_measured_within_a_time_and_only_once():
     assert [c["claim"] for c in reproduce.chosen(CLAIMS, 7200, "stival/l.*")] == ["long"]
     (times,) = reproduce.studies(reproduce.chosen(CLAIMS, 60)).values()
     assert times.keys() == {"pingpong_modes.mpich.shm.near", "pingpong_modes.openmpi.shm.near"}
-    # Claims share what is launched for them.
+    # Several claims share the same launches.
     assert 0 < sum(times.values()) < 60 * sum(
         float(c["minutes"]) for c in reproduce.chosen(CLAIMS, 60))
     assert reproduce.studies([claim("x", 1, "pingpong_quick.mpich.shm.near gone_quick.x")]) == {

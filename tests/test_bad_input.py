@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Bad input ends in one line that says what is wrong, for every reader; also by chance."""
+"""Bad input ends in one line that names the problem, for every reader; also random input."""
 
 import os
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The benchmark's answer to what it cannot do: one line, status 2, under every MPI."""
+"""The benchmark refuses an impossible request with one line and status 2, under every MPI."""
 
 import json
 import subprocess

@@ -47,7 +47,7 @@ def test_hosts_behind_two_switches_are_taken_in_turn():
 
 
 def launched(folder, cores, partition, *words):
-    """Launches a smoke test in a partition on two cores; its records, and what ReFrame said."""
+    """Launches a smoke test in a partition on two cores; its records, and ReFrame's output."""
     done = subprocess.run(
         ["taskset", "-c", ",".join(map(str, cores)), str(REFRAME), "-r",
          "-c", str(families.REPO / "reframe_tests/hosts.py"), "-n", "^hosts_smoke",
@@ -97,6 +97,6 @@ def test_every_mpi_is_launched_on_more_hosts_than_cores(tmp_path):
         assert record["cluster"]["wire_bytes"] > record["observed"]["payload_bytes"]
         # There are more ranks than cores: ranks that poll yield their core.
         assert any("libcotejo_yield" in name for name in record["observed"]["build"]["libraries"])
-    # It goes down with ReFrame.
+    # The cluster goes down with ReFrame.
     assert all(gone(json.loads(path.read_text())["pid"])
                for path in (tmp_path / "run").glob("*/cluster.json"))

@@ -73,7 +73,7 @@ def test_a_switch_that_is_killed_takes_its_hosts_with_it(run_folder):
     assert all(gone(h["pid"]) for h in found["hosts"])
     assert left.wait(timeout=120) != 0
     clusters.up("fast-ethernet", "next", hosts=2, verified=False)
-    # The next one clears its folder.
+    # The next cluster clears its folder.
     assert [path.name for path in run_folder.iterdir()] == ["next"]
 
 
@@ -96,8 +96,8 @@ def test_only_folders_of_switches_that_are_gone_are_swept(run_folder):
         removal.claim(run_folder / name)
         if text:
             (run_folder / name / "cluster.json").write_text(text)
-    os.utime(run_folder / "broken", (0, 0))  # of a switch that was killed before it was up
-    # And of one that was killed before it had marked its folder.
+    os.utime(run_folder / "broken", (0, 0))  # the switch was killed before it was up
+    # The folder of a switch that was killed before it had marked its folder.
     (run_folder / f"{removal.WAITING}999999999.{removal.processes()}.switch").mkdir()
     clusters.sweep()
     assert [path.name for path in run_folder.iterdir()] == ["coming"]

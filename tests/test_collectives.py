@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The collective operations: what is wrong is found, what cannot be is said."""
+"""The collective operations: wrong results are found, impossible requests are refused."""
 
 import csv
 import fnmatch
@@ -84,7 +84,7 @@ def test_what_cannot_be_is_said_in_one_line(mpi, words, expected):
 @pytest.mark.skipif(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") > 20 << 30,
                     reason="this host has room for what is to be refused")
 def test_only_the_count_of_a_block_must_be_an_int(mpi):
-    """Blocks of 2000 MB for each of two ranks: a call can say them, a small host has no room."""
+    """Blocks of 2000 MB for each of two ranks: a call can count them, but memory is too small."""
     done = launch(mpi, "collective", "--operation", "alltoall", "--sizes", "2000M")
     assert done.returncode == 2
     assert "no operation and size fits into memory" in said(done)[0]
@@ -110,13 +110,13 @@ def test_a_memory_limit_that_leaves_nothing_is_refused(mpi):
 
 
 def test_large_counts_are_used_where_the_library_has_them_and_else_refused(mpi):
-    """No message need be large: the calls are others, and what they move is checked."""
+    """Messages can be small: the calls are different, and the data that they move is checked."""
     words = ["collective", "--operation", "bcast,alltoallv,ireduce_scatter", "--sizes", "64",
              *BRIEF]
     done = launch(mpi, *words, "--count-type", "large")
     if done.returncode:
         refuses(done, "no collectives with large counts")
-        # And where an int cannot say it there is no other way.
+        # If an int is too small for the count, there is no other way.
         done = launch(mpi, "collective", "--operation", "bcast", "--sizes", "4Gi")
         refuses(done, "larger than an int can say, and this MPI has no collectives with large")
 
@@ -196,7 +196,7 @@ def test_groups_do_the_operation_at_once(mpi, tmp_path):
     record = json.loads((tmp_path / "samples.json").read_text())
     assert {row["operation"] for row in record["summary"]} == {
         "bcast", "allreduce", "ialltoall", "scatter"}
-    # Rank 3 is in the second communicator, whose failure is that of the launch.
+    # Rank 3 is in the second communicator; its failure is the failure of the launch.
     broken = {"LD_PRELOAD": interposer(mpi, "flip"), "COTEJO_FLIP_BYTES": "1000",
               "COTEJO_FLIP_AT": "3"}
     done = launch(mpi, *words, ranks=4, **CROWDED, **broken)

@@ -27,7 +27,7 @@ GUARDED = pytest.mark.skipif(GUARD is None, reason="the benchmarks are not built
 
 @pytest.fixture
 def locks(monkeypatch):
-    """A folder of locks that every user may use, as those of the system are."""
+    """A folder of locks that every user may use, like the system's folder."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="cotejo-locks-"))
     folder.chmod(0o1777)
     monkeypatch.setenv("COTEJO_LOCKS", str(folder))
@@ -46,7 +46,7 @@ def written(path):
 
 
 def holder(folder, then="exec sleep 100", **kwargs):
-    """A study that holds the lock; it is another process for as long as it is needed."""
+    """A study that holds the lock: another process, which lives as long as it is needed."""
     study = subprocess.Popen(
         [sys.executable, "-m", "reframe_tests.harness", "alone", "sh", "-c",
          f"echo $$ $COTEJO_STUDY > {folder}/holder; {then}"], cwd=families.REPO, **kwargs)
@@ -168,7 +168,7 @@ def test_what_a_killed_study_left_running_is_ended_and_nothing_else(locks):
 
 
 def test_a_study_of_another_container_is_not_taken_for_gone(locks):
-    """Its numbers mean nothing here, though both see the lock."""
+    """Its process numbers have no meaning here, though both see the lock."""
     name = f"999999999-1-{removal.processes() + 1}"
     study, _, _ = holder(locks, env={**os.environ, "COTEJO_STUDY": name})
     lock = locks / "cotejo-cores"

@@ -14,7 +14,7 @@ from reframe_tests.harness.launch import scales
 from reframe_tests.harness.model import families
 
 REPO = families.REPO
-#: With Spack, what builds the site is beside its stack.
+#: With Spack, the tools that build the site are beside its stack.
 MKDOCS = next((path for path in (families.stack_prefix() / "docs/bin/mkdocs",
                                  REPO / ".stack/docs/bin/mkdocs") if path.exists()), None)
 DOCS = REPO / "docs"
@@ -84,7 +84,7 @@ def test_programs_and_messages_name_pages_and_headings_that_exist():
 
 
 def test_messages_that_the_page_of_problems_quotes_are_in_the_programs():
-    """Each row of its tables of problems, and each heading, quotes a message or says a symptom."""
+    """Each row of its tables of problems, and each heading, quotes a message or a symptom."""
     text = re.sub(r"\s+", " ", (DOCS / "faq.md").read_text().partition("## Problems with")[2])
     quoted = re.findall(r'"([^"]+)"', re.sub(r"[`*]", "", text))
     assert len(quoted) > 12

@@ -113,7 +113,7 @@ def test_libraries_come_before_those_of_the_shell(tmp_path):
 
 @needs_stack
 def test_what_a_site_preloads_is_preloaded_beside_what_the_transport_does(tmp_path):
-    """It was overwritten: a site's own library was not in the ranks, and no record said so."""
+    """It was overwritten: a site's own library was not in the ranks, and no record showed it."""
     fake = Fake(tmp_path, "intel-mpi", (
         "Intel(R) MPI Library 2021.19", "I_MPI_FABRICS=shm", [("a", 0), ("a", 1)]),
         more=', "env_vars": [["LD_PRELOAD", "/site/its.so"]]',

@@ -189,7 +189,7 @@ def test_the_figure_of_the_readme_shows_the_dataset(tmp_path):
 
 @pytest.fixture
 def checkout(tmp_path):
-    """A copy of all that reports are made of, with a folder of its own for what they write."""
+    """A copy of all files that reports are made of, with a separate folder for the output."""
     names = ["Makefile", "analysis", "data", "stack", "reframe_tests", "requirements", "tests"]
     for name in names:
         (tmp_path / name).symlink_to(families.REPO / name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The register of exhibits and the tags of the tests say the same."""
+"""The register of exhibits and the tags of the tests agree."""
 
 import ast
 import re
@@ -10,7 +10,7 @@ from reframe_tests.harness.model.families import REPO
 
 
 def register():
-    """Exhibit -> the names of its tests, and whether it says what it still needs."""
+    """Exhibit -> the names of its tests, and whether it names missing requirements."""
     calls = {}
     # The common part of many exhibits, by operation, in a function of the register's own.
     shared = re.search(r'^collective_launches <- .*?\n}\n',
@@ -52,7 +52,7 @@ def classes():
 
 
 def test_every_test_of_the_register_is_there():
-    """A test that is not there yet is named together with what is needed for it."""
+    """A test that is not there yet is named together with its requirements."""
     known = classes()
     absent = {name: named_in(row) - known.keys() for name, row in register().items()
               if not row["needs"]}

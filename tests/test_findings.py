@@ -49,7 +49,7 @@ def test_past_faults_are_numbered_by_area():
 
 
 def operations():
-    """The rows of docs/operations.csv: what other suites measure."""
+    """The rows of docs/operations.csv: the operations that other suites measure."""
     with (families.REPO / "docs/operations.csv").open(newline="") as file:
         return [*csv.DictReader(file)]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The guard ends a launch with all its ranks, and says how it ended."""
+"""The guard ends a launch with all its ranks, and records how it ended."""
 
 import json
 import os
@@ -200,7 +200,7 @@ def test_shared_memory_of_what_was_ended_goes_with_it(tmp_path):
 
 
 def test_shared_memory_of_ranks_that_are_gone_is_known_by_its_name(tmp_path):
-    """A launcher ends by itself after its ranks were killed: nobody has their files mapped."""
+    """A launcher ends by itself after its ranks were killed: no process has their files mapped."""
     mark = f"cotejo-test-{os.getpid()}"
     before, left, other, held = (pathlib.Path("/dev/shm") / name for name in (
         f"{mark}_before", f"{mark}_left", f"other-{mark}", f"{mark}_held"))

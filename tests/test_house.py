@@ -13,7 +13,7 @@ from reframe_tests.harness import __main__ as commands
 from reframe_tests.harness.model import families
 
 HARNESS = families.REPO / "reframe_tests/harness"
-#: Each imports itself and those before it.
+#: Each package imports only itself and earlier packages.
 ORDER = ("model", "machine", "foreign", "backends", "launch", "study", "commands")
 
 

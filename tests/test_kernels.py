@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""FFT and radix sort: what they send is what the formulas say, and wrong results are errors."""
+"""FFT and radix sort: their messages follow the formulas, and wrong results are errors."""
 
 import os
 
@@ -74,8 +74,8 @@ def test_a_wrong_byte_of_a_transposition_is_an_error(fft):
 
 @pytest.mark.one_mpi
 def test_the_most_memory_is_told_of_every_sample(mpi, tmp_path):
-    """At least the keys themselves, twice; of those, too, that are older than a second when the
-    last one ends, behind which it is known."""
+    """At least the keys themselves, twice. This also holds for samples older than a second when
+    the last sample ends, since the value is known only then."""
     done = launch(mpi, "radix", "--keys", "100k", "--variant", "serving", "--rse", "0",
                   "--max-repetitions", "1000000", "--budget", "1.2", "--output", "samples",
                   folder=tmp_path)

@@ -96,7 +96,7 @@ def test_clean_touches_no_folder_that_is_not_ours(tmp_path, checkout, variable, 
     assert files(theirs) == before
 
 
-#: Variable, what is tried, and what is said.
+#: Variable, value to try, and message.
 BAD = [
     *[(name, value, "NAME: ") for name in ("NAME",) for value in (
         "x; touch made", "$(shell touch made)", "`touch made`", "../x", "a b", "-rf", "a\nb")],
@@ -166,7 +166,7 @@ def test_variables_of_other_installations_reach_no_recipe(checkout, name):
 
 
 def test_r_finds_no_library_of_its_user(tmp_path):
-    """A package in such a library was used in place of the one that cotejo was tested with."""
+    """A package in such a library replaced the package that cotejo was tested with."""
     for package in ("cotejo", "jsonlite"):
         (tmp_path / package).mkdir()
         (tmp_path / package / "DESCRIPTION").write_text(f"Package: {package}\nVersion: 0.0\n")
@@ -212,7 +212,7 @@ def test_a_dry_run_of_a_study_measures_nothing(tmp_path):
 @pytest.mark.parametrize(("status", "drawn"), [
     (0, True), (3, True), (4, True), (1, False), (2, False), (130, False)])
 def test_pages_are_made_of_what_is_there(tmp_path, status, drawn, target, pages):
-    """However the study ended, unless it measured nothing; its status is kept, and said."""
+    """However the study ended, unless it measured nothing; its status is kept and reported."""
     tools = tmp_path / "stack/tools/bin"
     tools.mkdir(parents=True)
     for name, script in {

@@ -151,7 +151,7 @@ def answers(tmp_path_factory):
             "RFM_CONFIG_FILES": str(fake.repo / "reframe_tests/config.py"),
             "PATH": f"{REFRAME.parent}:{os.environ['PATH']}", **variables_}])
     python = REFRAME.parent / "python"
-    # ReFrame without our configuration leaves its log in the folder of temporary files.
+    # ReFrame without cotejo's configuration leaves its log in the folder of temporary files.
     done = subprocess.run(
         [str(python) if python.exists() else sys.executable, "-m", "tests.forked"],
         input=json.dumps(requests), text=True, capture_output=True, cwd=families.REPO, timeout=300,

@@ -52,7 +52,7 @@ def test_coarrays_are_linked_to_the_library_that_they_are_beside(tmp_path):
                           env={"PATH": f"{programs}:{os.environ['PATH']}"})
     words = done.stdout.split()
     assert words[0] == "-fcoarray=lib"
-    # Behind what asks for its symbols, and before the library that it asks itself.
+    # It follows the files that need its symbols, and precedes the library that it needs itself.
     assert words[1:] == ["a.f90", "-o", "a", f"{tmp_path}/libcaf_openmpi.a", f"-L{prefix}/lib",
                          f"-Wl,-rpath,{prefix}/lib", "-lmpi"]
 

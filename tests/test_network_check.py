@@ -54,7 +54,7 @@ def test_what_the_control_finds_tells_a_busy_machine_from_a_wrong_network(
 
 
 def test_the_kind_of_evidence_that_came_most_often_is_named():
-    """Not that of the last try: a test is skipped where the control was slow in most of them."""
+    """The last try does not decide: a test is skipped if the control was slow in most tries."""
     slow, part = "without the network TCP streams at 80 Mbit/s", "a part had 93 Mbit/s"
     assert network_check.commonest_blame([slow, slow, part]) == slow
     assert network_check.commonest_blame([part, slow, part]) == part
@@ -88,8 +88,8 @@ while (now := time.monotonic()) < end:
 
 @contextlib.contextmanager
 def busy(seconds=60):
-    """Takes half of the cores' time from all else, as a machine beside this one can; gives
-    what ends that."""
+    """Takes half of the cores' time from all other processes, as another virtual machine can.
+    Gives the function that ends this."""
     thieves = [subprocess.Popen(["taskset", "-c", str(core), sys.executable, "-c",
                                  THIEF.format(seconds=seconds)], stdout=subprocess.PIPE)
                for core in sorted(os.sched_getaffinity(0))[:2]]
@@ -167,7 +167,7 @@ def test_a_slow_link_is_found_on_the_last_host(run_folder):
 
 
 def with_models(hosts, honest):
-    """Hosts of one cluster with what the model of another one says of them."""
+    """Hosts of one cluster with the values of another cluster's model."""
     return [{**host, **{key: other[key] for key in ("one_way_s", "payload_rate") if key in other}}
             for host, other in zip(hosts["hosts"], honest["hosts"], strict=True)]
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One-sided operations, queues of matching, both ways at once: what is wrong is seen, what cannot
-be is refused, and what is preloaded finds its calls."""
+"""One-sided operations, queues of matching, both ways at once: wrong results are seen, impossible
+requests are refused, and preloaded libraries find their calls."""
 
 import pytest
 

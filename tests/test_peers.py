@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of other benchmarks are read as what they print (`bench/peers.py`)."""
+"""Tables of other benchmarks are read in the form that they print (`bench/peers.py`)."""
 
 import pytest
 
@@ -71,7 +71,7 @@ def test_theirs_cold_has_as_many_calls_before_as_it_has_by_default():
 @pytest.mark.parametrize(("medians", "turns", "sizes"), [
     ((1.02, 0.97), 1, []), ((1.02, 1.20), 3, [1024]), ((1.20, 0.80), 3, [8, 1024])])
 def test_controls_are_launched_for_the_sizes_that_differ(monkeypatch, medians, turns, sizes):
-    """And their verdict is that of the blocks in which they are."""
+    """The verdict on these sizes comes from the blocks with controls."""
     asked, said = [], {}
     held = peer("pingpong", "osu_latency")
 

@@ -109,8 +109,8 @@ def test_a_seed_or_rank_that_is_none_ends_the_launch(mpi, name, value, words):
 
 @pytest.mark.one_mpi
 def test_the_rank_that_is_asked_for_is_slowed(mpi):
-    """Rank 1 has what it waits for at once: a share of that is nothing, where rank 0 was slowed it
-    would be twice the time. A fixed delay comes before rank 1's answer."""
+    """Rank 1 does not wait, so a share of its time is nothing. If rank 0 were slowed instead, the
+    time would double. A fixed delay comes before rank 1's answer."""
     def launches():
         none, share, fixed = (waited(mpi, slow, COTEJO_SLOW_RANK="1")[0.02]
                               for slow in (0, 1, "fixed:1e-3"))

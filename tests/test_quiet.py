@@ -29,7 +29,7 @@ with open(sys.argv[1], "wb") as file:
 @pytest.mark.skipif(not PRESENT,
                     reason="no stack: `make stack` builds it")
 def test_what_asserts_on_times_asks_the_control(tmp_path):
-    """Beside a process that keeps one core busy and one that writes to disk."""
+    """The test runs beside a process that keeps one core busy and one that writes to disk."""
     core = sorted(os.sched_getaffinity(0))[0]
     computes = subprocess.Popen(["taskset", "-c", str(core), "sh", "-c", "while :; do :; done"])
     writes = subprocess.Popen([sys.executable, "-c", WRITES, str(tmp_path / "file"),
@@ -75,7 +75,7 @@ def test_what_is_off_on_a_busy_machine_is_asked_again_and_then_skipped(monkeypat
 
 
 def disturb(monkeypatch, times):
-    """The first so many launches fail as on a busy machine; returns a list of those made."""
+    """The first `times` launches fail as on a busy machine; returns a list of all launches."""
     told = []
 
     def run(command, **_):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""References are prediction intervals over launches; what is outside of them is said."""
+"""References are prediction intervals over launches; values outside of them are reported."""
 
 import json
 import math
@@ -206,12 +206,12 @@ def test_a_broken_description_is_named_and_the_rest_is_used(results, monkeypatch
 
 @pytest.fixture
 def own_tree(tmp_path):
-    """A copy of what launches need, whose sites a test may give references."""
+    """A copy of the files that launches need, whose sites a test may give references."""
     return fake_mpi.tree(tmp_path)
 
 
 def pair(tree, launches):
-    """Simulated ping-pongs launched in a tree; returns how ReFrame ended, and what it said."""
+    """Simulated ping-pongs launched in a tree; returns the status and output of ReFrame."""
     done = subprocess.run(
         [str(families.stack_prefix() / "tools/bin/reframe"), "-r",
          "-c", str(tree / "reframe_tests/simulated.py"), "-n", "^simulated_pingpong_quick",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`make release-check` refuses what must not be released, and all files state one version."""
+"""`make release-check` refuses a faulty release, and all files state one version."""
 
 import re
 import shutil

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Releases of one MPI: locked, declared as families, and what a search measures of them."""
+"""Releases of one MPI: locked, declared as families, and measured by a search."""
 
 import re
 

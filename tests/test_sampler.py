@@ -80,7 +80,7 @@ def test_the_set_up_takes_as_many_calls_as_its_time_allows(mpi, tmp_path):
 
 @pytest.mark.one_mpi
 def test_calls_ahead_are_of_every_size(mpi, tmp_path):
-    """Two of each, there and back, beside those that a size has before its own samples."""
+    """Two calls of each size, there and back, in addition to the calls before its own samples."""
     none, ahead = (measured(mpi, tmp_path / way, "pingpong", "--sizes", "1000,3000", "--calls",
                             "1", *BRIEF, "--ahead", way)[0]["observed"]["payload_bytes"]
                    for way in ("no", "yes"))
@@ -264,7 +264,7 @@ def test_the_lead_is_one_for_a_launch_and_recorded(mpi, tmp_path, start):
                for values in ([row[name] for name in late] for row in rows))
 
 
-#: Clocks that run apart by 100 us a second, and no check but the last one.
+#: Clocks that drift apart by 100 us a second, and no check but the last one.
 APART = ["--sync", "linear", "--sync-again", "0", "--inject-drift", "1e-4", "--rse", "0",
          "--budget", "0.2", "--max-repetitions", "100000"]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sessions: each has a name of its own, and is gone on with only by what it was begun with."""
+"""Sessions: each has its own name, and only a study in the same state continues it."""
 
 import os
 import shutil

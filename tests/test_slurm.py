@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Launches through a real Slurm over four hosts of this machine: by srun, and by mpirun in an
-allocation. `make bench PART=faults` has what Slurm does to launches: a node that dies, a job that
-is cancelled."""
+allocation. `make bench PART=faults` has accidents under Slurm: a node that dies, a job that is
+cancelled."""
 
 import contextlib
 import os

@@ -9,7 +9,7 @@ from tests import quiet
 from tests.launching import STACK, interposer, launch, refuses, said
 from tests.test_patterns import ONCE, record, rows
 
-#: Threads that outnumber cores take turns on them: what is checked is not measured.
+#: More threads than cores, which take turns: for launches that are checked and not measured.
 FEW = ["--budget", "0.01", "--min-repetitions", "1", "--max-repetitions", "2", "--calls", "1",
        "--stage", "1"]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Placements on nodes that this machine is not, each with what is right written by hand."""
+"""Placements on nodes of other machines, each with the right result written by hand."""
 
 import pytest
 import yaml

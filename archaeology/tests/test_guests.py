@@ -129,7 +129,7 @@ def test_a_launch_does_not_wait_for_a_guest_that_is_gone_and_the_next_has_new_on
         tmp_path, two_guests):
     found = two_guests()
     console = os.path.join(found["folder"], "host2.console")
-    # The first of its processes; the others are those of the guest.
+    # Kills the first of its processes; the other processes belong to the guest.
     os.kill(min(kernels_of(found, 2)), signal.SIGKILL)
     for _ in range(600):
         if not os.path.exists(console):
@@ -142,7 +142,7 @@ def test_a_launch_does_not_wait_for_a_guest_that_is_gone_and_the_next_has_new_on
 
 @pytest.mark.beside
 def test_the_environment_of_a_guest_s_job_is_private(tmp_path):
-    """The agent writes it into a file that the guest reads; here nobody answers."""
+    """The agent writes it into a file that the guest reads; here no guest answers."""
     os.mkfifo(tmp_path / "host1.console")
     running = subprocess.Popen(
         [virtual_hosts.tool("agent", GUESTS), "host1", "true"], stderr=subprocess.DEVNULL,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""PVM and LAM: messages in every configuration, and daemons that nobody else can reach."""
+"""PVM and LAM: messages in every configuration, and daemons that other users cannot reach."""
 
 import os
 import pathlib
