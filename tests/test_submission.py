@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from reframe_tests.harness.machine import allocation
-from reframe_tests.harness.model import families
+from reframe_tests.harness.model import families, sites
 from reframe_tests.harness.study import ending, submission
 from tests.fake_mpi import REFRAME, Fake, executable
 
@@ -136,6 +136,20 @@ def test_times_of_slurm_are_read():
     assert [allocation.seconds_of(text) for text in ("10:00", "1:00:00", "2-03:00:00", "30")] == [
         600, 3600, 183600, 30]
     assert allocation.seconds_of("infinite") == math.inf
+
+
+@pytest.mark.parametrize("broken", ["", "[]", "{}", "no JSON"])
+def test_a_broken_plan_of_an_old_session_ends_no_submission(tmp_path, monkeypatch, capsys, broken):
+    monkeypatch.setenv("COTEJO_RESULTS", str(tmp_path))
+    for name, text in [("20260101T000000Z", '{"tag": "quick", "finished": "", "reframe_s": 6.0}'),
+                       ("20260102T000000Z", broken)]:
+        folder = tmp_path / sites.site_name() / name
+        folder.mkdir(parents=True)
+        (folder / "session.json").write_text(text)
+        (folder / "pingpong_quick.mpich.shm.near.001.json").write_text("{}")
+    assert submission.launch_s("quick") == 6.0
+    out = capsys.readouterr()
+    assert "left out" in out.out + out.err and "20260102T000000Z/session.json" in out.out + out.err
 
 
 def test_the_time_that_is_asked_for_is_of_the_launches_that_there_are(monkeypatch):

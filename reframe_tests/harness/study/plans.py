@@ -31,6 +31,21 @@ def asked():
             "program": pathlib.Path(os.environ.get("COTEJO_PROGRAM", "")).stem}
 
 
+def of_this_site():
+    """The file and the plan of each session of this site, newest first. A file that is no plan is
+    named and left out."""
+    folder = sessions.results_folder() / sites.site_name()
+    for path in sorted(folder.glob("*/session.json"), reverse=True):
+        try:
+            plan = disk.read_json(path)
+            if not isinstance(plan, dict) or not {"tag", "finished"} <= plan.keys():
+                raise ValueError("no tag, or not whether it is finished")
+        except (ValueError, OSError) as err:
+            say(f"left out: {path}: not a plan of a session ({' '.join(str(err).split())})")
+        else:
+            yield path, plan
+
+
 def unfinished(tag, like=""):
     """Name of the newest session of this tag, these cells, variables (`SET`) and program that is
     not finished, or None.
@@ -38,15 +53,9 @@ def unfinished(tag, like=""):
     A session that was begun with other sources, another stack or on another machine is never
     resumed.
     """
-    folder = sessions.results_folder() / sites.site_name()
-    for path in sorted(folder.glob("*/session.json"), reverse=True):
-        try:
-            plan = disk.read_json(path)
-            found = (plan["tag"], plan.get("like", ""), plan["finished"],
-                     {key: plan.get(key, "") for key in asked()})
-        except (ValueError, KeyError, TypeError, OSError) as err:
-            say(f"left out: {path}: not a plan of a session ({' '.join(str(err).split())})")
-            continue
+    for path, plan in of_this_site():
+        found = (plan["tag"], plan.get("like", ""), plan["finished"],
+                 {key: plan.get(key, "") for key in asked()})
         if found != (tag, like, "", asked()):
             continue
         if changed := measuring.changes(plan):

@@ -18,8 +18,9 @@ import time
 
 from .. import backends
 from ..launch import sessions
-from ..machine import allocation, disk
+from ..machine import allocation
 from ..model import families, sites
+from . import plans
 
 #: Allocations beyond the requested number, in place of allocations that were taken away.
 AGAIN = 3
@@ -70,12 +71,11 @@ def options(group, hosts):
 
 def launch_s(tag):
     """Seconds that a launch of a tag took here with all about it, in the newest session."""
-    folder = sessions.results_folder() / sites.site_name()
-    for path in sorted(folder.glob("*/session.json"), reverse=True):
-        plan = disk.read_json(path)
+    for path, plan in plans.of_this_site():
         count = len(sessions.launch_files(path.parent))
-        if plan.get("tag") == tag and plan.get("reframe_s") and count:
-            return plan["reframe_s"] / count
+        seconds = plan.get("reframe_s")
+        if plan["tag"] == tag and isinstance(seconds, float) and seconds > 0 and count:
+            return seconds / count
     return LAUNCH_S
 
 
