@@ -91,7 +91,7 @@ def test_a_job_without_a_record_is_told_beside_one_with(launched):
 
 
 def test_a_record_says_more_than_reframe(launched):
-    why = "rank 1 was asked on core 4 and observed on cores 1"
+    why = "rank 1 was requested on core 4 and observed on cores 1"
     said = launched([case("far", "fail", f"sanity error: {why}", "sanity")],
                     [("far", "marked", why)], status=1)
     assert said == [(False, f"node far mpich shm: {why}")]

@@ -26,7 +26,7 @@ def test_sound_launch_is_ok(left_by_launch):
     ({"size": 1}, "MPI_COMM_WORLD had 1"),
     ({"mpi": {"library": "Open MPI v5.0.11, package"}}, "MPICH was requested"),
     ({"ranks": [{"rank": 0, "host": "a", "cpus": "0"},
-                {"rank": 1, "host": "a", "cpus": "0-1"}]}, "rank 1 was asked on core 1"),
+                {"rank": 1, "host": "a", "cpus": "0-1"}]}, "rank 1 was requested on core 1"),
     ({"ranks": [{"rank": 0, "host": "a", "cpus": "0"},
                 {"rank": 1, "host": "b", "cpus": "1"}]}, "ranks were on 2"),
     ({"tcp_bytes": 1 << 24}, "over TCP connections"),
@@ -71,7 +71,7 @@ def test_small_payloads_are_held_against_the_connections_too(transport, wire, pa
 def test_a_core_for_every_rank(left_by_launch):
     ranks = [{"rank": r, "host": "abc"[r], "cpus": "010"[r]} for r in range(3)]
     assert launches.affinity_problem([0, 1, 0], ranks) == ""
-    assert "rank 2 was asked on core 1" in launches.affinity_problem([0, 1, 1], ranks)
+    assert "rank 2 was requested on core 1" in launches.affinity_problem([0, 1, 1], ranks)
 
 
 PLACES = ["node0-cell1", "node0-cell0", "node1-cell1", "node1-cell0"]
@@ -82,7 +82,7 @@ PLACES = ["node0-cell1", "node0-cell0", "node1-cell1", "node1-cell0"]
     ("aaab", None, "2 ranks on each host were requested, a had 3"),
     ("aaaa", None, "2 hosts were requested, ranks were on 1"),
     (PLACES, PLACES, ""),
-    (PLACES[1::-1] + PLACES[2:], PLACES, "rank 0 was asked on node0-cell1 and observed on"),
+    (PLACES[1::-1] + PLACES[2:], PLACES, "rank 0 was requested on node0-cell1 and observed on"),
 ])
 def test_each_rank_is_on_the_host_it_was_asked_on(on, places, words):
     asked = {"hosts": 2, "ranks": 4}  # two cells of a node are no two hosts

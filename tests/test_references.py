@@ -72,7 +72,7 @@ def test_references_of_one_session_call_nothing_a_regression(monkeypatch):
     found = references.compute(record(i, {1: t}, session="one") for i, t in enumerate(USUAL))
     monkeypatch.setattr(references, "load", lambda site: found)
     said = references.against(record(9, {1: 9e-6}), CELL)
-    assert said["stale"] == "of one session, which does not tell how days differ"
+    assert said["stale"] == "of one session, which does not show how days differ"
     assert said["slower"]
     assert references.slower(record(9, {1: 9e-6}), CELL) == {}
 

@@ -45,7 +45,7 @@ def _partition(found):
     lines = [f'                    "scheduler": "{name}",',
              f'                    "launcher": "{LAUNCHERS[scheduler]}",']
     if scheduler == "slurm":
-        lines += ["                    # What sbatch must be given here; the account is yours to "
+        lines += ["                    # Options that sbatch needs here; the account is yours to "
                   "add.",
                   f'                    "access": ["--partition={(queues or ["compute"])[0]}", '
                   '"--exclusive"],',
@@ -58,8 +58,8 @@ def _partition(found):
                     if "shared_cores" in extras else []),
                   f'                    "extras": {json.dumps(extras).replace("true", "True")},']
     elif scheduler == "pbs":
-        lines += ["                    # PBS is untried: correct what does not fit. Where PALS "
-                  "starts ranks (HPE",
+        lines += ["                    # PBS is untried: correct what does not fit. If PALS "
+                  "starts the ranks (HPE",
                   '                    # Cray), the launcher is "mpiexec".',
                   f'                    "access": ["-q {(queues or ["workq"])[0]}"],',
                   f"                    # How many of the {there} nodes a launch may have.",
@@ -159,8 +159,8 @@ def packages_yaml(name, found):
     data["packages"].update({**fabrics, **found["externals"]},
                             cotejo={"require": [f"site={name}"]})
     return (f"{HEAD}# The externals are those of Spack's configuration on this machine. They must "
-            "satisfy the specs of\n# spack.yaml: remove what does not fit. docs/spack.md tells "
-            "what else a site can say.\n"
+            "satisfy the specs of\n# spack.yaml: remove what does not fit. docs/spack.md lists "
+            "all that a site can say.\n"
             + yaml.safe_dump(data, sort_keys=False, default_flow_style=False, width=WIDTH))
 
 

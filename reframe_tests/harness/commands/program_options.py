@@ -17,8 +17,8 @@ def add_options(parser):
                        ("build", "command that builds it in each MPI")):
         parser.add_argument(f"--{name}", default="", help=f"with --program: {said}")
     parser.add_argument("--better", default="", choices=["", "less", "more"],
-                        help="with --program: which way the figure is better (where its unit does "
-                             "not tell)")
+                        help="with --program: which way the figure is better (if its unit does "
+                             "not show it)")
     parser.add_argument("--ranks", type=shared.count, help="with --program (2)")
     parser.add_argument("--threads", type=shared.count, help="with --program: of a rank (1)")
 

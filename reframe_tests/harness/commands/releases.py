@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which release changed it: releases of one MPI as levels of a factor, in interleaved blocks.
+"""Finds the release that changed a result: releases of one MPI, in interleaved blocks.
 
 Each of the first blocks has all releases if there are at most ten. Otherwise it has the oldest and
 the newest release; the search then halves the intervals of releases in which a cell differs. Later

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Removes folders of ours, or makes and marks them: the standard library alone."""
+"""Removes folders of cotejo, or makes and marks them, with the standard library alone."""
 
 import argparse
 

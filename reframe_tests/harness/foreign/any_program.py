@@ -19,15 +19,15 @@ from . import adapter
 
 FOLDER = families.REPO / "programs"
 COLUMNS = adapter.columns(
-    ("figure_unit", "", "unit of the figure of merit; 1: none is told"),
+    ("figure_unit", "", "unit of the figure of merit; 1: no unit is known"),
     ("figure_better", "", "less or more: which way the figure is better"),
     ("figure", "figure_unit", "the figure of merit as the program printed it"),
     operation="the program, and the figure of merit where it has several",
-    bytes="message size, where the program tells one; else 0",
+    bytes="message size, if the program reports one; else 0",
     repetition="number of the value within the launch", calls="always 1",
     time_s="the figure as a time: itself where it is one, 1 / value where more is better, "
            "1e-9 times the value else; its ratios are what is compared",
-    valid="always 1: a launch whose output is not what was asked for failed")
+    valid="always 1: a launch with another output has failed")
 #: Seconds that a build may take.
 BUILD_S = 1800
 #: Seconds, at most, in which METRIC and CHECK have read what a launch printed.

@@ -165,7 +165,7 @@ def _silent(guard, output, errors):
             or GONE.sub("", errors).strip())
     if guard.get("end") != "exit" or said:
         return None
-    return "signal", f"{guard['reason']} without a word, as of a launcher that was told to end"
+    return "signal", f"{guard['reason']} without a word, like a launcher that was ended"
 
 
 def of(guard, output, errors=""):

@@ -113,7 +113,7 @@ def affinity_problem(cpus, ranks, threads=None):
         cores = asked if isinstance(asked, list) else [asked]
         seen = cores_seen(entry, threads)
         if seen != sorted(cores):
-            return (f"rank {entry['rank']} was asked on core {', '.join(map(str, cores))} "
+            return (f"rank {entry['rank']} was requested on core {', '.join(map(str, cores))} "
                     f"and observed on cores {', '.join(map(str, seen))}")
     return ""
 
@@ -123,7 +123,7 @@ def places_problem(places, ranks):
     for entry in ranks:
         place = places[entry["rank"]]
         if entry["host"] != place:
-            return f"rank {entry['rank']} was asked on {place} and observed on {entry['host']}"
+            return f"rank {entry['rank']} was requested on {place} and observed on {entry['host']}"
     return ""
 
 

@@ -211,7 +211,7 @@ def _one_session(entry):
     identical, and so are its sessions."""
     alone = [g for g in entry["groups"].values() if g.get("sessions", 1) == 1
              and g["high_s"] > g["low_s"] * (1 + 4 * LEAST_REACH)]
-    return "of one session, which does not tell how days differ" if alone else ""
+    return "of one session, which does not show how days differ" if alone else ""
 
 
 def by_how_much(median, known):

@@ -38,7 +38,7 @@ def direction(unit, better):
         raise ValueError(f"{unit!r} is a {'time' if found == 'less' else 'rate'}, of which "
                          f"{found} is better, not {better}")
     if not (better or found):
-        raise ValueError(f"nothing tells which way {unit or 'a figure without a unit'!r} is "
+        raise ValueError(f"nothing shows which way {unit or 'a figure without a unit'!r} is "
                          "better; give BETTER=less or BETTER=more")
     return better or found
 
