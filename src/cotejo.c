@@ -200,7 +200,7 @@ static void measure(struct bench *bench, const struct experiment *experiment, in
     if (!failed(&bench->failure) && rank == 0)
         samples_open(&bench->samples, options_text(&bench->options, "output"), experiment->columns,
                      &bench->failure);
-    // From here on a quiet rank must not poll: its core may be another's.
+    // A rank that waits must not poll from here on: its core may belong to another rank.
     if (ranks_agree(MPI_COMM_WORLD, &bench->failure, false) != STATUS_OK)
         return;
     bool part = bench->comm != MPI_COMM_NULL;

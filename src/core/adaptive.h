@@ -19,22 +19,22 @@ struct refinement {
     size_t least;      // nor when it is narrower than this, B
 };
 
-// Sizes to measure next, of a curve in rising order of bytes; their number. In round 0 each
-// interval is halved; later those beside a point which the line through its two neighbours
-// misses. Both sides are split, as the points do not tell on which side of one the curve bends:
-// at a jump the intervals shrink until the resolution is reached. No size more: the curve is
-// known. Where there is no room for all, those come first where the curve bends most. Method:
-// W. Gropp, E. Lusk, "Reproducible Measurements of MPI Performance Characteristics" (mpptest),
-// 1999, with noise taken into account.
+// Finds the sizes to measure next, given a curve in rising order of bytes; returns their number.
+// Round 0 halves each interval. Later rounds halve the two intervals beside each point that the
+// line through its two neighbours misses. Both intervals are halved because the points do not show
+// in which one the curve bends. At a jump the intervals shrink until the resolution is reached. A
+// result of 0 means that the curve is known. If `room` is too small, the intervals at which the
+// curve bends most come first. Method: W. Gropp, E. Lusk, "Reproducible Measurements of MPI
+// Performance Characteristics" (mpptest), 1999, with noise taken into account.
 size_t adaptive_next(const struct point *curve, size_t count, const struct refinement *rule,
                      int round, size_t *next, size_t room);
 
-// Number of sizes of a grid that is everywhere as fine as the rule may get, both ends included:
-// what it would take to know the curve as well without looking at it.
+// Returns the number of sizes, both ends included, of a grid that is everywhere as fine as the
+// rule allows. A fixed grid would need so many sizes to show the curve as well.
 size_t adaptive_dense(size_t first, size_t last, const struct refinement *rule);
 
-// Whether point `i` stands out above the line through its neighbours by more than the tolerance:
-// a disturbance, until it is measured again. A measured time is never too short.
+// Whether point `i` lies above the line through its neighbours by more than the tolerance. Such a
+// point counts as a disturbance until it is measured again. A measured time is never too short.
 bool adaptive_suspect(const struct point *curve, size_t count, const struct refinement *rule,
                       size_t i);
 

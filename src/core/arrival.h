@@ -31,7 +31,7 @@ bool arrival_fill(const char *pattern, double spread_s, long seed, double *offse
 
 // Reads a file: after any lines that begin with '#', the header `rank,offset_s` and one line for
 // each rank from 0 to `ranks` - 1, in any order. A line `# error_s X` states by how much offsets
-// may be wrong. What is not so is a failure (STATUS_USAGE) that names the line.
+// may be wrong. Any other content is a failure (STATUS_USAGE) that names the line.
 void arrival_read(const char *path, double *offsets, int ranks, double *error_s,
                   struct failure *failure);
 

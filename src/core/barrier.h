@@ -6,14 +6,14 @@
 
 #include <mpi.h>
 
-// Returns on each rank of `comm` when all have entered. Dissemination (Hensgen, Finkel and
-// Manber 1988): in round k every rank tells the one 2^k above it and hears the one 2^k below,
-// so any number of ranks needs ceil(log2) rounds of empty messages. Collective; tag 0x7b of
-// `comm` is taken.
+// Returns on each rank of `comm` when all have entered. The barrier is the dissemination barrier
+// of Hensgen, Finkel and Manber (1988). In round k every rank sends to the rank 2^k above it and
+// receives from the rank 2^k below it. Any number of ranks thus needs ceil(log2) rounds of empty
+// messages. Collective; uses tag 0x7b of `comm`.
 void barrier_enter(MPI_Comm comm);
 
-// Rank 0's `count` values become those of all ranks of `comm`, down a binomial tree. Collective;
-// tag 0x7d of `comm` is taken.
+// Gives rank 0's `count` values to all ranks of `comm`, down a binomial tree. Collective; uses tag
+// 0x7d of `comm`.
 void announce(MPI_Comm comm, double *values, int count);
 
 #endif

@@ -32,7 +32,7 @@ struct bench {
     bool payload_checked;       // every payload was checked, and found right
     struct usage before, after; // of this rank's memory: MPI_Init
     double init_s;              // that MPI_Init took on this rank
-    // What the first calls of all ranks took behind it, where the experiment is about that, s.
+    // Times of the first calls of all ranks after MPI_Init, s; only for experiments about them.
     double first_barrier_s, first_alltoall_s;
     struct json sync;    // value of `observed.sync`, on rank 0; empty: no shared clock
     struct json arrival; // value of `observed.arrival`, on rank 0; empty: all ranks together

@@ -18,8 +18,8 @@ const char clock_choices[] = "auto|wtime|monotonic|monotonic-raw|gettimeofday|" 
 static const char *const names[] = {"wtime", "monotonic", "monotonic-raw", "gettimeofday",
                                     CLOCK_COUNTER_NAME};
 
-// A disturbed calibration is repeated. No counter makes so many ticks in its 50 ms: the clock
-// that it is held against stands still.
+// A disturbed calibration is repeated. No counter makes so many ticks in the 50 ms of a
+// calibration; if one does, the reference clock stands still.
 enum { CALIBRATIONS = 3 };
 static const uint64_t GIVE_UP_TICKS = 1000000000u;
 
@@ -27,8 +27,8 @@ const char *clock_name(enum clock_kind kind) {
     return names[kind];
 }
 
-// The time of the day, which MPIPerf and older tools take: in whole microseconds, and set by
-// whoever sets the day.
+// The time of day, which MPIPerf and older tools use. Its unit is the microsecond, and an
+// administrator can set it.
 #define OF_DAY ((clockid_t)-1)
 
 static uint64_t nanoseconds(clockid_t id) {
@@ -205,8 +205,8 @@ static uint64_t nanoseconds_wait(clockid_t id, uint64_t until) {
     return now;
 }
 
-// The first tick that is read as no earlier than a moment. The product of whole ticks and their
-// length may be rounded to a little less than the moment that they were divided from.
+// Returns the first tick whose reading is not earlier than a moment. The product of an integer
+// number of ticks and their length may be rounded to a little less than the moment.
 static uint64_t tick_of(const struct clock *clock, double moment_s) {
     uint64_t at =
         clock->origin + (uint64_t)(int64_t)ceil((moment_s - clock->shift) / clock->scale);

@@ -27,8 +27,9 @@ struct clock {
     double shift;      // added to every reading, s; 0 but in tests
     double dilation;   // so many times slower than time itself
     bool disturbed;    // by a test
-    char instead[120]; // of `auto`: why the finer timer was not taken; empty: it was, or not asked
-    // What examination found:
+    char instead[120]; // of `auto`: why the finer timer was rejected; empty: it was used or not
+                       // tried
+    // Results of the examination:
     double resolution_s; // least step that was seen
     double overhead_s;   // one call, mean of the quickest batch
     bool monotonic;      // never went back

@@ -150,8 +150,8 @@ static bool wants_more(const struct stop *stop, const struct turn *turn) {
     return stop_next(stop, &turn->progress, 1) > 0;
 }
 
-// The curve of least times. How far the least of one half of the samples is from that of the
-// other tells how well the least time of a size is known.
+// Returns the curve of least times. The difference between the least times of the two halves of
+// the samples shows how well the least time of a size is known.
 static void curve_of(const struct turns *turns, struct point *curve) {
     for (size_t i = 0; i < turns->count; i++) {
         const double *least = turns->at[i].progress.least_s;
@@ -231,7 +231,7 @@ static void run_in_turns(struct sampler *sampler, const struct curve *curve,
         failure_set(&bench->failure, STATUS_USAGE,
                     "--interleave and --adaptive take up to %d --sizes; %zu are asked for",
                     TURN_SIZES_MOST, sizes->count);
-    // Where a pattern can do none of the sizes there is nothing to refine.
+    // If a pattern supports none of the sizes, there is nothing to refine.
     if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK && sizes->count > 0) {
         turns->sampler = sampler;
         turns->curve = curve;

@@ -13,7 +13,7 @@
 
 #include <mpi.h>
 
-// What is noted when a launch begins, to be held against its end.
+// State at the begin of a launch. It is compared with the state at the end.
 struct launch {
     struct surroundings surroundings;
     struct interfaces before;

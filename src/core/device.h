@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whose memory buffers are in: the host's, a device's, or managed by a device's driver. A device's
-// library is loaded when it is asked for, so that nothing of it is needed to build.
+// Memory of the buffers: the host's, a device's, or memory that a device's driver manages. The
+// library of a device is loaded at run time, only when it is needed; a build does not need it.
 #ifndef COTEJO_CORE_DEVICE_H
 #define COTEJO_CORE_DEVICE_H
 
@@ -18,15 +18,15 @@
             "the driver of a device moves (managed: by whichever of the two libraries is there)"  \
     }
 
-// What an experiment can do with buffers outside of the host's memory. None: they are its own.
-// Managed ones: what is timed reads or writes them itself. Any: only MPI does, all else goes by
-// device_copy().
+// The kinds of memory outside the host's that an experiment supports. REACH_HOST: none.
+// REACH_MANAGED: managed memory, because the timed code reads or writes the buffers itself.
+// REACH_ANY: all kinds; only MPI touches the buffers, all other accesses use device_copy().
 enum reach { REACH_HOST, REACH_MANAGED, REACH_ANY };
 
-// From here on buffers are in memory of that kind; ranks of one host take its devices in turn.
-// Failure (STATUS_USAGE): no library, no device, an MPI that says that it cannot send from there,
-// or an experiment that does not reach so far. Collective over MPI_COMM_WORLD, but the failure is
-// each rank's own.
+// Places all later buffers in memory of this kind; ranks of one host use its devices in turn.
+// Failure (STATUS_USAGE): no library, no device, an MPI that reports that it cannot send from
+// there, or an experiment that does not support this kind. Collective over MPI_COMM_WORLD, but
+// each rank has its own failure.
 void device_open(const char *kind, enum reach reach, const char *experiment,
                  struct failure *failure);
 

@@ -6,11 +6,12 @@
 #include <mpi.h>
 #include <stddef.h>
 
-// From here on errors of MPI_COMM_WORLD, and of all communicators that are made of it, come to
-// us. Both names must stay. To be called once, after MPI_Init.
+// Installs a handler for the errors of MPI_COMM_WORLD and of all communicators that are later made
+// from it. Both strings must stay valid. To be called once, after MPI_Init.
 void errors_open(const char *program, const char *experiment);
 
-// What this rank does now: a name that stays, and the size of its messages; NULL: nothing.
+// Notes the current operation of this rank and the size of its messages; NULL: none. The string
+// must stay valid.
 void errors_during(const char *operation, size_t bytes);
 
 #ifdef MPI_VERSION // layers without MPI have no windows and files

@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-// Exit statuses of the program. STATUS_FAILED: the measurement went wrong (a wrong payload);
-// STATUS_USAGE: what was asked for cannot be done, nothing was measured.
+// Exit statuses of the program. STATUS_FAILED: the measurement went wrong (a wrong payload).
+// STATUS_USAGE: the request cannot be met, and nothing was measured.
 enum { STATUS_OK = 0, STATUS_FAILED = 1, STATUS_USAGE = 2 };
 
 struct failure {

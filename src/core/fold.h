@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all ranks have to say, with the ranks that say the same named together.
+// Merges the texts of all ranks: ranks with the same text are named together.
 //
-// Texts go up a tree of ranks and are folded on the way, so that rank 0 never holds more than
-// what differs: of 10^5 ranks alike one text.
+// Texts go up a tree of ranks and are merged on the way, so that rank 0 never holds more than the
+// distinct texts. If 10^5 ranks have the same text, it holds one.
 #ifndef COTEJO_CORE_FOLD_H
 #define COTEJO_CORE_FOLD_H
 
@@ -25,12 +25,12 @@ struct fold {
     bool lost; // memory ran out
 };
 
-// One thing that this rank says. `who` is what stands for this rank: NULL, its number (they become
-// a list in Linux syntax, "0-3,8"), or the text of a JSON value (joined by commas).
+// Adds one text of this rank. `who` stands for this rank: NULL, its number (numbers become a list
+// in Linux syntax, "0-3,8"), or the text of a JSON value (joined by commas).
 void fold_add(struct fold *fold, int rank, const char *who, const char *text, double most);
 
-// Folds what the ranks of `comm` say into rank 0's; the others' are empty afterwards. Collective.
-// False, on all ranks: somewhere there was no memory, and nothing is left.
+// Merges the texts of all ranks of `comm` into rank 0's fold; the other ranks' folds are empty
+// afterwards. Collective. False, on all ranks: some rank had no memory, and nothing is left.
 bool fold_ranks(struct fold *fold, MPI_Comm comm);
 
 // Puts `other`, whose ranks are all higher, into `fold`, and empties it.
@@ -39,8 +39,9 @@ void fold_merge(struct fold *fold, struct fold *other);
 // Puts the entries into the order of their first ranks.
 void fold_order(struct fold *fold);
 
-// Each entry as an object: its `who` by that name (numbers as a text, else a list), the members
-// that its text is, and, by its name unless that is NULL, the number given beside it.
+// Writes each entry as an object. Its members are `who`, under the name given here (numbers as a
+// text, else a list), and the members in the entry's text. Unless `most` is NULL, the entry's
+// number follows under that name.
 void fold_list(const struct fold *fold, const char *who, const char *most, struct json *json);
 
 void fold_free(struct fold *fold);

@@ -17,7 +17,7 @@
 
 enum { STRINGS_LEAST = 4096 }; // less the C library never copies by the string instruction
 
-// Of the time of all cores: a tick in a second is no hazard.
+// As a share of the time of all cores: one tick in a second is no hazard.
 static const double TAKEN_SHARE = 0.01;
 
 static struct hazard hazard_of(const char *name, bool known, bool caught, const char *cure) {
@@ -109,7 +109,7 @@ void hazard_describe(const struct hazard *hazard, struct json *json) {
 #ifndef COTEJO_SIMULATED // simulated ranks have no threads and cores of their own
 enum { STRETCHES = 64, STRETCH_TRIPS = 200, SPINS = 1024, PAIRS_MOST = 4, STRETCHES_LEAST = 8 };
 
-// What two threads pass to and fro, each number on a line of its own.
+// State that two threads share. Each number that they exchange has its own cache line.
 struct table {
     _Alignas(128) atomic_long ball;
     _Alignas(128) atomic_int over;

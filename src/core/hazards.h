@@ -16,16 +16,16 @@ struct hazard {
     bool caught;         // it is one here
 };
 
-// Of copies of one size.
+// Judges the copies of one size.
 struct hazard hazard_pit(const struct pit *pit);
 struct hazard hazard_huge_pages(const char *setting);
-// What was taken from the cores of a host in the last `in_s` seconds.
+// Judge the time that was taken from the cores of a host in the last `in_s` seconds.
 struct hazard hazard_steal(double stolen_s, double in_s, long cores);
 struct hazard hazard_throttled(double throttled_s, double in_s);
 struct hazard hazard_quota(double quota_cores, long cores);
 struct hazard hazard_load(double load);
 
-// Adds `trap`, `found` and `cure` to an open list where it is one.
+// Adds `trap`, `found` and `cure` to an open list if this is a hazard here.
 void hazard_describe(const struct hazard *hazard, struct json *json);
 
 // Prints what was found, a line each, within about a second. The exit status.
@@ -43,7 +43,7 @@ struct bounce {
 // Takes at most about `limit_s`.
 struct bounce bounce_between(int one, int other, double limit_s);
 
-// Of the times of `count` stretches, reordered.
+// Judges the times of `count` stretches; reorders them.
 void bounce_judge(struct bounce *bounce, double *stretches, size_t count);
 
 #endif

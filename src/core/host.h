@@ -8,10 +8,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Counters since the machine or the control group began; NaN where the kernel does not tell.
-// `root` is "" or, in tests, a folder in place of the root of the file system.
+// Counters since the machine or the control group began; NaN where the kernel has no value. `root`
+// is "" or, in tests, a folder in place of the root of the file system.
 struct machine_counts {
-    double steal_s;     // that a hypervisor gave others, all cores together
+    double steal_s;     // that a hypervisor gave to other guests, all cores together
     double throttled_s; // that this process's control groups were kept from running
 };
 
@@ -23,16 +23,16 @@ double machine_quota(const char *root);
 // The setting of transparent huge pages ("always", "madvise", "never"; "unknown").
 void machine_huge_pages(const char *root, char *setting, size_t room);
 
-// What a process has been disturbed by; NaN where the kernel does not tell.
+// Disturbances of a process; NaN where the kernel has no value.
 struct disturbance {
     double involuntary_switches, migrations, minor_faults, major_faults;
 };
 
 struct disturbance disturbance_read(void);
 
-// A relative address at which copies of `size` B take `ratio` times as long as they do at most
-// others: the destination begins `offset` B further in its page than the source. Without one the
-// ratio is that of the worst address, less than PIT_RATIO.
+// A relative address at which copies of `size` B take `ratio` times as long as at most other
+// addresses. The destination begins `offset` B further in its page than the source. If there is no
+// such address, the ratio is that of the worst address, less than PIT_RATIO.
 struct pit {
     size_t size, offset;
     double ratio;
@@ -42,22 +42,22 @@ struct pit {
 
 typedef void *copy_function(void *to, const void *from, size_t count);
 
-// Looks at addresses `step` B apart through a page, or, `brief`, at those close to the source.
-// Every size that is given; worst one returned. A look that was disturbed is taken again. The
-// size is 0 where there was no memory.
+// Tries relative addresses `step` B apart through a page, or, if `brief`, addresses close to the
+// source. Tries every given size and returns the worst one. A disturbed try is repeated. The size
+// is 0 where there was no memory.
 struct pit pit_find(copy_function *copy, const size_t *sizes, size_t count, size_t step,
                     bool brief);
 
 // A monotonic clock, s.
 double machine_seconds(void);
 
-// Memory that can be had without swapping, B; 0 where the kernel does not tell.
+// Memory available without swapping, B; 0 where the kernel has no value.
 double node_memory_available(void);
 
-// Size of the last level of cache of the core we are on, B; 32 MiB where it is not told.
+// Size of the last-level cache of the current core, B; 32 MiB where the size is not known.
 size_t node_cache(void);
 
-// Load average of the last minute; -1 where it is not told.
+// Load average of the last minute; -1 where it is not known.
 double node_load(void);
 
 // The members of this host in a launch description, without its load.
@@ -83,7 +83,7 @@ void interfaces_describe(const struct interfaces *before, const struct interface
 // Bytes that this process received over its TCP connections that are open now.
 double node_tcp_bytes(void);
 
-// B; NaN where the kernel does not tell.
+// Memory of this process, B; NaN where the kernel has no value.
 struct usage {
     double resident;     // pages in memory
     double shared;       // those of them that another process has too

@@ -9,7 +9,7 @@
 struct json {
     char *text; // owned; NULL before the first value
     size_t length, room;
-    bool lost; // memory ran out: the text is not whole
+    bool lost; // memory ran out: the text is incomplete
 };
 
 void json_open(struct json *json, char bracket); // '{' or '['

@@ -14,7 +14,7 @@
 
 enum { LAYOUT_BUFFERS_MOST = 32, LAYOUT_NAME_ROOM = 40, LAYOUT_SHIFTS_MOST = 8 };
 
-// Of one rank.
+// The layout of one rank's buffers.
 struct layout {
     const char *name;   // "page", "malloc", "mpi" or the bytes of shift; NULL: the program's own
     const char *memory; // "host", "cuda", "hip", "managed"; NULL: not known

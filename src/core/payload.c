@@ -152,7 +152,7 @@ static uint64_t mixed(uint64_t x) {
     return x ^ x >> 31;
 }
 
-// Where the sequence of a message begins: elsewhere for each pair of sender and message.
+// Returns the start of a message's sequence, different for each pair of sender and message.
 static uint64_t seed_of(int sender, unsigned message) {
     return mixed((uint64_t)(unsigned)sender << 32 | message);
 }

@@ -10,11 +10,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Slots of one message each, in a pool. A warm buffer has few. A cold one has as many as
-// the last cache holds, visited in an order that no prefetcher follows, so that a slot has left
-// the caches when its turn comes again.
+// A pool of slots of one message each. A warm buffer has few slots. A cold buffer has as many as
+// the last-level cache holds. They are visited in an order that no prefetcher follows, so that a
+// slot has left the caches when its turn comes again.
 struct buffer {
-    char *memory; // owned
+    char *memory; // the MPI library allocated it
     bool by_mpi;  // it is the MPI's
     size_t room;  // of it, B
     char *pool;   // the slots, where the layout puts them
@@ -33,24 +33,24 @@ void buffer_close(struct buffer *buffer);
 // Cuts the pool into slots for messages of `bytes` B, at most what it was opened for.
 void buffer_shape(struct buffer *buffer, size_t bytes);
 
-// Gives the buffer's whole pages back to the system: until something is written they are all one,
-// of zeros.
+// Gives the buffer's complete pages back to the system. Until they are written again, all of them
+// map to one page of zeros.
 void buffer_forget(const struct buffer *buffer);
 
 // The slot to use now; buffer_next moves on.
 char *buffer_slot(const struct buffer *buffer);
 char *buffer_next(struct buffer *buffer);
 
-// What a pool takes of memory, B; a larger message never takes less.
+// Returns the memory that a pool needs, B; a larger message never needs less.
 size_t buffer_room(size_t bytes, bool cold, size_t cache_bytes, size_t least);
 
-// Refuses (STATUS_USAGE) when what the ranks of a host want together, `bytes` of this one, is more
-// than its memory has available. Collective over `comm`, agreed.
+// Refuses (STATUS_USAGE) when the ranks of a host together need more memory than the host has
+// available; this rank needs `bytes`. Collective over `comm`, agreed.
 void memory_ask(MPI_Comm comm, size_t bytes, struct failure *failure);
 
-// The same question for `count` sets of buffers, of which one exists at a time: sets fits[i] to 0,
+// Checks the same for `count` sets of buffers, of which one exists at a time. Sets fits[i] to 0,
 // on all ranks, if set i takes more than `limit` B (0: no limit) on a rank, or more than a host
-// has available. `bytes` becomes what all ranks of this host need. Collective.
+// has available. `bytes` becomes the need of all ranks of this host. Collective.
 void memory_fit(MPI_Comm comm, double *bytes, int count, double limit, int *fits);
 
 // Fills a buffer with bytes that depend on sender, message number and position, for any of them.

@@ -16,11 +16,11 @@ void placement_observe(struct json *json, struct failure *failure);
 
 // Prints the placements that this machine offers to `ranks` ranks, one line each: name, blank,
 // operating system's number of the core of each rank, separated by commas.
-//   near    neighbours: cores of the first package in order, filled from one side
+//   near    neighbours: the first cores of the first package, in order
 //   far     as far apart as the machine allows: spread over packages, NUMA domains, cores
-//   packed  two hardware threads of one core side by side, then the next core
+//   packed  both hardware threads of one core, then of the next core
 //   spare   two cores each, joined by +: one more for the library's own thread
-// Only those that exist are printed. Only processing units that this process may use count.
+// Only placements that exist are printed. Only processing units that this process may use count.
 void placement_list(int ranks, FILE *out, struct failure *failure);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whole programs as operations of the sampler.
+// Runs complete programs as operations of the sampler.
 #include "program.h"
 
 #include "ranks.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whole programs as operations of the sampler: a sample is one run from a start of its own.
+// Complete programs as operations of the sampler: a sample is one run with its own start.
 #ifndef COTEJO_CORE_PROGRAM_H
 #define COTEJO_CORE_PROGRAM_H
 
@@ -14,9 +14,9 @@ extern const struct option program_options[];
 // Opens a sampler for programs; asks for what cannot be are failures, agreed. Collective.
 void program_open(struct sampler *sampler, struct bench *bench);
 
-// The clock at the end of a phase of a program, for the account of its parts. They are inside of
-// a sample: nothing but whole programs may read the clock there, and ways to time that are shown
-// to be wrong.
+// Returns the clock at the end of a phase of a program, for the times of its parts. This reading
+// happens inside a sample. Apart from complete programs, only timing methods that are shown to be
+// wrong may read the clock there.
 static inline double program_mark(const struct clock *clock) {
     return clock_now(clock);
 }

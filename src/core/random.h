@@ -12,7 +12,7 @@ static inline uint64_t random_next(uint64_t *state) {
     return z ^ z >> 31;
 }
 
-// From 0 to less than 1.
+// Returns a random number in [0, 1).
 static inline double random_share(uint64_t *state) {
     return (double)(random_next(state) >> 11) * 0x1p-53;
 }

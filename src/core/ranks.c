@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What ranks tell each other outside every timed zone: failures, texts, and how to wait quietly.
+// Messages between ranks outside every timed zone: failures, texts, and quiet waiting.
 #include "ranks.h"
 
 #include "tree.h"
@@ -26,8 +26,9 @@ static void complete(MPI_Request *request, bool quiet) {
     }
 }
 
-// Up the tree of ranks and down again, so that no rank has to do with more than log2 of them: a
-// library's non-blocking collectives may have rank 0 tell all others itself.
+// Passes a number one step up or down the tree of ranks, so that no rank exchanges messages with
+// more than log2 of the ranks. In a library's non-blocking collectives, rank 0 may send to all
+// other ranks itself.
 static void pass(MPI_Comm comm, int *first, struct tree_turn turn, bool gives, bool quiet) {
     MPI_Request request;
     if (gives)
@@ -81,7 +82,7 @@ static char *append(char *all, MPI_Comm comm, int peer) {
     return NULL;
 }
 
-// The text with its end; a length of 0 tells that there is none.
+// Sends the text with its terminating zero; a length of 0 means that there is no text.
 static void hand_up(char *all, MPI_Comm comm, int peer) {
     size_t bytes = all ? strlen(all) + 1 : 0;
     long length = bytes <= INT_MAX ? (long)bytes : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What ranks tell each other outside every timed zone: failures, texts, and how to wait quietly.
+// Messages between ranks outside every timed zone: failures, texts, and quiet waiting.
 #ifndef COTEJO_CORE_RANKS_H
 #define COTEJO_CORE_RANKS_H
 

@@ -21,15 +21,15 @@ struct model {
 double model_shared(const struct model *model, double own);
 double model_own(const struct model *model, double shared);
 
-// A moment of a rank's own clock, and what the shared one was ahead of it then.
+// A moment of a rank's own clock, and how far the shared clock was ahead at that moment.
 struct anchor {
     double at_s, ahead_s;
 };
 
-// Puts a model right that at `at_s` of its own clock was found to give `error_s` too much, to
-// within `uncertain_s`. Returns the standard error of the slope when the line from `base`, where
-// the model was learnt, is so much surer than its error that it became the slope; else 0, and
-// only the offset was moved. A base that is less than `baseline_s` back says nothing of slopes.
+// Corrects a model whose result at `at_s` of its own clock is `error_s` (+- `uncertain_s`) too
+// large. The model was measured at `base`. If the line from there is much surer than its error, it
+// becomes the slope, and its standard error is returned. Else only the offset changes, and 0 is
+// returned. A base less than `baseline_s` before `at_s` never changes the slope.
 double model_repair(struct model *model, struct anchor base, double at_s, double error_s,
                     double uncertain_s, double baseline_s);
 
@@ -38,21 +38,23 @@ struct line {
     MPI_Comm comm;
     int peer;
     const struct clock *clock;
-    struct model model; // what turns our clock into the time that we ask for or tell
+    struct model model; // turns this rank's clock into the time that is read and sent
 };
 
-// What the other's clock was ahead of ours at `at_s` of ours, and how long the asking took. The
-// error is at most half the round trip, and comes only from a difference of the two ways.
+// How far the other rank's clock was ahead at `at_s` of this rank's clock, and how long the
+// exchange took. The error is at most half the round trip. It comes only from a difference between
+// the two directions.
 struct reading {
     double at_s, ahead_s, round_trip_s;
 };
 
-// The reading with the least round trip of at least `patience` in a row that were no quicker,
-// and of `most` in all. The peer serves meanwhile.
+// Returns the reading with the least round trip. Stops after `patience` exchanges in a row that
+// were no quicker, or after `most` exchanges. The peer serves meanwhile.
 struct reading line_ask(const struct line *line, long patience, long most);
-// The reading of `exchanges` in a row by the quickest way there and the quickest way back, which
-// need not be of one exchange: what holds up one of the two does no harm. The round trip is that
-// of both; the error is at most half of it, for clocks that hardly drift meanwhile.
+// Returns a reading from `exchanges` exchanges: the quickest way there and the quickest way back,
+// which may belong to different exchanges. A delay of one direction thus does no harm. The round
+// trip is the sum of both ways. The error is at most half of it, for clocks that hardly drift
+// meanwhile.
 struct reading line_ask_ways(const struct line *line, long exchanges);
 void line_hang_up(const struct line *line); // ends the serving
 void line_serve(const struct line *line);   // until the other hangs up

@@ -114,7 +114,8 @@ struct sampler sampler_plain(struct bench *bench, struct stop stop) {
                             .unchecked = bench->samples.count};
 }
 
-// What the start methods work with now. A sampler may have been copied since the last call.
+// Returns the current data of the start methods. The sampler may have been copied since the last
+// call.
 static struct start_line *line_of(struct sampler *sampler) {
     sampler->line.comm = sampler->bench->comm;
     sampler->line.sync = &sampler->sync;
@@ -195,8 +196,8 @@ static void prepare(const struct operation *operation, long repetition) {
         operation->around->prepare(operation, repetition);
 }
 
-// Takes the samples of a loop: after a barrier and some calls that belong to no sample, the
-// samples follow back to back, so that each of them is the cost of more calls in the steady state.
+// Takes the samples of a loop. A barrier and some calls that belong to no sample come first. The
+// samples then follow back to back, so that each is the cost of more calls in the steady state.
 static void run_row(struct sampler *sampler, const struct operation *operation,
                     const struct progress *progress, long from, long count) {
     double *begin = sampler->own, *end = begin + count, *row = end - 1;

@@ -89,8 +89,9 @@ struct sampler {
     // checked.
     size_t first, unchecked;
     double flushed_s; // when samples were last written to the temporary file; rank 0
-    // Of each sample of a stage: the common start; begin, end and notes of this rank; on rank 0
-    // also those of all ranks, one rank after the other, and memory for one value of each rank.
+    // Values of each sample of a stage: the common start; begin, end and notes of this rank. Rank
+    // 0 also has them of all ranks, one rank after the other, and memory for one value of each
+    // rank.
     double *target, *own, *all, *sorted;
     size_t room; // doubles in `own`
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Samples: kept raw, written whole or not at all. docs/data.md is the contract.
+// Samples: kept unprocessed, and written completely or not at all. Format: docs/data.md.
 #ifndef COTEJO_CORE_SAMPLES_H
 #define COTEJO_CORE_SAMPLES_H
 
@@ -11,9 +11,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-// A column that an experiment adds behind the six that every file has. One without a unit is a
-// factor: samples that differ in it are not of one group; one with a unit is another measure. A
-// flag is 0 or 1 and tells samples apart without making groups of them.
+// A column that an experiment adds after the six common columns. A column without a unit is a
+// factor: samples with different values belong to different groups. A column with a unit is
+// another measure. A flag is 0 or 1; it marks samples without forming groups.
 struct column {
     const char *name, *unit, *meaning;
 };
@@ -22,9 +22,9 @@ bool column_is_factor(const struct column *column);
 
 enum { COLUMNS_MOST = 16 };
 
-// What a time is. `single`: one operation, from the common start to the last end. `steady`: what
-// one call more takes of an exchange that goes on, which is what IMB and OSU show. `own`: what the
-// experiment's help says.
+// The meaning of a time. `single`: one operation, from the common start to the last end. `steady`:
+// the time of one more call in a running exchange, which IMB and OSU report. `own`: see the
+// experiment's help.
 enum quantity { QUANTITY_SINGLE, QUANTITY_STEADY, QUANTITY_OWN };
 
 // Why a sample is not valid.
@@ -66,7 +66,8 @@ struct name {
     int quantity; // -1: not said
 };
 
-// What one rank alone would have told of a sample: on its way to the file, of which nothing stays.
+// The value of a sample for one rank alone. It waits here for the file, and is not kept
+// afterwards.
 struct rank_row {
     struct sample sample;
     int rank;
@@ -104,10 +105,9 @@ void samples_open(struct samples *samples, const char *prefix, const struct colu
 // Keeps a sample; the order is that of measuring. Its place in its group is found here.
 void samples_add(struct samples *samples, struct sample sample, struct failure *failure);
 
-// Streams what a rank alone would have told of the sample that was added last, as operation
-// NAME.rankR: to the file, behind that sample. Rows of ranks are in no group and no summary, so
-// that memory does not grow with them; without a file they are counted. Not while anything is
-// timed.
+// Writes one rank's own value of the sample that was added last, as operation NAME.rankR, to the
+// file, after that sample. Rows of ranks are in no group and no summary, so that memory does not
+// grow with them; without a file they are counted. Not while anything is timed.
 void samples_stream(struct samples *samples, struct sample sample, int rank,
                     struct failure *failure);
 
@@ -117,16 +117,16 @@ void samples_void(struct samples *samples, size_t i, enum fault fault);
 // A name made up while measuring, kept as long as the samples. NULL: no memory, failure set.
 const char *samples_name(struct samples *samples, const char *name, struct failure *failure);
 
-// Writes the samples that are not in the temporary file yet. What a launch that dies leaves there
-// is for a look at what went wrong, and never a result. Not while anything is timed.
+// Writes the samples that are not in the temporary file yet. If a launch dies, this file shows
+// what went wrong; it is never a result. Not while anything is timed.
 void samples_flush(struct samples *samples);
 
-// Says what the times of an operation are, however often.
+// Sets the meaning of the times of an operation; may be called repeatedly.
 void samples_quantity(struct samples *samples, const char *operation, enum quantity quantity,
                       struct failure *failure);
 
-// What a launch's samples of one group come to, which is one operation, size and value of every
-// factor. NaN where none is valid.
+// Summary of a launch's samples of one group: one operation, size and value of every factor. NaN
+// where no sample is valid.
 struct summary {
     const struct sample *first;
     size_t n; // valid ones
@@ -140,8 +140,8 @@ struct summary samples_summary(const struct samples *samples, size_t from);
 // Whether the sample at `i` is the first of its group among [from, samples->count).
 bool samples_first(const struct samples *samples, size_t from, size_t i);
 
-// The samples from `i` on that are of the group of sample `i`, side by side in `at`, to be freed.
-// No memory: count 0.
+// Returns the samples from `i` on that belong to the group of sample `i`, contiguous in `at`, to
+// be freed. No memory: count 0.
 struct samples samples_group(const struct samples *samples, size_t i);
 
 // Members `samples` and `summary` of a launch description, in an open JSON object.

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Of many ranks some are always delayed by their operating system. A sample is valid although this
-// share of the ranks begins later than allowed (with fewer than 100 ranks: none), as long as no
-// rank is later than LATE_MOST of the sample's time.
+// With many ranks, the operating system always delays some. A sample is valid although this share
+// of the ranks begins later than allowed (with fewer than 100 ranks: none), as long as no rank is
+// later than LATE_MOST of the sample's time.
 static const double LATE_RANKS = 0.01, LATE_MOST = 0.5;
 
 // The ranks meet first, so that the lead is not spent on waiting for a rank that still prepares.

@@ -6,7 +6,7 @@
 #include "samples.h"
 #include "sync.h"
 
-// What a start needs, and the rules by which a sample is judged.
+// Data that a start method needs, and the rules by which a sample is judged.
 struct start_line {
     MPI_Comm comm;
     const struct sync *sync;

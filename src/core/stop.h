@@ -27,8 +27,9 @@ struct progress {
     long repetitions;     // taken, whether valid or not
     struct moments valid; // of the times of valid ones
     double spent_s;       // on samples
-    double least_s[2];    // the least times of one operation, of even and of odd samples
-    double slot_s;        // length of a window
+    double least_s[2]; // the least times of one operation, of samples 0, 2, ... and of samples 1,
+                       // 3, ...
+    double slot_s;     // length of a window
 };
 
 // Samples to take next, at most `most` of them; 0: enough.

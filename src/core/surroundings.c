@@ -31,7 +31,7 @@ bool surroundings_steers(const char *name) {
         "OMPI_", "PMIX_MCA_", "PRTE_",      "MPIR_",    "MPICH_",         "I_MPI_", "UCX_", "FI_",
         "PSM",   "OMP_",      "KMP_",       "GOMP_",    "HWLOC_",         "HCOLL_", "MV2_", "MVP_",
         "SMPI_", "MALLOC_",   "LD_PRELOAD", "LD_AUDIT", "GLIBC_TUNABLES", NULL};
-    // Who a rank is, where its launcher listens, and what the launcher tells of itself.
+    // Variables that identify a rank, its launcher's address, and the launcher itself.
     static const char *const identity[] = {
         "OMPI_COMM_WORLD_",  "OMPI_WORLD_",           "OMPI_APP_CTX",
         "OMPI_FIRST_RANKS",  "OMPI_FILE_LOCATION",    "OMPI_ARGV",
@@ -190,7 +190,7 @@ static double known(double value) {
     return isfinite(value) ? value : NAN;
 }
 
-// Of the host where it is worst; copies and huge pages are rank 0's host's.
+// Describes the worst host; copies and huge pages are those of rank 0's host.
 static void describe_machine(const struct surroundings *begin, MPI_Comm comm, int rank,
                              struct json *json) {
     enum { STEAL, THROTTLED, QUOTA, NUMBERS };

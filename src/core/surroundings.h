@@ -10,7 +10,7 @@
 
 #include <mpi.h>
 
-// What is noted when a launch begins, of this rank and its host.
+// State of this rank and its host at the begin of a launch.
 struct surroundings {
     double at_s; // machine_seconds()
     double load;

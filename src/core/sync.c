@@ -45,8 +45,8 @@ static void learn_linear(struct sync *sync, struct failure *failure) {
     }
 }
 
-// Every rank asks the one below it, first all odd ones, then all even ones; what they are apart
-// adds up along the ring.
+// Every rank reads the clock of the rank below it: first all ranks with an uneven number, then all
+// others. The differences add up along the ring.
 static void learn_ring(struct sync *sync, struct failure *failure) {
     (void)failure;
     double step = 0;
@@ -82,8 +82,8 @@ static void learn_from(struct sync *sync, MPI_Comm comm, int peer, struct readin
     sync->model = (struct model){fit.ahead_s, sync->slope_applied ? fit.slope : 0, fit.at_s};
 }
 
-// Pairs by a binomial tree: who has learnt tells the shared time in the next round, so that
-// log2 of the ranks are enough rounds (HCA3 of Hunold and Carpen-Amarie 2018).
+// Measures in pairs, by a binomial tree. A rank that knows the shared time serves others in the
+// next round, so that log2 of the ranks are enough rounds (HCA3 of Hunold and Carpen-Amarie 2018).
 static void learn_tree(struct sync *sync, MPI_Comm comm, struct failure *failure) {
     struct reading *readings = malloc((size_t)sync->points * sizeof *readings);
     int rank, size;
@@ -108,9 +108,9 @@ static void learn_hierarchical(struct sync *sync, struct failure *failure) {
     learn_tree(sync, sync->comm, failure);
 }
 
-// Ranks of a host read one clock and differ only by where they began to count. That is known to
-// the tick, so only the first ranks of the hosts learn by messages. The check that follows is by
-// messages for all: it finds a host whose clock is not one.
+// Ranks of a host read one clock and differ only by the origin of their counts. This difference is
+// known to the tick, so only the first ranks of the hosts measure by messages. The check that
+// follows uses messages for all ranks, so that it finds hosts without a common clock.
 static void learn_two_level(struct sync *sync, struct failure *failure) {
     struct {
         struct model model;
@@ -273,7 +273,7 @@ static void find_error(struct sync *sync, bool exact) {
     sync->looked_s = clock_now(sync->clock);
 }
 
-// What the measured error of this rank may itself be wrong by.
+// Returns the uncertainty of the measured error of this rank.
 static double uncertain(const struct sync *sync) {
     return SYNC_WAYS_DIFFER * sync->round_trip_s;
 }

@@ -28,16 +28,16 @@ struct sync {
     struct clock *clock;
     long patience, points; // of the options
     double baseline_s, again_s;
-    // What this rank learnt:
+    // The measured model of this rank:
     struct model model; // from its clock to the one of rank 0
     double slope, slope_se;
     bool slope_applied;
-    double learnt_trip_s; // round trip of what it learnt from
+    double learnt_trip_s; // round trip of the reading that the model is based on
     bool exact;           // this rank reads the clock that rank 0 reads
     bool all_exact;       // all ranks do: there is nothing to check
-    struct anchor base;   // where it was learnt
-    // What was found, on every rank of its own: its error against rank 0, and the round trips of
-    // what found it, half of which are the most that the error is wrong by.
+    struct anchor base;   // where the model was measured
+    // Results of the checks; every rank has its own: its error against rank 0, and the round trip
+    // of that reading. The error is wrong by at most half of the round trip.
     double round_trip_s, begin_s, end_s;
     double checked_s; // own time of the first check
     double found_s;   // own time at which the error was `end_s`
@@ -49,17 +49,18 @@ struct sync {
 // Declares --sync, its parameters and the injected errors of the tests.
 extern const struct option sync_options[];
 
-// Reads the options, learns, and measures what error is left. A synchronisation whose error is
-// more than round trips explain, even when repeated, is a failure (STATUS_FAILED), agreed.
-// Collective over `comm`. `clock` must stay where it is.
+// Reads the options, measures the models, and measures the remaining error. A synchronisation
+// whose error is more than round trips explain, even when repeated, is a failure (STATUS_FAILED),
+// agreed. Collective over `comm`. `clock` must stay where it is.
 void sync_open(struct sync *sync, MPI_Comm comm, struct clock *clock,
                const struct options *options, struct failure *failure);
 
-// The clock of rank 0 at this moment, s; and the moment of our own clock that a shared one is.
+// sync_now: the current time of rank 0's clock, s. sync_own: the moment of the own clock at which
+// the shared clock shows `shared`.
 double sync_now(const struct sync *sync);
 double sync_own(const struct sync *sync, double shared);
 
-// What one check takes of messages: a look may itself be disturbed, so each rank's error is the
+// Numbers of messages of one check. A reading may itself be disturbed, so each rank's error is the
 // median of some, however good the first one is.
 #ifdef COTEJO_SIMULATED
 // Each message is an event of the simulation, and nothing disturbs any.
@@ -69,8 +70,8 @@ enum { SYNC_LOOKS = 3, SYNC_POINTS = 14, SYNC_EXCHANGES = 10 };
 #endif
 
 // Measures the error again, down a tree of ranks, unless all ranks read one clock. Returns, on all
-// ranks, the largest error that any rank has for certain: the uncertainty of the check is taken
-// off. Collective.
+// ranks, the largest certain error of any rank: the uncertainty of the check is subtracted.
+// Collective.
 double sync_check(struct sync *sync);
 
 // Whether the time of --sync-again has passed since the last check. Collective.

@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-// One rank's part in one round. A rank asks once, in the round of its own; whom it asks has asked
-// before or is rank 0, and serves.
+// One rank's part in one round. A rank asks once, in its own round. Its peer then serves: it is
+// rank 0, or its own round was earlier.
 struct tree_turn {
     int peer; // -1: nothing to do in this round
     bool asks;

@@ -33,7 +33,7 @@ void whole_publish(FILE *file, const char *path, struct failure *failure) {
     char temporary[PATH_MAX];
     temporary_of(path, temporary);
     errno = 0;
-    // A file that cannot be put on the disk at all, such as a pipe, is as whole as it will be.
+    // A file that cannot be synchronised to a disk, such as a pipe, counts as complete.
     bool whole = fflush(file) == 0 && !ferror(file) &&
                  (fsync(fileno(file)) == 0 || errno == EINVAL || errno == EROFS);
     if (!whole && !errno)

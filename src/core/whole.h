@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one way to give a file its name: what has a name is whole, and survives a power cut.
+// Publishes files: a file under its final name is complete and survives a power cut.
 #ifndef COTEJO_CORE_WHOLE_H
 #define COTEJO_CORE_WHOLE_H
 

@@ -9,8 +9,8 @@
 
 bool words_have(const char *list, const char *word);
 
-// A word of the list that is none of the `count` names is a failure (STATUS_USAGE) that names the
-// option, the word and what it could be.
+// Reports a failure (STATUS_USAGE) if a word of the list is not one of the `count` names. The
+// message names the option, the word and the names that are allowed.
 void words_check(const char *option, const char *list, const char *const *names, int count,
                  struct failure *failure);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Preloaded into a kernel of User-mode Linux, so that it boots on processors with more registers
-// than its buffers hold (AMX: 11 kB against 2.7 kB). Linux takes back the registers of a traced
-// process as a whole or not at all (EFAULT): what the guest's kernel does not know is given back
-// as it is.
+// Lets a kernel of User-mode Linux boot on processors with more registers than its buffers hold
+// (AMX: 11 kB against 2.7 kB); to be preloaded. Linux sets all registers of a traced process or
+// none (EFAULT). This library therefore gives the registers that the guest's kernel does not know
+// back unchanged.
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>

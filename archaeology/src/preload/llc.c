@@ -35,7 +35,7 @@ enum {
     ROOM = 256 << 20, // B that may wait to be read
 };
 
-// What the library believes of a socket that was replaced.
+// The addresses that the library expects of a socket that was replaced.
 struct replaced {
     bool is;
     struct sockaddr_in self, peer;
@@ -140,7 +140,7 @@ static void set_number(int socket, int level, int name, int value) {
     REAL(setsockopt)(socket, level, name, &value, sizeof value);
 }
 
-// What the kernel's LLC has set for terminals, not for messages of many frames.
+// Sets options that suit messages of many frames. The kernel's defaults for LLC suit terminals.
 static void open_window(int socket) {
     // As many frames under way, each way, as the standard knows.
     set_number(socket, SOL_LLC, LLC_OPT_TX_WIN, LLC_OPT_MAX_WIN);

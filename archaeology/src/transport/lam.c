@@ -32,7 +32,7 @@ static void lam_receive_all(struct ways *ways, char *bytes, size_t count) {
     lam_share(bytes, count);
 }
 
-// Which one it is decides the launcher (-ssi rpi), before the program starts.
+// The launcher selects the module (-ssi rpi) before the program starts.
 #define LAM_CARRIER(id, what)                                                                     \
     static const struct carrier id##_carrier = {.name = #id,                                      \
                                                 .summary = what,                                  \
