@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All-to-all by hand and by the collective: seven ways for every rank to tell every other.
+// All-to-all by hand and by the collective: seven ways to send a block from every rank to every
+// other rank.
 #include "curve.h"
 #include "errors.h"
 #include "host.h"
@@ -26,7 +27,7 @@ static const struct option alltoall_options[] = {
 
 enum { TAG = 1 };
 
-// Where the blocks of one call are.
+// The blocks of one call.
 struct call {
     char *out, *in;
 };
@@ -115,7 +116,8 @@ static int after(const struct everyone *all, int step) {
     return (all->rank + step) % all->size;
 }
 
-// Where this rank's block is in a buffer of another one: all ranks use the same slot of theirs.
+// Returns the place of this rank's block in another rank's buffer. All ranks use the same slot of
+// their own buffers.
 static MPI_Aint own_place(const struct everyone *all, const char *blocks,
                           const struct buffer *buffer) {
     return (MPI_Aint)(blocks - buffer->pool) + (MPI_Aint)all->rank * all->count;

@@ -13,7 +13,8 @@
 // How many blocks a rank sends or receives: none, one, or one for each of its peers.
 enum blocks { BLOCKS_NONE, BLOCKS_ONE, BLOCKS_EACH };
 
-// Where data go in an operation. From this alone follows what must arrive where.
+// The source and destination of the data of an operation. They alone define which bytes must
+// arrive at which place.
 struct flow {
     enum blocks sends, receives;
     bool root_sends, root_receives; // the root only; else every rank
@@ -21,7 +22,7 @@ struct flow {
     bool neighbours;                // peers are the neighbours of a topology
     enum { FOLD_NONE, FOLD_ALL, FOLD_UP_TO, FOLD_BEFORE } fold; // over which ranks it reduces
     bool own_counts; // each block has a count of its own (v and w)
-    bool split;      // `bytes` are the whole vector, which the ranks share out
+    bool split;      // `bytes` are the size of the complete vector; each rank has a part of it
 };
 
 enum variant { BLOCKING, NONBLOCKING, PERSISTENT, VARIANTS };
@@ -38,7 +39,7 @@ struct calls {
     void (*init)(struct coll *coll, MPI_Request *request); // NULL: the library has none
 };
 
-// How many elements a block has is told by an int, or by an MPI_Count (MPI 4: MPI_Bcast_c, ...).
+// The type that counts the elements of a block: int or MPI_Count (MPI 4: MPI_Bcast_c, ...).
 enum counting { COUNTING_INT, COUNTING_LARGE, COUNTING_AUTO };
 
 // A row of the table.
@@ -68,9 +69,9 @@ struct form {
 // such as "byte"; others are refused before. form_close() frees it.
 void form_open(struct form *form, const char *name);
 void form_close(struct form *form);
-// Payload of `count` elements, `packed` and side by side, into their places in `memory`.
+// Copies the payload of `count` elements, `packed` and contiguous, to its places in `memory`.
 void form_spread(const struct form *form, char *memory, const char *packed, size_t count);
-// And the other way.
+// Copies the payload back from `memory` to `packed`.
 void form_gather(const struct form *form, char *packed, const char *memory, size_t count);
 
 // A value that every element of a reduction fits into; pairs use both parts.
@@ -78,11 +79,11 @@ struct wide {
     int64_t a, b;
 };
 
-// An operator and its elements, with what it takes to compute its results independently.
+// An operator and its elements, with the functions that compute its results independently.
 struct reduction {
     MPI_Op op;
     MPI_Datatype type;
-    bool made; // `op` and `type` are ours to free
+    bool made; // this program made `op` and `type` and must free them
     enum { STORE_INT, STORE_LONG, STORE_FLOAT, STORE_DOUBLE } store;
     bool paired;  // an element is followed by an int
     size_t bytes; // of an element, without padding
@@ -95,14 +96,15 @@ extern const char reduce_op_choices[], reduce_element_choices[];
 void reduction_open(struct reduction *reduction, const char *op, const char *element,
                     struct failure *failure);
 void reduction_close(struct reduction *reduction);
-// `count` elements that `rank` of `size` gives, from element `first` of its vector on.
+// Fills in `count` elements that `rank` of `size` gives, from element `first` of its vector on.
 void reduction_fill(const struct reduction *reduction, char *memory, size_t first, size_t count,
                     int rank, int size);
-// What the first `ranks` of `size` ranks come to, folded in their order.
+// Computes the result of the first `ranks` of `size` ranks, folded in their order.
 void reduction_expect(const struct reduction *reduction, char *memory, size_t first, size_t count,
                       int ranks, int size);
 
-// Who a rank receives from and sends to. `slot[b]` is the block of source b that is for us.
+// The ranks that a rank receives from and sends to. `slot[b]` is the block of source b that is for
+// this rank.
 struct peers {
     int sources, targets;
     int *source, *target, *slot; // owned
@@ -116,14 +118,14 @@ void peers_all(struct peers *peers, MPI_Comm comm, struct failure *failure);
 void peers_open(struct peers *peers, MPI_Comm comm, const char *topology, struct failure *failure);
 void peers_close(struct peers *peers);
 
-// One side of an operation: the blocks and the memory that they lie in.
+// The send or the receive part of an operation: the blocks and their memory.
 struct side {
     int blocks;
     MPI_Count *wide_counts;             // elements
     MPI_Aint *wide_starts, *far_starts; // elements, bytes
     int *counts, *starts, *byte_starts; // the same as ints; -1: it cannot say it
     MPI_Datatype *types;
-    size_t bytes; // that the side takes of memory
+    size_t bytes; // of memory that the blocks need
     struct buffer buffer;
     char *at; // now
 };
@@ -140,7 +142,7 @@ struct coll {
     MPI_Datatype type;
     MPI_Op op;
     struct side out, in;
-    // What they stand for:
+    // The choices that the arguments of the call follow from:
     const struct form *form;
     const struct reduction *reduction;
     const struct peers *peers;
@@ -162,27 +164,27 @@ struct coll {
 // Arguments and buffers for messages of `bytes` B; `coll` holds the choices. Collective, agreed.
 void coll_open(struct coll *coll, size_t bytes, struct failure *failure);
 void coll_close(struct coll *coll);
-// Memory that it would take on this rank, B; negative: more than the arguments of MPI can say.
-// Needs no more than the choices.
+// Returns the memory that the operation needs on this rank, B; negative: more than the arguments
+// of MPI can express. Only the choices need to be set.
 double coll_room(const struct coll *coll, size_t bytes);
 // One non-blocking or persistent operation, begun and ended.
 void coll_start(struct coll *coll, MPI_Request *request);
 void coll_finish(struct coll *coll, MPI_Request *request);
-// What does operations of the chosen variant, and nothing beside.
+// Returns a function that runs operations of the chosen variant and does nothing else.
 void (*coll_run(const struct coll *coll))(void *coll, long calls);
 // Moves on to the next buffers.
 void coll_next(struct coll *coll);
 void coll_prepare(const struct operation *operation, long repetition); // whose state is a coll
 // Leaves the buffers as if nothing had ever been written to them.
 void coll_forget(const struct coll *coll);
-// What is sent, in every buffer of the pool, by rank, block and position.
+// Fills every buffer of the pool with the values to send, by rank, block and position.
 void coll_fill(struct coll *coll);
 // Whether operations of this kind have a form with MPI_IN_PLACE.
 bool coll_can_be_in_place(const struct flow *flow);
-// Whether this rank's call has MPI_IN_PLACE in place of what it sends: that lies where it
-// receives.
+// Whether this rank's call has MPI_IN_PLACE as its send buffer: the data to send lie in the
+// receive buffer.
 bool coll_sends_in_place(const struct coll *coll);
-// Where in the receive buffer block `block` lies that is sent from there, B.
+// Returns the place of block `block`, which is sent in place, in the receive buffer, B.
 size_t coll_place(const struct coll *coll, int block);
 // Elements of the block that `from` sends to `to`.
 MPI_Count coll_block(const struct coll *coll, int from, int to);

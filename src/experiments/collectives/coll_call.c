@@ -49,7 +49,7 @@ size_t coll_place(const struct coll *coll, int block) {
     return (size_t)(own ? coll->in.far_starts[coll->rank] : coll->out.far_starts[block]);
 }
 
-// What a rank has of a side: the root alone may have blocks, and a broadcast has one buffer.
+// The numbers of blocks of a rank: the root alone may have some; a broadcast has one buffer.
 static int blocks_out(const struct coll *coll) {
     const struct flow *flow = coll->row->flow;
     if (flow->one_buffer || (flow->root_sends && coll->rank != coll->root))
@@ -64,7 +64,7 @@ static int blocks_in(const struct coll *coll) {
     return flow->receives == BLOCKS_EACH ? coll->peers->sources : flow->receives == BLOCKS_ONE;
 }
 
-// A peer that is none has a block all the same, which stays where it is.
+// MPI_PROC_NULL as a peer has a block all the same; its data stay where they are.
 static MPI_Count count_out(const struct coll *coll, int block) {
     bool each = coll->row->flow->sends == BLOCKS_EACH;
     int to = each && coll->peers->targets ? coll->peers->target[block] : coll->rank;
@@ -131,12 +131,13 @@ double coll_room(const struct coll *coll, size_t bytes) {
     return (double)room * (coll->packed ? 2 : 1) + in + spare; // and the image of what must arrive
 }
 
-// Nobody is asked for what an int cannot say (coll_room).
+// -1: an int cannot hold the value. `coll_room` makes sure that no such call is made.
 static int as_int(MPI_Count value) {
     return value <= INT_MAX ? (int)value : -1;
 }
 
-// B of the buffer of a side: what is sent in place lies in the one that is received into.
+// Returns the size of the buffer of a `struct side`, B. Data sent in place lie in the receive
+// buffer.
 static size_t buffer_bytes(const struct coll *coll, const struct side *side) {
     if (!coll_sends_in_place(coll))
         return side->bytes;
@@ -145,14 +146,14 @@ static size_t buffer_bytes(const struct coll *coll, const struct side *side) {
     return coll->out.bytes > side->bytes ? coll->out.bytes : side->bytes;
 }
 
-// Where the calls find a side now.
+// Sets the buffer addresses of the next calls.
 static void point(struct coll *coll, char *out, char *in) {
     coll->out.at = coll_sends_in_place(coll) ? MPI_IN_PLACE : out;
     coll->in.at = receives_in_place(coll) ? MPI_IN_PLACE : in;
 }
 
-// Blocks in order, side by side; ragged ones the other way round with holes between. `carrier`:
-// of packed bytes, not of elements.
+// Lays out the blocks: in order and contiguous; ragged blocks in reverse order with gaps.
+// `carrier`: the blocks consist of packed bytes, not of elements.
 static void side_open(struct coll *coll, struct side *side, const char *name, int blocks,
                       MPI_Count (*count)(const struct coll *, int), bool carrier) {
     const struct flow *flow = coll->row->flow;
@@ -205,7 +206,7 @@ static void free_sides(struct coll *coll) {
     buffer_close(&coll->spare_buffer);
 }
 
-// The type of the sides that are opened next.
+// Sets the datatype and opens the send and receive parts.
 static void open_sides(struct coll *coll, struct side *out, struct side *in, bool carrier) {
     const struct flow *flow = coll->row->flow;
     coll->type = carrier ? MPI_PACKED : flow->fold ? coll->reduction->type : coll->form->type;
@@ -214,8 +215,8 @@ static void open_sides(struct coll *coll, struct side *out, struct side *in, boo
     side_open(coll, in, loose ? "receive loose" : "receive", blocks_in(coll), count_in, carrier);
 }
 
-// What this rank receives from others in one call, at the least: that of a reduction's own
-// elements has to be in what it gets.
+// Returns the least bytes that this rank receives from others in one call. In a reduction the
+// result contains the rank's own elements, so that they do not all count.
 static double received(const struct coll *coll) {
     const struct flow *flow = coll->row->flow;
     double elements = 0;
@@ -230,7 +231,7 @@ static double received(const struct coll *coll) {
     return elements * (double)unit(coll);
 }
 
-// What a mock-up needs beside the arguments of the operation that it replaces.
+// Prepares the values that only a mock-up needs, not the operation that it replaces.
 static void mockup_open(struct coll *coll) {
     coll->part_unit = extent(coll);
     coll->parts = calloc(2 * (size_t)coll->size, sizeof *coll->parts);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Where the user's elements are: in what MPI sends, or in what is packed for it.
+// Returns the user's elements: the buffer that MPI sends, or the buffer that is packed for it.
 static struct side *given(struct coll *coll) {
     return coll->packed ? &coll->loose_out : &coll->out;
 }
@@ -37,8 +37,8 @@ static void put_block(struct coll *coll, char *place, MPI_Count count, int sende
     free(packed);
 }
 
-// Where the processor can work on `bytes` B of a side: there, or on the host; NULL, with a
-// failure: no memory. To be handed to leave_side().
+// Returns memory in which the processor can work on `bytes` B of a `struct side`: the place itself
+// or a copy on the host. NULL, with a failure: no memory. To be handed to leave_side().
 static char *reach_side(struct coll *coll, char *place, size_t bytes) {
     char *reached = device_far() ? malloc(bytes ? bytes : 1) : place;
     if (!reached)
@@ -64,7 +64,7 @@ static void clear(struct coll *coll) {
     free(zeros);
 }
 
-// What this rank sends, put where it is sent from: `first` is the beginning of that side.
+// Fills in this rank's values to send; `first` is the begin of the send buffer.
 static void put_blocks(struct coll *coll, char *first) {
     const struct flow *flow = coll->row->flow;
     const struct side *side = given(coll);
@@ -112,13 +112,13 @@ static void expect_moved(struct coll *coll, char *place, MPI_Count count, int i)
     const struct flow *flow = coll->row->flow;
     bool each = flow->receives == BLOCKS_EACH;
     int sender = each ? coll->peers->source[i] : coll->root;
-    // Which of the sender's blocks: from many to one it has our rank's number.
+    // The block of the sender; from many to one its number is that of this rank.
     int block = flow->sends == BLOCKS_ONE ? 0 : each ? coll->peers->slot[i] : coll->rank;
     if (sender >= 0)
         put_block(coll, place, count, sender, block);
 }
 
-// The memory received into, as it must be: poison wherever nothing may arrive.
+// Computes the expected receive buffer: poison wherever nothing may arrive.
 static void expect(struct coll *coll, char *image) {
     struct side *side = gotten(coll);
     for (int i = 0; i < side->blocks; i++) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Derived datatypes, each with its map written out by hand, so that what a library does with
-// one can be held against it.
+// Derived datatypes, each with its map written out by hand, so that the work of a library on a
+// datatype can be compared with the map.
 #include "coll.h"
 
 #include <stddef.h>
 #include <string.h>
 
-// Of a record that a simulation could send; its parts are of several kinds, with a gap.
+// A record that a simulation could send; its parts are of several kinds, with a gap.
 struct record {
     int identity; // four bytes of nothing follow it
     double position[3];

@@ -20,7 +20,7 @@ static char *part_of(const struct coll *c, char *vector) {
     return vector + (size_t)c->part_starts[c->rank] * c->part_unit;
 }
 
-// Where the root has the result, and the others have room for it.
+// Returns the result on the root, and memory of the same size on the other ranks.
 static char *result(const struct coll *c) {
     return c->rank == c->root ? c->in.at : c->spare;
 }

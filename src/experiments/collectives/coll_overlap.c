@@ -66,8 +66,9 @@ static void prepare(const struct operation *operation, long repetition) {
     coll_next(overlap->coll);
 }
 
-// Of the operation alone, whose samples begin at `from`: the median, or the least time when none
-// is valid, since what is computed beside it need only be about as long. 0: no samples here.
+// Returns the median time of the operation alone, whose samples begin at `from`. If no sample is
+// valid, returns the least time: the computation beside it need only be about as long. 0: no
+// samples on this rank.
 static double own_time(const struct samples *samples, size_t from) {
     if (samples->count == from)
         return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who sends to whom, worked out from the rank numbers alone: what a library says of a topology
-// is not asked, since it is what the checks hold it against.
+// Computes the peers of each rank from the rank numbers alone. The library's own description of a
+// topology is not used, because the checks compare the library with these peers.
 #include "coll.h"
 
 #include "ranks.h"
@@ -44,8 +44,8 @@ static int step(const int *dims, int at, int dimension, int sign, bool closed) {
     return there < 0 || there >= length ? MPI_PROC_NULL : at + (there - here) * stride;
 }
 
-// Neighbours in the order of MPI: for each dimension the one before, the one after. What comes
-// from the one before is what it sent to the one after.
+// Neighbours in the order of MPI: for each dimension the previous rank, then the next one. The
+// block from the previous rank is the block that it sent to its next rank.
 static void open_grid(struct peers *peers, int rank, int size, bool closed) {
     int dims[DIMENSIONS] = {0}, periods[DIMENSIONS] = {closed, closed};
     MPI_Comm comm = peers->comm;
@@ -57,7 +57,7 @@ static void open_grid(struct peers *peers, int rank, int size, bool closed) {
     MPI_Cart_create(comm, DIMENSIONS, dims, periods, 0, &peers->comm);
 }
 
-// Each rank sends to those 1, 2, 4, ... ahead.
+// Each rank sends to the ranks 1, 2, 4, ... ahead.
 static void open_graph(struct peers *peers, int rank, int size) {
     int weights[32]; // all links are alike
     MPI_Comm comm = peers->comm;

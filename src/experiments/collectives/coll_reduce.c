@@ -15,7 +15,7 @@ static int64_t mixed(size_t index, int rank) {
     return (int64_t)(x >> 33);
 }
 
-// What ranks give.
+// Functions that return the elements of a rank.
 static struct wide small(size_t index, int rank, int size) {
     (void)size;
     return (struct wide){mixed(index, rank) % 9 - 4, 0};
@@ -48,7 +48,7 @@ static struct wide affine(size_t index, int rank, int size) {
     return (struct wide){mixed(index, rank) | 1, mixed(index + 1, rank) & 0xffffffff};
 }
 
-// What two of them come to: x of the lower ranks, y of the higher.
+// Functions that combine two elements: x of the lower ranks, y of the higher ranks.
 static struct wide sum(struct wide x, struct wide y) {
     return (struct wide){x.a + y.a, 0};
 }
@@ -92,7 +92,7 @@ static struct wide composed(struct wide x, struct wide y) {
     return (struct wide){a, b};
 }
 
-// Operators of ours, as MPI calls them: *into = *from op *into.
+// User-defined operators, as MPI calls them: *into = *from op *into.
 #define ADD(kind)                                                                                 \
     for (int i = 0; i < *count; i++)                                                              \
     ((kind *)into)[i] += ((const kind *)from)[i]

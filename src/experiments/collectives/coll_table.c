@@ -43,8 +43,8 @@ static const struct flow
     near_exchange_v = {
         .sends = BLOCKS_EACH, .receives = BLOCKS_EACH, .neighbours = true, .own_counts = true};
 
-// A side as MPI wants it: one count for all blocks, a count and a place for each, and a type too.
-// Counts are ints, or as large as memory is (MPI_Count).
+// The arguments of a `struct side`: one count for all blocks, a count and a place for each, and a
+// type too. Counts are ints, or as large as memory is (MPI_Count).
 #define INT_ONE(side) c->side.at, c->side.counts[0], c->type
 #define INT_EACH(side) c->side.at, c->side.counts, c->side.starts, c->type
 #define INT_TYPED(side) c->side.at, c->side.counts, c->side.byte_starts, c->side.types

@@ -60,7 +60,7 @@ static const struct option collective_options[] = {
     {0},
 };
 
-// What all operations of a launch share, and what they need only now and then.
+// State that all operations of a launch share, and state that only some of them need.
 struct study {
     struct bench *bench;
     struct sampler sampler;
@@ -71,7 +71,7 @@ struct study {
     struct peers all, near;
     struct overlap overlap;
     struct coll coll;
-    // What is to be measured, as it is listed.
+    // The measurements, in the order of the list.
     struct plan {
         const struct collective *row;
         enum variant variant;
@@ -260,8 +260,8 @@ static void plan_sizes(struct study *study, const struct collective *row, enum v
     }
 }
 
-// Every operation and size that is asked for. What a group holds and cannot be is left out, and
-// said; what is asked for by name and cannot be is a failure.
+// Plans every requested operation and size. Impossible members of a group are left out with a
+// message; an impossible operation that is requested by name is a failure.
 static void plan_all(struct study *study) {
     struct failure *failure = &study->bench->failure;
     const char *list = options_text(&study->bench->options, "operation");

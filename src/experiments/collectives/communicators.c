@@ -59,7 +59,7 @@ static int make_cart(struct maker *maker) {
     return MPI_Cart_create(maker->bench->comm, 1, &maker->bench->size, &closed, 0, &maker->made);
 }
 
-// Which ranks a communicator has: all of them, those of a colour, or those of a host.
+// The ranks of a communicator: all ranks, the ranks of a colour, or the ranks of a host.
 enum members { ALL, OF_COLOUR, OF_HOST };
 
 static const struct {

@@ -28,8 +28,8 @@ static const struct column columns[] = {
     {0},
 };
 
-// One rank. Ranks r and r + pairs are a pair. Pairs 0, 2, 4, ... are the victim, the others the
-// aggressor. An odd rank is in no pair.
+// State of one rank. Ranks r and r + pairs are a pair. Pairs 0, 2, 4, ... are the victim, the
+// others the aggressor. If the number of ranks is uneven, the last rank is in no pair.
 struct crowd {
     struct bench *bench;
     MPI_Comm comm;   // of all messages: receives of the aggressor leave the tag open
@@ -171,7 +171,7 @@ static void describe(const struct operation *operation, const struct timing *tim
     sample->extra[SAMPLER_COLUMNS] = crowd->beside ? aggressors(crowd) : 0;
 }
 
-// What the victim's ranks receive at least.
+// Sets the least bytes that the victim's ranks receive.
 static void fit(struct operation *operation) {
     const struct crowd *crowd = operation->state;
     int pairs = (crowd->pairs + 1) / 2;

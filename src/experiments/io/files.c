@@ -99,7 +99,7 @@ static void enter(const struct operation *operation) {
     buffer_shape(&b->in, operation->message.bytes);
 }
 
-// What ranks wrote before is what all ranks read behind it.
+// Makes sure that all ranks read the data that ranks wrote before.
 static void settle(const struct blocks *b) {
     MPI_File_sync(b->file);
     MPI_Barrier(b->bench->comm);

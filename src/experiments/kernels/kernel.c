@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What FFT and radix sort share: repetitions of a whole program, its phases, and what it sends.
+// The common parts of FFT and radix sort: repetitions of a program, its phases, and its messages.
 #include "kernel.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@ double kernel_resident(void) {
     return status_of("VmRSS");
 }
 
-// From here on the kernel's account of the most memory begins anew; false: it does not let us.
+// Resets the kernel's record of peak memory; false: the kernel does not permit that.
 static bool forget_peak(void) {
     FILE *file = fopen("/proc/self/clear_refs", "w");
     bool done = file && fputs("5", file) >= 0;
@@ -33,7 +33,7 @@ static bool forget_peak(void) {
     return done;
 }
 
-// Of a kernel while it is measured.
+// State of a kernel while it is measured.
 struct measured {
     struct bench *bench;
     const struct kernel *kernel;

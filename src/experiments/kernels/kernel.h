@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What FFT and radix sort share: repetitions of a whole program, its phases, and what it sends.
+// The common parts of FFT and radix sort: repetitions of a program, its phases, and its messages.
 #ifndef COTEJO_EXPERIMENTS_KERNEL_H
 #define COTEJO_EXPERIMENTS_KERNEL_H
 
@@ -9,7 +9,8 @@
 
 enum { KERNEL_PHASES = 3 };
 
-// What one rank notes during one run. A kernel adds to it; the time of a phase is wall time.
+// Measurements of one rank during one run. A kernel adds to them; the time of a phase is wall
+// time.
 struct account {
     double phase_s[KERNEL_PHASES];
     double messages, bytes; // sent to other ranks by this one
@@ -41,7 +42,7 @@ struct kernel {
 // first is never a sample. Collective; failure agreed.
 void kernel_measure(struct sampler *sampler, const struct kernel *kernel);
 
-// B of this process in memory now; NaN where the kernel does not tell.
+// Memory of this process that is resident now, B; NaN where the operating system has no value.
 double kernel_resident(void);
 
 #endif

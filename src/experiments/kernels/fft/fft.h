@@ -31,12 +31,12 @@ struct blocks {
     struct point *in;        // block of rank p: to in + p * in_step
     size_t out_step, in_step;
     int count;
-    bool own; // the own block is among them, and all lie side by side
+    bool own; // the own block is among them, and all are contiguous
 };
 
 struct fft_way {
     const char *name;
-    bool own; // the own block of a whole transposition takes this way too
+    bool own; // the own block of a complete transposition takes this way too
     void (*whole)(struct fft *fft, const struct blocks *blocks); // all ranks' blocks, finished
     // Starts the same; the number of requests that it takes in `requests`. NULL: it cannot.
     int (*start)(struct fft *fft, const struct blocks *blocks, MPI_Request *requests);

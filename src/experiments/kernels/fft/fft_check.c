@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether the FFT is right: against FFTW's own transform of the whole, and there and back.
+// Checks the FFT: against FFTW's own transform of all points, and by transforming there and back.
 #include "fft.h"
 
 #include "ranks.h"
@@ -77,7 +77,7 @@ static struct point *whole_transform(const struct fft *fft, struct failure *fail
     return points;
 }
 
-// Rank 0 has the whole and deals it out in pieces.
+// Rank 0 has all points of the result and sends pieces of it to the other ranks.
 static void compare(struct fft *fft, struct failure *failure) {
     struct point *piece = malloc(PIECE * sizeof *piece), *whole = NULL;
     struct error error = {0};

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-// Between passes the square lies in tiles: from each rank p, of each of its chunks c, for each
-// row k of ours the `chunk` points of columns p * rows + c * chunk and so on.
+// Between passes the square lies in tiles. For each rank p and each of its chunks c, a tile holds,
+// for each row of this rank, `chunk` points from column p * rows + c * chunk on.
 struct pass {
     struct fft *fft;
     const struct point *from;
@@ -89,7 +89,7 @@ static void batch(struct pass *pass, size_t at, struct point *scratch, double ph
     phase_s[FFT_TWIDDLE] += turned - transformed;
 }
 
-// All batches of a chunk. Of several threads the first one's times count.
+// Computes all batches of a chunk. With several threads the times of the first thread count.
 static void compute(struct pass *pass) {
     struct fft *fft = pass->fft;
     long batches = (long)(fft->chunk / fft->batch);

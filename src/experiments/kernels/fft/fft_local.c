@@ -2,8 +2,8 @@
 // What a rank does alone in the FFT: transposing in blocks that stay in the cache, and rows.
 #include "fft.h"
 
-// Points of a side: a tile and its transposed fit the first cache, even where all their rows
-// fall into the same sets.
+// Edge length of a tile, points. A tile and its transpose fit the first-level cache, even if all
+// their rows fall into the same sets.
 enum { TILE = 8 };
 
 static size_t least(size_t a, size_t b) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// FFTW's own MPI transform, measured and checked as ours are; where the build has found one that
-// fits this MPI.
+// Measures and checks FFTW's own MPI transform in the same way as cotejo's transforms, if the
+// build has found an FFTW that fits this MPI.
 #include "fft.h"
 
 #ifdef COTEJO_FFTW_MPI
@@ -32,7 +32,7 @@ static bool room_of(struct fft *fft, struct failure *failure) {
     return fft->data && fft->work;
 }
 
-// From `data` to `work`: FFTW's transform is faster so than in place.
+// The plans transform from `data` to `work`, because FFTW is faster so than in place.
 void peer_open(struct fft *fft, unsigned effort, struct failure *failure) {
     struct peer *peer = calloc(1, sizeof *peer);
     fft->peer = peer;

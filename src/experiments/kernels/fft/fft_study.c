@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every size, variant and way that was asked for, one after the other.
+// Measures every requested size, variant and way, one after the other.
 #include "fft_study.h"
 
 #include "fft.h"
@@ -161,14 +161,15 @@ static bool way_chosen(const struct options *options, const struct fft_variant *
     return options_is(options, "way", way->name);
 }
 
-// What is measured, at one number of points.
+// One measurement, for a given number of points.
 struct measurement {
     size_t log2;
     const struct fft_variant *variant;
     const struct fft_way *way;
 };
 
-// Fills `plans`, unless it is NULL, with what is asked for and can be; the number of them.
+// Fills `plans`, unless it is NULL, with the measurements that are requested and possible; returns
+// their number.
 static int plan(const struct options *options, size_t log2, struct measurement *plans) {
     int count = 0;
     for (const struct fft_variant *v = fft_variants; v->name; v++) {
@@ -222,7 +223,7 @@ static void check_asked(struct bench *bench, const struct sizes *sizes) {
                         bench->size, (size_t)1 << m / 2);
         most = m > most ? m : most;
     }
-    // Data, work, what is sent, and some; of rank 0 the whole, too, to check it.
+    // Data, work, send buffer, and a reserve; rank 0 also needs all points for the check.
     size_t whole = sizeof(struct point) * ((size_t)1 << most);
     size_t local = 4 * (whole / (size_t)bench->size);
     if (ranks_agree(bench->comm, &bench->failure, false) == STATUS_OK)

@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-// One stage: rows that have come, told from one thread to the other.
+// One stage: one thread receives rows and reports them to the thread that transforms them.
 struct stage {
     struct fft helper; // a copy, with an account of its own: the threads share only the rows
     bool twiddle;

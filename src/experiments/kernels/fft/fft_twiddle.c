@@ -7,8 +7,8 @@
 
 enum { LINE = 64, STEP_MOST = 1 << 10 };
 
-// exp(-2 pi i part / whole). The angle is brought to an eighth of a turn first, so that neither
-// part loses digits.
+// Returns exp(-2 pi i `part` / `whole`). The angle is first reduced to an eighth of a turn, so
+// that neither component loses digits.
 static struct point root(size_t part, size_t whole) {
     static const long double turn = 6.283185307179586476925286766559005768L;
     size_t eighth = 8 * part / whole;

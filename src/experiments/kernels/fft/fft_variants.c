@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The study's variants of the FFT whose rows lie as they are numbered: whole blocks, row by row.
+// The study's variants of the FFT whose rows lie in the order of their numbers: they send complete
+// blocks, or row by row.
 #include "fft.h"
 
 #include <string.h>
@@ -42,7 +43,7 @@ static double spent(const struct fft *fft, double begin) {
     return program_mark(fft->clock) - begin;
 }
 
-// The blocks of all ranks, side by side in `work`, become rows of `data`.
+// Turns the blocks of all ranks, which are contiguous in `work`, into rows of `data`.
 static void join_blocks(struct fft *fft) {
     long rows = (long)fft->rows;
 #pragma omp parallel for num_threads(fft->threads) if (fft->threads > 1)

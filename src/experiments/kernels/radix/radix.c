@@ -113,14 +113,14 @@ static bool chosen(const struct options *options, const struct radix_variant *va
            (all && options_is(options, "variant", "all"));
 }
 
-// What is measured: a variant, keys of a rank, B of a message.
+// One measurement: a variant, keys of a rank, B of a message.
 struct measurement {
     const struct radix_variant *variant;
     size_t keys, message;
 };
 
-// Fills `plans`, unless it is NULL, with what is asked for and does not deadlock, as messages from
-// `deadlock` B on would where sends block; the number of them.
+// Fills `plans`, unless it is NULL, with the requested measurements that do not deadlock; returns
+// their number. Messages of at least `deadlock` B deadlock if sends block.
 static int plan(const struct bench *bench, size_t keys, double deadlock,
                 struct measurement *plans) {
     const struct options *options = &bench->options;
@@ -130,7 +130,7 @@ static int plan(const struct bench *bench, size_t keys, double deadlock,
     for (const struct radix_variant *v = radix_variants; v->name; v++) {
         if (!chosen(options, v))
             continue;
-        // Where all go at once a message is what one rank has for another.
+        // If all keys go at once, a message holds all keys of one rank for another.
         size_t message = v->alone ? 0 : keys * width / (size_t)bench->size;
         for (size_t i = 0; i < (v->buffered ? buffers->count : 1); i++) {
             size_t bytes = v->buffered ? buffers->bytes[i] : message;

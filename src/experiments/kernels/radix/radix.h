@@ -10,27 +10,28 @@
 enum { RADIX_HISTOGRAM, RADIX_SCAN, RADIX_PERMUTATION }; // the phases
 enum { RADIX_TAG = 4, RADIX_LINE = 64, RADIX_BITS_MOST = 16 };
 
-// What is sorted by: `bits` of a key from `low` on, `digit` of them a pass.
+// The bits to sort by: `bits` of a key from `low` on, `digit` of them in each pass.
 struct digits {
     int low, bits, digit;
 };
 
-// The digits of which keys come to a rank in a pass: all that its share of the sorted keys holds.
-// Neighbours may share a digit, so that the windows of all ranks have at most as many digits
-// together as there are ranks and digits: what is told by windows does not grow as their product.
+// The digits of the keys that a rank receives in a pass: all digits of its share of the sorted
+// keys. Neighbours may share a digit, so the windows of all ranks together have at most as many
+// digits as there are ranks and digits. The data sent by windows thus do not grow as the product
+// of both.
 struct window {
     size_t first, count;
 };
 
-// Who gets what in a pass, and room for it. Owned by struct radix.
+// The destinations of the keys in a pass, and memory for them. Owned by struct radix.
 struct plan {
     uint64_t *counts;       // of this rank's keys by digit
     uint64_t *totals;       // of all ranks'
     uint64_t *starts;       // where this rank's keys of a digit go among all
     struct window *windows; // of every rank
     int *lists;             // counts and places of an exchange: RADIX_LISTS times the ranks
-    // By source and digit of the own window: how many keys come, and where the next one goes in
-    // this rank's block. They grow in a first run; later ones have the same input.
+    // Indexed by source and digit of the own window: the number of keys that arrive, and the next
+    // place in this rank's block. They grow in a first run; later runs have the same input.
     uint64_t *comes, *next;
     size_t room;
 };
@@ -44,7 +45,8 @@ struct radix_variant {
     bool buffered; // sends buffers of --buffer B
     bool blocks;   // a send waits, and nothing is received meanwhile: two that meet may deadlock
     bool alone;    // ranks have nothing to do with each other
-    // What `run` works with, made before anything is timed, in radix->own; NULL: nothing.
+    // Prepares the data of `run` in radix->own, before anything is timed; NULL: nothing to
+    // prepare.
     void (*open)(struct radix *radix, struct failure *failure);
     void (*run)(struct radix *radix);
     void (*close)(struct radix *radix);
@@ -116,13 +118,13 @@ struct run {
 void radix_part(const struct run *runs, int count, void *to, void *other, bool wide, int low,
                 int bits);
 
-// radix_counted.c. Whether keys are nothing but bits that are few: then how many there are of each
-// value says all. Sorts such keys; what is told to the others is counts, not keys.
+// radix_counted.c. Whether keys consist of few bits and nothing else. The number of keys of each
+// value then describes all keys. Sorts such keys; ranks exchange counts, not keys.
 bool radix_countable(const struct radix *radix);
 void radix_counted(struct radix *radix);
 
-// radix_plan.c: who gets what in a pass. Where a key goes hangs on all keys, so this is a part of
-// the sort: its time is the phase of the scan. Its memory is made before.
+// radix_plan.c: the destinations of the keys in a pass. The place of a key depends on all keys, so
+// this is a part of the sort: its time is the phase of the scan. Its memory is allocated before.
 void radix_plan_open(struct radix *radix, size_t values, struct failure *failure);
 void radix_plan_close(struct radix *radix);
 // Totals and starts from the counts. Collective.
@@ -130,15 +132,15 @@ void radix_share(struct radix *radix);
 // Windows of `size` ranks of `keys` keys, by the totals of `values` digits.
 void radix_windows(const uint64_t *totals, size_t values, uint64_t keys, int size,
                    struct window *windows);
-// Every rank tells its counts by the windows, which must be known: fills `comes`. Collective.
+// Exchanges the ranks' counts by the windows, which must be known: fills `comes`. Collective.
 void radix_tell(struct radix *radix);
 // Places by what comes from all sources: fills `next`, and leaves in `comes` what falls into
 // [low, low + keys), where the first digit of the window begins at `begin`.
 void radix_arrivals(const struct window *window, int size, uint64_t begin, uint64_t low,
                     uint64_t keys, uint64_t *comes, uint64_t *next);
-// All of it for one pass, timed as a part of the scan. Collective.
+// Does all of this for one pass, timed as a part of the scan. Collective.
 void radix_plan_pass(struct radix *radix);
-// Keys of `source` that come in all.
+// Returns the number of keys that arrive from `source`.
 uint64_t radix_comes(const struct radix *radix, int source);
 
 // The variants.

@@ -11,12 +11,12 @@ struct lists {
 
 static struct lists lists_of(const struct radix *radix) {
     size_t ranks = (size_t)radix->size;
-    int *all = radix->plan.lists; // the counts have been told
+    int *all = radix->plan.lists; // the counts are exchanged already
     return (struct lists){all, all + ranks, all + 2 * ranks, all + 3 * ranks};
 }
 
-// Sorted by digit at home, keys are in the order of their places among all: what goes to one rank
-// lies side by side.
+// Keys sorted by digit on this rank are in the order of their final places, so that the keys for
+// one rank are contiguous.
 static void count_sends(const struct radix *radix, struct lists *lists) {
     const uint64_t *starts = radix->plan.starts, *mine = radix->plan.counts;
     size_t values = radix_values(&radix->digits);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Variants of the radix sort with a buffer for each rank, sent when it is full: the study's, whose
-// sends block and which look for arrivals at each key, and ours. Keys are dealt out in their
-// order, so what comes from one rank with one digit is in order, too.
+// Variants of the radix sort with a buffer for each rank, sent when it is full. The study's
+// variants block in sends and look for arrivals at each key; the others are cotejo's own. Keys are
+// handled in their order, so that keys of one rank and one digit arrive in order.
 #include "radix.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
-// Of one peer in one pass.
+// State of one peer in one pass.
 struct peer {
     uint64_t due;  // keys that are still to come
     size_t filled; // keys in the buffer for it
@@ -22,7 +22,7 @@ struct deal {
     // Sends one full buffer; comes back when it can be filled again.
     void (*send)(struct deal *deal, int peer, const void *keys, int count);
     bool (*serve)(struct deal *deal); // takes a message that has come; false: there is none
-    bool polled;                      // it is asked for one at each key
+    bool polled;                      // `serve` is called once after each key
 };
 
 static MPI_Datatype key_type(const struct radix *radix) {

@@ -25,8 +25,8 @@ static void count_values(const struct radix *radix, uint32_t *counts, size_t val
             counts[((const uint32_t *)radix->in)[i]]++;
 }
 
-// Several keys at once without looking how many there are: most values have few. What is too much
-// is written over by the next value's; `room` says what is left for that.
+// Writes several keys at once without a check of `count`: most values have few keys. The keys of
+// the next value overwrite any surplus. `room` is the space left for the surplus.
 static inline __attribute__((always_inline)) void repeat(void *to, uint64_t key, size_t count,
                                                          size_t room, bool wide) {
     enum { AT_ONCE = 16 };

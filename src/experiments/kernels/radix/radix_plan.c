@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who gets what in one pass. Messages need to hold nothing but keys: by how many keys of a digit
-// each rank has, every rank knows where those go that it sends, and those that come to it. Of the
-// others' counts it needs only the digits of its own share, so that no table and no loop is as
-// large as all ranks times all digits.
+// Computes the destinations of the keys in one pass, so that messages hold nothing but keys. The
+// counts of each rank by digit show every rank where its outgoing and incoming keys go. A rank
+// needs the other ranks' counts only for the digits of its own share. No table and no loop is thus
+// as large as all ranks times all digits.
 #include "radix.h"
 
 #include <limits.h>

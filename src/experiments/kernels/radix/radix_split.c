@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Radix sort with one exchange. Every rank cuts its keys into parts by their high bits; a rank's
-// share is some parts of all ranks, which it sorts one by one in its cache. Shares are equal
-// whatever the keys are: a part that lies on a bound between two ranks is cut at the exact key,
-// and of the keys that equal it the first ones go to the lower rank.
+// Radix sort with one exchange. Every rank cuts its keys into parts by their high bits. A rank's
+// share is some parts of all ranks, which it sorts one by one in its cache. Shares are equal for
+// any keys: a part that lies on a bound between two ranks is cut at the exact key. The first keys
+// that equal this key go to the lower rank.
 #include "radix.h"
 
 #include <stdlib.h>
@@ -119,8 +119,8 @@ static void next_level(struct split *split, int rest, int bits) {
         narrow(&split->bounds[b], split->all + (size_t)b * values, bits);
 }
 
-// Of the keys that equal a bound, ranks have theirs below it one after the other. `bits` are those
-// of the last level: 0, there was none after the parts.
+// Computes how many keys equal to a bound each rank sends below it: lower ranks fill the room
+// first. `bits` are the bits of the last level; 0: there was no level after the parts.
 static void share_quotas(struct split *split, int bits) {
     struct radix *radix = split->radix;
     int bounds = radix->size - 1;
