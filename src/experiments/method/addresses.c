@@ -33,7 +33,7 @@ static const struct column addresses_columns[] = {
      "from; of a broadcast: than the root's"},
     {0}};
 
-// What is measured. A collective's state is its first member.
+// State of one measurement. The state of a collective is its first member.
 struct subject {
     struct coll coll;
     struct layout layout;
@@ -42,7 +42,7 @@ struct subject {
     bool told; // the samples have the column `offset`
 };
 
-// What all collectives share.
+// Objects that all collectives share.
 struct tools {
     struct form form;
     struct reduction reduction;
@@ -61,8 +61,8 @@ static void tools_close(struct tools *tools) {
     form_close(&tools->form);
 }
 
-// Where the first and the second buffer begin; of a broadcast, which has one, that of the root and
-// that of the others.
+// Lays out the first and the second buffer. A broadcast has one buffer: the first layout is then
+// the root's and the second the other ranks'.
 static void lay_out(struct subject *subject, const struct bench *bench, bool by_malloc) {
     const struct collective *row = subject->coll.row;
     bool one = row && row->flow->one_buffer, root = bench->rank == 0;
@@ -128,7 +128,7 @@ static void check_add(const struct operation *operation, unsigned round, struct 
                     count);
 }
 
-// What a rank does alone, each with its own memory.
+// Operations of a rank alone; each rank has its own memory.
 static const struct alone {
     const char *name;
     void (*run)(void *state, long calls);
@@ -224,7 +224,7 @@ void addresses_errors(struct sampler *sampler, size_t bytes) {
     tools_close(&tools);
 }
 
-// Those that are asked for, each one of the two kinds.
+// The requested operations; each has one of the two kinds.
 struct plan {
     struct {
         const struct alone *alone;
@@ -233,7 +233,7 @@ struct plan {
     int count;
 };
 
-// What has buffers on both sides of a message between any ranks.
+// Whether every rank may have a send and a receive buffer for messages between any ranks.
 static bool suits(const struct collective *row) {
     return row->flow->sends != BLOCKS_NONE && !row->flow->neighbours && !row->mockup;
 }

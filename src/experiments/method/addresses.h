@@ -5,9 +5,9 @@
 
 #include "sampler.h"
 
-// Samples an all-to-all and a copy with `bytes` B a message: NAME-page with both buffers at a
-// page, NAME-malloc where consecutive calls of malloc put them (of the all-to-all), NAME-pit with
-// the destination at the address where memcpy takes longest on this machine. Collective; failure
+// Samples an all-to-all and a copy with `bytes` B a message. NAME-page: both buffers begin at a
+// page. NAME-malloc (of the all-to-all): buffers of consecutive calls of malloc. `NAME-pit`: the
+// destination is at the address where memcpy takes longest on this machine. Collective; failure
 // agreed.
 void addresses_errors(struct sampler *sampler, size_t bytes);
 

@@ -15,7 +15,7 @@ const struct option first_calls_options[] = {
     {0},
 };
 
-// Arguments of a call: a block of `count` bytes for each rank on either side.
+// Arguments of a call: a block of `count` bytes for each rank, to send and to receive.
 struct blocks {
     MPI_Comm all, comm;
     void (*call)(const struct blocks *blocks);
@@ -51,7 +51,7 @@ static void barrier(const struct blocks *b) {
     MPI_Barrier(b->comm);
 }
 
-// What an operation leaves in `in`. Block m of rank r's `out` is message m of sender r.
+// The content of `in` after an operation. Block m of rank r's `out` is message m of sender r.
 enum left {
     NOTHING,
     FROM_ROOT,   // block 0: message 0 of rank 0

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the variance between launches comes from: messages and lines of the cache by turns.
+// Separates sources of the variance between launches: interleaves messages and cache lines.
 //
-// Rounds of one launch have one process: what differs between them is not the process's. Where
-// lines of a cache pass more slowly between the two cores, that is a spell of the cores. Of one
-// line the time is its place's, too: which part of a shared cache keeps it follows from its
-// physical address, which each launch draws anew. So many lines take turns.
+// All rounds of a launch have the same process, so differences between rounds do not come from the
+// process. If cache lines also pass more slowly between the two cores, the cores are slow then.
+// The time of a single line depends on its place, too: its physical address, which is different in
+// each launch, selects the part of a shared cache that keeps it. So many lines take turns.
 #include "host.h"
 #include "payload.h"
 #include "ranks.h"

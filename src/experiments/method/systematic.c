@@ -97,8 +97,8 @@ static struct operation operation_of(struct broadcast *b, const char *name,
 }
 
 // Errors 3 and 4: arguments that change between repetitions, buffers that stay in the cache; and
-// buffers that were never written. The warm broadcast from a fixed root is what the others are
-// held against; with `per_rank` error 2, one rank's time for all, is in it too.
+// buffers that were never written. The others are compared with the warm broadcast from a fixed
+// root. With `per_rank` it also contains error 2, one rank's time for all.
 static void broadcasts(struct sampler *sampler, size_t bytes) {
     static const struct {
         const char *operation;
@@ -127,8 +127,8 @@ static void broadcasts(struct sampler *sampler, size_t bytes) {
     }
 }
 
-// Error 6: calls in a row after one start, held against the same operation started together
-// each time.
+// Error 6: calls in a row after one start, compared with the same operation started together each
+// time.
 static void loops(struct sampler *sampler, size_t bytes) {
     struct bench *bench = sampler->bench;
     struct broadcast b = broadcast_of(bench, bytes);

@@ -21,10 +21,11 @@ static void be_busy(void *state, long calls) {
         clock_wait(wait->clock, clock_now(wait->clock) + wait->until_s);
 }
 
-// A call takes longer than from its first reading to the moment sought, for reading takes time.
-// What it takes more is found by timing short ones in a row, which are seldom interrupted, and
-// taken off, so that the time that is held against the measured one is known. Measured are
-// medians, so it is the median here: the least would be that of a machine that nothing slows.
+// A call takes longer than the time between its first reading and the moment sought, because a
+// reading takes time. The excess is measured with a row of short calls, which are seldom
+// interrupted, and subtracted; the true time of a call is thus known. The results compared with it
+// are medians, so the excess is a median too: the least value would be that of an undisturbed
+// machine.
 static struct wait calibrate(const struct clock *clock, double wanted_s) {
     enum { BATCHES = 100, CALLS = 20 };
     static const double short_s = 1e-6;

@@ -13,7 +13,7 @@ struct cg {
     int *column;
     double *value;
     double *v[CG_VECTORS]; // this rank's parts
-    double *whole;         // a whole vector
+    double *whole;         // a complete vector
     int *parts;            // of each rank: its rows; then where they begin
     double zeta, residual;
 };

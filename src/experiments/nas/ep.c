@@ -83,7 +83,7 @@ static double departure(struct nas *nas) {
     double x = problems[nas->class].x, y = problems[nas->class].y, pairs = 0;
     for (int i = 0; i < ANNULI; i++)
         pairs += ep->sums[2 + i];
-    // Of a square's area, a circle has pi / 4; six standard errors of that many draws.
+    // The share of a circle in its square is pi / 4; six standard errors of that many draws.
     double n = ldexp(1, problems[nas->class].log2_pairs), share = atan(1);
     double lost = fabs(pairs - n * share) / (6 * sqrt(n * share * (1 - share)));
     return fmax(lost, fmax(fabs((ep->sums[0] - x) / x), fabs((ep->sums[1] - y) / y)) / 1e-8);

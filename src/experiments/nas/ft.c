@@ -101,7 +101,7 @@ static void start(const struct nas *nas, struct ft *ft) {
     }
 }
 
-// Where the points of FT_LANES lines are: point i of lane l at [at[i] + l * lane].
+// The places of the points of FT_LANES lines: point i of lane l at [at[i] + l * lane].
 struct lines {
     double complex *data;
     const long *at;

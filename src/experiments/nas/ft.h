@@ -14,7 +14,7 @@ struct ft_plan {
     double re[FT_POINTS_MOST], im[FT_POINTS_MOST]; // roots of one: e^(-2 pi i k / n)
 };
 
-// Points of FT_LANES lines side by side, real and imaginary parts apart.
+// Points of FT_LANES interleaved lines; real and imaginary parts are in separate arrays.
 struct ft_block {
     double re[FT_POINTS_MOST * FT_LANES], im[FT_POINTS_MOST * FT_LANES];
 };

@@ -32,7 +32,7 @@ static void by_four(const struct ft_plan *plan, int n, int s, struct parts x, st
             double dif_r = xr[q] - xr[q + 2 * leap], dif_i = xi[q] - xi[q + 2 * leap];
             double odd_r = xr[q + leap] + xr[q + 3 * leap],
                    odd_i = xi[q + leap] + xi[q + 3 * leap];
-            // The difference of the odd ones, turned by i.
+            // i times the difference of points 1 and 3.
             double turn_r = xi[q + 3 * leap] - xi[q + leap],
                    turn_i = xr[q + leap] - xr[q + 3 * leap];
             double a_r = dif_r - turn_r, a_i = dif_i - turn_i;

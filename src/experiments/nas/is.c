@@ -129,7 +129,7 @@ static void test(struct nas *nas, int iteration) {
             expected += iteration + problems[nas->class].shift;
         else
             expected -= iteration - problems[nas->class].fall;
-        // Who has the key's bucket knows how many are less.
+        // The rank that has the key's bucket knows how many keys are less.
         if (key > 0 && key >> is->shift >= is->low && key >> is->shift < is->high)
             is->passed += is_less(is, (int)key) == expected;
     }
@@ -153,7 +153,7 @@ static void run(struct nas *nas) {
     iterate(nas, IS_ITERATIONS);
 }
 
-// The keys put where their ranks say, and each held against its neighbour.
+// Puts the keys where their ranks say, and compares each key with its neighbour.
 static long misplaced(struct nas *nas) {
     struct is *is = nas->state;
     int *list = nas_memory(nas, (size_t)is->received * sizeof *list);

@@ -11,7 +11,7 @@ static void sort_buckets(const struct nas *nas, struct is *is, long *totals) {
     int threads = nas->threads;
 #pragma omp parallel for schedule(static, 1)
     for (int t = 0; t < threads; t++) {
-        // What the loop needs is its own: a count that is written could else be the shift.
+        // Local copies: the compiler must assume that a write to a count could change `is->shift`.
         int *mine = is->mine + t * IS_BUCKETS, shift = is->shift;
         const int *keys = is->keys;
         long first, end;
@@ -109,7 +109,7 @@ static void exchange(struct nas *nas, struct is *is, const long *mine) {
         MPI_Alltoallv(is->sorted, keys, keys_at, MPI_INT, is->got, got, got_at, MPI_INT,
                       nas->comm);
     nas->received += (double)(is->received - (any ? 0 : got[nas->rank])) * sizeof(int);
-    // From here on the counts are where the keys of each bucket begin.
+    // Replaces the counts by the positions at which the keys of each bucket begin.
     for (int r = 0; r < size; r++) {
         int at = got_at[r];
         for (int b = 0; b < is->high - is->low; b++) {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COARSE = 8 }; // points a side of the finest grid that every rank computes
+enum { COARSE = 8 }; // points per edge of the finest grid that every rank computes
 
 static const struct {
     int n, iterations;

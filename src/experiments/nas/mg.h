@@ -7,19 +7,20 @@
 
 #include <stdbool.h>
 
-// A cubic periodic grid of n points a side. A rank has `planes` of them, from `first` on, with
-// one more plane, line and point on each side; all points of a line are together.
+// A cubic periodic grid of n points per edge. A rank has `planes` of its planes, from `first` on.
+// One more plane, line and point surround them; the points of a line are contiguous.
 struct grid {
     int n, planes, first;
-    double *u, *r;     // what is sought, and what is left
-    bool coarse;       // the whole of it is on every rank, as all below it are
-    struct grid *down; // of half as many points a side; or the same points, coarse. NULL: the last
+    double *u, *r; // the solution, and the residual
+    bool coarse;   // every rank has the complete grid, and all coarser grids too
+    struct grid
+        *down; // with half as many points per edge, or with as many and coarse; NULL: the last
 };
 
 struct mg {
     struct grid *grids;
     int count;
-    double *v; // the right side, on the first grid
+    double *v; // the right-hand vector, on the first grid
     double norm;
 };
 
@@ -46,11 +47,12 @@ void mg_smooth(struct nas *nas, const struct grid *g, const double *s);
 void mg_restrict(struct nas *nas, const struct grid *g);
 // Adds the next coarser grid's u to this one's, by linear interpolation.
 void mg_prolong(const struct grid *g);
-// Gives every rank the whole residual, and takes this rank's planes of u back.
+// mg_gather gives every rank the complete residual; mg_scatter copies this rank's planes of u
+// back.
 void mg_gather(struct nas *nas, const struct grid *g);
 void mg_scatter(const struct grid *g);
 
-// The right side: 1 at the places of the ten greatest random numbers, -1 at the ten least.
+// The right-hand vector: 1 at the places of the ten greatest random numbers, -1 at the ten least.
 void mg_charges(struct nas *nas, const struct grid *g, double *v);
 
 #endif

@@ -165,7 +165,7 @@ enum { CHARGES = 10 };
 
 struct charge {
     double value; // of the random number; less than that of any point: none yet
-    double at;    // number of the point in the whole grid
+    double at;    // number of the point in the complete grid
 };
 
 // Keeps `one` if it is among the greatest, which are in falling order.

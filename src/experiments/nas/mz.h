@@ -13,13 +13,13 @@ enum { FLOW = 5 };          // density, three momenta, energy: what a point has
 enum { SIDES = 4 };         // of a zone, to others: west, east, south, north
 enum { LENGTH_MOST = 416 }; // points of a zone in any direction
 
-// What one direction's terms are weighed by: h is the distance of points.
+// Weights of the terms of one direction; h is the distance of points.
 struct mz_weights {
     double flux;                      // 1 / 2h
     double diffusion;                 // of all five, over h^2
     double viscous;                   // of the velocities, over h^2
     double squares, kinetic, energy;  // in the fifth equation
-    double step_flux, step_diffusion; // the implicit side's: times the step
+    double step_flux, step_diffusion; // of the implicit terms: times the step
 };
 
 // The equations and their discretisation, the same in all zones.
@@ -45,7 +45,7 @@ struct zone {
 
 struct mz_face {
     int zone, side; // who gets it
-    int from;       // whose it is; the opposite side of that zone
+    int from;       // the zone that the points come from: its opposite face
     long at, count; // where in the buffer, doubles
 };
 
@@ -63,7 +63,7 @@ struct mz_class {
 
 struct mz_kernel {
     void (*step)(const struct mz_equations *equations, struct zone *zone); // of time
-    // What the first step finds done; NULL: nothing.
+    // Computes the values that the first step expects; NULL: none.
     void (*begin)(const struct mz_equations *equations, struct zone *zone);
     bool whole_zones; // each zone reaches from 0 to 1; else all have the mean zone's distances
     bool inside_only; // the error is of the points inside of zones
@@ -89,11 +89,11 @@ struct mz {
     double busy_s, exchange_s; // of this rank in the last run
 };
 
-// The equations of zones of which the whole has `size` points, `nx` by `ny` zones.
+// Sets up the equations for `nx` by `ny` zones that together have `size` points.
 void mz_equations(struct mz_equations *equations, const int *size, int nx, int ny, double step);
 
-// Sizes of zones along one direction of `size` points, the last `ratio` times as long as the first
-// (about, since they are whole); 1: as equal as can be.
+// Sizes of zones along one direction of `size` points. The last zone is about `ratio` times as
+// long as the first (sizes are integers); 1: sizes as equal as possible.
 void mz_lengths(int size, int zones, double ratio, int *lengths);
 
 // Gives each zone to a rank: the largest first, each to the one that has least. Work is counted
@@ -104,7 +104,7 @@ double mz_balance(const struct zone *zones, int count, int *owner, int ranks);
 void mz_zone_open(struct nas *nas, struct zone *zone);
 // The first flow: interpolated between the exact one on the borders.
 void mz_zone_start(const struct mz_equations *equations, struct zone *zone);
-// What drives the flow to the exact one.
+// Computes the forcing that drives the flow to the exact one.
 void mz_zone_force(const struct mz_equations *equations, struct zone *zone);
 // Adds, for each of five, the root of the mean square of the flow's error, without the points less
 // than `edge` from a border.
@@ -115,10 +115,10 @@ void mz_zone_residual(const struct zone *zone, double *sums);
 // The integral of the pressure over the faces of a box inside (RNR-94-007, 3.3).
 double mz_zone_integral(const struct mz_equations *equations, const struct zone *zone);
 
-// To be called by all threads of a team, or outside of one.
-// What is derived of the flow; ends with a barrier.
+// To be called by all threads of a team, or outside of one. Computes the quantities derived from
+// the flow; ends with a barrier.
 void mz_derive(struct zone *zone);
-// The explicit side in plane k, times the step: forcing and differences of fluxes.
+// Computes the explicit terms in plane k, times the step: forcing and differences of fluxes.
 void mz_rhs(const struct mz_equations *equations, struct zone *zone, int k);
 
 // Plans and does the exchange of faces between zones.

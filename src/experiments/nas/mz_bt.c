@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// BT: the implicit side is linear, a system of 5 x 5 blocks on three diagonals a line. Several
-// lines are solved side by side: each operation of a line waits for the one before it.
+// BT: the implicit terms are linear. Each line is a system of 5 x 5 blocks on three diagonals.
+// Several lines are solved at once, because each operation of a line waits for the previous one.
 #include "mz.h"
 
 #include <string.h>
 
-enum { LANES = 4 }; // lines that are solved side by side
+enum { LANES = 4 }; // lines that are solved at once
 
 static const double gas = 0.4, heat = 1.4, viscosity = 0.1, conduction = 1.4 * 1.4;
 
@@ -17,12 +17,13 @@ struct vector {
     double at[FLOW][LANES];
 };
 
-// What fluxes along a line differ by with what flows at a point: convection, and viscosity.
+// Derivatives of the fluxes along a line with respect to the flow at a point: convection,
+// viscosity.
 struct jacobians {
     struct block flux, viscous;
 };
 
-// Of points at `x`; what is 0 was set to 0 before, for the same direction.
+// Computes them at points `x`; elements that are 0 were set to 0 before, for the same direction.
 static inline void jacobians(const struct zone *zone, const int d, const long *x,
                              struct jacobians *j) {
     double(*f)[FLOW][LANES] = j->flux.at, (*n)[FLOW][LANES] = j->viscous.at;
@@ -113,7 +114,8 @@ static inline void divide(struct block *middle, struct block *above, struct vect
     }
 }
 
-// From the first point inside to the last; the ends are given, so 0.
+// Eliminates from the first inner point to the last; the end points are given, so their change is
+// 0.
 static inline void eliminate(const struct mz_equations *equations, const struct zone *zone,
                              const int d, const long *lines, struct block *above,
                              struct vector *right) {

@@ -62,7 +62,7 @@ void mz_exchange_open(struct nas *nas, struct mz *mz) {
     mz->requests = nas_memory(nas, 2 * (size_t)nas->size * sizeof *mz->requests);
 }
 
-// The points inside of the face at `depth` of a side, to or from a buffer.
+// Copies the inner points of a plane parallel to a face, `depth` below it, to or from a buffer.
 static void copy(const struct zone *zone, int side, int depth, double *buffer, int out) {
     int along = side < 2 ? 1 : 0, across = 1 - along, last = zone->n[across] - 1;
     long s = mz_stride(zone, along), length = zone->n[along] - 2;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// LU: the implicit side is linear and relaxed over all three directions at once, from the first
-// corner of a zone to the last (the lower half of the matrix) and back (the upper). Lines along x
-// of which j + k is the same hang on none of each other: threads share them out, and several are
-// relaxed side by side.
+// LU: the implicit terms are linear and relaxed in all three directions at once. This goes from
+// the first corner of a zone to the last (the lower half of the matrix) and back (the upper).
+// Lines along x with equal j + k do not depend on each other: threads share them, and several are
+// relaxed at once.
 #include "mz.h"
 
-enum { LANES = 4 }; // lines that are relaxed side by side
+enum { LANES = 4 }; // lines that are relaxed at once
 
 static const double gas = 0.4, heat = 1.4;
 static const double omega = 1.2; // factor of over-relaxation
@@ -68,8 +68,8 @@ static inline void add(const struct zone *zone, const struct weights *w, const i
     }
 }
 
-// What the point's own block of the matrix times it is `sum`. The block has nothing above its
-// diagonal: momenta hang on the density, and the energy on all.
+// Solves with the point's own block of the matrix; `sum` becomes the solution. The block has
+// nothing above its diagonal: momenta depend on the density, and the energy on all.
 static inline void divide(const struct zone *zone, const struct matrix *a, const long *at,
                           double (*sum)[LANES]) {
 #pragma omp simd
@@ -89,7 +89,7 @@ static inline void divide(const struct zone *zone, const struct matrix *a, const
     }
 }
 
-// Relaxes points side by side, whose neighbours on one side are done.
+// Relaxes several points at once; their preceding neighbours are done.
 static inline void relax(struct zone *zone, const struct matrix *a, bool back, const long *at,
                          int count) {
     double sum[FLOW][LANES] = {{0}};
@@ -129,8 +129,8 @@ static void relax_front(struct zone *zone, const struct matrix *a, bool back, in
     }
 }
 
-// The explicit side, by which a step begins: NAS has it made before the exchange of faces. To be
-// called by all threads, or outside of a team.
+// Computes the explicit terms at the begin of a step, as NAS does before the exchange of faces. To
+// be called by all threads, or outside of a team.
 static void explicit_side(const struct mz_equations *equations, struct zone *zone) {
     mz_derive(zone);
 #pragma omp for schedule(runtime)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The explicit side of the multi-zone kernels: differences of fluxes between neighbours and
+// The explicit terms of the multi-zone kernels: differences of fluxes between neighbours and
 // dissipation of the fourth order, in each direction alike.
 #include "mz.h"
 
@@ -14,7 +14,7 @@ void mz_equations(struct mz_equations *equations, const int *size, int nx, int n
     const double diffusion[3] = {0.75, 0.75, 1}, viscosity = 0.1, prandtl = 1.4;
     *equations = (struct mz_equations){.step = step, .dissipation = 0.25};
     for (int d = 0; d < 3; d++) {
-        // Of a zone of mean length, whatever each one's is.
+        // The distance in a zone of mean length; all zones use it.
         double h = equations->h[d] = zones[d] / (size[d] - 1.0), square = 1 / (h * h);
         double conduction = heat * prandtl;
         equations->weights[d] = (struct mz_weights){
@@ -120,7 +120,7 @@ static inline void dissipate(const struct mz_equations *equations, const struct 
     dissipation(at, n, c);
     for (int m = 0; m < 5; m++)
         c[m] *= equations->dissipation;
-    // What is cut off is not read: it may be outside of the zone.
+    // Points with weight 0 are not read: they may be outside of the zone.
     long far_low = c[0] != 0 ? 2 * s : 0, far_high = c[4] != 0 ? 2 * s : 0;
     for (int m = 0; m < FLOW; m++) {
         const double *u = zone->u[m];

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SP: the implicit side is made diagonal along each direction, so that a line of points is five
+// SP: the implicit terms are made diagonal along each direction. A line of points is then five
 // scalar systems of five diagonals, of which three have the same matrix. Several lines are solved
-// side by side: each operation of a line waits for the one before it.
+// at once, because each operation of a line waits for the previous one.
 #include "mz.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { LANES = 8 };   // lines that are solved side by side
+enum { LANES = 8 };   // lines that are solved at once
 enum { SYSTEMS = 3 }; // matrices of a line: at the flow's own speed, and with sound's or less it
 
 static const double root_half = 0.70710678118654752440;
@@ -15,12 +15,12 @@ static const double gas = 0.4, conduction = 1.4 * 1.4, viscosity = 0.1;
 
 // A point of each of several lines.
 struct row {
-    double r[FLOW][LANES];                       // right side, then solution
+    double r[FLOW][LANES];                       // right-hand vector, then solution
     double p[SYSTEMS][LANES], q[SYSTEMS][LANES]; // of the next two points, after elimination
     double speed[LANES], sound[LANES], diffusion[LANES];
 };
 
-// From the right side to that of the diagonal systems along x.
+// Turns the right-hand vector into that of the diagonal systems along x.
 static void to_first(const struct zone *zone, long x, double *r) {
     double inverse = zone->inverse[x], c = zone->sound[x];
     double u = zone->velocity[0][x], v = zone->velocity[1][x], w = zone->velocity[2][x];
@@ -34,7 +34,7 @@ static void to_first(const struct zone *zone, long x, double *r) {
     r[4] = e + b;
 }
 
-// From the solution along x to the right side along y.
+// Turns the solution along x into the right-hand vector along y.
 static void to_second(double *r) {
     double a = root_half * r[2], b = 0.5 * (r[3] + r[4]), first = r[0];
     r[0] = -r[1];
@@ -44,7 +44,7 @@ static void to_second(double *r) {
     r[4] = b + a;
 }
 
-// From the solution along y to the right side along z.
+// Turns the solution along y into the right-hand vector along z.
 static void to_third(double *r) {
     double a = root_half * r[0], b = 0.5 * (r[3] + r[4]), second = r[1];
     r[0] = root_half * (r[3] - r[4]);
@@ -54,7 +54,7 @@ static void to_third(double *r) {
     r[4] = b + a;
 }
 
-// From the solution along z to the change of the flow.
+// Turns the solution along z into the change of the flow.
 static void to_flow(const struct zone *zone, long x, double *r) {
     double density = zone->u[0][x], c = zone->sound[x];
     double u = zone->velocity[0][x], v = zone->velocity[1][x], w = zone->velocity[2][x];

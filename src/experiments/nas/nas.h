@@ -29,7 +29,8 @@ struct nas {
 struct nas_kernel {
     const char *name;
     char largest; // class that it has; 0: C
-    // Makes the input, untimed, and says `mop`. What cannot be is a failure; agreed by the caller.
+    // Makes the input, untimed, and sets `mop`. Impossible options are a failure, agreed by the
+    // caller.
     void (*open)(struct nas *nas);
     // Puts back what a run changes; NULL: nothing. Untimed.
     void (*reset)(struct nas *nas);
@@ -84,7 +85,7 @@ double nas_sum(const struct nas *nas, double mine);
 // The share of `n` things that part `i` of `parts` has: [*first, *end).
 void nas_share(long n, int i, int parts, long *first, long *end);
 
-// Where the threads of all ranks may run, as a JSON list; rank 0 gets it. Collective.
+// Lists the CPUs on which the threads of all ranks may run, as JSON, on rank 0. Collective.
 void nas_observe(const struct nas *nas, struct json *json);
 
 #endif
