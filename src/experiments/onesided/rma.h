@@ -28,7 +28,7 @@ struct rma {
     // Fixed while a stage runs.
     bool origin, target; // what this rank is
     int count, peer;     // elements of an operation; the other rank
-    size_t step;         // B from one operation's place to the next one's, on all sides
+    size_t step;         // B from one operation's place to the next, in all buffers
     char *out, *in;      // what is sent, what is fetched
     MPI_Aint place;      // of the first operation, in the peer's window
     MPI_Win window;
@@ -58,12 +58,12 @@ void rma_leave(const struct operation *operation);
 // One access whose results are compared on both ranks.
 void rma_check(const struct operation *operation, unsigned round, struct failure *failure);
 
-// A window for operations of up to `most` B. What the library does not make is a failure in one
-// line (STATUS_FAILED), agreed; rma_close is needed in any case.
+// Opens a window for operations of up to `most` B. If the library does not create the window, this
+// is a failure in one line (STATUS_FAILED), agreed; rma_close is needed in any case.
 void rma_open(struct bench *bench, struct pair *pair, size_t most);
 void rma_close(struct pair *pair);
 
-// Refuses sizes that are not of whole elements.
+// Refuses sizes that are not multiples of the element size.
 void rma_choose(struct bench *bench, struct pair *pair, struct sizes *sizes);
 
 // Declares --operation, --synchronisation, --epoch, --window, --element, --compare,
@@ -71,9 +71,8 @@ void rma_choose(struct bench *bench, struct pair *pair, struct sizes *sizes);
 extern const struct option rma_options[];
 
 // Calls `measure` for each operation, synchronisation and window that the options name, with a
-// name for it; `passive`: of synchronisations
-// those in which the target makes no call and all is complete there. Words that mean nothing are
-// failures.
+// name for it. `passive`: only for synchronisations in which the target makes no call and all is
+// complete there. Unknown words are failures.
 void rma_each(struct bench *bench, bool passive,
               void (*measure)(struct bench *bench, struct rma *rma, const char *name));
 

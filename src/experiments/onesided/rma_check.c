@@ -62,7 +62,8 @@ static bool swaps(unsigned round, size_t i) {
     return (round + i) % 2 == 0;
 }
 
-// What an origin sends and expects, and complements of what must arrive.
+// Fills an origin's buffers: values to send, expected values, and complements of the values that
+// must arrive.
 static void fill_origin(struct rma *rma, unsigned round) {
     const struct pair *pair = rma->pair;
     size_t bytes = (size_t)rma->count * rma->element;

@@ -47,7 +47,7 @@ void rma_choose(struct bench *bench, struct pair *pair, struct sizes *sizes) {
                         sizes->bytes[i], rma->row->name, rma->element);
 }
 
-// An operation as asked for; its elements are bytes where it only moves them.
+// Returns an operation as requested; its elements are bytes if it only moves them.
 static struct rma rma_of(const struct options *options, const struct rma_operation *row,
                          enum rma_sync sync, const char *kind) {
     bool atomic = row->adds || row->compares, word = options_is(options, "element", "word");

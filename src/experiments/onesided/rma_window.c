@@ -70,7 +70,7 @@ static void refuse_apart(struct rma *rma, struct failure *failure) {
                     rma->pair->self, rma->pair->peer);
 }
 
-// What the library allocates is in the host's memory.
+// Refuses a window that the library allocates: its memory is the host's.
 static void refuse_far(const char *kind, bool ours, const char *memory, struct failure *failure) {
     if (device_number() >= 0 && !ours)
         failure_set(failure, STATUS_USAGE,

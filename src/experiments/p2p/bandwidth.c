@@ -66,9 +66,9 @@ static void run_burst(void *state, long messages) {
         burst_move(pair, burst, messages);
     if (burst->error == UNDELIVERED)
         burst->timed_s = program_mark(burst->clock) - burst->begin_s;
-    if (burst->both) // what a rank has received tells it that the other one sent all
+    if (burst->both) // a rank that has received all knows that its peer has sent all
         return;
-    // The receiver's word that all of it is there.
+    // The receiver confirms that all messages have arrived.
     if (pair->rank == 0)
         MPI_Recv(NULL, 0, MPI_BYTE, pair->peer, PAIR_TOKEN, pair->comm, MPI_STATUS_IGNORE);
     else
@@ -108,7 +108,7 @@ static size_t reached(const struct pair *pair, size_t count) {
     return burst->error == SHIFTED ? burst->ends[burst->queue - 1] : count;
 }
 
-// A whole queue, each message with a payload of its own: filled and poisoned, or looked at.
+// Handles a complete queue, each message with its own payload: fills, poisons or checks it.
 static void each_payload(struct pair *pair, const struct lane *lane, size_t count, unsigned first,
                          struct failure *verify) {
     struct buffer *buffer = lane->buffer;

@@ -4,13 +4,13 @@
 
 #include "program.h"
 
-// What moves at once: a message or a part of one.
+// The data of one send or receive: a message or a part of one.
 struct unit {
     char *bytes;
     int count;
 };
 
-// The next unit; of parts the one that `part` says, which moves on.
+// Returns the next message, or, if messages are cut, the part `lane->part` and moves that on.
 static struct unit next_unit(struct pair *pair, const struct burst *burst, struct lane *lane) {
     if (!burst->parts)
         return (struct unit){buffer_next(lane->buffer), pair->count};
@@ -98,7 +98,7 @@ void burst_move(struct pair *pair, struct burst *burst, long messages) {
             if (i == 0 && burst->error == LATE)
                 burst->begin_s = program_mark(burst->clock);
         }
-    // Of a burst that is shorter than the queue the other places have nothing to wait for.
+    // In a burst that is shorter than the queue, only the first places have requests.
     size_t posted = units < burst->queue ? units : burst->queue;
     for (struct lane *lane = burst->lanes; lane < last; lane++)
         MPI_Waitall((int)posted, lane->requests, MPI_STATUSES_IGNORE);

@@ -37,7 +37,7 @@ struct burst {
 void burst_enter(const struct operation *operation);
 void burst_leave(const struct operation *operation);
 
-// All of them, by turns: one half of the queue is posted, then the other is waited for.
+// Moves all messages: posts one half of the queue and waits for the other, alternately.
 void burst_move(struct pair *pair, struct burst *burst, long messages);
 
 #endif

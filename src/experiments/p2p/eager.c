@@ -37,8 +37,8 @@ struct eager {
     unsigned message;
     size_t right; // bytes of the last wrong message before its first wrong one
     bool wrong;
-    // Of the last send, on the sender:
-    double asked_s; // the receiver goes away later than this
+    // State of the last send, on the sender:
+    double asked_s; // the receiver begins to stay away no earlier than this
     bool alone;     // it was complete within the window, before the receive was posted
     bool counts;    // a sender that lost its core may have met a receiver that was back
 };
@@ -178,7 +178,7 @@ static bool goes_alone(struct eager *eager, size_t bytes) {
     return alone != 0;
 }
 
-// What is found: `most` B go alone, `least` B do not. 0: no size was seen that does (does not).
+// The result of a scan: sends of `most` B go alone, sends of `least` B do not; 0: no such size.
 struct limit {
     size_t most, least, beyond; // beyond: the largest that goes alone although `least` does not
 };

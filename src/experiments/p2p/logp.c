@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parameters of LogP as functions of the message size, by two methods side by side.
+// Parameters of LogP as functions of the message size, by two methods in one launch.
 #include "train.h"
 
 #include <math.h>

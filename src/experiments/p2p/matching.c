@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Matching: the time of a message that meets a queue of receives which are not for it, or of a
-// receive that meets a queue of messages, by the queue's length and the place of the match in it.
+// Matching: the time of a message that meets a queue of receives for other messages, or of a
+// receive that meets a queue of messages. Factors are the queue's length and the place of the
+// match in it.
 #include "matching.h"
 
 #include "barrier.h"
@@ -39,7 +40,7 @@ static const struct column columns[] = {
     {0},
 };
 
-// What is to be measured.
+// The measurements of a launch.
 struct plans {
     struct matching at[PLANS_MOST];
     int count;
@@ -72,7 +73,7 @@ static void close_queue(struct pair *pair) {
         MPI_Comm_free(&queue->comm);
 }
 
-// One message through the whole queue.
+// Sends one message through the complete queue.
 static void check(const struct operation *operation, unsigned round, struct failure *failure) {
     struct pair *pair = operation->state;
     struct matching *queue = pair->pattern->variant;
@@ -350,7 +351,7 @@ void matching_put_back(const struct operation *operation, long repetition) {
     put_back(pair, pair->pattern->variant);
 }
 
-// From the oldest entry on, so that none is looked for.
+// Empties the queue from the oldest entry on, so that no search is needed.
 void matching_drain(struct pair *pair, struct matching *queue) {
     put_back(pair, queue);
     for (size_t i = 0; i < entries(queue); i++) {
@@ -396,7 +397,7 @@ void matching_answer(void *state, long calls) {
     }
 }
 
-// Of several calls rank 0 puts back what all but the last one take.
+// Rank 0 puts back the messages that all calls but the last one take.
 void matching_take(void *state, long calls) {
     struct pair *pair = state;
     struct matching *queue = pair->pattern->variant;

@@ -27,14 +27,15 @@ struct matching {
 void matching_fill(struct pair *pair, struct matching *queue);
 void matching_drain(struct pair *pair, struct matching *queue);
 
-// Of posted receives: messages that each match, and an answer to each.
+// For posted receives: sends messages that each match, and an answer to each.
 void matching_answer(void *state, long calls);
 
-// Of messages that have come: receives of rank 1. What the last call took is put back before.
+// For messages that have arrived: receives them on rank 1. The message that the last call took is
+// put back before.
 void matching_take(void *state, long calls);
 void matching_put_back(const struct operation *operation, long repetition);
 
-// Where the next match puts its message, on rank 1.
+// Returns the destination of the next match's message, on rank 1.
 char *matching_place(const struct pair *pair, const struct matching *queue);
 
 #endif

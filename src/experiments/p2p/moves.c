@@ -4,7 +4,7 @@
 
 enum { TAG = 1, TOKEN = 2 };
 
-// Of one operation: what is sent, what is received. Null where nothing is to be waited for.
+// The requests of one operation: a send and a receive. Null where there is nothing to wait for.
 enum { SENT, RECEIVED, REQUESTS };
 
 static double now(const struct train *train) {
@@ -65,14 +65,15 @@ static void send_one(struct train *train) {
 
 #define WHOLE static inline __attribute__((always_inline))
 
-// What rank 0 does: what starts an operation, and what waits for its end.
+// One half of rank 0's part: it starts an operation, or waits for its end.
 typedef void half(struct train *train, MPI_Request *requests);
 
 enum computation { ALONE, AMONG }; // the calls alone, or computation among them
 
-// A row of operations on rank 0: before the first reading of the clock, what makes the partner
-// ready; then both halves, and the computation between them. What is left out is not read about
-// either. Put whole where it is used, so that no call by a pointer is in any time.
+// Runs a row of operations on rank 0. `ready` prepares the partner, before the first reading of
+// the clock. Then come both halves, with the computation between them. For an omitted part the
+// clock is not read. The code is inlined completely, so that no time contains a call through a
+// pointer.
 WHOLE void row(struct train *train, long calls, half *ready, half *start, enum computation how,
                half *end) {
     for (long i = 0; i < calls; i++) {
@@ -100,13 +101,13 @@ static void await_receive(struct train *train, MPI_Request *requests) {
     MPI_Wait(&requests[RECEIVED], MPI_STATUS_IGNORE);
 }
 
-// Where receives block the first half was the whole of the receive.
+// If receives block, the first half was the complete receive.
 static void await_posted(struct train *train, MPI_Request *requests) {
     if (!train->receives_block)
         await_receive(train, requests);
 }
 
-// A blocking receive, where receives block, is the whole of its end.
+// If receives block, a blocking receive is the complete second half.
 static void post_unless_blocking(struct train *train, MPI_Request *requests) {
     if (!train->receives_block)
         post(train, 1, requests);
@@ -187,7 +188,7 @@ static void hear_that_it_is_posted(struct train *train, MPI_Request *requests) {
     hear(train, 1);
 }
 
-// The receive is posted before its sender is asked for the message.
+// The receive is posted before rank 0 requests the message.
 void train_go_local_send(void *state, long calls) {
     struct train *train = state;
     begin(train);
@@ -202,7 +203,7 @@ void train_go_local_send(void *state, long calls) {
         row(train, calls, hear_that_it_is_posted, to_send, AMONG, await_send);
 }
 
-// Rank 1 sends what it is asked for; rank 0 asks.
+// Rank 0 requests messages; rank 1 sends them.
 WHOLE void asked(struct train *train, long calls, half *ready, half *start, enum computation how,
                  half *end) {
     begin(train);

@@ -29,7 +29,7 @@ static bool asks(const struct options *options, const char *name, const char *va
     return options_have(options, name) && options_is(options, name, value);
 }
 
-// What receives leave open, and when they begin.
+// Sets the wildcards of the receives, and the order of sends and receives.
 static void choose_receive(struct pair *pair, const struct options *options,
                            struct failure *failure) {
     bool both = asks(options, "wildcard", "both");
@@ -69,7 +69,7 @@ static void choose_mode(struct pair *pair, const struct options *options,
                     "use --blocking yes and another --mode than ready");
 }
 
-// Where the next message is sent from.
+// Returns the memory of the next message to send.
 static char *next_out(struct pair *pair) {
     return pair->one ? pair->received : buffer_next(&pair->out);
 }
@@ -155,7 +155,7 @@ void pair_describe(const struct operation *operation, const struct timing *timin
     sample->extra[SAMPLER_COLUMNS + 1] = timing->fastest_s * pair->pattern->share;
 }
 
-// What follows from the size of a message.
+// Sets the values that follow from the size of a message.
 static void fit(struct operation *operation) {
     const struct pair *pair = operation->state;
     const struct pattern *pattern = pair->pattern;
@@ -201,7 +201,7 @@ static void open_pair(struct bench *bench, struct pair *pair, size_t most) {
                 &bench->failure);
     if (buffered)
         attach(pair, most, &bench->failure);
-    // What is open would take the messages by which ranks start and agree.
+    // Wildcard receives would also take the messages by which ranks start and agree.
     if (pair->source == MPI_ANY_SOURCE || pair->wanted == MPI_ANY_TAG)
         MPI_Comm_dup(pair->all, &pair->comm);
     ranks_agree(bench->comm, &bench->failure, false);

@@ -78,10 +78,11 @@ struct pattern {
     int timed;                              // the rank of the two whose time it is
     size_t slots;                           // messages that have buffers of their own at a time
     long (*calls)(const struct pair *pair); // in a sample of this size; NULL: the sampler's
-    size_t only; // size that it takes, whatever the options say, B; 0: theirs
+    size_t only; // the only size, for any value of the options, B; 0: the sizes of the options
     // Changes the list of sizes before they are measured, e.g. drops what cannot be done.
     void (*choose)(struct bench *bench, struct pair *pair, struct sizes *sizes);
-    // What the pattern needs beside the buffers, for messages of up to `most` B; failure agreed.
+    // Allocates what the pattern needs in addition, for messages of up to `most` B; failure
+    // agreed.
     void (*open)(struct bench *bench, struct pair *pair, size_t most);
     void (*close)(struct pair *pair); // gives back what these took; also after a failure
     void *variant;                    // the experiment's own
@@ -89,7 +90,7 @@ struct pattern {
 
 void pair_run(struct bench *bench, const struct pattern *pattern);
 
-// Of an operation of a pattern: shapes the buffers for its messages; fills the pair's columns.
+// For an operation of a pattern: shapes the buffers for its messages; fills the pair's columns.
 void pair_enter(const struct operation *operation);
 void pair_describe(const struct operation *operation, const struct timing *timing,
                    struct sample *sample);

@@ -236,7 +236,8 @@ static void measure(struct bench *bench, struct parts *parts) {
                         .variant = parts});
 }
 
-// What a library has not got is left out, and said; asked for by name it is a failure.
+// Measures one way. A way that the library lacks is left out with a message; if it is requested by
+// name, it is a failure.
 static void measure_way(struct bench *bench, struct parts *parts, const struct way *way) {
     const struct sizes *counts = options_sizes(&bench->options, "partitions");
     const char *list = options_text(&bench->options, "way");

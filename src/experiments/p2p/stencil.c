@@ -47,7 +47,7 @@ static void run_messages(void *state, long calls) {
     struct stencil *stencil = state;
     for (; calls > 0; calls--) {
         MPI_Request requests[2 * SIDES_MOST];
-        // What comes from a side was sent to the opposite one.
+        // The neighbour at `side` sent its message with the tag of the opposite direction.
         for (int side = 0; side < stencil->sides; side++)
             MPI_Irecv(stencil->in.pool + stencil->starts[side], stencil->count, MPI_BYTE,
                       stencil->neighbour[side], FACE_TAG + (side ^ 1), stencil->comm,

@@ -12,13 +12,13 @@ struct team;
 // Cores that the calling thread may use.
 int team_cores(void);
 
-// Makes a team of `threads`, the calling one being number 0; the others sleep. Where each can have
-// a core of its own it is bound to it. `work` is what a thread does, with its number. NULL: no
-// memory or no thread was to be had (STATUS_USAGE).
+// Makes a team of `threads` threads; the calling thread is number 0, the others sleep. If there
+// are enough cores, each thread is bound to its own. `work` is the work of a thread, given its
+// number. NULL: not enough memory, or a thread could not be created (STATUS_USAGE).
 struct team *team_open(int threads, void (*work)(void *state, int thread, long calls), void *state,
                        struct failure *failure);
 
-// From here on the threads poll for work, so that the next run begins at once; until they sleep.
+// team_wake makes the threads poll for work until team_sleep, so that the next run begins at once.
 void team_wake(struct team *team);
 void team_sleep(struct team *team);
 

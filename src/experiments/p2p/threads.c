@@ -40,7 +40,7 @@ static const struct column columns[] = {
     {0},
 };
 
-// What one thread has for itself.
+// State of one thread.
 struct lane {
     struct pair pair;
     MPI_Request *requests;
@@ -78,7 +78,7 @@ static void window_once(struct lane *lane, int queue) {
         MPI_Send(NULL, 0, MPI_BYTE, pair->peer, pair->tag + 1, pair->comm);
 }
 
-// Of one thread.
+// Does the calls of one thread.
 static void work(void *state, int thread, long calls) {
     const struct lanes *lanes = state;
     struct lane *lane = &lanes->at[thread];

@@ -86,7 +86,8 @@ static void run(void *state, long calls) {
     notes->alone_s = program_mark(clock) - begin;
 }
 
-// The parts of operations that are timed whole: clocks inside them would be in their time.
+// Measures the parts of operations in a separate row, because clocks inside an operation that is
+// timed as one would add to its time.
 static void take_parts(const struct operation *operation, long repetition) {
     struct train *train = operation->state;
     if (train->move->sum_of_parts || repetition < 0)
@@ -166,7 +167,7 @@ static long row_of(struct train *train) {
     return (long)fmin(fmax(ceil(calls), ROW_LEAST), ROW_MOST);
 }
 
-// By turns, in the order of `list`, until there are enough samples of each.
+// Takes samples of the turns alternately, in the order of `list`, until each has enough.
 static void take_turns(struct train *train, struct turn *turns, const int *list, int count) {
     for (int left = count; left > 0;) {
         left = 0;
@@ -247,7 +248,7 @@ void train_run(struct bench *bench, void (*size)(struct train *train)) {
                           .compute = &compute};
     int *order = NULL;
     sampler_open(&train.sampler, bench, false);
-    train.sampler.stage = 1; // by turns
+    train.sampler.stage = 1; // alternately
     if (!failed(&bench->failure) && open_train(&train, &compute, sizes)) {
         if (bench->rank == 0)
             bench_found(bench, "multiply_add_s", train.multiply_add_s);

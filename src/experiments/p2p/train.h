@@ -13,15 +13,16 @@ struct parts {
     double start_s, compute_s, wait_s;
 };
 
-// What rank 0 notes of one sample.
+// Measurements of one sample on rank 0.
 struct train_notes {
     double rows_s[2]; // times of a row of messages and of one that is TRAIN_LONGER times as long
     struct parts parts;
     double alone_s; // of a row's computation without messages
 };
 
-// What ends a row (the last message's way, the receiver's word) is in both rows of a sample once:
-// the time of a message is what the longer one takes more, over its further messages.
+// The end of a row (the last message's way, the receiver's confirmation) is in both rows of a
+// sample once. The time of a message is thus the difference between the rows, over the additional
+// messages.
 enum { TRAIN_LONGER = 4 };
 
 struct train {
@@ -44,12 +45,12 @@ struct train {
     struct train_notes notes;
 };
 
-// What rank 0 does with rank 1's help, `work` multiply-adds in each operation.
+// The operations of rank 0 with rank 1's help, `work` multiply-adds in each operation.
 struct move {
     const char *operation;
     double share; // of a call that is one operation
-    // Time is the sum of the parts: what is between the operations is none of theirs. The others
-    // are timed whole, without a clock inside; their parts are of a row of their own.
+    // The time is the sum of the parts, without the gaps between operations. Other operations are
+    // timed without a clock inside; their parts come from a separate row.
     bool sum_of_parts;
     void (*go)(void *train, long calls);
 };
@@ -59,7 +60,7 @@ struct move {
 // caches.
 extern const struct option train_options[];
 
-// The columns that train_measure fills. Without the last one `step` is not told.
+// The columns that train_measure fills. Without the last one `step` is not written.
 #define TRAIN_COLUMN_ROWS                                                                         \
     SAMPLER_COLUMN_ROWS,                                                                          \
         {"multiply_adds", "multiply-adds", "computation put into each operation"},                \
@@ -71,15 +72,15 @@ extern const struct option train_options[];
 #define TRAIN_STEP_ROW                                                                            \
     { "step", "", "number of the amount of computation, rising; 0: none" }
 
-void train_go_pingpong(void *train, long calls); // the whole round trip is a call
+void train_go_pingpong(void *train, long calls); // one call is a complete round trip
 void train_go_gap_send(void *train, long calls);
 void train_go_gap_receive(void *train, long calls);
 void train_go_local_send(void *train, long calls);
 void train_go_local_receive(void *train, long calls);
 // As local, but the receive begins when its message must have come (after delay_s).
 void train_go_delayed_receive(void *train, long calls);
-// A word asks for each message, which comes while rank 0 computes; the next one is not under way
-// before it is asked for. Without the messages: the words alone.
+// Rank 0 sends a request for each message, which arrives while rank 0 computes; the next message
+// is not sent before its request. train_go_words: the requests without the messages.
 void train_go_asked_receive(void *train, long calls);
 void train_go_words(void *train, long calls);
 
@@ -97,7 +98,7 @@ void train_run(struct bench *bench, void (*size)(struct train *train));
 // Least time of one operation of a move without computation, s, as rank 0 sees it. Collective.
 double train_least_time(struct train *train, const struct move *move);
 
-// Takes samples of all turns by turns until there are enough of each. Collective.
+// Takes samples of all turns alternately until each has enough. Collective.
 void train_measure(struct train *train, struct turn *turns, int count);
 
 #endif
